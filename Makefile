@@ -1,0 +1,52 @@
+# Two commands on a fresh Debian or Ubuntu machine with Python 3.11 or newer and make:
+#   make run     installs what the app needs and opens it on http://localhost:7860
+#   make test    installs what the tests need and runs them all, those in a real browser included
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PORT ?= 7860
+
+.PHONY: run test format lint types tests audit readme bench clean
+
+run: $(VENV)/app-installed
+	$(BIN)/python app.py --port $(PORT)
+
+test: lint types tests audit
+
+lint: $(VENV)/dev-installed
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+types: $(VENV)/dev-installed
+	$(BIN)/mypy
+
+tests: $(VENV)/dev-installed
+	sh tools/system-packages.sh packages.txt packages-dev.txt
+	$(BIN)/python -m pytest --durations=15
+
+audit: $(VENV)/dev-installed
+	$(BIN)/pip check
+	$(BIN)/python tools/audit.py
+
+format: $(VENV)/dev-installed
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+readme: $(VENV)/dev-installed
+	$(BIN)/python -m explorer.readme
+
+$(VENV)/bin/python:
+	sh tools/make-venv.sh $(PYTHON) $(VENV)
+
+$(VENV)/app-installed: requirements.txt packages.txt | $(VENV)/bin/python
+	sh tools/system-packages.sh packages.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	touch $@
+
+$(VENV)/dev-installed: requirements.txt requirements-dev.txt packages.txt packages-dev.txt | $(VENV)/bin/python
+	sh tools/system-packages.sh packages.txt packages-dev.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	touch $@ $(VENV)/app-installed
+
+clean:
+	rm -rf $(VENV) runs

@@ -1,0 +1,65 @@
+"""A widget is a `gr.HTML` whose behaviour is an ES module beside its Python file.
+
+Gradio keeps the value and carries the events; the module owns the DOM inside. A template without ``${value}`` leaves
+that DOM in place when the value changes, so focus, zoom and scroll positions survive every update.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+
+import gradio as gr
+
+FOLDER = Path(__file__).parent
+
+
+@cache
+def version() -> str:
+    """A digest of every script and style of ours: part of their address, so that browsers may keep them for ever."""
+    digest = hashlib.sha256()
+    for path in sorted(FOLDER.rglob("*")):
+        if path.suffix in {".js", ".css"}:
+            digest.update(path.relative_to(FOLDER).as_posix().encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def asset(name: str) -> str:
+    """The address of one of our scripts, relative to the page's host: ``/ui/<version>/<name>``."""
+    return f"/ui/{version()}/{name}"
+
+
+def widget(name: str, value: object = None, *, events: Sequence[str] = (), **props: object) -> gr.HTML:
+    """Place the widget `name` on the page being built.
+
+    name: the module ``explorer/widgets/<name>.js``, which exports ``mount(root, props, emit, watch)``.
+    value: what the module draws, as JSON; event handlers replace it.
+    events: names that the module may call as ``emit.<event>(detail)``; in Python ``component.<event>(handler)`` receives
+        a `gr.EventData` whose ``_data`` is that detail.
+    props: facts that never change while the page is open, as JSON.
+    """
+    # Gradio finds the events of a gr.HTML by looking for trigger('name') in this text, so they are written out here.
+    emit = ", ".join(f"'{event}': (detail) => trigger('{event}', detail)" for event in events)
+    script = (
+        f"const emit = {{{emit}}}; const root = element.querySelector('.tfe-{name}');"
+        f"import(new URL({json.dumps(asset(name + '.js'))}, location.origin)).then((module) => module.mount(root, props, emit, watch));"
+    )
+    return gr.HTML(
+        value,
+        html_template=f'<div class="tfe tfe-{name}"></div>',
+        js_on_load=script,
+        apply_default_css=False,
+        elem_classes=["tfe-block", f"tfe-block-{name}"],
+        **_plain(props),
+    )
+
+
+def _plain(props: Mapping[str, object]) -> dict[str, object]:
+    reserved = {"value", "label", "inputs", "visible", "scale", "head", "key", "buttons", "every"}
+    clash = reserved & props.keys()
+    if clash:
+        raise ValueError(f"props {sorted(clash)} are names of gr.HTML's own; choose others")
+    return dict(props)

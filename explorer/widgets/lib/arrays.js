@@ -1,0 +1,40 @@
+// Arrays travel as typed bytes: inline in base64 when small, from /arrays/<digest> when large.
+
+const TYPES = { u1: Uint8Array, u2: Uint16Array, i4: Int32Array, f4: Float32Array };
+
+async function bytes(packed) {
+  if (packed.url) {
+    const answer = await fetch(new URL(packed.url, location.origin));
+    if (!answer.ok) throw new Error(`array ${packed.url}: ${answer.status}`);
+    return answer.arrayBuffer();
+  }
+  const text = atob(packed.data);
+  const out = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i += 1) out[i] = text.charCodeAt(i);
+  return out.buffer;
+}
+
+/**
+ * @param {{dtype: string, shape: number[], scale?: number, data?: string, url?: string}} packed
+ * @returns {Promise<{shape: number[], data: Float32Array, slice: (...index: number[]) => Float32Array}>} values = raw × scale
+ */
+export async function unpack(packed) {
+  const raw = new TYPES[packed.dtype](await bytes(packed));
+  const scale = packed.scale ?? 1;
+  const data = new Float32Array(raw.length);
+  for (let i = 0; i < raw.length; i += 1) data[i] = raw[i] * scale;
+  const shape = packed.shape;
+  return {
+    shape,
+    data,
+    /** The sub-array behind the leading indices, without a copy: slice(layer, head) is the flat (query × key) map. */
+    slice(...index) {
+      const size = shape.slice(index.length).reduce((a, b) => a * b, 1);
+      let at = 0;
+      index.forEach((value, axis) => {
+        at = at * shape[axis] + value;
+      });
+      return data.subarray(at * size, (at + 1) * size);
+    },
+  };
+}

@@ -1,0 +1,79 @@
+// Building blocks of every widget. Text always arrives through textContent: what a visitor typed is never markup.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function fill(node, attributes, children) {
+  for (const [name, value] of Object.entries(attributes ?? {})) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name === "text") node.textContent = value;
+    else if (name === "style") Object.assign(node.style, value);
+    else if (name.startsWith("on") && typeof value === "function") node.addEventListener(name.slice(2), value);
+    else node.setAttribute(name, value === true ? "" : String(value));
+  }
+  for (const child of children.flat()) if (child !== null && child !== undefined && child !== false) node.append(child);
+  return node;
+}
+
+/** An HTML element: el("button", {class: "x", text: "Go", onclick: fn, "aria-label": "…"}, ...children). */
+export const el = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);
+
+/** The same for SVG. */
+export const svg = (tag, attributes, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
+
+export function clear(node) {
+  node.replaceChildren();
+  return node;
+}
+
+/**
+ * A segmented choice: one tab stop, arrow keys move, the chosen one is pressed.
+ * @param {{options: {key: string, label: string}[], value: string, label: string, onPick: (key: string) => void}} how
+ * @returns {{node: HTMLElement, set: (how: {value?: string, options?: {key: string, label: string}[], label?: string}) => void}}
+ */
+export function segmented({ options, value, label, onPick }) {
+  const node = el("div", { class: "tfe-segmented", role: "radiogroup", "aria-label": label });
+  let buttons = [];
+  const paint = () => {
+    for (const button of buttons) {
+      const on = button.dataset.key === value;
+      button.setAttribute("aria-checked", String(on));
+      button.tabIndex = on || (!options.some((o) => o.key === value) && button === buttons[0]) ? 0 : -1;
+    }
+  };
+  const pick = (key) => {
+    value = key;
+    paint();
+    onPick(key);
+  };
+  const build = () => {
+    const focused = buttons.findIndex((b) => b === document.activeElement);
+    buttons = options.map((option) =>
+      el("button", { type: "button", role: "radio", "data-key": option.key, text: option.label, onclick: () => pick(option.key) }),
+    );
+    node.replaceChildren(...buttons);
+    paint();
+    if (focused >= 0) buttons[Math.min(focused, buttons.length - 1)].focus();
+  };
+  node.addEventListener("keydown", (event) => {
+    const move = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+    if (!move) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const at = buttons.findIndex((b) => b === document.activeElement);
+    const next = buttons[(at + move + buttons.length) % buttons.length];
+    next.focus();
+    pick(next.dataset.key);
+  });
+  build();
+  return {
+    node,
+    set(how) {
+      if (how.label !== undefined) node.setAttribute("aria-label", how.label);
+      if (how.value !== undefined) value = how.value;
+      if (how.options !== undefined) {
+        options = how.options;
+        build();
+      } else paint();
+    },
+  };
+}

@@ -1,0 +1,95 @@
+// The page's state is its address: what was asked (the request, written by the server), what is looked at (keys with an
+// underscore), the guided step and the language. Nothing else is remembered, so a copied address shows exactly this page.
+
+const OURS = new Set(["step", "lang", "__theme"]);
+const listeners = new Map(); // name -> Set of functions
+
+function listen(name, fn) {
+  if (!listeners.has(name)) listeners.set(name, new Set());
+  listeners.get(name).add(fn);
+  return () => listeners.get(name).delete(fn);
+}
+
+/** Messages between widgets of one page. */
+export const bus = {
+  on: listen,
+  fire(name, detail) {
+    for (const fn of listeners.get(name) ?? []) fn(detail);
+  },
+};
+
+const read = () => new URL(location.href).searchParams;
+
+function write(params) {
+  const url = new URL(location.href); // never a bare "?…": Gradio sets <base href="./">
+  url.search = params.toString();
+  if (url.href !== location.href) history.replaceState(history.state, "", url);
+}
+
+/** What is looked at: view.get("head") -> "3.5" or null; view.set({row: 9, col: null}); view.on(["row", "col"], fn). */
+export const view = {
+  get: (key) => read().get("_" + key),
+  set(patch) {
+    const params = read();
+    const changed = [];
+    for (const [key, value] of Object.entries(patch)) {
+      const next = value === null || value === undefined ? null : String(value);
+      if (params.get("_" + key) === next) continue;
+      if (next === null) params.delete("_" + key);
+      else params.set("_" + key, next);
+      changed.push(key);
+    }
+    if (!changed.length) return;
+    write(params);
+    for (const key of changed) bus.fire("view:" + key, key);
+    bus.fire("view", changed);
+  },
+  /** Calls fn(changed keys) once per change that touches one of the keys. */
+  on: (keys, fn) => listen("view", (changed) => changed.some((key) => keys.includes(key)) && fn(changed)),
+};
+
+const isRequest = (key) => !key.startsWith("_") && !OURS.has(key);
+
+/** The request part of the address, as the server wrote it. */
+export const request = {
+  get: () => new URLSearchParams([...read()].filter(([key]) => isRequest(key))).toString(),
+  set(query) {
+    const params = new URLSearchParams(query);
+    for (const [key, value] of read()) if (!isRequest(key)) params.append(key, value);
+    write(params);
+    bus.fire("request", request.get());
+  },
+};
+
+export const step = {
+  get: () => Number.parseInt(read().get("step") ?? "0", 10) || 0,
+  set(number) {
+    const params = read();
+    if (number) params.set("step", String(number));
+    else params.delete("step");
+    write(params);
+    bus.fire("step", number);
+  },
+  on: (fn) => listen("step", fn),
+};
+
+/** Shows another state of this page: the widget that owns the input hears of the query, the others of the view. */
+export function open({ query = "", view: look = {}, step: number = 0 }) {
+  const params = new URLSearchParams(query);
+  for (const [key, value] of Object.entries(look)) params.set("_" + key, String(value));
+  if (number) params.set("step", String(number));
+  const lang = read().get("lang");
+  if (lang) params.set("lang", lang);
+  const same = request.get() === new URLSearchParams(query).toString();
+  const before = [...read().keys()].filter((key) => key.startsWith("_")).map((key) => key.slice(1));
+  write(params);
+  bus.fire("step", number);
+  bus.fire("view", [...new Set([...before, ...Object.keys(look)])]);
+  if (!same) bus.fire("open", query);
+}
+
+/** Calls fn(query) when another request is to be shown; the owner of the input sends it to the server. */
+export const onOpen = (fn) => listen("open", fn);
+
+/** The permalink of exactly this view. */
+export const link = () => location.href;

@@ -1,0 +1,20 @@
+#!/bin/sh
+# system-packages.sh FILE...: installs the Debian packages listed in the files (- reads standard input) that are missing.
+# Where that is not allowed it names them and goes on: whatever really needs them will fail by name.
+set -u
+missing=""
+for package in $(cat -- "$@" | grep -v '^#'); do
+    dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing="$missing $package"
+done
+[ -z "$missing" ] && exit 0
+if ! command -v apt-get >/dev/null; then
+    echo "Not a Debian system: these packages may be missing:$missing" >&2
+    exit 0
+fi
+if [ "$(id -u)" = 0 ]; then as=""; elif sudo -n true 2>/dev/null; then as="sudo -n"; else
+    echo "These Debian packages are missing and may not be installed from here:$missing" >&2
+    exit 0
+fi
+echo "installing$missing"
+export DEBIAN_FRONTEND=noninteractive
+$as apt-get update -qq && $as apt-get install -y -qq --no-install-recommends $missing >/dev/null
