@@ -7,6 +7,7 @@ that DOM in place when the value changes, so focus, zoom and scroll positions su
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import json
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -30,6 +31,24 @@ def version() -> str:
 def asset(name: str) -> str:
     """The address of one of our scripts, relative to the page's host: ``/ui/<version>/<name>``."""
     return f"/ui/{version()}/{name}"
+
+
+def vendor_file(name: str) -> Path:
+    """Where pip put a browser script of another project, found without importing its package.
+
+    name: "plotly". Raises KeyError for a name we do not serve and FileNotFoundError where the package is missing.
+    """
+    package, inside = {"plotly": ("plotly", "package_data/plotly.min.js")}[name]
+    spec = importlib.util.find_spec(package)
+    if spec is None or spec.origin is None:
+        raise FileNotFoundError(f"the package {package}, which carries {inside}, is not installed")
+    return Path(spec.origin).parent / inside
+
+
+@cache
+def vendor(name: str) -> str:
+    """The address of another project's script: ``/vendor/<hash>/<name>.js``, served from the installed package, unchanging."""
+    return f"/vendor/{hashlib.sha256(vendor_file(name).read_bytes()).hexdigest()[:12]}/{name}.js"
 
 
 def widget(name: str, value: object = None, *, events: Sequence[str] = (), **props: object) -> gr.HTML:
