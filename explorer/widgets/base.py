@@ -15,6 +15,8 @@ from pathlib import Path
 
 import gradio as gr
 
+from explorer.figures import theme
+
 FOLDER = Path(__file__).parent
 
 
@@ -51,13 +53,20 @@ def vendor(name: str) -> str:
     return f"/vendor/{hashlib.sha256(vendor_file(name).read_bytes()).hexdigest()[:12]}/{name}.js"
 
 
-def widget(name: str, value: object = None, *, events: Sequence[str] = (), **props: object) -> gr.HTML:
+def gradio_theme() -> gr.themes.Base:
+    """Our colours and fonts for Gradio's own components, with square-edged shadows and font downloads left out."""
+    ui, mono = ([gr.themes.Font(name.strip().strip('"')) for name in fonts.split(",")] for fonts in (theme.FONT_UI, theme.FONT_MONO))
+    return gr.themes.Base(font=ui, font_mono=mono).set(**theme.gradio_values())
+
+
+def widget(name: str, value: object = None, *, events: Sequence[str] = (), classes: Sequence[str] = (), **props: object) -> gr.HTML:
     """Place the widget `name` on the page being built.
 
     name: the module ``explorer/widgets/<name>.js``, which exports ``mount(root, props, emit, watch)``.
     value: what the module draws, as JSON; event handlers replace it.
     events: names that the module may call as ``emit.<event>(detail)``; in Python ``component.<event>(handler)`` receives
         a `gr.EventData` whose ``_data`` is that detail.
+    classes: further CSS classes of the block, for what must hold before the module has arrived.
     props: facts that never change while the page is open, as JSON.
     """
     # Gradio finds the events of a gr.HTML by looking for trigger('name') in this text, so they are written out here.
@@ -71,7 +80,7 @@ def widget(name: str, value: object = None, *, events: Sequence[str] = (), **pro
         html_template=f'<div class="tfe tfe-{name}"></div>',
         js_on_load=script,
         apply_default_css=False,
-        elem_classes=["tfe-block", f"tfe-block-{name}"],
+        elem_classes=["tfe-block", f"tfe-block-{name}", *classes],
         **_plain(props),
     )
 

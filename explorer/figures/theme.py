@@ -1,0 +1,274 @@
+"""The only place with colours, fonts and the Plotly template: two sets of tokens and everything that is written from them.
+
+The frame wears the ends of the data scale: navy is the one accent in the light, yellow in the dark. Roles keep their colour
+in every lab: who asks is `query`, what is looked at is `key`, what comes out is `out`. Everything else that is coloured is data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, Literal
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+Mode = Literal["light", "dark"]
+
+LIGHT: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "paper": "#F4F6F9",
+        "panel": "#FFFFFF",
+        "sunk": "#E9EDF3",
+        "line": "#D5DCE6",
+        "control": "#7D899B",
+        "ink": "#0B1A30",
+        "ink2": "#44536A",
+        "ink3": "#5C6A80",
+        "accent": "#00336B",
+        "on-accent": "#FFFFFF",
+        "accent-soft": "#E3EBF5",
+        "query": "#B5400A",
+        "query-soft": "#FBE9DF",
+        "key": "#0A63A8",
+        "key-soft": "#DFEDF9",
+        "out": "#0A7053",
+        "out-soft": "#DDF1EA",
+        "warn": "#8A5A00",
+        "warn-soft": "#FBF0D9",
+        "bad": "#B3202C",
+        "bad-soft": "#FBE4E5",
+        "focus": "#0A63A8",
+        "cat-1": "#2F77A4",
+        "cat-2": "#D2713A",
+        "cat-3": "#38A391",
+        "cat-4": "#3E3EB3",
+        "cat-5": "#790C16",
+        "cat-6": "#A170EB",
+        "cat-7": "#8F5722",
+        "cat-8": "#001686",
+        "cat-9": "#451749",
+        "cat-10": "#634765",
+    }
+)
+DARK: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "paper": "#0B111D",
+        "panel": "#121A29",
+        "sunk": "#1A2435",
+        "line": "#2B3850",
+        "control": "#6F7F99",
+        "ink": "#EAF0F8",
+        "ink2": "#B4C0D2",
+        "ink3": "#93A1B8",
+        "accent": "#EBD65C",
+        "on-accent": "#171404",
+        "accent-soft": "#2A2A1C",
+        "query": "#FF9A6B",
+        "query-soft": "#38231C",
+        "key": "#6DB9F7",
+        "key-soft": "#152A40",
+        "out": "#52CDA5",
+        "out-soft": "#12302B",
+        "warn": "#F0B84A",
+        "warn-soft": "#33290F",
+        "bad": "#FF8A8F",
+        "bad-soft": "#3A1B20",
+        "focus": "#6DB9F7",
+        "cat-1": "#588CFF",
+        "cat-2": "#DCAA35",
+        "cat-3": "#39CFA1",
+        "cat-4": "#555EB8",
+        "cat-5": "#885B60",
+        "cat-6": "#B97AAA",
+        "cat-7": "#738800",
+        "cat-8": "#BAB4FB",
+        "cat-9": "#8AF5F1",
+        "cat-10": "#D1F056",
+    }
+)
+TOKENS: Final[Mapping[Mode, Mapping[str, str]]] = MappingProxyType({"light": LIGHT, "dark": DARK})
+
+FONT_UI: Final = (
+    '"Inter", system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "PingFang SC", "Microsoft YaHei", "Noto Sans CJK SC", sans-serif'
+)
+FONT_TITLE: Final = 'Charter, "Iowan Old Style", "Noto Serif", Georgia, serif'
+FONT_MONO: Final = 'ui-monospace, "SF Mono", "Cascadia Mono", "Noto Sans Mono", "DejaVu Sans Mono", monospace'
+
+# Weights from 0 to 1: cividis, safe for colour-blind readers, the same way round in both themes.
+WEIGHTS: Final[tuple[str, ...]] = tuple(
+    (
+        "#00224E #00285B #002E6A #053371 #1A386F #273E6E #32436D #3B496C #434E6C #4B546C #535A6D "
+        "#5A5F6E #61656F #686A71 #6F7073 #767676 #7D7C78 #848279 #8C8878 #938E78 #9B9476 #A39A74 "
+        "#ABA072 #B4A76F #BCAE6C #C4B468 #CDBB63 #D5C25E #DEC958 #E7D150 #F0D846 #F9E03A #FEE838"
+    ).split()
+)
+# Numbers in cells are white below this weight and black from it on: 4.5:1 or better over the whole scale.
+INK_TURNS_AT: Final = 0.47
+# Signed values, symmetric around 0; the middle is almost the panel.
+SIGNED: Final[Mapping[Mode, tuple[str, ...]]] = MappingProxyType(
+    {
+        "light": ("#5B2A86", "#9A73B9", "#D9CBE5", "#F5F6F8", "#C6E3CC", "#6BAE7C", "#12693A"),
+        "dark": ("#E3BEF2", "#A970C4", "#573768", "#182234", "#1F5138", "#4FA672", "#B4EFC4"),
+    }
+)
+# Surprise and loss, from 0 upwards: bits must not read as weights.
+SURPRISE: Final[Mapping[Mode, tuple[str, ...]]] = MappingProxyType(
+    {
+        "light": ("#F7F5F4", "#F3D2BC", "#E39A68", "#B5501B", "#5A1C06"),
+        "dark": ("#141C2B", "#4A2416", "#A34B1C", "#EE9A5C", "#FFEBD3"),
+    }
+)
+CATEGORIES: Final[Mapping[Mode, tuple[str, ...]]] = MappingProxyType(
+    {mode: tuple(tokens[f"cat-{number}"] for number in range(1, 11)) for mode, tokens in TOKENS.items()}
+)
+
+WIDGETS: Final = Path(__file__).parent.parent / "widgets"
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance of "#RRGGBB", from 0 (black) to 1 (white) (WCAG 2.2)."""
+    channels = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
+    red, green, blue = (value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in channels)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(first: str, second: str) -> float:
+    """The contrast ratio of two colours, from 1 to 21 (WCAG 2.2)."""
+    light, dark = sorted((luminance(first), luminance(second)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def mix(scale: Sequence[str], at: float) -> str:
+    """The colour of a scale of evenly spaced stops at `at` in [0, 1], interpolated in sRGB as the browser does."""
+    if not 0 <= at <= 1:
+        raise ValueError(f"{at} is not between 0 and 1")
+    place = at * (len(scale) - 1)
+    left = min(int(place), len(scale) - 2)
+    part = place - left
+    pairs = ((int(scale[left][i : i + 2], 16), int(scale[left + 1][i : i + 2], 16)) for i in (1, 3, 5))
+    return "#" + "".join(f"{round(a + (b - a) * part):02X}" for a, b in pairs)
+
+
+def colorscale(scale: Sequence[str]) -> list[list[float | str]]:
+    """A scale as Plotly takes it: evenly spaced [position, colour] pairs."""
+    return [[index / (len(scale) - 1), colour] for index, colour in enumerate(scale)]
+
+
+@cache
+def css() -> str:
+    """The whole style sheet of the page: tokens, then base.css, then each widget's own, in the order of their names."""
+    own = sorted(path for path in WIDGETS.glob("*.css") if path.name != "base.css")
+    sheets = [path.read_text(encoding="utf-8") for path in [WIDGETS / "base.css", *own] if path.exists()]
+    return "\n".join([token_css(), *sheets])
+
+
+def token_css() -> str:
+    """The tokens as CSS variables: `--query` and its like on :root and on .dark, fonts and the weight scale on :root."""
+    fonts = f"--font-ui:{FONT_UI};--font-title:{FONT_TITLE};--font-mono:{FONT_MONO};--scale-weights:{_gradient(WEIGHTS)};"
+    light, dark = (
+        "".join(f"--{name}:{value};" for name, value in tokens.items())
+        + f"--scale-signed:{_gradient(SIGNED[mode])};--scale-surprise:{_gradient(SURPRISE[mode])};"
+        for mode, tokens in TOKENS.items()
+    )
+    # Bold song faces are missing on many machines, so that Chinese titles wear the sans.
+    return f":root{{{fonts}{light}color-scheme:light}}\n.dark{{{dark}color-scheme:dark}}\n:root:lang(zh){{--font-title:var(--font-ui)}}"
+
+
+def _gradient(scale: Sequence[str]) -> str:
+    return f"linear-gradient(90deg,{','.join(scale)})"
+
+
+def gradio_values() -> dict[str, str]:
+    """The tokens under the names of Gradio's theme variables, each with its dark twin, for `gr.themes.Base.set`."""
+    names = {
+        "body_background_fill": "paper",
+        "background_fill_primary": "panel",
+        "background_fill_secondary": "sunk",
+        "body_text_color": "ink",
+        "body_text_color_subdued": "ink3",
+        "block_background_fill": "panel",
+        "block_border_color": "line",
+        "block_label_text_color": "ink2",
+        "block_title_text_color": "ink",
+        "block_info_text_color": "ink3",
+        "border_color_primary": "line",
+        "border_color_accent": "accent",
+        "color_accent_soft": "accent-soft",
+        "panel_background_fill": "panel",
+        "input_background_fill": "panel",
+        "input_border_color": "control",
+        "input_border_color_focus": "focus",
+        "input_placeholder_color": "ink3",
+        "link_text_color": "key",
+        "link_text_color_hover": "key",
+        "link_text_color_active": "key",
+        "link_text_color_visited": "key",
+        "button_primary_background_fill": "accent",
+        "button_primary_background_fill_hover": "accent",
+        "button_primary_text_color": "on-accent",
+        "button_primary_text_color_hover": "on-accent",
+        "button_primary_border_color": "accent",
+        "button_secondary_background_fill": "panel",
+        "button_secondary_background_fill_hover": "sunk",
+        "button_secondary_text_color": "ink",
+        "button_secondary_text_color_hover": "ink",
+        "button_secondary_border_color": "control",
+        "error_background_fill": "bad-soft",
+        "error_border_color": "bad",
+        "error_text_color": "bad",
+        "table_even_background_fill": "panel",
+        "table_odd_background_fill": "paper",
+        "table_border_color": "line",
+        "slider_color": "accent",
+        "checkbox_background_color_selected": "accent",
+        "checkbox_border_color": "control",
+    }
+    both = {name: LIGHT[token] for name, token in names.items()} | {f"{name}_dark": DARK[token] for name, token in names.items()}
+    flat = {f"{name}{dark}": "none" for name in ("block_shadow", "button_primary_shadow", "button_secondary_shadow") for dark in ("", "_dark")}
+    return both | flat | {"block_radius": "10px", "button_large_radius": "6px", "input_radius": "6px"}
+
+
+def template(mode: Mode | Literal["page"] = "page") -> go.layout.Template:
+    """The look of every figure: axes 1 px control, grid line, ticks 12, no border, no colour beyond the data.
+
+    mode: "page" writes colours as ``var(--token)``, which the browser resolves to the theme of the moment; "light" and
+        "dark" write them out, for figures that leave the page.
+    """
+    import plotly.graph_objects as go  # costs half a second, which the first page need not wait for
+
+    def token(name: str) -> str:
+        return f"var(--{name})" if mode == "page" else TOKENS[mode][name]
+
+    scales: Mode = "dark" if mode == "dark" else "light"
+    axis = {
+        "color": token("ink2"),
+        "linecolor": token("control"),
+        "tickcolor": token("control"),
+        "gridcolor": token("line"),
+        "zerolinecolor": token("control"),
+        "tickfont": {"size": 12, "color": token("ink3")},
+        "title": {"font": {"size": 12, "color": token("ink2")}},
+        "automargin": True,
+    }
+    return go.layout.Template(
+        layout={
+            "font": {"family": FONT_UI, "size": 12, "color": token("ink")},
+            "paper_bgcolor": token("panel"),
+            "plot_bgcolor": token("panel"),
+            "colorway": [token(f"cat-{number}") for number in range(1, 11)],
+            "colorscale": {
+                "sequential": colorscale(WEIGHTS),
+                "sequentialminus": colorscale(SURPRISE[scales]),
+                "diverging": colorscale(SIGNED[scales]),
+            },
+            "xaxis": axis,
+            "yaxis": axis,
+            "margin": {"l": 48, "r": 12, "t": 12, "b": 36},
+            "hoverlabel": {"bgcolor": token("panel"), "bordercolor": token("control"), "font": {"color": token("ink"), "size": 13}},
+            "legend": {"font": {"size": 12, "color": token("ink2")}},
+            "hovermode": "closest",
+        }
+    )
