@@ -1,0 +1,102 @@
+"""What every lab declares about itself: all of it required, so that nothing promised can be forgotten."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from explorer.engine import Engine
+
+Text: TypeAlias = Mapping[str, str]  # {"en": "…", "zh": "…"}
+Changed: TypeAlias = Literal["input", "memory", "cost", "depth", "reading"]
+
+LANGUAGES = ("en", "zh")
+
+
+def bilingual(name: str, text: Text) -> None:
+    """Raises ValueError unless `text` says something in each language of the page; `name` is what the message calls it."""
+    missing = [language for language in LANGUAGES if not text.get(language, "").strip()]
+    if missing:
+        raise ValueError(f"{name} has no text for {', '.join(missing)}")
+
+
+@dataclass(frozen=True)
+class GuidedStep:
+    """One step of a lecture: choosing it restores its input and its view.
+
+    title: a few words for the rail. say: one to three sentences, shown while the step is open.
+    query: the request part of a permalink ("v=1&sentence=…"), empty for the first example.
+    view: what is looked at, key → value as in the address without the underscore: {"kind": "cross", "head": "3.5"}.
+    """
+
+    title: Text
+    say: Text
+    query: str
+    view: Mapping[str, str]
+
+    def __post_init__(self) -> None:
+        bilingual("title of a guided step", self.title)
+        bilingual(f"step “{self.title['en']}”", self.say)
+        if self.query.startswith("?") or any(key.startswith("_") for key in self.view):
+            raise ValueError(f"step “{self.title['en']}”: the query has no “?” in front and view keys have no underscore")
+
+
+@dataclass(frozen=True)
+class Lab:
+    """The facts of one lab. Its `slug` names its package, page, assets, tests and address.
+
+    title: name of the lab. short: its name in the rail. line: what it is, one sentence. card: at most three short lines for the family map.
+    year, paper, authors, arxiv, licence (of the shipped weights): where the mechanism comes from and on which terms.
+    equation: the equation as the page's card draws it. ancestors: slugs of the labs it descends from. changed: what it changed about them.
+    page(lab, engine): builds the page's components and wiring inside the route that is open; draws without loading a model.
+    examples: queries, at least three; the first is the stored one. steps: 5 to 8. words: keys of the in-words sentences it shows.
+    interventions: keys of what the visitor may change in the live model. exports: kinds of files to take along.
+    thumbnail(): weights in [0, 1] of the stored first result, (rows, columns), for the map; None where nothing is stored.
+    probe(engine): asks the engine one small question, which loads the model; awaited in the background once the server listens, and the
+        server counts as ready when every lab's probe was answered. None where the lab runs no model.
+    """
+
+    slug: str
+    title: Text
+    short: Text
+    line: Text
+    card: Text
+    year: int
+    paper: str
+    authors: str
+    arxiv: str
+    licence: str
+    equation: str
+    ancestors: tuple[str, ...]
+    changed: Changed
+    page: Callable[[Lab, Engine], None]
+    examples: tuple[str, ...]
+    steps: tuple[GuidedStep, ...]
+    words: tuple[str, ...]
+    interventions: tuple[str, ...]
+    exports: tuple[str, ...]
+    thumbnail: Callable[[], NDArray[np.float32] | None]
+    probe: Callable[[Engine], Awaitable[object]] | None
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"[a-z][a-z0-9_]*", self.slug):
+            raise ValueError(f"slug {self.slug!r}: lower-case letters, digits and underscores")
+        for name in ("title", "short", "line", "card"):
+            bilingual(f"{self.slug}.{name}", getattr(self, name))
+        if len(self.examples) < 3:
+            raise ValueError(f"{self.slug} has {len(self.examples)} examples; a lab offers at least 3")
+        if not 5 <= len(self.steps) <= 8:
+            raise ValueError(f"{self.slug} has {len(self.steps)} guided steps; a lab has 5 to 8")
+        if not self.interventions:
+            raise ValueError(f"{self.slug} lets the visitor change nothing; a lab has at least one intervention")
+
+    @property
+    def path(self) -> str:
+        """The address of the lab's page on this server."""
+        return f"/{self.slug}"

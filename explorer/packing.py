@@ -1,0 +1,118 @@
+"""Arrays on their way to the browser: small ones inside the figure's value, large ones by an address of their own.
+
+Weights lie in [0, 1] and are looked at, so they travel as whole numbers: 16 bits (steps of 1.5e-5) while that is cheap, 8 bits beyond.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import threading
+from collections import OrderedDict
+from functools import cache
+from typing import TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+INLINE = 64 << 10  # bytes of raw values; above, an address is sent instead
+FINE = 131_072  # values; up to here weights travel as 16 bits
+CAPACITY = 256 << 20  # bytes of compressed arrays that the server keeps
+
+
+class Packed(TypedDict, total=False):
+    """An array as the browser's lib/arrays.js reads it: value = raw × scale, little-endian, last axis fastest."""
+
+    dtype: str  # "u1", "u2", "i4" or "f4"
+    shape: list[int]
+    scale: float
+    data: str  # base64 of the raw values, or
+    url: str  # where the raw values are
+
+
+class ArrayStore:
+    """Compressed bytes by digest, at most `capacity` of them; what was not asked for longest leaves first. Safe from several threads."""
+
+    def __init__(self, capacity: int = CAPACITY) -> None:
+        self.capacity = capacity
+        self._kept: OrderedDict[str, bytes] = OrderedDict()
+        self._size = 0
+        self._lock = threading.Lock()
+
+    @property
+    def size(self) -> int:
+        """Compressed bytes kept now."""
+        return self._size
+
+    def put(self, raw: bytes) -> str:
+        """Keeps `raw` and returns its digest, under which `get` gives it back compressed by gzip.
+
+        Raises ValueError where the compressed bytes alone exceed the capacity.
+        """
+        digest = hashlib.sha256(raw).hexdigest()[:32]
+        with self._lock:
+            if digest in self._kept:
+                self._kept.move_to_end(digest)
+                return digest
+        packed = gzip.compress(raw, compresslevel=4, mtime=0)
+        if len(packed) > self.capacity:
+            raise ValueError(f"an array of {len(packed)} compressed bytes; the store keeps {self.capacity} in all")
+        with self._lock:
+            if digest not in self._kept:
+                self._kept[digest] = packed
+                self._size += len(packed)
+            while self._size > self.capacity:
+                self._size -= len(self._kept.popitem(last=False)[1])
+        return digest
+
+    def get(self, digest: str) -> bytes | None:
+        """The bytes, compressed by gzip, or None where they were never kept or have left."""
+        with self._lock:
+            if digest in self._kept:
+                self._kept.move_to_end(digest)
+            return self._kept.get(digest)
+
+
+@cache
+def arrays() -> ArrayStore:
+    """The store behind ``/arrays/<digest>`` of this process. Its content follows from the digests alone, so everybody may share it."""
+    return ArrayStore()
+
+
+def pack(array: NDArray[np.generic], unit: bool = True, store: ArrayStore | None = None) -> Packed:
+    """An array as JSON for lib/arrays.js.
+
+    array: booleans and whole numbers keep their values; floating-point numbers become weights (unit) or float32.
+    unit: floating-point values lie in [0, 1]; they are rounded to 16 bits up to 131,072 values and to 8 bits above.
+    store: where an array of more than 64 KB goes (the process's own by default); the result then holds its address.
+    Raises ValueError for a value that is not finite or, with `unit`, lies outside [0, 1] by more than rounding.
+    """
+    raw, scale = _raw(np.asarray(array), unit)
+    packed = Packed(dtype=raw.dtype.str[1:], shape=list(raw.shape), scale=scale)
+    data = raw.tobytes()
+    if len(data) <= INLINE:
+        packed["data"] = base64.b64encode(data).decode("ascii")
+    else:
+        packed["url"] = "/arrays/" + (arrays() if store is None else store).put(data)
+    return packed
+
+
+def _raw(array: NDArray[np.generic], unit: bool) -> tuple[NDArray[np.generic], float]:
+    if array.dtype.kind == "b":
+        return np.ascontiguousarray(array, dtype="<u1"), 1.0
+    if array.dtype.kind in "iu":
+        if array.size and (int(array.min()) < -(2**31) or int(array.max()) >= 2**31):
+            raise ValueError(f"whole numbers from {array.min()} to {array.max()}; 32 bits hold -2147483648 to 2147483647")
+        return np.ascontiguousarray(array, dtype="<i4"), 1.0
+    if array.dtype.kind != "f":
+        raise ValueError(f"an array of {array.dtype}; numbers or booleans are packed")
+    if not np.isfinite(array).all():
+        raise ValueError("an array with values that are not finite")
+    if not unit:
+        return np.ascontiguousarray(array, dtype="<f4"), 1.0
+    values = array.astype(np.float32)
+    if values.size and (float(values.min()) < -1e-3 or float(values.max()) > 1 + 1e-3):
+        raise ValueError(f"weights from {values.min():.4g} to {values.max():.4g}; they lie in [0, 1], or unit=False is meant")
+    levels, dtype = (65_535, "<u2") if values.size <= FINE else (255, "<u1")
+    return np.ascontiguousarray(np.rint(np.clip(values, 0, 1) * levels), dtype=dtype), 1 / levels
