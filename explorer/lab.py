@@ -48,6 +48,25 @@ class GuidedStep:
 
 
 @dataclass(frozen=True)
+class Thumbnail:
+    """The picture of a lab on the family map, out of its stored first result.
+
+    weights: (query, key), in [0, 1]. queries, keys: their labels, drawn where the picture is large; empty where it has none.
+    pick: the (query, key) that the picture points at, or None. queries and keys are as long as the sides of weights.
+    """
+
+    weights: NDArray[np.float32]
+    queries: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
+    pick: tuple[int, int] | None = None
+
+    def __post_init__(self) -> None:
+        rows, columns = self.weights.shape
+        if self.queries and (len(self.queries), len(self.keys)) != (rows, columns):
+            raise ValueError(f"thumbnail: weights ({rows}, {columns}) for {len(self.queries)} queries and {len(self.keys)} keys")
+
+
+@dataclass(frozen=True)
 class Lab:
     """The facts of one lab. Its `slug` names its package, page, assets, tests and address.
 
@@ -57,7 +76,7 @@ class Lab:
     page(lab, engine): builds the page's components and wiring inside the route that is open; draws without loading a model.
     examples: queries, at least three; the first is the stored one. steps: 5 to 8. words: keys of the in-words sentences it shows.
     interventions: keys of what the visitor may change in the live model. exports: kinds of files to take along.
-    thumbnail(): weights in [0, 1] of the stored first result, (rows, columns), for the map; None where nothing is stored.
+    thumbnail(): the picture of the stored first result for the family map; None where nothing is stored.
     probe(engine): asks the engine one small question, which loads the model; awaited in the background once the server listens, and the
         server counts as ready when every lab's probe was answered. None where the lab runs no model.
     """
@@ -81,7 +100,7 @@ class Lab:
     words: tuple[str, ...]
     interventions: tuple[str, ...]
     exports: tuple[str, ...]
-    thumbnail: Callable[[], NDArray[np.float32] | None]
+    thumbnail: Callable[[], Thumbnail | None]
     probe: Callable[[Engine], Awaitable[object]] | None
 
     def __post_init__(self) -> None:
