@@ -1,0 +1,93 @@
+"""Checkpoints: `assets/<slug>/<variant>/model.json` beside `model.safetensors`; written together, read strictly."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from pathlib import Path
+from typing import Any, TypeVar
+
+import torch
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+
+ASSETS = Path(__file__).resolve().parent.parent / "assets"
+LARGEST = 9_500_000  # bytes of one file: more would need large-file storage on a Space
+
+ConfigT = TypeVar("ConfigT")
+
+
+class CheckpointError(Exception):
+    """A checkpoint that cannot be trusted, or that may not be written."""
+
+
+def folder(slug: str, variant: str = "base", seed: int = 1) -> Path:
+    """Where a checkpoint lives: the first seed in `assets/<slug>/<variant>`, others beside it as `<variant>-seed<N>`."""
+    return ASSETS / slug / (variant if seed == 1 else f"{variant}-seed{seed}")
+
+
+def digest(path: Path) -> str:
+    """SHA-256 of a file, in hexadecimal."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def read_facts(where: Path) -> dict[str, Any]:
+    """What model.json says. CheckpointError where there is none."""
+    path = where / "model.json"
+    if not path.is_file():
+        raise CheckpointError(f"no model.json in {where.name}: train it first")
+    facts: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return facts
+
+
+def write_facts(where: Path, facts: dict[str, Any]) -> None:
+    """Write model.json in one move, so that no reader sees half of it."""
+    part = where / "model.json.part"
+    part.write_text(json.dumps(facts, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    part.replace(where / "model.json")
+
+
+def save(where: Path, state: dict[str, Tensor], facts: dict[str, Any], dtype: torch.dtype = torch.float16) -> None:
+    """Write parameters in half precision and the facts beside them (config, recipe, finished, …; count and hash are added).
+
+    CheckpointError where an unfinished model would replace a finished one, where a value does not survive half precision, or
+    where the file would be too large.
+    """
+    if not facts["finished"] and (where / "model.json").is_file() and read_facts(where).get("finished"):
+        raise CheckpointError(f"{where.name} holds a finished model: an unfinished one does not replace it")
+    where.mkdir(parents=True, exist_ok=True)
+    small = {name: tensor.detach().to("cpu", dtype).contiguous() for name, tensor in state.items()}
+    broken = [name for name, tensor in small.items() if not torch.isfinite(tensor).all()]
+    if broken:
+        raise CheckpointError(f"not finite in {dtype}: {', '.join(broken)}")
+    part = where / "model.safetensors.part"
+    save_file(small, part)
+    if part.stat().st_size > LARGEST:
+        raise CheckpointError(f"{part.stat().st_size:,} bytes of parameters: at most {LARGEST:,} are allowed")
+    part.replace(where / "model.safetensors")
+    count = sum(tensor.numel() for tensor in small.values())
+    write_facts(where, {**facts, "parameters": count, "sha256": digest(where / "model.safetensors")})
+
+
+def config_of(kind: type[ConfigT], values: dict[str, Any]) -> ConfigT:
+    """Rebuild a frozen dataclass. CheckpointError names unknown and missing keys."""
+    names = {field.name for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
+    if set(values) != names:
+        raise CheckpointError(f"{kind.__name__}: unknown {sorted(set(values) - names)}, missing {sorted(names - set(values))}")
+    return kind(**values)
+
+
+def restore(where: Path, model: nn.Module) -> None:
+    """Put stored parameters into a model built from the stored config; CheckpointError where hash, names, shapes or count differ."""
+    facts, path = read_facts(where), where / "model.safetensors"
+    if digest(path) != facts["sha256"]:
+        raise CheckpointError(f"{where.name}: model.safetensors is not the file that model.json describes")
+    state = load_file(path)
+    count = sum(tensor.numel() for tensor in state.values())
+    if count != facts["parameters"]:
+        raise CheckpointError(f"{where.name}: {count:,} parameters stored, {facts['parameters']:,} described")
+    try:
+        model.load_state_dict({name: tensor.float() for name, tensor in state.items()}, strict=True)
+    except RuntimeError as error:
+        raise CheckpointError(f"{where.name}: {error}") from error

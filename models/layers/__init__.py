@@ -1,0 +1,1 @@
+"""Equations that two labs or more share."""

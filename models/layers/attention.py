@@ -1,0 +1,135 @@
+"""Scaled dot-product attention, with one head or many (Vaswani et al., 2017, §3.2)."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from models.layers.masks import causal as causal_mask
+from models.trace import OFF, Trace
+
+
+def attention_weights(query: Tensor, key: Tensor, mask: Tensor | None = None) -> Tensor:
+    """softmax(Q Kᵀ / √d_head) (Vaswani et al., 2017, eq. 1); rows sum to 1, or to 0 where a query may attend to nothing.
+
+    query: (batch, head, query, d_head); key: (batch, head, key, d_head); mask broadcasts to the result, (batch, head, query, key).
+    """
+    scores = (query / math.sqrt(query.shape[-1])) @ key.transpose(-2, -1)
+    if mask is None:
+        return scores.softmax(-1)
+    weights = scores.masked_fill(~mask, -math.inf).softmax(-1)
+    return weights.masked_fill(~mask.any(-1, keepdim=True), 0.0)
+
+
+def attend(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None = None,
+    gain: Tensor | None = None,
+    trace: Trace = OFF,
+    causal: bool = False,
+) -> Tensor:
+    """softmax(Q Kᵀ / √d_head) V, always by the fused kernel.
+
+    query: (batch, head, query, d_head); key and value: (batch, head, key, d_head).
+    mask: True where a query may attend; it broadcasts to (batch, head, query, key). causal: query i sees keys 0..i, by the
+    kernel's own flag (then without a mask).
+    gain: (batch, head), what a head's output is multiplied by; 0 silences it, its softmax untouched.
+    Taps `weights` (batch, head, query, key) for the heads and queries that the trace keeps; the full map is never made unasked.
+    """
+    if causal and mask is not None:
+        raise ValueError("a causal pass takes no mask beside the kernel's own flag")
+    output = F.scaled_dot_product_attention(query, key, value, attn_mask=mask, is_causal=causal)
+    if trace.wants("weights"):
+        trace.tap("weights", "batch head query key", _watched(query, key, mask, trace, causal))
+    return output if gain is None else output * gain[..., None, None]
+
+
+def _watched(query: Tensor, key: Tensor, mask: Tensor | None, trace: Trace, causal: bool) -> Tensor:
+    """The weights that the trace keeps: (batch, head, query, key), or pooled to squares of side trace.pool."""
+    queries = trace.kept("query", query.shape[2])
+    if trace.pool is not None:
+        return _pooled(*trace.select(query, key, mask), side=trace.pool, causal=causal)
+    chosen_query, chosen_key, chosen_mask = trace.select(query, key, mask)
+    if causal:
+        chosen_mask = causal_mask(queries, key.shape[2], query.device)
+    return attention_weights(chosen_query, chosen_key, chosen_mask)
+
+
+def _pooled(query: Tensor, key: Tensor, mask: Tensor | None, side: int, causal: bool) -> Tensor:
+    """Attention averaged over blocks of queries and summed over blocks of keys, (batch, head, side, side) at most; rows still sum to 1.
+
+    One block of queries at a time, so that the full map never stands in memory.
+    """
+    n_queries, n_keys = query.shape[2], key.shape[2]
+    key_block = torch.arange(n_keys, device=query.device) * min(side, n_keys) // n_keys
+    rows = []
+    edges = [i * n_queries // min(side, n_queries) for i in range(min(side, n_queries) + 1)]
+    for begin, end in zip(edges[:-1], edges[1:], strict=True):
+        block_mask = mask if mask is None or mask.dim() < 2 or mask.shape[-2] == 1 else mask[..., begin:end, :]
+        if causal:
+            block_mask = causal_mask(range(begin, end), n_keys, query.device)
+        mean = attention_weights(query[:, :, begin:end], key, block_mask).mean(2)  # (batch, head, key)
+        rows.append(mean.new_zeros((*mean.shape[:2], min(side, n_keys))).index_add_(2, key_block, mean))
+    return torch.stack(rows, dim=2)
+
+
+class MultiHeadAttention(nn.Module):
+    """MultiHead(Q, K, V) = Concat(head_1 … head_h) W_O with head_i = Attention(Q W_Q, K W_K, V W_V) (eq. 1 and §3.2.2).
+
+    The three input projections are one matrix, (3 · d_model, d_model): queries, keys, values from the top.
+    """
+
+    def __init__(self, d_model: int, n_heads: int) -> None:
+        super().__init__()
+        if d_model % n_heads:
+            raise ValueError(f"d_model {d_model} is no multiple of {n_heads} heads")
+        self.d_model = d_model
+        self.n_heads = n_heads
+        self.project_in = nn.Linear(d_model, 3 * d_model)
+        self.project_out = nn.Linear(d_model, d_model)
+
+    def split(self, x: Tensor) -> Tensor:
+        """(batch, position, d_model) -> (batch, head, position, d_head)."""
+        batch, length, _ = x.shape
+        return x.view(batch, length, self.n_heads, -1).transpose(1, 2)
+
+    def self_projections(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """x: (batch, position, d_model) -> query, key, value, each (batch, head, position, d_head), by one product."""
+        query, key, value = self.project_in(x).chunk(3, dim=-1)
+        return self.split(query), self.split(key), self.split(value)
+
+    def query(self, x: Tensor) -> Tensor:
+        """x: (batch, query, d_model) -> (batch, head, query, d_head)."""
+        return self.split(F.linear(x, self.project_in.weight[: self.d_model], self.project_in.bias[: self.d_model]))
+
+    def key_value(self, source: Tensor) -> tuple[Tensor, Tensor]:
+        """source: (batch, key, d_model) -> key and value, each (batch, head, key, d_head)."""
+        both = F.linear(source, self.project_in.weight[self.d_model :], self.project_in.bias[self.d_model :])
+        key, value = both.chunk(2, dim=-1)
+        return self.split(key), self.split(value)
+
+    def join(self, heads: Tensor) -> Tensor:
+        """Concat(heads) W_O: (batch, head, position, d_head) -> (batch, position, d_model)."""
+        batch, _, length, _ = heads.shape
+        return self.project_out(heads.transpose(1, 2).reshape(batch, length, self.d_model))  # type: ignore[no-any-return]
+
+    def forward(
+        self,
+        x: Tensor,
+        source: Tensor | None = None,
+        mask: Tensor | None = None,
+        gain: Tensor | None = None,
+        trace: Trace = OFF,
+        causal: bool = False,
+    ) -> Tensor:
+        """x: (batch, query, d_model) attends to itself, or to source (batch, key, d_model). Result (batch, query, d_model).
+
+        mask, gain, causal and the tap `weights` as in `attend`.
+        """
+        query, key, value = self.self_projections(x) if source is None else (self.query(x), *self.key_value(source))
+        return self.join(attend(query, key, value, mask, gain, trace, causal))

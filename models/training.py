@@ -1,0 +1,228 @@
+"""The one training loop, on Lightning Fabric: a CPU, a GPU or several; stopped and resumed at will."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import sys
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, Protocol, TypeVar
+
+import lightning
+import torch
+from torch import Tensor, nn
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from tqdm import tqdm
+
+BatchT = TypeVar("BatchT", bound="Movable")
+
+
+class Movable(Protocol):
+    """A batch: anything that can move to a device."""
+
+    def to(self, device: torch.device) -> Any:
+        """The same batch on another device."""
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How a network is trained, whatever it is."""
+
+    seed: int = 1  # of parameters, dropout and the order of batches
+    steps: int = 5000  # updates of the parameters
+    peak: float = 2.5e-3  # largest learning rate, at the end of the warm-up
+    warmup: int = 800  # steps of linear rise, then the rate falls with 1/√step
+    cooldown: int = 1000  # last steps, over which the rate falls on to a twentieth
+    clip: float = 1.0  # largest norm of the gradient
+    average: int = 10  # how many checkpoints the final weights are the mean of
+    every: int = 60  # steps between those checkpoints
+    precision: str = "bf16-mixed"  # Fabric's name of it
+
+    def rate(self, step: int) -> float:
+        """Learning rate of a step, counted from 1: the shape of Vaswani et al. (2017), eq. 3, with a cool-down."""
+        rate = self.peak * min(step / self.warmup, (self.warmup / step) ** 0.5)
+        left = self.steps - step
+        return rate * (0.05 + 0.95 * left / self.cooldown) if left < self.cooldown else rate
+
+
+@dataclass(frozen=True)
+class Trained(Generic[BatchT]):
+    """What a run has come to."""
+
+    state: dict[str, Tensor]  # the averaged parameters
+    finished: bool
+    steps: int
+    seconds: float  # of training, over all resumptions
+    device: str
+    log: list[dict[str, float]]
+
+
+def mean_of_weights(states: Sequence[dict[str, Tensor]]) -> dict[str, Tensor]:
+    """The mean of several checkpoints' parameters, not of their predictions (Vaswani et al., 2017, §6.1)."""
+    if not states:
+        raise ValueError("no checkpoint to average")
+    return {name: torch.stack([state[name].double() for state in states]).mean(0).to(states[0][name].dtype) for name in states[0]}
+
+
+def _keep_memory() -> None:
+    """Ask the C library to keep freed memory: each step frees and asks for the same large blocks, and fresh pages are dear on a CPU."""
+    if sys.platform == "linux":
+        mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+        if mallopt is not None:
+            mallopt(-4, 0)  # M_MMAP_MAX: large blocks from the heap too
+            mallopt(-1, 2**31 - 1)  # M_TRIM_THRESHOLD: do not give the heap back
+            mallopt(-2, 256 << 20)  # M_TOP_PAD: grow it in large steps
+
+
+class Run:
+    """The folder of one run: full state for resuming, recent checkpoints for averaging, a log line per epoch."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.state = folder / "state.pt"
+        self.log = folder / "log.jsonl"
+
+    def write(self, path: Path, what: dict[str, Any]) -> None:
+        """Write in one move, so that a kill leaves the old file or the new one."""
+        part = path.with_suffix(".part")
+        torch.save(what, part)
+        part.replace(path)
+
+    def read(self, path: Path) -> dict[str, Any]:
+        """Read what `write` wrote; tensors and plain values only."""
+        found: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
+        return found
+
+    def checkpoint(self, step: int) -> Path:
+        """Where the parameters after a step stand."""
+        return self.folder / f"step-{step:07d}.pt"
+
+
+def train(
+    objective: nn.Module,
+    batches: Callable[[int], Sequence[BatchT]],
+    validate: Callable[[nn.Module], float],
+    schedule: Schedule,
+    folder: Path,
+    *,
+    device: torch.device,
+    minutes: float | None = None,
+    resume: bool = False,
+    devices: int = 1,
+    save_every: float = 45.0,
+) -> Trained[BatchT]:
+    """Train `objective.model` until the schedule ends or `minutes` are over; return the averaged parameters.
+
+    objective(batch) -> (sum of losses, number of targets), so that what counts for the gradient is one forward pass.
+    batches(epoch) -> the epoch's batches, the same ones for the same epoch; with several devices each takes its share.
+    validate(model) -> a figure per epoch for the log, lower is better. Seconds: save_every, between full states on disk.
+    FileExistsError where the folder holds a run and `resume` is not asked for; with `minutes` 0 nothing is trained or written.
+    """
+    run = Run(folder)
+    if run.state.exists() and not resume:
+        raise FileExistsError(f"{folder} holds a run: --resume goes on with it, or remove the folder")
+    precision: Any = schedule.precision
+    fabric = lightning.Fabric(accelerator=device.type, devices=[device.index] if device.index is not None else devices, precision=precision)
+    fabric.launch()
+    fabric.seed_everything(schedule.seed + fabric.global_rank, verbose=False)
+    folder.mkdir(parents=True, exist_ok=True)
+    if device.type == "cpu":
+        _keep_memory()
+    bare: nn.Module = objective.model  # type: ignore[assignment]
+    optimizer = torch.optim.Adam(objective.parameters(), lr=schedule.peak, betas=(0.9, 0.98), eps=1e-9, fused=True)
+    step, epoch, inside, seconds = 0, 0, 0, 0.0
+    log: list[dict[str, float]] = []
+    if resume and run.state.exists():
+        found = run.read(run.state)
+        bare.load_state_dict(found["model"])
+        optimizer.load_state_dict(found["optimizer"])
+        step, epoch, inside, seconds, log = found["step"], found["epoch"], found["inside"], found["seconds"], found["log"]
+    wrapped, optimizer = fabric.setup(objective, optimizer)
+    if step:
+        torch.set_rng_state(found["random"][fabric.global_rank])
+        if device.type == "cuda":
+            torch.cuda.set_rng_state(found["random_cuda"][fabric.global_rank].cpu(), fabric.device)
+
+    def keep() -> None:
+        """Everything that a resumed run needs to go on as if nothing had happened."""
+        random = _gathered(fabric, torch.get_rng_state())
+        random_cuda = _gathered(fabric, torch.cuda.get_rng_state(fabric.device)) if device.type == "cuda" else []
+        if fabric.is_global_zero:
+            what = {"model": bare.state_dict(), "optimizer": optimizer.state_dict(), "step": step, "epoch": epoch, "inside": inside}
+            run.write(run.state, {**what, "seconds": seconds, "log": log, "random": random, "random_cuda": random_cuda})
+
+    start = saved = time.monotonic()
+    before = seconds
+    shown = tqdm(total=schedule.steps, initial=step, unit="step", disable=not fabric.is_global_zero or minutes == 0, mininterval=5.0)
+    loss_sum, count, speed_since, speed_count = 0.0, 0, time.monotonic(), 0
+    out_of_time = False
+    while step < schedule.steps and not out_of_time:
+        if minutes is not None and time.monotonic() - start >= minutes * 60:
+            break
+        todo = batches(epoch)
+        share = range(fabric.global_rank, len(todo) // fabric.world_size * fabric.world_size, fabric.world_size)
+        objective.train()
+        while inside < len(share) and step < schedule.steps:
+            if minutes is not None and _any(fabric, time.monotonic() - start >= minutes * 60):
+                out_of_time = True
+                break
+            step, inside = step + 1, inside + 1
+            for group in optimizer.param_groups:
+                group["lr"] = schedule.rate(step)
+            with _kernel(device):
+                loss, targets = wrapped(todo[share[inside - 1]].to(fabric.device))
+                fabric.backward(loss / targets)
+            fabric.clip_gradients(wrapped, optimizer, max_norm=schedule.clip)
+            optimizer.step()
+            optimizer.zero_grad()
+            loss_sum, count, speed_count = loss_sum + float(loss.detach()), count + int(targets), speed_count + int(targets)
+            seconds = before + time.monotonic() - start
+            if fabric.is_global_zero and (step % schedule.every == 0 or step == schedule.steps):
+                run.write(run.checkpoint(step), bare.state_dict())
+                for old in sorted(folder.glob("step-*.pt"))[: -schedule.average]:
+                    old.unlink()
+            speed = speed_count * fabric.world_size / max(time.monotonic() - speed_since, 1e-9)
+            shown.set_postfix_str(f"loss {loss_sum / count:.3f}, {speed:,.0f} tokens/s, lr {schedule.rate(step):.2e}", refresh=False)
+            shown.update()
+            if _any(fabric, time.monotonic() - saved > save_every):
+                keep()
+                saved, speed_since, speed_count = time.monotonic(), time.monotonic(), 0
+        if inside >= len(share):
+            objective.eval()
+            line = {"epoch": epoch + 1, "step": step, "loss": loss_sum / max(count, 1), "validation": validate(bare)}
+            log.append({**line, "rate": schedule.rate(step), "seconds": round(seconds, 1)})
+            if fabric.is_global_zero:
+                with run.log.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps(log[-1]) + "\n")
+            epoch, inside, loss_sum, count = epoch + 1, 0, 0.0, 0
+    shown.close()
+    if minutes != 0:
+        keep()
+        fabric.barrier()
+    recent = [run.read(path) for path in sorted(folder.glob("step-*.pt"))[-schedule.average :]]
+    state = mean_of_weights(recent) if recent else {name: tensor.detach().cpu() for name, tensor in bare.state_dict().items()}
+    name = torch.cuda.get_device_name(fabric.device) if device.type == "cuda" else f"cpu, {torch.get_num_threads()} threads"
+    return Trained(state, step >= schedule.steps, step, seconds, name, log)
+
+
+def _kernel(device: torch.device) -> AbstractContextManager[None]:
+    """Sequences of a training batch are short, and on a CPU the unfused product is several times faster backwards at such lengths."""
+    return sdpa_kernel(SDPBackend.MATH) if device.type == "cpu" else nullcontext()
+
+
+def _any(fabric: lightning.Fabric, here: bool) -> bool:
+    """True on every device as soon as it is on one: a clock may not part them."""
+    if fabric.world_size == 1:
+        return here
+    return bool(fabric.all_reduce(torch.tensor(float(here), device=fabric.device), reduce_op="sum") > 0)
+
+
+def _gathered(fabric: lightning.Fabric, random: Tensor) -> list[Tensor]:
+    """The random state of every device, by rank."""
+    if fabric.world_size == 1:
+        return [random]
+    return list(fabric.all_gather(random.to(fabric.device)).cpu())  # type: ignore[union-attr]

@@ -1,0 +1,166 @@
+"""Multi30k and its pieces: text <-> tokens, pairs -> batches."""
+
+from __future__ import annotations
+
+import gzip
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from tokenizers import Tokenizer as Pieces
+from tokenizers import models, normalizers, pre_tokenizers, trainers
+from torch import Tensor
+
+PAD, UNKNOWN, START, STOP = 0, 1, 2, 3
+SPECIAL = ("<pad>", "<unk>", "<s>", "</s>")
+SPACE = "\u2581"  # stands for a space inside pieces
+
+
+def read(data: Path, split: str) -> tuple[list[str], list[str]]:
+    """English and German sentences of a split, one per line of `multi30k/<split>.{en,de}.gz`.
+
+    FileNotFoundError where the files are missing, ValueError where their lengths differ.
+    """
+    sides: list[list[str]] = []
+    for language in ("en", "de"):
+        path = data / "multi30k" / f"{split}.{language}.gz"
+        if not path.is_file():
+            raise FileNotFoundError(f"no {path}: give the folder that holds multi30k/ with --data or EXPLORER_DATA")
+        sides.append(gzip.open(path, "rt", encoding="utf-8").read().split("\n")[:-1])
+    if len(sides[0]) != len(sides[1]):
+        raise ValueError(f"{split}: {len(sides[0])} English sentences beside {len(sides[1])} German ones")
+    return sides[0], sides[1]
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """One text in pieces."""
+
+    ids: tuple[int, ...]
+    pieces: tuple[str, ...]  # as shown: an unknown piece shows the text it stands for
+    space: tuple[bool, ...]  # True where a space stood before the piece
+
+
+class Tokenizer:
+    """Joint byte-pair encoding (Sennrich et al., 2016) of English and German, punctuation apart from words."""
+
+    def __init__(self, pieces: Pieces) -> None:
+        self._pieces = pieces
+
+    @classmethod
+    def train(cls, texts: Iterable[str], vocabulary: int) -> Tokenizer:
+        """Learn `vocabulary` pieces, the special ones included; the rarest characters stay unknown, so that `<unk>` is learned too."""
+        pieces = Pieces(models.BPE(unk_token=SPECIAL[UNKNOWN], fuse_unk=True))
+        pieces.normalizer = normalizers.NFC()
+        pieces.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.Metaspace(SPACE, "always"), pre_tokenizers.Punctuation("isolated")])
+        trainer = trainers.BpeTrainer(vocab_size=vocabulary, special_tokens=list(SPECIAL), limit_alphabet=90, show_progress=False)
+        pieces.train_from_iterator(texts, trainer)
+        pieces.encode_special_tokens = True
+        return cls(pieces)
+
+    @classmethod
+    def load(cls, path: Path) -> Tokenizer:
+        """Read what `save` wrote."""
+        pieces = Pieces.from_file(str(path))
+        pieces.encode_special_tokens = True  # what a visitor types is never a special token
+        return cls(pieces)
+
+    def save(self, path: Path) -> None:
+        """Write the vocabulary and its merges as JSON."""
+        self._pieces.save(str(path), pretty=False)
+
+    def __len__(self) -> int:
+        return self._pieces.get_vocab_size()  # type: ignore[no-any-return]
+
+    def encode(self, text: str) -> Encoded:
+        """Pieces of a text; no start or stop token. A special token's name in the text is read as ordinary characters."""
+        text = unicodedata.normalize("NFC", text)
+        found = self._pieces.encode(text, add_special_tokens=False)
+        ids, shown, space = [], [], []
+        for token, piece, (begin, end) in zip(found.ids, found.tokens, found.offsets, strict=True):
+            starts = piece.startswith(SPACE) or (token == UNKNOWN and (begin == 0 or text[begin : begin + 1].isspace()))
+            label = (text[begin:end] if token == UNKNOWN else piece.replace(SPACE, " ")).strip()
+            ids.append(token)
+            shown.append(label)
+            space.append(starts)
+        return Encoded(tuple(ids), tuple(shown), tuple(space))
+
+    def encode_all(self, texts: Sequence[str]) -> list[NDArrayInt]:
+        """Token ids of many texts at once."""
+        found = self._pieces.encode_batch([unicodedata.normalize("NFC", t) for t in texts], add_special_tokens=False)
+        return [np.array(e.ids, dtype=np.int64) for e in found]
+
+    def piece(self, token: int) -> tuple[str, bool]:
+        """A produced token as shown, and whether a space stands before it."""
+        piece = self._pieces.id_to_token(token)
+        if piece is None:
+            raise IndexError(f"token {token} of a vocabulary of {len(self)}")
+        return (piece, False) if token < len(SPECIAL) else (piece.replace(SPACE, ""), piece.startswith(SPACE))
+
+    def decode(self, tokens: Iterable[int]) -> str:
+        """Text of produced tokens, detokenised: special ones leave no trace, no space at either end."""
+        return "".join(self._pieces.id_to_token(t) for t in tokens if t >= len(SPECIAL)).replace(SPACE, " ").strip()
+
+
+NDArrayInt = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
+
+
+class Batch(NamedTuple):
+    """Sentence pairs, padded behind: source (batch, source), target (batch, target) from the start token, wanted the same shifted by one."""
+
+    source: Tensor
+    target: Tensor
+    wanted: Tensor
+
+    def to(self, device: torch.device) -> Batch:
+        """The same batch on another device."""
+        return Batch(*(t.to(device, non_blocking=True) for t in (self.source, self.target, self.wanted)))
+
+
+def padded(rows: Sequence[Sequence[int] | NDArrayInt]) -> Tensor:
+    """Rows of tokens -> (batch, longest) int64, padded behind."""
+    result = np.full((len(rows), max(len(row) for row in rows)), PAD, dtype=np.int64)
+    for i, row in enumerate(rows):
+        result[i, : len(row)] = row
+    return torch.from_numpy(result)
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Encoded sentence pairs."""
+
+    source: list[NDArrayInt]
+    target: list[NDArrayInt]
+
+    def batch(self, chosen: Sequence[int] | NDArrayInt) -> Batch:
+        """The chosen pairs as one batch."""
+        return Batch(
+            padded([self.source[i] for i in chosen]),
+            padded([np.concatenate(([START], self.target[i])) for i in chosen]),
+            padded([np.concatenate((self.target[i], [STOP])) for i in chosen]),
+        )
+
+    def batches(self, tokens: int, seed: int, epoch: int) -> list[NDArrayInt]:
+        """Which pairs go together in an epoch: neighbours in length, at most `tokens` target positions with padding; order by seed and epoch."""
+        rng = np.random.default_rng((seed, epoch))
+        lengths = np.array([(len(t) + 1, len(s)) for s, t in zip(self.source, self.target, strict=True)])
+        key = lengths[:, 0] * 1000.0 + lengths[:, 1] * 10.0 + rng.random(len(lengths)) * 10.0  # ties fall differently every epoch
+        result: list[NDArrayInt] = []
+        begin, order = 0, np.argsort(key, kind="stable")
+        for end in range(1, len(order) + 1):
+            if end == len(order) or (end + 1 - begin) * lengths[order[end], 0] > tokens:
+                result.append(order[begin:end])
+                begin = end
+        return [result[i] for i in rng.permutation(len(result))]
+
+
+def pairs(tokenizer: Tokenizer, english: Sequence[str], german: Sequence[str]) -> Pairs:
+    """Encode both sides. Pairs with an empty side are refused."""
+    source, target = tokenizer.encode_all(english), tokenizer.encode_all(german)
+    if any(len(row) == 0 for row in (*source, *target)):
+        raise ValueError("a sentence without a single piece")
+    return Pairs(source, target)

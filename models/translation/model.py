@@ -1,0 +1,168 @@
+"""The Transformer: an encoder-decoder of attention alone (Vaswani et al., 2017).
+
+x ← LayerNorm(x + Dropout(Sublayer(x))) around every sublayer; embeddings times √d_model plus sinusoids, then dropout; one
+embedding matrix serves source, target and output.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from models.layers.attention import MultiHeadAttention
+from models.layers.dropout import Dropout
+from models.layers.feedforward import FeedForward
+from models.layers.masks import keys_allowed
+from models.layers.positional import sinusoids
+from models.trace import OFF, Trace
+
+
+@dataclass(frozen=True)
+class Config:
+    """What the network is."""
+
+    vocabulary: int = 6000  # pieces of the joint vocabulary, special ones included
+    d_model: int = 192  # width of a position
+    d_ff: int = 512  # width inside the feed-forward sublayer
+    n_heads: int = 8  # attention heads of each attention sublayer
+    n_layers: int = 4  # layers of the encoder, and as many of the decoder
+    dropout: float = 0.25  # probability, on embeddings and on every sublayer's output
+    max_positions: int = 256  # positions for which sinusoids are kept
+
+
+@dataclass(frozen=True)
+class Gains:
+    """What the output of each head is multiplied by: 1 leaves it, 0 silences it. Each tensor is (layer, batch, head)."""
+
+    encoder: Tensor
+    decoder: Tensor
+    cross: Tensor
+
+    def repeat(self, times: int) -> Gains:
+        """Every sentence of the batch `times` times in a row."""
+        return Gains(*(g.repeat_interleave(times, dim=1) for g in (self.encoder, self.decoder, self.cross)))
+
+    def rows(self, index: Tensor) -> Gains:
+        """The sentences of the batch that index (n,) names."""
+        return Gains(*(g.index_select(1, index) for g in (self.encoder, self.decoder, self.cross)))
+
+
+class EncoderLayer(nn.Module):
+    """Self-attention, then feed-forward, each with residual and layer normalisation behind it (§3.1)."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__()
+        self.self_attention = MultiHeadAttention(config.d_model, config.n_heads)
+        self.feed_forward = FeedForward(config.d_model, config.d_ff)
+        self.norms = nn.ModuleList(nn.LayerNorm(config.d_model) for _ in range(2))
+        self.dropout = Dropout(config.dropout)
+
+    def forward(self, x: Tensor, mask: Tensor | None, gain: Tensor | None = None, trace: Trace = OFF) -> Tensor:
+        """x: (batch, source, d_model); mask: (batch, 1, 1, source); gain: (batch, head). Taps `self/weights`."""
+        x = self.norms[0](x + self.dropout(self.self_attention(x, mask=mask, gain=gain, trace=trace.within("self"))))
+        return self.norms[1](x + self.dropout(self.feed_forward(x)))  # type: ignore[no-any-return]
+
+
+class DecoderLayer(nn.Module):
+    """Causal self-attention, attention to the source, then feed-forward (§3.1)."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__()
+        self.self_attention = MultiHeadAttention(config.d_model, config.n_heads)
+        self.cross_attention = MultiHeadAttention(config.d_model, config.n_heads)
+        self.feed_forward = FeedForward(config.d_model, config.d_ff)
+        self.norms = nn.ModuleList(nn.LayerNorm(config.d_model) for _ in range(3))
+        self.dropout = Dropout(config.dropout)
+
+    def forward(
+        self,
+        x: Tensor,
+        source: Tensor,
+        mask: Tensor | None,
+        gain: Tensor | None = None,
+        cross_gain: Tensor | None = None,
+        trace: Trace = OFF,
+    ) -> Tensor:
+        """x: (batch, target, d_model); source: (batch, source, d_model); mask: (batch, 1, 1, source). Taps `self/weights`, `cross/weights`."""
+        x = self.norms[0](x + self.dropout(self.self_attention(x, gain=gain, trace=trace.within("self"), causal=True)))
+        attended = self.cross_attention(x, source, mask=mask, gain=cross_gain, trace=trace.within("cross"))
+        x = self.norms[1](x + self.dropout(attended))
+        return self.norms[2](x + self.dropout(self.feed_forward(x)))  # type: ignore[no-any-return]
+
+
+class Transformer(nn.Module):
+    """p(target | source) = Π_t softmax(E · decoder(target_<t, encoder(source))_t), E the shared embedding."""
+
+    positions: Tensor
+
+    def __init__(self, config: Config) -> None:
+        super().__init__()
+        self.config = config
+        self.embedding = nn.Embedding(config.vocabulary, config.d_model)
+        self.encoder = nn.ModuleList(EncoderLayer(config) for _ in range(config.n_layers))
+        self.decoder = nn.ModuleList(DecoderLayer(config) for _ in range(config.n_layers))
+        self.dropout = Dropout(config.dropout)
+        self.register_buffer("positions", sinusoids(config.max_positions, config.d_model), persistent=False)
+        self.reset()
+
+    def reset(self) -> None:
+        """Xavier for matrices, as in the authors' code; embeddings of deviation 1/√d_model, so that √d_model makes them unit sized."""
+        for parameter in self.parameters():
+            if parameter.dim() > 1:
+                nn.init.xavier_uniform_(parameter)
+        nn.init.normal_(self.embedding.weight, std=self.config.d_model**-0.5)
+        for module in self.modules():
+            if isinstance(module, MultiHeadAttention):  # three square matrices in one: each with its own bounds
+                for block in module.project_in.weight.data.chunk(3):
+                    nn.init.xavier_uniform_(block)
+                nn.init.zeros_(module.project_in.bias)
+                nn.init.zeros_(module.project_out.bias)
+
+    def embed(self, tokens: Tensor, first: int = 0) -> Tensor:
+        """Dropout(√d_model · E[token] + PE[position]): (batch, position) -> (batch, position, d_model); positions count from `first`."""
+        place = self.positions[first : first + tokens.shape[1]]
+        return self.dropout(self.embedding(tokens) * math.sqrt(self.config.d_model) + place)  # type: ignore[no-any-return]
+
+    def encode(self, source: Tensor, allowed: Tensor, gains: Gains | None = None, trace: Trace = OFF) -> Tensor:
+        """source: (batch, source) tokens; allowed: (batch, source), False at padding and at hidden words. (batch, source, d_model).
+
+        Taps `encoder/<layer>/self/weights`.
+        """
+        mask, x = keys_allowed(allowed), self.embed(source)
+        for i, layer in enumerate(self.encoder):
+            x = layer(x, mask, None if gains is None else gains.encoder[i], trace.within("encoder", i))
+        return x
+
+    def decode(self, target: Tensor, memory: Tensor, allowed: Tensor, gains: Gains | None = None, trace: Trace = OFF) -> Tensor:
+        """target: (batch, target) tokens read so far, the start token first; memory: what `encode` gave. (batch, target, d_model).
+
+        Taps `decoder/<layer>/self/weights` and `decoder/<layer>/cross/weights`.
+        """
+        mask, x = keys_allowed(allowed), self.embed(target)
+        for i, layer in enumerate(self.decoder):
+            gain, cross = (None, None) if gains is None else (gains.decoder[i], gains.cross[i])
+            x = layer(x, memory, mask, gain, cross, trace.within("decoder", i))
+        return x
+
+    def readout(self, x: Tensor) -> Tensor:
+        """(..., d_model) -> (..., vocabulary), unnormalised log-probabilities, by the embedding itself (§3.4)."""
+        return F.linear(x, self.embedding.weight)
+
+    def forward(self, source: Tensor, target: Tensor, allowed: Tensor, gains: Gains | None = None, trace: Trace = OFF) -> Tensor:
+        """Teacher-forced: what the decoder says at each target position, (batch, target, d_model); `readout` makes it logits."""
+        return self.decode(target, self.encode(source, allowed, gains, trace), allowed, gains, trace)
+
+
+def parameters(model: nn.Module) -> int:
+    """How many numbers were learned; tied ones count once."""
+    return sum(p.numel() for p in model.parameters())
+
+
+def no_gains(config: Config, batch: int, device: torch.device | None = None) -> Gains:
+    """Gains of 1 everywhere: (layer, batch, head) each."""
+    ones = torch.ones(config.n_layers, batch, config.n_heads, device=device)
+    return Gains(ones, ones.clone(), ones.clone())
