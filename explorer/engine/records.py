@@ -1,0 +1,144 @@
+"""What crosses the engine's border: functions, answers, places in the queue, limits, figures, and what a visitor is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeAlias, TypeVar
+
+from models.errors import InputError
+
+T = TypeVar("T")
+
+Function: TypeAlias = Callable[[list[Any]], Any] | str
+"""What the engine runs, or its name "package.module:function": [request, …] -> [result | InputError, …].
+
+Or what yields: each turn a list with one entry per request, the steps since the last turn (a list), at its end its result or InputError
+(once), then None."""
+
+
+@dataclass(frozen=True)
+class Answer(Generic[T]):
+    """A result. milliseconds: the computing of the batch it was part of, its waiting left out. known: it came from the store."""
+
+    value: T
+    milliseconds: float
+    device: str
+    known: bool
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """Where a request stands: place 1 is next, 0 is running; `of` requests wait; about `seconds` until its result."""
+
+    place: int
+    of: int
+    seconds: float
+
+
+class Busy(InputError):
+    """No place in the queue, too many requests of one visitor, or the server is closing."""
+
+
+class TooSlow(InputError):
+    """The request used up its time of computing."""
+
+
+class Failed(InputError):
+    """A defect of ours, or too little memory; the cause is in the log and in `__cause__`."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one engine allows itself and its visitors."""
+
+    batch: int = 32  # requests in one call
+    company: float = 0.010  # seconds that a call waits for others of its group
+    batch_seconds: float = 2.0  # a batch is kept to what is expected to take so long
+    turn: float = 0.050  # seconds that a function that yields is advanced before others go
+    streams: int = 4  # batches of functions that yield, advanced in turns
+    queue: int = 600  # requests waiting
+    session: int = 8  # requests of one visitor, waiting or running
+    deadline: float = 20.0  # seconds of computing for a request
+    store: int = 256 << 20  # bytes of remembered results
+    updates: float = 0.1  # seconds between two updates of a stream, at least
+    heartbeat: float = 0.5  # seconds between two notes of the place in the queue
+    events: float = 60.0  # updates a second to all visitors together: with more of them each hears less often, but every 2 s
+    left_behind: int = 2  # threads that outlived a deadline and are still computing
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The engine in numbers, since it began unless said otherwise."""
+
+    waiting: int  # requests in the queue now
+    running: int  # requests being computed now
+    asked: int
+    answered: int
+    from_store: int  # answered at once, from a remembered result
+    shared: int  # joined a run of the same request
+    cancelled: int  # askers that left before their answer
+    refused: int  # Busy
+    input_errors: int
+    failed: int  # defects and lack of memory
+    too_slow: int
+    out_of_memory: int  # batches
+    batches: int
+    batch_sizes: tuple[tuple[int, int], ...]  # (requests, how many batches)
+    computing_seconds: float
+    latency_median: float  # seconds from asking to answer, of the last 1,000 runs
+    latency_p95: float
+    store_items: int
+    store_bytes: int
+
+
+def queue_is_full(queue: int) -> Busy:
+    """The queue has no place left."""
+    return Busy(
+        "busy",
+        en=f"{queue} requests are waiting, which is all this server takes: please try again in a minute.",
+        zh=f"已有 {queue} 个请求在排队，服务器暂时不再接受新的请求：请一分钟后再试。",
+    )
+
+
+def too_many_of_yours(most: int) -> Busy:
+    """One page asks for too much at once."""
+    return Busy(
+        "busy",
+        en=f"{most} of your requests are still running or waiting, the most that one page may have: please wait for one of them.",
+        zh=f"您的页面已有 {most} 个请求在运行或排队，这是一个页面的上限：请等其中一个完成。",
+    )
+
+
+def is_closing() -> Busy:
+    """The server goes down."""
+    return Busy(
+        "closing", en="The server is closing for a restart: please try again in a minute.", zh="服务器正在重新启动：请一分钟后再试。"
+    )
+
+
+def out_of_time(seconds: float) -> TooSlow:
+    """The deadline has passed."""
+    return TooSlow(
+        "deadline",
+        en=f"This took more than {seconds:g} seconds of computing, the most that one request gets: please try a shorter input.",
+        zh=f"计算时间超过了单个请求的上限 {seconds:g} 秒：请缩短输入后再试。",
+    )
+
+
+def went_wrong() -> Failed:
+    """A defect of ours."""
+    return Failed(
+        "failed",
+        en="Something in the program went wrong with this input; it is in the server's log. Other inputs still work.",
+        zh="程序在处理这个输入时出错，已记入服务器日志。其他输入不受影响。",
+    )
+
+
+def memory_ran_out() -> Failed:
+    """Even half a batch did not fit."""
+    return Failed(
+        "memory",
+        en="The server has too little free memory for this input just now: please try a shorter one, or again in a minute.",
+        zh="服务器目前没有足够的内存处理这个输入：请缩短输入，或一分钟后再试。",
+    )

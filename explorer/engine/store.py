@@ -1,0 +1,55 @@
+"""What was computed, remembered within a bound of bytes."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from collections import OrderedDict
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+from explorer.engine.records import Answer
+
+
+class Store:
+    """Answers by request, the least recently used ones forgotten first; bounded in bytes."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit, self.bytes = limit, 0
+        self._held: OrderedDict[Hashable, tuple[Answer[Any], int]] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    def get(self, key: Hashable) -> Answer[Any] | None:
+        """The answer of that key, which is then the most recently used, or None."""
+        found = self._held.get(key)
+        if found is None:
+            return None
+        self._held.move_to_end(key)
+        return found[0]
+
+    def put(self, key: Hashable, answer: Answer[Any]) -> None:
+        """Remember an answer, at the cost of the oldest; one larger than the store is not remembered."""
+        _, before = self._held.pop(key, (None, 0))
+        self.bytes -= before
+        size = bytes_of(answer.value) + bytes_of(key)
+        if size > self.limit:
+            return
+        self._held[key] = (answer, size)
+        self.bytes += size
+        while self.bytes > self.limit:
+            self.bytes -= self._held.popitem(last=False)[1][1]
+
+
+def bytes_of(value: object) -> int:
+    """Bytes that a result holds, about. A view of a larger array counts as what it keeps alive."""
+    if hasattr(value, "nbytes"):
+        return 128 + max(int(value.nbytes), int(getattr(getattr(value, "base", None), "nbytes", 0)))
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return 64 + sum(bytes_of(getattr(value, field.name)) for field in dataclasses.fields(value))
+    if isinstance(value, Mapping):
+        return 64 + sum(bytes_of(k) + bytes_of(v) for k, v in value.items())
+    if isinstance(value, list | tuple | set | frozenset):
+        return 64 + sum(8 + bytes_of(v) for v in value)
+    return sys.getsizeof(value)
