@@ -233,7 +233,8 @@ class Engine:
             self._askers -= 1
             if asker.session:
                 self._sessions[asker.session] -= 1
-                self._sessions += Counter()  # forgets the zeros
+                if not self._sessions[asker.session]:
+                    del self._sessions[asker.session]
             if run.outcome is None:
                 self._counts["cancelled"] += 1
                 if not run.askers and run in self._waiting:
@@ -267,13 +268,14 @@ class Engine:
         me = threading.current_thread()
         while True:
             with self._changed:
-                while (due := self._choose()) is None or isinstance(due, float):
+                while True:
                     if self._thread is not me or (self._closing and not self._runs):
                         self._close_streams()
                         return
+                    due = self._choose()
+                    if due is not None and not isinstance(due, float):
+                        break
                     self._changed.wait(due)
-                if self._thread is not me:
-                    return
                 if isinstance(due, Batch):
                     due.began, self._current = clock(), due
             if not isinstance(due, Batch):
