@@ -80,6 +80,12 @@ def arrays() -> ArrayStore:
     return ArrayStore()
 
 
+@cache
+def frames() -> ArrayStore:
+    """The store behind ``/frames/<digest>``: whole documents (UTF-8) for sandboxed frames, such as bertviz's views."""
+    return ArrayStore(64 << 20)
+
+
 def pack(array: NDArray[np.generic], unit: bool = True, store: ArrayStore | None = None) -> Packed:
     """An array as JSON for lib/arrays.js.
 

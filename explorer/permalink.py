@@ -69,7 +69,9 @@ def decode(kind: type[Request], query: str) -> tuple[Request, dict[str, str] | N
     Raises InputError naming the key for a value that does not, for a required field that is missing and for a link of another version.
     """
     if len(query) > QUERY:
-        raise _wrong(f"This link has {len(query):,} characters; a link has up to {QUERY:,}.", f"该链接有 {len(query):,} 个字符，最多 {QUERY:,} 个。")
+        raise _wrong(
+            f"This link has {len(query):,} characters; a link has up to {QUERY:,}.", f"该链接有 {len(query):,} 个字符，最多 {QUERY:,} 个。"
+        )
     try:
         pairs = parse_qsl(query.removeprefix("?"), keep_blank_values=True, max_num_fields=64)
     except ValueError:
@@ -77,7 +79,8 @@ def decode(kind: type[Request], query: str) -> tuple[Request, dict[str, str] | N
     version = next((value for key, value in pairs if key == "v"), str(VERSION))
     if version != str(VERSION):
         raise _wrong(
-            f"This link is of version {_shown(version)}; this page reads version {VERSION}.", f"该链接是版本 {_shown(version)}；本页读取版本 {VERSION}。"
+            f"This link is of version {_shown(version)}; this page reads version {VERSION}.",
+            f"该链接是版本 {_shown(version)}；本页读取版本 {VERSION}。",
         )
     given: dict[str, str] = {}
     for key, value in pairs:
@@ -190,7 +193,10 @@ def _unpacked(text: str, name: str) -> str:
             raise ValueError("cut off or too long")
         return raw.decode()
     except (ValueError, zlib.error, binascii.Error):
-        raise _wrong(f"The text that this link carries as “{name}” cannot be read; it may have been cut.", f"链接中的文本“{name}”无法读取；可能已被截断。") from None
+        raise _wrong(
+            f"The text that this link carries as “{name}” cannot be read; it may have been cut.",
+            f"链接中的文本“{name}”无法读取；可能已被截断。",
+        ) from None
 
 
 def _expected(hint: Any) -> tuple[str, str]:
@@ -219,7 +225,10 @@ def _notice(unknown: list[str]) -> dict[str, str] | None:
     names = [_shown(key) for key in unknown[:3]]
     more = len(unknown) - len(names)
     return {
-        "en": "This link also names " + ", ".join(f"“{name}”" for name in names) + (f" and {more} more" if more else "") + ", unknown to this page and left out.",
+        "en": "This link also names "
+        + ", ".join(f"“{name}”" for name in names)
+        + (f" and {more} more" if more else "")
+        + ", unknown to this page and left out.",
         "zh": "该链接还含有本页不认识的" + "、".join(f"“{name}”" for name in names) + (f"等另外 {more} 项" if more else "") + "，已忽略。",
     }
 

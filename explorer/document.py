@@ -1,0 +1,95 @@
+"""Gradio's page, made ours: its own title and icon, no address of another host, scripts that carry a nonce, and the
+colour scheme decided before the first paint.
+
+Gradio writes one HTML document per route. Instead of a template of our own, which would have to follow each of its versions, the document
+is rewritten on its way out, once per route and host; what is looked for and not found is an error at start, not a silent gap.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+NONCE = "@@nonce@@"
+
+ICON = (
+    "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect width='16' height='16' rx='3' fill='%2300336B'/%3E"
+    "%3Cg fill='%23EBD65C'%3E%3Cpath d='M3 3h3v3H3zM6.5 6.5h3v3h-3zM10 10h3v3h-3z'/%3E%3Cpath opacity='.45' d='M3 6.5h3v3H3zM10 6.5h3v3h-3zM6.5 10h3v3h-3z'/%3E%3C/g%3E%3C/svg%3E"
+)
+
+# Before anything is painted: the language of the document and, once body exists, light or dark. Gradio sets its own scheme when it mounts,
+# unless the element says which; so a choice made by hand is written there.
+BEFORE = (
+    'document.documentElement.lang=(new URL(location.href).searchParams.get("lang")??sessionStorage.getItem("tfe-lang")??navigator.language)'
+    '.toLowerCase().startsWith("zh")?"zh-CN":"en";'
+)
+SCHEME = (
+    '{const k=new URL(location.href).searchParams.get("__theme")??sessionStorage.getItem("tfe-theme");'
+    'const d=k==="dark"||k!=="light"&&matchMedia("(prefers-color-scheme: dark)").matches;'
+    'document.body.classList.toggle("dark",d);'
+    'if(k==="dark"||k==="light")document.querySelector("gradio-app").setAttribute("theme_mode",k)}'
+)
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the head of one page says: its title and description (both in English; the page's script writes the visitor's language)."""
+
+    title: str
+    description: str
+
+
+def rewrite(document: str, facts: Facts, styles: Iterable[str], imports: Callable[[str], list[str]]) -> str:
+    """Gradio's document with our head; every script carries the placeholder NONCE.
+
+    styles: addresses of stylesheets to load before the first paint.
+    imports(name): the scripts that ``/ui/<version>/<name>`` imports, so that all of them are fetched at once rather than one after the other.
+    Raises ValueError where Gradio's document no longer has a part that is replaced here.
+    """
+    document = re.sub(r'<meta\s+(?:property="og:|name="twitter:)[^>]*?/>\s*', "", document, flags=re.S)
+    document = _once(r'<link rel="manifest"[^>]*/>\s*', "", document, "link to a manifest")
+    # The loader of iframeResizer, a script for pages that embed this one and ask its height; ours fills the frame it is given.
+    document = _once(
+        r"<script>\s*\(\(\) => \{(?:(?!</script>).)*?iframeResizer(?:(?!</script>).)*</script>\s*", "", document, "loader of iframeResizer"
+    )
+    document = _once(
+        r"(<gradio-app\b.*?</gradio-app>)", lambda found: f"{found[1]}<script>{SCHEME}</script>", document, "gradio-app element"
+    )
+    document = _once(r'(<meta charset="utf-8" />)', lambda found: found[1] + _head(document, facts, styles, imports), document, "charset")
+    return document.replace("<script", f'<script nonce="{NONCE}"')
+
+
+def _head(document: str, facts: Facts, styles: Iterable[str], imports: Callable[[str], list[str]]) -> str:
+    scripts = sorted(set(re.findall(r"/ui/[0-9a-f]+/[\w/.-]+?\.js", document)))
+    wanted = list(dict.fromkeys(address for script in scripts for address in [script, *imports(script)]))
+    plotly = sorted(set(re.findall(r"/vendor/[0-9a-f]+/plotly\.js", document)))
+    return "".join(
+        [
+            f"<script>{BEFORE}</script>",
+            f"<title>{html.escape(facts.title)}</title>",
+            f'<meta name="description" content="{html.escape(facts.description)}" />',
+            f'<link rel="icon" href="{ICON}" />',
+            *(f'<link rel="stylesheet" href="{address}" />' for address in styles),
+            *(f'<link rel="modulepreload" href="{address}" />' for address in wanted),
+            *(f'<link rel="preload" as="script" fetchpriority="low" href="{address}" />' for address in plotly),
+        ]
+    )
+
+
+def _once(pattern: str, replacement: str | Callable[[re.Match[str]], str], text: str, what: str) -> str:
+    found, count = re.subn(pattern, replacement, text, count=1, flags=re.S)
+    if count != 1:
+        raise ValueError(f"Gradio's document has no {what}: this version of Gradio needs another rewriting")
+    return found
+
+
+def imported(source: str) -> list[str]:
+    """The relative addresses that a module of ours imports."""
+    return [
+        json.loads(f'"{name}"')
+        for name in re.findall(r"""\bfrom\s+["'](\.{1,2}/[\w/.-]+\.js)["']|\bimport\s+["'](?:\.{1,2}/[\w/.-]+\.js)["']""", source)
+        if name
+    ]
