@@ -18,6 +18,7 @@ from torch import Tensor
 PAD, UNKNOWN, START, STOP = 0, 1, 2, 3
 SPECIAL = ("<pad>", "<unk>", "<s>", "</s>")
 SPACE = "\u2581"  # stands for a space inside pieces
+BLANK = "\u2420"  # shows a piece that is nothing but a space
 
 
 def read(data: Path, split: str) -> tuple[list[str], list[str]]:
@@ -85,7 +86,7 @@ class Tokenizer:
             starts = piece.startswith(SPACE) or (token == UNKNOWN and (begin == 0 or text[begin : begin + 1].isspace()))
             label = (text[begin:end] if token == UNKNOWN else piece.replace(SPACE, " ")).strip()
             ids.append(token)
-            shown.append(label)
+            shown.append(label or BLANK)
             space.append(starts)
         return Encoded(tuple(ids), tuple(shown), tuple(space))
 
@@ -99,7 +100,15 @@ class Tokenizer:
         piece = self._pieces.id_to_token(token)
         if piece is None:
             raise IndexError(f"token {token} of a vocabulary of {len(self)}")
-        return (piece, False) if token < len(SPECIAL) else (piece.replace(SPACE, ""), piece.startswith(SPACE))
+        return (piece, False) if token < len(SPECIAL) else (piece.replace(SPACE, "") or BLANK, piece.startswith(SPACE))
+
+    def token(self, piece: str, space: bool) -> int:
+        """The token that `piece` gave back. KeyError where there is none."""
+        written = piece if not space else SPACE + piece.replace(BLANK, "")
+        token = self._pieces.token_to_id(written)
+        if token is None:
+            raise KeyError(f"no piece {piece!r}")
+        return int(token)
 
     def decode(self, tokens: Iterable[int]) -> str:
         """Text of produced tokens, detokenised: special ones leave no trace, no space at either end."""

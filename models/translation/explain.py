@@ -1,0 +1,386 @@
+"""What a page asks of the translation model, and what it gets: arrays and strings, nothing of torch."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import time
+import unicodedata
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from models.errors import InputError
+from models.trace import Trace
+from models.translation.data import PAD, START, UNKNOWN, Encoded, padded
+from models.translation.decode import EXTRA, Greedy, Hypothesis, Source, beam_search, greedy_search, penalty, piece_log_probabilities
+from models.translation.model import Config, Gains, no_gains
+from models.translation.shipped import Shipped, load
+
+MAX_TOKENS = 60  # source pieces of a sentence
+MAX_CHARACTERS = 2000  # of a sentence as typed
+MAX_BEAM = 8  # hypotheses
+MAX_ALPHA = 2.0  # length penalty
+KINDS = ("encoder", "decoder", "cross")
+TURN = 0.04  # seconds of work in one turn of `generate`
+
+
+@dataclass(frozen=True)
+class Request:
+    """One translation to be made and watched."""
+
+    sentence: str
+    beam: int = 1  # hypotheses; 1 is greedy
+    alpha: float = 0.6  # length penalty
+    silenced: tuple[tuple[str, int, int], ...] = ()  # (kind, layer, head), from 0
+    hidden: tuple[int, ...] = ()  # source pieces, from 0, that nothing may attend to
+
+    def group(self) -> Hashable:
+        """Requests of one group can share a batch."""
+        return (self.beam,)
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """A translation and everything that was seen of it. Arrays are float32 and read-only."""
+
+    source: tuple[str, ...]  # pieces as shown
+    source_space: tuple[bool, ...]  # True where a space stood before the piece
+    target: tuple[str, ...]  # produced pieces, the stop token last
+    target_space: tuple[bool, ...]
+    text: str  # the translation
+    encoder: NDArray[np.float32]  # (layer, head, source, source)
+    decoder: NDArray[np.float32]  # (layer, head, target, target): row i produces target[i] and sees "<s>", target[0], … target[i - 1]
+    cross: NDArray[np.float32]  # (layer, head, target, source)
+    log_probabilities: NDArray[np.float32]  # (target,), nats
+    log_probability: float  # their sum
+    score: float  # log_probability / ((5 + |Y|) / 6)^alpha
+    hypotheses: tuple[tuple[str, float, float], ...]  # (text, log_probability, score), best first
+    unknown: int  # source pieces that the vocabulary does not know
+    surprising: bool  # less sure of itself than on 99 of 100 held-out captions
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What changes when heads are silenced or words hidden."""
+
+    before: Explanation  # nothing silenced, nothing hidden
+    after: Explanation  # the free translation under the intervention
+    forced: Explanation  # the translation of `before`, read under the intervention: the same shapes
+
+
+@dataclass(frozen=True)
+class Step:
+    """One produced piece."""
+
+    piece: str
+    space: bool
+    text: str  # the translation so far
+    log_probability: float  # nats
+
+
+EXAMPLES: tuple[Request, ...] = (
+    Request("A blond holding hands with a guy in the sand."),
+    Request("Two dogs are running through the snow."),
+    Request("A little girl in a pink dress is climbing a tree."),
+    Request("A man in a blue shirt is standing on a ladder and cleaning a window."),
+    Request("Three people sit at a table in front of a restaurant.", beam=4),
+)
+
+
+@dataclass(frozen=True)
+class _Read:
+    """A request that can be translated."""
+
+    request: Request
+    pieces: Encoded
+
+
+def _whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def cleaned(sentence: str) -> str:
+    """NFC, control characters and lone surrogates as spaces, formatting characters gone, single spaces, none at the ends."""
+    plain = []
+    for character in unicodedata.normalize("NFC", sentence):
+        kind = unicodedata.category(character)
+        if kind in ("Cc", "Cs", "Zs", "Zl", "Zp"):
+            plain.append(" ")
+        elif kind not in ("Cf", "Cn"):
+            plain.append(character)
+    return " ".join("".join(plain).split())
+
+
+def _check_options(request: Request, config: Config) -> None:
+    """InputError where an option lies outside what the model has."""
+    if not _whole(request.beam) or not 1 <= request.beam <= MAX_BEAM:
+        raise InputError(
+            "beam",
+            en=f"The beam is {_short(request.beam)}; it can be 1 to {MAX_BEAM} hypotheses.",
+            zh=f"束宽为 {_short(request.beam)}；可以取 1 到 {MAX_BEAM}。",
+        )
+    number = isinstance(request.alpha, int | float) and not isinstance(request.alpha, bool)
+    if not number or not 0 <= request.alpha <= MAX_ALPHA:
+        raise InputError(
+            "alpha",
+            en=f"The length penalty is {_short(request.alpha)}; it can be 0 to {MAX_ALPHA:g}.",
+            zh=f"长度惩罚为 {_short(request.alpha)}；可以取 0 到 {MAX_ALPHA:g}。",
+        )
+    for entry in request.silenced:
+        fits = isinstance(entry, tuple) and len(entry) == 3 and entry[0] in KINDS and _whole(entry[1]) and _whole(entry[2])
+        if not fits or not (0 <= entry[1] < config.n_layers and 0 <= entry[2] < config.n_heads):
+            raise InputError(
+                "silenced",
+                en=f"No such head: {_short(entry)}; there are encoder, decoder and cross heads, layers 0 to {config.n_layers - 1}, "
+                f"heads 0 to {config.n_heads - 1}.",
+                zh=f"没有这个注意力头：{_short(entry)}；有 encoder、decoder、cross 三类，层 0 到 {config.n_layers - 1}，"
+                f"头 0 到 {config.n_heads - 1}。",
+            )
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 40 else text[:39] + "…"
+
+
+def _read(request: Request, shipped: Shipped) -> _Read:
+    """Check a request and split its sentence into pieces. InputError says what was given and what is accepted."""
+    _check_options(request, shipped.model.config)
+    if not isinstance(request.sentence, str):
+        raise InputError("no_text", en="There is no text: type an English sentence.", zh="没有文本：请输入一个英文句子。")
+    given = len(request.sentence)
+    if given > MAX_CHARACTERS:
+        words = f"{len(request.sentence.split()):,}"
+        raise InputError(
+            "too_long",
+            en=f"Your text has {given:,} characters ({words} words); at most {MAX_CHARACTERS:,} characters and {MAX_TOKENS} word pieces, "
+            "about 45 words, can be read.",
+            zh=f"您的文本有 {given:,} 个字符（{words} 个词）；最多可读取 {MAX_CHARACTERS:,} 个字符、{MAX_TOKENS} 个词片，约 45 个词。",
+        )
+    text = cleaned(request.sentence)
+    if not text:
+        raise InputError("empty", en="The text is empty: type an English sentence.", zh="文本为空：请输入一个英文句子。")
+    pieces = shipped.tokenizer.encode(text)
+    if len(pieces.ids) > MAX_TOKENS:
+        raise InputError(
+            "too_long",
+            en=f"Your text has {len(pieces.ids)} word pieces ({len(text.split())} words); at most {MAX_TOKENS} pieces, about 45 words, can be read.",
+            zh=f"您的文本有 {len(pieces.ids)} 个词片（{len(text.split())} 个词）；最多可读取 {MAX_TOKENS} 个词片，约 45 个词。",
+        )
+    if not any(token != UNKNOWN and any(c.isalnum() for c in piece) for token, piece in zip(pieces.ids, pieces.pieces, strict=True)):
+        raise InputError(
+            "unreadable",
+            en="Your text has no letter that this model knows; it reads English sentences.",
+            zh="您的文本中没有该模型认识的字母；它只读英文句子。",
+        )
+    for position in request.hidden:
+        if not _whole(position) or not 0 <= position < len(pieces.ids):
+            raise InputError(
+                "hidden",
+                en=f"Word piece {_short(position)} cannot be hidden: this sentence has the pieces 0 to {len(pieces.ids) - 1}.",
+                zh=f"无法隐藏词片 {_short(position)}：这个句子的词片编号为 0 到 {len(pieces.ids) - 1}。",
+            )
+    return _Read(request, pieces)
+
+
+def _readable(requests: Sequence[Request], shipped: Shipped) -> list[_Read | InputError]:
+    found: list[_Read | InputError] = []
+    for request in requests:
+        try:
+            found.append(_read(request, shipped))
+        except InputError as error:
+            found.append(error)
+    return found
+
+
+def _source(read: Sequence[_Read], shipped: Shipped) -> Source:
+    """Requests as tensors: tokens, who may be attended to, what each head's output counts."""
+    device = shipped.model.embedding.weight.device
+    tokens = padded([r.pieces.ids for r in read])
+    allowed = tokens != PAD
+    gains = no_gains(shipped.model.config, len(read))
+    changed = False
+    for row, one in enumerate(read):
+        allowed[row, list(one.request.hidden)] = False
+        for kind, layer, head in one.request.silenced:
+            of_kind: torch.Tensor = getattr(gains, kind)
+            of_kind[layer, row, head] = 0.0
+            changed = True
+    limits = tuple(len(r.pieces.ids) + EXTRA for r in read)
+    moved = Gains(gains.encoder.to(device), gains.decoder.to(device), gains.cross.to(device)) if changed else None
+    return Source(tokens.to(device), allowed.to(device), limits, moved)
+
+
+def _search(read: Sequence[_Read], source: Source, shipped: Shipped) -> list[list[Hypothesis]]:
+    """Hypotheses of each request, best first; all requests have the same beam."""
+    beam = read[0].request.beam
+    if beam == 1:
+        return [[one] for one in greedy_search(shipped.model, source)]
+    return beam_search(shipped.model, source, beam, [r.request.alpha for r in read])
+
+
+def _frozen(values: NDArray[np.float32]) -> NDArray[np.float32]:
+    copy = np.ascontiguousarray(values, dtype=np.float32).copy()
+    copy.setflags(write=False)
+    return copy
+
+
+def _watch(read: Sequence[_Read], found: Sequence[Sequence[Hypothesis]], source: Source, shipped: Shipped) -> list[Explanation]:
+    """One watched pass over finished pairs: what each request's first hypothesis looks like from inside."""
+    model, tokenizer = shipped.model, shipped.tokenizer
+    device = source.tokens.device
+    wanted = [hypotheses[0].tokens for hypotheses in found]
+    target = padded([(START, *tokens[:-1]) for tokens in wanted]).to(device)
+    trace = Trace("encoder/*/self/weights", "decoder/*/self/weights", "decoder/*/cross/weights", budget=(64 << 20) * len(read))
+    hidden = model(source.tokens, target, source.allowed, source.gains, trace)
+    all_log_p = piece_log_probabilities(model, hidden).gather(2, padded(wanted).to(device)[:, :, None])[:, :, 0].cpu().numpy()
+    encoder = trace.stack("encoder/*/self/weights")  # (layer, batch, head, source, source)
+    decoder = trace.stack("decoder/*/self/weights")
+    cross = trace.stack("decoder/*/cross/weights")
+    threshold = shipped.facts.get("surprising_below")
+    result = []
+    for row, (one, hypotheses) in enumerate(zip(read, found, strict=True)):
+        n, m = len(one.pieces.ids), len(wanted[row])
+        log_p = _frozen(all_log_p[row, :m])
+        total = float(log_p.sum(dtype=np.float64))
+        alpha = float(one.request.alpha)
+        labels = [tokenizer.piece(token) for token in wanted[row]]
+        text = tokenizer.decode(wanted[row])
+        listed = [(tokenizer.decode(h.tokens), h.log_probability, h.score(alpha)) for h in hypotheses[1:]]
+        score = total / penalty(m, alpha)
+        result.append(
+            Explanation(
+                source=one.pieces.pieces,
+                source_space=one.pieces.space,
+                target=tuple(piece for piece, _ in labels),
+                target_space=tuple(space for _, space in labels),
+                text=text,
+                encoder=_frozen(encoder[:, row, :, :n, :n]),
+                decoder=_frozen(decoder[:, row, :, :m, :m]),
+                cross=_frozen(cross[:, row, :, :m, :n]),
+                log_probabilities=log_p,
+                log_probability=total,
+                score=score,
+                hypotheses=((text, total, score), *listed),
+                unknown=sum(token == UNKNOWN for token in one.pieces.ids),
+                surprising=threshold is not None and total / m < threshold,
+            )
+        )
+    return result
+
+
+@torch.no_grad()
+def _explained(read: Sequence[_Read], shipped: Shipped) -> list[Explanation]:
+    """Translate and watch; requests with the same beam share every pass."""
+    result: list[Explanation | None] = [None] * len(read)
+    for beam in sorted({r.request.beam for r in read}):
+        rows = [i for i, r in enumerate(read) if r.request.beam == beam]
+        together = [read[i] for i in rows]
+        source = _source(together, shipped)
+        for i, one in zip(rows, _watch(together, _search(together, source, shipped), source, shipped), strict=True):
+            result[i] = one
+    return [one for one in result if one is not None]
+
+
+def explain(requests: Sequence[Request]) -> list[Explanation | InputError]:
+    """Translate and watch: one answer per request, in order; an InputError stands where a request could not be read."""
+    shipped = load()
+    found = _readable(requests, shipped)
+    done = iter(_explained([one for one in found if isinstance(one, _Read)], shipped))
+    return [one if isinstance(one, InputError) else next(done) for one in found]
+
+
+def _tokens_of(explanation: Explanation, shipped: Shipped) -> tuple[int, ...]:
+    return tuple(shipped.tokenizer.token(piece, space) for piece, space in zip(explanation.target, explanation.target_space, strict=True))
+
+
+@torch.no_grad()
+def compare(requests: Sequence[Request]) -> list[Comparison | InputError]:
+    """Each request without and with its silenced heads and hidden words; one answer per request, in order."""
+    shipped = load()
+    found = _readable(requests, shipped)
+    changed = [one for one in found if isinstance(one, _Read)]
+    plain = [_Read(dataclasses.replace(one.request, silenced=(), hidden=()), one.pieces) for one in changed]
+    both = _explained([*plain, *changed], shipped)
+    before, after = both[: len(plain)], both[len(plain) :]
+    forced: list[Explanation] = []
+    if changed:
+        tokens = [_tokens_of(one, shipped) for one in before]
+        pairs = [[Hypothesis(t, tuple(b.log_probabilities.tolist()))] for t, b in zip(tokens, before, strict=True)]
+        forced = _watch(changed, pairs, _source(changed, shipped), shipped)
+    done = iter([Comparison(*three) for three in zip(before, after, forced, strict=True)])
+    return [one if isinstance(one, InputError) else next(done) for one in found]
+
+
+def generate(requests: Sequence[Request]) -> Iterator[list[list[Step] | Explanation | InputError | None]]:
+    """Greedy translations piece by piece. Each turn works for at most 50 ms and yields one entry per request: the steps since the
+    last turn; at its end the Explanation, or the InputError; None once it is over.
+
+    A request with more than one hypothesis has no order in which its words appear: it gives no steps, only its Explanation.
+    """
+    shipped = load()
+    found = _readable(requests, shipped)
+    over: set[int] = set()
+
+    def turn() -> list[list[Step] | Explanation | InputError | None]:
+        return [None if i in over else [] for i in range(len(found))]
+
+    first = turn()
+    for i, one in enumerate(found):
+        if isinstance(one, InputError):
+            first[i] = one
+            over.add(i)
+    if over:
+        yield first
+    wide = [(i, one) for i, one in enumerate(found) if isinstance(one, _Read) and one.request.beam > 1]
+    if wide:
+        entries = turn()
+        for (i, _), done in zip(wide, _explained([one for _, one in wide], shipped), strict=True):
+            entries[i] = done
+            over.add(i)
+        yield entries
+    read = [(i, one) for i, one in enumerate(found) if isinstance(one, _Read) and one.request.beam == 1]
+    if not read:
+        return
+    source = _source([one for _, one in read], shipped)
+    with torch.no_grad():
+        search = Greedy(shipped.model, source)
+    waiting = set(range(len(read)))
+    while waiting:
+        entries = turn()
+        stopped: list[int] = []
+        begin = last = time.perf_counter()
+        longest = 0.0
+        with torch.no_grad():
+            while not search.done and not stopped and last - begin + longest < TURN:
+                for row in search.step():
+                    tokens, log_p = search.tokens[row], search.log_probabilities[row]
+                    piece, space = shipped.tokenizer.piece(tokens[-1])
+                    text = shipped.tokenizer.decode(tokens)
+                    entry = entries[read[row][0]]
+                    assert isinstance(entry, list)
+                    entry.append(Step(piece, space, text, log_p[-1]))
+                    if row in waiting and search.stopped(row):
+                        stopped.append(row)
+                now = time.perf_counter()
+                last, longest = now, max(longest, now - last)
+        yield entries
+        if stopped:
+            entries = turn()
+            with torch.no_grad():
+                alone = [read[row][1] for row in stopped]
+                seen = _watch(alone, [[search.result(row)] for row in stopped], _source(alone, shipped), shipped)
+            for row, done in zip(stopped, seen, strict=True):
+                entries[read[row][0]] = done
+                over.add(read[row][0])
+                waiting.discard(row)
+            yield entries
+
+
+def mean_log_probability(explanation: Explanation) -> float:
+    """How sure the model was, per piece, in nats; what `surprising` is measured by."""
+    return explanation.log_probability / max(len(explanation.target), 1) if math.isfinite(explanation.log_probability) else -math.inf
