@@ -44,6 +44,8 @@ export const view = {
     for (const key of changed) bus.fire("view:" + key, key);
     bus.fire("view", changed);
   },
+  /** Does the address say anything about what is looked at? */
+  any: () => [...read().keys()].some((key) => key.startsWith("_")),
   /** Calls fn(changed keys) once per change that touches one of the keys. */
   on: (keys, fn) => listen("view", (changed) => changed.some((key) => keys.includes(key)) && fn(changed)),
 };
@@ -85,11 +87,31 @@ export function open({ query = "", view: look = {}, step: number = 0 }) {
   write(params);
   bus.fire("step", number);
   bus.fire("view", [...new Set([...before, ...Object.keys(look)])]);
-  if (!same) bus.fire("open", query);
+  if (same) return;
+  if (listeners.get("open")?.size) bus.fire("open", query);
+  else unheard = query;
 }
 
+let unheard = null; // a request opened before the owner of the input had arrived
+
 /** Calls fn(query) when another request is to be shown; the owner of the input sends it to the server. */
-export const onOpen = (fn) => listen("open", fn);
+export function onOpen(fn) {
+  const stop = listen("open", fn);
+  if (unheard !== null) {
+    const query = unheard;
+    unheard = null;
+    fn(query);
+  }
+  return stop;
+}
 
 /** The permalink of exactly this view. */
 export const link = () => location.href;
+
+let refusal = null;
+
+/** The sentence {en, zh} that says why this view has no link, or null; the server's answer sets it with refuseLink(sentence or null). */
+export const linkRefusal = () => refusal;
+export const refuseLink = (sentence) => {
+  refusal = sentence ?? null;
+};

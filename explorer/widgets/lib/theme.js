@@ -26,8 +26,14 @@ export function onTheme(fn) {
 
 export function setTheme(name) {
   sessionStorage.setItem(KEY, name);
-  document.body.classList.toggle("dark", name === "dark");
+  showTheme(name);
 }
+
+/** Did this visitor choose between light and dark by hand? */
+export const chosenTheme = () => sessionStorage.getItem(KEY) !== null;
+
+/** Light or dark for now, without remembering it as a choice. */
+export const showTheme = (name) => document.body.classList.toggle("dark", name === "dark");
 
 export const toggleTheme = () => setTheme(dark() ? "light" : "dark");
 

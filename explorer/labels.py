@@ -1,0 +1,122 @@
+"""The texts that labs share, English and Chinese. A name in braces is filled in by whoever shows the text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final, TypeAlias
+
+Text: TypeAlias = Mapping[str, str]  # {"en": "…", "zh": "…"}
+Texts: TypeAlias = Mapping[str, Text]
+
+
+def _texts(**pairs: tuple[str, str]) -> Texts:
+    return MappingProxyType({name: MappingProxyType({"en": english, "zh": chinese}) for name, (english, chinese) in pairs.items()})
+
+
+SITE: Final = _texts(
+    name=("Transformer family explorer", "Transformer 家族探索"),
+    short=("Transformer family", "Transformer 家族"),
+    description=(
+        "Every member of the Transformer family alive: trained models run on your own input, their mechanism drawn while they work.",
+        "活的 Transformer 家族：训练好的模型在您自己的输入上运行，边运行边画出内部机制。",
+    ),
+)
+
+SHELL: Final = _texts(
+    skip=("Skip to the content", "跳到正文"),
+    site=("Site", "站点"),
+    map=("Family map", "家族图谱"),
+    labs=("Labs", "实验"),
+    lecture=("Guided lecture", "导览讲座"),
+    language=("switch to Chinese", "切换到英文"),
+    dark=("Dark", "深色"),
+    light=("Light", "浅色"),
+    project=("Project", "投影"),
+    copy=("Copy link", "复制链接"),
+    copied=("Copied", "已复制"),
+    refused=("Your browser does not let this page copy. Take the link from here:", "浏览器不允许本页复制。请从这里取链接："),
+    close=("Close", "关闭"),
+    menu=("Menu", "菜单"),
+    family=("The family", "家族"),
+    steps=("Guided steps", "导览步骤"),
+    step=("Step {step} of {of}", "第 {step} 步，共 {of} 步"),
+    done=("done", "已看过"),
+    back=("Back", "上一步"),
+    next=("Next step", "下一步"),
+    begin=("First step", "第一步"),
+    onward=("Next: {lab}", "下一个：{lab}"),
+    tour=("{of} steps to go through", "共 {of} 步导览"),
+    leave_step=("Close this note", "收起这段说明"),
+    keys=("Keys and clicks", "键盘与点击"),
+    grammar_where=("Keys act while a view has the focus, and in projector mode.", "视图获得焦点时，或在投影模式下，按键才起作用。"),
+    esc=("Esc leaves", "Esc 退出"),
+    qr=("QR code of the link to this view", "本视图链接的二维码"),
+    projecting=("Projector mode. Esc leaves.", "投影模式。按 Esc 退出。"),
+)
+
+# One grammar of interaction for every view: what the hand does, what it does to the view.
+GRAMMAR: Final[tuple[tuple[Text, Text], ...]] = tuple(
+    (MappingProxyType({"en": act[0], "zh": act[1]}), MappingProxyType({"en": effect[0], "zh": effect[1]}))
+    for act, effect in (
+        (("hover", "悬停"), ("preview", "预览")),
+        (("click", "点击"), ("lock", "锁定")),
+        (("shift-click", "shift-点击"), ("add", "追加")),
+        (("Esc", "Esc"), ("reset", "复位")),
+        (("←→", "←→"), ("step", "步")),
+        (("↑↓", "↑↓"), ("head", "头")),
+        (("Space", "空格"), ("play", "播放")),
+        (("P", "P"), ("project", "投影")),
+        (("?", "?"), ("all keys", "全部按键")),
+    )
+)
+
+# The same in full sentences, for the sheet that “?” opens.
+GRAMMAR_IN_FULL: Final[tuple[tuple[Text, Text], ...]] = tuple(
+    (MappingProxyType({"en": act[0], "zh": act[1]}), MappingProxyType({"en": effect[0], "zh": effect[1]}))
+    for act, effect in (
+        (("hover, tap", "悬停、轻触"), ("show what is under the pointer", "显示指针下的内容")),
+        (("click, tap again", "点击、再次轻触"), ("lock it", "锁定")),
+        (("shift-click", "shift-点击"), ("add it to what is chosen", "加入所选")),
+        (("Esc", "Esc"), ("back to where the view began; leaves projector mode", "视图复位；退出投影模式")),
+        (("← →", "← →"), ("the step before, the step after", "上一步，下一步")),
+        (("↑ ↓", "↑ ↓"), ("another head", "换一个头")),
+        (("Space", "空格"), ("play, pause", "播放、暂停")),
+        (("PageUp PageDown", "PageUp PageDown"), ("guided steps, in projector mode", "导览步骤（投影模式下）")),
+        (("P", "P"), ("projector mode", "投影模式")),
+        (("?", "?"), ("this sheet", "本页按键表")),
+    )
+)
+
+CHANGED: Final = _texts(
+    input=("new kind of input", "新的输入"),
+    memory=("longer memory", "更长的记忆"),
+    cost=("lower cost", "更低的开销"),
+    depth=("depth on demand", "按需加深"),
+    reading=("reads both ways", "双向阅读"),
+)
+
+HOME: Final = _texts(
+    title=("One idea,\na whole family", "一个想法，\n一整个家族"),
+    lead=(
+        "Each card is a trained model. Open one, give it your own words, pixels or notes, and watch its mechanism at work.",
+        "每张卡片都是一个训练好的模型。打开它，给它您自己的文字、像素或音符，看它的机制如何运转。",
+    ),
+    lead_one=(
+        "Attention is the idea: every word looks at every other and takes what it needs. Here is a trained model that does it, on your own words, "
+        "with every head in view.",
+        "这个想法就是注意力：每个词都看向所有其他词，各取所需。这里有一个训练好的模型，在您自己的句子上运行，每个头都看得见。",
+    ),
+    lecture=("Start the guided lecture", "开始导览讲座"),
+    surprise=("Surprise me", "随便看一个"),
+    open=("Open the lab", "打开实验"),
+    begin=("Take the guided steps", "跟着步骤看"),
+    steps=("{of} steps", "{of} 步"),
+    changed=("What it changed", "它改变了什么"),
+    from_=("From {lab}.", "来自{lab}。"),
+    looks=("looks at", "看向"),
+    map=("Family map", "家族图谱"),
+    picture=("Attention weights of the first example, {rows} queries by {columns} keys", "第一个例子的注意力权重，{rows} 个查询，{columns} 个键"),
+    pointed=("query “{query}” gives key “{key}” {weight}", "查询 “{query}” 给键 “{key}” 的权重是 {weight}"),
+    real=("From this model’s own run on its first example.", "来自该模型在第一个例子上的真实运行。"),
+)

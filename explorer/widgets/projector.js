@@ -1,0 +1,98 @@
+// Projector mode: one figure alone on the screen, its question as the title, and a QR code that takes the audience to the same view.
+//
+// A widget offers a figure by the class tfe-projectable. While it is shown it carries tfe-projected and the body tfe-projecting;
+// what is in .tfe-controls inside it disappears, its .tfe-legend and .tfe-words grow. Its title comes from data-question, in the
+// visitor's language, else from its first .tfe-title, which then hides.
+
+import { el } from "./lib/dom.js";
+import { projecting } from "./lib/keys.js";
+import { onLang, t } from "./lib/lang.js";
+import { bus, link, step } from "./lib/state.js";
+import { chosenTheme, dark, showTheme } from "./lib/theme.js";
+
+const QR_LIMIT = 1200; // characters of an address; beyond it the squares are too small for a phone at the back of the hall
+
+/**
+ * @param {Record<string, {en: string, zh: string}>} words
+ * @param {{total: number}} tour how many guided steps the page has
+ */
+export function projector(words, { total }) {
+  let last = null; // the figure that had the focus last
+  let shown = null;
+  let returnTo = null;
+  let wasDark = false;
+
+  const title = el("h2", { class: "tfe-projector-title" });
+  const where = el("span", { class: "tfe-projector-where" });
+  const head = el("header", { class: "tfe tfe-projector-head", hidden: true }, title, where);
+  const code = el("img", { class: "tfe-projector-code", width: 132, height: 132 });
+  const leave = el("p", { class: "tfe-projector-leave" });
+  const foot = el("aside", { class: "tfe tfe-projector-foot", hidden: true }, code, leave);
+  const heard = el("p", { class: "tfe tfe-unseen", role: "status" });
+  document.body.prepend(head);
+  document.body.append(foot, heard);
+  code.addEventListener("error", () => {
+    code.hidden = true;
+  });
+
+  const figures = () => [...document.querySelectorAll(".gradio-container .tfe-projectable")].filter((node) => node.isConnected);
+  document.addEventListener("focusin", (event) => {
+    const figure = event.target.closest?.(".tfe-projectable");
+    if (figure) last = figure;
+  });
+
+  function paint() {
+    if (!shown) return;
+    const own = shown.querySelector(".tfe-title");
+    title.textContent = shown.dataset.question || own?.textContent || "";
+    const now = step.get();
+    where.textContent = now && total ? `${now} / ${total}` : "";
+    code.alt = t(words.qr);
+    foot.setAttribute("aria-label", t(words.project));
+    leave.textContent = t(words.esc);
+    const address = link();
+    const wanted = `/qr?text=${encodeURIComponent(address)}`;
+    code.hidden = address.length > QR_LIMIT;
+    if (!code.hidden && code.getAttribute("src") !== wanted) code.setAttribute("src", wanted);
+  }
+  let later = 0;
+  const soon = () => {
+    clearTimeout(later);
+    later = setTimeout(paint, 120); // the address and the figure's own words settle first
+  };
+  const watcher = new MutationObserver(soon);
+
+  function enter() {
+    shown = last?.isConnected ? last : figures()[0];
+    if (!shown) return;
+    returnTo = document.activeElement;
+    wasDark = dark();
+    if (!chosenTheme()) showTheme("light");
+    shown.classList.add("tfe-projected");
+    head.hidden = foot.hidden = false;
+    paint();
+    watcher.observe(shown, { attributes: true, attributeFilter: ["data-question"], childList: true, subtree: true, characterData: true });
+    document.body.classList.add("tfe-projecting");
+    heard.textContent = t(words.projecting);
+    scrollTo(0, 0);
+    dispatchEvent(new Event("resize"));
+  }
+  function exit() {
+    watcher.disconnect();
+    document.body.classList.remove("tfe-projecting");
+    shown?.classList.remove("tfe-projected");
+    shown = null;
+    head.hidden = foot.hidden = true;
+    heard.textContent = "";
+    if (!chosenTheme()) showTheme(wasDark ? "dark" : "light");
+    dispatchEvent(new Event("resize"));
+    returnTo?.focus?.({ preventScroll: false });
+  }
+  bus.on("project", () => (projecting() ? exit() : enter()));
+  bus.on("view", soon);
+  step.on(soon);
+  bus.on("request", soon);
+  onLang(soon);
+
+  return { possible: () => figures().length > 0 };
+}

@@ -1,0 +1,365 @@
+// The frame around every page. The bar and the rail move out of Gradio's <main>, so that header, navigation and main are what
+// they are called; the note of the open guided step stays in <main>, above the figure it speaks about.
+
+import { clear, el, svg } from "./lib/dom.js";
+import { pageKeys, projecting } from "./lib/keys.js";
+import { lang, onLang, setLang, t } from "./lib/lang.js";
+import { bus, link, linkRefusal, open, request, step, view } from "./lib/state.js";
+import { dark, onTheme, setTheme } from "./lib/theme.js";
+import { projector } from "./projector.js";
+
+const ICONS = {
+  moon: "M13 9.5A5.5 5.5 0 0 1 6.5 3 5.5 5.5 0 1 0 13 9.5Z",
+  sun: "M8 5.2a2.8 2.8 0 1 0 0 5.6 2.8 2.8 0 0 0 0-5.6ZM8 1v1.6M8 13.4V15M1 8h1.6M13.4 8H15M3.05 3.05l1.1 1.1M11.85 11.85l1.1 1.1M12.95 3.05l-1.1 1.1M4.15 11.85l-1.1 1.1",
+  screen: "M2 3h12v8H2ZM8 11v2.5M5 13.5h6",
+  link: "M6.7 9.3a2.6 2.6 0 0 0 3.7 0l2.3-2.3a2.6 2.6 0 0 0-3.7-3.7L8 4.3M9.3 6.7a2.6 2.6 0 0 0-3.7 0L3.3 9a2.6 2.6 0 0 0 3.7 3.7L8 11.7",
+  menu: "M3 4.5h10M3 8h10M3 11.5h10",
+  back: "M9.5 4 6 8l3.5 4",
+  next: "M6.5 4 10 8l-3.5 4",
+};
+const icon = (name) =>
+  svg("svg", { viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true", class: "tfe-shell-icon" }, svg("path", { d: ICONS[name] }));
+
+// The mark: nine cells of an attention map, a diagonal that finds its words.
+const CELLS = [0.05, 0.35, 0.15, 0.95, 0.1, 0.3, 0.3, 0.8, 0.05];
+function mark() {
+  const box = svg("svg", { viewBox: "0 0 20 20", width: 20, height: 20, "aria-hidden": "true", class: "tfe-shell-mark" });
+  CELLS.forEach((weight, at) =>
+    box.append(
+      svg("rect", { x: (at % 3) * 7, y: Math.floor(at / 3) * 7, width: 6, height: 6, rx: 1, style: { fillOpacity: String(0.3 + 0.7 * weight) } }),
+    ),
+  );
+  return box;
+}
+
+/** The address of another page of the site, in the language of this one. */
+function to(path, search = {}) {
+  const url = new URL(path, location.origin);
+  if (new URL(location.href).searchParams.has("lang")) url.searchParams.set("lang", lang());
+  for (const [key, value] of Object.entries(search)) url.searchParams.set(key, value);
+  return url.href;
+}
+
+export function mount(root, props) {
+  const { words, site, steps, here, labs } = props;
+  const w = (name, values) => t(words[name], values);
+  const painters = []; // everything that speaks a language
+  const say = (node, text) => {
+    painters.push(() => {
+      node.textContent = typeof text === "function" ? text() : t(text);
+    });
+    return node;
+  };
+  const name = (node, text) => {
+    painters.push(() => node.setAttribute("aria-label", typeof text === "function" ? text() : t(text)));
+    return node;
+  };
+
+  // ---------------------------------------------------------------- skip link, landmarks
+  const main = document.querySelector(".gradio-container main") ?? document.body;
+  main.id = "tfe-main";
+  main.tabIndex = -1;
+  const skip = say(
+    el("a", {
+      class: "tfe-shell-skip",
+      href: location.href.split("#")[0] + "#tfe-main",
+      onclick: (event) => {
+        event.preventDefault();
+        main.focus();
+      },
+    }),
+    words.skip,
+  );
+
+  // ---------------------------------------------------------------- top bar
+  const theme = () => setTheme(dark() ? "light" : "dark");
+  const themeButton = (extra) => {
+    const label = el("span");
+    const button = el("button", { type: "button", class: `tfe-shell-tool ${extra}`, onclick: theme });
+    const paint = () => {
+      button.replaceChildren(icon(dark() ? "sun" : "moon"), label);
+      label.textContent = w(dark() ? "light" : "dark");
+    };
+    painters.push(paint);
+    onTheme(paint);
+    return button;
+  };
+  const projectButton = (extra) => {
+    const label = say(el("span"), words.project);
+    return el(
+      "button",
+      { type: "button", class: `tfe-shell-tool tfe-shell-project ${extra}`, "aria-keyshortcuts": "P", onclick: () => bus.fire("project") },
+      icon("screen"),
+      label,
+      el("kbd", { text: "P", "aria-hidden": "true" }),
+    );
+  };
+  const language = el("button", { type: "button", class: "tfe-shell-tool tfe-shell-lang", onclick: () => setLang(lang() === "en" ? "zh" : "en") });
+  painters.push(() => {
+    const [now, other] = lang() === "en" ? ["EN", "中文"] : ["中文", "EN"];
+    language.replaceChildren(
+      el("b", { text: now }),
+      el("span", { class: "tfe-desk", text: " / " + other }),
+      el("span", { class: "tfe-unseen", text: ", " + w("language") }),
+    );
+  });
+
+  const copyLabel = el("span", { class: "tfe-shell-word", "aria-live": "polite" });
+  let copied = 0;
+  const paintCopy = () => {
+    copyLabel.textContent = w(copied ? "copied" : "copy");
+    copy.classList.toggle("done", Boolean(copied));
+  };
+  const field = name(el("input", { class: "tfe-input", readonly: true, onfocus: (event) => event.target.select() }), words.copy);
+  const why = el("p", { class: "tfe-note" });
+  const closeCopy = say(el("button", { type: "button", class: "tfe-button small", onclick: () => hideCopy(true) }), words.close);
+  const refusal = el("div", { class: "tfe-shell-refusal", role: "dialog", hidden: true }, why, field, closeCopy);
+  name(refusal, words.copy);
+  const hideCopy = (focus) => {
+    refusal.hidden = true;
+    if (focus) copy.focus();
+  };
+  async function copyLink() {
+    const tooLong = linkRefusal();
+    if (!tooLong) {
+      const address = link();
+      try {
+        await navigator.clipboard.writeText(address);
+        clearTimeout(copied);
+        copied = setTimeout(() => {
+          copied = 0;
+          paintCopy();
+        }, 2000);
+        hideCopy(false);
+        return paintCopy();
+      } catch {
+        field.value = address;
+      }
+    }
+    why.textContent = tooLong ? t(tooLong) : w("refused");
+    field.hidden = Boolean(tooLong);
+    refusal.hidden = false;
+    (tooLong ? closeCopy : field).focus();
+  }
+  const copy = el("button", { type: "button", class: "tfe-shell-tool tfe-shell-copy", onclick: copyLink }, icon("link"), copyLabel);
+  painters.push(paintCopy);
+
+  const links = () =>
+    el(
+      "ul",
+      { class: "tfe-shell-links" },
+      ...[
+        ["map", "/", here ? null : "page"],
+        ["labs", props.first, here ? "true" : null],
+        ["lecture", props.lecture, null],
+      ]
+        .filter(([, path]) => path)
+        .map(([key, path, current]) => {
+          const a = say(el("a", { "aria-current": current }), words[key]);
+          painters.push(() => {
+            a.href = to(path);
+          });
+          return el("li", {}, a);
+        }),
+    );
+  const menu = el("button", { type: "button", class: "tfe-shell-tool tfe-shell-menu tfe-phone", "aria-expanded": "false", "aria-controls": "tfe-rail", onclick: () => drawer(true) }, icon("menu"));
+  name(menu, words.menu);
+  const brand = el("a", { class: "tfe-shell-brand" }, mark(), say(el("span", { class: "tfe-desk" }), site.name));
+  painters.push(() => {
+    brand.href = to("/");
+  });
+  const place = say(el("span", { class: "tfe-shell-place tfe-phone" }), here ? here.short : site.short);
+  const bar = el(
+    "header",
+    { class: "tfe tfe-shell-bar" },
+    menu,
+    brand,
+    place,
+    name(el("nav", { class: "tfe-shell-nav tfe-desk" }, links()), words.site),
+    el("div", { class: "tfe-shell-tools" }, language, themeButton("tfe-desk"), projectButton("tfe-desk"), copy, refusal),
+  );
+
+  // ---------------------------------------------------------------- the rail: the family as one line, the open lab unfolded
+  const stepNodes = steps.map((one, at) => {
+    const number = el("span", { class: "tfe-shell-number", "aria-hidden": "true", text: String(at + 1) });
+    const done = el("span", { class: "tfe-unseen" });
+    const button = el("button", { type: "button", onclick: () => go(at + 1) }, number, say(el("span"), one.title), done);
+    return { item: el("li", {}, button), button, done };
+  });
+  const back = () =>
+    el("button", { type: "button", class: "tfe-button tfe-shell-back", onclick: () => go(step.get() - 1) }, icon("back"), say(el("span"), words.back));
+  const next = () => {
+    const label = el("span");
+    const button = el("button", { type: "button", class: "tfe-button primary tfe-shell-next", onclick: forward }, label, icon("next"));
+    painters.push(() => {
+      label.textContent = nextWord();
+    });
+    return button;
+  };
+  const nextWord = () => {
+    const now = step.get();
+    if (now === 0) return w("begin");
+    if (now < steps.length) return w("next");
+    return props.onward ? w("onward", { lab: t(props.onward.short) }) : w("map");
+  };
+  const railBack = back();
+  const railNext = next();
+  const tour = el(
+    "div",
+    { class: "tfe-shell-tour" },
+    name(el("ol", {}, ...stepNodes.map((node) => node.item)), words.steps),
+    el("div", { class: "tfe-shell-turn" }, railBack, railNext),
+  );
+  const family = el(
+    "ul",
+    { class: "tfe-shell-family" },
+    ...labs.map((lab) => {
+      const current = here?.slug === lab.slug;
+      const a = el("a", { "aria-current": current ? "page" : null }, el("i", { "aria-hidden": "true" }), say(el("span"), lab.short), el("small", { text: String(lab.year) }));
+      painters.push(() => {
+        a.href = to(lab.path);
+      });
+      return el("li", { class: current ? "here" : null }, a, current && steps.length ? tour : null);
+    }),
+  );
+  const grammar = el("p", { class: "tfe-shell-grammar" });
+  painters.push(() => {
+    clear(grammar);
+    props.grammar.forEach(([act, effect], at) => {
+      if (at) grammar.append(" · ");
+      grammar.append(el("span", {}, el("b", { text: t(act) }), " " + t(effect)));
+    });
+  });
+  const closeDrawer = name(el("button", { type: "button", class: "tfe-shell-tool tfe-phone tfe-shell-close", text: "×", onclick: () => drawer(false) }), words.close);
+  const rail = el(
+    "aside",
+    { class: `tfe tfe-shell-rail${here ? "" : " on-map"}`, id: "tfe-rail" },
+    el("div", { class: "tfe-phone" }, el("div", { class: "tfe-shell-drawer-top" }, name(el("nav", {}, links()), words.site), closeDrawer)),
+    name(el("nav", {}, say(el("p", { class: "tfe-shell-heading" }), words.family), family), words.family),
+    el("div", { class: "tfe-phone" }, el("div", { class: "tfe-shell-drawer-tools" }, themeButton(""), projectButton(""))),
+    grammar,
+  );
+  name(rail, words.family);
+  const veil = el("div", { class: "tfe-shell-veil", hidden: true, onclick: () => drawer(false) });
+  function drawer(wanted) {
+    const was = rail.classList.contains("open");
+    rail.classList.toggle("open", wanted);
+    veil.hidden = !wanted;
+    menu.setAttribute("aria-expanded", String(wanted));
+    for (const node of [bar, foot, document.querySelector("gradio-app") ?? main]) node.inert = wanted;
+    if (wanted) closeDrawer.focus();
+    else if (was) menu.focus();
+  }
+
+  // ---------------------------------------------------------------- the bar at the foot of a phone
+  const footBack = name(el("button", { type: "button", class: "tfe-button tfe-shell-foot-back", onclick: () => go(step.get() - 1) }, icon("back")), words.back);
+  const footNext = next();
+  const footWhere = el("b");
+  const footTitle = el("span");
+  const foot = name(
+    el("nav", { class: "tfe tfe-shell-foot", hidden: !steps.length }, footBack, el("div", { class: "tfe-shell-foot-words" }, footWhere, footTitle), footNext),
+    words.steps,
+  );
+
+  // ---------------------------------------------------------------- what the open step has to say
+  const noteNumber = el("span", { class: "tfe-shell-number here", "aria-hidden": "true" });
+  const noteTitle = el("h2", { class: "tfe-title" });
+  const noteText = el("p", { class: "tfe-shell-say" });
+  const noteClose = el("button", { type: "button", class: "tfe-shell-dismiss", onclick: () => step.set(0) }, "×");
+  name(noteClose, words.leave_step);
+  const note = el("section", { class: "tfe-shell-note", hidden: true }, noteNumber, el("div", { "aria-live": "polite" }, noteTitle, noteText), noteClose);
+  name(note, words.steps);
+  root.append(note);
+
+  function paintSteps() {
+    const now = Math.min(step.get(), steps.length);
+    stepNodes.forEach(({ item, button, done }, at) => {
+      item.className = at + 1 === now ? "here" : at + 1 < now ? "done" : "";
+      if (at + 1 === now) button.setAttribute("aria-current", "step");
+      else button.removeAttribute("aria-current");
+      done.textContent = at + 1 < now ? ", " + w("done") : "";
+    });
+    railBack.disabled = footBack.disabled = now <= 1;
+    for (const button of [railNext, footNext]) button.querySelector("span").textContent = nextWord();
+    const one = steps[now - 1];
+    note.hidden = !one;
+    noteNumber.textContent = String(now);
+    noteTitle.textContent = one ? t(one.title) : "";
+    noteText.textContent = one ? t(one.say) : "";
+    footWhere.textContent = one ? w("step", { step: now, of: steps.length }) : w("steps");
+    footTitle.textContent = one ? t(one.title) : w("tour", { of: steps.length });
+  }
+  function go(number) {
+    const one = steps[number - 1];
+    if (!one) return;
+    if (rail.classList.contains("open")) drawer(false);
+    open({ query: one.query, view: one.view, step: number });
+  }
+  function forward() {
+    const now = step.get();
+    if (now < steps.length) go(now + 1);
+    else location.href = props.onward ? to(props.onward.path, { step: 1 }) : to("/");
+  }
+
+  // ---------------------------------------------------------------- the sheet of keys
+  const sheetRows = el("dl");
+  const sheetWhere = say(el("p", { class: "tfe-note" }), words.grammar_where);
+  const sheet = el(
+    "dialog",
+    { class: "tfe tfe-shell-sheet" },
+    say(el("h2", { class: "tfe-title" }), words.keys),
+    sheetRows,
+    sheetWhere,
+    say(el("button", { type: "button", class: "tfe-button", onclick: () => sheet.close() }), words.close),
+  );
+  name(sheet, words.keys);
+  painters.push(() => {
+    clear(sheetRows);
+    for (const [act, effect] of props.grammar_in_full) {
+      sheetRows.append(el("div", {}, el("dt", {}, ...t(act).split(/, |、/).flatMap((key, at) => [at ? " " : null, el("kbd", { text: key })])), el("dd", { text: t(effect) })));
+    }
+  });
+
+  // ---------------------------------------------------------------- put together
+  document.body.prepend(skip, bar, rail, veil);
+  document.body.append(foot, sheet);
+  skip.classList.add("tfe");
+  document.body.classList.toggle("tfe-has-foot", steps.length > 0);
+  const show = projector(words, { total: steps.length });
+  const paint = () => {
+    for (const painter of painters) painter();
+    paintSteps();
+    document.title = here ? `${t(here.title)} · ${t(site.name)}` : t(site.name);
+  };
+  onLang(paint);
+  step.on(paintSteps);
+  paint();
+
+  pageKeys({
+    p: () => show.possible() && bus.fire("project"),
+    P: () => show.possible() && bus.fire("project"),
+    "?": () => (sheet.open ? sheet.close() : sheet.showModal()),
+    Escape: () => {
+      if (sheet.open) sheet.close();
+      else if (!refusal.hidden) hideCopy(true);
+      else if (rail.classList.contains("open")) drawer(false);
+      else if (projecting()) bus.fire("project");
+      else return false;
+      return true;
+    },
+    PageDown: () => projecting() && steps.length > 0 && forward(),
+    PageUp: () => projecting() && steps.length > 0 && go(step.get() - 1),
+  });
+
+  // What can be projected arrives with the other widgets.
+  const offer = () => {
+    for (const button of document.querySelectorAll(".tfe-shell-project")) button.hidden = !show.possible();
+  };
+  new MutationObserver(offer).observe(main, { childList: true, subtree: true, attributes: true, attributeFilter: ["class"] });
+  offer();
+
+  // An address that only names a step (a link typed by hand, the last step of the lab before) opens it whole.
+  const named = step.get();
+  if (named && named <= steps.length && !request.get() && !view.any()) go(named);
+  else if (named > steps.length) step.set(0);
+}

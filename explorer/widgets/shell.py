@@ -1,0 +1,41 @@
+"""The frame around every page: top bar, the family in the rail, guided steps, keys, projector mode.
+
+The server answers ``GET /qr?text=<address of this site>`` with `explorer.qr.svg`; everything else happens in the browser.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import gradio as gr
+
+from explorer import labels
+from explorer.lab import Lab
+from explorer.widgets.base import widget
+
+
+def shell(labs: Sequence[Lab], here: Lab | None = None, *, lecture: str | None = None) -> gr.HTML:
+    """Place the frame, first on its page.
+
+    labs: the family, in teaching order; the rail shows it by year. here: the lab whose page this is, None for the family map.
+    lecture: the address of the guided lecture, None while there is none.
+    """
+    ahead = [lab for lab in labs if here is not None and labs.index(lab) > labs.index(here)]
+    family = sorted(labs, key=lambda lab: lab.year)
+    return widget(
+        "shell",
+        classes=["tfe-with-rail"] if here else [],
+        site={name: dict(text) for name, text in labels.SITE.items()},
+        words={name: dict(text) for name, text in labels.SHELL.items()},
+        grammar=[[dict(act), dict(effect)] for act, effect in labels.GRAMMAR],
+        grammar_in_full=[[dict(act), dict(effect)] for act, effect in labels.GRAMMAR_IN_FULL],
+        labs=[{"slug": lab.slug, "path": lab.path, "short": dict(lab.short), "year": lab.year} for lab in family],
+        first=labs[0].path if labs else None,
+        lecture=lecture,
+        here=None if here is None else {"slug": here.slug, "title": dict(here.title), "short": dict(here.short)},
+        steps=[
+            {"title": dict(step.title), "say": dict(step.say), "query": step.query, "view": dict(step.view)}
+            for step in (here.steps if here else ())
+        ],
+        onward={"path": ahead[0].path, "short": dict(ahead[0].short)} if ahead else None,
+    )
