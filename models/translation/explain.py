@@ -6,7 +6,7 @@ import dataclasses
 import math
 import time
 import unicodedata
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,77 +18,27 @@ from models.trace import Trace
 from models.translation.data import PAD, START, UNKNOWN, Encoded, padded
 from models.translation.decode import EXTRA, Greedy, Hypothesis, Source, beam_search, greedy_search, penalty, piece_log_probabilities
 from models.translation.model import Config, Gains, no_gains
+from models.translation.records import EXAMPLES, MAX_ALPHA, MAX_BEAM, MAX_CHARACTERS, MAX_TOKENS, Comparison, Explanation, Request, Step
 from models.translation.shipped import Shipped, load
 
-MAX_TOKENS = 60  # source pieces of a sentence
-MAX_CHARACTERS = 2000  # of a sentence as typed
-MAX_BEAM = 8  # hypotheses
-MAX_ALPHA = 2.0  # length penalty
+__all__ = [
+    "EXAMPLES",
+    "MAX_ALPHA",
+    "MAX_BEAM",
+    "MAX_CHARACTERS",
+    "MAX_TOKENS",
+    "Comparison",
+    "Explanation",
+    "Request",
+    "Step",
+    "compare",
+    "explain",
+    "generate",
+]
+
+
 KINDS = ("encoder", "decoder", "cross")
 TURN = 0.04  # seconds of work in one turn of `generate`
-
-
-@dataclass(frozen=True)
-class Request:
-    """One translation to be made and watched."""
-
-    sentence: str
-    beam: int = 1  # hypotheses; 1 is greedy
-    alpha: float = 0.6  # length penalty
-    silenced: tuple[tuple[str, int, int], ...] = ()  # (kind, layer, head), from 0
-    hidden: tuple[int, ...] = ()  # source pieces, from 0, that nothing may attend to
-
-    def group(self) -> Hashable:
-        """Requests of one group can share a batch."""
-        return (self.beam,)
-
-
-@dataclass(frozen=True)
-class Explanation:
-    """A translation and everything that was seen of it. Arrays are float32 and read-only."""
-
-    source: tuple[str, ...]  # pieces as shown
-    source_space: tuple[bool, ...]  # True where a space stood before the piece
-    target: tuple[str, ...]  # produced pieces, the stop token last
-    target_space: tuple[bool, ...]
-    text: str  # the translation
-    encoder: NDArray[np.float32]  # (layer, head, source, source)
-    decoder: NDArray[np.float32]  # (layer, head, target, target): row i produces target[i] and sees "<s>", target[0], … target[i - 1]
-    cross: NDArray[np.float32]  # (layer, head, target, source)
-    log_probabilities: NDArray[np.float32]  # (target,), nats
-    log_probability: float  # their sum
-    score: float  # log_probability / ((5 + |Y|) / 6)^alpha
-    hypotheses: tuple[tuple[str, float, float], ...]  # (text, log_probability, score), best first
-    unknown: int  # source pieces that the vocabulary does not know
-    surprising: bool  # less sure of itself than on 99 of 100 held-out captions
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """What changes when heads are silenced or words hidden."""
-
-    before: Explanation  # nothing silenced, nothing hidden
-    after: Explanation  # the free translation under the intervention
-    forced: Explanation  # the translation of `before`, read under the intervention: the same shapes
-
-
-@dataclass(frozen=True)
-class Step:
-    """One produced piece."""
-
-    piece: str
-    space: bool
-    text: str  # the translation so far
-    log_probability: float  # nats
-
-
-EXAMPLES: tuple[Request, ...] = (
-    Request("A blond holding hands with a guy in the sand."),
-    Request("Two dogs are running through the snow."),
-    Request("A little girl in a pink dress is climbing a tree."),
-    Request("A man in a blue shirt is standing on a ladder and cleaning a window."),
-    Request("Three people sit at a table in front of a restaurant.", beam=4),
-)
 
 
 @dataclass(frozen=True)

@@ -88,7 +88,8 @@ class Step:
 
 EXAMPLES: tuple[Request, ...] = (
     Request("A blond holding hands with a guy in the sand."),
-    Request("Two children are playing with a ball in the park."),
-    Request("A man in a red shirt is standing in front of a building."),
-    Request("A young woman is taking a picture of her dog on the beach."),
+    Request("Two dogs are running through the snow."),
+    Request("A little girl in a pink dress is climbing a tree."),
+    Request("A man in a blue shirt is standing on a ladder and cleaning a window."),
+    Request("Three people sit at a table in front of a restaurant.", beam=4),
 )
