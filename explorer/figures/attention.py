@@ -1,0 +1,463 @@
+"""Attention weights: the large map of one head, what a page sends to the browser, a telling example, and heads with a job.
+
+Everything here is NumPy in, Plotly or JSON out. Colours are tokens (``var(--query)``): the browser replaces them by the
+values of the theme in use, so one figure serves light and dark.
+"""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.figures.theme import FONT_UI, INK_TURNS_AT, WEIGHTS, colorscale
+from explorer.packing import pack
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+Array = NDArray[np.float32]
+
+PRINTED = 0.10  # weights from here on are printed in their cell
+LONGEST = 256  # positions on a side; beyond, a map is pooled
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One attention of a model: every layer's and head's map between the same queries and keys."""
+
+    key: str  # "cross": its name in the address
+    label: Mapping[str, str]  # what the visitor reads, en and zh
+    weights: Array  # (layer, head, query, key), in [0, 1]; a row sums to 1, or to 0 where a query may attend to nothing
+    queries: Sequence[str]  # what asks, one text per query
+    keys: Sequence[str]  # what is looked at, one text per key
+    query_space: Sequence[bool] | None = None  # False where a piece continues the word before it
+    key_space: Sequence[bool] | None = None
+    mask: str | None = None  # "causal": query i may attend to keys 0..i only
+    through: str | None = None  # the kind whose rollout lies beneath this one's keys: "encoder" beneath "cross"
+    question: Mapping[str, str] | None = None  # the question that this map answers, for the projector
+    roles: tuple[Mapping[str, str], Mapping[str, str]] | None = None  # what rows and columns are: "German", "English"
+
+    def __post_init__(self) -> None:
+        _check(self.weights, 4, self.queries, self.keys)
+        if self.mask not in {None, "causal"}:
+            raise ValueError(f'mask "{self.mask}": known are None and "causal"')
+
+    @property
+    def own(self) -> bool:
+        """Do queries and keys stand for the same positions (self-attention)?"""
+        return self.through is None and len(self.queries) == len(self.keys)
+
+    @property
+    def allowed(self) -> NDArray[np.bool_]:
+        """(query, key): True where a query may attend."""
+        size = (len(self.queries), len(self.keys))
+        return np.tril(np.ones(size, bool)) if self.mask == "causal" else np.ones(size, bool)
+
+
+def value(
+    kinds: Sequence[Kind],
+    *,
+    pick: Mapping[str, object] | None = None,
+    silenced: Sequence[tuple[str, int, int]] = (),
+    found: Sequence[Mapping[str, object]] | None = None,
+    state: str = "live",
+) -> dict[str, object]:
+    """What the attention widget draws, as JSON.
+
+    pick: the cell locked on arrival {"kind", "layer", "head", "row", "col"}, from 0; left out, a telling one is found among all kinds.
+    silenced: (kind, layer, head) from 0. found: heads with a job, as from `jobs`; left out, they are looked for.
+    state: "stored", "live", or "stale" for the picture of an earlier input.
+    Sides longer than 256 positions are pooled: keys by their sum, queries by their mean, so that rows still sum to 1.
+    """
+    if not kinds:
+        raise ValueError("0 kinds of attention given; a widget draws at least one")
+    made = [_pooled(kind) for kind in kinds]
+    layers, heads = kinds[0].weights.shape[:2]
+    return {
+        "kinds": [_packed(kind, factors) for kind, factors in made],
+        "layers": int(layers),
+        "heads": int(heads),
+        "pick": dict(pick if pick is not None else _best([kind for kind, _ in made])),
+        "silenced": [[kind, int(layer), int(head)] for kind, layer, head in silenced],
+        "jobs": [dict(job) for job in (found if found is not None else [job for kind, _ in made for job in jobs(kind)])],
+        "state": state,
+    }
+
+
+def _packed(kind: Kind, pooled: tuple[int, int]) -> dict[str, object]:
+    return {
+        "key": kind.key,
+        "label": dict(kind.label),
+        "weights": pack(kind.weights),
+        "mask": kind.mask,
+        "own": kind.own,
+        "through": kind.through,
+        "queries": list(kind.queries),
+        "keys": list(kind.keys),
+        "query_space": None if kind.query_space is None else [bool(space) for space in kind.query_space],
+        "key_space": None if kind.key_space is None else [bool(space) for space in kind.key_space],
+        "question": None if kind.question is None else dict(kind.question),
+        "roles": None if kind.roles is None else [dict(role) for role in kind.roles],
+        "pooled": list(pooled),
+    }
+
+
+def _best(kinds: Sequence[Kind]) -> dict[str, Any]:
+    found = [pick(kind) for kind in kinds]
+    # Cross-attention says most at first sight: which word became which. Only without it the best of the others.
+    crossing = [place for place, kind in zip(found, kinds, strict=True) if not kind.own]
+    place = max(crossing or found, key=lambda each: each["score"])
+    return {name: place[name] for name in ("kind", "layer", "head", "row", "col")}
+
+
+def pick(kind: Kind) -> dict[str, Any]:
+    """A telling cell: a confident look at a word far from where a straight line through the map would be.
+
+    Returns {"kind", "layer", "head", "row", "col", "score"}, from 0. The score is the weight above what the other queries
+    give to the same key (so a key that everybody rests on never wins), times 1/4 for a look straight along the diagonal
+    growing to 1 for one that is a third of the keys away, times how far the head as a whole tells keys apart. Stop tokens, punctuation
+    and masked cells are left out while anything else is there.
+    """
+    layers, heads, n_queries, n_keys = kind.weights.shape
+    allowed = kind.allowed
+    count = np.maximum(allowed.sum(0), 1)
+    usual = np.where(allowed, kind.weights, 0).sum(2, keepdims=True) / count  # (layer, head, 1, key)
+    line = np.arange(n_queries)[:, None] * (n_keys / n_queries) if not kind.own else np.arange(n_queries)[:, None]
+    far = np.minimum(1, np.abs(np.arange(n_keys)[None, :] - line) / max(1.0, n_keys / 3))
+    head = np.array([[_alignment(kind, layer, head) for head in range(heads)] for layer in range(layers)])
+    score = (kind.weights - usual) * (0.25 + 0.75 * far) * (0.2 + head[:, :, None, None])
+    score = np.where(allowed, score, -1.0)
+    words = np.outer([_is_word(text) for text in kind.queries], [_is_word(text) for text in kind.keys]) & allowed
+    if words.any():
+        score = np.where(words, score, score - 1.0)
+    layer, chosen, row, col = (int(i) for i in np.unravel_index(int(score.argmax()), score.shape))
+    return {"kind": kind.key, "layer": layer, "head": chosen, "row": row, "col": col, "score": float(score[layer, chosen, row, col])}
+
+
+JOBS: Mapping[str, Mapping[str, str]] = {
+    "alignment": {"en": "cross-alignment", "zh": "词对齐"},
+    "previous": {"en": "previous word", "zh": "前一个词"},
+    "next": {"en": "next word", "zh": "后一个词"},
+    "itself": {"en": "the word itself", "zh": "自身"},
+    "written": {"en": "last word written", "zh": "刚写出的词"},
+    "before": {"en": "the word before it", "zh": "再前一个词"},
+    "first": {"en": "first token", "zh": "第一个词元"},
+    "last": {"en": "last token", "zh": "最后一个词元"},
+}
+
+
+def jobs(kind: Kind, least: float = 0.4, most: int = 5) -> list[dict[str, object]]:
+    """Heads that do one recognisable thing on this input, best first: {"kind", "layer", "head", "job", "name", "score"}.
+
+    The score of a head is, between 0 and 1, the mean over queries of the weight that goes
+    - previous, next, itself: to the key just before, just after, or at the query's own position (self-attention);
+    - written, before: to the same two places in a causal map, whose key i is the token written *before* query i:
+      offset 0 is the last word written, offset 1 the one before it;
+    - first, last: to the first or the last key (in a causal map only the first), by queries that have another choice;
+    - alignment (cross-attention): to its strongest key, times the share of different keys among those strongest keys,
+      so a head that always rests on the full stop scores low.
+    Only scores of at least `least` count, each head once with its best job, at most `most` of them, and of one job at most
+    two, so that the list shows different things.
+    """
+    layers, heads, n_queries, n_keys = kind.weights.shape
+    found: list[tuple[float, str, int, int]] = []
+    if min(n_queries, n_keys) < 3:
+        return []
+    for layer in range(layers):
+        for head in range(heads):
+            scores = _scores(kind, layer, head)
+            job = max(scores, key=lambda name: scores[name])
+            if scores[job] >= least:
+                found.append((scores[job], job, layer, head))
+    found.sort(key=lambda each: (-each[0], each[2], each[3]))
+    kept: list[dict[str, object]] = []
+    for score, job, layer, head in found:
+        if sum(one["job"] == job for one in kept) < 2 and len(kept) < most:
+            kept.append({"kind": kind.key, "layer": layer, "head": head, "job": job, "name": dict(JOBS[job]), "score": round(score, 4)})
+    return kept
+
+
+def _scores(kind: Kind, layer: int, head: int) -> dict[str, float]:
+    weights = kind.weights[layer, head]
+    others = slice(1, None)
+    if not kind.own:
+        return {"alignment": _alignment(kind, layer, head), "first": float(weights[:, 0].mean()), "last": float(weights[:, -1].mean())}
+    if kind.mask == "causal":
+        # Query 0 has one key only, so it tells nothing; the first key is itself "written" or "before" for the queries next to it.
+        return {
+            "written": float(np.diagonal(weights)[others].mean()),
+            "before": float(np.diagonal(weights, -1).mean()),
+            "first": float(weights[2:, 0].mean()),
+        }
+    return {
+        "previous": float(np.diagonal(weights, -1).mean()),
+        "next": float(np.diagonal(weights, 1).mean()),
+        "itself": float(np.diagonal(weights).mean()),
+        "first": float(weights[others, 0].mean()),
+        "last": float(weights[:-1, -1].mean()),
+    }
+
+
+def _alignment(kind: Kind, layer: int, head: int) -> float:
+    weights = kind.weights[layer, head]
+    strongest = weights.argmax(1)
+    return float(weights.max(1).mean() * len(np.unique(strongest)) / min(weights.shape))
+
+
+def rollout(kind: Kind, beneath: Kind | None = None) -> Array:
+    """How much of each key arrives at each query through all layers; (query, key).
+
+    Self-attention (Abnar and Zuidema, 2020): Ā = ½ mean over heads of A + ½ I in every layer, rows made to sum to 1,
+    multiplied from the first layer to the last. Cross-attention has no path of its own: the mean over layers and heads,
+    times the rollout of the `beneath` kind that its keys come from.
+    """
+    weights = kind.weights.astype(np.float64)
+    if not kind.own:
+        mean: NDArray[np.float64] = weights.mean((0, 1))
+        return np.asarray(mean @ rollout(beneath) if beneath is not None else mean, np.float32)
+    through: NDArray[np.float64] = np.eye(weights.shape[2])
+    for layer in weights.mean(1):
+        mixed = 0.5 * layer + 0.5 * np.eye(len(layer))
+        through = mixed / mixed.sum(1, keepdims=True) @ through
+    return np.asarray(through, np.float32)
+
+
+def heatmap(
+    weights: Array,
+    queries: Sequence[str],
+    keys: Sequence[str],
+    *,
+    query_space: Sequence[bool] | None = None,
+    key_space: Sequence[bool] | None = None,
+    allowed: NDArray[np.bool_] | None = None,
+    lock: tuple[int, int] | None = None,
+    cell: tuple[float, float] = (42.0, 20.0),
+) -> go.Figure:
+    """One head large: weights on a fixed scale from 0 to 1, queries down, keys across, numbers in cells from 0.10 on.
+
+    weights: (query, key). allowed: (query, key), True where a query may attend; other cells stay empty, which is not 0.
+    lock: (query, key) to outline; the query's row then stands above the map as bars. cell: width and height in pixels.
+    Raises ValueError, with both sizes, where weights and labels do not fit.
+    """
+    _check(weights, 2, queries, keys)
+    if allowed is not None and allowed.shape != weights.shape:
+        raise ValueError(f"allowed {allowed.shape} for weights {weights.shape}")
+    n_queries, n_keys = weights.shape
+    shown = weights.astype(np.float64) if allowed is None else np.where(allowed, weights, np.nan)
+    import plotly.graph_objects as go  # costs half a second, which a page that only carries the skeleton need not wait for
+
+    figure = go.Figure(skeleton())
+    rows, columns = np.nonzero(np.nan_to_num(shown) >= PRINTED)
+    printed = shown[rows, columns]
+    figure.update_traces({"z": shown, "x": np.arange(n_keys), "y": np.arange(n_queries)}, selector={"name": "weights"})
+    figure.update_traces(
+        {
+            "x": columns,
+            "y": rows,
+            "text": [_short(weight) for weight in printed],
+            "textfont": {"color": ["#ffffff" if weight < INK_TURNS_AT else "#000000" for weight in printed]},
+        },
+        selector={"name": "numbers"},
+    )
+    width, height = n_keys * cell[0], n_queries * cell[1]
+    bars, labels, left, margin = 58.0, 40.0, 90.0, 12.0
+    inside = bars + labels + height
+    figure.update_layout(
+        width=left + width + margin, height=inside + 2 * margin, margin={"l": left, "r": margin, "t": margin, "b": margin, "pad": 0}
+    )
+    figure.update_xaxes(
+        {
+            "range": [-0.5, n_keys - 0.5],
+            "tickvals": np.arange(n_keys),
+            "ticktext": [_tick(text, i, "<br>", _continues(key_space, i)) for i, text in enumerate(keys)],
+        },
+        selector={"anchor": "y"},
+    )
+    figure.layout.yaxis.update(
+        {
+            "range": [n_queries - 0.5, -0.5],
+            "domain": [0, height / inside],
+            "tickvals": np.arange(n_queries),
+            "ticktext": [_tick(text, i, " ", _continues(query_space, i)) for i, text in enumerate(queries)],
+        }
+    )
+    figure.layout.yaxis2.update({"domain": [(height + labels) / inside, 1]})
+    if lock is not None:
+        row, column = lock
+        if not (0 <= row < n_queries and 0 <= column < n_keys):
+            raise ValueError(f"lock {lock} in a map of {n_queries} queries and {n_keys} keys")
+        figure.update_traces(
+            {"x": np.arange(n_keys), "y": np.nan_to_num(shown[row]), "text": [_short(w) if w >= PRINTED else "" for w in shown[row]]},
+            selector={"name": "row"},
+        )
+        figure.layout.shapes = [
+            _outline(-0.5, n_keys - 0.5, row - 0.5, row + 0.5, "query", 2.5),
+            _outline(column - 0.5, column + 0.5, row - 0.5, row + 0.5, "key", 3),
+        ]
+    return figure
+
+
+def _outline(x0: float, x1: float, y0: float, y1: float, role: str, width: float) -> dict[str, object]:
+    return {"type": "rect", "x0": x0, "x1": x1, "y0": y0, "y1": y1, "line": {"color": f"var(--{role})", "width": width}}
+
+
+def skeleton() -> dict[str, Any]:
+    """The large map without data: its traces (weights, lines, numbers, row, column), axes, type and colours, in one place.
+
+    A figure as plain JSON. `heatmap` fills it here; the widget fills it in the browser, where sizes and texts depend on the room there is.
+    """
+    hidden = {"showgrid": False, "zeroline": False, "showline": False, "ticks": "", "showticklabels": False}
+    labelled = {**hidden, "showticklabels": True, "tickmode": "array", "tickfont": {"size": 12, "color": "var(--ink)"}}
+    bar = {"type": "bar", "width": 0.62, "textposition": "outside", "textangle": 0, "cliponaxis": False, "hoverinfo": "skip"}
+    return {
+        "data": [
+            {
+                "type": "heatmap",
+                "name": "weights",
+                "colorscale": colorscale(WEIGHTS),
+                "zmin": 0,
+                "zmax": 1,
+                "showscale": False,
+                "zsmooth": False,
+                "hoverongaps": True,
+                "hoverinfo": "none",
+            },
+            {
+                "type": "scatter",
+                "name": "lines",
+                "mode": "lines",
+                "line": {"color": "rgba(255,255,255,0.13)", "width": 1},
+                "hoverinfo": "skip",
+            },
+            {
+                "type": "scatter",
+                "name": "numbers",
+                "mode": "text",
+                "textfont": {"size": 12, "weight": 600},
+                "textposition": "middle center",
+                "hoverinfo": "skip",
+            },
+            {
+                **bar,
+                "name": "row",
+                "yaxis": "y2",
+                "marker": {"color": "var(--key)", "line": {"width": 0}},
+                "textfont": {"size": 13, "color": "var(--key)", "weight": 700},
+            },
+            {
+                **bar,
+                "name": "column",
+                "xaxis": "x2",
+                "orientation": "h",
+                "marker": {"color": "var(--query)", "line": {"width": 0}},
+                "textfont": {"size": 13, "color": "var(--query)", "weight": 700},
+            },
+        ],
+        "layout": {
+            "font": {"family": FONT_UI, "size": 12, "color": "var(--ink)"},
+            "paper_bgcolor": "rgba(0,0,0,0)",
+            "plot_bgcolor": "rgba(0,0,0,0)",
+            "showlegend": False,
+            "bargap": 0,
+            "hovermode": "closest",
+            "dragmode": "zoom",
+            "xaxis": {**labelled, "anchor": "y", "side": "top", "title": {"text": ""}, "ticklabelstandoff": 2, "tickangle": 0},
+            "yaxis": {**labelled, "anchor": "x", "title": {"text": ""}, "ticklabelstandoff": 4},
+            "xaxis2": {**hidden, "anchor": "y", "range": [0, 1], "fixedrange": True},
+            "yaxis2": {
+                **hidden,
+                "anchor": "x",
+                "range": [0, 1],
+                "fixedrange": True,
+                "zeroline": True,
+                "zerolinecolor": "var(--control)",
+                "zerolinewidth": 1,
+            },
+        },
+    }
+
+
+def plain(figure: go.Figure) -> dict[str, object]:
+    """A figure as plain JSON, for a widget's value or props."""
+    made: dict[str, object] = json.loads(figure.to_json())
+    return made
+
+
+def _check(weights: Array, axes: int, queries: Sequence[str], keys: Sequence[str]) -> None:
+    if weights.ndim != axes or weights.shape[-2:] != (len(queries), len(keys)):
+        raise ValueError(f"weights {weights.shape} for {len(queries)} queries and {len(keys)} keys")
+    if weights.size == 0:
+        raise ValueError(f"weights {weights.shape}: a map needs at least one query and one key")
+
+
+def _short(weight: float) -> str:
+    """0.794 -> ".79", 1 -> "1.0": what fits a cell."""
+    return "1.0" if weight >= 0.995 else f"{weight:.2f}"[1:]
+
+
+def _is_word(text: str) -> bool:
+    return any(unicodedata.category(letter)[0] in "LN" for letter in text) and not (text.startswith("<") and text.endswith(">"))
+
+
+def _continues(space: Sequence[bool] | None, i: int) -> bool:
+    return space is not None and i > 0 and not space[i]
+
+
+def shown(text: str) -> str:
+    """A token as it is drawn: white space and control characters become visible signs, directions are kept apart.
+
+    Text that overrides directions (U+202A-202E, U+2066-2069) would reorder the labels beside it: its code is written out.
+    """
+    signs = {" ": "␠", "\n": "⏎", "\r": "␍", "\t": "⇥", "\u00a0": "⍽", "\u200b": "⟨U+200B⟩", "\ufeff": "⟨U+FEFF⟩", "\u007f": "␡"}
+    if text == "":
+        return "∅"
+    made = []
+    for letter in text:
+        if letter in signs:
+            made.append(signs[letter])
+        elif ord(letter) < 32:
+            made.append(chr(0x2400 + ord(letter)))
+        elif 0x202A <= ord(letter) <= 0x202E or 0x2066 <= ord(letter) <= 0x2069 or unicodedata.category(letter) == "Cc":
+            made.append(f"⟨U+{ord(letter):04X}⟩")
+        else:
+            made.append(letter)
+    return "".join(made)
+
+
+def _tick(text: str, index: int, between: str, continues: bool) -> str:
+    """A token over (or before) its index, safe inside Plotly's own markup."""
+    mark = '<span style="color:var(--ink3)">‐</span>' if continues and _is_word(text) else ""
+    return f'{mark}\u2068{escape(shown(text), quote=True)}\u2069{between}<span style="color:var(--ink3);font-size:11px">{index}</span>'
+
+
+def _pooled(kind: Kind) -> tuple[Kind, tuple[int, int]]:
+    n_queries, n_keys = kind.weights.shape[2:]
+    factors = (-(-n_queries // LONGEST), -(-n_keys // LONGEST))
+    if factors == (1, 1):
+        return kind, factors
+    if kind.own:  # a self-attention map stays square
+        factors = (max(factors), max(factors))
+    by_query, by_key = factors
+    weights = np.add.reduceat(kind.weights, np.arange(0, n_keys, by_key), axis=3)
+    starts = np.arange(0, n_queries, by_query)
+    sizes = np.diff(np.append(starts, n_queries)).astype(np.float32)
+    weights = (np.add.reduceat(weights, starts, axis=2) / sizes[:, None]).astype(np.float32)
+    made = Kind(
+        key=kind.key,
+        label=kind.label,
+        weights=weights,
+        queries=[kind.queries[i] for i in starts],
+        keys=[kind.keys[i] for i in range(0, n_keys, by_key)],
+        mask=kind.mask,
+        through=kind.through,
+        question=kind.question,
+        roles=kind.roles,
+    )
+    return made, factors

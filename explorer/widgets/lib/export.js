@@ -1,0 +1,235 @@
+// What a visitor takes along: pictures, a page that opens offline, and the numbers. All of it is made in the browser.
+
+import { el } from "./dom.js";
+import { lang, onLang, t } from "./lang.js";
+
+const TEXTS = {
+  take: { en: "Take along", zh: "带走" },
+  table: { en: "Table", zh: "数据表" },
+  save: { en: "Save as {kind}", zh: "保存为 {kind}" },
+  failed: { en: "{kind} could not be made: {why}", zh: "无法生成 {kind}：{why}" },
+  saved: { en: "{name} is saved", zh: "已保存 {name}" },
+};
+
+/** Offers a file for saving under a name. */
+export function save(name, content, type = "application/octet-stream") {
+  const blob = content instanceof Blob ? content : new Blob([content], { type });
+  const address = URL.createObjectURL(blob);
+  const link = el("a", { href: address, download: name });
+  document.body.append(link);
+  link.click();
+  link.remove();
+  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+}
+
+/** "data:…" from Plotly as a Blob, without a request. */
+export function blob(address) {
+  const [head, body] = [address.slice(5, address.indexOf(",")), address.slice(address.indexOf(",") + 1)];
+  const type = head.split(";")[0];
+  if (!head.endsWith(";base64")) return new Blob([decodeURIComponent(body)], { type });
+  const text = atob(body);
+  return new Blob([Uint8Array.from(text, (letter) => letter.charCodeAt(0))], { type });
+}
+
+/** The name of a file: page and view, nothing that a file system minds. fileName(["cross", "3.5"], "png") -> "translation-cross-3.5.png" */
+export function fileName(parts, ending) {
+  const slug = location.pathname.split("/").filter(Boolean).pop() ?? "explorer";
+  const clean = [slug, ...parts].filter(Boolean).map((part) => String(part).replace(/[^\p{L}\p{N}.]+/gu, "_"));
+  return `${clean.join("-").slice(0, 100)}.${ending}`;
+}
+
+const cell = (value) => {
+  if (typeof value === "number") return Number.isFinite(value) ? String(value) : "";
+  // A text that a spreadsheet would take for a formula gets an apostrophe; a lone sign or a number is none.
+  const text = /^[=+\-@\t\r]./s.test(value) && !/^[-+]?[\d.]+$/.test(value) ? `'${value}` : value;
+  return /[",\r\n]/.test(text) || text !== text.trim() ? `"${text.replaceAll('"', '""')}"` : text;
+};
+
+/** Rows of texts and numbers as CSV (RFC 4180), with the mark that lets spreadsheets read it as UTF-8. */
+export const csv = (rows) => `\ufeff${rows.map((row) => row.map(cell).join(",")).join("\r\n")}\r\n`;
+
+const CRC = new Uint32Array(256).map((_, i) => {
+  let c = i;
+  for (let k = 0; k < 8; k += 1) c = c & 1 ? 0xedb88320 ^ (c >>> 1) : c >>> 1;
+  return c;
+});
+
+function crc(bytes) {
+  let c = 0xffffffff;
+  for (const byte of bytes) c = CRC[(c ^ byte) & 255] ^ (c >>> 8);
+  return (c ^ 0xffffffff) >>> 0;
+}
+
+const little = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1;
+
+/**
+ * One array in NumPy's own format, version 1.0.
+ * @param {{shape: number[], data: Float32Array | Float64Array | Int32Array | Uint8Array} | string[] | string} array texts become '<U'
+ */
+export function npy(array) {
+  let shape;
+  let kind;
+  let body;
+  if (typeof array === "string" || Array.isArray(array)) {
+    const texts = (Array.isArray(array) ? array : [array]).map((text) => Array.from(text, (letter) => letter.codePointAt(0)));
+    const width = Math.max(1, ...texts.map((text) => text.length));
+    const points = new Uint32Array(texts.length * width);
+    texts.forEach((text, i) => points.set(text, i * width));
+    shape = Array.isArray(array) ? [array.length] : [];
+    kind = `<U${width}`;
+    body = new Uint8Array(points.buffer);
+  } else {
+    const types = { Float32Array: "<f4", Float64Array: "<f8", Int32Array: "<i4", Uint8Array: "|u1" };
+    shape = array.shape;
+    kind = types[array.data.constructor.name];
+    body = new Uint8Array(array.data.buffer, array.data.byteOffset, array.data.byteLength);
+  }
+  if (!little) throw new Error("this machine stores numbers the other way round");
+  const tuple = `(${shape.join(", ")}${shape.length === 1 ? "," : ""})`;
+  let header = `{'descr': '${kind}', 'fortran_order': False, 'shape': ${tuple}, }`;
+  header += `${" ".repeat((64 - ((10 + header.length + 1) % 64)) % 64)}\n`;
+  const out = new Uint8Array(10 + header.length + body.length);
+  out.set([0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59, 1, 0, header.length & 255, header.length >> 8]);
+  out.set(new TextEncoder().encode(header), 10);
+  out.set(body, 10 + header.length);
+  return out;
+}
+
+/** Files in a zip archive, stored, not compressed. @param {Record<string, Uint8Array>} files @returns {Blob} */
+export function zip(files) {
+  const parts = [];
+  const central = [];
+  let at = 0;
+  for (const [name, body] of Object.entries(files)) {
+    const title = new TextEncoder().encode(name);
+    // version 2.0, names in UTF-8, stored, 1 January 1980
+    const facts = [20, 0x0800, 0, 0, 0x21];
+    const sum = crc(body);
+    const local = new DataView(new ArrayBuffer(30));
+    local.setUint32(0, 0x04034b50, true);
+    facts.forEach((fact, i) => local.setUint16(4 + 2 * i, fact, true));
+    const entry = new DataView(new ArrayBuffer(46));
+    entry.setUint32(0, 0x02014b50, true);
+    entry.setUint16(4, 20, true);
+    facts.forEach((fact, i) => entry.setUint16(6 + 2 * i, fact, true));
+    for (const [view, offset] of [
+      [local, 14],
+      [entry, 16],
+    ]) {
+      view.setUint32(offset, sum, true);
+      view.setUint32(offset + 4, body.length, true);
+      view.setUint32(offset + 8, body.length, true);
+      view.setUint16(offset + 12, title.length, true);
+    }
+    entry.setUint32(42, at, true);
+    parts.push(local.buffer, title, body);
+    central.push(entry.buffer, title);
+    at += 30 + title.length + body.length;
+  }
+  const size = central.reduce((sum, part) => sum + part.byteLength, 0);
+  const end = new DataView(new ArrayBuffer(22));
+  const count = Object.keys(files).length;
+  end.setUint32(0, 0x06054b50, true);
+  end.setUint16(8, count, true);
+  end.setUint16(10, count, true);
+  end.setUint32(12, size, true);
+  end.setUint32(16, at, true);
+  return new Blob([...parts, ...central, end.buffer], { type: "application/zip" });
+}
+
+/** Named arrays as numpy.load reads them, without pickle. */
+export const npz = (arrays) => zip(Object.fromEntries(Object.entries(arrays).map(([name, array]) => [`${name}.npy`, npy(array)])));
+
+const html = (text) => text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
+// Inside a script no text may close it; as JSON these signs have a spelling without them.
+const json = (value) => JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`);
+
+/**
+ * A page that opens anywhere, with no network: the figure with plotly.js inside, the sentence and where it came from.
+ * @param {{address: string, figure: {data: any, layout: any}, title: string, sentence: string, note?: string, link: string, dark: boolean,
+ *   more?: {label: string, choices: [string, any][], chosen: string, script: string}}} what
+ *   more: a choice above the figure; its script is the body of a function (Plotly, node, choice)
+ */
+export async function page({ address, figure, title, sentence, note = "", link, dark, more }) {
+  const answer = await fetch(new URL(address, location.origin));
+  if (!answer.ok) throw new Error(`${address}: ${answer.status}`);
+  const library = (await answer.text()).replaceAll("</script", "<\\/script");
+  const colours = dark ? ["#121A29", "#EAF0F8", "#93A1B8", "#EBD65C"] : ["#FFFFFF", "#0B1A30", "#5C6A80", "#00336B"];
+  const [panel, ink, faint, accent] = colours;
+  const choose = more
+    ? `<p><label>${html(more.label)} <select id="choice">${more.choices
+        .map(([key]) => `<option${key === more.chosen ? " selected" : ""}>${html(key)}</option>`)
+        .join("")}</select></label></p>`
+    : "";
+  const chosen = more
+    ? `const choices = new Map(${json(more.choices)}); const change = (Plotly, node, choice) => {${more.script}};
+document.getElementById("choice").onchange = (event) => change(Plotly, node, choices.get(event.target.value));`
+    : "";
+  return `<!doctype html>
+<html lang="${lang() === "zh" ? "zh-CN" : "en"}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:">
+<title>${html(title)}</title>
+<style>body{margin:24px;background:${panel};color:${ink};font:14px/20px system-ui,sans-serif}h1{font-size:20px;line-height:26px}
+.words{border-left:3px solid ${accent};padding-left:12px;font:16px/24px Georgia,serif;max-width:60em}small{color:${faint}}select{font:inherit}</style></head>
+<body><h1>${html(title)}</h1>${choose}<div id="figure"></div><p class="words">${html(sentence)}</p><p>${html(note)}</p><p><small>${html(link)}</small></p>
+<script>${library}</script>
+<script>const node = document.getElementById("figure"); const figure = ${json(figure)};
+Plotly.newPlot(node, figure.data, figure.layout, {displaylogo: false});
+${chosen}</script></body></html>
+`;
+}
+
+/**
+ * "Take along" and its text buttons.
+ * @param {Record<string, () => (void | Promise<void>)>} makers in order: {PNG: fn, SVG: fn, …}
+ * @param {{onTable?: (open: boolean) => void}} [more] a last button that opens the figure's table
+ */
+export function exportBar(makers, { onTable } = {}) {
+  const title = el("span", { class: "tfe-export-title" });
+  const said = el("span", { class: "tfe-export-said", role: "status" });
+  const buttons = Object.entries(makers).map(([kind, make]) =>
+    el("button", {
+      type: "button",
+      class: "tfe-button tfe-export",
+      "data-kind": kind,
+      text: kind,
+      onclick: async (event) => {
+        const button = event.currentTarget;
+        button.disabled = true;
+        said.textContent = "";
+        try {
+          await make();
+        } catch (error) {
+          said.textContent = t(TEXTS.failed, { kind, why: error.message });
+        } finally {
+          button.disabled = false;
+          button.focus();
+        }
+      },
+    }),
+  );
+  let open = false;
+  const table = onTable
+    ? el("button", {
+        type: "button",
+        class: "tfe-button tfe-export",
+        "data-kind": "table",
+        "aria-expanded": "false",
+        onclick: () => {
+          open = !open;
+          table.setAttribute("aria-expanded", String(open));
+          onTable(open);
+        },
+      })
+    : null;
+  const node = el("div", { class: "tfe-exports", role: "group" }, title, buttons, table, said);
+  const paint = () => {
+    title.textContent = t(TEXTS.take);
+    node.setAttribute("aria-label", t(TEXTS.take));
+    for (const button of buttons) button.setAttribute("aria-label", t(TEXTS.save, { kind: button.dataset.kind }));
+    if (table) table.textContent = t(TEXTS.table);
+  };
+  onLang(paint);
+  paint();
+  return node;
+}

@@ -1,0 +1,325 @@
+// What the attention widget computes from the arrays it was sent: maps over heads, what a token looks like, and the sentence.
+
+import { lang, t } from "./lang.js";
+
+/** @typedef {{rows: number, columns: number, data: Float32Array}} Grid one (query × key) map; NaN where a query may not attend */
+
+const SIGNS = { " ": "␠", "\n": "⏎", "\r": "␍", "\t": "⇥", "\u00a0": "⍽", "\u200b": "⟨U+200B⟩", "\ufeff": "⟨U+FEFF⟩", "\u007f": "␡" };
+
+/** A token as it is drawn: white space, control characters and marks that turn directions around become visible. */
+export function shown(text) {
+  if (text === "") return "∅";
+  return text.replace(/[\s\u0000-\u001f\u007f-\u009f\u200b\ufeff\u202a-\u202e\u2066-\u2069]/g, (sign) => {
+    if (SIGNS[sign]) return SIGNS[sign];
+    const code = sign.charCodeAt(0);
+    return code < 32 ? String.fromCharCode(0x2400 + code) : `⟨U+${code.toString(16).toUpperCase().padStart(4, "0")}⟩`;
+  });
+}
+
+/** Does a text hold a letter or a digit, and is it no sign of the model's own such as </s>? */
+export const isWord = (text) => /[\p{L}\p{N}]/u.test(text) && !/^<[^<>]*>$/.test(text);
+
+const splitter = typeof Intl.Segmenter === "function" ? new Intl.Segmenter() : null;
+const letters = (text) => (splitter ? Array.from(splitter.segment(text), (part) => part.segment) : Array.from(text));
+
+const pen = document.createElement("canvas").getContext("2d");
+
+/** Width of a text in pixels. */
+export function width(text, font) {
+  pen.font = font;
+  return pen.measureText(text).width;
+}
+
+/** The text, or its beginning and "…" where it is wider than `room`. */
+export function shorten(text, font, room) {
+  if (width(text, font) <= room) return text;
+  const all = letters(text);
+  let [low, high] = [0, all.length];
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (width(`${all.slice(0, middle).join("")}…`, font) <= room) low = middle;
+    else high = middle - 1;
+  }
+  return `${all.slice(0, Math.max(1, low)).join("")}…`;
+}
+
+/**
+ * One kind of attention with everything that is derived from it, computed when first asked for.
+ * @param {any} kind as figures/attention.py's value() writes it
+ * @param {{shape: number[], slice: (...at: number[]) => Float32Array}} array its weights, unpacked
+ * @param {(key: string) => ReturnType<typeof attention> | null} other another kind of the same value
+ */
+export function attention(kind, array, other) {
+  const [layers, heads, rows, columns] = array.shape;
+  const size = rows * columns;
+  const allowed = (row, column) => kind.mask !== "causal" || column <= row;
+  const kept = new Map();
+
+  const once = (name, make) => {
+    if (!kept.has(name)) kept.set(name, make());
+    return kept.get(name);
+  };
+  const masked = (data) => {
+    if (!kind.mask) return data;
+    const out = Float32Array.from(data);
+    for (let i = 0; i < rows; i += 1) for (let j = 0; j < columns; j += 1) if (!allowed(i, j)) out[i * columns + j] = Number.NaN;
+    return out;
+  };
+
+  function overHeads(join) {
+    const out = new Float32Array(size);
+    for (let l = 0; l < layers; l += 1) {
+      for (let h = 0; h < heads; h += 1) {
+        const map = array.slice(l, h);
+        for (let i = 0; i < size; i += 1) out[i] = join(out[i], map[i]);
+      }
+    }
+    return out;
+  }
+
+  const layerMean = (layer) => {
+    const out = new Float32Array(size);
+    for (let h = 0; h < heads; h += 1) {
+      const map = array.slice(layer, h);
+      for (let i = 0; i < size; i += 1) out[i] += map[i] / heads;
+    }
+    return out;
+  };
+
+  /** Abnar and Zuidema (2020): half attention, half residual path, layer upon layer; for cross-attention the mean map on top of the other side's. */
+  function rollout() {
+    if (!kind.own) {
+      const mean = overHeads((sum, weight) => sum + weight / (layers * heads));
+      const below = kind.through ? other(kind.through) : null;
+      if (!below || below.rows !== columns) return mean;
+      return multiply(mean, below.raw("rollout"), rows, columns, columns);
+    }
+    let path = new Float32Array(size);
+    for (let i = 0; i < rows; i += 1) path[i * columns + i] = 1;
+    for (let l = 0; l < layers; l += 1) {
+      const mixed = layerMean(l);
+      for (let i = 0; i < rows; i += 1) {
+        let sum = 0;
+        for (let j = 0; j < columns; j += 1) {
+          mixed[i * columns + j] = 0.5 * mixed[i * columns + j] + (i === j ? 0.5 : 0);
+          sum += mixed[i * columns + j];
+        }
+        for (let j = 0; j < columns; j += 1) mixed[i * columns + j] /= sum || 1;
+      }
+      path = multiply(mixed, path, rows, columns, columns);
+    }
+    return path;
+  }
+
+  const me = {
+    kind,
+    layers,
+    heads,
+    rows,
+    columns,
+    allowed,
+    array,
+    /** Without the mask. @param {string} name "3.5" (layer and head from 1), "mean", "max" or "rollout" */
+    raw: (name) =>
+      once(`raw ${name}`, () => {
+        if (name === "mean") return overHeads((sum, weight) => sum + weight / (layers * heads));
+        if (name === "max") return overHeads(Math.max);
+        if (name === "rollout") return rollout();
+        const [layer, head] = name.split(".").map((n) => Number(n) - 1);
+        return array.slice(layer, head);
+      }),
+    /** @returns {Grid} */
+    map: (name) => once(name, () => ({ rows, columns, data: masked(me.raw(name)) })),
+    has: (name) => {
+      if (["mean", "max", "rollout"].includes(name)) return true;
+      const found = /^(\d+)\.(\d+)$/.exec(name ?? "");
+      return Boolean(found) && found[1] >= 1 && found[1] <= layers && found[2] >= 1 && found[2] <= heads;
+    },
+    query: (i) => kind.queries[i] ?? "",
+    key: (j) => kind.keys[j] ?? "",
+  };
+  return me;
+}
+
+function multiply(a, b, rows, inner, columns) {
+  const out = new Float32Array(rows * columns);
+  for (let i = 0; i < rows; i += 1) {
+    for (let k = 0; k < inner; k += 1) {
+      const factor = a[i * inner + k];
+      if (factor) for (let j = 0; j < columns; j += 1) out[i * columns + j] += factor * b[k * columns + j];
+    }
+  }
+  return out;
+}
+
+/** The key that a query looks at most. */
+export function strongest(map, row) {
+  let best = 0;
+  for (let j = 1; j < map.columns; j += 1) {
+    if (!(map.data[row * map.columns + best] >= map.data[row * map.columns + j])) best = Number.isNaN(map.data[row * map.columns + j]) ? best : j;
+  }
+  return best;
+}
+
+/** The query that looks most at a key. */
+export function keenest(map, column) {
+  let best = -1;
+  for (let i = 0; i < map.rows; i += 1) {
+    const weight = map.data[i * map.columns + column];
+    if (!Number.isNaN(weight) && (best < 0 || weight > map.data[best * map.columns + column])) best = i;
+  }
+  return Math.max(best, 0);
+}
+
+/** A telling cell of one map: a confident look at a word, far from the straight line, that not everybody shares (as figures/attention.py's pick). */
+export function telling(seen, map) {
+  let best = -Infinity;
+  let place = [0, 0];
+  const words = { q: seen.kind.queries.map(isWord), k: seen.kind.keys.map(isWord) };
+  const any = words.q.includes(true) && words.k.includes(true);
+  for (let j = 0; j < map.columns; j += 1) {
+    let [sum, count] = [0, 0];
+    for (let i = 0; i < map.rows; i += 1) {
+      const weight = map.data[i * map.columns + j];
+      if (!Number.isNaN(weight)) [sum, count] = [sum + weight, count + 1];
+    }
+    for (let i = 0; i < map.rows; i += 1) {
+      const weight = map.data[i * map.columns + j];
+      if (Number.isNaN(weight)) continue;
+      const line = seen.kind.own ? i : (i * map.columns) / map.rows;
+      const far = Math.min(1, Math.abs(j - line) / Math.max(1, map.columns / 3));
+      const score = (weight - sum / count) * (0.25 + 0.75 * far) - (any && !(words.q[i] && words.k[j]) ? 1 : 0);
+      if (score > best) [best, place] = [score, [i, j]];
+    }
+  }
+  return place;
+}
+
+/** Columns in groups of `by`: each the sum of its keys (the largest, for the map of maxima), so that rows still sum to 1. */
+export function pooled(map, by, largest) {
+  if (by === 1) return map;
+  const columns = Math.ceil(map.columns / by);
+  const data = new Float32Array(map.rows * columns);
+  for (let i = 0; i < map.rows; i += 1) {
+    for (let j = 0; j < columns; j += 1) {
+      let sum = Number.NaN;
+      for (let k = j * by; k < Math.min(map.columns, (j + 1) * by); k += 1) {
+        const weight = map.data[i * map.columns + k];
+        if (!Number.isNaN(weight)) sum = Number.isNaN(sum) ? weight : largest ? Math.max(sum, weight) : sum + weight;
+      }
+      data[i * columns + j] = Math.min(1, sum);
+    }
+  }
+  return { rows: map.rows, columns, data };
+}
+
+/** 0.794 -> "0.79"; missing is "–". */
+export const number = (value) => (Number.isFinite(value) ? value.toFixed(2).replace("-", "−") : "–");
+
+/** 0.794 -> ".79", 1 -> "1.0": what fits a cell. */
+export const short = (value) => (value >= 0.995 ? "1.0" : value.toFixed(2).slice(1));
+
+export function ordinal(n) {
+  if (lang() === "zh") return String(n);
+  const end = n % 100 > 10 && n % 100 < 14 ? "th" : (["th", "st", "nd", "rd"][n % 10] ?? "th");
+  return `${n}${end}`;
+}
+
+const SAY = {
+  head: { en: "In layer {layer}, head {head}, ", zh: "第 {layer} 层第 {head} 头：" },
+  mean: { en: "On average over all {n} heads, ", zh: "{n} 个头平均：" },
+  max: { en: "Taking the largest of all {n} heads, ", zh: "取 {n} 个头中的最大值：" },
+  rollout: { en: "Through all {n} layers, ", zh: "穿过全部 {n} 层：" },
+  to: { en: "query {q} gives key {k} {w}", zh: "查询 {q} 给键 {k} 的权重是 {w}" },
+  most: { en: ", {rank} of {n}; it gives most, {w}, to {k}", zh: "，在 {n} 个中排第 {rank}；最多的 {w} 给了 {k}" },
+  sum: { en: "; the row sums to {sum}.", zh: "；该行之和为 {sum}。" },
+  sumOfLargest: { en: "; a row of such maxima need not sum to 1, this one gives {sum}.", zh: "；最大值组成的一行之和不必为 1，这里是 {sum}。" },
+  not: { en: "query {q} may not look at key {k}, which comes later: its weight is not 0, it does not exist.", zh: "查询 {q} 不能看键 {k}，它在后面：这里不是权重 0，而是没有权重。" },
+  also: { en: "; query {q} gives most, {w}, to {k}", zh: "；查询 {q} 把最多的 {w} 给 {k}" },
+  first: { en: "query {q} gives most, {w}, to {k}", zh: "查询 {q} 把最多的 {w} 给 {k}" },
+  stop: { en: ".", zh: "。" },
+  by: { en: "key {k} gets {w} from query {q}", zh: "键 {k} 从查询 {q} 得到 {w}" },
+  byMost: { en: ", {rank} of {n}; it gets most, {w}, from {q}", zh: "，在 {n} 个中排第 {rank}；最多的 {w} 来自 {q}" },
+  bySum: { en: "; all {n} queries together give it {sum}.", zh: "；全部 {n} 个查询共给它 {sum}。" },
+  none: { en: "the largest of {n} weights is {w}, from query {q} to key {k}. Click a cell to lock it.", zh: "{n} 个权重中最大的是 {w}，由查询 {q} 给键 {k}。点击一格即可锁定。" },
+  least: { en: " {m} of its {n} weights reach {thr}; together they hold {part}.", zh: " 其中 {m} 个（共 {n} 个）达到 {thr}，合计 {part}。" },
+};
+
+const NAME = (text, index, role) => ({ text: `“${shown(text)}” (${index})`, role });
+
+/** Fills {name}s of a text with parts that keep their role. @returns {{text: string, role?: string}[]} */
+function parts(text, values) {
+  return t(text)
+    .split(/(\{\w+\})/)
+    .filter(Boolean)
+    .map((piece) => {
+      const name = /^\{(\w+)\}$/.exec(piece)?.[1];
+      if (name === undefined) return { text: piece };
+      const value = values[name];
+      return typeof value === "object" ? value : { text: String(value) };
+    });
+}
+
+/**
+ * The sentence under the map, computed from the numbers that are drawn.
+ * @param {ReturnType<typeof attention>} seen
+ * @param {{name: string, rows: number[], columns: number[], by: boolean, threshold: number}} look
+ * @returns {{text: string, role?: string}[]}
+ */
+export function sentence(seen, { name, rows, columns, by, threshold }) {
+  const map = seen.map(name);
+  const at = (i, j) => map.data[i * map.columns + j];
+  const q = (i) => NAME(seen.query(i), i, "query");
+  const k = (j) => NAME(seen.key(j), j, "key");
+  const [layer, head] = name.split(".");
+  const out = seen.has(name) && head ? parts(SAY.head, { layer, head }) : parts(SAY[name], { n: name === "rollout" ? seen.layers : seen.layers * seen.heads });
+  const row = (i) => Array.from(map.data.subarray(i * map.columns, (i + 1) * map.columns)).filter((w) => !Number.isNaN(w));
+  const column = (j) => Array.from({ length: map.rows }, (_, i) => at(i, j)).filter((w) => !Number.isNaN(w));
+  const sum = (list) => list.reduce((a, b) => a + b, 0);
+  const rank = (list, weight) => 1 + list.filter((w) => w > weight).length;
+  const least = (list) => {
+    if (!threshold) return [];
+    const left = list.filter((w) => w >= threshold);
+    return parts(SAY.least, { m: left.length, n: list.length, thr: number(threshold), part: number(sum(left)) });
+  };
+
+  if (by ? columns.length : rows.length) {
+    if (by) {
+      const j = columns[0];
+      const best = keenest(map, j);
+      const i = rows[0] ?? best;
+      const list = column(j);
+      if (Number.isNaN(at(i, j))) return [...out, ...parts(SAY.not, { q: q(i), k: k(j) })];
+      out.push(...parts(SAY.by, { q: q(i), k: k(j), w: number(at(i, j)) }));
+      if (rank(list, at(i, j)) > 1) out.push(...parts(SAY.byMost, { rank: ordinal(rank(list, at(i, j))), n: list.length, w: number(at(best, j)), q: q(best) }));
+      return [...out, ...parts(SAY.bySum, { n: list.length, sum: number(sum(list)) }), ...least(list)];
+    }
+    if (rows.length > 1) {
+      rows.forEach((i, turn) => {
+        const j = strongest(map, i);
+        out.push(...parts(turn ? SAY.also : SAY.first, { q: q(i), k: k(j), w: number(at(i, j)) }));
+      });
+      return [...out, ...parts(SAY.stop, {})];
+    }
+    const i = rows[0];
+    const best = strongest(map, i);
+    const j = columns[0] ?? best;
+    const list = row(i);
+    if (Number.isNaN(at(i, j))) return [...out, ...parts(SAY.not, { q: q(i), k: k(j) })];
+    out.push(...parts(SAY.to, { q: q(i), k: k(j), w: number(at(i, j)) }));
+    if (rank(list, at(i, j)) > 1) out.push(...parts(SAY.most, { rank: ordinal(rank(list, at(i, j))), n: list.length, w: number(at(i, best)), k: k(best) }));
+    return [...out, ...parts(name === "max" ? SAY.sumOfLargest : SAY.sum, { sum: number(sum(list)) }), ...least(list)];
+  }
+
+  let [i, j, count] = [0, 0, 0];
+  for (let r = 0; r < map.rows; r += 1) {
+    for (let c = 0; c < map.columns; c += 1) {
+      if (Number.isNaN(at(r, c))) continue;
+      count += 1;
+      if (at(r, c) > at(i, j)) [i, j] = [r, c];
+    }
+  }
+  return [...out, ...parts(SAY.none, { n: count, w: number(at(i, j)), q: q(i), k: k(j) })];
+}
+
+export const plainText = (list) => list.map((part) => part.text).join("");

@@ -1,0 +1,87 @@
+// Plotly, loaded once and only when a figure is first drawn, under a name of our own: Gradio or a neighbour may bring another.
+
+import { onTheme, resolve } from "./theme.js";
+
+/** @type {Promise<any> | null} */
+let loading = null;
+
+/**
+ * @param {string} address of plotly.js on this server
+ * @returns {Promise<any>} the library
+ */
+export function plotly(address) {
+  loading ??= new Promise((done, fail) => {
+    if (window.tfePlotly) {
+      done(window.tfePlotly);
+      return;
+    }
+    const before = window.Plotly;
+    const script = document.createElement("script");
+    script.src = new URL(address, location.origin).href;
+    script.onload = () => {
+      window.tfePlotly = window.Plotly;
+      if (before === undefined) delete window.Plotly;
+      else window.Plotly = before;
+      done(window.tfePlotly);
+    };
+    script.onerror = () => {
+      loading = null;
+      fail(new Error(`${script.src} did not load`));
+    };
+    document.head.append(script);
+  });
+  return loading;
+}
+
+/** Text inside Plotly's own markup: nothing a visitor typed may become a tag, a link or an entity there. */
+export const escape = (text) => text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
+
+const CONFIG = { displayModeBar: false, displaylogo: false, responsive: false, showTips: false, doubleClick: "reset" };
+
+/**
+ * A figure in a node. Colours written as "var(--token)" follow the theme; zoom is kept while layout.uirevision stays the same.
+ * @param {HTMLElement} node
+ * @param {string} address of plotly.js
+ * @param {Record<string, (event: any) => void>} [events] Plotly's own, such as plotly_click
+ */
+export function plot(node, address, events = {}) {
+  let figure = null;
+  let library = null;
+  let bound = false;
+  let job = Promise.resolve();
+
+  const react = async () => {
+    if (!library) library = await plotly(address);
+    if (!figure) return;
+    const { data, layout, config } = figure;
+    await library.react(node, resolve(data), resolve(layout), { ...CONFIG, ...config });
+    if (bound) return;
+    bound = true;
+    for (const [name, fn] of Object.entries(events)) node.on(name, fn);
+  };
+
+  const stop = onTheme(() => figure && draw(figure));
+
+  /** Draws; of several calls in a row only the last is painted. Resolves when the picture stands. */
+  function draw(next) {
+    figure = next;
+    job = job.then(() => (figure === next ? react() : undefined));
+    return job;
+  }
+
+  return {
+    draw,
+    /** Axis ranges as the visitor sees them now: {x: [0, 1], y: [1, 0]}, or null before the first picture. */
+    ranges: () => (node._fullLayout?.xaxis ? { x: node._fullLayout.xaxis.range.slice(), y: node._fullLayout.yaxis.range.slice() } : null),
+    relayout: (patch) => (library && bound ? library.relayout(node, patch) : Promise.resolve()),
+    /** A picture of the figure as it stands, or of another one. @returns {Promise<string>} a data address */
+    async image(other, how) {
+      library ??= await plotly(address);
+      return library.toImage({ data: resolve(other.data), layout: resolve(other.layout), config: CONFIG }, how);
+    },
+    remove() {
+      stop();
+      if (library && bound) library.purge(node);
+    },
+  };
+}

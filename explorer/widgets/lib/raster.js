@@ -1,0 +1,107 @@
+// Arrays as pictures on a canvas: crisp cells, no smoothing, the same colour scales as the figures.
+
+const channels = (hex) => [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16));
+
+/**
+ * A look-up table of 256 colours between stops.
+ * @param {[number, string][]} stops positions from 0 to 1 with "#RRGGBB", as Plotly takes them
+ * @param {number} [gamma] a tile may lift small values by w ** 0.8
+ * @returns {Uint8ClampedArray} 256 × 3
+ */
+export function table(stops, gamma = 1) {
+  const out = new Uint8ClampedArray(256 * 3);
+  for (let i = 0; i < 256; i += 1) {
+    const at = (i / 255) ** gamma;
+    let right = 1;
+    while (right < stops.length - 1 && stops[right][0] < at) right += 1;
+    const [from, low] = stops[right - 1];
+    const [to, high] = stops[right];
+    const part = to > from ? Math.min(1, Math.max(0, (at - from) / (to - from))) : 0;
+    const [a, b] = [channels(low), channels(high)];
+    for (let c = 0; c < 3; c += 1) out[3 * i + c] = a[c] + (b[c] - a[c]) * part;
+  }
+  return out;
+}
+
+/** Gives a canvas its size in CSS pixels at the screen's own resolution; returns its context, scaled to CSS pixels. */
+export function fit(canvas, width, height) {
+  const ratio = Math.max(1, window.devicePixelRatio || 1);
+  const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)];
+  if (canvas.width !== w || canvas.height !== h) {
+    canvas.width = w;
+    canvas.height = h;
+  }
+  canvas.style.width = `${width}px`;
+  canvas.style.height = `${height}px`;
+  const context = canvas.getContext("2d");
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  context.clearRect(0, 0, width, height);
+  return context;
+}
+
+let sheet = null; // one hidden canvas to assemble pixels on, shared: drawing is synchronous
+
+/**
+ * Paints rows × columns values into a rectangle of CSS pixels. Where several values share one pixel the largest shows,
+ * so that a thin diagonal survives in a small picture. NaN is "not allowed" and takes the `empty` colour.
+ * @param {CanvasRenderingContext2D} context from fit()
+ * @param {{data: ArrayLike<number>, rows: number, columns: number, colours: Uint8ClampedArray, empty: string, low?: number, high?: number,
+ *   x: number, y: number, width: number, height: number, radius?: number, alpha?: number}} how
+ */
+export function paint(context, how) {
+  const { data, rows, columns, colours, empty, low = 0, high = 1, x, y, width, height, radius = 0, alpha = 1 } = how;
+  const ratio = context.getTransform().a;
+  const [w, h] = [Math.max(1, Math.round(width * ratio)), Math.max(1, Math.round(height * ratio))];
+  sheet ??= document.createElement("canvas");
+  if (sheet.width < w || sheet.height < h) {
+    sheet.width = Math.max(sheet.width, w);
+    sheet.height = Math.max(sheet.height, h);
+  }
+  const pixels = new ImageData(w, h);
+  const none = channels(empty);
+  const span = high - low || 1;
+  const edges = (count, size) => {
+    const from = new Int32Array(size);
+    const to = new Int32Array(size);
+    for (let i = 0; i < size; i += 1) {
+      from[i] = Math.min(count - 1, Math.floor((i * count) / size));
+      to[i] = Math.max(from[i] + 1, Math.min(count, Math.floor(((i + 1) * count) / size)));
+    }
+    return [from, to];
+  };
+  const [top, bottom] = edges(rows, h);
+  const [left, right] = edges(columns, w);
+  let at = 0;
+  for (let j = 0; j < h; j += 1) {
+    for (let i = 0; i < w; i += 1) {
+      let best = Number.NaN;
+      for (let row = top[j]; row < bottom[j]; row += 1) {
+        for (let column = left[i]; column < right[i]; column += 1) {
+          const value = data[row * columns + column];
+          if (!(best >= value) && value === value) best = value;
+        }
+      }
+      if (best === best) {
+        const colour = 3 * Math.max(0, Math.min(255, Math.round(((best - low) / span) * 255)));
+        pixels.data[at] = colours[colour];
+        pixels.data[at + 1] = colours[colour + 1];
+        pixels.data[at + 2] = colours[colour + 2];
+      } else {
+        [pixels.data[at], pixels.data[at + 1], pixels.data[at + 2]] = none;
+      }
+      pixels.data[at + 3] = 255;
+      at += 4;
+    }
+  }
+  sheet.getContext("2d", { willReadFrequently: true }).putImageData(pixels, 0, 0);
+  context.save();
+  context.globalAlpha = alpha;
+  context.imageSmoothingEnabled = false;
+  if (radius) {
+    context.beginPath();
+    context.roundRect(x, y, width, height, radius);
+    context.clip();
+  }
+  context.drawImage(sheet, 0, 0, w, h, x, y, width, height);
+  context.restore();
+}
