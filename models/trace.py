@@ -105,7 +105,9 @@ class Trace:
         size = values.numel() * 4
         store = self._store
         if store.used + size > store.budget:
-            raise TraceTooLarge(f"{'/'.join((*self._path, name))} would bring this trace to {store.used + size:,} bytes of {store.budget:,}")
+            raise TraceTooLarge(
+                f"{'/'.join((*self._path, name))} would bring this trace to {store.used + size:,} bytes of {store.budget:,}"
+            )
         store.used += size
         store.taps["/".join((*self._path, name))] = (axes, values.detach().to("cpu", torch.float32, copy=True).numpy())
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import json
+import math
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -44,7 +45,7 @@ class Schedule:
 
     def rate(self, step: int) -> float:
         """Learning rate of a step, counted from 1: the shape of Vaswani et al. (2017), eq. 3, with a cool-down."""
-        rate = self.peak * min(step / self.warmup, (self.warmup / step) ** 0.5)
+        rate = self.peak * min(step / self.warmup, math.sqrt(self.warmup / step))
         left = self.steps - step
         return rate * (0.05 + 0.95 * left / self.cooldown) if left < self.cooldown else rate
 
@@ -218,7 +219,8 @@ def _any(fabric: lightning.Fabric, here: bool) -> bool:
     """True on every device as soon as it is on one: a clock may not part them."""
     if fabric.world_size == 1:
         return here
-    return bool(fabric.all_reduce(torch.tensor(float(here), device=fabric.device), reduce_op="sum") > 0)
+    votes: Any = fabric.all_reduce(torch.tensor(float(here), device=fabric.device), reduce_op="sum")
+    return bool(votes > 0)
 
 
 def _gathered(fabric: lightning.Fabric, random: Tensor) -> list[Tensor]:

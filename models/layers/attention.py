@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import torch
@@ -69,7 +70,7 @@ def _pooled(query: Tensor, key: Tensor, mask: Tensor | None, side: int, causal: 
     key_block = torch.arange(n_keys, device=query.device) * min(side, n_keys) // n_keys
     rows = []
     edges = [i * n_queries // min(side, n_queries) for i in range(min(side, n_queries) + 1)]
-    for begin, end in zip(edges[:-1], edges[1:], strict=True):
+    for begin, end in itertools.pairwise(edges):
         block_mask = mask if mask is None or mask.dim() < 2 or mask.shape[-2] == 1 else mask[..., begin:end, :]
         if causal:
             block_mask = causal_mask(range(begin, end), n_keys, query.device)

@@ -31,10 +31,23 @@ def read(data: Path, split: str) -> tuple[list[str], list[str]]:
         path = data / "multi30k" / f"{split}.{language}.gz"
         if not path.is_file():
             raise FileNotFoundError(f"no {path}: give the folder that holds multi30k/ with --data or EXPLORER_DATA")
-        sides.append(gzip.open(path, "rt", encoding="utf-8").read().split("\n")[:-1])
+        with gzip.open(path, "rt", encoding="utf-8") as file:
+            sides.append(file.read().split("\n")[:-1])
     if len(sides[0]) != len(sides[1]):
         raise ValueError(f"{split}: {len(sides[0])} English sentences beside {len(sides[1])} German ones")
     return sides[0], sides[1]
+
+
+def cleaned(sentence: str) -> str:
+    """NFC, control characters and lone surrogates as spaces, formatting characters gone, single spaces, none at the ends."""
+    plain = []
+    for character in unicodedata.normalize("NFC", sentence):
+        kind = unicodedata.category(character)
+        if kind in ("Cc", "Cs", "Zs", "Zl", "Zp"):
+            plain.append(" ")
+        elif kind not in ("Cf", "Cn"):
+            plain.append(character)
+    return " ".join("".join(plain).split())
 
 
 @dataclass(frozen=True)
@@ -75,7 +88,7 @@ class Tokenizer:
         self._pieces.save(str(path), pretty=False)
 
     def __len__(self) -> int:
-        return self._pieces.get_vocab_size()  # type: ignore[no-any-return]
+        return self._pieces.get_vocab_size()
 
     def encode(self, text: str) -> Encoded:
         """Pieces of a text; no start or stop token. A special token's name in the text is read as ordinary characters."""
@@ -112,14 +125,14 @@ class Tokenizer:
 
     def decode(self, tokens: Iterable[int]) -> str:
         """Text of produced tokens, detokenised: special ones leave no trace, no space at either end."""
-        return "".join(self._pieces.id_to_token(t) for t in tokens if t >= len(SPECIAL)).replace(SPACE, " ").strip()
+        return "".join(str(self._pieces.id_to_token(t)) for t in tokens if t >= len(SPECIAL)).replace(SPACE, " ").strip()
 
 
 NDArrayInt = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 
 
 class Batch(NamedTuple):
-    """Sentence pairs, padded behind: source (batch, source), target (batch, target) from the start token, wanted the same shifted by one."""
+    """Sentence pairs, padded behind: source (batch, source), target (batch, target) from the start token, wanted the same one later."""
 
     source: Tensor
     target: Tensor
@@ -154,7 +167,10 @@ class Pairs:
         )
 
     def batches(self, tokens: int, seed: int, epoch: int) -> list[NDArrayInt]:
-        """Which pairs go together in an epoch: neighbours in length, at most `tokens` target positions with padding; order by seed and epoch."""
+        """Which pairs go together in an epoch: neighbours in length, at most `tokens` target positions with padding.
+
+        Seed and epoch decide the order of the batches and which equally long pairs meet.
+        """
         rng = np.random.default_rng((seed, epoch))
         lengths = np.array([(len(t) + 1, len(s)) for s, t in zip(self.source, self.target, strict=True)])
         key = lengths[:, 0] * 1000.0 + lengths[:, 1] * 10.0 + rng.random(len(lengths)) * 10.0  # ties fall differently every epoch

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import math
 import time
-import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 
 from models.errors import InputError
 from models.trace import Trace
-from models.translation.data import PAD, START, UNKNOWN, Encoded, padded
+from models.translation.data import PAD, START, UNKNOWN, Encoded, cleaned, padded
 from models.translation.decode import EXTRA, Greedy, Hypothesis, Source, beam_search, greedy_search, penalty, piece_log_probabilities
 from models.translation.model import Config, Gains, no_gains
 from models.translation.records import EXAMPLES, MAX_ALPHA, MAX_BEAM, MAX_CHARACTERS, MAX_TOKENS, Comparison, Explanation, Request, Step
@@ -51,18 +50,6 @@ class _Read:
 
 def _whole(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
-
-
-def cleaned(sentence: str) -> str:
-    """NFC, control characters and lone surrogates as spaces, formatting characters gone, single spaces, none at the ends."""
-    plain = []
-    for character in unicodedata.normalize("NFC", sentence):
-        kind = unicodedata.category(character)
-        if kind in ("Cc", "Cs", "Zs", "Zl", "Zp"):
-            plain.append(" ")
-        elif kind not in ("Cf", "Cn"):
-            plain.append(character)
-    return " ".join("".join(plain).split())
 
 
 def _check_options(request: Request, config: Config) -> None:
@@ -118,7 +105,8 @@ def _read(request: Request, shipped: Shipped) -> _Read:
     if len(pieces.ids) > MAX_TOKENS:
         raise InputError(
             "too_long",
-            en=f"Your text has {len(pieces.ids)} word pieces ({len(text.split())} words); at most {MAX_TOKENS} pieces, about 45 words, can be read.",
+            en=f"Your text has {len(pieces.ids)} word pieces ({len(text.split())} words); "
+            f"at most {MAX_TOKENS} pieces, about 45 words, can be read.",
             zh=f"您的文本有 {len(pieces.ids)} 个词片（{len(text.split())} 个词）；最多可读取 {MAX_TOKENS} 个词片，约 45 个词。",
         )
     if not any(token != UNKNOWN and any(c.isalnum() for c in piece) for token, piece in zip(pieces.ids, pieces.pieces, strict=True)):

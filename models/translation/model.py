@@ -87,7 +87,10 @@ class DecoderLayer(nn.Module):
         cross_gain: Tensor | None = None,
         trace: Trace = OFF,
     ) -> Tensor:
-        """x: (batch, target, d_model); source: (batch, source, d_model); mask: (batch, 1, 1, source). Taps `self/weights`, `cross/weights`."""
+        """x: (batch, target, d_model); source: (batch, source, d_model); mask: (batch, 1, 1, source).
+
+        Taps `self/weights` and `cross/weights`.
+        """
         x = self.norms[0](x + self.dropout(self.self_attention(x, gain=gain, trace=trace.within("self"), causal=True)))
         attended = self.cross_attention(x, source, mask=mask, gain=cross_gain, trace=trace.within("cross"))
         x = self.norms[1](x + self.dropout(attended))
