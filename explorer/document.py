@@ -8,23 +8,24 @@ is rewritten on its way out, once per route and host; what is looked for and not
 from __future__ import annotations
 
 import html
-import json
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from urllib.parse import quote
 
 NONCE = "@@nonce@@"
 
-ICON = (
-    "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect width='16' height='16' rx='3' fill='%2300336B'/%3E"
-    "%3Cg fill='%23EBD65C'%3E%3Cpath d='M3 3h3v3H3zM6.5 6.5h3v3h-3zM10 10h3v3h-3z'/%3E%3Cpath opacity='.45' d='M3 6.5h3v3H3zM10 6.5h3v3h-3zM6.5 10h3v3h-3z'/%3E%3C/g%3E%3C/svg%3E"
+_MARK = (
+    "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'><rect width='16' height='16' rx='3' fill='#00336B'/><g fill='#EBD65C'>"
+    "<path d='M3 3h3v3H3zM6.5 6.5h3v3h-3zM10 10h3v3h-3z'/><path opacity='.45' d='M3 6.5h3v3H3zM10 6.5h3v3h-3zM6.5 10h3v3h-3z'/></g></svg>"
 )
+ICON = "data:image/svg+xml," + quote(_MARK, safe=" ='/:")
 
 # Before anything is painted: the language of the document and, once body exists, light or dark. Gradio sets its own scheme when it mounts,
 # unless the element says which; so a choice made by hand is written there.
 BEFORE = (
-    'document.documentElement.lang=(new URL(location.href).searchParams.get("lang")??sessionStorage.getItem("tfe-lang")??navigator.language)'
-    '.toLowerCase().startsWith("zh")?"zh-CN":"en";'
+    'document.documentElement.lang=(new URL(location.href).searchParams.get("lang")'
+    '??sessionStorage.getItem("tfe-lang")??navigator.language).toLowerCase().startsWith("zh")?"zh-CN":"en";'
 )
 SCHEME = (
     '{const k=new URL(location.href).searchParams.get("__theme")??sessionStorage.getItem("tfe-theme");'
@@ -46,7 +47,7 @@ def rewrite(document: str, facts: Facts, styles: Iterable[str], imports: Callabl
     """Gradio's document with our head; every script carries the placeholder NONCE.
 
     styles: addresses of stylesheets to load before the first paint.
-    imports(name): the scripts that ``/ui/<version>/<name>`` imports, so that all of them are fetched at once rather than one after the other.
+    imports(address): what a script of ours imports, so that all scripts are fetched at once rather than one after the other.
     Raises ValueError where Gradio's document no longer has a part that is replaced here.
     """
     document = re.sub(r'<meta\s+(?:property="og:|name="twitter:)[^>]*?/>\s*', "", document, flags=re.S)
@@ -87,9 +88,5 @@ def _once(pattern: str, replacement: str | Callable[[re.Match[str]], str], text:
 
 
 def imported(source: str) -> list[str]:
-    """The relative addresses that a module of ours imports."""
-    return [
-        json.loads(f'"{name}"')
-        for name in re.findall(r"""\bfrom\s+["'](\.{1,2}/[\w/.-]+\.js)["']|\bimport\s+["'](?:\.{1,2}/[\w/.-]+\.js)["']""", source)
-        if name
-    ]
+    """The relative addresses that a module of ours imports, as it writes them: ``["./lib/dom.js", …]``."""
+    return re.findall(r"""(?:\bfrom|\bimport)\s*\(?\s*["'](\.{1,2}/[\w/.-]+\.js)["']""", source)

@@ -1,8 +1,8 @@
-"""A page's request as a query string that people can read, and back: ``v=1&sentence=A+dog+runs.&beam=4&silenced=cross.2.4,encoder.0.1``.
+"""A page's request as a query string that people can read, and back: ``v=1&sentence=A+dog+runs.&silenced=cross.2.4,encoder.0.1``.
 
-Works for every frozen dataclass of texts, numbers, booleans and tuples of these. Only fields that differ from their defaults are written, so
-a link stays short and gains nothing when a request gains a field. What the address carries beside the request (the view's keys, which begin
-with an underscore, the guided step, the language) belongs to the browser and is passed over here.
+Works for every frozen dataclass of texts, numbers, booleans and tuples of these. Only fields that differ from their defaults are
+written, so a link stays short and gains nothing when a request gains a field. What the address carries beside the request (the view's
+keys, which begin with an underscore, the guided step, the language) belongs to the browser and is passed over here.
 """
 
 from __future__ import annotations

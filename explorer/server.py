@@ -1,7 +1,6 @@
-"""The ASGI application: what is served and nothing else, with its headers and limits; health; draining.
+"""The ASGI application: our own routes, Gradio's pages behind them, health, and an exit that loses no answer.
 
-A request passes the gate first. It lets through the paths that the pages need (deny is the default: Gradio has routes for files, proxies,
-uploads and monitoring that no page of ours uses), bounds what may be sent, and writes the headers of every answer.
+Everything heavy waits until the server listens: torch is imported and models are loaded by the labs' probes in the background.
 """
 
 from __future__ import annotations
@@ -12,31 +11,19 @@ import contextlib
 import json
 import logging
 import os
-import secrets
-import signal
+import posixpath
 import socket
 import sys
 import threading
 import time
-from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from urllib.parse import urlsplit
 
-if TYPE_CHECKING:
-    from starlette.applications import Starlette
-    from starlette.requests import Request
-    from starlette.responses import Response
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
-    from explorer.delivery import Asset, Shelf
-    from explorer.document import Facts
-    from explorer.engine import Engine
-    from explorer.lab import Lab
-
-# No request of the server leaves this machine. Read by the libraries when they are imported, so set before that.
-for name, value in {
+# No request of the server leaves this machine. Libraries read this when they are imported, so it comes before them.
+for _name, _value in {
     "GRADIO_ANALYTICS_ENABLED": "False",
     "GRADIO_RUN_HISTORY": "False",
     "HF_HUB_OFFLINE": "1",
@@ -44,401 +31,270 @@ for name, value in {
     "TRANSFORMERS_OFFLINE": "1",
     "DO_NOT_TRACK": "1",
 }.items():
-    os.environ.setdefault(name, value)
+    os.environ.setdefault(_name, _value)
+
+import gradio as gr  # noqa: E402
+from starlette.applications import Starlette  # noqa: E402
+from starlette.requests import Request  # noqa: E402
+from starlette.responses import JSONResponse, PlainTextResponse, Response  # noqa: E402
+from starlette.routing import Route  # noqa: E402
+
+from explorer.delivery import CHECK, IMMUTABLE, Asset, Shelf  # noqa: E402
+from explorer.document import imported, rewrite  # noqa: E402
+from explorer.engine import Engine  # noqa: E402
+from explorer.figures import theme  # noqa: E402
+from explorer.gate import FRAME, Gate, rules  # noqa: E402
+from explorer.lab import Lab  # noqa: E402
+from explorer.packing import arrays, frames  # noqa: E402
+from explorer.qr import svg  # noqa: E402
+from explorer.site import build, facts  # noqa: E402
+from explorer.widgets import base  # noqa: E402
+from models.errors import InputError  # noqa: E402
 
 GRACE = 20  # seconds that running work gets after SIGTERM
-BODY = 5 << 20  # bytes of a request; a million characters of any script fit, so that the lab itself can name its limit
-ADDRESS = 16 << 10  # bytes of a path with its query
 VENDOR = ("plotly",)  # scripts of other projects, from their pip packages
-PAGES = 32  # rewritten documents kept, one per route and host
-
-POLICY = (
-    # 'unsafe-eval': Gradio makes a Function of every gr.HTML template. 'unsafe-inline' styles: it writes style attributes.
-    "default-src 'none'; script-src 'self' 'nonce-{nonce}' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
-    "font-src 'self'; connect-src 'self'; frame-src 'self'; media-src 'self' blob:; manifest-src 'self'; base-uri 'self'; form-action 'none'; "
-    "frame-ancestors 'self' https://huggingface.co https://*.hf.space"
-)
-CLOSED_POLICY = "default-src 'none'; frame-ancestors 'none'"
-FRAME_POLICY = "sandbox allow-scripts; default-src 'none'; script-src {origin}/vendor/ 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'"
-PERMISSIONS = "accelerometer=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), microphone=(), midi=(), payment=(), usb=()"
+NOTHING = "There is nothing at this address."
 
 log = logging.getLogger("explorer")
-
-
-# --- the gate -------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Rules:
-    """Which paths exist: the pages, other exact ones, and prefixes."""
-
-    pages: frozenset[str]
-    get: frozenset[str]
-    get_under: tuple[str, ...]
-    post: frozenset[str]
-
-    def allow(self, method: str, path: str) -> bool:
-        """Whether a request may pass. Paths arrive decoded, so an encoded “..” is seen as what it is."""
-        if ".." in path or "\\" in path or "\0" in path or "//" in path:
-            return False
-        if method in {"GET", "HEAD"}:
-            return path in self.pages or path in self.get or path.startswith(self.get_under)
-        return method == "POST" and path in self.post
-
-
-def rules(pages: Sequence[str]) -> Rules:
-    """What the pages of this site ask for; everything else that Gradio offers stays shut."""
-    api = "/gradio_api"
-    return Rules(
-        pages=frozenset(pages),
-        get=frozenset({"/theme.css", "/healthz", "/readyz", "/favicon.ico", "/config", f"{api}/queue/data", f"{api}/startup-events"}),
-        get_under=("/ui/", "/vendor/", "/arrays/", "/frames/", "/assets/", f"{api}/heartbeat/"),
-        post=frozenset({f"{api}/queue/join", f"{api}/cancel", f"{api}/reset"}),
-    )
-
-
-class Gate:
-    """Outermost: paths, sizes and origins are checked here, and every answer gets its headers."""
-
-    def __init__(self, app: ASGIApp, rules: Rules, document: Callable[[str, str], str]) -> None:
-        self.app = app
-        self.rules = rules
-        self.document = document
-        self._pages: OrderedDict[tuple[str, ...], str] = OrderedDict()
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request."""
-        if scope["type"] == "lifespan":
-            await self.app(scope, receive, send)
-            return
-        if scope["type"] != "http":
-            return
-        headers = {key.decode("latin-1"): value.decode("latin-1") for key, value in scope["headers"]}
-        refused = self._refusal(scope, headers)
-        if refused is not None:
-            await _plain(send, *refused)
-            return
-        if scope["method"] == "POST":
-            body = await _body(receive)
-            if body is None:
-                await _plain(send, 413, f"The request is larger than {BODY >> 20} MB.")
-                return
-            receive = _replay(body, receive)
-        if scope["method"] == "HEAD" and scope["path"] in self.rules.pages:
-            scope = {**scope, "method": "GET"}  # Gradio answers GET alone; the server leaves the body out by itself
-        key = (scope["path"], headers.get("host", ""), headers.get("x-forwarded-host", ""), headers.get("x-forwarded-proto", ""))
-        if scope["method"] == "GET" and key in self._pages:
-            self._pages.move_to_end(key)
-            await _page(send, self._pages[key])
-            return
-        await self.app(scope, receive, _Answer(self, key, send))
-
-    def keep(self, key: tuple[str, ...], document: str) -> None:
-        """Remembers a page as it is sent, before its nonce is filled in."""
-        self._pages[key] = document
-        while len(self._pages) > PAGES:
-            self._pages.popitem(last=False)
-
-    def _refusal(self, scope: Scope, headers: Mapping[str, str]) -> tuple[int, str] | None:
-        if len(scope.get("raw_path", b"")) + len(scope["query_string"]) > ADDRESS:
-            return 414, f"The address is longer than {ADDRESS >> 10} KB."
-        if not self.rules.allow(scope["method"], scope["path"]):
-            return 404, "There is nothing at this address."
-        origin = headers.get("origin")
-        if scope["method"] == "POST" and origin is not None:
-            host = origin.partition("://")[2]
-            if host not in {headers.get("host"), headers.get("x-forwarded-host")}:
-                return 403, "Requests are answered for this site's own pages."
-        length = headers.get("content-length", "0")
-        if not length.isdecimal() or int(length) > BODY:
-            return 413, f"The request is larger than {BODY >> 20} MB."
-        return None
-
-
-class _Answer:
-    """The sending side of one request: pages are gathered and rewritten, everything else passes with its headers."""
-
-    def __init__(self, gate: Gate, key: tuple[str, ...], send: Send) -> None:
-        self.gate, self.key, self.send = gate, key, send
-        self.gathered: list[bytes] | None = None
-
-    async def __call__(self, message: Message) -> None:
-        if message["type"] == "http.response.start":
-            kept = [(name, value) for name, value in message["headers"] if not name.startswith(b"access-control-") and name != b"server"]
-            kind = next((value for name, value in kept if name == b"content-type"), b"")
-            if kind.startswith(b"text/html") and message["status"] == 200 and self.key[0] in self.gate.rules.pages:
-                self.gathered = []
-                return
-            await self.send({**message, "headers": kept + _headers(dict(kept))})
-        elif message["type"] == "http.response.body" and self.gathered is not None:
-            self.gathered.append(message.get("body", b""))
-            if not message.get("more_body"):
-                document = self.gate.document(self.key[0], b"".join(self.gathered).decode())
-                self.gate.keep(self.key, document)
-                await _page(self.send, document)
-        else:
-            await self.send(message)
-
-
-def _headers(present: Mapping[bytes, bytes], policy: str = CLOSED_POLICY) -> list[tuple[bytes, bytes]]:
-    wanted = {
-        "content-security-policy": policy,
-        "x-content-type-options": "nosniff",
-        "referrer-policy": "same-origin",
-        "permissions-policy": PERMISSIONS,
-        "cross-origin-opener-policy": "same-origin-allow-popups",
-    }
-    return [(name.encode(), value.encode()) for name, value in wanted.items() if name.encode() not in present]
-
-
-async def _page(send: Send, document: str) -> None:
-    nonce = secrets.token_urlsafe(12)
-    body = document.replace("@@nonce@@", nonce).encode()
-    start = [(b"content-type", b"text/html; charset=utf-8"), (b"content-length", str(len(body)).encode()), (b"cache-control", b"no-cache")]
-    await send({"type": "http.response.start", "status": 200, "headers": start + _headers({}, POLICY.format(nonce=nonce))})
-    await send({"type": "http.response.body", "body": body})
-
-
-async def _plain(send: Send, status: int, sentence: str) -> None:
-    body = sentence.encode()
-    start = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", str(len(body)).encode()), (b"cache-control", b"no-store")]
-    await send({"type": "http.response.start", "status": status, "headers": start + _headers({})})
-    await send({"type": "http.response.body", "body": body})
-
-
-async def _body(receive: Receive) -> bytes | None:
-    parts, size = [], 0
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            return b""
-        parts.append(message.get("body", b""))
-        size += len(parts[-1])
-        if size > BODY:
-            return None
-        if not message.get("more_body"):
-            return b"".join(parts)
-
-
-def _replay(body: bytes, receive: Receive) -> Receive:
-    waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
-
-    async def again() -> Message:
-        return waiting.pop() if waiting else await receive()
-
-    return again
-
-
-# --- our own routes -------------------------------------------------------------------------------------------------
 
 
 @dataclass
 class Readiness:
     """What /readyz tells: when each lab's probe was answered, and what went wrong where one was not."""
 
-    began: float = field(default_factory=time.monotonic)
-    waiting: set[str] = field(default_factory=set)
-    answered: dict[str, float] = field(default_factory=dict)  # seconds after the start
-    failed: dict[str, str] = field(default_factory=dict)
+    began: float
+    waiting: set[str]
+    answered: dict[str, float] = field(default_factory=dict)  # lab -> seconds after the start
+    failed: dict[str, str] = field(default_factory=dict)  # lab -> kind of error
     draining: bool = False
     listening: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
     def ready(self) -> bool:
-        """Whether the server takes visitors: every probe answered, and not on its way out."""
+        """Whether visitors are served well: every probe answered, and the server not on its way out."""
         return not (self.waiting or self.failed or self.draining)
 
-
-async def prepare(labs: Sequence[Lab], engine: Engine, vendor: Shelf, state: Readiness) -> None:
-    """What can wait until the server listens: compressing the large scripts, importing torch, loading models, one answer from each."""
-    with contextlib.suppress(TimeoutError):
-        await asyncio.wait_for(state.listening.wait(), 5)
-    for name in vendor.files:
-        await asyncio.to_thread(vendor.get, name)
-    for lab in labs:
-        if lab.probe is not None:
-            try:
-                await lab.probe(engine)
-            except Exception as error:
-                state.failed[lab.slug] = type(error).__name__
-                log.exception("the probe of %s failed", lab.slug)
-            else:
-                state.answered[lab.slug] = round(time.monotonic() - state.began, 2)
-        state.waiting.discard(lab.slug)
-    if state.ready:
-        print(f"Ready after {time.monotonic() - state.began:.1f} s.", flush=True)
+    def told(self) -> dict[str, object]:
+        """The same as JSON."""
+        facts = {"answered_s": self.answered, "waiting": sorted(self.waiting), "failed": self.failed}
+        return {"ready": self.ready, "draining": self.draining, **facts}
 
 
-def create(labs: Sequence[Lab], engine: Engine | None = None) -> ASGIApp:
-    """The application as uvicorn, or a test, runs it. engine: who runs the models; one of its own by default."""
-    import gradio as gr
-    from starlette.applications import Starlette
-    from starlette.responses import JSONResponse, PlainTextResponse, Response
-    from starlette.routing import Route
+class Site:
+    """The whole application for some labs: `gate` is what a server runs.
 
-    from explorer.delivery import CHECK, IMMUTABLE, Asset, Shelf
-    from explorer.document import imported, rewrite
-    from explorer.engine import Engine
-    from explorer.figures import theme
-    from explorer.packing import arrays, frames
-    from explorer.site import build, facts
-    from explorer.widgets import base
+    engine: who runs the models; one of its own by default. began: when the start began (time.monotonic), for the times that are told.
+    """
 
-    engine = Engine() if engine is None else engine
-    pages = facts(labs)
-    ui = Shelf.folder(base.FOLDER, frozenset({".js", ".css"}))
-    vendor = Shelf({f"{name}.js": base.vendor_file(name) for name in VENDOR}, effort=9)
-    gradio_files = Shelf.folder(
-        Path(gr.__file__).parent / "templates" / "frontend" / "assets", frozenset({".js", ".css", ".woff2", ".svg", ".json"})
-    )
-    sheet = Asset.of(theme.css().encode(), "text/css", effort=9)
-    sheet_path = f"/ui/{sheet.etag[1:13]}/page.css"
-    state = Readiness(waiting={lab.slug for lab in labs if lab.probe is not None})
+    def __init__(self, labs: Sequence[Lab], engine: Engine | None = None, began: float | None = None) -> None:
+        self.labs = tuple(labs)
+        self.engine = Engine() if engine is None else engine
+        self.readiness = Readiness(time.monotonic() if began is None else began, {lab.slug for lab in labs if lab.probe is not None})
+        self.ui = Shelf.folder(base.FOLDER, frozenset({".js", ".css"}))
+        self.vendor = Shelf({f"{name}.js": base.vendor_file(name) for name in VENDOR}, effort=9)
+        self.gradio_files = Shelf.folder(
+            Path(gr.__file__).parent / "templates/frontend/assets", frozenset({".js", ".css", ".woff2", ".svg"})
+        )
+        self.sheet = Asset.of(theme.css().encode(), "text/css", effort=9)
+        self.sheet_path = f"/ui/{self.sheet.etag[1:13]}/page.css"
+        self.pages = facts(labs)
+        self.app = Starlette(lifespan=self._life, routes=self._routes())
+        self.blocks = build(labs, self.engine)
+        gr.mount_gradio_app(
+            self.app,
+            self.blocks,
+            "/",
+            theme=base.gradio_theme(),
+            run_history=False,
+            footer_links=[],
+            show_error=False,
+            ssr_mode=False,
+            enable_monitoring=False,
+            max_file_size=0,
+            allowed_paths=[],
+            blocked_paths=["/"],
+        )
+        self.gate = Gate(self.app, rules(list(self.pages)), self._document)
 
-    def shelf(files: Shelf, address: Callable[[str], str | None]) -> Callable[[Request], Any]:
+    def drain(self) -> None:
+        """Stops new work; what runs gets `GRACE` seconds. Returns at once."""
+        if self.readiness.draining:
+            return
+        self.readiness.draining = True
+        self.blocks.app.stop_event.set()  # pages that stay open would otherwise hold the exit for the whole grace
+        threading.Thread(target=self.engine.close, args=(GRACE,), daemon=True).start()
+
+    # --- routes
+
+    def _routes(self) -> list[Route]:
+        return [
+            Route(self.sheet_path, self._style),
+            Route("/ui/{version}/{name:path}", self._files(self.ui, base.asset)),
+            Route("/vendor/{version}/{name}", self._files(self.vendor, lambda name: base.vendor(name.removesuffix(".js")))),
+            Route("/assets/{name:path}", self._files(self.gradio_files, lambda name: f"/assets/{name}")),
+            Route("/arrays/{digest}", self._array),
+            Route("/frames/{digest}", self._frame),
+            Route("/qr", self._qr),
+            Route("/healthz", self._health),
+            Route("/readyz", self._ready),
+            Route("/metrics", self._metrics),
+            Route("/favicon.ico", self._icon),
+        ]
+
+    def _files(self, shelf: Shelf, address: Callable[[str], str]) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         async def answer(request: Request) -> Response:
             name = request.path_params["name"]
-            asset = await asyncio.to_thread(files.get, name)
+            asset = await asyncio.to_thread(shelf.get, name)
             if asset is None:
-                return PlainTextResponse("There is nothing at this address.", 404)
-            return asset.answer(request, IMMUTABLE if address(name) in {None, request.url.path} else CHECK)
+                return PlainTextResponse(NOTHING, 404)
+            # An address of another version is answered too, for a page that was open over an update, but is not to be kept.
+            return asset.answer(request, IMMUTABLE if address(name) == request.url.path else CHECK)
 
         return answer
 
-    async def style(request: Request) -> Response:
-        return sheet.answer(request, IMMUTABLE if request.url.path == sheet_path else CHECK)
+    async def _style(self, request: Request) -> Response:
+        return self.sheet.answer(request, IMMUTABLE)
 
-    async def array(request: Request) -> Response:
+    async def _array(self, request: Request) -> Response:
         kept = arrays().get(request.path_params["digest"])
         if kept is None:
-            return PlainTextResponse("This array has left the server's memory; run the input again to get it back.", 404)
+            return PlainTextResponse("This array has left the server's memory; running the input again brings it back.", 404)
         return Response(kept, media_type="application/octet-stream", headers={"content-encoding": "gzip", "cache-control": IMMUTABLE})
 
-    async def frame(request: Request) -> Response:
+    async def _frame(self, request: Request) -> Response:
         kept = frames().get(request.path_params["digest"])
         if kept is None:
-            return PlainTextResponse("This view has left the server's memory; open it again from its page.", 404)
-        origin = f"{request.headers.get('x-forwarded-proto', request.url.scheme)}://{request.headers.get('x-forwarded-host', request.url.netloc)}"
-        headers = {"content-encoding": "gzip", "cache-control": IMMUTABLE, "content-security-policy": FRAME_POLICY.format(origin=origin)}
+            return PlainTextResponse("This view has left the server's memory; its page opens it again.", 404)
+        headers = {"content-encoding": "gzip", "cache-control": IMMUTABLE, "content-security-policy": FRAME}
         return Response(kept, media_type="text/html", headers=headers)
 
-    async def health(_: Request) -> Response:
+    async def _qr(self, request: Request) -> Response:
+        text = request.query_params.get("text", "")
+        hosts = {request.headers.get("host"), request.headers.get("x-forwarded-host")}
+        try:
+            address = urlsplit(text)
+        except ValueError:
+            address = urlsplit("")
+        if address.scheme not in {"http", "https"} or address.netloc not in hosts:
+            return PlainTextResponse("A code is drawn for an address of this site.", 400)
+        try:
+            return Response(
+                await asyncio.to_thread(svg, text), media_type="image/svg+xml", headers={"cache-control": "private, max-age=3600"}
+            )
+        except InputError as error:
+            return PlainTextResponse(str(error), 400)
+
+    async def _health(self, _: Request) -> Response:
         return JSONResponse({"alive": True}, headers={"cache-control": "no-store"})
 
-    async def ready(_: Request) -> Response:
-        told = {
-            "ready": state.ready,
-            "draining": state.draining,
-            "answered_s": state.answered,
-            "waiting": sorted(state.waiting),
-            "failed": state.failed,
-        }
-        return JSONResponse(told, 200 if state.ready else 503, headers={"cache-control": "no-store"})
+    async def _ready(self, _: Request) -> Response:
+        return JSONResponse(self.readiness.told(), 200 if self.readiness.ready else 503, headers={"cache-control": "no-store"})
 
-    async def icon(_: Request) -> Response:
-        return Response(status_code=204, headers={"cache-control": "public, max-age=86400"})
+    async def _metrics(self, _: Request) -> Response:
+        if os.environ.get("EXPLORER_METRICS") != "1":  # off by default: a public page shows nobody how busy it is
+            return PlainTextResponse(NOTHING, 404)
+        return JSONResponse(json.loads(json.dumps(asdict(self.engine.snapshot()), default=str)), headers={"cache-control": "no-store"})
+
+    async def _icon(self, _: Request) -> Response:
+        return Response(status_code=204, headers={"cache-control": "public, max-age=86400"})  # pages name theirs inline
+
+    # --- life
 
     @contextlib.asynccontextmanager
-    async def life(_: Starlette) -> AsyncIterator[None]:
-        preparing = asyncio.create_task(prepare(labs, engine, vendor, state))
+    async def _life(self, _: Starlette) -> AsyncIterator[None]:
+        preparing = asyncio.create_task(self._prepare())
         try:
             yield
         finally:
             preparing.cancel()
+            await asyncio.to_thread(self.engine.close, 0.0)
 
-    app = Starlette(
-        lifespan=life,
-        routes=[
-            Route(sheet_path, style),
-            Route("/ui/{version}/{name:path}", shelf(ui, base.asset)),
-            Route("/vendor/{version}/{name}", shelf(vendor, lambda name: base.vendor(name.removesuffix(".js")))),
-            Route("/assets/{name:path}", shelf(gradio_files, lambda _: None)),
-            Route("/arrays/{digest}", array),
-            Route("/frames/{digest}", frame),
-            Route("/healthz", health),
-            Route("/readyz", ready),
-            Route("/favicon.ico", icon),
-        ],
-    )
-    site = build(labs, engine)
-    gr.mount_gradio_app(
-        app,
-        site,
-        "/",
-        theme=base.gradio_theme(),
-        run_history=False,
-        footer_links=[],
-        show_error=False,
-        ssr_mode=False,
-        enable_monitoring=False,
-        max_file_size=0,
-        allowed_paths=[],
-        blocked_paths=["/"],
-    )
-    app.state.readiness, app.state.engine, app.state.gradio = state, engine, site.app
+    async def _prepare(self) -> None:
+        """What can wait until the server listens: compressing the large scripts, importing torch, loading models, one answer of each."""
+        state = self.readiness
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(state.listening.wait(), 5)
+        for name in self.vendor.files:
+            await asyncio.to_thread(self.vendor.get, name)
+        for lab in self.labs:
+            if lab.probe is not None:
+                try:
+                    await lab.probe(self.engine)
+                except Exception as error:
+                    state.failed[lab.slug] = type(error).__name__
+                    log.exception("the probe of %s failed", lab.slug)
+                else:
+                    state.answered[lab.slug] = round(time.monotonic() - state.began, 2)
+            state.waiting.discard(lab.slug)
+        if state.ready:
+            print(f"Ready after {time.monotonic() - state.began:.1f} s.", flush=True)
 
-    def imports(address: str) -> list[str]:
+    # --- pages
+
+    def _document(self, path: str, document: str) -> str:
+        return rewrite(document, self.pages[path], [self.sheet_path], self._imports)
+
+    def _imports(self, address: str) -> list[str]:
         """Every script that a script of ours imports, directly or not."""
+        root = base.asset("")
         found: dict[str, None] = {}
-        waiting = [address]
+        waiting = [address.removeprefix(root)]
         while waiting:
-            at = waiting.pop()
-            prefix, _, name = at.removeprefix("/ui/").partition("/")
-            if name not in ui.files:
-                continue
-            for inner in imported(ui.files[name].read_text("utf-8")):
-                resolved = os.path.normpath(f"{Path(name).parent.as_posix()}/{inner}")
-                target = f"/ui/{prefix}/{resolved}"
-                if target not in found:
-                    found[target] = None
-                    waiting.append(target)
+            name = waiting.pop()
+            if name in self.ui.files:
+                for inner in imported(self.ui.files[name].read_text("utf-8")):
+                    target = posixpath.normpath(posixpath.join(posixpath.dirname(name), inner))
+                    if root + target not in found:
+                        found[root + target] = None
+                        waiting.append(target)
         return list(found)
 
-    gate = Gate(app, rules(list(pages)), lambda path, document: rewrite(document, pages[path], [sheet_path], imports))
-    return gate
+
+def create(labs: Sequence[Lab], engine: Engine | None = None) -> Gate:
+    """The application for some labs, as uvicorn or a test runs it."""
+    return Site(labs, engine).gate
 
 
-# --- serving --------------------------------------------------------------------------------------------------------
-
-
-def serve(labs: Sequence[Lab], host: str, port: int) -> None:
+def serve(labs: Sequence[Lab], host: str, port: int, began: float | None = None) -> None:
     """Serves until SIGTERM or SIGINT, then gives what runs `GRACE` seconds to be answered."""
     import uvicorn
 
-    began = time.monotonic()
     listener = _listener(host, port)
-    gate = create(labs)
-    inner = gate.app  # type: ignore[attr-defined]
-    state: Readiness = inner.state.readiness
+    whole = Site(labs, began=began)
 
     class Server(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
-            state.listening.set()
+            whole.readiness.listening.set()
             shown = "localhost" if host in {"0.0.0.0", "::", ""} else host
-            print(f"Listening on http://{shown}:{listener.getsockname()[1]} after {time.monotonic() - began:.1f} s.", flush=True)
+            after = time.monotonic() - whole.readiness.began
+            print(f"Listening on http://{shown}:{listener.getsockname()[1]} after {after:.1f} s.", flush=True)
 
         def handle_exit(self, sig: int, frame: Any) -> None:
-            if not state.draining:
-                state.draining = True
-                inner.state.gradio.stop_event.set()  # open pages would otherwise hold the exit for the whole grace
-                threading.Thread(target=inner.state.engine.close, args=(GRACE,), daemon=True).start()
+            whole.drain()
             super().handle_exit(sig, frame)
 
     config = uvicorn.Config(
-        gate, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=GRACE, timeout_keep_alive=30, ws="none"
+        whole.gate,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=GRACE,
+        timeout_keep_alive=30,
+        ws="none",
     )
-    Server(config).run(sockets=[listener])
+    with contextlib.suppress(KeyboardInterrupt):
+        Server(config).run(sockets=[listener])
 
 
 def _listener(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
-    except OSError as error:
-        raise SystemExit(f"Port {port} on {host} cannot be used: {error.strerror}. Another is chosen with --port.") from None
+    except (OSError, OverflowError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "a port is 0 to 65535"
+        raise SystemExit(f"Port {port} on {host} cannot be used: {reason}. Choose another with --port.") from None
     listener.listen(2048)
     listener.setblocking(False)
     return listener
@@ -446,19 +302,14 @@ def _listener(host: str, port: int) -> socket.socket:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """The command line of ``python app.py``."""
+    began = time.monotonic()
     environment = os.environ
-    parser = argparse.ArgumentParser(description="Opens the Transformer family explorer in this machine's browser's reach.")
-    parser.add_argument(
-        "--host", default=environment.get("GRADIO_SERVER_NAME", "0.0.0.0"), help="address to listen on (default: every one)"
-    )
-    parser.add_argument(
-        "--port",
-        type=int,
-        default=int(environment.get("PORT") or environment.get("GRADIO_SERVER_PORT") or 7860),
-        help="port (default: 7860)",
-    )
+    parser = argparse.ArgumentParser(prog="app.py", description="Opens the Transformer family explorer for a browser.")
+    parser.add_argument("--host", default=environment.get("GRADIO_SERVER_NAME", "0.0.0.0"), help="address to listen on (default: all)")
+    default = environment.get("PORT") or environment.get("GRADIO_SERVER_PORT") or "7860"
+    parser.add_argument("--port", type=int, default=default, help=f"port to listen on (default: {default})")
     given = parser.parse_args(arguments)
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s", stream=sys.stderr)
+    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s", stream=sys.stderr)
     from explorer.labs import LABS
 
-    serve(LABS, given.host, given.port)
+    serve(LABS, given.host, given.port, began)

@@ -9,18 +9,8 @@ import gradio as gr
 
 from explorer.document import Facts
 from explorer.lab import Lab
-
-try:
-    from explorer.widgets.home import home
-    from explorer.widgets.shell import shell
-except ImportError:
-
-    def home(labs):
-        gr.HTML("<h1>home</h1>")
-
-    def shell(labs, here):
-        pass
-
+from explorer.widgets.home import home
+from explorer.widgets.shell import shell
 
 if TYPE_CHECKING:
     from explorer.engine import Engine
@@ -35,20 +25,24 @@ def build(labs: Sequence[Lab], engine: Engine) -> gr.Blocks:
 
     Pages hold no session state and no heartbeat: each would keep a second connection open in every tab.
     """
-    with gr.Blocks(title=NAME, fill_width=True, analytics_enabled=False) as site:
-        gr.Navbar(visible=False)
-        shell(labs, None)
+    site: gr.Blocks = gr.Blocks(title=NAME, fill_width=True, analytics_enabled=False)
+    with site:
+        _frame(labs, None)
         with gr.Column(elem_classes=["tfe-main"], elem_id="main"):
             home(labs)
     for lab in labs:
         with site.route(lab.title["en"], lab.path):
-            gr.Navbar(visible=False)
-            shell(labs, lab)
+            _frame(labs, lab)
             with gr.Column(elem_classes=["tfe-main"], elem_id="main"):
                 lab.page(lab, engine)
     site.max_threads = VISITORS  # how many handlers the queue lets run side by side; ours wait on the engine, not on threads
     site.queue(max_size=VISITORS, default_concurrency_limit=VISITORS, api_open=False)
     return site
+
+
+def _frame(labs: Sequence[Lab], here: Lab | None) -> None:
+    gr.Navbar(visible=False)  # type: ignore[attr-defined] # Gradio's own bar appears with the second page; ours stands in the shell
+    shell(labs, here)
 
 
 def facts(labs: Sequence[Lab]) -> dict[str, Facts]:

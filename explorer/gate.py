@@ -1,0 +1,196 @@
+"""The gate that every request passes first: which paths exist, how much may be sent, by whom, and the headers of every answer.
+
+Deny is the default. Gradio brings routes for files of the machine, proxied addresses, uploads and monitoring that no page of ours
+uses; they are not closed one by one, they are simply not on the list of what is open.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from explorer.document import NONCE
+
+BODY = 5 << 20  # bytes of a request; a million characters of any script fit, so that the lab itself can name its limit
+ADDRESS = 16 << 10  # bytes of a path with its query
+PAGES = 64  # rewritten documents kept, one per route and host
+
+# 'unsafe-eval': Gradio makes a Function of every gr.HTML template. Inline styles: it writes style attributes. The rest is our own host.
+POLICY = (
+    "default-src 'none'; script-src 'self' 'nonce-{nonce}' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data: blob:; font-src 'self'; connect-src 'self'; frame-src 'self'; media-src 'self' blob:; "
+    "manifest-src 'self'; base-uri 'self'; form-action 'none'; frame-ancestors 'self' https://huggingface.co https://*.hf.space"
+)
+# Answers that are no pages: nothing in them may run or be framed.
+CLOSED = "default-src 'none'; frame-ancestors 'none'"
+# A document in a sandboxed frame: its own scripts, no origin, no requests.
+FRAME = (
+    "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; "
+    "frame-ancestors 'self'"
+)
+PERMISSIONS = "accelerometer=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), microphone=(), midi=(), payment=(), usb=()"
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Which paths exist: the pages, other exact ones, and prefixes."""
+
+    pages: frozenset[str]
+    get: frozenset[str]
+    get_under: tuple[str, ...]
+    post: frozenset[str]
+
+    def allow(self, method: str, path: str) -> bool:
+        """Whether a request may pass. Paths arrive decoded, so an encoded “..” is seen as what it is."""
+        if ".." in path or "\\" in path or "\0" in path or "//" in path:
+            return False
+        if method in {"GET", "HEAD"}:
+            return path in self.pages or path in self.get or path.startswith(self.get_under)
+        return method == "POST" and path in self.post
+
+
+def rules(pages: Sequence[str]) -> Rules:
+    """What the pages of this site ask for; everything else that Gradio offers stays shut."""
+    api = "/gradio_api"
+    return Rules(
+        pages=frozenset(pages),
+        get=frozenset({"/theme.css", "/qr", "/healthz", "/readyz", "/metrics", "/favicon.ico", f"{api}/queue/data", f"{api}/app_id"}),
+        get_under=("/ui/", "/vendor/", "/arrays/", "/frames/", "/assets/"),
+        post=frozenset({f"{api}/queue/join", f"{api}/cancel", f"{api}/reset"}),
+    )
+
+
+class Gate:
+    """Outermost: paths, sizes and origins are checked here, and every answer gets its headers."""
+
+    def __init__(self, app: ASGIApp, rules: Rules, document: Callable[[str, str], str]) -> None:
+        self.app = app
+        self.rules = rules
+        self.document = document
+        self._pages: OrderedDict[tuple[str, ...], str] = OrderedDict()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request."""
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            return
+        headers = {key.decode("latin-1"): value.decode("latin-1") for key, value in scope["headers"]}
+        refused = self._refusal(scope, headers)
+        if refused is not None:
+            await _plain(send, *refused)
+            return
+        if scope["method"] == "POST":
+            body = await _body(receive)
+            if body is None:
+                await _plain(send, 413, f"The request is larger than {BODY >> 20} MB.")
+                return
+            receive = _replay(body, receive)
+        if scope["method"] == "HEAD" and scope["path"] in self.rules.pages:
+            scope = {**scope, "method": "GET"}  # Gradio answers GET alone; the server leaves the body out by itself
+        key = (scope["path"], headers.get("host", ""), headers.get("x-forwarded-host", ""), headers.get("x-forwarded-proto", ""))
+        if scope["method"] == "GET" and key in self._pages:
+            self._pages.move_to_end(key)
+            await _page(send, self._pages[key])
+            return
+        await self.app(scope, receive, _Answer(self, key, send))
+
+    def keep(self, key: tuple[str, ...], document: str) -> None:
+        """Remembers a page as it is sent, before its nonce is filled in."""
+        self._pages[key] = document
+        while len(self._pages) > PAGES:
+            self._pages.popitem(last=False)
+
+    def _refusal(self, scope: Scope, headers: Mapping[str, str]) -> tuple[int, str] | None:
+        if len(scope.get("raw_path", b"")) + len(scope["query_string"]) > ADDRESS:
+            return 414, f"The address is longer than {ADDRESS >> 10} KB."
+        if not self.rules.allow(scope["method"], scope["path"]):
+            return 404, "There is nothing at this address."
+        origin = headers.get("origin")
+        if scope["method"] == "POST" and origin is not None:
+            host = origin.partition("://")[2]
+            if host not in {headers.get("host"), headers.get("x-forwarded-host")}:
+                return 403, "Requests are answered for this site's own pages."
+        length = headers.get("content-length", "0")
+        if not length.isdecimal() or int(length) > BODY:
+            return 413, f"The request is larger than {BODY >> 20} MB."
+        return None
+
+
+class _Answer:
+    """The sending side of one request: pages are gathered and rewritten, everything else passes with its headers."""
+
+    def __init__(self, gate: Gate, key: tuple[str, ...], send: Send) -> None:
+        self.gate, self.key, self.send = gate, key, send
+        self.gathered: list[bytes] | None = None
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            kept = [(name, value) for name, value in message["headers"] if not name.startswith(b"access-control-") and name != b"server"]
+            kind = next((value for name, value in kept if name == b"content-type"), b"")
+            if kind.startswith(b"text/html") and message["status"] == 200 and self.key[0] in self.gate.rules.pages:
+                self.gathered = []
+                return
+            await self.send({**message, "headers": kept + _headers(dict(kept))})
+        elif message["type"] == "http.response.body" and self.gathered is not None:
+            self.gathered.append(message.get("body", b""))
+            if not message.get("more_body"):
+                document = self.gate.document(self.key[0], b"".join(self.gathered).decode())
+                self.gate.keep(self.key, document)
+                await _page(self.send, document)
+        else:
+            await self.send(message)
+
+
+def _headers(present: Mapping[bytes, bytes], policy: str = CLOSED) -> list[tuple[bytes, bytes]]:
+    wanted = {
+        "content-security-policy": policy,
+        "x-content-type-options": "nosniff",
+        "referrer-policy": "same-origin",
+        "permissions-policy": PERMISSIONS,
+        "cross-origin-opener-policy": "same-origin-allow-popups",
+    }
+    return [(name.encode(), value.encode()) for name, value in wanted.items() if name.encode() not in present]
+
+
+async def _page(send: Send, document: str) -> None:
+    nonce = secrets.token_urlsafe(12)
+    body = document.replace(NONCE, nonce).encode()
+    start = [(b"content-type", b"text/html; charset=utf-8"), (b"content-length", str(len(body)).encode()), (b"cache-control", b"no-cache")]
+    await send({"type": "http.response.start", "status": 200, "headers": start + _headers({}, POLICY.format(nonce=nonce))})
+    await send({"type": "http.response.body", "body": body})
+
+
+async def _plain(send: Send, status: int, sentence: str) -> None:
+    body = sentence.encode()
+    start = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", str(len(body)).encode()), (b"cache-control", b"no-store")]
+    await send({"type": "http.response.start", "status": status, "headers": start + _headers({})})
+    await send({"type": "http.response.body", "body": body})
+
+
+async def _body(receive: Receive) -> bytes | None:
+    parts, size = [], 0
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return b""
+        parts.append(message.get("body", b""))
+        size += len(parts[-1])
+        if size > BODY:
+            return None
+        if not message.get("more_body"):
+            return b"".join(parts)
+
+
+def _replay(body: bytes, receive: Receive) -> Receive:
+    waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def again() -> Message:
+        return waiting.pop() if waiting else await receive()
+
+    return again
