@@ -1,0 +1,1 @@
+"""The translation lab: an English sentence becomes German, with every head in view."""

@@ -1,0 +1,212 @@
+"""The translation page: components and wiring. What the widgets draw is made in views.py, what they say in texts.py."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncGenerator, Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import gradio as gr
+
+from explorer import permalink
+from explorer.engine import Answer, Engine, Waiting
+from explorer.lab import Lab
+from explorer.labs.translation import texts, views
+from explorer.widgets import prompt, whatif
+from explorer.widgets.attention import attention
+from explorer.widgets.card import card
+from models.errors import InputError
+from models.translation.records import EXAMPLES, MAX_ALPHA, MAX_BEAM, MAX_CHARACTERS, MAX_TOKENS, Explanation, Request, Step
+
+EXPLAIN = "models.translation.explain:explain"
+GENERATE = "models.translation.explain:generate"
+COMPARE = "models.translation.explain:compare"
+
+LIMITS = prompt.Limits(
+    tokens=MAX_TOKENS, words=45, characters=MAX_CHARACTERS, beam=(1, MAX_BEAM), alpha=(0.0, MAX_ALPHA, 0.1)
+)  # a word is about 1.3 pieces
+
+Text = Mapping[str, str]
+Value = dict[str, object]
+Update = tuple[Any, Any, Any]  # what the prompt, the attention view and the panel below draw next
+
+
+def page(lab: Lab, engine: Engine) -> None:
+    """Place the components, draw the stored first example, and wire every visitor's wish to the engine."""
+    stored = views.first()
+    drawn: tuple[Value, Value | None, Value] = (prompt.empty(), None, whatif.idle(None, None))
+    if stored is not None:
+        result = views.result(stored.seen, stored.request, state="stored", milliseconds=stored.milliseconds, device=stored.device)
+        drawn = result, views.maps(stored.seen, stored.request, "stored"), views.untouched(stored.seen, stored.request)
+    card(
+        kicker=texts.KICKER,
+        title=lab.title,
+        line=lab.line,
+        equation=lab.equation,
+        spoken=texts.SPOKEN,
+        pairs=views.pairs(),
+        prose=views.prose(),
+    )
+    box = prompt.prompt(
+        drawn[0],
+        texts=texts.PROMPT,
+        limits=LIMITS,
+        examples=[views.spelled(example) for example in EXAMPLES],
+        output_language="de",
+    )
+    heads = attention(drawn[1])
+    change = whatif.whatif(
+        drawn[2],
+        modes=views.MODES,
+        number_label=texts.NUMBER,
+        output_language="de",
+    )
+
+    async def run(event: gr.EventData, caller: gr.Request) -> AsyncGenerator[Update, None]:
+        async with contextlib.aclosing(answers(engine, lambda: asked(event._data), _session(caller), anew=True)) as updates:
+            async for update in updates:
+                yield update
+
+    async def reopen(event: gr.EventData, caller: gr.Request) -> AsyncGenerator[Update, None]:
+        async with contextlib.aclosing(answers(engine, lambda: linked(event._data), _session(caller))) as updates:
+            async for update in updates:
+                yield update
+
+    async def intervene(event: gr.EventData, caller: gr.Request) -> AsyncGenerator[Update, None]:
+        async with contextlib.aclosing(answers(engine, lambda: asked(event._data), _session(caller))) as updates:
+            async for update in updates:
+                yield update
+
+    outputs = [box, heads, change]
+    how: dict[str, Any] = {"show_progress": "hidden", "trigger_mode": "always_last", "api_visibility": "private"}
+    events = [listen(handler, None, outputs, **how) for listen, handler in ((box.run, run), (box.open, reopen), (change.change, intervene))]
+    box.stop(None, None, None, cancels=events, show_progress="hidden", queue=False)
+
+
+# ---- what a visitor wants ----------------------------------------------------------------------------------------------------------
+
+
+def asked(detail: object) -> tuple[Request, Text | None]:
+    """The request that the browser sends as JSON. Ranges are the model's affair; InputError for what has not even the right form."""
+    try:
+        if not isinstance(detail, Mapping):
+            raise TypeError("an object is meant")
+        sentence, beam, alpha = detail["sentence"], detail["beam"], detail["alpha"]
+        silenced = tuple((kind, _whole(layer), _whole(head)) for kind, layer, head in detail["silenced"])
+        if not (isinstance(sentence, str) and isinstance(alpha, int | float) and all(isinstance(kind, str) for kind, _, _ in silenced)):
+            raise TypeError("texts and numbers are meant")
+        return Request(sentence, _whole(beam), float(alpha), silenced, tuple(map(_whole, detail["hidden"]))), None
+    except (KeyError, TypeError, ValueError):
+        raise InputError("malformed", en=texts.MALFORMED["en"], zh=texts.MALFORMED["zh"]) from None
+
+
+def linked(detail: object) -> tuple[Request, Text | None]:
+    """The request of a permalink {query}, and a notice where the link says more than this page knows; no query is the first example."""
+    address = detail.get("query", "") if isinstance(detail, Mapping) else ""
+    return permalink.decode(Request, str(address)) if address else (EXAMPLES[0], None)
+
+
+def _whole(value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TypeError(f"{value!r} is no whole number")
+    return value
+
+
+def _session(caller: gr.Request) -> str:
+    return str(caller.session_hash or "")
+
+
+# ---- what comes back ---------------------------------------------------------------------------------------------------------------
+
+
+async def answers(
+    engine: Engine, wish: Callable[[], tuple[Request, Text | None]], session: str = "", *, anew: bool = False
+) -> AsyncGenerator[Update, None]:
+    """Everything the page draws until a wish is fulfilled: words as they come, then all heads, then what an intervention changes.
+
+    wish: reads the request, with a notice for the visitor. anew: run the first example too, instead of showing what is stored of it.
+    """
+    seen: Explanation | None = None
+    try:
+        request, notice = wish()
+        plain = replace(request, silenced=(), hidden=())
+        start = views.first()
+        if start is not None and plain == start.request and not anew:
+            seen = start.seen
+            drawn = views.result(seen, request, state="stored", milliseconds=start.milliseconds, device=start.device, notice=notice)
+            state = "stored"
+        else:
+            async with contextlib.aclosing(translated(engine, plain, session)) as updates:
+                async for update in updates:
+                    if isinstance(update, Answer):
+                        answer = update
+                    else:
+                        yield update, gr.skip(), gr.skip()
+            seen, state = answer.value, "live"
+            drawn = views.result(seen, request, state="live", milliseconds=answer.milliseconds, device=answer.device, notice=notice)
+    except InputError as error:
+        yield prompt.refused(error.text), gr.skip(), whatif.refused(None)
+        return
+    intervenes = bool(request.silenced or request.hidden)
+    yield drawn, views.maps(seen, request, state), whatif.running() if intervenes else views.untouched(seen, request)
+    if not intervenes:
+        return
+    try:
+        async with contextlib.aclosing(engine.watch(COMPARE, request, session)) as comparing:
+            async for step in comparing:
+                yield gr.skip(), gr.skip(), views.change(step.value, request) if isinstance(step, Answer) else whatif.running()
+    except InputError as error:
+        yield gr.skip(), gr.skip(), whatif.refused(error.text)
+
+
+async def translated(engine: Engine, request: Request, session: str) -> AsyncGenerator[Value | Answer[Explanation], None]:
+    """What the prompt draws while a sentence is translated, and the answer last. Greedy words appear one by one."""
+    if request.beam > 1:
+        async with contextlib.aclosing(engine.watch(EXPLAIN, request, session)) as updates:
+            async for update in updates:
+                yield update if isinstance(update, Answer) else waiting(update)
+        return
+    pieces: list[Step] = []
+    async with contextlib.aclosing(engine.stream(GENERATE, request, session)) as updates:
+        async for update in updates:
+            if isinstance(update, list):
+                pieces += update
+                yield prompt.running(views.spelled(request), "", [step.piece for step in pieces], [step.space for step in pieces])
+            else:
+                yield update if isinstance(update, Answer) else waiting(update)
+
+
+def waiting(where: Waiting) -> Value:
+    """The badge of a request in the queue; place 0 is running, and the badge already says that."""
+    return prompt.waiting(where.place, where.of, where.seconds) if where.place else prompt.reading()
+
+
+async def probe(engine: Engine) -> None:
+    """One small translation, which loads the model."""
+    await engine.ask(EXPLAIN, Request("A dog runs."))
+
+
+LAB = Lab(
+    slug="translation",
+    title=texts.TITLE,
+    short=texts.SHORT,
+    line=texts.LINE,
+    card=texts.CARD,
+    year=2017,
+    paper="Attention Is All You Need",
+    authors="Vaswani et al.",
+    arxiv="1706.03762",
+    licence="research and teaching only: the images behind Multi30k are licensed for non-commercial research and education",
+    equation=texts.EQUATION,
+    ancestors=(),
+    changed="input",
+    page=page,
+    examples=tuple(views.query(example) for example in EXAMPLES),
+    steps=views.steps(),
+    words=("attention", "change"),
+    interventions=("silence", "hide"),
+    exports=("png", "svg", "html", "csv", "npz"),
+    thumbnail=views.thumbnail,
+    probe=probe,
+)

@@ -1,0 +1,130 @@
+"""The card of a lab: what it is, its equation in the colours of its roles, four figures from `model.json`, and the model card behind them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import gradio as gr
+
+from explorer.widgets.base import widget
+
+Text = Mapping[str, str]
+
+ROLES = frozenset({"query", "key", "value", "sup", "sub", "root"})
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One figure in the title row. value: the figure itself. note: smaller, beside it. why: the longer remark behind a † , or None."""
+
+    label: Text
+    value: str | Text
+    note: str | Text = ""
+    why: Text | None = None
+
+
+def card(*, kicker: Text, title: Text, line: Text, equation: str, spoken: Text, pairs: Sequence[Pair], prose: Mapping[str, str]) -> gr.HTML:
+    """Place the card; it has no events.
+
+    equation: see `terms`; spoken: the same for those who hear it. prose: the model card as Markdown, one text for each language.
+    """
+    return widget(
+        "card",
+        {},
+        kicker=dict(kicker),
+        title=dict(title),
+        line=dict(line),
+        equation=terms(equation),
+        spoken=dict(spoken),
+        pairs=[
+            {
+                "label": dict(pair.label),
+                "figure": _plain(pair.value),
+                "note": _plain(pair.note),
+                "why": dict(pair.why) if pair.why else None,
+            }
+            for pair in pairs
+        ],
+        prose={language: blocks(text) for language, text in prose.items()},
+    )
+
+
+def terms(equation: str) -> list[list[str]]:
+    """An equation in our small notation as [[style, text], …].
+
+    ``softmax({query:Q}{key:K}{sup:⊤}/{root:d_k}) {value:V}``: a term in braces wears its role (query, key, value) or its shape
+    (sup, sub, root); what stands outside is upright. An underscore lowers what follows it within a term.
+    Raises ValueError for a role that does not exist.
+    """
+    found: list[list[str]] = []
+    for part in re.split(r"(\{[^{}]*\})", equation):
+        if not part:
+            continue
+        inside = re.fullmatch(r"\{(\w+):([^{}]+)\}", part)
+        if inside is None:
+            if "{" in part:
+                raise ValueError(f"{part} in an equation: {{role:term}} is meant")
+            found.append(["upright", part])
+        elif inside[1] not in ROLES:
+            raise ValueError(f"role {inside[1]} in an equation; known are {', '.join(sorted(ROLES))}")
+        else:
+            found.append([inside[1], inside[2]])
+    return found
+
+
+def blocks(markdown: str) -> list[dict[str, object]]:
+    """A small, safe part of Markdown as data: headings, paragraphs, list items, **strong**, *emphasis*, `code`, [links](https://…).
+
+    Returns [{"kind": "h" | "p" | "li", "runs": [[style, text, address], …]}, …]. Everything else stays the text it is: no markup passes.
+    """
+    made: list[dict[str, object]] = []
+    paragraph: list[str] = []
+
+    def close() -> None:
+        if paragraph:
+            made.append({"kind": "p", "runs": runs(" ".join(paragraph))})
+            paragraph.clear()
+
+    for line in [*markdown.splitlines(), ""]:
+        text = line.strip()
+        heading, item = re.fullmatch(r"#{1,6}\s+(.*)", text), re.fullmatch(r"[-*]\s+(.*)", text)
+        if not text or heading or item:
+            close()
+        if heading:
+            made.append({"kind": "h", "runs": runs(heading[1])})
+        elif item:
+            made.append({"kind": "li", "runs": runs(item[1])})
+        elif text and made and made[-1]["kind"] == "li" and not paragraph and line[:1].isspace():
+            made[-1]["runs"] = [*_runs_of(made[-1]), *runs(" " + text)]
+        elif text:
+            paragraph.append(text)
+    return made
+
+
+def runs(text: str) -> list[list[str]]:
+    """One line of text as [[style, text, address], …]: "plain", "strong", "em", "code", or "link" with an https address."""
+    pattern = r"\*\*([^*]+)\*\*|\*([^*]+)\*|`([^`]+)`|\[([^\]]+)\]\((https://[^)\s]+)\)"
+    made: list[list[str]] = []
+    at = 0
+    for match in re.finditer(pattern, text):
+        if match.start() > at:
+            made.append(["plain", text[at : match.start()], ""])
+        strong, emphasis, code, label, address = match.groups()
+        style = "strong" if strong else "em" if emphasis else "code" if code else "link"
+        made.append([style, strong or emphasis or code or label, address or ""])
+        at = match.end()
+    if at < len(text):
+        made.append(["plain", text[at:], ""])
+    return made
+
+
+def _runs_of(block: Mapping[str, object]) -> list[list[str]]:
+    found = block["runs"]
+    assert isinstance(found, list)
+    return found
+
+
+def _plain(text: str | Text) -> str | dict[str, str]:
+    return text if isinstance(text, str) else dict(text)
