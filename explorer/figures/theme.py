@@ -159,22 +159,27 @@ def colorscale(scale: Sequence[str]) -> list[list[float | str]]:
 
 @cache
 def css() -> str:
-    """The whole style sheet of the page: tokens, then base.css, then each widget's own, in the order of their names."""
+    """The whole style sheet of the page: tokens, then base.css, then each widget's own, in the order of their names.
+
+    It belongs in a <link> of the head: Gradio's own ``css=`` would arrive late and lose every @-rule.
+    """
     own = sorted(path for path in WIDGETS.glob("*.css") if path.name != "base.css")
     sheets = [path.read_text(encoding="utf-8") for path in [WIDGETS / "base.css", *own] if path.exists()]
-    return "\n".join([token_css(), *sheets])
+    # Gradio's reset (`.gradio-container-… * { border-width: 0 }`) comes later in the page and weighs as much as one class of ours:
+    # nested in html, each rule weighs a little more.
+    return "\n".join([token_css(), "html {", *sheets, "}"])
 
 
 def token_css() -> str:
     """The tokens as CSS variables: `--query` and its like on :root and on .dark, fonts and the weight scale on :root."""
-    fonts = f"--font-ui:{FONT_UI};--font-title:{FONT_TITLE};--font-mono:{FONT_MONO};--scale-weights:{_gradient(WEIGHTS)};"
+    fonts = f"--ease:cubic-bezier(.2,0,0,1);--font-ui:{FONT_UI};--font-title:{FONT_TITLE};--font-mono:{FONT_MONO};--scale-weights:{_gradient(WEIGHTS)};"
     light, dark = (
         "".join(f"--{name}:{value};" for name, value in tokens.items())
         + f"--scale-signed:{_gradient(SIGNED[mode])};--scale-surprise:{_gradient(SURPRISE[mode])};"
         for mode, tokens in TOKENS.items()
     )
     # Bold song faces are missing on many machines, so that Chinese titles wear the sans.
-    return f":root{{{fonts}{light}color-scheme:light}}\n.dark{{{dark}color-scheme:dark}}\n:root:lang(zh){{--font-title:var(--font-ui)}}"
+    return f":root{{{fonts}{light}color-scheme:light;scroll-padding-top:64px}}\n.dark{{{dark}color-scheme:dark}}\n:root:lang(zh){{--font-title:var(--font-ui)}}"
 
 
 def _gradient(scale: Sequence[str]) -> str:
@@ -227,7 +232,9 @@ def gradio_values() -> dict[str, str]:
         "checkbox_border_color": "control",
     }
     both = {name: LIGHT[token] for name, token in names.items()} | {f"{name}_dark": DARK[token] for name, token in names.items()}
-    flat = {f"{name}{dark}": "none" for name in ("block_shadow", "button_primary_shadow", "button_secondary_shadow") for dark in ("", "_dark")}
+    flat = {
+        f"{name}{dark}": "none" for name in ("block_shadow", "button_primary_shadow", "button_secondary_shadow") for dark in ("", "_dark")
+    }
     return both | flat | {"block_radius": "10px", "button_large_radius": "6px", "input_radius": "6px"}
 
 

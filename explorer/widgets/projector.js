@@ -25,7 +25,7 @@ export function projector(words, { total }) {
   const title = el("h2", { class: "tfe-projector-title" });
   const where = el("span", { class: "tfe-projector-where" });
   const head = el("header", { class: "tfe tfe-projector-head", hidden: true }, title, where);
-  const code = el("img", { class: "tfe-projector-code", width: 132, height: 132 });
+  const code = el("img", { class: "tfe-projector-code", alt: "", width: 132, height: 132 });
   const leave = el("p", { class: "tfe-projector-leave" });
   const foot = el("aside", { class: "tfe tfe-projector-foot", hidden: true }, code, leave);
   const heard = el("p", { class: "tfe tfe-unseen", role: "status" });

@@ -97,18 +97,17 @@ export function mount(root, props) {
   const language = el("button", { type: "button", class: "tfe-shell-tool tfe-shell-lang", onclick: () => setLang(lang() === "en" ? "zh" : "en") });
   painters.push(() => {
     const [now, other] = lang() === "en" ? ["EN", "中文"] : ["中文", "EN"];
-    language.replaceChildren(
-      el("b", { text: now }),
-      el("span", { class: "tfe-desk", text: " / " + other }),
-      el("span", { class: "tfe-unseen", text: ", " + w("language") }),
-    );
+    language.replaceChildren(el("b", { text: now }), el("span", { class: "tfe-desk", text: " / " + other }));
+    language.setAttribute("aria-label", `${now} / ${other}, ${w("language")}`);
   });
 
-  const copyLabel = el("span", { class: "tfe-shell-word", "aria-live": "polite" });
+  const copyLabel = el("span", { class: "tfe-shell-word" });
+  const heard = el("p", { class: "tfe tfe-unseen", role: "status" });
   let copied = 0;
   const paintCopy = () => {
     copyLabel.textContent = w(copied ? "copied" : "copy");
     copy.classList.toggle("done", Boolean(copied));
+    copy.setAttribute("aria-label", copyLabel.textContent);
   };
   const field = name(el("input", { class: "tfe-input", readonly: true, onfocus: (event) => event.target.select() }), words.copy);
   const why = el("p", { class: "tfe-note" });
@@ -129,7 +128,9 @@ export function mount(root, props) {
         copied = setTimeout(() => {
           copied = 0;
           paintCopy();
+          heard.textContent = "";
         }, 2000);
+        heard.textContent = w("copied");
         hideCopy(false);
         return paintCopy();
       } catch {
@@ -165,6 +166,7 @@ export function mount(root, props) {
   const menu = el("button", { type: "button", class: "tfe-shell-tool tfe-shell-menu tfe-phone", "aria-expanded": "false", "aria-controls": "tfe-rail", onclick: () => drawer(true) }, icon("menu"));
   name(menu, words.menu);
   const brand = el("a", { class: "tfe-shell-brand" }, mark(), say(el("span", { class: "tfe-desk" }), site.name));
+  name(brand, site.name);
   painters.push(() => {
     brand.href = to("/");
   });
@@ -182,9 +184,8 @@ export function mount(root, props) {
   // ---------------------------------------------------------------- the rail: the family as one line, the open lab unfolded
   const stepNodes = steps.map((one, at) => {
     const number = el("span", { class: "tfe-shell-number", "aria-hidden": "true", text: String(at + 1) });
-    const done = el("span", { class: "tfe-unseen" });
-    const button = el("button", { type: "button", onclick: () => go(at + 1) }, number, say(el("span"), one.title), done);
-    return { item: el("li", {}, button), button, done };
+    const button = el("button", { type: "button", onclick: () => go(at + 1) }, number, say(el("span"), one.title));
+    return { item: el("li", {}, button), button, title: one.title };
   });
   const back = () =>
     el("button", { type: "button", class: "tfe-button tfe-shell-back", onclick: () => go(step.get() - 1) }, icon("back"), say(el("span"), words.back));
@@ -226,8 +227,7 @@ export function mount(root, props) {
   painters.push(() => {
     clear(grammar);
     props.grammar.forEach(([act, effect], at) => {
-      if (at) grammar.append(" · ");
-      grammar.append(el("span", {}, el("b", { text: t(act) }), " " + t(effect)));
+      grammar.append(el("span", {}, el("b", { text: t(act) }), ` ${t(effect)}${at + 1 < props.grammar.length ? " ·" : ""}`), " ");
     });
   });
   const closeDrawer = name(el("button", { type: "button", class: "tfe-shell-tool tfe-phone tfe-shell-close", text: "×", onclick: () => drawer(false) }), words.close);
@@ -273,11 +273,11 @@ export function mount(root, props) {
 
   function paintSteps() {
     const now = Math.min(step.get(), steps.length);
-    stepNodes.forEach(({ item, button, done }, at) => {
+    stepNodes.forEach(({ item, button, title }, at) => {
       item.className = at + 1 === now ? "here" : at + 1 < now ? "done" : "";
       if (at + 1 === now) button.setAttribute("aria-current", "step");
       else button.removeAttribute("aria-current");
-      done.textContent = at + 1 < now ? ", " + w("done") : "";
+      button.setAttribute("aria-label", `${at + 1}, ${t(title)}${at + 1 < now ? ", " + w("done") : ""}`);
     });
     railBack.disabled = footBack.disabled = now <= 1;
     for (const button of [railNext, footNext]) button.querySelector("span").textContent = nextWord();
@@ -322,7 +322,7 @@ export function mount(root, props) {
 
   // ---------------------------------------------------------------- put together
   document.body.prepend(skip, bar, rail, veil);
-  document.body.append(foot, sheet);
+  document.body.append(foot, sheet, heard);
   skip.classList.add("tfe");
   document.body.classList.toggle("tfe-has-foot", steps.length > 0);
   const show = projector(words, { total: steps.length });

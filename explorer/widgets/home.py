@@ -1,0 +1,57 @@
+"""The family map: columns are years, lines are descent, and the colour of a line is what it changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import gradio as gr
+
+from explorer import labels
+from explorer.figures import theme
+from explorer.lab import Lab, Thumbnail
+from explorer.packing import pack
+from explorer.widgets.base import widget
+
+
+def home(labs: Sequence[Lab], *, lecture: str | None = None) -> gr.HTML:
+    """Place the map of `labs`, given in teaching order. lecture: the address of the guided lecture, None while there is none.
+
+    The picture of each lab is its stored first result; the first lab without ancestors on the map has the large one.
+    """
+    shown = {lab.slug for lab in labs}
+    return widget(
+        "home",
+        texts={name: dict(text) for name, text in labels.HOME.items()},
+        changed={name: dict(text) for name, text in labels.CHANGED.items()},
+        weight_scale=theme.colorscale(theme.WEIGHTS),
+        ink_turns_at=theme.INK_TURNS_AT,
+        lecture=lecture,
+        labs=[
+            {
+                "slug": lab.slug,
+                "path": lab.path,
+                "title": dict(lab.title),
+                "short": dict(lab.short),
+                "line": dict(lab.line),
+                "card": dict(lab.card),
+                "year": lab.year,
+                "authors": lab.authors,
+                "changed": lab.changed,
+                "ancestors": [slug for slug in lab.ancestors if slug in shown],
+                "steps": [dict(step.title) for step in lab.steps],
+                "picture": _picture(lab.thumbnail()),
+            }
+            for lab in labs
+        ],
+    )
+
+
+def _picture(thumbnail: Thumbnail | None) -> dict[str, object] | None:
+    if thumbnail is None:
+        return None
+    return {
+        "weights": pack(thumbnail.weights),
+        "queries": list(thumbnail.queries),
+        "keys": list(thumbnail.keys),
+        "pick": thumbnail.pick,
+    }
