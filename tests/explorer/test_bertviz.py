@@ -1,0 +1,303 @@
+"""The adapter to bertviz: the same numbers, the same tokens, nothing that could run or be fetched, and sizes with a limit."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from explorer.figures import bertviz as figure
+from explorer.figures.bertviz import VIEWS, Attention, TooLarge, encoder_decoder, page, parameters
+from explorer.packing import ArrayStore
+from explorer.widgets import bertviz as widget
+
+Array = NDArray[np.float32]
+ROOT = Path(__file__).parents[2]
+SOURCE = ["A", "blond", "hold", "ing", "hands"]
+TARGET = ["<s>", "Eine", "Blond", "ine", "hält", "Händ", "e"]
+HOSTILE = [
+    "</script><img src=x onerror=alert(1)>",
+    "<!--<script>",
+    "PYTHON_PARAMS;",
+    "\u2028",
+    "\ud800",
+    "\0",
+    '"];alert(1)//',
+    "&lt;",
+    "\\u003c",
+]
+
+
+def softmax(query: Array, key: Array, causal: bool = False) -> Array:
+    """The weights that these queries and keys lead to."""
+    scores = query @ key.swapaxes(-1, -2) / np.sqrt(query.shape[-1])
+    if causal:
+        scores = np.where(np.tril(np.ones(scores.shape[-2:], bool)), scores, -np.inf)
+    raised = np.exp(scores - scores.max(-1, keepdims=True))
+    return (raised / raised.sum(-1, keepdims=True)).astype(np.float32)
+
+
+def run(source: list[str] = SOURCE, target: list[str] = TARGET, layers: int = 2, heads: int = 3, d_head: int = 4) -> tuple[Attention, ...]:
+    """A small run from a fixed seed."""
+    random = np.random.default_rng(1)
+    sides = {"encoder": (source, source), "decoder": (target, target), "cross": (target, source)}
+    vectors = {
+        key: (
+            random.standard_normal((layers, heads, len(left), d_head)).astype(np.float32),
+            random.standard_normal((layers, heads, len(right), d_head)).astype(np.float32),
+        )
+        for key, (left, right) in sides.items()
+    }
+    weights = {key: softmax(*pair, causal=key == "decoder") for key, pair in vectors.items()}
+    return encoder_decoder(weights["encoder"], weights["decoder"], weights["cross"], source, target, vectors)
+
+
+def written(document: str) -> dict[str, Any]:
+    """The parameters in a page, as a browser reads them."""
+    found = re.search(r'<script id="parameters" type="application/json">(.*?)</script>', document, re.DOTALL)
+    assert found
+    return json.loads(found[1])
+
+
+class Tags(HTMLParser):
+    """The elements of a page, and the addresses that they would fetch."""
+
+    def __init__(self, document: str) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self.addresses: list[str | None] = []
+        self.feed(document)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append(tag)
+        self.addresses += [value for name, value in attrs if name in {"src", "href", "srcset", "data", "action"}]
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_page_holds_the_numbers_of_the_run(view: figure.View) -> None:
+    seen = run()
+    shown = written(page(view, seen))["attention"]
+    for index, one in enumerate(seen):
+        drawn = shown[one.key] if view == "neuron" else shown[index]
+        np.testing.assert_allclose(drawn["attn"], one.weights, atol=0.5e-4 + 1e-9)
+        assert (drawn["left_text"], drawn["right_text"]) == (list(one.left), list(one.right))
+
+
+@pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")  # bertviz leaves its scripts open
+def test_bertviz_itself_would_write_the_same_parameters() -> None:
+    import torch
+    from bertviz import head_view, model_view
+
+    seen = run()
+    tensors = {f"{one.key}_attention": [torch.from_numpy(layer)[None] for layer in one.weights] for one in seen}
+    for view, draw in (("head", head_view), ("model", model_view)):
+        theirs = draw(
+            encoder_tokens=SOURCE,
+            decoder_tokens=TARGET,
+            prettify_tokens=False,
+            html_action="return",
+            **({"layer": 1} if view == "head" else {}),
+            **tensors,
+        ).data
+        found = re.search(r"const params = (\{.*\}); // HACK", theirs)
+        assert found
+        expected, ours = json.loads(found[1]), parameters(view, seen, layer=1)
+        for mine, one in zip(ours["attention"], expected["attention"], strict=True):
+            assert mine["name"] == one["name"].lower()
+            assert (mine["left_text"], mine["right_text"]) == (one["left_text"], one["right_text"])
+            np.testing.assert_allclose(mine["attn"], one["attn"], atol=0.5e-4 + 1e-9)
+        assert ours["default_filter"] == expected["default_filter"]
+        assert ours["include_layers"] == [layer + 1 for layer in expected["include_layers"]]
+        if view == "head":
+            assert ours["layer"] == expected["layer"] + 1
+            assert ours["heads"] == expected["heads"]
+        else:
+            assert ours["include_heads"] == [head + 1 for head in expected["include_heads"]]
+            assert ours["total_heads"] == expected["total_heads"]
+
+
+class Words:
+    """As much of a tokenizer as bertviz asks for."""
+
+    cls_token, sep_token = "[CLS]", "[SEP]"
+
+    def tokenize(self, sentence: str) -> list[str]:
+        return sentence.split()
+
+    def convert_tokens_to_ids(self, tokens: list[str]) -> list[int]:
+        return list(range(len(tokens)))
+
+
+@pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")  # bertviz leaves its scripts open
+def test_the_neuron_view_reads_what_bertviz_would_take_from_a_model_of_its_own() -> None:
+    import torch
+    from bertviz import neuron_view
+    from bertviz.transformers_neuron_view import BertConfig, BertModel
+
+    torch.manual_seed(0)
+    config = BertConfig(vocab_size_or_config_json_file=9, hidden_size=12, num_hidden_layers=2, num_attention_heads=3, intermediate_size=8)
+    config.output_attentions = True
+    document = neuron_view.show(BertModel(config), "bert", Words(), "a blond hand", html_action="return").data
+    found = re.search(r"window.bertviz_params = (\{.*\})", document)
+    assert found
+    theirs = json.loads(found[1])
+    every = theirs["attention"]["all"]
+    weights, queries, keys = (np.array(every[name]) for name in ("attn", "queries", "keys"))
+    one = Attention("all", {"en": "All", "zh": "全部"}, weights, every["left_text"], every["right_text"], queries=queries, keys=keys)
+    ours = parameters("neuron", [one])
+    for name in ("attn", "queries", "keys"):
+        np.testing.assert_allclose(ours["attention"]["all"][name], every[name], atol=0.5e-4 + 1e-9)
+    assert ours["attention"]["all"]["left_text"] == ["[CLS]", "a", "blond", "hand", "[SEP]"]
+    assert theirs.keys() <= ours.keys()
+    assert ours["bidirectional"] is theirs["bidirectional"] is True
+
+
+def test_the_softmax_of_the_queries_and_keys_in_the_neuron_view_is_the_weights_beside_them() -> None:
+    for kind in parameters("neuron", run())["attention"].values():
+        weights = softmax(np.array(kind["queries"]), np.array(kind["keys"]), kind["causal"])
+        np.testing.assert_allclose(weights, kind["attn"], atol=3e-4)
+
+
+def test_the_neuron_view_of_a_decoder_hides_the_future_and_that_of_cross_attention_hides_nothing() -> None:
+    seen = run()
+    assert [parameters("neuron", seen, chosen=key)["bidirectional"] for key in ("encoder", "decoder", "cross")] == [True, False, True]
+
+
+def test_a_page_opens_at_the_attention_layer_and_head_that_were_looked_at_counted_from_one() -> None:
+    seen = run()
+    head, model, neuron = (parameters(view, seen, chosen="cross", layer=1, head=2) for view in VIEWS)
+    assert (head["default_filter"], head["layer"], head["include_layers"]) == ("2", 2, [1, 2])
+    assert (model["default_filter"], model["include_heads"]) == ("2", [1, 2, 3])
+    assert (neuron["default_filter"], neuron["layer"], neuron["head"]) == ("cross", 1, 2)
+    with pytest.raises(ValueError, match="layer 2 and head 0 of 2 layers and 3 heads"):
+        parameters("head", seen, layer=2)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_hostile_token_stays_a_token(view: figure.View) -> None:
+    document = page(view, run(source=HOSTILE))
+    assert Tags(document).found == Tags(page(view, run(source=["x"] * len(HOSTILE)))).found
+    kinds = written(document)["attention"]
+    assert (kinds["encoder"] if view == "neuron" else kinds[0])["left_text"] == HOSTILE
+    document.encode()  # a half of a character is escaped too, so the page can be sent
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_page_names_nothing_to_fetch(view: figure.View) -> None:
+    document = page(view, run())
+    assert not re.search(r"\b(src|href)\s*=\s*[\"']?(https?:)?//", document)
+    assert "cdnjs" not in document
+    assert Tags(document).found == ["html", "head", "meta", "meta", "title", "style", "body", "main", *Tags(document).found[8:]]
+    assert not {"img", "link", "iframe", "object", "base"} & set(Tags(document).found)
+    assert Tags(document).addresses == []
+
+
+def test_a_hostile_label_is_text_too() -> None:
+    one = run()[0]
+    label = {"en": '"><script>alert(1)</script>', "zh": "<b>"}
+    document = page("head", [Attention('"><i>', label, one.weights, one.left, one.right)])
+    assert "<script>alert" not in document
+    assert "<i>" not in document
+    assert "<b>" not in document
+
+
+@pytest.mark.parametrize(("view", "length", "allowed"), [("head", 100, "60,000"), ("model", 70, "120,000"), ("neuron", 120, "60,000")])
+def test_what_would_freeze_the_browser_is_refused_with_both_numbers(view: figure.View, length: int, allowed: str) -> None:
+    seen = run(["a"] * length, ["b"] * 3, layers=4, heads=8)
+    drawn = {"head": 8, "model": 32, "neuron": 5}[view] * length**2
+    with pytest.raises(TooLarge) as refusal:
+        page(view, seen)
+    for sentence in refusal.value.text.values():
+        assert f"{drawn:,}" in sentence
+        assert allowed in sentence
+
+
+def test_a_page_of_sixty_tokens_is_drawn_and_stays_under_six_megabytes() -> None:
+    seen = run(["word"] * 60, ["Wort"] * 60, layers=4, heads=8, d_head=24)
+    assert all(len(page(view, seen)) < 6 << 20 for view in VIEWS)
+
+
+def test_numbers_are_counted_over_all_attentions_of_a_page() -> None:
+    seen = run(["a"] * 60, ["b"] * 60, layers=4, heads=8, d_head=64)
+    with pytest.raises(TooLarge, match="2,165,760"):
+        page("neuron", [*seen, *seen])
+
+
+def test_what_does_not_fit_together_is_named_with_both_sizes() -> None:
+    weights = np.full((1, 1, 2, 3), 1 / 3, np.float32)
+    label = {"en": "a", "zh": "b"}
+    with pytest.raises(ValueError, match=r"weights \(1, 1, 2, 3\) for 2 queries and 2 keys"):
+        Attention("cross", label, weights, ["a", "b"], ["c", "d"])
+    with pytest.raises(ValueError, match="lie in"):
+        Attention("cross", label, np.full_like(weights, np.nan), ["a", "b"], ["c", "d", "e"])
+    with pytest.raises(ValueError, match="come together"):
+        Attention("cross", label, weights, ["a", "b"], ["c", "d", "e"], queries=weights)
+    with pytest.raises(ValueError, match="queries"):
+        Attention("cross", label, weights, ["a", "b"], ["c", "d", "e"], queries=np.zeros((1, 1, 2, 4)), keys=np.zeros((1, 1, 2, 4)))
+    with pytest.raises(ValueError, match="nothing to draw"):
+        Attention("cross", label, weights[:, :, :0], [], ["c", "d", "e"])
+    with pytest.raises(ValueError, match="needs the queries and keys"):
+        page("neuron", [Attention("cross", label, weights, ["a", "b"], ["c", "d", "e"])])
+    with pytest.raises(ValueError, match="counts layers and heads once"):
+        page("head", [run()[0], run(layers=3)[1]])
+    with pytest.raises(ValueError, match="no attention"):
+        page("head", [])
+
+
+def test_drawing_needs_neither_torch_nor_bertviz_in_memory() -> None:
+    program = (
+        "import sys, numpy as np; from explorer.figures.bertviz import Attention, page;"
+        "one = Attention('a', {'en': 'a', 'zh': 'b'}, np.ones((1, 1, 1, 1)), ['x'], ['y']);"
+        "page('head', [one]); heavy = ('torch', 'bertviz', 'transformers', 'IPython', 'gradio', 'plotly');"
+        "print([name for name in heavy if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+# --- the widget's values --------------------------------------------------------------------------------------------
+
+
+def test_an_event_says_what_to_look_at_counted_from_one() -> None:
+    detail = {"view": "neuron", "run": "v=1&sentence=Hi", "kind": "cross", "head": "3.5"}
+    assert widget.Look.of(detail) == widget.Look("neuron", "v=1&sentence=Hi", "cross", 2, 4)
+
+
+@pytest.mark.parametrize(
+    "detail", [None, 7, [], {}, {"view": "<script>", "run": 3, "kind": {}, "head": "0.-1"}, {"head": "9" * 5000 + ".٣"}]
+)
+def test_a_made_up_event_becomes_the_first_view(detail: object) -> None:
+    assert widget.Look.of(detail) == widget.Look("head", "")
+
+
+def test_an_opened_view_stands_where_the_frame_fetches_it() -> None:
+    store = ArrayStore()
+    value = widget.shown(widget.Look("model", "v=1", "cross", 99, 99), run(), store)
+    assert (value["state"], value["view"], value["run"], value["views"]) == ("shown", "model", "v=1", ["head", "model", "neuron"])
+    import gzip
+
+    kept = store.get(str(value["src"]).removeprefix("/frames/"))
+    assert kept is not None
+    assert written(gzip.decompress(kept).decode())["default_filter"] == "2"
+
+
+def test_a_run_whose_queries_were_not_watched_has_no_neuron_view() -> None:
+    seen = [Attention(one.key, one.label, one.weights, one.left, one.right) for one in run()]
+    value = widget.shown(widget.Look("neuron", "v=1"), seen, ArrayStore())
+    assert (value["views"], value["view"], value["state"]) == (["head", "model"], "head", "shown")
+
+
+def test_a_run_that_is_too_large_is_refused_in_both_languages_and_keeps_its_view() -> None:
+    value = widget.shown(widget.Look("model", "v=1"), run(["a"] * 90, layers=4, heads=8), ArrayStore())
+    assert (value["state"], value["view"]) == ("refused", "model")
+    error = value["error"]
+    assert isinstance(error, dict)
+    assert set(error) == {"en", "zh"}
