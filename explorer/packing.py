@@ -106,19 +106,19 @@ def pack(array: NDArray[np.generic], unit: bool = True, store: ArrayStore | None
 
 def _raw(array: NDArray[np.generic], unit: bool) -> tuple[NDArray[np.generic], float]:
     if array.dtype.kind == "b":
-        return np.ascontiguousarray(array, dtype="<u1"), 1.0
+        return array.astype("<u1", order="C"), 1.0
     if array.dtype.kind in "iu":
         if array.size and (int(array.min()) < -(2**31) or int(array.max()) >= 2**31):
             raise ValueError(f"whole numbers from {array.min()} to {array.max()}; 32 bits hold -2147483648 to 2147483647")
-        return np.ascontiguousarray(array, dtype="<i4"), 1.0
+        return array.astype("<i4", order="C"), 1.0
     if array.dtype.kind != "f":
         raise ValueError(f"an array of {array.dtype}; numbers or booleans are packed")
     if not np.isfinite(array).all():
         raise ValueError("an array with values that are not finite")
     if not unit:
-        return np.ascontiguousarray(array, dtype="<f4"), 1.0
+        return array.astype("<f4", order="C"), 1.0
     values = array.astype(np.float32)
     if values.size and (float(values.min()) < -1e-3 or float(values.max()) > 1 + 1e-3):
         raise ValueError(f"weights from {values.min():.4g} to {values.max():.4g}; they lie in [0, 1], or unit=False is meant")
     levels, dtype = (65_535, "<u2") if values.size <= FINE else (255, "<u1")
-    return np.ascontiguousarray(np.rint(np.clip(values, 0, 1) * levels), dtype=dtype), 1 / levels
+    return np.rint(np.clip(values, 0, 1) * levels).astype(dtype, order="C"), 1 / levels

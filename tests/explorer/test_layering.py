@@ -1,0 +1,152 @@
+"""Imports point one way, heavy libraries stay where they belong, and every public name says what it is."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from explorer.labs import LABS
+
+ROOT = Path(__file__).parents[2]
+FILES = sorted([ROOT / "app.py", *(path for folder in ("explorer", "models", "benchmarks") for path in (ROOT / folder).rglob("*.py"))])
+SLUGS = {path.parent.name for path in (ROOT / "explorer/labs").glob("*/page.py")}
+
+# Who may import whom inside the project, by the longest prefix that fits; everybody may import inside its own entry.
+MAY_IMPORT = {
+    "app": {"explorer.server"},
+    "explorer.server": {"explorer", "models.errors"},
+    "explorer.site": {"explorer.document", "explorer.engine", "explorer.lab", "explorer.widgets"},
+    "explorer.labs": {
+        *("explorer.engine", "explorer.figures", "explorer.lab", "explorer.labels", "explorer.packing", "explorer.permalink"),
+        *("explorer.widgets", "models.errors", "models.stored", "models.checkpoint"),
+    },
+    "explorer.widgets": {
+        *("explorer.figures", "explorer.lab", "explorer.labels", "explorer.packing", "explorer.permalink", "models.errors"),
+    },
+    "explorer.figures": {"explorer.packing"},
+    "explorer.engine": {"models.errors"},
+    "explorer.lab": {"explorer.engine"},
+    "explorer.permalink": {"models.errors"},
+    "explorer.qr": {"models.errors"},
+    "explorer.gate": {"explorer.document"},
+    "explorer.readme": {"explorer", "models"},
+    "explorer": set(),
+    "benchmarks": {"explorer", "models"},
+    "models.__main__": {"models"},
+    "models": {"models"},
+}
+# Libraries that a part of the project leaves alone.
+NEVER = {
+    "explorer": {"torch", "transformers", "bertviz", "tokenizers", "safetensors", "lightning"},
+    "explorer.figures": {"torch", "gradio", "models", "transformers", "bertviz"},
+    "explorer.engine": {"torch", "gradio", "plotly"},
+    "models": {"gradio", "plotly", "explorer", "transformers", "bertviz", "fastapi", "starlette"},
+}
+
+
+def module_of(path: Path) -> str:
+    """The dotted name of a file of the project."""
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+@cache
+def tree_of(path: Path) -> ast.Module:
+    """The syntax tree of a file."""
+    return ast.parse(path.read_text("utf-8"))
+
+
+def imports(path: Path) -> Iterator[str]:
+    """Every module that a file imports, wherever the import stands."""
+    for node in ast.walk(tree_of(path)):
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            inside = ROOT.joinpath(*node.module.split("."))
+            for name in node.names:  # "from explorer import permalink" means the module, not the package
+                is_module = (inside / f"{name.name}.py").exists() or (inside / name.name).is_dir()
+                yield f"{node.module}.{name.name}" if is_module else node.module
+
+
+def under(name: str, prefix: str) -> bool:
+    """Whether a module is `prefix` or lies inside it."""
+    return name == prefix or name.startswith(prefix + ".")
+
+
+def rule_for(module: str) -> str:
+    """The entry of MAY_IMPORT that holds for a module."""
+    return max((prefix for prefix in MAY_IMPORT if under(module, prefix)), key=len)
+
+
+@pytest.mark.parametrize("path", FILES, ids=module_of)
+def test_imports_point_one_way(path: Path) -> None:
+    module = module_of(path)
+    rule = rule_for(module)
+    own = {f"models.{slug}" for slug in SLUGS if under(module, f"explorer.labs.{slug}")}
+    allowed = MAY_IMPORT[rule] | own | ({rule} if rule != "explorer" else {module})
+    inside = [name for name in imports(path) if name.split(".")[0] in {"app", "explorer", "models", "benchmarks", "tests"}]
+    wrong = sorted({name for name in inside if not any(under(name, prefix) for prefix in allowed)})
+    assert not wrong, f"{module} imports {', '.join(wrong)}"
+
+
+@pytest.mark.parametrize("path", FILES, ids=module_of)
+def test_heavy_libraries_stay_where_they_belong(path: Path) -> None:
+    module = module_of(path)
+    never = set().union(*(names for prefix, names in NEVER.items() if under(module, prefix)))
+    if module == "explorer.figures.bertviz":
+        never.discard("torch")
+    wrong = sorted({name for name in imports(path) if any(under(name, library) for library in never)})
+    assert not wrong, f"{module} imports {', '.join(wrong)}"
+
+
+@pytest.mark.parametrize("path", [path for path in FILES if path.is_relative_to(ROOT / "models")], ids=module_of)
+def test_a_model_knows_no_other_model(path: Path) -> None:
+    module = module_of(path)
+    others = {f"models.{slug}" for slug in SLUGS if not under(module, f"models.{slug}")}
+    if any(under(module, f"models.{slug}") for slug in SLUGS) or under(module, "models.layers"):
+        assert not [name for name in imports(path) if any(under(name, other) for other in others)]
+
+
+@pytest.mark.parametrize("path", [path for path in FILES if path.is_relative_to(ROOT / "explorer/labs")], ids=module_of)
+def test_a_lab_can_be_deleted_without_the_others_noticing(path: Path) -> None:
+    module = module_of(path)
+    others = {f"explorer.labs.{slug}" for slug in SLUGS if not under(module, f"explorer.labs.{slug}")}
+    if module != "explorer.labs":
+        assert not [name for name in imports(path) if any(under(name, other) for other in others)]
+
+
+def test_the_tuple_of_labs_equals_the_folders() -> None:
+    assert sorted(lab.slug for lab in LABS) == sorted(SLUGS)
+    for lab in LABS:
+        assert (ROOT / "models" / lab.slug / "explain.py").exists()
+        assert (ROOT / "assets" / lab.slug).is_dir()
+        assert {ancestor for ancestor in lab.ancestors if ancestor} <= SLUGS
+
+
+def test_the_pages_are_built_without_torch() -> None:
+    code = "import sys, explorer.server, explorer.labs; print(*sorted({'torch', 'transformers', 'bertviz', 'plotly'} & sys.modules.keys()))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=120, check=True)
+    assert done.stdout.split() == [], "imported before the server listens"
+
+
+@pytest.mark.parametrize("path", FILES, ids=module_of)
+def test_every_public_name_has_a_docstring(path: Path) -> None:
+    tree = tree_of(path)
+    silent = [] if ast.get_docstring(tree) else ["the module itself"]
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and not node.name.startswith("_"):
+            silent += [] if ast.get_docstring(node) else [node.name]
+            for inner in node.body if isinstance(node, ast.ClassDef) else []:
+                if (
+                    isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef)
+                    and not inner.name.startswith("_")
+                    and not ast.get_docstring(inner)
+                ):
+                    overrides = any(isinstance(mark, ast.Name) and mark.id in {"overload", "override"} for mark in inner.decorator_list)
+                    silent += [] if overrides else [f"{node.name}.{inner.name}"]
+    assert not silent, f"{module_of(path)}: {', '.join(silent)}"
