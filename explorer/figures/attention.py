@@ -314,8 +314,22 @@ def skeleton() -> dict[str, Any]:
     A figure as plain JSON. `heatmap` fills it here; the widget fills it in the browser, where sizes and texts depend on the room there is.
     """
     hidden = {"showgrid": False, "zeroline": False, "showline": False, "ticks": "", "showticklabels": False}
-    labelled = {**hidden, "showticklabels": True, "tickmode": "array", "tickfont": {"size": 12, "color": "var(--ink)"}}
-    bar = {"type": "bar", "width": 0.62, "textposition": "outside", "textangle": 0, "cliponaxis": False, "hoverinfo": "skip"}
+    labelled = {
+        **hidden,
+        "showticklabels": True,
+        "tickmode": "array",
+        "ticklabeloverflow": "allow",
+        "tickfont": {"size": 12, "color": "var(--ink)"},
+    }
+    bar = {
+        "type": "bar",
+        "width": 0.62,
+        "textposition": "outside",
+        "textangle": 0,
+        "constraintext": "none",
+        "cliponaxis": False,
+        "hoverinfo": "skip",
+    }
     return {
         "data": [
             {

@@ -5,6 +5,7 @@ import { clear, el, segmented } from "./lib/dom.js";
 import { blob, csv, exportBar, fileName, npz, page, save } from "./lib/export.js";
 import { lang, onLang, t } from "./lib/lang.js";
 import { attention, isWord, keenest, number, ordinal, plainText, pooled, sentence, short, shorten, shown, strongest, telling, width } from "./lib/maps.js";
+import { keys } from "./lib/keys.js";
 import { escape, plot } from "./lib/plot.js";
 import { fit, paint, table } from "./lib/raster.js";
 import { bus, link, view } from "./lib/state.js";
@@ -127,8 +128,7 @@ export function mount(root, props, emit, watch) {
   const exports = exportBar({ PNG: () => picture("png"), SVG: () => picture("svg"), HTML: savePage, CSV: saveCsv, NPZ: saveNpz }, { onTable: openTable });
   const left = el("div", { class: "tfe-attention-left tfe-controls" }, strip, grid, el("div", { class: "tfe-attention-under" }, stats, el("div", { class: "tfe-attention-work" }, jobsTitle, jobs)), el("div", { class: "tfe-attention-take" }, exports));
 
-  const question = el("h2", { class: "tfe-attention-question" });
-  const roles = el("p", { class: "tfe-attention-roles" });
+  const roles = el("p", { class: "tfe-attention-roles tfe-legend" });
   const board = el("div", { class: "tfe-attention-plot" });
   const frame = el("div", { class: "tfe-attention-frame", tabindex: "0", role: "application" }, board);
   const zoomOut = el("button", { type: "button", class: "tfe-button small tfe-attention-whole", hidden: true, onclick: () => (figure.relayout(fullRange()), frame.focus()) });
@@ -136,7 +136,7 @@ export function mount(root, props, emit, watch) {
   const words = el("p", { class: "tfe-words", "aria-live": "polite", id: "tfe-attention-words" });
   const strengths = el("ol", { class: "tfe-attention-strengths" });
   const note = el("p", { class: "tfe-note tfe-attention-note" });
-  const right = el("div", { class: "tfe-attention-right" }, question, roles, el("div", { class: "tfe-attention-view" }, frame, scale, zoomOut), words, strengths, note);
+  const right = el("div", { class: "tfe-attention-right" }, roles, el("div", { class: "tfe-attention-view" }, frame, scale, zoomOut), words, strengths, note);
   const body = el("div", { class: "tfe-attention-body" }, left, right);
   const sheet = el("div", { class: "tfe-attention-table tfe-scroll", tabindex: "0", role: "region", hidden: true });
   const empty = el("p", { class: "tfe-empty", hidden: true });
@@ -154,7 +154,9 @@ export function mount(root, props, emit, watch) {
   let asked = view.get("row") !== null || view.get("col") !== null; // did the lock come with the address? then a new result keeps it
   let chosen = view.get("head") !== null || view.get("stat") !== null || view.get("kind") !== null;
   let mine = false; // the change of the address under way is our own
-  let room = 0;
+  let room = 0; // widths of the panel and of its two columns, measured when they change: asking costs a layout
+  let roomLeft = 0;
+  let roomRight = 0;
   let drawn = null; // the geometry of the picture that stands
   let over = null; // the row another widget points at
   let arriving = 0;
@@ -309,7 +311,7 @@ export function mount(root, props, emit, watch) {
   const longName = () =>
     now.name.includes(".") ? t(TEXT.named, { layer: now.layer, head: now.head }) : t(TEXT[`${now.name}All`], { n: now.name === "rollout" ? now.it.layers : now.it.layers * now.it.heads });
   const isGone = (layer, head_, kind = now.kindKey) => (value.silenced ?? []).some(([k, l, h]) => k === kind && l === layer - 1 && h === head_ - 1);
-  const projecting = () => document.body.classList.contains("tfe-projecting");
+  const projecting = () => document.body.classList.contains("tfe-projecting") && root.closest(".tfe-projected") !== null;
   const phone = () => room < 560 && !projecting();
 
   function labels() {
@@ -348,6 +350,7 @@ export function mount(root, props, emit, watch) {
     threshold.style.setProperty("--at", `${now.threshold * 100}%`);
     thresholdText.textContent = t(TEXT.threshold, { n: now.threshold.toFixed(2) });
     size.textContent = t(TEXT.size, { layers: now.it.layers, heads: now.it.heads });
+    if (!roomRight || !roomLeft) [roomLeft, roomRight] = [phone() ? body.clientWidth || panel.clientWidth - 26 : left.clientWidth, right.clientWidth];
     drawTiles(all);
     drawMap();
     drawWords();
@@ -358,7 +361,7 @@ export function mount(root, props, emit, watch) {
   function drawTiles(all) {
     const { it } = now;
     const narrow = phone();
-    const inside = left.clientWidth || 412;
+    const inside = roomLeft || 412;
     const layers = narrow ? [now.layer] : Array.from({ length: it.layers }, (_, i) => i + 1);
     const side = 26;
     const w = Math.max(20, Math.min(44, Math.floor((inside - side - GAP * (it.heads - 1) - 4) / it.heads)));
@@ -389,19 +392,17 @@ export function mount(root, props, emit, watch) {
         const inner = fit(small, 56, 50);
         paint(inner, { data: it.map(button.dataset.stat).data, rows: it.rows, columns: it.columns, colours, empty: css("--sunk"), x: 0, y: 0, width: 56, height: 50, radius: 4 });
       }
+      clear(marks);
+      for (let head_ = 1; head_ <= it.heads; head_ += 1) marks.append(el("span", { text: head_, "data-axis": "head", style: { left: `${side + (head_ - 1) * (w + GAP)}px`, top: "0", width: `${w}px` } }));
+      layers.forEach((layer, row) => marks.append(el("span", { text: layer, "data-axis": "layer", style: { left: "0", top: `${20 + row * (h + GAP)}px`, width: `${side - 8}px`, height: `${h}px`, lineHeight: `${h}px` } })));
       pickLayer.replaceChildren(...Array.from({ length: it.layers }, (_, i) => el("option", { value: i + 1, text: t(TEXT.layer, { n: i + 1 }) })));
       pickHead.replaceChildren(
         ...Array.from({ length: it.heads }, (_, i) => el("option", { value: i + 1, text: t(TEXT.head, { n: i + 1 }) })),
         ...STATS.map((name) => el("option", { value: name, text: t(TEXT[name]) })),
       );
     }
-    clear(marks);
     const single = now.name.includes(".");
-    for (let head_ = 1; head_ <= it.heads; head_ += 1)
-      marks.append(el("span", { text: head_, class: single && head_ === now.head ? "here" : "", style: { left: `${side + (head_ - 1) * (w + GAP)}px`, top: "0", width: `${w}px` } }));
-    layers.forEach((layer, row) =>
-      marks.append(el("span", { text: layer, class: single && layer === now.layer ? "here" : "", style: { left: "0", top: `${20 + row * (h + GAP)}px`, width: `${side - 8}px`, height: `${h}px`, lineHeight: `${h}px` } })),
-    );
+    for (const mark of marks.children) mark.classList.toggle("here", single && Number(mark.textContent) === (mark.dataset.axis === "head" ? now.head : now.layer));
     const at = layers.indexOf(now.layer);
     ring.hidden = !single || at < 0;
     Object.assign(ring.style, { left: `${side + (now.head - 1) * (w + GAP)}px`, top: `${20 + at * (h + GAP)}px`, width: `${w}px`, height: `${h}px` });
@@ -421,8 +422,18 @@ export function mount(root, props, emit, watch) {
     return turns.get(object);
   };
 
+  const measured = new WeakMap(); // by kind: a head more changes nothing in the geometry
   /** Where everything stands in the large picture, from the room there is. */
-  function measure({ it, by: turned }, space, { big = false, small = false, height: tall = 0 } = {}) {
+  function measure(look, space, how = {}) {
+    const key = JSON.stringify([look.by, space, how]);
+    const kept = measured.get(look.it);
+    if (kept?.key === key) return kept.g;
+    const g = geometry(look, space, how);
+    measured.set(look.it, { key, g });
+    return g;
+  }
+
+  function geometry({ it, by: turned }, space, { big = false, small = false, height: tall = 0 } = {}) {
     const f = big ? 22 : 12;
     const index = big ? 20 : 11;
     const inner = { font: f, index, number: big ? 20 : 12, bold: font(f, 650) };
@@ -434,7 +445,7 @@ export function mount(root, props, emit, watch) {
     const longestRow = Math.max(...rowLabels.map((text, i) => width(text, inner.bold) + (continues(it.kind.query_space, it.kind.queries, i) ? mark : 0)));
     const leftSide = Math.ceil(longestRow + digits(it.rows - 1) + f * 0.5 + 8);
     const side = turned ? (small ? 56 : big ? 120 : 76) : 0;
-    const avail = space - leftSide - side - 3;
+    const avail = Math.max(120, space - leftSide - side - 3);
     const thin = f + 1;
     const group = avail / it.columns >= thin ? 1 : Math.ceil((thin * it.columns) / avail);
     const columns = Math.ceil(it.columns / group);
@@ -604,8 +615,8 @@ export function mount(root, props, emit, watch) {
   function drawMap() {
     const big = projecting();
     const small = phone();
-    let space = right.clientWidth;
-    if (big) space = Math.max(300, right.clientWidth - 90);
+    if (!roomRight) roomRight = right.clientWidth;
+    const space = big ? Math.max(300, roomRight - 90) : roomRight;
     let g = measure(now, space, { big, small, height: big ? window.innerHeight - 330 : 0 });
     // Too many keys for the right column: the grid moves above and the map takes the whole width.
     if (!big && !small) {
@@ -614,8 +625,9 @@ export function mount(root, props, emit, watch) {
       const stacked = room < 820 || need > room - 412 - 60;
       if (stacked !== before) {
         body.classList.toggle("is-stacked", stacked);
+        [roomLeft, roomRight] = [phone() ? body.clientWidth || panel.clientWidth - 26 : left.clientWidth, right.clientWidth];
         drawTiles(false);
-        g = measure(now, right.clientWidth, {});
+        g = measure(now, roomRight, {});
       }
     } else body.classList.remove("is-stacked");
     drawn = { g, look: now };
@@ -630,13 +642,12 @@ export function mount(root, props, emit, watch) {
     figure.draw(made).then(() => {
       root.dataset.drawn = now ? `${now.kindKey} ${now.name}` : "";
     });
-    question.textContent = now.it.kind.question ? t(now.it.kind.question) : t(TEXT.question);
+    root.dataset.question = now.it.kind.question ? t(now.it.kind.question) : t(TEXT.question);
     const sides = now.it.kind.roles ?? [{ en: "", zh: "" }, { en: "", zh: "" }];
     clear(roles).append(
-      `${t(now.it.kind.label)} · ${longName()} · ${t(TEXT.rows)}${t(sides[0])} `,
-      el("b", { class: "tfe-query", text: t(TEXT.queries) }),
-      ` · ${t(TEXT.columns)}${t(sides[1])} `,
-      el("b", { class: "tfe-key", text: t(TEXT.keys) }),
+      el("span", { text: `${t(now.it.kind.label)} · ${longName()}` }),
+      el("span", {}, `${t(TEXT.rows)}${t(sides[0])} `, el("b", { class: "tfe-query", text: t(TEXT.queries) })),
+      el("span", {}, `${t(TEXT.columns)}${t(sides[1])} `, el("b", { class: "tfe-key", text: t(TEXT.keys) })),
     );
   }
 
@@ -673,7 +684,7 @@ export function mount(root, props, emit, watch) {
   }
 
   function drawJobs() {
-    const mine_ = (value.jobs ?? []).filter((job) => job.kind === now.kindKey).slice(0, 5);
+    const mine_ = (value.jobs ?? []).filter((job) => job.kind === now.kindKey).slice(0, 4);
     const key = JSON.stringify([mine_, lang(), now.name]);
     if (jobs.dataset.key === key) return;
     const had = jobs.contains(document.activeElement) ? [...jobs.querySelectorAll("button")].indexOf(document.activeElement) : -1;
@@ -800,23 +811,21 @@ export function mount(root, props, emit, watch) {
     place(box);
   }
 
-  function keys(event) {
-    if (!now || event.ctrlKey || event.metaKey || event.altKey) return;
-    const actions = { ArrowLeft: () => stepRow(-1), ArrowRight: () => stepRow(1), ArrowUp: () => stepHead(-1), ArrowDown: () => stepHead(1), Escape: () => reset() };
-    if (!actions[event.key] || (event.key === "Escape" && projecting())) return;
-    event.preventDefault();
-    event.stopPropagation();
-    actions[event.key]();
-    if (event.key !== "Escape" && frame.matches(":focus-visible") && now.rows.length && now.columns.length) {
-      const cell = { i: now.rows[0], j: Math.floor(now.columns[0] / drawn.g.group) };
-      figure.draw(build(now, drawn.g, figure.ranges())).then(() => document.activeElement === frame && frame.matches(":focus-visible") && showCard(cell));
-    }
+  function stepped(move) {
+    if (!now) return;
+    move();
+    if (!frame.matches(":focus-visible") || !now.rows.length || !now.columns.length || projecting()) return;
+    const cell = { i: now.rows[0], j: Math.floor(now.columns[0] / drawn.g.group) };
+    figure.settled().then(() => frame.matches(":focus-visible") && showCard(cell));
   }
-  frame.addEventListener("keydown", keys);
-  frame.addEventListener("blur", leave);
-  document.addEventListener("keydown", (event) => {
-    if (projecting() && !event.defaultPrevented && !event.target.closest?.("input, textarea, select, .tfe-segmented")) keys(event);
+  keys(frame, {
+    ArrowLeft: () => stepped(() => stepRow(-1)),
+    ArrowRight: () => stepped(() => stepRow(1)),
+    ArrowUp: () => stepped(() => stepHead(-1)),
+    ArrowDown: () => stepped(() => stepHead(1)),
+    Escape: () => (projecting() || !now ? false : reset()),
   });
+  frame.addEventListener("blur", leave);
 
   // ── the grid, used ──
   const tileAt = (event) => {
@@ -1015,6 +1024,7 @@ document.querySelector(".words").hidden = document.getElementById("choice").valu
     const next = Math.round(panel.clientWidth);
     if (!next || next === room) return;
     room = next;
+    roomLeft = roomRight = 0;
     if (value) draw();
   });
   room = Math.round(panel.clientWidth) || 1000;
@@ -1025,9 +1035,14 @@ document.querySelector(".words").hidden = document.getElementById("choice").valu
     if (projecting() === was) return;
     was = projecting();
     leave();
+    roomLeft = roomRight = 0;
     if (value) requestAnimationFrame(() => draw(true));
   }).observe(document.body, { attributes: true, attributeFilter: ["class"] });
-  window.addEventListener("resize", () => projecting() && value && draw());
+  window.addEventListener("resize", () => {
+    if (!projecting() || !value) return;
+    roomLeft = roomRight = 0;
+    draw();
+  });
 
   view.on(["kind", "head", "row", "col", "by", "thr", "stat"], () => {
     if (mine) return;

@@ -1,6 +1,26 @@
 // Plotly, loaded once and only when a figure is first drawn, under a name of our own: Gradio or a neighbour may bring another.
 
-import { onTheme, resolve } from "./theme.js";
+import { css, onTheme } from "./theme.js";
+
+// Reading a token makes the browser settle its styles first, so each is read once per theme.
+const tokens = new Map();
+onTheme(() => tokens.clear());
+const token = (name) => {
+  if (!tokens.has(name)) tokens.set(name, css(name));
+  return tokens.get(name);
+};
+
+/** The figure with every "var(--token)" replaced by its colour in the theme of the moment; numbers are not copied. */
+export function resolve(value) {
+  if (typeof value === "string") return value.includes("var(") ? value.replace(/var\((--[\w-]+)\)/g, (_, name) => token(name)) : value;
+  if (Array.isArray(value)) return typeof value[0] === "number" ? value : value.map(resolve);
+  if (value && typeof value === "object" && !ArrayBuffer.isView(value)) {
+    const out = {};
+    for (const key in value) out[key] = resolve(value[key]);
+    return out;
+  }
+  return value;
+}
 
 /** @type {Promise<any> | null} */
 let loading = null;
@@ -71,6 +91,8 @@ export function plot(node, address, events = {}) {
 
   return {
     draw,
+    /** Resolves when what was drawn last stands on the screen. */
+    settled: () => job,
     /** Axis ranges as the visitor sees them now: {x: [0, 1], y: [1, 0]}, or null before the first picture. */
     ranges: () => (node._fullLayout?.xaxis ? { x: node._fullLayout.xaxis.range.slice(), y: node._fullLayout.yaxis.range.slice() } : null),
     relayout: (patch) => (library && bound ? library.relayout(node, patch) : Promise.resolve()),
