@@ -96,8 +96,11 @@ class Trace:
                 mask = mask.index_select(place - 4, index)
         return query, key, mask
 
-    def tap(self, name: str, axes: str, values: Tensor) -> None:
-        """Keep a copy of `values`, whose axes are named in words, as float32 on the CPU. TraceTooLarge past the budget."""
+    def tap(self, name: str, axes: str, values: Tensor, fresh: bool = False) -> None:
+        """Keep a copy of `values`, whose axes are named in words, as float32 on the CPU. TraceTooLarge past the budget.
+
+        fresh: nobody else holds these values, so that they need no copy.
+        """
         if not self.wants(name):
             return
         if len(axes.split()) != values.dim():
@@ -109,7 +112,7 @@ class Trace:
                 f"{'/'.join((*self._path, name))} would bring this trace to {store.used + size:,} bytes of {store.budget:,}"
             )
         store.used += size
-        store.taps["/".join((*self._path, name))] = (axes, values.detach().to("cpu", torch.float32, copy=True).numpy())
+        store.taps["/".join((*self._path, name))] = (axes, values.detach().to("cpu", torch.float32, copy=not fresh).numpy())
 
     def names(self) -> tuple[str, ...]:
         """The names of all taps, in the order of the pass."""
@@ -133,7 +136,7 @@ class _Off(Trace):
     def wants(self, name: str) -> bool:
         return False
 
-    def tap(self, name: str, axes: str, values: Tensor) -> None:
+    def tap(self, name: str, axes: str, values: Tensor, fresh: bool = False) -> None:
         return None
 
 

@@ -34,9 +34,10 @@ class Schedule:
     """How a network is trained, whatever it is."""
 
     seed: int = 1  # of parameters, dropout and the order of batches
-    steps: int = 5000  # updates of the parameters
+    steps: int = 4600  # updates of the parameters
     peak: float = 2.5e-3  # largest learning rate, at the end of the warm-up
-    warmup: int = 800  # steps of linear rise, then the rate falls with 1/√step
+    warmup: int = 800  # steps of linear rise
+    decay: float = 0.8  # after them the rate falls with 1 / step^decay; 0.5 is the paper's
     cooldown: int = 1000  # last steps, over which the rate falls on to a twentieth
     clip: float = 1.0  # largest norm of the gradient
     average: int = 10  # how many checkpoints the final weights are the mean of
@@ -44,8 +45,8 @@ class Schedule:
     precision: str = "bf16-mixed"  # Fabric's name of it
 
     def rate(self, step: int) -> float:
-        """Learning rate of a step, counted from 1: the shape of Vaswani et al. (2017), eq. 3, with a cool-down."""
-        rate = self.peak * min(step / self.warmup, math.sqrt(self.warmup / step))
+        """Learning rate of a step, counted from 1: a rise and a fall as in Vaswani et al. (2017), eq. 3, then a cool-down."""
+        rate = self.peak * min(step / self.warmup, math.pow(self.warmup / step, self.decay))
         left = self.steps - step
         return rate * (0.05 + 0.95 * left / self.cooldown) if left < self.cooldown else rate
 

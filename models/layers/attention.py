@@ -19,10 +19,11 @@ def attention_weights(query: Tensor, key: Tensor, mask: Tensor | None = None) ->
     query: (batch, head, query, d_head); key: (batch, head, key, d_head); mask broadcasts to the result, (batch, head, query, key).
     """
     scores = (query / math.sqrt(query.shape[-1])) @ key.transpose(-2, -1)
-    if mask is None:
-        return scores.softmax(-1)
-    weights = scores.masked_fill(~mask, -math.inf).softmax(-1)
-    return weights.masked_fill(~mask.any(-1, keepdim=True), 0.0)
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -math.inf)
+    # A map of 2,048 positions has 16 MB: fetching new memory for it costs as much as the softmax, which is row by row its own place.
+    weights = scores.softmax(-1) if scores.requires_grad else torch.softmax(scores, -1, out=scores)
+    return weights if mask is None else weights.masked_fill(~mask.any(-1, keepdim=True), 0.0)
 
 
 def attend(
@@ -46,7 +47,7 @@ def attend(
         raise ValueError("a causal pass takes no mask beside the kernel's own flag")
     output = F.scaled_dot_product_attention(query, key, value, attn_mask=mask, is_causal=causal)
     if trace.wants("weights"):
-        trace.tap("weights", "batch head query key", _watched(query, key, mask, trace, causal))
+        trace.tap("weights", "batch head query key", _watched(query, key, mask, trace, causal), fresh=True)
     return output if gain is None else output * gain[..., None, None]
 
 
