@@ -1,0 +1,53 @@
+"""python -m benchmarks NAME [--device D] [--json]: measure the claims of that name, ours and the peers' in one run.
+
+Prints a table, and with --json one JSON object last: name, device, threads, figures (name -> value; the name ends in the unit) and reach
+(name -> [bound, reached?]). Ends with 1 where a bound is missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import pkgutil
+import sys
+
+import torch
+
+import benchmarks
+from benchmarks.measure import Report
+from models.device import device as choose_device
+
+
+def names() -> list[str]:
+    """What can be measured: the modules of this package that have `measure`."""
+    return sorted(m.name for m in pkgutil.iter_modules(benchmarks.__path__) if m.name not in {"__main__", "measure"})
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Read the command line, measure, print; 0 when every bound is reached."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure the speed claims of README.md beside their peers.")
+    parser.add_argument("name", choices=names())
+    parser.add_argument("--device", default=None, help="cpu, cuda, cuda:1; by default a GPU where there is one")
+    parser.add_argument("--json", action="store_true", help="print one JSON object last")
+    chosen = parser.parse_args(arguments)
+    device = choose_device(chosen.device)
+    report: Report = importlib.import_module(f"benchmarks.{chosen.name}").measure(device)
+    width = max(len(name) for name in report.figures)
+    for name, value in report.figures.items():
+        bound = report.bounds.get(name)
+        verdict = "" if bound is None else f"   {'≥' if bound.at_least else '≤'} {bound.value:g}: {'yes' if bound.holds(value) else 'NO'}"
+        print(f"{name:<{width}}  {value:12.4f}{verdict}")
+    for name, note in report.notes.items():
+        print(f"{name}: {note}")
+    reach = {name: [bound.value, bound.holds(report.figures[name])] for name, bound in report.bounds.items()}
+    if chosen.json:
+        figures = {name: round(value, 6) for name, value in report.figures.items()}
+        print(
+            json.dumps({"name": chosen.name, "device": str(device), "threads": torch.get_num_threads(), "figures": figures, "reach": reach})
+        )
+    return 0 if all(reached for _, reached in reach.values()) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

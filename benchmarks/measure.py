@@ -1,0 +1,106 @@
+"""How speed and memory are measured here: interleaved, so that a busy machine is busy for both sides, and as medians."""
+
+from __future__ import annotations
+
+import contextlib
+import statistics
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+import torch
+from torch.profiler import ProfilerActivity, profile
+
+ROUNDS = 5  # a figure is the median of so many
+
+
+@dataclass(frozen=True)
+class Bound:
+    """What a figure must reach: at most, or at least, a value."""
+
+    value: float
+    at_least: bool = False
+
+    def holds(self, figure: float) -> bool:
+        """Is it reached?"""
+        return figure >= self.value if self.at_least else figure <= self.value
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a benchmark measured. Names end in their unit: `_ms`, `_s`, `_mb`, `_per_s`, `_ratio`."""
+
+    figures: dict[str, float]
+    bounds: dict[str, Bound] = field(default_factory=dict)
+    notes: dict[str, str] = field(default_factory=dict)  # what was compared, in words
+
+
+def interleaved(
+    sides: Mapping[str, Callable[[], object]], device: torch.device, calls: int = 1, rounds: int = ROUNDS
+) -> dict[str, list[float]]:
+    """Seconds of one call of each side, one per round: the median of `calls` calls, taken in alternation with the other sides.
+
+    Every side is called twice before, unmeasured.
+    """
+    for side in sides.values():
+        side()
+        side()
+    medians: dict[str, list[float]] = {name: [] for name in sides}
+    for turn in range(rounds):
+        seconds: dict[str, list[float]] = {name: [] for name in sides}
+        for call in range(calls):
+            order = list(sides)[:: 1 if (turn + call) % 2 == 0 else -1]  # nobody always comes first
+            for name in order:
+                synchronize(device)
+                began = time.perf_counter()
+                sides[name]()
+                synchronize(device)
+                seconds[name].append(time.perf_counter() - began)
+        for name in sides:
+            medians[name].append(statistics.median(seconds[name]))
+    return medians
+
+
+def ratio(seconds: Mapping[str, list[float]], over: str, under: str) -> float:
+    """The median over the rounds of one side's time over another's, each within its round."""
+    return statistics.median(a / b for a, b in zip(seconds[over], seconds[under], strict=True))
+
+
+def median(seconds: list[float]) -> float:
+    """The median of the rounds."""
+    return statistics.median(seconds)
+
+
+@contextlib.contextmanager
+def threads(count: int) -> Iterator[None]:
+    """Compute with so many threads, for a while."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def synchronize(device: torch.device) -> None:
+    """Wait for a GPU; a CPU has done its work when a call returns."""
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
+
+
+def peak_bytes(function: Callable[[], object], device: torch.device) -> int:
+    """The profiler's peak of bytes allocated by a call, above what stood before. Call it in a fresh process."""
+    if device.type == "cuda":
+        torch.cuda.reset_peak_memory_stats(device)
+        before = torch.cuda.memory_allocated(device)
+        function()
+        synchronize(device)
+        return torch.cuda.max_memory_allocated(device) - before
+    with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as seen:
+        function()
+    held = peak = 0
+    for event in seen.profiler.kineto_results.events():
+        if event.name() == "[memory]":
+            held += event.nbytes()
+            peak = max(peak, held)
+    return peak

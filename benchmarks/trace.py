@@ -1,0 +1,102 @@
+"""What it costs that every activation can be watched: nothing while nobody looks, and little for what one looks at.
+
+off_overhead_ratio: an encoder forward with `trace=OFF` over the same network written without taps (same modules, same parameters).
+one_head_2048_vs_fused_ratio, one_query_2048_vs_fused_ratio: fused attention of 8 heads over 2,048 positions while one head, or one query
+of all heads, is watched, over the same attention watched by nobody.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from benchmarks.measure import Bound, Report, interleaved, median, ratio, threads
+from models.layers.attention import MultiHeadAttention, attend
+from models.layers.masks import keys_allowed
+from models.trace import Trace
+from models.translation.model import Config, EncoderLayer, Transformer
+
+HEADS, LENGTH, D_HEAD = 8, 2048, 64
+SENTENCE = 24  # source pieces of one caption
+
+
+class UntracedAttention(MultiHeadAttention):
+    """Multi-head self-attention that nobody could watch."""
+
+    def plain(self, x: Tensor, mask: Tensor) -> Tensor:
+        """x: (batch, position, d_model); mask: (batch, 1, 1, position)."""
+        query, key, value = self.self_projections(x)
+        return self.join(F.scaled_dot_product_attention(query, key, value, attn_mask=mask))
+
+    forward = plain  # type: ignore[assignment]
+
+
+class UntracedLayer(EncoderLayer):
+    """An encoder layer around it."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__(config)
+        self.self_attention = UntracedAttention(config.d_model, config.n_heads)
+
+    def plain(self, x: Tensor, mask: Tensor) -> Tensor:
+        """x: (batch, position, d_model); mask: (batch, 1, 1, position)."""
+        x = self.norms[0](x + self.dropout(self.self_attention(x, mask)))
+        return self.norms[1](x + self.dropout(self.feed_forward(x)))  # type: ignore[no-any-return]
+
+    forward = plain  # type: ignore[assignment]
+
+
+class UntracedEncoder(Transformer):
+    """The encoder of the translation lab without a single tap."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__(config)
+        self.encoder = torch.nn.ModuleList(UntracedLayer(config) for _ in range(config.n_layers))
+
+    def encode_plainly(self, source: Tensor, allowed: Tensor) -> Tensor:
+        """source, allowed: (batch, source) -> (batch, source, d_model)."""
+        mask, x = keys_allowed(allowed), self.embed(source)
+        for layer in self.encoder:
+            x = layer(x, mask)
+        return x
+
+
+@torch.no_grad()
+def measure(device: torch.device) -> Report:
+    """All figures of this benchmark."""
+    torch.manual_seed(1)
+    config = Config()
+    watched = Transformer(config).to(device).eval()
+    plain = UntracedEncoder(config).to(device).eval()
+    plain.load_state_dict(watched.state_dict())
+    source = torch.randint(config.vocabulary, (1, SENTENCE), device=device)
+    allowed = torch.ones_like(source, dtype=torch.bool)
+    if not torch.equal(watched.encode(source, allowed), plain.encode_plainly(source, allowed)):
+        raise AssertionError("the two encoders must give the same numbers")
+    with threads(1):  # what a tap costs is Python's, and a caption gives a second thread nothing to do
+        encoder = interleaved(
+            {"off": lambda: watched.encode(source, allowed), "plain": lambda: plain.encode_plainly(source, allowed)}, device, calls=200
+        )
+    query, key, value = (torch.randn(1, HEADS, LENGTH, D_HEAD, device=device) for _ in range(3))
+    attention = interleaved(
+        {
+            "fused": lambda: attend(query, key, value),
+            "head": lambda: attend(query, key, value, trace=Trace("weights", keep={"head": [3]})),
+            "query": lambda: attend(query, key, value, trace=Trace("weights", keep={"query": [412]})),
+        },
+        device,
+        calls=5,
+    )
+    figures = {
+        "encoder_off_ms": median(encoder["off"]) * 1e3,
+        "encoder_without_taps_ms": median(encoder["plain"]) * 1e3,
+        "off_overhead_ratio": ratio(encoder, "off", "plain"),
+        "fused_2048_ms": median(attention["fused"]) * 1e3,
+        "one_head_2048_ms": median(attention["head"]) * 1e3,
+        "one_query_2048_ms": median(attention["query"]) * 1e3,
+        "one_head_2048_vs_fused_ratio": ratio(attention, "head", "fused"),
+        "one_query_2048_vs_fused_ratio": ratio(attention, "query", "fused"),
+    }
+    bounds = {"off_overhead_ratio": Bound(1.01), "one_head_2048_vs_fused_ratio": Bound(1.2), "one_query_2048_vs_fused_ratio": Bound(1.2)}
+    return Report(figures, bounds)
