@@ -87,12 +87,17 @@ export function mount(root, props) {
   /** The root's own attention map, with its words; the pointer over a row asks that row. */
   function large(lab) {
     const { queries, keys, pick, weights } = lab.picture;
-    const cell = { w: 48, h: 34 };
-    const left = 18 + Math.max(...queries.map((text) => textWidth(shown(text), 15)), 40) + 22;
-    const head = 46;
+    const wordWidth = (text) => textWidth(shown(text), 15);
+    const left = 18 + Math.max(...queries.map(wordWidth), 40) + 22;
+    const cell = { h: 34 };
+    // As wide as the sheet it stands on, within reason; words stand upright where they no longer fit.
+    cell.w = Math.max(34, Math.min(64, (1.36 * cell.h * (queries.length + 2) - left) / keys.length));
+    const longest = Math.max(...keys.map(wordWidth));
+    const upright = longest > cell.w * 1.02;
+    const head = upright ? longest + 30 : 46;
     const width = left + cell.w * keys.length + 2;
     const height = head + cell.h * queries.length + 2;
-    const box = svg("svg", { viewBox: `0 0 ${width} ${height}`, class: "tfe-home-map-picture", role: "img", style: { maxWidth: `${Math.round(width * 1.15)}px` } });
+    const box = svg("svg", { viewBox: `0 0 ${width} ${height}`, class: "tfe-home-map-picture", role: "img", style: { maxWidth: `${Math.round(width * 1.25)}px` } });
     const words = el("p", { class: "tfe-words" });
     const rows = queries.map((text, i) =>
       svg(
@@ -105,13 +110,10 @@ export function mount(root, props) {
     );
     const columns = keys.map((text, j) => {
       const x = left + (j + 0.5) * cell.w;
-      const name = svg("text", { x, y: 18, "text-anchor": "middle", class: "word", text: shown(text) });
-      const wide = textWidth(shown(text), 15);
-      if (wide > cell.w * 1.1) {
-        name.setAttribute("textLength", String(cell.w * 1.06));
-        name.setAttribute("lengthAdjust", "spacingAndGlyphs");
-      }
-      return svg("g", { class: "tfe-home-column" }, svg("rect", { class: "ground", x: x - cell.w / 2, y: 2, width: cell.w, height: head - 4, rx: 4 }), name, svg("text", { x, y: 37, "text-anchor": "middle", class: "index", text: String(j) }));
+      const name = upright
+        ? svg("text", { transform: `translate(${x + 5} ${head - 26}) rotate(-90)`, class: "word", text: shown(text) })
+        : svg("text", { x, y: 18, "text-anchor": "middle", class: "word", text: shown(text) });
+      return svg("g", { class: "tfe-home-column" }, svg("rect", { class: "ground", x: x - cell.w / 2, y: 2, width: cell.w, height: head - 4, rx: 4 }), name, svg("text", { x, y: head - 9, "text-anchor": "middle", class: "index", text: String(j) }));
     });
     const cells = svg("g", { class: "tfe-home-cells" });
     const ring = svg("rect", { class: "tfe-home-ring", x: left, width: cell.w * keys.length, height: cell.h });
@@ -275,12 +277,14 @@ export function mount(root, props) {
 
   function arrange() {
     const wide = root.clientWidth;
-    const narrow = innerWidth <= 720;
+    const fitting = Math.floor((wide + GAP.column) / (GAP.card + GAP.column)); // columns
+    const narrow = innerWidth <= 720 || (!beside && fitting < Math.min(5, years.length)); // too few: the map becomes a line of years
     root.classList.toggle("narrow", narrow);
     yearMarks.replaceChildren();
     lines.replaceChildren();
     if (narrow) {
       let last = null;
+      list.removeAttribute("style");
       for (const { lab, item } of cards.values()) {
         item.removeAttribute("style");
         item.style.setProperty("--change", lab === first ? "var(--accent)" : `var(${COLOUR[lab.changed]})`);
@@ -292,7 +296,7 @@ export function mount(root, props) {
     for (const { item } of cards.values()) delete item.dataset.year;
 
     // Columns: a year each; where there are more than fit, the earliest share the first.
-    const room = beside ? years.length : Math.max(2, Math.floor((wide + GAP.column) / (GAP.card + GAP.column)));
+    const room = beside ? years.length : fitting;
     const spare = Math.max(0, years.length - room);
     const columnOf = (lab) => Math.max(0, years.indexOf(lab.year) - spare);
     const count = years.length - spare;
@@ -356,7 +360,7 @@ export function mount(root, props) {
       const top = Math.min(...cardsHere.map((card) => box(card.item).top));
       const from = years[column + spare];
       const label = column === 0 && spare ? `${years[0]}–${from}` : String(from);
-      yearMarks.append(el("span", { text: label, style: { left: `${edge[column].left}px`, top: `${top - 36}px`, height: `${origin.height - top + 36}px` } }));
+      yearMarks.append(el("span", { text: label, style: { left: `${edge[column].left}px`, top: `${top - 46}px`, height: `${origin.height - top + 46}px` } }));
     });
     const pairs = [];
     for (const child of cards.values()) for (const slug of child.lab.ancestors) if (cards.has(slug)) pairs.push({ parent: cards.get(slug), child });
@@ -366,7 +370,7 @@ export function mount(root, props) {
       if (!leaving.has(pair.parent)) leaving.set(pair.parent, []);
       leaving.get(pair.parent).push(pair);
     }
-    const gutters = new Map(); // lines that share a corridor keep apart
+    const gutters = new Map(); // lines that share a corridor between two rows keep apart
     for (const [parent, group] of leaving) {
       const from = box(parent.a);
       group.sort((a, b) => box(a.child.a).middle - box(b.child.a).middle);
@@ -386,7 +390,7 @@ export function mount(root, props) {
             d = `M${x0} ${y0}C${x0 + half + 6} ${y0} ${bend - half - 6} ${y1} ${bend} ${y1}H${x1}`;
           } else {
             const lane = target.top - GAP.row / 2;
-            const key = `${pair.child.column} ${Math.round(lane)}`;
+            const key = Math.round(lane);
             const turn = gutters.get(key) ?? 0;
             gutters.set(key, turn + 1);
             const y = lane + (turn % 2 ? -1 : 1) * Math.ceil(turn / 2) * 4;
