@@ -48,11 +48,13 @@ class Kind:
         _check(self.weights, 4, self.queries, self.keys)
         if self.mask not in {None, "causal"}:
             raise ValueError(f'mask "{self.mask}": known are None and "causal"')
+        if self.mask == "causal" and len(self.queries) != len(self.keys):
+            raise ValueError(f"a causal mask for {len(self.queries)} queries and {len(self.keys)} keys; it needs as many of each")
 
     @property
     def own(self) -> bool:
         """Do queries and keys stand for the same positions (self-attention)?"""
-        return self.through is None and len(self.queries) == len(self.keys)
+        return self.through is None and (self.mask == "causal" or list(self.queries) == list(self.keys))
 
     @property
     def allowed(self) -> NDArray[np.bool_]:

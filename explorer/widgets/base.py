@@ -12,6 +12,7 @@ import json
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import gradio as gr
 
@@ -85,7 +86,7 @@ def widget(name: str, value: object = None, *, events: Sequence[str] = (), class
     )
 
 
-def _plain(props: Mapping[str, object]) -> dict[str, object]:
+def _plain(props: Mapping[str, object]) -> dict[str, Any]:
     reserved = {"value", "label", "inputs", "visible", "scale", "head", "key", "buttons", "every"}
     clash = reserved & props.keys()
     if clash:

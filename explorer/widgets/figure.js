@@ -1,0 +1,155 @@
+// A Plotly figure with everything a figure needs around it: title and units, legend in words, sentence, table, exports.
+
+import { clear, el } from "./lib/dom.js";
+import { blob, csv, exportBar, fileName, npz, page, save } from "./lib/export.js";
+import { lang, onLang, t } from "./lib/lang.js";
+import { escape, plot, resolve } from "./lib/plot.js";
+import { link } from "./lib/state.js";
+import { dark } from "./lib/theme.js";
+
+const TEXT = {
+  figure: { en: "Figure: {title}", zh: "图：{title}" },
+  missing: { en: "–", zh: "–" },
+};
+
+export function mount(root, props, emit, watch) {
+  const title = el("h3", { class: "tfe-title" });
+  const units = el("span", { class: "tfe-units" });
+  const legend = el("div", { class: "tfe-legend" });
+  const board = el("div", { class: "tfe-figure-plot" });
+  const frame = el("div", { class: "tfe-figure-frame", role: "img" }, board);
+  const words = el("p", { class: "tfe-words" });
+  const sheet = el("div", { class: "tfe-figure-table tfe-scroll", tabindex: "0", role: "region", hidden: true });
+  const exports = exportBar(
+    { PNG: () => picture("png"), SVG: () => picture("svg"), HTML: savePage, CSV: saveCsv, NPZ: saveNpz },
+    {
+      onTable: (open) => {
+        sheet.hidden = !open;
+        if (open) drawTable();
+      },
+    },
+  );
+  const panel = el("figure", { class: "tfe-figure-body" }, el("div", { class: "tfe-figure-head" }, title, units, legend), frame, words, el("div", { class: "tfe-controls" }, exports), sheet);
+  root.classList.add("tfe-projectable");
+  root.append(panel);
+
+  let room = 0;
+  const picture_ = plot(board, props.plotly, {
+    plotly_click: (event) => {
+      const [point] = event.points ?? [];
+      if (point && emit.pick) emit.pick({ curve: point.curveNumber, point: point.pointNumber, x: point.x, y: point.y });
+    },
+  });
+
+  const projected = () => root.classList.contains("tfe-projected") && document.body.classList.contains("tfe-projecting");
+
+  /** The figure of this language in the room there is. */
+  function sized(width, height) {
+    const { figures } = props.value;
+    const figure = structuredClone(figures[lang()] ?? figures.en);
+    const big = projected();
+    figure.layout = { ...figure.layout, width, height, autosize: false, uirevision: props.value.name };
+    if (big) {
+      const grow = (axis) => ({ ...axis, tickfont: { ...axis?.tickfont, size: 20 }, title: { ...axis?.title, font: { ...axis?.title?.font, size: 20 } } });
+      figure.layout.font = { ...figure.layout.font, size: 20 };
+      for (const key of Object.keys(figure.layout)) if (/^[xy]axis\d*$/.test(key)) figure.layout[key] = grow(figure.layout[key]);
+      for (const trace of figure.data) if (trace.line?.width) trace.line.width = Math.max(3, trace.line.width);
+    }
+    return figure;
+  }
+
+  function draw() {
+    const { value } = props;
+    panel.hidden = !value;
+    if (!value) return;
+    title.textContent = t(value.title);
+    units.textContent = t(value.units);
+    words.textContent = t(value.sentence);
+    frame.setAttribute("aria-label", `${t(TEXT.figure, { title: t(value.title) })}. ${t(value.sentence)}`);
+    clear(legend).append(
+      ...value.legend.map((mark) => el("span", {}, el("span", { class: mark.dashed ? "line dashed" : "line", style: { color: mark.colour } }), el("span", { text: t(mark.text) }))),
+    );
+    if (!sheet.hidden) drawTable();
+    room = Math.round(frame.clientWidth);
+    if (!room) return;
+    const height = projected() ? Math.max(320, window.innerHeight - 330) : value.height;
+    board.style.height = `${height}px`;
+    picture_.draw(sized(room, height)).then(() => {
+      root.dataset.drawn = value.name;
+    });
+  }
+
+  const cellText = (cell) => (cell === null ? t(TEXT.missing) : typeof cell === "number" ? String(cell).replace("-", "−") : cell);
+
+  function drawTable() {
+    const { columns, rows } = props.value.table;
+    sheet.setAttribute("aria-label", t(props.value.title));
+    sheet.replaceChildren(
+      el(
+        "table",
+        { class: "tfe-table" },
+        el("caption", { class: "tfe-note", text: t(props.value.title) }),
+        el("thead", {}, el("tr", {}, columns.map((column) => el("th", { scope: "col", text: t(column) })))),
+        el("tbody", {}, rows.map((row) => el("tr", {}, row.map((cell, i) => el(i ? "td" : "th", { scope: i ? null : "row", class: typeof cell === "string" ? "text" : null, text: cellText(cell) }))))),
+      ),
+    );
+  }
+
+  /** For leaving the page: the figure with its title above and its sentence below. */
+  function portable() {
+    const { value } = props;
+    const figure = sized(Math.max(640, Math.min(960, room || 640)), value.height + 110);
+    const margin = figure.layout.margin ?? {};
+    figure.layout.margin = { ...margin, t: (margin.t ?? 12) + 34, b: (margin.b ?? 40) + 66 };
+    const line = { xref: "paper", yref: "paper", x: 0, xanchor: "left", xshift: 8 - (margin.l ?? 48), showarrow: false, align: "left" };
+    figure.layout.annotations = [
+      ...(figure.layout.annotations ?? []),
+      { ...line, y: 1, yanchor: "bottom", yshift: 10, text: `<b>${escape(t(value.title))}</b> ${escape(t(value.units))}`, font: { size: 15, color: "var(--ink)" } },
+      { ...line, y: 0, yanchor: "top", yshift: -(margin.b ?? 40) - 6, width: figure.layout.width - 24, text: escape(t(value.sentence)), font: { size: 14, color: "var(--ink)" } },
+    ];
+    return figure;
+  }
+
+  async function picture(format) {
+    const figure = portable();
+    const { width, height } = figure.layout;
+    save(fileName([props.value.name], format), blob(await picture_.image(figure, { format, width, height, scale: format === "png" ? 2 : 1 })));
+  }
+
+  async function savePage() {
+    const { value } = props;
+    const figure = resolve(sized(Math.max(640, Math.min(960, room || 640)), value.height));
+    const text = await page({ address: props.plotly, figure, title: t(value.title), sentence: t(value.sentence), link: link(), dark: dark() });
+    save(fileName([value.name], "html"), text, "text/html");
+  }
+
+  function saveCsv() {
+    const { columns, rows } = props.value.table;
+    save(fileName([props.value.name], "csv"), csv([columns.map(t), ...rows.map((row) => row.map((cell) => cell ?? ""))]), "text/csv");
+  }
+
+  function saveNpz() {
+    const { columns, rows } = props.value.table;
+    const files = { columns: columns.map((column) => column.en) };
+    columns.forEach((column, i) => {
+      const cells = rows.map((row) => row[i]);
+      const words_ = cells.some((cell) => typeof cell === "string");
+      files[`column_${i}`] = words_ ? cells.map((cell) => String(cell ?? "")) : { shape: [cells.length], data: Float64Array.from(cells, (cell) => cell ?? Number.NaN) };
+    });
+    save(fileName([props.value.name], "npz"), npz(files));
+  }
+
+  new ResizeObserver(() => {
+    const next = Math.round(frame.clientWidth);
+    if (next && next !== room) draw();
+  }).observe(frame);
+  let was = projected();
+  new MutationObserver(() => {
+    if (projected() === was) return;
+    was = projected();
+    requestAnimationFrame(draw);
+  }).observe(document.body, { attributes: true, attributeFilter: ["class"] });
+  onLang(draw);
+  watch("value", draw);
+  draw();
+}

@@ -1,0 +1,77 @@
+"""The figure widget: any Plotly figure with its title, units, legend in words, sentence, table and exports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import gradio as gr
+
+from explorer.figures.attention import plain
+from explorer.widgets.base import vendor, widget
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+Text = Mapping[str, str]  # {"en": "…", "zh": "…"}
+
+
+@dataclass(frozen=True)
+class Mark:
+    """An entry of the legend in words: what a colour means."""
+
+    text: Text
+    colour: str  # a token, "var(--cat-1)"
+    dashed: bool = False  # published figures are dashed, ours are solid
+
+
+@dataclass(frozen=True)
+class Table:
+    """The numbers of a figure, for readers and for the CSV and NPZ exports."""
+
+    columns: Sequence[Text]  # one heading per column, with its unit
+    rows: Sequence[Sequence[str | float | None]]  # None is a missing value
+
+    def __post_init__(self) -> None:
+        wrong = {len(row) for row in self.rows} - {len(self.columns)}
+        if wrong:
+            raise ValueError(f"rows of {sorted(wrong)} cells under {len(self.columns)} columns")
+
+
+def value(
+    figure: go.Figure | Mapping[str, go.Figure],
+    *,
+    title: Text,
+    sentence: Text,
+    table: Table,
+    units: Text | None = None,
+    legend: Sequence[Mark] = (),
+    height: int = 260,
+    name: str = "figure",
+) -> dict[str, object]:
+    """What the widget draws, as JSON.
+
+    figure: colours as tokens ("var(--key)"); where axis titles or names are words, one figure per language {"en": …, "zh": …}.
+    sentence: computed from the figure; it is the figure's alternative text too. height: of the plot, in pixels; as wide as there is room.
+    name: part of the names of saved files.
+    """
+    figures = dict(figure) if isinstance(figure, Mapping) else {"en": figure}
+    return {
+        "figures": {language: plain(each) for language, each in figures.items()},
+        "title": dict(title),
+        "units": None if units is None else dict(units),
+        "sentence": dict(sentence),
+        "legend": [{"text": dict(mark.text), "colour": mark.colour, "dashed": mark.dashed} for mark in legend],
+        "table": {"columns": [dict(column) for column in table.columns], "rows": [list(row) for row in table.rows]},
+        "height": height,
+        "name": name,
+    }
+
+
+def figure(value: Mapping[str, object] | None = None, *, clicks: bool = False) -> gr.HTML:
+    """Place the widget. value: from `value`, or None while there is nothing to show.
+
+    clicks: a click on a point reaches Python as the event ``pick`` with {"curve": number of the trace, "point": number, "x": …, "y": …}.
+    """
+    return widget("figure", value, events=("pick",) if clicks else (), plotly=vendor("plotly"))

@@ -1,0 +1,219 @@
+"""Figures: what is in them, never how they look."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from explorer.figures import attention, curve
+from explorer.figures.attention import Kind
+from explorer.widgets import canvas, figure
+
+Array = NDArray[np.float32]
+LABEL = {"en": "Cross", "zh": "交叉"}
+KEYS = ["A", "blond", "holding", "hands", "."]
+QUERIES = ["Eine", "Blond", "ine", "."]
+WEIGHTS = np.array([[0.8, 0.05, 0.05, 0.05, 0.05], [0, 1, 0, 0, 0], [0.1, 0.48, 0.4, 0.02, 0], [0.2] * 5], np.float32)
+
+
+def softmax(scores: Array) -> Array:
+    raised = np.exp(scores - scores.max(-1, keepdims=True))
+    made: Array = (raised / raised.sum(-1, keepdims=True)).astype(np.float32)
+    return made
+
+
+def flat(layers: int, heads: int, queries: int, keys: int) -> Array:
+    return np.full((layers, heads, queries, keys), 1 / keys, np.float32)
+
+
+def part(made: object, name: str) -> dict[str, object]:
+    found: dict[str, object] = next(trace for trace in attention.plain(made)["data"] if trace["name"] == name)  # type: ignore[attr-defined,arg-type,index]
+    return found
+
+
+def test_the_map_shows_every_weight_on_a_fixed_scale() -> None:
+    made = attention.heatmap(WEIGHTS, QUERIES, KEYS)
+    cells = made.data[0]
+    assert np.array_equal(cells.z, WEIGHTS.astype(float))
+    assert (cells.zmin, cells.zmax) == (0, 1)
+    assert list(made.layout.yaxis.range) == [3.5, -0.5]
+    assert list(made.layout.xaxis.range) == [-0.5, 4.5]
+
+
+def test_numbers_stand_in_cells_from_a_tenth_on_white_below_and_black_from_047() -> None:
+    numbers = attention.heatmap(WEIGHTS, QUERIES, KEYS).data[2]
+    printed = dict(zip(zip(numbers.y, numbers.x, strict=True), zip(numbers.text, numbers.textfont.color, strict=True), strict=True))
+    assert printed[0, 0] == (".80", "#000000")
+    assert printed[1, 1] == ("1.0", "#000000")
+    assert printed[2, 1] == (".48", "#000000")
+    assert printed[2, 2] == (".40", "#ffffff")
+    assert printed[2, 0] == (".10", "#ffffff")
+    assert (0, 1) not in printed
+    assert len(printed) == np.count_nonzero(WEIGHTS >= 0.1)
+
+
+def test_both_axes_name_each_token_with_its_index() -> None:
+    made = attention.heatmap(WEIGHTS, QUERIES, KEYS, query_space=[True, True, False, False])
+    assert [text.count(word) for text, word in zip(made.layout.xaxis.ticktext, KEYS, strict=True)] == [1] * 5
+    assert all(f">{i}<" in text for i, text in enumerate(made.layout.yaxis.ticktext))
+    assert "‐" in made.layout.yaxis.ticktext[2] and "‐" not in made.layout.yaxis.ticktext[1]
+    assert "‐" not in made.layout.yaxis.ticktext[3], "a full stop continues no word"
+
+
+def test_a_token_is_never_markup() -> None:
+    made = attention.heatmap(WEIGHTS[:1, :1], ["<b>x</b>"], ['<a href="javascript:alert(1)">'])
+    assert "<a" not in made.layout.xaxis.ticktext[0] and "<b>" not in made.layout.yaxis.ticktext[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "drawn"),
+    [(" ", "␠"), ("a\nb", "a⏎b"), ("\x00", "␀"), ("", "∅"), ("\u202eevil", "⟨U+202E⟩evil"), ("שלום", "שלום"), ("👩‍👧", "👩‍👧")],
+)
+def test_what_cannot_be_seen_is_drawn_as_a_sign(text: str, drawn: str) -> None:
+    assert attention.shown(text) == drawn
+
+
+def test_a_masked_cell_is_empty_and_not_zero() -> None:
+    allowed = np.tril(np.ones((4, 4), bool))
+    made = attention.heatmap(WEIGHTS[:, :4], QUERIES, KEYS[:4], allowed=allowed)
+    assert np.isnan(made.data[0].z[0, 1]) and not np.isnan(made.data[0].z[1, 0])
+
+
+def test_a_locked_row_stands_above_the_map_as_bars() -> None:
+    made = attention.heatmap(WEIGHTS, QUERIES, KEYS, lock=(0, 0))
+    bars = made.data[3]
+    assert np.allclose(bars.y, WEIGHTS[0]) and bars.yaxis == "y2"
+    assert made.layout.yaxis2.range[0] == 0, "bars begin at 0"
+    assert [shape.line.color for shape in made.layout.shapes] == ["var(--query)", "var(--key)"]
+
+
+def test_weights_that_do_not_fit_their_labels_are_named_with_both_sizes() -> None:
+    with pytest.raises(ValueError, match=r"weights \(4, 5\) for 3 queries and 5 keys"):
+        attention.heatmap(WEIGHTS, QUERIES[:3], KEYS)
+    with pytest.raises(ValueError, match=r"lock \(9, 0\) in a map of 4 queries and 5 keys"):
+        attention.heatmap(WEIGHTS, QUERIES, KEYS, lock=(9, 0))
+    with pytest.raises(ValueError, match=r"weights \(2, 3, 4, 4\) for 4 queries and 5 keys"):
+        Kind("cross", LABEL, flat(2, 3, 4, 4), QUERIES, KEYS)
+
+
+def test_the_browsers_skeleton_and_the_figure_have_the_same_traces_and_axes() -> None:
+    made, bare = attention.plain(attention.heatmap(WEIGHTS, QUERIES, KEYS)), attention.skeleton()
+    assert [trace["name"] for trace in made["data"]] == [trace["name"] for trace in bare["data"]]  # type: ignore[attr-defined]
+    assert json.loads(json.dumps(bare)) == bare
+
+
+def test_a_telling_cell_is_a_far_confident_look_that_not_everybody_shares() -> None:
+    scores = np.zeros((1, 3, 6, 6), np.float32)
+    scores[0, 0][np.arange(6), np.arange(6)] = 4  # a diagonal head
+    scores[0, 0, 4] = [0, 6, 0, 0, 0, 0]  # … in which one word looks far
+    scores[0, 1, :, 5] = 8  # everybody rests on the full stop
+    kind = Kind("cross", LABEL, softmax(scores), ["Der", "Hund", "läuft", "zum", "Händ", "."], ["The", "hands", "dog", "runs", "to", "."])
+    found = attention.pick(kind)
+    assert (found["layer"], found["head"], found["row"], found["col"]) == (0, 0, 4, 1)
+
+
+def test_a_telling_cell_is_never_a_masked_one() -> None:
+    allowed = np.tril(np.ones((5, 5), bool))
+    weights = softmax(np.where(allowed, 0, -np.inf).astype(np.float32)[None, None])
+    found = attention.pick(Kind("decoder", LABEL, weights, list("abcde"), list("abcde"), mask="causal"))
+    assert found["col"] <= found["row"]
+
+
+@pytest.mark.parametrize(("shift", "job"), [(-1, "previous"), (1, "next"), (0, "itself")])
+def test_a_head_that_always_looks_beside_itself_has_that_job(shift: int, job: str) -> None:
+    scores = np.zeros((2, 2, 6, 6), np.float32)
+    for i in range(6):
+        if 0 <= i + shift < 6:
+            scores[1, 0, i, i + shift] = 5
+    found = attention.jobs(Kind("encoder", LABEL, softmax(scores), list("abcdef"), list("abcdef")))
+    assert [(one["layer"], one["head"], one["job"]) for one in found] == [(1, 0, job)]
+    assert 0.4 <= float(str(found[0]["score"])) <= 1
+
+
+def test_a_head_that_rests_on_one_token_aligns_nothing() -> None:
+    scores = np.zeros((1, 2, 5, 5), np.float32)
+    scores[0, 0, :, 4] = 9
+    scores[0, 1][np.arange(5), [2, 1, 0, 4, 3]] = 9
+    found = attention.jobs(Kind("cross", LABEL, softmax(scores), list("abcde"), list("vwxyz")))
+    assert {(one["head"], one["job"]) for one in found} == {(0, "last"), (1, "alignment")}
+
+
+def test_rollout_follows_the_residual_path_by_half_in_every_layer() -> None:
+    weights = np.zeros((2, 1, 2, 2), np.float32)
+    weights[..., 0] = 1  # both queries look at key 0 only
+    made = attention.rollout(Kind("encoder", LABEL, weights, ["a", "b"], ["a", "b"]))
+    assert np.allclose(made, [[1, 0], [0.75, 0.25]])
+
+
+def test_rollout_of_cross_attention_passes_through_the_encoder() -> None:
+    weights = np.zeros((1, 1, 2, 2), np.float32)
+    weights[..., 0] = 1
+    encoder = Kind("encoder", LABEL, weights, ["a", "b"], ["a", "b"])
+    cross = Kind("cross", LABEL, np.array([[[[0, 1]]]], np.float32), ["x"], ["a", "b"], through="encoder")
+    assert np.allclose(attention.rollout(cross, encoder), [[0.5, 0.5]])
+
+
+def test_a_value_is_json_and_says_what_the_browser_needs() -> None:
+    kinds = [Kind("cross", LABEL, flat(2, 3, 4, 5), QUERIES, KEYS, through="encoder")]
+    made = attention.value(kinds, silenced=[("cross", 1, 2)], state="stored")
+    assert json.loads(json.dumps(made)) == made
+    assert (made["layers"], made["heads"], made["state"], made["silenced"]) == (2, 3, "stored", [["cross", 1, 2]])
+    assert set(made["pick"]) == {"kind", "layer", "head", "row", "col"}  # type: ignore[call-overload]
+
+
+def test_no_attention_at_all_is_refused() -> None:
+    with pytest.raises(ValueError, match="0 kinds"):
+        attention.value([])
+
+
+def test_a_long_map_is_pooled_and_its_rows_still_sum_to_one() -> None:
+    size = 700
+    scores = np.random.default_rng(0).normal(size=(1, 1, size, size)).astype(np.float32)
+    kind = Kind("encoder", LABEL, softmax(scores), [str(i) for i in range(size)], [str(i) for i in range(size)])
+    pooled, factors = attention._pooled(kind)
+    assert factors == (3, 3)
+    assert pooled.weights.shape == (1, 1, 234, 234)
+    assert np.allclose(pooled.weights.sum(-1), 1, atol=1e-4)
+    assert attention.value([kind])["kinds"][0]["pooled"] == [3, 3]  # type: ignore[index]
+
+
+def test_one_token_on_each_side_is_a_map_too() -> None:
+    kind = Kind("cross", LABEL, np.ones((1, 1, 1, 1), np.float32), ["Hallo"], ["Hi"])
+    assert attention.value([kind])["pick"] == {"kind": "cross", "layer": 0, "head": 0, "row": 0, "col": 0}
+
+
+def test_a_training_curve_begins_at_zero_and_has_a_line_for_each_set() -> None:
+    log = [{"epoch": i, "loss": 5 - i, "validation": 4 - i / 2} for i in range(1, 4)]
+    made = curve.training(log)
+    assert [trace.name for trace in made.data] == ["loss", "validation"]
+    assert list(made.data[1].y) == [3.5, 3.0, 2.5]
+    assert made.layout.yaxis.range[0] == 0 and made.layout.yaxis.title.text
+    with pytest.raises(ValueError, match="without validation"):
+        curve.training([{"epoch": 1, "loss": 2}])
+
+
+def test_a_figure_travels_with_its_table_and_its_sentence() -> None:
+    made = figure.value(
+        curve.training([{"epoch": 1, "loss": 2, "validation": 3}]),
+        title=LABEL,
+        sentence={"en": "One.", "zh": "一。"},
+        table=figure.Table([LABEL, LABEL], [["a", 1.5], ["b", None]]),
+        legend=[figure.Mark(LABEL, "var(--cat-1)")],
+    )
+    assert json.loads(json.dumps(made)) == made
+    with pytest.raises(ValueError, match=r"rows of \[1\] cells under 2 columns"):
+        figure.Table([LABEL, LABEL], [["a"]])
+
+
+def test_an_image_may_grow_in_any_order_but_each_pixel_once() -> None:
+    image = np.arange(6, dtype=np.float32).reshape(2, 3)
+    texts = {"title": LABEL, "sentence": LABEL}
+    made = canvas.value(image, limits=(0, 5), made=4, order=np.array([5, 4, 3, 2, 1, 0]), **texts)
+    assert made["made"] == 4 and json.loads(json.dumps(made)) == made
+    with pytest.raises(ValueError, match="an order of 2 positions for 6 pixels"):
+        canvas.value(image, order=np.array([0, 1]), **texts)
+    with pytest.raises(ValueError, match="7 pixels made of 6"):
+        canvas.value(image, made=7, **texts)
