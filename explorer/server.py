@@ -16,7 +16,8 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+import warnings
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -41,7 +42,7 @@ from starlette.routing import Route  # noqa: E402
 
 from explorer.delivery import CHECK, IMMUTABLE, Asset, Shelf  # noqa: E402
 from explorer.document import imported, rewrite  # noqa: E402
-from explorer.engine import Engine  # noqa: E402
+from explorer.engine import Engine, TooSlow  # noqa: E402
 from explorer.figures import theme  # noqa: E402
 from explorer.gate import FRAME, Gate, rules  # noqa: E402
 from explorer.lab import Lab  # noqa: E402
@@ -88,7 +89,7 @@ class Site:
 
     def __init__(self, labs: Sequence[Lab], engine: Engine | None = None, began: float | None = None) -> None:
         self.labs = tuple(labs)
-        self.engine = Engine() if engine is None else engine
+        self.engine = Engine("models.device:device") if engine is None else engine
         self.readiness = Readiness(time.monotonic() if began is None else began, {lab.slug for lab in labs if lab.probe is not None})
         self.ui = Shelf.folder(base.FOLDER, frozenset({".js", ".css"}))
         self.vendor = Shelf({f"{name}.js": base.vendor_file(name) for name in VENDOR}, effort=9)
@@ -100,20 +101,23 @@ class Site:
         self.pages = facts(labs)
         self.app = Starlette(lifespan=self._life, routes=self._routes())
         self.blocks = build(labs, self.engine)
-        gr.mount_gradio_app(
-            self.app,
-            self.blocks,
-            "/",
-            theme=base.gradio_theme(),
-            run_history=False,
-            footer_links=[],
-            show_error=False,
-            ssr_mode=False,
-            enable_monitoring=False,
-            max_file_size=0,
-            allowed_paths=[],
-            blocked_paths=["/"],
-        )
+        with warnings.catch_warnings():
+            # Gradio says of every app with several pages that it is not rendered on the server, also to those who ask for just that.
+            warnings.filterwarnings("ignore", "SSR mode is not supported", UserWarning)
+            gr.mount_gradio_app(
+                self.app,
+                self.blocks,
+                "/",
+                theme=base.gradio_theme(),
+                run_history=False,
+                footer_links=[],
+                show_error=False,
+                ssr_mode=False,
+                enable_monitoring=False,
+                max_file_size=0,
+                allowed_paths=[],
+                blocked_paths=["/"],
+            )
         self.gate = Gate(self.app, rules(list(self.pages)), self._document)
 
     def drain(self) -> None:
@@ -219,15 +223,27 @@ class Site:
         for lab in self.labs:
             if lab.probe is not None:
                 try:
-                    await lab.probe(self.engine)
+                    await self._answered(lab.probe)
                 except Exception as error:
                     state.failed[lab.slug] = type(error).__name__
                     log.exception("the probe of %s failed", lab.slug)
                 else:
                     state.answered[lab.slug] = round(time.monotonic() - state.began, 2)
-            state.waiting.discard(lab.slug)
+                state.waiting.discard(lab.slug)
         if state.ready:
             print(f"Ready after {time.monotonic() - state.began:.1f} s.", flush=True)
+
+    async def _answered(self, probe: Callable[[Engine], Awaitable[object]]) -> None:
+        # The first call also imports torch and reads the checkpoint; on a machine that is busy starting other things this
+        # alone can outlast the deadline of a call, and the next one then finds both done.
+        for attempts in (2, 1, 0):
+            try:
+                await probe(self.engine)
+            except TooSlow:
+                if not attempts:
+                    raise
+            else:
+                return
 
     # --- pages
 
@@ -300,9 +316,8 @@ def _listener(host: str, port: int) -> socket.socket:
     return listener
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """The command line of ``python app.py``."""
-    began = time.monotonic()
+def main(arguments: Sequence[str] | None = None, began: float | None = None) -> None:
+    """The command line of ``python app.py``. began: when the program was started, for the times that it tells."""
     environment = os.environ
     parser = argparse.ArgumentParser(prog="app.py", description="Opens the Transformer family explorer for a browser.")
     parser.add_argument("--host", default=environment.get("GRADIO_SERVER_NAME", "0.0.0.0"), help="address to listen on (default: all)")

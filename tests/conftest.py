@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import signal
@@ -12,13 +13,16 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
+T = TypeVar("T")
+
 ROOT = Path(__file__).parent.parent
-PATIENCE = 120.0  # seconds that a start may take on a loaded machine
+PATIENCE = 300.0  # seconds that a start may take on a loaded machine
 
 
 def free_port() -> int:
@@ -28,13 +32,22 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+def built(make: Callable[[], T]) -> T:
+    """What `make` makes, inside a running event loop: outside of one, Gradio opens loops of its own and leaves them open."""
+
+    async def inside() -> T:
+        return make()
+
+    return asyncio.run(inside())
+
+
 class Running:
     """The app as a visitor meets it: ``python app.py`` in a process of its own, on a port that survives a restart."""
 
     def __init__(self, port: int | None = None) -> None:
         self.port = free_port() if port is None else port
         self.url = f"http://127.0.0.1:{self.port}"
-        self._log = tempfile.TemporaryFile()  # noqa: SIM115 (closed in stop)
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self, ready: bool = True) -> Running:
@@ -74,7 +87,7 @@ class Running:
 
     def stop(self) -> None:
         """Ends it, by force after a while."""
-        if self._process is None or self._process.poll() is not None:
+        if self._process is None:
             return
         self._process.terminate()
         try:
@@ -82,6 +95,12 @@ class Running:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait(5)
+        self._process = None
+
+    def close(self) -> None:
+        """Ends it for good."""
+        self.stop()
+        self._log.close()
 
     def restart(self) -> Running:
         """Ends it and starts it again on the same port: whatever it remembered is gone."""
@@ -92,9 +111,14 @@ class Running:
 @pytest.fixture(scope="session")
 def running() -> Iterator[Running]:
     """The whole site, served for all tests of the session."""
-    server = Running().start()
+    server = Running()
+    try:
+        server.start()
+    except BaseException:
+        server.close()
+        raise
     yield server
-    server.stop()
+    server.close()
 
 
 @pytest.fixture(scope="session")

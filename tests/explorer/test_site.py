@@ -1,0 +1,148 @@
+"""Every lab has its page; the document that Gradio writes becomes ours; nothing promised can be left out of a Lab."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from explorer.document import NONCE, Facts, imported, rewrite
+from explorer.engine import Engine
+from explorer.lab import GuidedStep, Lab
+from explorer.labs import LABS
+from explorer.site import build, facts
+from tests.conftest import built
+
+BOTH = {"en": "a word", "zh": "一个词"}
+STEP = GuidedStep(title=BOTH, say=BOTH, query="v=1&sentence=a", view={"kind": "cross", "head": "3.5"})
+
+# What Gradio writes, cut down to what is touched.
+DOCUMENT = """<!doctype html><html lang="en"><head>
+<meta charset="utf-8" />
+<meta property="og:title" content="Gradio" />
+<meta
+    property="og:image"
+    content="https://raw.githubusercontent.com/gradio-app/header-image.jpg"
+/>
+<meta name="twitter:creator" content="@Gradio" />
+<script>window.gradio_config = {"js_on_load": "import(new URL(\\"/ui/0a1b/attention.js\\"", "plotly": "/vendor/0c2d/plotly.js"};</script>
+<script data-gradio-mode>window.iFrameResizer = {autoResize: false};</script>
+<script>
+    (() => {
+        const script = document.createElement("script");
+        script.src = `/static/js/iframeResizer.contentWindow.min.js`;
+    })();
+</script>
+<link rel="manifest" href="/manifest.json" />
+<script type="module" src="./assets/index.js"></script>
+</head><body><gradio-app control_page_title="true"></gradio-app></body></html>"""
+
+
+def lab(**changed: Any) -> Lab:
+    """A lab that promises what every lab must, with some facts changed."""
+    known: dict[str, Any] = {field.name: getattr(LABS[0], field.name) for field in dataclasses.fields(Lab)}
+    return Lab(**{**known, **changed})
+
+
+@pytest.fixture(scope="module")
+def document() -> str:
+    """The rewritten document."""
+    return rewrite(DOCUMENT, Facts("A < B", 'says "hello"'), ["/ui/9/page.css"], lambda address: [address.replace("attention", "lib/dom")])
+
+
+@pytest.fixture
+def engine() -> Iterator[Engine]:
+    """An engine that nobody asks anything."""
+    made = Engine()
+    yield made
+    made.close(0)
+
+
+def test_every_lab_has_a_page_with_its_frame(engine: Engine) -> None:
+    blocks = built(lambda: build(LABS, engine))
+    assert [page[0] for page in blocks.pages] == ["", *(lab.slug for lab in LABS)]
+    config = blocks.get_config_file()
+    for slug in ["", *(lab.slug for lab in LABS)]:
+        inside = set(config["page"][slug]["components"])
+        classes = [" ".join(c["props"].get("elem_classes") or []) for c in config["components"] if c["id"] in inside]
+        assert any("tfe-block-shell" in names for names in classes)
+    assert config["connect_heartbeat"] is False, "a page that keeps a heartbeat holds a second connection in every tab"
+
+
+def test_a_site_with_no_labs_still_has_its_map(engine: Engine) -> None:
+    assert [page[0] for page in built(lambda: build((), engine)).pages] == [""]
+
+
+def test_every_page_says_what_it_is() -> None:
+    told = facts(LABS)
+    assert set(told) == {"/", *(lab.path for lab in LABS)}
+    assert len({fact.title for fact in told.values()}) == len(told)
+    assert all(fact.title and fact.description for fact in told.values())
+
+
+def test_the_document_names_no_other_host(document: str) -> None:
+    assert "githubusercontent" not in document and "Gradio" not in document
+    assert "iframeResizer.contentWindow" not in document and "manifest" not in document
+
+
+def test_the_document_carries_our_title_as_text(document: str) -> None:
+    assert "<title>A &lt; B</title>" in document and 'content="says &quot;hello&quot;"' in document
+
+
+def test_every_script_carries_the_nonce(document: str) -> None:
+    assert document.count("<script") == document.count(f'<script nonce="{NONCE}"') == 5
+
+
+def test_the_page_fetches_its_scripts_and_styles_at_once(document: str) -> None:
+    head = document[: document.index("gradio_config")]
+    for address in ("/ui/0a1b/attention.js", "/ui/0a1b/lib/dom.js"):
+        assert f'<link rel="modulepreload" href="{address}" />' in head
+    assert 'href="/vendor/0c2d/plotly.js"' in head and '<link rel="stylesheet" href="/ui/9/page.css" />' in head
+
+
+def test_light_or_dark_is_decided_before_gradio_starts(document: str) -> None:
+    assert document.index("tfe-theme") > document.index("</gradio-app>")
+    assert document.index("tfe-lang") < document.index("gradio_config")
+
+
+@pytest.mark.parametrize(
+    "gone", ["iframeResizer", '<link rel="manifest" href="/manifest.json" />', "<gradio-app", '<meta charset="utf-8" />']
+)
+def test_a_gradio_that_writes_another_document_is_noticed(gone: str) -> None:
+    with pytest.raises(ValueError, match="this version of Gradio"):
+        rewrite(DOCUMENT.replace(gone, ""), Facts("a", "b"), [], lambda _: [])
+
+
+def test_imports_of_a_module_are_found_as_they_are_written() -> None:
+    source = """import { el } from "./lib/dom.js";
+    import "./lib/keys.js"; export { x } from '../y.js';
+    const z = await import("./z.js"); import("https://a/b.js")"""
+    assert imported(source) == ["./lib/dom.js", "./lib/keys.js", "../y.js", "./z.js"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "named"),
+    [
+        ({"slug": "Trans lation"}, "slug"),
+        ({"title": {"en": "only English"}}, "zh"),
+        ({"line": {"en": "", "zh": "有"}}, "en"),
+        ({"examples": ("a", "b")}, "2 examples"),
+        ({"steps": (STEP,) * 4}, "4 guided steps"),
+        ({"steps": (STEP,) * 9}, "9 guided steps"),
+        ({"interventions": ()}, "intervention"),
+    ],
+)
+def test_a_lab_that_leaves_something_out_is_refused(changed: dict[str, Any], named: str) -> None:
+    with pytest.raises(ValueError, match=named):
+        lab(**changed)
+
+
+def test_a_step_without_chinese_or_with_the_browsers_underscore_is_refused() -> None:
+    with pytest.raises(ValueError, match="zh"):
+        GuidedStep(title=BOTH, say={"en": "a"}, query="", view={})
+    with pytest.raises(ValueError, match="underscore"):
+        GuidedStep(title=BOTH, say=BOTH, query="", view={"_head": "1.1"})
+    with pytest.raises(ValueError, match=r"“\?”"):
+        GuidedStep(title=BOTH, say=BOTH, query="?v=1", view={})
