@@ -103,8 +103,8 @@ HOME: Final = _texts(
         "每张卡片都是一个训练好的模型。打开它，给它您自己的文字、像素或音符，看它的机制如何运转。",
     ),
     lead_one=(
-        "Attention is the idea: every word looks at every other and takes what it needs. Here is a trained model that does it, on your own words, "
-        "with every head in view.",
+        "Attention is the idea: every word looks at every other and takes what it needs. Here is a trained model that does it, "
+        "on your own words, with every head in view.",
         "这个想法就是注意力：每个词都看向所有其他词，各取所需。这里有一个训练好的模型，在您自己的句子上运行，每个头都看得见。",
     ),
     lecture=("Start the guided lecture", "开始导览讲座"),
@@ -118,7 +118,13 @@ HOME: Final = _texts(
     from_=("From {lab}.", "来自{lab}。"),
     looks=("looks at", "看向"),
     map=("Family map", "家族图谱"),
-    picture=("Attention weights of the first example, {rows} queries by {columns} keys", "第一个例子的注意力权重，{rows} 个查询，{columns} 个键"),
-    pointed=("query {query} gives key {key} {weight}", "查询 {query} 给键 {key} 的权重是 {weight}"),
-    real=("From this model’s own run on its first example.", "来自该模型在第一个例子上的真实运行。"),
+    picture=(
+        "Attention weights of the first example, {rows} queries by {columns} keys",
+        "第一个例子的注意力权重，{rows} 个查询，{columns} 个键",
+    ),
+    pointed=("query {query} gives key {key} {weight}.", "查询 {query} 给键 {key} 的权重是 {weight}。"),
+    real=(
+        "One head of this model, from its run on the first example. Point at a word to ask it.",
+        "这是该模型的一个头，来自它在第一个例子上的运行。指向一个词，就能看它问谁。",
+    ),
 )

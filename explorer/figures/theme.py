@@ -98,13 +98,13 @@ FONT_TITLE: Final = 'Charter, "Iowan Old Style", "Noto Serif", Georgia, serif'
 FONT_MONO: Final = 'ui-monospace, "SF Mono", "Cascadia Mono", "Noto Sans Mono", "DejaVu Sans Mono", monospace'
 
 # Weights from 0 to 1: cividis, safe for colour-blind readers, the same way round in both themes.
-WEIGHTS: Final[tuple[str, ...]] = tuple(
-    (
-        "#00224E #00285B #002E6A #053371 #1A386F #273E6E #32436D #3B496C #434E6C #4B546C #535A6D "
-        "#5A5F6E #61656F #686A71 #6F7073 #767676 #7D7C78 #848279 #8C8878 #938E78 #9B9476 #A39A74 "
-        "#ABA072 #B4A76F #BCAE6C #C4B468 #CDBB63 #D5C25E #DEC958 #E7D150 #F0D846 #F9E03A #FEE838"
-    ).split()
+# fmt: off
+WEIGHTS: Final[tuple[str, ...]] = (
+    "#00224E", "#00285B", "#002E6A", "#053371", "#1A386F", "#273E6E", "#32436D", "#3B496C", "#434E6C", "#4B546C", "#535A6D",
+    "#5A5F6E", "#61656F", "#686A71", "#6F7073", "#767676", "#7D7C78", "#848279", "#8C8878", "#938E78", "#9B9476", "#A39A74",
+    "#ABA072", "#B4A76F", "#BCAE6C", "#C4B468", "#CDBB63", "#D5C25E", "#DEC958", "#E7D150", "#F0D846", "#F9E03A", "#FEE838",
 )
+# fmt: on
 # Numbers in cells are white below this weight and black from it on: 4.5:1 or better over the whole scale.
 INK_TURNS_AT: Final = 0.47
 # Signed values, symmetric around 0; the middle is almost the panel.
@@ -172,18 +172,33 @@ def css() -> str:
 
 def token_css() -> str:
     """The tokens as CSS variables: `--query` and its like on :root and on .dark, fonts and the weight scale on :root."""
-    fonts = f"--ease:cubic-bezier(.2,0,0,1);--font-ui:{FONT_UI};--font-title:{FONT_TITLE};--font-mono:{FONT_MONO};--scale-weights:{_gradient(WEIGHTS)};"
+    shared = {
+        "ease": "cubic-bezier(.2,0,0,1)",
+        "font-ui": FONT_UI,
+        "font-title": FONT_TITLE,
+        "font-mono": FONT_MONO,
+        "scale-weights": _gradient(WEIGHTS),
+        "scale-weights-up": _gradient(WEIGHTS, 0),
+    }
     light, dark = (
-        "".join(f"--{name}:{value};" for name, value in tokens.items())
-        + f"--scale-signed:{_gradient(SIGNED[mode])};--scale-surprise:{_gradient(SURPRISE[mode])};"
-        for mode, tokens in TOKENS.items()
+        {**tokens, "scale-signed": _gradient(SIGNED[mode]), "scale-surprise": _gradient(SURPRISE[mode])} for mode, tokens in TOKENS.items()
     )
-    # Bold song faces are missing on many machines, so that Chinese titles wear the sans.
-    return f":root{{{fonts}{light}color-scheme:light;scroll-padding-top:64px}}\n.dark{{{dark}color-scheme:dark}}\n:root:lang(zh){{--font-title:var(--font-ui)}}"
+    return "\n".join(
+        [
+            f":root{{{_declared(shared)}{_declared(light)}color-scheme:light;scroll-padding-top:64px}}",
+            f".dark{{{_declared(dark)}color-scheme:dark}}",
+            # Bold song faces are missing on many machines, so that Chinese titles wear the sans.
+            ":root:lang(zh){--font-title:var(--font-ui)}",
+        ]
+    )
 
 
-def _gradient(scale: Sequence[str]) -> str:
-    return f"linear-gradient(90deg,{','.join(scale)})"
+def _declared(variables: Mapping[str, str]) -> str:
+    return "".join(f"--{name}:{value};" for name, value in variables.items())
+
+
+def _gradient(scale: Sequence[str], towards: int = 90) -> str:
+    return f"linear-gradient({towards}deg,{','.join(scale)})"
 
 
 def gradio_values() -> dict[str, str]:

@@ -90,14 +90,15 @@ export function mount(root, props) {
     const wordWidth = (text) => textWidth(shown(text), 15);
     const left = 18 + Math.max(...queries.map(wordWidth), 40) + 22;
     const cell = { h: 34 };
-    // As wide as the sheet it stands on, within reason; words stand upright where they no longer fit.
-    cell.w = Math.max(34, Math.min(64, (1.36 * cell.h * (queries.length + 2) - left) / keys.length));
+    // As wide as the sheet it stands on, within reason; words stand upright only where they no longer fit.
     const longest = Math.max(...keys.map(wordWidth));
-    const upright = longest > cell.w * 1.02;
+    const roomy = Math.max(1.4 * cell.h * (queries.length + 1.4) - left, longest * keys.length * 0.98) / keys.length;
+    cell.w = Math.max(34, Math.min(66, roomy));
+    const upright = longest > cell.w * 1.03;
     const head = upright ? longest + 30 : 46;
     const width = left + cell.w * keys.length + 2;
     const height = head + cell.h * queries.length + 2;
-    const box = svg("svg", { viewBox: `0 0 ${width} ${height}`, class: "tfe-home-map-picture", role: "img", style: { maxWidth: `${Math.round(width * 1.25)}px` } });
+    const box = svg("svg", { viewBox: `0 0 ${width} ${height}`, class: "tfe-home-map-picture", role: "img", preserveAspectRatio: "xMinYMin" });
     const words = el("p", { class: "tfe-words" });
     const rows = queries.map((text, i) =>
       svg(
@@ -169,7 +170,7 @@ export function mount(root, props) {
     });
     box.addEventListener("pointerleave", () => now?.());
     painters.push(() => now?.());
-    return el("div", { class: "tfe-home-large" }, box, words);
+    return el("div", { class: "tfe-home-large" }, box, words, say(el("p", { class: "tfe-note" }), texts.real));
   }
 
   // ---------------------------------------------------------------- cards

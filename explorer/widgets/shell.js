@@ -263,11 +263,11 @@ export function mount(root, props) {
 
   // ---------------------------------------------------------------- what the open step has to say
   const noteNumber = el("span", { class: "tfe-shell-number here", "aria-hidden": "true" });
-  const noteTitle = el("h2", { class: "tfe-title" });
+  const noteTitle = el("h2", {});
   const noteText = el("p", { class: "tfe-shell-say" });
   const noteClose = el("button", { type: "button", class: "tfe-shell-dismiss", onclick: () => step.set(0) }, "×");
   name(noteClose, words.leave_step);
-  const note = el("section", { class: "tfe-shell-note", hidden: true }, noteNumber, el("div", { "aria-live": "polite" }, noteTitle, noteText), noteClose);
+  const note = el("section", { class: "tfe-shell-note", hidden: true }, noteNumber, el("div", { class: "tfe-shell-lesson", "aria-live": "polite" }, noteTitle, " ", noteText), noteClose);
   name(note, words.steps);
   root.append(note);
 

@@ -2,6 +2,7 @@
 
 import { el } from "./dom.js";
 import { lang, onLang, t } from "./lang.js";
+import { css } from "./theme.js";
 
 const TEXTS = {
   take: { en: "Take along", zh: "带走" },
@@ -146,16 +147,15 @@ const json = (value) => JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, (sig
 
 /**
  * A page that opens anywhere, with no network: the figure with plotly.js inside, the sentence and where it came from.
- * @param {{address: string, figure: {data: any, layout: any}, title: string, sentence: string, note?: string, link: string, dark: boolean,
+ * @param {{address: string, figure: {data: any, layout: any}, title: string, sentence: string, note?: string, link: string,
  *   more?: {label: string, choices: [string, any][], chosen: string, script: string}}} what
  *   more: a choice above the figure; its script is the body of a function (Plotly, node, choice)
  */
-export async function page({ address, figure, title, sentence, note = "", link, dark, more }) {
+export async function page({ address, figure, title, sentence, note = "", link, more }) {
   const answer = await fetch(new URL(address, location.origin));
   if (!answer.ok) throw new Error(`${address}: ${answer.status}`);
   const library = (await answer.text()).replaceAll("</script", "<\\/script");
-  const colours = dark ? ["#121A29", "#EAF0F8", "#93A1B8", "#EBD65C"] : ["#FFFFFF", "#0B1A30", "#5C6A80", "#00336B"];
-  const [panel, ink, faint, accent] = colours;
+  const [panel, ink, faint, accent] = ["--panel", "--ink", "--ink3", "--accent"].map(css); // those of the moment, written out
   const choose = more
     ? `<p><label>${html(more.label)} <select id="choice">${more.choices
         .map(([key]) => `<option${key === more.chosen ? " selected" : ""}>${html(key)}</option>`)

@@ -1,0 +1,131 @@
+"""Colours keep the contrast that reading them needs, in both themes, and are written in one place."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from explorer.figures import theme
+
+GROUNDS = ("paper", "panel", "sunk")
+MODES: tuple[theme.Mode, ...] = ("light", "dark")
+
+
+def worst(mode: theme.Mode, colour: str, grounds: tuple[str, ...] = GROUNDS) -> float:
+    tokens = theme.TOKENS[mode]
+    return min(theme.contrast(tokens[colour], tokens[ground]) for ground in grounds)
+
+
+def test_contrast_is_that_of_the_guidelines() -> None:
+    assert theme.contrast("#000000", "#FFFFFF") == pytest.approx(21)
+    assert theme.contrast("#777777", "#FFFFFF") == pytest.approx(4.48, abs=0.01)
+    assert theme.contrast("#FFFFFF", "#777777") == theme.contrast("#777777", "#FFFFFF")
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_both_themes_have_the_same_tokens(mode: theme.Mode) -> None:
+    assert theme.TOKENS[mode].keys() == theme.LIGHT.keys()
+    assert all(re.fullmatch("#[0-9A-F]{6}", colour) for colour in theme.TOKENS[mode].values())
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("colour", ["ink", "ink2", "ink3", "query", "key", "out"])
+def test_text_reads_on_every_ground(mode: theme.Mode, colour: str) -> None:
+    assert worst(mode, colour) >= 4.5
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("role", ["query", "key", "out", "warn", "bad", "accent"])
+def test_a_role_reads_on_its_own_soft_ground(mode: theme.Mode, role: str) -> None:
+    assert worst(mode, role, (f"{role}-soft",)) >= 4.5
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_accent_button_reads(mode: theme.Mode) -> None:
+    assert worst(mode, "on-accent", ("accent",)) >= 4.5
+    # So does the shade it takes under the pointer: 88 % accent, 12 % ink.
+    tokens = theme.TOKENS[mode]
+    assert theme.contrast(theme.mix([tokens["accent"], tokens["ink"]], 0.12), tokens["on-accent"]) >= 4.5
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_borders_of_controls_and_the_focus_ring_are_seen(mode: theme.Mode) -> None:
+    assert round(worst(mode, "control"), 1) >= 3
+    assert worst(mode, "focus") >= 3
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_categories_are_seen_on_a_panel(mode: theme.Mode) -> None:
+    assert len(set(theme.CATEGORIES[mode])) == 10
+    assert min(theme.contrast(colour, theme.TOKENS[mode]["panel"]) for colour in theme.CATEGORIES[mode]) >= 3
+
+
+def test_a_number_reads_in_every_cell_of_the_weight_scale() -> None:
+    for step in range(1001):
+        ink = "#FFFFFF" if step / 1000 < theme.INK_TURNS_AT else "#000000"
+        assert theme.contrast(ink, theme.mix(theme.WEIGHTS, step / 1000)) >= 4.5, step / 1000
+
+
+def test_the_weight_scale_grows_steadily_in_lightness() -> None:
+    lights = [theme.luminance(colour) for colour in theme.WEIGHTS]
+    assert lights == sorted(lights)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_middle_of_the_signed_scale_is_nearly_the_panel(mode: theme.Mode) -> None:
+    assert theme.contrast(theme.mix(theme.SIGNED[mode], 0.5), theme.TOKENS[mode]["panel"]) < 1.2
+
+
+def test_a_scale_ends_where_it_says_and_knows_nothing_beyond() -> None:
+    assert theme.mix(theme.WEIGHTS, 0) == theme.WEIGHTS[0]
+    assert theme.mix(theme.WEIGHTS, 1) == theme.WEIGHTS[-1]
+    assert theme.mix(["#000000", "#FFFFFF"], 0.5) == "#808080"
+    with pytest.raises(ValueError, match="is not between 0 and 1"):
+        theme.mix(theme.WEIGHTS, 1.5)
+
+
+def test_the_style_sheet_holds_every_widget_and_every_token() -> None:
+    sheet = theme.css()
+    for name, colour in theme.DARK.items():
+        assert f"--{name}:{colour};" in sheet
+    for path in theme.WIDGETS.glob("*.css"):
+        assert path.read_text("utf-8") in sheet, path.name
+    assert sheet.count("{") == sheet.count("}")
+
+
+def test_every_variable_that_a_sheet_uses_exists() -> None:
+    sheet = theme.css()
+    defined = set(re.findall(r"(--[\w-]+)\s*:", sheet))
+    scripts = "".join(re.sub(r"/\*.*?\*/|//[^\n]*", "", path.read_text("utf-8"), flags=re.S) for path in theme.WIDGETS.rglob("*.js"))
+    set_by_scripts = set(re.findall(r"""["'](--[\w-]+)["']""", scripts))
+    # With a fallback, "var(--x, 0)", a variable may stay away.
+    used = set(re.findall(r"var\((--[\w-]+)\)", sheet)) | set(re.findall(r"var\((--[\w-]+)\)", scripts))
+    assert used - defined - set_by_scripts == set()
+
+
+def test_sheets_and_scripts_write_no_colour_of_their_own() -> None:
+    # Black and white stand on the weight scale and behind the squares of a QR code; shadows and veils are no colours of the page.
+    for path in [*theme.WIDGETS.rglob("*.css"), *theme.WIDGETS.rglob("*.js")]:
+        found = {colour.lower() for colour in re.findall(r"[\"': (](#[0-9a-fA-F]{3}(?:[0-9a-fA-F]{3})?)\b", path.read_text("utf-8"))}
+        assert found <= {"#fff", "#000", "#ffffff", "#000000"}, f"{path.relative_to(theme.WIDGETS)}: {found}"
+
+
+def test_figures_take_their_colours_from_the_page_or_carry_them_along() -> None:
+    page = theme.template()
+    assert page.layout.paper_bgcolor == "var(--panel)"
+    assert theme.template("dark").layout.paper_bgcolor == theme.DARK["panel"]
+    assert page.layout.xaxis.tickfont.size == 12
+    assert page.layout.colorscale.sequential[0][1] == theme.WEIGHTS[0]
+
+
+def test_colours_are_written_in_one_python_file() -> None:
+    root = Path(theme.__file__).parent.parent
+    for path in root.rglob("*.py"):
+        if path != Path(theme.__file__) and path.name not in {
+            "document.py",
+            "qr.py",
+        }:  # an icon for the browser's tab; the squares of a code
+            found = {colour.lower() for colour in re.findall(r"[\"'](#[0-9a-fA-F]{6})[\"']", path.read_text("utf-8"))}
+            assert found <= {"#ffffff", "#000000"}, path.relative_to(root)  # numbers in cells are white or black
