@@ -2,7 +2,7 @@
 
 import { clear, el, segmented } from "./lib/dom.js";
 import { lang, onLang, t } from "./lib/lang.js";
-import { view } from "./lib/state.js";
+import { bus, request, view } from "./lib/state.js";
 import { dark, onTheme } from "./lib/theme.js";
 
 const TEXT = {
@@ -10,7 +10,6 @@ const TEXT = {
   pick: { en: "Which of bertviz's views", zh: "选择 bertviz 的视图" },
   frame: { en: "bertviz: {view} of this run", zh: "bertviz：本次运行的{view}" },
   waiting: { en: "bertviz is drawing …", zh: "bertviz 正在绘制……" },
-  empty: { en: "There is no run to look at yet.", zh: "还没有可看的运行。" },
 };
 const VIEWS = {
   head: {
@@ -37,15 +36,19 @@ const VIEWS = {
 };
 const LOWEST = 160; // pixels of the frame
 
-/** props.note: {en, zh} or null. value: see bertviz.py. Event: show({view, run, kind, head}). */
+/**
+ * props.note: {en, zh} or null. value: see bertviz.py. Event: show({view, run, kind, head}).
+ * The run is the one in the address, so this widget needs no word from the one that owns the input.
+ */
 export function mount(root, props, emit, watch) {
-  let value = props.value ?? { state: "empty" };
-  let chosen = view.get("bertviz") in VIEWS ? view.get("bertviz") : "head";
-  let latest = value.run; // of the run that the page shows now
-  let asked = null; // what the server was asked last, as text
+  let value = props.value ?? { state: "ready" };
+  const wanted = () => (Object.hasOwn(VIEWS, view.get("bertviz") ?? "") ? view.get("bertviz") : null);
+  let chosen = wanted() ?? "head";
+  let asked = null; // what the server was asked and has not answered, as text
   let alive = false; // has the frame told its size?
   let frame = null;
   let source = null;
+  let framed = chosen; // the view in the frame, while another one may be on its way
   let slow = null;
 
   const title = el("summary", { class: "tfe-title" });
@@ -56,7 +59,7 @@ export function mount(root, props, emit, watch) {
   const box = el("div", { class: "tfe-bertviz-box" });
   const picker = segmented({ options: [], value: chosen, label: "", onPick: (key) => pick(key) });
   const body = el("div", { class: "tfe-bertviz-body" }, el("div", { class: "tfe-row" }, picker.node, status), say, error, box, note);
-  const unfold = el("details", { class: "tfe-panel tfe-bertviz-unfold", open: view.get("bertviz") in VIEWS }, title, body);
+  const unfold = el("details", { class: "tfe-panel tfe-bertviz-unfold", open: wanted() !== null }, title, body);
   root.replaceChildren(unfold);
 
   const look = () => ({ theme: dark() ? "dark" : "light", lang: lang() });
@@ -67,9 +70,10 @@ export function mount(root, props, emit, watch) {
     draw();
   }
 
+  const named = (which, run) => JSON.stringify([which, run]);
+
   function ask() {
-    const detail = { view: chosen, run: value.run ?? "", kind: view.get("kind"), head: view.get("head") };
-    const key = JSON.stringify([detail.view, detail.run]);
+    const key = named(chosen, request.get());
     if (key === asked) return;
     asked = key;
     clearTimeout(slow);
@@ -77,7 +81,7 @@ export function mount(root, props, emit, watch) {
       box.classList.add("tfe-stale");
       status.textContent = t(TEXT.waiting);
     }, 150);
-    emit.show(detail);
+    emit.show({ view: chosen, run: request.get(), kind: view.get("kind"), head: view.get("head") });
   }
 
   function settle() {
@@ -89,6 +93,7 @@ export function mount(root, props, emit, watch) {
   function place(src) {
     if (src === source) return;
     source = src;
+    framed = chosen;
     alive = false;
     const { theme, lang: language } = look();
     // A new element each time: another address in the same one would become an entry of the browser's history.
@@ -96,14 +101,8 @@ export function mount(root, props, emit, watch) {
     clear(box).append(frame);
   }
 
-  /** Whatever is shown is no longer what is wanted: the next drawing asks for it. */
-  function again() {
-    value = { state: "ready", run: latest, views: value.views };
-    source = null;
-  }
-
   function draw() {
-    const views = (value.views ?? Object.keys(VIEWS)).filter((key) => key in VIEWS);
+    const views = (value.views ?? Object.keys(VIEWS)).filter((key) => Object.hasOwn(VIEWS, key));
     if (!views.includes(chosen)) chosen = views[0];
     title.textContent = t(TEXT.title);
     picker.set({ label: t(TEXT.pick), value: chosen, options: views.map((key) => ({ key, label: t(VIEWS[key].short) })) });
@@ -112,21 +111,18 @@ export function mount(root, props, emit, watch) {
     note.hidden = !props.note;
     error.hidden = true;
     if (!unfold.open) return;
-    if (value.state === "empty") {
-      status.textContent = t(TEXT.empty);
-      return;
-    }
-    if (value.state === "shown" && value.view === chosen) {
+    const answered = value.view === chosen && value.run === request.get();
+    if (value.state === "shown" && answered) {
       settle();
       place(value.src);
-    } else if (value.state === "refused" && value.view === chosen) {
+    } else if (value.state === "refused" && answered) {
       settle();
       clear(box);
       frame = source = null;
       error.textContent = t(value.error);
       error.hidden = false;
     } else ask();
-    if (frame) frame.title = t(TEXT.frame, { view: t(VIEWS[chosen].name) });
+    if (frame) frame.title = t(TEXT.frame, { view: t(VIEWS[framed].name) });
   }
 
   const tell = () => frame?.contentWindow?.postMessage(look(), "*"); // the frame has no origin of its own to name
@@ -140,29 +136,30 @@ export function mount(root, props, emit, watch) {
     frame.style.height = `${Math.min(most, Math.max(LOWEST, Math.ceil(height) + 18))}px`; // 18: a scroll bar below
   });
   unfold.addEventListener("toggle", () => {
-    if (!unfold.open && frame && !alive) again(); // the server had forgotten this view
-    asked = null;
+    if (!unfold.open) {
+      asked = null; // so that opening it again asks again, should no answer have come
+      if (frame && !alive) {
+        value = { ...value, state: "ready" }; // the server had forgotten this view
+        source = null;
+      }
+    }
     view.set({ bertviz: unfold.open ? chosen : null });
     draw();
   });
   view.on(["bertviz"], () => {
-    const wanted = view.get("bertviz");
-    if (wanted in VIEWS) chosen = wanted;
-    unfold.open = wanted in VIEWS;
+    chosen = wanted() ?? chosen;
+    unfold.open = wanted() !== null;
     draw();
   });
+  bus.on("request", draw);
   onTheme(tell);
   onLang(() => {
     draw();
     tell();
   });
   watch("value", () => {
-    const next = props.value ?? { state: "empty" };
-    const answer = next.state === "shown" || next.state === "refused";
-    if (answer && next.run !== latest) return again(), draw(); // of a run that has been left meanwhile
-    value = next;
-    if (answer) asked = null;
-    else latest = value.run;
+    value = props.value ?? { state: "ready" };
+    if (named(value.view, value.run) === asked) asked = null;
     draw();
   });
   draw();

@@ -2,12 +2,12 @@
 
 The value it draws is one JSON object, built with `ready`, `shown` and `refused`.
 
-    state: "empty" | "ready" | "shown" | "refused"
-    run: the request part of the permalink, which the widget hands back when it asks
+    state: "ready" | "shown" | "refused"
+    run: the request part of the permalink that was asked for
     views: those that this run can be seen in; view, src: what the frame shows
     error: {en, zh} or None
 
-Its one event, `show`, asks for a view: {"view", "run", "kind", "head"}; `Look.of` reads it.
+Its one event, `show`, asks for a view of the run in the address: {"view", "run", "kind", "head"}; `Look.of` reads it.
 """
 
 from __future__ import annotations
@@ -33,8 +33,7 @@ ENCODER_DECODER: Final[Text] = {
 
 def bertviz(value: Value | None = None, *, note: Text | None = None) -> gr.HTML:
     """Place the widget. note: what a visitor has to know to compare these views with the ones around them."""
-    start: Value = {"state": "empty"} if value is None else value
-    return widget("bertviz", start, events=("show",), note=None if note is None else dict(note))
+    return widget("bertviz", ready() if value is None else value, events=("show",), note=None if note is None else dict(note))
 
 
 @dataclass(frozen=True)
@@ -42,7 +41,7 @@ class Look:
     """What a visitor wants to see. Nonsense in the event becomes the default: it can only come from a made-up request."""
 
     view: View
-    run: str  # the request part of the permalink
+    run: str  # the request part of the permalink, empty for the first example
     chosen: str = ""  # key of the attention shown first
     layer: int = 0  # from 0
     head: int = 0
@@ -62,12 +61,9 @@ def _place(number: str) -> int:
     return int(number) - 1 if number.isascii() and number.isdecimal() and 0 < len(number) < 4 and int(number) else 0
 
 
-def ready(run: str, views: Sequence[View] = VIEWS) -> Value:
-    """A run that may be looked at; nothing is computed until somebody does.
-
-    views: without "neuron" where queries and keys were not watched.
-    """
-    return {"state": "ready", "run": run, "views": list(views), "error": None}
+def ready(views: Sequence[View] = VIEWS) -> Value:
+    """Closed, and nothing is computed. views: without "neuron" where queries and keys are never watched."""
+    return {"state": "ready", "views": list(views), "error": None}
 
 
 def shown(look: Look, attentions: Sequence[Attention], store: ArrayStore | None = None) -> Value:
@@ -90,9 +86,9 @@ def shown(look: Look, attentions: Sequence[Attention], store: ArrayStore | None 
         digest = (frames() if store is None else store).put(document.encode())
     except TooLarge as error:
         return refused(look, error.text, views)
-    return {**ready(look.run, views), "state": "shown", "view": view, "src": f"/frames/{digest}"}
+    return {**ready(views), "state": "shown", "run": look.run, "view": view, "src": f"/frames/{digest}"}
 
 
 def refused(look: Look, error: Text, views: Sequence[View] = VIEWS) -> Value:
     """Why this view is not shown, in one sentence."""
-    return {**ready(look.run, views), "state": "refused", "view": look.view, "error": dict(error)}
+    return {**ready(views), "state": "refused", "run": look.run, "view": look.view, "error": dict(error)}
