@@ -30,8 +30,9 @@ const run = ([style, text, address]) =>
       ? document.createTextNode(text)
       : el({ strong: "strong", em: "em", code: "code" }[style], { text });
 
-/** props: kicker, title, line, spoken {en, zh}; equation [[style, text]]; pairs [{label, figure, note, why}]; prose {en: blocks, zh: blocks}. */
-export function mount(root, props) {
+/** props: kicker, title, line, spoken {en, zh}; equation [[style, text]]; pairs [{label, figure, note, why, hint}]; prose {en: blocks, zh: blocks}. */
+export function mount(root, props, emit) {
+  let opened = false;
   const kicker = el("p", { class: "tfe-kicker" });
   const title = el("h1", { class: "tfe-card-title" });
   const math = el("span", { class: "tfe-card-equation", role: "img" }, ...equation(props.equation));
@@ -54,6 +55,8 @@ export function mount(root, props) {
     document.body.classList.toggle("tfe-card-open", open); // what else belongs to the card, as its training curve, follows by style
     more.setAttribute("aria-expanded", String(open));
     more.textContent = t(open ? TEXT.fold : TEXT.unfold);
+    if (open && !opened) emit.unfold({});
+    opened ||= open;
     if (open) window.dispatchEvent(new Event("resize"));
   }
 
@@ -85,7 +88,7 @@ export function mount(root, props) {
       ...props.pairs.map((pair) =>
         el(
           "div",
-          { title: pair.why ? t(pair.why) : null },
+          { title: pair.why || pair.hint ? t(pair.why ?? pair.hint) : null },
           el("dt", { text: t(pair.label) }),
           el("dd", {}, el("strong", { text: t(pair.figure) }), " ", pair.note ? el("span", { text: t(pair.note) + (pair.why ? " †" : "") }) : null),
         ),

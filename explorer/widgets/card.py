@@ -1,4 +1,4 @@
-"""The card of a lab: what it is, its equation in the colours of its roles, four figures from `model.json`, and the model card behind them."""
+"""The card of a lab: what it is, its equation in the colours of its roles, its figures from `model.json`, and the model card."""
 
 from __future__ import annotations
 
@@ -17,22 +17,28 @@ ROLES = frozenset({"query", "key", "value", "sup", "sub", "root"})
 
 @dataclass(frozen=True)
 class Pair:
-    """One figure in the title row. value: the figure itself. note: smaller, beside it. why: the longer remark behind a † , or None."""
+    """One figure in the title row.
+
+    value: the figure itself. note: smaller, beside it. why: a longer remark, marked by a † and spelled out in the model card.
+    hint: what hovering adds.
+    """
 
     label: Text
     value: str | Text
     note: str | Text = ""
     why: Text | None = None
+    hint: Text | None = None
 
 
 def card(*, kicker: Text, title: Text, line: Text, equation: str, spoken: Text, pairs: Sequence[Pair], prose: Mapping[str, str]) -> gr.HTML:
-    """Place the card; it has no events.
+    """Place the card. Its event `unfold` comes when the model card is opened for the first time.
 
     equation: see `terms`; spoken: the same for those who hear it. prose: the model card as Markdown, one text for each language.
     """
     return widget(
         "card",
         {},
+        events=("unfold",),
         kicker=dict(kicker),
         title=dict(title),
         line=dict(line),

@@ -66,6 +66,8 @@ export function mount(root, props, emit, watch) {
   let mine = value.request?.sentence ?? ""; // what we last put into the box
   let pending = null; // the request on its way to the server, until an answer to it arrives
   let stopped = false;
+  const canonical = (query) => new URLSearchParams(query ?? "").toString();
+  const first = canonical(value.query);
 
   // ── the input ──
   const label = el("label", { for: id });
@@ -202,6 +204,7 @@ export function mount(root, props, emit, watch) {
     const again = pending !== null;
     pending = what;
     stopped = false;
+    bus.fire("asking", true); // the other knobs wait: they belong to the result that is about to leave
     paintState();
     if (again) emit.stop({}); // the newest wish wins: what still runs is given up first
     send();
@@ -210,6 +213,7 @@ export function mount(root, props, emit, watch) {
   function stop() {
     pending = null;
     stopped = true;
+    bus.fire("asking", false);
     emit.stop({});
     paintState();
   }
@@ -415,10 +419,12 @@ export function mount(root, props, emit, watch) {
     if (!unfinished) {
       pending = null;
       stopped = false;
+      bus.fire("asking", false);
     }
     const { error: _e, notice: _n, ...kept } = value;
     value = next.state === "waiting" || next.state === "refused" ? { ...kept, ...next } : next;
-    if (next.query && !unfinished && (next.state === "live" || request.get())) request.set(next.query);
+    // The bare address stands for the first example; everything else is written out in it.
+    if (next.query && !unfinished && (canonical(next.query) !== first || request.get())) request.set(next.query);
     fillControls();
     draw();
   };
@@ -433,7 +439,6 @@ export function mount(root, props, emit, watch) {
   onOpen(open);
   draw();
   fillControls();
-  const canonical = (query) => new URLSearchParams(query ?? "").toString();
   const linked = request.get();
-  if (linked && linked !== canonical(value.query)) open(linked);
+  if (linked && linked !== first) open(linked);
 }

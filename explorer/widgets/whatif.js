@@ -60,13 +60,15 @@ function paint(canvas, values, rows, columns, colours, low, high) {
 /**
  * props.modes: [{key, label, title}] each text {en, zh}, in the order of the switch; a key needs an editor below.
  * props.numberLabel: {en, zh} · props.scales: {weights: [hex…], signed: {light, dark}} · props.pick: {kind, head} looked at on arrival.
- * value: see whatif.py. Event: change(request), the whole request as it shall be.
+ * value: see whatif.py. Event: ask(request), the whole request as it shall be.
  */
 export function mount(root, props, emit, watch) {
   let value = props.value ?? { state: "empty" };
   let wanted = value.request ?? null; // the request as the controls stand, ahead of the answer
   let mode = value.mode ?? props.modes[0].key;
   let waiting = false;
+  let mine = false; // the answer under way is to this panel's own question: its mode stays the visitor's
+  let elsewhere = false; // another sentence is being read
   let drawn = null; // unpacked maps of the answer in view
   let chosenMap = null;
   const weights = ramp(props.scales.weights);
@@ -112,12 +114,13 @@ export function mount(root, props, emit, watch) {
   const changed = () => Boolean(wanted && (wanted.silenced?.length || wanted.hidden?.length));
 
   function ask(patch) {
-    if (!wanted) return;
+    if (!wanted || elsewhere) return;
     wanted = { ...wanted, ...patch };
     waiting = true;
+    mine = true;
     drawKnob();
     paintState();
-    emit.change(wanted);
+    emit.ask(wanted);
   }
 
   function reset() {
@@ -189,6 +192,7 @@ export function mount(root, props, emit, watch) {
     const nodes = EDITORS[mode]().filter(Boolean);
     knob.setAttribute("role", "group");
     knob.setAttribute("aria-label", mode === "hide" ? t(TEXT.hide) : t(TEXT.silenced));
+    for (const node of nodes) if (elsewhere && node.tagName === "BUTTON") node.disabled = true;
     knob.replaceChildren(...nodes);
     if (had !== null) (nodes.find((node) => node.dataset.key === had) ?? nodes[0])?.focus?.({ preventScroll: true });
     restore.disabled = !changed();
@@ -324,7 +328,8 @@ export function mount(root, props, emit, watch) {
     waiting = false;
     value = next.state === "refused" ? { ...value, state: next.error ? "refused" : value.state, error: next.error } : next;
     wanted = value.request ?? wanted; // after a refusal the knobs go back to what is shown
-    if (value.state === "done" && value.mode) mode = value.mode;
+    if (value.state === "done" && value.mode && !mine) mode = value.mode;
+    mine = false;
     draw();
     unpackMaps();
   });
@@ -333,6 +338,10 @@ export function mount(root, props, emit, watch) {
     mode = "silence";
     paintTitle();
     toggleHead([kind, layer, head]);
+  });
+  bus.on("asking", (yes) => {
+    elsewhere = yes;
+    drawKnob();
   });
   bus.on("restore", () => changed() && reset());
   onLang(draw);

@@ -29,12 +29,12 @@ Text = Mapping[str, str]
 Value = dict[str, object]
 Marked = list[list[str]]
 
-EVENTS = ("change",)
+EVENTS = ("ask",)  # not "change": Gradio fires that itself whenever a value changes
 
 
 @dataclass(frozen=True)
 class Mode:
-    """One kind of intervention. key: "silence" or "hide", the editor in whatif.js; label: in the switch; title: the panel's while it is chosen."""
+    """One kind of intervention. key: "silence" or "hide", the editor in whatif.js; label: in the switch; title: of the panel meanwhile."""
 
     key: str
     label: Text
@@ -63,7 +63,7 @@ class Picture:
 
 
 def whatif(value: Value, *, modes: Sequence[Mode], number_label: Text, output_language: str = "") -> gr.HTML:
-    """Place the panel. Its event `change` brings the whole request as it shall be.
+    """Place the panel. Its event `ask` brings the whole request as it shall be.
 
     number_label: what the one number measures. output_language: BCP 47 tag of the texts before and after.
     """

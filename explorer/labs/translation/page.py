@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import replace
@@ -11,9 +12,10 @@ import gradio as gr
 
 from explorer import permalink
 from explorer.engine import Answer, Engine, Waiting
+from explorer.figures import bertviz as drawing
 from explorer.lab import Lab
-from explorer.labs.translation import texts, views
-from explorer.widgets import prompt, whatif
+from explorer.labs.translation import about, texts, views
+from explorer.widgets import bertviz, figure, prompt, whatif
 from explorer.widgets.attention import attention
 from explorer.widgets.card import card
 from models.errors import InputError
@@ -39,15 +41,17 @@ def page(lab: Lab, engine: Engine) -> None:
     if stored is not None:
         result = views.result(stored.seen, stored.request, state="stored", milliseconds=stored.milliseconds, device=stored.device)
         drawn = result, views.maps(stored.seen, stored.request, "stored"), views.untouched(stored.seen, stored.request)
-    card(
+    about_it = card(
         kicker=texts.KICKER,
         title=lab.title,
         line=lab.line,
         equation=lab.equation,
         spoken=texts.SPOKEN,
-        pairs=views.pairs(),
-        prose=views.prose(),
+        pairs=about.pairs(),
+        prose=about.prose(),
     )
+    with gr.Column(elem_classes=["tfe-card-curve"]):
+        curve = figure.figure()
     box = prompt.prompt(
         drawn[0],
         texts=texts.PROMPT,
@@ -62,6 +66,8 @@ def page(lab: Lab, engine: Engine) -> None:
         number_label=texts.NUMBER,
         output_language="de",
     )
+
+    others = bertviz.bertviz(note=bertviz.ENCODER_DECODER)
 
     async def run(event: gr.EventData, caller: gr.Request) -> AsyncGenerator[Update, None]:
         async with contextlib.aclosing(answers(engine, lambda: asked(event._data), _session(caller), anew=True)) as updates:
@@ -78,9 +84,19 @@ def page(lab: Lab, engine: Engine) -> None:
             async for update in updates:
                 yield update
 
+    def unfold() -> dict[str, object] | None:
+        return about.curve()
+
+    async def show(event: gr.EventData, caller: gr.Request) -> AsyncGenerator[Any, None]:
+        async with contextlib.aclosing(bertviz_of(engine, bertviz.Look.of(event._data), _session(caller))) as updates:
+            async for update in updates:
+                yield update
+
+    others.show(show, None, others, show_progress="hidden", trigger_mode="always_last", api_visibility="private")
+    about_it.unfold(unfold, None, curve, show_progress="hidden", api_visibility="private")
     outputs = [box, heads, change]
     how: dict[str, Any] = {"show_progress": "hidden", "trigger_mode": "always_last", "api_visibility": "private"}
-    events = [listen(handler, None, outputs, **how) for listen, handler in ((box.run, run), (box.open, reopen), (change.change, intervene))]
+    events = [listen(handler, None, outputs, **how) for listen, handler in ((box.run, run), (box.open, reopen), (change.ask, intervene))]
     box.stop(None, None, None, cancels=events, show_progress="hidden", queue=False)
 
 
@@ -169,12 +185,33 @@ async def translated(engine: Engine, request: Request, session: str) -> AsyncGen
         return
     pieces: list[Step] = []
     async with contextlib.aclosing(engine.stream(GENERATE, request, session)) as updates:
-        async for update in updates:
-            if isinstance(update, list):
-                pieces += update
+        async for news in updates:
+            if isinstance(news, list):
+                pieces += news
                 yield prompt.running(views.spelled(request), "", [step.piece for step in pieces], [step.space for step in pieces])
             else:
-                yield update if isinstance(update, Answer) else waiting(update)
+                yield news if isinstance(news, Answer) else waiting(news)
+
+
+async def bertviz_of(engine: Engine, look: bertviz.Look, session: str) -> AsyncGenerator[Any, None]:
+    """bertviz's own view of the run that the address names."""
+    try:
+        request, _ = linked({"query": look.run})
+        plain = replace(request, silenced=(), hidden=())
+        start = views.first()
+        seen = start.seen if start is not None and plain == start.request else None
+        if seen is None:
+            async with contextlib.aclosing(translated(engine, plain, session)) as updates:
+                async for update in updates:
+                    if isinstance(update, Answer):
+                        seen = update.value
+                    else:
+                        yield gr.skip()  # a handler that yields nothing is never told that its page was closed
+        assert seen is not None
+        attentions = drawing.encoder_decoder(seen.encoder, seen.decoder, seen.cross, *views.tokens(seen))
+        yield await asyncio.to_thread(bertviz.shown, look, attentions)
+    except InputError as error:
+        yield bertviz.refused(look, error.text)
 
 
 def waiting(where: Waiting) -> Value:

@@ -74,6 +74,16 @@ PUBLISHED: Final = _("published {value}", "发表值 {value}")
 RESEARCH: Final = _("research and teaching only", "仅限研究与教学")
 UNFINISHED: Final = _("training unfinished", "训练未完成")
 
+CURVE: Final = _("How it was trained", "训练过程")
+CURVE_UNITS: Final = _("nats per piece, lower is better", "每词元纳特，越低越好")
+LEARNED: Final = _("training loss, smoothed", "训练损失（含标签平滑）")
+HELD_OUT: Final = _("held-out loss", "验证损失")
+EPOCH: Final = _("epoch", "轮次")
+CURVE_SAYS: Final = _(
+    "Over {epochs} epochs the held-out loss falls from {first} to {loss} nats per piece, lowest after epoch {best}.",
+    "经过 {epochs} 轮，验证损失从每词元 {first} 纳特降到 {loss} 纳特，第 {best} 轮最低。",
+)
+
 RARE: Final = _(
     "Pieces of your sentence that this model never saw: {unknown}. It reads them as unknown, so expect mistakes.",
     "您的句子里有 {unknown} 个模型从未见过的词元，只能当作未知词来读，译文可能出错。",
@@ -112,7 +122,8 @@ STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
         "asks",
         _("One word asks", "一个词在问"),
         _(
-            "Each German piece asks a question, its query. Every English word offers a key. The weights of one row say how much of each word's value is taken, and they sum to 1.",
+            "Each German piece asks a question, its query. Every English word offers a key. The weights of one row say how much "
+            "of each word's value is taken, and they sum to 1.",
             "每个德文词元提出一个问题，即查询；每个英文词给出一个键。一行权重说明从每个词的值里各取多少，总和为 1。",
         ),
     ),
@@ -120,7 +131,8 @@ STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
         "row",
         _("One row, worked out", "一行怎么算"),
         _(
-            "Query times key gives one number per word. Divided by √d_k, so that the softmax stays soft, then turned into weights. What is taken is the weighted sum of the values: the bars above the map.",
+            "Query times key gives one number per word. Divided by √d_k, so that the softmax stays soft, then turned into "
+            "weights. What is taken is the weighted sum of the values: the bars above the map.",
             "查询乘键，每个词得到一个数；除以 √d_k，让 softmax 不至于太硬，再变成权重。取走的是值的加权和：就是图上方的柱子。",
         ),
     ),
@@ -128,7 +140,8 @@ STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
         "heads",
         _("Several heads, several questions", "几个头，几种问题"),
         _(
-            "One head can only average. Eight heads in each layer ask at once: this one looks at a neighbour, others at the verb or the end of the sentence. Open the heads with a job and compare.",
+            "One head can only average. Eight heads in each layer ask at once: this one looks at a neighbour, others at the verb "
+            "or the end of the sentence. Open the heads with a job and compare.",
             "一个头只能取平均。每层八个头同时提问：这个头看相邻的词，别的头看动词或句末。打开“各司其职的头”比一比。",
         ),
     ),
@@ -136,7 +149,8 @@ STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
         "align",
         _("Two languages meet", "两种语言相遇"),
         _(
-            "Cross-attention: queries come from the German so far, keys and values from the English. Nobody told the model which word belongs to which; the bright steps are the alignment it found.",
+            "Cross-attention: queries come from the German so far, keys and values from the English. Nobody told the model which "
+            "word belongs to which; the bright steps are the alignment it found.",
             "交叉注意力：查询来自已写出的德文，键和值来自英文。没有人告诉模型词与词的对应；亮的台阶就是它自己找到的对齐。",
         ),
     ),
@@ -144,7 +158,8 @@ STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
         "mask",
         _("No look ahead", "不许看未来"),
         _(
-            "The decoder writes one word at a time, so a row may only look at what is already written. The mask shuts the upper right: those cells are not zero, they do not exist.",
+            "The decoder writes one word at a time, so a row may only look at what is already written. The mask shuts the upper "
+            "right: those cells are not zero, they do not exist.",
             "解码器一次写一个词，所以一行只能看已经写出的部分。掩码封住了右上角：那些格子不是零，而是不存在。",
         ),
     ),
@@ -152,7 +167,8 @@ STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
         "silence",
         _("Silence a head", "关掉一个头"),
         _(
-            "What was this head for? Multiply its output by 0 and read the same translation again. The number is how much less likely it becomes; try other heads, one or several.",
+            "What was this head for? Multiply its output by 0 and read the same translation again. The number is how much less "
+            "likely it becomes; try other heads, one or several.",
             "这个头有什么用？把它的输出乘以 0，再读一遍同一句译文。那个数字说明可能性降了多少；也试试别的头，一个或几个。",
         ),
     ),
@@ -168,8 +184,20 @@ STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
         "beam",
         _("Four guesses at once", "四个候选同时走"),
         _(
-            "Greedy takes the best word at every step and never looks back. A beam keeps four guesses until each writes the stop token; as every word costs probability, short ones win unless the length penalty α evens it out.",
-            "贪心每一步只取最好的词，从不回头。束搜索同时保留四个候选，直到各自写出终止符；每个词都要付出概率，所以短句占便宜，长度惩罚 α 把它拉平。",
+            "Greedy takes the best word at every step and never looks back. A beam keeps four guesses until each writes the stop "
+            "token; as every word costs probability, short ones win unless the length penalty α evens it out.",
+            "贪心每一步只取最好的词，从不回头。束搜索同时保留四个候选，直到各自写出终止符；"
+            "每个词都要付出概率，所以短句占便宜，长度惩罚 α 把它拉平。",
         ),
     ),
 )
+
+
+def filled(text: Text, **values: object) -> Text:
+    """A text with its names in braces replaced; a value may itself be a text in two languages."""
+    made: dict[str, str] = {}
+    for language in ("en", "zh"):
+        made[language] = text[language]
+        for name, value in values.items():
+            made[language] = made[language].replace("{" + name + "}", value[language] if isinstance(value, Mapping) else str(value))
+    return made

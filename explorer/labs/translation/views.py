@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,8 +16,8 @@ from explorer import permalink
 from explorer.figures import attention
 from explorer.lab import GuidedStep, Thumbnail
 from explorer.labs.translation import texts
+from explorer.labs.translation.texts import filled
 from explorer.widgets import prompt, whatif
-from explorer.widgets.card import Pair
 from models import stored
 from models.translation.records import EXAMPLES, Comparison, Explanation, Request
 
@@ -49,19 +48,12 @@ def first() -> Stored | None:
     return Stored(EXAMPLES[0], seen, milliseconds, device)
 
 
-def facts() -> dict[str, Any]:
-    """What model.json says about the shipped model; empty where none is shipped."""
-    path = ASSETS / "base" / "model.json"
-    found: dict[str, Any] = json.loads(path.read_text("utf-8")) if path.exists() else {}
-    return found
-
-
 # ---- attention ---------------------------------------------------------------------------------------------------------------------
 
 
 def kinds(seen: Explanation) -> tuple[attention.Kind, ...]:
     """The three attentions of one translation, cross-attention last; queries and keys as the visitor reads them."""
-    inputs = ("<s>", *seen.target[:-1])
+    _, inputs = tokens(seen)
     return (
         attention.Kind(
             "encoder",
@@ -99,6 +91,11 @@ def kinds(seen: Explanation) -> tuple[attention.Kind, ...]:
             roles=(texts.GERMAN, texts.ENGLISH),
         ),
     )
+
+
+def tokens(seen: Explanation) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The English pieces, and what goes into the decoder: "<s>", then all German pieces but the last."""
+    return seen.source, ("<s>", *seen.target[:-1])
 
 
 def maps(seen: Explanation, request: Request, state: str) -> Value:
@@ -171,7 +168,7 @@ def result(seen: Explanation, request: Request, *, state: str, milliseconds: flo
 def warning(seen: Explanation) -> Text | None:
     """What to say where a sentence lies outside what the model was trained on."""
     if seen.unknown:
-        return _filled(texts.RARE, unknown=seen.unknown)
+        return filled(texts.RARE, unknown=seen.unknown)
     return texts.SURPRISING if seen.surprising else None
 
 
@@ -209,8 +206,8 @@ def pictures(before: Explanation, forced: Explanation) -> tuple[whatif.Picture, 
     return tuple(
         whatif.Picture(
             key=f"{one.key}.{layer + 1}",
-            label=_filled(texts.PICTURE, kind=one.label, layer=layer + 1),
-            unit=_filled(texts.PICTURE_UNIT, layer=layer + 1),
+            label=filled(texts.PICTURE, kind=one.label, layer=layer + 1),
+            unit=filled(texts.PICTURE_UNIT, layer=layer + 1),
             queries=one.queries,
             keys=one.keys,
             before=one.weights[layer].mean(0),
@@ -227,7 +224,7 @@ def sentence(compared: Comparison, request: Request) -> Text:
     row, old, new = strongest_change(before.cross[-1].mean(0), forced.cross[-1].mean(0))
     weights = (float(before.cross[-1].mean(0)[row, old]), float(forced.cross[-1].mean(0)[row, old]))
     said = texts.TURNS if old != new else texts.SHIFTS
-    first_part = _filled(
+    first_part = filled(
         said,
         who=_who(before, request),
         query=_named("q", before.target, row),
@@ -238,7 +235,7 @@ def sentence(compared: Comparison, request: Request) -> Text:
     )
     delta = forced.log_probability - before.log_probability
     likely = texts.EQUAL if abs(delta) < 0.01 else texts.LESS if delta < 0 else texts.MORE
-    second_part = _filled(likely, times=times(abs(delta)))
+    second_part = filled(likely, times=times(abs(delta)))
     return {"en": f"{first_part['en']}; {second_part['en']}", "zh": f"{first_part['zh']}；{second_part['zh']}"}
 
 
@@ -259,13 +256,13 @@ def times(nats: float) -> str | Text:
 
 
 def _who(seen: Explanation, request: Request) -> Text:
-    heads = [_filled(texts.ONE_HEAD, kind=texts.KIND_NAMES[kind], name=f"{layer + 1}·{head + 1}") for kind, layer, head in request.silenced]
-    shown = heads if len(heads) <= 3 else [_filled(texts.MANY_HEADS, n=len(heads))]
+    heads = [filled(texts.ONE_HEAD, kind=texts.KIND_NAMES[kind], name=f"{layer + 1}·{head + 1}") for kind, layer, head in request.silenced]
+    shown = heads if len(heads) <= 3 else [filled(texts.MANY_HEADS, n=len(heads))]
     together: Text = {"en": ", ".join(head["en"] for head in shown), "zh": "、".join(head["zh"] for head in shown)}
     words = ", ".join(_named("k", seen.source, position) for position in request.hidden[:3]) + (" …" if len(request.hidden) > 3 else "")
     if request.hidden and request.silenced:
-        return _filled(texts.WITHOUT_BOTH, heads=together, words=words)
-    return _filled(texts.WITHOUT_WORDS, words=words) if request.hidden else _filled(texts.WITHOUT_HEADS, heads=together)
+        return filled(texts.WITHOUT_BOTH, heads=together, words=words)
+    return filled(texts.WITHOUT_WORDS, words=words) if request.hidden else filled(texts.WITHOUT_HEADS, heads=together)
 
 
 def _named(role: str, pieces: Sequence[str], position: int) -> str:
@@ -278,37 +275,7 @@ def _head(seen: Explanation) -> Value:
     return {"kind": cell["kind"], "head": f"{cell['layer'] + 1}.{cell['head'] + 1}"}
 
 
-# ---- card and steps ----------------------------------------------------------------------------------------------------------------
-
-
-def pairs() -> tuple[Pair, ...]:
-    """The four figures of the title row, read from model.json."""
-    known = facts()
-    if not known:
-        return ()
-    return (
-        Pair(texts.PARAMETERS, f"{known['parameters'] / 1e6:.1f} M"),
-        Pair(texts.DATA, "Multi30k", "en→de", texts.RESEARCH),
-        *_measured(known),
-        Pair(texts.TRAINED, duration(known["training_seconds"]), "" if known["finished"] else texts.UNFINISHED),
-    )
-
-
-def _measured(known: Mapping[str, Any]) -> tuple[Pair, ...]:
-    return (Pair(texts.MISSING, "–"),)
-
-
-def duration(seconds: float) -> Text:
-    """A time of training as one reads it: minutes below two hours, else hours."""
-    minutes = round(seconds / 60)
-    if minutes < 120:
-        return {"en": f"{minutes} min", "zh": f"{minutes} 分钟"}
-    return {"en": f"{seconds / 3600:.1f} h", "zh": f"{seconds / 3600:.1f} 小时"}
-
-
-def prose() -> dict[str, str]:
-    """The model card in each language, its figures filled in from model.json."""
-    return {}
+# ---- guided steps --------------------------------------------------------------------------------------------------------------------
 
 
 def steps() -> tuple[GuidedStep, ...]:
@@ -354,13 +321,3 @@ def _looks(seen: Explanation) -> dict[str, dict[str, str]]:
 
 def _look(kind: str, head: Mapping[str, Any], **more: str) -> dict[str, str]:
     return {"kind": kind, "head": f"{head['layer'] + 1}.{head['head'] + 1}", **more}
-
-
-def _filled(text: Text, **values: object) -> Text:
-    """A text with its names in braces replaced; a value may itself be a text in two languages."""
-    made: dict[str, str] = {}
-    for language in ("en", "zh"):
-        made[language] = text[language]
-        for name, value in values.items():
-            made[language] = made[language].replace("{" + name + "}", value[language] if isinstance(value, Mapping) else str(value))
-    return made

@@ -1,0 +1,271 @@
+"""The translation page without a browser: what a visitor's wish becomes, and what the widgets are told to draw."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from explorer import permalink
+from explorer.engine import Engine
+from explorer.labs.translation import about, page, texts, views
+from explorer.widgets import prompt
+from explorer.widgets.card import blocks, runs, terms
+from explorer.widgets.whatif import Picture, marked
+from models.errors import InputError
+from models.translation.records import EXAMPLES, Comparison, Explanation, Request, Step
+
+SOURCE, TARGET = ("A", "dog", "runs", "."), ("Ein", "Hund", "r", "ennt", ".", "</s>")
+
+
+def weights(queries: int, keys: int, seed: int = 0) -> np.ndarray[Any, np.dtype[np.float32]]:
+    raw = np.random.default_rng(seed).random((4, 8, queries, keys)) ** 4
+    return (raw / raw.sum(-1, keepdims=True)).astype(np.float32)
+
+
+def explanation(seed: int = 0, loss: float = 0.25, text: str = "Ein Hund rennt.") -> Explanation:
+    pieces = np.full(len(TARGET), -loss, np.float32)
+    return Explanation(
+        SOURCE,
+        (True, True, True, False),
+        TARGET,
+        (True, True, True, False, False, False),
+        text,
+        weights(4, 4, seed),
+        weights(6, 6, seed + 1),
+        weights(6, 4, seed + 2),
+        pieces,
+        float(pieces.sum()),
+        float(pieces.sum()) / 1.8,
+        ((text, float(pieces.sum()), float(pieces.sum()) / 1.8),),
+        0,
+        False,
+    )
+
+
+def wish(sentence: str = "A dog runs.", **more: Any) -> dict[str, Any]:
+    return {"sentence": sentence, "beam": 1, "alpha": 0.6, "silenced": [], "hidden": []} | more
+
+
+# ---- what a visitor wants ----------------------------------------------------------------------------------------------------------
+
+
+def test_what_the_browser_sends_becomes_a_request() -> None:
+    request, notice = page.asked(wish(beam=4, alpha=1, silenced=[["cross", 2, 4]], hidden=[1, 2]))
+    assert request == Request("A dog runs.", 4, 1.0, (("cross", 2, 4),), (1, 2))
+    assert notice is None
+
+
+@pytest.mark.parametrize(
+    "detail",
+    [
+        None,
+        [],
+        {},
+        wish(sentence=5),
+        wish(beam="4"),
+        wish(beam=True),
+        wish(alpha="x"),
+        wish(silenced=5),
+        wish(silenced=[["cross", 1]]),
+        wish(silenced=[[1, 1, 1]]),
+        wish(silenced=[["cross", 1.5, 1]]),
+        wish(hidden=["1"]),
+        wish(hidden=None),
+    ],
+)
+def test_a_made_up_request_is_refused_in_one_sentence(detail: object) -> None:
+    with pytest.raises(InputError) as refusal:
+        page.asked(detail)
+    assert refusal.value.code == "malformed"
+    assert set(refusal.value.text) == {"en", "zh"}
+
+
+def test_a_link_without_a_request_is_the_first_example() -> None:
+    assert page.linked({"query": ""}) == (EXAMPLES[0], None)
+
+
+def test_a_link_says_which_of_its_keys_nobody_knows() -> None:
+    request, notice = page.linked({"query": "v=1&sentence=A+dog.&colour=blue"})
+    assert request == Request("A dog.")
+    assert notice is not None
+    assert "colour" in notice["en"]
+
+
+def test_every_request_of_the_page_survives_its_address() -> None:
+    request = Request("Zwei · 两只狗 </script>", 3, 1.2, (("cross", 2, 4), ("encoder", 0, 7)), (0, 3))
+    assert permalink.decode(Request, views.query(request))[0] == request
+
+
+# ---- what comes back, with a model of a few lines ----------------------------------------------------------------------------------
+
+
+def translate(requests: list[Request]) -> Iterator[list[Any]]:
+    """A generate() that knows one sentence."""
+    yield [[Step("Ein", True, "Ein", -0.1)] if request.sentence else [] for request in requests]
+    yield [explanation() if request.sentence else InputError("empty", en="The text is empty.", zh="文本为空。") for request in requests]
+
+
+def compare(requests: list[Request]) -> list[Comparison | InputError]:
+    return [
+        InputError("hidden", en="No such word.", zh="没有这个词。")
+        if 99 in request.hidden
+        else Comparison(explanation(), explanation(5, 0.5, "Ein Tier rennt."), explanation(5, 0.5))
+        for request in requests
+    ]
+
+
+def everything(monkeypatch: pytest.MonkeyPatch, detail: dict[str, Any], **how: Any) -> list[tuple[Any, Any, Any]]:
+    """All updates of one wish, the model replaced by the one above."""
+    monkeypatch.setattr(page, "GENERATE", translate)
+    monkeypatch.setattr(page, "EXPLAIN", lambda requests: [explanation() for _ in requests])
+    monkeypatch.setattr(page, "COMPARE", compare)
+
+    async def collect() -> list[tuple[Any, Any, Any]]:
+        engine = Engine()
+        try:
+            return [update async for update in page.answers(engine, lambda: page.asked(detail), "", **how)]
+        finally:
+            engine.close(1)
+
+    return asyncio.run(collect())
+
+
+def drawn(updates: list[tuple[Any, Any, Any]], which: int) -> list[dict[str, Any]]:
+    """What one of the three widgets was told to draw, without the times when it was left alone."""
+    return [update[which] for update in updates if "state" in update[which]]
+
+
+def test_a_sentence_ends_live_with_its_address_and_all_heads(monkeypatch: pytest.MonkeyPatch) -> None:
+    updates = everything(monkeypatch, wish())
+    last = drawn(updates, 0)[-1]
+    assert last["state"] == "live"
+    assert last["query"] == "v=1&sentence=A+dog+runs."
+    assert last["output"]["pieces"] == list(TARGET)
+    assert last["log_probability"] == pytest.approx(-1.5)
+    heads = drawn(updates, 1)[-1]
+    assert [kind["key"] for kind in heads["kinds"]] == ["encoder", "decoder", "cross"]
+    assert (heads["layers"], heads["heads"]) == (4, 8)
+    assert drawn(updates, 2)[-1]["state"] == "empty"
+
+
+def test_an_unreadable_sentence_is_refused_and_touches_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    updates = everything(monkeypatch, wish(""))
+    assert drawn(updates, 0)[-1] == prompt.refused({"en": "The text is empty.", "zh": "文本为空。"})
+    assert drawn(updates, 1) == []
+    assert drawn(updates, 2)[-1]["error"] is None
+
+
+def test_a_silenced_head_gives_before_after_and_one_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    updates = everything(monkeypatch, wish(silenced=[["cross", 2, 4]]))
+    change = drawn(updates, 2)[-1]
+    assert change["state"] == "done"
+    assert change["number"] == {"before": pytest.approx(-1.5), "after": pytest.approx(-3.0)}
+    assert [mark for _, mark in change["before"]] == ["", "gone", ""]
+    assert [mark for _, mark in change["after"]] == ["", "new", ""]
+    assert "cross head 3·5" in change["sentence"]["en"]
+    assert "4.5 times less likely" in change["sentence"]["en"]
+    assert "交叉头 3·5" in change["sentence"]["zh"]
+    assert drawn(updates, 0)[-1]["query"].endswith("&silenced=cross.2.4")
+    assert drawn(updates, 1)[-1]["silenced"] == [["cross", 2, 4]]
+
+
+def test_a_word_that_does_not_exist_is_refused_beside_the_knob(monkeypatch: pytest.MonkeyPatch) -> None:
+    updates = everything(monkeypatch, wish(hidden=[99]))
+    assert drawn(updates, 2)[-1] == {"state": "refused", "error": {"en": "No such word.", "zh": "没有这个词。"}}
+    assert drawn(updates, 0)[-1]["state"] == "live"
+
+
+def test_the_first_example_is_shown_from_its_store_unless_it_is_run_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = views.Stored(EXAMPLES[0], explanation(), 31.0, "cpu")
+    monkeypatch.setattr(views, "first", lambda: kept)
+    again = wish(EXAMPLES[0].sentence)
+    assert drawn(everything(monkeypatch, again), 0)[-1]["state"] == "stored"
+    assert drawn(everything(monkeypatch, again, anew=True), 0)[-1]["state"] == "live"
+
+
+def test_a_beam_lists_its_guesses_and_greedy_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert drawn(everything(monkeypatch, wish(beam=4)), 0)[-1]["hypotheses"]
+    assert drawn(everything(monkeypatch, wish()), 0)[-1]["hypotheses"] == []
+
+
+# ---- in words ----------------------------------------------------------------------------------------------------------------------
+
+
+def test_the_row_that_changes_most_is_named_with_its_strongest_keys() -> None:
+    before = np.array([[0.9, 0.1, 0.0], [0.1, 0.8, 0.1]], np.float32)
+    after = np.array([[0.8, 0.2, 0.0], [0.1, 0.1, 0.8]], np.float32)
+    assert views.strongest_change(before, after) == (1, 1, 2)
+    with pytest.raises(ValueError, match="same pieces"):
+        views.strongest_change(before, after.T)
+
+
+@pytest.mark.parametrize(("nats", "said"), [(0.02, "1.02"), (math.log(4.5), "4.5"), (math.log(1234), "1,234")])
+def test_a_difference_in_nats_becomes_times(nats: float, said: str) -> None:
+    assert views.times(nats) == said
+
+
+def test_a_difference_without_measure_is_called_more_than_a_million() -> None:
+    assert views.times(800.0) == texts.MILLION
+
+
+def test_the_brackets_that_colour_a_role_cannot_come_from_a_token() -> None:
+    hostile = dataclasses.replace(explanation(), source=("⟧⟦q:x", "dog", "runs", "."))
+    compared = Comparison(hostile, hostile, dataclasses.replace(hostile, cross=weights(6, 4, 9)))
+    said = views.sentence(compared, Request("x", hidden=(0,)))
+    assert said["en"].count("⟦") == said["en"].count("⟧") == said["en"].count("⟦q:") + said["en"].count("⟦k:")
+
+
+def test_words_that_vanish_and_words_that_come_are_marked() -> None:
+    gone, new = marked("Eine Frau hält ein Händchen.", "Eine Frau hält an.")
+    assert gone == [["Eine Frau hält", ""], ["ein Händchen", "gone"], [".", ""]]
+    assert new == [["Eine Frau hält", ""], ["an", "new"], [".", ""]]
+
+
+def test_two_pictures_of_different_shape_are_never_subtracted() -> None:
+    with pytest.raises(ValueError, match="queries"):
+        Picture("x", texts.HIDE, texts.HIDE, ["a"], ["b"], np.zeros((1, 1), np.float32), np.zeros((1, 2), np.float32))
+
+
+def test_rare_pieces_are_reported_before_surprise() -> None:
+    odd = dataclasses.replace(explanation(), unknown=2, surprising=True)
+    said = views.warning(odd)
+    assert said is not None
+    assert "2" in said["en"]
+    assert views.warning(dataclasses.replace(odd, unknown=0)) == texts.SURPRISING
+    assert views.warning(explanation()) is None
+
+
+# ---- card --------------------------------------------------------------------------------------------------------------------------
+
+
+def test_an_equation_is_read_into_roles() -> None:
+    assert terms("softmax({query:Q}{sup:⊤})") == [["upright", "softmax("], ["query", "Q"], ["sup", "⊤"], ["upright", ")"]]
+    for wrong in ("{colour:Q}", "{Q}"):
+        with pytest.raises(ValueError, match="role"):
+            terms(wrong)
+
+
+def test_the_model_card_is_data_and_never_markup() -> None:
+    made = blocks("# Data\n\nFrom **here** and\n[there](https://example.org/x), not [this](javascript:alert(1)).\n\n- one\n- <b>two</b>")
+    assert [block["kind"] for block in made] == ["h", "p", "li", "li"]
+    assert made[3]["runs"] == [["plain", "<b>two</b>", ""]]
+    assert [run[2] for run in runs("[a](javascript:x) [b](https://b.org)")] == ["", "https://b.org"]
+
+
+def test_the_figures_of_the_model_card_come_from_model_json() -> None:
+    known = {"parameters": 4516864, "figure": {"value": 36.5}}
+    assert about.entry(known, "parameters") == "4,516,864"
+    assert about.entry(known, "figure.value") == "36.5"
+    assert about.entry(known, "figure.size") is None
+    assert about.entry(known, "parameters.size") is None
+
+
+def test_a_training_time_reads_as_people_say_it() -> None:
+    assert about.duration(3120)["en"] == "52 min"
+    assert about.duration(9000)["zh"] == "2.5 小时"

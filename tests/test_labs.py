@@ -1,0 +1,137 @@
+"""What every lab promises, tested over all of LABS at once."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import time
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+import numpy as np
+import pytest
+
+from explorer import permalink
+from explorer.engine import Engine
+from explorer.lab import LANGUAGES, Lab
+from explorer.labs import LABS
+from explorer.widgets.card import terms
+
+ASSETS = Path(__file__).parents[1] / "assets"
+LIMIT = 9_500_000  # bytes of one checkpoint file
+labs = pytest.mark.parametrize("lab", LABS, ids=[lab.slug for lab in LABS])
+
+
+def texts_of(value: object) -> Iterator[dict[str, str]]:
+    """Every {"en": …, "zh": …} inside a widget's props or value."""
+    if isinstance(value, dict):
+        if set(value) == set(LANGUAGES) and all(isinstance(text, str) for text in value.values()):
+            yield value
+        else:
+            for inner in value.values():
+                yield from texts_of(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from texts_of(inner)
+
+
+def built(lab: Lab) -> gr.Blocks:
+    async def inside() -> gr.Blocks:  # outside of a running loop Gradio opens loops of its own
+        with gr.Blocks(analytics_enabled=False) as page:
+            lab.page(lab, Engine())
+        return page
+
+    return asyncio.run(inside())
+
+
+def widgets_of(lab: Lab) -> list[gr.HTML]:
+    return [block for block in built(lab).blocks.values() if isinstance(block, gr.HTML)]
+
+
+@labs
+def test_a_page_builds_in_time_and_without_its_model(lab: Lab) -> None:
+    begin = time.perf_counter()
+    page = built(lab)
+    assert page.blocks
+    assert time.perf_counter() - begin < 5
+
+
+@labs
+def test_every_text_of_a_page_is_there_in_both_languages(lab: Lab) -> None:
+    said = [text for widget in widgets_of(lab) for text in texts_of([widget.value, widget.props])]
+    assert len(said) > 10
+    assert [text for text in said if not (text["en"].strip() and text["zh"].strip())] == []
+
+
+@labs
+def test_every_name_in_braces_is_the_same_in_both_languages(lab: Lab) -> None:
+    for text in (text for widget in widgets_of(lab) for text in texts_of([widget.value, widget.props])):
+        assert sorted(re.findall(r"\{\w+\}", text["en"])) == sorted(re.findall(r"\{\w+\}", text["zh"])), text
+
+
+@labs
+def test_the_first_example_is_stored_and_drawn(lab: Lab) -> None:
+    states = [widget.value["state"] for widget in widgets_of(lab) if isinstance(widget.value, dict) and "state" in widget.value]
+    assert "stored" in states
+
+
+@labs
+def test_a_thumbnail_holds_weights_of_the_stored_run(lab: Lab) -> None:
+    picture = lab.thumbnail()
+    assert picture is not None
+    assert picture.weights.dtype == np.float32
+    assert picture.weights.min() >= 0
+    assert picture.weights.max() <= 1
+
+
+@labs
+def test_the_checkpoint_is_small_and_counted(lab: Lab) -> None:
+    for path in (ASSETS / lab.slug).glob("*/model.json"):
+        facts = json.loads(path.read_text("utf-8"))
+        assert facts["slug"] == lab.slug
+        assert facts["licence"]
+        assert 0 < facts["parameters"] <= 4_700_000
+        assert path.with_name("model.safetensors").stat().st_size <= LIMIT
+
+
+@labs
+def test_the_shipped_parameters_are_those_of_model_json(lab: Lab) -> None:
+    load = import_module(f"models.{lab.slug}.shipped").load
+    shipped = load()
+    assert sum(tensor.numel() for tensor in shipped.model.parameters()) == shipped.facts["parameters"]
+
+
+@labs
+def test_examples_and_steps_are_links_that_the_page_reads(lab: Lab) -> None:
+    records = import_module(f"models.{lab.slug}.records")
+    for query in [*lab.examples, *(step.query for step in lab.steps if step.query)]:
+        request, notice = permalink.decode(records.Request, query)
+        assert notice is None
+        assert permalink.encode(request) == query
+
+
+@labs
+def test_every_example_is_explained_in_time(lab: Lab) -> None:
+    records, explain = import_module(f"models.{lab.slug}.records"), import_module(f"models.{lab.slug}.explain").explain
+    explain([records.EXAMPLES[0]])  # the model is loaded
+    begin = time.perf_counter()
+    seen: list[Any] = explain(list(records.EXAMPLES))
+    assert all(isinstance(one, records.Explanation) for one in seen)
+    assert time.perf_counter() - begin < 30
+
+
+@labs
+def test_every_step_looks_at_something_the_stored_run_has(lab: Lab) -> None:
+    assert len({step.title["en"] for step in lab.steps}) == len(lab.steps)
+    for step in lab.steps:
+        assert set(step.view) <= {"kind", "head", "row", "col", "by", "thr", "stat"}, step.title
+        assert len(step.say["en"]) <= 320, step.title
+
+
+@labs
+def test_the_equation_has_a_query_a_key_and_a_value(lab: Lab) -> None:
+    assert {"query", "key", "value"} <= {style for style, _ in terms(lab.equation)}
