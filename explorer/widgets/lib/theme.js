@@ -5,7 +5,7 @@ const listeners = new Set();
 
 export const dark = () => document.body.classList.contains("dark");
 
-/** The current value of a colour token: css("--query") -> "#B5400A". */
+/** The current value of a colour token: css("--query") -> "#…". */
 export const css = (name) => getComputedStyle(document.body).getPropertyValue(name).trim();
 
 /** Replaces every "var(--token)" inside a JSON value by the token's current value. */

@@ -1,0 +1,312 @@
+"""The frame in a real browser: steps, keys, languages, themes, links, phones, projector mode, and the family map."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from explorer.labs import LABS
+
+LAB = LABS[0]
+NewPage = Callable[..., tuple[Page, Any]]
+
+
+def visit(page: Page, address: str) -> Page:
+    """Opens an address and waits until frame and page are alive."""
+    page.goto(address)
+    page.wait_for_selector(".tfe-shell-bar")
+    page.wait_for_selector("h1")
+    return page
+
+
+def serious(page: Page) -> list[str]:
+    """What axe finds serious or critical on the page."""
+    found = Axe().run(page).response["violations"]
+    return [
+        f"{one['id']}: {one['help']}: {[node['html'][:120] for node in one['nodes'][:3]]}"
+        for one in found
+        if one["impact"] in {"serious", "critical"}
+    ]
+
+
+# --- guided steps ---------------------------------------------------------------------------------------------------
+
+
+def test_next_and_back_walk_through_the_steps_in_the_address(page_watch: Page, site: str) -> None:
+    page = visit(page_watch, site + LAB.path)
+    note = page.locator(".tfe-shell-note")
+    expect(note).to_be_hidden()
+    page.locator(".tfe-shell-rail .tfe-shell-next").click()
+    expect(note).to_contain_text(LAB.steps[0].say["en"])
+    assert re.search(r"[?&]step=1\b", page.url)
+    page.locator(".tfe-shell-rail .tfe-shell-next").click()
+    expect(note).to_contain_text(LAB.steps[1].title["en"])
+    for key, value in LAB.steps[1].view.items():
+        assert f"_{key}={value}" in page.url
+    expect(page.locator(".tfe-shell-tour [aria-current=step]")).to_contain_text(LAB.steps[1].title["en"])
+    page.locator(".tfe-shell-rail .tfe-shell-back").click()
+    expect(note).to_contain_text(LAB.steps[0].title["en"])
+
+
+def test_an_address_that_names_only_a_step_opens_it_whole(page_watch: Page, site: str) -> None:
+    page = visit(page_watch, f"{site}{LAB.path}?step=2&lang=zh")
+    expect(page.locator(".tfe-shell-note")).to_contain_text(LAB.steps[1].say["zh"])
+    for key, value in LAB.steps[1].view.items():
+        assert f"_{key}={value}" in page.url
+
+
+def test_a_step_beyond_the_last_is_no_step(page_watch: Page, site: str) -> None:
+    page = visit(page_watch, f"{site}{LAB.path}?step=99")
+    expect(page.locator(".tfe-shell-note")).to_be_hidden()
+    assert "step=" not in page.url
+
+
+def test_after_the_last_step_comes_the_family_map(page_watch: Page, site: str) -> None:
+    page = visit(page_watch, f"{site}{LAB.path}?step={len(LAB.steps)}&_kind=cross")  # looked at already: nothing is run
+    page.locator(".tfe-shell-rail .tfe-shell-next").click()
+    page.wait_for_url(re.compile(re.escape(site) + r"/(\?.*)?$"))
+
+
+# --- language, light and dark ---------------------------------------------------------------------------------------
+
+
+def test_the_language_changes_everywhere_and_stays_in_links(page_watch: Page, site: str) -> None:
+    page = visit(page_watch, site + LAB.path)
+    expect(page.locator(".tfe-shell-links").first).to_contain_text("Family map")
+    page.locator(".tfe-shell-lang").click()
+    expect(page.locator(".tfe-shell-links").first).to_contain_text("家族图谱")
+    assert page.locator("html").get_attribute("lang") == "zh-CN"
+    assert "lang=zh" in page.url
+    assert LAB.title["zh"] in page.title()
+    page.locator(".tfe-shell-links a").first.click()
+    page.wait_for_selector(".tfe-home-title")
+    expect(page.locator(".tfe-home-title")).to_contain_text("一整个家族")
+
+
+def test_a_theme_chosen_by_hand_outlives_a_reload(page_watch: Page, site: str) -> None:
+    page = visit(page_watch, site)
+    assert "dark" not in (page.locator("body").get_attribute("class") or "")
+    page.locator(".tfe-shell-tool", has_text="Dark").first.click()
+    ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert ground == "rgb(11, 17, 29)"
+    page.reload()
+    page.wait_for_selector(".tfe-shell-bar")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == ground
+
+
+# --- links ----------------------------------------------------------------------------------------------------------
+
+
+def test_copy_link_copies_the_address_and_says_so(new_page: NewPage, site: str) -> None:
+    page, _ = new_page(permissions=["clipboard-read", "clipboard-write"])
+    visit(page, f"{site}{LAB.path}?step=1")
+    page.locator(".tfe-shell-copy").click()
+    expect(page.locator(".tfe-shell-copy")).to_have_text("Copied")
+    assert page.evaluate("navigator.clipboard.readText()") == page.url
+
+
+def test_where_copying_is_refused_the_link_can_be_taken_by_hand(page_watch: Page, site: str) -> None:
+    page_watch.add_init_script("Object.defineProperty(navigator, 'clipboard', {value: undefined})")
+    page = visit(page_watch, site + LAB.path)
+    page.locator(".tfe-shell-copy").click()
+    field = page.locator(".tfe-shell-refusal input")
+    expect(field).to_be_focused()
+    expect(field).to_have_value(page.url)
+    page.keyboard.press("Escape")
+    expect(field).to_be_hidden()
+    expect(page.locator(".tfe-shell-copy")).to_be_focused()
+
+
+# --- keys -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_question_mark_shows_every_key_and_escape_puts_it_away(page_watch: Page, site: str) -> None:
+    page = visit(page_watch, site + LAB.path)
+    page.keyboard.press("?")
+    expect(page.locator(".tfe-shell-sheet")).to_contain_text("another head")
+    page.keyboard.press("Escape")
+    expect(page.locator(".tfe-shell-sheet")).to_be_hidden()
+
+
+def test_letters_typed_into_a_field_stay_letters(page_watch: Page, site: str) -> None:
+    page = visit(page_watch, site + LAB.path)
+    field = page.locator("textarea.tfe-input, input.tfe-input").first
+    field.fill("")
+    field.press_sequentially("p?p")
+    expect(field).to_have_value("p?p")
+    assert "tfe-projecting" not in (page.locator("body").get_attribute("class") or "")
+    expect(page.locator(".tfe-shell-sheet")).to_be_hidden()
+
+
+def test_the_first_tab_leads_past_the_frame(page_watch: Page, site: str) -> None:
+    page = visit(page_watch, site + LAB.path)
+    page.keyboard.press("Tab")
+    expect(page.locator(".tfe-shell-skip")).to_be_focused()
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "tfe-main"
+    assert page.locator("main h1").count() == 1
+
+
+# --- projector mode -------------------------------------------------------------------------------------------------
+
+
+def test_projector_mode_shows_one_figure_large_with_a_code_for_the_audience(new_page: NewPage, site: str) -> None:
+    page, _ = new_page(color_scheme="dark")
+    visit(page, f"{site}{LAB.path}?step=1")
+    page.wait_for_selector(".tfe-projectable")
+    page.keyboard.press("p")
+    expect(page.locator(".tfe-projector-title")).not_to_be_empty()
+    expect(page.locator(".tfe-projector-where")).to_have_text(f"1 / {len(LAB.steps)}")
+    expect(page.locator(".tfe-shell-bar")).to_be_hidden()
+    assert page.locator(".tfe-projectable:visible").count() == 1
+    # Light, unless the visitor chose otherwise by hand.
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(244, 246, 249)"
+    page.wait_for_function("document.querySelector('.tfe-projector-code').naturalWidth > 0")
+    small = page.evaluate(
+        """() => [...document.querySelectorAll('body *')].filter((e) => {
+            const own = [...e.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim());
+            const box = e.getBoundingClientRect();
+            return own && box.width > 1 && box.height > 1 && e.checkVisibility({opacityProperty: true, visibilityProperty: true})
+                && parseFloat(getComputedStyle(e).fontSize) * (e.ownerSVGElement?.getScreenCTM().a ?? 1) < 19.9;
+        }).map((e) => e.outerHTML.slice(0, 100))"""
+    )
+    assert small == []
+    page.keyboard.press("PageDown")
+    expect(page.locator(".tfe-projector-where")).to_have_text(f"2 / {len(LAB.steps)}")
+    page.keyboard.press("PageUp")
+    expect(page.locator(".tfe-projector-where")).to_have_text(f"1 / {len(LAB.steps)}")
+    page.keyboard.press("Escape")
+    expect(page.locator(".tfe-shell-bar")).to_be_visible()
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(11, 17, 29)"
+
+
+def test_the_code_of_another_site_is_not_drawn(page_watch: Page, site: str) -> None:
+    answer = page_watch.request.get(f"{site}/qr", params={"text": "https://example.org/"})
+    assert answer.status >= 400
+    assert page_watch.request.get(f"{site}/qr", params={"text": site + LAB.path}).headers["content-type"].startswith("image/svg+xml")
+
+
+# --- phones ---------------------------------------------------------------------------------------------------------
+
+
+def test_on_a_phone_the_rail_is_a_drawer_and_the_steps_stand_at_the_foot(new_page: NewPage, site: str) -> None:
+    page, _ = new_page(width=360, height=780, has_touch=True)
+    visit(page, site + LAB.path)
+    rail = page.locator(".tfe-shell-rail")
+    expect(rail).to_be_hidden()
+    page.locator(".tfe-shell-foot .tfe-shell-next").click()
+    expect(page.locator(".tfe-shell-foot")).to_contain_text(f"Step 1 of {len(LAB.steps)}")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    page.locator(".tfe-shell-menu").click()
+    expect(rail).to_be_visible()
+    expect(page.locator(".tfe-shell-close")).to_be_focused()
+    assert page.evaluate("document.querySelector('gradio-app').inert")
+    page.keyboard.press("Escape")
+    expect(rail).to_be_hidden()
+    expect(page.locator(".tfe-shell-menu")).to_be_focused()
+    page.locator(".tfe-shell-menu").click()
+    page.locator(".tfe-shell-tour button").nth(1).click()
+    expect(page.locator(".tfe-shell-foot")).to_contain_text(LAB.steps[1].title["en"])
+    expect(rail).to_be_hidden()
+
+
+# --- the family map -------------------------------------------------------------------------------------------------
+
+
+def test_the_map_opens_every_lab(page_watch: Page, site: str) -> None:
+    page = visit(page_watch, site)
+    cards = page.locator(".tfe-home-card")
+    expect(cards).to_have_count(len(LABS))
+    assert {cards.nth(at).get_attribute("href") for at in range(len(LABS))} == {site + lab.path for lab in LABS}
+    cards.first.click()
+    page.wait_for_url(f"{site}{LAB.path}*")
+
+
+def test_the_large_map_says_what_the_word_under_the_pointer_looks_at(page_watch: Page, site: str) -> None:
+    thumbnail = LAB.thumbnail()
+    assert thumbnail is not None
+    page = visit(page_watch, site)
+    words = page.locator(".tfe-home-large .tfe-words")
+    expect(words).not_to_be_empty()
+    assert thumbnail.pick is not None
+    assert f"{thumbnail.weights[thumbnail.pick]:.2f}" in words.inner_text()
+    page.locator(".tfe-home-row").nth(2).locator(".word").hover()
+    best = int(thumbnail.weights[2].argmax())
+    expect(words).to_contain_text(f"({best}) {thumbnail.weights[2, best]:.2f}")
+    page.mouse.move(2, 400)
+    expect(words).to_contain_text(f"{thumbnail.weights[thumbnail.pick]:.2f}")
+
+
+FAMILY = """async ([script, width]) => {
+    const module = await import(script);
+    const say = (text) => ({en: text});
+    const lab = (slug, year, changed, ancestors) => ({
+        slug, year, changed, ancestors, path: '/' + slug, title: say(slug + ' Transformer'), short: say(slug), authors: 'Somebody et al.',
+        line: say('A line about it.'), card: say('Two short lines that say what it changed.'), steps: [], picture: null,
+    });
+    const labs = [
+        lab('root', 2017, 'reading', []), lab('act', 2016, 'depth', []),
+        lab('a', 2018, 'input', ['root']), lab('b', 2018, 'input', ['root']), lab('c', 2018, 'depth', ['root', 'act']), lab('d', 2019, 'cost', ['a']), lab('e', 2019, 'memory', ['root']),
+        lab('f', 2019, 'memory', ['e']), lab('g', 2020, 'cost', ['d']), lab('h', 2020, 'input', ['root']), lab('i', 2015, 'reading', []),
+        lab('j', 2021, 'cost', ['g']),
+    ];
+    const texts = new Proxy({}, {get: (_, name) => say(String(name) + ' {lab} {of}')});
+    document.body.innerHTML = '';
+    const root = document.createElement('div');
+    root.className = 'tfe tfe-home';
+    root.style.width = width + 'px';
+    document.body.append(root);
+    const scale = [[0, '#000000'], [1, '#ffffff']];
+    module.mount(root, {labs, texts, changed: texts, weight_scale: scale, ink_turns_at: 0.47, lecture: null}, {}, () => {});
+    await new Promise((done) => setTimeout(done, 300));
+    const place = (node, name) => {
+        const {left, top, right, bottom} = node.getBoundingClientRect();
+        return {name, left, top, right, bottom};
+    };
+    return {
+        boxes: [
+            ...[...root.querySelectorAll('.tfe-home-item')].map((item) => place(item, item.querySelector('h2').textContent)),
+            place(root.querySelector('.tfe-home-hero > p'), 'the words'),
+        ],
+        lines: root.querySelectorAll('.tfe-home-lines path').length,
+        years: [...root.querySelectorAll('.tfe-home-years span')].map((one) => one.textContent),
+        narrow: root.classList.contains('narrow'),
+        wide: document.documentElement.scrollWidth,
+    };
+}"""
+
+
+@pytest.mark.parametrize("width", [1240, 1600, 740, 340])
+def test_a_large_family_finds_its_places_without_overlap(new_page: NewPage, site: str, width: int) -> None:
+    page, _ = new_page(width=width + 40, height=900)
+    visit(page, site)
+    script = page.evaluate("document.querySelector('link[href*=\"/home.js\"]').href")
+    drawn = page.evaluate(FAMILY, [script, width])
+    boxes = drawn["boxes"]
+    assert len(boxes) == 13
+    for at, a in enumerate(boxes):
+        for b in boxes[at + 1 :]:
+            apart = a["right"] <= b["left"] + 1 or b["right"] <= a["left"] + 1 or a["bottom"] <= b["top"] + 1 or b["bottom"] <= a["top"] + 1
+            assert apart, f"{a} and {b}"
+    assert drawn["wide"] <= width + 40
+    if not drawn["narrow"]:
+        assert drawn["lines"] == 10  # one for every descent
+        assert drawn["years"][-1] == "2021"
+    assert drawn["narrow"] == (width < 1000)
+
+
+# --- accessibility --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("path", ["/", LAB.path + "?step=1"])
+def test_axe_finds_nothing_serious(new_page: NewPage, site: str, path: str, scheme: str) -> None:
+    page, _ = new_page(color_scheme=scheme)
+    visit(page, site + path)
+    page.wait_for_timeout(1500)
+    assert serious(page) == []
