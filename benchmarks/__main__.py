@@ -1,4 +1,4 @@
-"""python -m benchmarks NAME [--device D] [--json]: measure the claims of that name, ours and the peers' in one run.
+"""python -m benchmarks NAME [--device D] [--json] [--save]: measure the claims of that name, ours and the peers' in one run.
 
 Prints a table, and with --json one JSON object last: name, device, threads, figures (name -> value; the name ends in the unit) and reach
 (name -> [bound, reached?]). Ends with 1 where a bound is missed.
@@ -11,12 +11,15 @@ import importlib
 import json
 import pkgutil
 import sys
+from pathlib import Path
 
 import torch
 
 import benchmarks
 from benchmarks.measure import Report
 from models.device import device as choose_device
+
+RESULTS = Path(__file__).parent / "results"
 
 
 def names() -> list[str]:
@@ -30,6 +33,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("name", choices=names())
     parser.add_argument("--device", default=None, help="cpu, cuda, cuda:1; by default a GPU where there is one")
     parser.add_argument("--json", action="store_true", help="print one JSON object last")
+    parser.add_argument("--save", action="store_true", help="keep the figures in benchmarks/results, from where README.md takes them")
     chosen = parser.parse_args(arguments)
     device = choose_device(chosen.device)
     report: Report = importlib.import_module(f"benchmarks.{chosen.name}").measure(device)
@@ -41,11 +45,15 @@ def main(arguments: list[str] | None = None) -> int:
     for name, note in report.notes.items():
         print(f"{name}: {note}")
     reach = {name: [bound.value, bound.holds(report.figures[name])] for name, bound in report.bounds.items()}
+    figures = {name: round(value, 6) for name, value in report.figures.items()}
+    result = {"name": chosen.name, "device": str(device), "threads": torch.get_num_threads(), "figures": figures, "reach": reach}
+    if chosen.save:
+        RESULTS.mkdir(exist_ok=True)
+        signs = {name: "≥" if bound.at_least else "≤" for name, bound in report.bounds.items()}
+        text = json.dumps({**result, "bounds": signs}, ensure_ascii=False, indent=1)
+        (RESULTS / f"{chosen.name}.json").write_text(text + "\n", "utf-8")
     if chosen.json:
-        figures = {name: round(value, 6) for name, value in report.figures.items()}
-        print(
-            json.dumps({"name": chosen.name, "device": str(device), "threads": torch.get_num_threads(), "figures": figures, "reach": reach})
-        )
+        print(json.dumps(result))
     return 0 if all(reached for _, reached in reach.values()) else 1
 
 

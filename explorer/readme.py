@@ -1,0 +1,84 @@
+"""python -m explorer.readme [--check]: the tables of README.md, from what the programs that measured wrote.
+
+The labs' figures stand in each checkpoint's `model.json`, the ratios in `benchmarks/results/<name>.json`; nobody types them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from explorer.lab import Lab
+from explorer.labs import LABS
+
+ROOT = Path(__file__).resolve().parent.parent
+README = ROOT / "README.md"
+
+
+def labs_table(labs: tuple[Lab, ...], assets: Path) -> str:
+    """A Markdown row per shipped variant: lab, parameters, data's licence, held-out figure, published figure, training."""
+    rows = ["| lab | variant | parameters | held out, measured here | published | trained |", "| --- | --- | --- | --- | --- | --- |"]
+    for lab in labs:
+        for path in sorted((assets / lab.slug).glob("*/model.json")):
+            rows.append(_row(lab, path.parent.name, json.loads(path.read_text("utf-8"))))
+    return "\n".join(rows)
+
+
+def _row(lab: Lab, variant: str, facts: dict[str, Any]) -> str:
+    figure, published = facts.get("figure"), facts.get("published")
+    ours = "–" if not figure else f"**{figure['value']:.2f}** {figure['metric']}, `{figure['split']}`, n = {figure['n']:,}"
+    if figure and "signature" in figure:
+        ours += f"<br>`{figure['signature']}`"
+    theirs = "–" if not published else f"{published['value']:.2f} {published['metric']}: {published['source']}. {published['why']['en']}"
+    minutes = facts["training_seconds"] / 60
+    trained = f"{minutes:.0f} min, {facts['training_device']}" + ("" if facts["finished"] else ", stopped early")
+    paper = f"[{lab.title['en']}](https://arxiv.org/abs/{lab.arxiv}) ({lab.year})"
+    return f"| {paper} | `{variant}` | {facts['parameters'] / 1e6:.2f} M | {ours} | {theirs} | {trained} |"
+
+
+def benchmarks_table(results: Path) -> str:
+    """A Markdown row per figure of every stored benchmark; the bound stands beside where there is one."""
+    return "\n".join(["| benchmark | figure | measured | to reach | on |", "| --- | --- | --- | --- | --- |", *_benchmark_rows(results)])
+
+
+def _benchmark_rows(results: Path) -> Iterator[str]:
+    for path in sorted(results.glob("*.json")):
+        found = json.loads(path.read_text("utf-8"))
+        threads = f"{found['device']}, {found['threads']} threads"
+        for name, value in found["figures"].items():
+            bound = found["reach"].get(name)
+            wanted = "" if bound is None else f"{found['bounds'][name]} {bound[0]:g}: {'reached' if bound[1] else '**not reached**'}"
+            yield f"| `{found['name']}` | `{name}` | {value:,.4g} | {wanted} | {threads} |"
+
+
+def written(text: str) -> str:
+    """README.md with its tables made anew. ValueError where the marks of a table are missing."""
+    for mark, table in (("labs", labs_table(LABS, ROOT / "assets")), ("benchmarks", benchmarks_table(ROOT / "benchmarks" / "results"))):
+        pattern = re.compile(rf"(<!-- {mark}: [^\n]*-->\n).*?(<!-- /{mark} -->)", re.DOTALL)
+        if not pattern.search(text):
+            raise ValueError(f"README.md has no marks for the table {mark}")
+        text = pattern.sub(lambda found, table=table: f"{found[1]}{table}\n{found[2]}", text)  # type: ignore[misc]
+    return text
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Write the tables, or with --check say whether they are current; 1 where they are not."""
+    parser = argparse.ArgumentParser(prog="python -m explorer.readme", description="Write the tables of README.md.")
+    parser.add_argument("--check", action="store_true", help="change nothing; end with 1 where README.md is out of date")
+    chosen = parser.parse_args(arguments)
+    before = README.read_text("utf-8")
+    after = written(before)
+    if chosen.check:
+        print("README.md is current" if after == before else "README.md is out of date: run python -m explorer.readme")
+        return 0 if after == before else 1
+    README.write_text(after, "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

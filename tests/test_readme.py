@@ -1,0 +1,39 @@
+"""What README.md says is what was measured."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+from explorer import readme
+from explorer.labs import LABS
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def test_the_tables_of_the_readme_are_current() -> None:
+    text = readme.README.read_text("utf-8")
+    assert readme.written(text) == text, "run python -m explorer.readme"
+
+
+def test_every_lab_stands_in_the_readme_with_the_figure_of_its_model() -> None:
+    text = readme.README.read_text("utf-8")
+    for lab in LABS:
+        for path in (ROOT / "assets" / lab.slug).glob("*/model.json"):
+            figure = json.loads(path.read_text("utf-8")).get("figure")
+            assert figure is None or f"**{figure['value']:.2f}** {figure['metric']}" in text
+
+
+def test_a_changed_figure_makes_the_readme_out_of_date(tmp_path: Path) -> None:
+    folder = tmp_path / LABS[0].slug / "base"
+    folder.mkdir(parents=True)
+    facts = json.loads((ROOT / "assets" / LABS[0].slug / "base" / "model.json").read_text("utf-8"))
+    facts["parameters"] = 1_230_000
+    (folder / "model.json").write_text(json.dumps(facts), "utf-8")
+    assert "1.23 M" in readme.labs_table(LABS, tmp_path)
+
+
+def test_every_file_that_the_readme_links_to_exists() -> None:
+    for target in re.findall(r"\]\((?!https?:)([^)]+)\)", readme.README.read_text("utf-8")):
+        assert (ROOT / target).exists(), target
