@@ -6,9 +6,10 @@ Weights lie in [0, 1] and are looked at, so they travel as whole numbers: 16 bit
 from __future__ import annotations
 
 import base64
-import gzip
 import hashlib
+import math
 import threading
+import zlib
 from collections import OrderedDict
 from functools import cache
 from typing import TypedDict
@@ -34,8 +35,10 @@ class Packed(TypedDict, total=False):
 class ArrayStore:
     """Compressed bytes by digest, at most `capacity` of them; what was not asked for longest leaves first. Safe from several threads."""
 
-    def __init__(self, capacity: int = CAPACITY) -> None:
+    def __init__(self, capacity: int = CAPACITY, text: bool = False) -> None:
+        """text: what is kept is text, where repeated words are worth looking for; in weights only runs of equal values are."""
         self.capacity = capacity
+        self._effort, self._strategy = (4, zlib.Z_DEFAULT_STRATEGY) if text else (1, zlib.Z_RLE)
         self._kept: OrderedDict[str, bytes] = OrderedDict()
         self._size = 0
         self._lock = threading.Lock()
@@ -55,7 +58,8 @@ class ArrayStore:
             if digest in self._kept:
                 self._kept.move_to_end(digest)
                 return digest
-        packed = gzip.compress(raw, compresslevel=4, mtime=0)
+        packer = zlib.compressobj(self._effort, zlib.DEFLATED, 16 + zlib.MAX_WBITS, zlib.DEF_MEM_LEVEL, self._strategy)  # 16: as gzip
+        packed = packer.compress(raw) + packer.flush()
         if len(packed) > self.capacity:
             raise ValueError(f"an array of {len(packed)} compressed bytes; the store keeps {self.capacity} in all")
         with self._lock:
@@ -83,7 +87,7 @@ def arrays() -> ArrayStore:
 @cache
 def frames() -> ArrayStore:
     """The store behind ``/frames/<digest>``: whole documents (UTF-8) for sandboxed frames, such as bertviz's views."""
-    return ArrayStore(64 << 20)
+    return ArrayStore(64 << 20, text=True)
 
 
 def pack(array: NDArray[np.generic], unit: bool = True, store: ArrayStore | None = None) -> Packed:
@@ -113,12 +117,15 @@ def _raw(array: NDArray[np.generic], unit: bool) -> tuple[NDArray[np.generic], f
         return array.astype("<i4", order="C"), 1.0
     if array.dtype.kind != "f":
         raise ValueError(f"an array of {array.dtype}; numbers or booleans are packed")
-    if not np.isfinite(array).all():
+    lowest, highest = (float(array.min()), float(array.max())) if array.size else (0.0, 0.0)
+    if not (math.isfinite(lowest) and math.isfinite(highest)):  # one value that is no number makes both so
         raise ValueError("an array with values that are not finite")
     if not unit:
         return array.astype("<f4", order="C"), 1.0
-    values = array.astype(np.float32)
-    if values.size and (float(values.min()) < -1e-3 or float(values.max()) > 1 + 1e-3):
-        raise ValueError(f"weights from {values.min():.4g} to {values.max():.4g}; they lie in [0, 1], or unit=False is meant")
-    levels, dtype = (65_535, "<u2") if values.size <= FINE else (255, "<u1")
-    return np.rint(np.clip(values, 0, 1) * levels).astype(dtype, order="C"), 1 / levels
+    if lowest < -1e-3 or highest > 1 + 1e-3:
+        raise ValueError(f"weights from {lowest:.4g} to {highest:.4g}; they lie in [0, 1], or unit=False is meant")
+    levels, dtype = (65_535, "<u2") if array.size <= FINE else (255, "<u1")
+    scaled = np.empty(array.shape, np.float32)
+    np.multiply(array, np.float32(levels), out=scaled, casting="same_kind")
+    np.clip(np.rint(scaled, out=scaled), 0, levels, out=scaled)
+    return scaled.astype(dtype, order="C"), 1 / levels

@@ -129,18 +129,23 @@ def pick(kind: Kind) -> dict[str, Any]:
     """
     layers, heads, n_queries, n_keys = kind.weights.shape
     allowed = kind.allowed
-    count = np.maximum(allowed.sum(0), 1)
-    usual = np.where(allowed, kind.weights, 0).sum(2, keepdims=True) / count  # (layer, head, 1, key)
+    count = np.maximum(allowed.sum(0), 1).astype(np.float32)
     line = np.arange(n_queries)[:, None] * (n_keys / n_queries) if not kind.own else np.arange(n_queries)[:, None]
     far = np.minimum(1, np.abs(np.arange(n_keys)[None, :] - line) / max(1.0, n_keys / 3))
-    head = np.array([[_alignment(kind, layer, head) for head in range(heads)] for layer in range(layers)])
-    score = (kind.weights - usual) * (0.25 + 0.75 * far) * (0.2 + head[:, :, None, None])
-    score = np.where(allowed, score, -1.0)
+    reach = np.where(allowed, 0.25 + 0.75 * far, 0.0).astype(np.float32)
     words = np.outer([_is_word(text) for text in kind.queries], [_is_word(text) for text in kind.keys]) & allowed
-    if words.any():
-        score = np.where(words, score, score - 1.0)
-    layer, chosen, row, col = (int(i) for i in np.unravel_index(int(score.argmax()), score.shape))
-    return {"kind": kind.key, "layer": layer, "head": chosen, "row": row, "col": col, "score": float(score[layer, chosen, row, col])}
+    lowered = np.float32(-2.0) * ~allowed - (~words if words.any() else np.float32(0))
+    best: dict[str, Any] = {"score": -np.inf}
+    # Head by head, so that the maps of a large model pass through the processor's cache instead of through memory several times.
+    for layer, head in np.ndindex(layers, heads):
+        weights = kind.weights[layer, head]
+        usual = (weights * allowed).sum(0) / count
+        score = (weights - usual) * (reach * np.float32(0.2 + _alignment(kind, layer, head))) + lowered
+        at = int(score.argmax())
+        if score.flat[at] > best["score"]:
+            row, col = divmod(at, n_keys)
+            best = {"kind": kind.key, "layer": layer, "head": head, "row": row, "col": col, "score": float(score.flat[at])}
+    return best
 
 
 JOBS: Mapping[str, Mapping[str, str]] = {
