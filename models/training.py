@@ -34,14 +34,14 @@ class Schedule:
     """How a network is trained, whatever it is."""
 
     seed: int = 1  # of parameters, dropout and the order of batches
-    steps: int = 4600  # updates of the parameters
-    peak: float = 2.5e-3  # largest learning rate, at the end of the warm-up
-    warmup: int = 800  # steps of linear rise
-    decay: float = 0.8  # after them the rate falls with 1 / step^decay; 0.5 is the paper's
-    cooldown: int = 1000  # last steps, over which the rate falls on to a twentieth
+    steps: int = 9000  # updates of the parameters
+    peak: float = 1e-3  # largest learning rate, at the end of the warm-up
+    warmup: int = 400  # steps of linear rise
+    decay: float = 0.5  # after them the rate falls with 1 / step^decay; 0.5 is the paper's
+    cooldown: int = 2500  # last steps, over which the rate falls on to a twentieth
     clip: float = 1.0  # largest norm of the gradient
     average: int = 10  # how many checkpoints the final weights are the mean of
-    every: int = 60  # steps between those checkpoints
+    every: int = 150  # steps between those checkpoints
     precision: str = "bf16-mixed"  # Fabric's name of it
 
     def rate(self, step: int) -> float:

@@ -30,7 +30,7 @@ class Config:
     d_ff: int = 512  # width inside the feed-forward sublayer
     n_heads: int = 8  # attention heads of each attention sublayer
     n_layers: int = 4  # layers of the encoder, and as many of the decoder
-    dropout: float = 0.25  # probability, on embeddings and on every sublayer's output
+    dropout: float = 0.15  # probability, on embeddings and on every sublayer's output
     max_positions: int = 256  # positions for which sinusoids are kept
 
 

@@ -48,7 +48,7 @@ class Recipe:
     """How the network is trained."""
 
     schedule: Schedule = field(default_factory=Schedule)
-    batch: int = 3072  # target positions per batch, padding included
+    batch: int = 768  # target positions per batch, padding included
     smoothing: float = 0.1  # label smoothing ε
     data: str = "multi30k/train"  # what it learns from
     target: float = 36.0  # sacreBLEU on test_2016_flickr that it must reach

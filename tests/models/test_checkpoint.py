@@ -1,0 +1,75 @@
+"""Checkpoints are read strictly and written with care."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+
+from models import checkpoint
+from models.checkpoint import CheckpointError
+
+
+@dataclass(frozen=True)
+class Config:
+    width: int = 3
+
+
+def written(where: Path, finished: bool = True) -> nn.Linear:
+    torch.manual_seed(1)
+    model = nn.Linear(3, 2)
+    checkpoint.save(where, model.state_dict(), {"config": {"width": 3}, "finished": finished})
+    return model
+
+
+def test_what_was_saved_comes_back_to_half_precision(tmp_path: Path) -> None:
+    model, again = written(tmp_path), nn.Linear(3, 2)
+    checkpoint.restore(tmp_path, again)
+    torch.testing.assert_close(again.weight, model.weight.half().float())
+    assert checkpoint.read_facts(tmp_path)["parameters"] == 8
+
+
+def test_a_changed_file_is_not_loaded(tmp_path: Path) -> None:
+    model = written(tmp_path)
+    path = tmp_path / "model.safetensors"
+    path.write_bytes(path.read_bytes()[:-1] + b"\x01")
+    with pytest.raises(CheckpointError, match="not the file"):
+        checkpoint.restore(tmp_path, model)
+
+
+def test_another_count_or_shape_is_not_loaded(tmp_path: Path) -> None:
+    written(tmp_path)
+    with pytest.raises(CheckpointError, match="size mismatch"):
+        checkpoint.restore(tmp_path, nn.Linear(2, 2))
+    facts = json.loads((tmp_path / "model.json").read_text())
+    (tmp_path / "model.json").write_text(json.dumps({**facts, "parameters": 9}))
+    with pytest.raises(CheckpointError, match="8 parameters stored, 9 described"):
+        checkpoint.restore(tmp_path, nn.Linear(3, 2))
+
+
+def test_unknown_and_missing_keys_are_named() -> None:
+    assert checkpoint.config_of(Config, {"width": 4}) == Config(4)
+    with pytest.raises(CheckpointError, match=r"unknown \['height'\], missing \['width'\]"):
+        checkpoint.config_of(Config, {"height": 4})
+
+
+def test_an_unfinished_model_never_replaces_a_finished_one(tmp_path: Path) -> None:
+    written(tmp_path, finished=False)
+    written(tmp_path, finished=True)
+    with pytest.raises(CheckpointError, match="finished"):
+        written(tmp_path, finished=False)
+
+
+def test_a_value_too_large_for_half_precision_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(CheckpointError, match="not finite"):
+        checkpoint.save(tmp_path, {"weight": torch.tensor([1e6])}, {"finished": True})
+    assert not (tmp_path / "model.json").exists()
+
+
+def test_seeds_live_beside_each_other() -> None:
+    assert checkpoint.folder("translation").name == "base"
+    assert checkpoint.folder("translation", "base", 3).name == "base-seed3"

@@ -1,0 +1,108 @@
+"""Watching a pass: what is asked for is kept, and nothing else."""
+
+from __future__ import annotations
+
+import timeit
+
+import numpy as np
+import pytest
+import torch
+
+from models.layers.attention import attend, attention_weights
+from models.trace import OFF, Trace, TraceTooLarge
+
+
+def pass_of(trace: Trace, heads: int = 2, queries: int = 3) -> None:
+    for i in range(2):
+        generator = torch.Generator().manual_seed(i)
+        query = torch.randn(1, heads, queries, 4, generator=generator)
+        attend(query, query, query, trace=trace.within("encoder", i, "self"))
+
+
+def test_taps_come_back_stacked_in_the_order_of_the_pass() -> None:
+    trace = Trace("encoder/*/self/weights")
+    pass_of(trace)
+    assert trace.names() == ("encoder/0/self/weights", "encoder/1/self/weights")
+    assert trace.stack("encoder/*/self/weights").shape == (2, 1, 2, 3, 3)
+    assert trace.stack("encoder/1/self/weights").dtype == np.float32
+
+
+def test_a_star_stands_for_one_level_only() -> None:
+    assert not Trace("*/weights").within("encoder", 0, "self").wants("weights")
+    assert Trace("encoder/*/self/*").within("encoder", 7, "self").wants("weights")
+
+
+def test_what_nobody_asked_for_is_not_kept() -> None:
+    trace = Trace("decoder/*/self/weights")
+    pass_of(trace)
+    assert trace.names() == ()
+
+
+def test_an_unknown_pattern_lists_what_exists() -> None:
+    trace = Trace("encoder/*/self/weights")
+    pass_of(trace)
+    with pytest.raises(KeyError, match="encoder/1/self/weights"):
+        trace.stack("encoder/*/cross/weights")
+
+
+def test_only_the_kept_head_and_query_are_watched() -> None:
+    everything, one = Trace("encoder/*/self/weights"), Trace("encoder/*/self/weights", keep={"head": [1], "query": [2]})
+    pass_of(everything)
+    pass_of(one)
+    seen = one.stack("encoder/*/self/weights")
+    assert seen.shape == (2, 1, 1, 1, 3)
+    np.testing.assert_allclose(seen, everything.stack("encoder/*/self/weights")[:, :, 1:2, 2:3], atol=1e-6)
+
+
+def test_a_kept_query_of_a_causal_pass_sees_nothing_after_itself() -> None:
+    trace = Trace("weights", keep={"query": [1]})
+    x = torch.randn(1, 2, 4, 8)
+    attend(x, x, x, trace=trace, causal=True)
+    seen = trace.stack("weights")[0]
+    assert np.all(seen[..., 2:] == 0)
+    np.testing.assert_allclose(seen.sum(-1), 1, atol=1e-6)
+
+
+def test_keep_outside_the_axis_says_so() -> None:
+    with pytest.raises(IndexError, match="head 5 of 2"):
+        pass_of(Trace("encoder/*/self/weights", keep={"head": [5]}))
+
+
+def test_past_the_budget_both_sizes_are_named() -> None:
+    with pytest.raises(TraceTooLarge, match="144 bytes of 100"):
+        pass_of(Trace("encoder/*/self/weights", budget=100))
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_pooled_rows_still_sum_to_one(causal: bool) -> None:
+    trace = Trace("weights", pool=4)
+    x = torch.randn(1, 2, 10, 8)
+    attend(x, x, x, trace=trace, causal=causal)
+    pooled = trace.stack("weights")[0]
+    assert pooled.shape == (1, 2, 4, 4)
+    np.testing.assert_allclose(pooled.sum(-1), 1, atol=1e-5)
+
+
+def test_pooling_to_the_full_size_changes_nothing() -> None:
+    trace = Trace("weights", pool=64)
+    x = torch.randn(1, 2, 10, 8)
+    attend(x, x, x, trace=trace)
+    np.testing.assert_allclose(trace.stack("weights")[0], attention_weights(x, x).numpy(), atol=1e-6)
+
+
+def test_what_was_tapped_does_not_change_with_the_tensor() -> None:
+    trace, values = Trace("x"), torch.ones(2)
+    trace.tap("x", "position", values)
+    values.zero_()
+    assert trace.stack("x").tolist() == [[1, 1]]
+
+
+def test_axes_must_fit_the_tensor() -> None:
+    with pytest.raises(ValueError, match="1 axes"):
+        Trace("x").tap("x", "batch position", torch.ones(2))
+
+
+def test_off_wants_nothing_and_costs_next_to_nothing() -> None:
+    assert not OFF.within("encoder", 0).wants("weights")
+    best = min(timeit.repeat(lambda: OFF.within("encoder", 0).wants("weights"), number=1000, repeat=5)) / 1000
+    assert best < 5e-6

@@ -1,0 +1,134 @@
+"""The training loop: it learns, it resumes as if nothing had happened, and it averages weights."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor
+
+from models import training
+from models.training import Schedule, Trained, mean_of_weights
+from models.translation.data import Batch, Pairs, Tokenizer
+from models.translation.model import Config, Transformer
+from models.translation.recipe import Epoch, Objective, validation_loss
+
+QUICK = Schedule(steps=24, peak=5e-3, warmup=4, cooldown=4, average=3, every=4, precision="32-true")
+CPU = torch.device("cpu")
+
+
+@pytest.fixture(scope="module")
+def few() -> Pairs:
+    generator = torch.Generator().manual_seed(1)
+    rows = [torch.randint(4, 40, (int(n),), generator=generator).numpy() for n in torch.randint(2, 9, (40,), generator=generator)]
+    return Pairs(rows, rows)
+
+
+def run(few: Pairs, folder: Path, schedule: Schedule = QUICK, **more: object) -> Trained[Batch]:
+    torch.manual_seed(1)
+    model = Transformer(Config(vocabulary=40, d_model=16, d_ff=32, n_heads=2, n_layers=1, dropout=0.1))
+    return training.train(
+        Objective(model, 0.1),
+        lambda epoch: Epoch(few, 60, 1, epoch),  # type: ignore[arg-type, return-value]
+        lambda model: validation_loss(model, few),
+        schedule,
+        folder,
+        device=CPU,
+        **more,  # type: ignore[arg-type]
+    )
+
+
+def test_a_short_run_lowers_the_loss(few: Pairs, tmp_path: Path) -> None:
+    done = run(few, tmp_path)
+    assert done.finished and done.steps == QUICK.steps
+    assert done.log[-1]["validation"] < done.log[0]["validation"] < math.log(40) + 0.5
+    assert len((tmp_path / "log.jsonl").read_text().splitlines()) == len(done.log)
+
+
+def test_a_resumed_run_ends_with_the_parameters_of_an_uninterrupted_one(few: Pairs, tmp_path: Path) -> None:
+    whole = run(few, tmp_path / "whole")
+    epochs = itertools.count()
+
+    class Killed(Exception):
+        pass
+
+    def dying(model: torch.nn.Module) -> float:
+        if next(epochs) == 1:
+            raise Killed  # at the end of the second epoch, a step after the state was last written
+        return 0.0
+
+    torch.manual_seed(1)
+    model = Transformer(Config(vocabulary=40, d_model=16, d_ff=32, n_heads=2, n_layers=1, dropout=0.1))
+    with pytest.raises(Killed):
+        training.train(
+            Objective(model, 0.1),
+            lambda epoch: Epoch(few, 60, 1, epoch),  # type: ignore[arg-type, return-value]
+            dying,
+            QUICK,
+            tmp_path / "killed",
+            device=CPU,
+            save_every=0.0,
+        )
+    torch.rand(7)  # whatever else drew from the generator in between
+    again = run(few, tmp_path / "killed", resume=True)
+    assert again.steps == whole.steps
+    for name, tensor in whole.state.items():
+        torch.testing.assert_close(again.state[name], tensor, atol=0, rtol=0)
+
+
+def test_a_run_is_not_overwritten_unasked(few: Pairs, tmp_path: Path) -> None:
+    run(few, tmp_path, dataclasses.replace(QUICK, steps=2))
+    with pytest.raises(FileExistsError, match="--resume"):
+        run(few, tmp_path)
+
+
+def test_stopped_by_the_clock_it_says_that_it_is_not_finished(few: Pairs, tmp_path: Path) -> None:
+    done = run(few, tmp_path, dataclasses.replace(QUICK, steps=10_000), minutes=0.01)
+    assert not done.finished and 0 < done.steps < 10_000
+
+
+def test_zero_minutes_shows_what_a_run_has_and_leaves_it_alone(few: Pairs, tmp_path: Path) -> None:
+    first = run(few, tmp_path)
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
+    again = run(few, tmp_path, resume=True, minutes=0)
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()} == before
+    for name, tensor in first.state.items():
+        torch.testing.assert_close(again.state[name], tensor)
+
+
+def test_the_final_weights_are_the_mean_of_the_last_checkpoints(few: Pairs, tmp_path: Path) -> None:
+    done = run(few, tmp_path)
+    kept = [torch.load(path, weights_only=True) for path in sorted(tmp_path.glob("step-*.pt"))]
+    assert len(kept) == QUICK.average
+    for name, tensor in done.state.items():
+        torch.testing.assert_close(tensor, torch.stack([state[name] for state in kept]).mean(0))
+
+
+def test_the_average_is_of_weights_not_of_outputs() -> None:
+    states: list[dict[str, Tensor]] = [{"w": torch.tensor([1.0, 3.0])}, {"w": torch.tensor([3.0, -1.0])}]
+    assert mean_of_weights(states)["w"].tolist() == [2.0, 1.0]
+    with pytest.raises(ValueError, match="no checkpoint"):
+        mean_of_weights([])
+
+
+def test_the_rate_rises_falls_and_cools_down() -> None:
+    schedule = Schedule(steps=1000, peak=1e-3, warmup=100, decay=0.5, cooldown=100)
+    rates = [schedule.rate(step) for step in range(1, 1001)]
+    assert max(rates) == rates[99] == pytest.approx(1e-3)
+    assert rates[399] == pytest.approx(5e-4)
+    assert rates[-1] == pytest.approx(0.05 * 1e-3 * math.sqrt(0.1), rel=0.01)
+    assert all(a < b for a, b in itertools.pairwise(rates[:100])) and all(a > b for a, b in itertools.pairwise(rates[99:]))
+
+
+def test_padding_counts_for_nothing_in_the_loss(tokenizer: Tokenizer) -> None:
+    torch.manual_seed(1)
+    objective = Objective(Transformer(Config(vocabulary=40, d_model=16, d_ff=32, n_heads=2, n_layers=1, dropout=0.0)), 0.1)
+    pairs = Pairs([torch.arange(4, n).numpy() for n in (6, 14)], [torch.arange(5, n).numpy() for n in (8, 20)])
+    together, count = objective(pairs.batch([0, 1]))
+    alone = [objective(pairs.batch([i])) for i in (0, 1)]
+    torch.testing.assert_close(together, alone[0][0] + alone[1][0], atol=1e-3, rtol=1e-5)
+    assert count == alone[0][1] + alone[1][1] == 4 + 16

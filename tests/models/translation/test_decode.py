@@ -1,0 +1,124 @@
+"""Searching with caches gives what searching without them would."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import pytest
+import torch
+
+from models.translation.data import PAD, START, STOP, UNKNOWN, padded
+from models.translation.decode import Cache, Hypothesis, Source, beam_search, greedy_search, penalty, piece_log_probabilities
+from models.translation.model import Transformer, no_gains
+
+ROWS = [[4, 5, 6, 7, 8, 9], [10, 11], [12, 13, 14, 15]]
+
+
+def source_of(rows: list[list[int]], limit: int = 9) -> Source:
+    tokens = padded(rows)
+    return Source(tokens, tokens != PAD, tuple(limit - i for i in range(len(rows))))
+
+
+def log_p_without_cache(model: Transformer, source: Source, read: torch.Tensor) -> torch.Tensor:
+    return piece_log_probabilities(model, model(source.tokens, read, source.allowed, source.gains))[:, -1]
+
+
+def test_cached_steps_equal_uncached_ones(tiny: Transformer) -> None:
+    source = source_of(ROWS)
+    gains = no_gains(tiny.config, 3)
+    gains.decoder[1, 0, 2] = 0
+    gains.cross[0, 2, 1] = 0
+    source = Source(source.tokens, source.allowed, source.limits, gains)
+    cache = Cache(tiny, tiny.encode(source.tokens, source.allowed, gains), source.allowed, 6, gains)
+    read = torch.randint(4, 60, (3, 6), generator=torch.Generator().manual_seed(1))
+    for t in range(6):
+        torch.testing.assert_close(cache.step(read[:, t]), log_p_without_cache(tiny, source, read[:, : t + 1]), atol=1e-5, rtol=1e-5)
+
+
+def test_rows_may_change_places_and_leave(tiny: Transformer) -> None:
+    source = source_of(ROWS)
+    cache = Cache(tiny, tiny.encode(source.tokens, source.allowed), source.allowed, 4, None)
+    cache.step(torch.tensor([20, 21, 22]))
+    cache.choose(torch.tensor([2, 0]))
+    kept = Source(source.tokens[[2, 0]], source.allowed[[2, 0]], (9, 9))
+    expected = log_p_without_cache(tiny, kept, torch.tensor([[22, 30], [20, 31]]))
+    torch.testing.assert_close(cache.step(torch.tensor([30, 31])), expected, atol=1e-5, rtol=1e-5)
+
+
+def test_greedy_takes_the_most_probable_piece_each_time(tiny: Transformer) -> None:
+    source = source_of(ROWS[:1])
+    read = [START]
+    while len(read) <= 9 and read[-1] != STOP:
+        log_p = log_p_without_cache(tiny, source, torch.tensor([read]))
+        read.append(STOP if len(read) == 9 else int(log_p[0].argmax()))
+    assert greedy_search(tiny, source)[0].tokens == tuple(read[1:])
+
+
+@pytest.mark.parametrize("beam", [1, 4])
+def test_batched_equals_single(tiny: Transformer, beam: int) -> None:
+    together = beam_search(tiny, source_of(ROWS), beam, [0.6] * 3)
+    for i, row in enumerate(ROWS):
+        tokens = padded([row])
+        (alone,) = beam_search(tiny, Source(tokens, tokens != PAD, (9 - i,)), beam, [0.6])
+        assert [h.tokens for h in alone] == [h.tokens for h in together[i]]
+        assert [h.log_probability for h in alone] == pytest.approx([h.log_probability for h in together[i]], abs=1e-4)
+
+
+def test_beam_of_one_equals_greedy(tiny: Transformer) -> None:
+    assert [h[0].tokens for h in beam_search(tiny, source_of(ROWS), 1, [0.6] * 3)] == [
+        h.tokens for h in greedy_search(tiny, source_of(ROWS))
+    ]
+
+
+def test_every_hypothesis_stops_within_its_limit_and_holds_no_special_piece(tiny: Transformer) -> None:
+    for i, hypotheses in enumerate(beam_search(tiny, source_of(ROWS), 5, [1.0] * 3)):
+        assert 1 <= len(hypotheses) <= 5
+        for one in hypotheses:
+            assert one.tokens[-1] == STOP and one.tokens.count(STOP) == 1
+            assert not {PAD, START, UNKNOWN} & set(one.tokens)
+            assert len(one.tokens) <= 9 - i
+        scores = [h.score(1.0) for h in hypotheses]
+        assert scores == sorted(scores, reverse=True)
+
+
+def test_probabilities_of_a_hypothesis_are_those_of_a_teacher_forced_pass(tiny: Transformer) -> None:
+    source = source_of(ROWS[:1])
+    for one in beam_search(tiny, source, 3, [0.6])[0]:
+        read = torch.tensor([[START, *one.tokens[:-1]]])
+        log_p = piece_log_probabilities(tiny, tiny(source.tokens, read, source.allowed))[0]
+        expected = [float(log_p[t, token]) for t, token in enumerate(one.tokens)]
+        assert list(one.log_probabilities) == pytest.approx(expected, abs=1e-4)
+
+
+def test_a_beam_as_wide_as_everything_finds_the_best_of_all_translations(tiny: Transformer) -> None:
+    """Two pieces at most: all of them can be listed and scored."""
+    source = source_of(ROWS[:1], limit=2)
+    first = log_p_without_cache(tiny, source, torch.tensor([[START]]))[0]
+    candidates = {(STOP,): float(first[STOP])}
+    for token in range(4, tiny.config.vocabulary):
+        second = log_p_without_cache(tiny, source, torch.tensor([[START, token]]))[0]
+        candidates[(token, STOP)] = float(first[token] + second[STOP])
+    best = max(candidates, key=lambda tokens: candidates[tokens] / penalty(len(tokens), 0.6))
+    assert beam_search(tiny, source, tiny.config.vocabulary - 4, [0.6])[0][0].tokens == best
+
+
+def test_the_score_is_the_one_of_its_equation() -> None:
+    assert Hypothesis((5, 6, STOP), (-1.0, -2.0, -0.5)).score(0.6) == pytest.approx(-3.5 / ((5 + 3) / 6) ** 0.6)
+    assert penalty(7, 0.0) == 1.0
+
+
+def test_a_higher_penalty_never_prefers_a_shorter_translation(tiny: Transformer) -> None:
+    lengths = [len(beam_search(tiny, source_of(ROWS[:1], limit=12), 4, [alpha])[0][0].tokens) for alpha in (0.0, 1.0, 2.0)]
+    assert all(a <= b for a, b in itertools.pairwise(lengths))
+
+
+def test_probabilities_over_pieces_sum_to_one_without_the_special_ones(tiny: Transformer) -> None:
+    log_p = piece_log_probabilities(tiny, torch.randn(3, tiny.config.d_model))
+    torch.testing.assert_close(log_p.exp().sum(-1), torch.ones(3))
+    assert log_p[0, PAD] == -math.inf
+
+
+def test_one_penalty_per_sentence_is_asked_for(tiny: Transformer) -> None:
+    with pytest.raises(ValueError, match="1 length penalties for 3 sentences"):
+        beam_search(tiny, source_of(ROWS), 2, [0.6])
