@@ -1,0 +1,536 @@
+"""The attention, figure and canvas widgets in a real browser, on the real server, with runs from a fixed seed."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+import numpy as np
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from numpy.typing import NDArray
+from playwright.sync_api import Page, expect
+
+from explorer.figures import attention, curve
+from explorer.figures.attention import Kind
+from explorer.lab import GuidedStep, Lab
+from explorer.widgets import base, canvas, figure
+from explorer.widgets.attention import attention as attention_widget
+
+NEW = Callable[..., tuple[Page, Any]]
+Array = NDArray[np.float32]
+ROOT = Path(__file__).parents[2]
+TEXT = {"en": "Trial", "zh": "试验"}
+SOURCE = ["A", "blond", "holding", "hands", "with", "a", "guy", "in", "the", "sand", "."]
+TARGET = ["Eine", "Blond", "ine", "hält", "mit", "einem", "Mann", "im", "Sand", "Händ", "chen", "."]
+HOSTILE = [
+    "</script><img src=x onerror=alert(1)>",
+    "<b>bold</b>",
+    '<a href="javascript:alert(2)">x</a>',
+    "<svg/onload=alert(3)>",
+    "&lt;img src=x onerror=alert(4)&gt;",
+    "${alert(5)}",
+    "{{alert(6)}}",
+    "%{z}",
+    "\u202eevil",
+    "שלום",
+    "\n",
+    "a\x00b",
+    "=cmd()",
+]
+IMAGE = np.linspace(0, 1, 12, dtype=np.float32).reshape(3, 4)
+
+
+def softmax(scores: Array) -> Array:
+    """Rows that sum to 1."""
+    raised = np.exp(scores - scores.max(-1, keepdims=True))
+    made: Array = (raised / raised.sum(-1, keepdims=True)).astype(np.float32)
+    return made
+
+
+@cache
+def kinds(source: tuple[str, ...], target: tuple[str, ...], layers: int = 4, heads: int = 8) -> tuple[Kind, ...]:
+    """A run: random heads, of which some look along the line from first to last word."""
+    random = np.random.default_rng(5)
+    made: dict[str, Array] = {}
+    for key, queries, keys in (("encoder", source, source), ("decoder", target, target), ("cross", target, source)):
+        scores = random.normal(0, 1.1, (layers, heads, len(queries), len(keys))).astype(np.float32)
+        line = np.arange(len(queries)) * len(keys) // len(queries)
+        scores[:, ::3, np.arange(len(queries)), line] += 4
+        if key == "decoder":
+            scores = np.where(np.tril(np.ones(scores.shape[-2:], bool)), scores, -1e9)
+        made[key] = softmax(scores)
+    labels = {"encoder": {"en": "Encoder self", "zh": "编码器自注意力"}, "decoder": {"en": "Decoder self", "zh": "解码器自注意力"}}
+    english, german = {"en": "English", "zh": "英文"}, {"en": "German", "zh": "德文"}
+    question = {"en": "Which English word is each German word looking at?", "zh": "每个德文词在看哪个英文词？"}
+    return (
+        Kind("encoder", labels["encoder"], made["encoder"], source, source),
+        Kind("decoder", labels["decoder"], made["decoder"], target, ("<s>", *target[:-1]), mask="causal"),
+        Kind(
+            "cross",
+            {"en": "Cross", "zh": "交叉"},
+            made["cross"],
+            target,
+            source,
+            [text not in {"ine", "chen", "."} for text in target],
+            None,
+            through="encoder",
+            question=question,
+            roles=(german, english),
+        ),
+    )
+
+
+def words(count: int) -> tuple[str, ...]:
+    """As many tokens as asked."""
+    return tuple(f"{'Straßenbahn' if i % 7 == 0 else 'of'}" for i in range(count))
+
+
+RUNS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "trial": (tuple(SOURCE), tuple(TARGET)),
+    "hostile": (tuple(HOSTILE), tuple(HOSTILE)),
+    "longest": (words(60), words(58)),
+    "tiny": (("Hi",), ("Hallo", ".")),
+}
+
+
+def page_of(slug: str) -> Callable[[Lab, object], None]:
+    """What stands on one trial page."""
+
+    def page(lab: Lab, engine: object) -> None:
+        if slug == "figures":
+            log = [{"epoch": i, "loss": 6 / i, "validation": 5 / i} for i in range(1, 6)]
+            rows = [[str(line["epoch"]), line["loss"], line["validation"]] for line in log]
+            table = figure.Table([{"en": "epoch", "zh": "轮"}, {"en": "loss", "zh": "损失"}, {"en": "held out", "zh": "留出"}], rows)
+            sentence = {"en": "After 5 epochs the held-out loss is 1.00.", "zh": "5 轮之后留出损失是 1.00。"}
+            figure.figure(figure.value(curve.training(log), title=TEXT, sentence=sentence, table=table, name="training"))
+            canvas.canvas(canvas.value(IMAGE, title=TEXT, sentence={"en": "Twelve pixels.", "zh": "十二个像素。"}))
+            return
+        place = attention_widget(attention.value(kinds(*RUNS[slug]), silenced=[("cross", 1, 3)]))
+        again = gr.Button("Another run", elem_id="again")
+        again.click(lambda: attention.value(kinds(tuple(SOURCE[:6]), tuple(TARGET[:5]))), None, place, api_visibility="private")
+
+    return page
+
+
+def serve(port: int) -> None:
+    """The site with the trial pages."""
+    from explorer import server
+
+    step, facts = GuidedStep(TEXT, TEXT, "", {}), dict.fromkeys(("title", "short", "line", "card"), TEXT)
+    texts = dict.fromkeys(("paper", "authors", "arxiv", "licence", "equation"), "")
+    tuples: dict[str, Any] = {
+        "ancestors": (),
+        "examples": ("",) * 3,
+        "steps": (step,) * 5,
+        "words": (),
+        "interventions": ("none",),
+        "exports": (),
+    }
+    rest: dict[str, Any] = {"changed": "input", "thumbnail": lambda: None, "probe": None}
+    labs = [Lab(slug=slug, year=2017, page=page_of(slug), **facts, **texts, **tuples, **rest) for slug in (*RUNS, "figures")]
+    server.serve(labs, "127.0.0.1", port)
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[str]:
+    """The address of that server."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    process = subprocess.Popen(
+        [sys.executable, __file__, str(port)], cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, stderr=subprocess.PIPE
+    )
+    end = time.monotonic() + 120
+    while True:
+        with contextlib.suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=5):
+            break
+        if process.poll() is not None or time.monotonic() > end:
+            process.kill()
+            pytest.fail(f"the trial site did not start:\n{process.communicate()[1].decode()}")
+        time.sleep(0.1)
+    yield f"http://127.0.0.1:{port}"
+    process.terminate()
+    process.communicate(timeout=30)
+
+
+def opened(page: Page, site: str, slug: str = "trial", query: str = "_kind=cross&_head=3.4&_row=9&_col=3") -> Page:
+    """The page once its figure stands."""
+    page.goto(f"{site}/{slug}?lang=en&{query}" if "lang=" not in query else f"{site}/{slug}?{query}")
+    page.wait_for_selector("[data-drawn]", state="attached", timeout=90_000)
+    return page
+
+
+def drawn(page: Page, what: str) -> None:
+    """Waits for the large map of "cross 3.4"."""
+    page.wait_for_selector(f".tfe-attention[data-drawn='{what}']")
+
+
+def said(page: Page) -> str:
+    """The sentence under the map."""
+    return page.locator(".tfe-attention .tfe-words").inner_text()
+
+
+def cell(page: Page, row: int, column: int) -> tuple[float, float]:
+    """The middle of a cell of the large map, in pixels of the page."""
+    found = page.evaluate(
+        """([i, j]) => {
+            const node = document.querySelector(".tfe-attention-plot");
+            const { xaxis, yaxis } = node._fullLayout;
+            const box = node.getBoundingClientRect();
+            return [box.left + xaxis._offset + xaxis.l2p(j), box.top + yaxis._offset + yaxis.l2p(i)];
+        }""",
+        [row, column],
+    )
+    return float(found[0]), float(found[1])
+
+
+def click(page: Page, row: int, column: int) -> None:
+    """Clicks a cell of the large map."""
+    page.mouse.move(*cell(page, row, column))
+    page.mouse.click(*cell(page, row, column))
+
+
+def saved(page: Page, kind: str) -> tuple[str, bytes]:
+    """Name and content of what the export bar saves."""
+    with page.expect_download() as download:
+        page.locator(f".tfe-export[data-kind={kind}]").first.click()
+    return download.value.suggested_filename, Path(download.value.path()).read_bytes()
+
+
+def cross() -> Array:
+    """The weights that the trial page was sent."""
+    weights: Array = kinds(*RUNS["trial"])[2].weights
+    return weights
+
+
+def view(page: Page) -> dict[str, str]:
+    """What the address says is looked at."""
+    found: dict[str, str] = page.evaluate("Object.fromEntries([...new URL(location.href).searchParams].filter(([key]) => key[0] === '_'))")
+    return found
+
+
+def test_a_click_locks_the_cell_and_the_sentence_says_its_weight(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site)
+    strongest = int(cross()[2, 3, 5].argmax())
+    click(page, 5, strongest)
+    expect(page.locator(".tfe-words")).to_contain_text(f"“einem” (5) gives key “{SOURCE[strongest]}” ({strongest})")
+    assert f"{cross()[2, 3, 5, strongest]:.2f}; the row sums to 1.00." in said(page)
+    assert (view(page)["_row"], view(page)["_col"]) == ("5", str(strongest))
+    weakest = int(cross()[2, 3, 5].argmin())
+    click(page, 5, weakest)
+    expect(page.locator(".tfe-words")).to_contain_text(f"{cross()[2, 3, 5, weakest]:.2f}, 11th of 11; it gives most")
+
+
+def test_a_shift_click_adds_a_row(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site)
+    page.keyboard.down("Shift")
+    click(page, 5, 5)
+    page.keyboard.up("Shift")
+    expect(page.locator(".tfe-words")).to_contain_text("query “Händ” (9) gives most")
+    expect(page.locator(".tfe-words")).to_contain_text("query “einem” (5) gives most")
+    assert view(page)["_row"] == "9,5"
+
+
+def test_arrows_step_rows_and_heads_and_escape_unlocks_only_where_the_focus_is(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site)
+    before = said(page)
+    page.keyboard.press("ArrowRight")
+    assert said(page) == before, "keys act only in a view that has the focus"
+    page.locator(".tfe-attention-frame").focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".tfe-words")).to_contain_text("In layer 3, head 4, query “chen” (10) gives key")
+    page.keyboard.press("ArrowDown")
+    expect(page.locator(".tfe-words")).to_contain_text("In layer 3, head 5, query “chen” (10)")
+    page.keyboard.press("Escape")
+    expect(page.locator(".tfe-words")).to_contain_text("the largest of 132 weights is")
+    assert view(page)["_row"] == "none"
+
+
+def test_the_grid_is_one_tab_stop_and_arrows_move_in_it(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site)
+    page.locator(".tfe-attention-tiles").focus()
+    for key, head in (("ArrowLeft", "3.3"), ("ArrowUp", "2.3"), ("End", "2.8"), ("ArrowRight", "2.8"), ("ArrowDown", "3.8")):
+        page.keyboard.press(key)
+        drawn(page, f"cross {head}")
+    assert view(page)["_head"] == "3.8"
+
+
+def test_another_head_is_drawn_without_a_request_and_zoom_is_kept(new_page: NEW, site: str) -> None:
+    page, faults = new_page()
+    opened(page, site)
+    start, end = cell(page, 2, 2), cell(page, 7, 7)
+    page.mouse.move(*start)
+    page.mouse.down()
+    page.mouse.move(*end, steps=4)
+    page.mouse.up()
+    expect(page.locator(".tfe-attention-whole")).to_be_visible()
+    axes = "document.querySelector('.tfe-attention-plot')._fullLayout"
+    ranges = f"[...{axes}.xaxis.range, ...{axes}.yaxis.range]"
+    zoomed = page.evaluate(ranges)
+    assert abs(zoomed[1] - zoomed[0]) < 6
+    asked = len(faults.requests)
+    page.locator(".tfe-attention-tiles").focus()
+    for head in ("3.5", "3.6", "3.7"):
+        page.keyboard.press("ArrowRight")
+        drawn(page, f"cross {head}")
+    assert len(faults.requests) == asked, faults.requests[asked:]
+    assert page.evaluate(ranges) == zoomed
+    page.click(".tfe-attention-whole")
+    expect(page.locator(".tfe-attention-whole")).to_be_hidden()
+    assert page.evaluate(ranges) == [-0.5, 10.5, 11.5, -0.5]
+
+
+def test_the_address_alone_restores_the_view(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site)
+    page.get_by_role("radio", name="Decoder self").click()
+    drawn(page, "decoder 3.4")
+    page.locator("[data-stat=mean]").click()
+    drawn(page, "decoder mean")
+    page.get_by_role("radio", name="attended by").click()
+    sentence = page.locator(".tfe-words")
+    expect(sentence).to_contain_text("together give it")
+    before = said(page)
+    page.goto(page.url)
+    drawn(page, "decoder mean")
+    assert said(page) == before
+
+
+def test_on_arrival_a_telling_cell_is_locked(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site, query="")
+    found = attention.pick(kinds(*RUNS["trial"])[2])
+    weight = cross()[found["layer"], found["head"], found["row"], found["col"]]
+    assert f"In layer {found['layer'] + 1}, head {found['head'] + 1}, query “{TARGET[found['row']]}” ({found['row']})" in said(page)
+    assert f"({found['col']}) {weight:.2f}" in said(page)
+
+
+def test_another_run_drops_a_lock_that_was_clicked_and_keeps_the_head(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site)
+    click(page, 8, 9)
+    page.locator(".tfe-attention-tiles").focus()
+    page.keyboard.press("ArrowRight")
+    drawn(page, "cross 3.5")
+    page.click("#again")
+    expect(page.locator(".tfe-words")).not_to_contain_text("“Sand” (8)")
+    expect(page.locator(".tfe-words")).to_contain_text("In layer 3, head 5")
+
+
+def test_masked_cells_are_said_to_be_masked(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site, query="_kind=decoder&_head=1.1&_row=2&_col=8")
+    expect(page.locator(".tfe-words")).to_contain_text("may not look at")
+    expect(page.locator(".tfe-attention-note")).to_contain_text("grey: not allowed")
+
+
+def test_attended_by_adds_up_what_a_key_gets(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site, query="_kind=cross&_head=3.4&_by=by&_row=9&_col=3")
+    column = cross()[2, 3, :, 3]
+    expect(page.locator(".tfe-words")).to_contain_text(f"key “hands” (3) gets {column[9]:.2f} from query “Händ” (9)")
+    assert f"all 12 queries together give it {column.sum():.2f}." in said(page)
+
+
+def test_a_threshold_hides_weights_and_says_so(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site, query="_kind=cross&_head=3.4&_row=9&_col=3&_thr=0.20")
+    row = cross()[2, 3, 9]
+    kept = row[row >= 0.2]
+    expect(page.locator(".tfe-words")).to_contain_text(f"{len(kept)} of its 11 weights reach 0.20; together they hold {kept.sum():.2f}")
+    least = page.evaluate("Math.min(...document.querySelector('.tfe-attention-plot').data[0].z.flatMap((row) => [...row].filter(Boolean)))")
+    assert least >= 0.2 - 1e-4
+
+
+def test_rollout_in_the_browser_is_the_rollout_of_the_paper(page_watch: Page, site: str) -> None:
+    encoder, _, across = kinds(*RUNS["trial"])
+    for kind, expected in (("encoder", attention.rollout(encoder)), ("cross", attention.rollout(across, encoder))):
+        page = opened(page_watch, site, query=f"_kind={kind}&_stat=rollout")
+        name, content = saved(page, "NPZ")
+        shown = np.load(io.BytesIO(content))["shown"]
+        np.testing.assert_allclose(shown, expected, atol=2e-4)
+        assert name == f"trial-{kind}.npz"
+        expect(page.locator(".tfe-attention-note")).to_contain_text("Abnar and Zuidema")
+
+
+def test_the_numbers_taken_along_are_the_numbers_of_the_run(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site)
+    _, content = saved(page, "NPZ")
+    arrays = np.load(io.BytesIO(content))
+    for kind in kinds(*RUNS["trial"]):
+        np.testing.assert_allclose(arrays[f"{kind.key}_weights"], kind.weights, atol=1e-5)
+        assert arrays[f"{kind.key}_queries"].tolist() == list(kind.queries)
+    assert str(arrays["shown_name"]) == "cross 3.4"
+    name, content = saved(page, "CSV")
+    rows = list(csv.DictReader(io.StringIO(content.decode("utf-8-sig"))))
+    assert name == "trial-cross-3.4.csv" and len(rows) == 132
+    there = next(row for row in rows if row["query"] == "Händ" and row["key"] == "hands")
+    assert abs(float(there["weight"]) - cross()[2, 3, 9, 3]) < 1e-4
+
+
+def test_pictures_and_a_page_that_opens_offline_are_taken_along(new_page: NEW, site: str, tmp_path: Path) -> None:
+    page, _ = new_page()
+    opened(page, site)
+    name, content = saved(page, "PNG")
+    assert name == "trial-cross-3.4.png" and content.startswith(b"\x89PNG") and len(content) > 10_000
+    _, content = saved(page, "SVG")
+    drawing = content.decode()
+    assert drawing.startswith("<svg") and "Händ" in drawing and "the row sums to" in drawing and "var(--" not in drawing
+    name, content = saved(page, "HTML")
+    file = tmp_path / name
+    file.write_bytes(content)
+    away, faults = new_page()
+    away.goto(file.as_uri())
+    away.wait_for_selector(".heatmaplayer image", state="attached")
+    expect(away.locator(".words")).to_contain_text("“Händ” (9)")
+    away.select_option("select", "1·1")
+    weight = f"document.getElementById('figure').data[0].z[9][3] - {cross()[0, 0, 9, 3]:.4f}"
+    away.wait_for_function(f"Math.abs({weight}) < 1e-3")
+    assert not [url for url in faults.requests if url.startswith("http")]
+
+
+@pytest.mark.parametrize("kind", ["cross", "decoder"])
+def test_hostile_tokens_are_text_everywhere(new_page: NEW, site: str, tmp_path: Path, kind: str) -> None:
+    page, _ = new_page()
+    opened(page, site, "hostile", f"_kind={kind}&_head=1.1&_row=0&_col=0")
+    drawn(page, f"{kind} 1.1")
+    page.locator(".tfe-export[data-kind=table]").click()
+    first = HOSTILE[0] if kind == "cross" else "<s>"
+    expect(page.locator(".tfe-attention-table thead th").nth(1)).to_have_text(f"{first.replace(' ', '␠')}·0")
+    page.mouse.move(*cell(page, 2, 1))
+    expect(page.locator(".tfe-hover")).to_contain_text('“<a␠href="javascript:alert(2)">x</a>” (2)')
+    assert page.locator(".tfe-attention :is(img, iframe, script, a, b:not([class]))").count() == 0
+    assert page.locator(".tfe-attention svg a").count() == 0
+    _, content = saved(page, "HTML")
+    (tmp_path / "away.html").write_bytes(content)
+    away, _ = new_page()
+    away.goto((tmp_path / "away.html").as_uri())
+    away.wait_for_selector(".heatmaplayer image", state="attached")
+    assert away.locator("img, svg a").count() == 0
+    _, content = saved(page, "CSV")
+    rows = list(csv.DictReader(io.StringIO(content.decode("utf-8-sig"))))
+    assert {row["query"] for row in rows} >= {HOSTILE[0], "\u202eevil", "\n", "a\x00b", "'=cmd()"}
+
+
+def test_sixty_tokens_on_a_side_stay_legible(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site, "longest", "_kind=cross&_head=1.1")
+    found = page.evaluate(
+        """() => {
+            const node = document.querySelector(".tfe-attention-plot");
+            const { xaxis, yaxis } = node._fullLayout;
+            const sizes = [...node.querySelectorAll(".ytick text, .xtick text")].map((text) => parseFloat(getComputedStyle(text).fontSize));
+            const column = xaxis._length / (xaxis.range[1] - xaxis.range[0]);
+            return { row: yaxis._length / 58, column, least: Math.min(...sizes), labels: sizes.length };
+        }"""
+    )
+    assert found["least"] >= 12 and found["row"] >= 13 and found["column"] >= 13 and found["labels"] == 118
+    assert page.locator(".textpoint").count() == 0, "numbers wait for larger cells"
+
+
+def test_one_token_has_a_map_of_its_own(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site, "tiny", "_kind=cross&_head=1.1")
+    assert "gives key “Hi” (0) 1.00; the row sums to 1.00." in said(page)
+
+
+def test_a_phone_shows_one_layers_heads_and_never_scrolls_sideways(new_page: NEW, site: str) -> None:
+    page, _ = new_page(360, 780)
+    for slug in ("trial", "longest"):
+        opened(page, site, slug, "_kind=cross&_head=3.4&_row=9")
+        assert page.evaluate("document.documentElement.scrollWidth <= 360"), slug
+        box = page.locator(".tfe-attention-tiles").bounding_box()
+        assert box is not None and box["height"] < 40 and box["x"] + box["width"] <= 360
+    expect(page.locator(".tfe-attention-note")).to_contain_text("pooled")
+    opened(page, site, "trial", "_kind=cross&_head=3.4&_row=9")
+    page.get_by_label("Layer", exact=True).select_option("2")
+    drawn(page, "cross 2.4")
+    expect(page.locator(".tfe-attention-note")).to_contain_text("2·4 is silenced")
+    expect(page.locator(".tfe-attention-strengths li")).to_have_count(4)
+
+
+def test_a_shift_click_on_a_head_asks_to_silence_it(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site)
+    page.evaluate(
+        "async (address) => { const { bus } = await import(address); bus.on('silence', (detail) => { window.heard = detail; }); }",
+        f"{site}{base.asset('lib/state.js')}",
+    )
+    box = page.locator(".tfe-attention-tiles").bounding_box()
+    assert box is not None
+    page.keyboard.down("Shift")
+    page.mouse.click(box["x"] + 5 * 48 + 20, box["y"] + 1 * 44 + 20)
+    page.keyboard.up("Shift")
+    assert page.evaluate("window.heard") == {"kind": "cross", "layer": 1, "head": 5}
+
+
+def test_chinese_says_the_same_number(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site, query="lang=zh&_kind=cross&_head=3.4&_row=9&_col=3")
+    assert f"第 3 层第 4 头：查询 “Händ” (9) 给键 “hands” (3) 的权重是 {cross()[2, 3, 9, 3]:.2f}" in said(page)
+
+
+def test_in_the_projector_every_text_of_the_map_has_twenty_pixels(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site)
+    page.keyboard.press("p")
+    page.wait_for_selector("body.tfe-projecting")
+    page.wait_for_function("document.querySelector('.tfe-attention-plot')._fullLayout.xaxis.tickfont.size >= 20")
+    sizes = page.evaluate(
+        """() => [...document.querySelectorAll(".tfe-attention :is(svg text, svg tspan, p, .tfe-attention-roles *)")]
+            .filter((node) => node.textContent.trim() && node.getClientRects().length)
+            .map((node) => parseFloat(getComputedStyle(node).fontSize))"""
+    )
+    assert len(sizes) > 30 and min(sizes) >= 20
+    expect(page.locator(".tfe-attention-tiles")).to_be_hidden()
+    before = said(page)
+    page.keyboard.press("ArrowDown")
+    expect(page.locator(".tfe-words").first).not_to_have_text(before)
+    page.keyboard.press("Escape")
+    page.wait_for_selector("body:not(.tfe-projecting)")
+    expect(page.locator(".tfe-attention-tiles")).to_be_visible()
+
+
+def test_every_control_and_picture_of_the_widget_has_a_name(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site)
+    page.locator(".tfe-export[data-kind=table]").click()
+    found = Axe().run(page, context=".tfe-attention").response["violations"]
+    assert [(one["id"], one["nodes"][0]["html"]) for one in found if one["impact"] in {"serious", "critical"}] == []
+
+
+def test_a_figure_has_its_sentence_its_table_and_its_exports(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site, "figures", "")
+    part = page.locator(".tfe-figure")
+    expect(part.locator(".tfe-words")).to_have_text("After 5 epochs the held-out loss is 1.00.")
+    part.locator("[data-kind=table]").click()
+    expect(part.locator("tbody tr")).to_have_count(5)
+    name, content = saved(page, "CSV")
+    rows = list(csv.reader(io.StringIO(content.decode("utf-8-sig"))))
+    assert name == "figures-training.csv" and rows[0] == ["epoch", "loss", "held out"] and rows[5][2] == "1"
+    _, content = saved(page, "NPZ")
+    assert np.allclose(np.load(io.BytesIO(content))["column_1"], [6, 3, 2, 1.5, 1.2])
+    _, content = saved(page, "SVG")
+    assert b"After 5 epochs" in content
+    page.locator(".gradio-container").evaluate("() => document.body.classList.toggle('dark')")
+    page.wait_for_function("document.querySelector('.tfe-figure-plot').data[0].line.color.toUpperCase() === '#588CFF'")
+
+
+def test_a_grown_image_can_be_scrubbed_by_hand_and_by_keys(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site, "figures", "_at=7")
+    part = page.locator(".tfe-canvas")
+    expect(part.locator(".tfe-canvas-count")).to_have_text("7 / 12")
+    part.locator(".tfe-canvas-picture").focus()
+    page.keyboard.press("ArrowRight")
+    expect(part.locator(".tfe-canvas-count")).to_have_text("8 / 12")
+    assert view(page)["_at"] == "8"
+    page.keyboard.press("Home")
+    expect(part.locator(".tfe-canvas-count")).to_have_text("0 / 12")
+    with page.expect_download() as download:
+        part.locator("[data-kind=NPZ]").click()
+    assert np.allclose(np.load(download.value.path())["image"], IMAGE, atol=1e-4)
+
+
+if __name__ == "__main__":
+    serve(int(sys.argv[1]))
