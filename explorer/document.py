@@ -1,5 +1,5 @@
-"""Gradio's page, made ours: its own title and icon, no address of another host, scripts that carry a nonce, and the
-colour scheme decided before the first paint.
+"""Gradio's page, made ours: its own title and icon, no address of another host, and the colour scheme decided before the
+first paint.
 
 Gradio writes one HTML document per route. Instead of a template of our own, which would have to follow each of its versions, the document
 is rewritten on its way out, once per route and host; what is looked for and not found is an error at start, not a silent gap.
@@ -7,13 +7,13 @@ is rewritten on its way out, once per route and host; what is looked for and not
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import html
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from urllib.parse import quote
-
-NONCE = "@@nonce@@"
 
 _MARK = (
     "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'><rect width='16' height='16' rx='3' fill='#00336B'/><g fill='#EBD65C'>"
@@ -44,7 +44,7 @@ class Facts:
 
 
 def rewrite(document: str, facts: Facts, styles: Iterable[str], imports: Callable[[str], list[str]]) -> str:
-    """Gradio's document with our head; every script carries the placeholder NONCE.
+    """Gradio's document with our head.
 
     styles: addresses of stylesheets to load before the first paint.
     imports(address): what a script of ours imports, so that all scripts are fetched at once rather than one after the other.
@@ -60,7 +60,13 @@ def rewrite(document: str, facts: Facts, styles: Iterable[str], imports: Callabl
         r"(<gradio-app\b.*?</gradio-app>)", lambda found: f"{found[1]}<script>{SCHEME}</script>", document, "gradio-app element"
     )
     document = _once(r'(<meta charset="utf-8" />)', lambda found: found[1] + _head(document, facts, styles, imports), document, "charset")
-    return document.replace("<script", f'<script nonce="{NONCE}"')
+    return document.replace("\r\n", "\n")  # as the browser reads it, so that the digests of the scripts hold
+
+
+def digests(document: str) -> list[str]:
+    """What a Content-Security-Policy calls the scripts that stand in a document: ``'sha256-…'`` for each, in order, none twice."""
+    inside = [body for attributes, body in re.findall(r"<script\b([^>]*)>(.*?)</script>", document, flags=re.S) if "src=" not in attributes]
+    return list(dict.fromkeys(f"'sha256-{base64.b64encode(hashlib.sha256(body.encode()).digest()).decode()}'" for body in inside))
 
 
 def _head(document: str, facts: Facts, styles: Iterable[str], imports: Callable[[str], list[str]]) -> str:

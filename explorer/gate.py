@@ -6,22 +6,26 @@ uses; they are not closed one by one, they are simply not on the list of what is
 
 from __future__ import annotations
 
-import secrets
+import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from explorer.document import NONCE
+from explorer.delivery import CHECK, Asset
+from explorer.document import digests
 
+PATIENCE = 30  # seconds for a request's body to arrive
 BODY = 5 << 20  # bytes of a request; a million characters of any script fit, so that the lab itself can name its limit
 ADDRESS = 16 << 10  # bytes of a path with its query
+HOST = ("host", "x-forwarded-host", "x-forwarded-proto")  # what tells the address that a visitor sees, behind a proxy too
 PAGES = 64  # rewritten documents kept, one per route and host
 
 # 'unsafe-eval': Gradio makes a Function of every gr.HTML template. Inline styles: it writes style attributes. The rest is our own host.
 POLICY = (
-    "default-src 'none'; script-src 'self' 'nonce-{nonce}' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
+    "default-src 'none'; script-src 'self' {scripts} 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data: blob:; font-src 'self'; connect-src 'self'; frame-src 'self'; media-src 'self' blob:; "
     "manifest-src 'self'; base-uri 'self'; form-action 'none'; frame-ancestors 'self' https://huggingface.co https://*.hf.space"
 )
@@ -71,7 +75,7 @@ class Gate:
         self.app = app
         self.rules = rules
         self.document = document
-        self._pages: OrderedDict[tuple[str, ...], str] = OrderedDict()
+        self._pages: OrderedDict[tuple[str, ...], _Page] = OrderedDict()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request."""
@@ -86,25 +90,42 @@ class Gate:
             await _plain(send, *refused)
             return
         if scope["method"] == "POST":
-            body = await _body(receive)
+            try:
+                body = await asyncio.wait_for(_body(receive), PATIENCE)
+            except TimeoutError:
+                await _plain(send, 408, f"The request took longer than {PATIENCE} seconds to arrive.")
+                return
             if body is None:
                 await _plain(send, 413, f"The request is larger than {BODY >> 20} MB.")
                 return
             receive = _replay(body, receive)
-        if scope["method"] == "HEAD" and scope["path"] in self.rules.pages:
-            scope = {**scope, "method": "GET"}  # Gradio answers GET alone; the server leaves the body out by itself
-        key = (scope["path"], headers.get("host", ""), headers.get("x-forwarded-host", ""), headers.get("x-forwarded-proto", ""))
-        if scope["method"] == "GET" and key in self._pages:
-            self._pages.move_to_end(key)
-            await _page(send, self._pages[key])
+        if scope["path"] in self.rules.pages and scope["method"] != "POST":
+            await self._page(scope, receive, send, headers)
             return
-        await self.app(scope, receive, _Answer(self, key, send))
+        await self.app(scope, receive, _with_headers(send))
 
-    def keep(self, key: tuple[str, ...], document: str) -> None:
-        """Remembers a page as it is sent, before its nonce is filled in."""
-        self._pages[key] = document
-        while len(self._pages) > PAGES:
-            self._pages.popitem(last=False)
+    async def _page(self, scope: Scope, receive: Receive, send: Send, headers: Mapping[str, str]) -> None:
+        """A page: rewritten and compressed once for each host, since Gradio writes the host into it."""
+        key = (scope["path"], *(headers.get(name, "") for name in HOST))
+        page = self._pages.get(key)
+        if page is None:
+            # Gradio answers GET alone and sees only the headers that the key holds, so that a visitor's own cannot stay in the page.
+            plain = [(name, value) for name, value in scope["headers"] if name.decode("latin-1") in HOST]
+            answer = _Gathered()
+            await self.app({**scope, "method": "GET", "query_string": b"", "headers": plain}, receive, answer)
+            if answer.status != 200:
+                await _plain(send, answer.status, "This page cannot be shown now.")
+                return
+            document = self.document(scope["path"], answer.body.decode())
+            page = _Page(Asset.of(document.encode(), "text/html"), POLICY.format(scripts=" ".join(digests(document))))
+            self._pages[key] = page
+            while len(self._pages) > PAGES:
+                self._pages.popitem(last=False)
+        else:
+            self._pages.move_to_end(key)
+        response = page.asset.answer(Request(scope), CHECK)
+        response.headers["content-security-policy"] = page.policy
+        await response(scope, receive, _with_headers(send))
 
     def _refusal(self, scope: Scope, headers: Mapping[str, str]) -> tuple[int, str] | None:
         if len(scope.get("raw_path", b"")) + len(scope["query_string"]) > ADDRESS:
@@ -122,48 +143,47 @@ class Gate:
         return None
 
 
-class _Answer:
-    """The sending side of one request: pages are gathered and rewritten, everything else passes with its headers."""
+@dataclass(frozen=True)
+class _Page:
+    asset: Asset
+    policy: str
 
-    def __init__(self, gate: Gate, key: tuple[str, ...], send: Send) -> None:
-        self.gate, self.key, self.send = gate, key, send
-        self.gathered: list[bytes] | None = None
+
+class _Gathered:
+    """The sending side of a request whose answer is read whole."""
+
+    def __init__(self) -> None:
+        self.status = 500
+        self.body = b""
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
+            self.status = message["status"]
+        elif message["type"] == "http.response.body":
+            self.body += message.get("body", b"")
+
+
+def _with_headers(send: Send) -> Send:
+    """Adds our headers to an answer and takes away those that would let other sites read it."""
+
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
             kept = [(name, value) for name, value in message["headers"] if not name.startswith(b"access-control-") and name != b"server"]
-            kind = next((value for name, value in kept if name == b"content-type"), b"")
-            if kind.startswith(b"text/html") and message["status"] == 200 and self.key[0] in self.gate.rules.pages:
-                self.gathered = []
-                return
-            await self.send({**message, "headers": kept + _headers(dict(kept))})
-        elif message["type"] == "http.response.body" and self.gathered is not None:
-            self.gathered.append(message.get("body", b""))
-            if not message.get("more_body"):
-                document = self.gate.document(self.key[0], b"".join(self.gathered).decode())
-                self.gate.keep(self.key, document)
-                await _page(self.send, document)
-        else:
-            await self.send(message)
+            message = {**message, "headers": kept + _headers(dict(kept))}
+        await send(message)
+
+    return sending
 
 
-def _headers(present: Mapping[bytes, bytes], policy: str = CLOSED) -> list[tuple[bytes, bytes]]:
+def _headers(present: Mapping[bytes, bytes]) -> list[tuple[bytes, bytes]]:
     wanted = {
-        "content-security-policy": policy,
+        "content-security-policy": CLOSED,
         "x-content-type-options": "nosniff",
         "referrer-policy": "same-origin",
         "permissions-policy": PERMISSIONS,
         "cross-origin-opener-policy": "same-origin-allow-popups",
     }
     return [(name.encode(), value.encode()) for name, value in wanted.items() if name.encode() not in present]
-
-
-async def _page(send: Send, document: str) -> None:
-    nonce = secrets.token_urlsafe(12)
-    body = document.replace(NONCE, nonce).encode()
-    start = [(b"content-type", b"text/html; charset=utf-8"), (b"content-length", str(len(body)).encode()), (b"cache-control", b"no-cache")]
-    await send({"type": "http.response.start", "status": 200, "headers": start + _headers({}, POLICY.format(nonce=nonce))})
-    await send({"type": "http.response.body", "body": body})
 
 
 async def _plain(send: Send, status: int, sentence: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Dialog, Page, Playwright, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Dialog, Page, Playwright, expect, sync_playwright
 
 ARGUMENTS = [
     "--no-sandbox",
@@ -21,7 +21,7 @@ ARGUMENTS = [
     "--disable-sync",
     "--font-render-hinting=none",
 ]
-PATIENCE = 30_000  # milliseconds, for a machine that does other things beside
+PATIENCE = 90_000  # milliseconds, for a machine that does other things beside
 SLOWNESS = "was preloaded using link preload but not used"  # said of a slow machine, not of the page
 
 
@@ -74,6 +74,7 @@ def watch(page: Page, site: str) -> Faults:
 @pytest.fixture(scope="session")
 def playwright_driver() -> Iterator[Playwright]:
     """Playwright itself."""
+    expect.set_options(timeout=PATIENCE)
     with sync_playwright() as driver:
         yield driver
 

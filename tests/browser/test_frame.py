@@ -1,0 +1,152 @@
+"""The frame around every lab, in a real browser on the real server: quiet, bilingual, light and dark, on a phone, after a restart."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from explorer.labs import LABS
+from tests.conftest import Running
+
+NEW = Callable[..., tuple[Page, Any]]
+PATHS = ["/", *(lab.path for lab in LABS)]
+HOSTILE = 'A man </script><img src=x onerror=alert(1)> "><svg onload=alert(2)> {{7*7}} ${alert(3)} javascript:alert(4) runs.'
+
+
+def settled(page: Page, address: str) -> Page:
+    """The page once its first picture stands."""
+    page.goto(address)
+    expect(page.locator("h1")).to_be_visible()
+    expect(page.locator(".tfe-block").last).to_be_visible()
+    page.wait_for_load_state("networkidle")
+    return page
+
+
+def answered(page: Page) -> str:
+    """The output once it is live."""
+    expect(page.locator(".tfe-prompt .tfe-badge")).to_contain_text("live ·")
+    return page.locator(".tfe-prompt-pieces").inner_text()
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("locale", ["en-US", "zh-CN"])
+def test_a_page_opens_without_an_error_or_a_request_to_another_host(new_page: NEW, site: str, path: str, locale: str) -> None:
+    page, faults = new_page(locale=locale)
+    settled(page, site + path)
+    assert len(page.locator("h1").all()) == 1
+    assert page.locator("html").get_attribute("lang") == ("zh-CN" if locale == "zh-CN" else "en")
+    assert page.title()
+    assert all(address.startswith((site, "data:", "blob:")) for address in faults.requests)
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_serious_stands_in_the_way_of_a_screen_reader(new_page: NEW, site: str, path: str, scheme: str) -> None:
+    page, _ = new_page(color_scheme=scheme)
+    settled(page, site + path)
+    found = [one for one in Axe().run(page).response["violations"] if one["impact"] in {"serious", "critical"}]
+    assert not found, [(one["id"], [node["html"][:200] for node in one["nodes"][:3]]) for one in found]
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_phone_never_scrolls_sideways(new_page: NEW, site: str, path: str, language: str) -> None:
+    page, _ = new_page(width=360, height=780, has_touch=True, is_mobile=True)
+    settled(page, f"{site}{path}?lang={language}")
+    width = page.evaluate("Math.max(document.documentElement.scrollWidth, document.body.scrollWidth)")
+    assert width <= 360, page.evaluate(
+        "[...document.querySelectorAll('.tfe *')].filter(e => e.getBoundingClientRect().right > 361).slice(0, 5).map(e => e.outerHTML.slice(0, 150))"
+    )
+
+
+def test_a_dark_system_gets_a_dark_page_from_the_first_paint(new_page: NEW, site: str) -> None:
+    page, _ = new_page(color_scheme="dark")
+    page.add_init_script("addEventListener('DOMContentLoaded', () => { window.first = getComputedStyle(document.body).backgroundColor; })")
+    settled(page, site + "/")
+    now = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert page.evaluate("window.first") == now == "rgb(11, 17, 29)"
+
+
+def test_a_choice_made_by_hand_beats_the_system_and_survives_a_reload(new_page: NEW, site: str) -> None:
+    page, _ = new_page(color_scheme="dark")
+    settled(page, site + LABS[0].path)
+    page.get_by_role("button", name="Light", exact=True).first.click()
+    assert not page.evaluate("document.body.classList.contains('dark')")
+    page.reload()
+    settled(page, site + "/")
+    assert not page.evaluate("document.body.classList.contains('dark')")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(244, 246, 249)"
+
+
+def test_the_language_is_switched_in_place_and_travels_in_the_address(new_page: NEW, site: str) -> None:
+    page, faults = new_page()
+    settled(page, site + LABS[0].path)
+    asked = len(faults.requests)
+    page.locator(".tfe-shell-lang").click()
+    expect(page.locator("h1")).to_contain_text(LABS[0].title["zh"])
+    assert "lang=zh" in page.url and page.locator("html").get_attribute("lang") == "zh-CN"
+    assert len(faults.requests) == asked, "a switch of language asks the server for nothing"
+    other, _ = new_page()
+    settled(other, page.url)
+    expect(other.locator("h1")).to_contain_text(LABS[0].title["zh"])
+
+
+def test_an_unknown_address_is_answered_in_one_sentence(new_page: NEW, site: str) -> None:
+    page, faults = new_page()
+    answer = page.goto(site + "/no-such-lab")
+    assert answer is not None and answer.status == 404
+    assert page.locator("body").inner_text() == "There is nothing at this address."
+    faults.console.clear()  # the browser itself reports the 404
+
+
+def test_what_a_visitor_types_is_never_markup(new_page: NEW, site: str) -> None:
+    page, _ = new_page()
+    settled(page, site + "/translation")
+    page.locator(".tfe-prompt-box").fill(HOSTILE)
+    page.locator(".tfe-prompt-go").click()
+    answered(page)
+    expect(page.locator(".tfe-attention")).to_contain_text("script")
+    assert page.locator("img[src='x'], svg[onload]").count() == 0
+    other, _ = new_page()
+    settled(other, page.url)
+    answered(other)
+    assert other.locator(".tfe-prompt-box").input_value() == HOSTILE
+    assert other.locator("img[src='x'], svg[onload]").count() == 0
+
+
+@pytest.mark.parametrize(
+    "query", ["v=1&sentence=A+dog.&colour=red", "v=9&sentence=a", "sentence=a&beam=99", "sentence=a&silenced=x.y.z", "sentence.z=!!"]
+)
+def test_a_link_with_nonsense_in_it_still_opens_the_page_and_says_so(new_page: NEW, site: str, query: str) -> None:
+    page, _ = new_page()
+    settled(page, f"{site}/translation?{query}")
+    expect(page.locator(".tfe-prompt").get_by_text("“colour”") if "colour" in query else page.locator(".tfe-prompt-error")).to_be_visible()
+
+
+def test_a_link_restores_its_view_after_the_server_was_restarted(new_page: NEW, running: Running) -> None:
+    address = running.url + "/translation?v=1&sentence=Two+dogs+run+through+the+snow.&_kind=encoder&_head=2.3&_row=3"
+    first, _ = new_page()
+    settled(first, address)
+    before = answered(first)
+    sentence = first.locator(".tfe-attention").inner_text()
+    open_page, faults = new_page()
+    settled(open_page, running.url + "/translation")
+
+    running.restart()
+
+    second, _ = new_page()
+    settled(second, address)
+    assert answered(second) == before
+    assert second.locator(".tfe-attention").inner_text() == sentence
+    assert second.locator(".tfe-prompt-box").input_value() == "Two dogs run through the snow."
+    assert "_head=2.3" in second.url and "_row=3" in second.url
+
+    # A page that was open over the restart goes on working.
+    open_page.locator(".tfe-prompt-box").fill("A man is sitting on a bench.")
+    open_page.locator(".tfe-prompt-go").click()
+    assert answered(open_page)
+    faults.console[:] = [told for told in faults.console if "ERR_CONNECTION" not in told and "Failed to fetch" not in told]
