@@ -3,11 +3,13 @@
 
 import { clear, el } from "./lib/dom.js";
 import { onLang, t } from "./lib/lang.js";
-import { bus, onOpen, request, view } from "./lib/state.js";
+import { fileName, save } from "./lib/export.js";
+import { bus, link, onOpen, refuseLink, request, view } from "./lib/state.js";
 
 const TEXT = {
   examples: { en: "Examples:", zh: "示例：" },
   example: { en: "Example {n}: {text}", zh: "示例 {n}：{text}" },
+  take: { en: "TXT: save sentence and translation as a text file", zh: "TXT：把句子和译文存为文本文件" },
   stop: { en: "Stop", zh: "停止" },
   stopped: { en: "stopped", zh: "已停止" },
   stored: { en: "stored", zh: "已存" },
@@ -18,6 +20,7 @@ const TEXT = {
   refused: { en: "refused", zh: "已拒绝" },
   stale: { en: "from your last sentence", zh: "来自上一个句子" },
   empty: { en: "Type a sentence, or begin with one of ours.", zh: "输入一个句子，或从我们的例子开始。" },
+  noLink: { en: "This sentence is too long for a link; save it as text instead.", zh: "这个句子太长，放不进链接；请存为文本。" },
   use: { en: "Use example {n}", zh: "用示例 {n}" },
   greedy: { en: "greedy", zh: "贪心解码" },
   beam: { en: "beam {n}", zh: "束搜索 {n}" },
@@ -121,13 +124,14 @@ export function mount(root, props, emit, watch) {
   const alphaBox = el("span", { class: "tfe-prompt-alpha", hidden: true }, alphaLabel, alpha, alphaValue);
   const nats = el("span", { class: "tfe-prompt-nats" });
   const badge = el("span", { class: "tfe-badge", role: "status" });
+  const take = el("button", { type: "button", class: "tfe-button small bare tfe-prompt-take", text: "TXT", onclick: saveText });
   const pieces = el("div", { class: "tfe-prompt-pieces", role: "group", lang: props.outputLanguage });
   const note = el("p", { class: "tfe-prompt-note", hidden: true });
   const guesses = el("details", { class: "tfe-prompt-guesses", hidden: true });
   const out = el(
     "div",
     { class: "tfe-prompt-out" },
-    el("div", { class: "tfe-prompt-head" }, el("span", { class: "tfe-prompt-how" }, outLabel, search, alphaBox), el("span", { class: "tfe-prompt-state" }, nats, badge)),
+    el("div", { class: "tfe-prompt-head" }, el("span", { class: "tfe-prompt-how" }, outLabel, search, alphaBox), el("span", { class: "tfe-prompt-state" }, nats, take, badge)),
     pieces,
     note,
     guesses,
@@ -306,6 +310,9 @@ export function mount(root, props, emit, watch) {
     nats.hidden = !done;
     nats.textContent = done ? t(TEXT.nats, { value: signed(value.log_probability) }) : "";
     nats.title = t(TEXT.natsLong);
+    take.hidden = !done;
+    take.title = t(TEXT.take);
+    take.setAttribute("aria-label", t(TEXT.take));
     const said = [value.notice, value.warning].filter(Boolean).map((text_) => t(text_));
     if (value.state === "refused" && value.output) said.push(t(TEXT.stale));
     note.hidden = said.length === 0;
@@ -330,14 +337,15 @@ export function mount(root, props, emit, watch) {
       const end = piece === "</s>";
       if ((shown.space[index] || end) && index) nodes.push(document.createTextNode(" "));
       nodes.push(
-        el("button", {
-          type: "button",
+        // A span, so that the translation can be selected and copied as one text; in all else a button.
+        el("span", {
+          role: "button",
           class: end ? "tfe-prompt-piece is-end" : "tfe-prompt-piece",
           "data-row": index,
           text: piece,
           "aria-label": t(end ? TEXT.endPiece : TEXT.piece, { piece, i: index }),
           tabindex: "-1",
-          onclick: () => lock(index),
+          onclick: () => getSelection().isCollapsed && lock(index),
           onmouseenter: () => bus.fire("hover-row", { row: index }),
           onmouseleave: () => bus.fire("hover-row", { row: null }),
         }),
@@ -377,6 +385,10 @@ export function mount(root, props, emit, watch) {
   }
 
   pieces.addEventListener("keydown", (event) => {
+    if (event.target.dataset.row && (event.key === "Enter" || event.key === " ")) {
+      event.preventDefault();
+      lock(Number(event.target.dataset.row));
+    }
     const move = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (!move || !event.target.dataset.row) return;
     event.preventDefault();
@@ -411,8 +423,21 @@ export function mount(root, props, emit, watch) {
     guesses.open = open;
   }
 
+  /** What went in and what came out, with the address of this view. */
+  function saveText() {
+    const how = [search.selectedOptions[0].textContent, ...(value.request.beam > 1 ? [`α ${value.request.alpha}`] : []), nats.textContent];
+    const lines = [value.request.sentence, written(value.output), how.join(" · ")];
+    for (const [index, [text, logp]] of (value.hypotheses ?? []).entries()) lines.push(`${index + 1}. ${text} · log P ${signed(logp)}`);
+    save(fileName(["text"], "txt"), `${[...lines, link()].join("\n")}\n`, "text/plain");
+  }
+
+  /** Pieces as one text, the stop token left out. */
+  function written({ pieces: all, space }) {
+    return all.map((piece, index) => (piece === "</s>" ? "" : (space[index] && index ? " " : "") + piece)).join("");
+  }
+
   // ── wiring ──
-  const take = () => {
+  const receive = () => {
     const next = props.value ?? { state: "empty" };
     const unfinished = next.state === "running" || next.state === "waiting";
     if (stopped && unfinished) return;
@@ -425,10 +450,11 @@ export function mount(root, props, emit, watch) {
     value = next.state === "waiting" || next.state === "refused" ? { ...kept, ...next } : next;
     // The bare address stands for the first example; everything else is written out in it.
     if (next.query && !unfinished && (canonical(next.query) !== first || request.get())) request.set(next.query);
+    if (!unfinished && next.state !== "refused") refuseLink(next.query ? null : TEXT.noLink);
     fillControls();
     draw();
   };
-  watch("value", take);
+  watch("value", receive);
   view.on(["row", "kind"], () => paintLock());
   bus.on("hover", (detail) => paintLock(detail && rowsAreOutput() ? detail.row : null));
   onLang(draw);
@@ -440,5 +466,5 @@ export function mount(root, props, emit, watch) {
   draw();
   fillControls();
   const linked = request.get();
-  if (linked && linked !== first) open(linked);
+  if (linked && linked !== first && pending === null) open(linked);
 }

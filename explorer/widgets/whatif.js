@@ -3,14 +3,15 @@
 
 import { clear, el, segmented } from "./lib/dom.js";
 import { lang, onLang, t } from "./lib/lang.js";
-import { bus, view } from "./lib/state.js";
-import { dark, onTheme } from "./lib/theme.js";
+import { csv, exportBar, fileName, npz, save } from "./lib/export.js";
+import { bus, link, view } from "./lib/state.js";
+import { css, dark, onTheme } from "./lib/theme.js";
 import { unpack } from "./lib/arrays.js";
 
 const TEXT = {
   title: { en: "What changes if …", zh: "如果……会怎样" },
-  silence: { en: "Silence {head}", zh: "关掉 {head}" },
-  wake: { en: "Give {head} back", zh: "恢复 {head}" },
+  silence: { en: "Silence {head}", zh: "关掉{head}" },
+  wake: { en: "Give {head} back", zh: "恢复{head}" },
   look: { en: "Look at a head to silence it; shift-click on a picture does the same.", zh: "先选一个头再关掉它；shift-点击小图也可以。" },
   silenced: { en: "silenced heads; choose one to give it back", zh: "已关掉的头；点一个即可恢复" },
   hide: { en: "Words that nothing may look at", zh: "谁也不能看的词" },
@@ -92,7 +93,7 @@ export function mount(root, props, emit, watch) {
     return { key, node, canvas, name, unit };
   });
   const readout = el("p", { class: "tfe-whatif-readout" });
-  const pictures = el("div", { class: "tfe-whatif-pictures" }, el("div", { class: "tfe-whatif-maps" }, ...figures.map((f) => f.node)), el("div", { class: "tfe-whatif-maprow" }, which, readout));
+  const pictures = el("div", { class: "tfe-whatif-pictures" }, el("div", { class: "tfe-whatif-maps" }, ...figures.map((f) => f.node)), el("div", { class: "tfe-whatif-maprow" }, which, readout), exportBar({ PNG: savePng, CSV: saveCsv, NPZ: saveNpz, TXT: saveText }));
 
   const numberLabel = el("span", { class: "tfe-whatif-numberlabel" });
   const big = el("strong", { class: "tfe-number tfe-whatif-number" });
@@ -307,6 +308,59 @@ export function mount(root, props, emit, watch) {
     const at = row * now.columns + column;
     const [from_, to] = [now.before[at], now.after[at]];
     readout.textContent = `“${now.picture.queries[row]}” (${row}) → “${now.picture.keys[column]}” (${column}): ${number(from_)} → ${number(to)}, ${plus(to - from_)}`;
+  }
+
+  // ── take along ──
+  /** Each picture as one table: query, key, before, after, difference. */
+  function saveCsv() {
+    const rows = [["picture", "row", "query", "column", "key", "before", "after", "difference"]];
+    drawn.maps.pictures.forEach((picture, at) => {
+      const columns = drawn.before[at].shape[1];
+      drawn.before[at].data.forEach((from_, i) => {
+        const [row, column, to] = [Math.floor(i / columns), i % columns, drawn.after[at].data[i]];
+        rows.push([picture.key, row, picture.queries[row], column, picture.keys[column], from_, to, to - from_]);
+      });
+    });
+    save(fileName(["what-if"], "csv"), csv(rows), "text/csv");
+  }
+
+  function saveNpz() {
+    const arrays = {};
+    drawn.maps.pictures.forEach((picture, at) => {
+      for (const which_ of ["before", "after"]) arrays[`${picture.key}.${which_}`] = { shape: drawn[which_][at].shape, data: drawn[which_][at].data };
+    });
+    arrays["log_probability"] = { shape: [2], data: new Float64Array([value.number.before, value.number.after]) };
+    save(fileName(["what-if"], "npz"), npz(arrays));
+  }
+
+  /** The three pictures side by side, each cell 12 pixels, with their names. */
+  function savePng() {
+    const { rows, columns, picture } = current();
+    const [side, gap, head] = [12, 24, 28];
+    const sheet = el("canvas", { width: String(3 * columns * side + 4 * gap), height: String(rows * side + head + gap) });
+    const context = sheet.getContext("2d");
+    context.fillStyle = css("--panel");
+    context.fillRect(0, 0, sheet.width, sheet.height);
+    context.imageSmoothingEnabled = false;
+    context.font = "14px sans-serif";
+    context.fillStyle = css("--ink");
+    figures.forEach(({ canvas, name, unit, key }, index) => {
+      const left_ = gap + index * (columns * side + gap);
+      context.fillText(key === "difference" ? `${name.textContent} ${unit.textContent}` : name.textContent, left_, 19, columns * side + gap - 4);
+      context.drawImage(canvas, left_, head, columns * side, rows * side);
+    });
+    return new Promise((done) => {
+      sheet.toBlob((made) => {
+        save(fileName(["what-if", picture.key], "png"), made, "image/png");
+        done();
+      });
+    });
+  }
+
+  function saveText() {
+    const plain = (marked) => marked.map(([text], index) => (index && !/^[.,;:!?%)\]]/.test(text) ? ` ${text}` : text)).join("");
+    const lines = [`${t(TEXT.before)}: ${plain(value.before)}`, `${t(TEXT.after)}: ${plain(value.after)}`, `${t(props.numberLabel)}: ${big.textContent} (${from.textContent})`, sentence.textContent, link()];
+    save(fileName(["what-if"], "txt"), `${lines.join("\n")}\n`, "text/plain");
   }
 
   function draw() {

@@ -1,0 +1,306 @@
+"""The translation lab as a visitor meets it: typing, clicking, silencing, hiding, walking through the steps, in a real browser."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from urllib.parse import parse_qs, quote, urlsplit
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from explorer.labs.translation import views
+from explorer.labs.translation.page import LAB
+from models.translation.records import EXAMPLES
+
+PATH = LAB.path
+LIVE = re.compile(r"live · [\d.]+ m?s")
+SLOW = 60_000  # milliseconds that a run may take while the machine does other things
+expect.set_options(timeout=30_000)  # five seconds, Playwright's own patience, are too few beside a training run
+
+
+def opened(page: Page, site: str, query: str = "") -> Page:
+    """The lab, drawn and listening."""
+    page.goto(f"{site}{PATH}" + (f"?{query}" if query else ""))
+    expect(page.locator(".tfe-prompt-box")).to_be_visible()
+    expect(page.locator(".tfe-whatif-do, .tfe-whatif-chip").first).to_be_visible()
+    return page
+
+
+def badge(page: Page) -> str:
+    return page.locator(".tfe-prompt .tfe-badge").inner_text()
+
+
+def translate(page: Page, sentence: str) -> None:
+    """Types a sentence, presses Enter, and waits for the live result."""
+    page.locator(".tfe-prompt-box").fill(sentence)
+    page.locator(".tfe-prompt-box").press("Enter")
+    expect(page.locator(".tfe-prompt .tfe-badge")).to_have_text(LIVE, timeout=SLOW)
+
+
+def pieces(page: Page) -> list[str]:
+    return page.locator(".tfe-prompt-piece").all_inner_texts()
+
+
+def asked(page: Page) -> dict[str, list[str]]:
+    return parse_qs(urlsplit(page.url).query)
+
+
+def test_the_page_is_alive_before_any_model_is_loaded(site: str, page_watch: Page) -> None:
+    opened(page_watch, site)
+    kept = views.first()
+    assert kept is not None
+    assert badge(page_watch) == "stored"
+    assert pieces(page_watch) == list(kept.seen.target)
+    expect(page_watch.locator(".tfe-prompt-box")).to_have_value(kept.request.sentence)
+    expect(page_watch.locator(".tfe-attention .tfe-words")).to_contain_text("the row")
+
+
+def test_a_typed_sentence_comes_back_with_every_head_in_view(site: str, page_watch: Page) -> None:
+    opened(page_watch, site)
+    translate(page_watch, "Two dogs run through the snow.")
+    assert pieces(page_watch)[-1] == "</s>"
+    assert len(pieces(page_watch)) > 1
+    assert asked(page_watch)["sentence"] == ["Two dogs run through the snow."]
+    expect(page_watch.locator(".tfe-attention .tfe-words")).to_contain_text("the row")
+    assert page_watch.locator(".tfe-prompt-nats").inner_text().startswith("log P −")
+
+
+def test_words_appear_while_they_are_made(site: str, page_watch: Page) -> None:
+    opened(page_watch, site)
+    page_watch.evaluate(
+        """() => {
+            window.seen = [];
+            const badge = document.querySelector('.tfe-prompt .tfe-badge');
+            const note = () => window.seen.push(badge.textContent);
+            new MutationObserver(note).observe(badge, {childList: true, subtree: true, characterData: true});
+        }"""
+    )
+    translate(page_watch, "A man in a red shirt and a woman in a blue dress are walking along a street with their small dog.")
+    seen = page_watch.evaluate("window.seen")
+    assert any("live · reading" in text or "live · word" in text for text in seen), seen
+
+
+def test_shift_enter_writes_a_line_and_enter_sends(site: str, page_watch: Page) -> None:
+    opened(page_watch, site)
+    box = page_watch.locator(".tfe-prompt-box")
+    box.fill("A dog")
+    box.press("Shift+Enter")
+    box.press_sequentially("runs.")
+    expect(box).to_have_value("A dog\nruns.")
+    assert badge(page_watch) == "stored"
+    box.press("Enter")
+    expect(page_watch.locator(".tfe-prompt .tfe-badge")).to_have_text(LIVE, timeout=SLOW)
+
+
+def test_an_example_is_one_click_away(site: str, page_watch: Page) -> None:
+    opened(page_watch, site)
+    page_watch.locator(".tfe-prompt-example").nth(1).click()
+    expect(page_watch.locator(".tfe-prompt .tfe-badge")).to_have_text(LIVE, timeout=SLOW)
+    expect(page_watch.locator(".tfe-prompt-box")).to_have_value(EXAMPLES[1].sentence)
+    expect(page_watch.locator(".tfe-prompt-example").nth(1)).to_have_attribute("aria-pressed", "true")
+
+
+def test_a_beam_lists_all_its_guesses(site: str, page_watch: Page) -> None:
+    opened(page_watch, site)
+    page_watch.locator(".tfe-prompt-search").select_option("3")
+    expect(page_watch.locator(".tfe-prompt-guesses tbody tr")).to_have_count(3, timeout=SLOW)
+    expect(page_watch.locator(".tfe-prompt-alpha")).to_be_visible()
+    assert asked(page_watch)["beam"] == ["3"]
+    scores = [float(text.replace("−", "-")) for text in page_watch.locator(".tfe-prompt-guesses td:last-child").all_inner_texts()]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_a_piece_of_the_translation_locks_its_row(site: str, page_watch: Page) -> None:
+    opened(page_watch, site)
+    piece = page_watch.locator(".tfe-prompt-piece").nth(1)
+    piece.click()
+    expect(piece).to_have_attribute("aria-pressed", "true")
+    assert asked(page_watch)["_row"] == ["1"]
+    expect(page_watch.locator(".tfe-attention .tfe-words")).to_contain_text(f"“{piece.inner_text()}” (1)")
+    piece.press("ArrowRight")
+    assert asked(page_watch)["_row"] == ["2"]
+
+
+def number(page: Page) -> float:
+    """The one number, once the answer stands."""
+    expect(page.locator(".tfe-whatif-number")).to_be_visible(timeout=SLOW)
+    expect(page.locator(".tfe-whatif-panel")).to_have_attribute("aria-busy", "false", timeout=SLOW)
+    return float(page.locator(".tfe-whatif-number").inner_text().replace("−", "-"))
+
+
+def test_silencing_a_head_prints_a_number_and_restoring_takes_it_back(site: str, page_watch: Page) -> None:
+    opened(page_watch, site)
+    page_watch.locator(".tfe-whatif-do").click()
+    first = number(page_watch)
+    expect(page_watch.locator(".tfe-whatif-sentence")).to_contain_text("Without cross head")
+    assert asked(page_watch)["silenced"]
+    before, after = page_watch.locator(".tfe-whatif-from").inner_text().removesuffix(" nats").replace("−", "-").split(" → ")
+    assert float(after) - float(before) == pytest.approx(first, abs=0.011)
+    page_watch.locator(".tfe-whatif-restore").click()
+    expect(page_watch.locator(".tfe-whatif-number")).to_be_hidden(timeout=SLOW)
+    assert "silenced" not in asked(page_watch)
+
+
+def test_hiding_a_word_changes_the_number(site: str, page_watch: Page) -> None:
+    opened(page_watch, site)
+    page_watch.locator(".tfe-whatif [role=radio]").nth(1).click()
+    chips = page_watch.locator(".tfe-whatif-chip")
+    chips.nth(1).click()
+    first = number(page_watch)
+    assert asked(page_watch)["hidden"] == ["1"]
+    expect(page_watch.locator(".tfe-whatif-sentence")).to_contain_text("hidden")
+    chips.nth(2).click()
+    expect(page_watch.locator(".tfe-whatif-panel")).to_have_attribute("aria-busy", "true")
+    assert number(page_watch) != first
+    chips.nth(2).press("Escape")
+    expect(page_watch.locator(".tfe-whatif-number")).to_be_hidden(timeout=SLOW)
+
+
+def test_before_after_and_difference_have_one_shape(site: str, page_watch: Page) -> None:
+    opened(page_watch, site)
+    page_watch.locator(".tfe-whatif-do").click()
+    number(page_watch)
+    sizes = page_watch.evaluate("[...document.querySelectorAll('.tfe-whatif canvas')].map(c => [c.width, c.height].join())")
+    kept = views.first()
+    assert kept is not None
+    assert sizes == [f"{len(kept.seen.source)},{len(kept.seen.target)}"] * 3
+    page_watch.locator(".tfe-whatif-which").select_option("encoder.1")
+    assert page_watch.locator(".tfe-whatif canvas").first.evaluate("c => c.height") == len(kept.seen.source)
+
+
+def test_a_permalink_restores_input_search_interventions_and_view(site: str, page_watch: Page) -> None:
+    query = "v=1&sentence=A+dog+runs.&beam=2&silenced=cross.0.1,encoder.1.2&_kind=encoder&_head=2.3&_row=1"
+    opened(page_watch, site, query)
+    number(page_watch)
+    expect(page_watch.locator(".tfe-prompt-box")).to_have_value("A dog runs.")
+    expect(page_watch.locator(".tfe-prompt-search")).to_have_value("2")
+    expect(page_watch.locator(".tfe-whatif-chip")).to_have_text(["cross 1·2 ×", "encoder 2·3 ×"])
+    expect(page_watch.locator(".tfe-attention .tfe-words")).to_contain_text("layer 2, head 3")
+    kept = parse_qs(query)
+    assert {key: asked(page_watch)[key] for key in kept} == kept
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_every_guided_step_restores_its_view(site: str, new_page: Callable[..., tuple[Page, object]], language: str) -> None:
+    page, _ = new_page(locale="zh-CN" if language == "zh" else "en-US")
+    opened(page, site)
+    for count, step in enumerate(LAB.steps, 1):
+        page.get_by_role("button", name=re.compile(re.escape(step.title[language]))).first.click()
+        expect(page.get_by_text(step.say[language]).first).to_be_visible()
+        assert asked(page)["step"] == [str(count)]
+        for key, value in step.view.items():
+            assert asked(page)[f"_{key}"] == [value], step.title
+        for key, value in parse_qs(step.query).items():
+            page.wait_for_function("([key, value]) => new URL(location).searchParams.get(key) === value", arg=[key, value[0]], timeout=SLOW)
+        if "silenced" in step.query or "hidden" in step.query:
+            number(page)
+
+
+def test_everything_reads_in_chinese(site: str, new_page: Callable[..., tuple[Page, object]]) -> None:
+    page, _ = new_page(locale="zh-CN")
+    opened(page, site)
+    assert badge(page) == "已存"
+    page.locator(".tfe-whatif-do").click()
+    number(page)
+    said = page.locator(".tfe-main").inner_text()
+    for english in ("Translate", "Examples", "before", "Silence", "Restore", "log-probability", "parameters", "Without"):
+        assert english not in said, english
+
+
+BAD = [
+    ("", "empty"),
+    ("   ", "empty"),
+    ("word " * 300, "word pieces"),
+    ("word " * 10_000, "10,000 words"),
+    ("x" * 1_000_000, "1,000,000 characters"),
+    ("🎈🎈🎈", "no letter"),
+    ("\x07\x01", "empty"),
+]
+
+
+@pytest.mark.parametrize(("text", "says"), BAD, ids=["empty", "blank", "long", "10000-words", "million", "emoji", "controls"])
+def test_bad_input_gets_one_sentence_and_stays_in_the_box(site: str, page_watch: Page, text: str, says: str) -> None:
+    opened(page_watch, site)
+    page_watch.evaluate(
+        "text => { const box = document.querySelector('.tfe-prompt-box'); box.value = text; box.form.requestSubmit(); }", text
+    )
+    refusal = page_watch.locator(".tfe-prompt-error")
+    expect(refusal).to_be_visible(timeout=SLOW)
+    expect(refusal).to_contain_text(says)
+    assert badge(page_watch) == "refused"
+    assert page_watch.locator(".tfe-prompt-box").evaluate("(box, text) => box.value === text", text)
+    translate(page_watch, "A dog runs.")  # nothing is broken
+
+
+@pytest.mark.parametrize("text", ["שלום world", "A dog \x00 runs.", "e\u0301tude 👩‍👩‍👧 ok"], ids=["right-to-left", "nul", "combined"])
+def test_unusual_text_is_read(site: str, page_watch: Page, text: str) -> None:
+    opened(page_watch, site, f"v=1&sentence={quote(text)}")
+    expect(page_watch.locator(".tfe-prompt .tfe-badge")).to_have_text(LIVE, timeout=SLOW)
+
+
+def test_markup_in_a_sentence_stays_text(site: str, page_watch: Page) -> None:
+    hostile = "A dog </script><img src=x onerror=alert(1)> runs."
+    opened(page_watch, site)
+    translate(page_watch, hostile)
+    page_watch.locator(".tfe-whatif [role=radio]").nth(1).click()
+    assert page_watch.locator(".tfe-main img[src=x]").count() == 0
+    assert "script" in "".join(page_watch.locator(".tfe-whatif-chip").all_inner_texts())
+
+
+@pytest.mark.parametrize(
+    ("query", "says"),
+    [
+        ("v=1&sentence=A+dog.&beam=99", "99"),
+        ("v=1&sentence=A+dog.&beam=four", "four"),
+        ("v=1&sentence=A+dog.&silenced=cross.17.0", "17"),
+        ("v=1&sentence=A+dog.&alpha=nan", "nan"),
+        ("v=7&sentence=A+dog.", "version 7"),
+    ],
+)
+def test_an_absurd_link_is_refused_in_one_sentence(site: str, page_watch: Page, query: str, says: str) -> None:
+    opened(page_watch, site, query)
+    refusal = page_watch.locator(".tfe-prompt-error, .tfe-whatif-error").locator("visible=true")
+    expect(refusal).to_have_count(1, timeout=SLOW)
+    expect(refusal).to_contain_text(says)
+
+
+def test_unknown_keys_of_a_link_are_named(site: str, page_watch: Page) -> None:
+    opened(page_watch, site, "v=1&sentence=A+dog+runs.&colour=blue")
+    expect(page_watch.locator(".tfe-prompt-note")).to_contain_text("“colour”", timeout=SLOW)
+    assert "colour" not in asked(page_watch)
+
+
+def test_the_model_card_unfolds_with_the_curve_of_the_training(site: str, page_watch: Page) -> None:
+    opened(page_watch, site)
+    more = page_watch.get_by_role("button", name="Model card")
+    expect(page_watch.locator(".tfe-card-curve")).to_be_hidden()
+    more.click()
+    expect(page_watch.locator(".tfe-card-curve .tfe-words")).to_contain_text("held-out loss", timeout=SLOW)
+    page_watch.get_by_role("button", name="Close the model card").click()
+    expect(page_watch.locator(".tfe-card-curve")).to_be_hidden()
+
+
+def test_input_mechanism_sentence_and_knob_fit_one_screen(site: str, page_watch: Page) -> None:
+    opened(page_watch, site)
+    for part in (".tfe-prompt-box", ".tfe-attention", ".tfe-attention .tfe-words", ".tfe-whatif-do"):
+        box = page_watch.locator(part).first.bounding_box()
+        assert box is not None, part
+        assert box["y"] + (0 if part == ".tfe-attention" else box["height"]) <= 900, part
+
+
+def test_a_phone_needs_no_sideways_scrolling(site: str, new_page: Callable[..., tuple[Page, object]]) -> None:
+    page, _ = new_page(width=360, height=780, has_touch=True)
+    opened(page, site)
+    page.locator(".tfe-whatif-do").click()
+    number(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+def test_what_travels_for_one_run_is_small(site: str, page_watch: Page) -> None:
+    opened(page_watch, site)
+    sizes: list[int] = []
+    page_watch.on("response", lambda answer: sizes.append(int(answer.headers.get("content-length", "0") or 0)))
+    translate(page_watch, "A dog runs.")
+    assert sum(sizes) < 300_000, json.dumps(sizes)
