@@ -34,11 +34,11 @@ class Schedule:
     """How a network is trained, whatever it is."""
 
     seed: int = 1  # of parameters, dropout and the order of batches
-    steps: int = 9000  # updates of the parameters
-    peak: float = 1e-3  # largest learning rate, at the end of the warm-up
-    warmup: int = 400  # steps of linear rise
+    steps: int = 8400  # updates of the parameters
+    peak: float = 1.6e-3  # largest learning rate, at the end of the warm-up
+    warmup: int = 600  # steps of linear rise
     decay: float = 0.5  # after them the rate falls with 1 / step^decay; 0.5 is the paper's
-    cooldown: int = 2500  # last steps, over which the rate falls on to a twentieth
+    cooldown: int = 3000  # last steps, over which the rate falls on to a twentieth
     clip: float = 1.0  # largest norm of the gradient
     average: int = 10  # how many checkpoints the final weights are the mean of
     every: int = 150  # steps between those checkpoints

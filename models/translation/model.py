@@ -20,6 +20,8 @@ from models.layers.masks import keys_allowed
 from models.layers.positional import sinusoids
 from models.trace import OFF, Trace
 
+BRANCH = 0.2  # size of what leads out of a sublayer at the start of training, against Xavier's
+
 
 @dataclass(frozen=True)
 class Config:
@@ -30,7 +32,7 @@ class Config:
     d_ff: int = 512  # width inside the feed-forward sublayer
     n_heads: int = 8  # attention heads of each attention sublayer
     n_layers: int = 4  # layers of the encoder, and as many of the decoder
-    dropout: float = 0.15  # probability, on embeddings and on every sublayer's output
+    dropout: float = 0.1  # probability, on embeddings and on every sublayer's output
     max_positions: int = 256  # positions for which sinusoids are kept
 
 
@@ -113,17 +115,26 @@ class Transformer(nn.Module):
         self.reset()
 
     def reset(self) -> None:
-        """Xavier for matrices, as in the authors' code; embeddings of deviation 1/√d_model, so that √d_model makes them unit sized."""
+        """Xavier for matrices, as in the authors' code; embeddings of deviation 1/√d_model, so that √d_model makes them unit sized.
+
+        What a sublayer adds starts small (values, output projections and second feed-forward matrices times BRANCH), so that behind each
+        norm the residual path dominates at first: with norms behind the sublayers the gradient fades on its way down otherwise, and
+        cross-attention finds its words thousands of updates later (the thought of DeepNorm, Wang et al., 2022).
+        """
         for parameter in self.parameters():
             if parameter.dim() > 1:
                 nn.init.xavier_uniform_(parameter)
         nn.init.normal_(self.embedding.weight, std=self.config.d_model**-0.5)
-        for module in self.modules():
-            if isinstance(module, MultiHeadAttention):  # three square matrices in one: each with its own bounds
-                for block in module.project_in.weight.data.chunk(3):
-                    nn.init.xavier_uniform_(block)
-                nn.init.zeros_(module.project_in.bias)
-                nn.init.zeros_(module.project_out.bias)
+        with torch.no_grad():
+            for module in self.modules():
+                if isinstance(module, MultiHeadAttention):  # three square matrices in one: each with its own bounds
+                    for block, gain in zip(module.project_in.weight.chunk(3), (1.0, 1.0, BRANCH), strict=True):
+                        nn.init.xavier_uniform_(block, gain)
+                    module.project_in.bias.zero_()
+                    module.project_out.bias.zero_()
+                    module.project_out.weight.mul_(BRANCH)
+                elif isinstance(module, FeedForward):
+                    module.outer.weight.mul_(BRANCH)
 
     def embed(self, tokens: Tensor, first: int = 0) -> Tensor:
         """Dropout(√d_model · E[token] + PE[position]): (batch, position) -> (batch, position, d_model); positions count from `first`."""

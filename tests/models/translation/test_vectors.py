@@ -1,0 +1,40 @@
+"""The queries and keys of a run are those that its attention weights come from."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from models.errors import InputError
+from models.translation.explain import EXAMPLES, explain
+from models.translation.records import Explanation, Request
+from models.translation.vectors import Vectors, vectors
+
+
+@pytest.mark.parametrize("request_", [EXAMPLES[0], Request("Two dogs.", beam=3)], ids=["greedy", "beam"])
+def test_the_weights_of_a_run_follow_from_its_queries_and_keys(request_: Request) -> None:
+    (seen,), (found,) = explain([request_]), vectors([request_])
+    assert isinstance(seen, Explanation)
+    assert isinstance(found, Vectors)
+    for kind in ("encoder", "decoder", "cross"):
+        queries, keys = getattr(found, kind)
+        scores = queries @ keys.swapaxes(-1, -2) / np.sqrt(queries.shape[-1])
+        if kind == "decoder":
+            scores = np.where(np.tril(np.ones(scores.shape[-2:], bool)), scores, -np.inf)
+        raised = np.exp(scores - scores.max(-1, keepdims=True))
+        np.testing.assert_allclose(raised / raised.sum(-1, keepdims=True), getattr(seen, kind), atol=1e-4)
+        assert not queries.flags.writeable
+        assert not keys.flags.writeable
+
+
+def test_a_request_that_cannot_be_read_spoils_no_other() -> None:
+    bad, good = vectors([Request(""), Request("A dog.")])
+    assert isinstance(bad, InputError)
+    assert isinstance(good, Vectors)
+
+
+def test_what_an_intervention_changes_is_left_out() -> None:
+    plain, silenced = vectors([Request("A dog."), Request("A dog.", silenced=(("encoder", 0, 0),), hidden=(0,))])
+    assert isinstance(plain, Vectors)
+    assert isinstance(silenced, Vectors)
+    np.testing.assert_allclose(plain.cross[0], silenced.cross[0], atol=1e-6)
