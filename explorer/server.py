@@ -89,7 +89,7 @@ class Site:
 
     def __init__(self, labs: Sequence[Lab], engine: Engine | None = None, began: float | None = None) -> None:
         self.labs = tuple(labs)
-        self.engine = Engine("models.device:device") if engine is None else engine
+        self.engine = Engine("models.device:beside_a_server") if engine is None else engine
         self.readiness = Readiness(time.monotonic() if began is None else began, {lab.slug for lab in labs if lab.probe is not None})
         self.ui = Shelf.folder(base.FOLDER, frozenset({".js", ".css"}))
         self.vendor = Shelf({f"{name}.js": base.vendor_file(name) for name in VENDOR}, effort=9)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import torch
 
 
@@ -10,3 +12,14 @@ def device(name: str | None = None) -> torch.device:
     if name is not None:
         return torch.device(name)
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
+def beside_a_server() -> torch.device:
+    """The device of a process that serves pages too; on a CPU, one core is left to them.
+
+    A step of decoding is many small products. Shared among all cores, each of them waits for whatever thread the server holds up.
+    """
+    found = device()
+    if found.type == "cpu":
+        torch.set_num_threads(max(1, len(os.sched_getaffinity(0)) - 1))
+    return found

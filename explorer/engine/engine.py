@@ -46,7 +46,8 @@ class Engine:
     """Runs functions for many visitors at once. All methods may be called from any thread and any event loop."""
 
     def __init__(self, device: str = "cpu", limits: Limits | None = None) -> None:
-        """device: what the badge says, or the name of a function that tells it ("models.device:device"), called where the work is done."""
+        """device: what the badge says, or the name of a function that tells it, "models.device:beside_a_server", called once by the
+        thread that computes, before it does."""
         self.limits = limits or Limits()
         self._device = device
         self._changed = threading.Condition(threading.RLock())  # guards all that follows
@@ -325,6 +326,7 @@ class Engine:
         began = clock()
         try:
             function = batch.work.resolve()
+            self._where()
             began = batch.began = clock()  # an import is no computing
             if batch.turns is None:
                 given = function([run.request for run in batch.runs])

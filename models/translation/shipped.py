@@ -12,6 +12,7 @@ from typing import Any
 from models import checkpoint
 from models.device import device
 from models.translation.data import Tokenizer
+from models.translation.decode import laid_out
 from models.translation.model import Config, Transformer
 
 
@@ -34,7 +35,7 @@ def read(where: Path, on: str | None = None) -> Shipped:
     if len(tokenizer) != config.vocabulary:
         raise checkpoint.CheckpointError(f"{len(tokenizer)} pieces for a model of {config.vocabulary}")
     model.requires_grad_(False)
-    return Shipped(model.eval().to(device(on)), tokenizer, facts)
+    return Shipped(laid_out(model.eval().to(device(on))), tokenizer, facts)
 
 
 def _once() -> Callable[[str, int], Shipped]:

@@ -1,0 +1,101 @@
+"""How fast translations are found, beside transformers' `generate` on a network of the same shape.
+
+Both translate random sentences greedily with random weights, the same number of new pieces each, encoder included, in float32.
+batch1_vs_generate_ratio: our pieces per second over theirs, one sentence at a time. batch16_vs_generate_batch1_ratio: ours, sixteen
+sentences at a time, over theirs one at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+from transformers import MarianConfig, MarianMTModel
+
+from benchmarks.measure import Bound, Report, interleaved, median, ratio
+from models.translation.data import PAD, START, STOP
+from models.translation.decode import Source, greedy_search, laid_out
+from models.translation.model import Config, Transformer
+
+SOURCE = 16  # pieces of each sentence
+PIECES = 24  # pieces of each translation
+BATCH = 16
+
+
+def peer(config: Config) -> Any:
+    """transformers' encoder-decoder of the same shape: post-norm layers, relu, sinusoids, one embedding for all three uses."""
+    shape = MarianConfig(
+        vocab_size=config.vocabulary,
+        d_model=config.d_model,
+        encoder_layers=config.n_layers,
+        decoder_layers=config.n_layers,
+        encoder_attention_heads=config.n_heads,
+        decoder_attention_heads=config.n_heads,
+        encoder_ffn_dim=config.d_ff,
+        decoder_ffn_dim=config.d_ff,
+        max_position_embeddings=config.max_positions,
+        activation_function="relu",
+        scale_embedding=True,
+        share_encoder_decoder_embeddings=True,
+        tie_word_embeddings=True,
+        pad_token_id=PAD,
+        decoder_start_token_id=START,
+        eos_token_id=STOP,
+        forced_eos_token_id=None,
+    )
+    model: Any = MarianMTModel(shape)
+    model.train(False)
+    model.generation_config.eos_token_id = None  # nothing to look for: exactly PIECES new pieces, with no processor that forces them
+    model.generation_config.forced_eos_token_id = None
+    return model
+
+
+def ours(config: Config) -> Transformer:
+    """Our network, whose stop piece is never the most probable one: its logit is 0, and the greatest of thousands is above that."""
+    model = Transformer(config).eval().requires_grad_(False)
+    model.embedding.weight[STOP] = 0.0
+    return laid_out(model)
+
+
+@torch.no_grad()
+def measure(device: torch.device) -> Report:
+    """All figures of this benchmark."""
+    torch.manual_seed(1)
+    config = Config()
+    model, other = ours(config).to(device), peer(config).to(device)
+    sentences = torch.randint(STOP + 1, config.vocabulary, (BATCH, SOURCE), device=device)
+
+    def translate(tokens: Tensor) -> Callable[[], object]:
+        source = Source(tokens, torch.ones_like(tokens, dtype=torch.bool), (PIECES,) * len(tokens))
+
+        def run() -> None:
+            if any(len(found.tokens) != PIECES for found in greedy_search(model, source)):
+                raise AssertionError(f"every translation must have {PIECES} pieces")
+
+        return run
+
+    def generate(tokens: Tensor) -> Callable[[], object]:
+        mask = torch.ones_like(tokens)
+
+        def run() -> None:
+            found = other.generate(input_ids=tokens, attention_mask=mask, max_new_tokens=PIECES, num_beams=1, do_sample=False)
+            if found.shape != (len(tokens), 1 + PIECES):
+                raise AssertionError(f"every translation must have {PIECES} pieces, not {found.shape[1] - 1}")
+
+        return run
+
+    one, many = sentences[:1], sentences
+    sides = {"ours_1": translate(one), "generate_1": generate(one), "ours_16": translate(many), "generate_16": generate(many)}
+    seconds = interleaved(sides, device, calls=5)
+    pieces = {"ours_1": PIECES, "generate_1": PIECES, "ours_16": PIECES * BATCH, "generate_16": PIECES * BATCH}
+    figures = {f"{name}_pieces_per_s": pieces[name] / median(seconds[name]) for name in sides}
+    figures["batch1_vs_generate_ratio"] = ratio(seconds, "generate_1", "ours_1")
+    figures["batch16_vs_generate_batch1_ratio"] = BATCH * ratio(seconds, "generate_1", "ours_16")
+    figures["batch16_vs_generate_batch16_ratio"] = ratio(seconds, "generate_16", "ours_16")
+    bounds = {
+        "batch1_vs_generate_ratio": Bound(1.4, at_least=True),
+        "batch16_vs_generate_batch1_ratio": Bound(6.0, at_least=True),
+    }
+    return Report(figures, bounds)
