@@ -118,7 +118,7 @@ class Cache:
         self._scale = d_head**-0.5
         self._layers = [_Layer.of(layer) for layer in model.decoder if isinstance(layer, DecoderLayer)]
         self._embedding = model.embedding.weight
-        self._places = (model.positions / math.sqrt(config.d_model)).unbind(0)  # added before the factor √d_model is
+        self._places = model.positions
         self._root = math.sqrt(config.d_model)
         self._never = self._embedding.new_zeros(config.vocabulary)
         self._never[list(NEVER)] = -torch.inf
@@ -153,7 +153,7 @@ class Cache:
     def step(self, tokens: Tensor) -> Tensor:
         """Read one token per row (row,) and return log p of what follows, (row, vocabulary)."""
         t, rows, width = self.position, len(tokens), self._width
-        x = torch.add(self._places[t], self._embedding.index_select(0, tokens)).mul_(self._root)  # (row, d_model)
+        x = torch.add(self._places[t], self._embedding.index_select(0, tokens), alpha=self._root)  # (row, d_model)
         slots = self._own.select(4, t).unbind(0)  # where this position's keys and values of each layer go
         past = self._own_flat.narrow(3, 0, t + 1)
         own_keys, own_values = past.select(1, 0).transpose(2, 3).unbind(0), past.select(1, 1).unbind(0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import math
 
@@ -9,7 +10,7 @@ import pytest
 import torch
 
 from models.translation.data import PAD, START, STOP, UNKNOWN, padded
-from models.translation.decode import Cache, Hypothesis, Source, beam_search, greedy_search, penalty, piece_log_probabilities
+from models.translation.decode import Cache, Hypothesis, Source, beam_search, greedy_search, laid_out, penalty, piece_log_probabilities
 from models.translation.model import Transformer, no_gains
 
 ROWS = [[4, 5, 6, 7, 8, 9], [10, 11], [12, 13, 14, 15]]
@@ -122,3 +123,23 @@ def test_probabilities_over_pieces_sum_to_one_without_the_special_ones(tiny: Tra
 def test_one_penalty_per_sentence_is_asked_for(tiny: Transformer) -> None:
     with pytest.raises(ValueError, match="1 length penalties for 3 sentences"):
         beam_search(tiny, source_of(ROWS), 2, [0.6])
+
+
+def test_a_row_whose_words_are_all_hidden_decodes_as_the_full_pass_does(tiny: Transformer) -> None:
+    source = source_of(ROWS)
+    allowed = source.allowed.clone()
+    allowed[1] = False
+    source = Source(source.tokens, allowed, source.limits)
+    cache = Cache(tiny, tiny.encode(source.tokens, allowed), allowed, 2, None)
+    read = torch.tensor([[START, 20], [START, 21], [START, 22]])
+    cache.step(read[:, 0])
+    log_p = cache.step(read[:, 1])
+    assert log_p.isfinite().any(1).all()
+    torch.testing.assert_close(log_p, log_p_without_cache(tiny, source, read), atol=1e-5, rtol=1e-5)
+
+
+def test_storing_the_embedding_by_columns_changes_no_translation(tiny: Transformer) -> None:
+    before = beam_search(tiny, source_of(ROWS), 3, [0.6] * 3)
+    after = beam_search(laid_out(copy.deepcopy(tiny)), source_of(ROWS), 3, [0.6] * 3)
+    assert [[h.tokens for h in one] for one in before] == [[h.tokens for h in one] for one in after]
+    assert before[0][0].log_probability == pytest.approx(after[0][0].log_probability, abs=1e-4)
