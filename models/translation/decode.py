@@ -66,10 +66,12 @@ def laid_out(model: Transformer) -> Transformer:
 class _Layer(NamedTuple):
     """A decoder layer's parameters as one step multiplies by them: matrices (in, out), views of the model's own."""
 
-    into_self: tuple[Tensor, Tensor]
+    query: tuple[Tensor, Tensor]
+    key: tuple[Tensor, Tensor]
+    value: tuple[Tensor, Tensor]
     out_of_self: tuple[Tensor, Tensor]
     norm_self: tuple[Tensor, Tensor]
-    into_cross: tuple[Tensor, Tensor]  # queries alone: keys and values of the source are made once
+    cross_query: tuple[Tensor, Tensor]  # queries alone: keys and values of the source are made once
     out_of_cross: tuple[Tensor, Tensor]
     norm_cross: tuple[Tensor, Tensor]
     inner: tuple[Tensor, Tensor]
@@ -79,12 +81,15 @@ class _Layer(NamedTuple):
     @classmethod
     def of(cls, layer: DecoderLayer) -> _Layer:
         """Views of a layer's parameters."""
-        self_attention, cross, feed_forward = layer.self_attention, layer.cross_attention, layer.feed_forward
-        d = cross.d_model
+        own, cross, feed_forward = layer.self_attention, layer.cross_attention, layer.feed_forward
+        d = own.d_model
+        query, key, value = ((own.project_in.weight[i : i + d].t(), own.project_in.bias[i : i + d]) for i in (0, d, 2 * d))
         norms = [(norm.weight, norm.bias) for norm in layer.norms if isinstance(norm, nn.LayerNorm)]
         return cls(
-            _matrix(self_attention.project_in),
-            _matrix(self_attention.project_out),
+            query,
+            key,
+            value,
+            _matrix(own.project_out),
             norms[0],
             (cross.project_in.weight[:d].t(), cross.project_in.bias[:d]),
             _matrix(cross.project_out),
@@ -113,7 +118,7 @@ class Cache:
         rows = memory.shape[0]
         d_head = config.d_model // config.n_heads
         self.position = 0
-        self._shape = (3, config.n_heads, d_head)
+        self._heads = (config.n_heads, d_head)
         self._width = (config.d_model,)
         self._scale = d_head**-0.5
         self._layers = [_Layer.of(layer) for layer in model.decoder if isinstance(layer, DecoderLayer)]
@@ -123,8 +128,7 @@ class Cache:
         self._never = self._embedding.new_zeros(config.vocabulary)
         self._never[list(NEVER)] = -torch.inf
         self._nothing = memory.new_zeros(1)
-        # (layer, key or value, row, head, position, d_head)
-        self._own = memory.new_empty(config.n_layers, 2, rows, config.n_heads, longest, d_head)
+        self._own = memory.new_empty(config.n_layers, 2, longest, rows, config.d_model)  # (layer, key or value, position, row, d_model)
         self._sources = [layer.cross_attention.key_value(memory) for layer in model.decoder if isinstance(layer, DecoderLayer)]
         self._allowed = allowed
         self._gains = gains
@@ -132,8 +136,8 @@ class Cache:
 
     def _flatten(self) -> None:
         """Views with rows and heads in one axis, as a batched product takes them; anew whenever rows change."""
-        rows, heads = self._own.shape[2:4]
-        self._own_flat = self._own.flatten(2, 3)
+        rows, heads = self._own.shape[3], self._heads[0]
+        self._own_heads = self._own.view(*self._own.shape[:3], -1, self._heads[1])
         self._cross = [(key.flatten(0, 1).transpose(1, 2), value.flatten(0, 1)) for key, value in self._sources]
         self._mask: Tensor | None = None
         if not bool(self._allowed.all()):
@@ -150,20 +154,22 @@ class Cache:
             self._own_gain = self._gains.decoder.reshape(-1, rows * heads, 1, 1).unbind(0)
             self._cross_gain = self._gains.cross.reshape(-1, rows * heads, 1, 1).unbind(0)
 
+    @torch.no_grad()
     def step(self, tokens: Tensor) -> Tensor:
         """Read one token per row (row,) and return log p of what follows, (row, vocabulary)."""
-        t, rows, width = self.position, len(tokens), self._width
+        t, width = self.position, self._width
         x = torch.add(self._places[t], self._embedding.index_select(0, tokens), alpha=self._root)  # (row, d_model)
-        slots = self._own.select(4, t).unbind(0)  # where this position's keys and values of each layer go
-        past = self._own_flat.narrow(3, 0, t + 1)
-        own_keys, own_values = past.select(1, 0).transpose(2, 3).unbind(0), past.select(1, 1).unbind(0)
+        slots = self._own.select(2, t).flatten(0, 1).unbind(0)  # where this position's keys and values of each layer go
+        past = self._own_heads.narrow(2, 0, t + 1)
+        own_keys, own_values = past.select(1, 0).permute(0, 2, 3, 1).unbind(0), past.select(1, 1).transpose(1, 2).unbind(0)
         for i, layer in enumerate(self._layers):
-            three = torch.addmm(layer.into_self[1], x, layer.into_self[0]).view(rows, *self._shape).transpose(0, 1)
-            slots[i].copy_(three.narrow(0, 1, 2))
-            seen = self._attend(three[0], own_keys[i], own_values[i], None, self._own_gain[i])
+            torch.addmm(layer.key[1], x, layer.key[0], out=slots[2 * i])
+            torch.addmm(layer.value[1], x, layer.value[0], out=slots[2 * i + 1])
+            query = torch.addmm(layer.query[1], x, layer.query[0])
+            seen = self._attend(query, own_keys[i], own_values[i], None, self._own_gain[i])
             x = torch.addmm(layer.out_of_self[1], seen, layer.out_of_self[0]).add_(x)
             x = torch.layer_norm(x, width, *layer.norm_self)
-            query = torch.addmm(layer.into_cross[1], x, layer.into_cross[0])
+            query = torch.addmm(layer.cross_query[1], x, layer.cross_query[0])
             seen = self._attend(query, *self._cross[i], self._mask, self._cross_gain[i])
             x = torch.addmm(layer.out_of_cross[1], seen, layer.out_of_cross[0]).add_(x)
             x = torch.layer_norm(x, width, *layer.norm_cross)
@@ -176,10 +182,10 @@ class Cache:
     def _attend(self, query: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None, gain: Tensor | None) -> Tensor:
         """softmax(q Kᵀ / √d_head) V for one query per row and head.
 
-        query: (row, d_model) in any grouping; keys: (row · head, d_head, key); values: (row · head, key, d_head);
+        query: (row, d_model); keys: (row · head, d_head, key); values: (row · head, key, d_head);
         mask: (row · head, 1, key), 0 or −∞. Result (row, d_model).
         """
-        query = query.reshape(keys.shape[0], 1, -1)
+        query = query.view(keys.shape[0], 1, -1)
         scores = torch.baddbmm(self._nothing if mask is None else mask, query, keys, beta=0 if mask is None else 1, alpha=self._scale)
         seen = torch.bmm(torch.softmax(scores, -1), values)
         if gain is not None:
@@ -189,10 +195,10 @@ class Cache:
     def choose(self, rows: Tensor, sentences_change: bool = True) -> None:
         """Go on with these rows (n,) of the batch, in this order; one may come twice. Where each row stays with its sentence,
         only what was written after `<s>` moves."""
-        written = self._own.narrow(4, 0, self.position).index_select(2, rows)
-        if len(rows) != self._own.shape[2]:
-            self._own = self._own.new_empty(*self._own.shape[:2], len(rows), *self._own.shape[3:])
-        self._own.narrow(4, 0, self.position).copy_(written)
+        written = self._own.narrow(2, 0, self.position).index_select(3, rows)
+        if len(rows) != self._own.shape[3]:
+            self._own = self._own.new_empty(*self._own.shape[:3], len(rows), self._own.shape[4])
+        self._own.narrow(2, 0, self.position).copy_(written)
         if sentences_change:
             self._allowed = self._allowed.index_select(0, rows)
             self._sources = [(key.index_select(0, rows), value.index_select(0, rows)) for key, value in self._sources]
