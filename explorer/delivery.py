@@ -73,6 +73,10 @@ class Shelf:
             }
         )
 
+    def ready(self, name: str) -> Asset | None:
+        """The file, if it was asked for before; at once."""
+        return self._assets.get(name)
+
     def get(self, name: str) -> Asset | None:
         """The file, or None where there is none of that name. Compresses on the first call: call it from a worker thread."""
         asset = self._assets.get(name)

@@ -21,17 +21,18 @@ _MARK = (
 )
 ICON = "data:image/svg+xml," + quote(_MARK, safe=" ='/:")
 
+# A frame of another site may be denied its storage.
+_KEPT = "const asked=new URL(location.href).searchParams,kept=(key)=>{try{return sessionStorage.getItem(key)}catch{return null}};"
 # Before anything is painted: the language of the document and, once body exists, light or dark. Gradio sets its own scheme when it mounts,
 # unless the element says which; so a choice made by hand is written there.
 BEFORE = (
-    'document.documentElement.lang=(new URL(location.href).searchParams.get("lang")'
-    '??sessionStorage.getItem("tfe-lang")??navigator.language).toLowerCase().startsWith("zh")?"zh-CN":"en";'
+    "{" + _KEPT + 'const now=asked.get("lang")??kept("tfe-lang")??navigator.language;'
+    'document.documentElement.lang=now.toLowerCase().startsWith("zh")?"zh-CN":"en"}'
 )
 SCHEME = (
-    '{const k=new URL(location.href).searchParams.get("__theme")??sessionStorage.getItem("tfe-theme");'
-    'const d=k==="dark"||k!=="light"&&matchMedia("(prefers-color-scheme: dark)").matches;'
-    'document.body.classList.toggle("dark",d);'
-    'if(k==="dark"||k==="light")document.querySelector("gradio-app").setAttribute("theme_mode",k)}'
+    "{" + _KEPT + 'const hand=asked.get("__theme")??kept("tfe-theme"),chosen=hand==="dark"||hand==="light";'
+    'document.body.classList.toggle("dark",chosen?hand==="dark":matchMedia("(prefers-color-scheme: dark)").matches);'
+    'if(chosen)document.querySelector("gradio-app").setAttribute("theme_mode",hand)}'
 )
 
 

@@ -132,15 +132,21 @@ class Gate:
             return 414, f"The address is longer than {ADDRESS >> 10} KB."
         if not self.rules.allow(scope["method"], scope["path"]):
             return 404, "There is nothing at this address."
-        origin = headers.get("origin")
-        if scope["method"] == "POST" and origin is not None:
-            host = origin.partition("://")[2]
-            if host not in {headers.get("host"), headers.get("x-forwarded-host")}:
-                return 403, "Requests are answered for this site's own pages."
+        if scope["method"] == "POST" and not _from_our_pages(headers):
+            return 403, "Requests are answered for this site's own pages."
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > BODY:
             return 413, f"The request is larger than {BODY >> 20} MB."
         return None
+
+
+def _from_our_pages(headers: Mapping[str, str]) -> bool:
+    """Whether a request was made by one of our pages, or by no page at all. Browsers say so themselves over https and on localhost;
+    elsewhere the origin is compared with the host, which a proxy may have replaced."""
+    if "sec-fetch-site" in headers:
+        return headers["sec-fetch-site"] in {"same-origin", "none"}
+    host = headers.get("origin", "").partition("://")[2]
+    return "origin" not in headers or host in {headers.get("host"), headers.get("x-forwarded-host")}
 
 
 @dataclass(frozen=True)

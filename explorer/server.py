@@ -148,7 +148,7 @@ class Site:
     def _files(self, shelf: Shelf, address: Callable[[str], str]) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         async def answer(request: Request) -> Response:
             name = request.path_params["name"]
-            asset = await asyncio.to_thread(shelf.get, name)
+            asset = shelf.ready(name) or await asyncio.to_thread(shelf.get, name)
             if asset is None:
                 return PlainTextResponse(NOTHING, 404)
             # An address of another version is answered too, for a page that was open over an update, but is not to be kept.
@@ -309,6 +309,7 @@ def _listener(host: str, port: int) -> socket.socket:
     try:
         listener.bind((host, port))
     except (OSError, OverflowError) as error:
+        listener.close()
         reason = error.strerror if isinstance(error, OSError) else "a port is 0 to 65535"
         raise SystemExit(f"Port {port} on {host} cannot be used: {reason}. Choose another with --port.") from None
     listener.listen(2048)

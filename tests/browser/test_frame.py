@@ -58,9 +58,8 @@ def test_a_phone_never_scrolls_sideways(new_page: NEW, site: str, path: str, lan
     page, _ = new_page(width=360, height=780, has_touch=True, is_mobile=True)
     settled(page, f"{site}{path}?lang={language}")
     width = page.evaluate("Math.max(document.documentElement.scrollWidth, document.body.scrollWidth)")
-    assert width <= 360, page.evaluate(
-        "[...document.querySelectorAll('.tfe *')].filter(e => e.getBoundingClientRect().right > 361).slice(0, 5).map(e => e.outerHTML.slice(0, 150))"
-    )
+    beyond = "[...document.querySelectorAll('.tfe *')].filter((e) => e.getBoundingClientRect().right > 361)"
+    assert width <= 360, page.evaluate(f"{beyond}.slice(0, 5).map((e) => e.outerHTML.slice(0, 150))")
 
 
 def test_a_dark_system_gets_a_dark_page_from_the_first_paint(new_page: NEW, site: str) -> None:

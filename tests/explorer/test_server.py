@@ -125,6 +125,15 @@ def test_other_sites_cannot_ask_in_a_visitors_name(site: str, origin: str) -> No
     assert not [name for name in headers if name.startswith("access-control")]
 
 
+@pytest.mark.parametrize(
+    ("site_of_the_page", "allowed"), [("same-origin", True), ("none", True), ("same-site", False), ("cross-site", False)]
+)
+def test_what_the_browser_itself_says_of_a_request_counts_behind_any_proxy(shell: Site, site_of_the_page: str, allowed: bool) -> None:
+    headers = {"sec-fetch-site": site_of_the_page, "origin": "https://public.name", "host": "inside:7860"}
+    answer = ask(shell, "/gradio_api/queue/join", "POST", content=b"{", headers=headers)
+    assert (answer.status_code != 403) == allowed
+
+
 def test_no_answer_lets_another_site_read_it(site: str) -> None:
     for path in ("/", "/readyz", "/theme.css", "/gradio_api/app_id"):
         _, _, headers = raw(site, "GET", path, headers={"origin": "https://evil.example"})
