@@ -8,7 +8,7 @@ import { attention, isWord, keenest, number, ordinal, plainText, pooled, sentenc
 import { keys } from "./lib/keys.js";
 import { escape, plot } from "./lib/plot.js";
 import { fit, paint, table } from "./lib/raster.js";
-import { bus, link, view } from "./lib/state.js";
+import { bus, link, onOpen, request, view } from "./lib/state.js";
 import { css, dark, onTheme } from "./lib/theme.js";
 
 const TEXT = {
@@ -94,7 +94,13 @@ export function mount(root, props, emit, watch) {
     min: "0",
     max: "1",
     step: "0.01",
-    oninput: () => set({ thr: Number(threshold.value) ? Number(threshold.value).toFixed(2) : null }),
+    oninput: () => {
+      draft = threshold.value;
+      update();
+      clearTimeout(resting);
+      resting = setTimeout(settle, 200); // browsers bound how often a page may write its address
+    },
+    onchange: () => settle(),
   });
   const legend = el("span", { class: "tfe-attention-legend tfe-label" });
   const head = el(
@@ -148,10 +154,13 @@ export function mount(root, props, emit, watch) {
 
   // ── state ──
   let value = null;
+  let draft = null; // the threshold while the slider moves
+  let resting = 0;
   let seen = new Map(); // kind key -> attention()
   let now = null; // what is looked at, read from the address and completed
   let lastHead = [1, 1];
-  let asked = view.get("row") !== null || view.get("col") !== null; // did the lock come with the address? then a new result keeps it
+  const locked = () => view.get("row") !== null || view.get("col") !== null;
+  let asked = locked() && request.get() !== ""; // is a result on its way for which the address holds the lock? then that result keeps it
   let chosen = view.get("head") !== null || view.get("stat") !== null || view.get("kind") !== null;
   let mine = false; // the change of the address under way is our own
   let room = 0; // widths of the panel and of its two columns, measured when they change: asking costs a layout
@@ -190,8 +199,19 @@ export function mount(root, props, emit, watch) {
         [rows, columns] = [[i], [j]];
       }
     }
-    const thr = Number(view.get("thr"));
-    return { it, kindKey, name, layer, head: number_, rows, columns, by: view.get("by") === "by", threshold: thr > 0 && thr <= 1 ? thr : 0 };
+    // A row without a key shows its strongest key, whichever head is looked at.
+    const follows = col === null && rows.length === 1 && !columns.length;
+    if (follows) columns = [strongest(it.map(name), rows[0])];
+    const thr = Number(draft ?? view.get("thr"));
+    return { it, kindKey, name, layer, head: number_, rows, columns, follows, by: view.get("by") === "by", threshold: thr > 0 && thr <= 1 ? thr : 0 };
+  }
+
+  function settle() {
+    clearTimeout(resting);
+    if (draft === null) return;
+    const chosen_ = Number(draft);
+    draft = null;
+    set({ thr: chosen_ ? chosen_.toFixed(2) : null });
   }
 
   function set(patch) {
@@ -232,7 +252,7 @@ export function mount(root, props, emit, watch) {
   }
 
   // The same cell is compared across heads, so the lock is written down before the head changes.
-  const keep = () => ({ row: now.rows.length ? now.rows.join(",") : "none", col: now.columns.length ? now.columns.join(",") : now.rows.length ? null : "none" });
+  const keep = () => ({ row: now.rows.length ? now.rows.join(",") : "none", col: now.columns.length && !now.follows ? now.columns.join(",") : now.rows.length ? null : "none" });
 
   function stepHead(by_) {
     const count = now.it.layers * now.it.heads;
@@ -249,7 +269,7 @@ export function mount(root, props, emit, watch) {
     } else {
       const at = now.rows[0] ?? (by_ > 0 ? -1 : 0);
       const i = (at + by_ + now.it.rows) % now.it.rows;
-      lock([i], [strongest(now.it.map(now.name), i)]);
+      lock([i], []);
     }
   }
 
@@ -274,6 +294,7 @@ export function mount(root, props, emit, watch) {
       arrays = await Promise.all(next.kinds.map((kind) => unpack(kind.weights)));
     } catch (error) {
       note.textContent = t(TEXT.failed, { why: error.message });
+      note.hidden = false;
       return;
     }
     if (mineTurn !== arriving) return; // a newer result overtook this one
@@ -747,7 +768,7 @@ export function mount(root, props, emit, watch) {
     const more = event.event?.shiftKey;
     const toggle = (all, one) => (all.includes(one) ? all.filter((other) => other !== one) : [...all, one]);
     if (more && now.by) lock(now.rows, toggle(now.columns, j));
-    else if (more) lock(toggle(now.rows, i), now.columns.slice(0, 1));
+    else if (more) lock(toggle(now.rows, i), now.follows ? [] : now.columns.slice(0, 1));
     else lock([i], [j]);
     frame.focus({ preventScroll: true });
   }
@@ -1046,9 +1067,11 @@ document.querySelector(".words").hidden = document.getElementById("choice").valu
 
   view.on(["kind", "head", "row", "col", "by", "thr", "stat"], () => {
     if (mine) return;
-    asked = view.get("row") !== null || view.get("col") !== null;
     if (view.get("head") !== null || view.get("stat") !== null) chosen = true;
     update();
+  });
+  onOpen(() => {
+    asked = locked();
   });
   bus.on("hover-row", (detail) => {
     over = detail?.row ?? null;

@@ -74,13 +74,17 @@ export function plot(node, address, events = {}) {
     if (!library) library = await plotly(address);
     if (!figure) return;
     const { data, layout, config } = figure;
-    const first = bound ? null : document.querySelector("base[href]");
     // Where a page has a <base>, Plotly writes its clip paths with the page's address of that moment. Ours changes with every
-    // look, and the browser would then fetch the page again for each of them: so it meets no <base> when it begins.
-    const address_ = first?.getAttribute("href");
-    first?.removeAttribute("href");
-    const done = library.react(node, resolve(data), resolve(layout), { ...CONFIG, ...config });
-    first?.setAttribute("href", address_);
+    // look, and the browser would then fetch the page again for each of them: so Plotly meets no <base>.
+    const base = document.querySelector("base[href]");
+    const address_ = base?.getAttribute("href");
+    base?.removeAttribute("href");
+    let done;
+    try {
+      done = library.react(node, resolve(data), resolve(layout), { ...CONFIG, ...config });
+    } finally {
+      base?.setAttribute("href", address_);
+    }
     await done;
     if (bound) return;
     bound = true;
