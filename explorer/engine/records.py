@@ -60,7 +60,7 @@ class Limits:
     queue: int = 600  # requests waiting
     session: int = 8  # requests of one visitor, waiting or running
     deadline: float = 20.0  # seconds of computing for a request
-    store: int = 256 << 20  # bytes of remembered results
+    store: int = 96 << 20  # bytes of remembered results
     updates: float = 0.1  # seconds between two updates of a stream, at least
     heartbeat: float = 0.5  # seconds between two notes of the place in the queue
     events: float = 60.0  # updates a second to all visitors together: with more of them each hears less often, but every 2 s
