@@ -205,12 +205,10 @@ export function mount(root, props, emit, watch) {
   }
 
   function begin(what, send) {
-    const again = pending !== null;
-    pending = what;
+    pending = what; // a newer wish ends an older one, on the server
     stopped = false;
     bus.fire("asking", true); // the other knobs wait: they belong to the result that is about to leave
     paintState();
-    if (again) emit.stop({}); // the newest wish wins: what still runs is given up first
     send();
   }
 

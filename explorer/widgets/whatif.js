@@ -112,6 +112,7 @@ export function mount(root, props, emit, watch) {
   });
 
   // ── what is asked ──
+  const spelled = (request) => JSON.stringify([request?.sentence, request?.silenced, request?.hidden]);
   const changed = () => Boolean(wanted && (wanted.silenced?.length || wanted.hidden?.length));
 
   function ask(patch) {
@@ -379,6 +380,8 @@ export function mount(root, props, emit, watch) {
       paintState();
       return;
     }
+    // The answer to a wish that a newer one has overtaken.
+    if (mine && next.state !== "refused" && spelled(next.request) !== spelled(wanted)) return;
     waiting = false;
     value = next.state === "refused" ? { ...value, state: next.error ? "refused" : value.state, error: next.error } : next;
     wanted = value.request ?? wanted; // after a refusal the knobs go back to what is shown
@@ -395,6 +398,7 @@ export function mount(root, props, emit, watch) {
   });
   bus.on("asking", (yes) => {
     elsewhere = yes;
+    if (yes) mine = false;
     drawKnob();
   });
   bus.on("restore", () => changed() && reset());

@@ -16,8 +16,8 @@ from models.translation.records import EXAMPLES
 
 PATH = LAB.path
 LIVE = re.compile(r"live · [\d.]+ m?s")
-SLOW = 60_000  # milliseconds that a run may take while the machine does other things
-expect.set_options(timeout=30_000)  # five seconds, Playwright's own patience, are too few beside a training run
+SLOW = 120_000  # milliseconds that a run may take while the machine does other things
+expect.set_options(timeout=60_000)  # five seconds, Playwright's own patience, are too few beside a training run
 
 
 def opened(page: Page, site: str, query: str = "") -> Page:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import math
-from collections.abc import Iterator
+from collections.abc import AsyncGenerator, Iterator
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from explorer.engine import Engine
 from explorer.labs.translation import about, page, texts, views
 from explorer.widgets import prompt
 from explorer.widgets.card import blocks, runs, terms
+from explorer.widgets.newest import Newest
 from explorer.widgets.whatif import Picture, marked
 from models.errors import InputError
 from models.translation.records import EXAMPLES, Comparison, Explanation, Request, Step
@@ -269,3 +270,49 @@ def test_the_figures_of_the_model_card_come_from_model_json() -> None:
 def test_a_training_time_reads_as_people_say_it() -> None:
     assert about.duration(3120)["en"] == "52 min"
     assert about.duration(9000)["zh"] == "2.5 小时"
+
+
+# ---- the newest wish wins ----------------------------------------------------------------------------------------------------------
+
+
+async def counting(closed: list[str], name: str) -> AsyncGenerator[str, None]:
+    try:
+        for number in range(100):
+            yield f"{name}{number}"
+            await asyncio.sleep(0)
+    finally:
+        closed.append(name)
+
+
+def test_a_newer_wish_of_the_same_page_ends_the_older_one() -> None:
+    async def inside() -> None:
+        newest, closed = Newest(), list[str]()
+        old = newest.follow("page", counting(closed, "a"))
+        assert await anext(old) == "a0"
+        new = newest.follow("page", counting(closed, "b"))
+        assert await anext(new) == "b0"
+        assert [update async for update in old] == []
+        assert closed == ["a"]
+        assert await anext(new) == "b1"
+        await new.aclose()
+        assert len(newest) == 0
+
+    asyncio.run(inside())
+
+
+def test_another_page_is_not_disturbed_and_stop_ends_only_ones_own() -> None:
+    async def inside() -> None:
+        newest, closed = Newest(), list[str]()
+        mine, theirs, unknown = (newest.follow(page, counting(closed, page or "?")) for page in ("mine", "theirs", ""))
+        for updates in (mine, theirs, unknown):
+            await anext(updates)
+        newest.stop("mine")
+        newest.stop("nobody")
+        assert [update async for update in mine] == []
+        assert await anext(theirs) == "theirs1"
+        assert await anext(unknown) == "?1"
+        for updates in (theirs, unknown):
+            await updates.aclose()
+        assert len(newest) == 0
+
+    asyncio.run(inside())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -18,16 +19,20 @@ from explorer.labs.translation import about, texts, views
 from explorer.widgets import bertviz, figure, prompt, whatif
 from explorer.widgets.attention import attention
 from explorer.widgets.card import card
+from explorer.widgets.newest import Newest
 from models.errors import InputError
 from models.translation.records import EXAMPLES, MAX_ALPHA, MAX_BEAM, MAX_CHARACTERS, MAX_TOKENS, Explanation, Request, Step
 
 EXPLAIN = "models.translation.explain:explain"
 GENERATE = "models.translation.explain:generate"
 COMPARE = "models.translation.explain:compare"
+VECTORS = "models.translation.vectors:vectors"
 
 LIMITS = prompt.Limits(
     tokens=MAX_TOKENS, words=45, characters=MAX_CHARACTERS, beam=(1, MAX_BEAM), alpha=(0.0, MAX_ALPHA, 0.1)
 )  # a word is about 1.3 pieces
+
+logger = logging.getLogger(__name__)
 
 Text = Mapping[str, str]
 Value = dict[str, object]
@@ -69,35 +74,42 @@ def page(lab: Lab, engine: Engine) -> None:
 
     others = bertviz.bertviz(note=bertviz.ENCODER_DECODER)
 
+    newest = Newest()
+
     async def run(event: gr.EventData, caller: gr.Request) -> AsyncGenerator[Update, None]:
-        async with contextlib.aclosing(answers(engine, lambda: asked(event._data), _session(caller), anew=True)) as updates:
+        wish = answers(engine, lambda: asked(event._data), _session(caller), anew=True)
+        async with contextlib.aclosing(newest.follow(_session(caller), wish)) as updates:
             async for update in updates:
                 yield update
 
     async def reopen(event: gr.EventData, caller: gr.Request) -> AsyncGenerator[Update, None]:
-        async with contextlib.aclosing(answers(engine, lambda: linked(event._data), _session(caller))) as updates:
+        wish = answers(engine, lambda: linked(event._data), _session(caller))
+        async with contextlib.aclosing(newest.follow(_session(caller), wish)) as updates:
             async for update in updates:
                 yield update
 
     async def intervene(event: gr.EventData, caller: gr.Request) -> AsyncGenerator[Update, None]:
-        async with contextlib.aclosing(answers(engine, lambda: asked(event._data), _session(caller))) as updates:
+        wish = answers(engine, lambda: asked(event._data), _session(caller))
+        async with contextlib.aclosing(newest.follow(_session(caller), wish)) as updates:
             async for update in updates:
                 yield update
 
-    def unfold() -> dict[str, object] | None:
-        return about.curve()
+    async def halt(caller: gr.Request) -> None:
+        newest.stop(_session(caller))
 
     async def show(event: gr.EventData, caller: gr.Request) -> AsyncGenerator[Any, None]:
         async with contextlib.aclosing(bertviz_of(engine, bertviz.Look.of(event._data), _session(caller))) as updates:
             async for update in updates:
                 yield update
 
-    others.show(show, None, others, show_progress="hidden", trigger_mode="always_last", api_visibility="private")
-    about_it.unfold(unfold, None, curve, show_progress="hidden", api_visibility="private")
     outputs = [box, heads, change]
-    how: dict[str, Any] = {"show_progress": "hidden", "trigger_mode": "always_last", "api_visibility": "private"}
-    events = [listen(handler, None, outputs, **how) for listen, handler in ((box.run, run), (box.open, reopen), (change.ask, intervene))]
-    box.stop(None, None, None, cancels=events, show_progress="hidden", queue=False)
+    how: dict[str, Any] = {"show_progress": "hidden", "trigger_mode": "multiple", "api_visibility": "private"}
+    box.run(run, None, outputs, **how)
+    box.open(reopen, None, outputs, **how)
+    change.ask(intervene, None, outputs, **how)
+    box.stop(halt, None, None, queue=False, **how)
+    others.show(show, None, others, **how)
+    about_it.unfold(about.curve, None, curve, **how)
 
 
 # ---- what a visitor wants ----------------------------------------------------------------------------------------------------------
@@ -164,6 +176,10 @@ async def answers(
     except InputError as error:
         yield prompt.refused(error.text), gr.skip(), whatif.refused(None)
         return
+    except Exception:
+        logger.exception("a wish could not be fulfilled")
+        yield prompt.refused(texts.DEFECT), gr.skip(), whatif.refused(None)
+        return
     intervenes = bool(request.silenced or request.hidden)
     yield drawn, views.maps(seen, request, state), whatif.running() if intervenes else views.untouched(seen, request)
     if not intervenes:
@@ -200,16 +216,26 @@ async def bertviz_of(engine: Engine, look: bertviz.Look, session: str) -> AsyncG
         plain = replace(request, silenced=(), hidden=())
         start = views.first()
         seen = start.seen if start is not None and plain == start.request else None
-        if seen is None:
+        vectors = None
+        # A handler that yields nothing is never told that its page was closed.
+        if look.view == "neuron":  # the run comes again with its queries and keys, which nobody keeps
+            async with contextlib.aclosing(engine.watch(VECTORS, plain, session)) as news:
+                async for told in news:
+                    if isinstance(told, Answer):
+                        seen = told.value.seen
+                        vectors = {kind: getattr(told.value, kind) for kind in ("encoder", "decoder", "cross")}
+                    else:
+                        yield gr.skip()
+        elif seen is None:
             async with contextlib.aclosing(translated(engine, plain, session)) as updates:
                 async for update in updates:
                     if isinstance(update, Answer):
                         seen = update.value
                     else:
-                        yield gr.skip()  # a handler that yields nothing is never told that its page was closed
+                        yield gr.skip()
         assert seen is not None
-        attentions = drawing.encoder_decoder(seen.encoder, seen.decoder, seen.cross, *views.tokens(seen))
-        yield await asyncio.to_thread(bertviz.shown, look, attentions)
+        attentions = drawing.encoder_decoder(seen.encoder, seen.decoder, seen.cross, *views.tokens(seen), vectors)
+        yield await asyncio.to_thread(bertviz.shown, look, attentions, views=drawing.VIEWS)
     except InputError as error:
         yield bertviz.refused(look, error.text)
 

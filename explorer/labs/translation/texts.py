@@ -96,6 +96,10 @@ LONG_LINK: Final = _(
     "This sentence is too long for a link; copy the text instead.",
     "这个句子太长，放不进链接；请直接复制文本。",
 )
+DEFECT: Final = _(
+    "Something in the program went wrong with this input; it is in the server's log. Other inputs still work.",
+    "程序在处理这个输入时出错，已记入服务器日志。其他输入不受影响。",
+)
 MALFORMED: Final = _(
     "The request does not have the form in which this page sends it: a sentence, a beam, α, heads and positions.",
     "请求的格式与本页发送的不同：应含一个句子、束宽、α、头与位置。",

@@ -279,45 +279,43 @@ def _head(seen: Explanation) -> Value:
 
 
 def steps() -> tuple[GuidedStep, ...]:
-    """The guided steps: inputs as permalinks, views that show a telling head of the stored run."""
-    result_ = first()
-    looks: dict[str, dict[str, str]] = {
-        "mask": {"kind": "decoder"},
-        "heads": {"kind": "encoder"},
-        "align": {"kind": "cross", "stat": "mean"},
-    }
+    """The guided steps: inputs as permalinks, and views that show what the stored run has to tell.
+
+    Its telling cell is the thread: first it is looked at, then its head is silenced, then its key hidden. So the steps follow the model
+    that is shipped, whatever its heads have learned.
+    """
+    stored_first = first()
     start = EXAMPLES[0]
-    asked = {
-        "silence": replace(start, silenced=(("cross", 3, 0),)),
-        "hide": replace(start, hidden=(2,)),
-        "beam": next(example for example in EXAMPLES if example.beam > 1),
-    }
-    if result_ is not None:
-        looks |= _looks(result_.seen)
-    return tuple(
-        GuidedStep(title=title, say=say, query=query(asked[key]) if key in asked else "", view=looks.get(key, {}))
-        for key, title, say in texts.STEPS
+    cell = (
+        {"kind": "cross", "layer": 0, "head": 0, "row": 0, "col": 0}
+        if stored_first is None
+        else attention.pick(kinds(stored_first.seen)[2])
     )
+    head, place = f"{cell['layer'] + 1}.{cell['head'] + 1}", {"row": str(cell["row"]), "col": str(cell["col"])}
+    beam = next(example for example in EXAMPLES if example.beam > 1)
+    shown: dict[str, tuple[str, Mapping[str, str]]] = {
+        "asks": ("", {"kind": "cross", "head": head, **place}),
+        "align": ("", {"kind": "cross", "stat": "mean"}),
+        "silence": (query(replace(start, silenced=(("cross", cell["layer"], cell["head"]),))), {"kind": "cross", "head": head, **place}),
+        "hide": (query(replace(start, hidden=(cell["col"],))), {"kind": "cross", "head": head, **place}),
+        "beam": (query(beam), {"kind": "cross", "stat": "mean"}),
+    } | ({} if stored_first is None else {key: ("", look) for key, look in _jobs(stored_first.seen).items()})
+    return tuple(GuidedStep(title, say, *shown.get(key, ("", {"kind": "encoder"}))) for key, title, say in texts.STEPS)
 
 
-def _looks(seen: Explanation) -> dict[str, dict[str, str]]:
-    """Views of the stored run: which kind, head, row and column each step shows."""
-    encoder, decoder, cross = kinds(seen)
-    telling = attention.pick(cross)
+def _jobs(seen: Explanation) -> dict[str, Mapping[str, str]]:
+    """Views of heads of the stored run that do one recognisable thing."""
+    encoder, decoder, _ = kinds(seen)
     inner = attention.pick(encoder)
-    jobs = attention.jobs(encoder)
-    neighbour = next((job for job in jobs if job["job"] in {"previous", "next"}), jobs[0] if jobs else None)
-    written = next(iter(attention.jobs(decoder)), None)
-    aligned = next((job for job in attention.jobs(cross) if job["job"] == "alignment"), None)
-    cell = {"row": str(telling["row"]), "col": str(telling["col"])}
+    found = attention.jobs(encoder)
+    neighbour = next((job for job in found if job["job"] in {"previous", "next"}), next(iter(found), inner))
+    written = next(iter(attention.jobs(decoder)), attention.pick(decoder))
     return {
-        "asks": _look("cross", telling, **cell),
-        "row": _look("encoder", inner, row=str(inner["row"]), col=str(inner["col"])),
-        "heads": _look("encoder", neighbour) if neighbour else {"kind": "encoder"},
-        "align": _look("cross", aligned) if aligned else {"kind": "cross", "stat": "mean"},
-        "mask": _look("decoder", written) if written else {"kind": "decoder"},
+        "row": {**_look("encoder", inner), "row": str(inner["row"]), "col": str(inner["col"])},
+        "heads": _look("encoder", neighbour),
+        "mask": _look("decoder", written),
     }
 
 
-def _look(kind: str, head: Mapping[str, Any], **more: str) -> dict[str, str]:
-    return {"kind": kind, "head": f"{head['layer'] + 1}.{head['head'] + 1}", **more}
+def _look(kind: str, head: Mapping[str, Any]) -> dict[str, str]:
+    return {"kind": kind, "head": f"{head['layer'] + 1}.{head['head'] + 1}"}
