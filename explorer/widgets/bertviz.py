@@ -66,14 +66,16 @@ def ready(views: Sequence[View] = VIEWS) -> Value:
     return {"state": "ready", "views": list(views), "error": None}
 
 
-def shown(look: Look, attentions: Sequence[Attention], store: ArrayStore | None = None) -> Value:
+def shown(look: Look, attentions: Sequence[Attention], store: ArrayStore | None = None, views: Sequence[View] | None = None) -> Value:
     """The page for the frame, built and put where the frame fetches it, or the refusal that says why not.
 
-    store: the process's own by default. A layer or head beyond the run's becomes the first.
+    store: the process's own by default. views: those that this run can be seen in; left out, those that these arrays are enough for.
+    A layer or head beyond the run's becomes the first.
     Takes up to half a second: call it from a worker thread.
     """
-    views = [view for view in VIEWS if view != "neuron" or all(each.queries is not None for each in attentions)]
-    view = look.view if look.view in views else views[0]
+    enough = [view for view in VIEWS if view != "neuron" or all(each.queries is not None for each in attentions)]
+    views = enough if views is None else list(views)
+    view = look.view if look.view in enough else enough[0]
     layers, heads = attentions[0].weights.shape[:2]
     try:
         document = page(

@@ -42,10 +42,14 @@ def attend(
     kernel's own flag (then without a mask).
     gain: (batch, head), what a head's output is multiplied by; 0 silences it, its softmax untouched.
     Taps `weights` (batch, head, query, key) for the heads and queries that the trace keeps; the full map is never made unasked.
+    Taps `queries` (batch, head, query, d_head) and `keys` (batch, head, key, d_head).
     """
     if causal and mask is not None:
         raise ValueError("a causal pass takes no mask beside the kernel's own flag")
     output = F.scaled_dot_product_attention(query, key, value, attn_mask=mask, is_causal=causal)
+    if trace is not OFF:
+        trace.tap("queries", "batch head query d_head", query)
+        trace.tap("keys", "batch head key d_head", key)
     if trace.wants("weights"):
         trace.tap("weights", "batch head query key", _watched(query, key, mask, trace, causal), fresh=True)
     return output if gain is None else output * gain[..., None, None]

@@ -16,6 +16,7 @@ def test_the_weights_of_a_run_follow_from_its_queries_and_keys(request_: Request
     (seen,), (found,) = explain([request_]), vectors([request_])
     assert isinstance(seen, Explanation)
     assert isinstance(found, Vectors)
+    assert found.seen.text == seen.text
     for kind in ("encoder", "decoder", "cross"):
         queries, keys = getattr(found, kind)
         scores = queries @ keys.swapaxes(-1, -2) / np.sqrt(queries.shape[-1])
