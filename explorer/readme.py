@@ -23,9 +23,8 @@ README = ROOT / "README.md"
 def labs_table(labs: tuple[Lab, ...], assets: Path) -> str:
     """A Markdown row per shipped variant: lab, parameters, data's licence, held-out figure, published figure, training."""
     rows = ["| lab | variant | parameters | held out, measured here | published | trained |", "| --- | --- | --- | --- | --- | --- |"]
-    for lab in labs:
-        for path in sorted((assets / lab.slug).glob("*/model.json")):
-            rows.append(_row(lab, path.parent.name, json.loads(path.read_text("utf-8"))))
+    shipped = [(lab, path) for lab in labs for path in sorted((assets / lab.slug).glob("*/model.json"))]
+    rows += [_row(lab, path.parent.name, json.loads(path.read_text("utf-8"))) for lab, path in shipped]
     return "\n".join(rows)
 
 

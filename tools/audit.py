@@ -11,7 +11,16 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-UNREACHABLE = ("ConnectionError", "Max retries exceeded", "NameResolutionError", "ServiceError", "ConnectTimeout", "HTTPError", "ProxyError", "timed out")
+UNREACHABLE = (
+    "ConnectionError",
+    "Max retries",
+    "NameResolutionError",
+    "ServiceError",
+    "ConnectTimeout",
+    "HTTPError",
+    "ProxyError",
+    "timed out",
+)
 
 
 def main() -> int:
@@ -32,8 +41,10 @@ def main() -> int:
     unknown = [package["name"] for package in packages if "skip_reason" in package]
     found = [(package, entry) for package in packages for entry in package.get("vulns", [])]
     for package, entry in found:
-        print(f"audit: {package['name']} {package['version']}: {entry['id']}, mended in {', '.join(entry['fix_versions']) or 'no version yet'}")
-    print(f"audit: {len(packages) - len(unknown)} packages asked about, {len(found)} findings; the service did not know {len(unknown)} of {len(packages)}")
+        mended = ", ".join(entry["fix_versions"]) or "no version yet"
+        print(f"audit: {package['name']} {package['version']}: {entry['id']}, mended in {mended}")
+    known = len(packages) - len(unknown)
+    print(f"audit: {known} packages asked about, {len(found)} findings; the service did not know {len(unknown)} of {len(packages)}")
     return 1 if found else 0
 
 
