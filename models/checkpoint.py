@@ -65,6 +65,7 @@ def save(where: Path, state: dict[str, Tensor], facts: dict[str, Any], dtype: to
     save_file(small, part)
     if part.stat().st_size > LARGEST:
         raise CheckpointError(f"{part.stat().st_size:,} bytes of parameters: at most {LARGEST:,} are allowed")
+    part.chmod(0o644)  # the library makes files that only their owner can read
     part.replace(where / "model.safetensors")
     count = sum(tensor.numel() for tensor in small.values())
     write_facts(where, {**facts, "parameters": count, "sha256": digest(where / "model.safetensors")})

@@ -87,7 +87,7 @@ class Step:
 
 
 EXAMPLES: tuple[Request, ...] = (
-    Request("A blond holding hands with a guy in the sand."),
+    Request("Children are playing soccer on a green field."),
     Request("Two dogs are running through the snow."),
     Request("A little girl in a pink dress is climbing a tree."),
     Request("A man in a blue shirt is standing on a ladder and cleaning a window."),
