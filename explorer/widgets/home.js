@@ -84,93 +84,113 @@ export function mount(root, props) {
     return canvas;
   }
 
-  /** The root's own attention map, with its words; the pointer over a row asks that row. */
+  /** The root's own attention map, with its words; the pointer over a row asks that row. On phones its cells are smaller and carry no numbers. */
   function large(lab) {
     const { queries, keys, pick, weights } = lab.picture;
-    const wordWidth = (text) => textWidth(shown(text), 15);
-    const left = 18 + Math.max(...queries.map(wordWidth), 40) + 22;
-    const cell = { h: 34 };
-    // As wide as the sheet it stands on, within reason; words stand upright only where they no longer fit.
-    const longest = Math.max(...keys.map(wordWidth));
-    const roomy = Math.max(1.4 * cell.h * (queries.length + 1.4) - left, longest * keys.length * 0.98) / keys.length;
-    cell.w = Math.max(34, Math.min(66, roomy));
-    const upright = longest > cell.w * 1.03;
-    const head = upright ? longest + 30 : 46;
-    const width = left + cell.w * keys.length + 2;
-    const height = head + cell.h * queries.length + 2;
-    const box = svg("svg", { viewBox: `0 0 ${width} ${height}`, class: "tfe-home-map-picture", role: "img", preserveAspectRatio: "xMinYMin" });
     const words = el("p", { class: "tfe-words" });
-    const rows = queries.map((text, i) =>
-      svg(
-        "g",
-        { class: "tfe-home-row" },
-        svg("rect", { class: "ground", x: 0, y: head + i * cell.h + 2, width: left - 6, height: cell.h - 4, rx: 4 }),
-        svg("text", { x: left - 30, y: head + (i + 0.5) * cell.h + 5, "text-anchor": "end", class: "word", text: shown(text) }),
-        svg("text", { x: left - 12, y: head + (i + 0.5) * cell.h + 5, "text-anchor": "end", class: "index", text: String(i) }),
-      ),
-    );
-    const columns = keys.map((text, j) => {
-      const x = left + (j + 0.5) * cell.w;
-      const name = upright
-        ? svg("text", { transform: `translate(${x + 5} ${head - 26}) rotate(-90)`, class: "word", text: shown(text) })
-        : svg("text", { x, y: 18, "text-anchor": "middle", class: "word", text: shown(text) });
-      return svg("g", { class: "tfe-home-column" }, svg("rect", { class: "ground", x: x - cell.w / 2, y: 2, width: cell.w, height: head - 4, rx: 4 }), name, svg("text", { x, y: head - 9, "text-anchor": "middle", class: "index", text: String(j) }));
-    });
-    const cells = svg("g", { class: "tfe-home-cells" });
-    const ring = svg("rect", { class: "tfe-home-ring", x: left, width: cell.w * keys.length, height: cell.h });
-    const halo = svg("rect", { class: "tfe-home-halo", x: left, width: cell.w * keys.length, height: cell.h });
-    const spot = svg("rect", { class: "tfe-home-spot", width: cell.w - 3, height: cell.h - 3 });
-    box.append(...rows, ...columns, cells, halo, ring, spot);
+    const frame = el("div", {});
     let data = null;
+    let compact = null;
+    let look = () => {};
     const strongest = (i) => {
       let best = 0;
       for (let j = 1; j < keys.length; j += 1) if (data[i * keys.length + j] > data[i * keys.length + best]) best = j;
       return best;
     };
-    function look(i, j) {
-      rows.forEach((row, at) => row.classList.toggle("here", at === i));
-      columns.forEach((column, at) => column.classList.toggle("here", at === j));
-      for (const node of [ring, halo]) node.setAttribute("y", String(head + i * cell.h));
-      spot.setAttribute("x", String(left + j * cell.w + 1.5));
-      spot.setAttribute("y", String(head + i * cell.h + 1.5));
-      const values = { query: `“${shown(queries[i])}” (${i})`, key: `“${shown(keys[j])}” (${j})`, weight: number(data[i * keys.length + j]) };
-      clear(words);
-      for (const piece of w("pointed").split(/(\{\w+\})/)) {
-        const key = piece.slice(1, -1);
-        if (key in values && piece.startsWith("{")) words.append(key === "weight" ? values[key] : el("span", { class: `tfe-${key}`, text: values[key] }));
-        else words.append(piece);
-      }
-      box.setAttribute("aria-label", `${w("picture", { rows: queries.length, columns: keys.length })}: ${words.textContent}`);
-    }
-    let now = null;
-    unpack(weights).then((array) => {
-      data = array.data;
+    const home = () => data && look(...(pick ?? [0, strongest(0)]));
+
+    function build() {
+      if (!data || compact === innerWidth <= 720) return;
+      compact = innerWidth <= 720;
+      const size = compact ? 12 : 15;
+      const wordWidth = (text) => textWidth(shown(text), size);
+      const longest = Math.max(...keys.map(wordWidth));
+      const index = compact ? 16 : 22; // room for a number beside its word
+      const left = (compact ? 8 : 18) + Math.max(...queries.map(wordWidth), 24) + index;
+      // As wide as the sheet it stands on, within reason; words stand upright only where they no longer fit.
+      const cell = { h: compact ? 20 : 34 };
+      const roomy = Math.max(1.4 * cell.h * (queries.length + 1.4) - left, longest * keys.length * 0.98) / keys.length;
+      cell.w = compact ? Math.max(12, Math.min(30, (innerWidth - 76 - left) / keys.length)) : Math.max(34, Math.min(66, roomy));
+      const upright = longest > cell.w * 1.03;
+      const numbers = cell.w >= 30;
+      const below = compact ? 18 : 30; // between a word and the first row: its number
+      const head = upright ? longest + below : below + 16;
+      const width = left + cell.w * keys.length + 2;
+      const height = head + cell.h * queries.length + 2;
+      const box = svg("svg", { viewBox: `0 0 ${width} ${height}`, class: `tfe-home-map-picture${compact ? " compact" : ""}`, role: "img", preserveAspectRatio: "xMinYMin" });
+      const middle = size / 3;
+      const rows = queries.map((text, i) => {
+        const y = head + (i + 0.5) * cell.h + middle;
+        return svg(
+          "g",
+          { class: "tfe-home-row" },
+          svg("rect", { class: "ground", x: 0, y: head + i * cell.h + 1, width: left - 4, height: cell.h - 2, rx: 4 }),
+          svg("text", { x: left - index - 8, y, "text-anchor": "end", class: "word", text: shown(text) }),
+          svg("text", { x: left - 8, y, "text-anchor": "end", class: "index", text: String(i) }),
+        );
+      });
+      const columns = keys.map((text, j) => {
+        const x = left + (j + 0.5) * cell.w;
+        const place = upright ? { transform: `translate(${x + middle} ${head - below + 4}) rotate(-90)` } : { x, y: 18, "text-anchor": "middle" };
+        return svg(
+          "g",
+          { class: "tfe-home-column" },
+          svg("rect", { class: "ground", x: x - cell.w / 2, y: 1, width: cell.w, height: head - 3, rx: 4 }),
+          svg("text", { ...place, class: "word", text: shown(text) }),
+          svg("text", { x, y: head - (compact ? 5 : 9), "text-anchor": "middle", class: "index", text: String(j) }),
+        );
+      });
+      const cells = svg("g", { class: "tfe-home-cells" });
       for (let i = 0; i < queries.length; i += 1) {
         for (let j = 0; j < keys.length; j += 1) {
           const value = data[i * keys.length + j];
           const at = 3 * Math.max(0, Math.min(255, Math.round(value * 255)));
           const [x, y] = [left + j * cell.w, head + i * cell.h];
           cells.append(svg("rect", { x, y, width: cell.w, height: cell.h, fill: `rgb(${colours[at]} ${colours[at + 1]} ${colours[at + 2]})` }));
-          if (value >= 0.1) {
-            cells.append(svg("text", { x: x + cell.w / 2, y: y + cell.h / 2 + 5, "text-anchor": "middle", class: value < props.ink_turns_at ? "light" : "dark", text: short(value) }));
+          if (numbers && value >= 0.1) {
+            cells.append(svg("text", { x: x + cell.w / 2, y: y + cell.h / 2 + middle, "text-anchor": "middle", class: value < props.ink_turns_at ? "light" : "dark", text: short(value) }));
           }
         }
       }
-      const home = pick ?? [0, strongest(0)];
-      now = () => look(...home);
-      now();
+      const line = { x: left, width: cell.w * keys.length, height: cell.h };
+      const halo = svg("rect", { class: "tfe-home-halo", ...line });
+      const ring = svg("rect", { class: "tfe-home-ring", ...line });
+      const spot = svg("rect", { class: "tfe-home-spot", width: cell.w - 3, height: cell.h - 3 });
+      box.append(...rows, ...columns, cells, halo, ring, spot);
+      look = (i, j) => {
+        rows.forEach((row, at) => row.classList.toggle("here", at === i));
+        columns.forEach((column, at) => column.classList.toggle("here", at === j));
+        for (const node of [ring, halo]) node.setAttribute("y", String(head + i * cell.h));
+        spot.setAttribute("x", String(left + j * cell.w + 1.5));
+        spot.setAttribute("y", String(head + i * cell.h + 1.5));
+        const values = { query: `“${shown(queries[i])}” (${i})`, key: `“${shown(keys[j])}” (${j})`, weight: number(data[i * keys.length + j]) };
+        clear(words);
+        for (const piece of w("pointed").split(/(\{\w+\})/)) {
+          const key = piece.slice(1, -1);
+          if (key in values && piece.startsWith("{")) words.append(key === "weight" ? values[key] : el("span", { class: `tfe-${key}`, text: values[key] }));
+          else words.append(piece);
+        }
+        box.setAttribute("aria-label", `${w("picture", { rows: queries.length, columns: keys.length })}: ${words.textContent}`);
+      };
+      box.addEventListener("pointermove", (event) => {
+        if (event.pointerType !== "mouse") return;
+        const place = new DOMPoint(event.clientX, event.clientY).matrixTransform(box.getScreenCTM().inverse());
+        const i = Math.floor((place.y - head) / cell.h);
+        const j = Math.floor((place.x - left) / cell.w);
+        if (i < 0 || i >= queries.length) return;
+        look(i, j >= 0 && j < keys.length && data[i * keys.length + j] >= 0.1 ? j : strongest(i));
+      });
+      box.addEventListener("pointerleave", home);
+      frame.replaceChildren(box);
+      home();
+    }
+    unpack(weights).then((array) => {
+      data = array.data;
+      build();
     });
-    box.addEventListener("pointermove", (event) => {
-      if (!data) return;
-      const place = new DOMPoint(event.clientX, event.clientY).matrixTransform(box.getScreenCTM().inverse());
-      const i = Math.floor((place.y - head) / cell.h);
-      const j = Math.floor((place.x - left) / cell.w);
-      if (i < 0 || i >= queries.length) return;
-      look(i, j >= 0 && j < keys.length && data[i * keys.length + j] >= 0.1 ? j : strongest(i));
-    });
-    box.addEventListener("pointerleave", () => now?.());
-    painters.push(() => now?.());
-    return el("div", { class: "tfe-home-large" }, box, words, say(el("p", { class: "tfe-note" }), texts.real));
+    addEventListener("resize", build);
+    painters.push(home);
+    return el("div", { class: "tfe-home-large" }, frame, words, say(el("p", { class: "tfe-note tfe-desk" }), texts.real));
   }
 
   // ---------------------------------------------------------------- cards

@@ -35,7 +35,8 @@ export function projector(words, { total }) {
     code.hidden = true;
   });
 
-  const figures = () => [...document.querySelectorAll(".gradio-container .tfe-projectable")].filter((node) => node.isConnected);
+  const visible = (node) => node.getClientRects().length > 0; // a figure that waits folded away is not offered
+  const figures = () => [...document.querySelectorAll(".gradio-container .tfe-projectable")].filter(visible);
   document.addEventListener("focusin", (event) => {
     const figure = event.target.closest?.(".tfe-projectable");
     if (figure) last = figure;
@@ -63,7 +64,7 @@ export function projector(words, { total }) {
   const watcher = new MutationObserver(soon);
 
   function enter() {
-    shown = last?.isConnected ? last : figures()[0];
+    shown = last && visible(last) ? last : figures()[0];
     if (!shown) return;
     returnTo = document.activeElement;
     wasDark = dark();

@@ -246,7 +246,7 @@ export function mount(root, props) {
     rail.classList.toggle("open", wanted);
     veil.hidden = !wanted;
     menu.setAttribute("aria-expanded", String(wanted));
-    for (const node of [bar, foot, document.querySelector("gradio-app") ?? main]) node.inert = wanted;
+    for (const node of [skip, bar, foot, document.querySelector("gradio-app") ?? main]) node.inert = wanted;
     if (wanted) closeDrawer.focus();
     else if (was) menu.focus();
   }

@@ -158,7 +158,7 @@ def test_the_first_tab_leads_past_the_frame(page_watch: Page, site: str) -> None
 def test_projector_mode_shows_one_figure_large_with_a_code_for_the_audience(new_page: NewPage, site: str) -> None:
     page, _ = new_page(color_scheme="dark")
     visit(page, f"{site}{LAB.path}?step=1")
-    page.wait_for_selector(".tfe-projectable")
+    page.wait_for_selector(".tfe-projectable:visible")
     page.keyboard.press("p")
     expect(page.locator(".tfe-projector-title")).not_to_be_empty()
     expect(page.locator(".tfe-projector-where")).to_have_text(f"1 / {len(LAB.steps)}")
@@ -250,10 +250,10 @@ FAMILY = """async ([script, width]) => {
         line: say('A line about it.'), card: say('Two short lines that say what it changed.'), steps: [], picture: null,
     });
     const labs = [
-        lab('root', 2017, 'reading', []), lab('act', 2016, 'depth', []),
-        lab('a', 2018, 'input', ['root']), lab('b', 2018, 'input', ['root']), lab('c', 2018, 'depth', ['root', 'act']), lab('d', 2019, 'cost', ['a']), lab('e', 2019, 'memory', ['root']),
-        lab('f', 2019, 'memory', ['e']), lab('g', 2020, 'cost', ['d']), lab('h', 2020, 'input', ['root']), lab('i', 2015, 'reading', []),
-        lab('j', 2021, 'cost', ['g']),
+        lab('root', 2017, 'reading', []), lab('act', 2016, 'depth', []), lab('a', 2018, 'input', ['root']),
+        lab('b', 2018, 'input', ['root']), lab('c', 2018, 'depth', ['root', 'act']), lab('d', 2019, 'cost', ['a']),
+        lab('e', 2019, 'memory', ['root']), lab('f', 2019, 'memory', ['e']), lab('g', 2020, 'cost', ['d']),
+        lab('h', 2020, 'input', ['root']), lab('i', 2015, 'reading', []), lab('j', 2021, 'cost', ['g']),
     ];
     const texts = new Proxy({}, {get: (_, name) => say(String(name) + ' {lab} {of}')});
     document.body.innerHTML = '';
