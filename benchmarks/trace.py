@@ -1,6 +1,6 @@
 """What it costs that every activation can be watched: nothing while nobody looks, and little for what one looks at.
 
-off_overhead_ratio: an encoder forward with `trace=OFF` over the same network written without taps (same modules, same parameters).
+off_overhead_ratio: an encoder forward with `trace=OFF` over the same network with its taps cut out (same parameters).
 one_head_2048_vs_fused_ratio, one_query_2048_vs_fused_ratio: fused attention of 8 heads over 2,048 positions while one head, or one query
 of all heads, is watched, over the same attention watched by nobody.
 """
@@ -15,19 +15,31 @@ from benchmarks.measure import Bound, Report, interleaved, median, ratio, thread
 from models.layers.attention import MultiHeadAttention, attend
 from models.layers.masks import keys_allowed
 from models.trace import Trace
-from models.translation.model import Config, EncoderLayer, Transformer
+from models.translation.model import Config, EncoderLayer, Gains, Transformer
 
 HEADS, LENGTH, D_HEAD = 8, 2048, 64
 SENTENCE = 24  # source pieces of one caption
 
 
-class UntracedAttention(MultiHeadAttention):
-    """Multi-head self-attention that nobody could watch."""
+def attend_untraced(
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, gain: Tensor | None = None, causal: bool = False
+) -> Tensor:
+    """`models.layers.attention.attend` with its taps cut out."""
+    if causal and mask is not None:
+        raise ValueError("a causal pass takes no mask beside the kernel's own flag")
+    output = F.scaled_dot_product_attention(query, key, value, attn_mask=mask, is_causal=causal)
+    return output if gain is None else output * gain[..., None, None]
 
-    def plain(self, x: Tensor, mask: Tensor) -> Tensor:
-        """x: (batch, position, d_model); mask: (batch, 1, 1, position)."""
-        query, key, value = self.self_projections(x)
-        return self.join(F.scaled_dot_product_attention(query, key, value, attn_mask=mask))
+
+class UntracedAttention(MultiHeadAttention):
+    """Multi-head attention that nobody could watch."""
+
+    def plain(
+        self, x: Tensor, source: Tensor | None = None, mask: Tensor | None = None, gain: Tensor | None = None, causal: bool = False
+    ) -> Tensor:
+        """As `MultiHeadAttention.forward`."""
+        query, key, value = self.self_projections(x) if source is None else (self.query(x), *self.key_value(source))
+        return self.join(attend_untraced(query, key, value, mask, gain, causal))
 
     forward = plain  # type: ignore[assignment]
 
@@ -39,9 +51,9 @@ class UntracedLayer(EncoderLayer):
         super().__init__(config)
         self.self_attention = UntracedAttention(config.d_model, config.n_heads)
 
-    def plain(self, x: Tensor, mask: Tensor) -> Tensor:
-        """x: (batch, position, d_model); mask: (batch, 1, 1, position)."""
-        x = self.norms[0](x + self.dropout(self.self_attention(x, mask)))
+    def plain(self, x: Tensor, mask: Tensor | None, gain: Tensor | None = None) -> Tensor:
+        """As `EncoderLayer.forward`."""
+        x = self.norms[0](x + self.dropout(self.self_attention(x, mask=mask, gain=gain)))
         return self.norms[1](x + self.dropout(self.feed_forward(x)))  # type: ignore[no-any-return]
 
     forward = plain  # type: ignore[assignment]
@@ -54,11 +66,11 @@ class UntracedEncoder(Transformer):
         super().__init__(config)
         self.encoder = torch.nn.ModuleList(UntracedLayer(config) for _ in range(config.n_layers))
 
-    def encode_plainly(self, source: Tensor, allowed: Tensor) -> Tensor:
-        """source, allowed: (batch, source) -> (batch, source, d_model)."""
+    def encode_plainly(self, source: Tensor, allowed: Tensor, gains: Gains | None = None) -> Tensor:
+        """As `Transformer.encode`."""
         mask, x = keys_allowed(allowed), self.embed(source)
-        for layer in self.encoder:
-            x = layer(x, mask)
+        for i, layer in enumerate(self.encoder):
+            x = layer(x, mask, None if gains is None else gains.encoder[i])
         return x
 
 
@@ -76,7 +88,7 @@ def measure(device: torch.device) -> Report:
         raise AssertionError("the two encoders must give the same numbers")
     with threads(1):  # what a tap costs is Python's, and a caption gives a second thread nothing to do
         encoder = interleaved(
-            {"off": lambda: watched.encode(source, allowed), "plain": lambda: plain.encode_plainly(source, allowed)}, device, calls=200
+            {"off": lambda: watched.encode(source, allowed), "plain": lambda: plain.encode_plainly(source, allowed)}, device, calls=500
         )
     query, key, value = (torch.randn(1, HEADS, LENGTH, D_HEAD, device=device) for _ in range(3))
     attention = interleaved(
