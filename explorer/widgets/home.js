@@ -113,7 +113,7 @@ export function mount(root, props) {
       cell.w = compact ? Math.max(12, Math.min(30, (innerWidth - 76 - left) / keys.length)) : Math.max(34, Math.min(66, roomy));
       const upright = longest > cell.w * 1.03;
       const numbers = cell.w >= 30;
-      const below = compact ? 18 : 30; // between a word and the first row: its number
+      const below = compact ? 22 : 30; // between a word and the first row: its number
       const head = upright ? longest + below : below + 16;
       const width = left + cell.w * keys.length + 2;
       const height = head + cell.h * queries.length + 2;
