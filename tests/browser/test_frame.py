@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +15,7 @@ from tests.conftest import Running
 
 NEW = Callable[..., tuple[Page, Any]]
 PATHS = ["/", *(lab.path for lab in LABS)]
-HOSTILE = 'A man </script><img src=x onerror=alert(1)> "><svg onload=alert(2)> {{7*7}} ${alert(3)} javascript:alert(4) runs.'
+HOSTILE = ["A man </script><img src=x onerror=alert(1)> runs.", 'A "><svg onload=alert(2)> {{7*7}} ${alert(3)} dog.']
 
 
 def settled(page: Page, address: str) -> Page:
@@ -28,7 +29,7 @@ def settled(page: Page, address: str) -> Page:
 
 def answered(page: Page) -> str:
     """The output once it is live."""
-    expect(page.locator(".tfe-prompt .tfe-badge")).to_contain_text("live ·")
+    expect(page.locator(".tfe-prompt .tfe-badge")).to_have_text(re.compile(r"live · [\d.,]+ m?s"))
     return page.locator(".tfe-prompt-pieces").inner_text()
 
 
@@ -102,18 +103,18 @@ def test_an_unknown_address_is_answered_in_one_sentence(new_page: NEW, site: str
     faults.console.clear()  # the browser itself reports the 404
 
 
-def test_what_a_visitor_types_is_never_markup(new_page: NEW, site: str) -> None:
+@pytest.mark.parametrize("text", HOSTILE)
+def test_what_a_visitor_types_is_never_markup(new_page: NEW, site: str, text: str) -> None:
     page, _ = new_page()
     settled(page, site + "/translation")
-    page.locator(".tfe-prompt-box").fill(HOSTILE)
+    page.locator(".tfe-prompt-box").fill(text)
     page.locator(".tfe-prompt-go").click()
     answered(page)
-    expect(page.locator(".tfe-attention")).to_contain_text("script")
     assert page.locator("img[src='x'], svg[onload]").count() == 0
     other, _ = new_page()
     settled(other, page.url)
     answered(other)
-    assert other.locator(".tfe-prompt-box").input_value() == HOSTILE
+    assert other.locator(".tfe-prompt-box").input_value() == text
     assert other.locator("img[src='x'], svg[onload]").count() == 0
 
 
