@@ -296,7 +296,7 @@ def steps() -> tuple[GuidedStep, ...]:
     shown: dict[str, tuple[str, Mapping[str, str]]] = {
         "asks": ("", {"kind": "cross", "head": head, **place}),
         "align": ("", {"kind": "cross", "stat": "mean"}),
-        "silence": (query(replace(start, silenced=(NEEDED,))), {"kind": "cross", "head": f"{NEEDED[1] + 1}.{NEEDED[2] + 1}", **place}),
+        "silence": (query(replace(start, silenced=(NEEDED,))), {"kind": "cross", "head": f"{NEEDED[1] + 1}.{NEEDED[2] + 1}"}),
         "hide": (query(replace(start, hidden=(cell["col"],))), {"kind": "cross", "head": head, **place}),
         "beam": (query(beam), {"kind": "cross", "stat": "mean"}),
     } | ({} if stored_first is None else {key: ("", look) for key, look in _jobs(stored_first.seen).items()})
