@@ -34,7 +34,7 @@ CLOSED = "default-src 'none'; frame-ancestors 'none'"
 # A document in a sandboxed frame: its own scripts, no origin, no requests.
 FRAME = (
     "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; "
-    "frame-ancestors 'self'"
+    "frame-ancestors 'self' https://huggingface.co https://*.hf.space"
 )
 PERMISSIONS = "accelerometer=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), microphone=(), midi=(), payment=(), usb=()"
 

@@ -12,6 +12,7 @@ import json
 import logging
 import os
 import posixpath
+import signal
 import socket
 import sys
 import threading
@@ -299,6 +300,8 @@ def serve(labs: Sequence[Lab], host: str, port: int, began: float | None = None)
         timeout_keep_alive=30,
         ws="none",
     )
+    # uvicorn sends itself the signal again once everything is answered: that is an exit like any other, not a death.
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))
     with contextlib.suppress(KeyboardInterrupt):
         Server(config).run(sockets=[listener])
 

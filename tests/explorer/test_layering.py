@@ -34,7 +34,7 @@ MAY_IMPORT = {
     "explorer.lab": {"explorer.engine"},
     "explorer.permalink": {"models.errors"},
     "explorer.qr": {"models.errors"},
-    "explorer.gate": {"explorer.document"},
+    "explorer.gate": {"explorer.delivery", "explorer.document"},
     "explorer.readme": {"explorer", "models"},
     "explorer": set(),
     "benchmarks": {"explorer", "models"},
