@@ -26,7 +26,7 @@ from playwright.sync_api import Page, expect
 from explorer.figures import attention, curve
 from explorer.figures.attention import Kind
 from explorer.lab import GuidedStep, Lab
-from explorer.widgets import base, canvas, figure
+from explorer.widgets import canvas, figure
 from explorer.widgets.attention import attention as attention_widget
 
 NEW = Callable[..., tuple[Page, Any]]
@@ -451,14 +451,18 @@ def test_a_phone_shows_one_layers_heads_and_never_scrolls_sideways(new_page: NEW
     page.get_by_label("Layer", exact=True).select_option("2")
     drawn(page, "cross 2.4")
     expect(page.locator(".tfe-attention-note")).to_contain_text("2·4 is silenced")
-    expect(page.locator(".tfe-attention-strengths li")).to_have_count(4)
+    strong = min(4, int((cross()[1, 3, 9] >= 0.01).sum()))
+    expect(page.locator(".tfe-attention-strengths li")).to_have_count(strong)
 
 
 def test_a_shift_click_on_a_head_asks_to_silence_it(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site)
     page.evaluate(
-        "async (address) => { const { bus } = await import(address); bus.on('silence', (detail) => { window.heard = detail; }); }",
-        f"{site}{base.asset('lib/state.js')}",
+        """async () => {
+            const loaded = performance.getEntriesByType("resource").find((entry) => entry.name.endsWith("/lib/state.js"));
+            const { bus } = await import(loaded.name);
+            bus.on("silence", (detail) => { window.heard = detail; });
+        }"""
     )
     box = page.locator(".tfe-attention-tiles").bounding_box()
     assert box is not None
