@@ -135,7 +135,7 @@ def test_the_question_mark_shows_every_key_and_escape_puts_it_away(page_watch: P
 
 def test_letters_typed_into_a_field_stay_letters(page_watch: Page, site: str) -> None:
     page = visit(page_watch, site + LAB.path)
-    field = page.locator("textarea.tfe-input, input.tfe-input").first
+    field = page.locator("main textarea").first
     field.fill("")
     field.press_sequentially("p?p")
     expect(field).to_have_value("p?p")
