@@ -241,6 +241,7 @@ def test_it_is_computed_when_it_is_opened_and_worked_by_keyboard_alone(new_page:
     stops = []
     for _ in range(8):
         page.keyboard.press("Tab")
+        page.wait_for_timeout(100)  # the frame hears of its focus in a process of its own
         if page.evaluate(focused) == "IFRAME" and frame.evaluate(focused) not in {"BODY", "HTML"}:
             stops.append(frame.evaluate("document.activeElement.id || document.activeElement.getAttribute('aria-label')"))
     assert stops[:3] == ["layer", "filter", HOSTILE[0]]
