@@ -25,6 +25,11 @@ ROOT = Path(__file__).parent.parent
 PATIENCE = 300.0  # seconds that a start may take on a loaded machine
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Browser tests come last: once Playwright drives a browser, its loop runs in this thread, where asyncio.run is then refused."""
+    items.sort(key=lambda item: "browser" in item.path.parts)
+
+
 def free_port() -> int:
     """A port that nobody listens on now."""
     with socket.socket() as probe:

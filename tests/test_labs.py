@@ -7,6 +7,7 @@ import json
 import re
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -45,7 +46,8 @@ def built(lab: Lab) -> gr.Blocks:
             lab.page(lab, Engine())
         return page
 
-    return asyncio.run(inside())
+    with ThreadPoolExecutor(1) as pool:  # where a browser is driven, this thread has a running loop already
+        return pool.submit(asyncio.run, inside()).result()
 
 
 def widgets_of(lab: Lab) -> list[gr.HTML]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import math
-from collections.abc import AsyncGenerator, Iterator
-from typing import Any
+from collections.abc import AsyncGenerator, Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
 
 import numpy as np
 import pytest
@@ -21,7 +22,14 @@ from explorer.widgets.whatif import Picture, marked
 from models.errors import InputError
 from models.translation.records import EXAMPLES, Comparison, Explanation, Request, Step
 
+T = TypeVar("T")
 SOURCE, TARGET = ("A", "dog", "runs", "."), ("Ein", "Hund", "r", "ennt", ".", "</s>")
+
+
+def alone(coroutine: Coroutine[Any, Any, T]) -> T:
+    """What a coroutine returns, in a thread of its own: where a browser is driven, this thread has a running loop already."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, coroutine).result()
 
 
 def weights(queries: int, keys: int, seed: int = 0) -> np.ndarray[Any, np.dtype[np.float32]]:
@@ -134,7 +142,7 @@ def everything(monkeypatch: pytest.MonkeyPatch, detail: dict[str, Any], **how: A
         finally:
             engine.close(1)
 
-    return asyncio.run(collect())
+    return alone(collect())
 
 
 def drawn(updates: list[tuple[Any, Any, Any]], which: int) -> list[dict[str, Any]]:
@@ -297,7 +305,7 @@ def test_a_newer_wish_of_the_same_page_ends_the_older_one() -> None:
         await new.aclose()
         assert len(newest) == 0
 
-    asyncio.run(inside())
+    alone(inside())
 
 
 def test_another_page_is_not_disturbed_and_stop_ends_only_ones_own() -> None:
@@ -315,4 +323,4 @@ def test_another_page_is_not_disturbed_and_stop_ends_only_ones_own() -> None:
             await updates.aclose()
         assert len(newest) == 0
 
-    asyncio.run(inside())
+    alone(inside())
