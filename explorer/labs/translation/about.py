@@ -84,7 +84,9 @@ def entry(known: Mapping[str, Any], path: str) -> str | None:
         found = found.get(name) if isinstance(found, Mapping) else None
     if found is None:
         return None
-    return f"{found:,}" if isinstance(found, int) and not isinstance(found, bool) else str(found)
+    if isinstance(found, int | float) and not isinstance(found, bool):
+        return f"{found:,}".replace("-", "−")
+    return str(found)
 
 
 def curve() -> dict[str, object] | None:

@@ -286,7 +286,7 @@ def steps() -> tuple[GuidedStep, ...]:
     """
     stored_first = first()
     start = EXAMPLES[0]
-    cell = (
+    cell: dict[str, Any] = (
         {"kind": "cross", "layer": 0, "head": 0, "row": 0, "col": 0}
         if stored_first is None
         else attention.pick(kinds(stored_first.seen)[2])
