@@ -1,4 +1,4 @@
-"""python -m models list | train | evaluate | examples."""
+"""python -m models list | train | evaluate | examples | ladder."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 from models.checkpoint import ASSETS, CheckpointError, read_facts
 
-LABS = ("translation",)
+LABS = ("translation", "image_transformer", "act_rnn", "universal_transformer", "music")
 
 
 def recipe_of(slug: str) -> Any:
@@ -20,8 +20,15 @@ def recipe_of(slug: str) -> Any:
     return importlib.import_module(f"models.{slug}.recipe")
 
 
+def with_ladder() -> tuple[str, ...]:
+    """The labs that measure other ways beside their models."""
+    return tuple(slug for slug in LABS if (Path(__file__).parent / slug / "ladder.py").is_file())
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Read the command line and do what it says; 0 when it worked."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    own = own_options(arguments)
     parser = argparse.ArgumentParser(prog="python -m models")
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("list", help="what can be trained, and what is shipped")
@@ -29,14 +36,17 @@ def main(arguments: list[str] | None = None) -> int:
         ("train", "train a model and write its assets"),
         ("evaluate", "measure a model"),
         ("examples", "store the first example"),
+        ("ladder", "measure other ways on the pictures or texts that the models are measured on"),
     ):
-        command = commands.add_parser(name, help=text)
-        command.add_argument("slug", choices=LABS)
+        command = commands.add_parser(name, help=text, parents=[own] if name == "evaluate" else [])
+        command.add_argument("slug", choices=with_ladder() if name == "ladder" else LABS)
         if name == "examples":
             continue
-        command.add_argument("--variant", default="base")
-        command.add_argument("--seed", type=int, default=1)
         command.add_argument("--data", type=Path, default=Path(os.environ.get("EXPLORER_DATA", "data")))
+        if name == "ladder":
+            continue
+        command.add_argument("--variant", default=None, help="by default the lab's first")
+        command.add_argument("--seed", type=int, default=1)
         command.add_argument("--device", default=None, help="cpu, cuda, cuda:1; by default a GPU where there is one")
         if name == "train":
             command.add_argument("--minutes", type=float, default=None, help="stop early, and say so in model.json")
@@ -45,8 +55,6 @@ def main(arguments: list[str] | None = None) -> int:
             command.add_argument("--runs", type=Path, default=Path("runs"), help="where the state of a run is kept")
         else:
             command.add_argument("--split", default=None, help="any split that the data folder holds; by default the one README names")
-            command.add_argument("--beam", type=int, default=4, help="hypotheses")
-            command.add_argument("--alpha", type=float, default=0.6, help="length penalty")
             command.add_argument("--record", action="store_true", help="write the figure into model.json")
             command.add_argument("--json", action="store_true", help="print one JSON object last")
     chosen = parser.parse_args(arguments)
@@ -54,11 +62,12 @@ def main(arguments: list[str] | None = None) -> int:
         return show_list()
     from models.device import device
 
+    variant = {} if getattr(chosen, "variant", None) is None else {"variant": chosen.variant}
     if chosen.command == "train":
-        keywords = {"seed": chosen.seed, "minutes": chosen.minutes, "resume": chosen.resume, "devices": chosen.devices}
+        keywords = {"seed": chosen.seed, "minutes": chosen.minutes, "resume": chosen.resume, "devices": chosen.devices, **variant}
         try:
-            where = recipe_of(chosen.slug).train(chosen.data, chosen.runs, chosen.variant, device=device(chosen.device), **keywords)
-        except (FileNotFoundError, FileExistsError, CheckpointError) as error:
+            where = recipe_of(chosen.slug).train(chosen.data, chosen.runs, device=device(chosen.device), **keywords)
+        except (FileNotFoundError, FileExistsError, ValueError, CheckpointError) as error:
             print(error, file=sys.stderr)
             return 1
         print(f"written: {where.parent.name}/{where.name}")
@@ -67,13 +76,12 @@ def main(arguments: list[str] | None = None) -> int:
         try:
             found = recipe.evaluate(
                 chosen.data,
-                chosen.variant,
                 seed=chosen.seed,
                 split=chosen.split or recipe.REPORTED,
                 device=device(chosen.device),
-                beam=chosen.beam,
-                alpha=chosen.alpha,
                 record=chosen.record,
+                **variant,
+                **{name: getattr(chosen, name) for name in vars(own.parse_known_args([])[0])},
             )
         except (FileNotFoundError, ValueError, CheckpointError) as error:
             print(error, file=sys.stderr)
@@ -83,7 +91,23 @@ def main(arguments: list[str] | None = None) -> int:
     elif chosen.command == "examples":
         path = recipe_of(chosen.slug).examples()
         print(f"written: {path.parent.name}/{path.name}")
+    elif chosen.command == "ladder":
+        try:
+            path = importlib.import_module(f"models.{chosen.slug}.ladder").write(chosen.data)
+        except (FileNotFoundError, CheckpointError) as error:
+            print(error, file=sys.stderr)
+            return 1
+        print(f"written: {path.parent.name}/{path.name}")
     return 0
+
+
+def own_options(arguments: list[str]) -> argparse.ArgumentParser:
+    """What the lab that `evaluate` is asked for understands beside what every lab does."""
+    own = argparse.ArgumentParser(add_help=False)
+    slug = next((word for word in arguments[1:] if word in LABS), None)
+    if arguments[:1] == ["evaluate"] and slug is not None:
+        recipe_of(slug).add_options(own)
+    return own
 
 
 def show_list() -> int:

@@ -63,6 +63,26 @@ class Trained(Generic[BatchT]):
     log: list[dict[str, float]]
 
 
+def adam(objective: nn.Module, schedule: Schedule) -> list[torch.optim.Optimizer]:
+    """Adam for everything (Kingma and Ba, 2015), with the constants of Vaswani et al. (2017), §5.3."""
+    return [torch.optim.Adam(objective.parameters(), lr=schedule.peak, betas=(0.9, 0.98), eps=1e-9, fused=True)]
+
+
+def muon(objective: nn.Module, schedule: Schedule) -> list[torch.optim.Optimizer]:
+    """Muon for the matrices within `objective.model.layers`, Adam for embeddings and all else (Jordan et al., 2024).
+
+    Muon makes each step of a matrix orthogonal, scaled to the size that Adam's steps have (Liu et al., 2025): so one rate serves both.
+    """
+    modules = [module for module in objective.model.layers.modules() if not isinstance(module, nn.Embedding)]  # type: ignore[union-attr]
+    inside = {id(p) for module in modules for p in module.parameters(recurse=False) if p.dim() == 2}
+    matrices = [p for p in objective.parameters() if id(p) in inside]
+    rest = [p for p in objective.parameters() if id(p) not in inside]
+    return [
+        torch.optim.Muon(matrices, lr=schedule.peak, weight_decay=0.0, adjust_lr_fn="match_rms_adamw"),
+        torch.optim.Adam(rest, lr=schedule.peak, betas=(0.9, 0.98), eps=1e-9, fused=True),
+    ]
+
+
 def mean_of_weights(states: Sequence[dict[str, Tensor]]) -> dict[str, Tensor]:
     """The mean of several checkpoints' parameters, not of their predictions (Vaswani et al., 2017, §6.1)."""
     if not states:
@@ -116,6 +136,7 @@ def train(
     resume: bool = False,
     devices: int = 1,
     save_every: float = 45.0,
+    optimizers: Callable[[nn.Module, Schedule], list[torch.optim.Optimizer]] = adam,
 ) -> Trained[BatchT]:
     """Train `objective.model` until the schedule ends or `minutes` are over; return the averaged parameters.
 
@@ -135,15 +156,16 @@ def train(
     if device.type == "cpu":
         _keep_memory()
     bare: nn.Module = objective.model  # type: ignore[assignment]
-    optimizer = torch.optim.Adam(objective.parameters(), lr=schedule.peak, betas=(0.9, 0.98), eps=1e-9, fused=True)
+    chosen = optimizers(objective, schedule)
     step, epoch, inside, seconds = 0, 0, 0, 0.0
     log: list[dict[str, float]] = []
     if resume and run.state.exists():
         found = run.read(run.state)
         bare.load_state_dict(found["model"])
-        optimizer.load_state_dict(found["optimizer"])
+        for optimizer, state in zip(chosen, found["optimizers"], strict=True):
+            optimizer.load_state_dict(state)
         step, epoch, inside, seconds, log = found["step"], found["epoch"], found["inside"], found["seconds"], found["log"]
-    wrapped, optimizer = fabric.setup(objective, optimizer)
+    wrapped, *chosen = fabric.setup(objective, *chosen)
     if step:
         torch.set_rng_state(found["random"][fabric.global_rank])
         if device.type == "cuda":
@@ -154,7 +176,8 @@ def train(
         random = _gathered(fabric, torch.get_rng_state())
         random_cuda = _gathered(fabric, torch.cuda.get_rng_state(fabric.device)) if device.type == "cuda" else []
         if fabric.is_global_zero:
-            what = {"model": bare.state_dict(), "optimizer": optimizer.state_dict(), "step": step, "epoch": epoch, "inside": inside}
+            what: dict[str, Any] = {"model": bare.state_dict(), "optimizers": [optimizer.state_dict() for optimizer in chosen]}
+            what |= {"step": step, "epoch": epoch, "inside": inside}
             run.write(run.state, {**what, "seconds": seconds, "log": log, "random": random, "random_cuda": random_cuda})
 
     start = saved = time.monotonic()
@@ -173,14 +196,15 @@ def train(
                 out_of_time = True
                 break
             step, inside = step + 1, inside + 1
-            for group in optimizer.param_groups:
+            for group in (group for optimizer in chosen for group in optimizer.param_groups):
                 group["lr"] = schedule.rate(step)
             with _kernel(device):
                 loss, targets = wrapped(todo[share[inside - 1]].to(fabric.device))
                 fabric.backward(loss / targets)
-            fabric.clip_gradients(wrapped, optimizer, max_norm=schedule.clip)
-            optimizer.step()
-            optimizer.zero_grad()
+            nn.utils.clip_grad_norm_(objective.parameters(), schedule.clip)
+            for optimizer in chosen:
+                optimizer.step()
+                optimizer.zero_grad()
             loss_sum, count, speed_count = loss_sum + float(loss.detach()), count + int(targets), speed_count + int(targets)
             seconds = before + time.monotonic() - start
             if fabric.is_global_zero and (step % schedule.every == 0 or step == schedule.steps):

@@ -12,18 +12,24 @@ from torch.nn import functional as F
 from models.layers.masks import causal as causal_mask
 from models.trace import OFF, Trace
 
+TOGETHER = 64  # queries that are pooled at once: their scores stay in the processor's cache
 
-def attention_weights(query: Tensor, key: Tensor, mask: Tensor | None = None) -> Tensor:
+
+def attention_weights(query: Tensor, key: Tensor, mask: Tensor | None = None, scale: float | None = None) -> Tensor:
     """softmax(Q Kᵀ / √d_head) (Vaswani et al., 2017, eq. 1); rows sum to 1, or to 0 where a query may attend to nothing.
 
     query: (batch, head, query, d_head); key: (batch, head, key, d_head); mask broadcasts to the result, (batch, head, query, key).
+    scale: what scores are multiplied by in place of 1 / √d_head.
     """
-    scores = (query / math.sqrt(query.shape[-1])) @ key.transpose(-2, -1)
+    scores = (query / math.sqrt(query.shape[-1]) if scale is None else query * scale) @ key.transpose(-2, -1)
     if mask is not None:
-        scores = scores.masked_fill(~mask, -math.inf)
+        scores = scores.masked_fill_(~mask, -math.inf)
     # A map of 2,048 positions has 16 MB: fetching new memory for it costs as much as the softmax, which is row by row its own place.
     weights = scores.softmax(-1) if scores.requires_grad else torch.softmax(scores, -1, out=scores)
-    return weights if mask is None else weights.masked_fill(~mask.any(-1, keepdim=True), 0.0)
+    if mask is None:
+        return weights
+    blind = ~mask.any(-1, keepdim=True)
+    return weights.masked_fill(blind, 0.0) if weights.requires_grad else weights.masked_fill_(blind, 0.0)
 
 
 def attend(
@@ -34,6 +40,7 @@ def attend(
     gain: Tensor | None = None,
     trace: Trace = OFF,
     causal: bool = False,
+    scale: float | None = None,
 ) -> Tensor:
     """softmax(Q Kᵀ / √d_head) V, always by the fused kernel.
 
@@ -41,47 +48,59 @@ def attend(
     mask: True where a query may attend; it broadcasts to (batch, head, query, key). causal: query i sees keys 0..i, by the
     kernel's own flag (then without a mask).
     gain: (batch, head), what a head's output is multiplied by; 0 silences it, its softmax untouched.
+    scale: what scores are multiplied by in place of 1 / √d_head.
     Taps `weights` (batch, head, query, key) for the heads and queries that the trace keeps; the full map is never made unasked.
-    Taps `queries` (batch, head, query, d_head) and `keys` (batch, head, key, d_head).
+    Taps `queries` (batch, head, query, d_head), `keys` and `values` (batch, head, key, d_head).
     """
     if causal and mask is not None:
         raise ValueError("a causal pass takes no mask beside the kernel's own flag")
-    output = F.scaled_dot_product_attention(query, key, value, attn_mask=mask, is_causal=causal)
+    output = F.scaled_dot_product_attention(query, key, value, attn_mask=mask, is_causal=causal, scale=scale)
     if trace is not OFF:
         trace.tap("queries", "batch head query d_head", query)
         trace.tap("keys", "batch head key d_head", key)
+        trace.tap("values", "batch head key d_head", value)
     if trace.wants("weights"):
-        trace.tap("weights", "batch head query key", _watched(query, key, mask, trace, causal), fresh=True)
+        trace.tap("weights", "batch head query key", _watched(query, key, mask, trace, causal, scale), fresh=True)
     return output if gain is None else output * gain[..., None, None]
 
 
-def _watched(query: Tensor, key: Tensor, mask: Tensor | None, trace: Trace, causal: bool) -> Tensor:
+def _watched(query: Tensor, key: Tensor, mask: Tensor | None, trace: Trace, causal: bool, scale: float | None) -> Tensor:
     """The weights that the trace keeps: (batch, head, query, key), or pooled to squares of side trace.pool."""
     queries = trace.kept("query", query.shape[2])
     if trace.pool is not None:
-        return _pooled(*trace.select(query, key, mask), side=trace.pool, causal=causal)
+        return pooled_weights(*trace.select(query, key, mask), side=trace.pool, causal=causal, scale=scale)
     chosen_query, chosen_key, chosen_mask = trace.select(query, key, mask)
     if causal:
         chosen_mask = causal_mask(queries, key.shape[2], query.device)
-    return attention_weights(chosen_query, chosen_key, chosen_mask)
+    return attention_weights(chosen_query, chosen_key, chosen_mask, scale)
 
 
-def _pooled(query: Tensor, key: Tensor, mask: Tensor | None, side: int, causal: bool) -> Tensor:
+def pooled_weights(
+    query: Tensor, key: Tensor, mask: Tensor | None = None, side: int = 64, causal: bool = False, scale: float | None = None
+) -> Tensor:
     """Attention averaged over blocks of queries and summed over blocks of keys, (batch, head, side, side) at most; rows still sum to 1.
 
-    One block of queries at a time, so that the full map never stands in memory.
+    query, key, mask, causal, scale as in `attend`. Some blocks of queries at a time, so that the full map never stands in memory; a
+    causal pass leaves out what comes behind them.
     """
     n_queries, n_keys = query.shape[2], key.shape[2]
-    key_block = torch.arange(n_keys, device=query.device) * min(side, n_keys) // n_keys
+    height, width = min(side, n_queries), min(side, n_keys)
+    key_block = torch.arange(n_keys, device=query.device) * width // n_keys
+    edges = [i * n_queries // height for i in range(height + 1)]
+    together = max(1, TOGETHER * height // n_queries)  # blocks
     rows = []
-    edges = [i * n_queries // min(side, n_queries) for i in range(min(side, n_queries) + 1)]
-    for begin, end in itertools.pairwise(edges):
+    for first in range(0, height, together):
+        inside = edges[first : first + together + 1]
+        begin, end = inside[0], inside[-1]
+        seen = min(n_keys, end) if causal else n_keys
         block_mask = mask if mask is None or mask.dim() < 2 or mask.shape[-2] == 1 else mask[..., begin:end, :]
         if causal:
-            block_mask = causal_mask(range(begin, end), n_keys, query.device)
-        mean = attention_weights(query[:, :, begin:end], key, block_mask).mean(2)  # (batch, head, key)
-        rows.append(mean.new_zeros((*mean.shape[:2], min(side, n_keys))).index_add_(2, key_block, mean))
-    return torch.stack(rows, dim=2)
+            block_mask = causal_mask(range(begin, end), seen, query.device)
+        weights = attention_weights(query[:, :, begin:end], key[:, :, :seen], block_mask, scale)
+        means = [weights[:, :, a - begin : b - begin].mean(2) for a, b in itertools.pairwise(inside)]
+        mean = torch.stack(means, dim=2)  # (batch, head, block, key)
+        rows.append(mean.new_zeros((*mean.shape[:3], width)).index_add_(3, key_block[:seen], mean))
+    return torch.cat(rows, dim=2)
 
 
 class MultiHeadAttention(nn.Module):
@@ -132,10 +151,11 @@ class MultiHeadAttention(nn.Module):
         gain: Tensor | None = None,
         trace: Trace = OFF,
         causal: bool = False,
+        scale: float | None = None,
     ) -> Tensor:
         """x: (batch, query, d_model) attends to itself, or to source (batch, key, d_model). Result (batch, query, d_model).
 
-        mask, gain, causal and the tap `weights` as in `attend`.
+        mask, gain, causal, scale and the taps as in `attend`.
         """
         query, key, value = self.self_projections(x) if source is None else (self.query(x), *self.key_value(source))
-        return self.join(attend(query, key, value, mask, gain, trace, causal))
+        return self.join(attend(query, key, value, mask, gain, trace, causal, scale))

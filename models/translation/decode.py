@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from models.translation.data import PAD, START, STOP, UNKNOWN
-from models.translation.model import DecoderLayer, Gains, Transformer
+from models.translation.model import AS_PUBLISHED, Changes, DecoderLayer, Gains, Transformer
 
 NEVER = (PAD, UNKNOWN, START)  # pieces that no translation contains
 EXTRA = 50  # a translation stops at source length + 50 pieces (Vaswani et al., 2017, §6.1)
@@ -25,6 +25,7 @@ class Source:
     allowed: Tensor  # False at padding and at hidden pieces
     limits: tuple[int, ...]  # the stop token counts
     gains: Gains | None = None
+    changes: Changes = AS_PUBLISHED  # a search never sees the future, which is not written yet: `reads` says nothing here
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,26 @@ class Hypothesis:
     def score(self, alpha: float) -> float:
         """log p / ((5 + |Y|) / 6)^α, |Y| with the stop token (Wu et al., 2016, eq. 14)."""
         return self.log_probability / penalty(len(self.tokens), alpha)
+
+
+@dataclass(frozen=True)
+class Extension:
+    """A hypothesis and one piece more, as a step of beam search ranked it among others.
+
+    parent: the row of the beam it goes on from. total: log p of all its pieces, nats; log_probability: of its last one.
+    fate: "kept" for the next step, "finished" by the stop token, or "passed" over.
+    """
+
+    parent: int
+    token: int
+    total: float
+    log_probability: float
+    fate: Literal["kept", "finished", "passed"]
+
+
+Watch = Callable[[int, Tensor, Sequence[Extension]], None]
+"""Who looks on at a beam search is told of every step: the sentence's number, log p of what follows each row of its beam (row, vocabulary),
+and the extensions that were ranked, best first. The kept ones are the rows of the next step, in this order."""
 
 
 def penalty(length: int, alpha: float) -> float:
@@ -112,7 +133,15 @@ class Cache:
     as they take, on views made beforehand. The tests hold it equal to the decoder itself.
     """
 
-    def __init__(self, model: Transformer, memory: Tensor, allowed: Tensor, longest: int, gains: Gains | None) -> None:
+    def __init__(
+        self,
+        model: Transformer,
+        memory: Tensor,
+        allowed: Tensor,
+        longest: int,
+        gains: Gains | None,
+        changes: Changes = AS_PUBLISHED,
+    ) -> None:
         """memory: (row, source, d_model) from the encoder; allowed: (row, source); longest: positions to make room for."""
         config = model.config
         rows = memory.shape[0]
@@ -120,10 +149,10 @@ class Cache:
         self.position = 0
         self._heads = (config.n_heads, d_head)
         self._width = (config.d_model,)
-        self._scale = d_head**-0.5
+        self._scale = d_head**-0.5 if changes.scale is None else changes.scale
         self._layers = [_Layer.of(layer) for layer in model.decoder if isinstance(layer, DecoderLayer)]
         self._embedding = model.embedding.weight
-        self._places = model.positions
+        self._places = model.positions if changes.positional else torch.zeros_like(model.positions)
         self._root = math.sqrt(config.d_model)
         self._never = self._embedding.new_zeros(config.vocabulary)
         self._never[list(NEVER)] = -torch.inf
@@ -225,8 +254,8 @@ class Greedy:
     def __init__(self, model: Transformer, source: Source) -> None:
         self._source = source
         count = len(source.limits)
-        memory = model.encode(source.tokens, source.allowed, source.gains)
-        self._cache = Cache(model, memory, source.allowed, max(source.limits, default=0), source.gains)
+        memory = model.encode(source.tokens, source.allowed, source.gains, changes=source.changes)
+        self._cache = Cache(model, memory, source.allowed, max(source.limits, default=0), source.gains, source.changes)
         self._last = source.tokens.new_full((count,), START)
         self._rows = list(range(count))  # which sentence stands in each row of the cache
         self.tokens: list[list[int]] = [[] for _ in range(count)]
@@ -277,66 +306,85 @@ def greedy_search(model: Transformer, source: Source) -> list[Hypothesis]:
     return [search.result(i) for i in range(len(source.limits))]
 
 
-def beam_search(model: Transformer, source: Source, beam: int, alphas: Sequence[float]) -> list[list[Hypothesis]]:
+def beam_search(
+    model: Transformer,
+    source: Source,
+    beam: int | Sequence[int],
+    alphas: Sequence[float],
+    watch: Watch | None = None,
+    may_stop: bool = True,
+) -> list[list[Hypothesis]]:
     """For every sentence at most `beam` finished hypotheses, best score first; alphas: length penalty of each sentence.
 
     At each step every live hypothesis is extended by every piece and the best `beam` extensions are looked at: those that stop are
     finished, the others live on. A sentence is done when `beam` hypotheses have finished and no live one, were it to stop for
     nothing now, would rank among them. Only finished hypotheses are ever ranked against each other.
+
+    beam: of all sentences, or of each. watch: is told of every step. may_stop: False forbids the stop token, so that only the limits end
+    the search. ValueError where beams or penalties are not one for each sentence.
     """
     count = len(source.limits)
-    if len(alphas) != count:
-        raise ValueError(f"{len(alphas)} length penalties for {count} sentences")
-    gains = None if source.gains is None else source.gains.repeat(beam)
-    memory = model.encode(source.tokens, source.allowed, source.gains).repeat_interleave(beam, 0)
-    cache = Cache(model, memory, source.allowed.repeat_interleave(beam, 0), max(source.limits, default=0), gains)
+    beams = [beam] * count if isinstance(beam, int) else list(beam)
+    if len(alphas) != count or len(beams) != count:
+        raise ValueError(f"{len(beams)} beams and {len(alphas)} length penalties for {count} sentences")
+    wide = max(beams, default=1)  # rows of the cache for each sentence: as many as the widest beam has
+    gains = None if source.gains is None else source.gains.repeat(wide)
+    memory = model.encode(source.tokens, source.allowed, source.gains, changes=source.changes).repeat_interleave(wide, 0)
+    cache = Cache(model, memory, source.allowed.repeat_interleave(wide, 0), max(source.limits, default=0), gains, source.changes)
     device = source.tokens.device
     finished: list[list[Hypothesis]] = [[] for _ in range(count)]
-    sentences = list(range(count))  # those not done, `beam` rows of the cache each
-    live: list[list[tuple[tuple[int, ...], tuple[float, ...]]]] = [[((), ())] * beam for _ in range(count)]
-    totals = torch.full((count, beam), -torch.inf, device=device)
+    sentences = list(range(count))  # those not done, `wide` rows of the cache each
+    live: list[list[tuple[tuple[int, ...], tuple[float, ...]]]] = [[((), ())] * wide for _ in range(count)]
+    totals = torch.full((count, wide), -torch.inf, device=device)
     totals[:, 0] = 0.0  # all rows begin alike: only the first counts
-    last = source.tokens.new_full((count * beam,), START)
+    last = source.tokens.new_full((count * wide,), START)
     while sentences:
         log_p = cache.step(last)
         length = cache.position
         at_limit = [i for i, sentence in enumerate(sentences) if length >= source.limits[sentence]]
-        _only_stop(log_p, [i * beam + k for i in at_limit for k in range(beam)])
+        _only_stop(log_p, [i * wide + k for i in at_limit for k in range(wide)])
         vocabulary = log_p.shape[1]
-        sums = (totals[:, :, None] + log_p.view(len(sentences), beam, vocabulary)).flatten(1)
-        best, place = sums.topk(2 * beam, dim=1)  # enough that `beam` of them do not stop
+        sums = (totals[:, :, None] + log_p.view(len(sentences), wide, vocabulary)).flatten(1)
+        if not may_stop and len(at_limit) < len(sentences):
+            sums[[i for i in range(len(sentences)) if i not in at_limit], STOP::vocabulary] = -torch.inf
+        best, place = sums.topk(2 * wide, dim=1)  # enough that `wide` of them do not stop
         value = log_p.view(len(sentences), -1).gather(1, place)
-        rows: list[int] = []
-        tokens: list[int] = []
-        new_totals: list[list[float]] = []
-        new_live, still = [], []
+        going: list[tuple[int, list[tuple[int, int, float, float]]]] = []  # those that go on, and what is kept of each
         found = zip(sentences, best.tolist(), place.tolist(), value.tolist(), strict=True)
         for i, (sentence, row_best, row_place, row_value) in enumerate(found):
+            own = beams[sentence]
             kept: list[tuple[int, int, float, float]] = []
-            for rank, (total, flat, one) in enumerate(zip(row_best, row_place, row_value, strict=True)):
+            ranked: list[Extension] = []
+            for rank, (total, flat, one) in enumerate(zip(row_best[: 2 * own], row_place, row_value, strict=False)):
                 if total == -torch.inf:
                     continue
                 parent, token = divmod(flat, vocabulary)
+                fate: Literal["kept", "finished", "passed"] = "passed"
                 if token == STOP:
-                    if rank < beam:
+                    if rank < own:
+                        fate = "finished"
                         before = live[i][parent]
                         finished[sentence].append(Hypothesis((*before[0], STOP), (*before[1], one)))
-                elif len(kept) < beam:
+                elif len(kept) < own:
+                    fate = "kept"
                     kept.append((parent, token, total, one))
+                if watch is not None:
+                    ranked.append(Extension(parent, token, total, one, fate))
+            if watch is not None:
+                watch(sentence, log_p[i * wide : i * wide + own], ranked)
             alpha = alphas[sentence]
             finished[sentence].sort(key=lambda h: -h.score(alpha))
-            del finished[sentence][beam:]
-            if not kept or (len(finished[sentence]) == beam and kept[0][2] / penalty(length, alpha) <= finished[sentence][-1].score(alpha)):
-                continue
-            kept += [(kept[0][0], kept[0][1], -torch.inf, kept[0][3])] * (beam - len(kept))
-            still.append(sentence)
-            new_live.append([((*live[i][p][0], token), (*live[i][p][1], one)) for p, token, _, one in kept])
-            rows += [i * beam + parent for parent, _, _, _ in kept]
-            tokens += [token for _, token, _, _ in kept]
-            new_totals.append([total for _, _, total, _ in kept])
-        if still:
-            cache.choose(torch.tensor(rows, device=device), sentences_change=len(still) < len(sentences))
-            last = torch.tensor(tokens, device=device)
-            totals = torch.tensor(new_totals, device=device)
-        sentences, live = still, new_live
+            del finished[sentence][own:]
+            if kept and (len(finished[sentence]) < own or kept[0][2] / penalty(length, alpha) > finished[sentence][-1].score(alpha)):
+                going.append((i, kept))
+        if not going:
+            break
+        before_wide, wide = wide, max(beams[sentences[i]] for i, _ in going)
+        filled = [(i, kept + [(kept[0][0], kept[0][1], -torch.inf, kept[0][3])] * (wide - len(kept))) for i, kept in going]
+        rows = [i * before_wide + parent for i, kept in filled for parent, _, _, _ in kept]
+        cache.choose(torch.tensor(rows, device=device), sentences_change=len(rows) < len(last))
+        last = torch.tensor([token for _, kept in filled for _, token, _, _ in kept], device=device)
+        totals = torch.tensor([[total for _, _, total, _ in kept] for _, kept in filled], device=device)
+        live = [[((*live[i][p][0], token), (*live[i][p][1], one)) for p, token, _, one in kept] for i, kept in filled]
+        sentences = [sentences[i] for i, _ in filled]
     return finished

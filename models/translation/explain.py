@@ -16,8 +16,19 @@ from models.errors import InputError
 from models.trace import Trace
 from models.translation.data import PAD, START, UNKNOWN, Encoded, cleaned, padded
 from models.translation.decode import EXTRA, Greedy, Hypothesis, Source, beam_search, greedy_search, penalty, piece_log_probabilities
-from models.translation.model import Config, Gains, no_gains
-from models.translation.records import EXAMPLES, MAX_ALPHA, MAX_BEAM, MAX_CHARACTERS, MAX_TOKENS, Comparison, Explanation, Request, Step
+from models.translation.model import AS_PUBLISHED, Changes, Config, Gains, no_gains
+from models.translation.records import (
+    EXAMPLES,
+    MAX_ALPHA,
+    MAX_BEAM,
+    MAX_CHARACTERS,
+    MAX_TOKENS,
+    PARTS,
+    Comparison,
+    Explanation,
+    Request,
+    Step,
+)
 from models.translation.shipped import Shipped, load
 
 __all__ = [
@@ -76,6 +87,13 @@ def _check_options(request: Request, config: Config) -> None:
                 f"heads 0 to {config.n_heads - 1}.",
                 zh=f"没有这个注意力头：{_short(entry)}；有 encoder、decoder、cross 三类，层 0 到 {config.n_layers - 1}，"
                 f"头 0 到 {config.n_heads - 1}。",
+            )
+    for part in request.without:
+        if part not in PARTS:
+            raise InputError(
+                "without",
+                en=f"{_short(part)} cannot be left out; {', '.join(PARTS[:-1])} and {PARTS[-1]} can.",
+                zh=f"无法去掉 {_short(part)}；可以去掉 {'、'.join(PARTS)}。",
             )
 
 
@@ -136,7 +154,7 @@ def _readable(requests: Sequence[Request], shipped: Shipped) -> list[_Read | Inp
 
 
 def _source(read: Sequence[_Read], shipped: Shipped) -> Source:
-    """Requests as tensors: tokens, who may be attended to, what each head's output counts."""
+    """Requests of one group as tensors: tokens, who may be attended to, what each head's output counts, what is left out."""
     device = shipped.model.embedding.weight.device
     tokens = padded([r.pieces.ids for r in read])
     allowed = tokens != PAD
@@ -150,15 +168,16 @@ def _source(read: Sequence[_Read], shipped: Shipped) -> Source:
             changed = True
     limits = tuple(len(r.pieces.ids) + EXTRA for r in read)
     moved = Gains(gains.encoder.to(device), gains.decoder.to(device), gains.cross.to(device)) if changed else None
-    return Source(tokens.to(device), allowed.to(device), limits, moved)
+    without = read[0].request.without
+    changes = Changes(scale=1.0 if "scale" in without else None, positional="position" not in without) if without else AS_PUBLISHED
+    return Source(tokens.to(device), allowed.to(device), limits, moved, changes)
 
 
 def _search(read: Sequence[_Read], source: Source, shipped: Shipped) -> list[list[Hypothesis]]:
-    """Hypotheses of each request, best first; all requests have the same beam."""
-    beam = read[0].request.beam
-    if beam == 1:
+    """Hypotheses of each request, best first; all requests are of one group."""
+    if read[0].request.beam == 1:
         return [[one] for one in greedy_search(shipped.model, source)]
-    return beam_search(shipped.model, source, beam, [r.request.alpha for r in read])
+    return beam_search(shipped.model, source, [r.request.beam for r in read], [r.request.alpha for r in read])
 
 
 def _frozen(values: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -174,7 +193,11 @@ def _watch(read: Sequence[_Read], found: Sequence[Sequence[Hypothesis]], source:
     wanted = [hypotheses[0].tokens for hypotheses in found]
     target = padded([(START, *tokens[:-1]) for tokens in wanted]).to(device)
     trace = Trace("encoder/*/self/weights", "decoder/*/self/weights", "decoder/*/cross/weights", budget=(64 << 20) * len(read))
-    hidden = model(source.tokens, target, source.allowed, source.gains, trace)
+    changes = source.changes
+    if "mask" in read[0].request.without:
+        lengths = torch.tensor([len(tokens) for tokens in wanted], device=device)
+        changes = dataclasses.replace(changes, reads=torch.arange(target.shape[1], device=device) < lengths[:, None])
+    hidden = model(source.tokens, target, source.allowed, source.gains, trace, changes)
     all_log_p = piece_log_probabilities(model, hidden).gather(2, padded(wanted).to(device)[:, :, None])[:, :, 0].cpu().numpy()
     encoder = trace.stack("encoder/*/self/weights")  # (layer, batch, head, source, source)
     decoder = trace.stack("decoder/*/self/weights")
@@ -213,10 +236,10 @@ def _watch(read: Sequence[_Read], found: Sequence[Sequence[Hypothesis]], source:
 
 @torch.no_grad()
 def _explained(read: Sequence[_Read], shipped: Shipped) -> list[Explanation]:
-    """Translate and watch; requests with the same beam share every pass."""
+    """Translate and watch; requests of one group share every pass."""
     result: list[Explanation | None] = [None] * len(read)
-    for beam in sorted({r.request.beam for r in read}):
-        rows = [i for i, r in enumerate(read) if r.request.beam == beam]
+    for group in dict.fromkeys(r.request.group() for r in read):
+        rows = [i for i, r in enumerate(read) if r.request.group() == group]
         together = [read[i] for i in rows]
         source = _source(together, shipped)
         for i, one in zip(rows, _watch(together, _search(together, source, shipped), source, shipped), strict=True):
@@ -238,19 +261,20 @@ def _tokens_of(explanation: Explanation, shipped: Shipped) -> tuple[int, ...]:
 
 @torch.no_grad()
 def compare(requests: Sequence[Request]) -> list[Comparison | InputError]:
-    """Each request without and with its silenced heads and hidden words; one answer per request, in order."""
+    """Each request without and with what it changes in the model; one answer per request, in order."""
     shipped = load()
     found = _readable(requests, shipped)
     changed = [one for one in found if isinstance(one, _Read)]
-    plain = [_Read(dataclasses.replace(one.request, silenced=(), hidden=()), one.pieces) for one in changed]
+    plain = [_Read(one.request.plain(), one.pieces) for one in changed]
     both = _explained([*plain, *changed], shipped)
     before, after = both[: len(plain)], both[len(plain) :]
-    forced: list[Explanation] = []
-    if changed:
-        tokens = [_tokens_of(one, shipped) for one in before]
-        pairs = [[Hypothesis(t, tuple(b.log_probabilities.tolist()))] for t, b in zip(tokens, before, strict=True)]
-        forced = _watch(changed, pairs, _source(changed, shipped), shipped)
-    done = iter([Comparison(*three) for three in zip(before, after, forced, strict=True)])
+    forced: dict[int, Explanation] = {}
+    for group in dict.fromkeys(one.request.group() for one in changed):
+        rows = [i for i, one in enumerate(changed) if one.request.group() == group]
+        together = [changed[i] for i in rows]
+        pairs = [[Hypothesis(_tokens_of(before[i], shipped), tuple(before[i].log_probabilities.tolist()))] for i in rows]
+        forced |= dict(zip(rows, _watch(together, pairs, _source(together, shipped), shipped), strict=True))
+    done = iter([Comparison(before[i], after[i], forced[i]) for i in range(len(changed))])
     return [one if isinstance(one, InputError) else next(done) for one in found]
 
 
@@ -258,7 +282,8 @@ def generate(requests: Sequence[Request]) -> Iterator[list[list[Step] | Explanat
     """Greedy translations piece by piece. Each turn works for at most 50 ms and yields one entry per request: the steps since the
     last turn; at its end the Explanation, or the InputError; None once it is over.
 
-    A request with more than one hypothesis has no order in which its words appear: it gives no steps, only its Explanation.
+    A request with more than one hypothesis has no order in which its words appear: it gives no steps, only its Explanation. So does one
+    with parts left out of the network, which shares no pass with the others.
     """
     shipped = load()
     found = _readable(requests, shipped)
@@ -274,14 +299,14 @@ def generate(requests: Sequence[Request]) -> Iterator[list[list[Step] | Explanat
             over.add(i)
     if over:
         yield first
-    wide = [(i, one) for i, one in enumerate(found) if isinstance(one, _Read) and one.request.beam > 1]
+    wide = [(i, one) for i, one in enumerate(found) if isinstance(one, _Read) and (one.request.beam > 1 or one.request.without)]
     if wide:
         entries = turn()
         for (i, _), done in zip(wide, _explained([one for _, one in wide], shipped), strict=True):
             entries[i] = done
             over.add(i)
         yield entries
-    read = [(i, one) for i, one in enumerate(found) if isinstance(one, _Read) and one.request.beam == 1]
+    read = [(i, one) for i, one in enumerate(found) if isinstance(one, _Read) and i not in over]
     if not read:
         return
     source = _source([one for _, one in read], shipped)

@@ -53,6 +53,22 @@ class Gains:
         return Gains(*(g.index_select(1, index) for g in (self.encoder, self.decoder, self.cross)))
 
 
+@dataclass(frozen=True)
+class Changes:
+    """What a pass does unlike the paper, to see what it is for. The default changes nothing.
+
+    scale: what attention scores are multiplied by, in place of 1/√d_head. positional: embeddings get their sinusoids.
+    reads: (batch, target) bool in place of the causal mask: the decoder's inputs that every position sees, later ones included.
+    """
+
+    scale: float | None = None
+    positional: bool = True
+    reads: Tensor | None = None
+
+
+AS_PUBLISHED = Changes()
+
+
 class EncoderLayer(nn.Module):
     """Self-attention, then feed-forward, each with residual and layer normalisation behind it (§3.1)."""
 
@@ -63,9 +79,9 @@ class EncoderLayer(nn.Module):
         self.norms = nn.ModuleList(nn.LayerNorm(config.d_model) for _ in range(2))
         self.dropout = Dropout(config.dropout)
 
-    def forward(self, x: Tensor, mask: Tensor | None, gain: Tensor | None = None, trace: Trace = OFF) -> Tensor:
-        """x: (batch, source, d_model); mask: (batch, 1, 1, source); gain: (batch, head). Taps `self/weights`."""
-        x = self.norms[0](x + self.dropout(self.self_attention(x, mask=mask, gain=gain, trace=trace.within("self"))))
+    def forward(self, x: Tensor, mask: Tensor | None, gain: Tensor | None = None, trace: Trace = OFF, scale: float | None = None) -> Tensor:
+        """x: (batch, source, d_model); mask: (batch, 1, 1, source); gain: (batch, head); scale as in `attend`. Taps `self/weights`."""
+        x = self.norms[0](x + self.dropout(self.self_attention(x, mask=mask, gain=gain, trace=trace.within("self"), scale=scale)))
         return self.norms[1](x + self.dropout(self.feed_forward(x)))  # type: ignore[no-any-return]
 
 
@@ -88,13 +104,17 @@ class DecoderLayer(nn.Module):
         gain: Tensor | None = None,
         cross_gain: Tensor | None = None,
         trace: Trace = OFF,
+        scale: float | None = None,
+        reads: Tensor | None = None,
     ) -> Tensor:
         """x: (batch, target, d_model); source: (batch, source, d_model); mask: (batch, 1, 1, source).
 
+        scale as in `attend`. reads: (batch, 1, 1, target), who may be attended to in place of the causal mask.
         Taps `self/weights` and `cross/weights`.
         """
-        x = self.norms[0](x + self.dropout(self.self_attention(x, gain=gain, trace=trace.within("self"), causal=True)))
-        attended = self.cross_attention(x, source, mask=mask, gain=cross_gain, trace=trace.within("cross"))
+        own = self.self_attention(x, mask=reads, gain=gain, trace=trace.within("self"), causal=reads is None, scale=scale)
+        x = self.norms[0](x + self.dropout(own))
+        attended = self.cross_attention(x, source, mask=mask, gain=cross_gain, trace=trace.within("cross"), scale=scale)
         x = self.norms[1](x + self.dropout(attended))
         return self.norms[2](x + self.dropout(self.feed_forward(x)))  # type: ignore[no-any-return]
 
@@ -136,39 +156,61 @@ class Transformer(nn.Module):
                 elif isinstance(module, FeedForward):
                     module.outer.weight.mul_(BRANCH)
 
-    def embed(self, tokens: Tensor, first: int = 0) -> Tensor:
-        """Dropout(√d_model · E[token] + PE[position]): (batch, position) -> (batch, position, d_model); positions count from `first`."""
-        place = self.positions[first : first + tokens.shape[1]]
-        return self.dropout(self.embedding(tokens) * math.sqrt(self.config.d_model) + place)  # type: ignore[no-any-return]
+    def embed(self, tokens: Tensor, first: int = 0, positional: bool = True) -> Tensor:
+        """Dropout(√d_model · E[token] + PE[position]): (batch, position) -> (batch, position, d_model); positions count from `first`.
 
-    def encode(self, source: Tensor, allowed: Tensor, gains: Gains | None = None, trace: Trace = OFF) -> Tensor:
+        positional: without it nothing tells one position from another.
+        """
+        words = self.embedding(tokens) * math.sqrt(self.config.d_model)
+        return self.dropout(words + self.positions[first : first + tokens.shape[1]] if positional else words)  # type: ignore[no-any-return]
+
+    def encode(
+        self, source: Tensor, allowed: Tensor, gains: Gains | None = None, trace: Trace = OFF, changes: Changes = AS_PUBLISHED
+    ) -> Tensor:
         """source: (batch, source) tokens; allowed: (batch, source), False at padding and at hidden words. (batch, source, d_model).
 
         Taps `encoder/<layer>/self/weights`.
         """
-        mask, x = keys_allowed(allowed), self.embed(source)
+        mask, x = keys_allowed(allowed), self.embed(source, positional=changes.positional)
         for i, layer in enumerate(self.encoder):
-            x = layer(x, mask, None if gains is None else gains.encoder[i], trace.within("encoder", i))
+            x = layer(x, mask, None if gains is None else gains.encoder[i], trace.within("encoder", i), changes.scale)
         return x
 
-    def decode(self, target: Tensor, memory: Tensor, allowed: Tensor, gains: Gains | None = None, trace: Trace = OFF) -> Tensor:
+    def decode(
+        self,
+        target: Tensor,
+        memory: Tensor,
+        allowed: Tensor,
+        gains: Gains | None = None,
+        trace: Trace = OFF,
+        changes: Changes = AS_PUBLISHED,
+    ) -> Tensor:
         """target: (batch, target) tokens read so far, the start token first; memory: what `encode` gave. (batch, target, d_model).
 
         Taps `decoder/<layer>/self/weights` and `decoder/<layer>/cross/weights`.
         """
-        mask, x = keys_allowed(allowed), self.embed(target)
+        mask, x = keys_allowed(allowed), self.embed(target, positional=changes.positional)
+        reads = None if changes.reads is None else keys_allowed(changes.reads)
         for i, layer in enumerate(self.decoder):
             gain, cross = (None, None) if gains is None else (gains.decoder[i], gains.cross[i])
-            x = layer(x, memory, mask, gain, cross, trace.within("decoder", i))
+            x = layer(x, memory, mask, gain, cross, trace.within("decoder", i), changes.scale, reads)
         return x
 
     def readout(self, x: Tensor) -> Tensor:
         """(..., d_model) -> (..., vocabulary), unnormalised log-probabilities, by the embedding itself (§3.4)."""
         return F.linear(x, self.embedding.weight)
 
-    def forward(self, source: Tensor, target: Tensor, allowed: Tensor, gains: Gains | None = None, trace: Trace = OFF) -> Tensor:
+    def forward(
+        self,
+        source: Tensor,
+        target: Tensor,
+        allowed: Tensor,
+        gains: Gains | None = None,
+        trace: Trace = OFF,
+        changes: Changes = AS_PUBLISHED,
+    ) -> Tensor:
         """Teacher-forced: what the decoder says at each target position, (batch, target, d_model); `readout` makes it logits."""
-        return self.decode(target, self.encode(source, allowed, gains, trace), allowed, gains, trace)
+        return self.decode(target, self.encode(source, allowed, gains, trace, changes), allowed, gains, trace, changes)
 
 
 def parameters(model: nn.Module) -> int:

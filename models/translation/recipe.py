@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import dataclasses
 import itertools
 import json
@@ -184,6 +185,12 @@ def evaluate(
     if split == REPORTED and value < Recipe().target:
         print(f"That falls short of the {Recipe().target:.1f} that the recipe must reach.")
     return {"slug": SLUG, "variant": variant, **figure, "seconds": round(seconds, 2), "device": str(device), "seeds": seeds}
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    """What `evaluate` can be asked beside what every lab knows."""
+    command.add_argument("--beam", type=int, default=4, help="hypotheses")
+    command.add_argument("--alpha", type=float, default=0.6, help="length penalty")
 
 
 def examples() -> Path:

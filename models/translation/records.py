@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ MAX_TOKENS = 60  # source pieces
 MAX_CHARACTERS = 2_000  # of a sentence
 MAX_BEAM = 8  # hypotheses
 MAX_ALPHA = 2.0  # length penalty
+PARTS = ("scale", "mask", "position")  # what can be left out of the network: ÷ √d_head, the causal mask, the sinusoids
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,8 @@ class Request:
 
     sentence: English text. beam: hypotheses kept, 1 = greedy. alpha: length penalty α (Wu et al., 2016, eq. 14).
     silenced: (kind, layer, head) from 0, kind one of "encoder", "decoder", "cross". hidden: source pieces that nothing may attend to.
+    without: what is left out of the network, names from PARTS. Without the mask the search stays what it is, for what is not written
+    yet cannot be seen; the finished translation is then read with all of it in view.
     """
 
     sentence: str
@@ -29,10 +32,20 @@ class Request:
     alpha: float = 0.6
     silenced: tuple[tuple[str, int, int], ...] = ()
     hidden: tuple[int, ...] = ()
+    without: tuple[str, ...] = ()
 
     def group(self) -> Hashable:
-        """Requests of one group may share a batch."""
-        return (self.beam,)
+        """Requests of one group may share a batch: all with a beam, or all without one, whose words appear as they come."""
+        return (self.beam > 1, frozenset(self.without))
+
+    @property
+    def changed(self) -> bool:
+        """Is anything changed in the model?"""
+        return bool(self.silenced or self.hidden or self.without)
+
+    def plain(self) -> Request:
+        """The same sentence and search, with nothing changed in the model."""
+        return replace(self, silenced=(), hidden=(), without=())
 
 
 @dataclass(frozen=True)

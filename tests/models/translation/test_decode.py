@@ -11,7 +11,7 @@ import torch
 
 from models.translation.data import PAD, START, STOP, UNKNOWN, padded
 from models.translation.decode import Cache, Hypothesis, Source, beam_search, greedy_search, laid_out, penalty, piece_log_probabilities
-from models.translation.model import Transformer, no_gains
+from models.translation.model import Changes, Transformer, no_gains
 
 ROWS = [[4, 5, 6, 7, 8, 9], [10, 11], [12, 13, 14, 15]]
 
@@ -35,6 +35,16 @@ def test_cached_steps_equal_uncached_ones(tiny: Transformer) -> None:
     read = torch.randint(4, 60, (3, 6), generator=torch.Generator().manual_seed(1))
     for t in range(6):
         torch.testing.assert_close(cache.step(read[:, t]), log_p_without_cache(tiny, source, read[:, : t + 1]), atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("changes", [Changes(scale=1.0), Changes(positional=False)], ids=["scale", "position"])
+def test_a_step_leaves_out_what_the_decoder_leaves_out(tiny: Transformer, changes: Changes) -> None:
+    source = source_of(ROWS)
+    cache = Cache(tiny, tiny.encode(source.tokens, source.allowed, changes=changes), source.allowed, 4, None, changes)
+    read = torch.randint(4, 60, (3, 4), generator=torch.Generator().manual_seed(2))
+    for t in range(4):
+        expected = piece_log_probabilities(tiny, tiny(source.tokens, read[:, : t + 1], source.allowed, changes=changes))[:, -1]
+        torch.testing.assert_close(cache.step(read[:, t]), expected, atol=1e-5, rtol=1e-5)
 
 
 def test_rows_may_change_places_and_leave(tiny: Transformer) -> None:
@@ -64,6 +74,22 @@ def test_batched_equals_single(tiny: Transformer, beam: int) -> None:
         (alone,) = beam_search(tiny, Source(tokens, tokens != PAD, (9 - i,)), beam, [0.6])
         assert [h.tokens for h in alone] == [h.tokens for h in together[i]]
         assert [h.log_probability for h in alone] == pytest.approx([h.log_probability for h in together[i]], abs=1e-4)
+
+
+def test_sentences_with_different_beams_share_a_batch_and_get_what_they_get_alone(tiny: Transformer) -> None:
+    beams, limits = [2, 5, 3], (9, 8, 4)  # the widest is neither first nor the last to end
+    tokens = padded(ROWS)
+    together = beam_search(tiny, Source(tokens, tokens != PAD, limits), beams, [0.6, 1.0, 0.0])
+    for i, (row, beam, alpha) in enumerate(zip(ROWS, beams, [0.6, 1.0, 0.0], strict=True)):
+        tokens = padded([row])
+        (alone,) = beam_search(tiny, Source(tokens, tokens != PAD, limits[i : i + 1]), beam, [alpha])
+        assert [h.tokens for h in alone] == [h.tokens for h in together[i]]
+        assert [h.log_probability for h in alone] == pytest.approx([h.log_probability for h in together[i]], abs=1e-4)
+
+
+def test_every_sentence_has_its_beam(tiny: Transformer) -> None:
+    with pytest.raises(ValueError, match="2 beams and 3 length penalties for 3 sentences"):
+        beam_search(tiny, source_of(ROWS), [2, 3], [0.6] * 3)
 
 
 def test_beam_of_one_equals_greedy(tiny: Transformer) -> None:

@@ -11,6 +11,7 @@ import torch
 
 from models.errors import InputError
 from models.translation.explain import EXAMPLES, Comparison, Explanation, Request, Step, compare, explain, generate
+from models.translation.records import PARTS
 from models.translation.shipped import Shipped
 
 SENTENCE = "A little girl climbs a tree, and her friend looks on."
@@ -148,6 +149,8 @@ def test_hostile_markup_comes_back_as_the_characters_it_is(shipped: Shipped) -> 
         (Request(OTHER, silenced=("cross",)), "silenced"),  # type: ignore[arg-type]
         (Request(OTHER, hidden=(500,)), "hidden"),
         (Request(OTHER, hidden=(-1,)), "hidden"),
+        (Request(OTHER, without=("heads",)), "without"),
+        (Request(OTHER, without=("scale", 5)), "without"),  # type: ignore[arg-type]
         (Request(None), "no_text"),  # type: ignore[arg-type]
     ],
 )
@@ -165,6 +168,46 @@ def test_a_comparison_holds_before_after_and_the_same_words_read_again(shipped: 
     assert found.forced.cross.shape == found.before.cross.shape
     assert found.forced.cross[..., 1].max() == 0
     assert found.forced.log_probability != pytest.approx(found.before.log_probability)
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_every_part_that_can_be_left_out_changes_the_number(shipped: Shipped, part: str) -> None:
+    (found,) = compare([Request(SENTENCE, without=(part,))])
+    assert isinstance(found, Comparison)
+    same(found.before, one(Request(SENTENCE)))
+    assert found.forced.target == found.before.target
+    assert found.forced.log_probability != pytest.approx(found.before.log_probability, abs=1e-3)
+
+
+def test_without_the_scale_rows_harden() -> None:
+    (found,) = compare([Request("Two dogs are running.", without=("scale",))])  # with the shipped model, which has learned
+    assert isinstance(found, Comparison)
+    assert found.forced.cross.max(-1).mean() > found.before.cross.max(-1).mean() + 0.1
+
+
+def test_without_the_mask_a_word_sees_what_comes_later_and_writing_goes_on_as_before(shipped: Shipped) -> None:
+    (found,) = compare([Request(SENTENCE, without=("mask",))])
+    assert isinstance(found, Comparison)
+    assert found.after.text == found.before.text
+    assert np.triu(found.forced.decoder, 1).max() > 0
+    np.testing.assert_allclose(found.forced.decoder.sum(-1), 1, atol=1e-5)
+
+
+def test_requests_without_different_parts_share_a_call_and_not_a_pass(shipped: Shipped) -> None:
+    requests = [
+        Request(SENTENCE),
+        Request(SENTENCE, without=("position",)),
+        Request(OTHER, without=("mask",)),
+        Request(SENTENCE, without=("mask",)),
+    ]
+    for request, found in zip(requests, explain(requests), strict=True):
+        assert isinstance(found, Explanation)
+        same(found, one(request))
+    for request, compared in zip(requests, compare(requests), strict=True):
+        assert isinstance(compared, Comparison)
+        same(compared.after, one(request))
+    *_, last = generate(requests[:2])
+    assert [isinstance(entry, Explanation) or entry is None for entry in last] == [True, True]
 
 
 def test_changing_nothing_changes_nothing(shipped: Shipped) -> None:
@@ -211,9 +254,18 @@ def test_no_torch_object_crosses_the_border(shipped: Shipped) -> None:
     assert not any(isinstance(getattr(seen, field.name), torch.Tensor) for field in dataclasses.fields(Explanation))
 
 
-def test_requests_of_one_group_have_one_beam() -> None:
-    assert Request("a", beam=2).group() == Request("b", beam=2, silenced=(("cross", 0, 0),)).group()
-    assert Request("a", beam=2).group() != Request("a", beam=3).group()
+def test_requests_of_one_group_all_search_with_a_beam_or_all_without() -> None:
+    assert Request("a", beam=2).group() == Request("b", beam=3, silenced=(("cross", 0, 0),)).group()
+    assert Request("a", beam=1).group() != Request("a", beam=2).group()
+
+
+def test_visitors_with_different_beams_get_what_they_get_alone(shipped: Shipped) -> None:
+    requests = [Request(SENTENCE, beam=beam) for beam in (1, 2, 5, 8)]
+    for request, seen in zip(requests, explain(requests), strict=True):
+        assert isinstance(seen, Explanation)
+        alone = one(request)
+        assert [text for text, _, _ in seen.hypotheses] == [text for text, _, _ in alone.hypotheses]
+        assert [score for _, _, score in seen.hypotheses] == pytest.approx([score for _, _, score in alone.hypotheses], abs=1e-3)
 
 
 def test_at_least_four_examples_are_offered_each_an_own_sentence() -> None:

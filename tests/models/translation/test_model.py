@@ -11,7 +11,7 @@ from torch import nn
 
 from models.trace import Trace
 from models.translation.data import PAD
-from models.translation.model import Config, MultiHeadAttention, Transformer, no_gains, parameters
+from models.translation.model import Changes, Config, MultiHeadAttention, Transformer, no_gains, parameters
 
 SOURCE = torch.tensor([[4, 5, 6, 7, 8], [9, 10, 11, PAD, PAD]])
 TARGET = torch.tensor([[2, 12, 13, 14], [2, 15, PAD, PAD]])
@@ -131,3 +131,34 @@ def test_the_default_network_has_four_layers_and_eight_heads() -> None:
 def test_a_width_that_its_heads_do_not_divide_is_refused() -> None:
     with pytest.raises(ValueError, match="no multiple"):
         Transformer(Config(vocabulary=9, d_model=10, n_heads=4))
+
+
+def test_without_the_scale_a_query_is_as_good_as_multiplied_by_the_root_of_its_width(tiny: Transformer) -> None:
+    allowed, root = SOURCE != PAD, math.sqrt(tiny.config.d_model // tiny.config.n_heads)
+    copy = Transformer(tiny.config).eval().requires_grad_(False)
+    copy.load_state_dict(tiny.state_dict())
+    for module in copy.modules():
+        if isinstance(module, MultiHeadAttention):
+            module.project_in.weight[: tiny.config.d_model] *= root
+            module.project_in.bias[: tiny.config.d_model] *= root
+    changed = tiny(SOURCE, TARGET, allowed, changes=Changes(scale=1.0))
+    torch.testing.assert_close(changed, copy(SOURCE, TARGET, allowed), atol=1e-5, rtol=1e-5)
+    assert not torch.allclose(changed, tiny(SOURCE, TARGET, allowed), atol=1e-3)
+
+
+def test_without_sinusoids_the_encoder_gives_a_shuffled_sentence_shuffled_vectors(tiny: Transformer) -> None:
+    order = torch.tensor([3, 0, 4, 1, 2])
+    allowed = torch.ones_like(SOURCE[:1], dtype=torch.bool)
+    one, other = (tiny.encode(tokens, allowed, changes=Changes(positional=False)) for tokens in (SOURCE[:1], SOURCE[:1, order]))
+    torch.testing.assert_close(one[:, order], other, atol=1e-5, rtol=1e-5)
+    assert not torch.allclose(tiny.encode(SOURCE[:1], allowed)[:, order], tiny.encode(SOURCE[:1, order], allowed), atol=1e-3)
+
+
+def test_without_the_causal_mask_what_comes_later_changes_what_stands_before(tiny: Transformer) -> None:
+    changed = TARGET.clone()
+    changed[:, 3:] = 16
+    reads = torch.ones_like(TARGET, dtype=torch.bool)
+    reads[1, 2:] = False  # and what must not be read changes nothing
+    one, other = (tiny(SOURCE, target, SOURCE != PAD, changes=Changes(reads=reads)) for target in (TARGET, changed))
+    assert not torch.allclose(one[0, 0], other[0, 0], atol=1e-4)
+    torch.testing.assert_close(one[1, :2], other[1, :2])

@@ -1,0 +1,291 @@
+"""Relative attention: a query's score for a key also depends on how far apart they stand (Shaw et al., 2018; Huang et al., 2018).
+
+RelativeAttention(Q, K, V) = softmax((Q Kᵀ + S_rel) / √d_head) V (Huang et al., 2018, eq. 3), S_rel[i, j] = q_i · E_r[i − j] for j ≤ i.
+Gathering E_r[i − j] for every pair would make a tensor of L × L × d_head. Q E_rᵀ holds the same numbers, each query's in a row of its own,
+shifted by one from row to row; read with rows one element shorter, they stand where they belong: that is skewing (§3.4.1). Here it
+is done for some queries at a time, so that not even a tensor of L × L is ever made, and a view takes the place of the copies.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from models.layers.attention import attention_weights
+from models.layers.masks import causal as causal_mask
+from models.trace import OFF, Trace
+
+BLOCK = 64  # queries whose scores stand in memory at a time
+TOGETHER = 1 << 20  # scores that stand in memory at a time in training, unless one head has more of them
+CACHED = 1 << 17  # without gradients: so few that they stay in the processor's own memory until they are used
+
+
+@dataclass(frozen=True)
+class Skew:
+    """Skewing step by step for one head (Huang et al., 2018, fig. 1): what goes in, each tensor on the way, and the direct formula beside.
+
+    product: (L, L) Q E_rᵀ, its columns from the largest distance, L − 1, down to 0. padded: (L, L + 1), a column of zeros before it.
+    reshaped: (L + 1, L), the same numbers in the same order. sliced: (L, L), without the first row: S_rel where `allowed`, else garbage.
+    direct: (L, L) q_i · E_r[i − j] pair by pair, 0 where not allowed. allowed: (L, L) bool, j ≤ i.
+    """
+
+    product: Tensor
+    padded: Tensor
+    reshaped: Tensor
+    sliced: Tensor
+    direct: Tensor
+    allowed: Tensor
+
+
+def by_distance(table: Tensor, length: int) -> Tensor:
+    """E_r of the distances 0 … length − 1: (head, distance, d_head) -> (head, length, d_head); beyond the last one it stays the last."""
+    return table[:, torch.arange(length, device=table.device).clamp_(max=table.shape[1] - 1)]
+
+
+def skewing(query: Tensor, table: Tensor) -> Skew:
+    """Every step of skewing for one head. query: (position, d_head); table: (distance, d_head), distances beyond it share its last row."""
+    length = len(query)
+    embedding = by_distance(table[None], length)[0].flip(0)  # E_r in the paper's order: the farthest first
+    product = query @ embedding.T
+    padded = F.pad(product, (1, 0))
+    reshaped = padded.reshape(length + 1, length)
+    allowed = causal_mask(length, length, query.device)
+    place = torch.arange(length, device=query.device)
+    pairs = embedding.flip(0)[(place[:, None] - place).clamp_(min=0)]  # (query, key, d_head): what nothing else here ever makes
+    direct = torch.einsum("id,ijd->ij", query, pairs).masked_fill(~allowed, 0.0)
+    return Skew(product, padded, reshaped, reshaped[1:], direct, allowed)
+
+
+def direct_attention(query: Tensor, key: Tensor, value: Tensor, table: Tensor) -> Tensor:
+    """The formula pair by pair, with a tensor of query × key × d_head for each head: what skewing avoids. Shapes as there."""
+    queries, keys = query.shape[2], key.shape[2]
+    distance = torch.arange(keys - queries, keys, device=query.device)[:, None] - torch.arange(keys, device=query.device)
+    pairs = table[:, distance.clamp(0, table.shape[1] - 1)]  # (head, query, key, d_head)
+    scores = (query @ key.transpose(-2, -1) + torch.einsum("bhid,hijd->bhij", query, pairs)) / math.sqrt(query.shape[-1])
+    return scores.masked_fill(distance < 0, -math.inf).softmax(-1) @ value
+
+
+def skewed_attention(query: Tensor, key: Tensor, value: Tensor, table: Tensor) -> Tensor:
+    """The published way: skew the whole of Q E_rᵀ, then softmax over all of L × L. As many queries as keys; shapes as there."""
+    batch, heads, length, d_head = query.shape
+    query = query / math.sqrt(d_head)
+    padded = F.pad(query @ by_distance(table, length).flip(1).transpose(1, 2), (1, 0))
+    scores = query @ key.transpose(-2, -1)
+    scores += padded.view(batch, heads, length + 1, length)[:, :, 1:]
+    del padded
+    return scores.masked_fill_(~causal_mask(length, length, query.device), -math.inf).softmax(-1) @ value
+
+
+def _blocks(queries: int, keys: int) -> Iterator[tuple[slice, int]]:
+    """Some queries at a time, and up to which key the last of them sees; the last query stands at the last key."""
+    for begin in range(0, queries, BLOCK):
+        end = min(begin + BLOCK, queries)
+        yield slice(begin, end), keys - queries + end
+
+
+def _some_heads(heads: int, query: Tensor, key: Tensor, scores: int) -> Iterator[tuple[slice, slice]]:
+    """Some heads at a time, so that a block has at most so many scores, or one head's: their rows (head · batch), and the heads."""
+    batch = len(query) // heads
+    together = max(1, scores // (batch * min(BLOCK, query.shape[1]) * key.shape[1]))
+    for begin in range(0, heads, together):
+        end = min(begin + together, heads)
+        yield slice(begin * batch, end * batch), slice(begin, end)
+
+
+class _Room:
+    """Memory for a block's scores and for its product with E_r, taken once for all blocks: fresh pages are dear on a CPU."""
+
+    def __init__(self, rows: int, query: Tensor, key: Tensor) -> None:
+        size = rows * min(BLOCK, query.shape[1]) * key.shape[1]
+        self._scores, self._product = query.new_empty(size), query.new_empty(size)
+
+    def scores(self, rows: int, count: int, seen: int) -> Tensor:
+        """(row, query, key), whatever stands in it."""
+        return self._scores[: rows * count * seen].view(rows, count, seen)
+
+    def product(self, rows: int, count: int, seen: int) -> Tensor:
+        """The same for Q E_rᵀ."""
+        return self._product[: rows * count * seen].view(rows, count, seen)
+
+
+def _relative_view(query: Tensor, reverse: Tensor, seen: int, room: _Room) -> Tensor:
+    """S_rel of a block as a view: (head · batch, query, key), garbage behind each query's own position.
+
+    query: (head · batch, query, d_head); reverse: (head, distance, d_head), the nearest distance last; seen: keys, the last query's own the
+    last of them.
+    """
+    rows, count, d_head = query.shape
+    heads, near = len(reverse), min(seen, reverse.shape[1])
+    by_head, chosen = query.view(heads, -1, d_head), reverse[:, reverse.shape[1] - near :].transpose(1, 2)
+    product = room.product(rows, count, seen)
+    if near == seen:
+        torch.bmm(by_head, chosen, out=product.view(heads, -1, near))
+    else:  # farther than any trained distance: as far as the farthest one
+        product[..., seen - near :] = torch.bmm(by_head, chosen).view(rows, count, near)
+        product[..., : seen - near] = product[..., seen - near, None]
+    # Every row of the product runs from distance seen − 1 to 0, and row r wants its key j from column j + count − 1 − r: starting at
+    # column count − 1 and reading rows of seen − 1 elements in place of seen does that.
+    return product.as_strided((rows, count, seen), (count * seen, seen - 1, 1), product.storage_offset() + count - 1)
+
+
+def _relative_gradient(d_scores: Tensor, near: int) -> Tensor:
+    """The way back of `_relative_view`: gradients of scores (row, query, key), 0 where a query sees nothing -> (row, query, distance)."""
+    rows, count, seen = d_scores.shape
+    d_product = d_scores.new_empty(rows, count * seen)
+    d_product[:, : count - 1] = 0
+    d_product[:, count - 1 : -1].view(rows, count, seen - 1).copy_(d_scores[..., :-1])
+    d_product[:, -1] = d_scores[:, -1, -1]
+    d_product = d_product.view(rows, count, seen)
+    if near < seen:
+        far = d_product[..., : seen - near].sum(-1)
+        d_product = d_product[..., seen - near :]
+        d_product[..., 0] += far
+    return d_product
+
+
+def _weights(query: Tensor, key: Tensor, reverse: Tensor | None, later: Tensor, seen: int, room: _Room) -> Tensor:
+    """The attention of one block, (row, query, key): query (row, query, d_head) already divided by √d_head, key (row, key, d_head).
+
+    later: (query, query), −∞ where a key of the block comes after the query.
+    """
+    keys = key[:, :seen].transpose(1, 2)
+    scores = room.scores(query.shape[0], query.shape[1], seen)
+    if reverse is None:
+        torch.bmm(query, keys, out=scores)
+    else:
+        torch.baddbmm(_relative_view(query, reverse, seen, room), query, keys, out=scores)
+    count = query.shape[1]
+    scores[..., seen - count :] += later[:count, :count]
+    return torch.softmax(scores, -1, out=scores)
+
+
+def _later(like: Tensor) -> Tensor:
+    return torch.full((BLOCK, BLOCK), -math.inf, device=like.device, dtype=like.dtype).triu_(1)
+
+
+def _rows(x: Tensor) -> Tensor:
+    """(batch, head, position, d_head) -> (head · batch, position, d_head): heads outside, for each has its own distances."""
+    return x.transpose(0, 1).reshape(-1, *x.shape[2:])
+
+
+def _unrow(x: Tensor, heads: int) -> Tensor:
+    """The way back of `_rows`."""
+    return x.view(heads, -1, *x.shape[1:]).transpose(0, 1)
+
+
+class _RelativeAttention(torch.autograd.Function):
+    """All blocks with their own gradients: weights are made again on the way back, so that nothing of size L × L is kept."""
+
+    @staticmethod
+    def forward(ctx: Any, query: Tensor, key: Tensor, value: Tensor, table: Tensor | None) -> Tensor:
+        heads, scale = query.shape[1], 1 / math.sqrt(query.shape[-1])
+        q, k, v = _rows(query) * scale, _rows(key), _rows(value)
+        reverse = None if table is None else table[:, : k.shape[1]].flip(1)
+        parts = list(_some_heads(heads, q, k, TOGETHER if any(ctx.needs_input_grad) else CACHED))
+        later, output, room = _later(q), torch.empty_like(q), _Room(parts[0][0].stop, q, k)
+        for rows, some in parts:
+            table_here = None if reverse is None else reverse[some]
+            for here, seen in _blocks(q.shape[1], k.shape[1]):
+                weights = _weights(q[rows, here].contiguous(), k[rows], table_here, later, seen, room)
+                output[rows, here] = torch.bmm(weights, v[rows, :seen])
+        ctx.save_for_backward(q, k, v, output, *(() if reverse is None else (reverse,)))
+        ctx.heads, ctx.scale, ctx.shape = heads, scale, None if table is None else table.shape
+        return _unrow(output, heads)
+
+    @staticmethod
+    def backward(ctx: Any, *outside: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
+        q, k, v, output, *rest = ctx.saved_tensors
+        reverse = rest[0] if rest else None
+        heads, d_head = ctx.heads, q.shape[-1]
+        d_output = _rows(outside[0])
+        d_query = torch.empty_like(q)
+        d_key, d_value = torch.zeros_like(k), torch.zeros_like(v)
+        d_reverse = None if reverse is None else torch.zeros_like(reverse)
+        shared = (d_output * output).sum(-1, keepdim=True)  # Σ_j w_j dw_j, which a row of the softmax's gradient shares
+        parts = list(_some_heads(heads, q, k, TOGETHER))
+        later, room = _later(q), _Room(parts[0][0].stop, q, k)
+        for rows, some in parts:
+            keys, values, d_keys, d_values = k[rows], v[rows], d_key[rows], d_value[rows]
+            for here, seen in _blocks(q.shape[1], k.shape[1]):
+                block, d_block = q[rows, here].contiguous(), d_output[rows, here]
+                weights = _weights(block, keys, None if reverse is None else reverse[some], later, seen, room)
+                d_values[:, :seen].baddbmm_(weights.transpose(1, 2), d_block)
+                d_scores = torch.bmm(d_block, values[:, :seen].transpose(1, 2)).sub_(shared[rows, here]).mul_(weights)
+                d_keys[:, :seen].baddbmm_(d_scores.transpose(1, 2), block)
+                d_queries = torch.bmm(d_scores, keys[:, :seen])
+                if reverse is not None and d_reverse is not None:
+                    near = min(seen, reverse.shape[1])
+                    chosen = slice(reverse.shape[1] - near, None)
+                    d_product = _relative_gradient(d_scores, near).reshape(some.stop - some.start, -1, near)
+                    d_queries += torch.bmm(d_product, reverse[some, chosen]).view_as(d_queries)
+                    d_reverse[some, chosen].baddbmm_(d_product.transpose(1, 2), block.view(len(d_product), -1, d_head))
+                d_query[rows, here] = d_queries
+        d_table = None
+        if d_reverse is not None:
+            d_table = d_reverse.new_zeros(ctx.shape)
+            d_table[:, : d_reverse.shape[1]] = d_reverse.flip(1)
+        return _unrow(d_query * ctx.scale, heads), _unrow(d_key, heads), _unrow(d_value, heads), d_table
+
+
+def _one_query(query: Tensor, key: Tensor, value: Tensor, table: Tensor) -> Tensor:
+    """The last position alone, as in decoding: its distances run from keys − 1 to 0, so there is nothing to skew."""
+    keys = key.shape[2]
+    product = (query @ table[:, :keys].transpose(1, 2)).flip(3)  # the nearest distance last
+    if product.shape[3] < keys:
+        product = torch.cat((product[..., :1].expand(-1, -1, -1, keys - product.shape[3]), product), 3)
+    return F.scaled_dot_product_attention(query, key, value, attn_mask=product / math.sqrt(query.shape[-1]))
+
+
+def relative_attention(
+    query: Tensor, key: Tensor, value: Tensor, table: Tensor | None, gain: Tensor | None = None, trace: Trace = OFF
+) -> Tensor:
+    """softmax((Q Kᵀ + S_rel) / √d_head) V, each query seeing the keys up to its own position (Huang et al., 2018, eq. 3).
+
+    query: (batch, head, query, d_head); key, value: (batch, head, key, d_head); the last query stands at the last key, so that queries may
+    be fewer than keys: those of a cache. table: (head, distance, d_head), E_r[i − j] from distance 0 on; distances beyond it share its last
+    embedding. None: no relative term, and the same blocks without it. gain: (batch, head), what a head's output is multiplied by.
+    Taps `queries` and `keys`, from which `weights_of` makes any rows of weights, and `weights` of the kept heads and queries.
+    """
+    if query.shape[2] > key.shape[2]:
+        raise ValueError(f"{query.shape[2]} queries for {key.shape[2]} keys: each query stands at a key")
+    if table is not None and table.dtype != query.dtype:
+        table = table.to(query.dtype)
+    needs = any(one is not None and one.requires_grad for one in (query, key, value, table))
+    if table is None and not needs and query.shape[2] in (1, key.shape[2]):
+        output: Tensor = F.scaled_dot_product_attention(query, key, value, is_causal=query.shape[2] > 1)
+    elif table is not None and not needs and query.shape[2] == 1:
+        output = _one_query(query, key, value, table)
+    else:
+        output = _RelativeAttention.apply(query, key, value, table)  # type: ignore[no-untyped-call]
+    if trace is not OFF:
+        trace.tap("queries", "batch head query d_head", query)
+        trace.tap("keys", "batch head key d_head", key)
+        if trace.wants("weights"):
+            heads, rows = trace.kept("head", query.shape[1]), trace.kept("query", query.shape[2])
+            chosen = None if table is None else table[list(heads)]
+            kept_query, kept_key = query[:, list(heads)][:, :, list(rows)], key[:, list(heads)]
+            behind = key.shape[2] - query.shape[2]
+            trace.tap("weights", "batch head query key", weights_of(kept_query, kept_key, chosen, [behind + i for i in rows]), fresh=True)
+    return output if gain is None else output * gain[..., None, None]
+
+
+def weights_of(query: Tensor, key: Tensor, table: Tensor | None, places: Sequence[int]) -> Tensor:
+    """The weights of a few queries, (batch, head, query, key), 0 behind each query's place.
+
+    query: (batch, head, query, d_head), standing at `places` among the keys; key: (batch, head, key, d_head); table as above.
+    """
+    keys = key.shape[2]
+    allowed = causal_mask(places, keys, query.device)
+    if table is None:
+        return attention_weights(query, key, allowed)
+    distance = torch.tensor(list(places), device=query.device)[:, None] - torch.arange(keys, device=query.device)
+    product = query @ table.to(query.dtype).transpose(1, 2)  # (batch, head, query, distance)
+    index = distance.clamp(0, table.shape[1] - 1).expand(*query.shape[:3], keys)
+    scores = (query @ key.transpose(-2, -1) + product.gather(3, index)) / math.sqrt(query.shape[-1])
+    return scores.masked_fill_(~allowed, -math.inf).softmax(-1)

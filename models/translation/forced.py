@@ -1,0 +1,110 @@
+"""Teacher forcing: a given German sentence read word by word, each word scored where it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from models.errors import InputError
+from models.trace import Trace
+from models.translation.data import START, STOP, UNKNOWN, Encoded, cleaned
+from models.translation.decode import piece_log_probabilities
+from models.translation.explain import explain
+from models.translation.forced_records import FAVOURITES, Forced, Reading
+from models.translation.records import MAX_CHARACTERS, MAX_TOKENS, Explanation, Request
+from models.translation.shipped import Shipped, load
+
+__all__ = ["Forced", "Reading", "forced"]
+
+
+def forced(requests: Sequence[Reading]) -> list[Forced | InputError]:
+    """One answer per request, in order. InputError as from `explain`, and for German that is empty, too long, or has unknown letters."""
+    shipped = load()
+    answers: list[Forced | InputError] = []
+    for request, seen in zip(requests, explain([Request(request.sentence) for request in requests]), strict=True):
+        if isinstance(seen, InputError):
+            answers.append(seen)
+            continue
+        try:
+            answers.append(_read(request, seen, shipped))
+        except InputError as error:
+            answers.append(error)
+    return answers
+
+
+def german_pieces(text: str, shipped: Shipped) -> Encoded:
+    """The pieces of a German text. InputError says what was given and what is accepted."""
+    if len(text) > MAX_CHARACTERS:
+        raise InputError(
+            "too_long",
+            en=f"Your German has {len(text):,} characters; at most {MAX_CHARACTERS:,} characters and {MAX_TOKENS} word pieces can be read.",
+            zh=f"您的德文有 {len(text):,} 个字符；最多可读取 {MAX_CHARACTERS:,} 个字符、{MAX_TOKENS} 个词片。",
+        )
+    plain = cleaned(text)
+    if not plain:
+        raise InputError("empty", en="The German text is empty: type a German sentence.", zh="德文为空：请输入一个德文句子。")
+    pieces = shipped.tokenizer.encode(plain)
+    if len(pieces.ids) > MAX_TOKENS:
+        raise InputError(
+            "too_long",
+            en=f"Your German has {len(pieces.ids)} word pieces ({len(plain.split())} words); at most {MAX_TOKENS} pieces, "
+            "about 40 words, can be read.",
+            zh=f"您的德文有 {len(pieces.ids)} 个词片（{len(plain.split())} 个词）；最多可读取 {MAX_TOKENS} 个词片，约 40 个词。",
+        )
+    strange = list(dict.fromkeys(piece for token, piece in zip(pieces.ids, pieces.pieces, strict=True) if token == UNKNOWN))
+    if strange:
+        named = "“" + "”, “".join(piece[:12] for piece in strange[:3]) + "”" + (" …" if len(strange) > 3 else "")
+        raise InputError(
+            "unknown_letters",
+            en=f"The model never writes {named}, so it cannot say how likely that is; German letters, digits and punctuation are read.",
+            zh=f"模型从不写 {named}，因此无法给出概率；可以读取德文字母、数字和标点。",
+        )
+    return pieces
+
+
+@torch.no_grad()
+def _read(request: Reading, seen: Explanation, shipped: Shipped) -> Forced:
+    """One watched pass over the pair: the true piece goes in at every position, whatever the model would have said."""
+    tokenizer, model = shipped.tokenizer, shipped.model
+    text = seen.text if request.german is None else request.german
+    ids = _own(seen, shipped) if request.german is None else (*german_pieces(text, shipped).ids, STOP)
+    device = model.embedding.weight.device
+    source = torch.tensor([tokenizer.encode(cleaned(request.sentence)).ids], device=device)
+    wanted = torch.tensor(ids, device=device)
+    trace = Trace("decoder/*/cross/weights")
+    hidden = model(source, torch.tensor([[START, *ids[:-1]]], device=device), torch.ones_like(source, dtype=torch.bool), None, trace)
+    log_p = piece_log_probabilities(model, hidden)[0]  # (target, vocabulary)
+    given = log_p.gather(1, wanted[:, None])
+    best, places = log_p.topk(FAVOURITES, dim=1)
+    labels = [tokenizer.piece(token) for token in ids]
+    listed = [[tokenizer.piece(token) for token in row] for row in places.tolist()]
+    return Forced(
+        source=seen.source,
+        source_space=seen.source_space,
+        target=tuple(piece for piece, _ in labels),
+        target_space=tuple(space for _, space in labels),
+        german=cleaned(text),
+        own=seen.text,
+        own_log_probability=seen.log_probability,
+        own_length=len(seen.target),
+        log_probabilities=_frozen(given[:, 0].cpu().numpy()),
+        ranks=_frozen((1 + (log_p > given).sum(1)).to(torch.int32).cpu().numpy()),
+        favourites=tuple(tuple(piece for piece, _ in row) for row in listed),
+        favourite_space=tuple(tuple(space for _, space in row) for row in listed),
+        probabilities=_frozen(best.exp().cpu().numpy()),
+        cross=_frozen(trace.stack("decoder/*/cross/weights")[:, 0]),
+    )
+
+
+def _own(seen: Explanation, shipped: Shipped) -> tuple[int, ...]:
+    return tuple(shipped.tokenizer.token(piece, space) for piece, space in zip(seen.target, seen.target_space, strict=True))
+
+
+def _frozen(array: NDArray[Any]) -> NDArray[Any]:
+    kept = np.ascontiguousarray(array)
+    kept.setflags(write=False)
+    return kept

@@ -1,0 +1,133 @@
+"""A sentence and its words in another order, read with and without the signal that tells where a word stands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from models.errors import InputError
+from models.layers.positional import sinusoids
+from models.translation.data import START, STOP, Encoded, cleaned
+from models.translation.decode import EXTRA, Cache
+from models.translation.explain import explain
+from models.translation.model import AS_PUBLISHED, Changes
+from models.translation.position_records import MAX_SEED, TEXTBOOK, Positions, Shuffle, TwoOrders
+from models.translation.records import MAX_TOKENS, Explanation, Request
+from models.translation.shipped import Shipped, load
+
+__all__ = ["MAX_SEED", "Positions", "Shuffle", "TwoOrders", "positions", "shuffled"]
+
+
+def positions(requests: Sequence[Shuffle]) -> list[Positions | InputError]:
+    """One answer per request, in order. InputError as from `explain`, and where there are no two different words to change places.
+
+    Without the signal an encoder layer treats all positions alike: what it makes of a word depends on which other words there are, not on
+    where they stand. So a shuffled sentence gives the same vectors in another order, up to the rounding of sums.
+    """
+    shipped = load()
+    read = explain([Request(request.sentence) for request in requests])
+    return [seen if isinstance(seen, InputError) else _answer(request, seen, shipped) for request, seen in zip(requests, read, strict=True)]
+
+
+def _answer(request: Shuffle, seen: Explanation, shipped: Shipped) -> Positions | InputError:
+    pieces = shipped.tokenizer.encode(cleaned(request.sentence))
+    try:
+        order = shuffled(pieces, request.seed)
+    except InputError as error:
+        return error
+    return _both(pieces, order, seen.text, shipped)
+
+
+def shuffled(pieces: Encoded, seed: int) -> tuple[int, ...]:
+    """Where each piece of the shuffled text stood: whole words change places, punctuation marks keep theirs.
+
+    The same seed gives the same order; it is never the text's own. InputError for a seed outside 1 to MAX_SEED, and for a text that has
+    no two different words.
+    """
+    if not isinstance(seed, int) or isinstance(seed, bool) or not 1 <= seed <= MAX_SEED:
+        raise InputError(
+            "seed",
+            en=f"The order has the number {str(seed)[:20]}; orders are numbered 1 to {MAX_SEED:,}.",
+            zh=f"打乱方式的编号是 {str(seed)[:20]}；编号为 1 到 {MAX_SEED:,}。",
+        )
+    words = _words(pieces)
+    moving = [i for i, word in enumerate(words) if any(letter.isalnum() for letter in pieces.pieces[word[0]])]
+    spelled = {i: tuple(pieces.ids[piece] for piece in words[i]) for i in moving}
+    if len(set(spelled.values())) < 2:
+        raise InputError(
+            "one_word",
+            en=f"There is nothing to shuffle: your text has {len(moving)} word{'s' * (len(moving) != 1)}, and it takes two different ones.",
+            zh=f"无法打乱：您的文本有 {len(moving)} 个词，至少需要两个不同的词。",
+        )
+    rng = np.random.default_rng(seed)
+    while True:
+        places = iter(rng.permutation(moving).tolist())
+        chosen = [next(places) if i in spelled else i for i in range(len(words))]
+        if any(spelled[i] != spelled[chosen[i]] for i in moving):
+            return tuple(piece for i in chosen for piece in words[i])
+
+
+def _words(pieces: Encoded) -> list[list[int]]:
+    """Which pieces belong together: a word begins after a space, and at or behind a punctuation mark."""
+    words: list[list[int]] = []
+    after_mark = False
+    for i, (piece, space) in enumerate(zip(pieces.pieces, pieces.space, strict=True)):
+        mark = not any(letter.isalnum() for letter in piece)
+        if not words or space or mark or after_mark:
+            words.append([])
+        words[-1].append(i)
+        after_mark = mark
+    return words
+
+
+@torch.no_grad()
+def _both(pieces: Encoded, order: tuple[int, ...], text: str, shipped: Shipped) -> Positions:
+    """text: the translation of the sentence as it stands, which is known already."""
+    model = shipped.model
+    device = model.embedding.weight.device
+    tokens = torch.tensor([pieces.ids, [pieces.ids[i] for i in order]], device=device)
+    allowed = torch.ones_like(tokens, dtype=torch.bool)
+    signal, silence = (model.encode(tokens, allowed, changes=changes) for changes in (AS_PUBLISHED, Changes(positional=False)))
+    texts = _greedy(torch.stack((signal[1], silence[0], silence[1])), len(order) + EXTRA, shipped)
+    return Positions(
+        source=pieces.pieces,
+        source_space=pieces.space,
+        order=order,
+        size=float(signal[0].norm(dim=1).mean()),
+        signal=_compared(signal, order, text, texts[0]),
+        silence=_compared(silence, order, *texts[1:]),
+        own=_frozen(model.positions[:MAX_TOKENS]),
+        textbook=_frozen(sinusoids(*TEXTBOOK)),
+    )
+
+
+def _compared(vectors: Tensor, order: tuple[int, ...], before: str, after: str) -> TwoOrders:
+    """vectors: (2, piece, d_model), the sentence in its own order and shuffled."""
+    apart = vectors[1] - vectors[0][list(order)]
+    return TwoOrders(_frozen(apart.norm(dim=1)), float(apart.abs().max()), before, after)
+
+
+def _greedy(memory: Tensor, limit: int, shipped: Shipped) -> list[str]:
+    """The greedy translation of each row of what an encoder gave, (row, source, d_model), at most `limit` pieces long."""
+    rows = len(memory)
+    cache = Cache(shipped.model, memory, torch.ones(memory.shape[:2], dtype=torch.bool, device=memory.device), limit, None)
+    last = torch.full((rows,), START, device=memory.device)
+    written: list[list[int]] = [[] for _ in range(rows)]
+    for _ in range(limit):
+        last = cache.step(last).argmax(1)
+        for row, token in zip(written, last.tolist(), strict=True):
+            if not row or row[-1] != STOP:
+                row.append(token)
+        if all(row[-1] == STOP for row in written):
+            break
+    return [shipped.tokenizer.decode(row) for row in written]
+
+
+def _frozen(values: Tensor) -> NDArray[np.float32]:
+    copy = values.float().cpu().numpy().copy()
+    copy.setflags(write=False)
+    return copy

@@ -1,0 +1,177 @@
+"""The pondering network: its tasks, its passes, what a page gets of it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from models.act_rnn import explain as page
+from models.act_rnn.data import BITS, DIGITS, NONE, OUTPUTS, UNITS, drawn, sums, vectors
+from models.act_rnn.explain import compare, explain
+from models.act_rnn.model import Config, PonderingNetwork
+from models.act_rnn.records import EXAMPLES, Comparison, Explanation, Request, read_bits, read_sum
+from models.act_rnn.shipped import Shipped
+from models.checkpoint import CheckpointError
+from models.errors import InputError
+from models.hashing import belongs
+
+
+def network(task: str, limit: int = 6) -> PonderingNetwork:
+    torch.manual_seed(3)
+    model = PonderingNetwork(Config(UNITS[task], OUTPUTS[task], 12, limit)).eval().requires_grad_(False)
+    assert model.halting is not None
+    model.halting.project.weight.mul_(6)  # so that inputs differ in how long they take
+    model.halting.project.bias.fill_(-1.0)
+    return model
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small networks that have learned nothing, in the place of the shipped ones."""
+    models = {task: Shipped(network(task), {}) for task in ("parity", "addition")}
+
+    def load(variant: str) -> Shipped:
+        if variant not in models:
+            raise CheckpointError(variant)
+        return models[variant]
+
+    monkeypatch.setattr(page, "load", load)
+    page._measured.cache_clear()
+
+
+def test_parity_counts_the_ones_alone() -> None:
+    rows = np.zeros((3, BITS), np.int64)
+    rows[0, :4] = [1, -1, 1, 1]
+    rows[1, 5:7] = [1, 1]
+    rows[2, 0] = -1
+    made = vectors(rows)
+    assert made.targets[:, 0].tolist() == [1, 0, 0]
+    assert made.difficulty.tolist() == [4, 2, 1]
+
+
+def test_a_sum_arrives_digit_by_digit_from_the_units_on() -> None:
+    first, second = np.zeros((1, DIGITS), np.int64), np.zeros((1, DIGITS), np.int64)
+    first[0, :3], second[0, :3] = [8, 7, 4], [6, 5, 2]  # 478 + 256 = 734
+    made = sums(first, second, np.array([3]))
+    assert made.inputs[0].argmax(-1).tolist() == [8, 6, 7, 5, 4, 2, 10]
+    assert made.targets[0].tolist() == [NONE, 4, NONE, 3, NONE, 7, 0]
+    assert made.difficulty.tolist() == [2]
+
+
+@pytest.mark.parametrize("task", ["parity", "addition"])
+def test_train_and_test_do_not_overlap(task: str) -> None:
+    def keys(split: str) -> set[bytes]:
+        made = drawn(task, np.random.default_rng(1), 400, split)
+        return {made.inputs[i][made.alive[i]].tobytes() for i in range(len(made))}
+
+    assert not keys("train") & keys("test")
+    assert not keys("train") & keys("val")
+
+
+def test_what_is_drawn_fits_its_split_and_its_hardest() -> None:
+    made = drawn("parity", np.random.default_rng(2), 300, "test", hardest=5)
+    entries = (made.inputs[:, 0, :BITS] - made.inputs[:, 0, BITS:]).astype(np.int64)
+    assert belongs(entries, "test").all()
+    assert set(made.difficulty.tolist()) <= set(range(1, 6))
+
+
+@pytest.mark.parametrize("task", ["parity", "addition"])
+def test_gathered_equals_masked_in_the_network_too(task: str) -> None:
+    model, batch = network(task), drawn(task, np.random.default_rng(4), 40).batch()
+    masked, gathered = (model(batch.inputs, batch.alive, gather=gather) for gather in (False, True))
+    torch.testing.assert_close(gathered.logits[batch.alive], masked.logits[batch.alive], atol=1e-5, rtol=1e-5)
+    assert torch.equal(gathered.steps, masked.steps)
+    assert masked.steps.unique().numel() > 2
+    assert masked.cost[~batch.alive].abs().sum() == 0
+
+
+def test_without_adaptive_time_every_input_takes_the_same_updates() -> None:
+    model = PonderingNetwork(Config(UNITS["addition"], OUTPUTS["addition"], 12, steps=2))
+    assert model.halting is None
+    batch = drawn("addition", np.random.default_rng(4), 5).batch()
+    assert torch.equal(model(batch.inputs, batch.alive).steps, 2 * batch.alive)
+
+
+def test_company_in_a_batch_changes_nothing() -> None:
+    requests = [Request("addition", "478+256"), Request("parity", "1011"), Request("addition", "9+1", epsilon=0.3, bias=1.0)]
+    for together, request in zip(explain(requests), requests, strict=True):
+        (alone,) = explain([request])
+        assert isinstance(together, Explanation) and isinstance(alone, Explanation)
+        assert together.answer == alone.answer and together.updates.tolist() == alone.updates.tolist()
+        np.testing.assert_allclose(together.weights, alone.weights, atol=1e-5)
+
+
+def test_the_sum_that_halts_can_be_read_off() -> None:
+    (seen,) = explain([Request("addition", "478+256")])
+    assert isinstance(seen, Explanation)
+    assert seen.inputs == ("8", "6", "7", "5", "4", "2", "=")
+    assert seen.expected == "734" and seen.difficulty == 2
+    np.testing.assert_allclose(seen.weights.sum(1), 1, atol=1e-5)
+    assert ((seen.weights > 0).sum(1) == seen.updates).all()
+    for t, n in enumerate(seen.updates):
+        before = float(seen.halting[t, : n - 1].sum())
+        assert before < seen.threshold
+        assert seen.remainder[t] == pytest.approx(1 - before, abs=1e-5)
+        assert seen.weights[t, n - 1] == pytest.approx(1 - before, abs=1e-5)
+    assert seen.stopped[-1] == seen.answer and len(seen.stopped) == seen.updates.max()
+    assert seen.ponder == pytest.approx(float((seen.updates + seen.remainder).mean()), abs=1e-5)
+    assert not seen.states.flags.writeable
+
+
+def test_forced_updates_and_the_limit_hold() -> None:
+    forced, limited = explain([Request("parity", "101", forced=3), Request("parity", "101", limit=1)])
+    assert isinstance(forced, Explanation) and isinstance(limited, Explanation)
+    assert forced.updates.tolist() == [3] and forced.weights.tolist() == [[0, 0, 1]]
+    assert limited.updates.tolist() == [1] and limited.limit == 1
+
+
+def test_a_comparison_measures_both_sides_on_the_same_inputs() -> None:
+    (found,) = compare([Request("parity", "1101", forced=1)])
+    assert isinstance(found, Comparison)
+    assert found.before.updates.tolist() != [1] and found.after.updates.tolist() == [1]
+    assert found.ponder[1] == 2.0  # one update, and a remainder of one
+    assert found.ponder[0] > 2.0
+    assert all(0 <= share <= 1 for share in found.accuracy) and min(found.milliseconds) > 0
+
+
+def test_bits_may_be_written_in_many_ways() -> None:
+    assert read_bits("1 0,1") == read_bits("101") == (1, -1, 1)
+    assert read_bits("1..0") == (1, 0, 0, -1)
+    assert read_sum(" 007 + 12 = ") == ("7", "12")
+
+
+@pytest.mark.parametrize(
+    ("request_", "code"),
+    [
+        (Request("parity", ""), "empty"),
+        (Request("parity", "10x1"), "not_bits"),
+        (Request("parity", "1" * 17), "too_long"),
+        (Request("parity", "..."), "no_bit"),
+        (Request("parity", "1" * 5000), "too_long"),
+        (Request("addition", "  "), "empty"),
+        (Request("addition", "12+a"), "not_a_sum"),
+        (Request("addition", "12+"), "not_a_sum"),
+        (Request("addition", "1234567+1"), "too_long"),
+        (Request("sort", "1"), "task"),
+        (Request("parity", "1", epsilon=float("nan")), "epsilon"),
+        (Request("parity", "1", limit=99), "limit"),
+        (Request("parity", "1", forced=-1), "forced"),
+        (Request("parity", "1", bias=9.0), "bias"),
+    ],
+)
+def test_what_cannot_be_read_is_said_in_one_sentence(request_: Request, code: str) -> None:
+    error, fine = explain([request_, Request("parity", "11")])
+    assert isinstance(error, InputError) and error.code == code
+    assert error.text["en"] and error.text["zh"] and len(error.text["en"]) < 160
+    assert isinstance(fine, Explanation)
+
+
+def test_the_examples_can_be_read() -> None:
+    assert all(isinstance(one, Explanation) for one in explain(EXAMPLES))
+
+
+def test_epsilon_of_a_batch_is_each_requests_own() -> None:
+    wide, narrow = explain([Request("parity", "1101", epsilon=0.9), Request("parity", "1101", epsilon=0.0)])
+    assert isinstance(wide, Explanation) and isinstance(narrow, Explanation)
+    assert wide.updates[0] < narrow.updates[0]

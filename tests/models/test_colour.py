@@ -1,0 +1,148 @@
+"""Coloured pictures: an encoder that sees all, a decoder that sees no later level, and a cache that gives the same numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from models.image_transformer.colour import LEVELS, Cache, ColourTransformer, Config, drawn, enlarge
+from models.image_transformer.data import reduced
+from models.trace import Trace
+
+SMALL = Config(side=6, small=3, query=1, memory=2, d_model=16, d_ff=24, n_heads=2, n_encoder=1, n_decoder=2)
+LENGTH = 6 * 6 * 3
+
+
+@pytest.fixture(scope="module")
+def model() -> ColourTransformer:
+    torch.manual_seed(4)
+    return ColourTransformer(SMALL).eval().requires_grad_(False)
+
+
+def pictures(count: int, seed: int = 0) -> tuple[Tensor, Tensor]:
+    generator = torch.Generator().manual_seed(seed)
+    return tuple(torch.randint(LEVELS, (count, side, side, 3), generator=generator) for side in (6, 3))  # type: ignore[return-value]
+
+
+def uniforms(count: int, seed: int = 5) -> NDArray[np.float64]:
+    return np.stack([np.random.default_rng((seed, i)).random(LENGTH) for i in range(count)])
+
+
+def raised(model: ColourTransformer, small: Tensor, **more: object) -> tuple[Tensor, Tensor]:
+    """Levels and bits, each (row, position)."""
+    count = len(small)
+    settings = {"uniforms": uniforms(count), "temperature": [1.0] * count, "top_k": [LEVELS] * count} | more
+    made = list(enlarge(model, small, **settings))  # type: ignore[arg-type]
+    return torch.stack([levels for levels, _ in made], 1), torch.stack([bits for _, bits in made], 1)
+
+
+def bits_of(model: ColourTransformer, levels: Tensor, small: Tensor, **more: object) -> Tensor:
+    """−log₂ p by one pass over the finished picture, (row, position)."""
+    logits = model(levels.view(-1, 6, 6, 3), small, **more).flatten(1, 3)
+    return -logits.log_softmax(-1).gather(2, levels[:, :, None])[..., 0] / np.log(2)
+
+
+def test_a_level_knows_those_before_it_channels_inside_pixels_and_no_later_one(model: ColourTransformer) -> None:
+    picture, small = pictures(1)
+    kept: list[Tensor] = []
+    hook = model.embedding.level.register_forward_hook(lambda module, given, made: kept.append(made.requires_grad_()) or made)
+    logits = model(picture, small).flatten(0, 3)
+    hook.remove()
+    outside = torch.randn(LEVELS)
+    source, own = kept
+    for position, row in enumerate(logits):
+        of_small, of_own = torch.autograd.grad(row @ outside, (source, own), retain_graph=True)
+        seen = of_own[0].any(-1)
+        assert not seen[position + 1 :].any()  # shifted by one: row i brings the level before i
+        assert seen[max(0, position - 2) : position + 1].all()
+        assert of_small[0].any(-1).all()  # all of the small picture is seen from everywhere
+
+
+def test_another_level_changes_only_what_is_made_after_it(model: ColourTransformer) -> None:
+    picture, small = pictures(1)
+    plain = model(picture, small).flatten(1, 3)[0]
+    for position in (0, 1, 2, 3, 40, LENGTH - 2):
+        changed = picture.flatten().clone()
+        changed[position] = (changed[position] + 128) % LEVELS
+        differs = (model(changed.view(1, 6, 6, 3), small).flatten(1, 3)[0] != plain).any(-1)
+        assert not differs[: position + 1].any() and differs[position + 1]
+
+
+def test_making_a_picture_level_by_level_gives_the_numbers_of_one_pass(model: ColourTransformer) -> None:
+    _, small = pictures(3)
+    levels, bits = raised(model, small, temperature=[1.0, 0.6, 1.5], top_k=[LEVELS, 12, 40])
+    torch.testing.assert_close(bits, bits_of(model, levels, small), atol=1e-4, rtol=1e-4)
+
+
+def test_so_it_does_with_less_memory_and_silenced_heads(model: ColourTransformer) -> None:
+    _, small = pictures(2)
+    layout, gains = SMALL.layout(1), torch.ones(2, 2, 2)
+    gains[1, 1, 0] = 0
+    levels, bits = raised(model, small, layout=layout, gains=gains)
+    torch.testing.assert_close(bits, bits_of(model, levels, small, layout=layout, gains=gains), atol=1e-4, rtol=1e-4)
+    assert not torch.allclose(bits, bits_of(model, levels, small))
+
+
+def test_the_cache_holds_a_block_and_its_memory_however_large_the_picture(model: ColourTransformer) -> None:
+    _, small = pictures(1)
+    cache = Cache(model, model.encode(small), SMALL.layout(), None)
+    assert cache._own.shape[2] == (1 + 2) * 6 * 3 < LENGTH
+
+
+def test_a_picture_comes_out_the_same_whatever_the_company(model: ColourTransformer) -> None:
+    _, small = pictures(3)
+    together, _ = raised(model, small)
+    alone, _ = raised(model, small[1:2], uniforms=uniforms(3)[1:2])
+    assert torch.equal(together[1:2], alone)
+
+
+def test_levels_that_are_given_stay(model: ColourTransformer) -> None:
+    picture, small = pictures(1)
+    known = torch.full((1, LENGTH), -1)
+    known[0, :30] = picture.flatten()[:30]
+    levels, bits = raised(model, small, known=known)
+    assert torch.equal(levels[0, :30], picture.flatten()[:30])
+    torch.testing.assert_close(bits, bits_of(model, levels, small), atol=1e-4, rtol=1e-4)
+
+
+def test_a_level_is_the_one_that_a_uniform_number_falls_into() -> None:
+    logits = torch.full((4, LEVELS), -torch.inf)
+    logits[:, [10, 20, 30]] = torch.tensor([0.5, 0.25, 0.25]).log()
+    one, all_of_them = torch.ones(4), torch.full((4,), LEVELS)
+    assert drawn(logits, torch.tensor([0.0, 0.49, 0.51, 0.9999999]), one, all_of_them).tolist() == [10, 10, 20, 30]
+    assert drawn(logits, torch.tensor([0.0, 0.49, 0.51, 0.9999999]), one, torch.ones(4, dtype=torch.long)).tolist() == [10] * 4
+    cold = torch.full((4,), 0.05)
+    assert drawn(logits, torch.tensor([0.1, 0.4, 0.6, 0.99]), cold, all_of_them).tolist() == [10] * 4
+
+
+def test_draws_follow_the_distribution() -> None:
+    generator = np.random.default_rng(1)
+    logits = torch.from_numpy(generator.normal(size=LEVELS) * 2).float().expand(20_000, -1)
+    levels = drawn(logits, torch.from_numpy(generator.random(20_000)), torch.ones(20_000), torch.full((20_000,), LEVELS))
+    seen = torch.bincount(levels, minlength=LEVELS) / 20_000
+    assert (seen - logits[0].softmax(0)).abs().max() < 0.015
+
+
+def test_watching_changes_nothing(model: ColourTransformer) -> None:
+    picture, small = pictures(1)
+    trace = Trace("*/self/queries", "*/cross/weights")
+    torch.testing.assert_close(model(picture, small, trace=trace), model(picture, small))
+    assert trace.stack("*/self/queries").shape == (2, 1, 2, LENGTH, 8)
+    np.testing.assert_allclose(trace.stack("*/cross/weights").sum(-1), 1, rtol=1e-5)
+
+
+def test_a_small_picture_stands_where_the_large_one_has_its_squares(model: ColourTransformer) -> None:
+    below = model.embedding.below.view(6, 6, 3)
+    of_itself = torch.arange(27).view(3, 3, 3)
+    for row, column, channel in ((0, 0, 0), (1, 0, 2), (3, 5, 1), (5, 5, 2)):
+        assert below[row, column, channel] == of_itself[row // 2, column // 2, channel]
+    large = np.arange(LENGTH, dtype=np.uint8).reshape(1, 6, 6, 3)
+    assert reduced(large, 3)[0, 1, 2, 0] == np.rint(large[0, 2:4, 4:6, 0].mean())
+
+
+def test_sides_that_do_not_divide_are_refused() -> None:
+    with pytest.raises(ValueError, match="7 pixels cannot be raised from 3"):
+        ColourTransformer(Config(side=7, small=3))

@@ -1,0 +1,86 @@
+"""Generated inputs: one side for ever, batches that are the same when asked for again, a run that goes on where it stopped."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from models import checkpoint
+from models.act_rnn import recipe as rnn
+from models.generated import Drawn
+from models.hashing import belongs, hashes
+from models.universal_transformer import recipe as ut
+
+CPU = torch.device("cpu")
+
+
+def test_an_input_belongs_to_one_split_alone() -> None:
+    rows = np.random.default_rng(1).integers(-1, 2, (4000, 16))
+    sides = np.stack([belongs(rows, split) for split in ("train", "val", "test")])
+    assert (sides.sum(0) == 1).all()
+    assert 0.03 < sides[2].mean() < 0.07
+    assert (belongs(rows[::-1], "test") == sides[2][::-1]).all()
+
+
+def test_a_hash_is_the_same_on_every_machine_and_differs_between_inputs() -> None:
+    rows = np.array([[1, 2, 3], [1, 3, 2], [0, 2, 3]])
+    assert hashes(rows)[0] == hashes(rows[:1])[0]
+    assert len(set(hashes(np.random.default_rng(2).integers(0, 9, (5000, 8))).tolist())) > 4990
+    with pytest.raises(ValueError, match="train, val, test"):
+        belongs(rows, "dev")
+
+
+def test_a_batch_is_the_same_whenever_it_is_asked_for() -> None:
+    seen: list[float] = []
+
+    def draw(generator: np.random.Generator, done: float) -> Any:
+        seen.append(done)
+        return generator.integers(0, 1000, 4).tolist()
+
+    rounds = [Drawn(draw, 1, number, 5, 10) for number in range(2)]
+    first = [*rounds[0], *rounds[1]]
+    assert [rounds[1][2], rounds[0][1]] == [first[7], first[1]]
+    assert len({tuple(batch) for batch in first}) == 10
+    assert seen[:10] == [i / 10 for i in range(10)]
+    assert Drawn(draw, 2, 0, 5, 10)[0] != first[0]
+
+
+@pytest.mark.parametrize(("module", "variant"), [(rnn, "parity"), (rnn, "addition_without"), (ut, "reverse"), (ut, "copy_ordinary")])
+def test_a_run_stops_goes_on_is_shipped_and_measured(module: Any, variant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checkpoint, "ASSETS", tmp_path / "assets")
+    monkeypatch.setattr(module, "RATES", (2e-3, 4e-3))
+    whole = module.task_of(variant).recipe
+    schedule = dataclasses.replace(whole.schedule, steps=6, every=2, warmup=2, cooldown=2)
+    quick = dataclasses.replace(whole, schedule=schedule, batch=4, trial=2, round=3)
+    where = module.train(tmp_path, tmp_path / "runs", variant, device=CPU, recipe=quick, minutes=0)
+    assert not checkpoint.read_facts(where)["finished"]
+    where = module.train(tmp_path, tmp_path / "runs", variant, device=CPU, recipe=quick, resume=True)
+    facts = checkpoint.read_facts(where)
+    assert facts["finished"] and facts["steps"] == 6
+    assert set(facts["rates"]) == {"0.002", "0.004"}
+    assert facts["recipe"]["schedule"]["peak"] in module.RATES
+    found = module.evaluate(tmp_path, variant, device=CPU, record=True, count=40)
+    assert 0 <= found["value"] <= 1
+    assert json.loads(json.dumps(found)) == found
+    assert checkpoint.read_facts(where)["figure"]["value"] == found["value"]
+
+
+def test_an_unknown_variant_is_named() -> None:
+    for module in (rnn, ut):
+        with pytest.raises(ValueError, match="sorting"):
+            module.task_of("sorting")
+
+
+def test_what_is_compared_has_as_many_parameters() -> None:
+    for name in ut.TASKS:
+        sizes = [sum(p.numel() for p in ut.task_of(f"{name}{kind}").build().parameters()) for kind in ("", "_ordinary", "_fixed")]
+        assert max(sizes) < 1.1 * min(sizes), (name, sizes)
+    for name in ("parity", "addition"):
+        sizes = [sum(p.numel() for p in rnn.task_of(f"{name}{kind}").build().parameters()) for kind in ("", "_without")]
+        assert sizes[0] - sizes[1] == rnn.task_of(name).d_model + 1  # the halting unit

@@ -1,0 +1,337 @@
+"""What a page gets of the picture models: pictures with their layout, surprise and weights, or one sentence that says why not."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from models import stored
+from models.checkpoint import CheckpointError
+from models.errors import InputError
+from models.image_transformer import explain as module
+from models.image_transformer import reading
+from models.image_transformer.colour import ColourTransformer
+from models.image_transformer.colour import Config as ColourConfig
+from models.image_transformer.data import reduced
+from models.image_transformer.explain import Comparison, Explanation, Request, Step, compare, explain, generate, weights
+from models.image_transformer.model import Config, ImageTransformer
+from models.image_transformer.pixelcnn import Config as PixelConfig
+from models.image_transformer.pixelcnn import PixelCNN
+from models.image_transformer.records import MODELS, PATTERNS, spelled
+from models.image_transformer.shipped import HeldOut, Together
+
+SMALL = {"d_model": 16, "d_ff": 24, "n_heads": 2, "n_layers": 2}
+KEPT = Request(mode="complete", picture="test:1", keep=14, kind=10, count=2)
+RAISED = Request(mode="enlarge", picture="test:0", count=2)
+
+
+def still(model: torch.nn.Module) -> None:
+    """A network that has learned nothing, but whose every part matters."""
+    model.eval().requires_grad_(False)
+    for parameter in model.parameters():
+        parameter.normal_(std=0.3)
+
+
+@pytest.fixture(scope="module")
+def networks() -> tuple[Together, ColourTransformer]:
+    torch.manual_seed(6)
+    rows, tiles = ImageTransformer(Config(**SMALL)), ImageTransformer(Config(pattern="local_2d", query=(7, 7), memory=(7, 7), **SMALL))
+    pixelcnn = PixelCNN(PixelConfig(features=8, readout=12, n_layers=2))
+    colour = ColourTransformer(ColourConfig(d_model=16, d_ff=24, n_heads=2, n_decoder=2))
+    for model in (rows, tiles, pixelcnn, colour):
+        still(model)
+    return Together((rows, tiles), pixelcnn, 7.5), colour
+
+
+@pytest.fixture(autouse=True)
+def shipped(networks: tuple[Together, ColourTransformer], monkeypatch: pytest.MonkeyPatch) -> Together:
+    """Small networks and random pictures in the place of the shipped ones."""
+    draw = np.random.default_rng(1)
+    grey, colour = (draw.integers(0, 256, shape).astype(np.uint8) for shape in ((3, 28, 28), (2, 16, 16, 3)))
+    held = HeldOut(grey, np.arange(3), colour, np.arange(2))
+    for each in (module, reading):
+        monkeypatch.setattr(each, "together", lambda: networks[0])
+        monkeypatch.setattr(each, "enlarger", lambda: networks[1])
+    monkeypatch.setattr(reading, "held_out", lambda: held)
+    return networks[0]
+
+
+def one(request: Request) -> Explanation:
+    (found,) = explain([request])
+    assert isinstance(found, Explanation), found
+    return found
+
+
+def refused(request: Request) -> InputError:
+    (found,) = explain([request])
+    assert isinstance(found, InputError)
+    assert found.text["en"].endswith(".") and found.text["zh"].endswith("。")
+    assert len(found.text["en"]) < 300
+    return found
+
+
+def same(a: Explanation, b: Explanation) -> None:
+    for first, second in zip(a.made, b.made, strict=True):
+        np.testing.assert_array_equal(first.pictures, second.pictures)
+        np.testing.assert_allclose(first.bits, second.bits, atol=2e-3)
+        np.testing.assert_allclose(first.queries.astype(float), second.queries.astype(float), atol=0.02)
+    if a.surprise is not None and b.surprise is not None:
+        np.testing.assert_allclose(a.surprise, b.surprise, atol=2e-3)
+
+
+def test_a_made_picture_comes_with_its_order_its_blocks_and_its_surprise(shipped: Together) -> None:
+    seen = one(Request(kind=3, count=2))
+    assert tuple(made.pattern for made in seen.made) == PATTERNS
+    for made, model in zip(seen.made, shipped.patterns, strict=True):
+        assert made.pictures.shape == made.bits.shape == (2, 28, 28)
+        assert (made.pictures.dtype, made.bits.dtype) == (np.uint8, np.float32)
+        assert made.order.tolist() == [row * 28 + column for row, column in model.layout.order]
+        assert made.starts.tolist() == [*(block.start for block in model.layout.blocks), 784]
+        for block, part in zip(model.layout.blocks, np.split(made.memory, made.ends[:-1]), strict=True):
+            assert part.tolist() == list(block.memory)
+        assert made.ends[-1] == len(made.memory)
+        assert made.queries.shape == made.keys.shape == (2, 2, 784, 8)
+        assert made.queries.dtype == np.float16
+    assert seen.given is None and seen.small is None
+    assert seen.read is not None and seen.surprise is not None
+    np.testing.assert_array_equal(seen.read, seen.made[1].pictures[0])
+    assert seen.surprise.shape == (len(MODELS), 28, 28)
+    np.testing.assert_allclose(seen.surprise[1], seen.made[1].bits[0], atol=2e-3)
+
+
+def test_what_is_unlike_the_training_pictures_is_said_to_be(shipped: Together, monkeypatch: pytest.MonkeyPatch) -> None:
+    mean = float(np.mean(one(KEPT).surprise[1]))
+    for above, unusual in ((mean - 0.01, True), (mean + 0.01, False), (None, False)):
+        monkeypatch.setattr(module, "together", lambda above=above: dataclasses.replace(shipped, surprising_above=above))
+        assert one(KEPT).unusual is unusual
+
+
+def test_the_kept_rows_stay_and_each_continuation_is_another() -> None:
+    seen = one(KEPT)
+    assert seen.given is not None
+    np.testing.assert_array_equal(seen.read, seen.given)
+    for made in seen.made:
+        for picture in made.pictures:
+            np.testing.assert_array_equal(picture[:14], seen.given[:14])
+        assert (made.pictures[0, 14:] != made.pictures[1, 14:]).any()
+        assert (made.pictures[0, 14:] != seen.given[14:]).any()
+
+
+def test_a_picture_may_travel_in_the_request() -> None:
+    picture = np.random.default_rng(2).integers(0, 256, (28, 28)).astype(np.uint8)
+    np.testing.assert_array_equal(one(dataclasses.replace(KEPT, picture=spelled(picture))).given, picture)
+
+
+def test_the_surprise_is_that_of_the_models_as_trained() -> None:
+    plain, changed = one(KEPT), one(dataclasses.replace(KEPT, silenced=(("local_2d", 0, 0),), flange=2))
+    np.testing.assert_allclose(plain.surprise, changed.surprise, atol=2e-3)
+    made = one(Request(silenced=(("local_2d", 0, 0),)))
+    assert abs(made.surprise[1] - made.made[1].bits[0]).max() > 0.01
+
+
+def test_a_small_picture_is_raised_channel_by_channel() -> None:
+    seen = one(RAISED)
+    (made,) = seen.made
+    assert made.pattern == "colour"
+    assert made.pictures.shape == made.bits.shape == (2, 16, 16, 3)
+    assert made.order.tolist() == [i // 3 for i in range(768)] and made.starts[-1] == 768
+    assert seen.given is not None and seen.small is not None
+    np.testing.assert_array_equal(seen.small, reduced(seen.given[None], 8)[0])
+    assert seen.read is None and seen.surprise is None and not seen.unusual
+    assert made.queries.shape == (2, 2, 768, 8)
+    np.testing.assert_allclose(weights(seen, "colour", 1).sum(-1), 1, atol=1e-5)
+
+
+@pytest.mark.parametrize("request_", [Request(count=2), KEPT, RAISED], ids=["generate", "complete", "enlarge"])
+def test_steps_add_up_to_the_picture(request_: Request) -> None:
+    steps: list[Step] = []
+    final = None
+    for (entry,) in generate([request_]):
+        if isinstance(entry, list):
+            steps += entry
+        else:
+            assert isinstance(entry, Explanation) and final is None
+            final = entry
+    assert final is not None
+    at = 0
+    for step in steps:
+        assert step.first == at and step.levels.shape == step.bits.shape
+        at += step.levels.shape[-1]
+    levels, bits = (np.concatenate([getattr(step, name) for step in steps], -1) for name in ("levels", "bits"))
+    assert levels.dtype == np.uint8 and bits.dtype == np.float32
+    for i, made in enumerate(final.made):
+        place = np.arange(768) if made.pattern == "colour" else made.order
+        np.testing.assert_array_equal(levels[i], made.pictures.reshape(2, -1)[:, place])
+        np.testing.assert_array_equal(bits[i], made.bits.reshape(2, -1)[:, place])
+
+
+def test_a_kept_part_comes_at_once() -> None:
+    first = next(entry for (entry,) in generate([KEPT]) if entry)
+    assert isinstance(first, list)
+    assert first[0].first == 0 and first[0].levels.shape[-1] >= 14 * 28
+
+
+def test_the_same_request_gives_the_same_picture_whatever_the_company() -> None:
+    requests = [Request(seed=4, count=2), Request(seed=5, kind=2, temperature=0.5, top_k=30), KEPT, RAISED, Request(seed=4, kind=1)]
+    for alone, among in zip([one(request) for request in requests], explain(requests), strict=True):
+        assert isinstance(among, Explanation)
+        same(alone, among)
+    few, many = one(Request(seed=4)), one(Request(seed=4, count=3))
+    np.testing.assert_array_equal(few.made[0].pictures[0], many.made[0].pictures[0])
+
+
+def test_a_bad_request_spoils_no_other() -> None:
+    good, bad = Request(seed=4), Request(kind=77)
+    first, error, second = explain([good, bad, KEPT])
+    assert isinstance(error, InputError)
+    assert isinstance(first, Explanation) and isinstance(second, Explanation)
+    same(first, one(good))
+    turns = list(generate([bad, good]))
+    assert isinstance(turns[0][0], InputError) and all(turn[0] is None for turn in turns[1:])
+    assert isinstance(turns[-1][1], Explanation)
+    assert isinstance(compare([bad, good])[0], InputError)
+
+
+def test_nothing_changed_costs_nothing() -> None:
+    (found,) = compare([Request(seed=3)])
+    assert isinstance(found, Comparison)
+    same(found.before, found.after)
+    np.testing.assert_allclose(found.forced, np.stack([made.bits[0] for made in found.before.made]), atol=2e-3)
+
+
+@pytest.mark.parametrize(
+    ("change", "reached"),
+    [
+        ({"silenced": (("local_1d", 1, 0),)}, 0),
+        ({"silenced": (("local_2d", 0, 1),)}, 1),
+        ({"memory_rows": 1}, 0),
+        ({"flange": 2}, 1),
+    ],
+)
+def test_an_intervention_changes_the_picture_of_its_own_pattern_alone(change: dict[str, object], reached: int) -> None:
+    (found,) = compare([Request(seed=3, **change)])  # type: ignore[arg-type]
+    assert isinstance(found, Comparison)
+    same(found.before, one(Request(seed=3)))
+    for i in range(2):
+        before, after = found.before.made[i], found.after.made[i]
+        assert (before.pictures != after.pictures).any() == (i == reached)
+        assert (abs(found.forced[i] - before.bits[0]).max() > 0.01) == (i == reached)
+    assert found.forced.shape == (2, 28, 28) and found.forced.dtype == np.float32
+
+
+def test_less_memory_is_seen_in_the_blocks() -> None:
+    cut = one(Request(memory_rows=0, flange=0))
+    assert [len(made.memory) for made in cut.made] == [0, 0]
+    assert len(one(Request(memory_rows=2)).made[0].memory) < len(one(Request()).made[0].memory)
+
+
+def test_an_enlargement_can_be_compared_too() -> None:
+    (found,) = compare([dataclasses.replace(RAISED, silenced=(("colour", 0, 0),))])
+    assert isinstance(found, Comparison)
+    assert found.forced.shape == (1, 16, 16, 3)
+    assert abs(found.forced - found.before.made[0].bits[:1]).max() > 0.001
+
+
+def test_weights_are_those_of_the_picture_in_view() -> None:
+    seen = one(Request(seed=2))
+    for made in seen.made:
+        found = weights(seen, made.pattern, 1)
+        slots = max(np.diff(np.concatenate([[0], made.ends])) + np.diff(made.starts))
+        assert found.shape == (2, 784, slots) and found.dtype == np.float32
+        np.testing.assert_allclose(found.sum(-1), 1, atol=1e-5)
+    with pytest.raises(KeyError):
+        weights(seen, "colour", 0)
+    with pytest.raises(IndexError):
+        weights(seen, "local_1d", 2)
+
+
+def test_a_result_survives_the_disk(tmp_path: Path) -> None:
+    path = tmp_path / "first.npz"
+    seen = one(Request())
+    stored.save(path, seen, 12.0, "cpu")
+    again, milliseconds, device = stored.load(path, Explanation)
+    assert (milliseconds, device) == (12.0, "cpu")
+    same(seen, again)
+    assert again.made[0].queries.dtype == np.float16 and again.made[0].starts.dtype == np.int16
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ({"mode": "dream"}, "mode"),
+        ({"mode": 3}, "mode"),
+        ({"kind": 11}, "kind"),
+        ({"kind": -1}, "kind"),
+        ({"kind": True}, "kind"),
+        ({"kind": "boot"}, "kind"),
+        ({"seed": -1}, "seed"),
+        ({"seed": 10**30}, "seed"),
+        ({"seed": 1.5}, "seed"),
+        ({"temperature": 0.0}, "temperature"),
+        ({"temperature": math.nan}, "temperature"),
+        ({"temperature": math.inf}, "temperature"),
+        ({"temperature": "hot"}, "temperature"),
+        ({"top_k": 0}, "top_k"),
+        ({"top_k": 257}, "top_k"),
+        ({"count": 0}, "count"),
+        ({"count": 5}, "count"),
+        ({"memory_rows": 5}, "memory_rows"),
+        ({"memory_rows": -1}, "memory_rows"),
+        ({"flange": 8}, "flange"),
+        ({"flange": None}, "flange"),
+        ({"silenced": (("local_1d", 2, 0),)}, "silenced"),
+        ({"silenced": (("local_1d", 0, 2),)}, "silenced"),
+        ({"silenced": (("local_1d", 0, -1),)}, "silenced"),
+        ({"silenced": (("colour", 0, 0),)}, "silenced"),
+        ({"silenced": (("local_1d", 0),)}, "silenced"),
+        ({"silenced": ("local_1d",)}, "silenced"),
+        ({"silenced": "local_1d"}, "silenced"),
+        ({"mode": "complete"}, "no_picture"),
+        ({"mode": "complete", "picture": 5}, "no_picture"),
+        ({"mode": "complete", "picture": "test:0", "keep": 13}, "keep"),
+        ({"mode": "complete", "picture": "test:0", "keep": None}, "keep"),
+        ({"mode": "complete", "picture": "test:3"}, "picture"),
+        ({"mode": "complete", "picture": "test:-1"}, "picture"),
+        ({"mode": "complete", "picture": "test:" + "9" * 5000}, "picture"),
+        ({"mode": "complete", "picture": "test:²"}, "picture"),
+        ({"mode": "complete", "picture": "<script>"}, "picture"),
+        ({"mode": "complete", "picture": "é" * 40}, "picture"),
+        ({"mode": "complete", "picture": spelled(np.zeros((28, 27), np.uint8))}, "picture"),
+        ({"mode": "complete", "picture": spelled(np.zeros((16, 16, 3), np.uint8))}, "picture"),
+        ({"mode": "enlarge"}, "no_picture"),
+        ({"mode": "enlarge", "picture": "test:2"}, "picture"),
+        ({"mode": "enlarge", "picture": spelled(np.zeros((28, 28), np.uint8))}, "picture"),
+    ],
+)
+def test_an_absurd_request_gets_one_sentence(change: dict[str, object], code: str) -> None:
+    assert refused(Request(**change)).code == code  # type: ignore[arg-type]
+
+
+def test_without_the_model_of_coloured_pictures_nothing_is_enlarged(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing() -> ColourTransformer:
+        raise CheckpointError("no model.json in colour: train it first")
+
+    monkeypatch.setattr(reading, "enlarger", missing)
+    error, seen = explain([RAISED, Request()])
+    assert isinstance(error, InputError) and error.code == "not_shipped"
+    assert isinstance(seen, Explanation)
+
+
+def test_a_turn_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a clock that every block of positions moves on by 10 ms."""
+    now = [0.0]
+
+    def clock() -> float:
+        now[0] += 0.01
+        return now[0]
+
+    monkeypatch.setattr(module.time, "perf_counter", clock)
+    steps = [entry for (entry,) in generate([Request()]) if isinstance(entry, list) and entry]
+    longest = max(step[0].levels.shape[-1] for step in steps)
+    assert longest <= 3 * module.STRIDE
+    assert sum(step[0].levels.shape[-1] for step in steps) == 784

@@ -1,0 +1,201 @@
+"""From files of pictures to shipped, measured models, on a small scale; and the ladder beside them."""
+
+from __future__ import annotations
+
+import dataclasses
+import gzip
+import io
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+from models import __main__ as program
+from models import checkpoint
+from models.image_transformer import colour, ladder, pixelcnn, recipe
+from models.image_transformer import data as files
+from models.image_transformer.data import Pictures, Round, in_batches, reduced
+from models.image_transformer.model import Config, ImageTransformer
+from models.image_transformer.shipped import read
+from models.training import Schedule
+
+CPU = torch.device("cpu")
+HELD_OUT, COUNT = 6, 30
+QUICK = Schedule(steps=20, warmup=4, decay=0.0, cooldown=6, average=2, every=5, precision="32-true")
+TINY: dict[str, Any] = {"d_model": 16, "d_ff": 24, "n_heads": 2, "n_layers": 1}
+VARIANTS = {
+    "local_1d": lambda: ImageTransformer(Config(**TINY)),
+    "local_2d": lambda: ImageTransformer(Config("local_2d", query=(7, 7), memory=(7, 7), **TINY)),
+    "pixelcnn": lambda: pixelcnn.PixelCNN(pixelcnn.Config(features=8, readout=12, n_layers=2)),
+    "colour": lambda: colour.ColourTransformer(colour.Config(d_model=16, d_ff=24, n_heads=2, n_encoder=1, n_decoder=1)),
+}
+
+
+def idx(path: Path, values: np.ndarray, offset: int) -> None:
+    """A file of bytes behind a header, as Fashion-MNIST has them."""
+    with gzip.open(path, "wb", compresslevel=1) as file:
+        file.write(bytes(offset) + values.astype(np.uint8).tobytes())
+
+
+def jpeg(levels: np.ndarray) -> bytes:
+    file = io.BytesIO()
+    Image.fromarray(levels).save(file, "JPEG")
+    return file.getvalue()
+
+
+@pytest.fixture
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Pictures with a dark and a bright half, of few levels; models are small and assets go to an own folder."""
+    generator = np.random.default_rng(2)
+    (tmp_path / "fashion-mnist").mkdir()
+    for name, count in (("train", COUNT + HELD_OUT), ("t10k", 8)):
+        levels = generator.integers(0, 4, (count, 28, 28)) + np.where(np.arange(28) < 14, 0, 200)
+        idx(tmp_path / "fashion-mnist" / f"{name}-images-idx3-ubyte.gz", levels, 16)
+        idx(tmp_path / "fashion-mnist" / f"{name}-labels-idx1-ubyte.gz", np.arange(count) % 10, 8)
+    coloured: dict[str, np.ndarray] = {}
+    for name, count in (("train", COUNT + HELD_OUT), ("test", 4)):
+        plain = np.repeat(generator.integers(0, 256, (count, 1, 1, 3), dtype=np.uint8), 32, 1).repeat(32, 2)
+        packed = [jpeg(levels) for levels in plain]
+        coloured[f"{name}_jpeg"] = np.frombuffer(b"".join(packed), np.uint8)
+        coloured[f"{name}_offset"] = np.cumsum([0, *map(len, packed)]).astype(np.int32)
+        coloured[f"{name}_label"] = (np.arange(count) % 10).astype(np.uint8)
+    np.savez(tmp_path / "cifar10_jpeg.npz", **coloured)
+    monkeypatch.setattr(checkpoint, "ASSETS", tmp_path / "assets")
+    monkeypatch.setattr(files, "HELD_OUT", HELD_OUT)
+    monkeypatch.setattr(recipe, "VARIANTS", VARIANTS)
+    return tmp_path
+
+
+def quick(variant: str, **more: Any) -> recipe.Recipe:
+    return dataclasses.replace(recipe.task_of(variant).recipe, schedule=QUICK, batch=4, round=5, trial=8, **{"rate": None, **more})
+
+
+def chosen(data: Path, variant: str) -> None:
+    """A learning rate that was chosen before."""
+    run = data / "runs" / "image_transformer" / variant / "1"
+    run.mkdir(parents=True)
+    (run / "rates.json").write_text('{"0.012": 1.0}')
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_twenty_steps_lower_the_loss(data: Path, variant: str) -> None:
+    chosen(data, variant)
+    where = recipe.train(data, data / "runs", variant, device=CPU, recipe=quick(variant))
+    log = json.loads((where / "training.json").read_text())
+    assert log[-1]["step"] == 20 and log[-1]["loss"] < log[0]["loss"] - 0.02
+    found = recipe.evaluate(data, variant, device=CPU)
+    assert 0 < found["value"] < 12 and found["metric"] == "bits/dim" and found["split"] == "test"
+
+
+def test_a_model_is_trained_with_the_best_of_three_rates_shipped_and_measured(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    where = recipe.train(data, data / "runs", "local_2d", device=CPU, recipe=quick("local_2d"))
+    facts = checkpoint.read_facts(where)
+    assert where.name == "local_2d" and facts["finished"] and facts["steps"] == 20 and "Fashion-MNIST" in facts["licence"]
+    assert sorted(map(float, facts["rates"])) == list(recipe.RATES)
+    assert facts["recipe"]["schedule"]["peak"] == min(recipe.RATES, key=lambda rate: facts["rates"][f"{rate:g}"])
+    assert read("local_2d", where).facts["config"]["pattern"] == "local_2d"
+    found = recipe.evaluate(data, "local_2d", device=CPU, record=True)
+    assert found["n"] == 8 and found["seeds"] == [{"seed": 1, "value": found["value"]}]
+    assert f"misses the {facts['recipe']['target']}" in capsys.readouterr().out  # it learned for twenty steps
+    recipe.evaluate(data, "local_2d", device=CPU, split="val", record=True)
+    facts = checkpoint.read_facts(where)
+    assert facts["figure"]["value"] == found["value"] and facts["validation"]["n"] == HELD_OUT
+    assert facts["surprising_above"] > facts["validation"]["value"]
+    with pytest.raises(ValueError, match="not of train"):
+        recipe.evaluate(data, "local_2d", device=CPU, split="train", record=True)
+
+
+def test_the_command_line_knows_each_labs_own_options_and_no_other(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    chosen(data, "local_1d")
+    recipe.train(data, data / "runs", device=CPU, recipe=quick("local_1d"))
+    told = ["evaluate", "image_transformer", "--data", str(data), "--device", "cpu", "--json"]
+    assert program.main(told) == 0
+    found = json.loads(capsys.readouterr().out.splitlines()[-1])
+    keys = {"slug", "variant", "split", "metric", "value", "n", "seeds", "seconds", "device"}
+    assert found.keys() >= keys and found["variant"] == "local_1d"
+    with pytest.raises(SystemExit):
+        program.main([*told, "--beam", "2"])
+    assert program.main([*told, "--variant", "local_3d"]) == 1
+    assert "not local_3d" in capsys.readouterr().err
+
+
+def test_bits_per_dim_is_what_the_pictures_probabilities_say(data: Path) -> None:
+    pictures = files.fashion(data, "test")
+    model = VARIANTS["local_1d"]().eval()
+    with torch.no_grad():
+        levels = torch.from_numpy(pictures.levels.astype(np.int64))
+        logits = model(levels, torch.from_numpy(pictures.kinds))
+        p = logits.double().softmax(-1).gather(3, levels[..., None])
+    assert recipe.bits_per_dim(model, pictures, size=3) == pytest.approx(-float(p.log2().mean()), rel=1e-5)
+
+
+def test_a_pass_meets_every_picture_once_in_an_order_of_its_own() -> None:
+    pictures = Pictures(np.arange(24, dtype=np.uint8).reshape(24, 1, 1), np.arange(24) % 10)
+    passes = []
+    for first in (0, 4):
+        rounds = [Round(pictures, 2, 3, 1, number, 10, 0.5) for number in range(first, first + 4)]
+        passes.append([int(level) for part in rounds for i in range(len(part)) for level in part[i].picture.flatten()])
+    assert sorted(passes[0]) == sorted(passes[1]) == list(range(24)) and passes[0] != passes[1]
+    again = Round(pictures, 2, 3, 1, 2, 10, 0.5)
+    assert torch.equal(again[1].picture, Round(pictures, 2, 3, 1, 2, 10, 0.5)[1].picture)
+    told = torch.cat([part[i].told for part in (Round(pictures, 2, 12, 1, n, 10, 0.5) for n in range(20)) for i in range(12)])
+    assert 0.4 < (told == 10).float().mean() < 0.6  # half of them are not told their kind
+
+
+def test_the_last_training_pictures_are_held_out(data: Path) -> None:
+    train, val, test = (files.fashion(data, split) for split in ("train", "val", "test"))
+    assert (len(train), len(val), len(test)) == (COUNT, HELD_OUT, 8)
+    assert train.kinds.tolist() + val.kinds.tolist() == [i % 10 for i in range(COUNT + HELD_OUT)]
+    with pytest.raises(ValueError, match="not dev"):
+        files.fashion(data, "dev")
+    with pytest.raises(FileNotFoundError):
+        files.fashion(data / "nowhere", "test")
+
+
+def test_coloured_pictures_come_with_their_own_small_ones(data: Path) -> None:
+    pictures = recipe.task_of("colour").pictures(data, "val")
+    assert pictures.levels.shape == (HELD_OUT, 16, 16, 3) and pictures.small is not None and pictures.small.shape == (HELD_OUT, 8, 8, 3)
+    np.testing.assert_array_equal(pictures.small, reduced(pictures.levels, 8))
+    (batch,) = in_batches(pictures, 10)
+    assert batch.told.shape == (HELD_OUT, 8, 8, 3)
+    with pytest.raises(ValueError, match="cannot be averaged"):
+        reduced(pictures.levels, 5)
+
+
+def test_an_unknown_variant_is_named(data: Path) -> None:
+    with pytest.raises(ValueError, match="not local_3d"):
+        recipe.train(data, data / "runs", "local_3d", device=CPU)
+
+
+def test_the_ladder_measures_other_ways_on_the_same_pictures(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    chosen(data, "pixelcnn")
+    recipe.train(data, data / "runs", "pixelcnn", device=CPU, recipe=quick("pixelcnn"))
+    found = recipe.evaluate(data, "pixelcnn", device=CPU, record=True)
+    assert program.main(["ladder", "image_transformer", "--data", str(data)]) == 0
+    rungs = {rung["key"]: rung for rung in json.loads((data / "assets" / "image_transformer" / "ladder.json").read_text())}
+    assert list(rungs) == ["uniform", "histogram", "png", "webp", "pixelcnn", "glow"]  # a model that is not there has no rung
+    assert rungs["uniform"]["value"] == 8 and rungs["pixelcnn"]["value"] == found["value"]
+    assert 2 < rungs["histogram"]["value"] < 4.6  # four levels, learned from thirty pictures
+    assert rungs["png"]["value"] > 2 and rungs["webp"]["value"] > 2  # four levels at random: two bits, and the file around them
+    assert [key for key, rung in rungs.items() if rung["published"]] == ["glow"]
+    assert all(rung["source"] for rung in rungs.values()) and "written" in capsys.readouterr().out
+
+
+def test_a_histogram_costs_what_it_has_learned() -> None:
+    learn = Pictures(np.array([[[0, 7]], [[255, 7]]], np.uint8), np.zeros(2, np.int64))
+    half, sure = (1 + ladder.SMOOTHING) / (2 + 256 * ladder.SMOOTHING), (2 + ladder.SMOOTHING) / (2 + 256 * ladder.SMOOTHING)
+    assert ladder.histogram(learn, learn) == pytest.approx(-(math.log2(half) + math.log2(sure)) / 2)
+
+
+def test_a_file_of_one_picture_is_counted_whole() -> None:
+    levels = np.random.default_rng(1).integers(0, 256, (3, 28, 28), dtype=np.uint8)
+    value, frame = ladder.filed(Pictures(levels, np.zeros(3, np.int64)), "PNG", optimize=True)
+    file = io.BytesIO()
+    Image.fromarray(levels[0]).save(file, "PNG", optimize=True)
+    assert value == pytest.approx(len(file.getvalue()) * 8 / 784, rel=0.01) and value > 8  # noise cannot be pressed, and a header is added
+    assert 0 < frame < 1

@@ -1,0 +1,148 @@
+"""Relative attention: skewing is the direct formula, in blocks and in one piece, forwards and backwards."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from models.layers.relative import BLOCK, direct_attention, relative_attention, skewed_attention, skewing, weights_of
+from models.trace import Trace
+
+SHAPES = {
+    "one block": (24, 24, 24),
+    "an odd length": (37, 37, 37),
+    "several blocks": (2 * BLOCK + 5, 2 * BLOCK + 5, 2 * BLOCK + 5),
+    "as long as a block": (BLOCK, BLOCK, BLOCK),
+    "more distances than positions": (19, 19, 64),
+    "fewer distances than positions": (BLOCK + 9, BLOCK + 9, 11),
+    "one distance": (30, 30, 1),
+    "one query of a cache": (1, 70, 33),
+    "some queries of a cache": (BLOCK + 1, 150, 90),
+    "one position": (1, 1, 1),
+}
+everywhere = pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())
+
+
+def inputs(shape: tuple[int, int, int], dtype: torch.dtype = torch.float64, gradient: bool = False) -> list[Tensor]:
+    """Query, key, value and E_r for (queries, keys, distances)."""
+    generator = torch.Generator().manual_seed(3)
+    queries, keys, distances = shape
+    sizes = ((2, 3, queries, 8), (2, 3, keys, 8), (2, 3, keys, 8), (3, distances, 8))
+    return [torch.randn(size, generator=generator, dtype=dtype).requires_grad_(gradient) for size in sizes]
+
+
+@everywhere
+def test_blocks_of_skewed_scores_are_the_direct_formula(shape: tuple[int, int, int]) -> None:
+    query, key, value, table = inputs(shape, torch.float32)
+    torch.testing.assert_close(
+        relative_attention(query, key, value, table), direct_attention(query, key, value, table), atol=1e-5, rtol=1e-5
+    )
+
+
+@everywhere
+def test_its_own_gradients_are_those_of_the_direct_formula(shape: tuple[int, int, int]) -> None:
+    four = inputs(shape, gradient=True)
+    ours, theirs = relative_attention(*four), direct_attention(*four)
+    outside = torch.randn_like(ours)
+    for one, other in zip(torch.autograd.grad(ours, four, outside), torch.autograd.grad(theirs, four, outside), strict=True):
+        torch.testing.assert_close(one, other)
+
+
+def test_its_gradients_are_those_of_small_differences() -> None:
+    four = [torch.randn(size, dtype=torch.float64, requires_grad=True) for size in ((1, 1, 5, 2), (1, 1, 7, 2), (1, 1, 7, 2), (1, 4, 2))]
+    assert torch.autograd.gradcheck(relative_attention, four)
+
+
+@pytest.mark.parametrize("length", [1, 2, 31, 64, 97])
+def test_skewing_all_at_once_is_the_direct_formula(length: int) -> None:
+    four = inputs((length, length, length))
+    torch.testing.assert_close(skewed_attention(*four), direct_attention(*four))
+
+
+def test_without_distances_it_is_plain_causal_attention() -> None:
+    query, key, value, _ = inputs((BLOCK + 7, BLOCK + 7, 1))
+    expected = torch.nn.functional.scaled_dot_product_attention(query, key, value, is_causal=True)
+    torch.testing.assert_close(relative_attention(query, key, value, None), expected)
+    query.requires_grad_()
+    torch.testing.assert_close(relative_attention(query, key, value, None), expected)
+
+
+@pytest.mark.parametrize("distances", [1, 30, 70, 90])
+def test_the_last_position_alone_is_the_last_row_of_all(distances: int) -> None:
+    query, key, value, table = inputs((70, 70, distances))
+    torch.testing.assert_close(
+        relative_attention(query[:, :, -1:], key, value, table), relative_attention(query, key, value, table)[:, :, -1:]
+    )
+
+
+def test_a_query_never_sees_the_future() -> None:
+    query, key, value, table = inputs((90, 90, 40))
+    before = relative_attention(query, key, value, table)
+    key[:, :, 50:], value[:, :, 50:] = 9.0, 9.0
+    after = relative_attention(query, key, value, table)
+    assert torch.equal(before[:, :, :50], after[:, :, :50])
+    assert not torch.allclose(before[:, :, 50:], after[:, :, 50:])
+
+
+def test_distances_beyond_the_trained_ones_share_the_last_embedding() -> None:
+    query, key, value, table = inputs((80, 80, 10))
+    longer = torch.cat((table, table[:, -1:].expand(-1, 70, -1)), 1)
+    torch.testing.assert_close(relative_attention(query, key, value, table), relative_attention(query, key, value, longer))
+
+
+def test_no_tensor_is_larger_than_a_block_of_scores() -> None:
+    length = 1024
+    query, key, value, table = (one.requires_grad_() for one in inputs((length, length, length), torch.float32))
+    largest = 0
+
+    class Sizes(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
+            nonlocal largest
+            found = func(*args, **(kwargs or {}))
+            if isinstance(found, Tensor):
+                largest = max(largest, found.numel())
+            return found
+
+    with Sizes():
+        relative_attention(query, key, value, table).sum().backward()
+    assert largest <= 2 * 3 * BLOCK * length
+
+
+def test_each_step_of_skewing_is_kept_and_ends_at_the_direct_formula() -> None:
+    query, table = torch.randn(7, 4, dtype=torch.float64), torch.randn(7, 4, dtype=torch.float64)
+    steps = skewing(query, table)
+    assert [tuple(one.shape) for one in (steps.product, steps.padded, steps.reshaped, steps.sliced)] == [(7, 7), (7, 8), (8, 7), (7, 7)]
+    assert torch.equal(steps.padded[:, 1:], steps.product)
+    assert not steps.padded[:, 0].any()
+    assert torch.equal(steps.reshaped.flatten(), steps.padded.flatten())
+    assert torch.equal(steps.sliced, steps.reshaped[1:])
+    torch.testing.assert_close(steps.sliced[steps.allowed], steps.direct[steps.allowed])
+    assert not torch.allclose(steps.sliced[~steps.allowed], steps.direct[~steps.allowed])  # garbage above the diagonal
+
+
+def test_watched_weights_are_those_of_the_output() -> None:
+    query, key, value, table = inputs((20, 45, 30))
+    trace = Trace("weights", keep={"head": [2, 0], "query": [19, 3]})
+    output = relative_attention(query, key, value, table, None, trace)
+    (weights,) = trace.stack("weights")
+    expected = output[:, [2, 0]][:, :, [19, 3]]
+    torch.testing.assert_close(torch.from_numpy(weights).double() @ value[:, [2, 0]], expected, atol=1e-6, rtol=1e-5)
+    torch.testing.assert_close(weights_of(query[:, :, 3:4], key, table, [28]) @ value, output[:, :, 3:4])
+    assert not weights[:, :, 1, 29:].any()
+
+
+def test_a_silenced_head_gives_nothing() -> None:
+    query, key, value, table = inputs((12, 12, 12))
+    gain = torch.ones(2, 3, dtype=torch.float64)
+    gain[1, 2] = 0
+    plain, silenced = relative_attention(query, key, value, table), relative_attention(query, key, value, table, gain)
+    assert not silenced[1, 2].any()
+    assert torch.equal(silenced[0], plain[0])
+
+
+def test_more_queries_than_keys_are_refused() -> None:
+    query, key, value, table = inputs((5, 5, 5))
+    with pytest.raises(ValueError, match="5 queries for 4 keys"):
+        relative_attention(query, key[:, :, :4], value[:, :, :4], table)

@@ -1,0 +1,268 @@
+"""The Universal Transformer: its block over depth, who stops and is still attended to, its tasks, what a page gets of it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from benchmarks import ponder as benchmark
+from models.checkpoint import CheckpointError
+from models.errors import InputError
+from models.hashing import belongs
+from models.layers.act import Stop
+from models.trace import Trace
+from models.universal_transformer import explain as page
+from models.universal_transformer import stories
+from models.universal_transformer.data import CHARACTERS, NONE, characters, columns, lengths, sums, words
+from models.universal_transformer.explain import compare, explain
+from models.universal_transformer.model import Config, OrdinaryConfig, OrdinaryTransformer, UniversalTransformer
+from models.universal_transformer.records import EXAMPLES, Comparison, Explanation, Request
+from models.universal_transformer.shipped import Model, Shipped
+from models.universal_transformer.stories import PUT, TOOK, WENT, Fact
+
+
+def network(vocabulary: int = len(CHARACTERS), words: int = 1, steps: int = 0) -> UniversalTransformer:
+    torch.manual_seed(3)
+    model = UniversalTransformer(Config(vocabulary, words, 16, 24, 2, limit=6, steps=steps)).eval().requires_grad_(False)
+    if model.halting is not None:
+        model.halting.project.weight.mul_(6)  # so that positions differ in how long they take
+        model.halting.project.bias.fill_(-1.0)
+    return model
+
+
+def of_stories() -> UniversalTransformer:
+    return network(len(stories.WORDS), stories.SENTENCE)
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small networks that have learned nothing, in the place of the shipped ones; beside "copy" stands an ordinary one."""
+    models: dict[str, Model] = {"reverse": network(), "addition": network(), "copy": network(), "stories": of_stories()}
+    models["copy_ordinary"] = OrdinaryTransformer(OrdinaryConfig(len(CHARACTERS), 1, 16, 24, 2, 2)).eval()
+
+    def load(variant: str) -> Shipped:
+        if variant not in models:
+            raise CheckpointError(variant)
+        return Shipped(models[variant], {})
+
+    monkeypatch.setattr(page, "load", load)
+    page._measured.cache_clear()
+
+
+def letters(count: int = 5, n: int = 7) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    batch = characters("reverse", np.random.default_rng(1), count, n).batch()
+    alive = batch.alive.clone()
+    alive[-1, 9:] = False  # the last one is shorter
+    return batch.tokens, batch.places, alive
+
+
+def test_gathered_equals_masked() -> None:
+    model, (tokens, places, alive) = network(), letters()
+    told = torch.tensor([1.0, 0.0, 1.0, 1.0, 1.0])
+    for stop in (None, Stop(torch.full((5, 1), 0.2), torch.tensor([[6], [2], [6], [6], [4]]))):
+        masked, gathered = model(tokens, places, alive, stop, told), model.gathered(tokens, places, alive, stop, told)
+        assert torch.equal(masked.pondered.steps, gathered.pondered.steps)
+        assert masked.pondered.steps[alive].unique().numel() > 2
+        torch.testing.assert_close(gathered.logits[alive], masked.logits[alive], atol=1e-5, rtol=1e-5)
+
+
+def test_padding_ponders_nothing_and_is_attended_to_by_nobody() -> None:
+    model, (tokens, places, alive) = network(), letters()
+    trace = Trace("step/*/weights")
+    done = model(tokens, places, alive, trace=trace)
+    assert done.pondered.cost[~alive].abs().sum() == 0
+    weights = trace.stack("step/*/weights")  # (step, batch, head, query, key)
+    assert weights[:, -1, :, :, 9:].max() == 0
+    changed = tokens.clone()
+    changed[-1, 9:] = 7
+    torch.testing.assert_close(model(changed, places, alive).logits[-1, :9], done.logits[-1, :9])
+
+
+def test_a_stopped_position_stays_put_and_is_still_attended_to() -> None:
+    model, (tokens, places, alive) = network(), letters(2)
+    alive = torch.ones_like(alive)
+    stop = Stop(0.01, 6, forced=torch.tensor([[1] + [4] * 14] * 2))
+    trace = Trace("step/*/state", "step/*/weights")
+    model(tokens, places, alive, stop, trace=trace)
+    states, weights = trace.stack("step/*/state"), trace.stack("step/*/weights")
+    np.testing.assert_array_equal(states[1, :, 0], states[0, :, 0])
+    np.testing.assert_array_equal(states[3, :, 0], states[0, :, 0])
+    assert not np.allclose(states[1, :, 1], states[0, :, 1])
+    assert (weights[1:, :, :, 1:, 0] > 0).all()
+
+
+def test_the_step_signal_and_the_place_are_told() -> None:
+    model, (tokens, places, alive) = network(), letters()
+    plain = model(tokens, places, alive).logits
+    assert not torch.allclose(plain, model(tokens, places, alive, told=torch.zeros(5)).logits)
+    assert not torch.allclose(plain, model(tokens, places + 3, alive).logits)
+    torch.testing.assert_close(plain, model(tokens, places, alive, told=torch.ones(5)).logits)
+
+
+def test_one_block_serves_every_step() -> None:
+    few, many = (sum(p.numel() for p in network(steps=steps).parameters()) for steps in (2, 9))
+    assert few == many
+    with pytest.raises(ValueError, match="nothing to gather"):
+        network(steps=2).gathered(*letters())
+
+
+def test_reversing_and_copying_share_their_places_with_the_answer() -> None:
+    made = words(np.array([[0, 1, 2]]), backwards=True)
+    assert "".join(CHARACTERS[t] for t in made.tokens[0, :, 0]) == "abc=___"
+    assert [CHARACTERS[t] for t in made.targets[0, 4:]] == ["c", "b", "a"]
+    assert made.places[0].tolist() == [0, 1, 2, 3, 0, 1, 2]
+    assert (made.targets[0, :4] == NONE).all()
+
+
+def test_digits_of_one_column_share_their_place() -> None:
+    made = sums(np.array([[4, 7, 8]]), np.array([[2, 5, 6]]))
+    assert "".join(CHARACTERS[t] for t in made.tokens[0, :, 0]) == "478+256=____"
+    assert "".join(CHARACTERS[t] for t in made.targets[0, 8:]) == "0734"
+    assert made.places[0].tolist() == [1, 2, 3, 0, 1, 2, 3, 0, 0, 1, 2, 3]
+    assert made.difficulty.tolist() == [2]
+    assert columns(40) == 19 and max(lengths("addition")) <= 20
+
+
+@pytest.mark.parametrize("task", ["reverse", "addition", "copy"])
+def test_train_and_test_do_not_overlap_on_characters(task: str) -> None:
+    def keys(split: str) -> set[bytes]:
+        made = characters(task, np.random.default_rng(1), 200, 3 if task != "addition" else 5, split)
+        return {row.tobytes() for row in made.tokens}
+
+    assert not keys("train") & keys("test")
+
+
+def test_train_and_test_do_not_overlap_on_stories() -> None:
+    generator = np.random.default_rng(1)
+    rows = np.stack([stories.encoded(*stories.story(generator, i % 4))[0].reshape(-1) for i in range(60)])
+    assert (belongs(rows, "train").astype(int) + belongs(rows, "val") + belongs(rows, "test") == 1).all()
+
+
+def test_a_story_is_answered_by_what_was_said_last() -> None:
+    facts = [
+        Fact(PUT, "john", "key", "box"),
+        Fact(TOOK, "emma", "box"),
+        Fact(WENT, "mary", "park"),
+        Fact(TOOK, "mary", "box"),
+        Fact(WENT, "mary", "garden"),
+    ]
+    assert stories.answer(facts, "mary") == ("garden", (4,))
+    assert stories.answer(facts, "box") == ("garden", (3, 4))
+    assert stories.answer(facts, "key") == ("garden", (0, 3, 4))
+    assert stories.answer(facts, "john") == (stories.NOBODY, ())
+    assert stories.answer(facts[:2], "key") == (stories.NOBODY, ())
+    assert stories.answer(facts, "coin") == (stories.NOBODY, ())
+
+
+@pytest.mark.parametrize("needed", [0, 1, 2, 3])
+def test_a_drawn_story_needs_the_facts_that_were_asked_for(needed: int) -> None:
+    generator = np.random.default_rng(5)
+    for _ in range(20):
+        facts, about = stories.story(generator, needed)
+        found, used = stories.answer(facts, about)
+        assert len(used) == needed and (found == stories.NOBODY) == (needed == 0)
+        assert stories.LEAST <= len(facts) <= stories.LONGEST
+
+
+def test_company_in_a_batch_changes_nothing() -> None:
+    requests = [
+        Request("reverse", "abcdef", ""),
+        Request(),
+        Request("reverse", "xy", "", epsilon=0.4),
+        Request("reverse", "word", "", told=False),
+    ]
+    for together, request in zip(explain(requests), requests, strict=True):
+        (alone,) = explain([request])
+        assert isinstance(together, Explanation) and isinstance(alone, Explanation)
+        assert together.answer == alone.answer and together.steps.tolist() == alone.steps.tolist()
+        np.testing.assert_allclose(together.attention, alone.attention, atol=1e-5)
+
+
+def test_the_sum_that_halts_can_be_read_off() -> None:
+    (seen,) = explain([Request("addition", "95678+4322", "")])
+    assert isinstance(seen, Explanation)
+    assert "".join(seen.positions) == "95678+04322=______" and seen.expected == "100000"
+    np.testing.assert_allclose(seen.weights.sum(0), 1, atol=1e-5)
+    for position, n in enumerate(seen.steps):
+        before = float(seen.halting[: n - 1, position].sum())
+        assert seen.remainder[position] == pytest.approx(1 - before, abs=1e-5)
+        assert seen.totals[n - 1, position] == 1 and seen.distance[n - 1, position] < 1e-5
+    assert seen.attention.shape == (seen.steps.max(), 2, 18, 18)
+    np.testing.assert_allclose(seen.attention.sum(-1), 1, atol=1e-5)
+    assert seen.stopped[-1] == seen.answer and len(seen.stopped) == seen.steps.max()
+
+
+def test_the_facts_that_an_answer_needs_are_named() -> None:
+    (seen,) = explain([Request()])
+    assert isinstance(seen, Explanation)
+    assert seen.expected == "bedroom" and seen.facts == (0, 1, 3) and seen.difficulty == 3
+    assert seen.positions[-1] == "where is the key" and seen.wanted == (4,)
+
+
+def test_other_networks_stand_beside_where_they_are_shipped() -> None:
+    copied, reversed_ = explain([Request("copy", "ab", ""), Request("reverse", "ab", "")])
+    assert isinstance(copied, Explanation) and isinstance(reversed_, Explanation)
+    assert [one.variant for one in copied.beside] == ["ordinary"] and reversed_.beside == ()
+
+
+def test_a_comparison_measures_both_sides_on_the_same_inputs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page, "SAMPLE", 8)
+    page._sample.cache_clear()
+    (found,) = compare([Request("reverse", "abc", "", forced=1)])
+    page._sample.cache_clear()
+    assert isinstance(found, Comparison)
+    assert set(found.after.steps.tolist()) == {1} and found.before.steps.max() > 1
+    assert found.ponder[1] == 2.0 and found.ponder[0] > 2.0
+    assert all(0 <= share <= 1 for share in found.accuracy) and min(found.milliseconds) > 0
+
+
+def test_a_story_may_end_with_its_question_and_be_written_in_capitals() -> None:
+    (seen,) = explain([Request("stories", "Mary went to the garden. Where is Mary?", "")])
+    assert isinstance(seen, Explanation) and seen.expected == "garden"
+
+
+@pytest.mark.parametrize(
+    ("request_", "code"),
+    [
+        (Request("stories", "", "where is mary"), "empty"),
+        (Request("stories", "mary went to the garden.", ""), "no_question"),
+        (Request("stories", "mary went to the moon.", "where is mary"), "unknown_words"),
+        (Request("stories", "mary went to the garden.", "where is <b>batman</b>"), "unknown_words"),
+        (Request("stories", "mary took the garden.", "where is mary"), "sentence"),
+        (Request("stories", "mary went to the garden.", "where is the garden"), "question"),
+        (Request("stories", "mary went to the garden. " * 11, "where is mary"), "too_long"),
+        (Request("reverse", " ", ""), "empty"),
+        (Request("copy", "naïve", ""), "not_letters"),
+        (Request("copy", "a" * 41, ""), "too_long"),
+        (Request("addition", "", ""), "empty"),
+        (Request("addition", "1+b", ""), "not_a_sum"),
+        (Request("addition", "1+2+3", ""), "not_a_sum"),
+        (Request("addition", f"{10**19}+1", ""), "too_long"),
+        (Request("addition", "1" * 5000, ""), "too_long"),
+        (Request("sort", "abc", ""), "task"),
+        (Request("copy", "abc", "", epsilon=2.0), "epsilon"),
+        (Request("copy", "abc", "", forced=True), "forced"),
+    ],
+)
+def test_what_cannot_be_read_is_said_in_one_sentence(request_: Request, code: str) -> None:
+    error, fine = explain([request_, Request("copy", "abc", "")])
+    assert isinstance(error, InputError) and error.code == code
+    assert error.text["en"] and error.text["zh"] and len(error.text["en"]) < 180
+    assert isinstance(fine, Explanation)
+
+
+def test_somebody_who_never_appeared_is_no_error() -> None:
+    (seen,) = explain([Request("stories", "mary went to the garden.", "where is peter")])
+    assert isinstance(seen, Explanation) and seen.expected == stories.NOBODY and seen.facts == ()
+
+
+def test_the_examples_can_be_read() -> None:
+    assert all(isinstance(one, Explanation) for one in explain(EXAMPLES))
+
+
+@pytest.mark.parametrize("mean", benchmark.MEANS)
+def test_the_benchmark_draws_steps_of_the_mean_that_it_names(mean: float) -> None:
+    drawn = benchmark.durations(mean, (benchmark.BATCH, benchmark.LENGTH))
+    assert float(drawn.double().mean()) == pytest.approx(mean, abs=0.02)
+    assert int(drawn.min()) == 1 and int(drawn.max()) == benchmark.LIMIT
