@@ -1,0 +1,1 @@
+"""Adaptive computation time in a recurrent network: parity, and addition digit by digit."""

@@ -1,0 +1,138 @@
+"""What the pondering network learns from: parity and sums, made by seeded generators; train and test told apart by a hash of the input."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from models.hashing import belongs
+
+Ints = NDArray[np.int64]
+Array = NDArray[np.float32]
+
+BITS = 16  # entries of a vector
+DIGITS = 6  # digits of a number
+NONE = -1  # the target of an input after which no answer is wanted
+END = 10  # the input behind the last digits of a sum, after which its highest digit is wanted
+FIRST, SECOND = 11, 12  # units that say whose digit it is
+UNITS = {"parity": 2 * BITS, "addition": 13}  # units of an input
+OUTPUTS = {"parity": 2, "addition": 10}
+CARRIES = 0.3  # share of sums with many columns that add up to 9, so that carries run far
+
+
+class Batch(NamedTuple):
+    """inputs: (batch, input, unit); alive: (batch, input), False at padding; targets: (batch, input), NONE where no answer is wanted."""
+
+    inputs: Tensor
+    alive: Tensor
+    targets: Tensor
+
+    def to(self, device: torch.device) -> Batch:
+        """The same batch on another device."""
+        return Batch(*(tensor.to(device) for tensor in self))
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Inputs with their answers, as in `Batch`. difficulty: (batch,), bits that are not 0, or carries."""
+
+    inputs: Array
+    alive: NDArray[np.bool_]
+    targets: Ints
+    difficulty: Ints
+
+    def __len__(self) -> int:
+        return len(self.inputs)
+
+    def __getitem__(self, part: slice) -> Inputs:
+        return Inputs(self.inputs[part], self.alive[part], self.targets[part], self.difficulty[part])
+
+    def batch(self) -> Batch:
+        """As tensors."""
+        return Batch(*(torch.from_numpy(np.ascontiguousarray(a)) for a in (self.inputs, self.alive, self.targets)))
+
+
+def vectors(entries: Ints) -> Inputs:
+    """entries: (batch, BITS) of −1, 0 and 1 -> one input each; the answer is 1 where an odd number of them is 1.
+
+    An entry has two units: one says that it is 1, one that it is −1.
+    """
+    units = np.concatenate((entries == 1, entries == -1), 1).astype(np.float32)
+    targets = ((entries == 1).sum(1) % 2)[:, None].astype(np.int64)
+    return Inputs(units[:, None], np.ones((len(entries), 1), np.bool_), targets, np.abs(entries).sum(1))
+
+
+def sums(first: Ints, second: Ints, width: Ints) -> Inputs:
+    """first, second: (batch, DIGITS) digits, the lowest first, 0 beyond width (batch,) -> digits one by one.
+
+    The lowest digit of the first number, the lowest of the second, the next of the first, …, and END. After each digit of the second number
+    the sum's digit is wanted, after END its highest. Difficulty: carries.
+    """
+    count = len(first)
+    length = 2 * int(width.max()) + 1
+    inputs = np.zeros((count, length, UNITS["addition"]), np.float32)
+    targets = np.full((count, length), NONE, np.int64)
+    alive = np.arange(length) <= 2 * width[:, None]
+    row = np.arange(count)
+    carry, carries = np.zeros(count, np.int64), np.zeros(count, np.int64)
+    for i in range(int(width.max())):
+        inside = i < width
+        total = first[:, i] + second[:, i] + carry
+        inputs[row, 2 * i, first[:, i]], inputs[row, 2 * i + 1, second[:, i]] = inside, inside
+        inputs[row, 2 * i, FIRST], inputs[row, 2 * i + 1, SECOND] = inside, inside
+        targets[inside, 2 * i + 1] = total[inside] % 10
+        carry = np.where(inside, total // 10, carry)
+        carries += np.where(inside, total // 10, 0)
+    inputs[row, 2 * width, END] = 1
+    targets[row, 2 * width] = carry
+    return Inputs(inputs, alive, targets, carries)
+
+
+def drawn(
+    task: str, generator: np.random.Generator, count: int, split: str = "train", hardest: int | None = None, hard: float = 0.0
+) -> Inputs:
+    """`count` inputs of a task; every difficulty up to the hardest (bits, or digits of a number) is as likely as the others.
+
+    split: which inputs may come, "train", "val" or "test", told by the hash of the input alone. hard: share of inputs that are of the
+    hardest kind beside.
+    """
+    most = hardest or (BITS if task == "parity" else DIGITS)
+    found: list[Ints] = []
+    have = 0
+    while have < count:
+        tries = count + count // 2 if split == "train" else 24 * count
+        rows = _parity(generator, tries, most, hard) if task == "parity" else _addition(generator, tries, most, hard)
+        found.append(rows[belongs(rows, split)])
+        have += len(found[-1])
+    rows = np.concatenate(found)[:count]
+    if task == "parity":
+        return vectors(rows)
+    return sums(rows[:, 1 : 1 + DIGITS], rows[:, 1 + DIGITS :], rows[:, 0])
+
+
+def _sizes(generator: np.random.Generator, count: int, most: int, hard: float) -> Ints:
+    """(count,) 1 … most, a share `hard` of them `most`."""
+    return np.where(generator.random(count) < hard, most, generator.integers(1, most + 1, count))
+
+
+def _parity(generator: np.random.Generator, count: int, most: int, hard: float) -> Ints:
+    """(count, BITS): a random number of entries, 1 … most, anywhere, are −1 or 1, the others 0 (Graves, 2016, §3.1)."""
+    bits = _sizes(generator, count, most, hard)
+    signs = generator.integers(0, 2, (count, BITS)) * 2 - 1
+    order = generator.random((count, BITS)).argsort(1).argsort(1)
+    return np.where(order < bits[:, None], signs, 0)
+
+
+def _addition(generator: np.random.Generator, count: int, most: int, hard: float) -> Ints:
+    """(count, 1 + 2 · DIGITS): the width, the first number, the second, each the lowest digit first."""
+    width = _sizes(generator, count, most, hard)
+    digits = generator.integers(0, 10, (count, 2, DIGITS))
+    chained = (generator.random((count, 1)) < CARRIES) & (generator.random((count, DIGITS)) < 0.7)
+    digits[:, 1] = np.where(chained, 9 - digits[:, 0], digits[:, 1])
+    digits *= np.arange(DIGITS) < width[:, None, None]
+    return np.concatenate((width[:, None], digits.reshape(count, -1)), 1)

@@ -1,0 +1,278 @@
+"""What a page asks of the pondering networks, and what it gets: arrays and strings, nothing of torch."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from models.act_rnn.data import BITS, DIGITS, NONE, Batch, Inputs, drawn, sums, vectors
+from models.act_rnn.model import PonderingNetwork, Thought
+from models.act_rnn.records import (
+    EXAMPLES,
+    Array,
+    Comparison,
+    Explanation,
+    Request,
+    check,
+    read_bits,
+    read_sum,
+)
+from models.act_rnn.shipped import load
+from models.checkpoint import CheckpointError
+from models.errors import InputError
+from models.layers.act import Stop
+from models.trace import OFF, Trace
+
+__all__ = ["EXAMPLES", "Comparison", "Explanation", "Request", "compare", "explain"]
+
+WITHOUT = "_without"
+SAMPLE = 200  # held-out inputs that a comparison measures on
+
+
+@dataclass(frozen=True)
+class _Read:
+    """A request that can be answered. inputs: of one row."""
+
+    request: Request
+    inputs: Inputs
+    labels: tuple[str, ...]
+
+
+def _plain(request: Request) -> Request:
+    """The same input for the network as it was trained."""
+    return Request(request.task, request.text)
+
+
+def _read(request: Request) -> _Read:
+    """InputError where an option lies outside what there is, or the text is neither bits nor a sum."""
+    check(request)
+    if request.task == "parity":
+        entries = read_bits(request.text)
+        label = "".join({1: "1", -1: "0", 0: "."}[entry] for entry in entries)
+        row = np.zeros((1, BITS), np.int64)
+        row[0, : len(entries)] = entries
+        return _Read(request, vectors(row), (label,))
+    first, second = read_sum(request.text)
+    width = max(len(first), len(second))
+    digits = np.zeros((2, 1, DIGITS), np.int64)
+    for row, number in zip(digits, (first, second), strict=True):
+        row[0, : len(number)] = [int(digit) for digit in reversed(number)]
+    inputs = sums(digits[0], digits[1], np.array([width]))
+    pairs = zip(reversed(first.rjust(width, "0")), reversed(second.rjust(width, "0")), strict=True)
+    return _Read(request, inputs, (*(digit for pair in pairs for digit in pair), "="))
+
+
+def _readable(requests: Sequence[Request]) -> list[_Read | InputError]:
+    found: list[_Read | InputError] = []
+    for request in requests:
+        try:
+            found.append(_read(request))
+        except InputError as error:
+            found.append(error)
+    return found
+
+
+def _together(parts: Sequence[Inputs]) -> Inputs:
+    """Inputs of one task side by side, padded to the longest."""
+    length = max(part.inputs.shape[1] for part in parts)
+
+    def padded(values: NDArray[np.generic], fill: float) -> NDArray[np.generic]:
+        width = [(0, 0), (0, length - values.shape[1]), *[(0, 0)] * (values.ndim - 2)]
+        return np.pad(values, width, constant_values=fill)
+
+    return Inputs(
+        np.concatenate([padded(part.inputs, 0) for part in parts]),
+        np.concatenate([padded(part.alive, False) for part in parts]),
+        np.concatenate([padded(part.targets, NONE) for part in parts]),
+        np.concatenate([part.difficulty for part in parts]),
+    )
+
+
+def _stop(requests: Iterable[Request], model: PonderingNetwork, device: torch.device) -> Stop:
+    """When inputs are done, a row for each request."""
+    asked = list(requests)
+    forced = torch.tensor([one.forced for one in asked], device=device)
+    return Stop(
+        torch.tensor([float(one.epsilon) for one in asked], device=device),
+        torch.tensor([one.limit or model.config.limit for one in asked], device=device),
+        torch.tensor([float(one.bias) for one in asked], device=device),
+        forced if bool(forced.any()) else None,
+    )
+
+
+def _pass(read: Sequence[_Read], model: PonderingNetwork, trace: Trace = OFF) -> tuple[Thought, Batch]:
+    """The network on some requests as they are."""
+    device = model.readout.weight.device
+    requests = [one.request for one in read]
+    batch = _together([one.inputs for one in read]).batch().to(device)
+    told = torch.tensor([float(one.told) for one in requests], device=device)
+    stop = None if model.halting is None else _stop(requests, model, device)
+    thought: Thought = model(batch.inputs, batch.alive, stop, told, trace)
+    return thought, batch
+
+
+def _said(task: str, logits: Tensor, wanted: Sequence[int]) -> str:
+    """The answer, (input, output) logits read at the wanted inputs."""
+    chosen = logits.argmax(-1).tolist()
+    if task == "parity":
+        return ("even", "odd")[chosen[wanted[0]]]
+    digits = "".join(str(chosen[i]) for i in reversed(wanted))
+    return digits.lstrip("0") or "0"
+
+
+def _right(one: _Read) -> str:
+    """The right answer."""
+    targets = one.inputs.targets[0]
+    wanted = [i for i, target in enumerate(targets) if target != NONE]
+    if one.request.task == "parity":
+        return ("even", "odd")[int(targets[0])]
+    return "".join(str(targets[i]) for i in reversed(wanted)).lstrip("0") or "0"
+
+
+def _frozen(values: NDArray[np.generic]) -> Array:
+    copy = np.ascontiguousarray(values, dtype=np.float32).copy()
+    copy.setflags(write=False)
+    return copy
+
+
+@torch.no_grad()
+def _explained(read: Sequence[_Read]) -> list[Explanation]:
+    """Answer and watch; requests of one task share every pass."""
+    result: list[Explanation | None] = [None] * len(read)
+    for task in sorted({one.request.task for one in read}):
+        rows = [i for i, one in enumerate(read) if one.request.task == task]
+        together = [read[i] for i in rows]
+        for i, seen in zip(rows, _watched(task, together), strict=True):
+            result[i] = seen
+    return [one for one in result if one is not None]
+
+
+def _watched(task: str, read: Sequence[_Read]) -> list[Explanation]:
+    model = load(task).model
+    trace = Trace("input/*/step/*/halting", "input/*/step/*/weight", "input/*/step/*/state", budget=(64 << 20) * len(read))
+    thought, _ = _pass(read, model, trace)
+    beside = _without(task, read)
+    return [_folded(task, row, one, model, thought, trace, beside[row]) for row, one in enumerate(read)]
+
+
+def _without(task: str, read: Sequence[_Read]) -> list[str]:
+    """What the network without adaptive computation time answers; "" where it is not shipped."""
+    try:
+        model = load(task + WITHOUT).model
+    except CheckpointError:
+        return ["" for _ in read]
+    thought, _ = _pass(read, model)
+    return [_said(task, thought.logits[row], _wanted(one)) for row, one in enumerate(read)]
+
+
+def _wanted(one: _Read) -> tuple[int, ...]:
+    return tuple(i for i, target in enumerate(one.inputs.targets[0]) if target != NONE)
+
+
+def _folded(task: str, row: int, one: _Read, model: PonderingNetwork, thought: Thought, trace: Trace, without: str) -> Explanation:
+    length = len(one.labels)
+    updates = thought.steps[row, :length].cpu().numpy()
+    most = int(updates.max())
+    halting, weights, totals, distance = (np.zeros((length, most), np.float32) for _ in range(4))
+    states = np.zeros((length, most, model.config.d_model), np.float32)
+    for t in range(length):
+        n = int(updates[t])
+        name = f"input/{t}/step/*"
+        halting[t, :n] = trace.stack(f"{name}/halting")[:n, row]
+        weights[t, :n] = trace.stack(f"{name}/weight")[:n, row]
+        states[t, :n] = trace.stack(f"{name}/state")[:n, row]
+        states[t, n:] = states[t, n - 1]
+        totals[t] = np.minimum(halting[t].cumsum(), 1)
+        totals[t, n - 1 :] = 1
+        distance[t] = np.linalg.norm(states[t] - states[t, n - 1], axis=-1) / math.sqrt(model.config.d_model)
+    wanted = _wanted(one)
+    logits = thought.logits[row]
+    cost = thought.cost[row, :length]
+    whole = np.array(updates, np.int64)
+    whole.setflags(write=False)
+    return Explanation(
+        inputs=one.labels,
+        wanted=wanted,
+        answer=_said(task, logits, wanted),
+        expected=_right(one),
+        probability=_frozen(logits.softmax(-1).amax(-1)[list(wanted)].cpu().numpy()),
+        updates=whole,
+        remainder=_frozen(thought.remainder[row, :length].cpu().numpy()),
+        halting=_frozen(halting),
+        weights=_frozen(weights),
+        totals=_frozen(totals),
+        distance=_frozen(distance),
+        states=_frozen(states),
+        stopped=_earlier(task, one, model, most),
+        threshold=1 - float(one.request.epsilon),
+        limit=one.request.limit or model.config.limit,
+        ponder=float(cost.mean()),
+        difficulty=int(one.inputs.difficulty[0]),
+        without=without,
+    )
+
+
+def _earlier(task: str, one: _Read, model: PonderingNetwork, most: int) -> tuple[str, ...]:
+    """For each n up to `most`, the answer if every input were done after n updates at the latest: all of them in one pass."""
+    asked = one.request
+    counts = range(1, most + 1)
+    changed = [dataclasses.replace(asked, forced=n) if asked.forced else dataclasses.replace(asked, limit=n) for n in counts]
+    rows = [dataclasses.replace(one, request=request) for request in changed]
+    thought, _ = _pass(rows, model)
+    return tuple(_said(task, logits, _wanted(one)) for logits in thought.logits)
+
+
+def explain(requests: Sequence[Request]) -> list[Explanation | InputError]:
+    """Answer and watch: one result per request, in order; an InputError stands where a request could not be read."""
+    found = _readable(requests)
+    done = iter(_explained([one for one in found if isinstance(one, _Read)]))
+    return [one if isinstance(one, InputError) else next(done) for one in found]
+
+
+@lru_cache(maxsize=2)
+def _sample(task: str) -> Inputs:
+    """Held-out inputs, the same ones for every comparison."""
+    return drawn(task, np.random.default_rng(2), SAMPLE, "test")
+
+
+@lru_cache(maxsize=64)
+def _measured(task: str, options: Request) -> tuple[float, float, float]:
+    """Accuracy, mean N + R and milliseconds of the sample under a request's options; what has stopped is not computed."""
+    model = load(task).model
+    device = model.readout.weight.device
+    inputs = _sample(task)
+    batch = inputs.batch().to(device)
+    told = torch.full((len(inputs),), float(options.told), device=device)
+    stop = _stop([options] * len(inputs), model, device)
+    with torch.no_grad():
+        begin = time.perf_counter()
+        thought: Thought = model(batch.inputs, batch.alive, stop, told, gather=True)
+        milliseconds = (time.perf_counter() - begin) * 1000
+    wanted = batch.targets != NONE
+    right = (thought.logits.argmax(-1) == batch.targets)[wanted]
+    ponder = thought.cost.sum() / batch.alive.sum()
+    return float(right.double().mean()), float(ponder), milliseconds
+
+
+def compare(requests: Sequence[Request]) -> list[Comparison | InputError]:
+    """Each request without and with its changes: the answer, and accuracy, ponder and time on held-out inputs; one result per request."""
+    found = _readable(requests)
+    read = [one for one in found if isinstance(one, _Read)]
+    both = _explained([*(dataclasses.replace(one, request=_plain(one.request)) for one in read), *read])
+    done = []
+    for one, before, after in zip(read, both[: len(read)], both[len(read) :], strict=True):
+        task = one.request.task
+        measures = zip(_measured(task, Request(task, "")), _measured(task, dataclasses.replace(one.request, text="")), strict=True)
+        accuracy, ponder, milliseconds = measures
+        done.append(Comparison(before, after, accuracy, ponder, milliseconds, SAMPLE))
+    filled = iter(done)
+    return [one if isinstance(one, InputError) else next(filled) for one in found]

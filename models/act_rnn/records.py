@@ -1,0 +1,213 @@
+"""What crosses the border between the pondering network and a page: frozen records of NumPy arrays, strings and numbers. No torch here."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models.errors import InputError
+
+Array = NDArray[np.float32]
+Whole = NDArray[np.int64]
+
+TASKS = ("parity", "addition")
+MAX_BITS = 16  # entries of a vector
+MAX_DIGITS = 6  # digits of a number
+MAX_CHARACTERS = 200  # of what is typed
+EPSILON = 0.01  # ε as trained
+MAX_EPSILON = 0.9
+LIMIT = {"parity": 20, "addition": 8}  # M as trained
+MAX_LIMIT = 20  # of a request; 0 stands for the limit as trained
+MAX_BIAS = 5.0  # added to the input of the halting unit, up or down
+_BIT = {"0": -1, "1": 1, ".": 0, "·": 0, "_": 0}
+_SPACE = re.compile(r"[\s,;|]+")
+_SUM = re.compile(r"\s*([0-9]+)\s*[+＋]\s*([0-9]+)\s*=?\s*")
+
+
+@dataclass(frozen=True)
+class Request:
+    """Bits or a sum, and what is changed in the network meanwhile.
+
+    task: "parity" or "addition". text: bits such as "1011", an empty place written ".", at most 16; or a sum such as "478+256", numbers of
+    at most 6 digits.
+    epsilon: ε, 0 … 0.9. limit: M, 1 … 20, or 0 for the limit as trained. forced: updates that every input takes, 1 … 20, or 0 where the
+    network decides. bias: added to the input of the halting unit, −5 … 5. told: the first update of an input is marked as such.
+    """
+
+    task: str = "addition"
+    text: str = "478+256"
+    epsilon: float = EPSILON
+    limit: int = 0
+    forced: int = 0
+    bias: float = 0.0
+    told: bool = True
+
+    def group(self) -> Hashable:
+        """Requests of one group may share a batch: the same task."""
+        return self.task
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """One run. Axes: input, the inputs in their order; update, up to the most that any input took.
+
+    inputs: what each input says, "1011001" or digits, "8", "6", …, "="; wanted: after which an answer is given, their indices in order.
+    answer: "odd", "even" or the sum's digits; expected: the right one; probability: of each given answer, in the order of `wanted`.
+    updates: (input,) N. remainder: (input,) R. halting: (input, update) h_n, weights: (input, update) p_n, both 0 once an input is done.
+    totals: (input, update) h_1 + … + h_n as they add up to 1 − ε, 1 from N on.
+    distance: (input, update) ‖s_n − s_N‖ over √units, 0 from N on. states: (input, update, unit).
+    stopped: for each update n, the answer if every input had stopped at its n-th update at the latest.
+    threshold: 1 − ε. limit: M. ponder: mean of N + R over the inputs. difficulty: bits that are not empty, or carries.
+    without: what the network without adaptive computation time answers; "" where it is not shipped.
+    """
+
+    inputs: tuple[str, ...]
+    wanted: tuple[int, ...]
+    answer: str
+    expected: str
+    probability: Array
+    updates: Whole
+    remainder: Array
+    halting: Array
+    weights: Array
+    totals: Array
+    distance: Array
+    states: Array
+    stopped: tuple[str, ...]
+    threshold: float
+    limit: int
+    ponder: float
+    difficulty: int
+    without: str
+
+    @property
+    def right(self) -> bool:
+        """Is the answer the right one?"""
+        return self.answer == self.expected
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What changes under an intervention.
+
+    before: nothing changed. after: under the intervention. Accuracy, mean ponder N + R and milliseconds, before and after, of `sample`
+    held-out inputs of the same task.
+    """
+
+    before: Explanation
+    after: Explanation
+    accuracy: tuple[float, float]
+    ponder: tuple[float, float]
+    milliseconds: tuple[float, float]
+    sample: int
+
+
+def read_bits(text: str) -> tuple[int, ...]:
+    """The entries that a text says: 1 for "1", −1 for "0", 0 for "."; InputError where it says something else, nothing or too much."""
+    _short_enough(text)
+    bits = _SPACE.sub("", text)
+    if not bits:
+        raise InputError("empty", en="There are no bits: type up to 16 of 0 and 1.", zh="没有比特：请输入最多 16 个 0 或 1。")
+    wrong = next((c for c in bits if c not in _BIT), None)
+    if wrong is not None:
+        raise InputError(
+            "not_bits",
+            en=f"“{_shown(wrong)}” is no bit: this network reads 0, 1 and . for an empty place.",
+            zh=f"“{_shown(wrong)}”不是比特：该网络只读 0、1，以及表示空位的“.”。",
+        )
+    if len(bits) > MAX_BITS:
+        raise InputError(
+            "too_long",
+            en=f"There are {len(bits)} bits; this network reads up to {MAX_BITS}.",
+            zh=f"共有 {len(bits)} 个比特；该网络最多读 {MAX_BITS} 个。",
+        )
+    entries = tuple(_BIT[c] for c in bits)
+    if not any(entries):
+        raise InputError("no_bit", en="All places are empty: type at least one 0 or 1.", zh="所有位置都是空的：请至少输入一个 0 或 1。")
+    return entries
+
+
+def read_sum(text: str) -> tuple[str, str]:
+    """The two numbers that a text adds, without leading zeros. InputError where it is no sum of two numbers of at most 6 digits."""
+    _short_enough(text)
+    if not text.strip():
+        raise InputError("empty", en="There is no sum: type one such as 478+256.", zh="没有算式：请输入例如 478+256。")
+    found = _SUM.fullmatch(text.translate({0xFF10 + i: 0x30 + i for i in range(10)}))
+    if found is None:
+        wrong = next((c for c in text if not (c.isdigit() and c.isascii()) and c not in "+＋= \t"), None)
+        if wrong is not None:
+            raise InputError(
+                "not_a_sum",
+                en=f"“{_shown(wrong)}” does not belong in a sum: type two numbers and a plus sign, such as 478+256.",
+                zh=f"算式中不能有“{_shown(wrong)}”：请输入两个数和一个加号，例如 478+256。",
+            )
+        raise InputError(
+            "not_a_sum",
+            en="This is no sum of two numbers: type one such as 478+256.",
+            zh="这不是两个数的加法：请输入例如 478+256。",
+        )
+    numbers = tuple(number.lstrip("0") or "0" for number in found.groups())
+    longest = max(map(len, numbers))
+    if longest > MAX_DIGITS:
+        raise InputError(
+            "too_long",
+            en=f"A number has {longest} digits; this network adds numbers of up to {MAX_DIGITS}.",
+            zh=f"其中一个数有 {longest} 位；该网络最多处理 {MAX_DIGITS} 位数的加法。",
+        )
+    return numbers[0], numbers[1]
+
+
+def check(request: Request) -> None:
+    """InputError where the task or an option lies outside what the networks have."""
+    if request.task not in TASKS:
+        raise InputError(
+            "task",
+            en=f"There is no task {_shown(request.task)}; there are {', '.join(TASKS)}.",
+            zh=f"没有任务 {_shown(request.task)}；可用的有 {', '.join(TASKS)}。",
+        )
+    if not isinstance(request.text, str):
+        raise InputError("no_text", en="There is no text.", zh="没有文本。")
+    ranges = (
+        ("epsilon", request.epsilon, 0, MAX_EPSILON, "ε", "ε"),
+        ("limit", request.limit, 0, MAX_LIMIT, "limit of updates", "更新次数上限"),
+        ("forced", request.forced, 0, MAX_LIMIT, "forced number of updates", "强制更新次数"),
+        ("bias", request.bias, -MAX_BIAS, MAX_BIAS, "halting bias", "停止偏置"),
+    )
+    for name, value, least, most, english, chinese in ranges:
+        whole = name in {"limit", "forced"}
+        fits = isinstance(value, int if whole else int | float) and not isinstance(value, bool)
+        if not fits or not math.isfinite(value) or not least <= value <= most:
+            raise InputError(
+                name,
+                en=f"The {english} is {_shown(value)}; it can be {least:g} to {most:g}.",
+                zh=f"{chinese}为 {_shown(value)}；可以取 {least:g} 到 {most:g}。",
+            )
+
+
+def _short_enough(text: str) -> None:
+    if len(text) > MAX_CHARACTERS:
+        raise InputError(
+            "too_long",
+            en=f"Your text has {len(text):,} characters; at most {MAX_CHARACTERS} can be read.",
+            zh=f"您的文本有 {len(text):,} 个字符；最多可读取 {MAX_CHARACTERS} 个。",
+        )
+
+
+def _shown(value: object) -> str:
+    text = value if isinstance(value, str) else repr(value)
+    text = "".join(c if c.isprintable() else "?" for c in text)
+    return text if len(text) <= 40 else text[:39] + "…"
+
+
+EXAMPLES: tuple[Request, ...] = (
+    Request("addition", "478+256"),
+    Request("addition", "99999+1"),
+    Request("parity", "001011111010"),
+    Request("parity", "1"),
+    Request("parity", "1111101100101000"),
+)

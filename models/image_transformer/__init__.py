@@ -1,0 +1,1 @@
+"""Image Transformer and a gated PixelCNN: pictures, pixel by pixel."""

@@ -1,0 +1,140 @@
+"""Fashion-MNIST and the colour pictures, as tensors of levels."""
+
+from __future__ import annotations
+
+import gzip
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from PIL import Image
+from torch import Tensor
+
+CLASSES = ("T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot")
+HELD_OUT = 1_000  # pictures at the end of the training set that no model learns from, for the choice of the learning rate and the curve
+
+
+@dataclass(frozen=True)
+class Pictures:
+    """levels: (picture, row, column) or (picture, row, column, channel), uint8; kinds: (picture,), from 0.
+
+    small: (picture, small row, small column, channel), what each is to be raised from, or None.
+    """
+
+    levels: NDArray[np.uint8]
+    kinds: NDArray[np.int64]
+    small: NDArray[np.uint8] | None = None
+
+    def __len__(self) -> int:
+        return len(self.levels)
+
+    def __getitem__(self, part: slice) -> Pictures:
+        return Pictures(self.levels[part], self.kinds[part], None if self.small is None else self.small[part])
+
+    @property
+    def told(self) -> NDArray[np.int64] | NDArray[np.uint8]:
+        """What a model is told of each picture: the small one where there is one, else its kind."""
+        return self.kinds if self.small is None else self.small
+
+
+class Batch(NamedTuple):
+    """picture: (batch, row, column) or (batch, row, column, channel) levels; told: kinds (batch,), or small pictures like `picture`."""
+
+    picture: Tensor
+    told: Tensor
+
+    def to(self, device: torch.device) -> Batch:
+        """The same batch on another device."""
+        return Batch(self.picture.to(device), self.told.to(device))
+
+
+def _idx(path: Path, offset: int) -> NDArray[np.uint8]:
+    """The bytes of an IDX file behind its header. FileNotFoundError where it is missing."""
+    return np.frombuffer(gzip.open(path).read(), np.uint8, offset=offset)
+
+
+def fashion(data: Path, split: str) -> Pictures:
+    """Fashion-MNIST. split: "train" (59,000), "val" (the last 1,000 of the official training set) or "test" (10,000).
+
+    FileNotFoundError where the data are missing, ValueError for another split.
+    """
+    if split not in {"train", "val", "test"}:
+        raise ValueError(f"Fashion-MNIST has the splits train, val and test, not {split}")
+    name = "t10k" if split == "test" else "train"
+    levels = _idx(data / "fashion-mnist" / f"{name}-images-idx3-ubyte.gz", 16).reshape(-1, 28, 28)
+    found = Pictures(levels, _idx(data / "fashion-mnist" / f"{name}-labels-idx1-ubyte.gz", 8).astype(np.int64))
+    return {"train": found[:-HELD_OUT], "val": found[-HELD_OUT:], "test": found}[split]
+
+
+def colour(data: Path, split: str, count: int | None = None) -> Pictures:
+    """CIFAR-10 from its JPEG copy, (picture, 32, 32, 3); the first `count` of the split, or all.
+
+    split: "train" (49,000), "val" (the last 1,000 of the training set) or "test" (10,000).
+    """
+    if split not in {"train", "val", "test"}:
+        raise ValueError(f"CIFAR-10 has the splits train, val and test, not {split}")
+    with np.load(data / "cifar10_jpeg.npz") as file:
+        name = "test" if split == "test" else "train"
+        jpeg, offset, label = file[f"{name}_jpeg"], file[f"{name}_offset"], file[f"{name}_label"]
+    total = len(label)
+    chosen = {"train": range(total - HELD_OUT), "val": range(total - HELD_OUT, total), "test": range(total)}[split][:count]
+    levels = np.stack([np.asarray(Image.open(io.BytesIO(jpeg[offset[i] : offset[i + 1]].tobytes()))) for i in chosen])
+    return Pictures(levels, label[list(chosen)].astype(np.int64))
+
+
+def reduced(levels: NDArray[np.uint8], side: int) -> NDArray[np.uint8]:
+    """Pictures made smaller by averaging whole squares: (picture, row, column, …) -> (picture, side, side, …), rounded.
+
+    ValueError where the sides are no multiples of `side`.
+    """
+    count, rows, columns, *rest = levels.shape
+    if rows % side or columns % side:
+        raise ValueError(f"{rows} × {columns} pixels cannot be averaged to {side} × {side}")
+    squares = levels.reshape(count, side, rows // side, side, columns // side, *rest)
+    small: NDArray[np.uint8] = np.rint(squares.mean((2, 4))).astype(np.uint8)
+    return small
+
+
+def enlarged(data: Path, split: str, side: int, small: int, count: int | None = None) -> Pictures:
+    """The colour pictures of `colour`, averaged to (side, side, 3), each with its own average of (small, small, 3) beside it."""
+    whole = colour(data, split, count)
+    large = reduced(whole.levels, side)
+    return Pictures(large, whole.kinds, reduced(large, small))
+
+
+class Round:
+    """Some batches of a pass in an order of its own; a few pictures come without their kind, so that the model can do without.
+
+    number: counts the rounds of a run; each takes the next `size` batches, and after all pictures a new order begins.
+    forget: the share of pictures whose kind becomes `unknown`.
+    """
+
+    def __init__(self, pictures: Pictures, batch: int, size: int, seed: int, number: int, unknown: int, forget: float) -> None:
+        rounds = max(1, len(pictures) // (batch * size))
+        order = np.random.default_rng((seed, number // rounds)).permutation(len(pictures))
+        begin = number % rounds * batch * size
+        self._order = order[begin : begin + batch * size]
+        self._pictures = pictures
+        self._batch = batch
+        self._told = pictures.told[self._order].astype(np.int64)
+        self._told[np.random.default_rng((seed, number, 1)).random(len(self._order)) < forget] = unknown
+
+    def __len__(self) -> int:
+        return len(self._order) // self._batch
+
+    def __getitem__(self, index: int) -> Batch:
+        part = slice(index * self._batch, (index + 1) * self._batch)
+        levels = self._pictures.levels[self._order[part]].astype(np.int64)
+        return Batch(torch.from_numpy(levels), torch.from_numpy(self._told[part]))
+
+
+def in_batches(pictures: Pictures, size: int) -> Iterator[Batch]:
+    """All pictures, in order, with what is told of them."""
+    for begin in range(0, len(pictures), size):
+        part = pictures[slice(begin, begin + size)]
+        yield Batch(torch.from_numpy(part.levels.astype(np.int64)), torch.from_numpy(part.told.astype(np.int64)))

@@ -1,0 +1,154 @@
+"""What crosses the border between the picture models and a page: frozen records of NumPy arrays, strings and numbers. No torch here."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models.errors import InputError
+
+Array = NDArray[np.float32]
+Levels = NDArray[np.uint8]
+
+SIDE = 28  # rows and columns of a grey picture
+LARGE, SMALL = 16, 8  # sides of a coloured picture and of what it is raised from
+PATTERNS = ("local_1d", "local_2d")  # in the order of every array with an axis of patterns
+MODELS = (*PATTERNS, "pixelcnn")  # what can say how surprising a picture is
+MODES = ("generate", "complete", "enlarge")
+KINDS = 10  # kinds of picture; KINDS itself stands for "not told"
+MAX_COUNT = 4  # pictures at once
+MAX_SEED = 999_999
+HOTTEST, COLDEST = 2.0, 0.1  # temperatures
+LEVELS = 256  # grey levels, or levels of a channel
+ROWS_KEPT = (7, 14, 21)  # what may be kept of a picture: whole rows of tiles, so that both orders continue the same part
+MEMORY_ROWS = 4  # of the 1D model, as trained
+FLANGE = 7  # of the 2D model, as trained
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is to be made, and what is changed in the models meanwhile.
+
+    mode: "generate" a picture of a kind, "complete" one whose top is given, "enlarge" a small coloured one.
+    kind: 0 … 9, or 10 where it is not told. seed: of all draws, 0 … 999,999. temperature: of the distribution over levels, 0.1 … 2.
+    top_k: of how many of the likeliest levels is drawn, 1 … 256. count: pictures at once, 1 … 4.
+    picture: base64 of 28 × 28 levels (complete) or of 16 × 16 × 3 (enlarge), or "test:17", the 18th of the held-out examples that are
+    shipped; empty where none is needed. keep: rows of it that stay.
+    silenced: (pattern, layer, head) from 0. memory_rows: rows before the block that the 1D model may see; flange: pixels around the tile
+    that the 2D model may see; both at most as trained.
+    """
+
+    mode: str = "generate"
+    kind: int = 9
+    seed: int = 7
+    temperature: float = 1.0
+    top_k: int = 256
+    count: int = 1
+    picture: str = ""
+    keep: int = 14
+    silenced: tuple[tuple[str, int, int], ...] = ()
+    memory_rows: int = MEMORY_ROWS
+    flange: int = FLANGE
+
+    def group(self) -> Hashable:
+        """Requests of one group may share a batch: the same mode, the same blocks."""
+        return (self.mode, self.memory_rows, self.flange, self.keep if self.mode == "complete" else 0)
+
+
+@dataclass(frozen=True)
+class Made:
+    """What one pattern of attention has made of a request.
+
+    pattern: one of PATTERNS, or "colour". pictures: (count, row, column) or (count, row, column, channel) levels.
+    bits: −log₂ p of each level under the model itself (temperature 1, all levels), in the shape of pictures, float32.
+    order: (position,) raster index of the pixel made at each position; in colour a pixel has three positions, its channels.
+    starts: (block + 1,) first position of each block, and the end.
+    memory: positions that the blocks may see, one block after another; ends: (block,) where each block's part of it ends.
+    queries, keys: float16 (layer, head, position, d_head) of the first picture; `weights.weights` makes weights of them.
+    """
+
+    pattern: str
+    pictures: Levels
+    bits: Array
+    order: NDArray[np.int16]
+    starts: NDArray[np.int16]
+    memory: NDArray[np.int16]
+    ends: NDArray[np.int32]
+    queries: NDArray[np.float16]
+    keys: NDArray[np.float16]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """One run.
+
+    made: local_1d and local_2d, in this order; of an enlargement, colour alone.
+    given: the whole picture that was given, (row, column) or (row, column, channel), or None. small: what an enlargement started from.
+    read: the picture whose surprise is shown, (row, column): the given one, else the first that local_2d made; of an enlargement None.
+    surprise: (model, row, column) bits of each pixel of `read` under MODELS as trained, whatever was changed; None where read is.
+    unusual: `read`'s bits/dim under local_2d lie above the 99th percentile of held-out pictures: it is unlike what was learned from.
+    """
+
+    made: tuple[Made, ...]
+    given: Levels | None
+    small: Levels | None
+    read: Levels | None
+    surprise: Array | None
+    unusual: bool
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What changes under an intervention: silenced heads, less memory.
+
+    before: the request as trained. after: made anew under the intervention, same seed. forced: (pattern, row, column), bits of before's
+    first picture of each pattern, read under the intervention; its mean minus before's is what the intervention costs, bits/dim. Of an
+    enlargement (1, row, column, channel).
+    """
+
+    before: Explanation
+    after: Explanation
+    forced: Array
+
+
+@dataclass(frozen=True)
+class Step:
+    """Some positions made, of all patterns and pictures of a request at once.
+
+    first: position of the first. levels: (pattern, count, position) or, of an enlargement, (1, count, position): one number per channel
+    value, channels inside pixels. bits: −log₂ p, the same shape.
+    """
+
+    first: int
+    levels: Levels
+    bits: Array
+
+
+def spelled(levels: Levels) -> str:
+    """Levels as a request carries them: base64 of the bytes in raster order."""
+    return base64.urlsafe_b64encode(np.ascontiguousarray(levels, dtype=np.uint8).tobytes()).decode().rstrip("=")
+
+
+def read_picture(text: str, shape: tuple[int, ...]) -> Levels:
+    """The levels that `spelled` wrote. InputError where the text is no picture of this shape."""
+    try:
+        raw = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
+    except (binascii.Error, ValueError):
+        raw = b""
+    if len(raw) != int(np.prod(shape)):
+        sides = " × ".join(map(str, shape))
+        raise InputError("picture", en=f"The link carries no picture of {sides} levels.", zh=f"链接中没有 {sides} 的图片。")
+    return np.frombuffer(raw, np.uint8).reshape(shape)
+
+
+EXAMPLES: tuple[Request, ...] = (
+    Request(kind=9, seed=7),
+    Request(mode="complete", picture="test:0", kind=KINDS, count=3),
+    Request(kind=3, seed=3, count=4),
+    Request(mode="enlarge", picture="test:0", count=3),
+)

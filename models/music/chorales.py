@@ -1,0 +1,54 @@
+"""Four-part chorales as sequences of cells: soprano, alto, tenor, bass of the first sixteenth, then of the second, and so on.
+
+A cell says which pitch sounds in that voice during that sixteenth, or that none does; held and repeated notes are the same.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+LOWEST, HIGHEST = 36, 81  # MIDI pitches
+SILENCE = 0  # the cell in which a voice rests; pitch p is cell p − LOWEST + 1
+CELLS = HIGHEST - LOWEST + 2  # kinds of cell
+START = CELLS  # what stands before the first cell: read, never made
+VOICES = ("soprano", "alto", "tenor", "bass")
+
+Cells = NDArray[np.int64]
+
+
+def cells_of(steps: Sequence[Sequence[float]]) -> Cells:
+    """(cell,) of sixteenths (soprano, alto, tenor, bass) as MIDI pitches, a negative one where a voice rests.
+
+    ValueError for a pitch outside 36 … 81 or a sixteenth that has not four voices.
+    """
+    grid = np.asarray(steps, dtype=np.float64)
+    if grid.ndim != 2 or grid.shape[1] != len(VOICES):
+        raise ValueError(f"a chorale is sixteenths of {len(VOICES)} voices, not {grid.shape}")
+    pitches = grid.reshape(-1).astype(np.int64)
+    sounding = pitches >= 0
+    outside = pitches[sounding & ((pitches < LOWEST) | (pitches > HIGHEST))]
+    if len(outside):
+        raise ValueError(f"pitch {outside[0]} lies outside {LOWEST} … {HIGHEST}")
+    return np.where(sounding, pitches - LOWEST + 1, SILENCE)
+
+
+def steps_of(cells: Cells) -> NDArray[np.int64]:
+    """The way back of `cells_of`: (sixteenth, voice) pitches, −1 where a voice rests. ValueError where the last sixteenth is not whole."""
+    if len(cells) % len(VOICES):
+        raise ValueError(f"{len(cells)} cells are no whole sixteenths of {len(VOICES)} voices")
+    return np.where(cells == SILENCE, -1, cells + LOWEST - 1).reshape(-1, len(VOICES))
+
+
+def chorales(data: Path, split: str) -> tuple[Cells, ...]:
+    """The chorales of a split, whole. split: any key of the file, "train" (229) and "valid" (76) among them; ValueError for another."""
+    with gzip.open(data / "jsb" / "Jsb16thSeparated.json.gz") as file:
+        splits = json.load(file)
+    if split not in splits:
+        raise ValueError(f"the chorales have the splits {', '.join(splits)}, not {split}")
+    return tuple(cells_of(piece) for piece in splits[split])

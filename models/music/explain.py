@@ -1,0 +1,316 @@
+"""What a page asks of the models of music, and what it gets: arrays and strings, nothing of torch."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias, TypeVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional as F
+
+from models.checkpoint import CheckpointError
+from models.errors import InputError
+from models.layers.relative import skewing
+from models.music import chorales, events
+from models.music.data import batch_of
+from models.music.decode import FREE, Composer, Wanted, uniforms
+from models.music.model import Layer, MusicTransformer
+from models.music.records import (
+    EXAMPLES,
+    GRID,
+    MODELS,
+    Array,
+    Comparison,
+    Explanation,
+    Made,
+    Request,
+    SkewSteps,
+    Step,
+    check,
+    read_motif,
+)
+from models.music.shipped import Network, load
+from models.music.weights import by_distance, look
+from models.trace import Trace
+
+__all__ = ["EXAMPLES", "Comparison", "Explanation", "Request", "by_distance", "compare", "explain", "generate", "look", "skew"]
+
+Kind = TypeVar("Kind", bound=np.generic)
+
+TURN = 0.05  # seconds that `generate` works before it lets others
+SKEWED = 12  # queries that are shown being skewed
+
+Turn: TypeAlias = list[list[Step] | Explanation | InputError | None]
+News: TypeAlias = dict[int, list[Step] | Explanation]
+
+
+@dataclass(frozen=True)
+class _Read:
+    """A request that can be answered. known: (event,) the whole of what will be there, FREE where it is to be made."""
+
+    request: Request
+    known: NDArray[np.int64]
+
+
+def _moved(request: Request, values: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The motif transposed and stretched. InputError where a chorale would leave its voices' range."""
+    if request.style == "piano":
+        if not request.semitones and request.stretch == 1:
+            return values
+        notes = events.notes_from(values).notes
+        pitch = np.clip(notes["pitch"] + request.semitones, 0, events.PITCHES - 1)
+        scale = events.STEP * request.stretch
+        return events.events_of(events.notes_of(notes["onset"] * scale, notes["end"] * scale, pitch, notes["velocity"] * events.WIDTH))
+    moved = np.where(values == chorales.SILENCE, values, values + request.semitones)
+    sounding = moved[values != chorales.SILENCE]
+    if len(sounding) and not 1 <= sounding.min() <= sounding.max() < chorales.CELLS:
+        raise InputError(
+            "range",
+            en=f"Moved by {request.semitones} semitones, the music leaves the pitches {chorales.LOWEST} to {chorales.HIGHEST}.",
+            zh=f"移动 {request.semitones} 个半音后，音乐超出了 {chorales.LOWEST} 到 {chorales.HIGHEST} 的音高范围。",
+        )
+    return moved
+
+
+def _read(request: Request) -> _Read:
+    """InputError where an option lies outside what there is, or the motif is no music of its style."""
+    check(request)
+    values = _moved(request, read_motif(request))
+    if request.mode == "harmonise":
+        known = np.full((len(values), len(chorales.VOICES)), FREE)
+        known[:, 0] = values
+        return _Read(request, known.reshape(-1))
+    length = request.length
+    if request.style == "chorale":
+        length += -length % len(chorales.VOICES)  # whole sixteenths
+    return _Read(request, np.concatenate((values, np.full(length, FREE))))
+
+
+def _readable(requests: Sequence[Request]) -> list[_Read | InputError]:
+    found: list[_Read | InputError] = []
+    for request in requests:
+        try:
+            found.append(_read(request))
+        except InputError as error:
+            found.append(error)
+    return found
+
+
+def _there(style: str) -> dict[str, Network]:
+    """The models of a style that are shipped. CheckpointError where none is."""
+    found: dict[str, Network] = {}
+    for variant in MODELS[style]:
+        try:
+            found[variant] = load(variant).model
+        except CheckpointError:
+            continue
+    if not found:
+        raise CheckpointError(f"no model of {style} is there: train one first")
+    return found
+
+
+def _gains(read: Sequence[_Read], variant: str, model: Network) -> Tensor | None:
+    """(layer, request, head), 0 where a request silences; None where none does. A head that there is not is passed over."""
+    if not isinstance(model, MusicTransformer) or not any(one.request.silenced for one in read):
+        return None
+    config = model.config
+    gains = torch.ones(config.n_layers, len(read), config.n_heads)
+    for row, one in enumerate(read):
+        for name, layer, head in one.request.silenced:
+            if name == variant and layer < config.n_layers and head < config.n_heads:
+                gains[layer, row, head] = 0
+    return gains.to(model.readout.weight.device)
+
+
+def _farthest(request: Request) -> int | None:
+    return None if request.farthest < 0 else request.farthest
+
+
+def _composer(read: Sequence[_Read], variant: str, model: Network) -> Composer:
+    length = max(len(one.known) for one in read)
+    known = np.full((len(read), length), FREE)
+    for row, one in zip(known, read, strict=True):
+        row[: len(one.known)] = one.known
+    draws = torch.stack([uniforms(one.request.seed, length) for one in read])
+    heats = [float(one.request.temperature) for one in read]
+    return Composer(model, Wanted(torch.from_numpy(known), draws, heats, _gains(read, variant, model), _farthest(read[0].request)))
+
+
+def _compose(read: Sequence[_Read]) -> Iterator[News]:
+    """All models of a style side by side on a batch of requests: steps after each turn, at the end the explanations."""
+    models = _there(read[0].request.style)
+    composers = {variant: _composer(read, variant, model) for variant, model in models.items()}
+    told = dict.fromkeys(models, 0)
+    while any(not one.done for one in composers.values()):
+        begin = last = time.perf_counter()
+        longest = 0.0
+        while last - begin + longest < TURN and any(not one.done for one in composers.values()):
+            min((one for one in composers.values() if not one.done), key=lambda one: one.position).step()  # the one that is behind
+            now = time.perf_counter()
+            last, longest = now, max(longest, now - last)
+        news: News = {}
+        for row, one in enumerate(read):
+            steps = []
+            for variant, composer in composers.items():
+                here = slice(told[variant], min(composer.position, len(one.known)))
+                if here.start < here.stop:
+                    made, nats = composer.events[row, here].cpu().numpy(), composer.nats[row, here].cpu().numpy()
+                    steps.append(Step(variant, here.start, made.astype(np.int16), nats.astype(np.float32)))
+            news[row] = steps
+        told = {variant: composer.position for variant, composer in composers.items()}
+        yield news
+    for row, one in enumerate(read):
+        side_by_side = tuple(_made(one, row, variant, models[variant], composer) for variant, composer in composers.items())
+        yield {row: Explanation(side_by_side, GRID[one.request.style])}
+
+
+def _frozen(values: NDArray[Any], kind: type[Kind]) -> NDArray[Kind]:
+    copy = np.ascontiguousarray(values).astype(kind)
+    copy.setflags(write=False)
+    return copy
+
+
+@torch.no_grad()
+def _made(one: _Read, row: int, variant: str, model: Network, composer: Composer) -> Made:
+    length = len(one.known)
+    values = composer.events[row, :length].cpu().numpy()
+    queries: NDArray[Any] = np.zeros((0, 0, 0, 0), np.float16)
+    keys = table = queries
+    if isinstance(model, MusicTransformer):
+        trace = Trace("*/self/queries", "*/self/keys")
+        gains, farthest = _gains([one], variant, model), _farthest(one.request)
+        model(batch_of([values], model.start).before.to(model.readout.weight.device), gains=gains, farthest=farthest, trace=trace)
+        queries, keys = (trace.stack(f"*/self/{name}")[:, 0] for name in ("queries", "keys"))
+        if model.config.distances and farthest != 0:
+            last = length if farthest is None else min(length, farthest + 1)
+            tables = [layer.table for layer in model.layers if isinstance(layer, Layer)]
+            table = torch.stack([x[:, :last] for x in tables if x is not None]).cpu().numpy()
+    notes, at, steps = notes_of_events(one.request.style, values)
+    return Made(
+        variant=variant,
+        events=_frozen(values, np.int16),
+        given=_frozen(one.known != FREE, np.bool_),
+        nats=_frozen(composer.nats[row, :length].cpu().numpy(), np.float32),
+        notes=_frozen(notes, np.int32),
+        at=_frozen(at, np.int32),
+        steps=steps,
+        queries=_frozen(queries, np.float16),
+        keys=_frozen(keys, np.float16),
+        table=_frozen(table, np.float16),
+    )
+
+
+def notes_of_events(style: str, values: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
+    """(note, 4) onset, end, pitch and velocity or voice; (note,) the event that begins each; how many steps all of it lasts."""
+    if style == "piano":
+        played = events.notes_from(values)
+        columns = [played.notes[name] for name in ("onset", "end", "pitch", "velocity")]
+        return np.stack(columns, 1), played.at, played.steps
+    grid = chorales.steps_of(values)
+    rows: list[tuple[int, int, int, int]] = []
+    for voice, pitches in enumerate(grid.T):
+        edges = np.flatnonzero(np.diff(pitches, prepend=-2, append=-2))
+        rows.extend((a, b, int(pitches[a]), voice) for a, b in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True) if pitches[a] >= 0)
+    notes = np.array(sorted(rows), np.int64).reshape(-1, 4)
+    return notes, notes[:, 0] * len(chorales.VOICES) + notes[:, 3], len(grid)
+
+
+def _work(read: Sequence[_Read]) -> Iterator[News]:
+    """All that a batch asks for, a group at a time, each turn at most TURN."""
+    groups: dict[object, list[int]] = {}
+    for i, one in enumerate(read):
+        groups.setdefault(one.request.group(), []).append(i)
+    for indices in groups.values():
+        for news in _compose([read[i] for i in indices]):
+            yield {indices[i]: entry for i, entry in news.items()}
+
+
+def _explained(read: Sequence[_Read]) -> list[Explanation]:
+    found: dict[int, Explanation] = {}
+    for news in _work(read):
+        found.update((i, entry) for i, entry in news.items() if isinstance(entry, Explanation))
+    return [found[i] for i in range(len(read))]
+
+
+def explain(requests: Sequence[Request]) -> list[Explanation | InputError]:
+    """Make music and show how: one answer per request, in order; an InputError stands where a request could not be read."""
+    found = _readable(requests)
+    done = iter(_explained([one for one in found if isinstance(one, _Read)]))
+    return [one if isinstance(one, InputError) else next(done) for one in found]
+
+
+def generate(requests: Sequence[Request]) -> Iterator[Turn]:
+    """Music event by event, all models side by side. Each turn works for at most 50 ms and yields one entry per request: the steps since
+    the last turn; at its end the Explanation, or the InputError; None once it is over."""
+    found = _readable(requests)
+    over: set[int] = set()
+
+    def turn(news: Mapping[int, list[Step] | Explanation | InputError]) -> Turn:
+        entries: Turn = [None if i in over else news.get(i, []) for i in range(len(found))]
+        over.update(i for i, entry in news.items() if not isinstance(entry, list))
+        return entries
+
+    refused = {i: one for i, one in enumerate(found) if isinstance(one, InputError)}
+    if refused:
+        yield turn(refused)
+    read = [(i, one) for i, one in enumerate(found) if isinstance(one, _Read)]
+    for news in _work([one for _, one in read]):
+        yield turn({read[i][0]: entry for i, entry in news.items()})
+
+
+def _plain(request: Request) -> Request:
+    """The same motif as it came, the models as trained."""
+    return dataclasses.replace(request, silenced=(), farthest=-1, semitones=0, stretch=1.0)
+
+
+def compare(requests: Sequence[Request]) -> list[Comparison | InputError]:
+    """Each request as it came and with what it changes; one answer per request, in order."""
+    found = _readable(requests)
+    changed = [one for one in found if isinstance(one, _Read)]
+    both = _explained([*(_read(_plain(one.request)) for one in changed), *changed])
+    before, after = both[: len(changed)], both[len(changed) :]
+    done = iter([Comparison(b, a, _forced(one, b)) for one, b, a in zip(changed, before, after, strict=True)])
+    return [one if isinstance(one, InputError) else next(done) for one in found]
+
+
+@torch.no_grad()
+def _forced(one: _Read, before: Explanation) -> tuple[Array, ...]:
+    """Nats of what was made without an intervention, read under it; 0 for what was given."""
+    found = []
+    for made in before.made:
+        model = load(made.variant).model
+        batch = batch_of([made.events.astype(np.int64)], model.start).to(model.readout.weight.device)
+        if isinstance(model, MusicTransformer):
+            logits = model(batch.before, gains=_gains([one], made.variant, model), farthest=_farthest(one.request))
+        else:
+            logits = model(batch.before)
+        nats = F.cross_entropy(logits[0].float(), batch.wanted[0], reduction="none").cpu().numpy()
+        found.append(np.where(made.given, np.float32(0), nats).astype(np.float32))
+    return tuple(found)
+
+
+def skew(made: Made, layer: int, head: int, first: int = 0, size: int = SKEWED) -> SkewSteps:
+    """Skewing of one head's first queries from event `first` on, at a size that can be read.
+
+    IndexError where the model has no relative term, or no such layer, head or event.
+    """
+    if not made.table.size:
+        raise IndexError(f"{made.variant} has no relative term")
+    if not 0 <= first < made.queries.shape[2]:
+        raise IndexError(f"events 0 … {made.queries.shape[2] - 1}, not {first}")
+    query = torch.from_numpy(made.queries[layer, head, first : first + size].astype(np.float32))
+    steps = skewing(query, torch.from_numpy(made.table[layer, head].astype(np.float32)))
+    return SkewSteps(
+        product=steps.product.numpy(),
+        padded=steps.padded.numpy(),
+        reshaped=steps.reshaped.numpy(),
+        sliced=steps.sliced.numpy(),
+        direct=steps.direct.numpy(),
+        allowed=steps.allowed.numpy(),
+    )

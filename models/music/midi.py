@@ -1,0 +1,66 @@
+"""MIDI files and notes on the grid, both ways, the sustain pedal held out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pretty_midi
+
+from models.music.events import NOTE, STEP, WIDTH, Notes, notes_of
+
+
+def midi_of(notes: Notes) -> pretty_midi.PrettyMIDI:
+    """A piano that plays these notes; each kind of velocity in its middle."""
+    midi = pretty_midi.PrettyMIDI(resolution=480, initial_tempo=125.0)  # 1,000 ticks a second: the grid falls on ticks
+    piano = pretty_midi.Instrument(program=0, name="Piano")
+    seconds = STEP / 1000
+    for onset, end, pitch, velocity in notes.tolist():
+        piano.notes.append(pretty_midi.Note(velocity * WIDTH + WIDTH // 2, pitch, onset * seconds, end * seconds))
+    midi.instruments.append(piano)
+    return midi
+
+
+def notes_in(midi: pretty_midi.PrettyMIDI) -> Notes:
+    """The notes of all instruments but drums, with the sustain pedal held out: a key sounds on until the pedal comes up."""
+    rows: list[tuple[float, float, int, int]] = []
+    for instrument in midi.instruments:
+        if instrument.is_drum:
+            continue
+        pedal = _pedal(instrument)
+        rows.extend((note.start * 1000, _released(note.end, pedal) * 1000, note.pitch, note.velocity) for note in instrument.notes)
+    if not rows:
+        return np.zeros(0, NOTE)
+    onset, end, pitch, velocity = (np.array(column) for column in zip(*rows, strict=True))
+    return notes_of(onset, end, pitch, velocity)
+
+
+def _pedal(instrument: pretty_midi.Instrument) -> list[tuple[float, float]]:
+    """From when to when the sustain pedal (controller 64) is down, in seconds; a pedal that never comes up is left out."""
+    found, since = [], None
+    for change in sorted((c for c in instrument.control_changes if c.number == 64), key=lambda c: c.time):
+        if change.value >= 64 and since is None:
+            since = change.time
+        elif change.value < 64 and since is not None:
+            found.append((since, change.time))
+            since = None
+    return found
+
+
+def _released(end: float, pedal: list[tuple[float, float]]) -> float:
+    """When a key let go at `end` falls silent."""
+    low, high = 0, len(pedal)
+    while low < high:  # the last time that the pedal went down before the key came up
+        middle = (low + high) // 2
+        low, high = (middle + 1, high) if pedal[middle][0] <= end else (low, middle)
+    return max(end, pedal[low - 1][1]) if low else end
+
+
+def read_midi(path: Path) -> Notes:
+    """The notes of a MIDI file that is known to be good."""
+    return notes_in(pretty_midi.PrettyMIDI(str(path)))
+
+
+def write_midi(notes: Notes, path: Path) -> None:
+    """Write notes as a MIDI file that `read_midi` reads as the same notes."""
+    midi_of(notes).write(str(path))

@@ -1,0 +1,151 @@
+"""A decoder over musical events, with relative attention (Huang et al., 2018) or with positions added to its input.
+
+p(piece) = Π_i p(x_i | x_<i). x ← x + Sublayer(LayerNorm(x)) around every sublayer, and a last LayerNorm before the readout.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import torch
+from torch import Tensor, nn
+
+from models.layers.attention import MultiHeadAttention
+from models.layers.dropout import Dropout
+from models.layers.feedforward import FeedForward
+from models.layers.positional import sinusoids
+from models.layers.relative import relative_attention
+from models.trace import OFF, Trace
+
+BRANCH = 0.3  # size of what leads out of a sublayer at the start of training, against Xavier's
+
+
+@dataclass(frozen=True)
+class Config:
+    """What the network is."""
+
+    events: int  # kinds of event; one more, with the number `events`, stands before the first
+    distances: int  # E_r has an embedding for so many distances, 0 among them; 0: no E_r, but sinusoids added to the input
+    cycles: tuple[int, ...] = ()  # periods of the order of events, each with embeddings of its own: of voices and bars on a grid
+    longest: int = 8192  # positions that sinusoids are there for
+    d_model: int = 128  # width of a position
+    d_ff: int = 512  # width inside the feed-forward sublayer
+    n_heads: int = 4  # attention heads of each layer
+    n_layers: int = 5  # layers
+    dropout: float = 0.2  # of the input and of what each sublayer adds
+
+
+class Past(Protocol):
+    """Keys and values of the positions that were read before."""
+
+    def extend(self, layer: int, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+        """Add those of new positions, (batch, head, position, d_head); keys and values of all positions come back."""
+
+
+class Layer(nn.Module):
+    """Self-attention to everything before, then the feed-forward network, each in its residual branch."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__()
+        self.norm = nn.LayerNorm(config.d_model)
+        self.attention = MultiHeadAttention(config.d_model, config.n_heads)
+        d_head = config.d_model // config.n_heads
+        self.table = nn.Parameter(torch.randn(config.n_heads, config.distances, d_head) * d_head**-0.5) if config.distances else None
+        self.feedforward_norm = nn.LayerNorm(config.d_model)
+        self.feedforward = FeedForward(config.d_model, config.d_ff)
+        self.dropout = Dropout(config.dropout)
+
+    def forward(
+        self,
+        x: Tensor,
+        number: int = 0,
+        past: Past | None = None,
+        gain: Tensor | None = None,
+        farthest: int | None = None,
+        trace: Trace = OFF,
+    ) -> Tensor:
+        """x: (batch, position, d_model), the same comes back. number: of the layer, for `past`. gain: (batch, head).
+
+        farthest: distances beyond it count as it does; 0 leaves the relative term out. Taps within `self` as in `relative_attention`.
+        """
+        query, key, value = self.attention.self_projections(self.norm(x))
+        if past is not None:
+            key, value = past.extend(number, key, value)
+        table: Tensor | None = self.table
+        if table is not None and farthest is not None:
+            table = table[:, : farthest + 1] if farthest else None
+        heads = relative_attention(query, key, value, table, gain, trace.within("self"))
+        x = x + self.dropout(self.attention.join(heads))
+        return x + self.dropout(self.feedforward(self.feedforward_norm(x)))  # type: ignore[no-any-return]
+
+
+class MusicTransformer(nn.Module):
+    """Every layer with relative attention, or, with `distances` 0, with sinusoids in the input and plain attention."""
+
+    def __init__(self, config: Config) -> None:
+        super().__init__()
+        self.config = config
+        self.event = nn.Embedding(config.events + 1, config.d_model)
+        self.cycles = nn.ModuleList(nn.Embedding(period, config.d_model) for period in config.cycles)
+        self.layers = nn.ModuleList(Layer(config) for _ in range(config.n_layers))
+        self.norm = nn.LayerNorm(config.d_model)
+        self.readout = nn.Linear(config.d_model, config.events)
+        self.dropout = Dropout(config.dropout)
+        self.place: Tensor
+        self.register_buffer("place", sinusoids(0 if config.distances else config.longest, config.d_model), persistent=False)
+        self._start()
+
+    def _start(self) -> None:
+        """Xavier's sizes, with quiet branches: the residual stream begins as the embedding, and each sublayer earns its voice."""
+        for table in (self.event, *self.cycles):
+            nn.init.normal_(table.weight, std=0.5)
+        for layer in self.layers:
+            assert isinstance(layer, Layer)
+            for block in layer.attention.project_in.weight.chunk(3):
+                nn.init.xavier_uniform_(block)
+            nn.init.zeros_(layer.attention.project_in.bias)
+            for linear in (layer.attention.project_out, layer.feedforward.outer):
+                nn.init.xavier_uniform_(linear.weight, BRANCH)
+                nn.init.zeros_(linear.bias)
+
+    @property
+    def start(self) -> int:
+        """The event that stands before the first."""
+        return self.config.events
+
+    def embedded(self, before: Tensor, first: int = 0) -> Tensor:
+        """before: (batch, position) events, the first of them read at position `first`. (batch, position, d_model).
+
+        ValueError where sinusoids do not reach that far.
+        """
+        end = first + before.shape[1]
+        x: Tensor = self.event(before)
+        place = torch.arange(first, end, device=before.device)
+        for period, table in zip(self.config.cycles, self.cycles, strict=True):
+            x = x + table(place % period)
+        if not self.config.distances:
+            if end > self.config.longest:
+                raise ValueError(f"position {end:,}: there are sinusoids for {self.config.longest:,}")
+            x = x + self.place[first:end]
+        return self.dropout(x)  # type: ignore[no-any-return]
+
+    def forward(
+        self,
+        before: Tensor,
+        first: int = 0,
+        past: Past | None = None,
+        gains: Tensor | Sequence[Tensor] | None = None,
+        farthest: int | None = None,
+        trace: Trace = OFF,
+    ) -> Tensor:
+        """Logits (batch, position, event) of what comes after each event of `before`, (batch, position), `start` at the beginning.
+
+        first: position of the first of them; past: what was read before it. gains: (layer, batch, head). farthest: as in `Layer`.
+        Taps `<layer>/self/queries`, `<layer>/self/keys` and, for the heads and queries that the trace keeps, `<layer>/self/weights`.
+        """
+        x = self.embedded(before, first)
+        for i, layer in enumerate(self.layers):
+            x = layer(x, i, past, None if gains is None else gains[i], farthest, trace.within(i))
+        return self.readout(self.norm(x))  # type: ignore[no-any-return]

@@ -1,0 +1,331 @@
+"""How the models of music are made and measured."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from models import checkpoint, training
+from models.generated import Plan, learn
+from models.music import chorales, events, lstm
+from models.music.data import NONE, Batch, batch_of, drawn_pieces
+from models.music.model import Config, MusicTransformer
+from models.music.performances import Augmentation, drawn_window, performances
+from models.music.shipped import SLUG, Network
+from models.music.shipped import read as read_checkpoint
+from models.training import Schedule
+
+PARTS = 32  # parts of a window whose losses are told one by one
+REPORTED = ""  # the split of the figure in README: each variant's own
+RATES = (1.5e-3, 3e-3, 6e-3)  # the largest learning rate is chosen from these, for every variant alike
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a network is trained."""
+
+    schedule: Schedule
+    batch: int = 4  # whole chorales, or windows of performances
+    window: int = 0  # events of a window; 0 where pieces are read whole
+    augmentation: Augmentation | None = None
+    round: int = 100  # batches between two looks at held-out pieces
+    trial: int = 60  # steps after which the learning rates are compared
+    rate: float | None = None  # the one of RATES to take instead of the trial's best
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a variant learns, and beside which figure it stands."""
+
+    build: Callable[[], Network]  # the network, nothing learned yet
+    recipe: Recipe
+    published: dict[str, Any] | None
+    reported: str  # the split of its figure in README
+    metric: str
+    data: str  # in words, with its origin
+    licence: str
+    target: float | None = None  # what it must reach
+    optimizers: Callable[[nn.Module, Schedule], list[torch.optim.Optimizer]] = field(default=training.muon)
+
+    @property
+    def of_chorales(self) -> bool:
+        """Chorales, read whole on their grid; else performances."""
+        return self.recipe.window == 0
+
+
+def published(value: float, source: str, comparable: bool, en: str, zh: str) -> dict[str, Any]:
+    """A figure in print, and whether ours may stand beside it."""
+    return {"value": value, "source": source, "comparable": comparable, "why": {"en": en, "zh": zh}}
+
+
+CHORALES = Task(
+    build=lambda: MusicTransformer(Config(chorales.CELLS, distances=512, cycles=(4, 64))),
+    recipe=Recipe(
+        Schedule(steps=3000, warmup=150, decay=0.0, cooldown=2000, clip=1.0, average=5, every=30, precision="bf16-mixed"),
+        batch=2,
+        round=150,
+        trial=80,
+    ),
+    published=published(
+        0.357,
+        "Huang et al. (2018), note-wise negative log-likelihood on the validation chorales",
+        True,
+        "The same chorales on the same grid of sixteenths; their model is larger and was trained for far longer.",
+        "使用同样的众赞歌和同样的十六分音符网格；他们的模型更大，训练时间也长得多。",
+    ),
+    reported="valid",
+    metric="nats per grid cell",
+    data="Bach chorales on a grid of sixteenths: 229 to learn from, 76 held out (github.com/czhuang/JSB-Chorales-dataset)",
+    licence="no licence file with the encoding; Bach's music is in the public domain. Apache-2.0: these weights",
+    target=0.50,
+)
+PIANO = Task(
+    build=lambda: MusicTransformer(
+        Config(events.EVENTS, distances=1024, d_model=192, d_ff=768, n_heads=6, n_layers=6, dropout=0.1, longest=16_384)
+    ),
+    recipe=Recipe(
+        Schedule(steps=2400, warmup=100, decay=0.0, cooldown=1200, clip=1.0, average=3, every=20, precision="bf16-mixed"),
+        window=1024,
+        augmentation=Augmentation(),
+    ),
+    published=published(
+        1.835,
+        "Huang et al. (2018), Piano-e-Competition, validation",
+        False,
+        "Other performances, about twice as many, and a larger model trained for far longer.",
+        "所用的演奏不同，数量约为两倍；模型更大，训练时间也长得多。",
+    ),
+    reported="test",
+    metric="nats per event",
+    data="ASAP: 851 performances of 159 piano compositions to learn from, transposed and stretched (github.com/fosfrancesco/asap-dataset)",
+    licence="CC BY-NC-SA 4.0: ASAP (Foscarin et al., 2020) and these weights",
+)
+
+
+def without_distances(task: Task) -> Callable[[], MusicTransformer]:
+    """The same network with sinusoids in the place of relative attention."""
+
+    def build() -> MusicTransformer:
+        config = task.build().config
+        assert isinstance(config, Config)
+        return MusicTransformer(dataclasses.replace(config, distances=0))
+
+    return build
+
+
+VARIANTS: dict[str, Task] = {
+    "jsb_relative": CHORALES,
+    "jsb_transformer": dataclasses.replace(
+        CHORALES, build=without_distances(CHORALES), published={**(CHORALES.published or {}), "value": 0.417}, target=None
+    ),
+    "relative": PIANO,
+    "transformer": dataclasses.replace(PIANO, build=without_distances(PIANO), published={**(PIANO.published or {}), "value": 1.861}),
+    "lstm": dataclasses.replace(
+        PIANO,
+        build=lambda: lstm.PerformanceRNN(lstm.Config(events.EVENTS)),
+        published={**(PIANO.published or {}), "value": 1.969},
+        optimizers=training.adam,
+    ),
+}
+
+
+def task_of(variant: str) -> Task:
+    """The task of a variant; ValueError for an unknown one."""
+    if variant not in VARIANTS:
+        raise ValueError(f"{SLUG} has the variants {', '.join(VARIANTS)}, not {variant}")
+    return VARIANTS[variant]
+
+
+class Objective(nn.Module):
+    """What training minimises: −log p of every event."""
+
+    def __init__(self, model: nn.Module) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(self, batch: Batch) -> tuple[Tensor, Tensor]:
+        """Sum of losses in nats, number of events; where nothing is wanted, nothing counts."""
+        logits = self.model(batch.before)
+        loss = F.cross_entropy(logits.float().flatten(0, 1), batch.wanted.flatten(), ignore_index=NONE, reduction="sum")
+        return loss, (batch.wanted != NONE).sum()
+
+
+@torch.no_grad()
+def costs(model: nn.Module, sequences: Sequence[NDArray[np.int64]], size: int = 4) -> list[NDArray[np.float64]]:
+    """−log p in nats of every event of every sequence, each read from its own beginning; `size` of them at once, like lengths together."""
+    device = next(model.parameters()).device
+    model.eval()
+    found: list[NDArray[np.float64]] = [np.zeros(0)] * len(sequences)
+    order = sorted(range(len(sequences)), key=lambda i: len(sequences[i]))
+    for begin in range(0, len(order), size):
+        rows = order[begin : begin + size]
+        batch = batch_of([sequences[i] for i in rows], model.start).to(device)  # type: ignore[arg-type]
+        logits = model(batch.before).float()
+        loss = F.cross_entropy(logits.transpose(1, 2), batch.wanted, ignore_index=NONE, reduction="none").double().cpu().numpy()
+        for i, row in zip(rows, loss, strict=True):
+            found[i] = row[: len(sequences[i])]
+    return found
+
+
+def mean_cost(model: nn.Module, sequences: Sequence[NDArray[np.int64]]) -> float:
+    """Nats per event over all events of all sequences."""
+    return float(np.concatenate(costs(model, sequences)).mean())
+
+
+def windows(sequences: Sequence[NDArray[np.int64]], length: int) -> list[NDArray[np.int64]]:
+    """Sequences cut into windows of `length` events, one after another; the last of each may be shorter."""
+    return [sequence[i : i + length] for sequence in sequences for i in range(0, len(sequence), length)]
+
+
+def sequences_of(task: Task, data: Path, split: str) -> list[NDArray[np.int64]]:
+    """A split as sequences of events, whole pieces, nothing about them changed."""
+    if task.of_chorales:
+        return list(chorales.chorales(data, split))
+    return [one.events() for one in performances(data, split)]
+
+
+def _draw(task: Task, recipe: Recipe, data: Path) -> Callable[[np.random.Generator, float], Batch]:
+    """What `generated.Drawn` draws batches with."""
+    if task.of_chorales:
+        pieces = chorales.chorales(data, "train")
+        return lambda generator, done: drawn_pieces(pieces, recipe.batch, chorales.START, generator)
+    played, augmentation = performances(data, "train"), recipe.augmentation or Augmentation(0, (1.0,))
+
+    def draw(generator: np.random.Generator, done: float) -> Batch:
+        return batch_of([drawn_window(played, recipe.window, augmentation, generator) for _ in range(recipe.batch)], events.START)
+
+    return draw
+
+
+def train(
+    data: Path,
+    runs: Path,
+    variant: str = "jsb_relative",
+    *,
+    seed: int = 1,
+    device: torch.device,
+    minutes: float | None = None,
+    resume: bool = False,
+    devices: int = 1,
+    recipe: Recipe | None = None,
+    where: Path | None = None,
+) -> Path:
+    """Choose the learning rate, train, write the assets; returns their folder.
+
+    `resume` with `minutes` 0 publishes what a run has so far. ValueError for an unknown variant.
+    """
+    task = task_of(variant)
+    recipe = recipe or task.recipe
+    recipe = dataclasses.replace(recipe, schedule=dataclasses.replace(recipe.schedule, seed=seed))
+    held_out = sequences_of(task, data, "valid")
+    held_out = held_out[::4] if task.of_chorales else windows(held_out, recipe.window)[::97]
+    plan = Plan(
+        build=task.build,
+        objective=Objective,
+        draw=_draw(task, recipe, data),
+        validate=lambda model: mean_cost(model, held_out),
+        schedule=recipe.schedule,
+        rates=RATES,
+        trial=recipe.trial,
+        rate=recipe.rate,
+        round=recipe.round,
+        optimizers=task.optimizers,
+    )
+    facts = {"slug": SLUG, "variant": variant, "data": task.data, "licence": task.licence, "published": task.published}
+    run = runs / SLUG / variant / str(seed)
+    where = where or checkpoint.folder(SLUG, variant, seed)
+    return learn(plan, run, where, facts, recipe, device=device, minutes=minutes, resume=resume, devices=devices)
+
+
+def measured(model: Network, task: Task, data: Path, split: str, times: int) -> dict[str, Any]:
+    """Nats per event of a split, everything before an event in its window, or piece, given.
+
+    Chorales are read whole. Performances are read in windows as long as those of training, or `times` as long; the windows that are full
+    then tell the loss of their first and of their second half, and of PARTS parts one by one.
+    """
+    sequences = sequences_of(task, data, split)
+    if task.of_chorales and times != 1:
+        raise ValueError("chorales are read whole, in training too: --times is for performances")
+    cut = sequences if task.of_chorales else windows(sequences, task.recipe.window * times)
+    found = costs(model, cut)
+    every = np.concatenate(found)
+    figure: dict[str, Any] = {
+        "metric": task.metric,
+        "split": split,
+        "value": round(float(every.mean()), 4),
+        "n": len(every),
+        "pieces": len(sequences),
+    }
+    if not task.of_chorales:
+        seconds = sum(events.milliseconds(one) for one in sequences) / 1000
+        figure["bits_per_second"] = round(float(every.sum()) / math.log(2) / seconds, 2)
+    if times > 1:
+        full = np.stack([one for one in found if len(one) == task.recipe.window * times])
+        first, second = (float(half.mean()) for half in np.array_split(full, 2, axis=1))
+        figure |= {"times": times, "first_half": round(first, 4), "second_half": round(second, 4), "ratio": round(second / first, 4)}
+        figure["by_position"] = [round(float(part.mean()), 4) for part in np.array_split(full, PARTS, axis=1)]
+    return figure
+
+
+def evaluate(
+    data: Path,
+    variant: str = "jsb_relative",
+    *,
+    seed: int = 1,
+    split: str = REPORTED,
+    device: torch.device,
+    record: bool = False,
+    times: int = 1,
+) -> dict[str, Any]:
+    """Read every piece of a split, by default the variant's own, and measure what an event costs.
+
+    `record` writes the figure of the reported split into model.json. ValueError for an unknown variant or split.
+    """
+    task = task_of(variant)
+    split = split or task.reported
+    where = checkpoint.folder(SLUG, variant, seed)
+    model = read_checkpoint(where, str(device)).model
+    begin = time.perf_counter()
+    figure = measured(model, task, data, split, times)
+    seconds = time.perf_counter() - begin
+    if record:
+        if split != task.reported:
+            raise ValueError(f"model.json keeps the figure of {task.reported}, not of {split}")
+        checkpoint.write_facts(where, {**checkpoint.read_facts(where), "figure" if times == 1 else f"figure_times_{times}": figure})
+    others = [
+        {"seed": int(facts["seed"]), "value": facts["figure"]["value"]}
+        for facts in (checkpoint.read_facts(path.parent) for path in sorted(where.parent.glob(f"{variant}-seed*/model.json")))
+        if facts["seed"] != seed and facts.get("figure", {}).get("split") == split
+    ]
+    first = checkpoint.folder(SLUG, variant)
+    if seed != 1 and (first / "model.json").is_file() and checkpoint.read_facts(first).get("figure", {}).get("split") == split:
+        others.append({"seed": 1, "value": checkpoint.read_facts(first)["figure"]["value"]})
+    seeds = sorted([{"seed": seed, "value": figure["value"]}, *others], key=lambda one: one["seed"])
+    print(f"{figure['value']:.4f} {task.metric} on the {figure['pieces']} pieces of {split}, {figure['n']:,} events, in {seconds:.1f} s")
+    if task.target is not None and split == task.reported and figure["value"] > task.target:
+        print(f"That misses the {task.target} that the recipe must reach.")
+    return {"slug": SLUG, "variant": variant, "seed": seed, **figure, "seconds": round(seconds, 2), "device": str(device), "seeds": seeds}
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    """What `evaluate` can be asked beside what every lab knows."""
+    command.add_argument("--times", type=int, default=1, help="read windows so many times as long as those of training")
+
+
+def examples() -> Path:
+    """Store the first example; returns the file."""
+    from models.music.examples import examples as store
+
+    return store()

@@ -1,0 +1,230 @@
+"""What crosses the border between the models of music and a page: frozen records of NumPy arrays, strings and numbers. No torch here."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models.errors import InputError
+from models.music import chorales, events
+
+Array = NDArray[np.float32]
+Half = NDArray[np.float16]
+Whole = NDArray[np.int32]
+
+STYLES = ("chorale", "piano")
+MODES = ("continue", "harmonise")
+MODELS = {
+    "chorale": ("jsb_relative", "jsb_transformer"),
+    "piano": ("relative", "transformer", "lstm"),
+}  # in the order they stand side by side
+GRID = {"chorale": 125, "piano": events.STEP}  # milliseconds of a step of the grid; a sixteenth at 120 quarters a minute
+MAX_MOTIF = {"chorale": 512, "piano": 1024}  # cells or events that may be given
+MAX_MADE = {"chorale": 512, "piano": 1024}  # cells or events that may be made
+MAX_SEED = 999_999
+HOTTEST = 2.0  # temperature; 0 takes the likeliest event every time
+MAX_SHIFT = 12  # semitones up or down
+STRETCH = (0.5, 2.0)  # of a motif's times
+
+
+@dataclass(frozen=True)
+class Request:
+    """A motif, what is to be made of it, and what is changed in the models meanwhile.
+
+    style: "chorale" or "piano". mode: "continue", or "harmonise" where the motif is a soprano and three voices are made below it (chorale).
+    motif: what `spelled` wrote: events of piano, cells of a chorale, or, to harmonise, one cell for each sixteenth of the soprano.
+    length: cells or events to make after the motif; harmonising takes none. seed: 0 … 999,999. temperature: 0 … 2.
+    silenced: (variant, layer, head) from 0. farthest: distances beyond it count as it does, 0 leaves the relative term out, −1 as trained.
+    semitones: the motif is moved by, −12 … 12. stretch: of its times, 0.5 … 2 (piano).
+    """
+
+    style: str = "chorale"
+    mode: str = "harmonise"
+    motif: str = ""
+    length: int = 256
+    seed: int = 7
+    temperature: float = 1.0
+    silenced: tuple[tuple[str, int, int], ...] = ()
+    farthest: int = -1
+    semitones: int = 0
+    stretch: float = 1.0
+
+    def group(self) -> Hashable:
+        """Requests of one group may share a batch: the same models, the same distances."""
+        return (self.style, self.farthest)
+
+
+@dataclass(frozen=True)
+class Made:
+    """What one model made.
+
+    variant: its name. events: (event,) the motif and what was made; given: (event,) bool, which of them were given. nats: (event,) −log p
+    of what was made under the model as it ran, temperature 1; 0 for what was given.
+    notes: (note, 4) onset and end in steps of the grid, MIDI pitch, and velocity 0 … 31, or of a chorale the voice 0 … 3.
+    at: (note,) the event that begins each note. steps: of the grid, how long it lasts.
+    queries, keys: (layer, head, event, d_head); table: (layer, head, distance, d_head), E_r as far as it was needed; all of them float16
+    and empty where there is none. `weights.look` makes weights of them.
+    """
+
+    variant: str
+    events: NDArray[np.int16]
+    given: NDArray[np.bool_]
+    nats: Array
+    notes: Whole
+    at: Whole
+    steps: int
+    queries: Half
+    keys: Half
+    table: Half
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """One run. made: by each model that is there, in the order of MODELS. grid: milliseconds of a step."""
+
+    made: tuple[Made, ...]
+    grid: int
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What changes under an intervention.
+
+    before: the same motif as it came, the models as trained. after: under the intervention, same seed. forced: for each model, nats of each
+    event that `before` made, read under the intervention, in the shape of its `nats`; the mean's difference is what the intervention costs.
+    """
+
+    before: Explanation
+    after: Explanation
+    forced: tuple[Array, ...]
+
+
+@dataclass(frozen=True)
+class Step:
+    """Some events made by one model. variant: its name. first: position of the first. events, nats: of them."""
+
+    variant: str
+    first: int
+    events: NDArray[np.int16]
+    nats: Array
+
+
+@dataclass(frozen=True)
+class SkewSteps:
+    """Skewing step by step for one head and the first queries of a run (Huang et al., 2018, fig. 1): fields of `layers.relative.Skew`."""
+
+    product: Array
+    padded: Array
+    reshaped: Array
+    sliced: Array
+    direct: Array
+    allowed: NDArray[np.bool_]
+
+
+def spelled(values: Sequence[int] | NDArray[np.int64]) -> str:
+    """Events or cells as a request carries them: base64 of two bytes each."""
+    return base64.urlsafe_b64encode(np.asarray(values, "<u2").tobytes()).decode().rstrip("=")
+
+
+def read_motif(request: Request) -> NDArray[np.int64]:
+    """The motif of a request. InputError where there is none, where it is too long, or where it is no music of that style."""
+    try:
+        raw = base64.b64decode(request.motif + "=" * (-len(request.motif) % 4), altchars=b"-_", validate=True)
+        values = np.frombuffer(raw, "<u2").astype(np.int64)
+    except (binascii.Error, ValueError):
+        raise InputError("motif", en="The link carries no motif.", zh="链接中没有动机。") from None
+    kinds = {"chorale": chorales.CELLS, "piano": events.EVENTS}[request.style]
+    most = MAX_MOTIF[request.style] // (len(chorales.VOICES) if request.mode == "harmonise" else 1)
+    if len(values) > most:
+        raise InputError("too_long", en=f"The motif has {len(values):,} events; at most {most:,} can be read.", zh=_long(len(values), most))
+    if len(values) and values.max() >= kinds:
+        raise InputError("motif", en=f"The motif has the event {values.max()}; there are {kinds}.", zh=_unknown(int(values.max()), kinds))
+    if request.mode == "harmonise" and not (values != chorales.SILENCE).any():
+        raise InputError("no_melody", en="There is no melody: play at least one note.", zh="没有旋律：请至少弹奏一个音。")
+    if request.style == "chorale" and request.mode == "continue" and len(values) % len(chorales.VOICES):
+        raise InputError(
+            "not_whole",
+            en=f"The chorale has {len(values)} cells; whole sixteenths have four voices each.",
+            zh=f"该众赞歌有 {len(values)} 个格子；每个完整的十六分音符有四个声部。",
+        )
+    return values
+
+
+def _long(count: int, most: int) -> str:
+    return f"动机有 {count:,} 个事件；最多可读取 {most:,} 个。"
+
+
+def _unknown(event: int, kinds: int) -> str:
+    return f"动机中有事件 {event}；事件共有 {kinds} 种。"
+
+
+def check(request: Request) -> None:
+    """InputError where an option lies outside what there is."""
+    choices = (("style", request.style, STYLES), ("mode", request.mode, MODES))
+    for name, value, known in choices:
+        if value not in known:
+            listed = ", ".join(known)
+            raise InputError(
+                name, en=f"There is no {name} {_shown(value)}; there are {listed}.", zh=f"没有 {_shown(value)}；可用的有 {listed}。"
+            )
+    if request.style == "piano" and request.mode == "harmonise":
+        raise InputError("mode", en="Only chorales can be harmonised.", zh="只有众赞歌可以配和声。")
+    if not isinstance(request.motif, str):
+        raise InputError("motif", en="The link carries no motif.", zh="链接中没有动机。")
+    ranges = (
+        ("length", request.length, 1, MAX_MADE[request.style], "length", "长度", True),
+        ("seed", request.seed, 0, MAX_SEED, "seed", "随机种子", True),
+        ("temperature", request.temperature, 0, HOTTEST, "temperature", "温度", False),
+        ("farthest", request.farthest, -1, MAX_MOTIF["piano"] + MAX_MADE["piano"], "farthest distance", "最远距离", True),
+        ("semitones", request.semitones, -MAX_SHIFT, MAX_SHIFT, "transposition", "移调", True),
+        ("stretch", request.stretch, *STRETCH, "stretch", "时间伸缩", False),
+    )
+    for name, number, least, most, english, chinese, whole in ranges:
+        fits = isinstance(number, int if whole else int | float) and not isinstance(number, bool)
+        if not fits or not math.isfinite(number) or not least <= number <= most:
+            raise InputError(
+                name,
+                en=f"The {english} is {_shown(number)}; it can be {least:g} to {most:g}.",
+                zh=f"{chinese}为 {_shown(number)}；可以取 {least:g} 到 {most:g}。",
+            )
+    for variant, layer, head in request.silenced:
+        if variant not in MODELS[request.style] or not all(isinstance(i, int) and i >= 0 for i in (layer, head)):
+            raise InputError(
+                "silenced", en=f"There is no head {layer}.{head} in {_shown(variant)}.", zh=f"{_shown(variant)} 没有这个注意力头。"
+            )
+
+
+def _shown(value: object) -> str:
+    text = value if isinstance(value, str) else repr(value)
+    text = "".join(c if c.isprintable() else "?" for c in text)
+    return text if len(text) <= 40 else text[:39] + "…"
+
+
+def melody(pitches: Sequence[int], sixteenths: int = 4) -> str:
+    """A soprano of notes as long as `sixteenths`, as a request carries it; 0 for a rest."""
+    return spelled(np.repeat([chorales.SILENCE if p == 0 else p - chorales.LOWEST + 1 for p in pitches], sixteenths))
+
+
+def motif(pitches: Sequence[int], milliseconds: int = 200, velocity: int = 72) -> str:
+    """Piano notes one after another, as a request carries them."""
+    onset = np.arange(len(pitches)) * milliseconds
+    notes = events.notes_of(onset, onset + milliseconds, np.array(pitches), np.full(len(pitches), velocity))
+    return spelled(events.events_of(notes))
+
+
+VOM_HIMMEL_HOCH = (72, 71, 69, 71, 67, 69, 71, 72, 72, 72, 67, 67, 64, 67, 65, 64)  # its first two lines, a tune of 1539
+SCALE = (60, 62, 64, 65, 67, 69, 71, 72)
+BROKEN = (60, 64, 67, 72, 76, 67, 72, 76) * 2
+
+EXAMPLES: tuple[Request, ...] = (
+    Request(motif=melody(VOM_HIMMEL_HOCH)),
+    Request(motif=melody(SCALE, 8), seed=3),
+    Request("piano", "continue", motif(BROKEN), 512),
+    Request("piano", "continue", motif(SCALE), 512, seed=11),
+)

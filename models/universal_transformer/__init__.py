@@ -1,0 +1,1 @@
+"""The Universal Transformer: one block over depth, and every position stops by itself."""

@@ -1,0 +1,262 @@
+"""What a page asks of the Universal Transformer, and what it gets: arrays and strings, nothing of torch."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from models.checkpoint import CheckpointError
+from models.errors import InputError
+from models.layers.act import Stop
+from models.trace import OFF, Trace
+from models.universal_transformer import data as texts
+from models.universal_transformer import stories
+from models.universal_transformer.data import NONE, Batch, Inputs
+from models.universal_transformer.model import Thought, UniversalTransformer
+from models.universal_transformer.reading import inputs_of
+from models.universal_transformer.records import EXAMPLES, Array, Beside, Comparison, Explanation, Request
+from models.universal_transformer.shipped import FIXED, ORDINARY, load
+
+__all__ = ["EXAMPLES", "Comparison", "Explanation", "Request", "compare", "explain"]
+
+SAMPLE = 120  # held-out inputs that a comparison measures on
+LETTERS, SUM = 12, 13  # characters of each of them, where they are no stories
+
+
+@dataclass(frozen=True)
+class _Read:
+    """A request that can be answered. inputs: of one row; positions: what stands at each; facts: those that the answer needs."""
+
+    request: Request
+    inputs: Inputs
+    positions: tuple[str, ...]
+    facts: tuple[int, ...]
+    right: str
+
+    @property
+    def wanted(self) -> tuple[int, ...]:
+        """Where the answer is read."""
+        return tuple(i for i, target in enumerate(self.inputs.targets[0]) if target != NONE)
+
+
+def _readable(requests: Sequence[Request]) -> list[_Read | InputError]:
+    found: list[_Read | InputError] = []
+    for request in requests:
+        try:
+            found.append(_Read(request, *inputs_of(request)))
+        except InputError as error:
+            found.append(error)
+    return found
+
+
+def _together(parts: Sequence[Inputs]) -> Inputs:
+    """Inputs of one task side by side, padded to the longest."""
+    length = max(part.tokens.shape[1] for part in parts)
+
+    def joined(name: str, fill: int) -> NDArray[np.generic]:
+        arrays = [getattr(part, name) for part in parts]
+        return np.concatenate(
+            [np.pad(a, [(0, 0), (0, length - a.shape[1]), *[(0, 0)] * (a.ndim - 2)], constant_values=fill) for a in arrays]
+        )
+
+    return Inputs(
+        joined("tokens", 0),  # type: ignore[arg-type]
+        joined("places", 0),  # type: ignore[arg-type]
+        joined("alive", 0).astype(np.bool_),
+        joined("targets", NONE),  # type: ignore[arg-type]
+        np.concatenate([part.difficulty for part in parts]),
+    )
+
+
+def _stop(requests: Iterable[Request], model: UniversalTransformer, device: torch.device) -> Stop:
+    """When positions stop: a row for each request, (batch, 1)."""
+    asked = list(requests)
+    forced = torch.tensor([[one.forced] for one in asked], device=device)
+    return Stop(
+        torch.tensor([[float(one.epsilon)] for one in asked], device=device),
+        torch.tensor([[one.limit or model.config.limit] for one in asked], device=device),
+        torch.tensor([[float(one.bias)] for one in asked], device=device),
+        forced if bool(forced.any()) else None,
+    )
+
+
+def _network(task: str) -> UniversalTransformer:
+    model = load(task).model
+    if not isinstance(model, UniversalTransformer):
+        raise CheckpointError(f"{task} is no Universal Transformer")
+    return model
+
+
+def _pass(read: Sequence[_Read], model: UniversalTransformer, trace: Trace = OFF) -> tuple[Thought, Batch]:
+    """The network on some requests as they are."""
+    device = model.readout.weight.device
+    requests = [one.request for one in read]
+    batch = _together([one.inputs for one in read]).batch().to(device)
+    told = None if all(one.told for one in requests) else torch.tensor([float(one.told) for one in requests], device=device)
+    return model(batch.tokens, batch.places, batch.alive, _stop(requests, model, device), told, None, trace), batch
+
+
+def _said(task: str, logits: Tensor, wanted: Sequence[int]) -> str:
+    """The answer, (position, vocabulary) logits read at the wanted positions."""
+    chosen = logits.argmax(-1).tolist()
+    if task == "stories":
+        return stories.WORDS[chosen[wanted[0]]] or "—"
+    text = "".join(texts.CHARACTERS[chosen[i]] or "·" for i in wanted)
+    return (text.lstrip("0") or "0") if task == "addition" else text
+
+
+def _frozen(values: NDArray[np.generic]) -> Array:
+    copy = np.ascontiguousarray(values, dtype=np.float32).copy()
+    copy.setflags(write=False)
+    return copy
+
+
+@torch.no_grad()
+def _explained(read: Sequence[_Read]) -> list[Explanation]:
+    """Answer and watch; requests of one task share every pass."""
+    result: list[Explanation | None] = [None] * len(read)
+    for task in sorted({one.request.task for one in read}):
+        rows = [i for i, one in enumerate(read) if one.request.task == task]
+        for i, seen in zip(rows, _watched(task, [read[i] for i in rows]), strict=True):
+            result[i] = seen
+    return [one for one in result if one is not None]
+
+
+def _watched(task: str, read: Sequence[_Read]) -> list[Explanation]:
+    model = _network(task)
+    trace = Trace(*(f"step/*/{name}" for name in ("halting", "weight", "state", "weights")), budget=(64 << 20) * len(read))
+    thought, _ = _pass(read, model, trace)
+    arrays = {name: trace.stack(f"step/*/{name}") for name in ("halting", "weight", "state", "weights")}
+    beside = _beside(task, read)
+    return [_folded(row, one, model, thought, arrays, beside[row]) for row, one in enumerate(read)]
+
+
+def _beside(task: str, read: Sequence[_Read]) -> list[tuple[Beside, ...]]:
+    """What the networks that are shipped for comparison make of the same inputs."""
+    found: list[list[Beside]] = [[] for _ in read]
+    batch = _together([one.inputs for one in read]).batch()
+    for kind in (ORDINARY, FIXED):
+        try:
+            model = load(task + kind).model
+        except CheckpointError:
+            continue
+        moved = batch.to(model.readout.weight.device)
+        logits = model(moved.tokens, moved.places, moved.alive).logits
+        for row, one in enumerate(read):
+            answer = _said(task, logits[row], one.wanted)
+            found[row].append(Beside(kind.removeprefix("_"), answer, answer == one.right))
+    return [tuple(one) for one in found]
+
+
+def _folded(
+    row: int,
+    one: _Read,
+    model: UniversalTransformer,
+    thought: Thought,
+    arrays: dict[str, NDArray[np.float32]],
+    beside: tuple[Beside, ...],
+) -> Explanation:
+    assert thought.pondered is not None
+    length = len(one.positions)
+    steps = thought.pondered.steps[row, :length].cpu().numpy().astype(np.int64)
+    steps.setflags(write=False)
+    most = int(steps.max())
+    halting, weights, state = (arrays[name][:most, row, :length] for name in ("halting", "weight", "state"))
+    gone = np.arange(1, most + 1)[:, None] >= steps  # (step, position): from N on
+    totals = np.where(gone, 1.0, np.minimum(halting.cumsum(0), 1.0))
+    last = thought.pondered.last[row, :length].cpu().numpy()
+    cost = thought.pondered.cost[row, :length]
+    wanted = list(one.wanted)
+    task, logits = one.request.task, thought.logits[row]
+    return Explanation(
+        positions=one.positions,
+        wanted=one.wanted,
+        answer=_said(task, logits, wanted),
+        expected=one.right,
+        probability=_frozen(logits.softmax(-1).amax(-1)[wanted].cpu().numpy()),
+        facts=one.facts,
+        steps=steps,
+        remainder=_frozen(thought.pondered.remainder[row, :length].cpu().numpy()),
+        halting=_frozen(halting),
+        weights=_frozen(weights),
+        totals=_frozen(totals),
+        distance=_frozen(np.linalg.norm(state - last, axis=-1) / math.sqrt(model.config.d_model)),
+        attention=_frozen(arrays["weights"][:most, row, :, :length, :length]),
+        stopped=_earlier(one, model, most),
+        threshold=1 - float(one.request.epsilon),
+        limit=one.request.limit or model.config.limit,
+        ponder=float(cost.mean()),
+        ponder_of_answer=float(cost[wanted].mean()),
+        difficulty=int(one.inputs.difficulty[0]),
+        beside=beside,
+    )
+
+
+def _earlier(one: _Read, model: UniversalTransformer, most: int) -> tuple[str, ...]:
+    """For each n up to `most`, the answer if every position stopped at its n-th step at the latest: all of them in one pass."""
+    asked = one.request
+    counts = range(1, most + 1)
+    changed = [dataclasses.replace(asked, forced=n) if asked.forced else dataclasses.replace(asked, limit=n) for n in counts]
+    rows = [dataclasses.replace(one, request=request) for request in changed]
+    thought, _ = _pass(rows, model)
+    return tuple(_said(one.request.task, logits, one.wanted) for logits in thought.logits)
+
+
+def explain(requests: Sequence[Request]) -> list[Explanation | InputError]:
+    """Answer and watch: one result per request, in order; an InputError stands where a request could not be read."""
+    found = _readable(requests)
+    done = iter(_explained([one for one in found if isinstance(one, _Read)]))
+    return [one if isinstance(one, InputError) else next(done) for one in found]
+
+
+@lru_cache(maxsize=4)
+def _sample(task: str) -> Inputs:
+    """Held-out inputs, the same ones for every comparison."""
+    generator = np.random.default_rng(2)
+    if task == "stories":
+        return stories.drawn(generator, SAMPLE, "test")
+    return texts.characters(task, generator, SAMPLE, SUM if task == "addition" else LETTERS, "test")
+
+
+@lru_cache(maxsize=64)
+@torch.no_grad()
+def _measured(options: Request) -> tuple[float, float, float]:
+    """Accuracy, mean N + R and milliseconds of the sample under a request's options; what has stopped is not computed."""
+    model = _network(options.task)
+    device = model.readout.weight.device
+    inputs = _sample(options.task)
+    batch = inputs.batch().to(device)
+    told = None if options.told else torch.zeros(len(inputs), device=device)
+    stop = _stop([options] * len(inputs), model, device)
+    begin = time.perf_counter()
+    thought = model.gathered(batch.tokens, batch.places, batch.alive, stop, told)
+    milliseconds = (time.perf_counter() - begin) * 1000
+    assert thought.pondered is not None
+    right = (thought.logits.argmax(-1) == batch.targets) | (batch.targets == NONE)
+    ponder = thought.pondered.cost.sum() / batch.alive.sum()
+    return float(right.all(1).double().mean()), float(ponder), milliseconds
+
+
+def compare(requests: Sequence[Request]) -> list[Comparison | InputError]:
+    """Each request without and with its changes: the answer, and accuracy, ponder and time on held-out inputs; one result per request."""
+    found = _readable(requests)
+    read = [one for one in found if isinstance(one, _Read)]
+    plain = [dataclasses.replace(one, request=Request(one.request.task, one.request.text, one.request.question)) for one in read]
+    both = _explained([*plain, *read])
+    done = []
+    for one, before, after in zip(read, both[: len(read)], both[len(read) :], strict=True):
+        options = dataclasses.replace(one.request, text="", question="")
+        sides = zip(_measured(Request(one.request.task, "", "")), _measured(options), strict=True)
+        accuracy, ponder, milliseconds = sides
+        done.append(Comparison(before, after, accuracy, ponder, milliseconds, SAMPLE))
+    filled = iter(done)
+    return [one if isinstance(one, InputError) else next(filled) for one in found]

@@ -1,0 +1,218 @@
+"""What a visitor has typed, as inputs: words, sums, stories with a question. Whatever cannot be read is said in one sentence."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import numpy as np
+
+from models.errors import InputError
+from models.universal_transformer import data as texts
+from models.universal_transformer import stories, vocabulary
+from models.universal_transformer.data import Inputs
+from models.universal_transformer.records import (
+    MAX_BIAS,
+    MAX_CHARACTERS,
+    MAX_DIGITS,
+    MAX_EPSILON,
+    MAX_FACTS,
+    MAX_LETTERS,
+    MAX_LIMIT,
+    TASKS,
+    Request,
+)
+from models.universal_transformer.stories import PUT, TOOK, WENT, Fact
+
+_WIDE = {0xFF10 + i: 0x30 + i for i in range(10)} | {0xFF0B: 0x2B}
+_SUM = re.compile(r"\s*([0-9]+)\s*\+\s*([0-9]+)\s*=?\s*")
+_SENTENCES = re.compile(r"[.!?。！？;\n]+")
+_WORD = re.compile(r"[^\s,，]+")
+
+
+def check(request: Request) -> None:
+    """InputError where the task or an option lies outside what the networks have, or a text is none or too long."""
+    if request.task not in TASKS:
+        raise InputError(
+            "task",
+            en=f"There is no task {_shown(request.task)}; there are {', '.join(TASKS)}.",
+            zh=f"没有任务 {_shown(request.task)}；可用的有 {', '.join(TASKS)}。",
+        )
+    ranges = (
+        ("epsilon", request.epsilon, 0, MAX_EPSILON, "ε", "ε"),
+        ("limit", request.limit, 0, MAX_LIMIT, "limit of steps", "步数上限"),
+        ("forced", request.forced, 0, MAX_LIMIT, "forced number of steps", "强制步数"),
+        ("bias", request.bias, -MAX_BIAS, MAX_BIAS, "halting bias", "停止偏置"),
+    )
+    for name, value, least, most, english, chinese in ranges:
+        whole = name in {"limit", "forced"}
+        fits = isinstance(value, int if whole else int | float) and not isinstance(value, bool)
+        if not fits or not math.isfinite(value) or not least <= value <= most:
+            raise InputError(
+                name,
+                en=f"The {english} is {_shown(value)}; it can be {least:g} to {most:g}.",
+                zh=f"{chinese}为 {_shown(value)}；可以取 {least:g} 到 {most:g}。",
+            )
+    if not isinstance(request.text, str) or not isinstance(request.question, str):
+        raise InputError("no_text", en="There is no text.", zh="没有文本。")
+    given = len(request.text) + len(request.question)
+    if given > MAX_CHARACTERS:
+        raise InputError(
+            "too_long",
+            en=f"Your text has {given:,} characters; at most {MAX_CHARACTERS:,} can be read.",
+            zh=f"您的文本有 {given:,} 个字符；最多可读取 {MAX_CHARACTERS:,} 个。",
+        )
+
+
+def read_word(text: str) -> str:
+    """The letters of a word to copy or reverse, small. InputError for anything but a to z, for nothing, and for too many."""
+    word = re.sub(r"\s+", "", text).lower()
+    if not word:
+        raise InputError("empty", en="There is no word: type letters from a to z.", zh="没有单词：请输入 a 到 z 的字母。")
+    wrong = next((c for c in word if not ("a" <= c <= "z")), None)
+    if wrong is not None:
+        raise InputError(
+            "not_letters",
+            en=f"“{_shown(wrong)}” is no letter that this network knows: it reads a to z.",
+            zh=f"该网络不认识“{_shown(wrong)}”：它只读 a 到 z。",
+        )
+    if len(word) > MAX_LETTERS:
+        raise InputError(
+            "too_long",
+            en=f"The word has {len(word)} letters; this network reads up to {MAX_LETTERS}.",
+            zh=f"这个单词有 {len(word)} 个字母；该网络最多读 {MAX_LETTERS} 个。",
+        )
+    return word
+
+
+def read_sum(text: str) -> tuple[str, str]:
+    """The two numbers of a sum, without leading zeros. InputError where it is no sum of two numbers of at most 19 digits."""
+    if not text.strip():
+        raise InputError("empty", en="There is no sum: type one such as 478+256.", zh="没有算式：请输入例如 478+256。")
+    plain = text.translate(_WIDE)
+    found = _SUM.fullmatch(plain)
+    if found is None:
+        wrong = next((c for c in plain if c not in "0123456789+= \t"), None)
+        if wrong is not None:
+            raise InputError(
+                "not_a_sum",
+                en=f"“{_shown(wrong)}” does not belong in a sum: type two numbers and a plus sign, such as 478+256.",
+                zh=f"算式中不能有“{_shown(wrong)}”：请输入两个数和一个加号，例如 478+256。",
+            )
+        raise InputError(
+            "not_a_sum", en="This is no sum of two numbers: type one such as 478+256.", zh="这不是两个数的加法：请输入例如 478+256。"
+        )
+    first, second = (number.lstrip("0") or "0" for number in found.groups())
+    longest = max(len(first), len(second))
+    if longest > MAX_DIGITS:
+        raise InputError(
+            "too_long",
+            en=f"A number has {longest} digits; this network adds numbers of up to {MAX_DIGITS}.",
+            zh=f"其中一个数有 {longest} 位；该网络最多处理 {MAX_DIGITS} 位数的加法。",
+        )
+    return first, second
+
+
+def read_story(text: str, question: str) -> tuple[tuple[Fact, ...], str]:
+    """The facts of a story, and whom or what the question is about.
+
+    A question may also stand at the end of the story. InputError where a word is unknown, a sentence is none that the network knows, there
+    is no question, no fact, or there are too many.
+    """
+    sentences = [_words(part) for part in _SENTENCES.split(text)]
+    sentences = [words for words in sentences if words]
+    asked = _words(_SENTENCES.sub(" ", question))
+    if not asked and sentences and sentences[-1][0] == "where":
+        asked = sentences.pop()
+    if not sentences:
+        raise InputError(
+            "empty",
+            en="There is no story: write a sentence such as “mary went to the garden.”",
+            zh="没有故事：请写一个句子，例如“mary went to the garden.”",
+        )
+    if not asked:
+        raise InputError(
+            "no_question",
+            en="The story has no question: ask, for example, “where is mary?”",
+            zh="这个故事没有问题：请提问，例如“where is mary?”",
+        )
+    unknown = [word for words in [*sentences, asked] for word in words if word not in stories.TOKEN or word == vocabulary.NOBODY]
+    if unknown:
+        listed = ", ".join(dict.fromkeys(map(_shown, unknown[:5])))
+        raise InputError(
+            "unknown_words",
+            en=f"The network does not know {listed}: it reads the words that are listed beside the story.",
+            zh=f"该网络不认识 {listed}：它只读故事旁列出的单词。",
+        )
+    if len(sentences) > MAX_FACTS:
+        raise InputError(
+            "too_long",
+            en=f"The story has {len(sentences)} sentences; this network reads up to {MAX_FACTS}.",
+            zh=f"这个故事有 {len(sentences)} 句；该网络最多读 {MAX_FACTS} 句。",
+        )
+    return tuple(map(_fact, sentences)), _about(asked)
+
+
+def _words(part: str) -> tuple[str, ...]:
+    return tuple(_WORD.findall(part.lower()))
+
+
+def _fact(words: tuple[str, ...]) -> Fact:
+    things, holders = (*vocabulary.THINGS, *vocabulary.CONTAINERS), vocabulary.CONTAINERS
+    match words:
+        case (who, "went", "to", "the", place) if who in vocabulary.PEOPLE and place in vocabulary.PLACES:
+            return Fact(WENT, who, place)
+        case (who, "took", "the", what) if who in vocabulary.PEOPLE and what in things:
+            return Fact(TOOK, who, what)
+        case (who, "put", "the", what, "in", "the", into) if who in vocabulary.PEOPLE and what in vocabulary.THINGS and into in holders:
+            return Fact(PUT, who, what, into)
+    given = _shown(" ".join(words))
+    raise InputError(
+        "sentence",
+        en=f"“{given}” is no sentence that this network knows: somebody went to the …, took the …, or put the … in the ….",
+        zh=f"该网络不认识这样的句子：“{given}”；句式有 somebody went to the …、took the …、put the … in the …。",
+    )
+
+
+def _about(words: tuple[str, ...]) -> str:
+    match words:
+        case ("where", "is", who) if who in vocabulary.PEOPLE:
+            return who
+        case ("where", "is", "the", what) if what in (*vocabulary.THINGS, *vocabulary.CONTAINERS):
+            return what
+    given = _shown(" ".join(words))
+    raise InputError(
+        "question",
+        en=f"“{given}” is no question that this network knows: ask where is, then a person, or the and a thing.",
+        zh=f"该网络不认识这样的问题：“{given}”；请用 where is 加人名，或 where is the 加物品。",
+    )
+
+
+def inputs_of(request: Request) -> tuple[Inputs, tuple[str, ...], tuple[int, ...], str]:
+    """(inputs of one row, what stands at each position, the positions of the facts that the answer needs, the right answer).
+
+    InputError where it cannot be read.
+    """
+    check(request)
+    if request.task == "stories":
+        facts, about = read_story(request.text, request.question)
+        found, used = stories.answer(facts, about)
+        shown = (*(" ".join(fact.words()) for fact in facts), " ".join(stories.question(about)))
+        return stories.inputs([(facts, about)]), shown, used, found
+    if request.task == "addition":
+        first, second = read_sum(request.text)
+        width = max(len(first), len(second))
+        rows = [np.array([[int(digit) for digit in number.rjust(width, "0")]]) for number in (first, second)]
+        inputs, right = texts.sums(rows[0], rows[1]), str(int(first) + int(second))
+    else:
+        word = read_word(request.text)
+        letters = np.array([[ord(c) - ord("a") for c in word]])
+        inputs = texts.words(letters, request.task == "reverse")
+        right = word[::-1] if request.task == "reverse" else word
+    return inputs, tuple(texts.CHARACTERS[token] for token in inputs.tokens[0, :, 0]), (), right
+
+
+def _shown(value: object) -> str:
+    text = value if isinstance(value, str) else repr(value)
+    text = "".join(c if c.isprintable() else "?" for c in text)
+    return text if len(text) <= 40 else text[:39] + "…"

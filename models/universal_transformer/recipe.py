@@ -1,0 +1,375 @@
+"""How the Universal Transformers, and what they are compared with, are made and measured."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import dataclasses
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from models import checkpoint, training
+from models.generated import Plan, learn
+from models.training import Schedule
+from models.universal_transformer import data as texts
+from models.universal_transformer import stories
+from models.universal_transformer.data import LONGEST, NONE, TESTED, Batch, Inputs
+from models.universal_transformer.model import Config, OrdinaryConfig, OrdinaryTransformer, Thought, UniversalTransformer
+from models.universal_transformer.shipped import FIXED, ORDINARY, SLUG, Model
+from models.universal_transformer.shipped import read as read_checkpoint
+
+REPORTED = "test"  # the split of the figure in README
+RATES = (1e-3, 2e-3, 4e-3)  # the largest learning rate is chosen from these, for every variant alike
+TASKS = ("reverse", "addition", "copy", "stories")
+LICENCE = "Apache-2.0: the generator and these weights"
+REACH = {"reverse": 0.99, "addition": 0.95, "copy": 0.99}  # characters at the lengths of training
+REACH_BY_FACTS = {"1": 0.99, "2": 0.95, "3": 0.85}
+PUBLISHED = {  # Dehghani et al. (2019), table 4: trained on 40 characters, tested on 400; share of characters and of whole answers
+    "copy": {"universal": [0.91, 0.35], "transformer": [0.53, 0.03], "lstm": [0.45, 0.09]},
+    "reverse": {"universal": [0.96, 0.46], "transformer": [0.13, 0.06], "lstm": [0.66, 0.11]},
+    "addition": {"universal": [0.34, 0.02], "transformer": [0.07, 0.0], "lstm": [0.08, 0.0]},
+}
+PUBLISHED_PONDER = [2.3, 3.1, 3.8]  # mean ponder on bAbI where one, two and three facts are needed
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a network is trained."""
+
+    schedule: Schedule
+    batch: int = 32  # inputs
+    price: float = 1e-2  # τ: what a unit of ponder cost N + R adds to the loss, in nats
+    offset: int = 40  # the largest number that is added to all places of an input while training
+    round: int = 250  # batches between two looks at held-out inputs
+    trial: int = 250  # steps after which the learning rates are compared
+    rate: float | None = None  # the one of RATES to take instead of the trial's best
+
+
+def _recipe(steps: int, **more: Any) -> Recipe:
+    schedule = Schedule(
+        steps=steps, warmup=100, decay=0.0, cooldown=steps // 2, clip=1.0, average=3, every=max(1, steps // 100), precision="32-true"
+    )
+    return Recipe(schedule, **more)
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a variant learns."""
+
+    name: str  # one of TASKS
+    build: Callable[[], Model]
+    data: str  # in words
+    published: dict[str, Any]
+    recipe: Recipe = field(kw_only=True)
+
+
+def _network(name: str, kind: str) -> Model:
+    """The network of a task: "" stops by itself, ORDINARY is a stack of layers, FIXED takes four steps everywhere."""
+    vocabulary, words = (len(stories.WORDS), stories.SENTENCE) if name == "stories" else (len(texts.CHARACTERS), 1)
+    if kind == ORDINARY:
+        return OrdinaryTransformer(OrdinaryConfig(vocabulary, words))
+    return UniversalTransformer(Config(vocabulary, words, steps=4 if kind == FIXED else 0))
+
+
+_MADE = "made by a seeded generator; 18 of 20 by their hash"
+_BASE: dict[str, tuple[str, Recipe]] = {
+    "reverse": (f"rows of 1 to {LONGEST} letters, {_MADE}", _recipe(4000, offset=0)),
+    "addition": (f"sums of two numbers, up to {LONGEST} characters, {_MADE}", _recipe(4000)),
+    "copy": (f"rows of 1 to {LONGEST} letters, {_MADE}", _recipe(2000)),
+    "stories": (
+        f"stories of {stories.LEAST} to {stories.LONGEST} facts with a question, {_MADE}",
+        _recipe(6000, batch=64, offset=0, rate=2e-3),
+    ),
+}
+
+
+def _task(name: str, kind: str) -> Task:
+    described, recipe = _BASE[name]
+    published: dict[str, Any] = {
+        "source": "Dehghani et al. (2019)",
+        "comparable": False,
+        "why": {
+            "en": "There the networks are larger, trained longer and tested on ten times the length, or read bAbI.",
+            "zh": "论文中的网络更大、训练更久，并在十倍长度上测试，或使用 bAbI 数据。",
+        },
+    }
+    published |= {"ponder": PUBLISHED_PONDER} if name == "stories" else {"at_400": PUBLISHED[name]}
+    return Task(name, lambda: _network(name, kind), described, published, recipe=recipe)
+
+
+VARIANTS: dict[str, Task] = {f"{name}{kind}": _task(name, kind) for kind in ("", ORDINARY, FIXED) for name in TASKS}
+
+
+def task_of(variant: str) -> Task:
+    """The task of a variant; ValueError for an unknown one."""
+    if variant not in VARIANTS:
+        raise ValueError(f"{SLUG} has the variants {', '.join(VARIANTS)}, not {variant}")
+    return VARIANTS[variant]
+
+
+class Objective(nn.Module):
+    """What training minimises: −log p of every wanted answer, and the price of pondering (Graves, 2016, eq. 13)."""
+
+    def __init__(self, model: nn.Module, price: float) -> None:
+        super().__init__()
+        self.model = model
+        self.price = price
+
+    def forward(self, batch: Batch) -> tuple[Tensor, Tensor]:
+        """Sum of losses in nats, number of answers. An answer's share of the price is the mean ponder cost of a position."""
+        thought: Thought = self.model(batch.tokens, batch.places, batch.alive)
+        wanted = batch.targets != NONE
+        count = wanted.sum()
+        loss = F.cross_entropy(thought.logits[wanted].float(), batch.targets[wanted], reduction="sum")
+        if thought.pondered is not None:
+            loss = loss + self.price * count * thought.pondered.cost.sum() / batch.alive.sum()
+        return loss, count
+
+
+def drawn(name: str, generator: np.random.Generator, count: int, length: int, split: str) -> Inputs:
+    """Inputs of a task; length in characters, which stories do not look at."""
+    if name == "stories":
+        return stories.drawn(generator, count, split)
+    return texts.characters(name, generator, count, length, split)
+
+
+def held_out(name: str, split: str, count: int, length: int | None = None, seed: int = 1) -> list[Inputs]:
+    """Inputs of a split, some of each length of training, or all of one length. ValueError where stories are asked for by length."""
+    generator = np.random.default_rng(seed)
+    if name == "stories":
+        if length is not None:
+            raise ValueError("stories are measured by their facts, not by length")
+        return [drawn(name, generator, count, 0, split)]
+    chosen = [length] if length is not None else texts.lengths(name)
+    each = -(-count // len(chosen))
+    kept = []
+    for one in chosen:
+        few = max(2, 26**one // 40) if name != "addition" and one < 3 else each  # there are but so many words of one letter or two
+        with contextlib.suppress(LookupError):
+            kept.append(drawn(name, generator, min(each, few), one, split))
+    return kept
+
+
+@torch.no_grad()
+def answered(model: Model, inputs: Inputs, size: int = 200) -> tuple[Tensor, Tensor | None]:
+    """(batch, position) which answers are right, True where none is wanted; and N + R of every position, 0 at padding."""
+    device = next(model.parameters()).device
+    right, cost = [], []
+    for begin in range(0, len(inputs), size):
+        batch = inputs[begin : begin + size].batch().to(device)
+        adaptive = isinstance(model, UniversalTransformer) and model.halting is not None
+        thought: Thought = (model.gathered if adaptive else model)(batch.tokens, batch.places, batch.alive)  # type: ignore[operator]
+        right.append(((thought.logits.argmax(-1) == batch.targets) | (batch.targets == NONE)).cpu())
+        if thought.pondered is not None:
+            cost.append(thought.pondered.cost.cpu())
+    return torch.cat(right), torch.cat(cost) if cost else None
+
+
+def train(
+    data: Path,
+    runs: Path,
+    variant: str = "stories",
+    *,
+    seed: int = 1,
+    device: torch.device,
+    minutes: float | None = None,
+    resume: bool = False,
+    devices: int = 1,
+    recipe: Recipe | None = None,
+    where: Path | None = None,
+) -> Path:
+    """Choose the learning rate, train, write the assets; returns their folder. The generators need no data folder.
+
+    `resume` with `minutes` 0 publishes what a run has so far. ValueError for an unknown variant.
+    """
+    task = task_of(variant)
+    recipe = recipe or task.recipe
+    recipe = dataclasses.replace(recipe, schedule=dataclasses.replace(recipe.schedule, seed=seed))
+    sizes = texts.lengths(task.name)
+    kept = held_out(task.name, "val", 300, seed=0)
+
+    def draw(generator: np.random.Generator, done: float) -> Batch:
+        length = sizes[int(generator.integers(len(sizes)))]
+        found = drawn(task.name, generator, recipe.batch, length, "train")
+        return found.batch(generator.integers(0, recipe.offset + 1, len(found)))
+
+    def validate(model: nn.Module) -> float:
+        return 1 - float(np.mean([_share(*_right(model, part)) for part in kept]))  # type: ignore[arg-type]
+
+    plan = Plan(
+        build=task.build,
+        objective=lambda model: Objective(model, recipe.price),
+        draw=draw,
+        validate=validate,
+        schedule=recipe.schedule,
+        rates=RATES,
+        trial=recipe.trial,
+        rate=recipe.rate,
+        round=recipe.round,
+        optimizers=training.muon,
+    )
+    facts = {"slug": SLUG, "variant": variant, "data": task.data, "licence": LICENCE, "published": task.published}
+    run = runs / SLUG / variant / str(seed)
+    where = where or checkpoint.folder(SLUG, variant, seed)
+    return learn(plan, run, where, facts, recipe, device=device, minutes=minutes, resume=resume, devices=devices)
+
+
+def _right(model: Model, inputs: Inputs) -> tuple[Tensor, Tensor]:
+    """(batch, position) what is right, and where an answer is wanted."""
+    right, _ = answered(model, inputs)
+    return right, torch.from_numpy(inputs.targets != NONE)
+
+
+def _share(right: Tensor, wanted: Tensor) -> float:
+    return float(right[wanted].double().mean())
+
+
+def _mean(values: Tensor) -> dict[str, float | int]:
+    values = values.double()
+    return {"n": len(values), "mean": round(float(values.mean()), 3), "deviation": round(float(values.std(correction=0)), 3)}
+
+
+def measured(model: Model, name: str, split: str, count: int, length: int | None = None) -> dict[str, Any]:
+    """What a network makes of held-out inputs: characters and whole answers that are right, and the ponder behind them."""
+    if name == "stories":
+        return _of_stories(model, held_out(name, split, count)[0], split)
+    parts = held_out(name, split, count, length)
+    characters, sequences, by_length = [], [], {}
+    costs: list[tuple[Tensor, Tensor, Tensor]] = []  # of answers, of all positions, difficulty
+    for inputs in parts:
+        right, cost = answered(model, inputs)
+        wanted = torch.from_numpy(inputs.targets != NONE)
+        here = right[wanted].double()
+        characters.append(here)
+        sequences.append(right.all(1).double())
+        answers = int(wanted[0].sum())
+        size = 2 * answers - 1 if name == "addition" else answers  # characters of the input
+        by_length[str(size)] = {"n": len(inputs), "characters": round(float(here.mean()), 4)}
+        by_length[str(size)]["sequences"] = round(float(sequences[-1].mean()), 4)
+        if cost is not None:
+            by_length[str(size)]["ponder"] = round(float(cost.double().mean()), 3)
+            costs.append(((cost * wanted).sum(1) / answers, cost.mean(1), torch.from_numpy(inputs.difficulty)))
+    found: dict[str, Any] = {
+        "metric": "character accuracy",
+        "split": split,
+        "length": length or f"1 to {LONGEST}",
+        "value": round(float(torch.cat(characters).mean()), 4),
+        "sequences": round(float(torch.cat(sequences).mean()), 4),
+        "n": sum(map(len, parts)),
+        "by_length": by_length,
+    }
+    if costs:
+        of_answers, everywhere, difficulty = (torch.cat(part) for part in zip(*costs, strict=True))
+        found["ponder"] = round(float(everywhere.double().mean()), 3)
+        found["ponder_by_difficulty"] = {str(level): _mean(of_answers[difficulty == level]) for level in sorted(set(difficulty.tolist()))}
+    return found
+
+
+def _of_stories(model: Model, inputs: Inputs, split: str) -> dict[str, Any]:
+    right, cost = answered(model, inputs)
+    wanted = torch.from_numpy(inputs.targets != NONE)
+    good, needed = right.all(1).double(), torch.from_numpy(inputs.difficulty)
+    known = needed > stories.UNKNOWN
+    found: dict[str, Any] = {
+        "metric": "accuracy",
+        "split": split,
+        "value": round(float(good.mean()), 4),
+        "n": len(inputs),
+        "accuracy_by_facts": {str(k): round(float(good[needed == k].mean()), 4) for k in (1, 2, 3)},
+        "accuracy_nobody_knows": round(float(good[~known].mean()), 4),
+    }
+    if cost is not None:
+        question = (cost * wanted).sum(1)
+        alive = torch.from_numpy(inputs.alive)
+        everywhere = cost.sum(1) / alive.sum(1)
+        found["ponder"] = round(float(everywhere.double().mean()), 3)
+        found["ponder_by_facts"] = {str(k): _mean(question[needed == k]) for k in (1, 2, 3)}
+        found["ponder_of_all_positions_by_facts"] = {str(k): _mean(everywhere[needed == k]) for k in (1, 2, 3)}
+        found["ponder_nobody_knows"] = _mean(question[~known])
+    return found
+
+
+def evaluate(
+    data: Path,
+    variant: str = "stories",
+    *,
+    seed: int = 1,
+    split: str = REPORTED,
+    device: torch.device,
+    record: bool = False,
+    length: int | None = None,
+    count: int = 2000,
+) -> dict[str, Any]:
+    """Answer held-out inputs, all answers at once and nothing of them given.
+
+    length: characters of an input, in place of the lengths of training. `record` writes the figure of the reported split into model.json,
+    at the lengths of training as `figure`, at length 40 as `longer`. ValueError for an unknown variant, split or length.
+    """
+    task = task_of(variant)
+    if length is not None and not 1 <= length <= TESTED:
+        raise ValueError(f"lengths are 1 to {TESTED} characters, not {length}")
+    where = checkpoint.folder(SLUG, variant, seed)
+    model = read_checkpoint(where, str(device)).model
+    begin = time.perf_counter()
+    figure = measured(model, task.name, split, count, length)
+    seconds = time.perf_counter() - begin
+    key = {None: "figure", TESTED: "longer"}.get(length)
+    if record:
+        if split != REPORTED or key is None:
+            raise ValueError(f"model.json keeps the figures of {REPORTED} at the lengths of training and at {TESTED}")
+        checkpoint.write_facts(where, {**checkpoint.read_facts(where), key: figure})
+    beside = []
+    for kind in ("", ORDINARY, FIXED):
+        for path in sorted(where.parent.glob(f"{task.name}{kind}*/model.json")):
+            facts = checkpoint.read_facts(path.parent)
+            if facts["variant"] == f"{task.name}{kind}" and path.parent != where and key in facts:
+                other = facts[key]
+                beside.append(
+                    {
+                        "variant": facts["variant"],
+                        "seed": facts["seed"],
+                        **{k: other[k] for k in ("value", "sequences", "accuracy_by_facts", "ponder") if k in other},
+                    }
+                )
+    print(f"{figure['value']:.4f} {figure['metric']} on {figure['n']:,} inputs of {split}, in {seconds:.1f} s")
+    if split == REPORTED and length is None and variant in TASKS:
+        _say_what_is_missed(task.name, figure)
+    return {
+        "slug": SLUG,
+        "variant": variant,
+        "seed": seed,
+        **figure,
+        "beside": beside,
+        "published": task.published,
+        "seconds": round(seconds, 2),
+        "device": str(device),
+    }
+
+
+def _say_what_is_missed(name: str, figure: dict[str, Any]) -> None:
+    if name in REACH and figure["value"] < REACH[name]:
+        print(f"That misses the {REACH[name]} that the recipe must reach.")
+    for facts, bound in REACH_BY_FACTS.items():
+        if name == "stories" and figure["accuracy_by_facts"][facts] < bound:
+            print(f"With {facts} facts {figure['accuracy_by_facts'][facts]}: that misses the {bound} that the recipe must reach.")
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    """What `evaluate` can be asked beside what every lab knows."""
+    command.add_argument("--length", type=int, default=None, help=f"characters of an input, up to {TESTED}; by default those of training")
+    command.add_argument("--count", type=int, default=2000, help="inputs to answer")
+
+
+def examples() -> Path:
+    """Store the first example; returns the file."""
+    from models.universal_transformer.examples import examples as store
+
+    return store()

@@ -1,0 +1,231 @@
+"""What a page gets of the models of music."""
+
+from __future__ import annotations
+
+import dataclasses
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from models import stored
+from models.checkpoint import CheckpointError
+from models.errors import InputError
+from models.music import chorales, events, lstm
+from models.music.explain import EXAMPLES, Comparison, Explanation, by_distance, compare, explain, generate, look, skew
+from models.music.lstm import PerformanceRNN
+from models.music.model import Config, MusicTransformer
+from models.music.records import MODELS, SCALE, Request, Step, melody, motif, spelled
+from models.music.shipped import Network, Shipped
+
+SMALL = {"d_model": 24, "d_ff": 32, "n_heads": 3, "n_layers": 2}
+TUNE = Request(motif=melody((72, 0, 71, 67), 2))
+PIANO = Request("piano", "continue", motif(SCALE[:4]), 24)
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> dict[str, Network]:
+    """Small networks that have learned nothing in the places of the shipped ones."""
+    torch.manual_seed(8)
+    chorale = Config(chorales.CELLS, 40, (4, 64), **SMALL)
+    piano = Config(events.EVENTS, 40, **SMALL)
+    networks: dict[str, Network] = {
+        "jsb_relative": MusicTransformer(chorale),
+        "jsb_transformer": MusicTransformer(dataclasses.replace(chorale, distances=0)),
+        "relative": MusicTransformer(piano),
+        "transformer": MusicTransformer(dataclasses.replace(piano, distances=0)),
+        "lstm": PerformanceRNN(lstm.Config(events.EVENTS, d_model=16)),
+    }
+    shipped = {name: Shipped(network.eval().requires_grad_(False), {"variant": name}) for name, network in networks.items()}
+    monkeypatch.setattr("models.music.explain.load", lambda variant, seed=1: shipped[variant])
+    return networks
+
+
+def answered(request: Request) -> Explanation:
+    (seen,) = explain([request])
+    assert isinstance(seen, Explanation)
+    return seen
+
+
+def test_a_melody_gets_three_voices_and_stays_as_it_was() -> None:
+    seen = answered(TUNE)
+    assert [made.variant for made in seen.made] == list(MODELS["chorale"])
+    for made in seen.made:
+        grid = chorales.steps_of(made.events.astype(np.int64))
+        assert grid[:, 0].tolist() == [72, 72, -1, -1, 71, 71, 67, 67]
+        assert made.given.reshape(-1, 4).all(0).tolist() == [True, False, False, False]
+        assert (made.nats[~made.given] > 0).all()
+        assert not made.nats[made.given].any()
+
+
+def test_a_motif_is_continued_by_three_models_with_the_same_draws() -> None:
+    seen = answered(PIANO)
+    assert [made.variant for made in seen.made] == list(MODELS["piano"])
+    count = int(seen.made[0].given.sum())
+    for made in seen.made:
+        assert len(made.events) == count + 24
+        assert np.array_equal(made.events[:count], seen.made[0].events[:count])
+    assert seen.grid == 10
+
+
+@pytest.mark.parametrize("request_", [TUNE, PIANO], ids=["chorale", "piano"])
+def test_each_note_is_begun_by_an_event_of_its_pitch(request_: Request) -> None:
+    for made in answered(request_).made:
+        assert len(made.notes) == len(made.at)
+        for (onset, end, pitch, _), at in zip(made.notes.tolist(), made.at.tolist(), strict=True):
+            assert 0 <= onset < end <= made.steps
+            assert made.events[at] == (pitch if request_.style == "piano" else pitch - chorales.LOWEST + 1)
+
+
+def test_a_look_is_the_attention_of_the_model(small: dict[str, Network]) -> None:
+    from models.music.data import batch_of
+    from models.trace import Trace
+
+    for made in answered(PIANO).made[:2]:
+        model = small[made.variant]
+        trace = Trace("1/self/weights", keep={"head": [2], "query": [20, 7]})
+        model(batch_of([made.events.astype(np.int64)], model.start).before, trace=trace)
+        expected = trace.stack("1/self/weights")[0, 0, 0]
+        np.testing.assert_allclose(look(made, 1, 2, [20, 7]), expected, atol=2e-3)
+        profile = by_distance(made, 1, 2)
+        whole = look(made, 1, 2, range(len(made.events)))
+        np.testing.assert_allclose(profile[3], np.diagonal(whole, -3).mean(), rtol=1e-4)
+
+
+def test_a_network_without_attention_says_so() -> None:
+    made = answered(PIANO).made[2]
+    with pytest.raises(IndexError, match="lstm has no attention"):
+        look(made, 0, 0, [0])
+    assert not len(by_distance(made, 0, 0))
+    with pytest.raises(IndexError, match="no relative term"):
+        skew(answered(PIANO).made[1], 0, 0)
+
+
+def test_skewing_is_shown_on_the_runs_own_numbers() -> None:
+    steps = skew(answered(TUNE).made[0], 1, 2, first=4, size=9)
+    assert steps.sliced.shape == (9, 9)
+    np.testing.assert_allclose(steps.sliced[steps.allowed], steps.direct[steps.allowed], atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"farthest": 0}, {"farthest": 2}, {"silenced": (("jsb_relative", 0, 1),)}],
+    ids=["relative term off", "distances clipped", "a head silenced"],
+)
+def test_an_intervention_changes_what_the_same_notes_cost(change: dict[str, object]) -> None:
+    (found,) = compare([dataclasses.replace(TUNE, **change)])
+    assert isinstance(found, Comparison)
+    before, after = found.before.made[0], found.after.made[0]
+    assert not np.allclose(found.forced[0], before.nats, atol=1e-5)
+    assert np.allclose(found.forced[1], found.before.made[1].nats, atol=1e-4)  # the other model is as it was
+    assert after.queries.shape == before.queries.shape
+    (same,) = compare([TUNE])
+    assert isinstance(same, Comparison)
+    np.testing.assert_allclose(same.forced[0], same.before.made[0].nats, atol=1e-4)
+
+
+def test_a_motif_can_be_moved_and_stretched() -> None:
+    made = answered(dataclasses.replace(PIANO, semitones=3, stretch=2.0)).made[0]
+    plain = answered(PIANO).made[0]
+    given, before = (events.notes_from(one.events[one.given].astype(np.int64)).notes for one in (made, plain))
+    assert (given["pitch"] == before["pitch"] + 3).all()
+    assert (given["onset"] == 2 * before["onset"]).all()
+    assert (given["velocity"] == before["velocity"]).all()
+    up = answered(dataclasses.replace(TUNE, semitones=2)).made[0]
+    assert chorales.steps_of(up.events.astype(np.int64))[0, 0] == 74
+
+
+def test_steps_come_as_they_are_made_and_add_up_to_the_explanation() -> None:
+    seen: dict[str, list[int]] = {}
+    last: Explanation | None = None
+    for (entry,) in generate([PIANO]):
+        if isinstance(entry, Explanation):
+            last = entry
+        else:
+            assert isinstance(entry, list)
+            for step in entry:
+                assert isinstance(step, Step)
+                assert step.first == len(seen.setdefault(step.variant, []))
+                seen[step.variant].extend(step.events.tolist())
+    assert last is not None
+    assert seen == {made.variant: made.events.tolist() for made in last.made}
+
+
+def test_one_bad_request_spoils_no_other() -> None:
+    bad = dataclasses.replace(TUNE, motif="no music")
+    found = explain([TUNE, bad, PIANO])
+    assert [type(one) for one in found] == [Explanation, InputError, Explanation]
+    alone = answered(PIANO)
+    assert isinstance(found[2], Explanation)
+    assert found[2].made[0].events.tolist() == alone.made[0].events.tolist()
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ({"style": "jazz"}, "style"),
+        ({"mode": "improvise"}, "mode"),
+        ({"style": "piano"}, "mode"),
+        ({"motif": "@@@"}, "motif"),
+        ({"motif": spelled([400])}, "motif"),
+        ({"motif": spelled([0, 0])}, "no_melody"),
+        ({"motif": ""}, "no_melody"),
+        ({"motif": spelled([1] * 129)}, "too_long"),
+        ({"mode": "continue", "motif": spelled([1, 2, 3])}, "not_whole"),
+        ({"semitones": 12}, "range"),
+        ({"semitones": 13}, "semitones"),
+        ({"temperature": float("nan")}, "temperature"),
+        ({"seed": -1}, "seed"),
+        ({"length": True}, "length"),
+        ({"silenced": (("lstm", 0, 0),)}, "silenced"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_in_one_sentence_in_both_languages(change: dict[str, object], code: str) -> None:
+    (found,) = explain([dataclasses.replace(TUNE, **change)])
+    assert isinstance(found, InputError)
+    assert found.code == code
+    assert all(found.text[language].endswith(stop) for language, stop in (("en", "."), ("zh", "。")))
+
+
+def test_a_run_is_stored_and_read_back(tmp_path: Path) -> None:
+    seen = answered(TUNE)
+    stored.save(tmp_path / "first.npz", seen, 3, "cpu")
+    back, _, _ = stored.load(tmp_path / "first.npz", Explanation)
+    assert np.array_equal(back.made[0].events, seen.made[0].events)
+    assert back.made[1].table.size == 0
+
+
+def test_models_that_are_not_there_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    import models.music.explain as module
+
+    there = module.load
+
+    def only(variant: str, seed: int = 1) -> Shipped:
+        if variant != "jsb_relative":
+            raise CheckpointError("not trained")
+        return there(variant, seed)
+
+    monkeypatch.setattr(module, "load", only)
+    assert [made.variant for made in answered(TUNE).made] == ["jsb_relative"]
+    with pytest.raises(CheckpointError, match="no model of piano"):
+        explain([PIANO])
+
+
+def test_every_example_can_be_read() -> None:
+    short = [dataclasses.replace(one, length=4) for one in EXAMPLES]
+    assert all(isinstance(one, Explanation) for one in explain(short))
+
+
+def test_what_a_page_reads_needs_neither_torch_nor_midi() -> None:
+    code = "import sys, models.music.records, models.music.weights; assert not {'torch', 'pretty_midi'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parents[3])
+
+
+def test_piano_can_begin_from_an_empty_page() -> None:
+    made = answered(dataclasses.replace(PIANO, motif="")).made
+    assert [len(one.events) for one in made] == [24, 24, 24]
+    assert not made[0].given.any()
+    assert isinstance(compare([dataclasses.replace(PIANO, motif="", stretch=1.5, semitones=-2)])[0], Comparison)
