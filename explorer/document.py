@@ -42,6 +42,8 @@ class Facts:
 
     title: str
     description: str
+    head: str = ""  # further elements, as HTML
+    plain: str = ""  # what is read where scripts do not run, as HTML
 
 
 def rewrite(document: str, facts: Facts, styles: Iterable[str], imports: Callable[[str], list[str]]) -> str:
@@ -57,8 +59,9 @@ def rewrite(document: str, facts: Facts, styles: Iterable[str], imports: Callabl
     document = _once(
         r"<script>\s*\(\(\) => \{(?:(?!</script>).)*?iframeResizer(?:(?!</script>).)*</script>\s*", "", document, "loader of iframeResizer"
     )
+    plain = f"<noscript>{facts.plain}</noscript>" if facts.plain else ""
     document = _once(
-        r"(<gradio-app\b.*?</gradio-app>)", lambda found: f"{found[1]}<script>{SCHEME}</script>", document, "gradio-app element"
+        r"(<gradio-app\b.*?</gradio-app>)", lambda found: f"{plain}{found[1]}<script>{SCHEME}</script>", document, "gradio-app element"
     )
     document = _once(r'(<meta charset="utf-8" />)', lambda found: found[1] + _head(document, facts, styles, imports), document, "charset")
     return document.replace("\r\n", "\n")  # as the browser reads it, so that the digests of the scripts hold
@@ -79,6 +82,7 @@ def _head(document: str, facts: Facts, styles: Iterable[str], imports: Callable[
             f"<script>{BEFORE}</script>",
             f"<title>{html.escape(facts.title)}</title>",
             f'<meta name="description" content="{html.escape(facts.description)}" />',
+            facts.head,
             f'<link rel="icon" href="{ICON}" />',
             *(f'<link rel="stylesheet" href="{address}" />' for address in styles),
             *(f'<link rel="modulepreload" href="{address}" />' for address in wanted),

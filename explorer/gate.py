@@ -7,8 +7,12 @@ uses; they are not closed one by one, they are simply not on the list of what is
 from __future__ import annotations
 
 import asyncio
+import json
+import logging
+import math
+import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from starlette.requests import Request
@@ -16,9 +20,17 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from explorer.delivery import CHECK, Asset
 from explorer.document import digests
+from explorer.metrics import Traffic
 
 PATIENCE = 30  # seconds for a request's body to arrive
 BODY = 5 << 20  # bytes of a request; a million characters of any script fit, so that the lab itself can name its limit
+BODIES = 256 << 20  # bytes of all requests that are arriving or being answered
+CANCEL = "/gradio_api/cancel"
+JOIN = "/gradio_api/queue/join"
+DATA = "/gradio_api/queue/data"
+CLOSING = b'data: {"msg":"close_stream"'  # the last word of a page's stream of answers
+SETTLED = 0.25  # seconds after which a page has heard that its stream of answers ended
+SESSION = 64  # characters of the name that a page gives itself
 ADDRESS = 16 << 10  # bytes of a path with its query
 HOST = ("host", "x-forwarded-host", "x-forwarded-proto")  # what tells the address that a visitor sees, behind a proxy too
 PAGES = 64  # rewritten documents kept, one per route and host
@@ -36,7 +48,12 @@ FRAME = (
     "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; "
     "frame-ancestors 'self' https://huggingface.co https://*.hf.space"
 )
+NOTHING = "There is nothing at this address."
+FILES = frozenset({"/ui", "/vendor", "/assets", "/theme.css", "/favicon.ico"})  # logged only where something is wrong
+WATCHED = frozenset({"/healthz", "/readyz", "/metrics"})  # not logged: whoever watches the server asks all the time
 PERMISSIONS = "accelerometer=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), microphone=(), midi=(), payment=(), usb=()"
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -47,6 +64,8 @@ class Rules:
     get: frozenset[str]
     get_under: tuple[str, ...]
     post: frozenset[str]
+    uploads: frozenset[str]
+    events: frozenset[int] | None = None  # what may be asked for by an event; None: anything
 
     def allow(self, method: str, path: str) -> bool:
         """Whether a request may pass. Paths arrive decoded, so an encoded “..” is seen as what it is."""
@@ -54,28 +73,49 @@ class Rules:
             return False
         if method in {"GET", "HEAD"}:
             return path in self.pages or path in self.get or path.startswith(self.get_under)
-        return method == "POST" and path in self.post
+        return method == "POST" and (path in self.post or path in self.uploads)
+
+    def route(self, path: str) -> str:
+        """What a path is called in figures and in the log: one of few names, with nothing in it that a visitor wrote."""
+        if any(path in exact for exact in (self.pages, self.get, self.post, self.uploads)):
+            return path
+        return next((prefix.rstrip("/") for prefix in self.get_under if path.startswith(prefix)), "other")
 
 
-def rules(pages: Sequence[str]) -> Rules:
-    """What the pages of this site ask for; everything else that Gradio offers stays shut."""
+def rules(pages: Sequence[str], uploads: Sequence[str] = (), events: Iterable[int] | None = None) -> Rules:
+    """What the pages of this site ask for; everything else that Gradio offers stays shut.
+
+    uploads: where our own pages send files to; what reads them there refuses what is too large, in the visitor's language.
+    events: the numbers of Gradio's functions that they may name; left out, any.
+    """
     api = "/gradio_api"
     return Rules(
         pages=frozenset(pages),
-        get=frozenset({"/theme.css", "/qr", "/healthz", "/readyz", "/metrics", "/favicon.ico", f"{api}/queue/data", f"{api}/app_id"}),
-        get_under=("/ui/", "/vendor/", "/arrays/", "/frames/", "/assets/"),
-        post=frozenset({f"{api}/queue/join", f"{api}/cancel", f"{api}/reset"}),
+        get=frozenset({"/theme.css", "/qr", "/healthz", "/readyz", "/metrics", "/favicon.ico", DATA, f"{api}/app_id"}),
+        get_under=("/ui/", "/vendor/", "/stored/", "/arrays/", "/looks/", "/frames/", "/assets/"),
+        post=frozenset({JOIN, CANCEL, f"{api}/reset"}),
+        uploads=frozenset(uploads),
+        events=None if events is None else frozenset(events),
     )
 
 
 class Gate:
-    """Outermost: paths, sizes and origins are checked here, and every answer gets its headers."""
+    """Outermost: paths, sizes and origins are checked here, every answer gets its headers, and is counted and logged.
 
-    def __init__(self, app: ASGIApp, rules: Rules, document: Callable[[str, str], str]) -> None:
+    document(path, html): a page as it is to be sent. left(session): told of a page that was left before it knew what it had asked for.
+    """
+
+    def __init__(
+        self, app: ASGIApp, rules: Rules, document: Callable[[str, str], str], left: Callable[[str], Awaitable[None]] | None = None
+    ) -> None:
         self.app = app
         self.rules = rules
         self.document = document
+        self.left = left
+        self.traffic = Traffic()
+        self._bodies = 0  # bytes
         self._pages: OrderedDict[tuple[str, ...], _Page] = OrderedDict()
+        self._ended: OrderedDict[str, float] = OrderedDict()  # session -> when its stream of answers ended, while that is news
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request."""
@@ -84,12 +124,70 @@ class Gate:
             return
         if scope["type"] != "http":
             return
+        sent, began = _Sent(send), time.monotonic()
+        self.traffic.under_way += 1
+        try:
+            await self._answer(scope, receive, sent)
+        finally:
+            self.traffic.under_way -= 1
+            route, method, seconds = self.rules.route(scope["path"]), _method(scope["method"]), time.monotonic() - began
+            self.traffic.answered(route, method, sent.status, sent.bytes, seconds)
+            if route not in WATCHED and (route not in FILES or sent.status >= 400):
+                facts = {"route": route, "method": method, "status": sent.status, "bytes": sent.bytes, "seconds": round(seconds, 4)}
+                logger.info("answered", extra={"facts": facts})
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = {key.decode("latin-1"): value.decode("latin-1") for key, value in scope["headers"]}
         refused = self._refusal(scope, headers)
         if refused is not None:
             await _plain(send, *refused)
+        elif scope["method"] == "POST":
+            await self._post(scope, receive, send, int(headers.get("content-length", BODY)))
+        elif scope["path"] in self.rules.pages:
+            await self._page(scope, receive, send, headers)
+        elif scope["path"] == DATA:
+            await self.app(scope, receive, _with_headers(self._streaming(Request(scope).query_params.get("session_hash", ""), send)))
+        else:
+            await self.app(scope, receive, _with_headers(send))
+
+    def _streaming(self, session: str, send: Send) -> Send:
+        """A page's stream of answers, with a note of its end."""
+
+        async def sending(message: Message) -> None:
+            if message.get("body", b"").startswith(CLOSING):
+                now = time.monotonic()
+                while self._ended and next(iter(self._ended.values())) < now - SETTLED:
+                    self._ended.popitem(last=False)
+                self._ended[session] = now
+                self._ended.move_to_end(session)
+            await send(message)
+
+        return sending
+
+    def _joining(self, session: str, send: Send) -> Send:
+        """The answer to an event, which waits while the page may not have heard that its stream has ended.
+
+        Gradio ends the stream when nothing is under way; a page that asks at that very moment takes the old stream for an open one,
+        opens none, and would wait for ever.
+        """
+
+        async def sending(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                await asyncio.sleep(max(0.0, self._ended.get(session, -SETTLED) + SETTLED - time.monotonic()))
+            await send(message)
+
+        return sending
+
+    async def _post(self, scope: Scope, receive: Receive, send: Send, size: int) -> None:
+        """A request with a body of `size` bytes, or at most so many: read here, so that nothing behind reads without a bound."""
+        if size > BODY:  # an upload, which is refused unread
+            await self.app(scope, receive, _with_headers(send))
             return
-        if scope["method"] == "POST":
+        if self._bodies + size > BODIES:
+            await _plain(send, 503, "The server is receiving as much as it can hold just now: please try again in a minute.")
+            return
+        self._bodies += size
+        try:
             try:
                 body = await asyncio.wait_for(_body(receive), PATIENCE)
             except TimeoutError:
@@ -97,12 +195,20 @@ class Gate:
                 return
             if body is None:
                 await _plain(send, 413, f"The request is larger than {BODY >> 20} MB.")
-                return
-            receive = _replay(body, receive)
-        if scope["path"] in self.rules.pages and scope["method"] != "POST":
-            await self._page(scope, receive, send, headers)
-            return
-        await self.app(scope, receive, _with_headers(send))
+            elif scope["path"] == CANCEL and (session := _left(body)) is not None:
+                if self.left is not None:
+                    await self.left(session)
+                await _plain(send, 200, '{"success":true}', "application/json")
+            elif scope["path"] == JOIN:
+                event = _event(body, self.rules.events)
+                if event is None:
+                    await _plain(send, 422, "This is no event of one of this site's pages.")
+                else:
+                    await self.app(scope, _replay(event.body, receive), _with_headers(self._joining(event.session, send)))
+            else:
+                await self.app(scope, _replay(body, receive), _with_headers(send))
+        finally:
+            self._bodies -= size
 
     async def _page(self, scope: Scope, receive: Receive, send: Send, headers: Mapping[str, str]) -> None:
         """A page: rewritten and compressed once for each host, since Gradio writes the host into it."""
@@ -131,11 +237,11 @@ class Gate:
         if len(scope.get("raw_path", b"")) + len(scope["query_string"]) > ADDRESS:
             return 414, f"The address is longer than {ADDRESS >> 10} KB."
         if not self.rules.allow(scope["method"], scope["path"]):
-            return 404, "There is nothing at this address."
+            return 404, NOTHING
         if scope["method"] == "POST" and not _from_our_pages(headers):
             return 403, "Requests are answered for this site's own pages."
         length = headers.get("content-length", "0")
-        if not length.isdecimal() or int(length) > BODY:
+        if not length.isdecimal() or (int(length) > BODY and scope["path"] not in self.rules.uploads):
             return 413, f"The request is larger than {BODY >> 20} MB."
         return None
 
@@ -153,6 +259,22 @@ def _from_our_pages(headers: Mapping[str, str]) -> bool:
 class _Page:
     asset: Asset
     policy: str
+
+
+class _Sent:
+    """The sending side of a request, with a note of what was sent."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self.status = 0  # nothing was: the visitor had left
+        self.bytes = 0
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+        elif message["type"] == "http.response.body":
+            self.bytes += len(message.get("body", b""))
+        await self._send(message)
 
 
 class _Gathered:
@@ -192,11 +314,67 @@ def _headers(present: Mapping[bytes, bytes]) -> list[tuple[bytes, bytes]]:
     return [(name.encode(), value.encode()) for name, value in wanted.items() if name.encode() not in present]
 
 
-async def _plain(send: Send, status: int, sentence: str) -> None:
+async def _plain(send: Send, status: int, sentence: str, kind: str = "text/plain; charset=utf-8") -> None:
     body = sentence.encode()
-    start = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", str(len(body)).encode()), (b"cache-control", b"no-store")]
+    start = [(b"content-type", kind.encode()), (b"content-length", str(len(body)).encode()), (b"cache-control", b"no-store")]
     await send({"type": "http.response.start", "status": status, "headers": start + _headers({})})
     await send({"type": "http.response.body", "body": body})
+
+
+def _method(name: str) -> str:
+    return name if name in {"GET", "HEAD", "POST", "OPTIONS", "PUT", "DELETE"} else "other"
+
+
+def _left(body: bytes) -> str | None:
+    """The session of a page that was left while its event was on its way: Gradio's page then cancels an event that has no name yet."""
+    if len(body) > 1000:
+        return None
+    try:
+        told = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    session = told.get("session_hash") if isinstance(told, dict) and told.get("event_id", "") is None else None
+    return session if isinstance(session, str) else None
+
+
+@dataclass(frozen=True)
+class _Event:
+    body: bytes
+    session: str
+
+
+def _event(body: bytes, events: frozenset[int] | None) -> _Event | None:
+    """An event of the form that our pages send, its texts well-formed; None for anything else.
+
+    Half a surrogate pair, which JSON may name and no encoding can write, would end the answer's stream in the middle. A number that is
+    not finite could be read, and an answer that repeats it could not be written.
+    """
+    try:
+        told = json.loads(body, parse_constant=_finite, parse_float=_finite)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(told, dict) or not isinstance(told.get("data"), list):
+        return None
+    number, session = told.get("fn_index"), told.get("session_hash")
+    if (
+        type(number) is not int
+        or not (events is None or number in events)
+        or not (isinstance(session, str) and 0 < len(session) <= SESSION)
+    ):
+        return None
+    if rb"\ud" not in body.lower():
+        return _Event(body, session)
+    # The session's name too: what it is called here and there must be one name.
+    mended = json.dumps(told, ensure_ascii=False).encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
+    return _Event(mended, json.loads(mended)["session_hash"])
+
+
+def _finite(number: str) -> float:
+    """ValueError for NaN, for infinity, and for what is too large for a float."""
+    value = float(number)
+    if not math.isfinite(value):
+        raise ValueError(f"{number} is no number of JSON")
+    return value
 
 
 async def _body(receive: Receive) -> bytes | None:

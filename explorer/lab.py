@@ -67,6 +67,27 @@ class Thumbnail:
 
 
 @dataclass(frozen=True)
+class Picture:
+    """A grey picture of a lab on the family map, out of its stored first result, with blocks outlined in the colours of their roles.
+
+    levels: (row, column) uint8. made: (row, column) bool, what exists already; the rest is drawn empty.
+    outlines: (role, (top, left, bottom, right)), role "query" or "key", edges in pixels from 0, bottom and right excluded.
+    """
+
+    levels: NDArray[np.uint8]
+    made: NDArray[np.bool_]
+    outlines: tuple[tuple[str, tuple[int, int, int, int]], ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.made.shape != self.levels.shape:
+            raise ValueError(f"picture: levels {self.levels.shape}, made {self.made.shape}")
+        for role, (top, left, bottom, right) in self.outlines:
+            rows, columns = self.levels.shape
+            if role not in {"query", "key"} or not (0 <= top < bottom <= rows and 0 <= left < right <= columns):
+                raise ValueError(f"picture of {rows} × {columns}: an outline {role} {(top, left, bottom, right)}")
+
+
+@dataclass(frozen=True)
 class Lab:
     """The facts of one lab. Its `slug` names its package, page, assets, tests and address.
 
@@ -79,6 +100,8 @@ class Lab:
     thumbnail(): the picture of the stored first result for the family map; None where nothing is stored.
     probe(engine): asks the engine one small question, which loads the model; awaited in the background once the server listens, and the
         server counts as ready when every lab's probe was answered. None where the lab runs no model.
+    stored(engine, query): what the widgets of the page draw of one of its examples or steps, by widget name, as JSON; made once in the
+        background and then given to every page that asks, without a queue. It may answer None: too dear to make for nobody.
     """
 
     slug: str
@@ -100,8 +123,9 @@ class Lab:
     words: tuple[str, ...]
     interventions: tuple[str, ...]
     exports: tuple[str, ...]
-    thumbnail: Callable[[], Thumbnail | None]
+    thumbnail: Callable[[], Thumbnail | Picture | None]
     probe: Callable[[Engine], Awaitable[object]] | None
+    stored: Callable[[Engine, str], Awaitable[Mapping[str, object] | None]] | None = None
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[a-z][a-z0-9_]*", self.slug):

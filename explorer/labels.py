@@ -47,6 +47,7 @@ SHELL: Final = _texts(
     begin=("First step", "第一步"),
     onward=("Next: {lab}", "下一个：{lab}"),
     tour=("{of} steps to go through", "共 {of} 步导览"),
+    over=("End of the lecture", "讲座结束"),
     leave_step=("Close this note", "收起这段说明"),
     keys=("Keys and clicks", "键盘与点击"),
     grammar_where=("Keys act while a view has the focus, and in projector mode.", "视图获得焦点时，或在投影模式下，按键才起作用。"),
@@ -82,7 +83,10 @@ GRAMMAR_IN_FULL: Final[tuple[tuple[Text, Text], ...]] = tuple(
         (("← →", "← →"), ("the step before, the step after", "上一步，下一步")),
         (("↑ ↓", "↑ ↓"), ("another head", "换一个头")),
         (("Space", "空格"), ("play, pause", "播放、暂停")),
-        (("PageUp PageDown", "PageUp PageDown"), ("guided steps, in projector mode", "导览步骤（投影模式下）")),
+        (
+            ("PageUp PageDown", "PageUp PageDown"),
+            ("guided steps, in projector mode and in the guided lecture", "导览步骤（投影模式下、导览讲座中）"),
+        ),
         (("P", "P"), ("projector mode", "投影模式")),
         (("?", "?"), ("this sheet", "本页按键表")),
     )
@@ -128,3 +132,46 @@ HOME: Final = _texts(
         "这是该模型的一个头，来自它在第一个例子上的运行。指向一个词，就能看它问谁。",
     ),
 )
+
+LECTURE: Final = _texts(
+    title=("Guided lecture", "导览讲座"),
+    lead=(
+        "One walk through the whole family. Each step opens a real run with the view that makes its point; change whatever you like on the "
+        "way, the next step is always there.",
+        "带您走遍整个家族。每一步都打开一次真实的运行和最能说明问题的视图；途中随意改动，下一步总在那里。",
+    ),
+    begin=("Begin", "开始"),
+    keys=(
+        "→ or PageDown goes on, ← or PageUp goes back, from the last step of one lab to the first of the next. P projects a figure, and "
+        "the lecture goes on there.",
+        "→ 或 PageDown 前进，← 或 PageUp 后退，从一个实验的最后一步直接到下一个实验的第一步。按 P 投影一幅图，讲座在投影中继续。",
+    ),
+    steps=("Steps: {lab}", "步骤：{lab}"),
+)
+
+# What stands on every lab's card, and what every page says when something went wrong.
+CARD: Final = _texts(
+    parameters=("parameters", "参数"),
+    data=("data", "数据"),
+    trained=("trained in", "训练用时"),
+    missing=("not yet measured", "尚未测量"),
+    published=("published {value}", "发表值 {value}"),
+    unfinished=("training unfinished", "训练未完成"),
+    curve=("How it was trained", "训练过程"),
+)
+DEFECT: Final[Text] = MappingProxyType(
+    {
+        "en": "Something in the program went wrong with this input; it is in the server's log. Other inputs still work.",
+        "zh": "程序在处理这个输入时出错，已记入服务器日志。其他输入不受影响。",
+    }
+)
+
+
+def filled(text: Text, **values: object) -> Text:
+    """A text with its names in braces replaced; a value may itself be a text in two languages."""
+    made: dict[str, str] = {}
+    for language in ("en", "zh"):
+        made[language] = text[language]
+        for name, value in values.items():
+            made[language] = made[language].replace("{" + name + "}", value[language] if isinstance(value, Mapping) else str(value))
+    return made

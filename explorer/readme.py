@@ -30,14 +30,27 @@ def labs_table(labs: tuple[Lab, ...], assets: Path) -> str:
 
 def _row(lab: Lab, variant: str, facts: dict[str, Any]) -> str:
     figure, published = facts.get("figure"), facts.get("published")
-    ours = "–" if not figure else f"**{figure['value']:.2f}** {figure['metric']}, `{figure['split']}`, n = {figure['n']:,}"
+    ours = "–" if not figure else f"**{_figure(figure['value'])}** {figure['metric']}, `{figure['split']}`, n = {figure['n']:,}"
     if figure and "signature" in figure:
         ours += f"<br>`{figure['signature']}`"
-    theirs = "–" if not published else f"{published['value']:.2f} {published['metric']}: {published['source']}. {published['why']['en']}"
+    theirs = "–"
+    if published and "value" in published:
+        theirs = f"{published['value']:.2f} {published['metric']}: {published['source']}. {published['why']['en']}"
+    elif published:
+        theirs = f"not comparable: {published['source']}. {published['why']['en']}"
     minutes = facts["training_seconds"] / 60
     trained = f"{minutes:.0f} min, {facts['training_device']}" + ("" if facts["finished"] else ", stopped early")
     paper = f"[{lab.title['en']}](https://arxiv.org/abs/{lab.arxiv}) ({lab.year})"
-    return f"| {paper} | `{variant}` | {facts['parameters'] / 1e6:.2f} M | {ours} | {theirs} | {trained} |"
+    return f"| {paper} | `{variant}` | {_size(facts['parameters'])} | {ours} | {theirs} | {trained} |"
+
+
+def _figure(value: float) -> str:
+    """Two digits behind the point; four of a share, most of which come close to 1."""
+    return f"{value:.4f}" if 0 <= value <= 1 else f"{value:.2f}"
+
+
+def _size(parameters: int) -> str:
+    return f"{parameters / 1e6:.2f} M" if parameters >= 10**5 else f"{parameters:,}"
 
 
 def benchmarks_table(results: Path) -> str:

@@ -8,18 +8,20 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import functools
 import json
 import logging
 import os
 import posixpath
+import resource
 import signal
 import socket
 import sys
 import threading
 import time
 import warnings
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -27,6 +29,9 @@ from urllib.parse import urlsplit
 # No request of the server leaves this machine. Libraries read this when they are imported, so it comes before them.
 for _name, _value in {
     "GRADIO_ANALYTICS_ENABLED": "False",
+    # Gradio sums up its last 10,000 events in a table of pandas after every single one, for a dashboard that is shut here.
+    "GRADIO_ANALYTICS_CACHE_FREQUENCY": str(10**12),
+    "GRADIO_ANALYTICS_MAX_EVENTS": "1",
     "GRADIO_RUN_HISTORY": "False",
     "HF_HUB_OFFLINE": "1",
     "HF_HUB_DISABLE_TELEMETRY": "1",
@@ -36,26 +41,30 @@ for _name, _value in {
     os.environ.setdefault(_name, _value)
 
 import gradio as gr  # noqa: E402
+from gradio.routes import App  # noqa: E402
 from starlette.applications import Starlette  # noqa: E402
 from starlette.requests import Request  # noqa: E402
 from starlette.responses import JSONResponse, PlainTextResponse, Response  # noqa: E402
-from starlette.routing import Route  # noqa: E402
+from starlette.routing import Mount, Route  # noqa: E402
 
+from explorer import journal, metrics, uploads  # noqa: E402
 from explorer.delivery import CHECK, IMMUTABLE, Asset, Shelf  # noqa: E402
 from explorer.document import imported, rewrite  # noqa: E402
-from explorer.engine import Engine, TooSlow  # noqa: E402
+from explorer.engine import Engine  # noqa: E402
 from explorer.figures import theme  # noqa: E402
-from explorer.gate import FRAME, Gate, rules  # noqa: E402
+from explorer.gate import FRAME, NOTHING, Gate, rules  # noqa: E402
 from explorer.lab import Lab  # noqa: E402
+from explorer.looks import looks  # noqa: E402
 from explorer.packing import arrays, frames  # noqa: E402
 from explorer.qr import svg  # noqa: E402
 from explorer.site import build, facts  # noqa: E402
+from explorer.stored import Stored, meta  # noqa: E402
 from explorer.widgets import base  # noqa: E402
 from models.errors import InputError  # noqa: E402
 
-GRACE = 20  # seconds that running work gets after SIGTERM
+GRACE = 20.0  # seconds from SIGTERM to the exit
+FAREWELL = 2.0  # the last of them: what could not be finished is handed back, and pages fetch what their answers name
 VENDOR = ("plotly",)  # scripts of other projects, from their pip packages
-NOTHING = "There is nothing at this address."
 
 log = logging.getLogger("explorer")
 
@@ -86,10 +95,12 @@ class Site:
     """The whole application for some labs: `gate` is what a server runs.
 
     engine: who runs the models; one of its own by default. began: when the start began (time.monotonic), for the times that are told.
+    grace: seconds that a drain takes at most.
     """
 
-    def __init__(self, labs: Sequence[Lab], engine: Engine | None = None, began: float | None = None) -> None:
+    def __init__(self, labs: Sequence[Lab], engine: Engine | None = None, began: float | None = None, grace: float = GRACE) -> None:
         self.labs = tuple(labs)
+        self.grace = grace
         self.engine = Engine("models.device:beside_a_server") if engine is None else engine
         self.readiness = Readiness(time.monotonic() if began is None else began, {lab.slug for lab in labs if lab.probe is not None})
         self.ui = Shelf.folder(base.FOLDER, frozenset({".js", ".css"}))
@@ -99,9 +110,13 @@ class Site:
         )
         self.sheet = Asset.of(theme.css().encode(), "text/css", effort=9)
         self.sheet_path = f"/ui/{self.sheet.etag[1:13]}/page.css"
-        self.pages = facts(labs)
+        self.stored = Stored(labs)
+        self.pages = facts(labs, {lab.slug: meta(self.stored.addresses(lab)) for lab in labs})
+        self.uploads = uploads.routes()
         self.app = Starlette(lifespan=self._life, routes=self._routes())
         self.blocks = build(labs, self.engine)
+        for block in self.blocks.blocks.values():
+            self.stored.hold(json.dumps(getattr(block, "value", None), default=str))
         with warnings.catch_warnings():
             # Gradio says of every app with several pages that it is not rendered on the server, also to those who ask for just that.
             warnings.filterwarnings("ignore", "SSR mode is not supported", UserWarning)
@@ -119,15 +134,31 @@ class Site:
                 allowed_paths=[],
                 blocked_paths=["/"],
             )
-        self.gate = Gate(self.app, rules(list(self.pages)), self._document)
+        # Gradio keeps here the application of its own that it would have launched.
+        self.blocks.app = next(route.app for route in self.app.routes if isinstance(route, Mount) and isinstance(route.app, App))
+        self.gate = Gate(
+            self.app, rules(list(self.pages), [route.path for route in self.uploads], self.blocks.fns), self._document, self._left
+        )
 
-    def drain(self) -> None:
-        """Stops new work; what runs gets `GRACE` seconds. Returns at once."""
-        if self.readiness.draining:
-            return
+    def drain(self, then: Callable[[], None]) -> None:
+        """Stops new work, finishes or hands back what runs, lets pages fetch what their answers name, then calls `then`. Returns at once.
+
+        Until then the server listens on: a page whose event was taken a moment ago still comes for its answer.
+        """
         self.readiness.draining = True
         self.blocks.app.stop_event.set()  # pages that stay open would otherwise hold the exit for the whole grace
-        threading.Thread(target=self.engine.close, args=(GRACE,), daemon=True).start()
+        threading.Thread(target=self._drained, args=(then,), daemon=True).start()
+
+    def _drained(self, then: Callable[[], None]) -> None:
+        began, nobody = time.monotonic(), not self.gate.traffic.under_way
+        answered = self.engine.close(max(0.0, self.grace - FAREWELL))
+        end = time.monotonic() + FAREWELL * 0.75
+        while self.gate.traffic.under_way and time.monotonic() < end:
+            time.sleep(0.02)
+        if not nobody:
+            time.sleep(FAREWELL / 4)
+        log.info("drained", extra={"facts": {"seconds": round(time.monotonic() - began, 2), "all_answered": answered}})
+        then()
 
     # --- routes
 
@@ -137,9 +168,12 @@ class Site:
             Route("/ui/{version}/{name:path}", self._files(self.ui, base.asset)),
             Route("/vendor/{version}/{name}", self._files(self.vendor, lambda name: base.vendor(name.removesuffix(".js")))),
             Route("/assets/{name:path}", self._files(self.gradio_files, lambda name: f"/assets/{name}")),
+            Route("/stored/{version}/{slug}/{number:int}", self._result),
             Route("/arrays/{digest}", self._array),
+            Route("/looks/{digest}/{layer:int}/{head:int}/{first:int}/{count:int}", self._look),
             Route("/frames/{digest}", self._frame),
             Route("/qr", self._qr),
+            *self.uploads,
             Route("/healthz", self._health),
             Route("/readyz", self._ready),
             Route("/metrics", self._metrics),
@@ -160,11 +194,29 @@ class Site:
     async def _style(self, request: Request) -> Response:
         return self.sheet.answer(request, IMMUTABLE)
 
+    async def _result(self, request: Request) -> Response:
+        asset = self.stored.get(request.url.path)
+        if asset is not None:
+            return asset.answer(request, IMMUTABLE)
+        if not self.stored.offers(request.path_params["slug"], request.path_params["number"]):
+            return PlainTextResponse(NOTHING, 404)
+        # Not yet, or of another version of the site: the page then asks the model.
+        return Response(status_code=204, headers={"cache-control": "no-store"})
+
     async def _array(self, request: Request) -> Response:
-        kept = arrays().get(request.path_params["digest"])
+        digest = request.path_params["digest"]
+        kept = self.stored.array(digest) or arrays().get(digest)
         if kept is None:
             return PlainTextResponse("This array has left the server's memory; running the input again brings it back.", 404)
         return Response(kept, media_type="application/octet-stream", headers={"content-encoding": "gzip", "cache-control": IMMUTABLE})
+
+    async def _look(self, request: Request) -> Response:
+        wanted = dict(request.path_params)
+        look = looks().get(wanted.pop("digest"))
+        rows = None if look is None else await asyncio.to_thread(look.answer, **wanted)
+        if rows is None:
+            return PlainTextResponse("These rows are not in the server's memory; running the input again brings them back.", 404)
+        return Response(rows, media_type="application/octet-stream", headers={"cache-control": IMMUTABLE})
 
     async def _frame(self, request: Request) -> Response:
         kept = frames().get(request.path_params["digest"])
@@ -193,12 +245,17 @@ class Site:
         return JSONResponse({"alive": True}, headers={"cache-control": "no-store"})
 
     async def _ready(self, _: Request) -> Response:
-        return JSONResponse(self.readiness.told(), 200 if self.readiness.ready else 503, headers={"cache-control": "no-store"})
+        told = {**self.readiness.told(), "stored": self.stored.told()}
+        return JSONResponse(told, 200 if self.readiness.ready else 503, headers={"cache-control": "no-store"})
 
     async def _metrics(self, _: Request) -> Response:
         if os.environ.get("EXPLORER_METRICS") != "1":  # off by default: a public page shows nobody how busy it is
             return PlainTextResponse(NOTHING, 404)
-        return JSONResponse(json.loads(json.dumps(asdict(self.engine.snapshot()), default=str)), headers={"cache-control": "no-store"})
+        seen = self.engine.snapshot()
+        stores = {"results": seen.store_bytes, "arrays": arrays().size, "frames": frames().size}
+        ready = metrics.family("explorer_ready", "gauge", "Whether every probe was answered.", [("", {}, int(self.readiness.ready))])
+        text = ready + self.gate.traffic.told() + metrics.engine(seen) + metrics.held(stores) + metrics.process()
+        return PlainTextResponse(text, media_type=metrics.KIND, headers={"cache-control": "no-store"})
 
     async def _icon(self, _: Request) -> Response:
         return Response(status_code=204, headers={"cache-control": "public, max-age=86400"})  # pages name theirs inline
@@ -219,34 +276,28 @@ class Site:
         state = self.readiness
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(state.listening.wait(), 5)
-        for name in self.vendor.files:
-            await asyncio.to_thread(self.vendor.get, name)
+        # Compressing takes a core of its own; importing torch and reading the checkpoints take another.
+        compressing = [asyncio.create_task(asyncio.to_thread(self.vendor.get, name)) for name in self.vendor.files]
         for lab in self.labs:
             if lab.probe is not None:
                 try:
-                    await self._answered(lab.probe)
+                    await lab.probe(self.engine)  # the first call also imports torch and reads the checkpoint, outside of its deadline
                 except Exception as error:
                     state.failed[lab.slug] = type(error).__name__
                     log.exception("the probe of %s failed", lab.slug)
                 else:
                     state.answered[lab.slug] = round(time.monotonic() - state.began, 2)
                 state.waiting.discard(lab.slug)
+        await asyncio.gather(*compressing)
         if state.ready:
             print(f"Ready after {time.monotonic() - state.began:.1f} s.", flush=True)
-
-    async def _answered(self, probe: Callable[[Engine], Awaitable[object]]) -> None:
-        # The first call also imports torch and reads the checkpoint; on a machine that is busy starting other things this
-        # alone can outlast the deadline of a call, and the next one then finds both done.
-        for attempts in (2, 1, 0):
-            try:
-                await probe(self.engine)
-            except TooSlow:
-                if not attempts:
-                    raise
-            else:
-                return
+        await self.stored.prepare(self.engine)
 
     # --- pages
+
+    async def _left(self, session: str) -> None:
+        """A page was left while its event was on its way: what it asked for ends."""
+        await self.blocks._queue.clean_events(session_hash=session)
 
     def _document(self, path: str, document: str) -> str:
         return rewrite(document, self.pages[path], [self.sheet_path], self._imports)
@@ -272,12 +323,13 @@ def create(labs: Sequence[Lab], engine: Engine | None = None) -> Gate:
     return Site(labs, engine).gate
 
 
-def serve(labs: Sequence[Lab], host: str, port: int, began: float | None = None) -> None:
-    """Serves until SIGTERM or SIGINT, then gives what runs `GRACE` seconds to be answered."""
+def serve(labs: Sequence[Lab], host: str, port: int, began: float | None = None, grace: float = GRACE) -> None:
+    """Serves until SIGTERM or SIGINT, then gives what runs `grace` seconds to be answered; a second signal ends it at once."""
     import uvicorn
 
     listener = _listener(host, port)
-    whole = Site(labs, began=began)
+    _take_connections()
+    whole = Site(labs, began=began, grace=grace)
 
     class Server(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -288,15 +340,19 @@ def serve(labs: Sequence[Lab], host: str, port: int, began: float | None = None)
             print(f"Listening on http://{shown}:{listener.getsockname()[1]} after {after:.1f} s.", flush=True)
 
         def handle_exit(self, sig: int, frame: Any) -> None:
-            whole.drain()
-            super().handle_exit(sig, frame)
+            end = functools.partial(super().handle_exit, sig, frame)
+            if whole.readiness.draining:
+                end()
+            else:
+                whole.drain(end)
 
     config = uvicorn.Config(
         whole.gate,
         log_level="warning",
+        log_config=None,
         access_log=False,
         server_header=False,
-        timeout_graceful_shutdown=GRACE,
+        timeout_graceful_shutdown=1,  # what a drain has left are connections that nobody reads from
         timeout_keep_alive=30,
         ws="none",
     )
@@ -304,6 +360,13 @@ def serve(labs: Sequence[Lab], host: str, port: int, began: float | None = None)
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))
     with contextlib.suppress(KeyboardInterrupt):
         Server(config).run(sockets=[listener])
+
+
+def _take_connections() -> None:
+    """As many as the system allows: a browser opens six, and a process often begins with a limit of 1,024 for all."""
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    with contextlib.suppress(ValueError, OSError):  # a limit that may not be moved
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def _listener(host: str, port: int) -> socket.socket:
@@ -328,7 +391,7 @@ def main(arguments: Sequence[str] | None = None, began: float | None = None) -> 
     default = environment.get("PORT") or environment.get("GRADIO_SERVER_PORT") or "7860"
     parser.add_argument("--port", type=int, default=default, help=f"port to listen on (default: {default})")
     given = parser.parse_args(arguments)
-    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s", stream=sys.stderr)
+    journal.begin()
     from explorer.labs import LABS
 
     serve(LABS, given.host, given.port, began)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import gradio as gr
 
 from explorer.document import Facts
 from explorer.lab import Lab
+from explorer.quick import Quick
 from explorer.widgets.home import home
+from explorer.widgets.lecture import LEAD, TITLE, lecture, plain
 from explorer.widgets.shell import shell
 
 if TYPE_CHECKING:
@@ -17,7 +19,9 @@ if TYPE_CHECKING:
 
 NAME = "Transformer family explorer"
 LINE = "Every member of the Transformer family alive: trained models run on your own input, their mechanism drawn while they work."
+LECTURE = "/lecture"  # the address of the guided lecture
 VISITORS = 1200  # events that Gradio lets wait or run at once; the engine has its own, shorter queue and says one's place in it
+REST = 0.02  # seconds that Gradio's queue sleeps while nothing waits in it; its own thousandth keeps 7 % of a core busy for nobody
 
 
 def build(labs: Sequence[Lab], engine: Engine) -> gr.Blocks:
@@ -25,26 +29,38 @@ def build(labs: Sequence[Lab], engine: Engine) -> gr.Blocks:
 
     Pages hold no session state and no heartbeat: each would keep a second connection open in every tab.
     """
-    site: gr.Blocks = gr.Blocks(title=NAME, fill_width=True, analytics_enabled=False)
+    site = Quick(title=NAME, fill_width=True, analytics_enabled=False)
     with site:
         _frame(labs, None)
         with gr.Column(elem_classes=["tfe-main"], elem_id="main"):
-            home(labs)
+            home(labs, lecture=LECTURE if labs else None)
     for lab in labs:
         with site.route(lab.title["en"], lab.path):
             _frame(labs, lab)
             with gr.Column(elem_classes=["tfe-main"], elem_id="main"):
                 lab.page(lab, engine)
+    if labs:
+        with site.route(TITLE, LECTURE):
+            _frame(labs, None, at_lecture=True)
+            with gr.Column(elem_classes=["tfe-main"], elem_id="main"):
+                lecture(labs)
     site.max_threads = VISITORS  # how many handlers the queue lets run side by side; ours wait on the engine, not on threads
-    site.queue(max_size=VISITORS, default_concurrency_limit=VISITORS, api_open=False)
+    # Nothing ever waits in Gradio's own queue, so nobody needs to hear of each other's place in it: a message to all for every run.
+    site.queue(max_size=VISITORS, default_concurrency_limit=VISITORS, api_open=False, status_update_rate=5)
+    site._queue.sleep_when_free = REST
+    site._queue.progress_update_sleep_when_free = 1.0  # for gr.Progress, which no page of ours uses
     return site
 
 
-def _frame(labs: Sequence[Lab], here: Lab | None) -> None:
+def _frame(labs: Sequence[Lab], here: Lab | None, *, at_lecture: bool = False) -> None:
     gr.Navbar(visible=False)  # type: ignore[attr-defined] # Gradio's own bar appears with the second page; ours stands in the shell
-    shell(labs, here)
+    shell(labs, here, lecture=LECTURE if labs else None, at_lecture=at_lecture)
 
 
-def facts(labs: Sequence[Lab]) -> dict[str, Facts]:
-    """Title and description of every page, by its path."""
-    return {"/": Facts(NAME, LINE)} | {lab.path: Facts(f"{lab.title['en']} · {NAME}", lab.line["en"]) for lab in labs}
+def facts(labs: Sequence[Lab], heads: Mapping[str, str] | None = None) -> dict[str, Facts]:
+    """Title and description of every page, by its path. heads: by a lab's slug, further elements for the head of its page, as HTML."""
+    more = heads or {}
+    pages = {lab.path: Facts(f"{lab.title['en']} · {NAME}", lab.line["en"], more.get(lab.slug, "")) for lab in labs}
+    if labs:
+        pages[LECTURE] = Facts(f"{TITLE} · {NAME}", LEAD, plain=plain(labs))
+    return {"/": Facts(NAME, LINE)} | pages

@@ -60,11 +60,16 @@ class Limits:
     queue: int = 600  # requests waiting
     session: int = 8  # requests of one visitor, waiting or running
     deadline: float = 20.0  # seconds of computing for a request
-    store: int = 96 << 20  # bytes of remembered results
+    loading: float = 60.0  # seconds more for the first call of a function, which also reads its model
+    store: int = 48 << 20  # bytes of remembered results
     updates: float = 0.1  # seconds between two updates of a stream, at least
     heartbeat: float = 0.5  # seconds between two notes of the place in the queue
     events: float = 60.0  # updates a second to all visitors together: with more of them each hears less often, but every 2 s
     left_behind: int = 2  # threads that outlived a deadline and are still computing
+
+
+LATENCIES = (0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
+"""Bounds in seconds, upper ones included, by which `Snapshot.latencies` counts; its last entry is what took longer."""
 
 
 @dataclass(frozen=True)
@@ -88,8 +93,11 @@ class Snapshot:
     computing_seconds: float
     latency_median: float  # seconds from asking to answer, of the last 1,000 runs
     latency_p95: float
+    latencies: tuple[int, ...]  # runs by seconds from asking to outcome, see LATENCIES
+    latency_seconds: float  # the sum of those
     store_items: int
     store_bytes: int
+    sessions: int  # visitors with requests waiting or running now
 
 
 def queue_is_full(queue: int) -> Busy:

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import importlib
 import math
+import time
 from collections.abc import Callable, Hashable, Iterator
 from typing import Any
 
@@ -64,11 +65,27 @@ class Run:
 class Batch:
     """Requests computed together. turns: where the function yields, what is left of it."""
 
-    def __init__(self, work: Work, group: Hashable, runs: list[Run]) -> None:
+    def __init__(self, work: Work, group: Hashable, runs: list[Run], limits: Limits) -> None:
         self.work, self.group, self.runs = work, group, runs
         self.turns: Iterator[list[Any]] | None = None
-        self.began = math.inf  # of the call or turn that runs now
-        self.took = 0.0  # seconds of computing before it
+        self.took = 0.0  # seconds of computing so far, without the call or turn that runs now
+        self.allowed = limits.deadline + (0.0 if work.loaded else limits.loading)  # seconds of computing
+        self._began: float | None = None
+
+    def begin(self) -> None:
+        """A call or turn begins."""
+        self._began = time.monotonic()
+
+    def rest(self) -> float:
+        """It is over; the seconds that it took, 0 where none was under way."""
+        took, self._began = self.seconds(), None
+        self.took += took
+        return took
+
+    def seconds(self) -> float:
+        """How long the call or turn under way has run."""
+        began = self._began  # once: the thread that computes may stop the watch between two looks
+        return 0.0 if began is None else time.monotonic() - began
 
     def expected(self) -> float:
         """Seconds of computing, as far as is known."""
@@ -99,6 +116,7 @@ class Work:
     def __init__(self, name: Hashable, function: Function) -> None:
         self.name = name
         self.yields = False  # known after its first call
+        self.loaded = False  # has it ever come to an end? Its first call also reads a model
         self._function = function
         self._costs: dict[Hashable, Cost] = {}
 

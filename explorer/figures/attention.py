@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,21 @@ Array = NDArray[np.float32]
 
 PRINTED = 0.10  # weights from here on are printed in their cell
 LONGEST = 256  # positions on a side; beyond, a map is pooled
+CACHED = 1 << 16  # weights that are gone through at once
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """What the rows and columns of a pooled map stand for. Row i is the mean of queries i · by_query and on, column j the sum of keys.
+
+    queries, keys: every single one. look: the address of exact rows (`explorer.looks`), for a visitor who chooses a block.
+    """
+
+    by_query: int
+    by_key: int
+    queries: Sequence[str]
+    keys: Sequence[str]
+    look: str
 
 
 @dataclass(frozen=True)
@@ -43,9 +58,19 @@ class Kind:
     through: str | None = None  # the kind whose rollout lies beneath this one's keys: "encoder" beneath "cross"
     question: Mapping[str, str] | None = None  # the question that this map answers, for the projector
     roles: tuple[Mapping[str, str], Mapping[str, str]] | None = None  # what rows and columns are: "German", "English"
+    blocks: Blocks | None = None  # where the model itself pooled a long map: what its rows and columns stand for
+    axis: Literal["layer", "step"] = "layer"  # what the first axis of the weights counts: one block used again and again has steps
+    taken: Sequence[int] | None = None  # of each query, in how many layers or steps it asks; afterwards it has stopped
+    spaced: bool = False  # queries and keys are whole sentences: the spaces between words are no tokens worth a sign
 
     def __post_init__(self) -> None:
         _check(self.weights, 4, self.queries, self.keys)
+        if self.taken is not None and (len(self.taken) != len(self.queries) or min(self.taken) < 1):
+            raise ValueError(f"taken {list(self.taken)} for {len(self.queries)} queries: each asks at least once")
+        if self.blocks is not None:
+            every = (-(-len(self.blocks.queries) // self.blocks.by_query), -(-len(self.blocks.keys) // self.blocks.by_key))
+            if every != (len(self.queries), len(self.keys)):
+                raise ValueError(f"blocks of {every} rows and columns for {len(self.queries)} queries and {len(self.keys)} keys")
         if self.mask not in {None, "causal"}:
             raise ValueError(f'mask "{self.mask}": known are None and "causal"')
         if self.mask == "causal" and len(self.queries) != len(self.keys):
@@ -70,17 +95,20 @@ def value(
     silenced: Sequence[tuple[str, int, int]] = (),
     found: Sequence[Mapping[str, object]] | None = None,
     state: str = "live",
+    silences: bool = True,
 ) -> dict[str, object]:
     """What the attention widget draws, as JSON.
 
     pick: the cell locked on arrival {"kind", "layer", "head", "row", "col"}, from 0; left out, a telling one is found among all kinds.
     silenced: (kind, layer, head) from 0. found: heads with a job, as from `jobs`; left out, they are looked for.
     state: "stored", "live", or "stale" for the picture of an earlier input.
-    Sides longer than 256 positions are pooled: keys by their sum, queries by their mean, so that rows still sum to 1.
+    silences: does the page silence heads when it is asked to?
+    Rows of queries that have stopped become 0. Sides longer than 256 positions are pooled: keys by their sum, queries by their mean, so
+    that rows still sum to 1.
     """
     if not kinds:
         raise ValueError("0 kinds of attention given; a widget draws at least one")
-    made = [_pooled(kind) for kind in kinds]
+    made = [_pooled(_asking(kind)) for kind in kinds]
     layers, heads = kinds[0].weights.shape[:2]
     return {
         "kinds": [_packed(kind, factors) for kind, factors in made],
@@ -90,7 +118,16 @@ def value(
         "silenced": [[kind, int(layer), int(head)] for kind, layer, head in silenced],
         "jobs": [dict(job) for job in (found if found is not None else [job for kind, _ in made for job in jobs(kind)])],
         "state": state,
+        "silences": silences,
     }
+
+
+def _asking(kind: Kind) -> Kind:
+    """The same, with rows of 0 where a query has stopped."""
+    if kind.taken is None:
+        return kind
+    asks = np.arange(kind.weights.shape[0])[:, None] < np.asarray(kind.taken)  # (layer, query)
+    return replace(kind, weights=kind.weights * asks[:, None, :, None].astype(np.float32))
 
 
 def _packed(kind: Kind, pooled: tuple[int, int]) -> dict[str, object]:
@@ -107,7 +144,12 @@ def _packed(kind: Kind, pooled: tuple[int, int]) -> dict[str, object]:
         "key_space": None if kind.key_space is None else [bool(space) for space in kind.key_space],
         "question": None if kind.question is None else dict(kind.question),
         "roles": None if kind.roles is None else [dict(role) for role in kind.roles],
-        "pooled": list(pooled),
+        "pooled": list(pooled) if kind.blocks is None else [kind.blocks.by_query, kind.blocks.by_key],
+        "whole": None if kind.blocks is None else {"queries": list(kind.blocks.queries), "keys": list(kind.blocks.keys)},
+        "look": None if kind.blocks is None else kind.blocks.look,
+        "axis": kind.axis,
+        "taken": None if kind.taken is None else [int(count) for count in kind.taken],
+        "spaced": kind.spaced,
     }
 
 
@@ -135,15 +177,19 @@ def pick(kind: Kind) -> dict[str, Any]:
     reach = np.where(allowed, 0.25 + 0.75 * far, 0.0).astype(np.float32)
     words = np.outer([_is_word(text) for text in kind.queries], [_is_word(text) for text in kind.keys]) & allowed
     lowered = np.float32(-2.0) * ~allowed - (~words if words.any() else np.float32(0))
+    told = np.float32(0.2) + _alignments(kind).astype(np.float32)
     best: dict[str, Any] = {"score": -np.inf}
-    # Head by head, so that the maps of a large model pass through the processor's cache instead of through memory several times.
-    for layer, head in np.ndindex(layers, heads):
-        weights = kind.weights[layer, head]
-        usual = (weights * allowed).sum(0) / count
-        score = (weights - usual) * (reach * np.float32(0.2 + _alignment(kind, layer, head))) + lowered
+    # So many heads at once that their maps stay in the processor's cache: all of a small model, one of a large one.
+    together = max(1, CACHED // (n_queries * n_keys))
+    every = kind.weights.reshape(layers * heads, n_queries, n_keys)
+    for first in range(0, layers * heads, together):
+        weights = every[first : first + together]
+        usual = ((weights if allowed.all() else weights * allowed).sum(1) / count)[:, None]
+        score = (weights - usual) * (reach * told.reshape(-1, 1, 1)[first : first + together]) + lowered
         at = int(score.argmax())
         if score.flat[at] > best["score"]:
-            row, col = divmod(at, n_keys)
+            head, row, col = (int(place) for place in np.unravel_index(at, score.shape))
+            layer, head = divmod(first + head, heads)
             best = {"kind": kind.key, "layer": layer, "head": head, "row": row, "col": col, "score": float(score.flat[at])}
     return best
 
@@ -173,16 +219,14 @@ def jobs(kind: Kind, least: float = 0.4, most: int = 5) -> list[dict[str, object
     Only scores of at least `least` count, each head once with its best job, at most `most` of them, and of one job at most
     two, so that the list shows different things.
     """
-    layers, heads, n_queries, n_keys = kind.weights.shape
-    found: list[tuple[float, str, int, int]] = []
-    if min(n_queries, n_keys) < 3:
+    if min(kind.weights.shape[2:]) < 3:
         return []
-    for layer in range(layers):
-        for head in range(heads):
-            scores = _scores(kind, layer, head)
-            job = max(scores, key=lambda name: scores[name])
-            if scores[job] >= least:
-                found.append((scores[job], job, layer, head))
+    scores = _scores(kind)
+    names, table = list(scores), np.stack(list(scores.values()))  # (job, layer, head)
+    winners, greatest = table.argmax(0), table.max(0)
+    found = [
+        (float(greatest[layer, head]), names[winners[layer, head]], int(layer), int(head)) for layer, head in np.argwhere(greatest >= least)
+    ]
     found.sort(key=lambda each: (-each[0], each[2], each[3]))
     kept: list[dict[str, object]] = []
     for score, job, layer, head in found:
@@ -191,31 +235,33 @@ def jobs(kind: Kind, least: float = 0.4, most: int = 5) -> list[dict[str, object
     return kept
 
 
-def _scores(kind: Kind, layer: int, head: int) -> dict[str, float]:
-    weights = kind.weights[layer, head]
-    others = slice(1, None)
+def _scores(kind: Kind) -> dict[str, NDArray[np.floating[Any]]]:
+    """By job, (layer, head)."""
+    weights = kind.weights
+
+    def along(offset: int) -> Array:
+        return np.diagonal(weights, offset, 2, 3)
+
     if not kind.own:
-        return {"alignment": _alignment(kind, layer, head), "first": float(weights[:, 0].mean()), "last": float(weights[:, -1].mean())}
+        return {"alignment": _alignments(kind), "first": weights[..., 0].mean(2), "last": weights[..., -1].mean(2)}
     if kind.mask == "causal":
         # Query 0 has one key only, so it tells nothing; the first key is itself "written" or "before" for the queries next to it.
-        return {
-            "written": float(np.diagonal(weights)[others].mean()),
-            "before": float(np.diagonal(weights, -1).mean()),
-            "first": float(weights[2:, 0].mean()),
-        }
+        return {"written": along(0)[..., 1:].mean(2), "before": along(-1).mean(2), "first": weights[:, :, 2:, 0].mean(2)}
     return {
-        "previous": float(np.diagonal(weights, -1).mean()),
-        "next": float(np.diagonal(weights, 1).mean()),
-        "itself": float(np.diagonal(weights).mean()),
-        "first": float(weights[others, 0].mean()),
-        "last": float(weights[:-1, -1].mean()),
+        "previous": along(-1).mean(2),
+        "next": along(1).mean(2),
+        "itself": along(0).mean(2),
+        "first": weights[:, :, 1:, 0].mean(2),
+        "last": weights[:, :, :-1, -1].mean(2),
     }
 
 
-def _alignment(kind: Kind, layer: int, head: int) -> float:
-    weights = kind.weights[layer, head]
-    strongest = weights.argmax(1)
-    return float(weights.max(1).mean() * len(np.unique(strongest)) / min(weights.shape))
+def _alignments(kind: Kind) -> NDArray[np.float64]:
+    """(layer, head): the mean of the queries' greatest weights, times the share of different keys among those that get them."""
+    strongest = np.sort(kind.weights.argmax(3), 2)
+    different = 1 + (np.diff(strongest) != 0).sum(2)
+    found: NDArray[np.float64] = kind.weights.max(3).mean(2) * different / min(kind.weights.shape[2:])
+    return found
 
 
 def rollout(kind: Kind, beneath: Kind | None = None) -> Array:
@@ -480,5 +526,8 @@ def _pooled(kind: Kind) -> tuple[Kind, tuple[int, int]]:
         through=kind.through,
         question=kind.question,
         roles=kind.roles,
+        axis=kind.axis,
+        taken=None if kind.taken is None else [max(kind.taken[i : i + by_query]) for i in starts],
+        spaced=kind.spaced,
     )
     return made, factors

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -254,12 +254,18 @@ def gradio_values() -> dict[str, str]:
 
 
 def template(mode: Mode | Literal["page"] = "page") -> go.layout.Template:
-    """The look of every figure: axes 1 px control, grid line, ticks 12, no border, no colour beyond the data.
+    """The look of every figure, for Plotly; see `layout`."""
+    import plotly.graph_objects as go  # costs half a second, which the first page need not wait for
+
+    return go.layout.Template(layout=layout(mode))
+
+
+def layout(mode: Mode | Literal["page"] = "page") -> dict[str, Any]:
+    """The look of every figure as plain JSON: axes 1 px control, grid line, ticks 12, no border, no colour beyond the data.
 
     mode: "page" writes colours as ``var(--token)``, which the browser resolves to the theme of the moment; "light" and
         "dark" write them out, for figures that leave the page.
     """
-    import plotly.graph_objects as go  # costs half a second, which the first page need not wait for
 
     def token(name: str) -> str:
         return f"var(--{name})" if mode == "page" else TOKENS[mode][name]
@@ -275,22 +281,28 @@ def template(mode: Mode | Literal["page"] = "page") -> go.layout.Template:
         "title": {"font": {"size": 12, "color": token("ink2")}},
         "automargin": True,
     }
-    return go.layout.Template(
-        layout={
-            "font": {"family": FONT_UI, "size": 12, "color": token("ink")},
-            "paper_bgcolor": token("panel"),
-            "plot_bgcolor": token("panel"),
-            "colorway": [token(f"cat-{number}") for number in range(1, 11)],
-            "colorscale": {
-                "sequential": colorscale(WEIGHTS),
-                "sequentialminus": colorscale(SURPRISE[scales]),
-                "diverging": colorscale(SIGNED[scales]),
-            },
-            "xaxis": axis,
-            "yaxis": axis,
-            "margin": {"l": 48, "r": 12, "t": 12, "b": 36},
-            "hoverlabel": {"bgcolor": token("panel"), "bordercolor": token("control"), "font": {"color": token("ink"), "size": 13}},
-            "legend": {"font": {"size": 12, "color": token("ink2")}},
-            "hovermode": "closest",
-        }
-    )
+    return {
+        "font": {"family": FONT_UI, "size": 12, "color": token("ink")},
+        "paper_bgcolor": token("panel"),
+        "plot_bgcolor": token("panel"),
+        "colorway": [token(f"cat-{number}") for number in range(1, 11)],
+        "colorscale": {
+            "sequential": colorscale(WEIGHTS),
+            "sequentialminus": colorscale(SURPRISE[scales]),
+            "diverging": colorscale(SIGNED[scales]),
+        },
+        "xaxis": axis,
+        "yaxis": axis,
+        "margin": {"l": 48, "r": 12, "t": 12, "b": 36},
+        "hoverlabel": {"bgcolor": token("panel"), "bordercolor": token("control"), "font": {"color": token("ink"), "size": 13}},
+        "legend": {"font": {"size": 12, "color": token("ink2")}},
+        "hovermode": "closest",
+    }
+
+
+def titled(axes: tuple[str, str]) -> dict[str, Any]:
+    """`layout` with titles on the axes, across and up, and no legend beside the one in words: for figures written as plain JSON."""
+    made = layout()
+    for name, text in zip(("xaxis", "yaxis"), axes, strict=True):
+        made[name] = {**made[name], "title": {**made[name]["title"], "text": text}}
+    return {**made, "showlegend": False}

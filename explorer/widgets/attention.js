@@ -4,10 +4,12 @@ import { unpack } from "./lib/arrays.js";
 import { clear, el, segmented } from "./lib/dom.js";
 import { blob, csv, exportBar, fileName, npz, page, save } from "./lib/export.js";
 import { lang, onLang, t } from "./lib/lang.js";
-import { attention, isWord, keenest, number, ordinal, plainText, pooled, sentence, short, shorten, shown, strongest, telling, width } from "./lib/maps.js";
+import { attention, isWord, keenest, number, ordinal, plainText, pooled, sentence, short, shorten, strongest, telling, width } from "./lib/maps.js";
 import { keys } from "./lib/keys.js";
+import { longMap } from "./lib/longmap.js";
 import { escape, plot } from "./lib/plot.js";
 import { fit, paint, table } from "./lib/raster.js";
+import { positionInView, stepInView, STEPS } from "./lib/steps.js";
 import { bus, link, onOpen, request, view } from "./lib/state.js";
 import { css, dark, onTheme } from "./lib/theme.js";
 
@@ -46,6 +48,8 @@ const TEXT = {
   cardMasked: { en: "not allowed: it comes later", zh: "不允许：它在后面" },
   cardPooled: { en: "sum of {n} keys", zh: "{n} 个键之和" },
   tileTop: { en: "largest", zh: "最大" },
+  gridStill: { en: "{size}. Arrow keys choose a head. Chosen: {name}.", zh: "{size}。方向键选择头。当前：{name}。" },
+  tileLook: { en: "click to look", zh: "点击查看" },
   tileDo: { en: "click to look · shift-click to silence", zh: "点击查看 · shift-点击关掉" },
   tileWake: { en: "click to look · shift-click to restore", zh: "点击查看 · shift-点击恢复" },
   masked: { en: "grey: not allowed; no query sees what comes later", zh: "灰色：不允许；查询看不到后面的内容" },
@@ -142,6 +146,8 @@ export function mount(root, props, emit, watch) {
   const words = el("p", { class: "tfe-words", "aria-live": "polite", id: "tfe-attention-words" });
   const strengths = el("ol", { class: "tfe-attention-strengths" });
   const note = el("p", { class: "tfe-note tfe-attention-note" });
+  const long = longMap({ onLock: (row, column) => (lock([row], [column]), frame.focus({ preventScroll: true })), colours: () => table(props.figure.data[0].colorscale) });
+  frame.append(long.node);
   const right = el("div", { class: "tfe-attention-right" }, roles, el("div", { class: "tfe-attention-view" }, frame, scale, zoomOut), words, strengths, note);
   const body = el("div", { class: "tfe-attention-body" }, left, right);
   const sheet = el("div", { class: "tfe-attention-table tfe-scroll", tabindex: "0", role: "region", hidden: true });
@@ -185,14 +191,18 @@ export function mount(root, props, emit, watch) {
     const stat = view.get("stat");
     const asHead = view.get("head");
     const picked = value.pick && value.pick.kind === kindKey ? `${value.pick.layer + 1}.${value.pick.head + 1}` : null;
-    const head = it.has(asHead) && asHead.includes(".") ? asHead : it.has(picked) ? picked : `${Math.min(lastHead[0], it.layers)}.${Math.min(lastHead[1], it.heads)}`;
+    let head = it.has(asHead) && asHead.includes(".") ? asHead : it.has(picked) ? picked : `${Math.min(lastHead[0], it.layers)}.${Math.min(lastHead[1], it.heads)}`;
+    const stepped_ = it.kind.axis === "step" ? stepInView(it.layers) : null;
+    if (stepped_ !== null && asHead === null) head = `${stepped_}.${head.split(".")[1]}`;
     const [layer, number_] = head.split(".").map(Number);
     lastHead = [layer, number_];
     const name = STATS.includes(stat) ? stat : head;
     const [row, col] = [view.get("row"), view.get("col")];
     let rows = list(row).filter((i) => i < it.rows);
     let columns = list(col).filter((j) => j < it.columns);
-    if (row === null && col === null) {
+    const held = it.kind.axis === "step" ? positionInView(it.rows) : null;
+    if (row === null && col === null && held !== null) rows = [held];
+    else if (row === null && col === null) {
       if (value.pick && value.pick.kind === kindKey && picked === name) [rows, columns] = [[value.pick.row], [value.pick.col]];
       else {
         const [i, j] = telling(it, it.map(name));
@@ -201,7 +211,9 @@ export function mount(root, props, emit, watch) {
     }
     // A row without a key shows its strongest key, whichever head is looked at.
     const follows = col === null && rows.length === 1 && !columns.length;
-    if (follows) columns = [strongest(it.map(name), rows[0])];
+    const silent = rows.length === 1 && it.gone(rows[0], STATS.includes(stat) ? 0 : layer); // it asks nothing any more
+    if (silent && follows) columns = [];
+    else if (follows) columns = [strongest(it.map(name), rows[0])];
     const thr = Number(draft ?? view.get("thr"));
     return { it, kindKey, name, layer, head: number_, rows, columns, follows, by: view.get("by") === "by", threshold: thr > 0 && thr <= 1 ? thr : 0 };
   }
@@ -227,8 +239,12 @@ export function mount(root, props, emit, watch) {
   function lock(rows, columns) {
     asked = false;
     const text = (numbers) => (numbers.length ? numbers.join(",") : "none");
-    set({ row: text(rows), col: columns.length ? columns.join(",") : rows.length ? null : "none" });
+    set({ row: text(rows), col: columns.length ? columns.join(",") : rows.length ? null : "none", ...(stepping() && rows.length === 1 ? { pos: rows[0] } : {}) });
   }
+
+  /** Does the first axis count steps? Then this view and the one of the steps look at the same step and position. */
+  const stepping = () => now?.it.kind.axis === "step";
+  const say = (name, values) => t((stepping() && STEPS[name]) || TEXT[name], values);
 
   const lockForBy = () => (now && !now.columns.length && now.rows.length ? { col: strongest(now.it.map(now.name), now.rows[0]) } : {});
 
@@ -241,9 +257,16 @@ export function mount(root, props, emit, watch) {
     set({ kind: key, head: now.name.includes(".") && to.has(now.name) ? now.name : view.get("head"), row: same ? now.rows.join(",") : null, col: null });
   }
 
+  /** Opens a head with a job; one that is about two words is shown at their cell. */
+  function takeJob(job) {
+    chosen = true;
+    const place = job.row === undefined ? keep() : { row: job.row, col: job.col };
+    set({ head: `${job.layer + 1}.${job.head + 1}`, stat: null, kind: now.kindKey, ...place, ...(stepping() ? { step: job.layer + 1 } : {}) });
+  }
+
   function setHead(layer, head_) {
     chosen = true;
-    set({ head: `${layer}.${head_}`, stat: null, kind: now.kindKey, ...keep() });
+    set({ head: `${layer}.${head_}`, stat: null, kind: now.kindKey, ...keep(), ...(stepping() ? { step: layer } : {}) });
   }
 
   function setStat(name) {
@@ -325,12 +348,16 @@ export function mount(root, props, emit, watch) {
     if (!value) return;
     now = read();
     draw(all);
+    tell();
   }
 
+  /** Others may follow the cell in view: {kind, layer, head, row, col} from 0, row and col null without a lock. */
+  const tell = () => bus.fire("looked", { kind: now.kindKey, layer: now.layer - 1, head: now.head - 1, row: now.rows[0] ?? null, col: now.columns[0] ?? null });
+
   // ── texts ──
-  const shortName = () => (now.name.includes(".") ? `${now.layer}·${now.head}` : t(TEXT[now.name]));
+  const shortName = () => (now.name.includes(".") ? `${now.layer}·${now.head}` : say(now.name));
   const longName = () =>
-    now.name.includes(".") ? t(TEXT.named, { layer: now.layer, head: now.head }) : t(TEXT[`${now.name}All`], { n: now.name === "rollout" ? now.it.layers : now.it.layers * now.it.heads });
+    now.name.includes(".") ? say("named", { layer: now.layer, head: now.head }) : say(`${now.name}All`, { n: now.name === "rollout" ? now.it.layers : now.it.layers * now.it.heads, heads: now.it.heads });
   const isGone = (layer, head_, kind = now.kindKey) => (value.silenced ?? []).some(([k, l, h]) => k === kind && l === layer - 1 && h === head_ - 1);
   const projecting = () => document.body.classList.contains("tfe-projecting") && root.closest(".tfe-projected") !== null;
   const phone = () => room < 560 && !projecting();
@@ -341,12 +368,10 @@ export function mount(root, props, emit, watch) {
     clear(legend).append(t(TEXT.weight), " 0 ", el("span", { class: "tfe-scale" }), " 1");
     up.setAttribute("aria-label", t(TEXT.previous));
     down.setAttribute("aria-label", t(TEXT.next));
-    pickLayer.setAttribute("aria-label", t(TEXT.pickLayer));
     pickHead.setAttribute("aria-label", t(TEXT.pickHead));
     jobsTitle.textContent = t(TEXT.jobs);
     zoomOut.textContent = t(TEXT.whole);
     empty.textContent = t(props.empty ?? { en: "Nothing has been run yet.", zh: "还没有运行结果。" });
-    for (const button of stats.children) button.lastChild.textContent = t(TEXT[button.dataset.stat]);
   }
 
   // ── drawing ──
@@ -370,7 +395,7 @@ export function mount(root, props, emit, watch) {
     threshold.value = String(now.threshold);
     threshold.style.setProperty("--at", `${now.threshold * 100}%`);
     thresholdText.textContent = t(TEXT.threshold, { n: now.threshold.toFixed(2) });
-    size.textContent = t(TEXT.size, { layers: now.it.layers, heads: now.it.heads });
+    size.textContent = say("size", { layers: now.it.layers, heads: now.it.heads });
     if (!roomRight || !roomLeft) [roomLeft, roomRight] = [phone() ? body.clientWidth || panel.clientWidth - 26 : left.clientWidth, right.clientWidth];
     drawTiles(all);
     drawMap();
@@ -408,20 +433,26 @@ export function mount(root, props, emit, watch) {
           }
         }
       });
-      for (const button of stats.children) {
-        const small = button.firstChild;
-        const inner = fit(small, 56, 50);
-        paint(inner, { data: it.map(button.dataset.stat).data, rows: it.rows, columns: it.columns, colours, empty: css("--sunk"), x: 0, y: 0, width: 56, height: 50, radius: 4 });
-      }
+      const small = () => {
+        for (const button of stats.children) {
+          const inner = fit(button.firstChild, 56, 50);
+          paint(inner, { data: it.map(button.dataset.stat).data, rows: it.rows, columns: it.columns, colours, empty: css("--sunk"), x: 0, y: 0, width: 56, height: 50, radius: 4 });
+        }
+      };
+      // A rollout multiplies maps: with many positions it comes when the large map stands.
+      if (it.kind.look) setTimeout(() => key === tilesKey && small(), 60);
+      else small();
       clear(marks);
       for (let head_ = 1; head_ <= it.heads; head_ += 1) marks.append(el("span", { text: head_, "data-axis": "head", style: { left: `${side + (head_ - 1) * (w + GAP)}px`, top: "0", width: `${w}px` } }));
       layers.forEach((layer, row) => marks.append(el("span", { text: layer, "data-axis": "layer", style: { left: "0", top: `${20 + row * (h + GAP)}px`, width: `${side - 8}px`, height: `${h}px`, lineHeight: `${h}px` } })));
-      pickLayer.replaceChildren(...Array.from({ length: it.layers }, (_, i) => el("option", { value: i + 1, text: t(TEXT.layer, { n: i + 1 }) })));
+      pickLayer.replaceChildren(...Array.from({ length: it.layers }, (_, i) => el("option", { value: i + 1, text: say("layer", { n: i + 1 }) })));
       pickHead.replaceChildren(
         ...Array.from({ length: it.heads }, (_, i) => el("option", { value: i + 1, text: t(TEXT.head, { n: i + 1 }) })),
-        ...STATS.map((name) => el("option", { value: name, text: t(TEXT[name]) })),
+        ...STATS.map((name) => el("option", { value: name, text: say(name) })),
       );
     }
+    pickLayer.setAttribute("aria-label", say("pickLayer"));
+    for (const button of stats.children) button.lastChild.textContent = say(button.dataset.stat);
     const single = now.name.includes(".");
     for (const mark of marks.children) mark.classList.toggle("here", single && Number(mark.textContent) === (mark.dataset.axis === "head" ? now.head : now.layer));
     const at = layers.indexOf(now.layer);
@@ -429,10 +460,10 @@ export function mount(root, props, emit, watch) {
     Object.assign(ring.style, { left: `${side + (now.head - 1) * (w + GAP)}px`, top: `${20 + at * (h + GAP)}px`, width: `${w}px`, height: `${h}px` });
     pickLayer.value = String(now.layer);
     pickHead.value = single ? String(now.head) : now.name;
-    canvas.setAttribute("aria-label", t(TEXT.grid, { size: size.textContent, name: longName() + (single && isGone(now.layer, now.head) ? `, ${t(TEXT.gone)}` : "") }));
+    canvas.setAttribute("aria-label", t(value.silences === false ? TEXT.gridStill : TEXT.grid, { size: size.textContent, name: longName() + (single && isGone(now.layer, now.head) ? `, ${t(TEXT.gone)}` : "") }));
     for (const button of stats.children) {
       button.setAttribute("aria-pressed", String(button.dataset.stat === now.name));
-      button.title = t(TEXT[`${button.dataset.stat}All`], { n: button.dataset.stat === "rollout" ? it.layers : it.layers * it.heads });
+      button.title = say(`${button.dataset.stat}All`, { n: button.dataset.stat === "rollout" ? it.layers : it.layers * it.heads, heads: it.heads });
     }
   }
 
@@ -458,9 +489,9 @@ export function mount(root, props, emit, watch) {
     const f = big ? 22 : 12;
     const index = big ? 20 : 11;
     const inner = { font: f, index, number: big ? 20 : 12, bold: font(f, 650) };
-    const limit = small ? 78 : big ? 240 : 112;
-    const rowLabels = it.kind.queries.map((text) => shorten(shown(text), inner.bold, limit));
-    const keyLabels = it.kind.keys.map((text) => shorten(shown(text), inner.bold, limit));
+    const limit = it.kind.spaced ? (small ? 104 : big ? 360 : 190) : small ? 78 : big ? 240 : 112;
+    const rowLabels = it.kind.queries.map((text) => shorten(it.shown(text), inner.bold, limit));
+    const keyLabels = it.kind.keys.map((text) => shorten(it.shown(text), inner.bold, limit));
     const mark = width("‐", inner.bold);
     const digits = (n) => width(String(n), font(index));
     const longestRow = Math.max(...rowLabels.map((text, i) => width(text, inner.bold) + (continues(it.kind.query_space, it.kind.queries, i) ? mark : 0)));
@@ -633,7 +664,23 @@ export function mount(root, props, emit, watch) {
     return figure_;
   }
 
+  /** A map of blocks, whose exact rows the server tells: on a canvas, for Plotly would be too slow. */
+  function drawLong() {
+    drawn = { look: now, g: { it: now.it, group: 1, columns: now.it.columns, rowHeight: 0, left: 0, cell: 0 } };
+    frame.setAttribute("aria-label", t(TEXT.map, { name: longName() }));
+    zoomOut.hidden = true;
+    long.draw({ ...now, it: Object.assign(now.it, { turn: turnOf(now.it.kind) }) }, projecting() ? roomRight - 90 : roomRight, projecting());
+    root.dataset.drawn = `${now.kindKey} ${now.name}`;
+    drawLegend();
+  }
+
   function drawMap() {
+    board.hidden = Boolean(now.it.kind.look);
+    long.node.hidden = !board.hidden;
+    if (board.hidden) {
+      drawLong();
+      return;
+    }
     const big = projecting();
     const small = phone();
     if (!roomRight) roomRight = right.clientWidth;
@@ -663,6 +710,10 @@ export function mount(root, props, emit, watch) {
     figure.draw(made).then(() => {
       root.dataset.drawn = now ? `${now.kindKey} ${now.name}` : "";
     });
+    drawLegend();
+  }
+
+  function drawLegend() {
     root.dataset.question = now.it.kind.question ? t(now.it.kind.question) : t(TEXT.question);
     const sides = now.it.kind.roles ?? [{ en: "", zh: "" }, { en: "", zh: "" }];
     clear(roles).append(
@@ -682,8 +733,9 @@ export function mount(root, props, emit, watch) {
     const { it } = now;
     const notes = [];
     if (value.state === "stale") notes.push(t(TEXT.stale));
-    if (now.name === "rollout") notes.push(t(it.kind.own ? TEXT.rolloutOwn : TEXT.rolloutCross, { n: it.layers }));
+    if (now.name === "rollout") notes.push(it.kind.own ? say("rolloutOwn", { n: it.layers }) : t(TEXT.rolloutCross, { n: it.layers }));
     if (it.kind.mask) notes.push(t(TEXT.masked));
+    if (now.name.includes(".") && it.kind.taken?.some((_, i) => it.gone(i, now.layer))) notes.push(t(STEPS.stopped));
     const [byQuery, byKey] = it.kind.pooled ?? [1, 1];
     if (byQuery > 1 || byKey > 1) notes.push(t(TEXT.pooledBoth, { q: byQuery, k: byKey }));
     if (drawn.g.group > 1) notes.push(t(now.name === "max" ? TEXT.pooledMax : TEXT.pooledNote, { n: drawn.g.group }));
@@ -700,12 +752,13 @@ export function mount(root, props, emit, watch) {
       top.sort((a, b) => b[0] - a[0]);
       strengths.setAttribute("aria-label", t(TEXT.bars));
       for (const [w, j] of top.slice(0, 4))
-        strengths.append(el("li", {}, el("span", { class: "name" }, el("span", { text: shown(it.key(j)) }), el("small", { text: `·${j}` })), el("span", { class: "track" }, el("span", { style: { width: `${100 * w}%` } })), el("span", { text: number(w) })));
+        strengths.append(el("li", {}, el("span", { class: "name" }, el("span", { text: it.shown(it.key(j)) }), el("small", { text: `·${j}` })), el("span", { class: "track" }, el("span", { style: { width: `${100 * w}%` } })), el("span", { text: number(w) })));
     }
   }
 
   function drawJobs() {
-    const mine_ = (value.jobs ?? []).filter((job) => job.kind === now.kindKey).slice(0, 4);
+    const here = (value.jobs ?? []).filter((job) => job.kind === now.kindKey);
+    const mine_ = here.filter((job, i) => here.findIndex((other) => other.job === job.job) === i).slice(0, 5); // the best of each
     const key = JSON.stringify([mine_, lang(), now.name]);
     if (jobs.dataset.key === key) return;
     const had = jobs.contains(document.activeElement) ? [...jobs.querySelectorAll("button")].indexOf(document.activeElement) : -1;
@@ -713,7 +766,7 @@ export function mount(root, props, emit, watch) {
     jobs.replaceChildren(
       ...mine_.map((job) => {
         const here = now.name === `${job.layer + 1}.${job.head + 1}`;
-        return el("li", {}, el("button", { type: "button", class: here ? "here" : "", "aria-pressed": String(here), onclick: () => setHead(job.layer + 1, job.head + 1) }, el("b", { text: `${job.layer + 1}·${job.head + 1}` }), el("span", { text: t(job.name) }), el("span", { text: number(job.score) })));
+        return el("li", {}, el("button", { type: "button", class: here ? "here" : "", "aria-pressed": String(here), onclick: () => takeJob(job) }, el("b", { text: `${job.layer + 1}·${job.head + 1}` }), el("span", { text: t(job.name) }), el("span", { text: number(job.score) })));
       }),
     );
     if (!mine_.length) jobs.append(el("li", { class: "tfe-note", text: t(TEXT.noJobs) }));
@@ -821,9 +874,9 @@ export function mount(root, props, emit, watch) {
     if (!box) return;
     const row = Array.from(map.data.subarray(i * map.columns, (i + 1) * map.columns)).filter((w) => !Number.isNaN(w));
     clear(card).append(
-      el("div", {}, el("b", { class: "tfe-query", dir: "auto", text: `“${shown(it.query(i))}” (${i})` }), " → ", el("b", { class: "tfe-key", dir: "auto", text: `“${shown(it.key(j))}” (${j})` })),
+      el("div", {}, el("b", { class: "tfe-query", dir: "auto", text: `“${it.shown(it.query(i))}” (${i})` }), " → ", el("b", { class: "tfe-key", dir: "auto", text: `“${it.shown(it.key(j))}” (${j})` })),
       Number.isNaN(weight)
-        ? el("div", { text: t(TEXT.cardMasked) })
+        ? el("div", { text: say("cardMasked") })
         : el("div", {}, `${t(TEXT.cardWeight)} `, el("b", { text: weight >= 0.0995 || weight === 0 ? number(weight) : weight.toFixed(4) }), ` · ${t(TEXT.cardRank, { rank: ordinal(1 + row.filter((w) => w > weight).length), n: row.length })}`),
       group > 1 ? el("div", { text: `${t(TEXT.cardPooled, { n: group })}: ${number(pooled(map, group, name === "max").data[i * drawn.g.columns + cell.j])}` }) : null,
       el("div", { class: "tfe-note", text: t(tap ? TEXT.cardTap : TEXT.cardDo) }),
@@ -836,8 +889,10 @@ export function mount(root, props, emit, watch) {
     if (!now) return;
     move();
     if (!frame.matches(":focus-visible") || !now.rows.length || !now.columns.length || projecting()) return;
+    if (now.it.kind.look) return; // the rows below tell it
     const cell = { i: now.rows[0], j: Math.floor(now.columns[0] / drawn.g.group) };
-    figure.settled().then(() => frame.matches(":focus-visible") && showCard(cell));
+    clearTimeout(waiting);
+    waiting = setTimeout(() => figure.settled().then(() => frame.matches(":focus-visible") && showCard(cell)), 80); // as under the pointer: the picture comes first
   }
   keys(frame, {
     ArrowLeft: () => stepped(() => stepRow(-1)),
@@ -856,12 +911,12 @@ export function mount(root, props, emit, watch) {
     if (!now || column < 0 || column >= now.it.heads || row < 0 || row >= tiles.layers.length) return null;
     return { layer: tiles.layers[row], head: column + 1, x: box.left + column * (tiles.width + GAP), y: box.top + row * (tiles.height + GAP) };
   };
-  const silence = (layer, head_) => bus.fire("silence", { kind: now.kindKey, layer: layer - 1, head: head_ - 1 });
+  const silence = (layer, head_) => value.silences !== false && bus.fire("silence", { kind: now.kindKey, layer: layer - 1, head: head_ - 1 });
 
   canvas.addEventListener("click", (event) => {
     const tile = tileAt(event);
     if (!tile) return;
-    if (event.shiftKey) silence(tile.layer, tile.head);
+    if (event.shiftKey && value.silences !== false) silence(tile.layer, tile.head);
     else setHead(tile.layer, tile.head);
   });
   let lastTile = "";
@@ -891,8 +946,8 @@ export function mount(root, props, emit, watch) {
     const gone = isGone(layer, head_);
     clear(card).append(
       el("div", {}, el("b", { text: `${layer}·${head_}` }), job ? ` ${t(job.name)} ${number(job.score)}` : "", gone ? ` · ${t(TEXT.gone)}` : ""),
-      el("div", {}, `${t(TEXT.tileTop)} `, el("b", { text: number(map.data[best]) }), " ", el("b", { class: "tfe-query", dir: "auto", text: `“${shown(it.query(i))}” (${i})` }), " → ", el("b", { class: "tfe-key", dir: "auto", text: `“${shown(it.key(j))}” (${j})` })),
-      el("div", { class: "tfe-note", text: t(gone ? TEXT.tileWake : TEXT.tileDo) }),
+      el("div", {}, `${t(TEXT.tileTop)} `, el("b", { text: number(map.data[best]) }), " ", el("b", { class: "tfe-query", dir: "auto", text: `“${it.shown(it.query(i))}” (${i})` }), " → ", el("b", { class: "tfe-key", dir: "auto", text: `“${it.shown(it.key(j))}” (${j})` })),
+      el("div", { class: "tfe-note", text: t(value.silences === false ? TEXT.tileLook : gone ? TEXT.tileWake : TEXT.tileDo) }),
     );
     place({ left: x, right: x + tiles.width, top: y, bottom: y + tiles.height });
   }
@@ -909,7 +964,7 @@ export function mount(root, props, emit, watch) {
       Home: [layer, 1],
       End: [layer, it.heads],
     };
-    if (event.key === "Enter" && event.shiftKey) silence(layer, head_);
+    if (event.key === "Enter" && event.shiftKey && value.silences !== false) silence(layer, head_);
     else if (event.key === "Escape") reset();
     else if (moves[event.key]) setHead(...moves[event.key]);
     else return;
@@ -928,9 +983,9 @@ export function mount(root, props, emit, watch) {
     const map = it.map(name);
     const caption = t(TEXT.caption, { kind: t(it.kind.label), name: longName() });
     const top = el("tr", {}, el("th", { scope: "col" }));
-    for (let j = 0; j < map.columns; j += 1) top.append(el("th", { scope: "col", text: `${shown(it.key(j))}·${j}` }));
+    for (let j = 0; j < map.columns; j += 1) top.append(el("th", { scope: "col", text: `${it.shown(it.key(j))}·${j}` }));
     const rows = Array.from({ length: map.rows }, (_, i) => {
-      const tr = el("tr", {}, el("th", { scope: "row", text: `${shown(it.query(i))}·${i}` }));
+      const tr = el("tr", {}, el("th", { scope: "row", text: `${it.shown(it.query(i))}·${i}` }));
       for (let j = 0; j < map.columns; j += 1) {
         const w = map.data[i * map.columns + j];
         tr.append(el("td", { class: now.rows.includes(i) && now.columns.includes(j) ? "here" : null, text: Number.isNaN(w) ? "–" : w.toFixed(3) }));
@@ -994,7 +1049,7 @@ export function mount(root, props, emit, watch) {
     made.layout.paper_bgcolor = "var(--panel)";
     made.data[0].hoverinfo = "x+y+z";
     const all = [...Array.from({ length: it.layers * it.heads }, (_, n) => `${Math.floor(n / it.heads) + 1}.${(n % it.heads) + 1}`), ...STATS];
-    const title_ = (name) => (name.includes(".") ? name.replace(".", "·") : t(TEXT[name]));
+    const title_ = (name) => (name.includes(".") ? name.replace(".", "·") : say(name));
     const choices = all.map((name) => {
       const map = it.map(name);
       return [title_(name), Array.from({ length: it.rows }, (_, i) => Array.from(map.data.subarray(i * it.columns, (i + 1) * it.columns), (n) => (Number.isNaN(n) ? null : Math.round(n * 1e4) / 1e4)))];
@@ -1033,6 +1088,7 @@ document.querySelector(".words").hidden = document.getElementById("choice").valu
       files[`${key}_weights`] = { shape: it.array.shape, data: it.array.data };
       files[`${key}_queries`] = Array.from(it.kind.queries);
       files[`${key}_keys`] = Array.from(it.kind.keys);
+      if (it.kind.taken) files[`${key}_taken`] = { shape: [it.rows], data: Float32Array.from(it.kind.taken) };
     }
     const map = now.it.map(now.name);
     files.shown = { shape: [map.rows, map.columns], data: Float32Array.from(map.data) };
@@ -1070,12 +1126,22 @@ document.querySelector(".words").hidden = document.getElementById("choice").valu
     if (view.get("head") !== null || view.get("stat") !== null) chosen = true;
     update();
   });
+  view.on(["step", "pos"], (changed) => {
+    if (mine || !value || !stepping()) return;
+    const own = changed.some((key) => ["head", "stat", "row", "col"].includes(key)); // a whole view was opened, ours with it
+    const [step_, position] = [stepInView(now.it.layers), positionInView(now.it.rows)];
+    const patch = {};
+    if (!own && changed.includes("step")) Object.assign(patch, { head: `${step_ ?? now.it.layers}.${now.head}`, stat: null }); // no step is the last
+    if (!own && changed.includes("pos") && position !== null) Object.assign(patch, { row: position, col: null });
+    if (Object.keys(patch).length) set(patch);
+    else update();
+  });
   onOpen(() => {
     asked = locked();
   });
   bus.on("hover-row", (detail) => {
     over = detail?.row ?? null;
-    if (now && drawn && !(now.it.kind.own && !now.it.kind.mask)) figure.draw(build(now, drawn.g, isZoomed() ? figure.ranges() : null));
+    if (now && drawn && !now.it.kind.look && !(now.it.kind.own && !now.it.kind.mask)) figure.draw(build(now, drawn.g, isZoomed() ? figure.ranges() : null));
   });
   onLang(() => {
     labels();
@@ -1083,6 +1149,7 @@ document.querySelector(".words").hidden = document.getElementById("choice").valu
     if (value) update(true);
   });
   onTheme(() => value && drawTiles(true));
+  bus.on("looking", () => value && now && tell());
   labels();
   watch("value", arrive);
   arrive();

@@ -74,7 +74,9 @@ def widget(name: str, value: object = None, *, events: Sequence[str] = (), class
     emit = ", ".join(f"'{event}': (detail) => trigger('{event}', detail)" for event in events)
     script = (
         f"const emit = {{{emit}}}; const root = element.querySelector('.tfe-{name}');"
-        f"import(new URL({json.dumps(asset(name + '.js'))}, location.origin)).then((module) => module.mount(root, props, emit, watch));"
+        f"const ours = (address) => import(new URL(address, location.origin));"
+        f"Promise.all([ours({json.dumps(asset(name + '.js'))}), ours({json.dumps(asset('lib/stored.js'))})])"
+        f".then(([module, stored]) => stored.mount({json.dumps(name)}, module, root, props, emit, watch));"
     )
     return gr.HTML(
         value,

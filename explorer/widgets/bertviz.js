@@ -110,6 +110,7 @@ export function mount(root, props, emit, watch) {
     note.textContent = t(props.note);
     note.hidden = !props.note;
     error.hidden = true;
+    body.hidden = !unfold.open; // some readers list what a folded panel holds
     if (!unfold.open) return;
     const answered = value.view === chosen && value.run === request.get();
     if (value.state === "shown" && answered) {

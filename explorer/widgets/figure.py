@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 Text = Mapping[str, str]  # {"en": "…", "zh": "…"}
+Plain = Mapping[str, object]  # a figure as JSON: {"data": […], "layout": {…}}
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Table:
 
 
 def value(
-    figure: go.Figure | Mapping[str, go.Figure],
+    figure: go.Figure | Mapping[str, go.Figure | Plain],
     *,
     title: Text,
     sentence: Text,
@@ -52,13 +53,14 @@ def value(
 ) -> dict[str, object]:
     """What the widget draws, as JSON.
 
-    figure: colours as tokens ("var(--key)"); where axis titles or names are words, one figure per language {"en": …, "zh": …}.
+    figure: colours as tokens ("var(--key)"); where axis titles or names are words, one figure per language {"en": …, "zh": …}. One that
+        is drawn before anybody asks comes as plain JSON, so that no page need import Plotly to be built.
     sentence: computed from the figure; it is the figure's alternative text too. height: of the plot, in pixels; as wide as there is room.
     name: part of the names of saved files.
     """
     figures = dict(figure) if isinstance(figure, Mapping) else {"en": figure}
     return {
-        "figures": {language: plain(each) for language, each in figures.items()},
+        "figures": {language: each if isinstance(each, Mapping) else plain(each) for language, each in figures.items()},
         "title": dict(title),
         "units": None if units is None else dict(units),
         "sentence": dict(sentence),

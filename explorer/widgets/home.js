@@ -22,7 +22,7 @@ export function mount(root, props) {
   const { labs, texts } = props;
   const w = (name, values) => t(texts[name], values);
   const bySlug = new Map(labs.map((lab) => [lab.slug, lab]));
-  const first = labs.find((lab) => !lab.ancestors.length && lab.picture) ?? labs[0];
+  const first = labs.find((lab) => !lab.ancestors.length && lab.picture?.weights) ?? labs[0];
   const colours = table(props.weight_scale);
   const painters = [];
   const say = (node, text) => {
@@ -75,13 +75,31 @@ export function mount(root, props) {
       const [rows, columns] = array.shape;
       raster(fit(canvas, size, size), { data: array.data, rows, columns, colours, empty: css("--sunk"), x: 0, y: 0, width: size, height: size, radius: 4 });
     };
+    const grey = (array) => grown(fit(canvas, size, size), array, lab.picture.outlines, size);
     if (lab.picture) {
-      unpack(lab.picture.weights).then((array) => {
-        draw(array);
-        onTheme(() => draw(array));
+      const paint = lab.picture.levels ? grey : draw;
+      unpack(lab.picture.levels ?? lab.picture.weights).then((array) => {
+        paint(array);
+        onTheme(() => paint(array));
       });
     } else fit(canvas, size, size);
     return canvas;
+  }
+
+  /** A grey picture as far as it is made (−1: not yet), blocks outlined in the colours of their roles. */
+  function grown(context, array, outlines, size) {
+    const [rows, columns] = array.shape;
+    const data = Float32Array.from(array.data, (level) => (level < 0 ? Number.NaN : level));
+    raster(context, { data, rows, columns, colours: table([[0, "#000000"], [1, "#FFFFFF"]]), empty: css("--sunk"), low: 0, high: 255, x: 0, y: 0, width: size, height: size, radius: 4 });
+    for (const [role, [top, left, bottom, right]] of outlines) {
+      const [x, y] = [(left / columns) * size, (top / rows) * size];
+      const [w, h] = [((right - left) / columns) * size, ((bottom - top) / rows) * size];
+      for (const [colour, width] of [[css("--panel"), 3], [css(`--${role}`), 1.5]]) {
+        context.strokeStyle = colour;
+        context.lineWidth = width;
+        context.strokeRect(x + 1, y + 1, w - 2, h - 2);
+      }
+    }
   }
 
   /** The root's own attention map, with its words; the pointer over a row asks that row. On phones its cells are smaller and carry no numbers. */
@@ -202,7 +220,7 @@ export function mount(root, props) {
   const cards = new Map();
   for (const lab of [...labs].sort((a, b) => a.year - b.year)) {
     const isRoot = lab === first;
-    const big = isRoot && beside && lab.picture?.queries.length > 0;
+    const big = isRoot && beside && lab.picture?.queries?.length > 0;
     const a = linkTo(el("a", { class: "tfe-home-card" }), lab.path);
     const name = say(el("h2", { class: "tfe-home-name" }), lab.title);
     painters.push(() => a.setAttribute("aria-label", `${t(lab.title)}, ${lab.year}: ${t(lab.card).replace(/\n/g, " ")}`));

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import gradio as gr
+import numpy as np
 
 from explorer import labels
 from explorer.figures import theme
-from explorer.lab import Lab, Thumbnail
+from explorer.lab import Lab, Picture, Thumbnail
 from explorer.packing import pack
 from explorer.widgets.base import widget
 
@@ -16,7 +17,7 @@ from explorer.widgets.base import widget
 def home(labs: Sequence[Lab], *, lecture: str | None = None) -> gr.HTML:
     """Place the map of `labs`, given in teaching order. lecture: the address of the guided lecture, None while there is none.
 
-    The picture of each lab is its stored first result; the first lab without ancestors on the map has the large one.
+    The picture of each lab is its stored first result; the first lab without ancestors on the map has the large one, of attention weights.
     """
     shown = {lab.slug for lab in labs}
     return widget(
@@ -46,9 +47,12 @@ def home(labs: Sequence[Lab], *, lecture: str | None = None) -> gr.HTML:
     )
 
 
-def _picture(thumbnail: Thumbnail | None) -> dict[str, object] | None:
+def _picture(thumbnail: Thumbnail | Picture | None) -> dict[str, object] | None:
     if thumbnail is None:
         return None
+    if isinstance(thumbnail, Picture):
+        grey = np.where(thumbnail.made, thumbnail.levels.astype(np.int32), -1)  # −1: not made yet
+        return {"levels": pack(grey), "outlines": [[role, list(box)] for role, box in thumbnail.outlines]}
     return {
         "weights": pack(thumbnail.weights),
         "queries": list(thumbnail.queries),

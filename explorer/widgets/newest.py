@@ -7,7 +7,7 @@ may lose track of the run that replaces the cancelled one.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -30,10 +30,12 @@ class Newest:
         for wish in self._under_way.get(page, ()):
             wish.over = True
 
-    async def follow(self, page: str, updates: AsyncGenerator[T, None]) -> AsyncGenerator[T, None]:
+    async def follow(self, page: str, updates: AsyncGenerator[T, None], nothing: Callable[[T], T] | None = None) -> AsyncGenerator[T, None]:
         """The updates of a new wish, until a newer one of the same page begins or `stop` is called; then `updates` is closed.
 
         page: what tells one open page from another; "" for one that cannot be told, whose wishes leave each other alone.
+        nothing: makes of an update one that changes nothing, the last of a wish that is over: Gradio repeats the last update of an event
+        that ends, and half a result would otherwise come again after the newer wish's whole one.
         """
         wish = _Wish()
         if page:
@@ -43,6 +45,8 @@ class Newest:
             async with contextlib.aclosing(updates):
                 async for update in updates:
                     if wish.over:
+                        if nothing is not None:
+                            yield nothing(update)
                         return
                     yield update
         finally:

@@ -1,10 +1,11 @@
 // A text goes in, words come out: the input with its examples and knobs, the badge that says where the result comes from,
 // and the produced pieces, each linked with its row of the attention view.
 
+import { asking } from "./lib/asking.js";
 import { clear, el } from "./lib/dom.js";
 import { onLang, t } from "./lib/lang.js";
 import { fileName, save } from "./lib/export.js";
-import { bus, link, onOpen, refuseLink, request, view } from "./lib/state.js";
+import { bus, link, view } from "./lib/state.js";
 
 const TEXT = {
   examples: { en: "Examples:", zh: "示例：" },
@@ -67,10 +68,6 @@ export function mount(root, props, emit, watch) {
   const id = `tfe-prompt-${(serial += 1)}`;
   let value = props.value ?? { state: "empty" };
   let mine = value.request?.sentence ?? ""; // what we last put into the box
-  let pending = null; // the request on its way to the server, until an answer to it arrives
-  let stopped = false;
-  const canonical = (query) => new URLSearchParams(query ?? "").toString();
-  const first = canonical(value.query);
 
   // ── the input ──
   const label = el("label", { for: id });
@@ -139,15 +136,17 @@ export function mount(root, props, emit, watch) {
   const panel = el("section", { class: "tfe-panel tfe-prompt-panel" }, form, out);
   root.replaceChildren(panel);
 
+  const wish = asking({ emit, first: value.query, noLink: TEXT.noLink, paint: paintState });
+
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    if (pending) stop();
+    if (wish.pending) wish.stop();
     else run();
   });
   box.addEventListener("keydown", (event) => {
-    if (event.key === "Escape" && pending) {
+    if (event.key === "Escape" && wish.pending) {
       event.stopPropagation();
-      stop();
+      wish.stop();
     } else if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
       event.preventDefault();
       run();
@@ -160,7 +159,7 @@ export function mount(root, props, emit, watch) {
   }
 
   // ── asking ──
-  /** The request as the controls stand. Heads stay silenced for a new sentence; hidden words belong to the old one. */
+  /** The request as the controls stand. Heads stay silenced and parts left out for a new sentence; hidden words belong to the old one. */
   function asked() {
     const last = value.request ?? {};
     const sentence = box.value;
@@ -170,6 +169,7 @@ export function mount(root, props, emit, watch) {
       alpha: Number(alpha.value),
       silenced: last.silenced ?? [],
       hidden: sentence === last.sentence ? (last.hidden ?? []) : [],
+      without: last.without ?? [],
     };
   }
 
@@ -184,7 +184,8 @@ export function mount(root, props, emit, watch) {
     return { en: put(shape.en), zh: put(shape.zh) };
   }
 
-  function run() {
+  /** example: the query of an example whose stored result will do. */
+  function run(example = null) {
     const detail = asked();
     const refusal = tooLong(detail.sentence);
     if (refusal) {
@@ -192,7 +193,8 @@ export function mount(root, props, emit, watch) {
       draw();
       return;
     }
-    begin(detail, () => emit.run(detail));
+    const changed = detail.silenced.length > 0 || detail.hidden.length > 0 || detail.without.length > 0;
+    wish.begin(changed ? null : example, () => emit.run(detail));
   }
 
   function show(example) {
@@ -201,23 +203,7 @@ export function mount(root, props, emit, watch) {
     alpha.value = String(example.alpha);
     grow();
     view.set({ row: null, col: null });
-    run();
-  }
-
-  function begin(what, send) {
-    pending = what; // a newer wish ends an older one, on the server
-    stopped = false;
-    bus.fire("asking", true); // the other knobs wait: they belong to the result that is about to leave
-    paintState();
-    send();
-  }
-
-  function stop() {
-    pending = null;
-    stopped = true;
-    bus.fire("asking", false);
-    emit.stop({});
-    paintState();
+    run(example.query);
   }
 
   // ── drawing ──
@@ -274,7 +260,7 @@ export function mount(root, props, emit, watch) {
   }
 
   function paintState() {
-    const busy = pending !== null;
+    const busy = wish.pending;
     go.classList.toggle("primary", !busy);
     goLabel.textContent = busy ? t(TEXT.stop) : t(texts.run);
     goKey.textContent = busy ? "Esc" : "⏎";
@@ -284,7 +270,7 @@ export function mount(root, props, emit, watch) {
     const info = value.badge ?? {};
     let kind = value.state;
     let text = "";
-    if (stopped) {
+    if (wish.stopped) {
       kind = "stored";
       text = t(TEXT.stopped);
     } else if (value.state === "waiting" && info.place) {
@@ -437,18 +423,9 @@ export function mount(root, props, emit, watch) {
   // ── wiring ──
   const receive = () => {
     const next = props.value ?? { state: "empty" };
-    const unfinished = next.state === "running" || next.state === "waiting";
-    if (stopped && unfinished) return;
-    if (!unfinished) {
-      pending = null;
-      stopped = false;
-      bus.fire("asking", false);
-    }
+    if (!wish.receive(next)) return;
     const { error: _e, notice: _n, ...kept } = value;
     value = next.state === "waiting" || next.state === "refused" ? { ...kept, ...next } : next;
-    // The bare address stands for the first example; everything else is written out in it.
-    if (next.query && !unfinished && (canonical(next.query) !== first || request.get())) request.set(next.query);
-    if (!unfinished && next.state !== "refused") refuseLink(next.query ? null : TEXT.noLink);
     fillControls();
     draw();
   };
@@ -456,13 +433,9 @@ export function mount(root, props, emit, watch) {
   view.on(["row", "kind"], () => paintLock());
   bus.on("hover", (detail) => paintLock(detail && rowsAreOutput() ? detail.row : null));
   onLang(draw);
-  const open = (query) => {
-    mine = box.value; // another state of the page is wanted: its sentence replaces what stands here
-    begin({ query }, () => emit.open({ query }));
-  };
-  onOpen(open);
   draw();
   fillControls();
-  const linked = request.get();
-  if (linked && linked !== first && pending === null) open(linked);
+  wish.follow(() => {
+    mine = box.value; // another state of the page is wanted: its sentence replaces what stands here
+  });
 }

@@ -6,7 +6,7 @@ little: the browser keeps the last result in view beside them.
     state: "stored" | "running" | "waiting" | "live" | "refused" | "empty"
     badge: {milliseconds, device} or {place, of, seconds}
     error, notice, warning: {en, zh} or None
-    request: {sentence, beam, alpha, silenced, hidden}, as the permalink in `query` says it
+    request: {sentence, beam, alpha, silenced, hidden, without}, as the permalink in `query` says it
     output: {pieces, space}; log_probability: nats; hypotheses: [[text, log-probability, score], …]
     pick: {kind, row} that is locked on arrival
 """
@@ -45,7 +45,8 @@ def prompt(value: Value, *, texts: Mapping[str, Text], limits: Limits, examples:
     """Place the prompt. Its events `run` (a request), `open` ({query}) and `stop` reach handlers of the page.
 
     texts: region, label, placeholder, run, output; "{tokens}" and "{words}" in them are filled from the limits.
-    examples: requests {sentence, beam, alpha, …}. output_language: BCP 47 tag of what comes out, for screen readers.
+    examples: requests {sentence, beam, alpha, …} with their "query", whose result the server may hold ready.
+    output_language: BCP 47 tag of what comes out, for screen readers.
     """
     missing = {"region", "label", "placeholder", "run", "output"} - texts.keys()
     if missing:

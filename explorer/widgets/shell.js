@@ -4,7 +4,7 @@
 import { clear, el, svg } from "./lib/dom.js";
 import { pageKeys, projecting } from "./lib/keys.js";
 import { lang, onLang, setLang, t } from "./lib/lang.js";
-import { bus, link, linkRefusal, open, request, step, view } from "./lib/state.js";
+import { bus, lecture, link, linkRefusal, open, request, step, view } from "./lib/state.js";
 import { dark, onTheme, setTheme } from "./lib/theme.js";
 import { projector } from "./projector.js";
 
@@ -43,6 +43,7 @@ function to(path, search = {}) {
 export function mount(root, props) {
   const { words, site, steps, here, labs } = props;
   const w = (name, values) => t(words[name], values);
+  const lecturing = () => Boolean(here && props.lecture && lecture.get());
   const painters = []; // everything that speaks a language
   const say = (node, text) => {
     painters.push(() => {
@@ -150,9 +151,9 @@ export function mount(root, props) {
       "ul",
       { class: "tfe-shell-links" },
       ...[
-        ["map", "/", here ? null : "page"],
+        ["map", "/", here || props.at_lecture ? null : "page"],
         ["labs", props.first, here ? "true" : null],
-        ["lecture", props.lecture, null],
+        ["lecture", props.lecture, props.at_lecture ? "page" : lecturing() ? "true" : null],
       ]
         .filter(([, path]) => path)
         .map(([key, path, current]) => {
@@ -188,7 +189,7 @@ export function mount(root, props) {
     return { item: el("li", {}, button), button, title: one.title };
   });
   const back = () =>
-    el("button", { type: "button", class: "tfe-button tfe-shell-back", onclick: () => go(step.get() - 1) }, icon("back"), say(el("span"), words.back));
+    el("button", { type: "button", class: "tfe-button tfe-shell-back", onclick: backward }, icon("back"), say(el("span"), words.back));
   const next = () => {
     const label = el("span");
     const button = el("button", { type: "button", class: "tfe-button primary tfe-shell-next", onclick: forward }, label, icon("next"));
@@ -201,7 +202,7 @@ export function mount(root, props) {
     const now = step.get();
     if (now === 0) return w("begin");
     if (now < steps.length) return w("next");
-    return props.onward ? w("onward", { lab: t(props.onward.short) }) : w("map");
+    return props.onward ? w("onward", { lab: t(props.onward.short) }) : w(lecturing() ? "over" : "map");
   };
   const railBack = back();
   const railNext = next();
@@ -252,7 +253,7 @@ export function mount(root, props) {
   }
 
   // ---------------------------------------------------------------- the bar at the foot of a phone
-  const footBack = name(el("button", { type: "button", class: "tfe-button tfe-shell-foot-back", onclick: () => go(step.get() - 1) }, icon("back")), words.back);
+  const footBack = name(el("button", { type: "button", class: "tfe-button tfe-shell-foot-back", onclick: backward }, icon("back")), words.back);
   const footNext = next();
   const footWhere = el("b");
   const footTitle = el("span");
@@ -279,7 +280,7 @@ export function mount(root, props) {
       else button.removeAttribute("aria-current");
       button.setAttribute("aria-label", `${at + 1}, ${t(title)}${at + 1 < now ? ", " + w("done") : ""}`);
     });
-    railBack.disabled = footBack.disabled = now <= 1;
+    railBack.disabled = footBack.disabled = now <= 1 && !lecturing();
     for (const button of [railNext, footNext]) button.querySelector("span").textContent = nextWord();
     const one = steps[now - 1];
     note.hidden = !one;
@@ -298,8 +299,18 @@ export function mount(root, props) {
   function forward() {
     const now = step.get();
     if (now < steps.length) go(now + 1);
-    else location.href = props.onward ? to(props.onward.path, { step: 1 }) : to("/");
+    else if (props.onward) location.href = to(props.onward.path, { step: 1, ...taken() });
+    else location.href = to(lecturing() ? props.lecture : "/");
   }
+  function backward() {
+    const now = step.get();
+    if (now > 1) go(now - 1);
+    else if (!lecturing()) return false;
+    else location.href = props.before ? to(props.before.path, { step: props.before.steps, ...taken() }) : to(props.lecture);
+    return true;
+  }
+  /** What goes along from one lab of the lecture into another. */
+  const taken = () => (lecturing() ? { lecture: projecting() ? "projector" : "1" } : {});
 
   // ---------------------------------------------------------------- the sheet of keys
   const sheetRows = el("dl");
@@ -335,6 +346,9 @@ export function mount(root, props) {
   step.on(paintSteps);
   paint();
 
+  // Arrows lead through the lecture only while no view and no control has the focus that wants them.
+  const free = () => lecturing() && !projecting() && (document.activeElement === document.body || document.activeElement === main || Boolean(document.activeElement?.closest(".tfe-shell-rail, .tfe-shell-foot, .tfe-shell-bar")));
+
   pageKeys({
     p: () => show.possible() && bus.fire("project"),
     P: () => show.possible() && bus.fire("project"),
@@ -347,15 +361,29 @@ export function mount(root, props) {
       else return false;
       return true;
     },
-    PageDown: () => projecting() && steps.length > 0 && forward(),
-    PageUp: () => projecting() && steps.length > 0 && go(step.get() - 1),
+    PageDown: () => (projecting() || lecturing()) && steps.length > 0 && forward(),
+    PageUp: () => (projecting() || lecturing()) && steps.length > 0 && backward(),
+    ArrowRight: () => free() && forward(),
+    ArrowLeft: () => free() && backward(),
   });
 
   // What can be projected arrives with the other widgets.
   const offer = () => {
+    if (lecture.get() === "projector" && show.possible()) {
+      lecture.set("1");
+      if (!projecting()) bus.fire("project");
+    }
     for (const button of document.querySelectorAll(".tfe-shell-project")) button.hidden = !show.possible();
   };
-  new MutationObserver(offer).observe(main, { childList: true, subtree: true, attributes: true, attributeFilter: ["class"] });
+  // Looking for figures makes the page lay itself out, so a picture that grows is not asked about at each of its pixels.
+  let offering = 0;
+  const soon = () => {
+    offering ||= setTimeout(() => {
+      offering = 0;
+      offer();
+    }, 150);
+  };
+  new MutationObserver(soon).observe(main, { childList: true, subtree: true, attributes: true, attributeFilter: ["class"] });
   offer();
 
   // An address that only names a step (a link typed by hand, the last step of the lab before) opens it whole.

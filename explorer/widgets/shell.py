@@ -14,13 +14,14 @@ from explorer.lab import Lab
 from explorer.widgets.base import widget
 
 
-def shell(labs: Sequence[Lab], here: Lab | None = None, *, lecture: str | None = None) -> gr.HTML:
+def shell(labs: Sequence[Lab], here: Lab | None = None, *, lecture: str | None = None, at_lecture: bool = False) -> gr.HTML:
     """Place the frame, first on its page.
 
     labs: the family, in teaching order; the rail shows it by year. here: the lab whose page this is, None for the family map.
-    lecture: the address of the guided lecture, None while there is none.
+    lecture: the address of the guided lecture, None while there is none. at_lecture: whether this page is the lecture's own.
     """
-    ahead = [lab for lab in labs if here is not None and labs.index(lab) > labs.index(here)]
+    place = labs.index(here) if here is not None else len(labs)
+    before, ahead = labs[:place][-1:] if here is not None else (), labs[place + 1 :]
     family = sorted(labs, key=lambda lab: lab.year)
     return widget(
         "shell",
@@ -32,10 +33,12 @@ def shell(labs: Sequence[Lab], here: Lab | None = None, *, lecture: str | None =
         labs=[{"slug": lab.slug, "path": lab.path, "short": dict(lab.short), "year": lab.year} for lab in family],
         first=labs[0].path if labs else None,
         lecture=lecture,
+        at_lecture=at_lecture,
         here=None if here is None else {"slug": here.slug, "title": dict(here.title), "short": dict(here.short)},
         steps=[
             {"title": dict(step.title), "say": dict(step.say), "query": step.query, "view": dict(step.view)}
             for step in (here.steps if here else ())
         ],
         onward={"path": ahead[0].path, "short": dict(ahead[0].short)} if ahead else None,
+        before={"path": before[0].path, "steps": len(before[0].steps)} if before else None,
     )

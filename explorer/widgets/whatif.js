@@ -4,7 +4,7 @@
 import { clear, el, segmented } from "./lib/dom.js";
 import { lang, onLang, t } from "./lib/lang.js";
 import { csv, exportBar, fileName, npz, save } from "./lib/export.js";
-import { bus, link, view } from "./lib/state.js";
+import { bus, link, step, view } from "./lib/state.js";
 import { css, dark, onTheme } from "./lib/theme.js";
 import { unpack } from "./lib/arrays.js";
 
@@ -15,6 +15,8 @@ const TEXT = {
   look: { en: "Look at a head to silence it; shift-click on a picture does the same.", zh: "先选一个头再关掉它；shift-点击小图也可以。" },
   silenced: { en: "silenced heads; choose one to give it back", zh: "已关掉的头；点一个即可恢复" },
   hide: { en: "Words that nothing may look at", zh: "谁也不能看的词" },
+  parts: { en: "Parts of the network; a struck one is left out", zh: "网络的部件；划掉的就是去掉的" },
+  leave: { en: "Strike out a part and read the same sentence again.", zh: "划掉一个部件，再读同一个句子。" },
   before: { en: "before", zh: "之前" },
   after: { en: "after", zh: "之后" },
   difference: { en: "difference", zh: "差值" },
@@ -60,6 +62,7 @@ function paint(canvas, values, rows, columns, colours, low, high) {
 
 /**
  * props.modes: [{key, label, title}] each text {en, zh}, in the order of the switch; a key needs an editor below.
+ * props.parts: [{key, label, note}] for the mode "parts": what can be left out.
  * props.numberLabel: {en, zh} · props.scales: {weights: [hex…], signed: {light, dark}} · props.pick: {kind, head} looked at on arrival.
  * value: see whatif.py. Event: ask(request), the whole request as it shall be.
  */
@@ -69,6 +72,7 @@ export function mount(root, props, emit, watch) {
   let mode = value.mode ?? props.modes[0].key;
   let waiting = false;
   let mine = false; // the answer under way is to this panel's own question: its mode stays the visitor's
+  let bring = step.get() > 0; // a guided step asked for it: what it changes comes into view
   let elsewhere = false; // another sentence is being read
   let drawn = null; // unpacked maps of the answer in view
   let chosenMap = null;
@@ -112,8 +116,8 @@ export function mount(root, props, emit, watch) {
   });
 
   // ── what is asked ──
-  const spelled = (request) => JSON.stringify([request?.sentence, request?.silenced, request?.hidden]);
-  const changed = () => Boolean(wanted && (wanted.silenced?.length || wanted.hidden?.length));
+  const spelled = (request) => JSON.stringify([request?.sentence, request?.silenced, request?.hidden, request?.without]);
+  const changed = () => Boolean(wanted && (wanted.silenced?.length || wanted.hidden?.length || wanted.without?.length));
 
   function ask(patch) {
     if (!wanted || elsewhere) return;
@@ -126,7 +130,7 @@ export function mount(root, props, emit, watch) {
   }
 
   function reset() {
-    ask({ silenced: [], hidden: [] });
+    ask({ silenced: [], hidden: [], without: [] });
   }
 
   function toggleHead(head) {
@@ -187,13 +191,30 @@ export function mount(root, props, emit, watch) {
         );
       });
     },
+    parts() {
+      const now = wanted?.without ?? [];
+      const chips = (props.parts ?? []).map((part) => {
+        const on = now.includes(part.key);
+        return el("button", {
+          type: "button",
+          class: "tfe-chip tfe-whatif-chip",
+          "data-key": part.key,
+          "aria-pressed": String(on),
+          text: t(part.label),
+          // In the order of the list, whichever was struck first: one state of the page has one address.
+          onclick: () => ask({ without: props.parts.map((each) => each.key).filter((key) => (key === part.key ? !on : now.includes(key))) }),
+        });
+      });
+      const notes = (props.parts ?? []).filter((part) => now.includes(part.key)).map((part) => t(part.note));
+      return [...chips, el("span", { class: "tfe-whatif-hint", text: notes.length ? notes.join(" ") : t(TEXT.leave) })];
+    },
   };
 
   function drawKnob() {
     const had = knob.contains(document.activeElement) ? document.activeElement.dataset.key : null;
     const nodes = EDITORS[mode]().filter(Boolean);
     knob.setAttribute("role", "group");
-    knob.setAttribute("aria-label", mode === "hide" ? t(TEXT.hide) : t(TEXT.silenced));
+    knob.setAttribute("aria-label", t({ hide: TEXT.hide, parts: TEXT.parts }[mode] ?? TEXT.silenced));
     for (const node of nodes) if (elsewhere && node.tagName === "BUTTON") node.disabled = true;
     knob.replaceChildren(...nodes);
     if (had !== null) (nodes.find((node) => node.dataset.key === had) ?? nodes[0])?.focus?.({ preventScroll: true });
@@ -389,7 +410,10 @@ export function mount(root, props, emit, watch) {
     mine = false;
     draw();
     unpackMaps();
+    if (bring && value.state === "done") requestAnimationFrame(() => root.scrollIntoView({ block: "nearest" }));
+    bring = false;
   });
+  step.on((number) => (bring = number > 0));
   view.on(["head", "kind", "stat"], drawKnob);
   bus.on("silence", ({ kind, layer, head }) => {
     mode = "silence";

@@ -34,11 +34,20 @@ EVENTS = ("ask",)  # not "change": Gradio fires that itself whenever a value cha
 
 @dataclass(frozen=True)
 class Mode:
-    """One kind of intervention. key: "silence" or "hide", the editor in whatif.js; label: in the switch; title: of the panel meanwhile."""
+    """One kind of intervention. key: "silence", "hide" or "parts", the editor in whatif.js; label: in the switch; title: of the panel."""
 
     key: str
     label: Text
     title: Text
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of the network that can be left out, for the mode "parts". key: in the request's `without`; note: what it means to do so."""
+
+    key: str
+    label: Text
+    note: Text
 
 
 @dataclass(frozen=True)
@@ -62,10 +71,10 @@ class Picture:
             raise ValueError(f"before {self.before.shape} and after {self.after.shape} for {shape[0]} queries and {shape[1]} keys")
 
 
-def whatif(value: Value, *, modes: Sequence[Mode], number_label: Text, output_language: str = "") -> gr.HTML:
+def whatif(value: Value, *, modes: Sequence[Mode], number_label: Text, output_language: str = "", parts: Sequence[Part] = ()) -> gr.HTML:
     """Place the panel. Its event `ask` brings the whole request as it shall be.
 
-    number_label: what the one number measures. output_language: BCP 47 tag of the texts before and after.
+    number_label: what the one number measures. output_language: BCP 47 tag of the texts before and after. parts: for the mode "parts".
     """
     if not modes:
         raise ValueError("0 modes: there is nothing to change")
@@ -74,6 +83,7 @@ def whatif(value: Value, *, modes: Sequence[Mode], number_label: Text, output_la
         value,
         events=EVENTS,
         modes=[{"key": mode.key, "label": dict(mode.label), "title": dict(mode.title)} for mode in modes],
+        parts=[{"key": part.key, "label": dict(part.label), "note": dict(part.note)} for part in parts],
         numberLabel=dict(number_label),
         scales={"weights": list(theme.WEIGHTS), "signed": {mode: list(stops) for mode, stops in theme.SIGNED.items()}},
         outputLanguage=output_language,

@@ -6,16 +6,17 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import AsyncGenerator, Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 import gradio as gr
 
-from explorer import permalink
+from explorer import labels, permalink
 from explorer.engine import Answer, Engine, Waiting
 from explorer.figures import bertviz as drawing
 from explorer.lab import Lab
-from explorer.labs.translation import about, texts, views
+from explorer.labs import wiring
+from explorer.labs.translation import about, deeper, texts, views
+from explorer.labs.wiring import whole
 from explorer.widgets import bertviz, figure, prompt, whatif
 from explorer.widgets.attention import attention
 from explorer.widgets.card import card
@@ -61,55 +62,48 @@ def page(lab: Lab, engine: Engine) -> None:
         drawn[0],
         texts=texts.PROMPT,
         limits=LIMITS,
-        examples=[views.spelled(example) for example in EXAMPLES],
+        examples=[{**views.spelled(example), "query": views.query(example)} for example in EXAMPLES],
         output_language="de",
     )
     heads = attention(drawn[1])
     change = whatif.whatif(
         drawn[2],
         modes=views.MODES,
+        parts=views.PARTS,
         number_label=texts.NUMBER,
         output_language="de",
     )
 
+    for place in deeper.PANELS:
+        place(engine)
     others = bertviz.bertviz(note=bertviz.ENCODER_DECODER)
 
     newest = Newest()
 
-    async def run(event: gr.EventData, caller: gr.Request) -> AsyncGenerator[Update, None]:
-        wish = answers(engine, lambda: asked(event._data), _session(caller), anew=True)
-        async with contextlib.aclosing(newest.follow(_session(caller), wish)) as updates:
-            async for update in updates:
-                yield update
+    def run(detail: Any, session: str) -> AsyncGenerator[Update, None]:
+        return answers(engine, lambda: asked(detail), session, anew=True)
 
-    async def reopen(event: gr.EventData, caller: gr.Request) -> AsyncGenerator[Update, None]:
-        wish = answers(engine, lambda: linked(event._data), _session(caller))
-        async with contextlib.aclosing(newest.follow(_session(caller), wish)) as updates:
-            async for update in updates:
-                yield update
+    def reopen(detail: Any, session: str) -> AsyncGenerator[Update, None]:
+        return answers(engine, lambda: linked(detail), session)
 
-    async def intervene(event: gr.EventData, caller: gr.Request) -> AsyncGenerator[Update, None]:
-        wish = answers(engine, lambda: asked(event._data), _session(caller))
-        async with contextlib.aclosing(newest.follow(_session(caller), wish)) as updates:
-            async for update in updates:
-                yield update
+    def intervene(detail: Any, session: str) -> AsyncGenerator[Update, None]:
+        return answers(engine, lambda: asked(detail), session)
 
     async def halt(caller: gr.Request) -> None:
-        newest.stop(_session(caller))
+        newest.stop(wiring.session(caller))
 
     async def show(event: gr.EventData, caller: gr.Request) -> AsyncGenerator[Any, None]:
-        async with contextlib.aclosing(bertviz_of(engine, bertviz.Look.of(event._data), _session(caller))) as updates:
+        async with contextlib.aclosing(bertviz_of(engine, bertviz.Look.of(event._data), wiring.session(caller))) as updates:
             async for update in updates:
                 yield update
 
     outputs = [box, heads, change]
-    how: dict[str, Any] = {"show_progress": "hidden", "trigger_mode": "multiple", "api_visibility": "private"}
-    box.run(run, None, outputs, **how)
-    box.open(reopen, None, outputs, **how)
-    change.ask(intervene, None, outputs, **how)
-    box.stop(halt, None, None, queue=False, **how)
-    others.show(show, None, others, **how)
-    about_it.unfold(about.curve, None, curve, **how)
+    box.run(wiring.following(newest, run), None, outputs, **wiring.HOW)
+    box.open(wiring.following(newest, reopen), None, outputs, **wiring.HOW)
+    change.ask(wiring.following(newest, intervene), None, outputs, **wiring.HOW)
+    box.stop(halt, None, None, **wiring.HOW)
+    others.show(show, None, others, **wiring.HOW)
+    about_it.unfold(about.curve, None, curve, **wiring.HOW)
 
 
 # ---- what a visitor wants ----------------------------------------------------------------------------------------------------------
@@ -121,10 +115,13 @@ def asked(detail: object) -> tuple[Request, Text | None]:
         if not isinstance(detail, Mapping):
             raise TypeError("an object is meant")
         sentence, beam, alpha = detail["sentence"], detail["beam"], detail["alpha"]
-        silenced = tuple((kind, _whole(layer), _whole(head)) for kind, layer, head in detail["silenced"])
-        if not (isinstance(sentence, str) and isinstance(alpha, int | float) and all(isinstance(kind, str) for kind, _, _ in silenced)):
-            raise TypeError("texts and numbers are meant")
-        return Request(sentence, _whole(beam), float(alpha), silenced, tuple(map(_whole, detail["hidden"]))), None
+        silenced = tuple((kind, whole(layer), whole(head)) for kind, layer, head in detail["silenced"])
+        without = tuple(detail.get("without", ()))
+        if not all(isinstance(text, str) for text in (sentence, *(kind for kind, _, _ in silenced), *without)):
+            raise TypeError("texts are meant")
+        if not isinstance(alpha, int | float):
+            raise TypeError("a number is meant")
+        return Request(sentence, whole(beam), float(alpha), silenced, tuple(map(whole, detail["hidden"])), without), None
     except (KeyError, TypeError, ValueError):
         raise InputError("malformed", en=texts.MALFORMED["en"], zh=texts.MALFORMED["zh"]) from None
 
@@ -133,16 +130,6 @@ def linked(detail: object) -> tuple[Request, Text | None]:
     """The request of a permalink {query}, and a notice where the link says more than this page knows; no query is the first example."""
     address = detail.get("query", "") if isinstance(detail, Mapping) else ""
     return permalink.decode(Request, str(address)) if address else (EXAMPLES[0], None)
-
-
-def _whole(value: object) -> int:
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise TypeError(f"{value!r} is no whole number")
-    return value
-
-
-def _session(caller: gr.Request) -> str:
-    return str(caller.session_hash or "")
 
 
 # ---- what comes back ---------------------------------------------------------------------------------------------------------------
@@ -158,7 +145,7 @@ async def answers(
     seen: Explanation | None = None
     try:
         request, notice = wish()
-        plain = replace(request, silenced=(), hidden=())
+        plain = request.plain()
         start = views.first()
         if start is not None and plain == start.request and not anew:
             seen = start.seen
@@ -178,11 +165,10 @@ async def answers(
         return
     except Exception:
         logger.exception("a wish could not be fulfilled")
-        yield prompt.refused(texts.DEFECT), gr.skip(), whatif.refused(None)
+        yield prompt.refused(labels.DEFECT), gr.skip(), whatif.refused(None)
         return
-    intervenes = bool(request.silenced or request.hidden)
-    yield drawn, views.maps(seen, request, state), whatif.running() if intervenes else views.untouched(seen, request)
-    if not intervenes:
+    yield drawn, views.maps(seen, request, state), whatif.running() if request.changed else views.untouched(seen, request)
+    if not request.changed:
         return
     try:
         async with contextlib.aclosing(engine.watch(COMPARE, request, session)) as comparing:
@@ -213,7 +199,7 @@ async def bertviz_of(engine: Engine, look: bertviz.Look, session: str) -> AsyncG
     """bertviz's own view of the run that the address names."""
     try:
         request, _ = linked({"query": look.run})
-        plain = replace(request, silenced=(), hidden=())
+        plain = request.plain()
         start = views.first()
         seen = start.seen if start is not None and plain == start.request else None
         vectors = None
@@ -245,6 +231,17 @@ def waiting(where: Waiting) -> Value:
     return prompt.waiting(where.place, where.of, where.seconds) if where.place else prompt.reading()
 
 
+async def stored(engine: Engine, query: str) -> dict[str, object] | None:
+    """What the page draws of an example or a guided step, finished."""
+    drawn: dict[str, Any] = {}
+    async with contextlib.aclosing(answers(engine, lambda: linked({"query": query}))) as updates:
+        async for update in updates:
+            drawn |= {name: value for name, value in zip(("prompt", "attention", "whatif"), update, strict=True) if value != gr.skip()}
+    if drawn["prompt"]["state"] == "refused" or drawn["whatif"]["state"] == "refused":
+        return None
+    return drawn | {name: {**drawn[name], "state": "stored"} for name in ("prompt", "attention")}
+
+
 async def probe(engine: Engine) -> None:
     """One small translation, which loads the model."""
     await engine.ask(EXPLAIN, Request("A dog runs."))
@@ -268,8 +265,9 @@ LAB = Lab(
     examples=tuple(views.query(example) for example in EXAMPLES),
     steps=views.steps(),
     words=("attention", "change"),
-    interventions=("silence", "hide"),
+    interventions=("silence", "hide", "parts"),
     exports=("png", "svg", "html", "csv", "npz"),
     thumbnail=views.thumbnail,
     probe=probe,
+    stored=stored,
 )

@@ -63,18 +63,34 @@ HIDE: Final = _("Hide a word", "遮住一个词")
 HIDE_TITLE: Final = _("What changes if … nothing may look at a word", "如果……谁也不能看某个词，会怎样")
 NUMBER: Final = _("log-probability of the whole translation", "整句译文的对数概率")
 
+PARTS: Final = _("Leave out a part", "去掉一个部件")
+PARTS_TITLE: Final = _("What changes if … a part of the network is left out", "如果……去掉网络的一个部件，会怎样")
+PART_NAMES: Final[Mapping[str, Text]] = MappingProxyType(
+    {"scale": _("÷ √d_k", "÷ √d_k"), "mask": _("causal mask", "因果掩码"), "position": _("position signal", "位置信号")}
+)
+PART_NOTES: Final[Mapping[str, Text]] = MappingProxyType(
+    {
+        "scale": _(
+            "Scores go into the softmax undivided, so that a row tends to one cell.",
+            "分数不再相除就进入 softmax，一行容易只剩一格。",
+        ),
+        "mask": _(
+            "A word not written yet cannot be seen, so writing goes on as before; the number is for the translation above, read whole, "
+            "with every row free to look ahead.",
+            "还没写出的词谁也看不到，所以自由翻译照旧；那个数字来自上面的译文：整句给出，每一行都可以往后看。",
+        ),
+        "position": _(
+            "Embeddings go in without their sinusoids: to the encoder the sentence has no order.",
+            "词嵌入不再加上正弦信号：对编码器来说，句子没有先后。",
+        ),
+    }
+)
+
 PICTURE: Final = _("{kind}, layer {layer}, mean over heads", "{kind}，第 {layer} 层，各头平均")
 PICTURE_UNIT: Final = _("L{layer} mean", "L{layer} 平均")
 
-PARAMETERS: Final = _("parameters", "参数")
-DATA: Final = _("data", "数据")
-TRAINED: Final = _("trained in", "训练用时")
-MISSING: Final = _("not yet measured", "尚未测量")
-PUBLISHED: Final = _("published {value}", "发表值 {value}")
 RESEARCH: Final = _("research and teaching only", "仅限研究与教学")
-UNFINISHED: Final = _("training unfinished", "训练未完成")
 
-CURVE: Final = _("How it was trained", "训练过程")
 CURVE_UNITS: Final = _("nats per piece, lower is better", "每词元纳特，越低越好")
 LEARNED: Final = _("training loss, smoothed", "训练损失（含标签平滑）")
 HELD_OUT: Final = _("held-out loss", "验证损失")
@@ -96,24 +112,44 @@ LONG_LINK: Final = _(
     "This sentence is too long for a link; copy the text instead.",
     "这个句子太长，放不进链接；请直接复制文本。",
 )
-DEFECT: Final = _(
-    "Something in the program went wrong with this input; it is in the server's log. Other inputs still work.",
-    "程序在处理这个输入时出错，已记入服务器日志。其他输入不受影响。",
-)
 MALFORMED: Final = _(
-    "The request does not have the form in which this page sends it: a sentence, a beam, α, heads and positions.",
-    "请求的格式与本页发送的不同：应含一个句子、束宽、α、头与位置。",
+    "The request does not have the form in which this page sends it: a sentence, a beam, α, heads, positions and parts.",
+    "请求的格式与本页发送的不同：应含一个句子、束宽、α、头、位置与部件。",
 )
 
 # In words: what an intervention did. {who} is what was changed, {query} a row, {old} and {new} its strongest keys.
-WITHOUT_HEADS: Final = _("Without {heads}", "关掉{heads}后")
-WITHOUT_WORDS: Final = _("With {words} hidden", "遮住 {words} 后")
-WITHOUT_BOTH: Final = _("Without {heads} and with {words} hidden", "关掉{heads}并遮住 {words} 后")
+AFTER: Final = _("{changes}", "{changes}后")
+WITHOUT_PARTS: Final = _("without {parts}", "去掉{parts}")
+WITHOUT_HEADS: Final = _("without {heads}", "关掉{heads}")
+WITHOUT_WORDS: Final = _("with {words} hidden", "遮住 {words} ")
+LEFT_OUT: Final[Mapping[str, Text]] = MappingProxyType(
+    {"scale": _("÷ √d_k", " ÷ √d_k "), "mask": _("the causal mask", "因果掩码"), "position": _("the position signal", "位置信号")}
+)
 ONE_HEAD: Final = _("{kind} head {name}", "{kind}头 {name}")
 MANY_HEADS: Final = _("{n} heads", " {n} 个头")
 TURNS: Final = _("{who}, row {query} turns from {old} to {new}", "{who}，{query} 这一行从 {old} 转向 {new}")
 SHIFTS: Final = _(
     "{who}, row {query} changes most: {old} goes from {before} to {after}", "{who}，{query} 这一行变化最大：{old} 从 {before} 变为 {after}"
+)
+TOLD: Final = _("{who}, {what}", "{who}，{what}")
+HARDER: Final = _(
+    "the largest weight of a row goes from {before} to {after} on average over all heads", "每行最大的权重平均从 {before} 变为 {after}"
+)
+AHEAD: Final = _(
+    "a row of the decoder gives {share} of its weight to what comes later, on average over all heads",
+    "解码器的一行平均把 {share} 的权重给了后面的词",
+)
+ADRIFT: Final[Mapping[str, Text]] = MappingProxyType(
+    {
+        "previous": _(
+            "encoder head {name}, which gave the word before {before} of its weight, gives it {after}",
+            "编码器头 {name} 原来把 {before} 的权重给前一个词，现在给 {after}",
+        ),
+        "next": _(
+            "encoder head {name}, which gave the word after {before} of its weight, gives it {after}",
+            "编码器头 {name} 原来把 {before} 的权重给后一个词，现在给 {after}",
+        ),
+    }
 )
 LESS: Final = _("the same translation becomes {times} times less likely.", "同一句译文的可能性降为原来的 1/{times}。")
 MORE: Final = _("the same translation becomes {times} times more likely.", "同一句译文的可能性升为原来的 {times} 倍。")
@@ -126,45 +162,58 @@ STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
         "asks",
         _("One word asks", "一个词在问"),
         _(
-            "Each German piece asks a question, its query. Every English word offers a key. The weights of one row say how much "
-            "of each word's value is taken, and they sum to 1.",
-            "每个德文词元提出一个问题，即查询；每个英文词给出一个键。一行权重说明从每个词的值里各取多少，总和为 1。",
+            "Each German piece asks a question, its query. Every English word offers a key; query times key, scaled and put "
+            "through the softmax, says how much of each word's value is taken. The panel works one weight of this row out.",
+            "每个德文词元提出一个问题，即查询；每个英文词给出一个键。查询乘键，缩放之后经过 softmax，就是从每个词的值里各取多少。"
+            "面板把这一行的一个权重逐步算了出来。",
         ),
     ),
     (
-        "row",
-        _("One row, worked out", "一行怎么算"),
+        "scale",
+        _("Why scores are divided", "得分为什么要除"),
         _(
-            "Query times key gives one number per word. Divided by √d_k, so that the softmax stays soft, then turned into "
-            "weights. What is taken is the weighted sum of the values: the bars above the map.",
-            "查询乘键，每个词得到一个数；除以 √d_k，让 softmax 不至于太硬，再变成权重。取走的是值的加权和：就是图上方的柱子。",
+            "A product of long vectors is large, and a softmax over large numbers takes one cell and forgets the rest. Here scores are no "
+            "longer divided by the square root of the vectors' length: rows harden, and the same translation costs more.",
+            "长向量的乘积很大，而对很大的数做 softmax 只会选中一格、忘掉其余。这里得分不再除以向量长度的平方根："
+            "各行变硬，同一句译文的代价也更高。",
         ),
     ),
     (
         "heads",
         _("Several heads, several questions", "几个头，几种问题"),
         _(
-            "One head can only average. Eight heads in each layer ask at once: this one looks at a neighbour, others at the verb "
-            "or the end of the sentence. Open the heads with a job and compare.",
-            "一个头只能取平均。每层八个头同时提问：这个头看相邻的词，别的头看动词或句末。打开“各司其职的头”比一比。",
+            "One head can only average. Several ask at once: who, did what, to whom? This one looks from the verb at who does it. "
+            "Open the other heads with a job and compare; on another sentence other heads may answer.",
+            "一个头只能取平均。几个头可以同时问：谁、做什么、对谁？这个头从动词看向做这件事的人。打开其他“各司其职的头”比一比；"
+            "换一个句子，答话的可能是别的头。",
         ),
     ),
     (
-        "align",
-        _("Two languages meet", "两种语言相遇"),
+        "order",
+        _("Attention knows no order", "注意力不知道顺序"),
         _(
-            "Cross-attention: queries come from the German so far, keys and values from the English. Nobody told the model which "
-            "word belongs to which; the bright steps are the alignment it found.",
-            "交叉注意力：查询来自已写出的德文，键和值来自英文。没有人告诉模型词与词的对应；亮的台阶就是它自己找到的对齐。",
+            "Shuffle the words: without the position signal the encoder gives the very same vectors, in another order. So sines and "
+            "cosines are added to the words, and the similarity of two positions depends on their distance.",
+            "把词打乱：没有位置信号时，编码器给出的还是同样的向量，只是换了次序。所以给词加上正弦和余弦，两个位置有多相似，只看它们的距离。",
         ),
     ),
     (
         "mask",
         _("No look ahead", "不许看未来"),
         _(
-            "The decoder writes one word at a time, so a row may only look at what is already written. The mask shuts the upper "
-            "right: those cells are not zero, they do not exist.",
-            "解码器一次写一个词，所以一行只能看已经写出的部分。掩码封住了右上角：那些格子不是零，而是不存在。",
+            "The decoder writes one word at a time, so a row may only look at what is already written; here the mask is taken away, and "
+            "rows look at words yet to come. Only cross-attention, German asking English, needs no mask.",
+            "解码器一次写一个词，所以一行只能看已经写出的部分；这里去掉了掩码，各行便看向还没有写出的词。只有德文问英文的交叉注意力不需要掩码。",
+        ),
+    ),
+    (
+        "beam",
+        _("One word at a time", "一次一个词"),
+        _(
+            "Greedy takes the best word at every step and never looks back. A beam keeps four guesses until each writes the stop "
+            "token; without it none would end. As every word costs probability, short ones win unless α evens it out.",
+            "贪心每一步只取最好的词，从不回头。束搜索同时保留四个候选，直到各自写出终止符；没有终止符，谁也不会结束。"
+            "每个词都要付出概率，所以短句占便宜，长度惩罚 α 把它拉平。",
         ),
     ),
     (
@@ -172,36 +221,18 @@ STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
         _("Silence a head", "关掉一个头"),
         _(
             "What was this head for? Multiply its output by 0 and read the same translation again. The number is how much less "
-            "likely it becomes; try other heads, one or several.",
-            "这个头有什么用？把它的输出乘以 0，再读一遍同一句译文。那个数字说明可能性降了多少；也试试别的头，一个或几个。",
+            "likely it becomes; try other heads, one or several, or hide a word.",
+            "这个头有什么用？把它的输出乘以 0，再读一遍同一句译文。那个数字说明可能性降了多少；也试试别的头，一个或几个，或者遮住一个词。",
         ),
     ),
     (
-        "hide",
-        _("Hide a word", "遮住一个词"),
+        "training",
+        _("How it learned", "它怎样学会的"),
         _(
-            "Now nothing may look at one English word. Its column goes dark, the others share its weight, and the German has to guess.",
-            "现在谁也不能看某个英文词。它那一列变暗，权重分给其他词，德文只好去猜。",
-        ),
-    ),
-    (
-        "beam",
-        _("Four guesses at once", "四个候选同时走"),
-        _(
-            "Greedy takes the best word at every step and never looks back. A beam keeps four guesses until each writes the stop "
-            "token; as every word costs probability, short ones win unless the length penalty α evens it out.",
-            "贪心每一步只取最好的词，从不回头。束搜索同时保留四个候选，直到各自写出终止符；"
-            "每个词都要付出概率，所以短句占便宜，长度惩罚 α 把它拉平。",
+            "Adam with a warm-up, dropout before each sum, smoothed labels, the mean of the last checkpoints. The true word goes in, "
+            "whatever was predicted. Beside it stands what translating cost in its time.",
+            "带预热的 Adam、每次相加之前的丢弃、平滑的标签、最后几个检查点的平均。无论预测了什么，送进去的总是真正的词。"
+            "旁边是当年翻译所花的代价。",
         ),
     ),
 )
-
-
-def filled(text: Text, **values: object) -> Text:
-    """A text with its names in braces replaced; a value may itself be a text in two languages."""
-    made: dict[str, str] = {}
-    for language in ("en", "zh"):
-        made[language] = text[language]
-        for name, value in values.items():
-            made[language] = made[language].replace("{" + name + "}", value[language] if isinstance(value, Mapping) else str(value))
-    return made

@@ -13,12 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer import permalink
-from explorer.figures import attention
+from explorer.figures import attention, roles
 from explorer.lab import GuidedStep, Thumbnail
+from explorer.labels import filled
 from explorer.labs.translation import texts
-from explorer.labs.translation.texts import filled
 from explorer.widgets import prompt, whatif
 from models import stored
+from models.translation import records
 from models.translation.records import EXAMPLES, Comparison, Explanation, Request
 
 Text = Mapping[str, str]
@@ -100,7 +101,15 @@ def tokens(seen: Explanation) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 def maps(seen: Explanation, request: Request, state: str) -> Value:
     """What the attention widget draws of one translation. state: "stored" or "live"."""
-    return attention.value(kinds(seen), pick=_cell(seen), silenced=request.silenced, state=state)
+    return attention.value(kinds(seen), pick=_cell(seen), silenced=request.silenced, found=jobs(seen), state=state)
+
+
+def jobs(seen: Explanation) -> list[dict[str, Any]]:
+    """Heads with a job on this sentence, best first: what they do in every sentence, and who did what to whom where that can be told."""
+    encoder, decoder, cross = kinds(seen)
+    found = [job for kind in (encoder, decoder, cross) for job in attention.jobs(kind)]
+    taken: list[Any] = [(job["kind"], job["layer"], job["head"]) for job in found]
+    return sorted([*found, *roles.jobs(encoder, cross, taken)], key=lambda job: -float(str(job["score"])))
 
 
 def _cell(seen: Explanation) -> Value:
@@ -134,6 +143,7 @@ def spelled(request: Request) -> Value:
         "alpha": request.alpha,
         "silenced": [list(head) for head in request.silenced],
         "hidden": list(request.hidden),
+        "without": list(request.without),
     }
 
 
@@ -174,7 +184,13 @@ def warning(seen: Explanation) -> Text | None:
 
 # ---- what changes if ---------------------------------------------------------------------------------------------------------------
 
-MODES = (whatif.Mode("silence", texts.SILENCE, texts.SILENCE_TITLE), whatif.Mode("hide", texts.HIDE, texts.HIDE_TITLE))
+MODES = (
+    whatif.Mode("silence", texts.SILENCE, texts.SILENCE_TITLE),
+    whatif.Mode("hide", texts.HIDE, texts.HIDE_TITLE),
+    whatif.Mode("parts", texts.PARTS, texts.PARTS_TITLE),
+)
+PARTS = tuple(whatif.Part(key, texts.PART_NAMES[key], texts.PART_NOTES[key]) for key in records.PARTS)
+SHOWN_FIRST = {"mask": "decoder", "position": "encoder"}  # the attention that a missing part tells most on; else cross-attention
 
 
 def untouched(seen: Explanation, request: Request) -> Value:
@@ -185,24 +201,26 @@ def untouched(seen: Explanation, request: Request) -> Value:
 def change(compared: Comparison, request: Request) -> Value:
     """What the panel draws of a comparison."""
     before, forced = compared.before, compared.forced
+    used = [mode for mode, change in (("silence", request.silenced), ("hide", request.hidden), ("parts", request.without)) if change]
     return whatif.done(
         spelled(request),
         prompt.output(before.source, before.source_space),
-        mode="silence" if not request.hidden else "hide" if not request.silenced else "",
+        mode=used[0] if len(used) == 1 else "",
         before=before.text,
         after=compared.after.text,
-        pictures=pictures(before, forced),
+        pictures=pictures(before, forced, SHOWN_FIRST.get(request.without[0], "cross") if request.without else "cross"),
         numbers=(before.log_probability, forced.log_probability),
         sentence=sentence(compared, request),
         pick=_head(before),
     )
 
 
-def pictures(before: Explanation, forced: Explanation) -> tuple[whatif.Picture, ...]:
-    """Every layer of every kind, averaged over heads, before and under the intervention; the last layer's cross-attention first.
+def pictures(before: Explanation, forced: Explanation, first: str = "cross") -> tuple[whatif.Picture, ...]:
+    """Every layer of every kind, averaged over heads, before and under the intervention; the last layer of the kind `first` comes first.
 
     The translation is held fixed, so both have one shape and cell stands beside cell.
     """
+    pairs = list(zip(kinds(before), kinds(forced), strict=True))[::-1]
     return tuple(
         whatif.Picture(
             key=f"{one.key}.{layer + 1}",
@@ -213,18 +231,34 @@ def pictures(before: Explanation, forced: Explanation) -> tuple[whatif.Picture, 
             before=one.weights[layer].mean(0),
             after=other.weights[layer].mean(0),
         )
-        for one, other in reversed(list(zip(kinds(before), kinds(forced), strict=True)))
+        for one, other in sorted(pairs, key=lambda pair: pair[0].key != first)
         for layer in reversed(range(one.weights.shape[0]))
     )
 
 
 def sentence(compared: Comparison, request: Request) -> Text:
-    """The comparison in words: the row of the last layer's cross-attention that changes most, and what it does to the translation."""
+    """The comparison in words: what becomes of the weights, and of the translation.
+
+    Of the weights: what a part left out tells on; else the row of the last layer's cross-attention that changes most.
+    """
     before, forced = compared.before, compared.forced
+    delta = forced.log_probability - before.log_probability
+    likely = texts.EQUAL if abs(delta) < 0.01 else texts.LESS if delta < 0 else texts.MORE
+    second_part = filled(likely, times=times(abs(delta)))
+    told = [text for part in request.without if (text := without_it(part, before, forced)) is not None]
+    if told:
+        what: Text = {"en": "; ".join(text["en"] for text in told), "zh": "；".join(text["zh"] for text in told)}
+        first_part = filled(texts.TOLD, who=_who(before, request), what=what)
+    else:
+        first_part = _row_in_words(before, forced, request)
+    return {"en": f"{first_part['en']}; {second_part['en']}", "zh": f"{first_part['zh']}；{second_part['zh']}"}
+
+
+def _row_in_words(before: Explanation, forced: Explanation, request: Request) -> Text:
     row, old, new = strongest_change(before.cross[-1].mean(0), forced.cross[-1].mean(0))
     weights = (float(before.cross[-1].mean(0)[row, old]), float(forced.cross[-1].mean(0)[row, old]))
     said = texts.TURNS if old != new else texts.SHIFTS
-    first_part = filled(
+    return filled(
         said,
         who=_who(before, request),
         query=_named("q", before.target, row),
@@ -233,10 +267,29 @@ def sentence(compared: Comparison, request: Request) -> Text:
         before=f"{weights[0]:.2f}",
         after=f"{weights[1]:.2f}",
     )
-    delta = forced.log_probability - before.log_probability
-    likely = texts.EQUAL if abs(delta) < 0.01 else texts.LESS if delta < 0 else texts.MORE
-    second_part = filled(likely, times=times(abs(delta)))
-    return {"en": f"{first_part['en']}; {second_part['en']}", "zh": f"{first_part['zh']}；{second_part['zh']}"}
+
+
+def without_it(part: str, before: Explanation, forced: Explanation) -> Text | None:
+    """What a part was for: how its absence tells on the weights of the same translation. None where a single piece leaves no choice."""
+    if part == "scale" and len(before.source) > 1:
+        return filled(texts.HARDER, before=f"{hardness(before):.2f}", after=f"{hardness(forced):.2f}")
+    if part == "mask" and len(before.target) > 1:
+        ahead = np.triu(forced.decoder, 1).sum(-1)[..., :-1].mean()  # the last row has nothing after it
+        return filled(texts.AHEAD, share=f"{float(ahead):.2f}")
+    if part == "position" and len(before.source) > 1:
+        beside = {job: np.diagonal(before.encoder, offset, 2, 3).mean(2) for job, offset in (("previous", -1), ("next", 1))}
+        job = max(beside, key=lambda name: beside[name].max())
+        layer, head = (int(place) for place in np.unravel_index(beside[job].argmax(), beside[job].shape))
+        now = np.diagonal(forced.encoder[layer, head], -1 if job == "previous" else 1).mean()
+        name = f"{layer + 1}·{head + 1}"
+        return filled(texts.ADRIFT[job], name=name, before=f"{float(beside[job].max()):.2f}", after=f"{float(now):.2f}")
+    return None
+
+
+def hardness(seen: Explanation) -> float:
+    """The largest weight of a row: its mean over all rows, heads and layers of the three attentions, rows with a single key left out."""
+    largest = [seen.encoder.max(-1), seen.decoder[..., 1:, :].max(-1), seen.cross.max(-1)]
+    return float(np.concatenate([rows.reshape(-1) for rows in largest]).mean())
 
 
 def strongest_change(before: NDArray[np.float32], after: NDArray[np.float32]) -> tuple[int, int, int]:
@@ -260,9 +313,19 @@ def _who(seen: Explanation, request: Request) -> Text:
     shown = heads if len(heads) <= 3 else [filled(texts.MANY_HEADS, n=len(heads))]
     together: Text = {"en": ", ".join(head["en"] for head in shown), "zh": "、".join(head["zh"] for head in shown)}
     words = ", ".join(_named("k", seen.source, position) for position in request.hidden[:3]) + (" …" if len(request.hidden) > 3 else "")
-    if request.hidden and request.silenced:
-        return filled(texts.WITHOUT_BOTH, heads=together, words=words)
-    return filled(texts.WITHOUT_WORDS, words=words) if request.hidden else filled(texts.WITHOUT_HEADS, heads=together)
+    parts = [texts.LEFT_OUT[part] for part in request.without]
+    named: Text = {"en": " and ".join(part["en"] for part in parts), "zh": "、".join(part["zh"].strip() for part in parts)}
+    changes = [
+        text
+        for text, said in (
+            (filled(texts.WITHOUT_PARTS, parts=named), request.without),
+            (filled(texts.WITHOUT_HEADS, heads=together), request.silenced),
+            (filled(texts.WITHOUT_WORDS, words=words), request.hidden),
+        )
+        if said
+    ]
+    listed = " and ".join(text["en"] for text in changes)
+    return filled(texts.AFTER, changes={"en": listed[0].upper() + listed[1:], "zh": "并".join(text["zh"] for text in changes)})
 
 
 def _named(role: str, pieces: Sequence[str], position: int) -> str:
@@ -294,27 +357,26 @@ def steps() -> tuple[GuidedStep, ...]:
     head, place = f"{cell['layer'] + 1}.{cell['head'] + 1}", {"row": str(cell["row"]), "col": str(cell["col"])}
     beam = next(example for example in EXAMPLES if example.beam > 1)
     shown: dict[str, tuple[str, Mapping[str, str]]] = {
-        "asks": ("", {"kind": "cross", "head": head, **place}),
-        "align": ("", {"kind": "cross", "stat": "mean"}),
+        "asks": ("", {"kind": "cross", "head": head, **place, "weight": "open"}),
+        "scale": (query(replace(start, without=("scale",))), {"kind": "cross", "head": head, **place}),
+        "order": ("", {"kind": "cross", "stat": "mean", "positions": "open"}),
+        "beam": (query(beam), {"kind": "cross", "stat": "mean", "beam": "open"}),
         "silence": (query(replace(start, silenced=(NEEDED,))), {"kind": "cross", "head": f"{NEEDED[1] + 1}.{NEEDED[2] + 1}"}),
-        "hide": (query(replace(start, hidden=(cell["col"],))), {"kind": "cross", "head": head, **place}),
-        "beam": (query(beam), {"kind": "cross", "stat": "mean"}),
-    } | ({} if stored_first is None else {key: ("", look) for key, look in _jobs(stored_first.seen).items()})
+        "training": ("", {"kind": "cross", "stat": "mean", "training": "open"}),
+    }
+    if stored_first is not None:
+        heads, mask = _jobs(stored_first.seen)
+        shown |= {"heads": ("", heads), "mask": (query(replace(start, without=("mask",))), mask)}
     return tuple(GuidedStep(title, say, *shown.get(key, ("", {"kind": "encoder"}))) for key, title, say in texts.STEPS)
 
 
-def _jobs(seen: Explanation) -> dict[str, Mapping[str, str]]:
-    """Views of heads of the stored run that do one recognisable thing."""
+def _jobs(seen: Explanation) -> tuple[Mapping[str, str], Mapping[str, str]]:
+    """Views of the stored run: a head that does one recognisable thing, and one of the decoder's."""
     encoder, decoder, _ = kinds(seen)
-    inner = attention.pick(encoder)
-    found = attention.jobs(encoder)
-    neighbour = next((job for job in found if job["job"] in {"previous", "next"}), next(iter(found), inner))
+    usual = next(iter(attention.jobs(encoder)), attention.pick(encoder))
+    asks = next((job for job in jobs(seen) if job["kind"] == "encoder" and job["job"] == "who"), usual)
     written = next(iter(attention.jobs(decoder)), attention.pick(decoder))
-    return {
-        "row": {**_look("encoder", inner), "row": str(inner["row"]), "col": str(inner["col"])},
-        "heads": _look("encoder", neighbour),
-        "mask": _look("decoder", written),
-    }
+    return {**_look("encoder", asks), **{name: str(asks[name]) for name in ("row", "col") if name in asks}}, _look("decoder", written)
 
 
 def _look(kind: str, head: Mapping[str, Any]) -> dict[str, str]:

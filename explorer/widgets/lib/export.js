@@ -141,7 +141,21 @@ export function zip(files) {
 /** Named arrays as numpy.load reads them, without pickle. */
 export const npz = (arrays) => zip(Object.fromEntries(Object.entries(arrays).map(([name, array]) => [`${name}.npy`, npy(array)])));
 
-const html = (text) => text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
+export const html = (text) => String(text).replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
+
+/** Lines of a text that fit a width, as a canvas's context measures it. */
+export function wrap(context, words, width) {
+  const lines = [];
+  let line = "";
+  for (const word of words.split(/(?<=[\s，；：。、])/u)) {
+    if (line && context.measureText(line + word).width > width) {
+      lines.push(line.trim());
+      line = word;
+    } else line += word;
+  }
+  return [...lines, line.trim()];
+}
+
 // Inside a script no text may close it; as JSON these signs have a spelling without them.
 const json = (value) => JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`);
 

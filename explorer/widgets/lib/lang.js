@@ -1,10 +1,12 @@
 // Two languages. The choice stands in the address (?lang=zh), then in this tab's memory, then in the browser's own setting.
 
+import { keep, kept } from "./memory.js";
+
 const KEY = "tfe-lang";
 const listeners = new Set();
 
 function first() {
-  const asked = new URL(location.href).searchParams.get("lang") ?? sessionStorage.getItem(KEY) ?? navigator.language;
+  const asked = new URL(location.href).searchParams.get("lang") ?? kept(KEY) ?? navigator.language;
   return asked.toLowerCase().startsWith("zh") ? "zh" : "en";
 }
 
@@ -30,7 +32,7 @@ export function onLang(fn) {
 export function setLang(next) {
   if (next === now) return;
   now = next;
-  sessionStorage.setItem(KEY, now);
+  keep(KEY, now);
   stamp();
   const url = new URL(location.href);
   url.searchParams.set("lang", now);

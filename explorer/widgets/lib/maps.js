@@ -59,10 +59,18 @@ export function attention(kind, array, other) {
     if (!kept.has(name)) kept.set(name, make());
     return kept.get(name);
   };
-  const masked = (data) => {
-    if (!kind.mask) return data;
-    const out = Float32Array.from(data);
-    for (let i = 0; i < rows; i += 1) for (let j = 0; j < columns; j += 1) if (!allowed(i, j)) out[i * columns + j] = Number.NaN;
+  const masked = (data, layer) => {
+    if (!kind.mask && !kind.taken) return data;
+    const out = data.slice(); // Float32Array.from goes through an iterator, twenty times as slow
+    for (let i = 0; i < rows; i += 1) for (let j = 0; j < columns; j += 1) if (!allowed(i, j) || gone(i, layer)) out[i * columns + j] = Number.NaN;
+    return out;
+  };
+  /** Has a query stopped before a layer (or step), counted from 1? */
+  const gone = (row, layer) => Boolean(kind.taken) && layer > kind.taken[row];
+  const inAll = () => {
+    const out = overHeads((sum, weight) => sum + weight / (layers * heads));
+    // A query that has stopped asks no more: its mean is over the steps that it takes.
+    if (kind.taken) for (let i = 0; i < size; i += 1) out[i] *= layers / Math.min(layers, kind.taken[Math.floor(i / columns)]);
     return out;
   };
 
@@ -89,7 +97,7 @@ export function attention(kind, array, other) {
   /** Abnar and Zuidema (2020): half attention, half residual path, layer upon layer; for cross-attention the mean map on top of the other side's. */
   function rollout() {
     if (!kind.own) {
-      const mean = overHeads((sum, weight) => sum + weight / (layers * heads));
+      const mean = inAll();
       const below = kind.through ? other(kind.through) : null;
       if (!below || below.rows !== columns) return mean;
       return multiply(mean, below.raw("rollout"), rows, columns, columns);
@@ -122,14 +130,15 @@ export function attention(kind, array, other) {
     /** Without the mask. @param {string} name "3.5" (layer and head from 1), "mean", "max" or "rollout" */
     raw: (name) =>
       once(`raw ${name}`, () => {
-        if (name === "mean") return overHeads((sum, weight) => sum + weight / (layers * heads));
+        if (name === "mean") return inAll();
         if (name === "max") return overHeads(Math.max);
         if (name === "rollout") return rollout();
         const [layer, head] = name.split(".").map((n) => Number(n) - 1);
         return array.slice(layer, head);
       }),
     /** @returns {Grid} */
-    map: (name) => once(name, () => ({ rows, columns, data: masked(me.raw(name)) })),
+    map: (name) => once(name, () => ({ rows, columns, data: masked(me.raw(name), Number(name.split(".")[0]) || 0) })),
+    gone,
     has: (name) => {
       if (["mean", "max", "rollout"].includes(name)) return true;
       const found = /^(\d+)\.(\d+)$/.exec(name ?? "");
@@ -137,6 +146,8 @@ export function attention(kind, array, other) {
     },
     query: (i) => kind.queries[i] ?? "",
     key: (j) => kind.keys[j] ?? "",
+    /** A query or key as it is drawn. */
+    shown: (text) => (kind.spaced ? text.split(" ").map(shown).join(" ") : shown(text)),
   };
   return me;
 }
@@ -225,6 +236,14 @@ export function ordinal(n) {
   return `${n}${end}`;
 }
 
+// What is called otherwise where one block is used step after step.
+const STEPS = {
+  head: { en: "At step {layer}, head {head}, ", zh: "第 {layer} 步第 {head} 头：" },
+  mean: { en: "On average over {heads} heads and the steps it takes, ", zh: "{heads} 个头与所走各步的平均：" },
+  max: { en: "Taking the largest of {heads} heads and all steps, ", zh: "取 {heads} 个头与各步中的最大值：" },
+  rollout: { en: "Through all {n} steps, ", zh: "穿过全部 {n} 步：" },
+};
+
 const SAY = {
   head: { en: "In layer {layer}, head {head}, ", zh: "第 {layer} 层第 {head} 头：" },
   mean: { en: "On average over all {n} heads, ", zh: "{n} 个头平均：" },
@@ -235,6 +254,7 @@ const SAY = {
   sum: { en: "; the row sums to {sum}.", zh: "；该行之和为 {sum}。" },
   sumOfLargest: { en: "; a row of such maxima need not sum to 1, this one gives {sum}.", zh: "；最大值组成的一行之和不必为 1，这里是 {sum}。" },
   not: { en: "query {q} may not look at key {k}, which comes later: its weight is not 0, it does not exist.", zh: "查询 {q} 不能看键 {k}，它在后面：这里不是权重 0，而是没有权重。" },
+  stopped: { en: "query {q} asks nothing any more: it stopped after step {n}. The others still look at it.", zh: "查询 {q} 在第 {n} 步后已停止，不再提问；其他位置仍可看向它。" },
   also: { en: "; query {q} gives most, {w}, to {k}", zh: "；查询 {q} 把最多的 {w} 给 {k}" },
   first: { en: "query {q} gives most, {w}, to {k}", zh: "查询 {q} 把最多的 {w} 给 {k}" },
   stop: { en: ".", zh: "。" },
@@ -245,10 +265,12 @@ const SAY = {
   least: { en: " {m} of its {n} weights reach {thr}; together they hold {part}.", zh: " 其中 {m} 个（共 {n} 个）达到 {thr}，合计 {part}。" },
 };
 
-const NAME = (text, index, role) => ({ text: `“${shown(text)}” (${index})`, role });
+/** A token in a sentence: what it is and where, in the colour of its role. */
+export const NAME = (text, index, role) => ({ text: `“${shown(text)}” (${index})`, role });
+const named = (seen, text, index, role) => ({ text: `“${seen.shown(text)}” (${index})`, role });
 
 /** Fills {name}s of a text with parts that keep their role. @returns {{text: string, role?: string}[]} */
-function parts(text, values) {
+export function parts(text, values) {
   return t(text)
     .split(/(\{\w+\})/)
     .filter(Boolean)
@@ -269,10 +291,12 @@ function parts(text, values) {
 export function sentence(seen, { name, rows, columns, by, threshold }) {
   const map = seen.map(name);
   const at = (i, j) => map.data[i * map.columns + j];
-  const q = (i) => NAME(seen.query(i), i, "query");
-  const k = (j) => NAME(seen.key(j), j, "key");
+  const q = (i) => named(seen, seen.query(i), i, "query");
+  const k = (j) => named(seen, seen.key(j), j, "key");
   const [layer, head] = name.split(".");
-  const out = seen.has(name) && head ? parts(SAY.head, { layer, head }) : parts(SAY[name], { n: name === "rollout" ? seen.layers : seen.layers * seen.heads });
+  const say = { ...SAY, ...(seen.kind.axis === "step" ? STEPS : {}) };
+  const out = seen.has(name) && head ? parts(say.head, { layer, head }) : parts(say[name], { n: name === "rollout" ? seen.layers : seen.layers * seen.heads, heads: seen.heads });
+  const silent = (i, j) => (seen.gone(i, Number(layer) || 0) ? parts(SAY.stopped, { q: q(i), n: seen.kind.taken[i] }) : parts(SAY.not, { q: q(i), k: k(j) }));
   const row = (i) => Array.from(map.data.subarray(i * map.columns, (i + 1) * map.columns)).filter((w) => !Number.isNaN(w));
   const column = (j) => Array.from({ length: map.rows }, (_, i) => at(i, j)).filter((w) => !Number.isNaN(w));
   const sum = (list) => list.reduce((a, b) => a + b, 0);
@@ -289,7 +313,7 @@ export function sentence(seen, { name, rows, columns, by, threshold }) {
       const best = keenest(map, j);
       const i = rows[0] ?? best;
       const list = column(j);
-      if (Number.isNaN(at(i, j))) return [...out, ...parts(SAY.not, { q: q(i), k: k(j) })];
+      if (Number.isNaN(at(i, j))) return [...out, ...silent(i, j)];
       out.push(...parts(SAY.by, { q: q(i), k: k(j), w: number(at(i, j)) }));
       if (rank(list, at(i, j)) > 1) out.push(...parts(SAY.byMost, { rank: ordinal(rank(list, at(i, j))), n: list.length, w: number(at(best, j)), q: q(best) }));
       return [...out, ...parts(SAY.bySum, { n: list.length, sum: number(sum(list)) }), ...least(list)];
@@ -305,7 +329,7 @@ export function sentence(seen, { name, rows, columns, by, threshold }) {
     const best = strongest(map, i);
     const j = columns[0] ?? best;
     const list = row(i);
-    if (Number.isNaN(at(i, j))) return [...out, ...parts(SAY.not, { q: q(i), k: k(j) })];
+    if (Number.isNaN(at(i, j))) return [...out, ...silent(i, j)];
     out.push(...parts(SAY.to, { q: q(i), k: k(j), w: number(at(i, j)) }));
     if (rank(list, at(i, j)) > 1) out.push(...parts(SAY.most, { rank: ordinal(rank(list, at(i, j))), n: list.length, w: number(at(i, best)), k: k(best) }));
     return [...out, ...parts(name === "max" ? SAY.sumOfLargest : SAY.sum, { sum: number(sum(list)) }), ...least(list)];

@@ -1,7 +1,7 @@
 // The page's state is its address: what was asked (the request, written by the server), what is looked at (keys with an
 // underscore), the guided step and the language. Nothing else is remembered, so a copied address shows exactly this page.
 
-const OURS = new Set(["step", "lang", "__theme"]);
+const OURS = new Set(["step", "lecture", "lang", "__theme"]);
 const listeners = new Map(); // name -> Set of functions
 
 function listen(name, fn) {
@@ -75,13 +75,22 @@ export const step = {
   on: (fn) => listen("step", fn),
 };
 
+/** Is this page a part of the guided lecture? null where it is not; "1"; "projector" on the way from a projected figure to the next lab. */
+export const lecture = {
+  get: () => read().get("lecture"),
+  set(value) {
+    const params = read();
+    params.set("lecture", value);
+    write(params);
+  },
+};
+
 /** Shows another state of this page: the widget that owns the input hears of the query, the others of the view. */
 export function open({ query = "", view: look = {}, step: number = 0 }) {
   const params = new URLSearchParams(query);
   for (const [key, value] of Object.entries(look)) params.set("_" + key, String(value));
   if (number) params.set("step", String(number));
-  const lang = read().get("lang");
-  if (lang) params.set("lang", lang);
+  for (const key of ["lecture", "lang"]) if (read().has(key)) params.set(key, read().get(key));
   const same = request.get() === new URLSearchParams(query).toString();
   const before = [...read().keys()].filter((key) => key.startsWith("_")).map((key) => key.slice(1));
   write(params);

@@ -1,5 +1,7 @@
 // Light and dark. Dark is the class "dark" on body, Gradio's own convention; whoever sets it, we follow.
 
+import { keep, kept } from "./memory.js";
+
 const KEY = "tfe-theme";
 const listeners = new Set();
 
@@ -25,20 +27,20 @@ export function onTheme(fn) {
 }
 
 export function setTheme(name) {
-  sessionStorage.setItem(KEY, name);
+  keep(KEY, name);
   showTheme(name);
 }
 
 /** Did this visitor choose between light and dark by hand? */
-export const chosenTheme = () => sessionStorage.getItem(KEY) !== null;
+export const chosenTheme = () => kept(KEY) !== null;
 
 /** Light or dark for now, without remembering it as a choice. */
 export const showTheme = (name) => document.body.classList.toggle("dark", name === "dark");
 
 export const toggleTheme = () => setTheme(dark() ? "light" : "dark");
 
-const kept = sessionStorage.getItem(KEY);
-if (kept) document.body.classList.toggle("dark", kept === "dark");
+const chosen = kept(KEY);
+if (chosen) document.body.classList.toggle("dark", chosen === "dark");
 
 let was = dark();
 new MutationObserver(() => {

@@ -1,0 +1,205 @@
+"""The desk of the engine: who asks for what, who stands where in the queue, what was answered. Nothing is computed here."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import threading
+import time
+from bisect import bisect_left, insort
+from collections import Counter, deque
+from collections.abc import Hashable
+from operator import attrgetter
+from typing import Any
+
+from explorer.engine.records import (
+    LATENCIES,
+    Answer,
+    Busy,
+    Failed,
+    Function,
+    Limits,
+    Snapshot,
+    TooSlow,
+    Waiting,
+    is_closing,
+    queue_is_full,
+    too_many_of_yours,
+)
+from explorer.engine.runs import Asker, Batch, Run, Work
+from explorer.engine.store import Store
+from models.errors import InputError
+
+clock = time.monotonic
+
+
+class Desk:
+    """Runs by what they compute, those that wait in the order in which they are due, and who asks for them.
+
+    `changed` guards everything here, and is told of every change; its lock may be taken again by the thread that holds it.
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self.changed = threading.Condition(threading.RLock())
+        self.waiting: list[Run] = []  # by Run.due
+        self.runs: dict[Hashable, Run] = {}  # unfinished, by what they compute
+        self.current: Batch | None = None  # what is computed now
+        self.closing = False
+        self.askers = 0
+        self.sessions: Counter[str] = Counter()
+        self.counts: Counter[str] = Counter()
+        self.sizes: Counter[int] = Counter()  # of batches
+        self.computing = 0.0  # seconds
+        self.store = Store(limits.store)
+        self._works: dict[Hashable, Work] = {}
+        self._places: tuple[float, dict[Run, Waiting]] = (-math.inf, {})
+        self._latest: deque[float] = deque(maxlen=1000)  # seconds from asking to the outcome
+        self._latencies = [0] * (len(LATENCIES) + 1)
+        self._latency = 0.0
+
+    def work(self, function: Function) -> Work:
+        """What is known about a function; the same for a function and its name."""
+        key = key_of(function)
+        return self._works.setdefault(key, Work(key, function))
+
+    def known(self, function: Function, request: Hashable) -> Answer[Any] | None:
+        """The remembered result of a request, or None."""
+        with self.changed:
+            found = self.store.get((key_of(function), request))
+        return None if found is None else dataclasses.replace(found, known=True)
+
+    def enter(self, function: Function, request: Hashable, session: str) -> Answer[Any] | tuple[Run, Asker]:
+        """A remembered answer, or a place at a run of this request: one that is there already, or a new one at the queue's end.
+
+        Raises Busy where there is no place.
+        """
+        asker = Asker(session)
+        with self.changed:
+            self.counts["asked"] += 1
+            if (answer := self.known(function, request)) is not None:
+                self.counts["from_store"] += 1
+                self.counts["answered"] += 1
+                return answer
+            if self.closing:
+                self._refuse(is_closing())
+            if session and self.sessions[session] >= self.limits.session:
+                self._refuse(too_many_of_yours(self.limits.session))
+            key = (key_of(function), request)
+            run = self.runs.get(key)
+            if run is None:
+                if len(self.waiting) >= self.limits.queue:
+                    self._refuse(queue_is_full(self.limits.queue))
+                work = self.work(function)
+                group = request.group() if hasattr(request, "group") else None
+                run = self.runs[key] = Run(key, work, request, group, self.limits.batch, clock(), work.cost(group).seconds)
+                self.line_up(run)
+            else:
+                self.counts["shared"] += 1
+            run.askers.add(asker)
+            self.askers += 1
+            if session:
+                self.sessions[session] += 1
+        return run, asker
+
+    def leave(self, run: Run, asker: Asker) -> None:
+        """Nobody waits there any more. A queued run without askers is dropped; a stream is closed at its next turn."""
+        with self.changed:
+            run.askers.discard(asker)
+            self.askers -= 1
+            if asker.session:
+                self.sessions[asker.session] -= 1
+                if not self.sessions[asker.session]:
+                    del self.sessions[asker.session]
+            if run.outcome is None:
+                self.counts["cancelled"] += 1
+                if not run.askers and run in self.waiting:
+                    self.waiting.remove(run)
+                    self.forget(run)
+                self.changed.notify_all()
+
+    def line_up(self, run: Run) -> None:
+        """Put a run into the queue, behind those that are due before it."""
+        with self.changed:
+            insort(self.waiting, run, key=attrgetter("due"))
+            self.changed.notify_all()
+
+    def forget(self, run: Run) -> None:
+        """Nobody can join this run any more."""
+        with self.changed:
+            if self.runs.get(run.key) is run:
+                del self.runs[run.key]
+            self.changed.notify_all()
+
+    def finish(self, run: Run, outcome: Answer[Any] | InputError) -> None:
+        """Tell all askers of a run how it ended; the first outcome holds, and an answer that comes too late is still remembered."""
+        with self.changed:
+            if isinstance(outcome, Answer):
+                self.store.put(run.key, outcome)
+            if run.outcome is not None:
+                return
+            run.outcome = outcome
+            kinds = {TooSlow: "too_slow", Failed: "failed", Busy: "refused", Answer: "answered"}
+            self.counts[kinds.get(type(outcome), "input_errors")] += len(run.askers) if isinstance(outcome, Answer) else 1
+            seconds = clock() - run.arrived
+            self._latest.append(seconds)
+            self._latencies[bisect_left(LATENCIES, seconds)] += 1
+            self._latency += seconds
+            self.forget(run)
+            run.wake()
+
+    def place(self, run: Run) -> Waiting:
+        """Where a run stands, as of the last tenth of a second."""
+        with self.changed:
+            made, places = self._places
+            if clock() - made > 0.1 or run not in places:
+                seconds = 0.0
+                if self.current is not None:
+                    seconds = max(0.0, self.current.expected() - self.current.seconds())
+                waiting, places = len(self.waiting), {r: Waiting(0, len(self.waiting), seconds) for r in self.runs.values()}
+                for place, r in enumerate(self.waiting, 1):
+                    seconds += r.work.cost(r.group).seconds
+                    places[r] = Waiting(place, waiting, seconds)
+                self._places = (clock(), places)
+            return places.get(run, Waiting(0, len(self.waiting), 0.0))
+
+    def snapshot(self) -> Snapshot:
+        """The engine in numbers, consistent in themselves."""
+        with self.changed:
+            late = sorted(self._latest) or [0.0]
+            count = self.counts
+            return Snapshot(
+                waiting=len(self.waiting),
+                running=len(self.runs) - len(self.waiting),
+                asked=count["asked"],
+                answered=count["answered"],
+                from_store=count["from_store"],
+                shared=count["shared"],
+                cancelled=count["cancelled"],
+                refused=count["refused"],
+                input_errors=count["input_errors"],
+                failed=count["failed"],
+                too_slow=count["too_slow"],
+                out_of_memory=count["out_of_memory"],
+                batches=sum(self.sizes.values()),
+                batch_sizes=tuple(sorted(self.sizes.items())),
+                computing_seconds=self.computing,
+                latency_median=late[len(late) // 2],
+                latency_p95=late[math.ceil(len(late) * 0.95) - 1],
+                latencies=tuple(self._latencies),
+                latency_seconds=self._latency,
+                store_items=len(self.store),
+                store_bytes=self.store.bytes,
+                sessions=len(self.sessions),
+            )
+
+    def _refuse(self, busy: Busy) -> None:
+        self.counts["refused"] += 1
+        raise busy
+
+
+def key_of(function: Function) -> Hashable:
+    """One key for a function and its name; a function inside another is its own key."""
+    if isinstance(function, str) or "<" in getattr(function, "__qualname__", "<"):
+        return function
+    return f"{function.__module__}:{function.__qualname__}"

@@ -1,0 +1,456 @@
+"""Pictures that grow pixel by pixel: what the spans and the surprise widgets draw, as JSON, and how far a pixel can see.
+
+A position is a place in the order of making, a pixel its place in raster order (row · columns + column). Where a picture has channels they
+stand inside the pixels: position p is channel p mod channels of its pixel. The input of a model is shifted by one, so the key at a position
+carries the level made just before it; figures draw its weight on the position itself, and the query's own place stands for its predecessor.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.figures.theme import SURPRISE, WEIGHTS, colorscale
+from explorer.packing import INLINE, Packed, arrays
+
+Array = NDArray[np.float32]
+Levels = NDArray[np.uint8]
+Text = Mapping[str, str]
+
+BITS = 2048  # a bit travels as so many steps of 16 bits: up to 32 bits a value
+WORST = 9.0  # bits where the surprise scale ends
+
+LABELS: Mapping[str, Text] = {
+    "local_1d": {"en": "Local 1D", "zh": "局部 1D"},
+    "local_2d": {"en": "Local 2D", "zh": "局部 2D"},
+    "pixelcnn": {"en": "PixelCNN", "zh": "PixelCNN"},
+    "colour": {"en": "Local 1D", "zh": "局部 1D"},
+}
+SHORT: Mapping[str, Text] = {
+    "local_1d": {"en": "1D", "zh": "1D"},
+    "local_2d": {"en": "2D", "zh": "2D"},
+    "pixelcnn": {"en": "PixelCNN", "zh": "PixelCNN"},
+    "colour": {"en": "1D", "zh": "1D"},
+}
+
+
+class Made(Protocol):
+    """What one pattern of attention has made: `models.image_transformer.records.Made` and whatever has the same parts."""
+
+    @property
+    def pattern(self) -> str:
+        """Its name, as in the address."""
+
+    @property
+    def pictures(self) -> Levels:
+        """(count, row, column) or (count, row, column, channel) levels."""
+
+    @property
+    def bits(self) -> Array:
+        """What each level cost, in the shape of the pictures."""
+
+    @property
+    def order(self) -> NDArray[np.int16]:
+        """(position,) the pixel made there."""
+
+    @property
+    def starts(self) -> NDArray[np.int16]:
+        """(block + 1,) first position of each block, and the end."""
+
+    @property
+    def memory(self) -> NDArray[np.int16]:
+        """What the blocks may see, one after another."""
+
+    @property
+    def ends(self) -> NDArray[np.int32]:
+        """(block,) where the part of each block ends."""
+
+    @property
+    def queries(self) -> NDArray[np.float16]:
+        """(layer, head, position, d_head)."""
+
+
+class Step(Protocol):
+    """Positions made since the last one: `models.image_transformer.records.Step` and whatever has the same parts."""
+
+    @property
+    def first(self) -> int:
+        """Position of the first."""
+
+    @property
+    def levels(self) -> Levels:
+        """(pattern, count, position)."""
+
+    @property
+    def bits(self) -> Array:
+        """What each level cost, in the shape of the pictures."""
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """In which order a picture is made, and what each block of positions may look at."""
+
+    pattern: str  # its name in the address
+    rows: int
+    columns: int
+    channels: int
+    order: NDArray[np.int32]  # (position,) the pixel made there
+    starts: tuple[int, ...]  # (block + 1,) first position of each block, and the end
+    memory: tuple[NDArray[np.int32], ...]  # per block: the earlier positions that all of it may see, ascending
+
+    def __post_init__(self) -> None:
+        length = self.rows * self.columns * self.channels
+        if len(self.order) != length or self.starts[-1] != length:
+            raise ValueError(f"an order of {len(self.order)} positions and blocks up to {self.starts[-1]} for {length} levels")
+        if len(self.memory) != len(self.starts) - 1:
+            raise ValueError(f"{len(self.memory)} memories for {len(self.starts) - 1} blocks")
+
+    @property
+    def length(self) -> int:
+        """How many positions there are."""
+        return self.starts[-1]
+
+    @cached_property
+    def places(self) -> NDArray[np.int32]:
+        """(position,) where each level lies in the flat picture: pixel · channels + channel."""
+        return self.order * self.channels + np.arange(self.length, dtype=np.int32) % self.channels
+
+    def block(self, position: int) -> int:
+        """The block that a position belongs to."""
+        return int(np.searchsorted(self.starts, position, side="right")) - 1
+
+    def keys(self, position: int) -> NDArray[np.int32]:
+        """The positions that a query may look at, memory first, its own last; entry k is slot k of its weights."""
+        block = self.block(position)
+        return np.concatenate((self.memory[block], np.arange(self.starts[block], position + 1, dtype=np.int32)))
+
+    @cached_property
+    def note(self) -> Text:
+        """The pattern in a few words: rows and tiles in pixels."""
+        row, column = np.divmod(self.order, self.columns)
+        inside = slice(self.starts[0], self.starts[1])
+        tall, wide = (int(axis[inside].max() - axis[inside].min()) + 1 for axis in (row, column))
+        above = beside = 0
+        for start, stop, memory in zip(self.starts, self.starts[1:], self.memory, strict=False):
+            if len(memory):
+                above = max(above, int(row[start:stop].min() - row[memory].min()))
+                beside = max(beside, int(column[start:stop].min() - column[memory].min()))
+        if self.pattern != "local_2d":
+            return {
+                "en": f"rows, query {tall} × {wide}, memory {above} more",
+                "zh": f"按行，查询 {tall} × {wide}，另记 {above} 行",
+            }
+        flange = f"{max(above, beside)}"
+        return {
+            "en": f"tiles {tall} × {wide}, flange {flange} above, left, right",
+            "zh": f"瓦片 {tall} × {wide}，上、左、右各延 {flange}",
+        }
+
+
+def in_rows(rows: int, columns: int, query: int, memory: int, *, channels: int = 1, pattern: str = "local_1d") -> Layout:
+    """1D local attention (Parmar et al., 2018, §3.2): raster order, blocks of `query` rows, each with the `memory` rows before it."""
+    width = columns * channels
+    starts = [*range(0, rows * width, query * width), rows * width]
+    before = tuple(np.arange(max(0, start - memory * width), start, dtype=np.int32) for start in starts[:-1])
+    order = np.arange(rows * width, dtype=np.int32) // channels
+    return Layout(pattern, rows, columns, channels, order, tuple(starts), before)
+
+
+def in_tiles(rows: int, columns: int, tile: int, flange: int, *, pattern: str = "local_2d") -> Layout:
+    """2D local attention (§3.2): tiles in raster order, each with what is made already within `flange` pixels above and beside it."""
+    raster = np.arange(rows * columns, dtype=np.int32).reshape(rows, columns)
+    corners = [(top, left) for top in range(0, rows, tile) for left in range(0, columns, tile)]
+    parts = [raster[top : top + tile, left : left + tile].ravel() for top, left in corners]
+    order = np.concatenate(parts)
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order), dtype=np.int32)
+    starts = np.concatenate(([0], np.cumsum([len(part) for part in parts])))
+    memory = []
+    for (top, left), start in zip(corners, starts, strict=False):
+        around = raster[max(0, top - flange) : top + tile, max(0, left - flange) : left + tile + flange]
+        seen = np.sort(place[around.ravel()])
+        memory.append(seen[seen < start])
+    return Layout(pattern, rows, columns, 1, order, tuple(int(start) for start in starts), tuple(memory))
+
+
+def laid_out(made: Made) -> Layout:
+    """The layout that a result was made with."""
+    shape = made.pictures.shape[1:]
+    rows, columns, channels = (*shape, 1)[:3]
+    cuts = np.asarray(made.ends, np.int64)[:-1]
+    memory = tuple(part.astype(np.int32) for part in np.split(made.memory, cuts))
+    return Layout(
+        made.pattern, rows, columns, channels, np.asarray(made.order, np.int32), tuple(int(start) for start in made.starts), memory
+    )
+
+
+def reach(layout: Layout, position: int, layers: int) -> list[NDArray[np.bool_]]:
+    """What a position can know of, layer by layer: for each layer (position,) bool, the keys that reach it through so many layers.
+
+    One layer sees the keys of the query's block; each further one also what those keys saw. A key stands for the level made just before
+    it, so the pixels known of are as many as the keys, less one where position 0 is among them: before it stands nothing.
+    """
+    seen = np.zeros(layout.length, bool)
+    seen[layout.keys(position)] = True
+    found = [seen]
+    for _ in range(layers - 1):
+        wider = found[-1].copy()
+        for block, (start, stop) in enumerate(zip(layout.starts, layout.starts[1:], strict=False)):
+            inside = np.flatnonzero(found[-1][start:stop])
+            if len(inside):
+                wider[layout.memory[block]] = True
+                wider[start : start + int(inside[-1]) + 1] = True
+        found.append(wider)
+    return found
+
+
+def known(seen: NDArray[np.bool_]) -> int:
+    """How many levels made earlier stand behind a set of keys."""
+    return int(seen.sum()) - int(seen[0])
+
+
+# ---- what the spans widget draws ---------------------------------------------------------------------------------------------------
+
+
+def value(
+    made: Sequence[Made],
+    *,
+    state: str,
+    query: str,
+    request: Mapping[str, object] | None = None,
+    kept: int = 0,
+    truth: Levels | None = None,
+    small: Levels | None = None,
+    looks: Sequence[Mapping[str, object]] = (),
+    pick: Mapping[str, object] | None = None,
+) -> dict[str, object]:
+    """A finished run.
+
+    made: one or two patterns. state: "stored", "live" or "stale". query: the permalink of the request; looks are asked for by it.
+    request: its fields; of them `silenced`, (pattern, layer, head), is drawn. kept: rows of the given picture that stayed.
+    truth: the whole given picture, drawn beside what was made. small: what an enlargement started from, (row, column, channel).
+    looks: weights of some layers, each from `looked`, so that the first view needs no question. pick: the place locked on arrival, from
+    `telling`; left out, one is found without weights.
+    """
+    layouts = [laid_out(each) for each in made]
+    patterns = [
+        _pattern(layout, each.pictures, each.bits, layout.length, kept, int(each.queries.shape[0]), int(each.queries.shape[1]))
+        for layout, each in zip(layouts, made, strict=True)
+    ]
+    return {
+        "state": state,
+        "query": query,
+        "request": dict(request or {}),
+        "patterns": patterns,
+        "truth": None if truth is None else _levels(truth),
+        "small": None if small is None else _levels(small),
+        "pick": dict(telling(made) if pick is None else pick),
+        "looks": [dict(look) for look in looks],
+    }
+
+
+def growing(
+    layouts: Sequence[Layout],
+    steps: Sequence[Step],
+    *,
+    count: int,
+    query: str,
+    request: Mapping[str, object] | None = None,
+    kept: int = 0,
+    truth: Levels | None = None,
+    small: Levels | None = None,
+    layers: int = 6,
+    heads: int = 4,
+    state: str = "running",
+) -> dict[str, object]:
+    """A run under way, or stopped (state "stopped"): everything that was made so far, so that a coalesced update loses nothing.
+
+    layouts: of the patterns, in the order of each step's first axis. steps: all steps so far. count: pictures at once. kept: rows of
+    `truth` that stay; their levels are known before any step tells them.
+    """
+    made = max((step.first + step.levels.shape[-1] for step in steps), default=0)
+    patterns = []
+    for at, layout in enumerate(layouts):
+        levels = np.zeros((count, layout.length), np.uint8)
+        bits = np.zeros((count, layout.length), np.float32)
+        given = kept * layout.columns * layout.channels
+        if truth is not None and given:
+            levels[:, layout.places] = truth.reshape(-1)[layout.places]
+        for step in steps:
+            places = layout.places[step.first : step.first + step.levels.shape[-1]]
+            levels[:, places] = step.levels[at]
+            bits[:, places] = step.bits[at]
+        shape = (count, layout.rows, layout.columns, *([layout.channels] if layout.channels > 1 else []))
+        patterns.append(_pattern(layout, levels.reshape(shape), bits.reshape(shape), max(made, given), kept, layers, heads))
+    return {
+        "state": state,
+        "query": query,
+        "request": dict(request or {}),
+        "patterns": patterns,
+        "truth": None if truth is None else _levels(truth),
+        "small": None if small is None else _levels(small),
+        "pick": None,
+        "looks": [],
+    }
+
+
+def looked(query: str, pattern: str, layer: int, weights: Array) -> dict[str, object]:
+    """The weights of one layer over one picture, as the companion widget `looked` takes them.
+
+    weights: (head, position, slot), slot k of a position being its k-th key (`Layout.keys`). They travel as the square root in 8 bits:
+    among some hundred keys most weights are far below 1/255, and the root keeps them apart.
+    """
+    if weights.ndim != 3:
+        raise ValueError(f"weights of shape {weights.shape}; (head, position, slot) is meant")
+    roots = np.rint(np.sqrt(np.clip(weights, 0, 1)) * 255).astype(np.uint8)
+    return {"query": query, "pattern": pattern, "layer": int(layer), "roots": _raw(roots, 1 / 255)}
+
+
+def unseen(query: str, pattern: str, layer: int, error: Text) -> dict[str, object]:
+    """What the companion widget takes when the weights cannot be had: one sentence."""
+    return {"query": query, "pattern": pattern, "layer": int(layer), "error": dict(error)}
+
+
+def telling(made: Sequence[Made], weights: Mapping[str, Array] | None = None, layer: int = 3) -> dict[str, object]:
+    """A telling place {"pattern", "position", "layer", "head"}, from 0: past the middle of the picture, inside what is drawn in it.
+
+    weights: by pattern, (head, position, slot) of `layer` over the first picture, if they are at hand: then the place and the head are
+    taken where the look goes to some pixels, not all of them near.
+    """
+    last = made[-1]
+    layout = laid_out(last)
+    layer = min(layer, int(last.queries.shape[0]) - 1)
+    bits = last.bits[0].reshape(-1)[layout.places]
+    levels = last.pictures[0].reshape(-1)[layout.places].astype(np.float32)
+    row, column = np.divmod(layout.order, layout.columns)
+    order = np.arange(layout.length)
+    inside = (order >= 0.4 * layout.length) & (order < 0.85 * layout.length) & (abs(column - layout.columns / 2) < layout.columns / 3)
+    # A pixel in the midst of something: bright, not sure of itself, with much before its eyes.
+    wide = np.array([len(memory) for memory in layout.memory], np.float32)[np.searchsorted(layout.starts, order, side="right") - 1]
+    worth = np.where(inside, np.minimum(bits, 8) / 8 + (levels > 32) + wide / max(1.0, float(wide.max())), -1.0)
+    head = 0
+    own = None if weights is None else weights.get(last.pattern)
+    if own is not None:
+        telling_ = np.full(own.shape[:2], -1.0, np.float32)
+        for position in np.flatnonzero(worth > 1.5):
+            keys = layout.keys(int(position))
+            look = own[:, position, : len(keys)]
+            far = (abs(row[keys] - row[position]) + abs(column[keys] - column[position])).astype(np.float32)
+            # Spread over a few pixels, some of them far: one that rests on a single key shows less, and so does one that looks everywhere.
+            spread = -(look * np.log2(np.maximum(look, 1e-9))).sum(1)
+            telling_[:, position] = np.minimum((look * np.minimum(far, 8)).sum(1), 4) - abs(spread - 4)
+        if telling_.max() > -1:
+            head, best = divmod(int(telling_.argmax()), layout.length)
+            return {"pattern": last.pattern, "position": best, "layer": layer, "head": head}
+    return {"pattern": last.pattern, "position": int(worth.argmax()), "layer": layer, "head": head}
+
+
+def scales() -> dict[str, object]:
+    """The colours that the widgets paint arrays with: weights, and surprise in the light and in the dark."""
+    return {"weights": colorscale(WEIGHTS), "surprise": {mode: colorscale(scale) for mode, scale in SURPRISE.items()}, "worst": WORST}
+
+
+def _pattern(layout: Layout, pictures: Levels, bits: Array, made: int, kept: int, layers: int, heads: int) -> dict[str, object]:
+    expected = (layout.rows, layout.columns, *([layout.channels] if layout.channels > 1 else []))
+    if pictures.shape[1:] != expected or bits.shape != pictures.shape:
+        raise ValueError(f"pictures {pictures.shape} and bits {bits.shape} for a layout of {expected}")
+    return {
+        "key": layout.pattern,
+        "label": dict(LABELS.get(layout.pattern, {"en": layout.pattern, "zh": layout.pattern})),
+        "short": dict(SHORT.get(layout.pattern, {"en": layout.pattern, "zh": layout.pattern})),
+        "note": dict(layout.note),
+        "rows": layout.rows,
+        "columns": layout.columns,
+        "channels": layout.channels,
+        "order": _raw(layout.order.astype("<u2"), 1.0),
+        "starts": list(layout.starts),
+        "memory": [_runs(memory) for memory in layout.memory],
+        "pictures": _levels(pictures),
+        "bits": _bits(bits),
+        "made": made,
+        "kept": kept,
+        "layers": layers,
+        "heads": heads,
+    }
+
+
+def _runs(positions: NDArray[np.int32]) -> list[int]:
+    """Ascending whole numbers as runs: [first, stop, first, stop, …], stop excluded."""
+    if not len(positions):
+        return []
+    breaks = np.flatnonzero(np.diff(positions) != 1) + 1
+    return [int(edge) for part in np.split(positions, breaks) for edge in (part[0], part[-1] + 1)]
+
+
+def _levels(levels: Levels) -> Packed:
+    return _raw(np.asarray(levels, np.uint8), 1.0)
+
+
+def _bits(bits: Array) -> Packed:
+    return _raw(np.clip(np.rint(bits * BITS), 0, 65_535).astype("<u2"), 1 / BITS)
+
+
+def _raw(array: NDArray[Any], scale: float) -> Packed:
+    """Whole numbers of 8 or 16 bits as they are; `explorer.packing.pack` would give them 32."""
+    data = np.ascontiguousarray(array).tobytes()
+    packed = Packed(dtype=array.dtype.str[1:], shape=list(array.shape), scale=scale)
+    if len(data) <= INLINE:
+        packed["data"] = base64.b64encode(data).decode("ascii")
+    else:
+        packed["url"] = "/arrays/" + arrays().put(data)
+    return packed
+
+
+# ---- what the surprise widget draws ------------------------------------------------------------------------------------------------
+
+
+def surprise(read: Levels, maps: Mapping[str, Array], *, state: str, unusual: bool = False) -> dict[str, object]:
+    """The picture that was read, and what each model paid for each of its pixels.
+
+    read: (row, column) levels. maps: by model, (row, column) bits of each pixel, in the order they are shown; the mean is bits/dim.
+    unusual: the picture is unlike what the models learned from.
+    """
+    rows, columns = read.shape
+    for key, bits in maps.items():
+        if bits.shape != read.shape:
+            raise ValueError(f"bits {bits.shape} of {key} for a picture {read.shape}")
+    return {
+        "state": state,
+        "rows": rows,
+        "columns": columns,
+        "picture": _levels(read),
+        "maps": [
+            {"key": key, "label": dict(SHORT.get(key, {"en": key, "zh": key})), "bits": _bits(bits), "mean": round(float(bits.mean()), 4)}
+            for key, bits in maps.items()
+        ],
+        "unusual": unusual,
+        "sentence": surprise_sentence(maps),
+    }
+
+
+def surprise_sentence(maps: Mapping[str, Array]) -> dict[str, str]:
+    """Which row costs most and which least, under the last Transformer of the maps, and which model reads the picture best."""
+    key = "local_2d" if "local_2d" in maps else next(iter(maps))
+    rows = maps[key].mean(1)
+    most, least = int(rows.argmax()), int(rows.argmin())
+    best = min(maps, key=lambda name: float(maps[name].mean()))
+    name = SHORT.get(key, {"en": key, "zh": key})
+    winner = SHORT.get(best, {"en": best, "zh": best})
+    means = float(maps[best].mean())
+    english = f"For {name['en']}, row {most} costs most, {rows[most]:.1f} bits a pixel; row {least} costs {rows[least]:.1f}."
+    chinese = f"对 {name['zh']} 来说，第 {most} 行最贵，每像素 {rows[most]:.1f} 比特；第 {least} 行 {rows[least]:.1f} 比特。"
+    if len(maps) > 1:
+        english += f" {winner['en']} reads this picture best: {means:.2f} bits a pixel."
+        chinese += f"{winner['zh']} 读这张图最省：每像素 {means:.2f} 比特。"
+    return {"en": english, "zh": chinese}
+
+
+def no_surprise(sentence: Text) -> dict[str, object]:
+    """Nothing to read: the one sentence that says why."""
+    return {"state": "empty", "sentence": dict(sentence), "maps": []}

@@ -1,0 +1,120 @@
+"""Where a word stands, in figures: the sinusoids, how alike two positions are, and what an encoder makes of another order.
+
+The first three come as skeletons, axes and colours without their numbers: these travel once, and the browser puts them in.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.figures import theme
+from explorer.figures.attention import shown
+
+Array = NDArray[np.float32]
+Figure = dict[str, Any]
+
+WITH, WITHOUT = "var(--cat-2)", "var(--cat-1)"
+NOTHING = 1e-8  # where the logarithmic axis ends: what is smaller is drawn there
+
+
+def similarity(signal: Array) -> Array:
+    """(distance,): the product of two positions' sinusoids that stand so far apart, divided by d / 2, the product of one with itself.
+
+    signal: (position, d), sines and cosines in turn. sin a sin b + cos a cos b = cos(a − b), so it depends on the distance alone.
+    """
+    length, d = signal.shape
+    products = signal.astype(np.float64) @ signal[0].astype(np.float64)
+    return np.asarray(products / (d / 2), np.float32).reshape(length)
+
+
+def wavelength(dimension: int, d: int) -> float:
+    """In positions: 2π · 10000^(2k / d), k the pair to which a dimension (from 0) belongs."""
+    return 2 * math.pi * math.pow(10_000, (dimension - dimension % 2) / d)
+
+
+def picture(rows: int, axes: tuple[str, str], used: int | None = None) -> Figure:
+    """Position × dimension, signed. rows: positions. axes: titles across and down. used: how many of the positions a sentence takes."""
+    frame = theme.titled(axes)
+    frame["yaxis"] |= {"range": [rows - 0.5, -0.5], "zeroline": False}
+    frame["xaxis"] |= {"zeroline": False}
+    if used is not None and used < rows:
+        frame["shapes"] = [
+            {
+                "type": "line",
+                "xref": "paper",
+                "x0": 0,
+                "x1": 1,
+                "y0": used - 0.5,
+                "y1": used - 0.5,
+                "line": {"color": "var(--ink)", "width": 2},
+            }
+        ]
+    hover = f"{axes[1]} %{{y}}, {axes[0]} %{{x}}: %{{z:.3f}}<extra></extra>"
+    return {"data": [_heatmap(hover)], "layout": frame}
+
+
+def square(rows: int, axes: tuple[str, str]) -> Figure:
+    """Position × position: how alike two are."""
+    frame = theme.titled(axes)
+    frame["yaxis"] |= {"range": [rows - 0.5, -0.5], "zeroline": False}
+    frame["xaxis"] |= {"zeroline": False}
+    return {"data": [_heatmap("%{y}, %{x}: %{z:.3f}<extra></extra>")], "layout": frame}
+
+
+def _heatmap(hover: str) -> Figure:
+    scale = theme.colorscale(theme.SIGNED["light"])  # the browser takes that of its theme
+    return {"type": "heatmap", "zmin": -1, "zmax": 1, "showscale": False, "colorscale": scale, "hovertemplate": hover}
+
+
+def curve(similar: Array, axes: tuple[str, str]) -> Figure:
+    """How alike two positions are by their distance, both ways. similar: from `similarity`."""
+    far = len(similar) - 1
+    both = np.concatenate((similar[:0:-1], similar))
+    line = {
+        "type": "scatter",
+        "mode": "lines",
+        "x": list(range(-far, far + 1)),
+        "y": [round(float(value), 4) for value in both],
+        "line": {"color": WITHOUT, "width": 2},
+        "hovertemplate": "%{x}: %{y:.3f}<extra></extra>",
+    }
+    frame = theme.titled(axes)
+    frame["yaxis"] |= {"range": [min(0.0, float(similar.min()) - 0.05), 1.05]}
+    return {"data": [line], "layout": frame}
+
+
+def distances(
+    pieces: Sequence[str], before: Sequence[int], signal: Array, silence: Array, axes: tuple[str, str], names: tuple[str, str]
+) -> Figure:
+    """How far each piece's vector moves when the sentence is shuffled, on a logarithmic axis: with the signal and without.
+
+    pieces: in the shuffled order, texts of a visitor; before: where each stood. axes: titles. names: of the two rows of bars.
+    """
+    frame = theme.titled(axes)
+    # Two pieces may have one text: the places are numbers, the texts their names.
+    labels = [f"\u2068{escape(shown(piece), quote=True)}\u2069" for piece in pieces]
+    frame["xaxis"] |= {"tickmode": "array", "tickvals": list(range(len(labels))), "ticktext": labels, "showgrid": False, "zeroline": False}
+    if len(labels) > 12:
+        frame["xaxis"]["tickangle"] = -90
+    highest = max(1.0, float(signal.max(initial=0)))
+    frame["yaxis"] |= {"type": "log", "range": [math.log10(NOTHING), math.log10(highest) + 0.5], "dtick": 2, "exponentformat": "power"}
+    frame |= {"barmode": "group", "bargap": 0.3}
+    bars = [
+        {
+            "type": "bar",
+            "name": name,
+            "x": list(range(len(labels))),
+            "y": [max(NOTHING, float(value)) for value in values],
+            "marker": {"color": colour},
+            "customdata": [[label, place, i] for i, (label, place) in enumerate(zip(labels, before, strict=True))],
+            "hovertemplate": f"%{{customdata[0]}} %{{customdata[1]}} → %{{customdata[2]}}, {name}: %{{y:.2g}}<extra></extra>",
+        }
+        for name, values, colour in zip(names, (signal, silence), (WITH, WITHOUT), strict=True)
+    ]
+    return {"data": bars, "layout": frame}

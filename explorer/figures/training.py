@@ -1,0 +1,155 @@
+"""How a network was trained, in figures as plain JSON: what it cost beside others, its learning rate, and what it was asked to say."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from explorer.figures import theme
+
+Figure = dict[str, Any]
+
+OURS, PUBLISHED = "var(--cat-1)", "var(--cat-2)"
+LOGGED, AVERAGED = "var(--cat-2)", "var(--cat-3)"
+CLEAR = "rgba(0,0,0,0)"
+
+
+@dataclass(frozen=True)
+class System:
+    """One system of a comparison. score: what it reached. cost: operations of its training. ours: measured here, drawn solid."""
+
+    name: str
+    score: float
+    cost: float
+    ours: bool = False
+
+
+def compared(systems: Sequence[System], axes: tuple[str, str]) -> Figure:
+    """Scores on the left, costs on a logarithmic axis on the right, a row each; what is published in dashed outlines, ours solid.
+
+    axes: titles of the two. ValueError for no systems.
+    """
+    if not systems:
+        raise ValueError("0 systems to compare")
+    rows = list(range(len(systems)))
+    powers = [math.log10(system.cost) for system in systems]
+    low, high = math.floor(min(powers)) - 1, math.ceil(max(powers))
+    frame = theme.titled((axes[0], ""))
+    label = {"tickmode": "array", "tickvals": rows, "ticktext": [system.name for system in systems], "showgrid": False, "zeroline": False}
+    frame["yaxis"] = {**frame["yaxis"], **label, "range": [len(systems) - 0.4, -0.6]}
+    frame["xaxis"] |= {"domain": [0, 0.46], "range": [0, 1.12 * max(system.score for system in systems)], "fixedrange": True}
+    title = {**frame["xaxis"]["title"], "text": axes[1]}
+    frame["xaxis2"] = {**frame["xaxis"], "domain": [0.54, 1], "type": "log", "range": [low, high], "dtick": 2, "title": title}
+    frame["xaxis2"] |= {"exponentformat": "power", "anchor": "y"}
+    frame |= {"bargap": 0.35, "margin": {**frame["margin"], "l": 12}}
+    colours = [OURS if system.ours else CLEAR for system in systems]
+    bars = [
+        {
+            "type": "bar",
+            "orientation": "h",
+            "xaxis": axis,
+            "x": values,
+            "y": rows,
+            "text": texts,
+            "textposition": "outside",
+            "cliponaxis": False,
+            "marker": {"color": colours},
+            "hoverinfo": "skip",
+        }
+        for axis, values, texts in (
+            ("x", [system.score for system in systems], [f"{system.score:.1f}" for system in systems]),
+            ("x2", [system.cost for system in systems], [power(system.cost) for system in systems]),
+        )
+    ]
+    bars[1]["textposition"] = "auto"
+    bars[1]["insidetextanchor"] = "start"
+    bars[1]["insidetextfont"] = {"color": ["var(--panel)" if system.ours else "var(--ink)" for system in systems]}
+    frame["shapes"] = [
+        {
+            "type": "rect",
+            "xref": axis,
+            "x0": start,
+            "x1": value,
+            "y0": row - 0.325,
+            "y1": row + 0.325,
+            "line": {"color": PUBLISHED, "width": 1.5, "dash": "4px,3px"},
+        }
+        for row, system in enumerate(systems)
+        if not system.ours
+        for axis, start, value in (("x", 0.0, system.score), ("x2", 10.0**low, system.cost))
+    ]
+    return {"data": bars, "layout": frame}
+
+
+def power(number: float) -> str:
+    """A large number as one reads it: 2.3e19 -> "2.3·10¹⁹"."""
+    exponent = math.floor(math.log10(number))
+    return f"{number / 10**exponent:.1f}·10{str(exponent).translate(str.maketrans('0123456789', '⁰¹²³⁴⁵⁶⁷⁸⁹'))}"
+
+
+def rates(
+    line: Sequence[tuple[int, float]], logged: Sequence[tuple[float, float]], averaged: Sequence[int], axes: tuple[str, str]
+) -> Figure:
+    """A learning rate over steps: the line of its formula, what was logged, and the checkpoints whose mean was taken, as ticks below."""
+    frame = theme.titled(axes)
+    top = max(rate for _, rate in line)
+    frame["xaxis"] |= {"showgrid": False, "rangemode": "tozero"}
+    frame["yaxis"] |= {"range": [-0.06 * top, 1.08 * top], "tickformat": "~g"}
+    frame["shapes"] = [
+        {"type": "line", "x0": step, "x1": step, "y0": -0.05 * top, "y1": 0, "line": {"color": AVERAGED, "width": 2}} for step in averaged
+    ]
+    hover = "%{x}: %{y:.2g}<extra></extra>"
+    data: list[Figure] = [
+        {
+            "type": "scatter",
+            "mode": "lines",
+            "x": [step for step, _ in line],
+            "y": [rate for _, rate in line],
+            "line": {"color": OURS, "width": 2},
+            "hovertemplate": hover,
+        },
+        {
+            "type": "scatter",
+            "mode": "markers",
+            "x": [step for step, _ in logged],
+            "y": [rate for _, rate in logged],
+            "marker": {"color": LOGGED, "size": 7},
+            "hovertemplate": hover,
+        },
+    ]
+    return {"data": data, "layout": frame}
+
+
+def wanted(smoothed: tuple[float, float], names: tuple[str, str], axes: tuple[str, str]) -> Figure:
+    """What training asks for, on a logarithmic axis: the right piece and each other one, without smoothing (dashed) and with it.
+
+    smoothed: the two probabilities. names: of the two. Without smoothing they are 1 and 0; nothing is drawn for 0.
+    """
+    frame = theme.titled(axes)
+    lowest = math.floor(math.log10(min(smoothed))) - 0.5
+    frame["yaxis"] |= {"type": "log", "range": [lowest, 0.3], "dtick": 1, "exponentformat": "power"}
+    frame["xaxis"] |= {"tickmode": "array", "tickvals": [0, 1], "ticktext": list(names), "showgrid": False, "zeroline": False}
+    frame["xaxis"] |= {"range": [-0.7, 1.7]}
+    bar = {
+        "type": "bar",
+        "x": [0, 1],
+        "y": list(smoothed),
+        "width": 0.5,
+        "marker": {"color": OURS},
+        "text": [f"{smoothed[0]:.4f}", f"{smoothed[1]:.2g}"],
+        "textposition": "inside",
+        "insidetextanchor": "start",
+        "hoverinfo": "skip",
+    }
+    hard = {
+        "type": "rect",
+        "x0": -0.35,
+        "x1": 0.35,
+        "y0": 10.0**lowest,
+        "y1": 1,
+        "line": {"color": PUBLISHED, "width": 1.5, "dash": "4px,3px"},
+    }
+    frame["shapes"] = [hard]
+    return {"data": [bar], "layout": frame}

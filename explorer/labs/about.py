@@ -1,0 +1,85 @@
+"""What stands on a lab's card, for every lab: facts from its model.json, the prose of its card.md. Nothing is typed here."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from explorer import labels
+from explorer.labels import filled
+from explorer.widgets.card import Pair
+
+Text = Mapping[str, str]
+
+ASSETS = Path(__file__).parents[2] / "assets"
+
+
+def facts(slug: str, variant: str = "base") -> dict[str, Any]:
+    """What model.json says about a shipped model; empty where none is shipped."""
+    path = ASSETS / slug / variant / "model.json"
+    found: dict[str, Any] = json.loads(path.read_text("utf-8")) if path.exists() else {}
+    return found
+
+
+def log(slug: str, variant: str = "base") -> list[dict[str, float]]:
+    """The training log of a shipped model, one entry per epoch; empty where none is shipped."""
+    path = ASSETS / slug / variant / "training.json"
+    found: list[dict[str, float]] = json.loads(path.read_text("utf-8")) if path.exists() else []
+    return found
+
+
+def duration(seconds: float) -> Text:
+    """A time of training as one reads it: minutes below two hours, else hours."""
+    minutes = round(seconds / 60)
+    if minutes < 120:
+        return {"en": f"{minutes} min", "zh": f"{minutes} 分钟"}
+    return {"en": f"{seconds / 3600:.1f} h", "zh": f"{seconds / 3600:.1f} 小时"}
+
+
+def trained(*known: Mapping[str, Any]) -> Pair:
+    """How long the training of one model or several took; it says so where one of them was stopped early."""
+    unfinished = not all(one["finished"] for one in known)
+    seconds = sum(one["training_seconds"] for one in known)
+    return Pair(labels.CARD["trained"], duration(seconds), labels.CARD["unfinished"] if unfinished else "")
+
+
+def published(figure: Mapping[str, Any], found: Mapping[str, Any]) -> tuple[Text, Text]:
+    """The note beside a measured figure that names the published one, and the remark of where it comes from and how they compare."""
+    signature = figure.get("signature", "")
+    why = {
+        language: f"{found['source']}: {found['metric']} {found['value']}. {found['why'][language]} {signature}".rstrip()
+        for language in ("en", "zh")
+    }
+    value = found["value"]
+    return filled(labels.CARD["published"], value=f"{value:.1f}" if value >= 10 else f"{value:.2f}"), why
+
+
+def prose(slug: str, known: Mapping[str, Any]) -> dict[str, str]:
+    """The model card in each language, its figures filled in from `known`; empty where none is shipped.
+
+    card.md holds one part for each language, under a heading "English" and a heading "中文"; "{figure.value}" in it is that entry
+    of `known`, or the remark that it is not measured yet.
+    """
+    path = ASSETS / slug / "card.md"
+    if not path.exists():
+        return {}
+    parts = re.split(r"^# +(English|中文) *$", path.read_text("utf-8"), flags=re.MULTILINE)
+    return {
+        language: re.sub(r"\{([\w.]+)\}", lambda match, language=language: entry(known, match[1]) or labels.CARD["missing"][language], text)
+        for language, text in zip(["zh" if heading == "中文" else "en" for heading in parts[1::2]], parts[2::2], strict=True)
+    }
+
+
+def entry(known: Mapping[str, Any], path: str) -> str | None:
+    """One entry of `known` as a reader writes it ("figure.value", "config.d_model"), or None where there is none."""
+    found: Any = known
+    for name in path.split("."):
+        found = found.get(name) if isinstance(found, Mapping) else None
+    if found is None:
+        return None
+    if isinstance(found, int | float) and not isinstance(found, bool):
+        return f"{found:,}".replace("-", "−")
+    return str(found)

@@ -1,0 +1,134 @@
+"""What stands beside the mechanism: figures from each model.json, ponder by difficulty, the training curves. Nothing is typed here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from explorer import labels
+from explorer.figures import depth
+from explorer.labels import filled
+from explorer.labs import about, effort
+from explorer.labs.act_rnn import texts
+from explorer.widgets import figure
+from explorer.widgets.card import Pair
+
+SLUG = "act_rnn"
+TASKS = ("parity", "addition")
+WITHOUT = "_without"  # what the name of a variant without adaptive computation time ends in
+VARIANTS = tuple(f"{task}{ending}" for task in TASKS for ending in ("", WITHOUT))
+COLOURS = dict(zip(VARIANTS, ("var(--cat-1)", "var(--cat-2)", "var(--cat-3)", "var(--cat-7)"), strict=True))
+RIVAL = "var(--cat-2)"
+
+
+def facts() -> dict[str, dict[str, Any]]:
+    """What each shipped variant's model.json says, by variant; those that are not shipped are missing."""
+    return {variant: known for variant in VARIANTS if (known := about.facts(SLUG, variant))}
+
+
+def pairs() -> tuple[Pair, ...]:
+    """The four figures of the title row: sizes, data, what both tasks reach with what is reached without ACT beside, training time."""
+    known = facts()
+    ours = {task: known[task] for task in TASKS if task in known}
+    if not ours:
+        return ()
+    return (
+        Pair(labels.CARD["parameters"], " · ".join(f"{one['parameters']:,}" for one in ours.values()), texts.EACH_TASK),
+        Pair(labels.CARD["data"], texts.GENERATED, hint=texts.LICENCE),
+        *_measured(known),
+        about.trained(*known.values()),
+    )
+
+
+def _measured(known: Mapping[str, Mapping[str, Any]]) -> tuple[Pair, ...]:
+    """The shares of right answers, without ACT beside them; nothing before they were measured."""
+    measured = {variant: one["figure"] for variant, one in known.items() if one.get("figure")}
+    ours = [task for task in TASKS if task in measured]
+    if not ours:
+        return ()
+    value = _listed({task: measured[task] for task in ours})
+    others = {task: measured[task + WITHOUT] for task in ours if task + WITHOUT in measured}
+    note = filled(texts.WITHOUT_IT, values=" · ".join(f"{one['value']:.3f}" for one in others.values())) if others else ""
+    return (Pair(filled(texts.RIGHT, split=str(measured[ours[0]]["split"])), value, note, texts.UNPUBLISHED),)
+
+
+def _listed(measured: Mapping[str, Mapping[str, Any]]) -> Mapping[str, str]:
+    parts = [filled(texts.RIGHT_ONE[task], value=f"{one['value']:.3f}") for task, one in measured.items()]
+    return {language: " · ".join(part[language] for part in parts) for language in ("en", "zh")}
+
+
+def prose() -> dict[str, str]:
+    """The model card in each language; empty where none is shipped. Entries are named by variant: {parity.figure.value}."""
+    known = facts()
+    minutes = round(sum(one["training_seconds"] for one in known.values()) / 60)
+    return about.prose(SLUG, {**known, "minutes": minutes})
+
+
+# ---- hard things take longer -------------------------------------------------------------------------------------------------------
+
+
+def difficulty(task: str, mine: tuple[float, float] | None = None) -> dict[str, object] | None:
+    """Ponder by bits or carries, and right answers with and without ACT; None before it was measured. mine: (difficulty, N + R)."""
+    known = facts()
+    measured = known.get(task, {}).get("figure")
+    if not measured:
+        return None
+    by = measured["ponder_by_difficulty"]
+    other = (known.get(task + WITHOUT, {}).get("figure") or {}).get("ponder_by_difficulty", {})
+    rivals = [depth.Rival(texts.WITHOUT, [other.get(level, {}).get("accuracy") for level in by], RIVAL)] if other else []
+    axis, one, several = texts.DIFFICULTY[task]
+    return effort.drawn(
+        effort.levels(by),
+        axis=axis,
+        units=filled(texts.MEASURED[task], n=f"{measured['n']:,}"),
+        one=one,
+        several=several,
+        mine=mine,
+        rivals=rivals,
+        ours=texts.WITH,
+    )
+
+
+# ---- training ----------------------------------------------------------------------------------------------------------------------
+
+
+def curves() -> dict[str, object] | None:
+    """Wrong answers on held-out inputs over training, with and without ACT; None where no log is shipped. Slow at first."""
+    known = facts()
+    runs = {variant: log for variant in known if (log := about.log(SLUG, variant))}
+    if not runs:
+        return None
+    from explorer.figures import curve
+
+    lines = [
+        curve.Line(
+            texts.VARIANTS[variant]["en"],
+            [100 * line["step"] / log[-1]["step"] for line in log],
+            [100 * line["validation"] for line in log],
+            COLOURS[variant],
+        )
+        for variant, log in runs.items()
+    ]
+    axes = {"en": ("% of the training", "% wrong, held out"), "zh": ("训练进度（%）", "留出输入答错（%）")}
+    ends = [
+        filled(texts.CURVE_ONE, name=texts.VARIANTS[variant], share=f"{line.y[-1]:.1f}") for variant, line in zip(runs, lines, strict=True)
+    ]
+    return figure.value(
+        {language: curve.compared(lines, axes=names) for language, names in axes.items()},
+        title=labels.CARD["curve"],
+        units=texts.CURVE_UNITS,
+        sentence=filled(
+            texts.CURVE_SAYS,
+            figures={"en": "; ".join(end["en"] for end in ends), "zh": "；".join(end["zh"] for end in ends)},
+        ),
+        legend=[figure.Mark(texts.VARIANTS[variant], COLOURS[variant]) for variant in runs],
+        table=figure.Table(
+            (texts.NETWORK, texts.INPUTS_SEEN, texts.WRONG),
+            [
+                (texts.VARIANTS[variant]["en"], int(line["step"] * known[variant]["recipe"]["batch"]), round(line["validation"], 4))
+                for variant, log in runs.items()
+                for line in log
+            ],
+        ),
+        name="act-rnn-training",
+    )

@@ -1,0 +1,219 @@
+"""The lab of adaptive computation time in words, English and Chinese, and its guided steps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+Text = Mapping[str, str]
+
+
+def _(en: str, zh: str) -> Text:
+    return MappingProxyType({"en": en, "zh": zh})
+
+
+TITLE: Final = _("Adaptive computation time", "自适应计算时间")
+SHORT: Final = _("ACT", "ACT")
+LINE: Final = _(
+    "A recurrent network that thinks about each input for as long as it needs, and then stops by itself.",
+    "一个循环网络：对每个输入想多久由它自己决定，想够了就自己停下。",
+)
+CARD: Final = _("Thinks longer\nabout harder\ninputs.", "输入越难，\n想得越久。")
+KICKER: Final = _("Graves, 2016 · arXiv 1603.08983", "Graves，2016 · arXiv 1603.08983")
+EQUATION: Final = "N = min n : Σ {query:h_n} ≥ 1 − ε,   s = Σ {key:p_n} {value:s_n}"
+SPOKEN: Final = _(
+    "N is the smallest n for which the halting probabilities h 1 to h n add up to at least one minus epsilon; the state s is the sum "
+    "of p n "
+    "times s n, where p n is h n before N and the remainder at N",
+    "N 是使停止概率 h 1 到 h n 之和不小于 1 减 ε 的最小的 n；状态 s 是 p n 乘 s n 之和，其中 p n 在 N 之前等于 h n，在 N 处等于余量",
+)
+
+ASKER: Final[Mapping[str, Text]] = MappingProxyType({"region": _("What the network is asked", "问网络什么")})
+SUM: Final = _("A sum", "加法")
+SUM_PROMPT: Final = _("Two numbers to add", "两个相加的数")
+SUM_HINT: Final = _("At most {digits} digits each; read one by one, the units first.", "每个数最多 {digits} 位；从个位起逐位读入。")
+BITS: Final = _("Parity", "奇偶")
+BITS_PROMPT: Final = _("Bits: is the number of ones odd?", "比特：1 的个数是奇数吗？")
+BITS_HINT: Final = _(
+    "Up to {bits} bits of 0 and 1, a dot for an empty place. All arrive at once, as one input.",
+    "最多 {bits} 个 0 或 1，空位写作点。全部作为一个输入同时到达。",
+)
+EXAMPLES: Final[tuple[Text, ...]] = (
+    _("A sum with two carries", "有两次进位的加法"),
+    _("A carry that runs through all digits", "一路进位"),
+    _("Twelve bits", "十二个比特"),
+    _("One bit, seen at once", "一个比特，一看便知"),
+    _("Sixteen bits", "十六个比特"),
+)
+
+INPUT: Final = _("input", "输入")
+ONE_UPDATE: Final = _("{n} update", "{n} 次更新")
+UPDATES: Final = _("{n} updates", "{n} 次更新")
+NO_SIGNAL: Final = _("with no mark on the first update", "不标明第一次更新")
+PONDER: Final[Mapping[str, Text]] = MappingProxyType(
+    {
+        "region": _("How long each input is thought about", "每个输入想了多久"),
+        "step": _("update", "步"),
+        "question": _("How long does it think about each input?", "它对每个输入想多久？"),
+    }
+)
+RETHINK: Final[Mapping[str, Text]] = MappingProxyType(
+    {
+        "limit": _("at most M updates", "最多更新 M 次"),
+        "forced": _("force every input to", "强制每个输入更新"),
+        "told": _("mark the first update", "标明第一次更新"),
+    }
+)
+EVEN: Final = _("even", "偶数")
+ODD: Final = _("odd", "奇数")
+WITHOUT: Final = _("without ACT", "没有 ACT")
+WITH: Final = _("with ACT", "有 ACT")
+
+# Hard things take longer.
+DIFFICULTY: Final[Mapping[str, tuple[Text, Text, Text]]] = MappingProxyType(
+    {
+        "parity": (_("bits", "比特数"), _("{n} bit", "{n} 个比特"), _("{n} bits", "{n} 个比特")),
+        "addition": (_("carries", "进位次数"), _("{n} carry", "{n} 次进位"), _("{n} carries", "{n} 次进位")),
+    }
+)
+MEASURED: Final[Mapping[str, Text]] = MappingProxyType(
+    {
+        "parity": _("{n} held-out vectors", "{n} 个留出的比特串"),
+        "addition": _("{n} held-out sums", "{n} 道留出的加法"),
+    }
+)
+
+NOTES: Final[tuple[Text, ...]] = (
+    _(
+        "Bars count updates; the ponder cost of an input is N + R, updates and remainder.",
+        "条形是更新次数；一个输入的思考代价是 N + R，即更新次数加余量。",
+    ),
+    _(
+        "“If all stopped now” runs the network again with M set to that update: later inputs then read what earlier ones left unfinished.",
+        "“如果现在全部停下”是把 M 设为该次更新再运行一遍网络：后面的输入读到的是前面没有想完的状态。",
+    ),
+    _(
+        "Where updates are forced, the last state alone is the output: nothing is averaged.",
+        "强制更新次数时，只取最后一个状态作为输出，不做平均。",
+    ),
+    _(
+        "Of a sum, every digit counts as an answer; of bits, the one word.",
+        "加法的每一位数字各算一个答案；比特串只有一个答案。",
+    ),
+    _(
+        "“Without ACT” is a network of the same width that updates its state once for every input, trained on as many inputs.",
+        "“没有 ACT”是同样宽度的网络，每个输入只更新一次状态，训练所用的输入一样多。",
+    ),
+)
+NOTES_LABEL: Final = _("Small print", "说明")
+
+# The card.
+GENERATED: Final = _("generated", "生成")
+EACH_TASK: Final = _("parity · addition", "奇偶 · 加法")
+RIGHT: Final = _("right, {split}", "答对，{split}")
+RIGHT_OF: Final = _("parity {parity} · digits {addition}", "奇偶 {parity} · 数位 {addition}")
+RIGHT_ONE: Final[Mapping[str, Text]] = MappingProxyType(
+    {"parity": _("parity {value}", "奇偶 {value}"), "addition": _("digits {value}", "数位 {value}")}
+)
+WITHOUT_IT: Final = _("without ACT {values}", "没有 ACT：{values}")
+LICENCE: Final = _("Apache-2.0: the generator and these weights", "Apache-2.0：生成程序与这些权重")
+UNPUBLISHED: Final = _(
+    "Graves (2016) shows error curves for parity and addition, and no table: there is no published figure to stand beside this one.",
+    "Graves（2016）给出了奇偶与加法的误差曲线，没有列表，所以这里没有可以并列的发表值。",
+)
+
+VARIANTS: Final[Mapping[str, Text]] = MappingProxyType(
+    {
+        "parity": _("parity", "奇偶"),
+        "parity_without": _("parity, without ACT", "奇偶，没有 ACT"),
+        "addition": _("addition", "加法"),
+        "addition_without": _("addition, without ACT", "加法，没有 ACT"),
+    }
+)
+CURVE_UNITS: Final = _("wrong answers on held-out inputs, lower is better", "留出输入上答错的比例，越低越好")
+CURVE_SAYS: Final = _("Wrong at the end: {figures}.", "训练结束时答错：{figures}。")
+CURVE_ONE: Final = _("{name} {share} %", "{name} {share} %")
+NETWORK: Final = _("network", "网络")
+INPUTS_SEEN: Final = _("inputs seen", "看过的输入")
+WRONG: Final = _("wrong", "答错")
+
+# The guided steps: (key, title, what to say). Their inputs and views stand in views.py.
+STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
+    (
+        "effort",
+        _("Unequal effort", "花的力气不一样"),
+        _(
+            "The digits of a sum arrive one by one, the units first. A network of fixed depth spends the same on each. This one "
+            "updates its "
+            "state as often as an input asks for: each bar is one input, and the last, which only brings the carry down, is the "
+            "shortest.",
+            "加法的数字从个位起逐个到达。深度固定的网络对每个都花同样的力气；这个网络按输入的需要反复更新状态："
+            "每个条形是一个输入，最后一个只需写下进位，所以最短。",
+        ),
+    ),
+    (
+        "halts",
+        _("The sum that halts", "让它停下的和"),
+        _(
+            "After every update the halting unit gives a probability h. They add up, step by step, until 1 − ε = 0.99 is reached: "
+            "then this "
+            "input is done and the next one comes. Go forward with → and watch the stack grow.",
+            "每次更新之后，停止单元给出一个概率 h。它们一步步相加，到 1 − ε = 0.99 时，这个输入就想完了，下一个输入进来。按 → 前进，"
+            "看它越堆越高。",
+        ),
+    ),
+    (
+        "remainder",
+        _("The remainder", "余量"),
+        _(
+            "The last update gets what is left, R = 1 − Σh, so the weights p sum to 1. State and answer are the mean of all updates, "
+            "weighted "
+            "by p: no update is thrown away, and the gradient learns through R when to stop.",
+            "最后一次更新得到剩下的部分 R = 1 − Σh，于是权重 p 之和为 1。状态和答案是所有更新按 p 的加权平均：没有一次更新被丢掉，"
+            "梯度通过 R 学会何时停下。",
+        ),
+    ),
+    (
+        "now",
+        _("If it stopped now", "如果现在停下"),
+        _(
+            "What would the answer be if every input stopped here? After one update it is a guess; step on and watch single digits come "
+            "right, the carries last.",
+            "如果每个输入都在此停下，答案会是什么？只更新一次时还是猜测；一步步往前，看数字逐个变对，进位最后。",
+        ),
+    ),
+    (
+        "force",
+        _("Force one update", "强制只更新一次"),
+        _(
+            "Now the network runs with one update for every input. The answer breaks, and so do most digits of held-out sums: the "
+            "number says "
+            "how many points. Give updates back one by one and see what each buys in accuracy, ponder and time.",
+            "现在网络对每个输入只更新一次。答案错了，留出的加法里大多数数位也错了：那个数字是下降的百分点。把更新一次次还回去，"
+            "看每次换来多少正确率、思考量与时间。",
+        ),
+    ),
+    (
+        "hard",
+        _("Hard things take longer", "难的想得更久"),
+        _(
+            "Is the number of ones odd? All bits arrive at once, and each update may change its mind. One or two bits are seen at "
+            "once; with "
+            "more, pondering grows, and the network without ACT falls to guessing. The diamond is your own input.",
+            "1 的个数是奇数吗？所有比特同时到达，每次更新都可能改变主意。一两个比特一看便知；比特越多想得越久，"
+            "而没有 ACT 的网络只能靠猜。菱形是您自己的输入。",
+        ),
+    ),
+    (
+        "price",
+        _("What thinking costs", "思考的代价"),
+        _(
+            "Nothing keeps a network from thinking for ever, so training adds a small price for N + R, and M ends it in any case. "
+            "With ε at "
+            "0.5 an input is done when half of its sum is reached: thinking gets cheaper, and something is lost.",
+            "没有什么能阻止网络一直想下去，所以训练时给 N + R 加上小小的代价，M 则无论如何都会让它结束。ε 设为 0.5 时，"
+            "和达到一半就算想完：思考便宜了，也丢了一些东西。",
+        ),
+    ),
+)

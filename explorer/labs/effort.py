@@ -1,0 +1,111 @@
+"""“Hard things take longer”: how long a network thinks against how hard its input is, for the pages of all that decide it themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from explorer.figures import depth
+from explorer.labels import filled
+from explorer.widgets import figure
+
+Text = Mapping[str, str]
+Value = dict[str, object]
+
+
+def _(en: str, zh: str) -> Text:
+    return {"en": en, "zh": zh}
+
+
+DEPTH: Final = _("Hard things take longer", "难的想得更久")
+COST: Final = _("mean ponder cost N + R", "平均思考代价 N + R")
+ANSWERED: Final = _("right", "答对")
+YOURS: Final = _("yours, {ponder}", "您的 {ponder}")
+MEANS: Final = _("{first}: {a} on average; {last}: {b}.", "{first}：平均 {a}；{last}：{b}。")
+OWN: Final = _("Yours, {level}: {mine}.", "您的输入（{level}）：{mine}。")
+BAND: Final = _("mean ± one deviation", "均值 ± 一个标准差")
+COLUMNS: Final = (
+    _("mean N + R", "N + R 均值"),
+    _("deviation", "标准差"),
+    _("right", "答对的比例"),
+    _("inputs", "输入数"),
+)
+
+
+def levels(ponder: Mapping[str, Mapping[str, Any]], accuracy: Mapping[str, float] | None = None) -> list[depth.Level]:
+    """The levels of a measured figure, {"3": {"n", "mean", "deviation"[, "accuracy"]}, …}. accuracy: by level, if it stands elsewhere."""
+    found = accuracy or {}
+    return [
+        depth.Level(
+            float(name) if name.lstrip("-").replace(".", "", 1).isdigit() else name,
+            float(one["mean"]),
+            float(one["deviation"]),
+            int(one["n"]),
+            one.get("accuracy", found.get(name)),
+        )
+        for name, one in ponder.items()
+    ]
+
+
+def drawn(
+    measured: Sequence[depth.Level],
+    *,
+    axis: Text,
+    units: Text,
+    one: Text,
+    several: Text,
+    mine: tuple[float | str, float] | None = None,
+    rivals: Sequence[depth.Rival] = (),
+    ours: Text | None = None,
+) -> Value | None:
+    """“Hard things take longer” as the figure widget draws it; None where nothing was measured.
+
+    axis: what makes it hard, "bits". units: what was measured. one, several: a level in words, "{n} bit" and "{n} bits"; a level that has
+    a name is its own word. mine: level and N + R of the run in view. rivals: other networks' accuracy at the levels; ours: this one's name.
+    """
+    if not measured:
+        return None
+
+    def named(level: float | str) -> Text:
+        if isinstance(level, str):
+            return {"en": level, "zh": level}
+        return filled(one if level == 1 else several, n=f"{level:g}")
+
+    first, last = measured[0], measured[-1]
+    said = filled(MEANS, first=named(first.value), a=f"{first.mean:.2f}", last=named(last.value), b=f"{last.mean:.2f}")
+    if mine is not None:
+        own = filled(OWN, level=named(mine[0]), mine=f"{mine[1]:.2f}")
+        said = {"en": f"{said['en']} {own['en']}", "zh": f"{said['zh']}{own['zh']}"}
+    both = any(level.accuracy is not None for level in measured)
+    marks = [figure.Mark(ours if ours is not None and both else BAND, depth.OURS)]
+    marks += [figure.Mark(rival.name, rival.colour) for rival in rivals if both]
+    return figure.value(
+        depth.difficulty(
+            measured,
+            mine=mine,
+            axes=(axis, COST),
+            yours=None if mine is None else filled(YOURS, ponder=f"{mine[1]:.2f}"),
+            answered=ANSWERED,
+            rivals=rivals,
+        ),
+        title=DEPTH,
+        units=units,
+        sentence=said,
+        legend=marks,
+        table=figure.Table(
+            (axis, *COLUMNS, *(rival.name for rival in rivals)),
+            [
+                (
+                    level.value if isinstance(level.value, str) else f"{level.value:g}",
+                    level.mean,
+                    level.deviation,
+                    level.accuracy,
+                    level.n,
+                    *(rival.accuracy[i] for rival in rivals),
+                )
+                for i, level in enumerate(measured)
+            ],
+        ),
+        height=270 if both else 210,
+        name="ponder-by-difficulty",
+    )

@@ -1,0 +1,181 @@
+"""What stands beside the image lab's mechanism: figures from each model.json, the ladder, the training curves. Nothing is typed here."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from explorer import labels
+from explorer.figures import ladder as drawing
+from explorer.labels import filled
+from explorer.labs import about
+from explorer.labs.image_transformer import texts
+from explorer.widgets import figure
+from explorer.widgets.card import Pair
+
+SLUG = "image_transformer"
+PATTERNS = ("local_1d", "local_2d")
+GREY = (*PATTERNS, "pixelcnn")  # trained on the same pictures, so that they may be compared
+VARIANTS = (*GREY, "colour")
+COLOURS = {"local_1d": "var(--cat-1)", "local_2d": "var(--cat-2)", "pixelcnn": "var(--cat-3)"}
+
+Rung = Mapping[str, Any]
+
+
+def facts() -> dict[str, dict[str, Any]]:
+    """What each shipped variant's model.json says, by variant; those that are not shipped are missing."""
+    return {variant: known for variant in VARIANTS if (known := about.facts(SLUG, variant))}
+
+
+def pairs() -> tuple[Pair, ...]:
+    """The four figures of the title row: size, data, both patterns' held-out figure beside the published one, training time."""
+    known = facts()
+    ours: dict[str, dict[str, Any]] = {variant: known[variant] for variant in PATTERNS if variant in known}
+    if not ours:
+        return ()
+    one = next(iter(ours.values()))
+    return (
+        Pair(labels.CARD["parameters"], f"{one['parameters'] / 1e6:.2f} M", texts.EACH),
+        Pair(labels.CARD["data"], "Fashion-MNIST", hint=texts.MIT),
+        *_measured(ours),
+        about.trained(*known.values()),
+    )
+
+
+def _measured(ours: Mapping[str, Mapping[str, Any]]) -> tuple[Pair, ...]:
+    """bits/dim of the best pattern, the other beside it; nothing before they were measured."""
+    measured = {variant: known["figure"] for variant, known in ours.items() if known.get("figure")}
+    if not measured:
+        return ()
+    best, *others = sorted(measured, key=lambda variant: float(measured[variant]["value"]))
+    split = str(measured[best]["split"])
+    beside = " · ".join([texts.PATTERNS[best]["en"], *(f"{measured[v]['value']:.2f} {texts.PATTERNS[v]['en']}" for v in others)])
+    note: Mapping[str, str] = {"en": beside, "zh": beside}
+    why = None
+    if known := ours[best].get("published"):
+        published, why = about.published(measured[best], known)
+        note = {language: f"{beside} · {published[language]}" for language in ("en", "zh")}
+    metric = str(measured[best]["metric"])
+    return (Pair(dict.fromkeys(("en", "zh"), f"{metric}, {split}"), f"{measured[best]['value']:.2f}", note, why),)
+
+
+def prose() -> dict[str, str]:
+    """The model card in each language; empty where none is shipped. Entries are named by variant: {local_2d.figure.value}."""
+    known = facts()
+    minutes = round(sum(one["training_seconds"] for one in known.values()) / 60)
+    return about.prose(SLUG, {**known, "minutes": minutes})
+
+
+# ---- the ladder --------------------------------------------------------------------------------------------------------------------
+
+
+def measured() -> list[Rung]:
+    """The rungs of ladder.json, {key, value, published, source} each; empty before it was measured."""
+    path = about.ASSETS / SLUG / "ladder.json"
+    found: list[Rung] = json.loads(path.read_text("utf-8")) if path.exists() else []
+    return [rung for rung in found if rung.get("value")]
+
+
+def ladder(found: Sequence[Rung] | None = None) -> dict[str, object] | None:
+    """The ladder as the figure widget draws it, dearest first; None before it was measured."""
+    rungs = sorted(measured() if found is None else found, key=lambda rung: -float(rung["value"]))
+    if not rungs:
+        return None
+
+    def role(rung: Rung) -> drawing.Role:
+        if rung.get("published"):
+            return "published"
+        return "ours" if rung["key"] in PATTERNS else "baseline" if rung["key"] == "pixelcnn" else "other"
+
+    return figure.value(
+        {
+            language: drawing.ladder([drawing.Rung(named(rung)[language], float(rung["value"]), role(rung)) for rung in rungs])
+            for language in ("en", "zh")
+        },
+        title=texts.LADDER,
+        units=texts.LADDER_UNITS,
+        sentence=ladder_sentence(rungs),
+        table=figure.Table(
+            (texts.WAY, texts.COST, texts.SOURCE),
+            [(named(rung)["en"], round(float(rung["value"]), 3), str(rung.get("source", ""))) for rung in rungs],
+        ),
+        height=21 * len(rungs) + 28,
+        name="image-ladder",
+    )
+
+
+def named(rung: Rung) -> Mapping[str, str]:
+    """What a rung is called; one that this page does not know keeps its key."""
+    key = str(rung["key"])
+    return texts.RUNGS.get(key, {"en": key, "zh": key})
+
+
+def ladder_sentence(rungs: Sequence[Rung]) -> Mapping[str, str]:
+    """The ladder in words: the better pattern against guessing and against the PixelCNN, and the order that the paper found."""
+    values = {str(rung["key"]): float(rung["value"]) for rung in rungs}
+    ours = {key: values[key] for key in PATTERNS if key in values}
+    if not ours or not {"uniform", "pixelcnn"} <= values.keys():
+        cheapest = rungs[-1]
+        return {language: f"{named(cheapest)[language]}: {float(cheapest['value']):.2f}" for language in ("en", "zh")}
+    best = min(ours, key=lambda key: ours[key])
+    gain = values["pixelcnn"] - ours[best]
+    said = filled(
+        texts.LADDER_SAYS,
+        best=texts.BEST[best],
+        value=f"{ours[best]:.2f}",
+        less=f"{values['uniform'] - ours[best]:.2f}",
+        beside=filled(texts.LADDER_BEATS if gain >= 0 else texts.LADDER_LOSES, bits=f"{abs(gain):.2f}"),
+    )
+    order = texts.SAME_ORDER if gain >= 0 else texts.OTHER_ORDER
+    return {"en": f"{said['en']} {order['en']}", "zh": f"{said['zh']}{order['zh']}"}
+
+
+# ---- training ----------------------------------------------------------------------------------------------------------------------
+
+
+def curves() -> dict[str, object] | None:
+    """Held-out bits/dim over training of the models that are compared, or None where no log is shipped. Slow at first."""
+    known = facts()
+    runs = {variant: log for variant in GREY if variant in known and (log := about.log(SLUG, variant))}
+    if not runs:
+        return None
+    from explorer.figures import curve
+
+    lines = [
+        curve.Line(
+            texts.RUNGS[variant]["en"],
+            [line["step"] * known[variant]["recipe"]["batch"] for line in log],
+            [line["validation"] / math.log(2) for line in log],
+            COLOURS[variant],
+        )
+        for variant, log in runs.items()
+    ]
+    axes = {"en": ("pictures seen", "bits/dim, held out"), "zh": ("看过的图", "留出图的比特/维")}
+    ends = {round(line.x[-1]) for line in lines}
+    said = filled(
+        texts.CURVE_SAYS if len(ends) == 1 else texts.CURVE_UNEQUAL,
+        pictures=f"{max(ends):,}",
+        figures={
+            language: ("; " if language == "en" else "；").join(
+                filled(texts.AFTER, name=texts.RUNGS[variant], bits=f"{line.y[-1]:.2f}", pictures=f"{round(line.x[-1]):,}")[language]
+                if len(ends) > 1
+                else f"{texts.RUNGS[variant][language]} {line.y[-1]:.2f}"
+                for variant, line in zip(runs, lines, strict=True)
+            )
+            for language in ("en", "zh")
+        },
+    )
+    return figure.value(
+        {language: curve.compared(lines, axes=names) for language, names in axes.items()},
+        title=labels.CARD["curve"],
+        units=texts.CURVE_UNITS,
+        sentence=said,
+        legend=[figure.Mark(texts.RUNGS[variant], COLOURS[variant]) for variant in runs],
+        table=figure.Table(
+            (texts.WAY, texts.SEEN, texts.COST),
+            [(line.name, round(x), round(y, 3)) for line in lines for x, y in zip(line.x, line.y, strict=True)],
+        ),
+        name="image-training",
+    )

@@ -1,0 +1,237 @@
+"""The image lab in words, English and Chinese, and its guided steps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+Text = Mapping[str, str]
+
+
+def _(en: str, zh: str) -> Text:
+    return MappingProxyType({"en": en, "zh": zh})
+
+
+TITLE: Final = _("Image Transformer", "图像 Transformer")
+SHORT: Final = _("Image", "图像")
+LINE: Final = _(
+    "A picture grows pixel by pixel; each looks only at a block already made.",
+    "图片一个像素一个像素地长出来；每个像素只看已经画好的一块。",
+)
+CARD: Final = _("Draws each pixel\nfrom nearby.", "每个像素\n只看附近。")
+KICKER: Final = _("Parmar et al., 2018 · arXiv 1802.05751", "Parmar 等，2018 · arXiv 1802.05751")
+EQUATION: Final = "softmax({query:q}{key:K_M}{sup:⊤}/{root:d_k}) {value:V_M}"
+SPOKEN: Final = _(
+    "softmax of q times K M transposed, divided by the square root of d k, times V M; q asks for one pixel, K and V are those of its "
+    "memory block M alone",
+    "softmax（q 乘 K M 的转置，除以 d k 的平方根）再乘 V M；q 为一个像素而问，K 与 V 只取自它的记忆块 M",
+)
+
+MAKER: Final[Mapping[str, Text]] = MappingProxyType({"region": _("What picture is made", "画什么图")})
+
+# Kinds of the pictures that the models learned from, and of the coloured ones.
+KINDS: Final[tuple[Text, ...]] = (
+    _("T-shirt", "T 恤"),
+    _("Trousers", "裤子"),
+    _("Pullover", "套衫"),
+    _("Dress", "连衣裙"),
+    _("Coat", "外套"),
+    _("Sandal", "凉鞋"),
+    _("Shirt", "衬衫"),
+    _("Trainer", "运动鞋"),
+    _("Bag", "包"),
+    _("Ankle boot", "短靴"),
+)
+COLOURED: Final[tuple[Text, ...]] = (
+    _("aeroplane", "飞机"),
+    _("car", "汽车"),
+    _("bird", "鸟"),
+    _("cat", "猫"),
+    _("deer", "鹿"),
+    _("dog", "狗"),
+    _("frog", "青蛙"),
+    _("horse", "马"),
+    _("ship", "船"),
+    _("lorry", "卡车"),
+)
+NUMBERED: Final = _("{kind}, held out", "{kind}，留出的图")
+EXAMPLES: Final[tuple[Text, ...]] = (
+    _("An ankle boot", "一只短靴"),
+    _("Three ways to finish a picture", "把一张图接着画完的三种可能"),
+    _("Four dresses", "四条连衣裙"),
+    _("A small picture made larger, three times", "把小图放大，三种可能"),
+)
+
+PATTERNS: Final[Mapping[str, Text]] = MappingProxyType(
+    {"local_1d": _("1D", "1D"), "local_2d": _("2D", "2D"), "colour": _("colour", "彩色")}
+)
+NUMBER: Final = _("bits/dim", "比特/维")
+MEMORY: Final = _("1D memory", "1D 记忆")
+FLANGE: Final = _("2D flange", "2D 翼缘")
+ROWS: Final = _("{n} rows", "{n} 行")
+PIXELS: Final = _("{n} px", "{n} 像素")
+NO_SURPRISE: Final = _(
+    "The three models of the ladder read grey pictures of 28 × 28; a coloured one has no map here.",
+    "阶梯上的三个模型读 28 × 28 的灰度图；彩色图在这里没有意外图。",
+)
+
+# In words: what an intervention did. {who} is what was changed.
+WITHOUT: Final = _("Without {heads}", "关掉{heads}后")
+HEAD: Final = _("head {pattern} {name}", " {pattern} 的头 {name} ")
+HEADS: Final = _("{n} heads", " {n} 个头")
+LESS_MEMORY: Final = _("with {n} of {most} rows of memory in 1D", "1D 的记忆为 {most} 行中的 {n} 行")
+LESS_FLANGE: Final = _("with a flange of {n} of {most} pixels in 2D", "2D 的翼缘为 {most} 像素中的 {n} 像素")
+DEARER: Final = _("the same {pattern} picture costs {bits} bits/dim more", "同一张 {pattern} 图每维多花 {bits} 比特")
+CHEAPER: Final = _("the same {pattern} picture costs {bits} bits/dim less", "同一张 {pattern} 图每维少花 {bits} 比特")
+EQUAL: Final = _("the same {pattern} picture costs as much as before", "同一张 {pattern} 图的代价不变")
+ROW: Final = _("most of it in ⟦k:row {row}⟧", "第 ⟦k:{row} 行⟧变化最大")
+OTHER: Final = _("drawn anew, {n} of {of} pixels differ", "重新画时，{of} 个像素中有 {n} 个不同")
+SAME: Final = _("drawn anew, the picture is the same", "重新画时，图不变")
+
+UNUSUAL: Final = _(
+    "This picture is unlike those the models learned from: only 1 held-out picture in 100 surprises the 2D model more.",
+    "这张图不像模型学过的图：留出的图中，只有百分之一更让 2D 模型意外。",
+)
+HOT: Final = _(
+    "Temperature 1 is the model's own distribution; this picture is drawn from a {changed} one, at {temperature}.",
+    "温度 1 是模型自己的分布；这张图取自更{changed}的分布，温度 {temperature}。",
+)
+SHARPER: Final = _("sharper", "尖锐")
+FLATTER: Final = _("flatter", "平坦")
+LONG_LINK: Final = _("This picture is too large for a link; save the view as a file instead.", "这张图太大，放不进链接；请把视图存为文件。")
+MALFORMED: Final = _(
+    "The request does not have the form in which this page sends it: a way to begin, a kind, a seed, numbers, a picture, heads.",
+    "请求的格式与本页发送的不同：应含方式、类别、种子、几个数、图片与头。",
+)
+
+NOTES: Final[tuple[Text, ...]] = (
+    _(
+        "The seed is fixed until you change it, so the same request gives the same picture.",
+        "种子在您改动之前是固定的，所以同样的请求得到同样的图。",
+    ),
+    _(
+        "Temperature 1 with all 256 levels is the models' own distribution; anything else bends it.",
+        "温度 1 且用全部 256 级是模型自己的分布；其他设置都会改变它。",
+    ),
+    _(
+        "Bits are those of the models' own distribution, whatever the picture was drawn with; 1D and 2D use the same draws.",
+        "比特数始终按模型自己的分布计算，与画图时的设置无关；1D 和 2D 用同一组随机数。",
+    ),
+    _(
+        "A key stands at the pixel being made and carries the level made just before it.",
+        "键位于正在画的像素处，带着刚刚画好的那个像素的灰度。",
+    ),
+    _(
+        "Raising 8 × 8 to 16 × 16, not to the paper's 32 × 32: this model was trained without a GPU.",
+        "把 8 × 8 放大到 16 × 16，而不是论文中的 32 × 32：这个模型是在没有 GPU 的机器上训练的。",
+    ),
+)
+NOTES_LABEL: Final = _("Small print", "说明")
+
+# The card.
+EACH: Final = _("each", "各")
+MIT: Final = _("MIT licence: Fashion-MNIST (Xiao et al., 2017) and these weights", "MIT 许可：Fashion-MNIST（Xiao 等，2017）与这些权重")
+TEST: Final = _("{metric}, {split}", "{metric}，{split}")
+
+LADDER: Final = _("The ladder", "阶梯")
+LADDER_UNITS: Final = _("bits/dim, lower is better", "比特/维，越低越好")
+RUNGS: Final[Mapping[str, Text]] = MappingProxyType(
+    {
+        "uniform": _("uniform", "均匀分布"),
+        "histogram": _("histogram, per pixel", "逐像素直方图"),
+        "png": _("PNG", "PNG"),
+        "webp": _("WebP lossless", "无损 WebP"),
+        "pixelcnn": _("PixelCNN, same size", "同等大小的 PixelCNN"),
+        "glow": _("Glow, as published", "Glow（发表值）"),
+        "local_1d": _("Image T., local 1D", "图像 T.，局部 1D"),
+        "local_2d": _("Image T., local 2D", "图像 T.，局部 2D"),
+    }
+)
+LADDER_MARKS: Final = _("measured here on the same test pictures", "在同一批测试图上测得")
+LADDER_PUBLISHED: Final = _("published", "发表值")
+LADDER_SAYS: Final = _(
+    "{best} reads best, {value} bits a pixel: {beside} than the PixelCNN of the same size, {less} less than guessing evenly.",
+    "{best} 读得最省，每像素 {value} 比特：比同等大小的 PixelCNN {beside}，比均匀猜测少 {less}。",
+)
+LADDER_BEATS: Final = _("{bits} less", "少 {bits}")
+LADDER_LOSES: Final = _("{bits} more", "多 {bits}")
+BEST: Final[Mapping[str, Text]] = MappingProxyType({"local_1d": _("Local 1D", "局部 1D"), "local_2d": _("Local 2D", "局部 2D")})
+SAME_ORDER: Final = _("The paper found the same order on CIFAR-10: 2.90 against 3.03.", "论文在 CIFAR-10 上得到同样的顺序：2.90 对 3.03。")
+OTHER_ORDER: Final = _(
+    "The paper found the other order on CIFAR-10: 2.90 against the PixelCNN's 3.03.",
+    "论文在 CIFAR-10 上的顺序相反：2.90，而 PixelCNN 为 3.03。",
+)
+WAY: Final = _("way of describing a picture", "描述图片的方式")
+COST: Final = _("bits/dim", "比特/维")
+SOURCE: Final = _("where from", "来源")
+
+CURVE_UNITS: Final = _("bits/dim of held-out pictures, lower is better", "留出图的比特/维，越低越好")
+CURVE_SAYS: Final = _(
+    "After {pictures} pictures seen, each the same ones: {figures} bits/dim.",
+    "各看过同样的 {pictures} 张图之后：{figures} 比特/维。",
+)
+CURVE_UNEQUAL: Final = _(
+    "Not yet alike: {figures}; so the curves are compared where they have seen as many.",
+    "尚未训练到同样程度：{figures}；请在看过同样多图的位置比较曲线。",
+)
+AFTER: Final = _("{name} {bits} after {pictures}", "{name} 看过 {pictures} 张后 {bits}")
+SEEN: Final = _("pictures seen", "看过的图")
+
+# The guided steps: (key, title, what to say). Their inputs and views stand in views.py.
+STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
+    (
+        "grow",
+        _("A boot, pixel by pixel", "一只短靴，逐像素"),
+        _(
+            "One probability for the whole picture, as a product over its pixels: each is drawn given all that came before, and nothing "
+            "is ever taken back. Press play and watch it again; Generate with another seed makes another boot.",
+            "整张图的概率写成各像素概率之积：每个像素都以之前的全部为条件来抽取，从不反悔。按播放键再看一遍；换一个种子再按“生成”，就是另一只靴子。",
+        ),
+    ),
+    (
+        "query",
+        _("The block that asks", "提问的块"),
+        _(
+            "All pixels looking at all pixels would be 784 × 784 weights; a 32 × 32 photo in colour, 3,072². So pixels ask in blocks: "
+            "the vermilion frame is the block of queries this pixel belongs to.",
+            "每个像素看所有像素，要 784 × 784 个权重；32 × 32 的彩色照片要 3,072²。所以像素按块提问：朱红色的框就是这个像素所在的查询块。",
+        ),
+    ),
+    (
+        "memory",
+        _("The block it may see", "能看到的块"),
+        _(
+            "Every query of the block sees the same memory, the blue frame, and its own block so far. The yellow says where this head "
+            "looks: nearby strokes, and often straight up, where the same edge ran before.",
+            "块内每个查询看到同一块记忆（蓝框）和本块已画好的部分。黄色是这个头看的地方：附近的笔触，常常是正上方，同一条边刚从那里经过。",
+        ),
+    ),
+    (
+        "order",
+        _("In rows or in tiles", "按行还是按块"),
+        _(
+            "1D keeps the order of reading and remembers whole rows. 2D makes the picture tile by tile, so left, right and above are "
+            "near. Scrub to any pixel in both and compare what it could know.",
+            "1D 按阅读顺序，记住整行；2D 一块一块地画，左、右、上方都在近处。在两边拖到任一像素，比较它各能知道什么。",
+        ),
+    ),
+    (
+        "surprise",
+        _("What surprised it", "什么让它意外"),
+        _(
+            "A test picture, its top half given. Bits per pixel say how surprised a model was: edges and texture cost, black costs "
+            "almost nothing. Fewer bits in all is what a better model means; the ladder compares.",
+            "一张测试图，给出上半部分。每像素的比特数说明模型有多意外：边缘和纹理贵，黑色几乎不花钱。总比特越少，模型越好；阶梯作了比较。",
+        ),
+    ),
+    (
+        "cut",
+        _("Cut the memory", "切掉记忆"),
+        _(
+            "Now the 2D model sees nothing beyond its own tile. The number is what the same picture costs it more; drawn anew, tiles no "
+            "longer fit together. Put rows of 1D memory back one by one.",
+            "现在 2D 模型看不到本块以外的任何东西。那个数字是同一张图多花的比特；重新画时，块与块接不上了。再把 1D 的记忆一行行加回来。",
+        ),
+    ),
+)

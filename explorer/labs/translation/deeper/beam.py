@@ -1,0 +1,81 @@
+"""The panel about beam search: the tree of hypotheses of the run in view, or of another width, with or without the stop token."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping
+from typing import Any
+
+import numpy as np
+
+from explorer.engine import Engine
+from explorer.labs import wiring
+from explorer.labs.translation.deeper import asking
+from explorer.widgets.beam import beam
+from explorer.widgets.folded import Question, Value
+from explorer.widgets.newest import Newest
+from models.translation.records import MAX_BEAM, Request
+from models.translation.search_records import Search, Tree, loop, outcome
+
+FUNCTION = "models.translation.search:search"
+FATES = {"kept": 0, "finished": 1, "passed": 2}
+WIDER = 4  # hypotheses, where the run in view is greedy: a beam of one has nothing to prune
+
+
+def place(engine: Engine) -> None:
+    """Place the panel and answer it."""
+    panel = beam()
+
+    def answer(detail: Any, session: str) -> AsyncGenerator[Value, None]:
+        question = Question.of(detail)
+        return asking.answers(
+            engine, FUNCTION, question, lambda: wished(question), lambda seen: value(seen, asking.run_of(question)), session
+        )
+
+    panel.ask(wiring.following(Newest(), answer), None, panel, **wiring.HOW)
+
+
+def wished(question: Question) -> Search:
+    """Which search: the run's own where nothing else is wished for. A wish that is none can only come from a made-up request."""
+    run = asking.run_of(question)
+    wish = question.wish if isinstance(question.wish, Mapping) else {}
+    width = wish.get("beam")
+    if not isinstance(width, int) or isinstance(width, bool) or not 1 <= width <= MAX_BEAM:
+        width = WIDER if run.beam == 1 else run.beam
+    return Search(run.sentence, width, wish.get("endless") is True)
+
+
+def value(tree: Tree, run: Request) -> Value:
+    """What the panel draws."""
+    return {
+        "pieces": list(tree.pieces),
+        "space": list(tree.space),
+        "parent": tree.parent.tolist(),
+        "step": tree.step.tolist(),
+        "rank": tree.rank.tolist(),
+        "fate": [FATES[fate] for fate in tree.fates],
+        "texts": {str(node): text for node, text in enumerate(tree.texts) if text},
+        "logp": [round(float(one), 5) for one in tree.log_probability],
+        "total": [round(float(one), 6) for one in tree.total],
+        "stop": [round(float(one), 5) if np.isfinite(one) else None for one in tree.stop],
+        "beam": tree.beam,
+        "limit": tree.limit,
+        "endless": tree.endless,
+        "greedy": list(tree.greedy),
+        "greedyText": tree.greedy_text,
+        "greedyTotal": tree.greedy_total,
+        "greedyLength": tree.greedy_length,
+        "loop": _loop(tree, run.alpha) if tree.endless else None,
+        "alpha": run.alpha,
+        "plainBeam": run.beam,
+    }
+
+
+def _loop(tree: Tree, alpha: float) -> list[int] | None:
+    """Where the best endless hypothesis begins to go round in circles. All end at the limit, so that α ranks none of them anew."""
+    node = int(tree.parent[outcome(tree, alpha).ranking[0]])  # the last one is the stop token that the limit forces
+    path: list[tuple[str, bool]] = []
+    while node > 0:
+        path.append((tree.pieces[node], tree.space[node]))
+        node = int(tree.parent[node])
+    found = loop(tuple(reversed(path)))
+    return None if found is None else list(found)

@@ -1,0 +1,57 @@
+"""The panel about teacher forcing: the visitor's own German, scored word by word by the run's sentence."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping
+from typing import Any
+
+from explorer.engine import Engine
+from explorer.labs import wiring
+from explorer.labs.translation.deeper import asking
+from explorer.packing import pack
+from explorer.widgets.folded import Question, Value
+from explorer.widgets.forced import forced
+from explorer.widgets.newest import Newest
+from models.translation.forced_records import Forced, Reading
+from models.translation.records import EXAMPLES, MAX_CHARACTERS
+
+FUNCTION = "models.translation.forced:forced"
+FIRST = "Kinder spielen auf einer grünen Wiese Fußball."  # a person's translation of the first example; elsewhere the model's own stands
+
+
+def place(engine: Engine) -> None:
+    """Place the panel and answer it."""
+    panel = forced(most=MAX_CHARACTERS)
+
+    def answer(detail: Any, session: str) -> AsyncGenerator[Value, None]:
+        question = Question.of(detail)
+        return asking.answers(engine, FUNCTION, question, lambda: wished(question), value, session)
+
+    panel.ask(wiring.following(Newest(), answer), None, panel, **wiring.HOW)
+
+
+def wished(question: Question) -> Reading:
+    """The German that the visitor typed; where nothing was typed, a person's for the first example and the model's own for all others."""
+    run = asking.run_of(question)
+    typed = question.wish.get("german") if isinstance(question.wish, Mapping) else None
+    own = isinstance(question.wish, Mapping) and question.wish.get("own") is True
+    if isinstance(typed, str):
+        return Reading(run.sentence, typed)
+    return Reading(run.sentence, FIRST if run.sentence == EXAMPLES[0].sentence and not own else None)
+
+
+def value(seen: Forced) -> Value:
+    """What the panel draws."""
+    return {
+        "german": seen.german,
+        "own": seen.own,
+        "ownLogP": seen.own_log_probability,
+        "ownLength": seen.own_length,
+        "source": {"pieces": list(seen.source), "space": list(seen.source_space)},
+        "target": {"pieces": list(seen.target), "space": list(seen.target_space)},
+        "logp": [round(float(one), 5) for one in seen.log_probabilities],
+        "ranks": seen.ranks.tolist(),
+        "favourites": [list(row) for row in seen.favourites],
+        "probabilities": [[round(float(one), 5) for one in row] for row in seen.probabilities],
+        "cross": pack(seen.cross),
+    }

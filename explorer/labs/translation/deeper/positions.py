@@ -1,0 +1,230 @@
+"""The panel about word order: what the sinusoids look like, and what the visitor's sentence is without them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Final
+
+import numpy as np
+
+from explorer.engine import Engine
+from explorer.figures import attention
+from explorer.figures import positions as drawing
+from explorer.labels import filled
+from explorer.labs import wiring
+from explorer.labs.translation.deeper import asking
+from explorer.packing import pack
+from explorer.widgets import figure
+from explorer.widgets.folded import Question, Value
+from explorer.widgets.newest import Newest
+from explorer.widgets.positions import positions
+from models.translation.position_records import MAX_SEED, Positions, Shuffle
+
+FUNCTION = "models.translation.positions:positions"
+
+Text = Mapping[str, str]
+
+
+def _(en: str, zh: str) -> Text:
+    return MappingProxyType({"en": en, "zh": zh})
+
+
+TEXTS: Final[Mapping[str, Text]] = MappingProxyType(
+    {
+        "title": _("What tells the model where a word stands?", "模型怎么知道一个词在哪里？"),
+        "intro": _(
+            "Attention itself has no order: a row of weights is the same wherever its words stand. So a pattern of sines and cosines, "
+            "another one for each position, is added to the words' vectors before the first layer.",
+            "注意力本身没有顺序：词站在哪里，一行权重都一样。所以在第一层之前，给每个词的向量加上一个由正弦和余弦组成的图案，每个位置各不相同。",
+        ),
+        "shape": _("Which signal", "看哪个信号"),
+        "own": _("This model's", "本模型的"),
+        "textbook": _("As in the texts, 32 × 128", "教科书里的 32 × 128"),
+        "alike": _("How to look at it", "怎么看"),
+        "curve": _("By distance", "按距离"),
+        "map": _("All pairs", "所有位置对"),
+        "shuffle": _("Does the encoder notice the order?", "编码器察觉得到顺序吗？"),
+        "plain": _("Your sentence", "您的句子"),
+        "shuffled": _("Shuffled", "打乱后"),
+        "again": _("Shuffle again", "再打乱一次"),
+        "read": _("The encoder reads", "编码器读取时"),
+        "largest": _("largest difference of any number", "任一数值的最大差"),
+        "before": _("translation of the sentence", "原句的译文"),
+        "after": _("translation of the shuffled one", "打乱后的译文"),
+        "with": _("with the signal", "有信号"),
+        "without": _("without it", "没有信号"),
+        "decoder": _(
+            "Only the encoder loses its signal; the decoder keeps its own, so German words still come one after the other.",
+            "只有编码器失去信号；解码器保留自己的，所以德文词仍然一个接一个地写出。",
+        ),
+    }
+)
+AXES: Final = {
+    "picture": {"en": ("dimension", "position"), "zh": ("维度", "位置")},
+    "curve": {"en": ("distance, in positions", "product ÷ largest"), "zh": ("距离（位置数）", "内积 ÷ 最大值")},
+    "map": {"en": ("position", "position"), "zh": ("位置", "位置")},
+    "distances": {"en": ("", "distance of the vectors"), "zh": ("", "向量的距离")},
+}
+PICTURE: Final = _("What does the signal look like?", "信号是什么样子？")
+ALIKE: Final = _("How alike are the signals of two positions?", "两个位置的信号有多相似？")
+MOVED: Final = _("How far does each word's vector move?", "每个词的向量移动多远？")
+UNITS: Final = _("{length} positions × {d} dimensions", "{length} 个位置 × {d} 个维度")
+WAVES: Final = _(
+    "Two neighbouring columns are the sine and the cosine of one wavelength: {shortest} positions on the left, {longest} on the right. "
+    "No two rows are alike.",
+    "相邻两列是同一波长的正弦和余弦：最左边 {shortest} 个位置，最右边 {longest} 个位置。没有两行相同。",
+)
+USED: Final = _(" Your sentence has the first {used} of these rows, above the line.", "您的句子用到线以上的前 {used} 行。")
+FALLS: Final = _(
+    "The product of a position with itself is the largest; a neighbour's is {near} of it, at distance {middle} it is {at}, "
+    "at {far} {last}. It depends on the distance alone, the same to both sides, wherever the two stand.",
+    "一个位置与自身的内积最大；与相邻位置的是它的 {near}，距离 {middle} 时 {at}，距离 {far} 时 {last}。"
+    "它只取决于距离，两侧相同，与所在位置无关。",
+)
+LOGARITHMIC: Final = _("logarithmic, length of a vector {size}", "对数坐标，向量长度 {size}")
+SAYS: Final = _(
+    "With the signal the vectors move by {least} to {most}, “{piece}” the most; without it no number of any vector differs by more than "
+    "{rounding}, which is rounding: the same vectors in another order.",
+    "有信号时，各向量移动 {least} 到 {most}，“{piece}”移动最多；没有信号时，任何向量的任何数值相差不超过 {rounding}，"
+    "只是舍入误差：同样的向量，换了顺序。",
+)
+SAME: Final = _(" Without it both orders get one translation.", "没有信号时，两种顺序得到同一译文。")
+COLUMNS: Final[Mapping[str, Text]] = MappingProxyType(
+    {
+        "position": _("position", "位置"),
+        "distance": _("distance, in positions", "距离（位置数）"),
+        "product": _("product ÷ largest", "内积 ÷ 最大值"),
+        "piece": _("piece", "词元"),
+        "stood": _("stood at", "原位置"),
+        "stands": _("stands at", "新位置"),
+        "with": _("moved, with the signal", "移动（有信号）"),
+        "without": _("moved, without it", "移动（无信号）"),
+    }
+)
+
+
+def place(engine: Engine) -> None:
+    """Place the panel and answer it."""
+    panel = positions(texts=TEXTS)
+
+    def answer(detail: Any, session: str) -> AsyncGenerator[Value, None]:
+        question = Question.of(detail)
+        return asking.answers(engine, FUNCTION, question, lambda: wished(question), value, session)
+
+    panel.ask(wiring.following(Newest(), answer), None, panel, **wiring.HOW)
+
+
+def wished(question: Question) -> Shuffle:
+    """The sentence of the run, and the order that is asked for; a number that is none becomes the first order."""
+    given = question.wish.get("order") if isinstance(question.wish, Mapping) else None
+    seed = given if isinstance(given, int) and not isinstance(given, bool) and 1 <= given <= MAX_SEED else 1
+    return Shuffle(asking.run_of(question).sentence, seed)
+
+
+def value(seen: Positions) -> Value:
+    """What the panel draws."""
+    pieces = [seen.source[i] for i in seen.order]
+    return {
+        "shapes": {"own": _shape("own", seen.own, len(pieces)), "textbook": _shape("textbook", seen.textbook, None)},
+        "source": {"pieces": list(seen.source), "space": list(seen.source_space)},
+        "order": list(seen.order),
+        "rows": [
+            {"name": name, "largest": power(one.largest), "before": one.before, "after": one.after}
+            for name, one in (("with", seen.signal), ("without", seen.silence))
+        ],
+        "distances": _distances(seen, pieces),
+    }
+
+
+def _shape(name: str, signal: drawing.Array, used: int | None) -> Value:
+    """One size of the signal: its numbers once, and the three ways to look at them. used: positions that the sentence takes."""
+    length, d = signal.shape
+    similar = drawing.similarity(signal)
+    middle, far = 10, length - 1
+    units = filled(UNITS, length=length, d=d)
+    waves = filled(WAVES, shortest=f"{drawing.wavelength(0, d):.1f}", longest=f"{drawing.wavelength(d - 1, d):,.0f}")
+    falls = filled(FALLS, near=_two(similar[1]), middle=middle, at=_two(similar[middle]), far=far, last=_two(similar[far]))
+    empty = figure.Table((COLUMNS["position"],), ())  # the browser has the numbers
+    return {
+        "signal": pack(signal, unit=False),
+        "similarity": [round(float(one), 5) for one in similar],
+        "picture": figure.value(
+            {language: drawing.picture(length, axes, used) for language, axes in AXES["picture"].items()},
+            title=PICTURE,
+            units=units,
+            sentence=waves if used is None or used >= length else _joined(waves, filled(USED, used=used)),
+            table=empty,
+            height=300,
+            name=f"signal-{name}",
+        ),
+        "curve": figure.value(
+            {language: drawing.curve(similar, axes) for language, axes in AXES["curve"].items()},
+            title=ALIKE,
+            units=units,
+            sentence=falls,
+            table=figure.Table((COLUMNS["distance"], COLUMNS["product"]), [(k, round(float(one), 5)) for k, one in enumerate(similar)]),
+            height=300,
+            name=f"alike-{name}",
+        ),
+        "map": figure.value(
+            {language: drawing.square(length, axes) for language, axes in AXES["map"].items()},
+            title=ALIKE,
+            units=units,
+            sentence=falls,
+            table=empty,
+            height=300,
+            name=f"alike-map-{name}",
+        ),
+    }
+
+
+def _distances(seen: Positions, pieces: Sequence[str]) -> Value:
+    signal, silence = seen.signal.distances, seen.silence.distances
+    most = int(np.argmax(signal))
+    sentence = filled(
+        SAYS,
+        least=f"{float(signal.min()):.1f}",
+        most=f"{float(signal.max()):.1f}",
+        rounding=power(seen.silence.largest),
+        piece=attention.shown(pieces[most]),  # last: a visitor's word may hold a name in braces
+    )
+    if seen.silence.before == seen.silence.after:
+        sentence = _joined(sentence, SAME)
+    named = {language: (TEXTS["with"][language], TEXTS["without"][language]) for language in ("en", "zh")}
+    return figure.value(
+        {
+            language: drawing.distances(pieces, seen.order, signal, silence, axes, named[language])
+            for language, axes in AXES["distances"].items()
+        },
+        title=MOVED,
+        units=filled(LOGARITHMIC, size=f"{seen.size:.1f}"),
+        sentence=sentence,
+        legend=(figure.Mark(TEXTS["with"], drawing.WITH), figure.Mark(TEXTS["without"], drawing.WITHOUT)),
+        table=figure.Table(
+            tuple(COLUMNS[name] for name in ("piece", "stood", "stands", "with", "without")),
+            [
+                (piece, place, i, round(float(signal[i]), 4), float(f"{float(silence[i]):.2g}"))
+                for i, (piece, place) in enumerate(zip(pieces, seen.order, strict=True))
+            ],
+        ),
+        height=260,
+        name="shuffled",
+    )
+
+
+def power(number: float) -> str:
+    """A small number as one reads it: "1.2 × 10⁻⁶"; from a thousandth on plainly, "0.84"."""
+    if number >= 1e-3 or number <= 0:
+        return f"{number:.2f}"
+    exponent = math.floor(math.log10(number))
+    return f"{number / 10**exponent:.1f} × 10⁻{str(-exponent).translate(str.maketrans('0123456789', '⁰¹²³⁴⁵⁶⁷⁸⁹'))}"
+
+
+def _two(number: float) -> str:
+    return f"{number:.2f}".replace("-", "−")
+
+
+def _joined(*texts: Text) -> Text:
+    return {language: "".join(text[language] for text in texts) for language in ("en", "zh")}

@@ -1,0 +1,305 @@
+"""The panel about training: what translating well cost in 2017, and how this model was trained. All of ours is read from model.json."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import AsyncGenerator, Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final
+
+from explorer.engine import Engine
+from explorer.figures import training as drawing
+from explorer.labels import filled
+from explorer.labs import about, wiring
+from explorer.labs.translation.about import SLUG
+from explorer.widgets import figure
+from explorer.widgets.folded import Question, Value, refused, shown
+from explorer.widgets.newest import Newest
+from explorer.widgets.training import training
+
+Text = Mapping[str, str]
+Facts = Mapping[str, Any]
+
+
+def _(en: str, zh: str) -> Text:
+    return MappingProxyType({"en": en, "zh": zh})
+
+
+@dataclass(frozen=True)
+class Published:
+    """A row of Table 2 of Vaswani et al. (2017): newstest2014, BLEU of tokenised text; operations of the training as estimated there."""
+
+    name: str
+    german: float  # BLEU, English to German
+    french: float  # BLEU, English to French
+    german_cost: float  # floating-point operations
+    french_cost: float
+
+
+TABLE: Final = (
+    Published("GNMT + RL, 2016", 24.6, 39.92, 2.3e19, 1.4e20),
+    Published("ConvS2S, 2017", 25.16, 40.46, 9.6e18, 1.5e20),
+    Published("Transformer, base", 27.3, 38.1, 3.3e18, 3.3e18),
+    Published("Transformer, big", 28.4, 41.8, 2.3e19, 2.3e19),
+)
+OPERATIONS = 6  # per parameter and position: a product and a sum forwards, twice as many backwards
+NEVER = 2  # pieces that nothing may ever be: padding and the start token get no share of the smoothing
+
+TITLE: Final = _("How was it trained, and how good was that in its time?", "它是怎样训练的？在当时算多好？")
+NONE: Final = _("No trained model is shipped with this copy.", "这份程序没有附带训练好的模型。")
+OURS: Final = _("This model, Multi30k", "本模型，Multi30k")
+COLUMNS: Final = (
+    _("system", "系统"),
+    _("BLEU en→de", "BLEU 英→德"),
+    _("BLEU en→fr", "BLEU 英→法"),
+    _("operations en→de", "训练运算量 英→德"),
+    _("operations en→fr", "训练运算量 英→法"),
+    _("measured on", "测试集"),
+)
+NEWS: Final = _("newstest2014, tokenised BLEU", "newstest2014，分词后 BLEU")
+CAPTIONS: Final = _("{split}, sacreBLEU", "{split}，sacreBLEU")
+APART: Final = _(
+    "The last row is no rival of the others: it translates short captions, they translate the news, and the two kinds of BLEU are counted "
+    "differently. What can be compared is the architecture and, roughly, the cost.",
+    "最后一行与其他行不可直接比较：它翻译简短的图片说明，它们翻译新闻，两种 BLEU 的计算方法也不同。可以比较的是结构，以及大致的开销。",
+)
+SOURCE: Final = _(
+    "Published: Vaswani et al., 2017, Table 2, with operations as estimated there from training time, number of processors and their "
+    "speed. Ours: {operations} operations for each of {parameters} parameters at each of {positions} target positions "
+    "({steps} updates of at most {batch}).",
+    "已发表的数据：Vaswani 等，2017，表 2，运算量由训练时间、处理器数量及其速度估算。本模型：{parameters} 个参数在 {positions} 个目标位置"
+    "（{steps} 次更新，每次最多 {batch} 个）上各 {operations} 次运算。",
+)
+
+COST: Final = _("What did translating well cost in its time?", "在当时，译得好要花多大代价？")
+COST_UNITS: Final = _("dashed: published; solid: this model, on another test", "虚线：已发表；实心：本模型，测试集不同")
+COST_SAYS: Final = _(
+    "The big Transformer reached {big} BLEU, {more} more than GNMT for as many operations; the base model passed both older systems with "
+    "{times} times fewer than GNMT. This model took about {ours} operations, {less} times fewer than the base model.",
+    "大号 Transformer 以与 GNMT 相同的运算量达到 {big} BLEU，高出 {more}；基础模型超过两个旧系统，运算量只有 GNMT 的 1/{times}。"
+    "本模型约用 {ours} 次运算，是基础模型的 1/{less}。",
+)
+COST_AXES: Final = {
+    "en": ("BLEU, English → German", "operations of training, logarithmic"),
+    "zh": ("BLEU，英→德", "训练运算量，对数"),
+}
+RATE: Final = _("How fast was it allowed to learn?", "允许它学多快？")
+RATE_UNITS: Final = _("learning rate over steps", "学习率随步数")
+RATE_SAYS: Final = _(
+    "The rate rises evenly to {peak} over the first {warmup} of {steps} steps, then falls with 1/√step, and over the last {cooldown} steps "
+    "down to a twentieth of that. The shipped weights are the mean of {average} checkpoints, {every} steps apart.",
+    "在 {steps} 步中的前 {warmup} 步，学习率匀速升到 {peak}，之后按 1/√步数 下降，最后 {cooldown} 步再降到其二十分之一。"
+    "发布的权重是间隔 {every} 步的 {average} 个检查点的平均。",
+)
+RATE_AXES: Final = {"en": ("step", "learning rate"), "zh": ("步", "学习率")}
+BY_FORMULA, BY_LOG, MEAN = _("by the formula", "按公式"), _("in the training log", "训练日志"), _("checkpoints averaged", "取平均的检查点")
+SMOOTH: Final = _("What was it asked to say?", "要它说什么？")
+SMOOTH_UNITS: Final = _("label smoothing, ε = {epsilon}; logarithmic", "标签平滑，ε = {epsilon}；对数坐标")
+SMOOTH_SAYS: Final = _(
+    "Instead of all of the probability, the right piece is asked to get {right}; each of the {others} others gets {each}, together {rest}. "
+    "So the loss in training can never fall below {floor} nats, however well the model knows.",
+    "要求正确的词元得到的不是全部概率，而是 {right}；其余 {others} 个各得 {each}，合计 {rest}。"
+    "因此训练损失永远不会低于 {floor} 纳特，无论模型多有把握。",
+)
+SMOOTH_AXES: Final = {"en": ("", "probability asked for"), "zh": ("", "要求的概率")}
+PIECES: Final = {"en": ("the right piece", "each other piece"), "zh": ("正确的词元", "其他每个词元")}
+HARD, SOFT = _("without smoothing", "不平滑"), _("as this model was trained", "本模型训练时")
+
+DATA: Final = _("Data", "数据")
+UPDATES: Final = _("Updates", "更新")
+UPDATES_ARE: Final = _("{steps}, of at most {batch} target pieces each", "{steps} 次，每次最多 {batch} 个目标词元")
+OPTIMISER: Final = _("Optimiser", "优化器")
+OPTIMISER_IS: Final = _("Adam; gradients longer than {clip} are shortened to it", "Adam；长度超过 {clip} 的梯度被缩短到该值")
+DROPOUT: Final = _("Dropout", "Dropout")
+DROPOUT_IS: Final = _(
+    "each number is 0 with probability {rate} and else × {grown}, at {places} places: both embeddings and before every residual sum",
+    "每个数以概率 {rate} 置 0，否则 × {grown}，共 {places} 处：两侧嵌入，以及每次残差相加之前",
+)
+AVERAGING: Final = _("Averaging", "取平均")
+AVERAGING_IS: Final = _(
+    "mean of the weights after steps {first} to {last}, every {every}", "第 {first} 到 {last} 步每 {every} 步权重的平均"
+)
+TIME: Final = _("Time", "用时")
+TIME_IS: Final = _("{time} on {device}, {precision}, seed {seed}", "{time}，{device}，{precision}，随机种子 {seed}")
+RESULT: Final = _("Held out", "留出集")
+RESULT_IS: Final = _("{value} {metric} on {split}, {n} sentences, beam {beam}", "{split} 上 {n} 句，{metric} {value}，束宽 {beam}")
+
+
+def place(engine: Engine) -> None:
+    """Place the panel and answer it; no model is asked."""
+    panel = training(title=TITLE)
+
+    async def answer(detail: Any, session: str) -> AsyncGenerator[Value, None]:
+        question = Question.of(detail)
+        known, log = about.facts(SLUG), about.log(SLUG)
+        yield shown(question, **value(known, log)) if known else refused(question, NONE)
+
+    panel.ask(wiring.following(Newest(), answer), None, panel, **wiring.HOW)
+
+
+# ---- what follows from model.json --------------------------------------------------------------------------------------------------------
+
+
+def rate(schedule: Facts, step: float) -> float:
+    """The learning rate of a step, counted from 1, as `models.training.Schedule.rate` has it: a rise, a fall with a power, a cool-down."""
+    warmup, cooldown = float(schedule["warmup"]), float(schedule["cooldown"])
+    found = float(schedule["peak"]) * min(step / warmup, math.pow(warmup / step, schedule["decay"]))
+    left = float(schedule["steps"]) - step
+    return found * (0.05 + 0.95 * left / cooldown) if left < cooldown else found
+
+
+def averaged(schedule: Facts) -> list[int]:
+    """The steps whose weights were averaged: the last `average` of those that were kept, every `every` steps and at the end."""
+    kept = sorted({*range(schedule["every"], schedule["steps"] + 1, schedule["every"]), schedule["steps"]})
+    return kept[-schedule["average"] :]
+
+
+def operations(known: Facts) -> float:
+    """Roughly how many floating-point operations the training took: 6 per parameter and position, padding counted as full."""
+    recipe = known["recipe"]
+    return float(OPERATIONS * known["parameters"] * recipe["batch"] * recipe["schedule"]["steps"])
+
+
+def smoothed(known: Facts) -> tuple[float, float]:
+    """The probabilities that training asks of the right piece and of every other one (Szegedy et al., 2016)."""
+    epsilon, pieces = known["recipe"]["smoothing"], known["config"]["vocabulary"] - NEVER
+    return 1 - epsilon + epsilon / pieces, epsilon / pieces
+
+
+def floor(known: Facts) -> float:
+    """The least that the smoothed loss can be, in nats: the entropy of what is asked for."""
+    right, each = smoothed(known)
+    others = known["config"]["vocabulary"] - NEVER - 1
+    return -right * math.log(right) - (others * each * math.log(each) if each else 0.0)
+
+
+def dropouts(known: Facts) -> int:
+    """At how many places numbers are dropped: both embeddings, two sublayers of each encoder layer, three of each decoder layer."""
+    return int(2 + 5 * known["config"]["n_layers"])
+
+
+# ---- what is drawn -----------------------------------------------------------------------------------------------------------------------
+
+
+def value(known: Facts, log: list[dict[str, float]]) -> Value:
+    """What the panel draws. known: model.json; log: one entry per epoch, possibly none."""
+    recipe, schedule = known["recipe"], known["recipe"]["schedule"]
+    source = filled(
+        SOURCE,
+        operations=OPERATIONS,
+        parameters=f"{known['parameters']:,}",
+        positions=f"{recipe['batch'] * schedule['steps']:,}",
+        steps=f"{schedule['steps']:,}",
+        batch=recipe["batch"],
+    )
+    return {
+        "table": {
+            "columns": [dict(column) for column in COLUMNS],
+            "rows": [{"cells": cells, "ours": ours} for cells, ours in _rows(known)],
+        },
+        "notes": [dict(APART), dict(source)],
+        "figures": [_cost(known), _rates(schedule, log), _smoothing(known)],
+        "facts": [[dict(name), dict(what)] for name, what in _facts(known)],
+    }
+
+
+def _rows(known: Facts) -> Iterator[tuple[list[str | Text], bool]]:
+    for row in TABLE:
+        costs = [drawing.power(cost) for cost in (row.german_cost, row.french_cost)]
+        yield [row.name, f"{row.german:g}", f"{row.french:g}", *costs, dict(NEWS)], False
+    where = dict(filled(CAPTIONS, split=_split(known)))
+    yield [dict(OURS), f"{known['figure']['value']:.1f}", "–", drawing.power(operations(known)), "–", where], True
+
+
+def _split(known: Facts) -> str:
+    return "Multi30k " + str(known["figure"]["split"]).removesuffix("_flickr").replace("_", " ")
+
+
+def _cost(known: Facts) -> Value:
+    gnmt, _conv, base, big = TABLE
+    ours = operations(known)
+
+    def systems(name: str) -> list[drawing.System]:
+        rivals = [drawing.System(row.name, row.german, row.german_cost) for row in TABLE]
+        return [*rivals, drawing.System(name, float(known["figure"]["value"]), ours, ours=True)]
+
+    return figure.value(
+        {language: drawing.compared(systems(OURS[language]), axes) for language, axes in COST_AXES.items()},
+        title=COST,
+        units=COST_UNITS,
+        sentence=filled(
+            COST_SAYS,
+            big=f"{big.german:g}",
+            more=f"{big.german - gnmt.german:.1f}",
+            times=f"{gnmt.german_cost / base.german_cost:.0f}",
+            ours=drawing.power(ours),
+            less=f"{float(f'{base.german_cost / ours:.2g}'):,.0f}",
+        ),
+        table=figure.Table((COLUMNS[0], COLUMNS[1], COLUMNS[3]), [(one.name, one.score, one.cost) for one in systems(OURS["en"])]),
+        height=250,
+        name="cost",
+    )
+
+
+def _rates(schedule: Facts, log: list[dict[str, float]]) -> Value:
+    steps = sorted({*range(1, schedule["steps"] + 1, max(1, schedule["steps"] // 200)), schedule["warmup"], schedule["steps"]})
+    line = [(step, rate(schedule, step)) for step in steps]
+    logged = [(entry["step"], entry["rate"]) for entry in log]
+    ticks = averaged(schedule)
+    return figure.value(
+        {language: drawing.rates(line, logged, ticks, axes) for language, axes in RATE_AXES.items()},
+        title=RATE,
+        units=RATE_UNITS,
+        sentence=filled(RATE_SAYS, **{name: f"{schedule[name]:,}" for name in ("peak", "warmup", "steps", "cooldown", "average", "every")}),
+        legend=(
+            figure.Mark(BY_FORMULA, drawing.OURS),
+            figure.Mark(BY_LOG, drawing.LOGGED),
+            figure.Mark(MEAN, drawing.AVERAGED),
+        ),
+        table=figure.Table((_("step", "步"), BY_FORMULA, BY_LOG), [(int(step), rate(schedule, step), had) for step, had in logged]),
+        name="rate",
+    )
+
+
+def _smoothing(known: Facts) -> Value:
+    right, each = smoothed(known)
+    others = known["config"]["vocabulary"] - NEVER - 1
+    return figure.value(
+        {language: drawing.wanted((right, each), PIECES[language], axes) for language, axes in SMOOTH_AXES.items()},
+        title=SMOOTH,
+        units=filled(SMOOTH_UNITS, epsilon=known["recipe"]["smoothing"]),
+        sentence=filled(
+            SMOOTH_SAYS,
+            right=f"{right:.4f}",
+            others=f"{others:,}",
+            each=f"{each:.6f}",
+            rest=f"{others * each:.4f}",
+            floor=f"{floor(known):.2f}",
+        ),
+        legend=(figure.Mark(HARD, drawing.PUBLISHED, dashed=True), figure.Mark(SOFT, drawing.OURS)),
+        table=figure.Table((_("piece", "词元"), HARD, SOFT), [(PIECES["en"][0], 1.0, right), (PIECES["en"][1], 0.0, each)]),
+        name="smoothing",
+    )
+
+
+def _facts(known: Facts) -> Iterator[tuple[Text, Text]]:
+    recipe, schedule, measured = known["recipe"], known["recipe"]["schedule"], known["figure"]
+    dropout, chosen = known["config"]["dropout"], averaged(schedule)
+    yield DATA, _(known["data"], known["data"])
+    yield UPDATES, filled(UPDATES_ARE, steps=f"{schedule['steps']:,}", batch=recipe["batch"])
+    yield OPTIMISER, filled(OPTIMISER_IS, clip=f"{schedule['clip']:g}")
+    yield DROPOUT, filled(DROPOUT_IS, rate=dropout, grown=f"{1 / (1 - dropout):.2f}", places=dropouts(known))
+    yield AVERAGING, filled(AVERAGING_IS, first=f"{chosen[0]:,}", last=f"{chosen[-1]:,}", every=schedule["every"])
+    yield (
+        TIME,
+        filled(
+            TIME_IS,
+            time=about.duration(known["training_seconds"]),
+            device=known["training_device"],
+            precision=schedule["precision"],
+            seed=known["seed"],
+        ),
+    )
+    held_out = {"value": f"{measured['value']:.1f}", "split": _split(known), **{name: measured[name] for name in ("metric", "n", "beam")}}
+    yield RESULT, filled(RESULT_IS, **held_out)

@@ -1,0 +1,266 @@
+"""What stands beside the mechanism: figures from each model.json, the comparisons, the training curves. Nothing is typed here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from explorer import labels
+from explorer.figures import depth, lengths
+from explorer.labels import filled
+from explorer.labs import about, effort
+from explorer.labs.universal_transformer import texts
+from explorer.widgets import figure
+from explorer.widgets.card import Pair
+
+Text = Mapping[str, str]
+Facts = dict[str, Any]
+
+SLUG = "universal_transformer"
+KINDS = ("", "_fixed", "_ordinary")  # what the name of a variant ends in: stops by itself, a fixed number of steps, a stack of layers
+LETTERED = ("reverse", "addition", "copy")
+TASKS = ("stories", *LETTERED)
+COLOURS: Mapping[str, str] = {"": "var(--cat-1)", "_fixed": "var(--cat-3)", "_ordinary": "var(--cat-2)"}
+NETWORKS_IN_PRINT = {"": "universal", "_ordinary": "transformer"}
+
+
+def runs(task: str, kind: str) -> list[Facts]:
+    """What the model.json of every seed of a variant says, first seed first; those that are not shipped are missing."""
+    folder = about.ASSETS / SLUG
+    name = f"{task}{kind}"
+    found = [about.facts(SLUG, path.parent.name) for path in folder.glob(f"{name}*/model.json")]
+    return sorted((one for one in found if one.get("variant") == name), key=lambda one: int(one["seed"]))
+
+
+def facts() -> dict[str, Facts]:
+    """What each shipped variant's model.json says of its first seed, by variant."""
+    return {f"{task}{kind}": known[0] for task in TASKS for kind in KINDS if (known := runs(task, kind))}
+
+
+def every() -> list[Facts]:
+    """What the model.json of every shipped network says."""
+    return [one for task in TASKS for kind in KINDS for one in runs(task, kind)]
+
+
+# ---- the card ----------------------------------------------------------------------------------------------------------------------
+
+
+def pairs() -> tuple[Pair, ...]:
+    """The four figures of the title row: size, data, held-out figures beside what is in print, training time of all networks."""
+    known = facts()
+    ours = {task: known[task] for task in TASKS if task in known}
+    if not ours:
+        return ()
+    return (
+        Pair(labels.CARD["parameters"], f"{next(iter(ours.values()))['parameters'] / 1e6:.2f} M", texts.EACH),
+        Pair(labels.CARD["data"], texts.DATA, hint=texts.DATA_HINT),
+        *_measured(ours),
+        about.trained(*every()),
+    )
+
+
+def _measured(ours: Mapping[str, Facts]) -> tuple[Pair, ...]:
+    measured = {task: one["figure"] for task, one in ours.items() if one.get("figure")}
+    if not measured:
+        return ()
+    task = next(iter(measured))
+    head = measured[task]
+    label = filled(texts.STORY_FIGURE, split=head["split"]) if task == "stories" else texts.SHORT_NAMES[task]
+    others = [(name, one) for name, one in measured.items() if name != task]
+    note: str | Text = ""
+    if others:
+        listed = {
+            language: " · ".join(f"{texts.SHORT_NAMES[name][language]} {one['value']:.2f}" for name, one in others)
+            for language in ("en", "zh")
+        }
+        note = filled(texts.OTHERS, figures=listed)
+    return (Pair(label, f"{head['value']:.2f}", note, _why(ours)),)
+
+
+def _why(ours: Mapping[str, Facts]) -> Text | None:
+    """The remark on what is in print; None where no model knows of any."""
+    found = {task: one["published"] for task, one in ours.items() if one.get("published")}
+    tasks = [(texts.SHORT_NAMES[task], one["at_400"]) for task, one in found.items() if "at_400" in one]
+    if not tasks:
+        return None
+    one = next(iter(found.values()))
+    said = [filled(texts.WHY_TASK, task=task, **{name: f"{shares[0]:.2f}" for name, shares in table.items()}) for task, table in tasks]
+    return filled(texts.WHY, source=one["source"], why=one["why"], tasks=_listed(said))
+
+
+def _listed(said: Sequence[Text], english: str = "; ", chinese: str = "；") -> Text:
+    return {"en": english.join(one["en"] for one in said), "zh": chinese.join(one["zh"] for one in said)}
+
+
+def prose() -> dict[str, str]:
+    """The model card in each language; empty where none is shipped. Entries are named by variant: {stories.figure.value}."""
+    minutes = round(sum(one["training_seconds"] for one in every()) / 60)
+    return about.prose(SLUG, {**facts(), "minutes": minutes, "networks": len(every())})
+
+
+# ---- hard things take longer -------------------------------------------------------------------------------------------------------
+
+
+def hardness(task: str, mine: tuple[float, float] | None = None) -> dict[str, object] | None:
+    """Mean ponder against how hard an input of a task is, and who answers rightly; None before it was measured.
+
+    mine: difficulty and N + R of the run in view.
+    """
+    ours = runs(task, "")
+    measured = ours[0].get("figure") if ours else None
+    if not measured:
+        return None
+    ponder = measured.get("ponder_by_facts") or measured.get("ponder_by_difficulty")
+    if not ponder:
+        return None
+    axis, units, one, several = texts.HARD[task]
+    found = effort.levels(ponder, _accuracy(measured, task))
+    names = list(ponder)
+    rivals = [
+        depth.Rival(texts.BRIEF[kind], [share.get(name) for name in names], COLOURS[kind])
+        for kind in KINDS[1:]
+        if (others := runs(task, kind)) and (share := _accuracy(others[0].get("figure") or {}, task))
+    ]
+    drawn = effort.drawn(found, axis=axis, units=units, one=one, several=several, mine=mine, rivals=rivals, ours=texts.BRIEF[""])
+    printed = (ours[0].get("published") or {}).get("ponder")
+    if drawn is None or not printed or task != "stories":
+        return drawn
+    more = filled(texts.ON_BABI, figures=" · ".join(f"{value:g}" for value in printed))
+    said = drawn["sentence"]
+    assert isinstance(said, dict)
+    return {**drawn, "sentence": {"en": f"{said['en']} {more['en']}", "zh": f"{said['zh']}{more['zh']}"}}
+
+
+def _accuracy(measured: Mapping[str, Any], task: str) -> dict[str, float]:
+    """The share of right answers by level of difficulty; empty where a task's levels were not counted."""
+    if task == "stories":
+        return dict(measured.get("accuracy_by_facts", {}))
+    if task == "addition":  # measured by length, while the levels are carries
+        return {}
+    return {size: float(one["sequences"]) for size, one in measured.get("by_length", {}).items()}
+
+
+# ---- what it is compared with ------------------------------------------------------------------------------------------------------
+
+
+def longer() -> dict[str, object] | None:
+    """Answers at the lengths of training and at 40 characters, every seed of every network; None before anything was measured."""
+    found = {task: {kind: [one for one in runs(task, kind) if one.get("figure")] for kind in KINDS} for task in LETTERED}
+    found = {task: kinds for task, kinds in found.items() if any(kinds.values())}
+    if not found:
+        return None
+    return figure.value(
+        lengths.lengths(
+            [(texts.SHORT_NAMES[task], [*_runs(kinds), *_in_print(kinds)]) for task, kinds in found.items()],
+            rows=(texts.CHARACTERS, texts.WHOLE),
+            ticks=(texts.TRAINED_AT, {"en": "40", "zh": "40"}, {"en": "400", "zh": "400"}),
+        ),
+        title=texts.LENGTHS,
+        units=texts.LENGTHS_UNITS,
+        sentence=longer_sentence(found),
+        legend=[
+            *(figure.Mark(texts.NETWORKS[kind], COLOURS[kind]) for kind in KINDS if any(kinds[kind] for kinds in found.values())),
+            figure.Mark(texts.PRINTED, "var(--ink3)", dashed=True),
+        ],
+        table=figure.Table(texts.COLUMNS, _rows(found)),
+        height=330,
+        name="longer-than-trained",
+    )
+
+
+def _runs(kinds: Mapping[str, Sequence[Facts]]) -> list[lengths.Run]:
+    made = []
+    for kind in reversed(KINDS):  # ours last, so that it lies on top
+        for one in kinds[kind]:
+            near, far = one["figure"], one.get("longer") or {}
+            name = {language: f"{texts.BRIEF[kind][language]}, {one['seed']}" for language in ("en", "zh")}
+            made.append(lengths.Run(name, COLOURS[kind], (near["value"], far.get("value")), (near.get("sequences"), far.get("sequences"))))
+    return made
+
+
+def _in_print(kinds: Mapping[str, Sequence[Facts]]) -> list[lengths.Run]:
+    table = next(((one.get("published") or {}).get("at_400") for ones in kinds.values() for one in ones), None) or {}
+    return [
+        lengths.Run(texts.BRIEF[kind], COLOURS[kind], (None, table[name][0]), (None, table[name][1]), printed=True)
+        for kind, name in NETWORKS_IN_PRINT.items()
+        if name in table
+    ]
+
+
+def _rows(found: Mapping[str, Mapping[str, Sequence[Facts]]]) -> list[tuple[str | float | None, ...]]:
+    rows: list[tuple[str | float | None, ...]] = []
+    for task, kinds in found.items():
+        for kind in KINDS:
+            for one in kinds[kind]:
+                near, far = one["figure"], one.get("longer") or {}
+                rows.append(
+                    (
+                        task,
+                        texts.BRIEF[kind]["en"],
+                        str(one["seed"]),
+                        near["value"],
+                        near.get("sequences"),
+                        far.get("value"),
+                        far.get("sequences"),
+                        near.get("ponder"),
+                    )
+                )
+    return rows
+
+
+def longer_sentence(found: Mapping[str, Mapping[str, Sequence[Facts]]]) -> Text:
+    """Characters at length 40, the mean over seeds of each network, in words; and in how many tasks ours leads, as it does in print."""
+    said, leads, compared = [], 0, 0
+    for task, kinds in found.items():
+        means = {
+            kind: sum(shares) / len(shares)
+            for kind in KINDS
+            if (shares := [one["longer"]["value"] for one in kinds[kind] if one.get("longer")])
+        }
+        if not means:
+            continue
+        parts = [filled(texts.SHARE, network=texts.BRIEF[kind], share=f"{share:.2f}") for kind, share in means.items()]
+        said.append(filled(texts.AT_TWICE, task=texts.SHORT_NAMES[task], shares=_listed(parts, ", ", "，")))
+        if "" in means and "_ordinary" in means:
+            compared += 1
+            leads += means[""] > means["_ordinary"]
+    order = filled(texts.SAME_ORDER, n=leads, of=compared) if compared else {"en": "", "zh": ""}
+    made = filled(texts.SAYS, tasks=_listed(said), order=order)
+    return {language: text.strip() for language, text in made.items()}
+
+
+# ---- training ----------------------------------------------------------------------------------------------------------------------
+
+
+def curves() -> dict[str, object] | None:
+    """Held-out errors over training of the networks that are compared on stories, or None where no log is shipped. Slow at first."""
+    known = facts()
+    logs = {kind: log for kind in KINDS if f"stories{kind}" in known and (log := about.log(SLUG, f"stories{kind}"))}
+    if not logs:
+        return None
+    from explorer.figures import curve
+
+    lines = [
+        curve.Line(
+            texts.BRIEF[kind]["en"],
+            [line["step"] * known[f"stories{kind}"]["recipe"]["batch"] for line in log],
+            [line["validation"] for line in log],
+            COLOURS[kind],
+        )
+        for kind, log in logs.items()
+    ]
+    said = [
+        filled(texts.CURVE_EACH, name=texts.BRIEF[kind], share=f"{100 * line.y[-1]:.1f} %") for kind, line in zip(logs, lines, strict=True)
+    ]
+    return figure.value(
+        {language: curve.compared(lines, axes=(texts.SEEN[language], texts.WRONG[language])) for language in ("en", "zh")},
+        title=labels.CARD["curve"],
+        units=texts.CURVE_UNITS,
+        sentence=filled(texts.CURVE_SAYS, inputs=f"{max(round(line.x[-1]) for line in lines):,}", figures=_listed(said, ", ", "，")),
+        legend=[figure.Mark(texts.NETWORKS[kind], COLOURS[kind]) for kind in logs],
+        table=figure.Table(
+            ({"en": "network", "zh": "网络"}, texts.SEEN, texts.WRONG),
+            [(line.name, round(x), round(y, 4)) for line in lines for x, y in zip(line.x, line.y, strict=True)],
+        ),
+        name="universal-training",
+    )

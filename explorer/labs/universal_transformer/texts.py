@@ -1,0 +1,328 @@
+"""The lab of the Universal Transformer in words, English and Chinese, and its guided steps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+Text = Mapping[str, str]
+
+
+def _(en: str, zh: str) -> Text:
+    return MappingProxyType({"en": en, "zh": zh})
+
+
+TITLE: Final = _("Universal Transformer", "通用 Transformer")
+SHORT: Final = _("Universal", "通用")
+LINE: Final = _(
+    "One block is used again and again; every position decides for itself when it has thought enough.",
+    "同一个块反复使用；每个位置自己决定何时想够了。",
+)
+CARD: Final = _("One block, used until\neach position\nhas thought enough.", "同一个块反复用，\n直到每个位置\n都想够了。")
+KICKER: Final = _("Dehghani et al., 2019 · arXiv 1807.03819", "Dehghani 等，2019 · arXiv 1807.03819")
+EQUATION: Final = "u = s + P + T{sub:t};  s ← FFN(u + softmax({query:Q}{key:K}{sup:⊤}/{root:d_k}) {value:V})"
+SPOKEN: Final = _(
+    "u is the state s plus the signal P of the place plus the signal T t of the step; s becomes the feed-forward layer of u plus "
+    "attention of u to itself, with Q, K and V made of u; over and over, for steps t from 1 to N, where N is each position's own; layer "
+    "norms are left out",
+    "u 等于状态 s 加位置信号 P 加步信号 T t；s 更新为前馈层作用于 u 加上 u 的自注意力，Q、K、V 都由 u 算出；如此反复，步 t 从 1 到 N，"
+    "每个位置有自己的 N；此处略去层归一化",
+)
+
+# ---- the input ---------------------------------------------------------------------------------------------------------------------
+
+BAR: Final[Mapping[str, Text]] = MappingProxyType({"region": _("A story, a sum or a word", "故事、算式或单词")})
+TASKS: Final[Mapping[str, Text]] = MappingProxyType(
+    {
+        "stories": _("Story and question", "故事与问题"),
+        "addition": _("Sum", "加法"),
+        "reverse": _("Reverse a word", "倒写单词"),
+        "copy": _("Copy a word", "抄写单词"),
+    }
+)
+PROMPTS: Final[Mapping[str, Text]] = MappingProxyType(
+    {
+        "stories": _("A story, one sentence after the other, and a question", "一个故事，一句接一句，再加一个问题"),
+        "addition": _("Two numbers to add", "两个要相加的数"),
+        "reverse": _("Letters to write backwards", "要倒着写的字母"),
+        "copy": _("Letters to write again", "要抄写的字母"),
+    }
+)
+HINTS: Final[Mapping[str, Text]] = MappingProxyType(
+    {
+        "stories": _(
+            "Up to {facts} sentences: somebody went to the …, took the …, put the … in the …. Then ask: where is …?",
+            "最多 {facts} 句：somebody went to the …、took the …、put the … in the …。然后提问：where is …?",
+        ),
+        "addition": _(
+            "Numbers of up to {digits} digits; training saw up to 9.",
+            "每个数最多 {digits} 位；训练时最多 9 位。",
+        ),
+        "reverse": _("a to z, up to {letters} letters; training saw up to 20.", "a 到 z，最多 {letters} 个字母；训练时最多 20 个。"),
+        "copy": _("a to z, up to {letters} letters; training saw up to 20.", "a 到 z，最多 {letters} 个字母；训练时最多 20 个。"),
+    }
+)
+GROUPS: Final[Mapping[str, Text]] = MappingProxyType(
+    {
+        "people": _("people", "人"),
+        "verbs": _("what they do", "动作"),
+        "places": _("places", "地点"),
+        "things": _("things", "物品"),
+        "containers": _("containers", "容器"),
+        "asking": _("to ask", "提问"),
+    }
+)
+EXAMPLES: Final[tuple[Text, ...]] = (
+    _("Three facts: a key in a basket that is carried", "三个事实：钥匙在被拿走的篮子里"),
+    _("One fact: she went twice", "一个事实：她去了两处"),
+    _("Nobody knows", "没有人知道"),
+    _("A sum whose carry runs all the way", "进位一路传到头的加法"),
+    _("A word backwards", "倒写一个单词"),
+    _("A word copied", "抄写一个单词"),
+)
+NOBODY: Final = _("nobody knows", "nobody（无人知道）")
+
+ORDINARY: Final = _("ordinary Transformer", "普通 Transformer")
+FIXED: Final = _("four steps everywhere", "处处四步")
+BESIDE: Final[Mapping[str, Text]] = MappingProxyType({"ordinary": ORDINARY, "fixed": FIXED})
+BEYOND: Final = _(
+    "Longer than anything in training, {limit} {what} at most: expect mistakes.",
+    "比训练时见过的都长（最多 {limit} {what}），可能出错。",
+)
+DIGITS: Final = _("digits", "位")
+LETTERS: Final = _("letters", "个字母")
+
+# ---- the mechanism -----------------------------------------------------------------------------------------------------------------
+
+PONDER: Final[Mapping[str, Text]] = MappingProxyType(
+    {
+        "region": _("How long each position thinks", "每个位置想多久"),
+        "step": _("step", "步"),
+        "question": _("Who may stop, and who thinks on?", "谁可以停下，谁继续想？"),
+        "empty": _("Ask something above, or begin with one of the examples.", "在上方提问，或从一个例子开始。"),
+    }
+)
+AXIS: Final = _("position", "位置")
+PLACE: Final = _("position", "位置")
+STEP: Final = _("{n} step", "{n} 步")
+STEPS_OF: Final = _("{n} steps", "{n} 步")
+SIGNAL: Final = _("without the step signal", "去掉步信号")
+
+KIND: Final = _("Self-attention, step by step", "逐步的自注意力")
+ROLES: Final[Mapping[str, Text]] = MappingProxyType({"stories": _("sentences", "句子"), "": _("characters", "字符")})
+QUESTIONS: Final[Mapping[str, Text]] = MappingProxyType(
+    {
+        "stories": _("Which sentence does each sentence look at, at this step?", "在这一步，每个句子看向哪个句子？"),
+        "": _("Which character does each place look at, at this step?", "在这一步，每个位置看向哪个字符？"),
+    }
+)
+NO_ATTENTION: Final = _("Attention of every step and head comes with the first answer.", "有了第一个答案，就能看到每一步、每个头的注意力。")
+JOBS: Final[Mapping[str, Text]] = MappingProxyType(
+    {
+        "previous": _("the position before", "前一个位置"),
+        "next": _("the position after", "后一个位置"),
+        "itself": _("the position itself", "自身"),
+        "first": _("the first position", "第一个位置"),
+        "last": _("the last position", "最后一个位置"),
+    }
+)
+
+RETHINK: Final[Mapping[str, Text]] = MappingProxyType(
+    {
+        "limit": _("Steps at most, M", "最多步数 M"),
+        "forced": _("Every position takes exactly", "每个位置恰好走"),
+        "told": _("Step signal", "步信号"),
+    }
+)
+
+# ---- hard things take longer -------------------------------------------------------------------------------------------------------
+
+HARD: Final[Mapping[str, tuple[Text, Text, Text, Text]]] = MappingProxyType(
+    {  # the axis, what was measured, one, several
+        "stories": (
+            _("facts that the answer needs", "答案需要的事实数"),
+            _("held-out stories, ponder of the question", "留出的故事，问题处的思考代价"),
+            _("{n} fact", "{n} 个事实"),
+            _("{n} facts", "{n} 个事实"),
+        ),
+        "addition": (
+            _("carries", "进位数"),
+            _("held-out sums, mean ponder of the answer", "留出的算式，答案处的平均思考代价"),
+            _("{n} carry", "{n} 次进位"),
+            _("{n} carries", "{n} 次进位"),
+        ),
+        "reverse": (
+            _("letters", "字母数"),
+            _("held-out words, mean ponder of the answer", "留出的单词，答案处的平均思考代价"),
+            _("{n} letter", "{n} 个字母"),
+            _("{n} letters", "{n} 个字母"),
+        ),
+        "copy": (
+            _("letters", "字母数"),
+            _("held-out words, mean ponder of the answer", "留出的单词，答案处的平均思考代价"),
+            _("{n} letter", "{n} 个字母"),
+            _("{n} letters", "{n} 个字母"),
+        ),
+    }
+)
+ON_BABI: Final = _("Published on bAbI, per question: {figures}.", "论文在 bAbI 上的平均思考步数：{figures}。")
+
+# ---- what it is compared with ------------------------------------------------------------------------------------------------------
+
+LENGTHS: Final = _("Twice as long as in training", "长度是训练时的两倍")
+LENGTHS_UNITS: Final = _("share of the answers that is right; a line for each seed", "答对的比例；每个随机种子一条线")
+SHORT_NAMES: Final[Mapping[str, Text]] = MappingProxyType(
+    {"reverse": _("reverse", "倒写"), "addition": _("addition", "加法"), "copy": _("copy", "抄写"), "stories": _("stories", "故事")}
+)
+CHARACTERS: Final = _("characters", "字符")
+WHOLE: Final = _("whole answers", "整个答案")
+TRAINED_AT: Final = _("≤ 20", "≤ 20")
+NETWORKS: Final[Mapping[str, Text]] = MappingProxyType(
+    {
+        "": _("Universal Transformer, each position stops by itself", "通用 Transformer，各位置自己停止"),
+        "_fixed": _("the same block, four steps everywhere", "同样的块，处处四步"),
+        "_ordinary": _("ordinary Transformer of the same size", "同等大小的普通 Transformer"),
+    }
+)
+BRIEF: Final[Mapping[str, Text]] = MappingProxyType(
+    {"": _("Universal", "通用"), "_fixed": _("four steps", "四步"), "_ordinary": _("ordinary", "普通")}
+)
+PRINTED: Final = _("published, at 400, after training up to 40", "发表值：训练到 40，测试 400")
+COLUMNS: Final[tuple[Text, ...]] = (
+    _("task", "任务"),
+    _("network", "网络"),
+    _("seed", "种子"),
+    _("characters, ≤ 20", "字符，≤ 20"),
+    _("whole, ≤ 20", "整个，≤ 20"),
+    _("characters, 40", "字符，40"),
+    _("whole, 40", "整个，40"),
+    _("mean N + R", "N + R 均值"),
+)
+AT_TWICE: Final = _("{task}: {shares}", "{task}：{shares}")
+SHARE: Final = _("{network} {share}", "{network} {share}")
+SAYS: Final = _(
+    "At 40 characters, means over seeds: {tasks}. {order}",
+    "长度 40，各种子平均：{tasks}。{order}",
+)
+SAME_ORDER: Final = _(
+    "In print, at 400 characters, the Universal Transformer leads in all three; here it leads in {n} of {of}.",
+    "论文在长度 400 上，通用 Transformer 三项全部领先；这里在 {of} 项中领先 {n} 项。",
+)
+
+# ---- the card ----------------------------------------------------------------------------------------------------------------------
+
+DATA: Final = _("made by a generator", "由生成器产生")
+DATA_HINT: Final = _(
+    "Apache-2.0: stories, words and sums are made by seeded code of this project, and so are these weights",
+    "Apache-2.0：故事、单词与算式由本项目的代码按种子生成，权重亦同",
+)
+EACH: Final = _("each", "各")
+STORY_FIGURE: Final = _("stories, {split}", "故事，{split}")
+OTHERS: Final = _("characters: {figures}", "字符：{figures}")
+WHY: Final = _(
+    "{source} has no figure that this one could be held against. {why} In print, at 400 characters: {tasks}.",
+    "{source} 没有可直接比较的数字。{why}论文中长度 400 的结果：{tasks}。",
+)
+WHY_TASK: Final = _("{task} {universal}, ordinary Transformer {transformer}", "{task} {universal}，普通 Transformer {transformer}")
+
+CURVE_UNITS: Final = _("share of held-out answers that is wrong, lower is better", "留出答案中答错的比例，越低越好")
+CURVE_SAYS: Final = _(
+    "After {inputs} inputs seen, the same number by each: {figures}.",
+    "各看过 {inputs} 个输入之后：{figures}。",
+)
+CURVE_EACH: Final = _("{name} {share} wrong", "{name} 错 {share}")
+SEEN: Final = _("inputs seen", "看过的输入")
+WRONG: Final = _("wrong", "答错")
+
+NOTES: Final[tuple[Text, ...]] = (
+    _(
+        "Attention is drawn for every step; a position that has stopped asks nothing any more, so its row is grey. It can still be looked "
+        "at.",
+        "每一步的注意力都画出；已停止的位置不再提问，所以它那一行是灰色。它仍可被看到。",
+    ),
+    _(
+        "“If all stopped now” runs the network once more with that many steps at most; the remainder then takes what is left.",
+        "“若此刻全部停止”是让网络最多走这么多步再运行一次，余量取剩下的部分。",
+    ),
+    _(
+        "Time in the panel is that of the held-out inputs as one batch, stopped positions not computed.",
+        "面板中的时间是留出输入作为一批的用时，已停止的位置不再计算。",
+    ),
+    _(
+        "One stack reads the input and fills all places of the answer at once; the paper has an encoder and a decoder.",
+        "这里由同一个栈读入输入并同时填写答案的所有位置；论文用编码器和解码器。",
+    ),
+)
+NOTES_LABEL: Final = _("Small print", "说明")
+
+# The guided steps: (key, title, what to say). Their inputs and views stand in views.py, which finds telling positions in the stored run.
+STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
+    (
+        "block",
+        _("One block, again and again", "同一个块，反复使用"),
+        _(
+            "A Transformer has a stack of layers, each with weights of its own. This one has a single block, used step after step on all "
+            "positions at once: the sentences of a story and its question. Scrub, and read what it would answer if it stopped now.",
+            "普通 Transformer 是一叠各有权重的层。这里只有一个块，一步一步作用于所有位置：故事的句子和问题。"
+            "拖动步数，看若此刻停下，它会怎么回答。",
+        ),
+    ),
+    (
+        "halting",
+        _("When is it enough?", "何时算够？"),
+        _(
+            "After each step a unit says how likely it is to stop, h. The sum grows to 1 − ε; what is left of 1 is the remainder R. "
+            "What comes out is the mean of the states, weighted by these very numbers. The cost N + R keeps it from thinking for ever.",
+            "每走一步，一个单元给出停止的概率 h。h 累加到 1 − ε 为止，离 1 还差的是余量 R。输出是各步状态按这些数的加权平均。"
+            "代价 N + R 使它不会一直想下去。",
+        ),
+    ),
+    (
+        "stopped",
+        _("Each stops by itself", "各自停止"),
+        _(
+            "Depth is chosen by every position for itself. One that has stopped is copied on: its row is grey in the attention view, "
+            "nothing of it is computed, yet the question can still look at it. Thinking only where it is needed saves time.",
+            "每个位置自己选择深度。停下的位置原样抄到下一步：它在注意力图中的那一行是灰色，不再计算，但问题仍可看向它。"
+            "只在需要的地方想，就省下时间。",
+        ),
+    ),
+    (
+        "signal",
+        _("A place and a step", "位置与步"),
+        _(
+            "The block is the same every time, so each step is told which one it is: sinusoids of the step are added beside those of the "
+            "place. Here that signal is off. The panel says what it does to this story and to held-out ones.",
+            "每次都是同一个块，所以要告诉它现在是第几步：除了位置的正弦信号，还加上步的正弦信号。这里关掉了步信号；"
+            "面板显示它对这个故事和留出故事的影响。",
+        ),
+    ),
+    (
+        "facts",
+        _("A question that needs one fact", "只需一个事实的问题"),
+        _(
+            "Where she went last is enough: a single fact, the ringed sentence. The figure of held-out stories says what a second and a "
+            "third fact cost; the diamond is this story, and the first story needs three.",
+            "她最后去了哪里就够了：只需一个事实，即圈出的句子。留出故事的图说明第二、第三个事实要多花多少；菱形就是这个故事，而第一个故事需要三个事实。",
+        ),
+    ),
+    (
+        "carries",
+        _("A carry that runs", "一路传递的进位"),
+        _(
+            "95,678 + 4,322: the last digits give a carry, and it runs through every column. All digits of the answer are filled in at "
+            "once, so what runs from column to column has to do so in steps. Which digits think longest?",
+            "95,678 + 4,322：末位产生进位，一路传过每一列。答案的所有数字同时填写，要逐列传递的东西只能一步一步传。哪些数字想得最久？",
+        ),
+    ),
+    (
+        "forced",
+        _("No time to think", "不给时间想"),
+        _(
+            "The sum again, and every position gets one step and no more. The table says what becomes of this answer and of held-out ones. "
+            "Give back steps one by one: how many does the answer need?",
+            "还是那个算式，每个位置只给一步。表中显示这个答案和留出答案变成什么样。再一步步还给它：答案需要几步？",
+        ),
+    ),
+)

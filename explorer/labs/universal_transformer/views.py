@@ -1,0 +1,255 @@
+"""From what the Universal Transformer explains to what the widgets draw: pure functions of records, no model and no Gradio."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.figures import attention, ponder
+from explorer.figures import bertviz as drawing
+from explorer.figures.attention import Kind
+from explorer.lab import GuidedStep, Thumbnail
+from explorer.labels import filled
+from explorer.labs import pondering
+from explorer.labs.pondering import Run, query, spelled
+from explorer.labs.universal_transformer import about, texts
+from explorer.widgets import asker, rethink
+from models import stored
+from models.universal_transformer.records import (
+    EPSILON,
+    EXAMPLES,
+    LIMIT,
+    MAX_BIAS,
+    MAX_CHARACTERS,
+    MAX_DIGITS,
+    MAX_EPSILON,
+    MAX_FACTS,
+    MAX_LETTERS,
+    MAX_LIMIT,
+    TASKS,
+    Explanation,
+    Request,
+)
+from models.universal_transformer.vocabulary import CONTAINERS, NOBODY, PEOPLE, PLACES, THINGS
+
+Text = Mapping[str, str]
+Value = dict[str, object]
+Array = NDArray[np.float32]
+
+ASSETS = Path(__file__).parents[3] / "assets" / "universal_transformer"
+LETTERS, DIGITS = 20, 9  # of the longest word, and the longest number, in training
+LIMITS = rethink.Limits(
+    max_epsilon=MAX_EPSILON,
+    max_limit=MAX_LIMIT,
+    max_bias=MAX_BIAS,
+    most_forced=MAX_LIMIT,
+    trained=dict.fromkeys(TASKS, LIMIT),
+    epsilon=EPSILON,
+)
+
+
+@cache
+def first() -> pondering.Stored[Request, Explanation] | None:
+    """The stored first example, or None where none is shipped."""
+    path = ASSETS / "first.npz"
+    if not path.exists():
+        return None
+    seen, milliseconds, device = stored.load(path, Explanation)
+    return pondering.Stored(EXAMPLES[0], seen, milliseconds, device)
+
+
+def say(task: str, answer: str) -> str | Text:
+    """An answer as a visitor reads it."""
+    return texts.NOBODY if task == "stories" and answer == NOBODY else answer
+
+
+WORDS = pondering.Words(texts.PLACE, texts.STEP, texts.STEPS_OF, texts.SIGNAL, say)
+
+
+# ---- the input bar -----------------------------------------------------------------------------------------------------------------
+
+
+def tasks() -> tuple[asker.Task, ...]:
+    """What a visitor may give, stories first."""
+    given: dict[str, tuple[str, int]] = {  # an example inside the empty line, and the characters that it holds
+        "stories": (EXAMPLES[0].text, MAX_CHARACTERS),
+        "addition": ("478+256", 2 * MAX_DIGITS + 8),
+        "reverse": ("transformer", MAX_LETTERS),
+        "copy": ("universal", MAX_LETTERS),
+    }
+    hints = {task: filled(hint, facts=MAX_FACTS, digits=MAX_DIGITS, letters=MAX_LETTERS) for task, hint in texts.HINTS.items()}
+    return tuple(
+        asker.Task(
+            key=task,
+            label=texts.TASKS[task],
+            prompt=texts.PROMPTS[task],
+            placeholder=placeholder,
+            keyboard="story" if task == "stories" else "sum" if task == "addition" else "letters",
+            hint=hints[task],
+            most=most,
+            question=EXAMPLES[0].question if task == "stories" else "",
+        )
+        for task, (placeholder, most) in given.items()
+    )
+
+
+def vocabulary() -> tuple[asker.Group, ...]:
+    """All words that the network knows, as they are put into a story."""
+    return (
+        asker.Group(texts.GROUPS["people"], PEOPLE),
+        asker.Group(texts.GROUPS["verbs"], ("went to", "took", "put", "in")),
+        asker.Group(texts.GROUPS["places"], PLACES, "the"),
+        asker.Group(texts.GROUPS["things"], THINGS, "the"),
+        asker.Group(texts.GROUPS["containers"], CONTAINERS, "the"),
+        asker.Group(texts.GROUPS["asking"], ("where is",)),
+    )
+
+
+def examples() -> list[Value]:
+    """What the input bar offers to begin with."""
+    return [
+        {**spelled(request), "query": query(request), "title": dict(title)} for request, title in zip(EXAMPLES, texts.EXAMPLES, strict=True)
+    ]
+
+
+def warning(request: Request) -> Text | None:
+    """What to say of an input that is longer than any in training; None for others."""
+    if request.task == "addition":
+        longest = max((len(number.strip().lstrip("0")) for number in request.text.replace("=", "").split("+")), default=0)
+        return filled(texts.BEYOND, limit=DIGITS, what=texts.DIGITS) if longest > DIGITS else None
+    if request.task in {"reverse", "copy"} and len("".join(request.text.split())) > LETTERS:
+        return filled(texts.BEYOND, limit=LETTERS, what=texts.LETTERS)
+    return None
+
+
+# ---- the views ---------------------------------------------------------------------------------------------------------------------
+
+
+def draw(seen: Explanation, request: Request, run: Run) -> tuple[Value, Value, Value, Value]:
+    """What the input bar, the steps, the attention view and the figure of difficulty draw of a run."""
+    beside = [asker.Beside(texts.BESIDE[other.variant], say(request.task, other.answer), other.right) for other in seen.beside]
+    bar = pondering.bar(seen, request, run, WORDS, beside, warning(request))
+    return bar, thinking(seen, request, run.state), heads(seen, request, run.state), hard(seen, request)
+
+
+def thinking(seen: Explanation, request: Request, state: str) -> Value:
+    """How long each position thought, and what it made of it."""
+    return ponder.value(
+        state=state,
+        query=query(request),
+        axis=texts.AXIS,
+        positions=seen.positions,
+        wanted=seen.wanted,
+        marks=seen.facts,
+        steps=seen.steps,
+        remainder=seen.remainder,
+        halting=seen.halting,
+        weights=seen.weights,
+        totals=seen.totals,
+        distance=seen.distance,
+        stopped=[say(request.task, answer) for answer in seen.stopped],
+        answer=say(request.task, seen.answer),
+        expected=say(request.task, seen.expected),
+        threshold=seen.threshold,
+        limit=seen.limit,
+        forced=request.forced,
+        pick=longest(seen),
+    )
+
+
+def longest(seen: Explanation) -> int:
+    """The position of the answer that thought longest."""
+    return max(seen.wanted, key=lambda i: float(seen.steps[i] + seen.remainder[i]))
+
+
+def telling(seen: Explanation) -> tuple[int, int, int, int]:
+    """(step, head, row, column), all from 0: where the position that thought longest looks most at what its answer needs."""
+    row = longest(seen)
+    columns = [i for i in (seen.facts or range(len(seen.positions))) if i != row and i not in seen.wanted] or list(
+        range(len(seen.positions))
+    )
+    looks = seen.attention[: int(seen.steps[row]), :, row][:, :, columns]
+    step, head, column = np.unravel_index(int(looks.argmax()), looks.shape)
+    return int(step), int(head), row, columns[int(column)]
+
+
+def kind(seen: Explanation, task: str) -> Kind:
+    """The attention of all steps and heads."""
+    sort = "stories" if task == "stories" else ""
+    return Kind(
+        "self",
+        texts.KIND,
+        seen.attention,
+        seen.positions,
+        seen.positions,
+        question=texts.QUESTIONS[sort],
+        roles=(texts.ROLES[sort], texts.ROLES[sort]),
+        axis="step",
+        taken=[int(n) for n in seen.steps],
+        spaced=task == "stories",
+    )
+
+
+def heads(seen: Explanation, request: Request, state: str) -> Value:
+    """What the attention view draws."""
+    step, head, row, column = telling(seen)
+    place = {"kind": "self", "layer": step, "head": head, "row": row, "col": column}
+    made = attention.value([kind(seen, request.task)], pick=place, state=state, silences=False)
+    jobs = made["jobs"]
+    assert isinstance(jobs, list)
+    return {**made, "jobs": [{**job, "name": dict(texts.JOBS[job["job"]])} for job in jobs]}
+
+
+def bertviz(seen: Explanation) -> drawing.Attention:
+    """The same attention as bertviz shows it; what has stopped asks nothing."""
+    asks = np.arange(len(seen.attention))[:, None] < seen.steps
+    weights: Array = seen.attention * asks[:, None, :, None].astype(np.float32)
+    return drawing.Attention("self", texts.KIND, weights, seen.positions, seen.positions)
+
+
+def hard(seen: Explanation, request: Request) -> Value:
+    """Hard things take longer, with the run in view; {} before anything was measured."""
+    return about.hardness(request.task, (float(seen.difficulty), seen.ponder_of_answer)) or {}
+
+
+# ---- the family map and the guided steps -------------------------------------------------------------------------------------------
+
+
+def thumbnail() -> Thumbnail | None:
+    """How much of each sentence of the first story arrives at each through all steps, for the family map; at its question, the most."""
+    kept = first()
+    if kept is None:
+        return None
+    seen = kept.seen
+    arrives = attention.rollout(replace(kind(seen, kept.request.task), weights=bertviz(seen).weights, taken=None))
+    row = longest(seen)
+    columns = [i for i in range(len(seen.positions)) if i != row]
+    return Thumbnail(np.clip(arrives, 0, 1), pick=(row, max(columns, key=lambda column: float(arrives[row, column]))))
+
+
+def steps() -> tuple[GuidedStep, ...]:
+    """The guided steps: inputs as permalinks, views that show what these runs have to tell."""
+    kept = first()
+    start, one_fact, carry = EXAMPLES[0], EXAMPLES[1], EXAMPLES[3]
+    question, alone, head = start.text.count("."), 2, 0  # the step at which one position alone goes on, and a head that it asks with
+    if kept is not None:
+        question, alone = longest(kept.seen), min(int(np.sort(kept.seen.steps)[-2]) + 1, int(kept.seen.steps.max()))
+        head = telling(kept.seen)[1]
+    here = {"pos": str(question)}
+    width = max(len(number) for number in carry.text.split("+"))
+    ends = {"pos": str(2 * width + 2)}  # the first digit of the answer, where the carry ends
+    shown: dict[str, tuple[str, Mapping[str, str]]] = {
+        "block": ("", {**here, "step": "1"}),
+        "halting": ("", here),
+        "stopped": ("", {**here, "step": str(alone), "kind": "self", "head": f"{alone}.{head + 1}"}),
+        "signal": (query(replace(start, told=False)), here),
+        "facts": (query(one_fact), {"pos": str(one_fact.text.count("."))}),
+        "carries": (query(carry), {**ends, "step": "1"}),
+        "forced": (query(replace(carry, forced=1)), ends),
+    }
+    return tuple(GuidedStep(title, said, *shown[key]) for key, title, said in texts.STEPS)

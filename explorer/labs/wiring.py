@@ -1,0 +1,50 @@
+"""What the pages of all labs do alike when a visitor wishes for something."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable
+from types import MappingProxyType
+from typing import Any, Final, TypeVar
+
+import gradio as gr
+
+from explorer.widgets.newest import Newest
+
+Update = TypeVar("Update")
+Handler = Callable[[gr.EventData, gr.Request], AsyncGenerator[Update, None]]
+
+# How every event of a page is listened to. None passes by the queue: Gradio sends such events to an address that is shut here.
+HOW: Final[MappingProxyType[str, Any]] = MappingProxyType(
+    {"show_progress": "hidden", "trigger_mode": "multiple", "api_visibility": "private"}
+)
+
+
+def session(caller: gr.Request) -> str:
+    """What tells one open page from another; "" where nothing does."""
+    return str(caller.session_hash or "")
+
+
+def whole(value: object) -> int:
+    """A whole number that came as JSON. TypeError for anything else."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TypeError(f"{value!r} is no whole number")
+    return value
+
+
+def following(newest: Newest, updates: Callable[[Any, str], AsyncGenerator[Update, None]]) -> Handler[Update]:
+    """An event handler: what `updates` makes of the event's detail and the page's session, until a newer wish of that page comes."""
+
+    async def handler(event: gr.EventData, caller: gr.Request) -> AsyncGenerator[Update, None]:
+        page = session(caller)
+        followed = newest.follow(page, updates(event._data, page), _unchanged)
+        try:
+            async for update in followed:
+                yield update
+        finally:
+            await followed.aclose()
+
+    return handler
+
+
+def _unchanged(update: Any) -> Any:
+    return tuple(gr.skip() for _ in update) if isinstance(update, tuple) else gr.skip()

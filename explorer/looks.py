@@ -1,0 +1,82 @@
+"""Exact rows of maps that are too large to send whole: a page sends the map pooled, and rows are asked for as somebody looks at them.
+
+A look answers without a forward pass, from what the run left (its queries and keys). Its address is unchanging: what it answers follows
+from the digest of what it was made of.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+CAPACITY = 256 << 20  # bytes that all looks together may hold
+ROWS = 256  # rows of one answer at most
+LEVELS = 65_535  # weights travel as 16 bits: value = raw / 65,535
+
+Array = NDArray[np.float32]
+Rows = Callable[[int, int, range], Array]
+
+
+@dataclass(frozen=True)
+class Look:
+    """Where exact rows come from. rows(layer, head, which) -> (row, key) in [0, 1]; it may run in any thread.
+
+    layers, heads, queries: how many of each there are. size: bytes that it holds on to.
+    """
+
+    rows: Rows
+    layers: int
+    heads: int
+    queries: int
+    size: int
+
+    def answer(self, layer: int, head: int, first: int, count: int) -> bytes | None:
+        """Rows as 16-bit numbers, little-endian, row after row; None where there is no such layer, head or row, or too many are wanted."""
+        if not (0 <= layer < self.layers and 0 <= head < self.heads and 0 <= first < self.queries and 1 <= count <= ROWS):
+            return None
+        weights = self.rows(layer, head, range(first, min(self.queries, first + count)))
+        return bytes(np.rint(np.clip(weights, 0, 1) * np.float32(LEVELS)).astype("<u2", order="C").tobytes())
+
+
+class Looks:
+    """Looks by digest, holding at most `capacity` bytes; what was not asked for longest leaves first. Safe from several threads."""
+
+    def __init__(self, capacity: int = CAPACITY) -> None:
+        self.capacity = capacity
+        self._kept: OrderedDict[str, Look] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def put(self, look: Look, made_of: bytes) -> str:
+        """Keeps a look and returns its address, to which the browser adds /layer/head/first/count. made_of: what its answers follow from.
+
+        ValueError where it alone holds more than the capacity.
+        """
+        if look.size > self.capacity:
+            raise ValueError(f"a look that holds {look.size} bytes; the store keeps {self.capacity} in all")
+        digest = hashlib.sha256(made_of).hexdigest()[:32]
+        with self._lock:
+            self._kept[digest] = look
+            self._kept.move_to_end(digest)
+            while sum(one.size for one in self._kept.values()) > self.capacity:
+                self._kept.popitem(last=False)
+        return f"/looks/{digest}"
+
+    def get(self, digest: str) -> Look | None:
+        """The look, or None where it was never kept or has left."""
+        with self._lock:
+            if digest in self._kept:
+                self._kept.move_to_end(digest)
+            return self._kept.get(digest)
+
+
+@cache
+def looks() -> Looks:
+    """The store behind ``/looks/<digest>/<layer>/<head>/<first>/<count>`` of this process."""
+    return Looks()

@@ -1,0 +1,49 @@
+"""What the folded panels of a page share: closed at first, nothing is computed before one is opened. Their script is lib/folded.js.
+
+A panel's value is one JSON object, built with `ready`, `shown` and `refused`:
+
+    state: "ready" | "shown" | "refused"
+    run: the request part of the permalink that was asked about; wish: what was asked beside it, echoed as JSON
+    error: {en, zh} or None; everything else is the panel's own
+
+Its one event, `ask`, brings {"run", "wish"}; `Question.of` reads it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+Text = Mapping[str, str]
+Value = dict[str, object]
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a visitor wants to know: of which run (the request part of its permalink, "" for the first example), and what of it."""
+
+    run: str
+    wish: Any = None
+
+    @classmethod
+    def of(cls, detail: object) -> Question:
+        """Reads the event's detail. Nonsense becomes the first example: it can only come from a made-up request."""
+        given = detail if isinstance(detail, Mapping) else {}
+        run = given.get("run")
+        return cls(run if isinstance(run, str) else "", given.get("wish"))
+
+
+def ready() -> Value:
+    """Closed, and nothing asked."""
+    return {"state": "ready", "run": None, "wish": None, "error": None}
+
+
+def shown(question: Question, **own: object) -> Value:
+    """The answer. own: what this panel draws, as JSON."""
+    return {**ready(), "state": "shown", "run": question.run, "wish": question.wish, **own}
+
+
+def refused(question: Question, error: Text) -> Value:
+    """Why there is no answer, in one sentence."""
+    return {**ready(), "state": "refused", "run": question.run, "wish": question.wish, "error": dict(error)}

@@ -1,0 +1,83 @@
+// A wish of the page on its way: sent to the model or taken from what the server holds ready, stopped, or overtaken by a newer one.
+
+import { bus, onOpen, refuseLink, request } from "./state.js";
+import { isStored, show as showStored, stored } from "./stored.js";
+
+const canonical = (query) => new URLSearchParams(query ?? "").toString();
+
+/**
+ * @param {{emit: {open: Function, stop: Function}, first: string, noLink: {en: string, zh: string}, paint: () => void}} how
+ *   first: the query of the example that the bare address stands for. noLink: why a result without a query has no link.
+ *   paint: called when `pending` or `stopped` changed.
+ */
+export function asking({ emit, first, noLink, paint }) {
+  const home = canonical(first);
+  let pending = null; // the wish under way, until an answer to it arrives
+  let fromStore = false; // a stored result stands here: what an older wish still says on its way is not wanted
+  const self = {
+    stopped: false,
+    get pending() {
+      return pending !== null;
+    },
+
+    /** query: of the wish, where a stored result will do, else null. send: asks the server's model. */
+    begin(query, send) {
+      const before = pending;
+      const wish = {};
+      pending = wish; // a newer wish ends an older one, on the server
+      self.stopped = fromStore = false;
+      bus.fire("asking", true); // the other knobs wait: they belong to the result that is about to leave
+      paint();
+      // While the model is at an older wish, only a wish to the model ends that one for certain.
+      if (query === null || before !== null || !isStored(query)) {
+        send();
+        return;
+      }
+      stored(query).then((values) => {
+        if (pending !== wish) return; // stopped, or a newer wish
+        if (values === null) {
+          send();
+          return;
+        }
+        fromStore = true;
+        showStored(values);
+      });
+    },
+
+    stop() {
+      pending = null;
+      self.stopped = true;
+      bus.fire("asking", false);
+      emit.stop({});
+      paint();
+    },
+
+    /** A value has arrived: is it still wanted? It then stands in the address too. */
+    receive(next) {
+      const unfinished = next.state === "running" || next.state === "waiting";
+      // An event that is overtaken ends by repeating what it said last.
+      if (unfinished && (pending === null || fromStore)) return false;
+      if (!unfinished) {
+        pending = null;
+        self.stopped = false;
+        bus.fire("asking", false);
+      }
+      // The bare address stands for the first example; everything else is written out in it.
+      if (next.query && !unfinished && (canonical(next.query) !== home || request.get())) request.set(next.query);
+      if (!unfinished && next.state !== "refused") refuseLink(next.query ? null : noLink);
+      return true;
+    },
+
+    /** From now on, other states of the page are asked for as links and steps want them; leave() is called before. */
+    follow(leave) {
+      const open = (query) => {
+        leave();
+        self.begin(query, () => emit.open({ query }));
+      };
+      onOpen(open);
+      const linked = request.get();
+      if (linked && linked !== home && pending === null) open(linked);
+    },
+  };
+  return self;
+}

@@ -1,0 +1,104 @@
+// A folded question about the run in view: closed at first. Opening it asks the server, and so does every newer run while it is open.
+
+import { el } from "./dom.js";
+import { onLang, t } from "./lang.js";
+import { bus, request, view } from "./state.js";
+
+const WAITING = { en: "The model is at it …", zh: "模型正在计算……" };
+
+/**
+ * The panel stands in `root`; whether it is open is in the address (`_<key>`). value: {state, run, wish, error, …}, see folded.py.
+ *
+ * @param {{root: HTMLElement, key: string, title: {en: string, zh: string}, head?: Node[], body: Node[], props: {value: any}, watch: Function,
+ *   emit: {ask: (detail: {run: string, wish: any}) => void}, wish?: () => any, draw: (value: any) => void, keep?: number}} how
+ *   head: what stands above the answer, and above a refusal too. body: what stands in the open panel. wish: what is asked beside the run (JSON), null by default; undefined while it is not known yet.
+ *   draw: paints a value whose state is "shown"; called again for another language. keep: how many answers are remembered, 1 by default.
+ * @returns {{ask: () => void, opened: () => boolean}} ask: the wish has changed.
+ */
+export function folded({ root, key, title, head = [], body, props, watch, emit, wish = () => null, draw, keep = 1 }) {
+  const name = el("summary", { class: "tfe-title" });
+  const status = el("p", { class: "tfe-note tfe-folded-status", role: "status" });
+  const error = el("p", { class: "tfe-error", role: "alert", hidden: true });
+  const stage = el("div", { class: "tfe-folded-stage" }, ...body);
+  const inside = el("div", { class: "tfe-folded-body" }, ...head, status, error, stage);
+  const unfold = el("details", { class: "tfe-panel tfe-folded", open: view.get(key) !== null }, name, inside);
+  root.replaceChildren(unfold);
+  let asked = null; // what the server was asked and has not answered, as text
+  let shown = false; // did anything ever stand on the stage?
+  let slow = null;
+  let bring = unfold.open; // a link or a guided step opened it: it comes into view with its first answer
+  const kept = new Map(); // answers by what was asked, the newest last
+
+  const named = (run, what) => JSON.stringify([run, what ?? null]);
+  const wanted = () => named(request.get(), wish());
+
+  function ask() {
+    if (wish() === undefined || wanted() === asked) return;
+    asked = wanted();
+    clearTimeout(slow);
+    slow = setTimeout(() => {
+      stage.classList.toggle("tfe-stale", shown);
+      status.textContent = t(WAITING);
+    }, 150);
+    emit.ask({ run: request.get(), wish: wish() });
+  }
+
+  function settle() {
+    clearTimeout(slow);
+    status.textContent = "";
+    stage.classList.remove("tfe-stale");
+  }
+
+  function paint() {
+    name.textContent = t(title);
+    inside.hidden = !unfold.open; // some readers list what a folded panel holds
+    stage.hidden = !shown;
+    error.hidden = true;
+    if (!unfold.open) return;
+    const newest = props.value ?? { state: "ready" };
+    const value = named(newest.run, newest.wish) === wanted() ? newest : (kept.get(wanted()) ?? newest);
+    const answers = named(value.run, value.wish) === wanted();
+    if (value.state === "shown" && answers) {
+      settle();
+      shown = true;
+      stage.hidden = false;
+      draw(value);
+      if (bring) requestAnimationFrame(() => unfold.scrollIntoView({ block: "start" }));
+      bring = false;
+    } else if (value.state === "refused" && answers) {
+      settle();
+      stage.hidden = true;
+      shown = false;
+      error.textContent = t(value.error);
+      error.hidden = false;
+    } else ask();
+  }
+
+  unfold.addEventListener("toggle", () => {
+    if (unfold.open === !inside.hidden) return;
+    if (!unfold.open) asked = null; // so that opening it again asks again, should no answer have come
+    view.set({ [key]: unfold.open ? "open" : null });
+    paint();
+  });
+  view.on([key], () => {
+    const wantedOpen = view.get(key) !== null;
+    bring = wantedOpen && !unfold.open;
+    unfold.open = wantedOpen;
+    paint();
+  });
+  bus.on("request", paint);
+  onLang(paint);
+  watch("value", () => {
+    const value = props.value ?? {};
+    const name_ = named(value.run, value.wish);
+    if (name_ === asked) asked = null;
+    if (value.state === "shown" && keep > 1) {
+      kept.delete(name_);
+      kept.set(name_, value);
+      if (kept.size > keep) kept.delete(kept.keys().next().value);
+    }
+    paint();
+  });
+  paint();
+  return { ask: () => unfold.open && paint(), opened: () => unfold.open };
+}

@@ -1,0 +1,16 @@
+// Small print at the foot of a page.
+
+import { el } from "./lib/dom.js";
+import { onLang, t } from "./lib/lang.js";
+
+/** props.remarks: [{en, zh}] · props.words: what they are called. */
+export function mount(root, props) {
+  const list = el("ul", { class: "tfe-note tfe-notes-list" });
+  root.replaceChildren(list);
+  const draw = () => {
+    list.setAttribute("aria-label", t(props.words));
+    list.replaceChildren(...props.remarks.map((remark) => el("li", { text: t(remark) })));
+  };
+  onLang(draw);
+  draw();
+}
