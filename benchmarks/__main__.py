@@ -24,7 +24,7 @@ RESULTS = Path(__file__).parent / "results"
 
 def names() -> list[str]:
     """What can be measured: the modules of this package that have `measure`."""
-    return sorted(m.name for m in pkgutil.iter_modules(benchmarks.__path__) if m.name not in {"__main__", "measure"})
+    return sorted(m.name for m in pkgutil.iter_modules(benchmarks.__path__) if not m.ispkg and m.name not in {"__main__", "measure"})
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import statistics
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import torch
@@ -69,6 +70,11 @@ def ratio(seconds: Mapping[str, list[float]], over: str, under: str) -> float:
 def median(seconds: list[float]) -> float:
     """The median of the rounds."""
     return statistics.median(seconds)
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    """The least value that `share` of them do not exceed; infinite where there is none."""
+    return sorted(values)[math.ceil(share * len(values)) - 1] if values else math.inf
 
 
 @contextlib.contextmanager

@@ -1,0 +1,96 @@
+"""What is lost when the app is told to end while 20 calls run: each must still get its answer.
+
+Three times: 20 visitors ask for long translations; as soon as the app works on all of them it gets SIGTERM.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass
+
+import torch
+
+from benchmarks.measure import Bound, Report
+from benchmarks.visitors.recording import Recording, record
+from benchmarks.visitors.sentences import stories
+from benchmarks.visitors.served import Served
+from benchmarks.visitors.visitor import Visitor, check
+
+CALLS, ROUNDS = 20, 3
+
+
+@dataclass(frozen=True)
+class Drained:
+    """One end of the app. unanswered: calls under way at the signal; lost: those of them without their translation."""
+
+    unanswered: int
+    lost: int
+    seconds: float  # from the signal until the process has left
+    status: int
+    wrong: tuple[str, ...]
+
+
+def measure(device: torch.device) -> Report:
+    """Every end in an app of its own; the page's calls are recorded from the first."""
+    ends: list[Drained] = []
+    recording: Recording | None = None
+    for turn in range(ROUNDS):
+        with Served() as served:
+            served.prepare()
+            recording = recording or record(served.url)
+            ends.append(asyncio.run(drained(served, recording, seed=turn)))
+    return Report(
+        figures={
+            "lost": float(sum(end.lost for end in ends)),
+            "running": float(sum(end.unanswered for end in ends)),
+            "exit_s": max(end.seconds for end in ends),
+            "exit_status": float(max(abs(end.status) for end in ends)),
+        },
+        bounds={"lost": Bound(0), "exit_status": Bound(0)},
+        notes={
+            "running": f"calls without their answer at the signal, in {ROUNDS} ends of {CALLS} calls each",
+            **{f"wrong {number}": what for number, what in enumerate([what for end in ends for what in end.wrong][:5], 1)},
+        },
+    )
+
+
+async def drained(served: Served, recording: Recording, calls: int = CALLS, seed: int = 0) -> Drained:
+    """Ends an app under so many calls."""
+    visitors = [Visitor(served.url, recording) for _ in range(calls)]
+    await asyncio.gather(*(visitor.open(held=True) for visitor in visitors))
+    sentences = [sentence for _, sentence in zip(range(calls), stories(seed), strict=False)]
+    working, answered, signalled = 0, 0, 0.0
+    unanswered = calls
+
+    async def call(visitor: Visitor, sentence: str) -> str | None:
+        nonlocal working, answered, signalled, unanswered
+        begun = False
+
+        def hear(event: bytes) -> None:
+            nonlocal working, begun, signalled, unanswered
+            if not begun and b'"process_starts"' in event:
+                begun, working = True, working + 1
+                if working == calls:
+                    served.terminate()
+                    signalled, unanswered = time.perf_counter(), calls - answered
+
+        try:
+            heard = await visitor.run(sentence, hear)
+            check(heard.values(), sentence, live=True)
+        except Exception as error:
+            return f"{type(error).__name__}: {error}"[:300]
+        finally:
+            answered += 1
+        return None
+
+    wrong = await asyncio.gather(*(call(visitor, sentence) for visitor, sentence in zip(visitors, sentences, strict=True)))
+    if not signalled:  # somebody's run never began
+        served.terminate()
+        signalled = time.perf_counter()
+    status = await asyncio.to_thread(served.left, 60)
+    seconds = time.perf_counter() - signalled
+    for visitor in visitors:
+        visitor.leave()
+    found = tuple(what for what in wrong if what is not None)
+    return Drained(unanswered, len(found), seconds, status, found)

@@ -1,0 +1,97 @@
+"""From a typed sentence to its painted attention, and from head to head, in a real browser on the real app.
+
+Fifteen words, greedy search. The clock starts when the key goes down and stops when the browser has painted the large map of the new
+sentence, which comes last: words, all small maps and the sentence under the map stand by then.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+
+import torch
+from playwright.sync_api import Page
+
+from benchmarks.measure import Bound, Report, median
+from benchmarks.visitors.browser import page
+from benchmarks.visitors.sentences import captions
+from benchmarks.visitors.served import Served
+
+WORDS = 15
+RUNS, SWITCHES = 9, 24
+# The words along the large map as Plotly has it, without the marks of what is locked.
+KEYS = "(document.querySelector('.tfe-attention-plot')?.layout?.xaxis?.ticktext ?? []).join(' ').replace(/<[^>]*>/g, '')"
+HEAD = "document.querySelector('.tfe-attention').dataset.drawn"
+
+
+def measure(device: torch.device) -> Report:
+    """Medians over nine sentences, the first of ten left out, and over 24 heads."""
+    with Served() as served, page() as tab:
+        served.prepare()
+        submits, switches, requests, known = measured(tab, served.url, RUNS, SWITCHES)
+    return Report(
+        figures={
+            "submit_to_painted_ms": median(submits),
+            "head_switch_ms": median(switches),
+            "head_switch_requests": float(requests),
+            "submit_slowest_ms": max(submits),
+            "head_switch_slowest_ms": max(switches),
+            "model_ms": median(known),
+        },
+        bounds={"submit_to_painted_ms": Bound(400), "head_switch_ms": Bound(50), "head_switch_requests": Bound(0)},
+        notes={
+            "submit": f"{RUNS} sentences of {WORDS} words, greedy, none known to the server; Enter goes down → the large map is painted",
+            "head switch": f"{SWITCHES} times arrow down → the next head's map is painted; every request of the page meanwhile is counted",
+            "model_ms": "of it, what the server says that the model took",
+        },
+    )
+
+
+def measured(tab: Page, url: str, runs: int, switches: int) -> tuple[list[float], list[float], int, list[float]]:
+    """Milliseconds of each submit and of each switch, requests made by all switches, and the model's milliseconds of each submit."""
+    tab.goto(f"{url}/translation")
+    tab.wait_for_selector(".tfe-attention[data-drawn]", state="attached")
+    tab.wait_for_load_state("networkidle")
+    sentences = (sentence for sentence in captions() if len(sentence.split()) == WORDS)
+    submits, models = [], []
+    for sentence in islice(sentences, runs + 1):
+        submits.append(submit(tab, sentence))
+        models.append(model_ms(tab))
+    tab.locator(".tfe-attention-frame").focus()
+    asked: list[str] = []
+    tab.on("request", lambda request: asked.append(request.url))
+    times = [switch(tab) for _ in range(switches + 1)]
+    return submits[1:], times[1:], len(asked), models[1:]
+
+
+def submit(tab: Page, sentence: str) -> float:
+    """Milliseconds from Enter until the sentence's own map is painted."""
+    box = tab.locator(".tfe-prompt-box")
+    box.fill(sentence)
+    box.focus()
+    # Other words stand along the map than before, and they are drawn.
+    tab.evaluate(
+        f"""() => {{
+            const before = {KEYS}, root = document.querySelector('.tfe-attention');
+            stopwatch.begin('keydown', () => {KEYS} !== before, root);
+        }}"""
+    )
+    tab.keyboard.press("Enter")
+    milliseconds: float = tab.evaluate("stopwatch.milliseconds()")
+    tab.wait_for_function("document.querySelector('.tfe-prompt-panel, .tfe-prompt [aria-busy]')?.getAttribute('aria-busy') !== 'true'")
+    return milliseconds
+
+
+def model_ms(tab: Page) -> float:
+    """What the badge says: "live · 214 ms · cpu"."""
+    words = tab.locator(".tfe-prompt .tfe-badge").inner_text().split()
+    return float(words[words.index("ms") - 1]) if "ms" in words else float("nan")
+
+
+def switch(tab: Page) -> float:
+    """Milliseconds from the arrow key until the next head is painted."""
+    tab.evaluate(
+        f"() => {{ const before = {HEAD}; stopwatch.begin('keydown', () => {HEAD} !== before, document.querySelector('.tfe-attention')); }}"
+    )
+    tab.keyboard.press("ArrowDown")
+    milliseconds: float = tab.evaluate("stopwatch.milliseconds()")
+    return milliseconds

@@ -1,0 +1,109 @@
+"""How fast pictures are made, pixel by pixel, beside transformers' `generate` on a decoder of the same size.
+
+image_s: one picture of 28 × 28 by the slower of the two patterns, one step per pixel, with what each pixel cost and its queries and keys
+for the page. four_images_vs_one_ratio: four pictures at once over one, the greater of the two patterns' ratios. vs_generate_ratio:
+seconds of `generate` over ours, per picture, the smaller of the two patterns' ratios; a GPT-2 with as many layers, heads and dimensions
+samples as many tokens out of as many symbols from its own key/value cache. Weights are random on both sides, and all in float32.
+
+On a CPU each side runs with one thread and with all of them, and its faster way counts: steps this small rarely gain by a second one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from transformers import GPT2Config, GPT2LMHeadModel
+
+from benchmarks.measure import Bound, Report, interleaved, median, ratio, threads
+from models.image_transformer.decode import generate, plain
+from models.image_transformer.model import LEVELS, Config, ImageTransformer
+from models.image_transformer.records import PATTERNS
+
+MANY = 4  # pictures at once
+
+
+def ours(config: Config) -> ImageTransformer:
+    """Our network, with nothing learned."""
+    return ImageTransformer(config).eval().requires_grad_(False)
+
+
+def peer(config: Config) -> Any:
+    """transformers' decoder of the same size: pre-norm layers, one embedding per symbol and per position."""
+    shape = GPT2Config(
+        vocab_size=LEVELS + 1,
+        n_positions=config.rows * config.columns + 1,
+        n_embd=config.d_model,
+        n_layer=config.n_layers,
+        n_head=config.n_heads,
+        n_inner=config.d_ff,
+        bos_token_id=LEVELS,
+        eos_token_id=None,
+        pad_token_id=None,
+        use_cache=True,
+    )
+    model: Any = GPT2LMHeadModel(shape)
+    model.train(False)
+    return model
+
+
+def size(model: torch.nn.Module) -> int:
+    """Parameters, each counted once."""
+    return sum(parameter.numel() for parameter in model.parameters())
+
+
+@torch.no_grad()
+def measure(device: torch.device) -> Report:
+    """All figures of this benchmark."""
+    torch.manual_seed(1)
+    configs = {"local_1d": Config(), "local_2d": Config(pattern="local_2d", query=(7, 7), memory=(7, 7))}
+    pixels = configs["local_1d"].rows * configs["local_1d"].columns
+    networks = {pattern: ours(config).to(device) for pattern, config in configs.items()}
+    other = peer(configs["local_1d"]).to(device)
+    largest = torch.get_num_threads()
+    counts = [1] if device.type != "cpu" or largest == 1 else [1, largest]
+
+    def make(pattern: str, count: int, with_threads: int) -> Callable[[], object]:
+        wanted = plain([9] * count, list(range(count)), pixels)
+
+        def run() -> None:
+            with threads(with_threads):
+                made = generate(networks[pattern], wanted)
+            if made.position != pixels:
+                raise AssertionError(f"{made.position} of {pixels} pixels were made")
+
+        return run
+
+    def sample(with_threads: int) -> Callable[[], object]:
+        start = torch.full((1, 1), LEVELS, device=device)
+        asked = {"max_new_tokens": pixels, "do_sample": True, "top_k": 0}  # no symbol ends it, and every level may be drawn
+
+        def run() -> None:
+            with threads(with_threads):
+                made = other.generate(start, attention_mask=torch.ones_like(start), **asked)
+            if made.shape[1] != 1 + pixels:
+                raise AssertionError(f"{made.shape[1] - 1} of {pixels} tokens were made")
+
+        return run
+
+    sides = {f"{pattern}_{n}_{t}": make(pattern, n, t) for pattern in PATTERNS for n in (1, MANY) for t in counts}
+    sides |= {f"generate_1_{t}": sample(t) for t in counts}
+    seconds = interleaved(sides, device)
+    best = {name: _faster(name, seconds, counts) for name in ("generate_1", *(f"{p}_{n}" for p in PATTERNS for n in (1, MANY)))}
+    figures = {f"{name}_s": median(times) for name, times in best.items()}
+    figures["image_s"] = max(figures[f"{pattern}_1_s"] for pattern in PATTERNS)
+    figures["four_images_vs_one_ratio"] = max(ratio(best, f"{pattern}_{MANY}", f"{pattern}_1") for pattern in PATTERNS)
+    figures["vs_generate_ratio"] = min(ratio(best, "generate_1", f"{pattern}_1") for pattern in PATTERNS)
+    bounds = {
+        "image_s": Bound(2.5),
+        "four_images_vs_one_ratio": Bound(2.0),
+        "vs_generate_ratio": Bound(1.4, at_least=True),
+    }
+    notes = {"vs_generate_ratio": f"{size(networks['local_1d']):,} parameters beside {size(other):,} of the GPT-2"}
+    return Report(figures, bounds, notes)
+
+
+def _faster(name: str, seconds: dict[str, list[float]], counts: list[int]) -> list[float]:
+    """The rounds of one side with the number of threads that suits it better."""
+    return min((seconds[f"{name}_{count}"] for count in counts), key=median)

@@ -1,0 +1,139 @@
+"""The moment when everybody clicks: 300 visitors from another process make exactly the calls of the page, while two runs stream.
+
+Five rounds. In each, everybody opens the page anew, all at once (a new session; what a browser keeps it does not fetch again), and
+then everybody clicks, all at once: half of them the same example, half of them a sentence that nobody asked before. What comes back is
+read as the page reads it: a live translation of just that sentence with all its attention, or it is an error.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import statistics
+import time
+from collections import Counter
+from collections.abc import Awaitable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+import torch
+
+from benchmarks.measure import Bound, Report, percentile
+from benchmarks.visitors.recording import Recording, record
+from benchmarks.visitors.sentences import captions, stories
+from benchmarks.visitors.served import Served
+from benchmarks.visitors.visitor import Heard, Visitor, check
+
+VISITORS, ROUNDS, GENERATORS = 300, 5, 2
+T = TypeVar("T")
+
+
+@dataclass
+class Times:
+    """What the visitors of a lecture saw, in seconds."""
+
+    opened: list[float] = field(default_factory=list)  # from the address to the last script
+    stored: list[float] = field(default_factory=list)  # from the click to the last byte of the answer
+    live: list[float] = field(default_factory=list)
+    rounds: list[float] = field(default_factory=list)  # from everybody's click to the last answer
+    streamed: list[float] = field(default_factory=list)  # the generators' runs
+    gaps: list[float] = field(default_factory=list)  # the longest silence in each of them
+    errors: Counter[str] = field(default_factory=Counter)
+
+
+def measure(device: torch.device) -> Report:
+    """A lecture for the app as it is shipped, in a process of its own, which chooses its device itself."""
+    with Served() as served:
+        served.prepare()
+        recording = record(served.url)
+        times = asyncio.run(lecture(served.url, recording))
+        times.errors.update(served.defects())
+    return Report(
+        figures={
+            "errors": float(times.errors.total()),
+            "stored_p95_s": percentile(times.stored, 0.95),
+            "stored_median_s": statistics.median(times.stored),
+            "live_p95_s": percentile(times.live, 0.95),
+            "live_median_s": statistics.median(times.live),
+            "live_per_s": len(times.live) / sum(times.rounds),
+            "opened_p95_s": percentile(times.opened, 0.95),
+            "generator_silence_p95_s": percentile(times.gaps, 0.95),
+        },
+        bounds={"errors": Bound(0), "stored_p95_s": Bound(2), "live_p95_s": Bound(8)},
+        notes={
+            "visitors": f"{VISITORS} in {ROUNDS} rounds; {len(recording.opening)} calls to open the page, {len(recording.again)} where it "
+            f"was opened before, {len(recording.stored)} for the example, {len(recording.own)} for a sentence",
+            "answers": f"{len(times.stored)} of the example and {len(times.live)} live, each checked; beside them {len(times.streamed)} "
+            f"long runs of {GENERATORS} generators",
+            **{f"{count} ×": what for what, count in (+times.errors).most_common(5)},
+        },
+    )
+
+
+async def lecture(url: str, recording: Recording, visitors: int = VISITORS, rounds: int = ROUNDS, seed: int = 0) -> Times:
+    """Everybody opens the page and clicks, round after round."""
+    times = Times()
+    audience = [Visitor(url, recording) for _ in range(visitors)]
+    sentences, long_ones = captions(seed), stories(seed)
+    generators = [asyncio.create_task(_generate(Visitor(url, recording), long_ones, times)) for _ in range(GENERATORS)]
+    try:
+        for turn in range(rounds):
+            times.opened += await _together((visitor.open() for visitor in audience), times)
+            began = time.perf_counter()
+            wishes = [_click(visitor, recording.example) for visitor in audience[turn % 2 :: 2]]
+            wishes += [_run(visitor, next(sentences)) for visitor in audience[1 - turn % 2 :: 2]]
+            answers = await _together(wishes, times)
+            times.rounds.append(time.perf_counter() - began)
+            for heard, sentence, live in answers:
+                try:
+                    check(heard.values(), sentence, live)
+                except Exception as error:
+                    times.errors[_named(error)] += 1
+                else:
+                    (times.live if live else times.stored).append(heard.seconds)
+    finally:
+        for generator in generators:
+            generator.cancel()
+        await asyncio.gather(*generators, return_exceptions=True)
+        for visitor in audience:
+            visitor.leave()
+    return times
+
+
+async def _click(visitor: Visitor, example: str) -> tuple[Heard, str, bool]:
+    return await visitor.click(), example, False
+
+
+async def _run(visitor: Visitor, sentence: str) -> tuple[Heard, str, bool]:
+    return await visitor.run(sentence), sentence, True
+
+
+async def _generate(visitor: Visitor, sentences: Iterator[str], times: Times) -> None:
+    """One long run after the other, for as long as the lecture lasts."""
+    try:
+        for sentence in sentences:
+            try:
+                await visitor.open()
+                heard = await visitor.run(sentence)
+                check(heard.values(), sentence, live=True)
+            except Exception as error:
+                times.errors[_named(error)] += 1
+            else:
+                times.streamed.append(heard.seconds)
+                times.gaps.append(heard.gap)
+    finally:
+        visitor.leave()
+
+
+async def _together(acts: Iterable[Awaitable[T]], times: Times) -> list[T]:
+    """What all of them gave that did not fail; failures are counted."""
+    done: list[T] = []
+    for outcome in await asyncio.gather(*acts, return_exceptions=True):
+        if isinstance(outcome, BaseException):
+            times.errors[_named(outcome)] += 1
+        else:
+            done.append(outcome)
+    return done
+
+
+def _named(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}"[:200]

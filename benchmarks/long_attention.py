@@ -1,0 +1,62 @@
+"""A run of 2,048 positions in a real browser: its maps pooled, and the exact rows of a block that somebody chooses.
+
+The page is the benchmark's own (`visitors/long_page.py`); the view on it is the one that every lab has.
+"""
+
+from __future__ import annotations
+
+import torch
+from playwright.sync_api import Page
+
+from benchmarks.measure import ROUNDS, Bound, Report, median
+from benchmarks.visitors.browser import page
+from benchmarks.visitors.long_page import BLOCK, HEADS, LAYERS, LENGTH, SIDE, SLUG
+from benchmarks.visitors.served import Served
+
+CHOICES = 24  # blocks looked into
+VIEW = "document.querySelector('.tfe-attention')"
+EXACT = "(document.querySelector('.tfe-long')?.dataset.exact ?? '')"
+
+
+def measure(device: torch.device) -> Report:
+    """Medians over five pages and over 24 blocks."""
+    with Served(command=("-m", "benchmarks.visitors.long_page", "PORT")) as served, page() as tab:
+        served.wait("/healthz")
+        firsts = [first(tab, served.url) for _ in range(ROUNDS + 1)]
+        looks = [drilldown(tab, turn) for turn in range(CHOICES + 1)]
+    return Report(
+        figures={
+            "first_pooled_map_s": median(firsts[1:]) / 1000,
+            "row_drilldown_ms": median(looks[1:]),
+            "first_slowest_s": max(firsts[1:]) / 1000,
+            "row_drilldown_slowest_ms": max(looks[1:]),
+        },
+        bounds={"first_pooled_map_s": Bound(1), "row_drilldown_ms": Bound(50)},
+        notes={
+            "first": f"button down → {LAYERS} × {HEADS} maps of {LENGTH:,} positions, pooled to {SIDE}² by the server, are painted",
+            "drill-down": f"a click on a block → its {BLOCK} exact rows of {LENGTH:,} keys, fetched from the server, are painted",
+        },
+    )
+
+
+def first(tab: Page, url: str) -> float:
+    """Milliseconds from the button to the painted map, on a page newly opened."""
+    tab.goto(f"{url}/{SLUG}")
+    tab.wait_for_selector(".tfe-attention .tfe-empty:not([hidden])", state="attached")
+    tab.wait_for_load_state("networkidle")
+    tab.evaluate(f"stopwatch.begin('pointerdown', () => {VIEW}.dataset.drawn, {VIEW})")
+    tab.locator("#show").click()
+    milliseconds: float = tab.evaluate("stopwatch.milliseconds()")
+    return milliseconds
+
+
+def drilldown(tab: Page, turn: int) -> float:
+    """Milliseconds from a click on another block of the map to its exact rows."""
+    tab.evaluate(f"() => {{ const before = {EXACT}; stopwatch.begin('pointerdown', () => {EXACT} !== before, {VIEW}); }}")
+    box = tab.locator(".tfe-long-map canvas").bounding_box()
+    assert box is not None
+    row = (turn * 37 + 100) % SIDE  # never the same rows twice, so that none is remembered
+    column = row * (turn % 5) // 5
+    tab.mouse.click(box["x"] + (column + 0.5) * box["width"] / SIDE, box["y"] + (row + 0.5) * box["height"] / SIDE)
+    milliseconds: float = tab.evaluate("stopwatch.milliseconds()")
+    return milliseconds

@@ -1,0 +1,50 @@
+"""How long 30 seconds of piano take to be made, by each of the three models of piano, event by event.
+
+Networks of the shipped sizes with random weights, one piece, float32, temperature 1. Thirty seconds are 1,203 events: the mean of the 108
+test performances. relative_s, transformer_s, lstm_s: seconds, everything from an empty page to the last event included.
+relative_uncached_s: the same by reading all events again for each new one, estimated from every 64th of them.
+"""
+
+from __future__ import annotations
+
+import torch
+
+from benchmarks.measure import Bound, Report, interleaved, median
+from models.music.decode import FREE, Wanted, compose, uniforms
+from models.music.recipe import VARIANTS
+from models.music.shipped import Network
+
+EVENTS = 1203
+MODELS = ("relative", "transformer", "lstm")
+SAMPLED = 64  # one of so many positions is read anew, to estimate what all of them would take
+
+
+def network(variant: str, device: torch.device) -> Network:
+    """A network of a variant's size that has learned nothing."""
+    torch.manual_seed(1)
+    return VARIANTS[variant].build().eval().requires_grad_(False).to(device)
+
+
+def make(model: Network) -> None:
+    """Thirty seconds, cached."""
+    compose(model, Wanted(torch.full((1, EVENTS), FREE), uniforms(1, EVENTS)[None], (1.0,)))
+
+
+@torch.no_grad()
+def read_again(model: Network, device: torch.device) -> None:
+    """Some of the passes that making without a cache would take."""
+    before = torch.zeros(1, EVENTS, dtype=torch.long, device=device)
+    for length in range(1, EVENTS + 1, SAMPLED):
+        model(before[:, :length])
+
+
+def measure(device: torch.device) -> Report:
+    """All figures of this benchmark."""
+    models = {variant: network(variant, device) for variant in MODELS}
+    sides = {variant: (lambda model=model: make(model)) for variant, model in models.items()}
+    times = interleaved(sides, device)
+    again = interleaved({"relative": lambda: read_again(models["relative"], device)}, device, rounds=1)
+    figures = {f"{variant}_s": median(times[variant]) for variant in MODELS}
+    figures |= {f"{variant}_events_per_s": EVENTS / median(times[variant]) for variant in MODELS}
+    figures["relative_uncached_s"] = median(again["relative"]) * SAMPLED
+    return Report(figures, {f"{variant}_s": Bound(15.0) for variant in MODELS})

@@ -1,0 +1,118 @@
+"""Relative attention in blocks beside the direct formula, plain skewing and fused attention without the relative term, float32.
+
+Length 2,048, width 512, 8 heads, one sequence, as many distances as positions: the sizes of Huang et al. (2018), table 1.
+vs_direct_ratio, vs_skew_ratio: their time over ours, forward, without gradients. backward_vs_skew_ratio: forward and backward.
+vs_fused_without_ratio: ours over the library's fused causal attention, which has no relative term to compute.
+vs_floor_ratio: ours over a floor, the batched products of our blocks alone, Q Kᵀ, Q E_rᵀ and weights · V, with no view, softmax or mask.
+extra_mb, skew_mb, direct_mb: the profiler's peak of one forward pass in a fresh process, the result (4.2 MB) included.
+growth_exponent: slope of log memory over log length of ours, 1,024 … 8,192: the paper's O(L D) is 1.
+"""
+
+from __future__ import annotations
+
+import math
+import multiprocessing
+import statistics
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from benchmarks.measure import Bound, Report, interleaved, median, peak_bytes, ratio
+from models.layers.relative import BLOCK, direct_attention, relative_attention, skewed_attention
+
+LENGTH, HEADS, D_HEAD = 2048, 8, 64
+LENGTHS = (1024, 2048, 4096, 8192)
+WAYS: dict[str, Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]] = {
+    "ours": relative_attention,
+    "skew": skewed_attention,
+    "direct": direct_attention,
+}
+
+
+def inputs(length: int, device: torch.device, gradient: bool = False) -> list[Tensor]:
+    """Random query, key, value, each (1, head, position, d_head), and E_r (head, distance, d_head)."""
+    sizes = [(1, HEADS, length, D_HEAD)] * 3 + [(HEADS, length, D_HEAD)]
+    return [torch.randn(size, device=device, requires_grad=gradient) for size in sizes]
+
+
+def floor(device: torch.device) -> Callable[[], object]:
+    """The products alone, into memory that is there already."""
+    sides = []
+    for end in range(BLOCK, LENGTH + 1, BLOCK):
+        made = [torch.randn(HEADS, *shape, device=device) for shape in ((BLOCK, D_HEAD), (D_HEAD, end), (D_HEAD, end), (end, D_HEAD))]
+        sides.append((*made, torch.empty(HEADS, BLOCK, D_HEAD, device=device)))
+    room = torch.empty(HEADS * BLOCK * LENGTH, device=device), torch.empty(HEADS * BLOCK * LENGTH, device=device)
+
+    def products() -> None:
+        for query, key, distance, value, output in sides:
+            end = key.shape[2]
+            scores, relative = (one[: HEADS * BLOCK * end].view(HEADS, BLOCK, end) for one in room)
+            torch.bmm(query, key, out=scores)
+            torch.bmm(query, distance, out=relative)
+            torch.bmm(scores, value, out=output)
+
+    return products
+
+
+def peak(way: str, length: int, device: torch.device) -> int:
+    """The profiler's peak of one forward pass, bytes."""
+    four = inputs(length, device)
+    with torch.no_grad():
+        return peak_bytes(lambda: WAYS[way](*four), device)
+
+
+def _peak(way: str, length: int, device: str) -> int:
+    return peak(way, length, torch.device(device))
+
+
+def fresh(way: str, length: int, device: torch.device) -> int:
+    """The same in a fresh process."""
+    with multiprocessing.get_context("spawn").Pool(1) as process:
+        return process.apply(_peak, (way, length, str(device)))
+
+
+def measure(device: torch.device) -> Report:
+    """All figures of this benchmark."""
+    torch.manual_seed(1)
+    query, key, value, table = inputs(LENGTH, device)
+    forward: dict[str, Callable[[], Tensor]] = {
+        "ours": lambda: relative_attention(query, key, value, table),
+        "skew": lambda: skewed_attention(query, key, value, table),
+        "fused_without": lambda: F.scaled_dot_product_attention(query, key, value, is_causal=True),
+    }
+    with torch.no_grad():
+        torch.testing.assert_close(forward["ours"](), forward["skew"](), atol=1e-4, rtol=1e-4)
+        times = interleaved({**forward, "floor": floor(device)}, device)
+        direct = interleaved({"direct": lambda: direct_attention(query, key, value, table)}, device, rounds=1)
+    q, k, v, e = inputs(LENGTH, device, gradient=True)
+    outside = torch.randn_like(q)
+
+    def both_ways(way: Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]) -> Callable[[], object]:
+        return lambda: torch.autograd.grad(way(q, k, v, e), (q, k, v, e), outside)
+
+    trained = interleaved({"ours": both_ways(relative_attention), "skew": both_ways(skewed_attention)}, device)
+    peaks = [fresh("ours", length, device) for length in LENGTHS]
+    slope = statistics.linear_regression([math.log(n) for n in LENGTHS], [math.log(b) for b in peaks]).slope
+    figures = {f"{name}_ms": median(seconds) * 1e3 for name, seconds in {**times, **direct}.items()}
+    figures |= {f"{name}_forward_backward_ms": median(seconds) * 1e3 for name, seconds in trained.items()}
+    figures |= {
+        "vs_direct_ratio": median(direct["direct"]) / median(times["ours"]),
+        "vs_skew_ratio": ratio(times, "skew", "ours"),
+        "backward_vs_skew_ratio": ratio(trained, "skew", "ours"),
+        "vs_fused_without_ratio": ratio(times, "ours", "fused_without"),
+        "vs_floor_ratio": ratio(times, "ours", "floor"),
+        "extra_mb": peaks[LENGTHS.index(LENGTH)] / 1e6,
+        "skew_mb": fresh("skew", LENGTH, device) / 1e6,
+        "direct_mb": fresh("direct", LENGTH, device) / 1e6,
+        "growth_exponent": slope,
+    }
+    bounds = {
+        "vs_skew_ratio": Bound(4.0, at_least=True),
+        "backward_vs_skew_ratio": Bound(2.5, at_least=True),
+        "vs_fused_without_ratio": Bound(2.2),
+        "vs_floor_ratio": Bound(1.4),
+        "extra_mb": Bound(30),
+    }
+    return Report(figures, bounds)

@@ -1,0 +1,95 @@
+"""Does memory stay where it is? 10,000 requests of 1,000 sessions, twenty at a time.
+
+First every session asks once for the same known sentence: what the app then holds more is what a session costs. Then each asks nine times
+more: new sentences, sentences of others, the example. Growth counts from the first request on, with all stores of results that fill.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter, deque
+from collections.abc import Awaitable, Iterator
+
+import torch
+
+from benchmarks.measure import Bound, Report
+from benchmarks.visitors.recording import Recording, record
+from benchmarks.visitors.sentences import captions
+from benchmarks.visitors.served import Served
+from benchmarks.visitors.visitor import Visitor, check
+
+SESSIONS, TOGETHER = 1_000, 20
+WISHES = ("new", "other", "example", "new", "other", "example", "new", "new", "example")  # of each session, after its first
+KNOWN = "A man is riding a bike in the park."
+
+
+def measure(device: torch.device) -> Report:
+    """One app, watched from outside."""
+    with Served() as served:
+        served.prepare()
+        recording = record(served.url)
+        figures, errors = asyncio.run(soaked(served, recording))
+        errors.update(served.defects())
+    return Report(
+        figures={"errors": float(errors.total()), **figures},
+        bounds={"errors": Bound(0), "rss_growth_mb": Bound(150), "session_kb": Bound(100)},
+        notes={
+            "requests": f"{SESSIONS * (1 + len(WISHES)):,} of {SESSIONS:,} sessions; of ten one is known to all, four are new, two known "
+            "from others, three the example",
+            **{f"{count} ×": what for what, count in errors.most_common(5)},
+        },
+    )
+
+
+async def soaked(served: Served, recording: Recording, sessions: int = SESSIONS) -> tuple[dict[str, float], Counter[str]]:
+    """Figures of the app's memory, and what went wrong."""
+    errors: Counter[str] = Counter()
+    fresh = captions(seed=1)
+    asked = deque([KNOWN], maxlen=50)
+    visitors = [Visitor(served.url, recording) for _ in range(sessions)]
+
+    async def arrive(visitor: Visitor) -> None:
+        await visitor.open(held=True)
+        check((await visitor.run(KNOWN)).values(), KNOWN, live=True)
+        visitor.leave()
+
+    async def stay(visitor: Visitor) -> None:
+        for wish in WISHES:
+            if wish == "example":
+                check((await visitor.click()).values(), recording.example, live=False)
+                continue
+            sentence = next(fresh) if wish == "new" else asked[0]
+            check((await visitor.run(sentence)).values(), sentence, live=True)
+            asked.append(sentence)
+        visitor.leave()
+
+    await _all(map(arrive, visitors[:TOGETHER]), errors)  # every path is gone once before anything counts
+    begin = served.resident_mb
+    await _all(map(arrive, visitors[TOGETHER:]), errors)
+    arrived = served.resident_mb
+    await _all(map(stay, visitors[: sessions // 2]), errors)
+    half = served.resident_mb
+    await _all(map(stay, visitors[sessions // 2 :]), errors)
+    end = served.resident_mb
+    for visitor in visitors:
+        visitor.leave()
+    figures = {
+        "rss_growth_mb": end - begin,
+        "rss_growth_second_half_mb": end - half,
+        "rss_mb": end,
+        "session_kb": max(0.0, arrived - begin) * 1000 / (sessions - TOGETHER),
+    }
+    return figures, errors
+
+
+async def _all(acts: Iterator[Awaitable[None]], errors: Counter[str]) -> None:
+    """Every act, some of them at a time; what goes wrong is counted."""
+
+    async def work() -> None:
+        for act in acts:
+            try:
+                await act
+            except Exception as error:
+                errors[f"{type(error).__name__}: {error}"[:200]] += 1
+
+    await asyncio.gather(*(work() for _ in range(TOGETHER)))

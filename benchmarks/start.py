@@ -1,0 +1,50 @@
+"""How soon a started app listens, and how soon its first visitor has a live result. The disk is warm: the app has run before.
+
+Both count from the start of the process. The visitor comes as soon as the app listens, with a browser that was never here, opens the page
+and runs a sentence at once, while torch and the model are still on their way.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+import torch
+
+from benchmarks.measure import ROUNDS, Bound, Report, median
+from benchmarks.visitors.recording import Recording, record
+from benchmarks.visitors.sentences import captions
+from benchmarks.visitors.served import Served
+from benchmarks.visitors.visitor import Visitor, check
+
+
+def measure(device: torch.device) -> Report:
+    """Medians of five starts, after one that is not counted."""
+    with Served() as served:
+        served.prepare()
+        recording = record(served.url)
+    starts = [started(recording, sentence) for _, sentence in zip(range(ROUNDS), captions(), strict=False)]
+    listening, first, ready = (median(list(seconds)) for seconds in zip(*starts, strict=True))
+    return Report(
+        figures={"listening_s": listening, "first_live_result_s": first, "ready_s": ready},
+        bounds={"listening_s": Bound(4), "first_live_result_s": Bound(6)},
+        notes={"first visitor": f"{len(recording.opening)} calls to open the page, then a sentence, from the moment the app listens"},
+    )
+
+
+def started(recording: Recording, sentence: str) -> tuple[float, float, float]:
+    """Seconds after the start of one app until it listens, until its first visitor's live result, and until it says that it is ready."""
+    with Served() as served:
+        listening = served.wait("/healthz", every=0.02)
+        first = asyncio.run(_first(Visitor(served.url, recording), served, sentence))
+        return listening, first, served.wait()
+
+
+async def _first(visitor: Visitor, served: Served, sentence: str) -> float:
+    try:
+        await visitor.open()
+        heard = await visitor.run(sentence)
+        seconds = served.age_s
+    finally:
+        visitor.leave()
+    check(heard.values(), sentence, live=True)
+    return seconds

@@ -1,0 +1,218 @@
+"""What a page asks of the server, taken down from a real browser: opening it, again, one of its examples, a sentence of one's own.
+
+The browser speaks to a relay that notes every request byte for byte and hands it on, so caches and connections are as they are. A
+recording is made anew for each benchmark, in seconds, and follows the page as it is. Playing it again changes three things: the host, who
+asks (the session that Gradio's script draws for each open page) and, where a sentence was typed, the sentence.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import quote_plus, urlsplit
+
+from playwright.sync_api import BrowserContext, Page, sync_playwright
+
+from benchmarks.visitors.wire import written
+
+BROWSER = "/usr/bin/chromium"
+ARGUMENTS = ("no-sandbox", "disable-gpu", "disable-quic", "no-first-run", "disable-background-networking", "disable-sync")
+PATIENCE = 120_000  # milliseconds, for a machine that does other things beside
+QUIET = 700  # milliseconds without a request, after which a page has asked what it wanted
+SENTENCE = "A tall woman in a yellow coat is waiting for the bus near the old station."
+LINK = f"v=1&sentence={quote_plus(SENTENCE)}&alpha=1.5"
+HOST, SESSION = "the.host", "thesession"  # stand for those of whoever plays a recording
+
+
+@dataclass(frozen=True)
+class Call:
+    """One request: method, path with its query, headers in the browser's order without content-length, body."""
+
+    method: str
+    path: str
+    headers: tuple[tuple[str, str], ...]
+    body: bytes | None = None
+
+    @property
+    def streams(self) -> bool:
+        """Is it answered event by event?"""
+        return any(name.lower() == "accept" and value == "text/event-stream" for name, value in self.headers)
+
+    @property
+    def detail(self) -> Any:
+        """What an event of the page carries, as JSON; None for a call that carries none."""
+        return None if self.body is None else json.loads(self.body).get("event_data")
+
+    def bytes(self, host: str, session: str, detail: object = None, etag: str | None = None, raw: bytes | None = None) -> bytes:
+        """As it goes over the wire for a visitor of that session.
+
+        detail: what an event carries instead of the recorded detail. etag: of what the visitor holds of this path, named instead of the
+        recorded one, which differs from host to host. raw: the body, as it is.
+        """
+        path = self.path.replace(SESSION, session)
+        headers = [
+            (name, etag if etag is not None and name.lower() == "if-none-match" else value.replace(HOST, host))
+            for name, value in self.headers
+        ]
+        body = self.body if raw is None else raw
+        if raw is None and body is not None and b'"session_hash"' in body:
+            whole = json.loads(body) | {"session_hash": session} | ({} if detail is None else {"event_data": detail})
+            text = json.dumps(whole, ensure_ascii=False, separators=(",", ":"))
+            body = re.sub("[\ud800-\udfff]", _escaped, text).encode()
+        return written(self.method, path, headers, body)
+
+
+@dataclass(frozen=True)
+class Recording:
+    """The calls of one page, in the order in which a browser made them."""
+
+    example: str  # the sentence of the example that was clicked
+    opening: tuple[Call, ...]  # by a browser that was never here
+    again: tuple[Call, ...]  # by one that was
+    stored: tuple[Call, ...]  # a click on the example
+    own: tuple[Call, ...]  # the typed sentence, SENTENCE
+    linked: tuple[Call, ...]  # what a link with a sentence of its own makes the page ask for
+
+
+def record(url: str, path: str = "/translation", example: int = 2) -> Recording:
+    """Open the page in Chromium, open it again, run a sentence, click its example (counted from 1), and follow a link.
+
+    url: of the running site, without a slash at its end. Raises Playwright's errors where the page does not do what it should.
+    """
+    with _Relay(url) as relay, sync_playwright() as driver:
+        browser = driver.chromium.launch(
+            executable_path=os.environ.get("CHROMIUM", BROWSER), args=[f"--{argument}" for argument in ARGUMENTS]
+        )
+        context = browser.new_context(locale="en-US", reduced_motion="reduce")
+        context.set_default_timeout(PATIENCE)
+
+        def calls(page: Page, act: Callable[[], object], until: Callable[[Call], bool] = lambda call: True) -> tuple[Call, ...]:
+            first = len(relay.calls)
+            act()
+            before, patience = -1, PATIENCE / 1000 + time.monotonic()
+            while not any(map(until, relay.calls[first:])):
+                if time.monotonic() > patience:
+                    raise TimeoutError(f"the page did not ask within {PATIENCE // 1000} s: {[call.path for call in relay.calls[first:]]}")
+                page.wait_for_timeout(QUIET / 10)
+            while before != (before := len(relay.calls)):
+                page.wait_for_timeout(QUIET)
+            return tuple(relay.calls[first:])
+
+        page, opening = _open(context, relay.url + path, calls)
+        page.close()
+        page, again = _open(context, relay.url + path, calls)
+        page.locator(".tfe-prompt-box").fill(SENTENCE)
+        own = calls(page, page.locator(".tfe-prompt-go").click, until=lambda call: call.streams)
+        page.wait_for_url("**/*sentence=*")  # once the answer is there, the address names what was asked
+        button = page.locator(".tfe-prompt-example").nth(example - 1)
+        shown = str(button.get_attribute("title"))
+        stored = calls(page, button.click)
+        page.close()
+        page = context.new_page()
+        linked = calls(page, lambda: page.goto(f"{relay.url}{path}?{LINK}"), until=lambda call: call.streams)
+        browser.close()
+    asked = next(place for place, call in enumerate(linked) if call.method == "POST")
+    return Recording(shown, opening, again, stored, own, linked[asked:])
+
+
+def _open(context: BrowserContext, address: str, calls: Callable[..., tuple[Call, ...]]) -> tuple[Page, tuple[Call, ...]]:
+    page = context.new_page()
+
+    def arrive() -> None:
+        page.goto(address)
+        page.locator(".tfe-prompt-example").first.wait_for()
+
+    return page, calls(page, arrive)
+
+
+def _escaped(half: re.Match[str]) -> str:
+    """Half a surrogate pair as JSON.stringify writes it."""
+    return f"\\u{ord(half[0]):04x}"
+
+
+class _Relay:
+    """Hands on what a browser and the server say to each other, and takes down the browser's requests."""
+
+    def __init__(self, url: str) -> None:
+        site = urlsplit(url)
+        self._host, self._port = str(site.hostname), int(site.port or 80)
+        self.calls: list[Call] = []
+        self.url = ""
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._listening = threading.Event()
+        self._tasks: set[asyncio.Task[Any]] = set()
+
+    def __enter__(self) -> _Relay:
+        self._thread.start()
+        self._listening.wait()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        server = self._loop.run_until_complete(asyncio.start_server(self._visitor, "127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        self._listening.set()
+        self._loop.run_forever()
+        server.close()
+        tasks = asyncio.all_tasks(self._loop)
+        for task in tasks:
+            task.cancel()
+        self._loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
+
+    async def _visitor(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            back_reader, back_writer = await asyncio.open_connection(self._host, self._port)
+            answers = asyncio.create_task(_copy(back_reader, writer))
+            try:
+                while True:
+                    call = await _read(reader)
+                    self.calls.append(self._anonymous(call))
+                    host = f"{self._host}:{self._port}"
+                    headers = [(name, value.replace(self.url.partition("//")[2], host)) for name, value in call.headers]
+                    back_writer.write(written(call.method, call.path, headers, call.body))
+            finally:
+                answers.cancel()
+                back_writer.close()
+        except (OSError, asyncio.IncompleteReadError):
+            pass
+        finally:
+            writer.close()
+
+    def _anonymous(self, call: Call) -> Call:
+        own = self.url.partition("//")[2]
+        headers = tuple((name, value.replace(own, HOST)) for name, value in call.headers)
+        found = re.search(r'session_hash(?:=|":")(\w+)', call.path + (call.body or b"").decode(errors="replace"))
+        if found is None:
+            return replace(call, headers=headers)
+        session, body = found[1], call.body
+        body = body and body.replace(session.encode(), SESSION.encode())
+        return Call(call.method, call.path.replace(session, SESSION), headers, body)
+
+
+async def _read(reader: asyncio.StreamReader) -> Call:
+    first, *lines = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+    method, path, _ = first.split(" ")
+    pairs = [(name, value.strip()) for name, _, value in (line.partition(":") for line in lines if line)]
+    size = next((int(value) for name, value in pairs if name.lower() == "content-length"), None)
+    body = None if size is None else await reader.readexactly(size)
+    return Call(method, path, tuple((name, value) for name, value in pairs if name.lower() != "content-length"), body)
+
+
+async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    while part := await reader.read(1 << 16):
+        writer.write(part)
+        await writer.drain()
+    writer.close()

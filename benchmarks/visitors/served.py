@@ -1,0 +1,119 @@
+"""The app as visitors meet it: ``python app.py`` in a process of its own, on a free port of this machine."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import resource
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+HOST = "127.0.0.1"
+PATIENCE = 300.0  # seconds that a start may take on a busy machine
+
+
+class Served:
+    """A running app; leaving it as a context ends it. began: when its process was started (time.perf_counter)."""
+
+    def __init__(self, command: Sequence[str] = ("app.py", "--host", HOST, "--port", "PORT"), **environment: str) -> None:
+        """command: what runs, as Python's arguments, with "PORT" where its port belongs. environment: further variables."""
+        # Three hundred browsers of six connections each; the app sees to its own side.
+        resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
+        with socket.socket() as probe:
+            probe.bind((HOST, 0))
+            self.port = int(probe.getsockname()[1])
+        self.url = f"http://{HOST}:{self.port}"
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed in __exit__
+        arguments = [str(self.port) if word == "PORT" else word for word in command]
+        self.began = time.perf_counter()
+        self._process = subprocess.Popen(
+            [sys.executable, *arguments],
+            cwd=ROOT,
+            stdout=self._log,
+            stderr=subprocess.STDOUT,
+            env={**os.environ, "no_proxy": "*", **environment},
+        )
+
+    def __enter__(self) -> Served:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+        self._log.close()
+
+    def wait(self, path: str = "/readyz", every: float = 0.1) -> float:
+        """Seconds since the process was started until `path` is answered well. RuntimeError where the app has left, or never answers."""
+        while self.age_s < PATIENCE:
+            if self._process.poll() is not None:
+                raise RuntimeError(f"the app left with {self._process.returncode}:\n{self.log()}")
+            with contextlib.suppress(OSError):
+                self.get(path)
+                return self.age_s
+            time.sleep(every)
+        raise RuntimeError(f"{path} was not answered within {PATIENCE:.0f} s:\n{self.log()}")
+
+    def prepare(self) -> None:
+        """Wait until the app is ready, and holds every stored result that it will hold."""
+        self.wait()
+        while any(ready < whole for ready, whole in self.get("/readyz")["stored"].values()):
+            if self.age_s > PATIENCE:
+                raise RuntimeError(f"the stored results were not ready within {PATIENCE:.0f} s:\n{self.log()}")
+            time.sleep(0.2)
+
+    def get(self, path: str) -> Any:
+        """The JSON at a path. OSError (with what urllib says) unless the status is 200."""
+        with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(self.url + path, timeout=10) as answer:
+            return json.loads(answer.read())
+
+    @property
+    def resident_mb(self) -> float:
+        """Megabytes (10⁶ bytes) of memory that the app's process holds."""
+        pages = int(Path(f"/proc/{self._process.pid}/statm").read_text().split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+    @property
+    def age_s(self) -> float:
+        """Seconds since its process was started."""
+        return time.perf_counter() - self.began
+
+    @property
+    def cpu_s(self) -> float:
+        """Seconds of processor time that the app has used so far, all threads together."""
+        used = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(used[11]) + int(used[12])) / os.sysconf("SC_CLK_TCK")
+
+    def log(self) -> str:
+        """What it has printed so far."""
+        return os.pread(self._log.fileno(), 16 << 20, 0).decode(errors="replace")
+
+    def defects(self) -> list[str]:
+        """Errors that it has written to its log: what each line says."""
+        return [line[:300] for line in self.log().splitlines() if '"level": "error"' in line or "Traceback (most recent" in line]
+
+    def terminate(self) -> None:
+        """SIGTERM."""
+        self._process.send_signal(signal.SIGTERM)
+
+    def left(self, seconds: float) -> int:
+        """Its exit status. subprocess.TimeoutExpired where it is still there after so many seconds."""
+        return self._process.wait(seconds)
+
+    def stop(self) -> None:
+        """End it, by force after a while."""
+        if self._process.poll() is None:
+            self.terminate()
+            try:
+                self.left(25)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()

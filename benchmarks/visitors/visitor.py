@@ -1,0 +1,207 @@
+"""One person with one browser: opens the page, clicks an example, types a sentence, and looks whether what comes is what was asked for."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import copy
+import json
+import random
+import string
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import urlsplit
+
+from benchmarks.visitors.recording import Call, Recording
+from benchmarks.visitors.wire import Connections, Lost, Reply
+
+STAYS = {"__type__": "update"}  # Gradio's word for a component that keeps its value
+PATIENCE = 120.0  # seconds that a visitor waits for anything
+
+
+class Wrong(Exception):
+    """What came is not what was asked for."""
+
+
+@dataclass(frozen=True)
+class Heard:
+    """What came back after one wish. Reading it is left to whoever has time: others are being timed meanwhile."""
+
+    seconds: float  # from the click to the last byte
+    gap: float  # the longest silence, seconds
+    events: tuple[bytes, ...]  # of the stream
+    replies: tuple[Reply, ...]  # whole answers, in the order of the calls
+
+    def values(self) -> tuple[Any, ...]:
+        """What the components of the page draw. Raises Wrong where something else than an answer came."""
+        for reply in self.replies:
+            if reply.status not in {200, 204, 304}:
+                raise Wrong(f"status {reply.status}: {reply.body[:200]!r}")
+        if self.events:  # an earlier run of the same page may still speak on the stream
+            return drawn(self.events, json.loads(self.replies[0].text())["event_id"] if self.replies else None)
+        return tuple(value for reply in self.replies for value in json.loads(reply.text()).values())  # a stored result, by widget
+
+
+class Visitor:
+    """A browser that plays a recording as somebody else."""
+
+    def __init__(self, url: str, recording: Recording) -> None:
+        site = urlsplit(url)
+        self._host = site.netloc
+        self._connections = Connections(str(site.hostname), int(site.port or 80))
+        self._recording = recording
+        self._etags: dict[str, str] = {}
+        self._session = ""
+
+    async def open(self, held: bool = False) -> float:
+        """Open the page, which makes a new session; what the browser holds already it does not fetch again. Seconds until all is there.
+
+        held: as if the browser had been here before.
+        """
+        self._session = "".join(random.choices(string.ascii_lowercase + string.digits, k=11))
+        calls = self._recording.again if held or self._etags else self._recording.opening
+        began = time.perf_counter()
+        async with asyncio.timeout(PATIENCE):
+            await self._fetch(calls[0])  # the document; nothing else is known before it
+            async with asyncio.TaskGroup() as group:
+                for call in calls[1:]:
+                    group.create_task(self._fetch(call))
+        return time.perf_counter() - began
+
+    async def click(self) -> Heard:
+        """The recorded example."""
+        return await self._wish(self._recording.stored)
+
+    async def run(self, sentence: str, hear: Callable[[bytes], object] | None = None) -> Heard:
+        """A sentence of one's own. hear: called with each event as it comes."""
+        return await self.wish({**self._recording.own[0].detail, "sentence": sentence}, hear)
+
+    async def wish(self, detail: object, hear: Callable[[bytes], object] | None = None) -> Heard:
+        """As `run`, with anything in the place of what the page sends."""
+        return await self._wish(self._recording.own, detail, hear)
+
+    async def follow(self, link: str) -> Heard:
+        """What the page asks for when its address carries a link (the query, without “?”)."""
+        return await self._wish(self._recording.linked, {"query": link})
+
+    async def send(self, path: str, body: bytes, kind: str = "application/octet-stream") -> Reply:
+        """A file, as the page sends one: the answer, read whole."""
+        headers = [(name, kind if name.lower() == "content-type" else value) for name, value in self._recording.own[0].headers]
+        async with asyncio.timeout(PATIENCE):
+            return await self._connections.ask(Call("POST", path, tuple(headers)).bytes(self._host, self._session, raw=body))
+
+    async def join(self, body: bytes) -> Reply:
+        """The answer to any body at all where the page sends its events."""
+        call = replace(self._recording.own[0], body=None)
+        async with asyncio.timeout(PATIENCE):
+            return await self._connections.ask(call.bytes(self._host, self._session, raw=body))
+
+    async def look(self, path: str) -> Reply:
+        """The answer to the address `path`, whatever it is, read whole."""
+        async with asyncio.timeout(PATIENCE):
+            return await self._connections.ask(replace(self._recording.opening[0], path=path).bytes(self._host, self._session))
+
+    def leave(self) -> None:
+        """Close the tab."""
+        self._connections.close()
+
+    # ---- what a browser does -------------------------------------------------------------------------------------------------------
+
+    async def _fetch(self, call: Call) -> Reply:
+        reply = await self._connections.ask(call.bytes(self._host, self._session, etag=self._etags.get(call.path)))
+        if reply.status not in {200, 204, 304}:
+            raise Wrong(f"status {reply.status} for {call.path}")
+        if "etag" in reply.headers:
+            self._etags[call.path] = reply.headers["etag"]
+        return reply
+
+    async def _wish(self, calls: Sequence[Call], detail: object = None, hear: Callable[[bytes], object] | None = None) -> Heard:
+        """The calls of one wish, each after the one before, as the page makes them."""
+        if not self._session:
+            raise ValueError("a page is opened before it is used")
+        began = last = time.perf_counter()
+        gap = 0.0
+        events: list[bytes] = []
+        replies: list[Reply] = []
+        async with asyncio.timeout(PATIENCE):
+            for call in calls:
+                request = call.bytes(self._host, self._session, detail, self._etags.get(call.path))
+                if not call.streams:
+                    replies.append(await self._connections.ask(request))
+                    if replies[-1].status >= 400:
+                        break
+                    continue
+                async with contextlib.aclosing(self._connections.events(request)) as stream:
+                    async for event in stream:
+                        gap, last = max(gap, time.perf_counter() - last), time.perf_counter()
+                        events.append(event)
+                        if hear is not None:
+                            hear(event)
+        return Heard(time.perf_counter() - began, gap, tuple(events), tuple(replies))
+
+
+def drawn(events: Sequence[bytes], asked: str | None = None) -> tuple[Any, ...]:
+    """What the components of a page hold after a stream of Gradio's messages. Raises Wrong where it ends without an answer.
+
+    asked: the event whose messages count; None: all.
+    """
+    values: list[Any] = []  # what the components draw
+    told: list[Any] = []  # what the stream says of each: a value, or that it stays as it is
+    for event in events:
+        message = json.loads(event.removeprefix(b"data: "))
+        kind = message["msg"]
+        if asked is not None and message.get("event_id") not in {asked, None}:
+            continue
+        if kind == "process_completed" and not message["success"]:
+            raise Wrong(f"the run ended with {json.dumps(message['output'])[:300]}")
+        if kind == "unexpected_error":
+            raise Wrong(f"the stream ended with {message.get('message')!r}")
+        if kind == "close_stream":
+            return tuple(values)
+        if kind in {"process_generating", "process_completed"}:
+            news = message["output"]["data"]
+            if kind == "process_generating" and told:
+                told = [_changed(copy.deepcopy(old), steps) for old, steps in zip(told, news, strict=True)]
+            else:
+                told = news
+            before = values or [None] * len(told)
+            values = [old if new == STAYS else new for old, new in zip(before, told, strict=True)]
+    raise Lost(f"a stream of {len(events)} events without an end")
+
+
+def check(values: Sequence[Any], sentence: str, live: bool) -> None:
+    """Raise Wrong unless the page shows the translation of `sentence`, with the attention of all heads. live: computed just now."""
+    box = next((value for value in values if isinstance(value, dict) and "state" in value), None)
+    if box is None:
+        raise Wrong("nothing that the prompt could draw")
+    if box["state"] != "live" if live else box["state"] not in {"stored", "live"}:
+        raise Wrong(f"state {box['state']!r}: {json.dumps(box, ensure_ascii=False)[:300]}")
+    if box["request"]["sentence"] != sentence:
+        raise Wrong(f"the answer to {box['request']['sentence']!r} instead of {sentence!r}")
+    if not box["output"]["pieces"]:
+        raise Wrong("a translation without words")
+    maps = next((value for value in values if isinstance(value, dict) and "kinds" in value), None)
+    if maps is None or not all(kind["weights"].get("data") or kind["weights"].get("url") for kind in maps["kinds"]):
+        raise Wrong("no attention beside the translation")
+
+
+def _changed(value: Any, steps: Sequence[Any]) -> Any:
+    """A value after the changes that Gradio sends of it: [what, path, new value] each."""
+    for what, path, new in steps:
+        if not path:
+            value = value + new if what == "append" else new
+            continue
+        inside = value
+        for key in path[:-1]:
+            inside = inside[key]
+        if what == "delete":
+            del inside[path[-1]]
+        elif what == "append":
+            inside[path[-1]] += new
+        elif what == "add" and isinstance(inside, list):
+            inside.insert(path[-1], new)
+        else:
+            inside[path[-1]] = new
+    return value
