@@ -27,6 +27,8 @@ tests: $(VENV)/dev-installed
 audit: $(VENV)/dev-installed
 	$(BIN)/pip check
 	$(BIN)/python tools/audit.py
+	@test $(VENV)/pins-resolve -nt requirements-dev.txt -a $(VENV)/pins-resolve -nt requirements.txt && cat $(VENV)/pins-resolve \
+		|| $(BIN)/python tools/pins.py $(VENV)/pins-resolve requirements.txt requirements-dev.txt
 
 format: $(VENV)/dev-installed
 	$(BIN)/ruff format .

@@ -13,7 +13,7 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -49,7 +49,10 @@ def built(make: Callable[[], T]) -> T:
 class Running:
     """The app as a visitor meets it: ``python app.py`` in a process of its own, on a port that survives a restart."""
 
-    def __init__(self, port: int | None = None) -> None:
+    def __init__(self, port: int | None = None, command: Sequence[str] | None = None, **environment: str) -> None:
+        """command: what runs instead, as Python's arguments, with "PORT" where its port belongs. environment: further variables."""
+        self._command = ["app.py", "--host", "127.0.0.1", "--port", "PORT"] if command is None else command
+        self._environment = environment
         self.port = free_port() if port is None else port
         self.url = f"http://127.0.0.1:{self.port}"
         self._log = tempfile.TemporaryFile()  # noqa: SIM115
@@ -57,8 +60,9 @@ class Running:
 
     def start(self, ready: bool = True) -> Running:
         """Starts it and waits until it answers; ready: until every lab's probe has been answered too."""
-        command = [sys.executable, "app.py", "--host", "127.0.0.1", "--port", str(self.port)]
-        self._process = subprocess.Popen(command, cwd=ROOT, stdout=self._log, stderr=subprocess.STDOUT, env={**os.environ, "no_proxy": "*"})
+        command = [sys.executable, *(str(self.port) if word == "PORT" else word for word in self._command)]
+        environment = {**os.environ, "no_proxy": "*", **self._environment}
+        self._process = subprocess.Popen(command, cwd=ROOT, stdout=self._log, stderr=subprocess.STDOUT, env=environment)
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             if self._process.poll() is not None:

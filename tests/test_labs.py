@@ -18,11 +18,13 @@ import pytest
 
 from explorer import permalink
 from explorer.engine import Engine
-from explorer.lab import LANGUAGES, Lab
+from explorer.lab import LANGUAGES, Lab, Picture
 from explorer.labs import LABS
 from explorer.widgets.card import terms
 
-ASSETS = Path(__file__).parents[1] / "assets"
+ROOT = Path(__file__).parents[1]
+ASSETS = ROOT / "assets"
+WIDGETS = ROOT / "explorer" / "widgets"
 LIMIT = 9_500_000  # bytes of one checkpoint file
 labs = pytest.mark.parametrize("lab", LABS, ids=[lab.slug for lab in LABS])
 
@@ -82,12 +84,17 @@ def test_the_first_example_is_stored_and_drawn(lab: Lab) -> None:
 
 
 @labs
-def test_a_thumbnail_holds_weights_of_the_stored_run(lab: Lab) -> None:
+def test_a_thumbnail_shows_the_stored_run(lab: Lab) -> None:
     picture = lab.thumbnail()
     assert picture is not None
-    assert picture.weights.dtype == np.float32
-    assert picture.weights.min() >= 0
-    assert picture.weights.max() <= 1
+    if isinstance(picture, Picture):
+        assert picture.levels.dtype == np.uint8
+        assert picture.levels[picture.made].any()
+        assert {role for role, _ in picture.outlines} == {"query", "key"}
+    else:
+        assert picture.weights.dtype == np.float32
+        assert picture.weights.min() >= 0
+        assert picture.weights.max() <= 1
 
 
 @labs
@@ -103,8 +110,11 @@ def test_the_checkpoint_is_small_and_counted(lab: Lab) -> None:
 @labs
 def test_the_shipped_parameters_are_those_of_model_json(lab: Lab) -> None:
     load = import_module(f"models.{lab.slug}.shipped").load
-    shipped = load()
-    assert sum(tensor.numel() for tensor in shipped.model.parameters()) == shipped.facts["parameters"]
+    variants = [path.parent.name for path in (ASSETS / lab.slug).glob("*/model.json") if "-seed" not in path.parent.name]
+    assert variants
+    for variant in variants:
+        shipped = load(variant)
+        assert sum(tensor.numel() for tensor in shipped.model.parameters()) == shipped.facts["parameters"], variant
 
 
 @labs
@@ -120,17 +130,25 @@ def test_examples_and_steps_are_links_that_the_page_reads(lab: Lab) -> None:
 def test_every_example_is_explained_in_time(lab: Lab) -> None:
     records, explain = import_module(f"models.{lab.slug}.records"), import_module(f"models.{lab.slug}.explain").explain
     explain([records.EXAMPLES[0]])  # the model is loaded
-    begin = time.perf_counter()
+    begin = time.process_time()  # of the processor, all threads together: not what else the machine does meanwhile
     seen: list[Any] = explain(list(records.EXAMPLES))
     assert all(isinstance(one, records.Explanation) for one in seen)
-    assert time.perf_counter() - begin < 30
+    assert time.process_time() - begin < 60
+
+
+def looks_of(lab: Lab) -> set[str]:
+    """Words in quotes in those scripts of a page that read from the address what is looked at: its keys are among them."""
+    names = {name for widget in widgets_of(lab) for name in re.findall(r"/ui/\w+/([\w-]+\.js)", widget.js_on_load or "")}
+    scripts = [(WIDGETS / name).read_text("utf-8") for name in names]
+    return {word for script in scripts if "view.get(" in script or "folded(" in script for word in re.findall(r'"(\w+)"', script)}
 
 
 @labs
-def test_every_step_looks_at_something_the_stored_run_has(lab: Lab) -> None:
+def test_every_step_looks_at_something_that_the_page_can_show(lab: Lab) -> None:
+    known = looks_of(lab)
     assert len({step.title["en"] for step in lab.steps}) == len(lab.steps)
     for step in lab.steps:
-        assert set(step.view) <= {"kind", "head", "row", "col", "by", "thr", "stat"}, step.title
+        assert set(step.view) <= known, step.title
         assert len(step.say["en"]) <= 320, step.title
 
 

@@ -1,6 +1,6 @@
-"""Known vulnerabilities of the pinned packages, by pip-audit, where a vulnerability service can be reached.
+"""Known vulnerabilities of the installed packages, by pip-audit: asked of PyPI, and of OSV where PyPI knows nothing.
 
-Nothing is skipped silently: without the service the reason is printed. A finding ends in failure.
+Nothing is skipped silently: where nobody can be asked, the reason is printed. A finding ends in failure.
 """
 
 from __future__ import annotations
@@ -8,43 +8,74 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
+SERVICES = ("pypi", "osv")
+PATIENCE = 180  # seconds for one service
 UNREACHABLE = (
-    "ConnectionError",
-    "Max retries",
-    "NameResolutionError",
-    "ServiceError",
-    "ConnectTimeout",
-    "HTTPError",
-    "ProxyError",
-    "timed out",
+    *("ConnectionError", "ConnectTimeout", "HTTPError", "Max retries", "NameResolutionError", "ProxyError", "ServiceError", "timed out"),
+    *("NewConnectionError", "Network is unreachable", "Temporary failure in name resolution"),
 )
 
 
-def main() -> int:
-    """Exit status: 0 when nothing is known against a pin or nobody could be asked, 1 when something is."""
-    command = [sys.executable, "-m", "pip_audit", "--local", "--format", "json", "--progress-spinner", "off"]
+@dataclass(frozen=True)
+class Reply:
+    """What a service said. packages: all it was asked about; reason: why there are none."""
+
+    packages: list[dict[str, Any]]
+    reason: str = ""
+
+    @property
+    def known(self) -> list[dict[str, Any]]:
+        """The packages that the service knows."""
+        return [package for package in self.packages if "skip_reason" not in package]
+
+
+def asked(service: str) -> Reply:
+    """What `service` knows about the installed packages. Raises RuntimeError where pip-audit fails for another reason than the network."""
+    command = [sys.executable, "-m", "pip_audit", "--local", "--vulnerability-service", service, "--format", "json"]
     try:
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+        done = subprocess.run(
+            [*command, "--progress-spinner", "off"], cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE, check=False
+        )
     except subprocess.TimeoutExpired:
-        print("audit: not done, the vulnerability service did not answer within 120 s")
-        return 0
-    if not done.stdout.strip():
-        if any(sign in done.stderr for sign in UNREACHABLE):
-            print("audit: not done, the vulnerability service cannot be reached from here:", done.stderr.strip().splitlines()[-1][:160])
-            return 0
-        print(done.stderr.strip())
-        return done.returncode or 1
-    packages = json.loads(done.stdout)["dependencies"]
-    unknown = [package["name"] for package in packages if "skip_reason" in package]
-    found = [(package, entry) for package in packages for entry in package.get("vulns", [])]
+        return Reply([], f"no answer within {PATIENCE} s")
+    if done.stdout.strip():
+        return Reply(json.loads(done.stdout)["dependencies"])
+    if unreachable(done.stderr):
+        return Reply([], f"it cannot be reached from here ({done.stderr.strip().splitlines()[-1][:120]})")
+    raise RuntimeError(done.stderr.strip())
+
+
+def unreachable(said: str) -> bool:
+    """Whether a program failed because of the network."""
+    return any(sign in said for sign in UNREACHABLE)
+
+
+def main() -> int:
+    """Exit status: 0 when nothing is known against a package or nobody could be asked, 1 when something is."""
+    reasons = []
+    for service in SERVICES:
+        reply = asked(service)
+        if reply.known:
+            return told(service, reply)
+        reasons.append(f"{service}: {reply.reason or f'it knows none of the {len(reply.packages)} packages'}")
+    print(f"audit: NOT DONE, nobody could be asked about vulnerabilities; {'; '.join(reasons)}")
+    return 0
+
+
+def told(service: str, reply: Reply) -> int:
+    """Prints what was found; 1 where something was."""
+    found = [(package, entry) for package in reply.known for entry in package.get("vulns", [])]
     for package, entry in found:
         mended = ", ".join(entry["fix_versions"]) or "no version yet"
         print(f"audit: {package['name']} {package['version']}: {entry['id']}, mended in {mended}")
-    known = len(packages) - len(unknown)
-    print(f"audit: {known} packages asked about, {len(found)} findings; the service did not know {len(unknown)} of {len(packages)}")
+    unknown = [package["name"] for package in reply.packages if "skip_reason" in package]
+    left = f"; not known there: {', '.join(unknown)}" if unknown else ""
+    print(f"audit: {len(reply.known)} packages asked about at {service}, {len(found)} findings{left}")
     return 1 if found else 0
 
 

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import io
-import os
-import socket
-import subprocess
 import sys
-import time
-import urllib.request
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -25,14 +19,14 @@ from playwright.sync_api import Page, expect
 
 from explorer.figures import attention, curve
 from explorer.figures.attention import Kind
-from explorer.lab import GuidedStep, Lab
+from explorer.lab import Lab
 from explorer.widgets import canvas, figure
 from explorer.widgets.attention import attention as attention_widget
+from tests.browser import trial
+from tests.browser.trial import TEXT
 
 NEW = Callable[..., tuple[Page, Any]]
 Array = NDArray[np.float32]
-ROOT = Path(__file__).parents[2]
-TEXT = {"en": "Trial", "zh": "试验"}
 SOURCE = ["A", "blond", "holding", "hands", "with", "a", "guy", "in", "the", "sand", "."]
 TARGET = ["Eine", "Blond", "ine", "hält", "mit", "einem", "Mann", "im", "Sand", "Händ", "chen", "."]
 HOSTILE = [
@@ -127,43 +121,13 @@ def page_of(slug: str) -> Callable[[Lab, object], None]:
 
 def serve(port: int) -> None:
     """The site with the trial pages."""
-    from explorer import server
-
-    step, facts = GuidedStep(TEXT, TEXT, "", {}), dict.fromkeys(("title", "short", "line", "card"), TEXT)
-    texts = dict.fromkeys(("paper", "authors", "arxiv", "licence", "equation"), "")
-    tuples: dict[str, Any] = {
-        "ancestors": (),
-        "examples": ("",) * 3,
-        "steps": (step,) * 5,
-        "words": (),
-        "interventions": ("none",),
-        "exports": (),
-    }
-    rest: dict[str, Any] = {"changed": "input", "thumbnail": lambda: None, "probe": None}
-    labs = [Lab(slug=slug, year=2017, page=page_of(slug), **facts, **texts, **tuples, **rest) for slug in (*RUNS, "figures")]
-    server.serve(labs, "127.0.0.1", port)
+    trial.serve(port, {slug: page_of(slug) for slug in (*RUNS, "figures")})
 
 
 @pytest.fixture(scope="module")
 def site() -> Iterator[str]:
     """The address of that server."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    process = subprocess.Popen(
-        [sys.executable, __file__, str(port)], cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, stderr=subprocess.PIPE
-    )
-    end = time.monotonic() + 120
-    while True:
-        with contextlib.suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=5):
-            break
-        if process.poll() is not None or time.monotonic() > end:
-            process.kill()
-            pytest.fail(f"the trial site did not start:\n{process.communicate()[1].decode()}")
-        time.sleep(0.1)
-    yield f"http://127.0.0.1:{port}"
-    process.terminate()
-    process.communicate(timeout=30)
+    yield from trial.served(__file__)
 
 
 def opened(page: Page, site: str, slug: str = "trial", query: str = "_kind=cross&_head=3.4&_row=9&_col=3") -> Page:
@@ -198,7 +162,8 @@ def cell(page: Page, row: int, column: int) -> tuple[float, float]:
 
 
 def click(page: Page, row: int, column: int) -> None:
-    """Clicks a cell of the large map."""
+    """Clicks a cell of the large map, as a hand would: not while the click before it is still being drawn."""
+    page.wait_for_timeout(250)
     page.mouse.move(*cell(page, row, column))
     page.mouse.click(*cell(page, row, column))
 
@@ -502,38 +467,6 @@ def test_every_control_and_picture_of_the_widget_has_a_name(page_watch: Page, si
     page.locator(".tfe-export[data-kind=table]").click()
     found = Axe().run(page, context=".tfe-attention").response["violations"]
     assert [(one["id"], one["nodes"][0]["html"]) for one in found if one["impact"] in {"serious", "critical"}] == []
-
-
-def test_a_figure_has_its_sentence_its_table_and_its_exports(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site, "figures", "")
-    part = page.locator(".tfe-figure")
-    expect(part.locator(".tfe-words")).to_have_text("After 5 epochs the held-out loss is 1.00.")
-    part.locator("[data-kind=table]").click()
-    expect(part.locator("tbody tr")).to_have_count(5)
-    name, content = saved(page, "CSV")
-    rows = list(csv.reader(io.StringIO(content.decode("utf-8-sig"))))
-    assert name == "figures-training.csv" and rows[0] == ["epoch", "loss", "held out"] and rows[5][2] == "1"
-    _, content = saved(page, "NPZ")
-    assert np.allclose(np.load(io.BytesIO(content))["column_1"], [6, 3, 2, 1.5, 1.2])
-    _, content = saved(page, "SVG")
-    assert b"After 5 epochs" in content
-    page.locator(".gradio-container").evaluate("() => document.body.classList.toggle('dark')")
-    page.wait_for_function("document.querySelector('.tfe-figure-plot').data[0].line.color.toUpperCase() === '#588CFF'")
-
-
-def test_a_grown_image_can_be_scrubbed_by_hand_and_by_keys(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site, "figures", "_at=7")
-    part = page.locator(".tfe-canvas")
-    expect(part.locator(".tfe-canvas-count")).to_have_text("7 / 12")
-    part.locator(".tfe-canvas-picture").focus()
-    page.keyboard.press("ArrowRight")
-    expect(part.locator(".tfe-canvas-count")).to_have_text("8 / 12")
-    assert view(page)["_at"] == "8"
-    page.keyboard.press("Home")
-    expect(part.locator(".tfe-canvas-count")).to_have_text("0 / 12")
-    with page.expect_download() as download:
-        part.locator("[data-kind=NPZ]").click()
-    assert np.allclose(np.load(download.value.path())["image"], IMAGE, atol=1e-4)
 
 
 if __name__ == "__main__":

@@ -6,16 +6,9 @@ Run as a program, this file is that server: a process of its own, with one lab w
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import os
-import socket
-import subprocess
 import sys
-import time
-import urllib.request
 from collections.abc import Callable, Iterator
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import gradio as gr
@@ -26,13 +19,12 @@ from numpy.typing import NDArray
 from playwright.sync_api import Frame, Page, expect
 
 from explorer.figures.bertviz import Attention, encoder_decoder
-from explorer.lab import GuidedStep, Lab
+from explorer.lab import Lab
 from explorer.widgets import bertviz as widget
+from tests.browser import trial
 
 NEW = Callable[..., tuple[Page, Any]]
 Array = NDArray[np.float32]
-ROOT = Path(__file__).parents[2]
-TEXT = {"en": "Trial", "zh": "试验"}
 HOSTILE = [
     "</script><img src=x onerror=alert(1)>",
     "<script>alert(2)</script>",
@@ -93,42 +85,13 @@ def page(lab: Lab, engine: object) -> None:
 
 def serve(port: int) -> None:
     """The site with that one lab."""
-    from explorer import server
-
-    step, facts = GuidedStep(TEXT, TEXT, "", {}), dict.fromkeys(("title", "short", "line", "card"), TEXT)
-    words = dict.fromkeys(("paper", "authors", "arxiv", "licence", "equation"), "")
-    tuples: dict[str, Any] = {
-        "ancestors": (),
-        "examples": ("",) * 3,
-        "steps": (step,) * 5,
-        "words": (),
-        "interventions": ("none",),
-        "exports": (),
-    }
-    rest: dict[str, Any] = {"changed": "input", "page": page, "thumbnail": lambda: None, "probe": None}
-    server.serve([Lab(slug="trial", year=2017, **facts, **words, **tuples, **rest)], "127.0.0.1", port)
+    trial.serve(port, {"trial": page})
 
 
 @pytest.fixture(scope="module")
 def site() -> Iterator[str]:
     """The address of that server."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    process = subprocess.Popen(
-        [sys.executable, __file__, str(port)], cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, stderr=subprocess.PIPE
-    )
-    end = time.monotonic() + 120
-    while True:
-        with contextlib.suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=5):
-            break
-        if process.poll() is not None or time.monotonic() > end:
-            process.kill()
-            pytest.fail(f"the trial site did not start:\n{process.communicate()[1].decode()}")
-        time.sleep(0.1)
-    yield f"http://127.0.0.1:{port}"
-    process.terminate()
-    process.communicate(timeout=30)
+    yield from trial.served(__file__)
 
 
 def opened(page: Page, site: str, query: str) -> Frame:

@@ -97,9 +97,9 @@ def test_shift_enter_writes_a_line_and_enter_sends(site: str, page_watch: Page) 
 def test_an_example_is_one_click_away(site: str, page_watch: Page) -> None:
     opened(page_watch, site)
     page_watch.locator(".tfe-prompt-example").nth(1).click()
-    expect(page_watch.locator(".tfe-prompt .tfe-badge")).to_have_text(LIVE, timeout=SLOW)
     expect(page_watch.locator(".tfe-prompt-box")).to_have_value(EXAMPLES[1].sentence)
-    expect(page_watch.locator(".tfe-prompt-example").nth(1)).to_have_attribute("aria-pressed", "true")
+    expect(page_watch.locator(".tfe-prompt-example").nth(1)).to_have_attribute("aria-pressed", "true", timeout=SLOW)
+    assert "Hunde" in pieces(page_watch)
 
 
 def test_a_beam_lists_all_its_guesses(site: str, page_watch: Page) -> None:
@@ -156,6 +156,23 @@ def test_hiding_a_word_changes_the_number(site: str, page_watch: Page) -> None:
     assert number(page_watch) != first
     chips.nth(2).press("Escape")
     expect(page_watch.locator(".tfe-whatif-number")).to_be_hidden(timeout=SLOW)
+
+
+@pytest.mark.parametrize(
+    ("part", "says"), [(0, "the largest weight"), (1, "what comes later"), (2, "encoder head")], ids=["scale", "mask", "position"]
+)
+def test_leaving_a_part_out_changes_the_number(site: str, page_watch: Page, part: int, says: str) -> None:
+    opened(page_watch, site)
+    page_watch.locator(".tfe-whatif [role=radio]").nth(2).click()
+    chip = page_watch.locator(".tfe-whatif-chip").nth(part)
+    chip.click()
+    assert abs(number(page_watch)) > 0.005
+    assert asked(page_watch)["without"] == [("scale", "mask", "position")[part]]
+    expect(page_watch.locator(".tfe-whatif-sentence")).to_contain_text(says)
+    expect(chip).to_have_attribute("aria-pressed", "true")
+    page_watch.locator(".tfe-whatif-restore").click()
+    expect(page_watch.locator(".tfe-whatif-number")).to_be_hidden(timeout=SLOW)
+    assert "without" not in asked(page_watch)
 
 
 def test_before_after_and_difference_have_one_shape(site: str, page_watch: Page) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 
 import numpy as np
@@ -217,3 +218,41 @@ def test_an_image_may_grow_in_any_order_but_each_pixel_once() -> None:
         canvas.value(image, order=np.array([0, 1]), **texts)
     with pytest.raises(ValueError, match="7 pixels made of 6"):
         canvas.value(image, made=7, **texts)
+
+
+def stepped(taken: list[int], steps: int = 3) -> Kind:
+    """One block used step after step, over positions that stop at different times."""
+    names = ["mary went to the garden", "where is mary"]
+    weights = softmax(np.random.default_rng(3).normal(0, 1, (steps, 2, 2, 2)).astype(np.float32))
+    return Kind("self", LABEL, weights, names, names, axis="step", taken=taken, spaced=True)
+
+
+def test_a_position_that_has_stopped_asks_nothing_any_more() -> None:
+    made = attention.value([stepped([1, 3])], silences=False)
+    (kind,) = made["kinds"]  # type: ignore[misc]
+    assert kind["axis"] == "step" and kind["taken"] == [1, 3] and kind["spaced"] is True
+    assert made["silences"] is False
+    packed = kind["weights"]
+    weights = np.frombuffer(base64.b64decode(packed["data"]), "<" + packed["dtype"]).reshape(packed["shape"]) * packed["scale"]
+    sums = weights.sum(-1)  # (step, head, query)
+    assert np.allclose(sums[:, :, 1], 1, atol=1e-4)
+    assert np.allclose(sums[0, :, 0], 1, atol=1e-4) and not sums[1:, :, 0].any()
+
+
+def test_what_has_stopped_passes_through_a_rollout_unchanged() -> None:
+    kind = attention._asking(stepped([1, 3]))
+    once = attention.rollout(Kind("self", LABEL, kind.weights[:1], kind.queries, kind.keys))
+    assert np.allclose(attention.rollout(kind)[0], once[0])
+
+
+def test_every_position_takes_at_least_one_step() -> None:
+    with pytest.raises(ValueError, match="at least once"):
+        stepped([0, 3])
+    with pytest.raises(ValueError, match="2 queries"):
+        stepped([1, 2, 3])
+
+
+def test_layers_are_layers_unless_they_are_said_to_be_steps() -> None:
+    made = attention.value([Kind("cross", LABEL, flat(2, 2, 4, 5), QUERIES, KEYS)])
+    (kind,) = made["kinds"]  # type: ignore[misc]
+    assert (kind["axis"], kind["taken"], kind["spaced"], made["silences"]) == ("layer", None, False, True)

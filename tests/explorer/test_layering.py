@@ -21,7 +21,7 @@ SLUGS = {path.parent.name for path in (ROOT / "explorer/labs").glob("*/page.py")
 MAY_IMPORT = {
     "app": {"explorer.server"},
     "explorer.server": {"explorer", "models.errors"},
-    "explorer.site": {"explorer.document", "explorer.engine", "explorer.lab", "explorer.widgets"},
+    "explorer.site": {"explorer.document", "explorer.engine", "explorer.lab", "explorer.quick", "explorer.widgets"},
     "explorer.labs": {
         *("explorer.engine", "explorer.figures", "explorer.lab", "explorer.labels", "explorer.packing", "explorer.permalink"),
         *("explorer.widgets", "models.errors", "models.stored", "models.checkpoint"),
@@ -34,7 +34,11 @@ MAY_IMPORT = {
     "explorer.lab": {"explorer.engine"},
     "explorer.permalink": {"models.errors"},
     "explorer.qr": {"models.errors"},
-    "explorer.gate": {"explorer.delivery", "explorer.document"},
+    "explorer.uploads": {"explorer.packing", "explorer.picture_files", "models.errors"},
+    "explorer.picture_files": {"models.errors"},
+    "explorer.gate": {"explorer.delivery", "explorer.document", "explorer.metrics"},
+    "explorer.metrics": {"explorer.engine"},
+    "explorer.stored": {"explorer.delivery", "explorer.engine", "explorer.lab", "explorer.packing"},
     "explorer.readme": {"explorer", "models"},
     "explorer": set(),
     "benchmarks": {"explorer", "models"},

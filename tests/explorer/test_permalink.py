@@ -113,7 +113,7 @@ def test_a_link_survives_being_written_again_by_the_browser() -> None:
 
 
 def test_what_belongs_to_the_view_is_passed_over() -> None:
-    query = permalink.encode(Wish("A dog.")) + "&_head=3.5&_row=9&step=2&lang=zh&__theme=dark"
+    query = permalink.encode(Wish("A dog.")) + "&_head=3.5&_row=9&step=2&lecture=1&lang=zh&__theme=dark"
     assert permalink.decode(Wish, query) == (Wish("A dog."), None)
 
 

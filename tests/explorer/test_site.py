@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import dataclasses
 import hashlib
+import html
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -15,7 +16,7 @@ from explorer.document import Facts, digests, imported, rewrite
 from explorer.engine import Engine
 from explorer.lab import GuidedStep, Lab
 from explorer.labs import LABS
-from explorer.site import build, facts
+from explorer.site import LECTURE, build, facts
 from tests.conftest import built
 
 BOTH = {"en": "a word", "zh": "一个词"}
@@ -65,9 +66,9 @@ def engine() -> Iterator[Engine]:
 
 def test_every_lab_has_a_page_with_its_frame(engine: Engine) -> None:
     blocks = built(lambda: build(LABS, engine))
-    assert [page[0] for page in blocks.pages] == ["", *(lab.slug for lab in LABS)]
+    assert [page[0] for page in blocks.pages] == ["", *(lab.slug for lab in LABS), "lecture"]
     config = blocks.get_config_file()
-    for slug in ["", *(lab.slug for lab in LABS)]:
+    for slug in ["", *(lab.slug for lab in LABS), "lecture"]:
         inside = set(config["page"][slug]["components"])
         classes = [" ".join(c["props"].get("elem_classes") or []) for c in config["components"] if c["id"] in inside]
         assert any("tfe-block-shell" in names for names in classes)
@@ -80,9 +81,26 @@ def test_a_site_with_no_labs_still_has_its_map(engine: Engine) -> None:
 
 def test_every_page_says_what_it_is() -> None:
     told = facts(LABS)
-    assert set(told) == {"/", *(lab.path for lab in LABS)}
+    assert set(told) == {"/", LECTURE, *(lab.path for lab in LABS)}
     assert len({fact.title for fact in told.values()}) == len(told)
     assert all(fact.title and fact.description for fact in told.values())
+
+
+def test_the_lecture_is_read_where_no_script_runs() -> None:
+    plain = facts(LABS)[LECTURE].plain
+    made = rewrite(DOCUMENT, Facts("a", "b", plain=plain), [], lambda _: [])
+    body = made[made.index("<body>") : made.index("<gradio-app")]
+    assert body.startswith("<body><noscript>") and body.endswith("</noscript>")
+    addresses = re.findall(r'<a href="([^"]+)">', body)
+    for at, language in enumerate(("en", "zh")):
+        expected = [f"{lab.path}?step={n}&amp;lecture=1&amp;lang={language}" for lab in LABS for n in range(1, len(lab.steps) + 1)]
+        assert addresses[at * len(expected) : (at + 1) * len(expected)] == expected
+        assert all(html.escape(step.say[language]) in body for lab in LABS for step in lab.steps)
+    assert "<noscript" not in rewrite(DOCUMENT, Facts("a", "b"), [], lambda _: [])
+
+
+def test_a_site_without_labs_has_no_lecture() -> None:
+    assert set(facts(())) == {"/"}
 
 
 def test_the_document_names_no_other_host(document: str) -> None:

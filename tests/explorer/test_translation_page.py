@@ -14,7 +14,8 @@ import pytest
 
 from explorer import permalink
 from explorer.engine import Engine
-from explorer.labs.translation import about, page, texts, views
+from explorer.labs import about
+from explorer.labs.translation import page, texts, views
 from explorer.widgets import prompt
 from explorer.widgets.card import blocks, runs, terms
 from explorer.widgets.newest import Newest
@@ -86,6 +87,8 @@ def test_what_the_browser_sends_becomes_a_request() -> None:
         wish(silenced=[["cross", 1.5, 1]]),
         wish(hidden=["1"]),
         wish(hidden=None),
+        wish(without=5),
+        wish(without=[5]),
     ],
 )
 def test_a_made_up_request_is_refused_in_one_sentence(detail: object) -> None:
@@ -107,7 +110,7 @@ def test_a_link_says_which_of_its_keys_nobody_knows() -> None:
 
 
 def test_every_request_of_the_page_survives_its_address() -> None:
-    request = Request("Zwei · 两只狗 </script>", 3, 1.2, (("cross", 2, 4), ("encoder", 0, 7)), (0, 3))
+    request = Request("Zwei · 两只狗 </script>", 3, 1.2, (("cross", 2, 4), ("encoder", 0, 7)), (0, 3), ("scale", "mask"))
     assert permalink.decode(Request, views.query(request))[0] == request
 
 
@@ -182,6 +185,25 @@ def test_a_silenced_head_gives_before_after_and_one_number(monkeypatch: pytest.M
     assert "交叉头 3·5" in change["sentence"]["zh"]
     assert drawn(updates, 0)[-1]["query"].endswith("&silenced=cross.2.4")
     assert drawn(updates, 1)[-1]["silenced"] == [["cross", 2, 4]]
+
+
+@pytest.mark.parametrize(
+    ("part", "says"), [("scale", "the largest weight of a row goes from"), ("mask", "to what comes later"), ("position", "encoder head")]
+)
+def test_a_part_left_out_is_named_with_what_it_was_for(monkeypatch: pytest.MonkeyPatch, part: str, says: str) -> None:
+    updates = everything(monkeypatch, wish(without=[part]))
+    change = drawn(updates, 2)[-1]
+    assert change["mode"] == "parts"
+    assert says in change["sentence"]["en"]
+    assert drawn(updates, 0)[-1]["query"].endswith(f"&without={part}")
+
+
+def test_all_that_is_changed_at_once_stands_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    change = drawn(everything(monkeypatch, wish(without=["scale", "mask"], silenced=[["cross", 2, 4]], hidden=[1])), 2)[-1]
+    assert change["mode"] == ""
+    start = "Without ÷ √d_k and the causal mask and without cross head 3·5 and with ⟦k:“dog” (1)⟧ hidden, the largest weight"
+    assert change["sentence"]["en"].startswith(start)
+    assert change["sentence"]["zh"].startswith("去掉÷ √d_k、因果掩码并关掉交叉头 3·5并遮住 ⟦k:“dog” (1)⟧ 后，")
 
 
 def test_a_word_that_does_not_exist_is_refused_beside_the_knob(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -324,3 +346,21 @@ def test_another_page_is_not_disturbed_and_stop_ends_only_ones_own() -> None:
         assert len(newest) == 0
 
     alone(inside())
+
+
+def test_the_stored_caption_says_who_did_what_to_whom_and_the_guided_step_shows_who() -> None:
+    start = views.first()
+    assert start is not None
+    found = views.jobs(start.seen)
+    assert {"who", "what", "whom"} <= {job["job"] for job in found if job["kind"] == "encoder"}
+    assert [job["score"] for job in found] == sorted((job["score"] for job in found), reverse=True)
+    assert len({(job["kind"], job["layer"], job["head"], job["job"]) for job in found}) == len(found)
+    who = next(job for job in found if job["kind"] == "encoder" and job["job"] == "who")
+    assert start.seen.source[who["row"]] == "playing" and start.seen.source[who["col"]] == "Children"
+    step = next(step for step in views.steps() if step.title["en"] == "Several heads, several questions")
+    assert dict(step.view) == {
+        "kind": "encoder",
+        "head": f"{who['layer'] + 1}.{who['head'] + 1}",
+        "row": str(who["row"]),
+        "col": str(who["col"]),
+    }

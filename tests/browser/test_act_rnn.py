@@ -1,0 +1,287 @@
+"""The lab of adaptive computation time as a visitor meets it: a sum and bits of one's own, steps scrubbed, updates forced, a link kept."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+import urllib.request
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from explorer.labs.act_rnn import views
+from explorer.labs.act_rnn.page import LAB
+
+PATH = LAB.path
+LIVE = re.compile(r"live · [\d.]+ m?s")
+SLOW = 240_000  # milliseconds that a run may take while the machine does other things
+HOSTILE = '<img src=x onerror="alert(1)">'
+expect.set_options(timeout=60_000)  # five seconds, Playwright's own patience, are too few beside a training run
+
+
+def opened(page: Page, site: str, query: str = "") -> Page:
+    """The lab, drawn and listening."""
+    page.goto(f"{site}{PATH}" + (f"?{query}" if query else ""))
+    expect(page.locator(".tfe-asker-go")).to_be_visible()
+    page.wait_for_selector(".tfe-ponder[data-drawn]", state="attached", timeout=SLOW)
+    expect(page.locator(".tfe-rethink-panel")).to_be_visible()
+    return page
+
+
+def badge(page: Page) -> Any:
+    return page.locator(".tfe-asker .tfe-badge")
+
+
+def answer(page: Page) -> Any:
+    return page.locator(".tfe-asker-answer")
+
+
+def words(page: Page) -> Any:
+    return page.locator(".tfe-ponder .tfe-words")
+
+
+def asked(page: Page) -> dict[str, list[str]]:
+    return parse_qs(urlsplit(page.url).query)
+
+
+def ask(page: Page, text: str, task: str = "A sum") -> None:
+    """Types something of one's own and asks for it."""
+    page.locator(".tfe-asker").get_by_role("radio", name=task).click()
+    line = page.locator(".tfe-asker-line")
+    line.fill(text)
+    line.press("Enter")
+
+
+def number(page: Page) -> float:
+    """The one number of the panel, once the answer stands."""
+    shown = page.locator(".tfe-rethink-number")
+    expect(shown).to_be_visible(timeout=SLOW)
+    expect(page.locator(".tfe-rethink-panel")).not_to_have_attribute("aria-busy", "true", timeout=SLOW)
+    return float(shown.inner_text().replace("−", "-").replace("+", ""))
+
+
+def knob(page: Page, field: str) -> Any:
+    return page.locator(f".tfe-rethink input[data-field={field}]")
+
+
+def test_the_page_is_alive_before_any_model_is_loaded(site: str, page_watch: Page) -> None:
+    opened(page_watch, site)
+    expect(badge(page_watch)).to_have_text("stored")
+    expect(answer(page_watch)).to_have_text("734")
+    expect(words(page_watch)).to_contain_text(f"({views.telling()})")
+    expect(page_watch.locator(".tfe-difficulty .tfe-words")).to_contain_text("Yours, 2 carries")
+    assert page_watch.locator(".tfe-card-pairs dt").count() == 4
+    page_watch.get_by_role("button", name="Model card").or_(page_watch.get_by_role("link", name="Model card")).first.click()
+    expect(page_watch.locator(".tfe-card-curve .tfe-words")).to_contain_text("Wrong at the end", timeout=SLOW)
+    expect(page_watch.locator(".tfe-difficulty .tfe-words")).to_contain_text("Yours, 2 carries")
+
+
+def test_a_sum_is_typed_its_steps_scrubbed_and_one_forced_update_breaks_it(site: str, page_watch: Page) -> None:
+    opened(page_watch, site)
+    ask(page_watch, "6789+543")
+    expect(badge(page_watch)).to_have_text(LIVE, timeout=SLOW)
+    expect(answer(page_watch)).to_have_text("7332")
+    assert asked(page_watch)["text"] == ["6789+543"]
+
+    chips = page_watch.locator(".tfe-ponder-chip")
+    last = chips.count()
+    assert last >= 3
+    expect(page_watch.locator(".tfe-ponder-count")).to_contain_text(f"{last} of {last}")
+    board = page_watch.locator(".tfe-ponder-board")
+    board.focus()
+    for step in range(last - 1, 0, -1):
+        board.press("ArrowLeft")
+        expect(page_watch.locator(".tfe-ponder-count")).to_contain_text(f"{step} of {last}")
+    assert asked(page_watch)["_step"] == ["1"]
+    expect(chips.first).not_to_contain_text("7332")
+    expect(chips.nth(last - 1)).to_contain_text("7332")
+    chips.nth(1).click()
+    expect(page_watch.locator(".tfe-ponder-count")).to_contain_text(f"2 of {last}")
+
+    forced = knob(page_watch, "forced")
+    forced.focus()
+    forced.press("ArrowRight")
+    assert number(page_watch) < -20, "points of accuracy on held-out sums"
+    expect(answer(page_watch)).not_to_have_text("7332")
+    expect(page_watch.locator(".tfe-asker-mark")).to_contain_text("7332")
+    expect(page_watch.locator(".tfe-rethink-sentence")).to_contain_text("With exactly 1 update for every input, “7332” becomes")
+    expect(chips).to_have_count(1)
+    assert asked(page_watch)["forced"] == ["1"]
+
+    page_watch.locator(".tfe-rethink-restore").click()
+    expect(answer(page_watch)).to_have_text("7332", timeout=SLOW)
+    expect(page_watch.locator(".tfe-rethink-result")).to_be_hidden(timeout=SLOW)
+    assert "forced" not in asked(page_watch)
+
+
+@pytest.mark.parametrize(
+    ("field", "key", "says"),
+    [("limit", "Home", "With at most 1 update"), ("epsilon", "End", "With ε = 0.9"), ("bias", "End", "With +5 on the halting unit")],
+)
+def test_every_knob_changes_its_printed_number(site: str, page_watch: Page, field: str, key: str, says: str) -> None:
+    opened(page_watch, site)
+    slider = knob(page_watch, field)
+    slider.focus()
+    slider.press(key)
+    assert number(page_watch) < 0
+    expect(page_watch.locator(".tfe-rethink-sentence")).to_contain_text(says)
+    assert field in asked(page_watch)
+
+
+def test_the_mark_of_the_first_update_can_be_taken_away(site: str, page_watch: Page) -> None:
+    opened(page_watch, site)
+    page_watch.locator(".tfe-rethink-told").get_by_role("radio", name="off").click()
+    assert number(page_watch) < 0
+    expect(page_watch.locator(".tfe-rethink-sentence")).to_contain_text("With no mark on the first update")
+    assert asked(page_watch)["told"] == ["0"]
+
+
+def test_bits_of_ones_own_are_counted(site: str, page_watch: Page) -> None:
+    opened(page_watch, site)
+    for bits, says in (("10110", "odd"), ("1.1", "even")):
+        ask(page_watch, bits, "Parity")
+        expect(answer(page_watch)).to_have_text(says, timeout=SLOW)
+    expect(page_watch.locator(".tfe-difficulty .tfe-words")).to_contain_text("Yours, 2 bits")
+    assert asked(page_watch)["task"] == ["parity"]
+
+
+@pytest.mark.parametrize(
+    ("task", "text", "says"),
+    [
+        ("A sum", "12+a", "“a” does not belong in a sum"),
+        ("A sum", "", "There is no sum"),
+        ("A sum", "1234567+1", "7 digits"),
+        ("A sum", HOSTILE, "does not belong in a sum"),
+        ("Parity", "1021", "“2” is no bit"),
+        ("Parity", "1" * 17, "17 bits"),
+    ],
+)
+def test_bad_input_gets_one_sentence_and_nothing_else_changes(site: str, page_watch: Page, task: str, text: str, says: str) -> None:
+    opened(page_watch, site)
+    ask(page_watch, text, task)
+    error = page_watch.locator(".tfe-asker-error")
+    expect(error).to_contain_text(says, timeout=SLOW)
+    expect(badge(page_watch)).to_have_text("refused")
+    expect(answer(page_watch)).to_have_text("734")
+    ask(page_watch, "2+2", "A sum")
+    expect(answer(page_watch)).to_have_text("4", timeout=SLOW)
+    expect(error).to_be_hidden()
+
+
+def test_a_permalink_restores_request_interventions_and_view(site: str, page_watch: Page) -> None:
+    query = "v=1&text=95%2B7&epsilon=0.3&limit=4&_pos=1&_step=2"
+    opened(page_watch, site, query)
+    number(page_watch)
+    expect(page_watch.locator(".tfe-asker-line")).to_have_value("95+7")
+    expect(knob(page_watch, "epsilon")).to_have_value("0.3")
+    expect(knob(page_watch, "limit")).to_have_value("4")
+    expect(page_watch.locator(".tfe-asker-note")).to_contain_text("with ε = 0.3 and with at most 4 updates")
+    expect(words(page_watch)).to_contain_text("(1)")
+    kept = parse_qs(query)
+    assert {key: asked(page_watch)[key] for key in kept} == kept
+
+
+def held_ready(site: str) -> bool:
+    """Does the server hold the results of all of this lab's examples and steps?"""
+    with urllib.request.urlopen(f"{site}/readyz", timeout=10) as answer:
+        made, of = json.load(answer)["stored"][LAB.slug]
+    return bool(made == of)
+
+
+def test_an_example_is_one_click_away_and_leaves_the_queue_alone(site: str, new_page: Callable[..., tuple[Page, Any]]) -> None:
+    page, faults = new_page()
+    end = time.monotonic() + SLOW / 1000
+    while not held_ready(site) and time.monotonic() < end:
+        time.sleep(0.5)
+    opened(page, site)
+    page.locator(".tfe-asker-example").nth(2).click()
+    expect(answer(page)).to_have_text("odd", timeout=SLOW)
+    expect(badge(page)).to_have_text("stored")
+    expect(page.locator(".tfe-difficulty .tfe-words")).to_contain_text("Yours, 12 bits")
+    assert [address for address in faults.requests if "/queue/join" in address] == []
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_every_guided_step_restores_its_view(site: str, new_page: Callable[..., tuple[Page, object]], language: str) -> None:
+    page, _ = new_page(locale="zh-CN" if language == "zh" else "en-US")
+    opened(page, site)
+    for count, step in enumerate(LAB.steps, 1):
+        page.get_by_role("button", name=re.compile(re.escape(step.title[language]))).first.click()
+        expect(page.get_by_text(step.say[language]).first).to_be_visible()
+        assert asked(page)["step"] == [str(count)]
+        for key, value in parse_qs(step.query).items():
+            page.wait_for_function("([key, value]) => new URL(location).searchParams.get(key) === value", arg=[key, value[0]], timeout=SLOW)
+        for key, value in step.view.items():
+            assert asked(page)[f"_{key}"] == [value], step.title
+        if "forced" in step.query:
+            assert number(page) < 0
+            expect(answer(page)).to_have_text("1258")
+
+
+def test_everything_reads_in_chinese(site: str, new_page: Callable[..., tuple[Page, object]]) -> None:
+    page, _ = new_page(locale="zh-CN")
+    opened(page, site, "v=1&task=parity&text=1011&forced=1")
+    number(page)
+    said = page.locator(".tfe-main").inner_text()
+    for english in (
+        "Ask",
+        "before",
+        "Restore",
+        "updates",
+        "parameters",
+        "held",
+        "right",
+        "odd",
+        "even",
+        "mean",
+        "carries",
+        "bits",
+        "without",
+    ):
+        assert english not in said, english
+
+
+@pytest.mark.parametrize(
+    ("query", "says"),
+    [
+        ("v=1&epsilon=7", "ε is 7.0"),
+        ("v=1&forced=99", "99"),
+        ("v=1&limit=x", "limit"),
+        ("v=1&task=sort", "sort"),
+        ("v=1&task=parity&text=12", "“2” is no bit"),
+        ("v=1&told=maybe", "told"),
+    ],
+)
+def test_a_made_up_link_gets_one_sentence_and_the_page_stays(site: str, page_watch: Page, query: str, says: str) -> None:
+    opened(page_watch, site, query)
+    refusal = page_watch.locator(".tfe-asker-error")
+    expect(refusal).to_be_visible(timeout=SLOW)
+    expect(refusal).to_contain_text(says)
+    expect(badge(page_watch)).to_have_text("refused")
+
+
+def test_every_export_opens_as_a_file(site: str, page_watch: Page) -> None:
+    opened(page_watch, site, "v=1&forced=1")
+    number(page_watch)
+    kept: set[str] = set()
+    for bar in (".tfe-ponder", ".tfe-difficulty", ".tfe-rethink"):
+        buttons = page_watch.locator(f"{bar} .tfe-exports .tfe-export:not([aria-expanded])")
+        assert buttons.count() >= 2, bar
+        for at in range(buttons.count()):
+            with page_watch.expect_download(timeout=SLOW) as saved:
+                buttons.nth(at).click()
+            kept.add(saved.value.suggested_filename.rpartition(".")[2])
+            assert saved.value.path().stat().st_size > 50
+    assert set(LAB.exports) <= kept
+
+
+@pytest.mark.parametrize("width", [360, 768])
+def test_a_narrow_page_never_scrolls_sideways(site: str, new_page: Callable[..., tuple[Page, object]], width: int) -> None:
+    page, _ = new_page(width=width, height=780)
+    opened(page, site, "v=1&forced=1")
+    number(page)
+    assert page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 1

@@ -1,0 +1,52 @@
+"""The figure and the canvas widget in a real browser, on the trial site of the attention widget."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser import test_attention, trial
+from tests.browser.test_attention import IMAGE, opened, saved, view
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[str]:
+    """The trial site."""
+    yield from trial.served(test_attention.__file__)
+
+
+def test_a_figure_has_its_sentence_its_table_and_its_exports(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site, "figures", "")
+    part = page.locator(".tfe-figure")
+    expect(part.locator(".tfe-words")).to_have_text("After 5 epochs the held-out loss is 1.00.")
+    part.locator("[data-kind=table]").click()
+    expect(part.locator("tbody tr")).to_have_count(5)
+    name, content = saved(page, "CSV")
+    rows = list(csv.reader(io.StringIO(content.decode("utf-8-sig"))))
+    assert name == "figures-training.csv" and rows[0] == ["epoch", "loss", "held out"] and rows[5][2] == "1"
+    _, content = saved(page, "NPZ")
+    assert np.allclose(np.load(io.BytesIO(content))["column_1"], [6, 3, 2, 1.5, 1.2])
+    _, content = saved(page, "SVG")
+    assert b"After 5 epochs" in content
+    page.locator(".gradio-container").evaluate("() => document.body.classList.toggle('dark')")
+    page.wait_for_function("document.querySelector('.tfe-figure-plot').data[0].line.color.toUpperCase() === '#588CFF'")
+
+
+def test_a_grown_image_can_be_scrubbed_by_hand_and_by_keys(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site, "figures", "_at=7")
+    part = page.locator(".tfe-canvas")
+    expect(part.locator(".tfe-canvas-count")).to_have_text("7 / 12")
+    part.locator(".tfe-canvas-picture").focus()
+    page.keyboard.press("ArrowRight")
+    expect(part.locator(".tfe-canvas-count")).to_have_text("8 / 12")
+    assert view(page)["_at"] == "8"
+    page.keyboard.press("Home")
+    expect(part.locator(".tfe-canvas-count")).to_have_text("0 / 12")
+    with page.expect_download() as download:
+        part.locator("[data-kind=NPZ]").click()
+    assert np.allclose(np.load(download.value.path())["image"], IMAGE, atol=1e-4)

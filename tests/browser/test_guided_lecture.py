@@ -1,0 +1,124 @@
+"""The guided lecture in a real browser: from its page through every lab and back, by buttons, by keys and on the projector."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from explorer.labs import LABS
+
+NewPage = Callable[..., tuple[Page, Any]]
+FIRST, LAST = LABS[0], LABS[-1]
+FOCUS_NOWHERE = "document.activeElement.blur()"
+
+
+def at(page: Page, path: str, step: int) -> None:
+    """Waits until the browser stands at a step of the lecture, its note open."""
+    page.wait_for_url(re.compile(rf"{re.escape(path)}\?(?=.*\bstep={step}\b)(?=.*\blecture=1\b)"))
+    expect(page.locator(".tfe-shell-note")).to_be_visible()
+
+
+def last_step(page: Page, site: str, lab: Any) -> None:
+    """Opens a lab at its last step as the lecture comes to it; looked at already, so nothing is run."""
+    page.goto(f"{site}{lab.path}?step={len(lab.steps)}&lecture=1&_thr=0")
+    expect(page.locator(".tfe-shell-note")).to_be_visible()
+
+
+def test_begin_opens_the_first_step_and_keys_walk_through_the_labs(page_watch: Page, site: str) -> None:
+    page = page_watch
+    page.goto(site)
+    page.locator(".tfe-home-actions a", has_text="Start the guided lecture").click()
+    page.wait_for_url(f"{site}/lecture*")
+    links = page.locator(".tfe-lecture-steps a")
+    expect(links).to_have_count(sum(len(lab.steps) for lab in LABS))
+    expect(page.locator(".tfe-shell-nav [aria-current=page]")).to_have_text("Guided lecture")
+    page.locator(".tfe-lecture-begin").click()
+    at(page, FIRST.path, 1)
+    expect(page.locator(".tfe-shell-nav [aria-current]", has_text="Guided lecture")).to_be_visible()
+    page.evaluate(FOCUS_NOWHERE)
+    page.keyboard.press("ArrowRight")
+    at(page, FIRST.path, 2)
+    page.keyboard.press("PageUp")
+    at(page, FIRST.path, 1)
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_url(f"{site}/lecture*")
+
+
+def test_the_last_step_leads_into_the_next_lab_and_back(page_watch: Page, site: str) -> None:
+    page = page_watch
+    last_step(page, site, FIRST)
+    page.evaluate(FOCUS_NOWHERE)
+    page.keyboard.press("PageDown")
+    at(page, LABS[1].path, 1)
+    page.locator(".tfe-shell-rail .tfe-shell-back").click()
+    at(page, FIRST.path, len(FIRST.steps))
+
+
+def test_the_last_step_of_all_ends_at_the_page_of_the_lecture_in_its_language(page_watch: Page, site: str) -> None:
+    page = page_watch
+    page.goto(f"{site}{LAST.path}?step={len(LAST.steps)}&lecture=1&_thr=0&lang=zh")
+    button = page.locator(".tfe-shell-rail .tfe-shell-next")
+    expect(button).to_have_text("讲座结束")
+    button.click()
+    page.wait_for_url(f"{site}/lecture*")
+    expect(page.locator(".tfe-lecture-title")).to_have_text("导览讲座")
+    assert "lang=zh" in str(page.locator(".tfe-lecture-begin").get_attribute("href"))
+
+
+def test_a_projected_figure_stays_projected_from_one_lab_to_the_next(page_watch: Page, site: str) -> None:
+    page = page_watch
+    last_step(page, site, FIRST)
+    page.wait_for_selector(".tfe-projectable:visible")
+    page.evaluate(FOCUS_NOWHERE)
+    page.keyboard.press("p")
+    expect(page.locator(".tfe-projector-where")).to_have_text(f"{len(FIRST.steps)} / {len(FIRST.steps)}")
+    page.keyboard.press("PageDown")
+    page.wait_for_url(re.compile(re.escape(LABS[1].path)))
+    expect(page.locator(".tfe-projector-where")).to_have_text(f"1 / {len(LABS[1].steps)}")
+    assert "lecture=1" in page.url
+    page.keyboard.press("Escape")
+    expect(page.locator(".tfe-shell-bar")).to_be_visible()
+
+
+def test_outside_the_lecture_arrows_and_pages_stay_the_browser_s(page_watch: Page, site: str) -> None:
+    page = page_watch
+    page.goto(f"{site}{FIRST.path}?step=1&_thr=0")
+    expect(page.locator(".tfe-shell-note")).to_be_visible()
+    page.evaluate(FOCUS_NOWHERE)
+    for key in ("ArrowRight", "PageDown"):
+        page.keyboard.press(key)
+    expect(page.locator(".tfe-shell-tour [aria-current=step]")).to_contain_text(FIRST.steps[0].title["en"])
+    assert page.locator(".tfe-shell-rail .tfe-shell-back").is_disabled()
+
+
+def test_in_the_lecture_an_arrow_in_a_view_stays_the_view_s(page_watch: Page, site: str) -> None:
+    page = page_watch
+    page.goto(f"{site}{FIRST.path}?step=1&lecture=1&_thr=0")
+    expect(page.locator(".tfe-shell-note")).to_be_visible()
+    field = page.locator("main textarea").first
+    field.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("PageDown")
+    expect(page.locator(".tfe-shell-tour [aria-current=step]")).to_contain_text(FIRST.steps[0].title["en"])
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (360, "dark")])
+def test_the_page_of_the_lecture_fits_and_axe_finds_nothing_serious(new_page: NewPage, site: str, width: int, scheme: str) -> None:
+    page, _ = new_page(width=width, color_scheme=scheme, locale="zh-CN")
+    page.goto(f"{site}/lecture")
+    expect(page.locator(".tfe-lecture-begin")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    found = Axe().run(page).response["violations"]
+    assert [one["id"] for one in found if one["impact"] in {"serious", "critical"}] == []
+
+
+def test_without_scripts_the_lecture_can_still_be_read(new_page: NewPage, site: str) -> None:
+    page, _ = new_page(java_script_enabled=False)
+    page.goto(f"{site}/lecture")
+    expect(page.locator("h2").first).to_contain_text(FIRST.title["en"])
+    expect(page.locator("article").first).to_contain_text(LAST.steps[-1].say["en"])

@@ -1,0 +1,366 @@
+"""The image lab as a visitor meets it: pictures that grow, that are stopped, completed and made larger; pixels, heads and memory."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import numpy as np
+import pytest
+from PIL import Image
+from playwright.sync_api import Page, expect
+
+from explorer.figures import image
+from explorer.labs.image_transformer import views
+from explorer.labs.image_transformer.page import LAB
+from models.image_transformer.records import SIDE, read_picture
+
+PATH = LAB.path
+LIVE = re.compile(r"live · [\d.]+ m?s")
+SLOW = 240_000  # milliseconds that a run may take while the machine does other things
+IN_ROWS, IN_TILES = views.LAYOUTS["grey"]
+expect.set_options(timeout=60_000)  # five seconds, Playwright's own patience, are too few beside a training run
+
+
+def opened(page: Page, site: str, query: str = "") -> Page:
+    """The lab, drawn and listening."""
+    page.goto(f"{site}{PATH}" + (f"?{query}" if query else ""))
+    expect(page.locator(".tfe-maker-go")).to_be_visible()
+    expect(page.locator(".tfe-spans-tile").first).to_be_visible(timeout=SLOW)
+    expect(page.locator(".tfe-remake-do")).to_be_visible()
+    return page
+
+
+def badge(page: Page) -> Any:
+    return page.locator(".tfe-maker .tfe-badge")
+
+
+def finished(page: Page) -> None:
+    """Waits for the live result."""
+    expect(badge(page)).to_have_text(LIVE, timeout=SLOW)
+
+
+def asked(page: Page) -> dict[str, list[str]]:
+    return parse_qs(urlsplit(page.url).query)
+
+
+def words(page: Page) -> Any:
+    return page.locator(".tfe-spans .tfe-words")
+
+
+def seed(page: Page, number: int) -> None:
+    page.locator(".tfe-maker-seed").fill(str(number))
+
+
+def watch_badge(page: Page) -> None:
+    page.evaluate(
+        """() => {
+            window.seen = [];
+            const badge = document.querySelector('.tfe-maker .tfe-badge');
+            const count = document.querySelector('.tfe-spans-count');
+            const note = () => window.seen.push([badge.textContent, count.textContent]);
+            new MutationObserver(note).observe(badge, {childList: true, subtree: true, characterData: true});
+        }"""
+    )
+
+
+def test_the_page_is_alive_before_any_model_is_loaded(site: str, page_watch: Page) -> None:
+    opened(page_watch, site)
+    expect(badge(page_watch)).to_have_text("stored")
+    place = views.telling()
+    row, column = divmod(int(IN_TILES.order[place["position"]]), SIDE)
+    expect(words(page_watch)).to_contain_text(f"({row}, {column})")
+    expect(page_watch.locator(".tfe-surprise .tfe-words")).to_contain_text("costs most")
+    expect(page_watch.locator(".tfe-bench-side .tfe-figure .tfe-words")).to_contain_text("bits a pixel")
+    assert page_watch.locator(".tfe-card-pairs dt").count() == 4
+
+
+def test_a_picture_grows_before_the_visitors_eyes(site: str, page_watch: Page) -> None:
+    opened(page_watch, site)
+    watch_badge(page_watch)
+    seed(page_watch, 1234)
+    page_watch.locator(".tfe-maker-go").click()
+    finished(page_watch)
+    told = [re.search(r"pixel (\d+) of 784", text) for text, _ in page_watch.evaluate("window.seen")]
+    pixels = [int(found[1]) for found in told if found]
+    assert len(set(pixels)) >= 2, "a whole picture came at once"
+    assert pixels == sorted(pixels)
+    assert asked(page_watch)["seed"] == ["1234"]
+
+
+def test_a_growing_picture_can_be_stopped_and_another_one_asked_for(site: str, page_watch: Page) -> None:
+    opened(page_watch, site)
+    seed(page_watch, 77)
+    page_watch.locator(".tfe-maker .is-count select").select_option("4")
+    # Pressed by the page itself, so that the picture cannot be finished before.
+    page_watch.evaluate(
+        """() => {
+            const badge = document.querySelector('.tfe-maker .tfe-badge');
+            const watcher = new MutationObserver(() => {
+                if (!/pixel/.test(badge.textContent)) return;
+                watcher.disconnect();
+                document.querySelector('.tfe-maker-go').click();
+            });
+            watcher.observe(badge, {childList: true, subtree: true, characterData: true});
+        }"""
+    )
+    page_watch.locator(".tfe-maker-go").click()
+    expect(badge(page_watch)).to_have_text("stopped", timeout=SLOW)
+    page_watch.wait_for_timeout(700)  # what was on its way has come
+    made = page_watch.locator(".tfe-spans-count").inner_text()
+    page_watch.wait_for_timeout(1500)
+    expect(badge(page_watch)).to_have_text("stopped")
+    assert page_watch.locator(".tfe-spans-count").inner_text() == made, "it went on growing"
+    seed(page_watch, 78)
+    page_watch.locator(".tfe-maker .is-count select").select_option("1")
+    page_watch.locator(".tfe-maker-go").click()
+    finished(page_watch)
+    assert asked(page_watch)["seed"] == ["78"]
+
+
+def pixel(page: Page, board: int, row: int, column: int) -> None:
+    """Clicks a pixel of one of the two large pictures."""
+    box = page.locator(".tfe-spans-board canvas").nth(board).bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + (column + 0.5) / SIDE * box["width"], box["y"] + (row + 0.5) / SIDE * box["height"])
+
+
+@pytest.mark.parametrize(("board", "layout"), [(0, IN_ROWS), (1, IN_TILES)], ids=["1D", "2D"])
+def test_a_clicked_pixel_shows_the_block_it_may_see(site: str, page_watch: Page, board: int, layout: image.Layout) -> None:
+    opened(page_watch, site)
+    row, column = 16, 9
+    position = int(np.flatnonzero(layout.order == row * SIDE + column)[0])
+    pixel(page_watch, board, row, column)
+    expect(words(page_watch)).to_contain_text(f"({row}, {column})")
+    known = image.known(image.reach(layout, position, 1)[0])
+    expect(words(page_watch)).to_contain_text(re.compile(rf"\b{known} pixels"))
+    assert asked(page_watch)["_pos"] == [str(position)]
+    expect(page_watch.locator(".tfe-spans-legend")).to_contain_text("memory block")
+
+
+def test_keys_alone_step_choose_heads_and_play(site: str, page_watch: Page) -> None:
+    opened(page_watch, site)
+    boards = page_watch.locator(".tfe-spans-boards")
+    boards.focus()
+    pixel(page_watch, 1, 16, 9)
+    position = int(asked(page_watch)["_pos"][0])
+    page_watch.keyboard.press("ArrowRight")
+    assert asked(page_watch)["_pos"] == [str(position + 1)]
+    page_watch.keyboard.press("ArrowLeft")
+    assert asked(page_watch)["_pos"] == [str(position)]
+    page_watch.keyboard.press("ArrowDown")
+    head = asked(page_watch)["_head"][0]
+    page_watch.keyboard.press("ArrowDown")
+    assert asked(page_watch)["_head"][0] != head
+    page_watch.keyboard.press("Space")
+    page_watch.wait_for_function("p => !document.querySelector('.tfe-spans-count').textContent.includes(`${p + 1} /`)", arg=position)
+    page_watch.keyboard.press("Space")
+    page_watch.keyboard.press("Escape")
+    assert "_pos" not in asked(page_watch)
+
+
+def test_a_layer_not_looked_at_yet_is_fetched_once(site: str, page_watch: Page) -> None:
+    opened(page_watch, site)
+    page_watch.locator(".tfe-spans-pickers [role=radiogroup]").nth(1).get_by_role("radio", name="6").click()
+    expect(words(page_watch)).to_contain_text("of layer 6 gives", timeout=SLOW)
+
+
+def shoe(side: int = 60) -> bytes:
+    """A visitor's own picture: a bright wedge on black, as a PNG."""
+    rows, columns = np.mgrid[0:side, 0:side]
+    levels = np.where((rows > side * 0.2) & (columns > side * 0.15) & (columns < side * 0.15 + rows * 0.8), 190 + columns, 0)
+    file = io.BytesIO()
+    Image.fromarray(levels.clip(0, 255).astype(np.uint8)).save(file, "PNG")
+    return file.getvalue()
+
+
+def test_an_uploaded_picture_is_completed(site: str, page_watch: Page) -> None:
+    opened(page_watch, site)
+    page_watch.locator(".tfe-maker [data-key=complete]").click()
+    page_watch.locator(".tfe-maker .is-count select").select_option("2")
+    page_watch.locator(".tfe-maker input[type=file]").set_input_files({"name": "mine.png", "mimeType": "image/png", "buffer": shoe()})
+    finished(page_watch)
+    query = asked(page_watch)
+    assert query["mode"] == ["complete"] and query["count"] == ["2"]
+    request, _ = views.permalink.decode(views.Request, urlsplit(page_watch.url).query)
+    given = read_picture(request.picture, (SIDE, SIDE))
+    assert given.max() > 150 and given.min() == 0
+    expect(page_watch.locator(".tfe-spans-thumb").first).to_be_visible()
+    expect(page_watch.locator(".tfe-surprise .tfe-words")).to_contain_text("costs most")
+
+
+def test_a_file_that_is_no_picture_gets_one_sentence(site: str, new_page: Callable[..., tuple[Page, Any]]) -> None:
+    page, faults = new_page()
+    opened(page, site)
+    page.locator(".tfe-maker [data-key=complete]").click()
+    with page.expect_response(lambda answer: "/picture/" in answer.url) as answer:
+        page.locator(".tfe-maker input[type=file]").set_input_files(
+            {"name": "a.png", "mimeType": "image/png", "buffer": b"these are words, not pixels"}
+        )
+    assert answer.value.status == 422
+    expect(page.locator(".tfe-maker-error")).to_be_visible()
+    expect(badge(page)).to_have_text("refused")
+    expect(page.locator(".tfe-spans-tile").first).to_be_visible()
+    faults.console[:] = [line for line in faults.console if "422" not in line]  # Chromium notes every refusal
+
+
+def number(page: Page, pattern: str) -> float:
+    """The one number of a pattern, once the answer stands."""
+    expect(page.locator(".tfe-remake-panel")).to_have_attribute("aria-busy", "false", timeout=SLOW)
+    shown = page.locator(f".tfe-remake [data-pattern={pattern}] .tfe-remake-number")
+    expect(shown).to_be_visible(timeout=SLOW)
+    return float(shown.inner_text().replace("−", "-"))
+
+
+def test_cutting_the_memory_costs_bits_and_restoring_gives_them_back(site: str, page_watch: Page) -> None:
+    opened(page_watch, site)
+    slider = page_watch.locator("input[data-field=flange]")
+    slider.focus()
+    slider.press("Home")
+    first = number(page_watch, "local_2d")
+    assert first > 0, "a model that sees less reads its own picture worse"
+    assert asked(page_watch)["flange"] == ["0"]
+    expect(page_watch.locator(".tfe-remake-sentence")).to_contain_text("flange of 0 of 7 pixels")
+    assert page_watch.locator(".tfe-remake [data-pattern=local_1d]").count() == 0
+    slider = page_watch.locator("input[data-field=memory_rows]")
+    slider.focus()
+    slider.press("Home")
+    assert number(page_watch, "local_1d") > 0
+    before, after = page_watch.locator(".tfe-remake [data-pattern=local_2d] .tfe-remake-from").inner_text().split(" → ")
+    assert float(after) - float(before) == pytest.approx(first, abs=0.011)
+    page_watch.locator(".tfe-remake-restore").click()
+    expect(page_watch.locator(".tfe-remake-board")).to_be_hidden(timeout=SLOW)
+    assert not {"flange", "memory_rows"} & asked(page_watch).keys()
+
+
+def test_a_shift_click_silences_a_head_and_its_number_changes(site: str, page_watch: Page) -> None:
+    opened(page_watch, site, "_pattern=local_2d&_head=3.2")  # a layer with heads that are missed
+    page_watch.locator(".tfe-spans-tile").nth(1).click(modifiers=["Shift"])
+    first = number(page_watch, "local_2d")
+    chip = page_watch.locator(".tfe-remake-chip")
+    expect(chip).to_have_count(1)
+    assert asked(page_watch)["silenced"][0].startswith("local_2d.")
+    expect(page_watch.locator(".tfe-remake-sentence")).to_contain_text("Without head 2D")
+    page_watch.locator(".tfe-spans-tile").nth(3).click(modifiers=["Shift"])
+    expect(chip).to_have_count(2)
+    expect(page_watch.locator(".tfe-remake-panel")).to_have_attribute("aria-busy", "true")
+    assert number(page_watch, "local_2d") != first
+    page_watch.locator(".tfe-remake-do").focus()
+    page_watch.keyboard.press("Escape")
+    expect(chip).to_have_count(0, timeout=SLOW)
+
+
+def test_before_after_and_difference_have_one_shape(site: str, page_watch: Page) -> None:
+    opened(page_watch, site, "v=1&flange=3")
+    number(page_watch, "local_2d")
+    sizes = page_watch.evaluate("[...document.querySelectorAll('.tfe-remake canvas')].map(c => [c.width, c.height, c.clientWidth].join())")
+    assert len(sizes) == 3 and len(set(sizes)) == 1
+
+
+def test_a_permalink_restores_request_interventions_and_view(site: str, page_watch: Page) -> None:
+    query = "v=1&kind=3&seed=4&temperature=0.9&count=2&silenced=local_1d.1.2&flange=5&_pattern=local_1d&_head=2.3&_pos=300"
+    opened(page_watch, site, query)
+    number(page_watch, "local_1d")
+    number(page_watch, "local_2d")
+    expect(page_watch.locator(".tfe-maker .is-kind select")).to_have_value("3")
+    expect(page_watch.locator(".tfe-maker-seed")).to_have_value("4")
+    expect(page_watch.locator(".tfe-maker .is-temperature input").first).to_have_value("0.9")
+    expect(page_watch.locator(".tfe-maker .is-count select")).to_have_value("2")
+    expect(page_watch.locator(".tfe-remake-chip")).to_have_text(["head 1D 2·3 ×"])
+    expect(page_watch.locator("input[data-field=flange]")).to_have_value("5")
+    expect(words(page_watch)).to_contain_text("made 301st")
+    expect(words(page_watch)).to_contain_text("head 3 of layer 2", timeout=SLOW)
+    kept = parse_qs(query)
+    assert {key: asked(page_watch)[key] for key in kept} == kept
+
+
+def test_an_example_is_one_click_away_and_leaves_the_queue_alone(site: str, new_page: Callable[..., tuple[Page, Any]]) -> None:
+    page, faults = new_page()
+    opened(page, site)
+    page.locator(".tfe-maker-example").nth(1).click()
+    expect(page.locator(".tfe-maker .is-kept [aria-checked=true]")).to_have_text("14")
+    expect(badge(page)).to_have_text("stored", timeout=SLOW)
+    assert asked(page)["mode"] == ["complete"]
+    assert page.locator(".tfe-spans-thumb").count() >= 3
+    assert [address for address in faults.requests if "/queue/join" in address] == []
+
+
+def test_a_small_picture_is_made_larger_in_colour(site: str, page_watch: Page) -> None:
+    opened(page_watch, site)
+    page_watch.locator(".tfe-maker-example").nth(3).click()
+    page_watch.wait_for_function("() => new URL(location).searchParams.get('mode') === 'enlarge'", timeout=SLOW)
+    expect(page_watch.locator(".tfe-spans-boards")).to_contain_text("8 × 8 pixels")
+    expect(page_watch.locator(".tfe-surprise")).to_contain_text("grey pictures")
+    expect(page_watch.locator("input[data-field=flange]")).to_be_disabled()
+    expect(page_watch.locator("input[data-field=memory_rows]")).to_be_enabled()
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_every_guided_step_restores_its_view(site: str, new_page: Callable[..., tuple[Page, object]], language: str) -> None:
+    page, _ = new_page(locale="zh-CN" if language == "zh" else "en-US")
+    opened(page, site)
+    for count, step in enumerate(LAB.steps, 1):
+        page.get_by_role("button", name=re.compile(re.escape(step.title[language]))).first.click()
+        expect(page.get_by_text(step.say[language]).first).to_be_visible()
+        assert asked(page)["step"] == [str(count)]
+        for key, value in parse_qs(step.query).items():
+            page.wait_for_function("([key, value]) => new URL(location).searchParams.get(key) === value", arg=[key, value[0]], timeout=SLOW)
+        for key, value in step.view.items():
+            assert asked(page)[f"_{key}"] == [value], step.title
+        if "flange" in step.query:
+            number(page, "local_2d")
+
+
+def test_everything_reads_in_chinese(site: str, new_page: Callable[..., tuple[Page, object]]) -> None:
+    page, _ = new_page(locale="zh-CN")
+    opened(page, site, "v=1&flange=2")
+    number(page, "local_2d")
+    said = page.locator(".tfe-main").inner_text()
+    for english in ("Generate", "memory", "before", "Silence", "Restore", "bits a pixel", "parameters", "held out", "The ladder", "seed"):
+        assert english not in said, english
+
+
+@pytest.mark.parametrize(
+    ("query", "says"),
+    [
+        ("v=1&temperature=90", "90"),
+        ("v=1&kind=99", "99"),
+        ("v=1&count=5000", "5"),
+        ("v=1&mode=complete&picture=test:999", "999"),
+        ("v=1&mode=complete&picture=nonsense", "28 × 28"),
+        ("v=1&mode=dream", "dream"),
+        ("v=1&seed=x", "seed"),
+    ],
+)
+def test_a_made_up_link_gets_one_sentence_and_the_page_stays(site: str, page_watch: Page, query: str, says: str) -> None:
+    opened(page_watch, site, query)
+    refusal = page_watch.locator(".tfe-maker-error")
+    expect(refusal).to_be_visible(timeout=SLOW)
+    expect(refusal).to_contain_text(says)
+    expect(badge(page_watch)).to_have_text("refused")
+
+
+def test_every_export_opens_as_a_file(site: str, page_watch: Page) -> None:
+    opened(page_watch, site, "v=1&flange=0")
+    number(page_watch, "local_2d")
+    kept: set[str] = set()
+    for bar in (".tfe-spans", ".tfe-surprise", ".tfe-bench-side .tfe-figure", ".tfe-remake"):
+        buttons = page_watch.locator(f"{bar} .tfe-exports .tfe-export:not([aria-expanded])")
+        assert buttons.count() >= 3, bar
+        for at in range(buttons.count()):
+            with page_watch.expect_download(timeout=SLOW) as saved:
+                buttons.nth(at).click()
+            kept.add(saved.value.suggested_filename.rpartition(".")[2])
+            assert saved.value.path().stat().st_size > 50
+    assert set(LAB.exports) <= kept
+
+
+@pytest.mark.parametrize("width", [360, 768])
+def test_a_narrow_page_never_scrolls_sideways(site: str, new_page: Callable[..., tuple[Page, object]], width: int) -> None:
+    page, _ = new_page(width=width, height=780)
+    opened(page, site, "v=1&flange=0")
+    number(page, "local_2d")
+    assert page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") <= 1

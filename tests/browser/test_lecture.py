@@ -1,0 +1,366 @@
+"""The lecture hall in a real browser: embedded in another page, beside a hostile visitor, killed in mid-stream, and without a queue."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import itertools
+import json
+import os
+import random
+import re
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, FrameLocator, Page, Playwright, expect
+
+from explorer.labs.translation.page import LAB
+from models.translation.records import EXAMPLES
+from tests.browser.conftest import ARGUMENTS
+from tests.conftest import Running
+from tests.explorer.asking import Stream, event, join, raw
+from tests.explorer.test_leaving import LONG, PATIENCE, SLOW, SOON, late, runs, until, wish
+
+NEW = Callable[..., tuple[Page, Any]]
+LIVE = re.compile(r"live · [\d.,]+ m?s")
+SPACE = "https://huggingface.co"  # one of the places that may embed a lab
+WAIT = 120_000  # milliseconds
+CLOSED = re.compile(r"AbortError: signal is aborted without reason|Unexpected error Connection errored out")
+
+
+@pytest.fixture
+def prepared(running: Running) -> str:
+    """The site once all its stored results are made."""
+
+    def ready() -> bool:
+        with urllib.request.urlopen(running.url + "/readyz", timeout=10) as answer:
+            return all(made == of for made, of in json.load(answer)["stored"].values())
+
+    until(ready, PATIENCE)
+    return running.url
+
+
+def sentence(page: Page | FrameLocator, text: str) -> None:
+    """Types a sentence and waits for its live result."""
+    page.locator(".tfe-prompt-box").fill(text)
+    page.locator(".tfe-prompt-box").press("Enter")
+    expect(page.locator(".tfe-prompt .tfe-badge")).to_have_text(LIVE, timeout=WAIT)
+
+
+# --- embedded -----------------------------------------------------------------------------------------------------------------------
+
+
+def embedded(page: Page, site: str, host: str) -> FrameLocator:
+    """A page of another site with the lab in a frame, as a Space shows it."""
+    body = (
+        "<!doctype html><title>a page around</title><style>body{margin:0}iframe{border:0;width:100%;height:100vh;display:block}</style>"
+        f'<iframe title="lab" src="{site}{LAB.path}"></iframe>'
+    )
+    page.route(lambda url: url.startswith(host), lambda route: route.fulfill(content_type="text/html", body=body))
+    page.goto(host + "/spaces/somebody/explorer", wait_until="commit")
+    return page.frame_locator("iframe")
+
+
+@pytest.mark.parametrize("width", [360, 768, 1280])
+def test_a_lab_works_in_the_frame_of_another_site(new_page: NEW, site: str, width: int) -> None:
+    page, faults = new_page(width=width, height=800, permissions=["local-network-access"])  # a public page frames one of this machine
+    inside = embedded(page, site, SPACE)
+    expect(inside.locator("h1")).to_be_visible(timeout=WAIT)
+    sentence(inside, "Two dogs run through the snow.")
+    assert "Hunde" in inside.locator(".tfe-prompt-pieces").inner_text()
+    sideways = "Math.max(document.documentElement.scrollWidth, document.body.scrollWidth) - innerWidth"
+    assert [frame.evaluate(sideways) for frame in page.frames] == [0, 0]
+    inside.locator(".tfe-whatif-do").click()
+    expect(inside.locator(".tfe-whatif-number")).to_be_visible(timeout=WAIT)
+    assert page.frames[1].evaluate(sideways) == 0
+    faults.outside[:] = [address for address in faults.outside if not address.startswith(SPACE)]  # the page around it
+
+
+def test_a_site_that_nobody_invited_cannot_frame_a_lab(new_page: NEW, site: str) -> None:
+    page, faults = new_page(permissions=["local-network-access"])
+    inside = embedded(page, site, "https://evil.example")
+    until(lambda: page.wait_for_timeout(100) or any("frame-ancestors" in told for told in faults.console), PATIENCE)
+    assert inside.locator(".tfe-block").count() == 0
+    faults.console.clear()
+    faults.outside.clear()
+
+
+# --- results held ready -------------------------------------------------------------------------------------------------------------
+
+
+def test_examples_and_steps_come_without_the_queue(new_page: NEW, prepared: str) -> None:
+    page, faults = new_page()
+    page.goto(prepared + LAB.path)
+    expect(page.locator(".tfe-prompt .tfe-badge")).to_have_text("stored")
+    for number in (1, 2, 4):
+        page.locator(".tfe-prompt-example").nth(number).click()
+        expect(page.locator(".tfe-prompt-example").nth(number)).to_have_attribute("aria-pressed", "true")
+        expect(page.locator(".tfe-prompt .tfe-badge")).to_have_text("stored")
+        expect(page.locator(".tfe-prompt-box")).to_have_value(EXAMPLES[number].sentence)
+    expect(page.locator(".tfe-prompt-guesses tbody tr")).to_have_count(EXAMPLES[4].beam)
+    step = next(step for step in LAB.steps if "silenced" in step.query)
+    page.get_by_role("button", name=re.compile(re.escape(step.title["en"]))).first.click()
+    expect(page.locator(".tfe-whatif-number")).to_be_visible()
+    assert len([address for address in faults.requests if "/stored/" in address]) == 4
+    assert not [address for address in faults.requests if "/queue/" in address]
+    sentence(page, "A dog runs.")
+    assert [address for address in faults.requests if "/queue/join" in address], "a sentence of one's own goes to the model"
+
+
+def test_a_page_that_knows_results_of_another_version_asks_the_model(new_page: NEW, prepared: str) -> None:
+    page, _ = new_page()
+    page.route("**/stored/**", lambda route: route.fulfill(status=204))
+    page.goto(prepared + LAB.path)
+    page.locator(".tfe-prompt-example").nth(2).click()
+    expect(page.locator(".tfe-prompt .tfe-badge")).to_have_text(LIVE, timeout=WAIT)
+    expect(page.locator(".tfe-prompt-box")).to_have_value(EXAMPLES[2].sentence)
+
+
+def test_an_example_ends_an_older_wish(new_page: NEW, prepared: str) -> None:
+    page, _ = new_page()
+    page.goto(prepared + LAB.path)
+    page.locator(".tfe-prompt-search").select_option("8")  # it takes longer than a click
+    page.locator(".tfe-prompt-box").fill(f"{random.random()} and then {LONG}")
+    page.locator(".tfe-prompt-box").press("Enter")
+    page.locator(".tfe-prompt-example").nth(3).click()
+    expect(page.locator(".tfe-prompt-example").nth(3)).to_have_attribute("aria-pressed", "true")
+    expect(page.locator(".tfe-prompt .tfe-badge")).to_have_text(LIVE, timeout=WAIT)
+    page.wait_for_timeout(3000)  # whatever the older wish still had to say has come
+    assert "Leiter" in page.locator(".tfe-prompt-pieces").inner_text()
+    expect(page.locator(".tfe-prompt-box")).to_have_value(EXAMPLES[3].sentence)
+    sentence(page, "A dog runs.")
+
+
+# --- visitors beside one another ------------------------------------------------------------------------------------------------------
+
+
+class Hostile:
+    """A visitor who floods, lies, cancels what others asked for, and never reads an answer; until told to stop."""
+
+    def __init__(self, url: str, victim: Callable[[], str]) -> None:
+        self.url, self.victim = url, victim
+        self.stop = threading.Event()
+        self.done = 0
+        self.run = event(url, LAB.path, "run")
+        self.threads = [
+            threading.Thread(target=self.loop, args=(act,)) for act in (self.flood, self.lie, self.cancel, self.wander, self.hang)
+        ]
+
+    def loop(self, act: Callable[[int], None]) -> None:
+        """One way of being a nuisance, again and again."""
+        for count in itertools.count():
+            if self.stop.is_set():
+                return
+            with contextlib.suppress(OSError, AssertionError, http.client.HTTPException):
+                act(count)
+            self.done += 1
+
+    def flood(self, count: int) -> None:
+        """Long sentences at every beam, all of one page."""
+        join(self.url, self.run, {**wish(count, beam=1 + count % 8), "sentence": f"{count} {LONG}"}, "hostile")
+
+    def lie(self, count: int) -> None:
+        """Bodies that are huge, broken, or of another shape."""
+        huge = json.dumps(
+            {"data": ["x" * 1_000_000], "fn_index": self.run, "event_data": {"sentence": "🎈" * 200_000}, "session_hash": "h"}
+        )
+        bodies = [huge, "{", "[" * 50_000, '{"fn_index": 99999, "data": []}', '{"fn_index": "a"}', "\0", huge[:999_999]]
+        raw(self.url, "POST", "/gradio_api/queue/join", bodies[count % len(bodies)].encode(), {"content-type": "application/json"})
+
+    def cancel(self, count: int) -> None:
+        """Events and pages of others."""
+        names = ["", "0" * 32, None, self.victim(), "../" * 10]
+        body = json.dumps({"session_hash": self.victim() if count % 2 else "hostile", "fn_index": self.run, "event_id": names[count % 5]})
+        raw(self.url, "POST", "/gradio_api/cancel", body.encode(), {"content-type": "application/json"})
+
+    def wander(self, count: int) -> None:
+        """Addresses that are none."""
+        paths = ["/../app.py", "/arrays/" + "0" * 32, "/gradio_api/file=/etc/passwd", f"/{random.random()}", "/translation?" + "a" * 9000]
+        raw(self.url, "GET", paths[count % 5])
+
+    def hang(self, count: int) -> None:
+        """Connections that say nothing, or half of something."""
+        host, _, port = self.url.removeprefix("http://").partition(":")
+        with socket.create_connection((host, int(port)), timeout=5) as line:
+            line.sendall(
+                b"POST /gradio_api/queue/join HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{" if count % 2 else b"GET /gradio"
+            )
+            self.stop.wait(0.2)
+
+    def __enter__(self) -> Hostile:
+        for thread in self.threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop.set()
+        for thread in self.threads:
+            thread.join(PATIENCE)
+
+
+def test_a_visitor_beside_a_hostile_one_notices_nothing(new_page: NEW, site: str) -> None:
+    page, faults = new_page()
+    page.goto(site + LAB.path)
+    sentence(page, "A man is sitting on a bench.")
+    calm = page.locator(".tfe-prompt-pieces").inner_text()
+    with Hostile(site, lambda: "guessed") as hostile:
+        until(lambda: hostile.done > 20, PATIENCE)
+        for text in ("A woman is reading a book.", "A man is sitting on a bench.", "Two children are playing with a ball in the garden."):
+            began = time.monotonic()
+            sentence(page, text)
+            assert time.monotonic() - began < 8 + 100 * _lag(site)
+            assert not page.locator(".tfe-prompt-error").is_visible()
+            if text == "A man is sitting on a bench.":
+                assert page.locator(".tfe-prompt-pieces").inner_text() == calm
+        page.locator(".tfe-prompt-example").nth(1).click()
+        expect(page.locator(".tfe-prompt-example").nth(1)).to_have_attribute("aria-pressed", "true")
+        other, _ = new_page()
+        other.goto(site + LAB.path)
+        expect(other.locator("h1")).to_be_visible()
+    assert not faults.all()
+
+
+def _lag(url: str) -> float:
+    began = time.monotonic()
+    for _ in range(5):
+        raw(url, "GET", "/healthz")
+    return (time.monotonic() - began) / 5
+
+
+def test_leaving_a_page_while_its_run_begins_is_quiet(new_page: NEW, site: str) -> None:
+    page, faults = new_page()  # a line in the console of the browser would fail this test
+    for pause in (0, 20, 60, 200):
+        page.goto(site + LAB.path)
+        expect(page.locator(".tfe-prompt-box")).to_be_visible()
+        page.locator(".tfe-prompt-box").fill(f"{random.random()} {LONG}")
+        page.locator(".tfe-prompt-box").press("Enter")
+        page.wait_for_timeout(pause)
+        page.goto(site + "/")
+        expect(page.locator("h1")).to_be_visible()
+    # Gradio's script says so where the browser closes the stream first: that is what leaving is, and nothing that a visitor sees.
+    faults.console[:] = [line for line in faults.console if not CLOSED.search(line)]
+
+
+# --- a browser that is killed ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def doomed(playwright_driver: Playwright, tmp_path: Path) -> Iterator[tuple[Browser, Callable[[], None]]]:
+    """A browser of its own, and how to kill it as a power cut would."""
+    said, profile = tmp_path / "said", tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+    command = [os.environ.get("CHROMIUM", "/usr/bin/chromium"), *ARGUMENTS, "--headless=new", "--remote-debugging-port=0"]
+    with said.open("wb") as file:
+        process = subprocess.Popen([*command, f"--user-data-dir={profile.name}", "about:blank"], stderr=file, start_new_session=True)
+
+    def kill() -> None:
+        for pid in [process.pid, *_below(process.pid)]:  # some of them lead process groups of their own
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        process.wait(30)
+
+    def address() -> str:
+        return next(iter(re.findall(r"^DevTools listening on (\S+)$", said.read_text(errors="replace"), flags=re.M)), "")
+
+    try:
+        until(lambda: bool(address()), PATIENCE)
+        yield playwright_driver.chromium.connect_over_cdp(address(), timeout=WAIT), kill
+    finally:
+        kill()
+        profile.cleanup()
+
+
+def _below(pid: int) -> list[int]:
+    """The processes that a process has started, and theirs."""
+    found: list[int] = []
+    with contextlib.suppress(OSError):
+        for file in Path(f"/proc/{pid}/task").glob("*/children"):
+            for child in map(int, file.read_text().split()):
+                found += [child, *_below(child)]
+    return found
+
+
+def test_the_stop_button_and_a_killed_browser_free_the_worker(doomed: tuple[Browser, Callable[[], None]]) -> None:
+    browser, kill = doomed
+    server = Running(command=[*SLOW, "4"], EXPLORER_METRICS="1")
+    try:
+        server.start()
+        page = browser.contexts[0].new_page()
+        page.goto(server.url + LAB.path)
+        page.locator(".tfe-prompt-box").fill(LONG)
+        page.locator(".tfe-prompt-box").press("Enter")
+        expect(page.locator(".tfe-prompt .tfe-badge")).to_contain_text("live · word", timeout=WAIT)
+        assert runs(server) == 1
+        page.locator(".tfe-prompt-go").click()
+        expect(page.locator(".tfe-prompt .tfe-badge")).to_have_text("stopped")
+        assert until(lambda: runs(server) == 0, PATIENCE) < SOON + late(server)
+        page.locator(".tfe-prompt-box").fill("Once more: " + LONG)
+        page.locator(".tfe-prompt-box").press("Enter")
+        expect(page.locator(".tfe-prompt .tfe-badge")).to_contain_text("live · word", timeout=WAIT)
+        assert runs(server) == 1
+        kill()
+        assert until(lambda: runs(server) == 0, PATIENCE) < SOON + late(server)
+        join(server.url, event(server.url, LAB.path, "run"), {**wish(1), "sentence": "A dog runs."}, "next")
+        stream = Stream(server.url, "next")
+        assert stream.until(lambda message: message["msg"] == "process_completed")["success"]
+        stream.close()
+    finally:
+        server.close()
+
+
+# --- the frame by ear and by keyboard -------------------------------------------------------------------------------------------------
+
+STOPS = """() => {
+    const at = document.activeElement;
+    if (!at || at === document.body) return null;
+    window.stops ??= [];
+    const again = window.stops.includes(at);
+    const last = window.stops.at(-1);
+    const backwards = Boolean(last) && !again && Boolean(last.compareDocumentPosition(at) & Node.DOCUMENT_POSITION_PRECEDING);
+    window.stops.push(at);
+    const box = at.getBoundingClientRect();
+    const labels = [...(at.labels ?? [])].map((one) => one.textContent).join(" ");
+    const name = at.getAttribute("aria-label") || labels || at.textContent || at.title;
+    return { again, backwards, name: (name ?? "").trim(), html: at.outerHTML.slice(0, 120), seen: box.width > 0 && box.height > 0 };
+}"""
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+@pytest.mark.parametrize("path", ["/", LAB.path])
+def test_the_focus_moves_in_reading_order_over_named_things_and_out_again(new_page: NEW, site: str, path: str, width: int) -> None:
+    page, _ = new_page(width=width)
+    page.goto(site + path)
+    expect(page.locator(".tfe-block").last).to_be_visible()
+    page.wait_for_load_state("networkidle")
+    stops = []
+    for _ in range(150):
+        page.keyboard.press("Tab")
+        stop = page.evaluate(STOPS)
+        if stop is None or stop["again"]:
+            break
+        stops.append(stop)
+    else:
+        pytest.fail("150 stops: the focus never comes out")
+    assert len(stops) > 5
+    assert [stop for stop in stops if not stop["name"]] == []
+    assert [stop for stop in stops if stop["backwards"]] == []
+    assert [stop for stop in stops if not stop["seen"]] == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1280])
+def test_nothing_serious_is_found_after_a_run_either(new_page: NEW, site: str, scheme: str, width: int) -> None:
+    page, _ = new_page(width=width, color_scheme=scheme)
+    page.goto(site + LAB.path + "?v=1&sentence=A+dog+runs.&beam=3&silenced=cross.0.1")
+    expect(page.locator(".tfe-whatif-number")).to_be_visible(timeout=WAIT)
+    found = [one for one in Axe().run(page).response["violations"] if one["impact"] in {"serious", "critical"}]
+    assert not found, [(one["id"], [node["html"][:200] for node in one["nodes"][:3]]) for one in found]

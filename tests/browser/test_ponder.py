@@ -1,0 +1,472 @@
+"""The ponder widget in a real browser, on the real server, with runs made by hand."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+import numpy as np
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from PIL import Image
+from playwright.sync_api import Page, expect
+
+from explorer.figures import ponder as figures
+from explorer.lab import Lab
+from explorer.widgets.ponder import ponder
+from tests.browser import trial
+
+NEW = Callable[..., tuple[Page, Any]]
+TEXTS = {"region": {"en": "How long each position is thought about", "zh": "每个位置思考多久"}, "step": {"en": "step", "zh": "步"}}
+POSITION = {"en": "position", "zh": "位置"}
+INPUT = {"en": "input", "zh": "输入"}
+TEXT_NODES = "[...document.querySelectorAll('.tfe-ponder-plot text')]"
+SMALLEST = f"Math.min(...{TEXT_NODES}.map((text) => parseFloat(getComputedStyle(text).fontSize)))"
+HOSTILE = '<img src=x onerror="alert(1)">&amp;'
+
+
+def run(halting: Sequence[Sequence[float]], threshold: float = 0.99, limit: int = 8, **more: Any) -> dict[str, object]:
+    """The value of a run. halting: per position what its halting unit gives after each step, as many as it takes."""
+    count, most = len(halting), max(map(len, halting))
+    h, p, totals, distance = (np.zeros((most, count), np.float32) for _ in range(4))
+    rest = np.zeros(count, np.float32)
+    for i, each in enumerate(halting):
+        rest[i] = 1 - sum(each[:-1])
+        h[: len(each), i] = each
+        p[: len(each), i] = [*each[:-1], rest[i]]
+        totals[:, i] = np.minimum(1, np.cumsum(h[:, i]))
+        totals[len(each) - 1 :, i] = 1
+        distance[: len(each) - 1, i] = [1.8 * 0.6**n for n in range(len(each) - 1)]
+    told: dict[str, Any] = {"state": "stored", "query": "v=1", "axis": POSITION, "wanted": (), **more}
+    steps = np.array([len(each) for each in halting])
+    return figures.value(
+        steps=steps, remainder=rest, halting=h, weights=p, totals=totals, distance=distance, threshold=threshold, limit=limit, **told
+    )
+
+
+SUM = [
+    [0.14, 0.21, 0.9],
+    [0.15, 0.19, 0.24, 0.17, 0.58],
+    [0.06, 0.12, 0.18, 0.09, 0.23, 0.55],
+    [0.18, 0.93],
+    [0.14, 0.65, 0.6],
+    [0.19, 0.07, 0.2, 0.33, 0.41],
+    [0.05, 0.06, 0.27, 0.19, 0.15, 0.47],
+    [0.995],
+    [0.1, 0.1, 0.1, 0.1, 0.1, 0.1],
+    [0.3, 0.5, 0.6],
+    [0.2, 0.4, 0.5],
+]
+STORY = [
+    "john put the key in the box",
+    "sandra put the letter in the suitcase",
+    "mary took the box",
+    "daniel went to the school",
+    "mary went to the garden",
+    "where is the key",
+]
+
+
+def addition(**more: Any) -> dict[str, object]:
+    """A sum of which the ninth position comes to the limit."""
+    said = ("7?1", "753", "853", "853", "863", "863")
+    return run(SUM, limit=6, positions=[*"274+589=", "_", "_", "_"], wanted=(8, 9, 10), stopped=said, answer="863", expected="863", **more)
+
+
+def story(**more: Any) -> dict[str, object]:
+    """A story of which three facts are needed."""
+    halting = [[0.2, 0.3, 0.6], [0.4, 0.8], [0.1, 0.3, 0.3, 0.5], [0.7, 0.5], [0.2, 0.25, 0.3, 0.4], [0.05, 0.1, 0.3, 0.3, 0.4]]
+    said = ("office", "garden", "garden", "garden", "garden")
+    told: dict[str, Any] = {"answer": "garden", "expected": "garden", **more}
+    return run(halting, positions=STORY, wanted=(5,), marks=(0, 2, 4), stopped=said, **told)
+
+
+def parity(steps: int = 9, **more: Any) -> dict[str, object]:
+    """One input alone."""
+    odd, even = {"en": "odd", "zh": "奇数"}, {"en": "even", "zh": "偶数"}
+    each = [0.03 + 0.02 * n for n in range(steps - 1)] + [0.9]
+    said = [odd if n % 3 == 0 or n == steps - 1 else even for n in range(steps)]
+    return run([each], limit=20, positions=["1011001"], wanted=(0,), stopped=said, answer=odd, expected=odd, **{"axis": INPUT, **more})
+
+
+def word(letters: int = 40) -> dict[str, object]:
+    """A long word to reverse: a column for each of many letters."""
+    random = np.random.default_rng(5)
+    text = "".join(chr(97 + int(c)) for c in random.integers(0, 26, letters))
+    halting = [[*random.uniform(0.05, 0.2, int(n)), 0.9] for n in random.integers(1, 6, 2 * letters + 1)]
+    most = max(map(len, halting))
+    said = [text[::-1][:n] + "x" * (letters - n) for n in np.linspace(letters // 3, letters, most).astype(int)]
+    places = range(letters + 1, 2 * letters + 1)
+    return run(halting, positions=[*text, "=", *"_" * letters], wanted=tuple(places), stopped=said, answer=said[-1], expected=text[::-1])
+
+
+def page_of(slug: str) -> Callable[[Lab, object], None]:
+    """What stands on one trial page."""
+
+    def page(lab: Lab, engine: object) -> None:
+        values: dict[str, Callable[[], dict[str, object]]] = {
+            "addition": addition,
+            "story": story,
+            "parity": parity,
+            "word": word,
+            "forced": lambda: run([[0.1, 0.2, 0.3]] * 4, positions=[*"1+1="], forced=3, stopped=["9"] * 3, answer="9", expected="2"),
+            "hasty": lambda: run([[0.14], [0.05, 0.3]], threshold=0.1, positions=[*"ab"], stopped=["a", "b"], answer="b", expected="b"),
+            "hostile": lambda: run([[0.4, 0.7], [0.995]], positions=[HOSTILE, "b"], stopped=[HOSTILE, "b"], answer="b", expected="b"),
+        }
+        made = values[slug]()
+        if slug == "forced":
+            made["remainder"] = figures.pack(np.ones(4, np.float32), unit=False)
+            made["weights"] = figures.pack(np.array([[0.0] * 4, [0.0] * 4, [1.0] * 4], np.float32), unit=False)
+        place = ponder(made, texts=TEXTS)
+        gr.Button("Other", elem_id="other").click(lambda: story(query="v=2", state="live"), None, place, api_visibility="private")
+        gr.Button("Nothing", elem_id="nothing").click(lambda: None, None, place, api_visibility="private")
+
+    return page
+
+
+def serve(port: int) -> None:
+    """The site with the trial pages."""
+    trial.serve(port, {slug: page_of(slug) for slug in ("addition", "story", "parity", "word", "forced", "hasty", "hostile")})
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[str]:
+    """The address of that server."""
+    yield from trial.served(__file__)
+
+
+def opened(page: Page, site: str, slug: str = "addition", query: str = "lang=en") -> Page:
+    """The page once its figure stands."""
+    page.goto(f"{site}/{slug}?{query}")
+    page.wait_for_selector(".tfe-ponder[data-drawn]", state="attached")
+    return page
+
+
+def drawn(page: Page, what: str) -> None:
+    """Waits until the figure shows "columns 5 3": how it is laid out, the position, the step."""
+    page.wait_for_selector(f".tfe-ponder[data-drawn='{what}']", state="attached")
+
+
+def viewed(page: Page) -> dict[str, str]:
+    """What the address says is looked at."""
+    found: dict[str, str] = page.evaluate("Object.fromEntries([...new URL(location.href).searchParams].filter(([key]) => key[0] === '_'))")
+    return found
+
+
+def column(page: Page, p: int) -> tuple[float, float]:
+    """Where a position's label stands on the screen."""
+    x: float = page.evaluate(
+        """(p) => { const texts = [...document.querySelectorAll(".tfe-ponder-plot text")].filter((text) => text.textContent === String(p));
+            const box = texts.map((text) => text.getBoundingClientRect()).sort((a, b) => b.x - a.x)[0]; return box.x + box.width / 2; }""",
+        p,
+    )
+    y: float = page.evaluate("document.querySelector('.tfe-ponder-plot').getBoundingClientRect().y + 100")
+    return x, y
+
+
+def saved(page: Page, kind: str) -> tuple[str, bytes]:
+    """Name and content of what the export bar saves."""
+    with page.expect_download() as download:
+        page.locator(f".tfe-ponder .tfe-export[data-kind='{kind}']").click()
+    return download.value.suggested_filename, Path(download.value.path()).read_bytes()
+
+
+def lines(page: Page) -> list[str]:
+    """The sum that halts, line by line."""
+    return page.locator(".tfe-ponder-lines p").all_inner_texts()
+
+
+def test_the_position_of_the_answer_that_thinks_longest_is_locked_on_arrival(site: str, page_watch: Page) -> None:
+    page = opened(page_watch, site)
+    drawn(page, "columns 8 6")
+    words = page.locator(".tfe-ponder .tfe-words")
+    expect(words).to_contain_text("Position “_” (8) was updated 6 times, up to the limit M = 6")
+    expect(words).to_contain_text("reached only 0.60, and the last step takes the remainder 0.50. The answer is 863, which is right.")
+    assert viewed(page) == {}
+
+
+def test_the_sum_is_worked_out_as_in_the_equations(site: str, page_watch: Page) -> None:
+    page = opened(page_watch, site, query="lang=en&_pos=1")
+    rows = page.locator(".tfe-ponder-sums tbody tr")
+    assert rows.nth(3).inner_text().split() == ["4", "0.17", "0.75", "0.17"]
+    assert rows.nth(4).inner_text().split() == ["5", "0.58", "1.33", "R", "=", "0.25"]
+    assert lines(page) == [
+        "N = min { n : Σ h ≥ 0.99 } = 5",
+        "R = 1 − (0.15 + 0.19 + 0.24 + 0.17) = 0.25",
+        "output = 0.15 s1 + 0.19 s2 + 0.24 s3 + 0.17 s4 + 0.25 s5",
+        "N + R = 5.25 ponder cost",
+    ]
+
+
+def test_the_limit_is_named_where_it_stops_a_position(site: str, page_watch: Page) -> None:
+    page = opened(page_watch, site)
+    assert lines(page)[0] == "N = M = 6, Σ h = 0.60 < 0.99: the limit M stops it"
+
+
+def test_rows_of_the_sum_appear_as_the_steps_are_scrubbed(site: str, page_watch: Page) -> None:
+    page = opened(page_watch, site, query="lang=en&_pos=1&_step=2")
+    rows = page.locator(".tfe-ponder-sums tbody tr")
+    assert rows.nth(1).inner_text().split() == ["2", "0.19", "0.34", "0.19"]
+    assert rows.nth(2).inner_text().split() == ["3", "·", "·", "·"]
+    assert lines(page) == ["Σ h = 0.34 < 0.99: it goes on"]
+    expect(page.locator(".tfe-ponder .tfe-words")).to_contain_text(
+        "added up 0.34 after step 2, less than 0.99, and goes on; 2 of 11 have stopped."
+    )
+
+
+def test_scrubbing_tells_what_the_answer_would_be_and_which_signs_are_wrong(site: str, new_page: NEW) -> None:
+    page, faults = new_page()
+    opened(page, site)
+    before = len(faults.requests)
+    page.locator(".tfe-ponder-board").focus()
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("PageUp")
+    drawn(page, "columns 8 4")
+    here = page.locator(".tfe-ponder-chip[aria-current]")
+    expect(here).to_contain_text("after 4")
+    expect(here).to_contain_text("✗ 1 of 3 wrong")
+    assert here.locator(".off").all_inner_texts() == ["5"]
+    expect(page.locator(".tfe-ponder-count")).to_have_text("step 4 of 6")
+    expect(page.locator(".tfe-ponder .tfe-words")).to_contain_text("If all stopped now, the answer would be 853; right is 863.")
+    assert viewed(page) == {"_step": "4"}
+    page.keyboard.press("PageDown")
+    drawn(page, "columns 8 5")
+    page.locator(".tfe-ponder-chip").first.click()
+    drawn(page, "columns 8 1")
+    page.locator(".tfe-ponder-transport .tfe-range").fill("3")
+    drawn(page, "columns 8 3")
+    assert len(faults.requests) == before, "scrubbing asks for nothing"
+
+
+def test_the_signs_of_the_answer_stand_where_they_are_read(site: str, page_watch: Page) -> None:
+    page = opened(page_watch, site, query="lang=en&_step=2")
+    texts = page.locator(".tfe-ponder-plot text").all_text_contents()
+    assert "".join(text for text in texts if len(text) == 1 and not text.isdigit()) == "+="
+    assert "_" not in texts
+
+
+def test_a_click_locks_a_position_and_pointing_only_previews(site: str, page_watch: Page) -> None:
+    page = opened(page_watch, site)
+    x, y = column(page, 9)
+    page.mouse.move(x, y)
+    expect(page.locator(".tfe-ponder-sumhead")).to_contain_text("“_” (9)")
+    card = page.locator(".tfe-ponder > .tfe-hover")
+    expect(card).to_contain_text("3 steps, at most 6 · Σh ≥ 1 − ε")
+    expect(card).to_contain_text("R = 0.20, ponder cost 3.20")
+    expect(page.locator(".tfe-ponder .tfe-words")).to_contain_text("“_” (8)")
+    page.mouse.move(2, 2)
+    expect(page.locator(".tfe-ponder-sumhead")).to_contain_text("“_” (8)")
+    expect(card).to_be_hidden()
+    page.mouse.click(x, y)
+    drawn(page, "columns 9 6")
+    assert viewed(page) == {"_pos": "9"}
+
+
+def test_keys_change_position_and_step_and_reset_only_where_the_focus_is(site: str, page_watch: Page) -> None:
+    page = opened(page_watch, site)
+    page.keyboard.press("ArrowLeft")
+    drawn(page, "columns 8 6")
+    page.locator(".tfe-ponder-board").focus()
+    for key, there in (
+        ("ArrowUp", "7 6"),
+        ("ArrowDown", "8 6"),
+        ("Home", "8 1"),
+        ("ArrowRight", "8 2"),
+        ("End", "8 6"),
+        ("ArrowRight", "8 6"),
+    ):
+        page.keyboard.press(key)
+        drawn(page, f"columns {there}")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowLeft")
+    drawn(page, "columns 7 5")
+    page.keyboard.press("Escape")
+    drawn(page, "columns 8 6")
+    assert viewed(page) == {}
+
+
+def test_space_plays_step_by_step_to_the_end_and_begins_anew_there(site: str, page_watch: Page) -> None:
+    page = opened(page_watch, site, query="lang=en&_step=5")
+    page.locator(".tfe-ponder-board").focus()
+    play = page.locator(".tfe-ponder-step.is-play")
+    page.keyboard.press(" ")
+    expect(play).to_have_attribute("aria-label", "Pause")
+    drawn(page, "columns 8 6")
+    expect(play).to_have_attribute("aria-label", "Play")
+    page.keyboard.press(" ")
+    drawn(page, "columns 8 2")
+    page.keyboard.press(" ")
+    expect(play).to_have_attribute("aria-label", "Play")
+
+
+def test_sentences_stand_in_rows_with_the_facts_that_the_answer_needs(site: str, page_watch: Page) -> None:
+    page = opened(page_watch, site, "story")
+    drawn(page, "rows 5 5")
+    texts = page.locator(".tfe-ponder-plot text").all_text_contents()
+    assert any(text.startswith("sandra put the letter in the suitcase") for text in texts)
+    expect(page.locator(".tfe-ponder-legend")).to_contain_text("the answer needs it")
+    rings = page.evaluate(
+        """() => { const key = getComputedStyle(document.body).getPropertyValue("--key").trim();
+            const probe = document.createElement("i"); probe.style.color = key; document.body.append(probe);
+            const colour = getComputedStyle(probe).color; probe.remove();
+            const paths = [...document.querySelectorAll(".tfe-ponder-plot .shapelayer path")];
+            return paths.filter((path) => getComputedStyle(path).stroke === colour).length; }"""
+    )
+    assert rings == 3
+    box = page.locator(".tfe-ponder-plot").bounding_box()
+    assert box
+    page.mouse.move(box["x"] + 40, box["y"] + 66)
+    expect(page.locator(".tfe-ponder > .tfe-hover")).to_contain_text("the answer needs it")
+
+
+def test_a_single_input_lies_on_its_side_and_says_what_it_is_called(site: str, page_watch: Page) -> None:
+    page = opened(page_watch, site, "parity")
+    drawn(page, "line 0 9")
+    expect(page.locator(".tfe-ponder .tfe-words")).to_contain_text("Input “1011001” was updated 9 times")
+    assert page.locator(".tfe-ponder-chip").count() == 9
+    terms = lines(page)[1]
+    assert terms == "R = 1 − (0.03 + 0.05 + 0.07 + … + 0.17) = 0.20"
+
+
+def test_a_forced_run_says_that_the_halting_unit_was_not_asked(site: str, page_watch: Page) -> None:
+    page = opened(page_watch, site, "forced")
+    expect(page.locator(".tfe-ponder .tfe-units").first).to_have_text("every position takes 3 steps, whatever its halting unit says")
+    assert lines(page) == ["N = 3, told to take 3: its halting unit is not asked", "output = s3", "N + R = 4.00 ponder cost"]
+    expect(page.locator(".tfe-ponder .tfe-words")).to_contain_text("was updated 3 times because it was told to")
+
+
+def test_a_low_threshold_stops_early_and_leaves_the_rest_to_the_remainder(site: str, page_watch: Page) -> None:
+    page = opened(page_watch, site, "hasty", "lang=en&_pos=1")
+    assert lines(page)[:2] == ["N = min { n : Σ h ≥ 0.1 } = 2", "R = 1 − 0.05 = 0.95"]
+    expect(page.locator(".tfe-ponder-sumhead")).to_contain_text("ε = 0.9")
+    texts = page.locator(".tfe-ponder-plot text").all_text_contents()
+    assert "1 − ε" in texts and "R 0.95" in texts
+
+
+def test_distances_unfold_and_stand_in_the_address(site: str, page_watch: Page) -> None:
+    page = opened(page_watch, site)
+    low = page.locator(".tfe-ponder-plot").bounding_box()
+    page.locator(".tfe-ponder-far").click()
+    drawn(page, "columns 8 6 far")
+    high = page.locator(".tfe-ponder-plot").bounding_box()
+    assert low and high and high["height"] > low["height"] + 60
+    assert viewed(page) == {"_far": "1"}
+    assert any("distance to the last state, 0 … 1.80" in text for text in page.locator(".tfe-ponder-plot text").all_text_contents())
+
+
+def test_the_address_restores_the_view(site: str, page_watch: Page) -> None:
+    page = opened(page_watch, site, "story", "lang=en&_pos=2&_step=3&_far=1")
+    drawn(page, "rows 2 3 far")
+    page = opened(page, site, "story", "lang=en&_pos=77&_step=99")
+    drawn(page, "rows 5 5")
+    page = opened(page, site, "story", "lang=en&_pos=x&_step=-1")
+    drawn(page, "rows 5 5")
+
+
+def test_another_run_lets_go_of_the_lock_and_none_says_so(site: str, page_watch: Page) -> None:
+    page = opened(page_watch, site, query="lang=en&_pos=1&_step=3")
+    drawn(page, "columns 1 3")
+    page.click("#other")
+    drawn(page, "rows 5 5")
+    assert viewed(page) == {}
+    page.click("#nothing")
+    expect(page.locator(".tfe-ponder .tfe-empty")).to_have_text("Nothing has been run yet.")
+    expect(page.locator(".tfe-ponder-board")).to_be_hidden()
+
+
+def test_hostile_positions_and_answers_stay_text(site: str, page_watch: Page) -> None:
+    page = opened(page_watch, site, "hostile", "lang=en&_pos=0&_step=1")
+    page.locator(".tfe-ponder .tfe-export[data-kind=table]").click()
+    assert page.locator(".tfe-ponder img").count() == 0
+    expect(page.locator(".tfe-ponder .tfe-words")).to_contain_text(HOSTILE)
+    assert any(text.startswith(HOSTILE) for text in page.locator(".tfe-ponder-plot text").all_text_contents())
+    expect(page.locator(".tfe-ponder-chip .answer").first).to_have_text(HOSTILE)
+    name, content = saved(page, "HTML")
+    assert name.endswith(".html") and b"<img" not in content
+
+
+def test_what_is_taken_along_opens_elsewhere_and_holds_the_numbers(site: str, page_watch: Page, tmp_path: Path) -> None:
+    page = opened(page_watch, site, query="lang=en&_pos=1&_step=4")
+    name, content = saved(page, "PNG")
+    assert name == "addition-ponder-pos_1-step_4.png" and min(Image.open(io.BytesIO(content)).size) > 800
+    _, content = saved(page, "SVG")
+    assert b"<svg" in content and b"has added up 0.75" in content
+    _, content = saved(page, "CSV")
+    table = content.decode("utf-8-sig").splitlines()
+    assert table[0].startswith("position,index,n,hₙ,Σh,pₙ") and len(table) == 1 + sum(map(len, SUM))
+    assert "7,1,5,0.58,1.33,0.25,0,5,0.25,Σh ≥ 1 − ε" in table
+    _, content = saved(page, "NPZ")
+    with np.load(io.BytesIO(content)) as files:
+        assert files["steps"].tolist() == [len(each) for each in SUM]
+        np.testing.assert_allclose(files["halting"][:5, 1], SUM[1], atol=1e-6)
+        np.testing.assert_allclose(files["weights"].sum(0), 1, atol=1e-5)
+    _, content = saved(page, "HTML")
+    (tmp_path / "page.html").write_bytes(content)
+    page.unroute_all()
+    other = page.context.new_page()
+    broken: list[str] = []
+    other.on("pageerror", lambda error: broken.append(str(error)))
+    other.goto((tmp_path / "page.html").as_uri())
+    expect(other.locator(".words")).to_contain_text("has added up 0.75 after step 4")
+    other.locator("#choice").select_option("2")
+    expect(other.locator(".words")).to_contain_text("has added up 0.34 after step 2")
+    assert not broken, broken
+
+
+@pytest.mark.parametrize("slug", ["addition", "story", "parity", "word"])
+def test_a_phone_scrolls_no_page_sideways(site: str, new_page: NEW, slug: str) -> None:
+    page, _ = new_page(360, 780, has_touch=True)
+    opened(page, site, slug, "lang=en&_far=1")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    small = page.evaluate(SMALLEST)
+    assert small >= 12
+
+
+def test_a_tap_previews_before_it_locks(site: str, new_page: NEW) -> None:
+    page, _ = new_page(360, 780, has_touch=True)
+    opened(page, site)
+    at = column(page, 9)
+    page.touchscreen.tap(*at)
+    expect(page.locator(".tfe-ponder > .tfe-hover")).to_contain_text("tap again: lock it")
+    drawn(page, "columns 8 6")
+    page.touchscreen.tap(*at)
+    drawn(page, "columns 9 6")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(new_page: NEW, site: str, scheme: str) -> None:
+    page, _ = new_page(color_scheme=scheme)
+    for slug in ("addition", "word"):
+        opened(page, site, slug, "lang=en&_step=3&_far=1")
+        page.locator(".tfe-ponder .tfe-export[data-kind=table]").click()
+        found = Axe().run(page, context=".tfe-ponder")
+        assert found.violations_count == 0, found.generate_report()
+
+
+def test_chinese_says_the_same(site: str, page_watch: Page) -> None:
+    page = opened(page_watch, site, query="lang=zh&_pos=1")
+    words = page.locator(".tfe-ponder .tfe-words")
+    expect(words).to_have_text("位置 “7” (1) 更新了 5 次：第 4 步后停止概率累加到 0.75，第 5 步越过 0.99，取余量 0.25。答案是 863，正确。")
+    expect(page.locator(".tfe-ponder-count")).to_have_text("第 6 步，共 6")
+
+
+def test_the_projector_shows_the_figure_the_answers_and_the_sentence_large(site: str, page_watch: Page) -> None:
+    page = opened(page_watch, site)
+    page.locator(".tfe-ponder-board").focus()
+    page.keyboard.press("p")
+    expect(page.locator(".tfe-projector-title")).to_have_text("Who stops thinking when?")
+    expect(page.locator(".tfe-ponder-transport")).to_be_hidden()
+    page.keyboard.press("ArrowLeft")
+    drawn(page, "columns 8 5")
+    page.wait_for_function(f"{SMALLEST} >= 20")
+    assert page.evaluate("document.querySelector('.tfe-ponder .tfe-words').getBoundingClientRect().bottom") <= 900
+    page.keyboard.press("Escape")
+    expect(page.locator(".tfe-ponder-transport")).to_be_visible()
+
+
+if __name__ == "__main__":
+    serve(int(sys.argv[1]))

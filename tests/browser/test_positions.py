@@ -1,0 +1,89 @@
+"""The panel about word order in a real browser: the signal, another order, hostile words, phones and the dark."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import quote_plus
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+NewPage = Callable[..., tuple[Page, Any]]
+PANEL = ".tfe-positions"
+DRAWN = f"{PANEL} [data-drawn=shuffled]"
+HOSTILE = (
+    "<img src=x onerror=alert(1)> {size} ⟦q:x⟧ &lt;b&gt; </details> \u202ex",
+    "<svg/onload=alert(5)> '-alert(6)-' <a href=//e.example> <iframe> {{x}} %00",
+)
+
+
+def opened(page: Page, site: str, query: str = "") -> Page:
+    """The page with the panel open and drawn."""
+    page.goto(f"{site}/translation?{query}&_positions=open" if query else f"{site}/translation?_positions=open")
+    page.wait_for_selector(DRAWN)
+    return page
+
+
+def order(page: Page) -> list[str]:
+    """The shuffled sentence, piece by piece."""
+    return page.locator(f"{PANEL} .tfe-positions-words").nth(1).locator("bdi").all_inner_texts()
+
+
+def test_another_order_changes_what_is_read_with_the_signal_alone(new_page: NewPage, site: str) -> None:
+    page, faults = new_page()
+    page.goto(f"{site}/translation")
+    summary = page.locator(f"{PANEL} summary")
+    expect(summary).to_have_text("What tells the model where a word stands?")
+    asked = sum("/queue/join" in address for address in faults.requests)
+    summary.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_selector(DRAWN)
+    assert sum("/queue/join" in address for address in faults.requests) == asked + 1
+    rows = page.locator(f"{PANEL} .tfe-positions-table tbody tr")
+    assert "× 10⁻" in rows.nth(1).inner_text()
+    without = rows.nth(1).locator("td.text").all_inner_texts()
+    assert without[0] == without[1]
+    before = order(page)
+    page.locator(f"{PANEL} button", has_text="Shuffle again").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(f"{PANEL} .tfe-positions-words").nth(1).locator("bdi")).not_to_have_text(before)
+    assert sorted(order(page)) == sorted(before)
+    assert "_order=2" in page.url
+    # The two other looks are in the browser already.
+    asked = len(faults.requests)
+    page.locator(f"{PANEL} [role=radio]", has_text="As in the texts").click()
+    expect(page.locator(PANEL)).to_have_attribute("data-shape", "32 × 128")
+    page.locator(f"{PANEL} [role=radio]", has_text="All pairs").click()
+    page.wait_for_selector(f"{PANEL} [data-drawn=alike-map-textbook]")
+    numbers = page.evaluate("document.querySelector('.tfe-positions-alike .js-plotly-plot').data[0].z")
+    assert len(numbers) == 32 and numbers[3][3] == 1 and numbers[3][7] == numbers[20][16]
+    assert len(faults.requests) == asked
+    assert "_signal=textbook" in page.url and "_alike=map" in page.url
+
+
+def test_hostile_words_stay_words(page_watch: Page, site: str) -> None:
+    for sentence in HOSTILE:
+        page = opened(page_watch, site, f"v=1&sentence={quote_plus(sentence)}")
+        assert page.locator(f"{PANEL} :is(img, iframe, script, a[href])").count() == 0
+        assert "alert" in "".join(order(page))
+    page.locator(f"{PANEL} .tfe-positions-moved .tfe-export[data-kind=table]").click()
+    expect(page.locator(f"{PANEL} .tfe-positions-moved tbody tr").first).to_be_visible()
+    for kind in ("SVG", "HTML", "CSV", "NPZ"):
+        with page.expect_download() as saved:
+            page.locator(f"{PANEL} .tfe-positions-moved .tfe-export[data-kind={kind}]").click()
+        if kind in {"SVG", "HTML"}:
+            assert "<svg/onload" not in saved.value.path().read_text("utf-8").split("<script>")[0]
+
+
+def test_one_word_cannot_be_shuffled_and_the_panel_says_so(page_watch: Page, site: str) -> None:
+    page_watch.goto(f"{site}/translation?v=1&sentence=dog&_positions=open&lang=zh")
+    expect(page_watch.locator(f"{PANEL} .tfe-error")).to_contain_text("无法打乱")
+
+
+def test_it_fits_a_phone_in_the_dark_and_axe_finds_nothing_serious(new_page: NewPage, site: str) -> None:
+    page, _ = new_page(width=360, height=780, color_scheme="dark", locale="zh-CN")
+    opened(page, site)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    found = Axe().run(page, context=PANEL).response["violations"]
+    assert [each["id"] for each in found if each["impact"] in {"serious", "critical"}] == []

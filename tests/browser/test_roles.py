@@ -1,0 +1,24 @@
+"""Heads that ask who did what to whom, in a real browser: listed on a caption, opened at their cell, silent where no verb is found."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Page, expect
+
+from explorer.labs.translation import views
+
+JOBS = ".tfe-attention-jobs button"
+
+
+def test_a_head_that_asks_who_is_opened_at_its_cell_by_the_step_and_by_a_click(page_watch: Page, site: str) -> None:
+    start = views.first()
+    assert start is not None
+    who, whom = (next(job for job in views.jobs(start.seen) if job["kind"] == "encoder" and job["job"] == name) for name in ("who", "whom"))
+    page_watch.goto(f"{site}/translation?step=3")
+    expect(page_watch.locator(f"{JOBS}.here")).to_contain_text(who["name"]["en"])
+    words = page_watch.locator(".tfe-attention .tfe-words")
+    expect(words).to_contain_text(f"“{start.seen.source[who['row']]}” ({who['row']})")
+    expect(words).to_contain_text(f"“{start.seen.source[who['col']]}” ({who['col']})")
+    page_watch.locator(JOBS, has_text=whom["name"]["en"]).click()
+    expect(words).to_contain_text(f"“{start.seen.source[whom['col']]}” ({whom['col']})")
+    assert f"_head={whom['layer'] + 1}.{whom['head'] + 1}" in page_watch.url
+    assert f"_row={whom['row']}&" in f"{page_watch.url}&" and f"_col={whom['col']}&" in f"{page_watch.url}&"

@@ -1,0 +1,304 @@
+"""The panels on the search and on the visitor's own German, in a real browser: the same numbers as the model's, by hand and by keyboard."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import numpy as np
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from explorer.figures.theme import SURPRISE, WEIGHTS, colorscale
+from explorer.labs.translation.deeper import beam, forced
+from explorer.widgets.base import asset
+from models.translation.forced_records import Forced, Reading
+from models.translation.records import EXAMPLES, Request
+from models.translation.search_records import Search, Tree, outcome, score
+
+NEW = Callable[..., tuple[Page, Any]]
+SENTENCE = "Three people sit at a table in front of a restaurant."
+RUN = f"v=1&sentence={quote(SENTENCE)}&beam=3"
+HOSTILE = [
+    "</script><img src=x onerror=alert(1)>",
+    "<script>alert(2)</script>",
+    "<svg/onload=alert(3)>",
+    '"><iframe srcdoc="<script>parent.alert(4)</script>">',
+    "<!--<script>",
+    "-->",
+    "]]>",
+    "';alert(5);'",
+    "⟦q:x⟧",
+    "${alert(7)}",
+    "{{constructor.constructor('alert(8)')()}}",
+    "{word}",
+    "javascript:alert(9)",
+    "<link rel=stylesheet href=https://example.org/x.css>",
+    "<base href=//example.org/>",
+    "url(https://example.org/x.png)",
+    "&lt;img src=x onerror=alert(10)&gt;",
+    "var(--ink)",
+    "\u202ealert\u2028(12)",
+    "=cmd()",
+]
+
+
+def opened(page: Page, site: str, panel: str, query: str = "") -> Page:
+    """The translation page with a panel open and drawn."""
+    page.goto(f"{site}/translation?_{panel}=open&{query}")
+    page.wait_for_selector(f".tfe-{panel}[data-drawn]")
+    return page
+
+
+def drawn(page: Page, panel: str, what: str) -> None:
+    """Waits until the panel says that it draws this."""
+    expect(page.locator(f".tfe-{panel}")).to_have_attribute("data-drawn", what)
+
+
+def saved(page: Page, panel: str, kind: str) -> bytes:
+    """What an export bar saves."""
+    with page.expect_download() as download:
+        page.locator(f"{panel} .tfe-export[data-kind={kind}]").dispatch_event("click")
+    return Path(download.value.path()).read_bytes()
+
+
+def number(text: str) -> float:
+    return float(text.replace("−", "-"))
+
+
+def test_length_penalties_rank_the_finished_ones_as_the_model_does_and_ask_the_server_nothing(site: str, new_page: NEW) -> None:
+    from models.translation.explain import explain
+    from models.translation.search import search
+
+    (tree,) = search([Search(SENTENCE, 3)])
+    assert isinstance(tree, Tree)
+    page, faults = new_page()
+    opened(page, site, "beam", RUN)
+    faults.requests.clear()
+    for alpha in (0.6, 0.0, 1.2, 2.0):
+        page.locator(".tfe-beam input[max='2']").evaluate(
+            "(slide, alpha) => { slide.value = alpha; slide.dispatchEvent(new Event('input')); }", alpha
+        )
+        found = outcome(tree, alpha)
+        drawn(page, "beam", f"3 {found.last} {alpha:.1f}")
+        rows = page.locator(".tfe-beam-figure ~ .tfe-scroll tbody tr").all()[: len(found.ranking)]
+        shown = [row.locator("td").all_inner_texts() for row in rows]
+        assert [cells[0] for cells in shown] == [tree.texts[node] for node in found.ranking]
+        assert [number(cells[-1]) for cells in shown] == pytest.approx([score(tree, node, alpha) for node in found.ranking], abs=0.0051)
+        (seen,) = explain([Request(SENTENCE, 3, alpha)])
+        assert [cells[0] for cells in shown] == [text for text, _, _ in seen.hypotheses]
+    assert not [asked for asked in faults.requests if "/qr" not in asked]
+
+
+def test_steps_nodes_and_playing_work_by_keyboard(site: str, page_watch: Page) -> None:
+    page = opened(page_watch, site, "beam", RUN)
+    last = int((page.locator(".tfe-beam").get_attribute("data-drawn") or "").split()[1])
+    said = page.locator(".tfe-beam .tfe-words").inner_text()
+    assert "were pruned" in said and "greedy" in said
+    page.locator(".tfe-beam-board").focus()
+    page.keyboard.press("ArrowLeft")
+    drawn(page, "beam", f"3 {last - 1} 0.6")
+    page.keyboard.press("ArrowDown")
+    expect(page.locator(".tfe-beam-detail")).to_contain_text(f"rank 1 in step {last - 1}")
+    page.keyboard.press("ArrowDown")
+    expect(page.locator(".tfe-beam-detail")).to_contain_text("rank 2")
+    assert "_bnode=" in page.url and "_bstep=" in page.url
+    page.keyboard.press("Space")  # plays the last step
+    drawn(page, "beam", f"3 {last} 0.6")
+    page.keyboard.press("Escape")
+    assert "_bnode" not in page.url
+    page.locator(".tfe-beam [data-node='3']").first.click()
+    expect(page.locator(".tfe-beam-detail")).to_contain_text("log p")
+
+
+def test_another_width_and_no_stop_token_are_other_searches(site: str, page_watch: Page) -> None:
+    page = opened(page_watch, site, "beam", RUN)
+    page.locator(".tfe-beam [data-key='2']").first.click()
+    page.wait_for_function("() => document.querySelector('.tfe-beam').dataset.drawn.startsWith('2 ')")
+    page.locator(".tfe-beam [data-key='forbidden']").click()
+    page.wait_for_function("() => document.querySelector('.tfe-beam').dataset.drawn.startsWith('2.endless ')")
+    assert "_btree=2.endless" in page.url
+    limit = int((page.locator(".tfe-beam").get_attribute("data-drawn") or "").split()[1])
+    expect(page.locator(".tfe-beam-ending .tfe-token")).to_have_count(limit - 1)
+    expect(page.locator(".tfe-beam .tfe-words")).to_contain_text(f"the limit of {limit} pieces")
+
+
+def test_a_german_sentence_is_scored_as_the_model_scores_it(site: str, page_watch: Page) -> None:
+    from models.translation.forced import forced as judge
+
+    page = opened(page_watch, site, "forced")
+    expect(page.locator(".tfe-forced-box")).to_have_value(forced.FIRST)
+    (expected,) = judge([Reading(EXAMPLES[0].sentence, "Zwei Katzen spielen Fußball.")])
+    assert isinstance(expected, Forced)
+    page.locator(".tfe-forced-box").fill("Zwei Katzen spielen Fußball.")
+    page.locator(".tfe-forced-box").press("Enter")
+    chips = page.locator(".tfe-forced-chip")
+    expect(chips).to_have_count(len(expected.target))
+    rows = list(csv.DictReader(io.StringIO(saved(page, ".tfe-forced", "CSV").decode("utf-8-sig"))))
+    assert [row["given word"] for row in rows] == list(expected.target)
+    assert [float(row["log p, nats"]) for row in rows] == pytest.approx(expected.log_probabilities.tolist(), abs=1e-3)
+    assert [int(row["rank"]) for row in rows] == expected.ranks.tolist()
+    assert "_german=Zwei+Katzen" in page.url
+    chips.nth(1).click()
+    expect(page.locator(".tfe-forced-five li .piece").first).to_have_text(expected.favourites[1][0])
+    chips.nth(1).press("ArrowRight")
+    expect(chips.nth(2)).to_be_focused()
+    expect(page.locator(".tfe-forced .tfe-words")).to_contain_text("(2)")
+    page.locator(".tfe-forced select").select_option("2.3")
+    drawn(page, "forced", '2 {"layer":1,"head":2}')
+    cell = page.locator(".tfe-forced [data-cell='2,4']")
+    cell.hover()
+    expect(page.locator(".tfe-forced .tfe-hover")).to_contain_text(f"weight {expected.cross[1, 2, 2, 4]:.2f}")
+    page.get_by_role("button", name="The model's own").click()
+    expect(page.locator(".tfe-forced .tfe-words")).to_contain_text("what the model itself says")
+
+
+def test_german_that_cannot_be_scored_gets_one_sentence_and_stays(site: str, page_watch: Page) -> None:
+    page = opened(page_watch, site, "forced")
+    for german, says in (("", "empty"), ("Hund " * 70, "70 word pieces"), ("狗", "never writes “狗”"), ("x" * 3000, "3,000")):
+        page.locator(".tfe-forced-box").fill(german)
+        page.get_by_role("button", name="Score it").click()
+        expect(page.locator(".tfe-forced .tfe-error:visible").filter(has_text=says)).to_have_count(1)
+        expect(page.locator(".tfe-forced-box")).to_have_value(german)
+    page.locator(".tfe-forced-box").fill("Ein Hund.")
+    page.get_by_role("button", name="Score it").click()
+    expect(page.locator(".tfe-forced-chip").first).to_have_text("Ein0")
+    expect(page.locator(".tfe-forced .tfe-error:visible")).to_have_count(0)
+
+
+def hostile_tree() -> dict[str, object]:
+    n = len(HOSTILE)
+    steps = [0, *(1 + i // 4 for i in range(n))]
+    parents = [-1, *(0 if i < 4 else 1 + 4 * (i // 4 - 1) for i in range(n))]
+    fates = ["kept", *("finished" if i >= n - 4 else "kept" if i % 4 == 0 else "passed" for i in range(n))]
+    tree = Tree(
+        pieces=("<s>", *HOSTILE),
+        space=(True,) * (n + 1),
+        fates=tuple(fates),
+        texts=tuple(HOSTILE[i - 1] if fate == "finished" else "" for i, fate in enumerate(fates)),
+        parent=np.array(parents, np.int32),
+        step=np.array(steps, np.int32),
+        rank=np.array([0, *(1 + i % 4 for i in range(n))], np.int32),
+        log_probability=np.full(n + 1, -0.5, np.float32),
+        total=-0.5 * np.array(steps, np.float64) - 0.01 * np.arange(n + 1),
+        stop=np.full(n + 1, -1.0, np.float32),
+        beam=4,
+        limit=5,
+        endless=False,
+        greedy=(1,),
+        greedy_text=HOSTILE[0],
+        greedy_total=-1.0,
+        greedy_length=4,
+    )
+    return beam.value(tree, Request("x", 4))
+
+
+def hostile_reading() -> dict[str, object]:
+    n = len(HOSTILE)
+    random = np.random.default_rng(1)
+    reading = Forced(
+        source=tuple(HOSTILE),
+        source_space=(True,) * n,
+        target=tuple(HOSTILE),
+        target_space=(True,) * n,
+        german=" ".join(HOSTILE),
+        own=HOSTILE[1],
+        own_log_probability=-1.0,
+        own_length=3,
+        log_probabilities=-random.random(n).astype(np.float32) * 5,
+        ranks=np.arange(1, n + 1, dtype=np.int32),
+        favourites=tuple(tuple(HOSTILE[(i + k) % n] for k in range(5)) for i in range(n)),
+        favourite_space=((True,) * 5,) * n,
+        probabilities=np.full((n, 5), 0.1, np.float32),
+        cross=random.random((2, 2, n, n)).astype(np.float32),
+    )
+    return forced.value(reading)
+
+
+@pytest.mark.parametrize("panel", ["beam", "forced"])
+def test_hostile_tokens_are_text_in_the_panel_and_in_what_is_taken_along(site: str, new_page: NEW, panel: str) -> None:
+    page, faults = new_page()
+    page.goto(f"{site}/translation")
+    page.wait_for_selector(f".tfe-{panel} summary")
+    page.evaluate(
+        """async ([panel, address, state, value, scales]) => {
+            const [{ mount }, { request, view }] = await Promise.all([import(address), import(state)]);
+            const root = document.createElement("div");
+            root.className = "tfe tfe-hostile";
+            document.querySelector(".tfe-main, main, body").append(root);
+            const props = { value: { state: "shown", run: request.get(), wish: null, ...value }, scales, most: 2000 };
+            view.set({ [panel]: "open" });
+            mount(root, props, { ask() {} }, () => {});
+            window.look = (patch) => view.set(patch);
+        }""",
+        [
+            panel,
+            asset(f"{panel}.js"),
+            asset("lib/state.js"),
+            hostile_tree() if panel == "beam" else hostile_reading(),
+            {"weights": colorscale(WEIGHTS), "surprise": {mode: colorscale(scale) for mode, scale in SURPRISE.items()}},
+        ],
+    )
+    page.wait_for_selector(".tfe-hostile[data-drawn]")
+    for i in range(len(HOSTILE)):
+        page.evaluate("(patch) => look(patch)", {"bnode": i + 1} if panel == "beam" else {"fword": i})
+    page.locator(".tfe-hostile .tfe-export[data-kind=table]").dispatch_event("click")
+    shown = page.locator(".tfe-hostile").inner_text()
+    for token in HOSTILE[:8]:
+        assert token in shown or token.replace(" ", "␠") in shown, token
+    assert page.locator(".tfe-hostile :is(img, script, iframe, a, link, base, svg svg)").count() == 0
+    for kind in ("SVG", "HTML"):
+        text = saved(page, ".tfe-hostile", kind).decode()
+        for mark in ("<img", "<script", "<iframe", "<link", "<base"):
+            assert mark not in text, kind
+        assert "var(--ink)" in text or panel == "beam", "a word that looks like a colour stays a word"
+    assert saved(page, ".tfe-hostile", "PNG")[1:4] == b"PNG"
+    assert saved(page, ".tfe-hostile", "NPZ")[:2] == b"PK"
+    assert "'=cmd()" in saved(page, ".tfe-hostile", "CSV").decode("utf-8-sig")
+    assert faults.all() == []
+
+
+def test_hostile_text_is_read_or_refused_and_never_run(site: str, page_watch: Page) -> None:
+    page = opened(page_watch, site, "forced")
+    for text in (HOSTILE[0], HOSTILE[9]):
+        page.locator(".tfe-forced-box").fill(text)
+        page.get_by_role("button", name="Score it").click()
+        page.wait_for_function(
+            """(typed) => [...document.querySelectorAll('.tfe-forced .tfe-error')].some((one) => !one.hidden && one.textContent) ||
+                document.querySelector('.tfe-forced-chips').textContent.includes(typed)""",
+            arg=text[:1],
+        )
+    assert page.locator(".tfe-forced :is(img, script, iframe)").count() == 0
+
+
+@pytest.mark.parametrize("panel", ["beam", "forced"])
+def test_a_phone_the_dark_chinese_and_the_projector_show_it_too(site: str, new_page: NEW, panel: str) -> None:
+    page, _ = new_page(width=360, height=780, has_touch=True, locale="zh-CN", color_scheme="dark")
+    opened(page, site, panel)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    said = page.locator(f".tfe-{panel}").inner_text()
+    for english in ("step", "Play", "pruned", "given word", "surprise", "Score", "Take along"):
+        assert english not in said, english
+    wide, _ = new_page()
+    opened(wide, site, panel)
+    found = [
+        (each["id"], [node["html"] for node in each["nodes"]])
+        for each in Axe().run(wide, context=f".tfe-{panel}").response["violations"]
+        if each["impact"] in {"serious", "critical"}
+    ]
+    assert not found, json.dumps(found)
+    wide.locator(f".tfe-{panel}-board").focus()
+    wide.keyboard.press("p")
+    expect(wide.locator(".tfe-projector-title")).to_be_visible()
+    expect(wide.locator(f".tfe-{panel} summary")).to_be_hidden()
+    wide.wait_for_function(
+        """(panel) => { const svg = document.querySelector(`.tfe-${panel}-board svg`);
+            return 12 * svg.getBoundingClientRect().width / svg.viewBox.baseVal.width >= 20; }""",
+        arg=panel,
+    )

@@ -1,0 +1,460 @@
+"""The spans and the surprise widgets in a real browser, on the real server, with pictures and weights from a fixed seed."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import re
+import sys
+import zipfile
+from collections.abc import AsyncGenerator, Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+import numpy as np
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from numpy.typing import NDArray
+from PIL import Image
+from playwright.sync_api import Page, expect
+
+from explorer.figures import image
+from explorer.figures.image import Layout, in_rows, in_tiles, known, reach
+from explorer.lab import Lab
+from explorer.widgets.spans import looked, spans
+from explorer.widgets.surprise import surprise
+from tests.browser import trial
+
+NEW = Callable[..., tuple[Page, Any]]
+Array = NDArray[np.float32]
+GREY = (in_rows(28, 28, 2, 4), in_tiles(28, 28, 7, 7))
+COLOUR = (in_rows(16, 16, 2, 4, channels=3, pattern="colour"),)
+PICK = {"pattern": "local_2d", "position": 529, "layer": 3, "head": 1}
+
+
+@dataclass(frozen=True)
+class Made:
+    """What a model hands over."""
+
+    pattern: str
+    pictures: NDArray[np.uint8]
+    bits: Array
+    order: NDArray[np.int16]
+    starts: NDArray[np.int16]
+    memory: NDArray[np.int16]
+    ends: NDArray[np.int32]
+    queries: NDArray[np.float16]
+
+
+@dataclass(frozen=True)
+class Step:
+    """Some positions of a run."""
+
+    first: int
+    levels: NDArray[np.uint8]
+    bits: Array
+
+
+@cache
+def made(layout: Layout, count: int = 1) -> Made:
+    """Bright discs on black, a little different each."""
+    row, column = np.indices((layout.rows, layout.columns))
+    discs = [np.hypot(row - layout.rows / 2, column - layout.columns / 2) < layout.rows / 3 + n for n in range(count)]
+    pictures = np.array([np.where(disc, 90 + 5 * ((row + column) % 30), 0) for disc in discs]).astype(np.uint8)
+    if layout.channels > 1:
+        pictures = np.stack([pictures, pictures[:, ::-1], pictures // 2], -1)
+    return Made(
+        layout.pattern,
+        pictures,
+        (pictures % 7).astype(np.float32),
+        layout.order.astype(np.int16),
+        np.array(layout.starts, np.int16),
+        np.concatenate(layout.memory).astype(np.int16),
+        np.cumsum([len(memory) for memory in layout.memory]).astype(np.int32),
+        np.zeros((6, 4, layout.length, 8), np.float16),
+    )
+
+
+@cache
+def weights(layout: Layout, layer: int) -> Array:
+    """(head, position, slot): head h of layer l looks with 0.6 at the key 3 h + l places back, the rest is spread evenly."""
+    slots = max(len(memory) + stop - start for memory, start, stop in zip(layout.memory, layout.starts, layout.starts[1:], strict=False))
+    found = np.zeros((4, layout.length, slots), np.float32)
+    for position in range(layout.length):
+        count = len(layout.keys(position))
+        found[:, position, :count] = 0.4 / count
+        for head in range(4):
+            found[head, position, max(0, count - 1 - 3 * head - layer)] += 0.6
+    return found
+
+
+def value(layouts: tuple[Layout, ...], count: int = 1, **more: Any) -> dict[str, object]:
+    """A finished run with the weights of its fourth layer."""
+    looks = [image.looked("v=1", layout.pattern, 3, weights(layout, 3)) for layout in layouts]
+    told: dict[str, Any] = {"state": "stored", "query": "v=1", "looks": looks, "pick": {**PICK, "pattern": layouts[-1].pattern}, **more}
+    return image.value([made(layout, count) for layout in layouts], **told)
+
+
+async def look(event: gr.EventData) -> dict[str, object]:
+    """Another layer."""
+    asked = event._data
+    layout = next(each for each in GREY if each.pattern == asked["pattern"])
+    return image.looked(asked["query"], asked["pattern"], asked["layer"], weights(layout, asked["layer"]))
+
+
+async def grow() -> AsyncGenerator[dict[str, object], None]:
+    """Fifty updates, then the finished run."""
+    flat = [made(layout).pictures.reshape(1, -1)[:, layout.places] for layout in GREY]
+    steps: list[Step] = []
+    for first in range(0, 784, 16):
+        levels = np.stack([each[:, first : first + 16] for each in flat])
+        steps.append(Step(first, levels, np.ones(levels.shape, np.float32)))
+        yield image.growing(GREY, steps, count=1, query="v=1&seed=2")
+        await asyncio.sleep(0.1)
+    yield value(GREY, state="live", query="v=1&seed=2", looks=[image.looked("v=1&seed=2", at.pattern, 3, weights(at, 3)) for at in GREY])
+
+
+def page_of(slug: str) -> Callable[[Lab, object], None]:
+    """What stands on one trial page."""
+
+    def page(lab: Lab, engine: object) -> None:
+        if slug == "surprise":
+            read = made(GREY[1]).pictures[0]
+            maps = {"local_1d": read / 40, "local_2d": read / 50, "pixelcnn": np.full(read.shape, 2.0)}
+            surprise(image.surprise(read, {key: bits.astype(np.float32) for key, bits in maps.items()}, state="stored", unusual=True))
+            return
+        first: dict[str, Callable[[], dict[str, object]]] = {
+            "still": lambda: value(GREY, request={"silenced": [["local_2d", 3, 2]]}),
+            "four": lambda: value(GREY, 4, kept=14, truth=made(GREY[0], 4).pictures[3]),
+            "colour": lambda: value(COLOUR, 3, truth=made(COLOUR[0]).pictures[0], small=made(COLOUR[0]).pictures[0, ::2, ::2]),
+        }
+        place, companion = spans(first[slug]()), looked()
+        how: dict[str, Any] = {"show_progress": "hidden", "trigger_mode": "multiple", "api_visibility": "private"}
+        place.look(look, None, companion, **how)
+        gr.Button("Grow", elem_id="grow").click(grow, None, place, **how)
+
+    return page
+
+
+def serve(port: int) -> None:
+    """The site with the trial pages."""
+    trial.serve(port, {slug: page_of(slug) for slug in ("still", "four", "colour", "surprise")}, year=2018)
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[str]:
+    """The address of that server."""
+    yield from trial.served(__file__)
+
+
+def opened(page: Page, site: str, slug: str = "still", query: str = "lang=en") -> Page:
+    """The page once its boards stand and the weights of the first view are there."""
+    page.goto(f"{site}/{slug}?{query}")
+    page.wait_for_selector(".tfe-spans[data-drawn$=looked]", state="attached")
+    return page
+
+
+def drawn(page: Page, what: str) -> None:
+    """Waits until the boards show "local_2d 4.2 529 looked"."""
+    page.wait_for_selector(f".tfe-spans[data-drawn='{what}']", state="attached")
+
+
+def click(page: Page, board: int, row: int, column: int) -> None:
+    """Clicks a pixel of a board."""
+    canvas = page.locator(".tfe-spans-board canvas").nth(board)
+    box = canvas.bounding_box()
+    assert box
+    side = made(GREY[0]).pictures.shape[1]
+    canvas.click(position={"x": (column + 0.5) * box["width"] / side, "y": (row + 0.5) * box["height"] / side})
+
+
+def said(page: Page) -> str:
+    """The sentence under the boards."""
+    return page.locator(".tfe-spans .tfe-words").inner_text()
+
+
+def viewed(page: Page) -> dict[str, str]:
+    """What the address says is looked at."""
+    found: dict[str, str] = page.evaluate("Object.fromEntries([...new URL(location.href).searchParams].filter(([key]) => key[0] === '_'))")
+    return found
+
+
+def colour(page: Page, board: int, row: int, column: int) -> list[int]:
+    """The colour of a pixel of a board, beside the dot in its middle."""
+    found: list[int] = page.evaluate(
+        """([n, row, column]) => {
+            const board = document.querySelectorAll(".tfe-spans-board canvas")[n];
+            const copy = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+            const cell = board.width / 28;
+            copy.drawImage(board, (column + 0.25) * cell, (row + 0.25) * cell, 1, 1, 0, 0, 1, 1);
+            return [...copy.getImageData(0, 0, 1, 1).data].slice(0, 3);
+        }""",
+        [board, row, column],
+    )
+    return found
+
+
+def saved(page: Page, kind: str, root: str = ".tfe-spans") -> tuple[str, bytes]:
+    """Name and content of what the export bar saves."""
+    with page.expect_download() as download:
+        page.locator(f"{root} .tfe-export[data-kind='{kind}']").click()
+    return download.value.suggested_filename, Path(download.value.path()).read_bytes()
+
+
+def pixel(layout: Layout, position: int) -> str:
+    """A position as the page writes it."""
+    return f"({layout.order[position] // layout.columns}, {layout.order[position] % layout.columns})"
+
+
+def test_a_telling_pixel_is_locked_on_arrival_and_the_sentence_says_what_it_looks_at(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site)
+    one, two = GREY
+    keys = two.keys(529)
+    best = int(weights(two, 3)[1, 529, : len(keys)].argmax())
+    words = said(page)
+    assert f"Pixel {pixel(two, 529)}, made 530th, sees {known(reach(two, 529, 1)[0])} pixels in 2D" in words
+    assert f"head 2 of layer 4 gives {pixel(two, int(keys[best]))} {weights(two, 3)[1, 529, best]:.2f}" in words
+    assert f"In 1D the same turn falls on {pixel(one, 529)}." in words
+
+
+def test_a_click_locks_a_pixel_and_draws_its_blocks(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site)
+    click(page, 1, 16, 9)
+    position = int(np.flatnonzero(GREY[1].order == 16 * 28 + 9)[0])
+    drawn(page, f"local_2d 4.2 {position} looked")
+    assert f"Pixel (16, 9), made {position + 1}th, sees {known(reach(GREY[1], position, 1)[0])} pixels in 2D" in said(page)
+    assert viewed(page) == {"_pattern": "local_2d", "_pos": str(position)}
+    red, green, blue = colour(page, 1, 16, 9)
+    assert red > 150 and green < 100 and blue < 60, "the asking pixel wears the colour of the query"
+    made_already, unmade = colour(page, 1, 3, 3), colour(page, 1, 24, 3)
+    assert max(made_already) < 10 and min(unmade) > 200, "what is not made yet is not black"
+    click(page, 0, 16, 9)
+    drawn(page, f"local_1d 4.2 {16 * 28 + 9} looked")
+
+
+def test_weights_of_another_layer_are_asked_for_once_and_steps_ask_for_nothing(new_page: NEW, site: str) -> None:
+    page, faults = new_page()
+    opened(page, site)
+    joins = lambda: sum("queue/join" in url for url in faults.requests)  # noqa: E731
+    page.locator(".tfe-spans-boards").focus()
+    for _ in range(5):
+        page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
+    drawn(page, "local_2d 4.3 534 looked")
+    assert joins() == 0
+    page.locator(".tfe-spans-pickers [data-key='2']").click()
+    drawn(page, "local_2d 2.3 534 looked")
+    expect(page.locator(".tfe-spans .tfe-words")).to_contain_text("head 3 of layer 2")
+    page.wait_for_timeout(500)
+    before = joins()
+    assert 1 <= before <= 2
+    page.locator(".tfe-spans-pickers [data-key='4']").click()
+    drawn(page, "local_2d 4.3 534 looked")
+    page.locator(".tfe-spans-pickers [data-key='2']").click()
+    drawn(page, "local_2d 2.3 534 looked")
+    assert joins() == before
+
+
+def test_keys_step_pixels_and_heads_play_and_reset_only_where_the_focus_is(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site)
+    page.keyboard.press("ArrowRight")
+    drawn(page, "local_2d 4.2 529 looked")
+    page.locator(".tfe-spans-boards").focus()
+    for key, there in (("ArrowRight", "4.2 530"), ("ArrowLeft", "4.2 529"), ("ArrowUp", "4.1 529"), ("Home", "4.1 0"), ("End", "4.1 783")):
+        page.keyboard.press(key)
+        drawn(page, f"local_2d {there} looked")
+    page.keyboard.press(" ")
+    expect(page.locator(".tfe-spans-step.is-play")).to_have_attribute("aria-label", "Pause")
+    page.wait_for_function("Number(document.querySelector('.tfe-spans').dataset.drawn.split(' ')[2]) > 28")
+    page.keyboard.press(" ")
+    reached = int(viewed(page)["_pos"])
+    assert 28 < reached < 783
+    page.keyboard.press("Escape")
+    drawn(page, "local_2d 4.2 529 looked")
+    assert viewed(page) == {}
+
+
+def test_a_picture_grows_in_place_and_stays_whole_when_it_is_done(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site)
+    height = "document.querySelector('.tfe-spans-boards').getBoundingClientRect().height"
+    top = "document.querySelector('.tfe-spans-transport').offsetTop"
+    before = page.evaluate(f"[{height}, {top}]")
+    page.evaluate(
+        """() => { window.seen = []; const node = document.querySelector(".tfe-spans");
+            new MutationObserver(() => window.seen.push(node.dataset.drawn)).observe(node, { attributes: true }); }"""
+    )
+    page.click("#grow")
+    page.wait_for_function("document.querySelector('.tfe-spans').dataset.drawn.includes('growing')")
+    expect(page.locator(".tfe-spans .tfe-words")).to_contain_text("is being made")
+    assert page.evaluate(f"[{height}, {top}]") == before
+    drawn(page, "local_2d 4.2 529 looked")
+    places = [int(each.split()[2]) for each in page.evaluate("window.seen") if each.endswith("growing")]
+    assert places == sorted(places) and len(set(places)) > 10, places
+    assert viewed(page) == {"_whole": "1"}
+    assert colour(page, 1, 26, 26) == [0, 0, 0]
+    assert page.evaluate(f"[{height}, {top}]") == before
+
+
+def test_the_field_shows_what_a_pixel_knows_of_and_the_address_restores_it(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site)
+    expect(page.locator(".tfe-spans-row[data-pattern=local_1d] .tfe-spans-mini .name").first).to_have_text(
+        f"1{known(reach(GREY[0], 529, 1)[0])}"
+    )
+    page.locator(".tfe-spans-row[data-pattern=local_1d] .tfe-spans-mini").nth(2).click()
+    one, two = (known(reach(layout, 529, 3)[2]) for layout in GREY)
+    sentence = page.locator(".tfe-spans .tfe-words")
+    expect(sentence).to_contain_text(f"three layers let it know {one} in 1D and {two} in 2D, all there are")
+    assert viewed(page) == {"_field": "3", "_pattern": "local_1d", "_pos": "529"}
+    before = said(page)
+    page.goto(page.url)
+    page.wait_for_selector(".tfe-spans[data-drawn]", state="attached")
+    expect(sentence).to_have_text(before)
+
+
+def test_a_silenced_head_is_struck_and_a_shift_click_asks_for_another(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site)
+    assert "silenced" in (page.locator(".tfe-spans-tile").nth(2).get_attribute("aria-label") or "")
+    page.evaluate(
+        """async () => { const address = [...document.querySelectorAll("link[rel=modulepreload]")].map((each) => each.href)
+            .find((each) => each.endsWith("/lib/state.js"));
+            (await import(address)).bus.on("silence", (detail) => { window.silenced = detail; }); }"""
+    )
+    page.locator(".tfe-spans-tile").nth(3).click(modifiers=["Shift"])
+    assert page.evaluate("window.silenced") == {"kind": "local_2d", "layer": 3, "head": 3}
+    page.locator(".tfe-spans-tile").nth(3).click()
+    drawn(page, "local_2d 4.4 529 looked")
+
+
+def test_four_continuations_stand_beside_the_truth(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site, "four")
+    assert page.locator("button.tfe-spans-thumb").count() == 8
+    assert page.locator("span.tfe-spans-thumb").count() == 2
+    expect(page.locator(".tfe-spans-board figcaption").first).to_contain_text("14 rows given, above the line")
+    page.locator("button.tfe-spans-thumb").nth(6).click()
+    drawn(page, "local_2d 4.2 529 bare")
+    expect(page.locator(".tfe-spans-note")).to_have_text("Heads are watched on the first picture only.")
+    assert viewed(page)["_pic"] == "3"
+
+
+def test_a_coloured_picture_grows_value_by_value_beside_what_it_starts_from(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site, "colour")
+    assert page.locator(".tfe-spans-board").count() == 2
+    expect(page.locator(".tfe-spans-board figcaption").last).to_contain_text("8 × 8 pixels, seen whole")
+    assert f"Pixel {pixel(COLOUR[0], 529)} green, made 530th" in said(page)
+    expect(page.locator(".tfe-spans-count")).to_have_text("value 530 / 768")
+
+
+def test_what_is_taken_along_opens_elsewhere_and_holds_the_numbers(page_watch: Page, site: str, tmp_path: Path) -> None:
+    page = opened(page_watch, site)
+    name, content = saved(page, "PNG")
+    assert name.endswith("pixel_530-4.2.png") and min(Image.open(io.BytesIO(content)).size) > 800
+    _, content = saved(page, "SVG")
+    assert b"<svg" in content and b"data:image/png" in content and b"clipPath" in content and b'href="http' not in content
+    _, content = saved(page, "NPZ")
+    with np.load(io.BytesIO(content)) as files:
+        np.testing.assert_array_equal(files["local_2d_pictures"], made(GREY[1]).pictures)
+        np.testing.assert_allclose(files["local_2d_layer_4_weights"], weights(GREY[1], 3), atol=0.004)
+        np.testing.assert_array_equal(files["local_2d_keys_of_query"], GREY[1].keys(529))
+    assert zipfile.ZipFile(io.BytesIO(content)).testzip() is None
+    _, content = saved(page, "PNG 8×")
+    picture = np.asarray(Image.open(io.BytesIO(content)).convert("L"))
+    np.testing.assert_array_equal(picture[4 : 28 * 8 : 8, 4::8], made(GREY[0]).pictures[0])
+    _, content = saved(page, "HTML")
+    (tmp_path / "page.html").write_bytes(content)
+    assert not re.search(rb"(?:src|href)=\"?https?:", content)
+    words = said(page)
+    page.unroute_all()
+    other = page.context.new_page()
+    broken: list[str] = []
+    other.on("pageerror", lambda error: broken.append(str(error)))
+    other.goto((tmp_path / "page.html").as_uri())
+    expect(other.locator(".words")).to_have_text(words)
+    expect(other.locator("#count")).to_contain_text("530 / 784")
+    other.locator("#at").fill("100")
+    expect(other.locator("#count")).to_contain_text("101 / 784")
+    expect(other.locator(".words")).to_be_hidden()
+    assert not broken, broken
+
+
+def test_a_phone_shows_one_board_and_a_tap_previews_before_it_locks(new_page: NEW, site: str) -> None:
+    page, _ = new_page(360, 780, has_touch=True)
+    opened(page, site)
+    assert page.locator(".tfe-spans-board:visible").count() == 1
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    page.locator(".tfe-spans-switch [data-key=local_1d]").click()
+    drawn(page, "local_1d 4.2 529 looked")
+    canvas = page.locator(".tfe-spans-board canvas").first
+    box = canvas.bounding_box()
+    assert box
+    at = (box["x"] + 5.5 * box["width"] / 28, box["y"] + 10.5 * box["height"] / 28)
+    page.touchscreen.tap(*at)
+    expect(page.locator(".tfe-hover")).to_contain_text("(10, 5) · made 286th of 784")
+    drawn(page, "local_1d 4.2 529 looked")
+    page.touchscreen.tap(*at)
+    drawn(page, "local_1d 4.2 285 looked")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(new_page: NEW, site: str, scheme: str) -> None:
+    page, _ = new_page(color_scheme=scheme)
+    opened(page, site, "four")
+    page.locator(".tfe-spans .tfe-export[data-kind=table]").click()
+    found = Axe().run(page, context=".tfe-spans")
+    assert found.violations_count == 0, found.generate_report()
+    page.goto(f"{site}/surprise")
+    page.wait_for_selector(".tfe-surprise[data-drawn]", state="attached")
+    found = Axe().run(page, context=".tfe-surprise")
+    assert found.violations_count == 0, found.generate_report()
+
+
+def test_chinese_speaks_of_the_same_pixel(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site, query="lang=zh")
+    words = said(page)
+    assert f"像素 {pixel(GREY[1], 529)}，第 530 个生成，在 2D 中能看到 {known(reach(GREY[1], 529, 1)[0])} 个像素" in words
+    assert not re.search(r"[A-Za-z]{3,}", words), words
+
+
+def test_the_projector_shows_the_boards_and_the_sentence_alone(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site)
+    page.locator(".tfe-spans-boards").focus()
+    page.keyboard.press("p")
+    expect(page.locator(".tfe-projector-title")).to_have_text("Where may a pixel look: in rows, or in tiles?")
+    expect(page.locator(".tfe-spans-transport")).to_be_hidden()
+    page.keyboard.press("ArrowRight")
+    drawn(page, "local_2d 4.2 530 looked")
+    boxes = page.evaluate(
+        "[...document.querySelectorAll('.tfe-spans-board canvas, .tfe-spans .tfe-words')].map((it) => it.getBoundingClientRect().bottom)"
+    )
+    assert max(boxes) <= 900
+    page.keyboard.press("Escape")
+    expect(page.locator(".tfe-spans-transport")).to_be_visible()
+
+
+def test_the_surprise_of_a_pixel_is_told_for_every_model(page_watch: Page, site: str) -> None:
+    page = page_watch
+    page.goto(f"{site}/surprise?lang=en")
+    page.wait_for_selector(".tfe-surprise[data-drawn]", state="attached")
+    read = made(GREY[1]).pictures[0]
+    words = page.locator(".tfe-surprise .tfe-words")
+    expect(words).to_contain_text("For 2D, row ")
+    expect(page.locator(".tfe-surprise-warning")).to_be_visible()
+    page.locator(".tfe-surprise-boards").focus()
+    page.keyboard.press("ArrowDown")
+    level = int(read[15, 14])
+    expect(words).to_have_text(f"Pixel (15, 14), level {level}: 1D: {level / 40:.1f} bits, 2D: {level / 50:.1f} bits, PixelCNN: 2.0 bits.")
+    assert viewed(page) == {"_bit": "15,14"}
+    name, content = saved(page, "CSV", ".tfe-surprise")
+    assert (
+        name.endswith(".csv")
+        and content.decode("utf-8-sig").splitlines()[0] == "row,column,level,local_1d_bits,local_2d_bits,pixelcnn_bits"
+    )
+    _, content = saved(page, "PNG", ".tfe-surprise")
+    assert Image.open(io.BytesIO(content)).size[0] > 2000
+    page.keyboard.press("Escape")
+
+
+if __name__ == "__main__":
+    serve(int(sys.argv[1]))

@@ -1,0 +1,47 @@
+"""The panel about training in a real browser: figures drawn from model.json, published ones dashed, on phones and in the dark."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from explorer.labs import about
+from explorer.labs.translation.deeper import training
+
+NewPage = Callable[..., tuple[Page, Any]]
+PANEL = ".tfe-training"
+
+
+def test_the_panel_draws_its_figures_without_the_model_and_takes_them_along(page_watch: Page, site: str) -> None:
+    page = page_watch
+    page.goto(f"{site}/translation")
+    summary = page.locator(f"{PANEL} summary")
+    expect(summary).to_have_text(training.TITLE["en"])
+    summary.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_selector(f"{PANEL} [data-drawn=smoothing]")
+    assert "_training=open" in page.url
+    known = about.facts("translation")
+    row = page.locator(f"{PANEL} .tfe-training-table .ours")
+    expect(row).to_contain_text(f"{known['figure']['value']:.1f}")
+    figures = page.locator(f"{PANEL} .tfe-figure")
+    expect(figures).to_have_count(3)
+    # Eight dashed outlines: two for each system of the paper.
+    dashed = figures.nth(0).locator(".shapelayer path").evaluate_all("(paths) => paths.filter((path) => path.style.strokeDasharray).length")
+    assert dashed == 2 * len(training.TABLE)
+    with page.expect_download() as saved:
+        figures.nth(1).locator(".tfe-export[data-kind=CSV]").click()
+    lines = saved.value.path().read_text("utf-8-sig").splitlines()
+    assert len(lines) == 1 + len(about.log("translation"))
+
+
+def test_it_fits_a_phone_in_chinese_and_axe_finds_nothing_serious(new_page: NewPage, site: str) -> None:
+    page, _ = new_page(width=360, height=780, color_scheme="dark", locale="zh-CN")
+    page.goto(f"{site}/translation?_training=open")
+    page.wait_for_selector(f"{PANEL} [data-drawn=smoothing]")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    found = Axe().run(page, context=PANEL).response["violations"]
+    assert [each["id"] for each in found if each["impact"] in {"serious", "critical"}] == []

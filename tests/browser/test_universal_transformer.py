@@ -1,0 +1,148 @@
+"""The lab of the Universal Transformer as a visitor meets it: stories, sums, steps scrubbed and taken away, words it cannot read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from explorer.labs.universal_transformer.page import LAB
+
+NEW = Callable[..., tuple[Page, Any]]
+LIVE = re.compile(r"live · [\d.]+ m?s")
+SLOW = 240_000  # milliseconds that a run may take while the machine does other things
+STORY = "emma put the coin in the bag. daniel took the bag. daniel went to the school."
+expect.set_options(timeout=60_000)  # five seconds, Playwright's own patience, are too few beside a training run
+
+
+def opened(page: Page, site: str, query: str = "") -> Page:
+    """The lab, drawn and listening."""
+    page.goto(f"{site}{LAB.path}" + (f"?{query}" if query else ""))
+    expect(page.locator(".tfe-asker-go")).to_be_visible(timeout=SLOW)
+    expect(page.locator(".tfe-ponder-count")).to_contain_text("step", timeout=SLOW)
+    expect(page.locator(".tfe-rethink-panel")).to_be_visible()
+    return page
+
+
+def finished(page: Page) -> None:
+    """Waits for the live result."""
+    expect(page.locator(".tfe-asker .tfe-badge")).to_have_text(LIVE, timeout=SLOW)
+
+
+def asked(page: Page) -> dict[str, list[str]]:
+    return parse_qs(urlsplit(page.url).query)
+
+
+def tell(page: Page, story: str, question: str) -> None:
+    page.locator(".tfe-asker-story").fill(story)
+    page.locator(".tfe-asker-question").fill(question)
+    page.locator(".tfe-asker-question").press("Enter")
+
+
+def task(page: Page, name: str) -> None:
+    page.locator(".tfe-asker-head").get_by_role("radio", name=name).or_(page.locator(".tfe-asker-head button", has_text=name)).first.click()
+
+
+def count(page: Page) -> tuple[int, int]:
+    """(step in view, how many there are)."""
+    found = re.search(r"(\d+)\D+(\d+)", page.locator(".tfe-ponder-count").inner_text())
+    assert found is not None
+    return int(found[1]), int(found[2])
+
+
+def test_the_page_is_alive_before_any_network_is_loaded(site: str, page_watch: Page) -> None:
+    opened(page_watch, site)
+    expect(page_watch.locator(".tfe-asker .tfe-badge")).to_have_text("stored")
+    expect(page_watch.locator(".tfe-asker-answer")).not_to_be_empty()
+    expect(page_watch.locator(".tfe-ponder-words, .tfe-ponder .tfe-words").first).to_contain_text("where is the key")
+    expect(page_watch.locator(".tfe-attention .tfe-words")).to_contain_text("At step")
+    expect(page_watch.locator(".tfe-attention-strip")).to_contain_text("steps × 4 heads")
+    assert page_watch.locator(".tfe-card-pairs dt").count() == 4
+
+
+def test_a_story_is_asked_its_steps_are_scrubbed_and_attention_follows(site: str, page_watch: Page) -> None:
+    opened(page_watch, site)
+    tell(page_watch, STORY, "where is the coin")
+    finished(page_watch)
+    expect(page_watch.locator(".tfe-ponder")).to_contain_text("daniel took the bag")
+    assert asked(page_watch)["question"] == ["where is the coin"]
+    _, most = count(page_watch)
+    page_watch.locator(".tfe-ponder-board").focus()
+    page_watch.keyboard.press("Home")
+    for _ in range(most):
+        page_watch.keyboard.press("ArrowLeft")
+    expect(page_watch.locator(".tfe-ponder-count")).to_contain_text(f"1 of {most}")
+    expect(page_watch.locator(".tfe-attention .tfe-words")).to_contain_text("At step 1")
+    if most > 1:
+        page_watch.keyboard.press("ArrowRight")
+        expect(page_watch.locator(".tfe-attention .tfe-words")).to_contain_text("At step 2")
+
+
+def test_without_time_to_think_a_sum_is_wrong(site: str, page_watch: Page) -> None:
+    opened(page_watch, site, "v=1&task=addition&text=95678%2B4322&question=")
+    expect(page_watch.locator(".tfe-asker-answer")).to_have_text("100000", timeout=SLOW)
+    _, most = count(page_watch)
+    assert most > 1
+    page_watch.locator(".tfe-rethink input[data-field=forced]").focus()
+    page_watch.keyboard.press("ArrowRight")
+    expect(page_watch.locator(".tfe-rethink-number")).to_contain_text("−", timeout=SLOW)
+    expect(page_watch.locator(".tfe-asker-answer")).not_to_have_text("100000")
+    expect(page_watch.locator(".tfe-asker-mark")).to_contain_text("wrong")
+    assert count(page_watch) == (1, 1)
+    assert asked(page_watch)["forced"] == ["1"]
+    expect(page_watch.locator(".tfe-rethink-sentence")).to_contain_text("exactly 1 step")
+
+
+def test_a_word_that_no_story_has_is_named(site: str, page_watch: Page) -> None:
+    opened(page_watch, site)
+    before = page_watch.locator(".tfe-asker-answer").inner_text()
+    tell(page_watch, "mary took the <b>sword</b>.", "where is mary")
+    error = page_watch.locator(".tfe-asker-error")
+    expect(error).to_contain_text("<b>sword</b>", timeout=SLOW)
+    assert page_watch.locator(".tfe-asker-error b").count() == 0
+    expect(page_watch.locator(".tfe-asker-story")).to_have_value("mary took the <b>sword</b>.")
+    assert page_watch.locator(".tfe-asker-answer").inner_text() == before
+
+
+@pytest.mark.parametrize(
+    ("story", "question", "said"),
+    [
+        ("mary took the key.", "", "has no question"),
+        ("", "where is mary", "There is no story"),
+        ("mary key took the.", "where is mary", "no sentence"),
+    ],
+)
+def test_what_is_no_story_is_refused_in_one_sentence(site: str, page_watch: Page, story: str, question: str, said: str) -> None:
+    opened(page_watch, site)
+    tell(page_watch, story, question)
+    expect(page_watch.locator(".tfe-asker-error")).to_contain_text(said, timeout=SLOW)
+
+
+def test_nobody_knows_where_somebody_is_who_never_appeared(site: str, page_watch: Page) -> None:
+    opened(page_watch, site)
+    tell(page_watch, "emma took the ball. john went to the kitchen. emma went to the school.", "where is peter")
+    expect(page_watch.locator(".tfe-asker-given")).to_contain_text("peter", timeout=SLOW)
+    expect(page_watch.locator(".tfe-asker-answer")).to_have_text("nobody knows", timeout=SLOW)
+    expect(page_watch.locator(".tfe-asker-mark")).to_contain_text("right")
+
+
+def test_every_word_that_the_network_knows_is_a_chip(site: str, page_watch: Page) -> None:
+    opened(page_watch, site)
+    chips = page_watch.locator(".tfe-asker-vocabulary button")
+    expect(chips.filter(has_text="suitcase")).to_have_count(1)
+    page_watch.locator(".tfe-asker-story").fill("sandra took")
+    page_watch.locator(".tfe-asker-story").press("End")
+    chips.filter(has_text="suitcase").first.click()
+    expect(page_watch.locator(".tfe-asker-story")).to_have_value(re.compile(r"^sandra took the suitcase\s?$"))
+
+
+def test_a_phone_in_the_dark_and_in_chinese_never_scrolls_sideways(new_page: NEW, site: str) -> None:
+    page, _ = new_page(width=360, height=780, color_scheme="dark", locale="zh-CN")
+    page.goto(site + LAB.path)
+    expect(page.locator(".tfe-ponder-count")).to_contain_text("步", timeout=SLOW)
+    expect(page.locator(".tfe-attention .tfe-words")).to_contain_text("步", timeout=SLOW)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360

@@ -1,0 +1,95 @@
+"""Asking the server: as a client without a network, exactly as written, and as a page does."""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import json
+import re
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import httpx
+
+from explorer.server import Site
+
+
+def ask(site: Site, path: str, method: str = "GET", **settings: Any) -> httpx.Response:
+    """One request to the application, without a network."""
+
+    async def once() -> httpx.Response:
+        transport = httpx.ASGITransport(app=site.gate)
+        async with httpx.AsyncClient(transport=transport, base_url="http://here") as client:
+            return await client.request(method, path, **settings)
+
+    with ThreadPoolExecutor(1) as pool:  # where a browser is driven, this thread has a running loop already
+        return pool.submit(asyncio.run, once()).result()
+
+
+def raw(url: str, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None) -> tuple[int, bytes, dict[str, str]]:
+    """One request to the running server exactly as written: no client mends the path."""
+    connection = http.client.HTTPConnection(url.removeprefix("http://"), timeout=60)
+    try:
+        connection.request(method, path, body, headers or {})
+        answer = connection.getresponse()
+        return answer.status, answer.read(), {name.lower(): value for name, value in answer.getheaders()}
+    finally:
+        connection.close()
+
+
+def event(url: str, page: str, name: str) -> int:
+    """The number under which Gradio runs the handler of an event of a page."""
+    found = re.search(r"window\.gradio_config = (\{.*?\});</script>", raw(url, "GET", page)[1].decode())
+    assert found is not None
+    return next(one["id"] for one in json.loads(found[1])["dependencies"] if any(target[1] == name for target in one["targets"]))
+
+
+def join(url: str, number: int, detail: object, session: str) -> str:
+    """Sends an event as the page does; the name that Gradio gives it."""
+    body = json.dumps({"data": [], "event_data": detail, "fn_index": number, "session_hash": session, "trigger_id": None})
+    status, told, _ = raw(url, "POST", "/gradio_api/queue/join", body, {"content-type": "application/json", "origin": url})
+    assert status == 200, told
+    return str(json.loads(told)["event_id"])
+
+
+class Stream:
+    """The connection on which a page hears of its events. `messages` are all that came so far."""
+
+    def __init__(self, url: str, session: str) -> None:
+        self.messages: list[dict[str, Any]] = []
+        self._connection = http.client.HTTPConnection(url.removeprefix("http://"), timeout=90)
+        self._connection.request("GET", f"/gradio_api/queue/data?session_hash={session}")
+        self._answer = self._connection.getresponse()
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        for line in self._answer:
+            if line.startswith(b"data: "):
+                self.messages.append(json.loads(line.removeprefix(b"data: ")))
+                yield self.messages[-1]
+
+    def until(self, true: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+        """The first message for which that is so."""
+        for message in self:
+            if true(message):
+                return message
+        raise AssertionError(f"it ended with {self.messages[-2:]}")
+
+    def close(self) -> None:
+        """Breaks the connection, as a closed page does."""
+        self._answer.close()
+        self._connection.close()
+
+
+def answers(url: str, number: int, detail: object, session: str, begun: threading.Semaphore | None = None) -> list[dict[str, Any]]:
+    """Sends an event as the page does and returns every message that comes back; `begun` is released with the first."""
+    join(url, number, detail, session)
+    stream = Stream(url, session)
+    try:
+        for message in stream:
+            if begun is not None and message is stream.messages[0]:
+                begun.release()
+    finally:
+        stream.close()
+    return stream.messages

@@ -1,0 +1,79 @@
+"""Functions for the engine that can be held, and small helpers of its tests. Nothing here waits for time to pass."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
+
+from models.errors import InputError
+
+PATIENCE = 10.0  # seconds after which a test has failed
+
+
+@dataclass(frozen=True)
+class Ask:
+    """A request."""
+
+    text: str
+    width: int = 1
+
+    def group(self) -> int:
+        return self.width
+
+
+class Echo:
+    """A function that can be held, and remembers the batches it was called with."""
+
+    def __init__(self, held: bool = False) -> None:
+        self.batches: list[list[str]] = []
+        self.called = threading.Event()
+        self.free = threading.Event()
+        if not held:
+            self.free.set()
+
+    def __call__(self, requests: list[Ask]) -> list[str | InputError]:
+        self.batches.append([r.text for r in requests])
+        self.called.set()
+        assert self.free.wait(PATIENCE)
+        if any(r.text == "bug" for r in requests):
+            raise KeyError(requests[0].text * 3)
+        return [InputError("empty", en="Empty.", zh="空。") if not r.text else r.text.upper() for r in requests]
+
+
+class Count:
+    """A function that yields: one letter a turn, each turn let through by hand unless it is free."""
+
+    def __init__(self, free: bool = False) -> None:
+        self.turns = threading.Semaphore(10**6 if free else 0)
+        self.made = 0
+        self.begun: list[list[str]] = []
+        self.closed = threading.Event()
+
+    def __call__(self, requests: list[Ask]) -> Iterator[list[list[str] | str | None]]:
+        return self._generate(requests)
+
+    def _generate(self, requests: list[Ask]) -> Iterator[list[list[str] | str | None]]:
+        self.begun.append([r.text for r in requests])
+        try:
+            for i in range(max(len(r.text) for r in requests)):
+                assert self.turns.acquire(timeout=PATIENCE)
+                self.made += 1
+                yield [[r.text[i]] if i < len(r.text) else (r.text.upper() if i == len(r.text) else None) for r in requests]
+            longest = max(len(r.text) for r in requests)
+            yield [r.text.upper() if len(r.text) == longest else None for r in requests]
+        finally:
+            self.closed.set()
+
+
+def run(awaitable: Awaitable[object]) -> object:
+    async def bounded() -> object:
+        return await asyncio.wait_for(awaitable, PATIENCE)  # type: ignore[arg-type]
+
+    return asyncio.run(bounded())
+
+
+async def until(true: Callable[[], bool]) -> None:
+    while not true():
+        await asyncio.sleep(0.002)

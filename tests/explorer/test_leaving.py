@@ -1,0 +1,177 @@
+"""Who leaves frees the worker, whoever it is: a visitor whose page closes, one who stops, and the server itself."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from tests.conftest import Running
+from tests.explorer.asking import Stream, event, join, raw
+
+LONG = "A man in a red shirt and a woman in a blue dress are walking along a street with their small dog while children play soccer."
+SOON = 2.0  # seconds in which a worker is free again
+PATIENCE = 90.0  # seconds after which a test has failed on any machine
+SLOW = ["-m", "tests.slow_site", "PORT"]
+
+
+@pytest.fixture(scope="module")
+def slow() -> Iterator[Running]:
+    """A server whose translator pauses before each word."""
+    server = Running(command=[*SLOW, "4"], EXPLORER_METRICS="1")
+    server.start()
+    yield server
+    server.close()
+
+
+def wish(number: int, beam: int = 1) -> dict[str, object]:
+    """A sentence that nobody else asks for."""
+    return {"sentence": f"{number} times: {LONG}", "beam": beam, "alpha": 0.6, "silenced": [], "hidden": []}
+
+
+def runs(server: Running) -> int:
+    """Requests that wait or are computed now."""
+    text = raw(server.url, "GET", "/metrics")[1].decode()
+    return sum(int(count) for count in re.findall(r'^explorer_queue\{state="\w+"\} (\d+)$', text, flags=re.M))
+
+
+def until(true: Callable[[], bool], seconds: float) -> float:
+    """Waits; how long it took."""
+    began = time.monotonic()
+    while not true():
+        assert time.monotonic() - began < seconds, f"not within {seconds} s"
+        time.sleep(0.02)
+    return time.monotonic() - began
+
+
+def late(server: Running) -> float:
+    """Seconds that a machine with other things to do may take longer, by how long it takes over nothing."""
+    began = time.monotonic()
+    for _ in range(5):
+        raw(server.url, "GET", "/healthz")
+    return 20 * (time.monotonic() - began) / 5
+
+
+def streaming(server: Running, session: str, number: int) -> tuple[Stream, str]:
+    """A visitor in the middle of a stream: its connection, and the name of its event."""
+    until(lambda: runs(server) == 0, PATIENCE)
+    name = join(server.url, event(server.url, "/translation", "run"), wish(number), session)
+    stream = Stream(server.url, session)
+    stream.until(lambda message: "running" in json.dumps(message.get("output")))
+    assert runs(server) == 1
+    return stream, name
+
+
+def test_a_connection_that_breaks_in_mid_stream_frees_the_worker(slow: Running) -> None:
+    stream, _ = streaming(slow, "breaks", 1)
+    stream.close()
+    assert until(lambda: runs(slow) == 0, PATIENCE) < SOON + late(slow)
+
+
+def test_a_cancelled_event_frees_the_worker(slow: Running) -> None:
+    stream, name = streaming(slow, "cancels", 2)
+    body = json.dumps({"session_hash": "cancels", "fn_index": event(slow.url, "/translation", "run"), "event_id": name})
+    assert raw(slow.url, "POST", "/gradio_api/cancel", body, {"content-type": "application/json"})[0] == 200
+    assert until(lambda: runs(slow) == 0, PATIENCE) < SOON + late(slow)
+    stream.close()
+
+
+def test_a_page_left_before_it_knew_its_event_frees_the_worker(slow: Running) -> None:
+    stream, _ = streaming(slow, "leaves", 3)
+    body = json.dumps({"session_hash": "leaves", "fn_index": 0, "event_id": None})
+    assert raw(slow.url, "POST", "/gradio_api/cancel", body, {"content-type": "application/json"})[0] == 200
+    assert until(lambda: runs(slow) == 0, PATIENCE) < SOON + late(slow)
+    stream.close()
+
+
+def test_the_stop_button_frees_the_worker(slow: Running) -> None:
+    stream, _ = streaming(slow, "stops", 4)
+    join(slow.url, event(slow.url, "/translation", "stop"), {}, "stops")
+    assert until(lambda: runs(slow) == 0, PATIENCE) < SOON + late(slow)
+    stream.close()
+
+
+def test_those_who_leave_the_queue_leave_no_work_behind(slow: Running) -> None:
+    stream, _ = streaming(slow, "first", 5)
+    number, streams = event(slow.url, "/translation", "run"), []
+    for i in range(12):
+        join(slow.url, number, wish(100 + i, beam=8), f"waits{i}")
+        streams.append(Stream(slow.url, f"waits{i}"))
+    for one in [*streams, stream]:
+        one.close()
+    assert until(lambda: runs(slow) == 0, PATIENCE) < 2 * SOON + late(slow), "what is being computed ends, nothing new begins"
+
+
+def test_the_next_visitor_is_served(slow: Running) -> None:
+    stream, _ = streaming(slow, "gone", 6)
+    stream.close()
+    join(slow.url, event(slow.url, "/translation", "run"), {**wish(7), "sentence": "A dog runs."}, "next")
+    last = Stream(slow.url, "next")
+    assert last.until(lambda message: message["msg"] == "process_completed")["success"], last.messages
+    last.close()
+
+
+def test_a_cancel_of_somebody_elses_event_needs_its_name(slow: Running) -> None:
+    stream, _ = streaming(slow, "victim", 8)
+    for session, name in (("other", "0" * 32), ("other", ""), ("victi", None), ("", None), ("*", None)):
+        body = json.dumps({"session_hash": session, "fn_index": event(slow.url, "/translation", "run"), "event_id": name})
+        raw(slow.url, "POST", "/gradio_api/cancel", body, {"content-type": "application/json"})
+    stream.until(lambda message: message["msg"] == "process_completed")
+    stream.close()
+
+
+def test_a_stream_that_outlasts_the_grace_gets_a_last_word_and_the_exit_is_clean() -> None:
+    server = Running(command=[*SLOW, "4"], EXPLORER_METRICS="1", PAUSE="1.5")
+    try:
+        server.start()
+        stream, _ = streaming(server, "last", 9)
+        server.signal(signal.SIGTERM)
+        until(lambda: json.loads(raw(server.url, "GET", "/readyz")[1])["draining"], PATIENCE)
+        assert raw(server.url, "GET", "/translation")[0] == 200, "it listens on, but says that it wants no new visitors"
+        stream.until(lambda message: message["msg"] == "process_completed")
+        stream.close()
+        assert "closing for a restart" in json.dumps(stream.messages), stream.messages[-3:]
+        assert server.wait(PATIENCE) == 0, server.log()
+        assert "Traceback" not in server.log(), server.log()
+        assert drained(server)["all_answered"] is False and float(str(drained(server)["seconds"])) < 5
+    finally:
+        server.close()
+
+
+def test_a_second_signal_ends_the_server_at_once() -> None:
+    server = Running(command=[*SLOW, "1000"], EXPLORER_METRICS="1")
+    try:
+        server.start()
+        stream, _ = streaming(server, "impatient", 10)
+        server.signal(signal.SIGTERM)
+        until(lambda: json.loads(raw(server.url, "GET", "/readyz")[1])["draining"], PATIENCE)
+        server.signal(signal.SIGTERM)
+        assert server.wait(PATIENCE) == 0, server.log()
+        stream.close()
+    finally:
+        server.close()
+
+
+def test_a_server_that_nobody_uses_costs_nothing_and_leaves_at_once(slow: Running) -> None:
+    until(lambda: runs(slow) == 0, PATIENCE)
+
+    def seconds() -> float:
+        text = raw(slow.url, "GET", "/metrics")[1].decode()
+        return float(re.findall(r"^process_cpu_seconds_total (\S+)$", text, flags=re.M)[0])
+
+    time.sleep(0.5)
+    before, began = seconds(), time.monotonic()
+    time.sleep(3)
+    assert (seconds() - before) / (time.monotonic() - began) < 0.04, "an idle server is busy with something"
+    slow.signal(signal.SIGTERM)
+    assert slow.wait(PATIENCE) == 0
+    assert drained(slow)["all_answered"] is True and float(str(drained(slow)["seconds"])) < 2
+
+
+def drained(server: Running) -> dict[str, object]:
+    """What the server said of its drain."""
+    return next(json.loads(line) for line in server.log().splitlines() if '"said": "drained"' in line)

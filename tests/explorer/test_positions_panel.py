@@ -1,0 +1,108 @@
+"""The panel about word order: what it draws is what the model said, in both languages, and a visitor's words are never markup."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+from explorer.figures import positions as drawing
+from explorer.labs.translation.deeper import positions as panel
+from explorer.widgets.folded import Question
+from models.errors import InputError
+from models.translation.position_records import MAX_SEED, Positions, TwoOrders
+from models.translation.records import EXAMPLES
+
+HOSTILE = ("<img src=x onerror=alert(1)>", "</script>", "{size}", "⟦q:x⟧")
+
+
+def table(length: int, d: int) -> drawing.Array:
+    """Sinusoids, computed here."""
+    angle = np.arange(length)[:, None] / 10_000 ** (np.arange(0, d, 2) / d)[None]
+    return np.stack((np.sin(angle), np.cos(angle)), 2).reshape(length, d).astype(np.float32)
+
+
+@pytest.fixture
+def seen() -> Positions:
+    """An answer with hostile words, in an order of its own."""
+    return Positions(
+        source=HOSTILE,
+        source_space=(True,) * 4,
+        order=(2, 0, 1, 3),
+        size=9.5,
+        signal=TwoOrders(np.array([1.0, 2.0, 7.5, 3.0], np.float32), 2.25, "so", "anders"),
+        silence=TwoOrders(np.array([1e-6, 2e-6, 0.0, 3e-6], np.float32), 1.2e-6, "gleich", "gleich"),
+        own=table(60, 192),
+        textbook=table(32, 128),
+    )
+
+
+def test_the_product_of_two_positions_depends_on_their_distance_alone() -> None:
+    for length, d in ((32, 128), (60, 192)):
+        signal = table(length, d)
+        similar = drawing.similarity(signal)
+        everywhere = signal @ signal.T / (d / 2)
+        p, q = np.indices(everywhere.shape)
+        np.testing.assert_allclose(everywhere, similar[np.abs(p - q)], atol=1e-5)
+        assert similar[0] == pytest.approx(1)
+        assert similar[1:].max() < 1
+
+
+def test_wavelengths_grow_from_two_pi() -> None:
+    assert drawing.wavelength(0, 128) == drawing.wavelength(1, 128) == pytest.approx(2 * np.pi)
+    assert drawing.wavelength(127, 128) == pytest.approx(2 * np.pi * 10_000 ** (126 / 128))
+
+
+def test_the_panel_says_the_numbers_of_the_run_in_both_languages(seen: Positions) -> None:
+    value = panel.value(seen)
+    json.dumps(value)
+    for language in ("en", "zh"):
+        said = value["distances"]["sentence"][language]  # type: ignore[index]
+        assert "1.0" in said and "7.5" in said and "1.2 × 10⁻⁶" in said and HOSTILE[1] in said
+        assert not re.search(r"\{(?!size)\w+\}", said)
+    assert value["rows"] == [
+        {"name": "with", "largest": "2.25", "before": "so", "after": "anders"},
+        {"name": "without", "largest": "1.2 × 10⁻⁶", "before": "gleich", "after": "gleich"},
+    ]
+
+
+def test_what_a_visitor_typed_is_no_markup_in_a_figure(seen: Positions) -> None:
+    made = json.dumps(panel.value(seen)["distances"]["figures"])  # type: ignore[index]
+    assert "<img" not in made and "</script" not in made
+    assert "&lt;img" in made
+
+
+def test_a_distance_of_nothing_stands_at_the_end_of_the_axis(seen: Positions) -> None:
+    bars = panel.value(seen)["distances"]["figures"]["en"]["data"]  # type: ignore[index]
+    assert bars[1]["y"][2] == drawing.NOTHING
+    assert bars[0]["y"] == [1.0, 2.0, 7.5, 3.0]
+
+
+def test_the_textbook_s_size_is_one_switch_away(seen: Positions) -> None:
+    shapes = panel.value(seen)["shapes"]
+    assert shapes["own"]["signal"]["shape"] == [60, 192]  # type: ignore[index]
+    assert shapes["textbook"]["signal"]["shape"] == [32, 128]  # type: ignore[index]
+    assert "4" in shapes["own"]["picture"]["sentence"]["en"].split("first ")[1]  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    ("wish", "seed"), [({"order": 7}, 7), ({"order": 0}, 1), ({"order": MAX_SEED + 1}, 1), ({"order": "x"}, 1), (None, 1), ([], 1)]
+)
+def test_a_made_up_wish_becomes_the_first_order(wish: object, seed: int) -> None:
+    assert panel.wished(Question("", wish)).seed == seed
+    assert panel.wished(Question("", wish)).sentence == EXAMPLES[0].sentence
+
+
+def test_the_run_is_the_one_in_the_address() -> None:
+    assert panel.wished(Question("v=1&sentence=A+dog.&beam=4", None)).sentence == "A dog."
+    with pytest.raises(InputError):
+        panel.wished(Question("v=99&sentence=A", None))
+
+
+@pytest.mark.parametrize(
+    ("number", "text"), [(1.19e-6, "1.2 × 10⁻⁶"), (3e-12, "3.0 × 10⁻¹²"), (0.84, "0.84"), (0.0, "0.00"), (12.345, "12.35")]
+)
+def test_small_numbers_are_written_as_one_reads_them(number: float, text: str) -> None:
+    assert panel.power(number) == text

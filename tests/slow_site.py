@@ -1,0 +1,39 @@
+"""The whole site with a translator that takes its time: ``python -m tests.slow_site PORT GRACE``, for tests of leaving and draining."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+PAUSE = float(os.environ.get("PAUSE", "0.25"))  # seconds before each word
+
+
+def generate(requests: list[Any]) -> Iterator[list[Any]]:
+    """The lab's own generator, word by word: a fast machine would say several in one turn, and be done before anyone leaves."""
+    from models.translation import explain
+
+    explain.TURN = 1e-9  # seconds: over after one word
+    for entries in explain.generate(requests):
+        time.sleep(PAUSE)
+        yield entries
+
+
+def main() -> None:
+    """Serves until it is told to leave."""
+    from explorer import journal
+    from explorer.labs import LABS
+    from explorer.labs.translation import page
+    from explorer.server import serve
+
+    journal.begin()
+    page.GENERATE = "tests.slow_site:generate"
+    labs = [replace(lab, stored=None) for lab in LABS if lab.slug == "translation"]
+    serve(labs, "127.0.0.1", int(sys.argv[1]), grace=float(sys.argv[2]))
+
+
+if __name__ == "__main__":
+    main()
