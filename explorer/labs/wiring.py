@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
@@ -36,7 +36,7 @@ def following(newest: Newest, updates: Callable[[Any, str], AsyncGenerator[Updat
 
     async def handler(event: gr.EventData, caller: gr.Request) -> AsyncGenerator[Update, None]:
         page = session(caller)
-        followed = newest.follow(page, updates(event._data, page), _unchanged)
+        followed = newest.follow(page, updates(event._data, page), _unchanged, _number(event._data))
         try:
             async for update in followed:
                 yield update
@@ -44,6 +44,21 @@ def following(newest: Newest, updates: Callable[[Any, str], AsyncGenerator[Updat
             await followed.aclose()
 
     return handler
+
+
+def halting(newest: Newest) -> Callable[[gr.EventData, gr.Request], Awaitable[None]]:
+    """An event handler: what the page has asked for until now ends."""
+
+    async def handler(event: gr.EventData, caller: gr.Request) -> None:
+        newest.stop(session(caller), _number(event._data))
+
+    return handler
+
+
+def _number(detail: object) -> int | None:
+    """Which wish of its page this is, as the browser counts them (widgets/lib/stored.js); None where it does not say."""
+    number = detail.get("number") if isinstance(detail, Mapping) else None
+    return number if isinstance(number, int) and not isinstance(number, bool) else None
 
 
 def _unchanged(update: Any) -> Any:

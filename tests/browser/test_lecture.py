@@ -22,7 +22,7 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, FrameLocator, Page, Playwright, expect
+from playwright.sync_api import Browser, FrameLocator, Page, Playwright, Route, expect
 
 from explorer.labs.translation.page import LAB
 from models.translation.records import EXAMPLES
@@ -139,6 +139,25 @@ def test_an_example_ends_an_older_wish(new_page: NEW, prepared: str) -> None:
     assert "Leiter" in page.locator(".tfe-prompt-pieces").inner_text()
     expect(page.locator(".tfe-prompt-box")).to_have_value(EXAMPLES[3].sentence)
     sentence(page, "A dog runs.")
+
+
+def test_a_wish_that_arrives_after_a_newer_one_changes_nothing(new_page: NEW, prepared: str) -> None:
+    page, _ = new_page()
+    page.goto(prepared + LAB.path)
+    held: list[Route] = []
+    page.route("**/queue/join**", lambda route: route.continue_() if held else held.append(route))
+    for text in (f"{random.random()} dogs", "A dog runs."):
+        page.locator(".tfe-prompt-box").fill(text)
+        page.locator(".tfe-prompt-box").press("Enter")
+        until(lambda: page.wait_for_timeout(20) or bool(held), PATIENCE)
+    expect(page.locator(".tfe-prompt .tfe-badge")).to_have_text(LIVE, timeout=WAIT)
+    shown = page.locator(".tfe-prompt-pieces").inner_text()
+    assert "Hund" in shown
+    with page.expect_response("**/queue/join**"):
+        held[0].continue_()
+    page.wait_for_timeout(2000)  # whatever it has to say has come
+    assert page.locator(".tfe-prompt-pieces").inner_text() == shown
+    assert "dogs" not in page.url
 
 
 # --- visitors beside one another ------------------------------------------------------------------------------------------------------

@@ -330,6 +330,38 @@ def test_a_newer_wish_of_the_same_page_ends_the_older_one() -> None:
     alone(inside())
 
 
+def test_an_older_wish_that_arrives_after_a_newer_one_is_over_from_the_start() -> None:
+    async def inside() -> None:
+        newest, closed = Newest(), list[str]()
+        new = newest.follow("page", counting(closed, "b"), number=2)
+        assert await anext(new) == "b0"
+        old = newest.follow("page", counting(closed, "a"), lambda _: "nothing", number=1)
+        assert [update async for update in old] == ["nothing"]
+        assert await anext(new) == "b1"
+        await new.aclose()
+        late = newest.follow("page", counting(closed, "a"), lambda _: "nothing", number=1)
+        assert [update async for update in late] == ["nothing"], "the newer one has been answered meanwhile"
+        assert closed == ["a", "b", "a"]
+        assert len(newest) == 0
+
+    alone(inside())
+
+
+def test_a_stop_ends_what_was_asked_before_it_in_whatever_order_they_arrive() -> None:
+    async def inside() -> None:
+        newest, closed = Newest(), list[str]()
+        newest.stop("page", 2)
+        before = newest.follow("page", counting(closed, "a"), lambda _: "nothing", number=1)
+        assert [update async for update in before] == ["nothing"]
+        after = newest.follow("page", counting(closed, "b"), number=3)
+        assert await anext(after) == "b0"
+        newest.stop("page", 2)
+        assert await anext(after) == "b1"
+        await after.aclose()
+
+    alone(inside())
+
+
 def test_another_page_is_not_disturbed_and_stop_ends_only_ones_own() -> None:
     async def inside() -> None:
         newest, closed = Newest(), list[str]()

@@ -69,14 +69,11 @@ def page(lab: Lab, engine: Engine) -> None:
     def intervene(detail: Any, session: str) -> AsyncGenerator[tuple[Any, ...], None]:
         return pondering.answers(engine, SUBJECT, lambda: pondering.asked(Request, detail), session)
 
-    async def halt(caller: gr.Request) -> None:
-        newest.stop(wiring.session(caller))
-
     outputs = [bar, mechanism, hardness, knobs]
     bar.run(wiring.following(newest, run), None, outputs, **wiring.HOW)
     bar.open(wiring.following(newest, reopen), None, outputs, **wiring.HOW)
     knobs.ask(wiring.following(newest, intervene), None, outputs, **wiring.HOW)
-    bar.stop(halt, None, None, **wiring.HOW)
+    bar.stop(wiring.halting(newest), None, None, **wiring.HOW)
     about_it.unfold(about.curves, None, curve, **wiring.HOW)
 
 

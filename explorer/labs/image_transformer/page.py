@@ -78,9 +78,6 @@ def page(lab: Lab, engine: Engine) -> None:
     def intervene(detail: Any, session: str) -> AsyncGenerator[Update, None]:
         return answers(engine, lambda: asked(detail), session)
 
-    async def halt(caller: gr.Request) -> None:
-        newest.stop(wiring.session(caller))
-
     async def look(event: gr.EventData, caller: gr.Request) -> AsyncGenerator[Any, None]:
         async with contextlib.aclosing(looks(engine, event._data, wiring.session(caller))) as updates:
             async for update in updates:
@@ -90,7 +87,7 @@ def page(lab: Lab, engine: Engine) -> None:
     bar.run(wiring.following(newest, run), None, outputs, **wiring.HOW)
     bar.open(wiring.following(newest, reopen), None, outputs, **wiring.HOW)
     knobs.ask(wiring.following(newest, intervene), None, outputs, **wiring.HOW)
-    bar.stop(halt, None, None, **wiring.HOW)
+    bar.stop(wiring.halting(newest), None, None, **wiring.HOW)
     mechanism.look(look, None, companion, **wiring.HOW)
     about_it.unfold(about.curves, None, curve, **wiring.HOW)
 

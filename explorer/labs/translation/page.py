@@ -89,9 +89,6 @@ def page(lab: Lab, engine: Engine) -> None:
     def intervene(detail: Any, session: str) -> AsyncGenerator[Update, None]:
         return answers(engine, lambda: asked(detail), session)
 
-    async def halt(caller: gr.Request) -> None:
-        newest.stop(wiring.session(caller))
-
     async def show(event: gr.EventData, caller: gr.Request) -> AsyncGenerator[Any, None]:
         async with contextlib.aclosing(bertviz_of(engine, bertviz.Look.of(event._data), wiring.session(caller))) as updates:
             async for update in updates:
@@ -101,7 +98,7 @@ def page(lab: Lab, engine: Engine) -> None:
     box.run(wiring.following(newest, run), None, outputs, **wiring.HOW)
     box.open(wiring.following(newest, reopen), None, outputs, **wiring.HOW)
     change.ask(wiring.following(newest, intervene), None, outputs, **wiring.HOW)
-    box.stop(halt, None, None, **wiring.HOW)
+    box.stop(wiring.halting(newest), None, None, **wiring.HOW)
     others.show(show, None, others, **wiring.HOW)
     about_it.unfold(about.curve, None, curve, **wiring.HOW)
 

@@ -95,9 +95,6 @@ def page(lab: Lab, engine: Engine) -> None:
     def intervene(detail: Any, session: str) -> AsyncGenerator[Update, None]:
         return pondering.answers(engine, ours, lambda: pondering.asked(Request, detail), session)
 
-    async def halt(caller: gr.Request) -> None:
-        newest.stop(wiring.session(caller))
-
     async def show(event: gr.EventData, caller: gr.Request) -> AsyncGenerator[Any, None]:
         async with contextlib.aclosing(bertviz_of(engine, bertviz.Look.of(event._data), wiring.session(caller))) as updates:
             async for update in updates:
@@ -107,7 +104,7 @@ def page(lab: Lab, engine: Engine) -> None:
     bar.run(wiring.following(newest, run), None, outputs, **wiring.HOW)
     bar.open(wiring.following(newest, reopen), None, outputs, **wiring.HOW)
     knobs.ask(wiring.following(newest, intervene), None, outputs, **wiring.HOW)
-    bar.stop(halt, None, None, **wiring.HOW)
+    bar.stop(wiring.halting(newest), None, None, **wiring.HOW)
     others.show(show, None, others, **wiring.HOW)
     about_it.unfold(about.curves, None, curve, **wiring.HOW)
 

@@ -31,7 +31,12 @@ export function show(values) {
   bus.fire("stored", values);
 }
 
-/** Mounts a widget so that stored results reach it too. */
+let wishes = 0; // of this page: the server keeps to the newest, in whatever order they arrive
+
+/** The same events; each says the how-manieth of the page it is. */
+const numbered = (emit) => Object.fromEntries(Object.entries(emit).map(([event, send]) => [event, (detail) => send({ ...detail, number: ++wishes })]));
+
+/** Mounts a widget so that stored results reach it too, and its events know their order. */
 export function mount(name, module, root, props, emit, watch) {
   const drawing = [];
   bus.on("stored", (values) => {
@@ -40,7 +45,7 @@ export function mount(name, module, root, props, emit, watch) {
     for (const draw of drawing) draw(); // Gradio calls them for its own answers only
   });
   if (shown && name in shown) props.value = shown[name];
-  module.mount(root, props, emit, (names, draw) => {
+  module.mount(root, props, numbered(emit), (names, draw) => {
     watch(names, draw);
     if ([names].flat().includes("value")) drawing.push(draw);
   });
