@@ -14,6 +14,14 @@ def device(name: str | None = None) -> torch.device:
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
+def has_bfloat16(where: torch.device) -> bool:
+    """Does this device compute in bfloat16 itself? A CPU that must imitate it takes some thirty times as long as in single precision."""
+    if where.type == "cuda":
+        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
+    known = torch.cpu.get_capabilities()
+    return any(known.get(name, False) for name in ("avx512_bf16", "amx_bf16", "bf16"))
+
+
 def beside_a_server() -> torch.device:
     """The device of a process that serves pages too; on a CPU, one core is left to them.
 

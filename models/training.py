@@ -19,6 +19,8 @@ from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from tqdm import tqdm
 
+from models.device import has_bfloat16
+
 BatchT = TypeVar("BatchT", bound="Movable")
 
 
@@ -42,7 +44,7 @@ class Schedule:
     clip: float = 1.0  # largest norm of the gradient
     average: int = 10  # how many checkpoints the final weights are the mean of
     every: int = 150  # steps between those checkpoints
-    precision: str = "bf16-mixed"  # Fabric's name of it
+    precision: str = "bf16-mixed"  # Fabric's name of it; single precision where a device cannot
 
     def rate(self, step: int) -> float:
         """Learning rate of a step, counted from 1: a rise and a fall as in Vaswani et al. (2017), eq. 3, then a cool-down."""
@@ -148,7 +150,7 @@ def train(
     run = Run(folder)
     if run.state.exists() and not resume:
         raise FileExistsError(f"{folder} holds a run: --resume goes on with it, or remove the folder")
-    precision: Any = schedule.precision
+    precision: Any = schedule.precision if "bf16" not in schedule.precision or has_bfloat16(device) else "32-true"
     fabric = lightning.Fabric(accelerator=device.type, devices=[device.index] if device.index is not None else devices, precision=precision)
     fabric.launch()
     fabric.seed_everything(schedule.seed + fabric.global_rank, verbose=False)
