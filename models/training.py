@@ -17,6 +17,7 @@ import lightning
 import torch
 from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.overrides import TorchFunctionMode
 from tqdm import tqdm
 
 from models.device import has_bfloat16
@@ -70,17 +71,36 @@ def adam(objective: nn.Module, schedule: Schedule) -> list[torch.optim.Optimizer
     return [torch.optim.Adam(objective.parameters(), lr=schedule.peak, betas=(0.9, 0.98), eps=1e-9, fused=True)]
 
 
+class _Single(TorchFunctionMode):
+    """Whatever asks for bfloat16 stays in single precision."""
+
+    def __torch_function__(
+        self, func: Callable[..., Any], types: Sequence[type], args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        return args[0].float() if func is Tensor.bfloat16 else func(*args, **(kwargs or {}))
+
+
+class _SingleMuon(torch.optim.Muon):
+    """Muon for a device that would have to imitate bfloat16, in which torch makes its steps orthogonal."""
+
+    def step(self, closure: Any = None) -> Any:
+        """One step, as `torch.optim.Muon.step`."""
+        with _Single():
+            return super().step(closure)
+
+
 def muon(objective: nn.Module, schedule: Schedule) -> list[torch.optim.Optimizer]:
     """Muon for the matrices within `objective.model.layers`, Adam for embeddings and all else (Jordan et al., 2024).
 
     Muon makes each step of a matrix orthogonal, scaled to the size that Adam's steps have (Liu et al., 2025): so one rate serves both.
     """
+    native = has_bfloat16(next(objective.parameters()).device)
     modules = [module for module in objective.model.layers.modules() if not isinstance(module, nn.Embedding)]  # type: ignore[union-attr]
     inside = {id(p) for module in modules for p in module.parameters(recurse=False) if p.dim() == 2}
     matrices = [p for p in objective.parameters() if id(p) in inside]
     rest = [p for p in objective.parameters() if id(p) not in inside]
     return [
-        torch.optim.Muon(matrices, lr=schedule.peak, weight_decay=0.0, adjust_lr_fn="match_rms_adamw"),
+        (torch.optim.Muon if native else _SingleMuon)(matrices, lr=schedule.peak, weight_decay=0.0, adjust_lr_fn="match_rms_adamw"),
         torch.optim.Adam(rest, lr=schedule.peak, betas=(0.9, 0.98), eps=1e-9, fused=True),
     ]
 

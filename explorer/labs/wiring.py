@@ -36,10 +36,11 @@ def following(newest: Newest, updates: Callable[[Any, str], AsyncGenerator[Updat
 
     async def handler(event: gr.EventData, caller: gr.Request) -> AsyncGenerator[Update, None]:
         page = session(caller)
-        followed = newest.follow(page, updates(event._data, page), _unchanged, _number(event._data))
+        order = _order(event._data)
+        followed = newest.follow(page, updates(event._data, page), _unchanged, order)
         try:
             async for update in followed:
-                yield update
+                yield _numbered(update, order)
         finally:
             await followed.aclose()
 
@@ -50,15 +51,24 @@ def halting(newest: Newest) -> Callable[[gr.EventData, gr.Request], Awaitable[No
     """An event handler: what the page has asked for until now ends."""
 
     async def handler(event: gr.EventData, caller: gr.Request) -> None:
-        newest.stop(session(caller), _number(event._data))
+        newest.stop(session(caller), _order(event._data))
 
     return handler
 
 
-def _number(detail: object) -> int | None:
-    """Which wish of its page this is, as the browser counts them (widgets/lib/stored.js); None where it does not say."""
-    number = detail.get("number") if isinstance(detail, Mapping) else None
-    return number if isinstance(number, int) and not isinstance(number, bool) else None
+def _order(detail: object) -> int | None:
+    """The how-manieth wish of its page this is, as the browser counts them (widgets/lib/stored.js); None where it does not say."""
+    order = detail.get("order") if isinstance(detail, Mapping) else None
+    return order if isinstance(order, int) and not isinstance(order, bool) else None
+
+
+def _numbered(update: Any, order: int | None) -> Any:
+    """The same values, each saying to which wish it is the answer: the browser keeps to the newest, in whatever order they arrive."""
+    if isinstance(update, tuple):
+        return tuple(_numbered(value, order) for value in update)
+    if order is None or not isinstance(update, Mapping) or update == gr.skip():
+        return update
+    return {**update, "order": order}
 
 
 def _unchanged(update: Any) -> Any:

@@ -48,8 +48,8 @@ class Newest:
         """The updates of a new wish, until a newer one of the same page begins or `stop` is called; then `updates` is closed.
 
         page: what tells one open page from another; "" for one that cannot be told, whose wishes leave each other alone.
-        nothing: makes of an update one that changes nothing, the last of a wish that is over: Gradio repeats the last update of an event
-        that ends, and half a result would otherwise come again after the newer wish's whole one.
+        nothing: makes of an update one that changes nothing, the last of every wish: Gradio repeats the last update of an event that ends,
+        and an older result would otherwise come again after a newer one's.
         number: which wish of its page this is; one that comes after a newer one is over from the start. None: it is the newest.
         """
         wish = _Wish(number, over=number is not None and number < self._latest.get(page, number))
@@ -59,12 +59,14 @@ class Newest:
             self._under_way.setdefault(page, set()).add(wish)
         try:
             async with contextlib.aclosing(updates):
+                some = False
                 async for update in updates:
+                    some = True
                     if wish.over:
-                        if nothing is not None:
-                            yield nothing(update)
-                        return
+                        break
                     yield update
+                if some and nothing is not None:
+                    yield nothing(update)
         finally:
             if page:
                 self._under_way[page].discard(wish)

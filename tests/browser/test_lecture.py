@@ -25,6 +25,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, FrameLocator, Page, Playwright, Route, expect
 
 from explorer.labs.translation.page import LAB
+from explorer.widgets.base import asset
 from models.translation.records import EXAMPLES
 from tests.browser.conftest import ARGUMENTS
 from tests.conftest import Running
@@ -158,6 +159,29 @@ def test_a_wish_that_arrives_after_a_newer_one_changes_nothing(new_page: NEW, pr
     page.wait_for_timeout(2000)  # whatever it has to say has come
     assert page.locator(".tfe-prompt-pieces").inner_text() == shown
     assert "dogs" not in page.url
+
+
+MOUNTED = """async ([address, answers]) => {
+    const { mount } = await import(address);
+    const props = { value: null }, drawn = [], heard = [];
+    const module = { mount: (root, props, emit, watch) => watch("value", () => drawn.push(props.value.text)) };
+    mount("trial", module, null, props, {}, (names, draw) => heard.push(draw));
+    for (const answer of answers) {
+        props.value = answer;
+        for (const draw of heard) draw();
+    }
+    return { drawn, kept: props.value.text };
+}"""
+
+
+def test_a_widget_does_not_draw_an_answer_that_is_older_than_the_one_in_view(new_page: NEW, site: str) -> None:
+    page, _ = new_page()
+    page.goto(site + LAB.path)
+    answers = [{"text": text, "order": order} for text, order in (("first", 1), ("newer", 3), ("older", 2), ("more of it", 3))]
+    assert page.evaluate(MOUNTED, [site + asset("lib/stored.js"), answers[:3]]) == {"drawn": ["first", "newer"], "kept": "newer"}
+    assert page.evaluate(MOUNTED, [site + asset("lib/stored.js"), answers])["drawn"] == ["first", "newer", "more of it"]
+    nameless = [{"text": "newer", "order": 3}, {"text": "a look"}]
+    assert page.evaluate(MOUNTED, [site + asset("lib/stored.js"), nameless])["drawn"] == ["newer", "a look"]
 
 
 # --- visitors beside one another ------------------------------------------------------------------------------------------------------

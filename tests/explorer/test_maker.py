@@ -89,3 +89,14 @@ def test_a_run_that_is_overtaken_ends_with_an_update_that_changes_nothing() -> N
         return seen + [update async for update in old]
 
     assert asyncio.run(both()) == [0, 1, -1], "Gradio repeats the last update of an event that ends"
+
+
+def test_a_run_that_comes_to_its_end_says_last_what_changes_nothing() -> None:
+    async def counting() -> AsyncGenerator[int, None]:
+        for number in range(3):
+            yield number
+
+    async def alone() -> list[int]:
+        return [update async for update in Newest().follow("page", counting(), lambda update: -1)]
+
+    assert asyncio.run(alone()) == [0, 1, 2, -1], "what Gradio repeats would come again after a newer result"

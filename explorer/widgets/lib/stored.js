@@ -20,6 +20,7 @@ export async function stored(query) {
 }
 
 let shown = null; // the stored result in view, for widgets that arrive after it
+let wishes = 0; // of this page, stored results among them
 
 bus.on("asking", (yes) => {
   if (yes) shown = null; // another wish: what comes next is newer
@@ -27,26 +28,41 @@ bus.on("asking", (yes) => {
 
 /** Draws a stored result: every widget named in it gets its value, as if it had come as an answer; those still on their way get it later. */
 export function show(values) {
+  wishes += 1;
   shown = values;
   bus.fire("stored", values);
 }
 
-let wishes = 0; // of this page: the server keeps to the newest, in whatever order they arrive
+/** The same events; each says the how-manieth wish of the page it is, and the server says it again in its answers (labs/wiring.py). */
+const numbered = (emit) => Object.fromEntries(Object.entries(emit).map(([event, send]) => [event, (detail) => send({ ...detail, order: ++wishes })]));
 
-/** The same events; each says the how-manieth of the page it is. */
-const numbered = (emit) => Object.fromEntries(Object.entries(emit).map(([event, send]) => [event, (detail) => send({ ...detail, number: ++wishes })]));
-
-/** Mounts a widget so that stored results reach it too, and its events know their order. */
+/** Mounts a widget so that stored results reach it too, and that nothing older comes after something newer. */
 export function mount(name, module, root, props, emit, watch) {
   const drawing = [];
+  let newest = 0; // the wish that the value in view answers
+  let kept = props.value;
+
+  function isNews() {
+    const order = props.value?.order ?? newest;
+    if (order < newest) {
+      props.value = kept;
+      return false;
+    }
+    newest = order;
+    kept = props.value;
+    return true;
+  }
+
   bus.on("stored", (values) => {
     if (!(name in values)) return;
-    props.value = values[name];
+    newest = wishes;
+    kept = props.value = values[name];
     for (const draw of drawing) draw(); // Gradio calls them for its own answers only
   });
-  if (shown && name in shown) props.value = shown[name];
+  if (shown && name in shown) kept = props.value = shown[name];
   module.mount(root, props, numbered(emit), (names, draw) => {
-    watch(names, draw);
-    if ([names].flat().includes("value")) drawing.push(draw);
+    const ofValue = [names].flat().includes("value");
+    watch(names, ofValue ? () => isNews() && draw() : draw);
+    if (ofValue) drawing.push(draw);
   });
 }
