@@ -32,14 +32,17 @@ def whole(value: object) -> int:
 
 
 def following(newest: Newest, updates: Callable[[Any, str], AsyncGenerator[Update, None]]) -> Handler[Update]:
-    """An event handler: what `updates` makes of the event's detail and the page's session, until a newer wish of that page comes."""
+    """An event handler: what `updates` makes of the event's detail and the page's session, until a newer wish of that page comes.
+
+    Each value says which wish of the page it answers ("wished"), so that the page does not draw what it has outdated meanwhile.
+    """
 
     async def handler(event: gr.EventData, caller: gr.Request) -> AsyncGenerator[Update, None]:
-        page = session(caller)
-        followed = newest.follow(page, updates(event._data, page), _unchanged, _number(event._data))
+        page, number = session(caller), _number(event._data)
+        followed = newest.follow(page, updates(event._data, page), _unchanged, number)
         try:
             async for update in followed:
-                yield update
+                yield update if number is None else _numbered(update, number)
         finally:
             await followed.aclose()
 
@@ -59,6 +62,13 @@ def _number(detail: object) -> int | None:
     """Which wish of its page this is, as the browser counts them (widgets/lib/stored.js); None where it does not say."""
     number = detail.get("number") if isinstance(detail, Mapping) else None
     return number if isinstance(number, int) and not isinstance(number, bool) else None
+
+
+def _numbered(update: Any, number: int) -> Any:
+    if isinstance(update, tuple):
+        return tuple(_numbered(value, number) for value in update)
+    says = isinstance(update, Mapping) and "__type__" not in update  # Gradio's own words are no value
+    return {**update, "wished": number} if says else update
 
 
 def _unchanged(update: Any) -> Any:

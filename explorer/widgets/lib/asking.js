@@ -1,7 +1,7 @@
 // A wish of the page on its way: sent to the model or taken from what the server holds ready, stopped, or overtaken by a newer one.
 
 import { bus, onOpen, refuseLink, request } from "./state.js";
-import { isStored, show as showStored, stored } from "./stored.js";
+import { isStored, outdate, show as showStored, stored } from "./stored.js";
 
 const canonical = (query) => new URLSearchParams(query ?? "").toString();
 
@@ -25,6 +25,7 @@ export function asking({ emit, first, noLink, paint }) {
       const before = pending;
       const wish = {};
       pending = wish; // a newer wish ends an older one, on the server
+      outdate(); // and here, where its answer may be on the way
       self.stopped = fromStore = false;
       bus.fire("asking", true); // the other knobs wait: they belong to the result that is about to leave
       paint();

@@ -32,6 +32,12 @@ export function show(values) {
 }
 
 let wishes = 0; // of this page: the server keeps to the newest, in whatever order they arrive
+let outdated = 0; // how many of them a newer wish has overtaken
+
+/** A wish begins that replaces all before it: what the server still answers to those, already on its way, is drawn no more. */
+export function outdate() {
+  outdated = wishes;
+}
 
 /** The same events; each says the how-manieth of the page it is. */
 const numbered = (emit) => Object.fromEntries(Object.entries(emit).map(([event, send]) => [event, (detail) => send({ ...detail, number: ++wishes })]));
@@ -46,7 +52,14 @@ export function mount(name, module, root, props, emit, watch) {
   });
   if (shown && name in shown) props.value = shown[name];
   module.mount(root, props, numbered(emit), (names, draw) => {
-    watch(names, draw);
-    if ([names].flat().includes("value")) drawing.push(draw);
+    if (![names].flat().includes("value")) {
+      watch(names, draw);
+      return;
+    }
+    watch(names, () => {
+      if (props.value?.wished <= outdated) return; // the number of the wish that it answers, where it answers one (labs/wiring.py)
+      draw();
+    });
+    drawing.push(draw);
   });
 }
