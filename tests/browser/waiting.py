@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 import time
+import urllib.request
 from collections.abc import Callable
 from typing import TypeVar
 from urllib.parse import parse_qs, urlsplit
@@ -11,6 +13,7 @@ from urllib.parse import parse_qs, urlsplit
 from playwright.sync_api import Frame, Page
 
 from tests.browser.conftest import PATIENCE, Faults
+from tests.conftest import PATIENCE as START
 
 T = TypeVar("T")
 CLOSED = re.compile(r"AbortError: signal is aborted without reason|Unexpected error Connection errored out")
@@ -50,6 +53,18 @@ def focus(page: Page, frame: Frame, selector: str) -> None:
     frame.locator(selector).focus()
     page.wait_for_function("() => document.activeElement.tagName === 'IFRAME'")
     frame.wait_for_function("() => document.hasFocus()")
+
+
+def prepared(site: str, slug: str) -> None:
+    """Waits until the server holds the results of all examples and steps of a lab: a while after it has started."""
+    end = time.monotonic() + START
+    while True:
+        with urllib.request.urlopen(f"{site}/readyz", timeout=10) as answer:
+            made, of = json.load(answer)["stored"][slug]
+        if made == of:
+            return
+        assert time.monotonic() < end, f"{made} of {of} results after {START:.0f} s"
+        time.sleep(0.5)
 
 
 def left(faults: Faults) -> None:
