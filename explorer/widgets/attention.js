@@ -175,7 +175,7 @@ export function mount(root, props, emit, watch) {
   let drawn = null; // the geometry of the picture that stands
   let over = null; // the row another widget points at
   let arriving = 0;
-  let turn = 0;
+  let turn = 0; // how many pictures were begun
 
   const figure = plot(board, props.plotly, {
     plotly_click: (event) => clicked(event),
@@ -671,6 +671,7 @@ export function mount(root, props, emit, watch) {
     zoomOut.hidden = true;
     long.draw({ ...now, it: Object.assign(now.it, { turn: turnOf(now.it.kind) }) }, projecting() ? roomRight - 90 : roomRight, projecting());
     root.dataset.drawn = `${now.kindKey} ${now.name}`;
+    frame.setAttribute("aria-busy", "false");
     drawLegend();
   }
 
@@ -707,8 +708,12 @@ export function mount(root, props, emit, watch) {
     scale.style.height = `${g.it.rows * g.rowHeight}px`;
     frame.setAttribute("aria-label", t(TEXT.map, { name: longName() }));
     const made = build(now, g, keeps ? same : null);
+    const [mineTurn, what] = [turn, `${now.kindKey} ${now.name}`];
+    frame.setAttribute("aria-busy", "true");
     figure.draw(made).then(() => {
-      root.dataset.drawn = now ? `${now.kindKey} ${now.name}` : "";
+      if (mineTurn !== turn) return; // a newer picture is on its way
+      root.dataset.drawn = what;
+      frame.setAttribute("aria-busy", "false");
     });
     drawLegend();
   }

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import re
-import time
-import urllib.request
 from collections.abc import Callable
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from explorer.labs.act_rnn import views
 from explorer.labs.act_rnn.page import LAB
+from tests.browser.waiting import addressed, asked, becomes, prepared
 
 PATH = LAB.path
 LIVE = re.compile(r"live · [\d.]+ m?s")
@@ -44,10 +42,6 @@ def words(page: Page) -> Any:
     return page.locator(".tfe-ponder .tfe-words")
 
 
-def asked(page: Page) -> dict[str, list[str]]:
-    return parse_qs(urlsplit(page.url).query)
-
-
 def ask(page: Page, text: str, task: str = "A sum") -> None:
     """Types something of one's own and asks for it."""
     page.locator(".tfe-asker").get_by_role("radio", name=task).click()
@@ -74,7 +68,7 @@ def test_the_page_is_alive_before_any_model_is_loaded(site: str, page_watch: Pag
     expect(answer(page_watch)).to_have_text("734")
     expect(words(page_watch)).to_contain_text(f"({views.telling()})")
     expect(page_watch.locator(".tfe-difficulty .tfe-words")).to_contain_text("Yours, 2 carries")
-    assert page_watch.locator(".tfe-card-pairs dt").count() == 4
+    expect(page_watch.locator(".tfe-card-pairs dt")).to_have_count(4)
     page_watch.get_by_role("button", name="Model card").or_(page_watch.get_by_role("link", name="Model card")).first.click()
     expect(page_watch.locator(".tfe-card-curve .tfe-words")).to_contain_text("Wrong at the end", timeout=SLOW)
     expect(page_watch.locator(".tfe-difficulty .tfe-words")).to_contain_text("Yours, 2 carries")
@@ -85,9 +79,10 @@ def test_a_sum_is_typed_its_steps_scrubbed_and_one_forced_update_breaks_it(site:
     ask(page_watch, "6789+543")
     expect(badge(page_watch)).to_have_text(LIVE, timeout=SLOW)
     expect(answer(page_watch)).to_have_text("7332")
-    assert asked(page_watch)["text"] == ["6789+543"]
+    addressed(page_watch, text="6789+543")
 
     chips = page_watch.locator(".tfe-ponder-chip")
+    expect(chips.last).to_contain_text("7332")  # the mechanism draws a result once its numbers are here, after the answer stands
     last = chips.count()
     assert last >= 3
     expect(page_watch.locator(".tfe-ponder-count")).to_contain_text(f"{last} of {last}")
@@ -96,7 +91,7 @@ def test_a_sum_is_typed_its_steps_scrubbed_and_one_forced_update_breaks_it(site:
     for step in range(last - 1, 0, -1):
         board.press("ArrowLeft")
         expect(page_watch.locator(".tfe-ponder-count")).to_contain_text(f"{step} of {last}")
-    assert asked(page_watch)["_step"] == ["1"]
+    addressed(page_watch, _step="1")
     expect(chips.first).not_to_contain_text("7332")
     expect(chips.nth(last - 1)).to_contain_text("7332")
     chips.nth(1).click()
@@ -110,12 +105,12 @@ def test_a_sum_is_typed_its_steps_scrubbed_and_one_forced_update_breaks_it(site:
     expect(page_watch.locator(".tfe-asker-mark")).to_contain_text("7332")
     expect(page_watch.locator(".tfe-rethink-sentence")).to_contain_text("With exactly 1 update for every input, “7332” becomes")
     expect(chips).to_have_count(1)
-    assert asked(page_watch)["forced"] == ["1"]
+    addressed(page_watch, forced="1")
 
     page_watch.locator(".tfe-rethink-restore").click()
     expect(answer(page_watch)).to_have_text("7332", timeout=SLOW)
     expect(page_watch.locator(".tfe-rethink-result")).to_be_hidden(timeout=SLOW)
-    assert "forced" not in asked(page_watch)
+    addressed(page_watch, forced=None)
 
 
 @pytest.mark.parametrize(
@@ -129,7 +124,7 @@ def test_every_knob_changes_its_printed_number(site: str, page_watch: Page, fiel
     slider.press(key)
     assert number(page_watch) < 0
     expect(page_watch.locator(".tfe-rethink-sentence")).to_contain_text(says)
-    assert field in asked(page_watch)
+    becomes(page_watch, lambda: field in asked(page_watch), True)
 
 
 def test_the_mark_of_the_first_update_can_be_taken_away(site: str, page_watch: Page) -> None:
@@ -137,7 +132,7 @@ def test_the_mark_of_the_first_update_can_be_taken_away(site: str, page_watch: P
     page_watch.locator(".tfe-rethink-told").get_by_role("radio", name="off").click()
     assert number(page_watch) < 0
     expect(page_watch.locator(".tfe-rethink-sentence")).to_contain_text("With no mark on the first update")
-    assert asked(page_watch)["told"] == ["0"]
+    addressed(page_watch, told="0")
 
 
 def test_bits_of_ones_own_are_counted(site: str, page_watch: Page) -> None:
@@ -146,7 +141,7 @@ def test_bits_of_ones_own_are_counted(site: str, page_watch: Page) -> None:
         ask(page_watch, bits, "Parity")
         expect(answer(page_watch)).to_have_text(says, timeout=SLOW)
     expect(page_watch.locator(".tfe-difficulty .tfe-words")).to_contain_text("Yours, 2 bits")
-    assert asked(page_watch)["task"] == ["parity"]
+    addressed(page_watch, task="parity")
 
 
 @pytest.mark.parametrize(
@@ -182,21 +177,12 @@ def test_a_permalink_restores_request_interventions_and_view(site: str, page_wat
     expect(page_watch.locator(".tfe-asker-note")).to_contain_text("with ε = 0.3 and with at most 4 updates")
     expect(words(page_watch)).to_contain_text("(1)")
     kept = parse_qs(query)
-    assert {key: asked(page_watch)[key] for key in kept} == kept
-
-
-def held_ready(site: str) -> bool:
-    """Does the server hold the results of all of this lab's examples and steps?"""
-    with urllib.request.urlopen(f"{site}/readyz", timeout=10) as answer:
-        made, of = json.load(answer)["stored"][LAB.slug]
-    return bool(made == of)
+    becomes(page_watch, lambda: {key: asked(page_watch).get(key) for key in kept}, kept)
 
 
 def test_an_example_is_one_click_away_and_leaves_the_queue_alone(site: str, new_page: Callable[..., tuple[Page, Any]]) -> None:
     page, faults = new_page()
-    end = time.monotonic() + SLOW / 1000
-    while not held_ready(site) and time.monotonic() < end:
-        time.sleep(0.5)
+    prepared(site, LAB.slug)
     opened(page, site)
     page.locator(".tfe-asker-example").nth(2).click()
     expect(answer(page)).to_have_text("odd", timeout=SLOW)
@@ -212,11 +198,11 @@ def test_every_guided_step_restores_its_view(site: str, new_page: Callable[..., 
     for count, step in enumerate(LAB.steps, 1):
         page.get_by_role("button", name=re.compile(re.escape(step.title[language]))).first.click()
         expect(page.get_by_text(step.say[language]).first).to_be_visible()
-        assert asked(page)["step"] == [str(count)]
+        addressed(page, step=str(count))
         for key, value in parse_qs(step.query).items():
-            page.wait_for_function("([key, value]) => new URL(location).searchParams.get(key) === value", arg=[key, value[0]], timeout=SLOW)
+            addressed(page, **{key: value[0]})
         for key, value in step.view.items():
-            assert asked(page)[f"_{key}"] == [value], step.title
+            addressed(page, **{f"_{key}": value})
         if "forced" in step.query:
             assert number(page) < 0
             expect(answer(page)).to_have_text("1258")
@@ -270,6 +256,7 @@ def test_every_export_opens_as_a_file(site: str, page_watch: Page) -> None:
     kept: set[str] = set()
     for bar in (".tfe-ponder", ".tfe-difficulty", ".tfe-rethink"):
         buttons = page_watch.locator(f"{bar} .tfe-exports .tfe-export:not([aria-expanded])")
+        expect(buttons.nth(1)).to_be_visible()
         assert buttons.count() >= 2, bar
         for at in range(buttons.count()):
             with page_watch.expect_download(timeout=SLOW) as saved:

@@ -25,6 +25,7 @@ from models.universal_transformer import stories
 from models.universal_transformer.records import Request
 from tests.browser import trial
 from tests.browser.trial import TEXT
+from tests.browser.waiting import addressed
 
 NEW = Callable[..., tuple[Page, Any]]
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -182,7 +183,7 @@ def test_each_task_is_typed_with_its_own_keyboard_and_asked_for_as_trained(page_
     page.locator(".tfe-asker-line").fill("12+34")
     page.locator(".tfe-asker-line").press("Enter")
     assert asked(page, press=False) == {**asdict(Request("addition", "12+34", "")), **NEUTRAL}
-    assert "text=12%2B34" in page.url, "the address is the link to it"
+    addressed(page, text="12+34")  # the address is the link to it
     expect(page.locator(".tfe-asker-given")).to_have_text("12+34")
     expect(page.locator(".tfe-asker-answer")).to_have_text("734")
     expect(page.locator(".tfe-asker-facts")).to_have_text("ponder 4.31least sure part 0.98")

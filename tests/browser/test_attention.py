@@ -24,6 +24,7 @@ from explorer.widgets import canvas, figure
 from explorer.widgets.attention import attention as attention_widget
 from tests.browser import trial
 from tests.browser.trial import TEXT
+from tests.browser.waiting import becomes, quiet
 
 NEW = Callable[..., tuple[Page, Any]]
 Array = NDArray[np.float32]
@@ -134,6 +135,7 @@ def opened(page: Page, site: str, slug: str = "trial", query: str = "_kind=cross
     """The page once its figure stands."""
     page.goto(f"{site}/{slug}?lang=en&{query}" if "lang=" not in query else f"{site}/{slug}?{query}")
     page.wait_for_selector("[data-drawn]", state="attached", timeout=90_000)
+    page.wait_for_selector(".tfe-shell-bar")  # whose keys act on the view too
     return page
 
 
@@ -163,7 +165,7 @@ def cell(page: Page, row: int, column: int) -> tuple[float, float]:
 
 def click(page: Page, row: int, column: int) -> None:
     """Clicks a cell of the large map, as a hand would: not while the click before it is still being drawn."""
-    page.wait_for_timeout(250)
+    expect(page.locator(".tfe-attention-frame")).to_have_attribute("aria-busy", "false")
     page.mouse.move(*cell(page, row, column))
     page.mouse.click(*cell(page, row, column))
 
@@ -246,6 +248,7 @@ def test_another_head_is_drawn_without_a_request_and_zoom_is_kept(new_page: NEW,
     ranges = f"[...{axes}.xaxis.range, ...{axes}.yaxis.range]"
     zoomed = page.evaluate(ranges)
     assert abs(zoomed[1] - zoomed[0]) < 6
+    quiet(page, faults)
     asked = len(faults.requests)
     page.locator(".tfe-attention-tiles").focus()
     for head in ("3.5", "3.6", "3.7"):
@@ -255,7 +258,7 @@ def test_another_head_is_drawn_without_a_request_and_zoom_is_kept(new_page: NEW,
     assert page.evaluate(ranges) == zoomed
     page.click(".tfe-attention-whole")
     expect(page.locator(".tfe-attention-whole")).to_be_hidden()
-    assert page.evaluate(ranges) == [-0.5, 10.5, 11.5, -0.5]
+    becomes(page, lambda: page.evaluate(ranges), [-0.5, 10.5, 11.5, -0.5])
 
 
 def test_the_address_alone_restores_the_view(page_watch: Page, site: str) -> None:

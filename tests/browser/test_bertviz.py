@@ -22,6 +22,7 @@ from explorer.figures.bertviz import Attention, encoder_decoder
 from explorer.lab import Lab
 from explorer.widgets import bertviz as widget
 from tests.browser import trial
+from tests.browser.waiting import addressed, becomes, focus
 
 NEW = Callable[..., tuple[Page, Any]]
 Array = NDArray[np.float32]
@@ -168,8 +169,9 @@ def test_the_neuron_view_draws_queries_keys_and_weights_of_the_run_and_hostile_t
     np.testing.assert_allclose(bound(frame, "#queries .element").ravel(), cross.queries[1, 2].ravel(), atol=1e-4)
     np.testing.assert_allclose(bound(frame, "#expanded #keys .element").ravel(), cross.keys[1, 2].ravel(), atol=1e-4)
     assert texts(frame, "#collapsed text.token") == [*TARGET, *HOSTILE]
-    frame.locator("#collapsed #leftText g").nth(4).focus()
+    focus(page_watch, frame, "#collapsed #leftText g >> nth=4")
     page_watch.keyboard.press("Enter")
+    expect(frame.locator("#product .element")).to_have_count(len(HOSTILE) * cross.keys.shape[-1])
     products = bound(frame, "#product .element").reshape(len(HOSTILE), -1)
     np.testing.assert_allclose(products, cross.queries[1, 2, 4] * cross.keys[1, 2], atol=2e-3)
     np.testing.assert_allclose(bound(frame, "#dotproducts rect"), products.sum(1) / 2, atol=2e-3)  # √d_head is 2
@@ -199,30 +201,29 @@ def test_it_is_computed_when_it_is_opened_and_worked_by_keyboard_alone(new_page:
     page.keyboard.press("Enter")
     frame = drawn(page)
     assert sum("/queue/join" in asked for asked in faults.requests) == 1
-    assert "_bertviz=head" in page.url
-    focused = "document.activeElement.tagName"
-    stops = []
-    for _ in range(8):
+    addressed(page, _bertviz="head")
+    here = "document.hasFocus() && (document.activeElement.id || document.activeElement.getAttribute('aria-label'))"
+    # The frame hears of its focus in a process of its own: each key is pressed when the one before it has arrived.
+    page.keyboard.press("Tab")
+    expect(page.locator(".tfe-bertviz [role=radio][aria-checked=true]")).to_be_focused()
+    for stop in ("layer", "filter", HOSTILE[0]):
         page.keyboard.press("Tab")
-        page.wait_for_timeout(100)  # the frame hears of its focus in a process of its own
-        if page.evaluate(focused) == "IFRAME" and frame.evaluate(focused) not in {"BODY", "HTML"}:
-            stops.append(frame.evaluate("document.activeElement.id || document.activeElement.getAttribute('aria-label')"))
-    assert stops[:3] == ["layer", "filter", HOSTILE[0]]
-    frame.locator("#left [tabindex='0']").focus()
+        becomes(page, lambda: frame.evaluate(here), stop)
+    focus(page, frame, "#left [tabindex='0']")
     page.keyboard.press("ArrowDown")
-    assert frame.evaluate("document.activeElement.getAttribute('aria-label')") == HOSTILE[1]
-    lit = frame.evaluate(
-        "() => [...document.querySelectorAll('#attention line[visibility=visible]')].map((line) => line.getAttribute('left-token-index'))"
-    )
-    assert set(lit) == {"1"}
+    becomes(page, lambda: frame.evaluate(here), HOSTILE[1])
+    lit = "() => [...document.querySelectorAll('#attention line[visibility=visible]')].map((line) => line.getAttribute('left-token-index'))"
+    becomes(page, lambda: set(frame.evaluate(lit)), {"1"})
     page.locator(".tfe-bertviz [role=radio][aria-checked=true]").focus()
+    frame.wait_for_function("() => !document.hasFocus()")
     page.keyboard.press("ArrowRight")
     frame = drawn(page, "model view")
-    frame.locator("#vis [tabindex='0']").focus()
+    focus(page, frame, "#vis [tabindex='0']")
     page.keyboard.press("ArrowRight")
+    becomes(page, lambda: frame.evaluate(here), "1·2")
     page.keyboard.press("Enter")
-    assert texts(frame, "text.detail") == ["Layer 1, Head 2"]
-    assert "_bertviz=model" in page.url
+    becomes(page, lambda: texts(frame, "text.detail"), ["Layer 1, Head 2"])
+    addressed(page, _bertviz="model")
 
 
 def test_theme_and_language_reach_the_frame_and_a_phone_scrolls_it_in_its_own_box(new_page: NEW, site: str) -> None:

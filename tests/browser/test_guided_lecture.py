@@ -11,6 +11,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from explorer.labs import LABS
+from tests.browser.waiting import addressed, left
 
 NewPage = Callable[..., tuple[Page, Any]]
 FIRST, LAST = LABS[0], LABS[-1]
@@ -29,8 +30,8 @@ def last_step(page: Page, site: str, lab: Any) -> None:
     expect(page.locator(".tfe-shell-note")).to_be_visible()
 
 
-def test_begin_opens_the_first_step_and_keys_walk_through_the_labs(page_watch: Page, site: str) -> None:
-    page = page_watch
+def test_begin_opens_the_first_step_and_keys_walk_through_the_labs(new_page: NewPage, site: str) -> None:
+    page, faults = new_page()
     page.goto(site)
     page.locator(".tfe-home-actions a", has_text="Start the guided lecture").click()
     page.wait_for_url(f"{site}/lecture*")
@@ -47,16 +48,18 @@ def test_begin_opens_the_first_step_and_keys_walk_through_the_labs(page_watch: P
     at(page, FIRST.path, 1)
     page.keyboard.press("ArrowLeft")
     page.wait_for_url(f"{site}/lecture*")
+    left(faults)
 
 
-def test_the_last_step_leads_into_the_next_lab_and_back(page_watch: Page, site: str) -> None:
-    page = page_watch
+def test_the_last_step_leads_into_the_next_lab_and_back(new_page: NewPage, site: str) -> None:
+    page, faults = new_page()
     last_step(page, site, FIRST)
     page.evaluate(FOCUS_NOWHERE)
     page.keyboard.press("PageDown")
     at(page, LABS[1].path, 1)
     page.locator(".tfe-shell-rail .tfe-shell-back").click()
     at(page, FIRST.path, len(FIRST.steps))
+    left(faults)
 
 
 def test_the_last_step_of_all_ends_at_the_page_of_the_lecture_in_its_language(page_watch: Page, site: str) -> None:
@@ -80,7 +83,7 @@ def test_a_projected_figure_stays_projected_from_one_lab_to_the_next(page_watch:
     page.keyboard.press("PageDown")
     page.wait_for_url(re.compile(re.escape(LABS[1].path)))
     expect(page.locator(".tfe-projector-where")).to_have_text(f"1 / {len(LABS[1].steps)}")
-    assert "lecture=1" in page.url
+    addressed(page, lecture="1")
     page.keyboard.press("Escape")
     expect(page.locator(".tfe-shell-bar")).to_be_visible()
 

@@ -17,6 +17,7 @@ from explorer.figures import image
 from explorer.labs.image_transformer import views
 from explorer.labs.image_transformer.page import LAB
 from models.image_transformer.records import SIDE, read_picture
+from tests.browser.waiting import addressed, asked, becomes, prepared
 
 PATH = LAB.path
 LIVE = re.compile(r"live · [\d.]+ m?s")
@@ -41,10 +42,6 @@ def badge(page: Page) -> Any:
 def finished(page: Page) -> None:
     """Waits for the live result."""
     expect(badge(page)).to_have_text(LIVE, timeout=SLOW)
-
-
-def asked(page: Page) -> dict[str, list[str]]:
-    return parse_qs(urlsplit(page.url).query)
 
 
 def words(page: Page) -> Any:
@@ -75,7 +72,7 @@ def test_the_page_is_alive_before_any_model_is_loaded(site: str, page_watch: Pag
     expect(words(page_watch)).to_contain_text(f"({row}, {column})")
     expect(page_watch.locator(".tfe-surprise .tfe-words")).to_contain_text("costs most")
     expect(page_watch.locator(".tfe-bench-side .tfe-figure .tfe-words")).to_contain_text("bits a pixel")
-    assert page_watch.locator(".tfe-card-pairs dt").count() == 4
+    expect(page_watch.locator(".tfe-card-pairs dt")).to_have_count(4)
 
 
 def test_a_picture_grows_before_the_visitors_eyes(site: str, page_watch: Page) -> None:
@@ -88,7 +85,7 @@ def test_a_picture_grows_before_the_visitors_eyes(site: str, page_watch: Page) -
     pixels = [int(found[1]) for found in told if found]
     assert len(set(pixels)) >= 2, "a whole picture came at once"
     assert pixels == sorted(pixels)
-    assert asked(page_watch)["seed"] == ["1234"]
+    addressed(page_watch, seed="1234")
 
 
 def test_a_growing_picture_can_be_stopped_and_another_one_asked_for(site: str, page_watch: Page) -> None:
@@ -109,23 +106,25 @@ def test_a_growing_picture_can_be_stopped_and_another_one_asked_for(site: str, p
     )
     page_watch.locator(".tfe-maker-go").click()
     expect(badge(page_watch)).to_have_text("stopped", timeout=SLOW)
-    page_watch.wait_for_timeout(700)  # what was on its way has come
-    made = page_watch.locator(".tfe-spans-count").inner_text()
-    page_watch.wait_for_timeout(1500)
+    count = page_watch.locator(".tfe-spans-count")
+    made = ""
+    while made != (made := count.inner_text()):  # what was on its way still comes
+        page_watch.wait_for_timeout(1500)
     expect(badge(page_watch)).to_have_text("stopped")
-    assert page_watch.locator(".tfe-spans-count").inner_text() == made, "it went on growing"
+    expect(page_watch.locator(".tfe-spans")).to_have_attribute("data-drawn", re.compile("growing$"))  # not a finished picture
     seed(page_watch, 78)
     page_watch.locator(".tfe-maker .is-count select").select_option("1")
     page_watch.locator(".tfe-maker-go").click()
     finished(page_watch)
-    assert asked(page_watch)["seed"] == ["78"]
+    addressed(page_watch, seed="78")
 
 
 def pixel(page: Page, board: int, row: int, column: int) -> None:
     """Clicks a pixel of one of the two large pictures."""
-    box = page.locator(".tfe-spans-board canvas").nth(board).bounding_box()
+    canvas = page.locator(".tfe-spans-board canvas").nth(board)
+    box = canvas.bounding_box()
     assert box is not None
-    page.mouse.click(box["x"] + (column + 0.5) / SIDE * box["width"], box["y"] + (row + 0.5) / SIDE * box["height"])
+    canvas.click(position={"x": (column + 0.5) / SIDE * box["width"], "y": (row + 0.5) / SIDE * box["height"]})
 
 
 @pytest.mark.parametrize(("board", "layout"), [(0, IN_ROWS), (1, IN_TILES)], ids=["1D", "2D"])
@@ -137,7 +136,7 @@ def test_a_clicked_pixel_shows_the_block_it_may_see(site: str, page_watch: Page,
     expect(words(page_watch)).to_contain_text(f"({row}, {column})")
     known = image.known(image.reach(layout, position, 1)[0])
     expect(words(page_watch)).to_contain_text(re.compile(rf"\b{known} pixels"))
-    assert asked(page_watch)["_pos"] == [str(position)]
+    addressed(page_watch, _pos=str(position))
     expect(page_watch.locator(".tfe-spans-legend")).to_contain_text("memory block")
 
 
@@ -146,20 +145,22 @@ def test_keys_alone_step_choose_heads_and_play(site: str, page_watch: Page) -> N
     boards = page_watch.locator(".tfe-spans-boards")
     boards.focus()
     pixel(page_watch, 1, 16, 9)
-    position = int(asked(page_watch)["_pos"][0])
+    position = int(np.flatnonzero(IN_TILES.order == 16 * SIDE + 9)[0])
+    addressed(page_watch, _pos=str(position))
     page_watch.keyboard.press("ArrowRight")
-    assert asked(page_watch)["_pos"] == [str(position + 1)]
+    addressed(page_watch, _pos=str(position + 1))
     page_watch.keyboard.press("ArrowLeft")
-    assert asked(page_watch)["_pos"] == [str(position)]
+    addressed(page_watch, _pos=str(position))
     page_watch.keyboard.press("ArrowDown")
-    head = asked(page_watch)["_head"][0]
+    becomes(page_watch, lambda: "_head" in asked(page_watch), True)
+    head = asked(page_watch)["_head"]
     page_watch.keyboard.press("ArrowDown")
-    assert asked(page_watch)["_head"][0] != head
+    becomes(page_watch, lambda: asked(page_watch)["_head"] != head, True)
     page_watch.keyboard.press("Space")
     page_watch.wait_for_function("p => !document.querySelector('.tfe-spans-count').textContent.includes(`${p + 1} /`)", arg=position)
     page_watch.keyboard.press("Space")
     page_watch.keyboard.press("Escape")
-    assert "_pos" not in asked(page_watch)
+    addressed(page_watch, _pos=None)
 
 
 def test_a_layer_not_looked_at_yet_is_fetched_once(site: str, page_watch: Page) -> None:
@@ -183,9 +184,8 @@ def test_an_uploaded_picture_is_completed(site: str, page_watch: Page) -> None:
     page_watch.locator(".tfe-maker .is-count select").select_option("2")
     page_watch.locator(".tfe-maker input[type=file]").set_input_files({"name": "mine.png", "mimeType": "image/png", "buffer": shoe()})
     finished(page_watch)
-    query = asked(page_watch)
-    assert query["mode"] == ["complete"] and query["count"] == ["2"]
-    request, _ = views.permalink.decode(views.Request, urlsplit(page_watch.url).query)
+    addressed(page_watch, mode="complete", count="2")
+    request, _ = views.permalink.decode(views.Request, urlsplit(page_watch.evaluate("location.href")).query)
     given = read_picture(request.picture, (SIDE, SIDE))
     assert given.max() > 150 and given.min() == 0
     expect(page_watch.locator(".tfe-spans-thumb").first).to_be_visible()
@@ -222,7 +222,7 @@ def test_cutting_the_memory_costs_bits_and_restoring_gives_them_back(site: str, 
     slider.press("Home")
     first = number(page_watch, "local_2d")
     assert first > 0, "a model that sees less reads its own picture worse"
-    assert asked(page_watch)["flange"] == ["0"]
+    addressed(page_watch, flange="0")
     expect(page_watch.locator(".tfe-remake-sentence")).to_contain_text("flange of 0 of 7 pixels")
     assert page_watch.locator(".tfe-remake [data-pattern=local_1d]").count() == 0
     slider = page_watch.locator("input[data-field=memory_rows]")
@@ -233,7 +233,7 @@ def test_cutting_the_memory_costs_bits_and_restoring_gives_them_back(site: str, 
     assert float(after) - float(before) == pytest.approx(first, abs=0.011)
     page_watch.locator(".tfe-remake-restore").click()
     expect(page_watch.locator(".tfe-remake-board")).to_be_hidden(timeout=SLOW)
-    assert not {"flange", "memory_rows"} & asked(page_watch).keys()
+    addressed(page_watch, flange=None, memory_rows=None)
 
 
 def test_a_shift_click_silences_a_head_and_its_number_changes(site: str, page_watch: Page) -> None:
@@ -242,12 +242,11 @@ def test_a_shift_click_silences_a_head_and_its_number_changes(site: str, page_wa
     first = number(page_watch, "local_2d")
     chip = page_watch.locator(".tfe-remake-chip")
     expect(chip).to_have_count(1)
-    assert asked(page_watch)["silenced"][0].startswith("local_2d.")
+    becomes(page_watch, lambda: asked(page_watch).get("silenced", [""])[0].partition(".")[0], "local_2d")
     expect(page_watch.locator(".tfe-remake-sentence")).to_contain_text("Without head 2D")
     page_watch.locator(".tfe-spans-tile").nth(3).click(modifiers=["Shift"])
     expect(chip).to_have_count(2)
-    expect(page_watch.locator(".tfe-remake-panel")).to_have_attribute("aria-busy", "true")
-    assert number(page_watch, "local_2d") != first
+    becomes(page_watch, lambda: number(page_watch, "local_2d") != first, True)
     page_watch.locator(".tfe-remake-do").focus()
     page_watch.keyboard.press("Escape")
     expect(chip).to_have_count(0, timeout=SLOW)
@@ -274,17 +273,18 @@ def test_a_permalink_restores_request_interventions_and_view(site: str, page_wat
     expect(words(page_watch)).to_contain_text("made 301st")
     expect(words(page_watch)).to_contain_text("head 3 of layer 2", timeout=SLOW)
     kept = parse_qs(query)
-    assert {key: asked(page_watch)[key] for key in kept} == kept
+    becomes(page_watch, lambda: {key: asked(page_watch).get(key) for key in kept}, kept)
 
 
 def test_an_example_is_one_click_away_and_leaves_the_queue_alone(site: str, new_page: Callable[..., tuple[Page, Any]]) -> None:
     page, faults = new_page()
+    prepared(site, LAB.slug)
     opened(page, site)
     page.locator(".tfe-maker-example").nth(1).click()
     expect(page.locator(".tfe-maker .is-kept [aria-checked=true]")).to_have_text("14")
     expect(badge(page)).to_have_text("stored", timeout=SLOW)
-    assert asked(page)["mode"] == ["complete"]
-    assert page.locator(".tfe-spans-thumb").count() >= 3
+    addressed(page, mode="complete")
+    expect(page.locator(".tfe-spans-thumb").nth(2)).to_be_visible()
     assert [address for address in faults.requests if "/queue/join" in address] == []
 
 
@@ -305,11 +305,11 @@ def test_every_guided_step_restores_its_view(site: str, new_page: Callable[..., 
     for count, step in enumerate(LAB.steps, 1):
         page.get_by_role("button", name=re.compile(re.escape(step.title[language]))).first.click()
         expect(page.get_by_text(step.say[language]).first).to_be_visible()
-        assert asked(page)["step"] == [str(count)]
+        addressed(page, step=str(count))
         for key, value in parse_qs(step.query).items():
-            page.wait_for_function("([key, value]) => new URL(location).searchParams.get(key) === value", arg=[key, value[0]], timeout=SLOW)
+            addressed(page, **{key: value[0]})
         for key, value in step.view.items():
-            assert asked(page)[f"_{key}"] == [value], step.title
+            addressed(page, **{f"_{key}": value})
         if "flange" in step.query:
             number(page, "local_2d")
 
@@ -349,6 +349,7 @@ def test_every_export_opens_as_a_file(site: str, page_watch: Page) -> None:
     kept: set[str] = set()
     for bar in (".tfe-spans", ".tfe-surprise", ".tfe-bench-side .tfe-figure", ".tfe-remake"):
         buttons = page_watch.locator(f"{bar} .tfe-exports .tfe-export:not([aria-expanded])")
+        expect(buttons.nth(2)).to_be_visible()
         assert buttons.count() >= 3, bar
         for at in range(buttons.count()):
             with page_watch.expect_download(timeout=SLOW) as saved:

@@ -28,6 +28,7 @@ from explorer.widgets.newest import Newest
 from models.image_transformer.records import EXAMPLES, LARGE, MAX_COUNT, ROWS_KEPT, SIDE, SMALL, Request, read_picture, spelled
 from tests.browser import trial
 from tests.browser.trial import TEXT
+from tests.browser.waiting import addressed
 
 NEW = Callable[..., tuple[Page, Any]]
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -163,7 +164,7 @@ def test_the_knobs_say_what_is_made(page_watch: Page, site: str) -> None:
     knob(page, "count").select_option("4")
     assert asked(page) == told(Request(kind=3, temperature=0.9, top_k=16, seed=421, count=4))
     expect(badge(page)).to_have_text("live · 1.2 s · cpu")
-    assert "seed=421" in page.url, "the address is the link to it"
+    addressed(page, seed="421")  # the address is the link to it
 
 
 def test_the_badge_tells_place_and_pixel_and_escape_stops(page_watch: Page, site: str) -> None:

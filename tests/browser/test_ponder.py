@@ -19,6 +19,7 @@ from explorer.figures import ponder as figures
 from explorer.lab import Lab
 from explorer.widgets.ponder import ponder
 from tests.browser import trial
+from tests.browser.waiting import quiet
 
 NEW = Callable[..., tuple[Page, Any]]
 TEXTS = {"region": {"en": "How long each position is thought about", "zh": "每个位置思考多久"}, "step": {"en": "step", "zh": "步"}}
@@ -143,6 +144,7 @@ def opened(page: Page, site: str, slug: str = "addition", query: str = "lang=en"
     """The page once its figure stands."""
     page.goto(f"{site}/{slug}?{query}")
     page.wait_for_selector(".tfe-ponder[data-drawn]", state="attached")
+    page.wait_for_selector(".tfe-shell-bar")  # whose keys act on the view too
     return page
 
 
@@ -221,6 +223,7 @@ def test_rows_of_the_sum_appear_as_the_steps_are_scrubbed(site: str, page_watch:
 def test_scrubbing_tells_what_the_answer_would_be_and_which_signs_are_wrong(site: str, new_page: NEW) -> None:
     page, faults = new_page()
     opened(page, site)
+    quiet(page, faults)
     before = len(faults.requests)
     page.locator(".tfe-ponder-board").focus()
     page.keyboard.press("ArrowLeft")
@@ -293,12 +296,21 @@ def test_space_plays_step_by_step_to_the_end_and_begins_anew_there(site: str, pa
     page = opened(page_watch, site, query="lang=en&_step=5")
     page.locator(".tfe-ponder-board").focus()
     play = page.locator(".tfe-ponder-step.is-play")
+    # What passes by while it plays is written down by the page itself: a test may look too late.
+    page.evaluate(
+        """() => {
+            window.passed = [];
+            const root = document.querySelector(".tfe-ponder"), play = root.querySelector(".is-play");
+            const note = () => window.passed.push([root.dataset.drawn, play.getAttribute("aria-label")].join(", "));
+            for (const node of [root, play]) new MutationObserver(note).observe(node, { attributes: true });
+        }"""
+    )
     page.keyboard.press(" ")
-    expect(play).to_have_attribute("aria-label", "Pause")
     drawn(page, "columns 8 6")
     expect(play).to_have_attribute("aria-label", "Play")
+    assert "columns 8 5, Pause" in page.evaluate("window.passed")
     page.keyboard.press(" ")
-    drawn(page, "columns 8 2")
+    page.wait_for_function("window.passed.includes('columns 8 1, Pause') && window.passed.includes('columns 8 2, Pause')")
     page.keyboard.press(" ")
     expect(play).to_have_attribute("aria-label", "Play")
 
@@ -463,7 +475,7 @@ def test_the_projector_shows_the_figure_the_answers_and_the_sentence_large(site:
     page.keyboard.press("ArrowLeft")
     drawn(page, "columns 8 5")
     page.wait_for_function(f"{SMALLEST} >= 20")
-    assert page.evaluate("document.querySelector('.tfe-ponder .tfe-words').getBoundingClientRect().bottom") <= 900
+    page.wait_for_function("document.querySelector('.tfe-ponder .tfe-words').getBoundingClientRect().bottom <= 900")
     page.keyboard.press("Escape")
     expect(page.locator(".tfe-ponder-transport")).to_be_visible()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote_plus
@@ -9,8 +10,11 @@ from urllib.parse import quote_plus
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
+from tests.browser.waiting import addressed, quiet
+
 NewPage = Callable[..., tuple[Page, Any]]
 PANEL = ".tfe-positions"
+LIVE = re.compile(r"live · [\d.]+ m?s")
 DRAWN = f"{PANEL} [data-drawn=shuffled]"
 HOSTILE = (
     "<img src=x onerror=alert(1)> {size} ⟦q:x⟧ &lt;b&gt; </details> \u202ex",
@@ -49,8 +53,9 @@ def test_another_order_changes_what_is_read_with_the_signal_alone(new_page: NewP
     page.keyboard.press("Enter")
     expect(page.locator(f"{PANEL} .tfe-positions-words").nth(1).locator("bdi")).not_to_have_text(before)
     assert sorted(order(page)) == sorted(before)
-    assert "_order=2" in page.url
+    addressed(page, _order="2")
     # The two other looks are in the browser already.
+    quiet(page, faults)
     asked = len(faults.requests)
     page.locator(f"{PANEL} [role=radio]", has_text="As in the texts").click()
     expect(page.locator(PANEL)).to_have_attribute("data-shape", "32 × 128")
@@ -59,7 +64,7 @@ def test_another_order_changes_what_is_read_with_the_signal_alone(new_page: NewP
     numbers = page.evaluate("document.querySelector('.tfe-positions-alike .js-plotly-plot').data[0].z")
     assert len(numbers) == 32 and numbers[3][3] == 1 and numbers[3][7] == numbers[20][16]
     assert len(faults.requests) == asked
-    assert "_signal=textbook" in page.url and "_alike=map" in page.url
+    addressed(page, _signal="textbook", _alike="map")
 
 
 def test_hostile_words_stay_words(page_watch: Page, site: str) -> None:
@@ -67,6 +72,7 @@ def test_hostile_words_stay_words(page_watch: Page, site: str) -> None:
         page = opened(page_watch, site, f"v=1&sentence={quote_plus(sentence)}")
         assert page.locator(f"{PANEL} :is(img, iframe, script, a[href])").count() == 0
         assert "alert" in "".join(order(page))
+        expect(page.locator(".tfe-prompt .tfe-badge")).to_have_text(LIVE)  # nothing is on its way when the page is left
     page.locator(f"{PANEL} .tfe-positions-moved .tfe-export[data-kind=table]").click()
     expect(page.locator(f"{PANEL} .tfe-positions-moved tbody tr").first).to_be_visible()
     for kind in ("SVG", "HTML", "CSV", "NPZ"):

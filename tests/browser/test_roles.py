@@ -5,6 +5,7 @@ from __future__ import annotations
 from playwright.sync_api import Page, expect
 
 from explorer.labs.translation import views
+from tests.browser.waiting import addressed
 
 JOBS = ".tfe-attention-jobs button"
 
@@ -20,5 +21,4 @@ def test_a_head_that_asks_who_is_opened_at_its_cell_by_the_step_and_by_a_click(p
     expect(words).to_contain_text(f"“{start.seen.source[who['col']]}” ({who['col']})")
     page_watch.locator(JOBS, has_text=whom["name"]["en"]).click()
     expect(words).to_contain_text(f"“{start.seen.source[whom['col']]}” ({whom['col']})")
-    assert f"_head={whom['layer'] + 1}.{whom['head'] + 1}" in page_watch.url
-    assert f"_row={whom['row']}&" in f"{page_watch.url}&" and f"_col={whom['col']}&" in f"{page_watch.url}&"
+    addressed(page_watch, _head=f"{whom['layer'] + 1}.{whom['head'] + 1}", _row=str(whom["row"]), _col=str(whom["col"]))

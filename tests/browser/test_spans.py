@@ -27,6 +27,7 @@ from explorer.lab import Lab
 from explorer.widgets.spans import looked, spans
 from explorer.widgets.surprise import surprise
 from tests.browser import trial
+from tests.browser.waiting import becomes, quiet
 
 NEW = Callable[..., tuple[Page, Any]]
 Array = NDArray[np.float32]
@@ -154,6 +155,7 @@ def opened(page: Page, site: str, slug: str = "still", query: str = "lang=en") -
     """The page once its boards stand and the weights of the first view are there."""
     page.goto(f"{site}/{slug}?{query}")
     page.wait_for_selector(".tfe-spans[data-drawn$=looked]", state="attached")
+    page.wait_for_selector(".tfe-shell-bar")  # whose keys act on the view too
     return page
 
 
@@ -248,14 +250,14 @@ def test_weights_of_another_layer_are_asked_for_once_and_steps_ask_for_nothing(n
     page.locator(".tfe-spans-pickers [data-key='2']").click()
     drawn(page, "local_2d 2.3 534 looked")
     expect(page.locator(".tfe-spans .tfe-words")).to_contain_text("head 3 of layer 2")
-    page.wait_for_timeout(500)
-    before = joins()
-    assert 1 <= before <= 2
+    becomes(page, joins, 2)  # one for each board
+    quiet(page, faults)
     page.locator(".tfe-spans-pickers [data-key='4']").click()
     drawn(page, "local_2d 4.3 534 looked")
     page.locator(".tfe-spans-pickers [data-key='2']").click()
     drawn(page, "local_2d 2.3 534 looked")
-    assert joins() == before
+    quiet(page, faults)
+    assert joins() == 2
 
 
 def test_keys_step_pixels_and_heads_play_and_reset_only_where_the_focus_is(page_watch: Page, site: str) -> None:

@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect
 
 from explorer.labs import about
 from explorer.labs.translation.deeper import training
+from tests.browser.waiting import addressed, becomes
 
 NewPage = Callable[..., tuple[Page, Any]]
 PANEL = ".tfe-training"
@@ -23,15 +24,15 @@ def test_the_panel_draws_its_figures_without_the_model_and_takes_them_along(page
     summary.focus()
     page.keyboard.press("Enter")
     page.wait_for_selector(f"{PANEL} [data-drawn=smoothing]")
-    assert "_training=open" in page.url
+    addressed(page, _training="open")
     known = about.facts("translation")
     row = page.locator(f"{PANEL} .tfe-training-table .ours")
     expect(row).to_contain_text(f"{known['figure']['value']:.1f}")
     figures = page.locator(f"{PANEL} .tfe-figure")
     expect(figures).to_have_count(3)
     # Eight dashed outlines: two for each system of the paper.
-    dashed = figures.nth(0).locator(".shapelayer path").evaluate_all("(paths) => paths.filter((path) => path.style.strokeDasharray).length")
-    assert dashed == 2 * len(training.TABLE)
+    paths, dashed = figures.nth(0).locator(".shapelayer path"), "(paths) => paths.filter((path) => path.style.strokeDasharray).length"
+    becomes(page, lambda: paths.evaluate_all(dashed), 2 * len(training.TABLE))
     with page.expect_download() as saved:
         figures.nth(1).locator(".tfe-export[data-kind=CSV]").click()
     lines = saved.value.path().read_text("utf-8-sig").splitlines()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from urllib.parse import parse_qs, quote, urlsplit
+from urllib.parse import parse_qs, quote
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -13,6 +13,7 @@ from playwright.sync_api import Page, expect
 from explorer.labs.translation import views
 from explorer.labs.translation.page import LAB
 from models.translation.records import EXAMPLES
+from tests.browser.waiting import addressed, asked, becomes
 
 PATH = LAB.path
 LIVE = re.compile(r"live · [\d.]+ m?s")
@@ -43,10 +44,6 @@ def pieces(page: Page) -> list[str]:
     return page.locator(".tfe-prompt-piece").all_inner_texts()
 
 
-def asked(page: Page) -> dict[str, list[str]]:
-    return parse_qs(urlsplit(page.url).query)
-
-
 def test_the_page_is_alive_before_any_model_is_loaded(site: str, page_watch: Page) -> None:
     opened(page_watch, site)
     kept = views.first()
@@ -62,7 +59,7 @@ def test_a_typed_sentence_comes_back_with_every_head_in_view(site: str, page_wat
     translate(page_watch, "Two dogs run through the snow.")
     assert pieces(page_watch)[-1] == "</s>"
     assert len(pieces(page_watch)) > 1
-    assert asked(page_watch)["sentence"] == ["Two dogs run through the snow."]
+    addressed(page_watch, sentence="Two dogs run through the snow.")
     expect(page_watch.locator(".tfe-attention .tfe-words")).to_contain_text("the row")
     assert page_watch.locator(".tfe-prompt-nats").inner_text().startswith("log P −")
 
@@ -107,7 +104,7 @@ def test_a_beam_lists_all_its_guesses(site: str, page_watch: Page) -> None:
     page_watch.locator(".tfe-prompt-search").select_option("3")
     expect(page_watch.locator(".tfe-prompt-guesses tbody tr")).to_have_count(3, timeout=SLOW)
     expect(page_watch.locator(".tfe-prompt-alpha")).to_be_visible()
-    assert asked(page_watch)["beam"] == ["3"]
+    addressed(page_watch, beam="3")
     scores = [float(text.replace("−", "-")) for text in page_watch.locator(".tfe-prompt-guesses td:last-child").all_inner_texts()]
     assert scores == sorted(scores, reverse=True)
 
@@ -117,10 +114,10 @@ def test_a_piece_of_the_translation_locks_its_row(site: str, page_watch: Page) -
     piece = page_watch.locator(".tfe-prompt-piece").nth(1)
     piece.click()
     expect(piece).to_have_attribute("aria-pressed", "true")
-    assert asked(page_watch)["_row"] == ["1"]
+    addressed(page_watch, _row="1")
     expect(page_watch.locator(".tfe-attention .tfe-words")).to_contain_text(f"“{piece.inner_text()}” (1)")
     piece.press("ArrowRight")
-    assert asked(page_watch)["_row"] == ["2"]
+    addressed(page_watch, _row="2")
 
 
 def number(page: Page) -> float:
@@ -135,12 +132,12 @@ def test_silencing_a_head_prints_a_number_and_restoring_takes_it_back(site: str,
     page_watch.locator(".tfe-whatif-do").click()
     first = number(page_watch)
     expect(page_watch.locator(".tfe-whatif-sentence")).to_contain_text("Without cross head")
-    assert asked(page_watch)["silenced"]
+    becomes(page_watch, lambda: "silenced" in asked(page_watch), True)
     before, after = page_watch.locator(".tfe-whatif-from").inner_text().removesuffix(" nats").replace("−", "-").split(" → ")
     assert float(after) - float(before) == pytest.approx(first, abs=0.011)
     page_watch.locator(".tfe-whatif-restore").click()
     expect(page_watch.locator(".tfe-whatif-number")).to_be_hidden(timeout=SLOW)
-    assert "silenced" not in asked(page_watch)
+    addressed(page_watch, silenced=None)
 
 
 def test_hiding_a_word_changes_the_number(site: str, page_watch: Page) -> None:
@@ -149,11 +146,10 @@ def test_hiding_a_word_changes_the_number(site: str, page_watch: Page) -> None:
     chips = page_watch.locator(".tfe-whatif-chip")
     chips.nth(1).click()
     first = number(page_watch)
-    assert asked(page_watch)["hidden"] == ["1"]
+    addressed(page_watch, hidden="1")
     expect(page_watch.locator(".tfe-whatif-sentence")).to_contain_text("hidden")
     chips.nth(2).click()
-    expect(page_watch.locator(".tfe-whatif-panel")).to_have_attribute("aria-busy", "true")
-    assert number(page_watch) != first
+    becomes(page_watch, lambda: number(page_watch) != first, True)
     chips.nth(2).press("Escape")
     expect(page_watch.locator(".tfe-whatif-number")).to_be_hidden(timeout=SLOW)
 
@@ -167,24 +163,24 @@ def test_leaving_a_part_out_changes_the_number(site: str, page_watch: Page, part
     chip = page_watch.locator(".tfe-whatif-chip").nth(part)
     chip.click()
     assert abs(number(page_watch)) > 0.005
-    assert asked(page_watch)["without"] == [("scale", "mask", "position")[part]]
+    addressed(page_watch, without=("scale", "mask", "position")[part])
     expect(page_watch.locator(".tfe-whatif-sentence")).to_contain_text(says)
     expect(chip).to_have_attribute("aria-pressed", "true")
     page_watch.locator(".tfe-whatif-restore").click()
     expect(page_watch.locator(".tfe-whatif-number")).to_be_hidden(timeout=SLOW)
-    assert "without" not in asked(page_watch)
+    addressed(page_watch, without=None)
 
 
 def test_before_after_and_difference_have_one_shape(site: str, page_watch: Page) -> None:
     opened(page_watch, site)
     page_watch.locator(".tfe-whatif-do").click()
     number(page_watch)
-    sizes = page_watch.evaluate("[...document.querySelectorAll('.tfe-whatif canvas')].map(c => [c.width, c.height].join())")
+    sizes = "[...document.querySelectorAll('.tfe-whatif canvas')].map(c => [c.width, c.height].join())"
     kept = views.first()
     assert kept is not None
-    assert sizes == [f"{len(kept.seen.source)},{len(kept.seen.target)}"] * 3
+    becomes(page_watch, lambda: page_watch.evaluate(sizes), [f"{len(kept.seen.source)},{len(kept.seen.target)}"] * 3)
     page_watch.locator(".tfe-whatif-which").select_option("encoder.1")
-    assert page_watch.locator(".tfe-whatif canvas").first.evaluate("c => c.height") == len(kept.seen.source)
+    becomes(page_watch, lambda: page_watch.locator(".tfe-whatif canvas").first.evaluate("c => c.height"), len(kept.seen.source))
 
 
 def test_a_permalink_restores_input_search_interventions_and_view(site: str, page_watch: Page) -> None:
@@ -196,7 +192,7 @@ def test_a_permalink_restores_input_search_interventions_and_view(site: str, pag
     expect(page_watch.locator(".tfe-whatif-chip")).to_have_text(["cross 1·2 ×", "encoder 2·3 ×"])
     expect(page_watch.locator(".tfe-attention .tfe-words")).to_contain_text("layer 2, head 3")
     kept = parse_qs(query)
-    assert {key: asked(page_watch)[key] for key in kept} == kept
+    becomes(page_watch, lambda: {key: asked(page_watch).get(key) for key in kept}, kept)
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
@@ -206,11 +202,11 @@ def test_every_guided_step_restores_its_view(site: str, new_page: Callable[..., 
     for count, step in enumerate(LAB.steps, 1):
         page.get_by_role("button", name=re.compile(re.escape(step.title[language]))).first.click()
         expect(page.get_by_text(step.say[language]).first).to_be_visible()
-        assert asked(page)["step"] == [str(count)]
+        addressed(page, step=str(count))
         for key, value in step.view.items():
-            assert asked(page)[f"_{key}"] == [value], step.title
+            addressed(page, **{f"_{key}": value})
         for key, value in parse_qs(step.query).items():
-            page.wait_for_function("([key, value]) => new URL(location).searchParams.get(key) === value", arg=[key, value[0]], timeout=SLOW)
+            addressed(page, **{key: value[0]})
         if "silenced" in step.query or "hidden" in step.query:
             number(page)
 
@@ -287,7 +283,7 @@ def test_an_absurd_link_is_refused_in_one_sentence(site: str, page_watch: Page, 
 def test_unknown_keys_of_a_link_are_named(site: str, page_watch: Page) -> None:
     opened(page_watch, site, "v=1&sentence=A+dog+runs.&colour=blue")
     expect(page_watch.locator(".tfe-prompt-note")).to_contain_text("“colour”", timeout=SLOW)
-    assert "colour" not in asked(page_watch)
+    addressed(page_watch, colour=None)
 
 
 def test_the_model_card_unfolds_with_the_curve_of_the_training(site: str, page_watch: Page) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from explorer.labs.universal_transformer.page import LAB
+from tests.browser.waiting import addressed, becomes
 
 NEW = Callable[..., tuple[Page, Any]]
 LIVE = re.compile(r"live · [\d.]+ m?s")
@@ -31,10 +31,6 @@ def opened(page: Page, site: str, query: str = "") -> Page:
 def finished(page: Page) -> None:
     """Waits for the live result."""
     expect(page.locator(".tfe-asker .tfe-badge")).to_have_text(LIVE, timeout=SLOW)
-
-
-def asked(page: Page) -> dict[str, list[str]]:
-    return parse_qs(urlsplit(page.url).query)
 
 
 def tell(page: Page, story: str, question: str) -> None:
@@ -61,7 +57,7 @@ def test_the_page_is_alive_before_any_network_is_loaded(site: str, page_watch: P
     expect(page_watch.locator(".tfe-ponder-words, .tfe-ponder .tfe-words").first).to_contain_text("where is the key")
     expect(page_watch.locator(".tfe-attention .tfe-words")).to_contain_text("At step")
     expect(page_watch.locator(".tfe-attention-strip")).to_contain_text("steps × 4 heads")
-    assert page_watch.locator(".tfe-card-pairs dt").count() == 4
+    expect(page_watch.locator(".tfe-card-pairs dt")).to_have_count(4)
 
 
 def test_a_story_is_asked_its_steps_are_scrubbed_and_attention_follows(site: str, page_watch: Page) -> None:
@@ -69,7 +65,7 @@ def test_a_story_is_asked_its_steps_are_scrubbed_and_attention_follows(site: str
     tell(page_watch, STORY, "where is the coin")
     finished(page_watch)
     expect(page_watch.locator(".tfe-ponder")).to_contain_text("daniel took the bag")
-    assert asked(page_watch)["question"] == ["where is the coin"]
+    addressed(page_watch, question="where is the coin")
     _, most = count(page_watch)
     page_watch.locator(".tfe-ponder-board").focus()
     page_watch.keyboard.press("Home")
@@ -85,6 +81,7 @@ def test_a_story_is_asked_its_steps_are_scrubbed_and_attention_follows(site: str
 def test_without_time_to_think_a_sum_is_wrong(site: str, page_watch: Page) -> None:
     opened(page_watch, site, "v=1&task=addition&text=95678%2B4322&question=")
     expect(page_watch.locator(".tfe-asker-answer")).to_have_text("100000", timeout=SLOW)
+    expect(page_watch.locator(".tfe-ponder-chip").last).to_contain_text("100000", timeout=SLOW)  # drawn once its numbers are here
     _, most = count(page_watch)
     assert most > 1
     page_watch.locator(".tfe-rethink input[data-field=forced]").focus()
@@ -92,8 +89,8 @@ def test_without_time_to_think_a_sum_is_wrong(site: str, page_watch: Page) -> No
     expect(page_watch.locator(".tfe-rethink-number")).to_contain_text("−", timeout=SLOW)
     expect(page_watch.locator(".tfe-asker-answer")).not_to_have_text("100000")
     expect(page_watch.locator(".tfe-asker-mark")).to_contain_text("wrong")
-    assert count(page_watch) == (1, 1)
-    assert asked(page_watch)["forced"] == ["1"]
+    becomes(page_watch, lambda: count(page_watch), (1, 1))
+    addressed(page_watch, forced="1")
     expect(page_watch.locator(".tfe-rethink-sentence")).to_contain_text("exactly 1 step")
 
 

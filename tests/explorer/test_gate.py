@@ -219,9 +219,11 @@ def test_what_arrives_never_becomes_a_file(shell: Site, tmp_path: Path, monkeypa
 def test_all_that_arrives_at_once_is_bounded_too(shell: Site) -> None:
     async def many() -> list[int]:
         waiting = asyncio.Event()
+        arriving = asyncio.Semaphore(0)
 
         async def slowly() -> AsyncIterator[bytes]:
             yield b"x"
+            arriving.release()  # asked for more: it was let in
             await waiting.wait()
             yield b"x" * (BODY - 1)
 
@@ -232,7 +234,8 @@ def test_all_that_arrives_at_once_is_bounded_too(shell: Site) -> None:
                 return (await client.post(JOIN, content=content, headers=headers)).status_code
 
         first = [asyncio.create_task(send(slowly())) for _ in range(BODIES // BODY)]
-        await asyncio.sleep(0.1)
+        for _ in first:
+            await arriving.acquire()
         refused = await send(slowly())
         for task in first:
             task.cancel()

@@ -7,14 +7,16 @@ import dataclasses
 import math
 from collections.abc import AsyncGenerator, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+from types import SimpleNamespace
+from typing import Any, TypeVar, cast
 
+import gradio as gr
 import numpy as np
 import pytest
 
 from explorer import permalink
 from explorer.engine import Engine
-from explorer.labs import about
+from explorer.labs import about, wiring
 from explorer.labs.translation import page, texts, views
 from explorer.widgets import prompt
 from explorer.widgets.card import blocks, runs, terms
@@ -358,6 +360,19 @@ def test_a_stop_ends_what_was_asked_before_it_in_whatever_order_they_arrive() ->
         newest.stop("page", 2)
         assert await anext(after) == "b1"
         await after.aclose()
+
+    alone(inside())
+
+
+@pytest.mark.parametrize(("detail", "more"), [({"order": 3}, {"order": 3}), ({}, {})])
+def test_a_value_says_which_wish_of_its_page_it_answers(detail: dict[str, int], more: dict[str, int]) -> None:
+    async def updates(asked: object, session: str) -> AsyncGenerator[tuple[object, ...], None]:
+        yield {"state": "live"}, None, gr.skip()
+
+    async def inside() -> None:
+        handler = wiring.following(Newest(), updates)
+        told = [update async for update in handler(cast(Any, SimpleNamespace(_data=detail)), cast(Any, SimpleNamespace(session_hash="a")))]
+        assert told == [({"state": "live", **more}, None, gr.skip()), (gr.skip(),) * 3]
 
     alone(inside())
 

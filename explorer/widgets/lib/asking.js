@@ -1,7 +1,7 @@
 // A wish of the page on its way: sent to the model or taken from what the server holds ready, stopped, or overtaken by a newer one.
 
 import { bus, onOpen, refuseLink, request } from "./state.js";
-import { isStored, show as showStored, stored } from "./stored.js";
+import { isStored, show as showStored, stored, wished } from "./stored.js";
 
 const canonical = (query) => new URLSearchParams(query ?? "").toString();
 
@@ -13,6 +13,7 @@ const canonical = (query) => new URLSearchParams(query ?? "").toString();
 export function asking({ emit, first, noLink, paint }) {
   const home = canonical(first);
   let pending = null; // the wish under way, until an answer to it arrives
+  let outdated = 0; // how many wishes of the page a newer one has overtaken
   let fromStore = false; // a stored result stands here: what an older wish still says on its way is not wanted
   const self = {
     stopped: false,
@@ -25,6 +26,7 @@ export function asking({ emit, first, noLink, paint }) {
       const before = pending;
       const wish = {};
       pending = wish; // a newer wish ends an older one, on the server
+      outdated = wished(); // and here, where its answer may be on the way
       self.stopped = fromStore = false;
       bus.fire("asking", true); // the other knobs wait: they belong to the result that is about to leave
       paint();
@@ -54,6 +56,7 @@ export function asking({ emit, first, noLink, paint }) {
 
     /** A value has arrived: is it still wanted? It then stands in the address too. */
     receive(next) {
+      if (next.order <= outdated) return false;
       const unfinished = next.state === "running" || next.state === "waiting";
       // An event that is overtaken ends by repeating what it said last.
       if (unfinished && (pending === null || fromStore)) return false;

@@ -36,6 +36,9 @@ export function show(values) {
 /** The same events; each says the how-manieth wish of the page it is, and the server says it again in its answers (labs/wiring.py). */
 const numbered = (emit) => Object.fromEntries(Object.entries(emit).map(([event, send]) => [event, (detail) => send({ ...detail, order: ++wishes })]));
 
+/** How many wishes this page has had: answers to those are older than whatever it wishes next. */
+export const wished = () => wishes;
+
 /** Mounts a widget so that stored results reach it too, and that nothing older comes after something newer. */
 export function mount(name, module, root, props, emit, watch) {
   const drawing = [];

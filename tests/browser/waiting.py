@@ -1,0 +1,72 @@
+"""Waiting for what a page comes to, however long that takes: nothing here assumes that a machine is slow or fast."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+import urllib.request
+from collections.abc import Callable
+from typing import TypeVar
+from urllib.parse import parse_qs, urlsplit
+
+from playwright.sync_api import Frame, Page
+
+from tests.browser.conftest import PATIENCE, Faults
+from tests.conftest import PATIENCE as START
+
+T = TypeVar("T")
+CLOSED = re.compile(r"AbortError: signal is aborted without reason|Unexpected error Connection errored out")
+
+
+def becomes(page: Page, read: Callable[[], T], wanted: T) -> None:
+    """Waits until `read` gives `wanted`, for what `expect` has no words for; fails with what it gives instead."""
+    end = time.monotonic() + PATIENCE / 1000
+    while (found := read()) != wanted:
+        assert time.monotonic() < end, f"{found!r} instead of {wanted!r}"
+        page.wait_for_timeout(25)  # unlike sleep, lets the page's events come
+
+
+def asked(page: Page) -> dict[str, list[str]]:
+    """The query of the address as the page itself reads it: `page.url` hears of a change only after the key that made it."""
+    return parse_qs(urlsplit(page.evaluate("location.href")).query)
+
+
+def addressed(page: Page, **said: str | None) -> None:
+    """Waits until the address says this of each of these keys; None: nothing."""
+    becomes(page, lambda: {key: asked(page).get(key, [None])[0] for key in said}, said)
+
+
+def quiet(page: Page, faults: Faults) -> None:
+    """Waits until nothing of the page is on its way any more: half a second without a request. Then its requests can be counted."""
+    page.wait_for_load_state("networkidle")
+    end, since, seen = time.monotonic() + PATIENCE / 1000, time.monotonic(), len(faults.requests)
+    while time.monotonic() - since < 0.5:
+        assert time.monotonic() < end, f"it goes on asking: {faults.requests[-3:]}"
+        page.wait_for_timeout(50)
+        if len(faults.requests) != seen:
+            since, seen = time.monotonic(), len(faults.requests)
+
+
+def focus(page: Page, frame: Frame, selector: str) -> None:
+    """Gives something in a frame the focus, and waits until keys go there: a frame may live in a process of its own."""
+    frame.locator(selector).focus()
+    page.wait_for_function("() => document.activeElement.tagName === 'IFRAME'")
+    frame.wait_for_function("() => document.hasFocus()")
+
+
+def prepared(site: str, slug: str) -> None:
+    """Waits until the server holds the results of all examples and steps of a lab: a while after it has started."""
+    end = time.monotonic() + START
+    while True:
+        with urllib.request.urlopen(f"{site}/readyz", timeout=10) as answer:
+            made, of = json.load(answer)["stored"][slug]
+        if made == of:
+            return
+        assert time.monotonic() < end, f"{made} of {of} results after {START:.0f} s"
+        time.sleep(0.5)
+
+
+def left(faults: Faults) -> None:
+    """Forgets what Gradio's script writes to the console where a page is left in mid-stream: that is what leaving is."""
+    faults.console[:] = [line for line in faults.console if not CLOSED.search(line)]
