@@ -212,7 +212,8 @@ class Site:
 
     async def _look(self, request: Request) -> Response:
         wanted = dict(request.path_params)
-        look = looks().get(wanted.pop("digest"))
+        digest = wanted.pop("digest")
+        look = self.stored.look(digest) or looks().get(digest)
         rows = None if look is None else await asyncio.to_thread(look.answer, **wanted)
         if rows is None:
             return PlainTextResponse("These rows are not in the server's memory; running the input again brings them back.", 404)

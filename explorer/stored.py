@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from explorer.delivery import Asset
 from explorer.lab import Lab
+from explorer.looks import Look, looks
 from explorer.packing import arrays
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ class Stored:
         self._queries = {lab.slug: tuple(dict.fromkeys([*lab.examples, *(step.query for step in lab.steps)])) for lab in self._labs}
         self._assets: dict[str, Asset] = {}  # by address
         self._arrays: dict[str, bytes] = {}  # compressed, by digest: what stored results and pages name never leaves
+        self._looks: dict[str, Look] = {}  # likewise
 
     def addresses(self, lab: Lab) -> dict[str, str]:
         """Where the result of each query of a lab is, or will be."""
@@ -54,11 +56,18 @@ class Stored:
         """An array that a stored result names, compressed."""
         return self._arrays.get(digest)
 
+    def look(self, digest: str) -> Look | None:
+        """Where the exact rows of a stored result come from."""
+        return self._looks.get(digest)
+
     def hold(self, text: str) -> None:
-        """Keep every array whose address stands in `text`, however many others come."""
+        """Keep every array and every look whose address stands in `text`, however many others come."""
         for digest in re.findall(r"/arrays/([0-9a-f]{32})\b", text):
             if (kept := arrays().get(digest)) is not None:
                 self._arrays[digest] = kept
+        for digest in re.findall(r"/looks/([0-9a-f]{32})\b", text):
+            if (look := looks().get(digest)) is not None:
+                self._looks[digest] = look
 
     def told(self) -> dict[str, list[int]]:
         """Of each lab: how many results are ready, and how many there will be."""

@@ -23,8 +23,8 @@ MAY_IMPORT = {
     "explorer.server": {"explorer", "models.errors"},
     "explorer.site": {"explorer.document", "explorer.engine", "explorer.lab", "explorer.quick", "explorer.widgets"},
     "explorer.labs": {
-        *("explorer.engine", "explorer.figures", "explorer.lab", "explorer.labels", "explorer.packing", "explorer.permalink"),
-        *("explorer.widgets", "models.errors", "models.stored", "models.checkpoint"),
+        *("explorer.engine", "explorer.figures", "explorer.lab", "explorer.labels", "explorer.looks", "explorer.packing"),
+        *("explorer.permalink", "explorer.sound", "explorer.widgets", "models.errors", "models.stored", "models.checkpoint"),
     },
     "explorer.widgets": {
         *("explorer.figures", "explorer.lab", "explorer.labels", "explorer.packing", "explorer.permalink", "models.errors"),
@@ -38,7 +38,7 @@ MAY_IMPORT = {
     "explorer.picture_files": {"models.errors"},
     "explorer.gate": {"explorer.delivery", "explorer.document", "explorer.metrics"},
     "explorer.metrics": {"explorer.engine"},
-    "explorer.stored": {"explorer.delivery", "explorer.engine", "explorer.lab", "explorer.packing"},
+    "explorer.stored": {"explorer.delivery", "explorer.engine", "explorer.lab", "explorer.looks", "explorer.packing"},
     "explorer.readme": {"explorer", "models"},
     "explorer": set(),
     "benchmarks": {"explorer", "models"},
