@@ -22,7 +22,7 @@ from explorer.widgets import figure, remix, tune
 from explorer.widgets.card import card
 from explorer.widgets.newest import Newest
 from explorer.widgets.notes import notes
-from explorer.widgets.roll import roll
+from explorer.widgets.roll import roll, rollside
 from models.errors import InputError
 from models.music.records import EXAMPLES, STYLES, Explanation, Request, Step, melody, styles
 
@@ -54,11 +54,12 @@ def page(lab: Lab, engine: Engine) -> None:
     with gr.Column(elem_classes=["tfe-card-curve"]):
         curve = figure.figure()
     bar = tune.tune(drawn[0], texts=texts.TUNE, examples=views.examples(), styles=views.offered(), limits=views.LIMITS)
-    with gr.Row(elem_classes=["tfe-bench"]):
+    with gr.Row(elem_classes=["tfe-bench", "tfe-bench-music"]):
         with gr.Column(elem_classes=["tfe-bench-wide"]):
             mechanism = roll(drawn[1])
             notes(texts.NOTES, label=texts.NOTES_LABEL)
         with gr.Column(elem_classes=["tfe-bench-side"]):
+            rollside()
             knobs = remix.remix(drawn[2], names=texts.NAMES, heads=views.heads(), distances=views.distances(), limits=views.KNOBS)
             for standing in about.standings():
                 figure.figure(standing)

@@ -62,7 +62,6 @@ HOT: Final = _(
 )
 SHARPER: Final = _("sharper", "尖锐")
 FLATTER: Final = _("flatter", "平坦")
-LONG_LINK: Final = _("This motif is too long for a link; save the view as a file instead.", "这个动机太长，放不进链接；请把视图存为文件。")
 MALFORMED: Final = _(
     "The request does not have the form in which this page sends it: a style, a mode, a motif, a length, a seed, numbers, heads.",
     "请求的格式与本页发送的不同：应含风格、方式、动机、长度、种子、几个数与头。",

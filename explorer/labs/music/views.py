@@ -75,11 +75,8 @@ def first() -> Stored | None:
 
 
 def query(request: Request) -> str:
-    """The request part of the permalink; empty for a motif that no link carries."""
-    try:
-        return permalink.encode(request)
-    except permalink.LinkTooLong:
-        return ""
+    """The request part of the permalink; the longest motif that a model reads fits into it."""
+    return permalink.encode(request)
 
 
 def examples() -> list[Value]:
@@ -130,14 +127,13 @@ def growing(request: Request, steps: Sequence[Step]) -> tuple[Value, Value]:
 
 def result(seen: Explanation, request: Request, *, state: str, milliseconds: float, device: str, notice: Text | None = None) -> Value:
     """What the input bar draws of one finished run."""
-    address = query(request)
     return tune.done(
         change.spelled(request),
-        address,
+        query(request),
         state=state,
         milliseconds=milliseconds,
         device=device,
-        notice=joined(notice if address else texts.LONG_LINK, bent(request), texts.PIANO_LICENCE if request.style == "piano" else None),
+        notice=joined(notice, bent(request), texts.PIANO_LICENCE if request.style == "piano" else None),
     )
 
 
@@ -250,7 +246,7 @@ def steps() -> tuple[GuidedStep, ...]:
     goes_on = next(example for example in EXAMPLES if example.mode == "continue")
     shown: dict[str, tuple[str, Mapping[str, str]]] = {
         "language": ("", head),
-        "motifs": (query(goes_on), {"repeats": "1"}),
+        "motifs": (query(goes_on), {"motifs": "1"}),
         "motif": (query(EXAMPLES[1]), {"model": "jsb_transformer"}),
         "distance": (query(replace(start, farthest=0)), note),
         "skew": ("", {**note, "skew": "open"}),
