@@ -1,8 +1,8 @@
 """Piano rolls side by side, and what each note looked back to when it was made: what the roll widget draws, as JSON.
 
-The input of a model is shifted by one: where event i is made, the key at place j carries event j − 1, and the key at 0 what stands before the
-first. So the weights of a note are those of the row of the event that begins it, and the weight at place j belongs to the note that event
-j − 1 begins, holds or ends. What belongs to no note (time shifts, velocities, silences, the start) is told apart.
+The input of a model is shifted by one: where event i is made, the key at place j carries event j − 1, and the key at 0 what stands before
+the first. So the weights of a note are those of the row of the event that begins it, and the weight at place j belongs to the note that
+event j − 1 begins, holds or ends. What belongs to no note (time shifts, velocities, silences, the start) is told apart.
 """
 
 from __future__ import annotations
@@ -119,12 +119,14 @@ def value(
     query: str,
     state: str,
     pick: Mapping[str, object] | None = None,
+    licence: Text | None = None,
 ) -> Value:
     """A finished run.
 
     made: by each model, in the order they stand. named, kept: by their names. rows: `models.music.weights.look`. style: "chorale" or
     "piano". grid: milliseconds of a step. request: its fields; of them `silenced` is drawn. query: its permalink. state: "stored",
-    "live" or "stale". pick: what is locked on arrival, from `telling`; left out, it is looked for.
+    "live" or "stale". pick: what is locked on arrival, from `telling`; left out, it is looked for. licence: what binds whoever takes
+    this music along, a sentence that stands by the rolls and in what leaves the page.
     """
     picked = telling(made, rows, style) if pick is None else pick
     return {
@@ -137,6 +139,7 @@ def value(
         "models": [_drawn(one, style, named[one.variant], kept.get(one.variant, Kept()), rows) for one in made],
         "repeats": {one.variant: _pairs(kept.get(one.variant, Kept()), one.notes) for one in made},
         "pick": None if picked is None else dict(picked),
+        "licence": None if licence is None else dict(licence),
     }
 
 
@@ -176,6 +179,7 @@ def _told(made: Made | Growing, style: str, named: Named) -> Value:
         "given_notes": pack(np.asarray(made.given[made.at], np.bool_)),
         "until": given_until(made, style),
         "events": len(made.events),
+        "steps": made.steps,
         "of": len(made.events),
         "sound": None,
         "heads": None,
@@ -242,7 +246,7 @@ def by_note(weights: Array, owner: Whole, notes: int) -> Array:
 def watch(made: Made, rows: Rows, most: int = WATCHED) -> tuple[Array, Array, list[int]]:
     """All heads at a glance, from at most `most` queries, evenly spread over the run.
 
-    (layer · head, SIDE, SIDE) in [0, 1]: of bands of queries, the mean weight that goes to bands of keys, all heads from the first layer on.
+    (layer · head, SIDE, SIDE) in [0, 1]: of bands of queries, the mean weight that goes to bands of keys, heads of the first layer first.
     (layer · head, distance) mean weight of a key so far back, of FARTHEST distances at most; a distance of 0 is the event just before.
     [queries that were watched, queries in all].
     """

@@ -34,9 +34,11 @@ def done(
     about: Mapping[str, Text],
     state: str,
     pick: Mapping[str, object] | None = None,
+    licence: Text | None = None,
 ) -> Value:
     """What the roll draws of a finished run. names, about: of each variant; a few words. state: "stored" or "live". query: its permalink.
-    pick: {"model", "head" ("3.4", from 1), "note"}, locked on arrival; left out, a telling one is looked for.
+    pick: {"model", "head" ("3.4", from 1), "note"}, locked on arrival; left out, a telling one is looked for. licence: a sentence that
+    stands by the rolls and in what leaves the page.
 
     It takes some tenths of a second, most of it for the small pictures of all heads: not in the thread that serves pages.
     """
@@ -51,6 +53,7 @@ def done(
         query=query,
         state=state,
         pick=pick,
+        licence=licence,
     )
 
 
@@ -72,9 +75,7 @@ def growing(request: Request, steps: Sequence[Step], query: str, *, names: Mappi
         notes, at, lasts = notes_of_events(request.style, _whole_sixteenths(request.style, values))
         nats = np.concatenate([step.nats for step in own])
         grown.append(Growing(variant, values, given, nats, notes.astype(np.int32), at.astype(np.int32), lasts, whole))
-    return roll.growing(
-        grown, _named(names, about), style=request.style, grid=GRID[request.style], request=asdict(request), query=query
-    )
+    return roll.growing(grown, _named(names, about), style=request.style, grid=GRID[request.style], request=asdict(request), query=query)
 
 
 def _whole_sixteenths(style: str, values: NDArray[np.int16]) -> NDArray[np.int64]:
