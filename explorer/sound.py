@@ -32,6 +32,7 @@ TAIL = 1.0  # seconds in which the last notes fade
 LONGEST = 20 * 60  # seconds of notes that are played at most
 SUNG = 80  # MIDI velocity of a chorale's voices
 PEAK = 0.9  # the loudest sample, of all that there is room for
+SILENT = 8  # what FluidSynth rounds silence to, at most
 SCORES = 16 << 20  # bytes of notes that are kept
 RENDERED = 64 << 20  # bytes of sound that are kept
 AT_ONCE, WAITING = 2, 32  # sounds that are made at the same time, and those that may wait for it
@@ -197,7 +198,7 @@ def wav(score: Score) -> bytes:
     count = round(score.seconds * RATE)
     samples = _played(score, count) if available() == "piano" else _sines(score, count)
     loudest = max(int(samples.max(initial=0)), -int(samples.min(initial=0)))
-    if loudest:
+    if loudest > SILENT:
         for begin in range(0, count, BLOCK):
             part = samples[begin : begin + BLOCK]
             np.copyto(part, np.rint(part * np.float32(PEAK * 32_767 / loudest)), casting="unsafe")
