@@ -40,7 +40,7 @@ from models.music.records import (
 from models.music.shipped import Network, Shipped
 
 T = TypeVar("T")
-SMALL = {"d_model": 24, "d_ff": 32, "n_heads": 3, "n_layers": 2}
+SMALL: dict[str, Any] = {"d_model": 24, "d_ff": 32, "n_heads": 3, "n_layers": 2}
 TUNE = Request(motif=melody((72, 0, 71, 67), 2))
 PLAYED = Request("piano", "continue", motif(SCALE[:4]), 24)
 
@@ -219,8 +219,10 @@ def test_notes_arrive_while_they_are_made() -> None:
 
 
 def test_what_is_made_by_piano_models_says_its_licence() -> None:
-    assert "CC BY-NC-SA 4.0" in everything(wish(PLAYED))["tune"][-1]["notice"]["en"]
-    assert everything(wish())["tune"][-1]["notice"] is None
+    told, free = everything(wish(PLAYED)), everything(wish())
+    assert "CC BY-NC-SA 4.0" in told["tune"][-1]["notice"]["en"]
+    assert "CC BY-NC-SA 4.0" in told["roll"][-1]["licence"]["zh"], "for the files"
+    assert free["tune"][-1]["notice"] is None and "licence" not in free["roll"][-1]
 
 
 @pytest.mark.parametrize(
@@ -336,7 +338,7 @@ def test_every_seed_is_listed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_seeds_are_read_from_their_own_checkpoints(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.undo()
-    monkeypatch.setattr(about.about, "ASSETS", tmp_path)
+    monkeypatch.setattr("explorer.labs.about.ASSETS", tmp_path)
     assert about.seeds("jsb_relative") == {}
     for seed, name, split in ((1, "jsb_relative", "valid"), (2, "jsb_relative-seed2", "valid"), (3, "jsb_relative-seed3", "test")):
         folder = tmp_path / "music" / name

@@ -28,13 +28,18 @@ SPOKEN: Final = _(
 
 TUNE: Final[Mapping[str, Text]] = MappingProxyType({"region": _("What the models play on from", "从什么音乐接着写")})
 STYLES: Final[Mapping[str, Text]] = MappingProxyType({"chorale": _("Chorale", "众赞歌"), "piano": _("Piano", "钢琴")})
-VOM_HIMMEL_HOCH: Final = _("Vom Himmel hoch, harmonised", "《我从高天而来》，配和声")
-ODE_TO_JOY: Final = _("Ode to Joy, harmonised", "《欢乐颂》，配和声")
-JASMINE: Final = _("Mo Li Hua, harmonised", "《茉莉花》，配和声")
-EIN_FESTE_BURG: Final = _("Ein feste Burg, continued", "《上主是我坚固保障》，续写")
-PRELUDE: Final = _("Prelude in C, continued", "《C 大调前奏曲》，续写")
-ELISE: Final = _("Für Elise, continued", "《致爱丽丝》，续写")
-EXAMPLES: Final[tuple[Text, ...]] = (VOM_HIMMEL_HOCH, ODE_TO_JOY, JASMINE, EIN_FESTE_BURG, PRELUDE, ELISE)
+# Our motifs: what each is, and the word or two on its button.
+EXAMPLES: Final[tuple[tuple[Text, Text], ...]] = (
+    (_("Vom Himmel hoch, a tune of 1539, harmonised", "《我从高天而来》，1539 年的旋律，配和声"), _("Vom Himmel hoch", "我从高天来")),
+    (_("Ode to Joy, Beethoven, harmonised", "《欢乐颂》，贝多芬，配和声"), _("Ode to Joy", "欢乐颂")),
+    (_("Mo Li Hua (Jasmine Flower), harmonised", "《茉莉花》，配和声"), _("Mo Li Hua", "茉莉花")),
+    (
+        _("Ein feste Burg, two lines of Bach’s four voices, continued", "《上主是我坚固保障》，巴赫四声部的两行，续写"),
+        _("Ein feste Burg", "坚固保障"),
+    ),
+    (_("Prelude in C, four bars of Bach, continued", "《C 大调前奏曲》，巴赫的四小节，续写"), _("Prelude in C", "C 大调前奏曲")),
+    (_("Für Elise, Beethoven, its opening continued", "《致爱丽丝》，贝多芬，从开头续写"), _("Für Elise", "致爱丽丝")),
+)
 
 # The models, by variant: what each is called, and what sets it apart.
 NAMES: Final[Mapping[str, Text]] = MappingProxyType(

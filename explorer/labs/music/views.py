@@ -82,8 +82,8 @@ def query(request: Request) -> str:
 def examples() -> list[Value]:
     """What the input bar offers to begin with: of the styles whose models are there."""
     return [
-        {**change.spelled(request), "query": query(request), "title": dict(title)}
-        for request, title in zip((*CHORALES, *PIANO), texts.EXAMPLES, strict=True)
+        {**change.spelled(request), "query": query(request), "title": dict(title), "short": dict(short)}
+        for request, (title, short) in zip((*CHORALES, *PIANO), texts.EXAMPLES, strict=True)
         if request in EXAMPLES
     ]
 
@@ -119,7 +119,7 @@ def distances() -> dict[str, int]:
 def growing(request: Request, steps: Sequence[Step]) -> tuple[Value, Value]:
     """What the input bar and the rolls draw while music is made. steps: all so far, of all models."""
     address = query(request)
-    grown: dict[str, Any] = rolls.growing(request, steps, address, names=texts.NAMES, about=texts.ABOUT)
+    grown: Any = rolls.growing(request, steps, address, names=texts.NAMES, about=texts.ABOUT)
     whole = max((int(model["of"]) for model in grown["models"]), default=0)
     of = whole * max(len(models(request.style)), len(grown["models"]))
     return tune.running(change.spelled(request), address, sum(len(step.events) for step in steps), of), grown
@@ -160,6 +160,8 @@ def finished(
     """
     bar = result(seen, request, state=state, milliseconds=milliseconds, device=device, notice=notice)
     drawn = rolls.done(seen, request, query(request), names=texts.NAMES, about=texts.ABOUT, state=state)
+    if request.style == "piano":
+        drawn["licence"] = dict(texts.PIANO_LICENCE)  # of whatever is taken along
     return bar, drawn, remix.idle(change.spelled(request), [made.variant for made in seen.made], _pick(drawn))
 
 
