@@ -20,12 +20,8 @@ const TEXT = {
   direct: { en: "direct formula", zh: "直接公式" },
   skew: { en: "skewing", zh: "倾斜变换" },
   ours: { en: "here, in blocks", zh: "本程序，分块" },
-  pairs: { en: "R, an embedding for every pair", zh: "R，每对位置一个嵌入" },
-  table: { en: "E_r, an embedding for every distance", zh: "E_r，每个距离一个嵌入" },
-  product: { en: "and Q E_rᵀ, which turns into S_rel", zh: "加上变成 S_rel 的 Q E_rᵀ" },
-  block: { en: "and Q E_rᵀ of {n} queries at a time", zh: "加上每次 {n} 个查询的 Q E_rᵀ" },
   counted: { en: "the embeddings alone, as the paper counts", zh: "只算嵌入，如论文所算" },
-  with: { en: "with Q E_rᵀ", zh: "连同 Q E_rᵀ" },
+  with: { en: "with Q Eᵣᵀ", zh: "连同 Q Eᵣᵀ" },
   measured: { en: "measured: peak of a whole pass at the paper’s sizes", zh: "实测：论文大小下整个前向过程的峰值" },
   way: { en: "way", zh: "方法" },
   formula: { en: "bytes", zh: "字节公式" },
@@ -35,8 +31,8 @@ const TEXT = {
   time: { en: "time, measured", zh: "实测时间" },
   ms: { en: "{n} ms", zh: "{n} 毫秒" },
   say: {
-    en: "At L = {length} and D = {width} the direct formula’s R takes {direct} in each layer. Skewing needs only E_r, {table}: {times} times less, once for every position. Twice the length makes R four times as large and E_r twice.",
-    zh: "当 L = {length}、D = {width} 时，直接公式的 R 在每层占 {direct}。倾斜变换只需要 E_r，占 {table}，只有 {times} 分之一，即 L 分之一。长度加倍，R 变成四倍，E_r 变成两倍。",
+    en: "At L = {length} and D = {width} the direct formula’s R takes {direct} in each layer. Skewing needs only Eᵣ, {table}: {times} times less, once for every position. Twice the length makes R four times as large and Eᵣ twice.",
+    zh: "当 L = {length}、D = {width} 时，直接公式的 R 在每层占 {direct}。倾斜变换只需要 Eᵣ，占 {table}，只有 {times} 分之一，即 L 分之一。长度加倍，R 变成四倍，Eᵣ 变成两倍。",
   },
   stored: {
     en: " Stored from a measurement ({device}, {threads} threads): attention’s whole forward pass peaks at {direct}, {skew} and {ours}, its result included.",
@@ -152,7 +148,7 @@ export function mount(root, props, emit, watch) {
     for (let power = Math.log10(LEAST); power <= Math.log10(MOST); power += 1) {
       const x = at(10 ** power);
       nodes.push(svg("line", { x1: x, x2: x, y1: 0, y2: foot, stroke: "var(--line)", "stroke-width": 1 }));
-      if (power % every === 0) nodes.push(text(x, foot + 1.4 * small, bytes(10 ** power), { fill: "ink3", anchor: "middle" }));
+      if (power % every === 0) nodes.push(text(x, foot + 1.4 * small, bytes(10 ** power).replace(/\.0+/, ""), { fill: "ink3", anchor: "middle" }));
     }
     WAYS.forEach((way, row) => {
       const y = row * high + high * 0.58;

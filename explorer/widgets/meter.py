@@ -59,8 +59,8 @@ def memory(measured: Measured | None) -> Value:
 def needed(length: int, width: int, heads: int) -> dict[str, dict[str, int]]:
     """Bytes of what only the relative term makes, part by part, for each way; the browser computes the same (lib/memorysizes.js).
 
-    direct: R, the embedding of every pair's distance, (L, L, D). skew: E_r, (L, D), and Q E_rᵀ, (heads, L, L), which becomes S_rel. ours: E_r
-    and Q E_rᵀ of the block of queries and the heads that are worked on.
+    direct: R, the embedding of every pair's distance, (L, L, D). skew: E_r, (L, D), and Q E_rᵀ, (heads, L, L), which becomes S_rel.
+    ours: E_r, and Q E_rᵀ of the block of queries and the heads that are worked on.
     """
     together = max(1, min(heads, TOGETHER // (min(BLOCK, length) * length)))
     return {

@@ -14,7 +14,7 @@ const TEXT = {
   changes: { en: "What may be changed", zh: "可以改变什么" },
   relative: { en: "relative positions off", zh: "关掉相对位置" },
   farthest: { en: "distance at most", zh: "距离不超过" },
-  semitones: { en: "motif moved", zh: "动机移调" },
+  semitones: { en: "motif, semitones", zh: "动机移调，半音" },
   stretch: { en: "motif’s times", zh: "动机时间" },
   trained: { en: "as trained", zh: "同训练时" },
   cells: { en: "{n} cells", zh: "{n} 格" },

@@ -17,8 +17,8 @@ const TITLE = { en: "How does “query by distance” become “query by key”?
 const TEXT = {
   steps: { en: "Steps of skewing", zh: "倾斜变换的步骤" },
   follows: {
-    en: "Real numbers: layer {layer}, head {head} of the {model}, {n} queries from event {first} of {of} on. Distances are counted in events; E_r has {distances} of them.",
-    zh: "真实的数：{model}第 {layer} 层第 {head} 头，从第 {first} 个事件（共 {of} 个）起的 {n} 个查询。距离以事件为单位；E_r 有 {distances} 种距离。",
+    en: "Real numbers: layer {layer}, head {head} of the {model}, {n} queries from event {first} of {of} on. Distances are counted in events; Eᵣ has {distances} of them.",
+    zh: "真实的数：{model}第 {layer} 层第 {head} 头，从第 {first} 个事件（共 {of} 个）起的 {n} 个查询。距离以事件为单位；Eᵣ 有 {distances} 种距离。",
   },
   other: { en: " The {other} in view has no relative term.", zh: "当前所看的{other}没有相对位置项。" },
   queries: { en: "queries", zh: "查询数" },
@@ -29,7 +29,7 @@ const TEXT = {
   limits: { en: "from {low} to {high}", zh: "从 {low} 到 {high}" },
   hint: { en: "point at a number to follow it, click to keep it · ← → step · ↑ ↓ head", zh: "指向一个数，在各步中跟随它，点击锁定 · ← → 换步骤 · ↑ ↓ 换头" },
   figure: { en: "{title} Left and right go through the steps, up and down through heads.", zh: "{title}左右键换步骤，上下键换头。" },
-  caption: { en: "S_rel after skewing, and by the direct formula", zh: "倾斜变换后的 S_rel，以及直接按公式计算的值" },
+  caption: { en: "Sᵣₑₗ after skewing, and by the direct formula", zh: "倾斜变换后的 Sᵣₑₗ，以及直接按公式计算的值" },
 };
 const QUESTIONS = {
   all: { label: { en: "whole", zh: "全部" }, question: { en: "How does the relative term come to stand where the scores stand?", zh: "相对位置项怎样来到分数所在的位置？" } },
@@ -193,7 +193,9 @@ export function mount(root, props, emit, watch) {
       j,
     };
     const say = what === "term" ? SAY.term : what === "pad" ? (where.sliced ? SAY.pad : SAY.padCut) : where.sliced ? SAY.garbage : SAY.cut;
-    return [...parts(say, filled), ...parts(EQUAL, { all: length * length, n: (length * (length + 1)) / 2, most: tiny(value.difference) })];
+    const list = parts(say, filled).filter((part) => part.text !== "");
+    list[0] = { ...list[0], text: list[0].text[0].toUpperCase() + list[0].text.slice(1) };
+    return [...list, ...parts(EQUAL, { all: length * length, n: (length * (length + 1)) / 2, most: tiny(value.difference) })];
   }
 
   const colours = () => {

@@ -19,14 +19,15 @@ const TEXT = {
 export const SYMBOLS = { product: "Q Eᵣᵀ", padded: "pad", reshaped: "reshape", sliced: "slice = Sᵣₑₗ", masked: "Sᵣₑₗ", direct: "qᵢ · Eᵣ[i − j]" };
 const FONT = '"Inter", system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "PingFang SC", "Microsoft YaHei", "Noto Sans CJK SC", sans-serif';
 
-/** Rows of boards for each step of the panel, and the sign between neighbours. */
+/** The boards of each step of the panel, one becoming the next. */
 export const STEPS = {
-  all: { rows: [["product", "padded", "reshaped", "sliced"], ["masked", "direct"]] },
-  pad: { rows: [["product", "padded"]] },
-  reshape: { rows: [["padded", "reshaped"]] },
-  slice: { rows: [["reshaped", "sliced"]] },
-  mask: { rows: [["sliced", "masked"], ["masked", "direct"]] },
+  all: ["product", "padded", "reshaped", "sliced", "masked", "direct"],
+  pad: ["product", "padded"],
+  reshape: ["padded", "reshaped"],
+  slice: ["reshaped", "sliced"],
+  mask: ["sliced", "masked", "direct"],
 };
+const ACROSS = 4; // boards in a row at most
 
 /** 1.234 -> "1.23", with a real minus sign and no minus before a zero. */
 export const number = (value, digits = 2) => value.toFixed(digits).replace(/^-(?=[0.]*$)/, "").replace("-", "−");
@@ -79,16 +80,17 @@ export function drawn({ width, big, step, length, values, colour, followed }) {
   };
   const marks = followed === null ? {} : places(followed, length);
 
-  /** Boards side by side, as many to a row as leave their cells wide enough. */
-  const folded = (row) => {
-    const least = big ? 16 : 14;
-    const fits = (count) => (width - count * left - (count - 1) * between) / (count * (length + 1)) >= least;
-    const count = [row.length, 2, 1].find((one) => one <= row.length && (one === 1 || fits(one)));
-    return Array.from({ length: Math.ceil(row.length / count) }, (_, i) => row.slice(i * count, (i + 1) * count));
-  };
-  const rows = STEPS[step].rows.flatMap(folded);
+  // Boards side by side, as many to a row as leave their cells wide enough; a row that goes on begins with its sign.
+  const boards = STEPS[step];
+  const least = big || boards.length > ACROSS ? 1.15 * small : 2.25 * small;
   const columns = (row) => row.reduce((sum, board) => sum + shape(board, length)[1], 0);
-  const room = Math.min(...rows.map((row) => (width - row.length * left - (row.length - 1) * between) / columns(row)));
+  const roomOf = (count) => {
+    const split = Array.from({ length: Math.ceil(boards.length / count) }, (_, i) => boards.slice(i * count, (i + 1) * count));
+    const signs = (row, i) => row.length - 1 + Number(i > 0 && count > 1);
+    return { split, room: Math.min(...split.map((row, i) => (width - row.length * left - signs(row, i) * between) / columns(row))) };
+  };
+  const counts = [ACROSS, 3, 2].filter((count) => count <= boards.length && !(count === 3 && boards.length > ACROSS));
+  const { split: rows, room } = counts.map(roomOf).find((one) => one.room >= least) ?? roomOf(1);
   const cell = Math.min(room, big ? 64 : 44);
   const tall = Math.min(cell, big ? 40 : 26);
   const digits = cell >= small * 3.2 ? 2 : cell >= small * 2.25 ? 1 : -1;
@@ -146,14 +148,14 @@ export function drawn({ width, big, step, length, values, colour, followed }) {
   let y = 0;
   let wide = 0;
   rows.forEach((row, number_) => {
-    let x = 0;
+    const goesOn = number_ > 0 && rows[0].length > 1;
+    let x = goesOn ? between : 0;
     let end = y;
-    let arrow = null;
     row.forEach((name, at) => {
+      const before = x - between / 2;
       x += left;
-      if (at) nodes.push(text(x - left - between / 2, arrow, name === "direct" ? "=" : "→", { fill: "ink", bold: true, size: small * 1.5 }));
       const made = board(name, x, y);
-      arrow = made.middle;
+      if (at || goesOn) nodes.push(text(before, made.middle, name === "direct" ? "=" : "→", { fill: "ink", bold: true, size: small * 1.5 }));
       end = Math.max(end, made.end);
       x += shape(name, length)[1] * cell;
       wide = Math.max(wide, x);
