@@ -236,10 +236,13 @@ def owners(made: Made, style: str) -> Whole:
 
 def by_note(weights: Array, owner: Whole, notes: int) -> Array:
     """(row, note) what goes to each note of weights (row, event): the key at place j carries event j − 1."""
-    onto = np.zeros((len(owner), notes), np.float32)
     places = np.flatnonzero(owner[:-1] >= 0)
-    onto[places + 1, owner[places]] = 1
-    found: Array = weights @ onto
+    places = places[np.argsort(owner[places], kind="stable")]
+    found: Array = np.zeros((len(weights), notes), np.float32)
+    if len(places):
+        own = owner[places]
+        first = np.flatnonzero(np.diff(own, prepend=-1))
+        found[:, own[first]] = np.add.reduceat(weights[:, places + 1], first, axis=1)
     return found
 
 
@@ -252,21 +255,18 @@ def watch(made: Made, rows: Rows, most: int = WATCHED) -> tuple[Array, Array, li
     """
     layers, heads, length, _ = made.queries.shape
     chosen = np.unique(np.linspace(0, length - 1, min(most, length)).round().astype(np.int64))
-    band = chosen * SIDE // length
-    columns = np.arange(length) * SIDE // length
-    into = np.zeros((length, SIDE), np.float32)
-    into[np.arange(length), columns] = 1
+    bands, first, sizes = np.unique(chosen * SIDE // length, return_index=True, return_counts=True)
+    columns, left = np.unique(np.arange(length) * SIDE // length, return_index=True)
     far = min(FARTHEST, length)
-    distance = np.clip(chosen[:, None] - np.arange(far), -1, None)
+    distance = chosen[:, None] - np.arange(far)
     there = distance >= 0
     counts = np.maximum(there.sum(0), 1)
     thumbs = np.zeros((layers * heads, SIDE, SIDE), np.float32)
     mean = np.zeros((layers * heads, far), np.float32)
-    per_band = np.maximum(np.bincount(band, minlength=SIDE), 1)
     for number in range(layers * heads):
         weights = rows(made, number // heads, number % heads, chosen.tolist())
-        np.add.at(thumbs[number], band, weights @ into)
-        thumbs[number] /= per_band[:, None]
+        sums = np.add.reduceat(np.add.reduceat(weights, left, axis=1), first, axis=0)
+        thumbs[number][np.ix_(bands, columns)] = sums / sizes[:, None]
         mean[number] = np.where(there, np.take_along_axis(weights, np.maximum(distance, 0), 1), 0).sum(0) / counts
     return thumbs, mean, [len(chosen), length]
 

@@ -30,10 +30,10 @@ export function mount(root, props, emit, watch) {
   const title = el("h2", { class: "tfe-title" });
   const legend = el("p", { class: "tfe-legend tfe-roll-legend" });
   const layers = { ground: svg("g"), over: svg("g"), veil: svg("g"), cursor: svg("line", { class: "tfe-roll-cursor", stroke: "var(--ink)", "stroke-width": 2, visibility: "hidden" }) };
-  const picture = svg("svg", { class: "tfe-roll-picture", "aria-hidden": "true" }, layers.ground, layers.over, layers.veil, layers.cursor);
+  const picture = svg("svg", { class: "tfe-roll-picture", "aria-hidden": "true" }, layers.ground, layers.veil, layers.over, layers.cursor);
   const board = el("div", { class: "tfe-roll-board", tabindex: "0", role: "application" }, picture);
   const words = el("p", { class: "tfe-words", "aria-live": "polite", id: "tfe-roll-words" });
-  const note = el("p", { class: "tfe-note tfe-roll-note tfe-controls" });
+  const note = el("p", { class: "tfe-note tfe-roll-note" });
   const press = (name, act) => el("button", { type: "button", class: "tfe-roll-press", onclick: act }, icon(ICONS[name]));
   const [start, play] = [press("start", () => sound.seek(0)), press("play", () => sound.toggle())];
   play.classList.add("is-play");
@@ -43,11 +43,12 @@ export function mount(root, props, emit, watch) {
   const source = segmented({ options: [], value: "", label: "", onPick: (key) => set({ model: key, note: null, head: null }) });
   const heard = el("span", { class: "tfe-roll-heard tfe-label" });
   const motifs = el("button", { type: "button", class: "tfe-chip tfe-roll-motifs", onclick: () => set({ motifs: now.motifs ? null : 1 }) });
+  const under = el("div", { class: "tfe-roll-under tfe-controls" }, note, motifs);
   const error = el("p", { class: "tfe-error tfe-roll-error tfe-controls", role: "alert", hidden: true });
-  const transport = el("div", { class: "tfe-roll-transport tfe-controls" }, start, play, time, seek, where, source.node, heard, motifs);
+  const transport = el("div", { class: "tfe-roll-transport tfe-controls" }, start, play, time, seek, where, source.node, heard);
   const take = el("div", { class: "tfe-roll-take tfe-controls" });
   const sheet = el("div", { class: "tfe-roll-table tfe-scroll tfe-controls", tabindex: "0", role: "region", hidden: true });
-  const body = el("div", { class: "tfe-roll-body" }, board, words, note, transport, error, take, sheet);
+  const body = el("div", { class: "tfe-roll-body" }, board, words, under, transport, error, take, sheet);
   const empty = el("p", { class: "tfe-empty", hidden: true });
   const head = el("div", { class: "tfe-roll-head" }, title, legend);
   const panel = el("section", { class: "tfe-panel tfe-roll-panel" }, head, empty, body);
@@ -314,6 +315,7 @@ export function mount(root, props, emit, watch) {
 
   function transported() {
     const on = sound.playing;
+    if (on) error.hidden = true;
     put(root, "data-playing", String(on));
     play.disabled = start.disabled = seek.disabled = !sound.total;
     if (play.dataset.icon !== String(on)) {

@@ -21,7 +21,7 @@ NAMES = {
     "transformer": {"en": "Transformer", "zh": "Transformer"},
     "lstm": {"en": "Performance RNN", "zh": "Performance RNN"},
 }
-SOPRANO = (72, 71, 69, 71, 67, 69, 71, 72)
+SOPRANO = (72, 71, 69, 71, 67, 69, 71, 72, 74, 73, 71, 73, 69, 71)  # its first five notes come back a tone higher
 LAYERS, HEADS, WIDTH = 2, 3, 8
 FAR = 64  # events back that head 2·2 looks: four beats
 
@@ -44,7 +44,7 @@ def made(variant: str, style: str, values: NDArray[np.int64], given: NDArray[np.
 
 @cache
 def chorale() -> tuple[Explanation, Request]:
-    """A melody of two bars with three voices of thirds and sixths below it, by two models."""
+    """A melody of three bars and a half with three voices that go along below it, by two models."""
     request = Request(motif=melody(SOPRANO), length=1)
     soprano = read_motif(request)
     found = []

@@ -12,7 +12,7 @@ export function place(scene) {
   const { run, chosen, room, narrow, big } = scene;
   const chorale = run.style === "chorale";
   const font = big ? 20 : 12;
-  const [left, right] = big ? [64, chorale ? 30 : 10] : [narrow ? 34 : 44, chorale ? 18 : 8];
+  const [left, right] = big ? [96, chorale ? 30 : 10] : [narrow ? 40 : 52, chorale ? 18 : 8];
   const title = big ? 36 : 24;
   const gap = big ? 14 : 8;
   const arched = run.models[chosen].heads !== null || run.state === "running";
@@ -33,7 +33,7 @@ export function place(scene) {
     const y0 = y + title + above;
     const y1 = y0 + (i === chosen ? tall : low);
     const row = (y1 - y0) / (top - bottom + 1);
-    const roll = { title: y + title - (big ? 12 : 8), y0, y1, row, thick: Math.max(2.5, Math.min(big ? 12 : 7, row * 0.82)), above, y: (pitch) => y1 - (pitch - bottom + 0.5) * row };
+    const roll = { title: y + title - (big ? 12 : 8), y0, y1, row, thick: Math.max(big ? 4 : 2.5, Math.min(big ? 12 : 7, row * 0.82)), above, y: (pitch) => y1 - (pitch - bottom + 0.5) * row };
     y = y1 + gap;
     return roll;
   });
@@ -97,8 +97,8 @@ export function ground(scene, at) {
         out.push(text(x, above + at.font * 0.35, LETTERS[voice], { "font-weight": 650, fill: "var(--ink2)" }));
       });
   });
-  out.push(text(narrow ? 0 : at.left - 6, at.axis, t(run.style === "piano" ? TEXT.seconds : TEXT.bar), narrow ? {} : { "text-anchor": "end" }));
-  for (const { n, step, name } of marks) if (name && at.x(step) < at.end - at.font / 2) out.push(text(at.x(step) + (n ? 0 : narrow ? 4 : 0), at.axis, run.style === "piano" ? n : n + 1, { "text-anchor": n || !narrow ? "middle" : "start" }));
+  out.push(text(0, at.axis, t(run.style === "piano" ? TEXT.seconds : TEXT.bar)));
+  for (const { n, step, name } of marks) if (name && at.x(step) < at.end - at.font / 2) out.push(text(at.x(step), at.axis, run.style === "piano" ? n : n + 1, { "text-anchor": n ? "middle" : "start" }));
   return out;
 }
 
@@ -122,7 +122,7 @@ function arcs(at, i, model, note, look, kind, labels) {
     const reach = roll.y0 - roll.above * (0.22 + 0.7 * Math.sqrt(Math.min(1, Math.abs(x - kx) / (at.end - at.left))));
     const top = (Math.min(y, ky) - reach) / 0.75;
     const peak = Math.min(y, ky) - top;
-    out.push(svg("path", { class: "arc", d: `M${x.toFixed(1)} ${y.toFixed(1)}C${x.toFixed(1)} ${peak.toFixed(1)} ${kx.toFixed(1)} ${peak.toFixed(1)} ${kx.toFixed(1)} ${ky.toFixed(1)}`, fill: "none", stroke: "var(--key)", "stroke-width": (1 + 4.5 * part) * (at.font / 12), "stroke-opacity": kind === "preview" ? 0.45 : 0.45 + 0.5 * part, "stroke-dasharray": kind === "preview" ? "4 3" : null }));
+    out.push(svg("path", { class: "arc", d: `M${x.toFixed(1)} ${y.toFixed(1)}C${x.toFixed(1)} ${peak.toFixed(1)} ${kx.toFixed(1)} ${peak.toFixed(1)} ${kx.toFixed(1)} ${ky.toFixed(1)}`, fill: "none", stroke: "var(--key)", "stroke-width": (1 + 5 * Math.min(1, 2 * w) ** 0.7) * (at.font / 12), "stroke-opacity": kind === "preview" ? 0.45 : 0.45 + 0.5 * part, "stroke-dasharray": kind === "preview" ? "4 3" : null }));
     if (kind === "locked") out.push(svg("path", { d: noteLine(at, i, model, key), stroke: "var(--key)", "stroke-width": roll.thick + 1, "stroke-opacity": 0.35 + 0.65 * part, fill: "none" }));
     if (labels && w >= LABELLED) printed.unshift({ x: kx, y: Math.max(ky - roll.thick / 2 - 4, roll.y0 - roll.above + at.font), w });
   }

@@ -16,11 +16,10 @@ export function player({ moved, changed, failed }) {
   function tick() {
     frame = 0;
     if (!playing) return;
-    place = address ? Math.max(place, audio.currentTime) : (performance.now() - begun) / 1000;
-    if (place >= total) {
-      place = total;
-      stop();
-    } else frame = requestAnimationFrame(tick);
+    place = Math.min(total, address ? Math.max(place, audio.currentTime) : (performance.now() - begun) / 1000);
+    // The last notes of a sound fade after the music is over; it says itself when it has ended.
+    if (place >= total && !address) stop();
+    else frame = requestAnimationFrame(tick);
     moved();
   }
 

@@ -35,7 +35,7 @@ export const TEXT = {
   far: { en: "How far back", zh: "往回看多远" },
   farBeats: { en: "beats, head {head}", zh: "拍，头 {head}" },
   farEvents: { en: "events, head {head}", zh: "事件，头 {head}" },
-  farMost: { en: "Head {head} listens hardest {back} back: mean weight {w}, over {n} of {of} events.", zh: "头 {head} 最注意往回 {back} 处：平均权重 {w}，取自 {of} 个事件中的 {n} 个。" },
+  farMost: { en: "Head {head} listens hardest {back} back: mean weight {w}, over {n} of {of} events.", zh: "头 {head} 最注意往回 {back}处：平均权重 {w}，取自 {of} 个事件中的 {n} 个。" },
   oneBack: { en: "1 event", zh: "1 个事件" },
   eventsBack: { en: "{n} events", zh: "{n} 个事件" },
   beatsBack: { en: "{n} beats", zh: "{n} 拍" },
