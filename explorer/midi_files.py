@@ -236,7 +236,11 @@ class _Found:
         # Frames of a film last as long as they last.
         tempo = sorted(self.tempo, key=lambda change: change[0]) if beats else []
         file = File(
-            *(column[order] for column in (onset, end, table[:, 2], table[:, 3], table[:, 4])),
+            onset=onset[order],
+            end=end[order],
+            pitch=table[order, 2],
+            velocity=table[order, 3],
+            part=table[order, 4],
             pedal=np.array(sorted(self.pedal, key=lambda change: change[0]), np.int64).reshape(-1, 3),
             quarter=quarter,
             beats=beats,
