@@ -13,9 +13,10 @@ import { tone } from "./lib/tone.js";
 
 const TEXT = {
   motif: { en: "motif", zh: "动机" },
+  ours: { en: "Example", zh: "示例" },
   play: { en: "Play it", zh: "自己弹" },
   file: { en: "My MIDI", zh: "我的 MIDI" },
-  example: { en: "Example {n}: {title}", zh: "示例 {n}：{title}" },
+  examples: { en: "Which example", zh: "哪个示例" },
   mode: { en: "make", zh: "生成" },
   continue: { en: "continue", zh: "续写" },
   harmonise: { en: "harmonise", zh: "配和声" },
@@ -121,7 +122,8 @@ export function mount(root, props, emit, watch) {
     const label = name(key);
     return { label, node: el(tag, { class: `tfe-tune-field is-${key}` }, label, control) };
   };
-  const motifPick = segmented({ options: [], value: now.source, label: "", onPick: pickMotif });
+  const motifPick = segmented({ options: [], value: "ours", label: "", onPick: pickMotif });
+  const examplePick = el("select", { class: "tfe-select", onchange: () => show(examples[examplePick.value]) });
   const modePick = segmented({ options: [], value: now.mode, label: "", onPick: (mode) => choose({ mode }) });
   const lengthPick = el("select", { class: "tfe-select", onchange: () => choose({ length: Number(lengthPick.value) }) });
   const heat = el("input", {
@@ -154,7 +156,7 @@ export function mount(root, props, emit, watch) {
     },
   });
   const fields = {
-    motif: field("motif", motifPick.node, "div"),
+    motif: field("motif", el("div", { class: "tfe-tune-motif" }, motifPick.node, examplePick), "div"),
     mode: field("mode", modePick.node, "div"),
     length: field("length", lengthPick),
     temperature: field("temperature", heat),
@@ -221,15 +223,14 @@ export function mount(root, props, emit, watch) {
   /** Notes of a motif that was written; none where it cannot be read, which the server will say. */
   function playedOf(text, style, mode) {
     const values = unspelled(text) ?? [];
-    return style === "piano" ? playedFrom(values) : playedCells(values, { voices: VOICES[mode], grid: limits.grid[style], lowest: limits.keys[style][0] });
+    return style === "piano" ? playedFrom(values) : playedCells(values, { voices: VOICES[mode], grid: limits.grid[style] });
   }
 
   /** The motif that notes make: {text, left}, left: how many of them are left out. */
   function written(notes, style, mode) {
     const most = limits.motif[style];
     if (style !== "piano") {
-      const [lowest, highest] = limits.keys[style];
-      const { cells, left } = cellsOf(notes, { voices: VOICES[mode], grid: limits.grid[style], lowest, highest, most: mode === "harmonise" ? most / 4 : most });
+      const { cells, left } = cellsOf(notes, { voices: VOICES[mode], grid: limits.grid[style], most: mode === "harmonise" ? most / 4 : most });
       return { text: spelled(cells), left };
     }
     const kept = notesOf(notes);
@@ -267,7 +268,7 @@ export function mount(root, props, emit, watch) {
   // ── asking ──
   /** The request as the controls stand; what was changed in the models stays changed for the next motif of the same style too. */
   function asked() {
-    const { query, title, short, ...shape } = examples.find((each) => each.style === now.style) ?? start;
+    const { query, title, ...shape } = examples.find((each) => each.style === now.style) ?? start;
     const last = value.request?.style === now.style ? value.request : {};
     return { ...shape, ...UNTOUCHED, ...last, style: now.style, mode: now.mode, motif: motif().text, length: now.length[now.style], seed: now.seed, temperature: now.temperature };
   }
@@ -295,7 +296,7 @@ export function mount(root, props, emit, watch) {
 
   function show(example) {
     refill(example);
-    const { query, title, short, ...wanted } = example;
+    const { query, title, ...wanted } = example;
     wish.begin(query || null, () => emit.run({ request: wanted }));
   }
 
@@ -313,9 +314,10 @@ export function mount(root, props, emit, watch) {
   });
 
   function pickMotif(source) {
-    if (!(source in examples)) choose({ source });
-    else if (pressed) show(examples[source]);
-    else refill(examples[source]);
+    if (source !== "ours") choose({ source });
+    else if (isOurs()) return;
+    else if (pressed) show(examples[examplePick.value]);
+    else refill(examples[examplePick.value]);
   }
 
   function choose(patch) {
@@ -489,15 +491,18 @@ export function mount(root, props, emit, watch) {
     const lists = JSON.stringify([document.documentElement.lang, now.style]);
     if (drawn !== lists) {
       drawn = lists;
-      const ours = examples.map((example, i) => ({ key: String(i), label: t(example.short ?? example.title) }));
-      motifPick.set({ label: t(TEXT.motif), options: [...ours, ...["play", "file"].map((key) => ({ key, label: t(TEXT[key]) }))] });
+      motifPick.set({ label: t(TEXT.motif), options: ["ours", "play", "file"].map((key) => ({ key, label: t(TEXT[key]) })) });
+      examplePick.setAttribute("aria-label", t(TEXT.examples));
       modePick.set({ label: t(TEXT.mode), options: modes.map((key) => ({ key, label: t(TEXT[key]) })) });
       stylePick.set({ label: t(TEXT.style), options: styles.map((style) => ({ key: style.key, label: t(style.name) })) });
-      [...motifPick.node.children].slice(0, examples.length).forEach((each, i) => {
-        each.title = t(TEXT.example, { n: i + 1, title: t(examples[i].title) });
-      });
     }
-    motifPick.set({ value: now.source });
+    motifPick.set({ value: isOurs() ? "ours" : now.source });
+    choices(
+      examplePick,
+      examples.map((example, i) => [i, t(example.title)]),
+      isOurs() ? now.source : examplePick.value || 0,
+    );
+    examplePick.hidden = !isOurs();
     modePick.set({ value: now.mode });
     stylePick.set({ value: now.style });
     fields.mode.node.hidden = modes.length < 2;

@@ -26,6 +26,7 @@ Text = Mapping[str, str]
 Value = dict[str, object]
 
 EVENTS = ("run", "open", "stop")
+BLACK = frozenset({1, 3, 6, 8, 10})  # pitches of an octave
 UPLOAD: Mapping[str, str] = MappingProxyType({"chorale": "/music/chorale", "piano": "/music/piano"})
 
 
@@ -34,7 +35,7 @@ class Limits:
     """What a music lab accepts, as the page says it. By style, "chorale" and "piano":
 
     motif: events or cells that may be given. made: that may be made. grid: milliseconds of a step. keys: the lowest and the highest MIDI
-    pitch of the keyboard, white keys both; for chorales those that the cells know.
+    pitch of the keyboard, white keys both.
     temperature: smallest, largest, and the step of its slider. seed: the largest. file: bytes of a visitor's MIDI file.
     """
 
@@ -59,11 +60,11 @@ def tune(
     """Place the input bar. Its events `run` ({request}), `open` ({query}) and `stop` ({}) reach handlers of the page.
 
     texts: region, what the bar is called for screen readers.
-    examples: requests, each with its "query" and its "title" {en, zh}, and where that is long a "short" one for the button.
+    examples: requests, each with its "query" and its "title" {en, zh}, whose result the server may hold ready.
     styles: those whose models are there, {"key", "name" {en, zh}, "modes": ["continue", "harmonise"], "models": how many continue};
     the last may be left out. Examples of other styles are not offered.
     upload: where a visitor's file is sent to be read, by style.
-    ValueError where no style is there, no example is left, or a style has no limits or no address.
+    ValueError where no style is there, no example is left, a style has no limits or no address, or a keyboard ends with a black key.
     """
     known = [str(style["key"]) for style in styles]
     offered = [dict(example) for example in examples if example["style"] in known]
@@ -72,6 +73,8 @@ def tune(
     for key in known:
         if any(key not in there for there in (limits.motif, limits.made, limits.grid, limits.keys, upload)):
             raise ValueError(f"the style {key} has no limits or no address to send its files to")
+        if BLACK.intersection(pitch % 12 for pitch in limits.keys[key]):
+            raise ValueError(f"the keyboard of {key} begins and ends with a white key, not with {limits.keys[key]}")
     return widget(
         "tune",
         value,

@@ -31,7 +31,7 @@ NEW = Callable[..., tuple[Page, Any]]
 HOSTILE = "<img src=x onerror=alert(1)>.mid"
 REFUSED, SLOW = 13, 99  # seeds that the trial page refuses, and that it takes its time over
 APART = 150  # milliseconds between keys: more than a sixteenth
-LIMITS = tune.Limits(motif=MAX_MOTIF, made=MAX_MADE, grid=GRID, keys={"chorale": (chorales.LOWEST, chorales.HIGHEST), "piano": (21, 108)})
+LIMITS = tune.Limits(motif=MAX_MOTIF, made=MAX_MADE, grid=GRID, keys={"chorale": (48, 81), "piano": (21, 108)})
 FOUR = np.array([[72, 67, 64, 48], [72, 67, 64, 48], [-1, 65, 62, 43], [71, -1, -1, -1]])  # sixteenths of S A T B
 EXAMPLES = (
     Request(motif=melody((72, 71, 0, 69, 71))),
@@ -115,6 +115,11 @@ def source(page: Page, name: str) -> None:
     page.locator(".is-motif").get_by_role("radio", name=name).click()
 
 
+def example(page: Page, name: str) -> None:
+    """Chooses one of our motifs."""
+    page.locator(".is-motif select").select_option(label=name)
+
+
 def style(page: Page, key: str) -> None:
     """What the visitor's own motif is taken for."""
     page.locator(f".tfe-tune-style [data-key={key}]").click()
@@ -164,7 +169,7 @@ def test_an_example_fills_the_controls_and_is_asked_for(page_watch: Page, site: 
     page = opened(page_watch, site)
     expect(badge(page)).to_have_text("stored")
     expect(page.locator(".tfe-tune-go")).to_have_text("Harmonise")
-    source(page, "Broken chords")
+    example(page, "Broken chords")
     assert asked(page, press=False) == told(EXAMPLES[2])
     expect(page.locator(".tfe-tune-go")).to_have_text("Continue three ways")
     expect(page.locator(".is-length select")).to_have_value("512")
@@ -184,7 +189,7 @@ def test_the_knobs_say_what_is_made(page_watch: Page, site: str) -> None:
 
 def test_the_soprano_of_four_voices_can_be_harmonised_anew(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site)
-    source(page, "Four voices")
+    example(page, "Four voices")
     asked(page, press=False)
     page.locator(".is-mode [data-key=harmonise]").click()
     expect(page.locator(".is-length")).to_be_hidden()
@@ -213,7 +218,10 @@ def test_letters_play_a_melody_that_is_heard_seen_and_asked_for(page_watch: Page
     page.add_init_script("""
         window.heard = [];
         const start = OscillatorNode.prototype.start;
-        OscillatorNode.prototype.start = function (...when) { window.heard.push(Math.round(this.frequency.value)); return start.apply(this, when); };
+        OscillatorNode.prototype.start = function (...when) {
+            window.heard.push(Math.round(this.frequency.value));
+            return start.apply(this, when);
+        };
     """)
     opened(page, site)
     source(page, "Play it")
@@ -255,7 +263,7 @@ def test_several_fingers_play_a_chord(new_page: NEW, site: str) -> None:
     opened(page, site)
     source(page, "Play it")
     style(page, "piano")
-    page.locator(".tfe-tune-keys").scroll_into_view_if_needed()
+    page.evaluate("document.querySelector('.tfe-tune-keys').scrollIntoView({ block: 'center' })")
     fingers = []
     for pitch in (48, 52, 55):
         box = page.locator(f".tfe-tune-key[data-pitch='{pitch}']").bounding_box()
@@ -277,11 +285,13 @@ def test_several_fingers_play_a_chord(new_page: NEW, site: str) -> None:
 def test_a_melody_says_what_of_a_chord_it_leaves_out(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site)
     source(page, "Play it")
-    for key in ("KeyZ", "KeyC", "KeyB"):
+    for key in ("KeyB", "KeyC", "KeyZ"):  # the highest first and last
         page.keyboard.down(key)
     page.wait_for_timeout(4 * APART)
-    for key in ("KeyB", "KeyC", "KeyZ"):
+    for key in ("KeyZ", "KeyC", "KeyB"):
         page.keyboard.up(key)
+    expect(page.locator(".tfe-tune-summary")).to_contain_text("3 notes, C4 to G4")
+    expect(page.locator(".tfe-tune-summary")).to_contain_text("2 left out: a melody has one note at a time")
     page.locator(".is-mode [data-key=continue]").click()
     expect(page.locator(".tfe-tune-summary")).not_to_contain_text("left out")
     page.evaluate("document.querySelector('.tfe-tune-keys').focus()")
@@ -402,8 +412,38 @@ def test_a_link_brings_the_motif_and_the_knobs_back(page_watch: Page, site: str)
     seed(page).fill("9")
     assert asked(page) == {**told(request), "seed": 9}
     style(page, "chorale")
-    assert tune_of(asked(page)) == [50, 57, 62], "what was changed in other models is left behind"
-    assert asked(page)["silenced"] == []
+    page.locator(".is-mode [data-key=harmonise]").click()
+    page.locator(".tfe-tune-go").click()
+    expect(page.locator("#asked textarea")).to_have_value(re.compile("harmonise"))
+    again = asked(page, press=False)
+    assert tune_of(again) == [50, 57, 62]
+    assert again["silenced"] == [], "what was changed in other models is left behind"
+
+
+def test_an_example_comes_back_from_the_piano_as_it_was(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site)
+    source(page, "Play it")
+    expect(page.locator(".is-motif select")).to_be_hidden()
+    seed(page).fill("5")
+    page.locator(".is-motif [aria-checked=true]").press("ArrowLeft")
+    expect(page.locator(".is-motif select")).to_be_visible()
+    expect(seed(page)).to_have_value("7")
+    expect(page.locator("#asked textarea")).to_have_value("")
+    assert asked(page) == told(EXAMPLES[0]), "arrows only choose"
+
+
+def test_the_bar_is_one_row_at_1280_pixels_in_both_languages(new_page: NEW, site: str) -> None:
+    for language, name in (("en", "Four voices"), ("zh", "四声部")):
+        page, _ = new_page()
+        opened(page, site, f"lang={language}")
+        example(page, name)
+        asked(page, press=False)
+        seed(page).fill(str(SLOW))
+        seed(page).press("Enter")
+        expect(badge(page)).to_contain_text("256")
+        bar = page.locator(".tfe-tune-bar").bounding_box()
+        assert bar is not None and bar["height"] < 56, language
+        seed(page).press("Escape")
 
 
 @pytest.mark.parametrize("number", range(4))
@@ -419,6 +459,7 @@ def test_notes_are_spelled_as_the_models_spell_them(page_watch: Page, site: str,
     }
     notes = events.notes_of(played["onset"], played["end"], played["pitch"], played["velocity"])
     expected = events.events_of(notes).tolist()
+    rows = [dict(zip(played, map(float, row), strict=True)) for row in zip(*played.values(), strict=True)]
     odd = generator.integers(0, events.EVENTS, 300)
     page = page_watch
     page.goto(site)
@@ -429,11 +470,7 @@ def test_notes_are_spelled_as_the_models_spell_them(page_watch: Page, site: str,
             return { events, spelled: music.spelled(events), read: music.unspelled(music.spelled(events)),
                      again: music.eventsOf(music.notesOf(music.playedFrom(events))), odd: music.playedFrom(odd) };
         }""",
-        [
-            base.asset("lib/noteevents.js"),
-            [dict(zip(played, map(float, row), strict=True)) for row in zip(*played.values(), strict=True)],
-            odd.tolist(),
-        ],
+        [base.asset("lib/noteevents.js"), rows, odd.tolist()],
     )
     assert made["events"] == expected == made["read"] == made["again"]
     assert made["spelled"] == spelled(expected)
@@ -449,7 +486,7 @@ def test_cells_of_chorales_come_back_as_they_were(page_watch: Page, site: str) -
     made = page_watch.evaluate(
         """async ([address, cells]) => {
             const music = await import(new URL(address, location.origin));
-            const how = { voices: 4, grid: 125, lowest: 36, highest: 81, most: 512 };
+            const how = { voices: 4, grid: 125, most: 512 };
             const far = [{ pitch: 100, onset: 0, end: 125 }, { pitch: 20, onset: 125, end: 250 }, { pitch: 60, onset: 125, end: 20000 }];
             return { again: music.cellsOf(music.playedCells(cells, how), how), far: music.cellsOf(far, { ...how, voices: 1, most: 128 }) };
         }""",
@@ -463,9 +500,8 @@ def test_cells_of_chorales_come_back_as_they_were(page_watch: Page, site: str) -
 def test_every_text_is_chinese_in_chinese(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site, "lang=zh")
     source(page, "自己弹")
-    found = page.evaluate(
-        "(box => { box.querySelector('.tfe-tune-board').remove(); return box.innerText; })(document.querySelector('.tfe-tune'))"
-    )
+    page.evaluate("document.querySelector('.tfe-tune-board').remove()")  # letters of keys and names of notes
+    found = page.locator(".tfe-tune").inner_text()
     latin = [word for word in re.findall("[A-Za-z]+", found) if len(word) > 1]
     assert set(latin) <= {"MIDI", "Backspace"}, latin
     expect(page.locator(".tfe-tune-go")).to_have_text("配和声")
@@ -477,7 +513,7 @@ def test_every_text_is_chinese_in_chinese(page_watch: Page, site: str) -> None:
 def test_nothing_is_cut_off_unnamed_or_hard_to_see(new_page: NEW, site: str, width: int, height: int, scheme: str) -> None:
     page, _ = new_page(width=width, height=height, color_scheme=scheme)
     opened(page, site)
-    for name in ("Chorale", "Play it", "My MIDI"):
+    for name in ("Example", "Play it", "My MIDI"):
         source(page, name)
         wide = page.evaluate("[document.documentElement.scrollWidth, document.documentElement.clientWidth]")
         assert wide[0] <= wide[1], f"{name} scrolls sideways at {width} px: {wide}"

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import gradio as gr
 import pytest
 
 from explorer.widgets import tune
-from models.music import chorales
 from models.music.records import GRID, MAX_MADE, MAX_MOTIF
 from tests.conftest import built
 
 TEXT = {"en": "a word", "zh": "一个词"}
-LIMITS = tune.Limits(motif=MAX_MOTIF, made=MAX_MADE, grid=GRID, keys={"chorale": (chorales.LOWEST, chorales.HIGHEST), "piano": (21, 108)})
+LIMITS = tune.Limits(motif=MAX_MOTIF, made=MAX_MADE, grid=GRID, keys={"chorale": (48, 81), "piano": (21, 108)})
 CHORALE: dict[str, object] = {"key": "chorale", "name": TEXT, "modes": ["continue", "harmonise"], "models": 2}
 PIANO: dict[str, object] = {"key": "piano", "name": TEXT, "modes": ["continue"]}
 EXAMPLES: list[dict[str, object]] = [
@@ -42,7 +42,7 @@ def placed(**changed: Any) -> dict[str, Any]:
 def test_everything_the_bar_is_given_is_json() -> None:
     props = placed()
     written = json.loads(json.dumps({key: props[key] for key in ("texts", "examples", "styles", "limits", "upload")}))
-    assert written["limits"]["keys"]["chorale"] == [36, 81]
+    assert written["limits"]["keys"]["chorale"] == [48, 81]
     assert written["limits"]["file"] == 256 << 10
     assert written["upload"] == {"chorale": "/music/chorale", "piano": "/music/piano"}
 
@@ -63,8 +63,10 @@ def test_a_style_without_an_address_for_its_files_is_an_error() -> None:
         placed(upload={"chorale": "/music/chorale"})
 
 
-def test_the_keyboard_begins_and_ends_with_a_white_key() -> None:
-    assert all(pitch % 12 in {0, 2, 4, 5, 7, 9, 11} for keys in LIMITS.keys.values() for pitch in keys)
+def test_a_keyboard_that_ends_with_half_a_key_is_an_error() -> None:
+    for keys in ((48, 82), (49, 81)):
+        with pytest.raises(ValueError, match="white"):
+            placed(limits=replace(LIMITS, keys={"chorale": keys, "piano": (21, 108)}))
 
 
 def test_waiting_and_refused_leave_the_last_request_in_view() -> None:

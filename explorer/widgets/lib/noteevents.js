@@ -11,6 +11,7 @@ const VELOCITY = SHIFT + LONGEST;
 const STEP = 10; // milliseconds of a step of the piano's grid
 const MIDDLE = 16; // the kind of velocity that holds before one is told
 const VOICES = 4;
+const [LOWEST, HIGHEST] = [36, 81]; // pitches of a chorale's cells
 const USUAL = 72; // the velocity of notes that have none of their own
 
 /** Events or cells as a request carries them: base64url of two bytes each, the lower first. */
@@ -103,16 +104,16 @@ export function playedFrom(events) {
 /**
  * Played notes as (sixteenth, voice) cells of a chorale: the highest note that sounds is the soprano, the next the alto, and so on.
  * @param {{pitch: number, onset: number, end: number}[]} played
- * @param {{voices: 1 | 4, grid: number, lowest: number, highest: number, most: number}} how voices: 1 for a melody alone. grid: milliseconds of a
- *   sixteenth. lowest, highest: pitches that there are; others move by octaves. most: cells.
+ * Pitches that no cell knows move by octaves.
+ * @param {{voices: 1 | 4, grid: number, most: number}} how voices: 1 for a melody alone. grid: milliseconds of a sixteenth. most: cells.
  * @returns {{cells: number[], left: number}} left: how many of the notes found no cell
  */
-export function cellsOf(played, { voices, grid, lowest, highest, most }) {
+export function cellsOf(played, { voices, grid, most }) {
   if (!played.length) return { cells: [], left: 0 };
   const into = (pitch) => {
     let moved = pitch;
-    while (moved > highest) moved -= 12;
-    while (moved < lowest) moved += 12;
+    while (moved > HIGHEST) moved -= 12;
+    while (moved < LOWEST) moved += 12;
     return moved;
   };
   const notes = onGrid(played, grid).map((note) => ({ ...note, pitch: into(note.pitch) }));
@@ -128,19 +129,19 @@ export function cellsOf(played, { voices, grid, lowest, highest, most }) {
     const sounding = notes.filter((note) => note.onset <= at && at < note.end).sort((a, b) => b.pitch - a.pitch);
     const pitches = [...new Set(sounding.map((note) => note.pitch))].slice(0, voices);
     for (const note of sounding) if (pitches.includes(note.pitch)) heard.add(note);
-    for (let voice = 0; voice < voices; voice += 1) cells.push(voice < pitches.length ? pitches[voice] - lowest + 1 : 0);
+    for (let voice = 0; voice < voices; voice += 1) cells.push(voice < pitches.length ? pitches[voice] - LOWEST + 1 : 0);
   }
   return { cells, left: notes.length - heard.size };
 }
 
-/** The notes of cells, as played ones; what is held and what is repeated are the same. voices, grid, lowest: as in `cellsOf`. */
-export function playedCells(cells, { voices, grid, lowest }) {
+/** The notes of cells, as played ones; what is held and what is repeated are the same. voices, grid: as in `cellsOf`. */
+export function playedCells(cells, { voices, grid }) {
   const notes = [];
   for (let voice = 0; voice < voices; voice += 1) {
     let open = null;
     for (let at = 0; at * voices < cells.length; at += 1) {
       const cell = cells[at * voices + voice];
-      const pitch = cell ? cell + lowest - 1 : null;
+      const pitch = cell ? cell + LOWEST - 1 : null;
       if (open && open.pitch === pitch) open.end += grid;
       else {
         open = pitch === null ? null : { pitch, onset: at * grid, end: (at + 1) * grid, velocity: USUAL };
