@@ -362,6 +362,12 @@ def test_the_lab_stands_with_whatever_models_are_there(monkeypatch: pytest.Monke
         assert page.linked({"query": step.query})[0].style in (known or ("chorale",))
 
 
+def test_a_step_goes_beyond_the_trained_length_once_that_was_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not any("lengths" in step.view for step in views.steps())
+    monkeypatch.setattr(about, "facts", lambda: {"relative": facts("relative", figure_times_2={"ratio": 1.01})})
+    assert views.steps()[-1].view["lengths"] == "open"
+
+
 def test_the_card_speaks_of_piano_only_where_its_models_are(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "not for commercial use" in about.prose()["en"]
     there(monkeypatch, "chorale")

@@ -43,6 +43,11 @@ def measured(style: str) -> dict[str, Facts]:
     return dict(sorted(known.items(), key=lambda pair: float(pair[1]["figure"]["value"])))
 
 
+def beyond() -> bool:
+    """Was anything measured at twice the length of training?"""
+    return any("figure_times_2" in known for known in facts().values())
+
+
 # ---- the card ----------------------------------------------------------------------------------------------------------------------
 
 

@@ -238,13 +238,14 @@ def _roomy(box: tuple[int, int, int, int], rows: int, columns: int) -> tuple[int
 
 
 def steps() -> tuple[GuidedStep, ...]:
-    """The guided steps: inputs as permalinks, views that show what the stored run has to tell. What needs the models of piano is told of
-    chorales while those are not there."""
+    """The guided steps: inputs as permalinks, views that show what the stored run has to tell.
+
+    What needs the models of piano, or what was measured of them, is told of chorales while it is not there.
+    """
     start = EXAMPLES[0]
     here = dict(telling() or {"model": "jsb_relative", "head": "1.1", "note": 0})
     note = {key: str(value) for key, value in here.items()}
     head = {"model": note["model"], "head": note["head"]}
-    with_piano = "piano" in styles()
     goes_on = next(example for example in EXAMPLES if example.mode == "continue")
     shown: dict[str, tuple[str, Mapping[str, str]]] = {
         "language": ("", head),
@@ -254,7 +255,10 @@ def steps() -> tuple[GuidedStep, ...]:
         "skew": ("", {**note, "skew": "open"}),
         "arcs": ("", note),
     }
-    if with_piano:
-        del shown["motif"], shown["arcs"]
-        shown |= {"motif_piano": (query(PIANO[0]), {"model": "relative"}), "lengths": ("", {**note, "lengths": "open"})}
+    if "piano" in styles():
+        del shown["motif"]
+        shown["motif_piano"] = (query(PIANO[0]), {"model": "relative"})
+    if about.beyond():
+        del shown["arcs"]
+        shown["lengths"] = ("", {**note, "lengths": "open"})
     return tuple(GuidedStep(title, say, *shown[key]) for key, title, say in texts.STEPS if key in shown)
