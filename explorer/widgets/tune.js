@@ -291,6 +291,7 @@ export function mount(root, props, emit, watch) {
   function refill(example) {
     local = { error: null, notice: null };
     filled = null;
+    now.source = String(examples.indexOf(example)); // two examples may begin alike
     fill(example);
   }
 
@@ -343,8 +344,9 @@ export function mount(root, props, emit, watch) {
     const anew = style !== now.style;
     Object.assign(now, { style, mode, seed: wanted.seed, temperature: wanted.temperature });
     now.length[style] = wanted.length;
-    const same = examples.findIndex((each) => each.style === style && each.mode === mode && each.motif === text);
-    if (same >= 0) now.source = String(same);
+    const same = (each) => each.style === style && each.mode === mode && each.motif === text;
+    const ours = isOurs() && same(examples[now.source]) ? now.source : examples.findIndex(same);
+    if (ours !== -1) now.source = String(ours);
     else if (own.file?.kept[wayOf(style, mode)] === text) now.source = "file";
     else {
       now.source = "play";

@@ -24,7 +24,7 @@ const NARROWEST = { desk: 32, phone: 44 }; // pixels of a white key
 
 /**
  * @param {{onPress: (pitch: number, at: number) => void, onRelease: (pitch: number, at: number) => void, onUndo: () => void}} how
- *   at: milliseconds on the page's clock
+ *   at: when it was done, milliseconds on the page's clock
  */
 export function keyboard({ onPress, onRelease, onUndo }) {
   let low = 60;
@@ -52,20 +52,19 @@ export function keyboard({ onPress, onRelease, onUndo }) {
 
   // ── what sounds ──
   const sounds = (pitch) => [...held.values()].includes(pitch);
-  function press(who, pitch) {
-    const before = held.get(who);
-    if (before === pitch) return;
-    release(who);
+  function press(who, pitch, at) {
+    if (held.get(who) === pitch) return;
+    release(who, at);
     const fresh = pitch !== null && !sounds(pitch);
     held.set(who, pitch);
-    if (fresh) onPress(pitch, performance.now());
+    if (fresh) onPress(pitch, at);
     mark();
   }
-  function release(who) {
+  function release(who, at = performance.now()) {
     const pitch = held.get(who);
     if (pitch === undefined) return;
     held.delete(who);
-    if (pitch !== null && !sounds(pitch)) onRelease(pitch, performance.now());
+    if (pitch !== null && !sounds(pitch)) onRelease(pitch, at);
     mark();
   }
   function silence() {
@@ -83,13 +82,13 @@ export function keyboard({ onPress, onRelease, onUndo }) {
     piano.focus({ preventScroll: true });
     const pitch = under(event);
     if (pitch !== null) cursor = pitch;
-    press(`pointer ${event.pointerId}`, pitch);
+    press(`pointer ${event.pointerId}`, pitch, event.timeStamp);
   });
   const slide = (event) => {
     const who = `pointer ${event.pointerId}`;
-    if (held.has(who)) press(who, under(event));
+    if (held.has(who)) press(who, under(event), event.timeStamp);
   };
-  const lift = (event) => release(`pointer ${event.pointerId}`);
+  const lift = (event) => release(`pointer ${event.pointerId}`, event.timeStamp);
   document.addEventListener("pointermove", slide);
   document.addEventListener("pointerup", lift);
   document.addEventListener("pointercancel", lift);
@@ -113,9 +112,9 @@ export function keyboard({ onPress, onRelease, onUndo }) {
     event.stopPropagation();
     if (event.key === "Backspace") onUndo();
     else if (to !== undefined) go(to);
-    else if (!event.repeat) press(event.code, played);
+    else if (!event.repeat) press(event.code, played, event.timeStamp);
   });
-  piano.addEventListener("keyup", (event) => release(event.code));
+  piano.addEventListener("keyup", (event) => release(event.code, event.timeStamp));
 
   function pitchOf(code) {
     const pitch = OFFSETS.has(code) ? hand + OFFSETS.get(code) : null;
