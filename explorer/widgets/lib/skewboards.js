@@ -28,6 +28,7 @@ export const STEPS = {
   mask: ["sliced", "masked", "direct"],
 };
 const ACROSS = 4; // boards in a row at most
+const WRITTEN = 2.1; // a cell is so many times as wide as its digits are tall where a number with one decimal fits
 
 /** 1.234 -> "1.23", with a real minus sign and no minus before a zero. */
 export const number = (value, digits = 2) => value.toFixed(digits).replace(/^-(?=[0.]*$)/, "").replace("-", "−");
@@ -82,7 +83,7 @@ export function drawn({ width, big, step, length, values, colour, followed }) {
 
   // Boards side by side, as many to a row as leave their cells wide enough; a row that goes on begins with its sign.
   const boards = STEPS[step];
-  const least = big || boards.length > ACROSS ? 1.15 * small : 2.25 * small;
+  const least = (boards.length > ACROSS ? (big ? 0.8 : 1.15) : WRITTEN) * small;
   const columns = (row) => row.reduce((sum, board) => sum + shape(board, length)[1], 0);
   const roomOf = (count) => {
     const split = Array.from({ length: Math.ceil(boards.length / count) }, (_, i) => boards.slice(i * count, (i + 1) * count));
@@ -93,7 +94,7 @@ export function drawn({ width, big, step, length, values, colour, followed }) {
   const { split: rows, room } = counts.map(roomOf).find((one) => one.room >= least) ?? roomOf(1);
   const cell = Math.min(room, big ? 64 : 44);
   const tall = Math.min(cell, big ? 40 : 26);
-  const digits = cell >= small * 3.2 ? 2 : cell >= small * 2.25 ? 1 : -1;
+  const digits = cell >= small * 3.2 ? 2 : cell >= small * WRITTEN ? 1 : -1;
 
   function board(name, x, y) {
     const [count, wide] = shape(name, length);
