@@ -80,7 +80,7 @@ export function mount(root, props, emit, watch) {
   const beside = headsOf({
     colours: props.scales.weights,
     pick: (layer, number) => set({ head: `${layer}.${number}`, ...keep() }),
-    silence: (layer, number) => bus.fire("silence", { kind: now.key, layer: layer - 1, head: number - 1 }),
+    silence: (layer, number) => bus.fire("silence", { model: now.key, layer: layer - 1, head: number - 1 }),
     step: (by) => run && stepHead(by),
   });
   const stand = (where_) => {

@@ -6,7 +6,7 @@ The companion `rollside` is the place of the heads and of how far they look, in 
 
 What is looked at stands in the address: ``model`` (its key: the roll that is large, and heard), ``head`` ("3.4", layer and head from 1),
 ``note`` (index, "3,9" for several, the last one told of; "none" for no lock) and ``motifs`` ("1": motifs that come back are bracketed).
-A shift-click on a head fires ``silence`` {kind, layer, head} on the page's bus, kind being the model's key, both numbers from 0.
+A shift-click on a head fires ``silence`` {model, layer, head} on the page's bus, both numbers from 0.
 """
 
 from __future__ import annotations

@@ -195,7 +195,7 @@ def test_a_head_is_chosen_among_the_small_pictures_and_silenced_with_shift(page_
     tiles.click(position={"x": 30, "y": 26})
     drawn(page, "jsb_relative 1.1 20 looked")
     tiles.click(position={"x": 30, "y": 26}, modifiers=["Shift"])
-    assert page.evaluate("window.silenced") == {"kind": "jsb_relative", "layer": 0, "head": 0}
+    assert page.evaluate("window.silenced") == {"model": "jsb_relative", "layer": 0, "head": 0}
     tiles.focus()
     page.keyboard.press("ArrowRight")
     drawn(page, "jsb_relative 1.2 20 looked")

@@ -11,6 +11,7 @@ import pytest
 from explorer.figures import roll
 from explorer.labs.music import rolls
 from explorer.looks import looks
+from explorer.stored import Stored
 from models.music import events
 from models.music.notes import notes_of_events
 from models.music.records import Explanation, Made, Request, Step, melody, motif, read_motif
@@ -114,6 +115,17 @@ def test_a_look_has_an_address_under_which_its_rows_are() -> None:
     answer = kept.answer(1, 1, 8, 2)
     assert answer is not None
     np.testing.assert_allclose(np.frombuffer(answer, "<u2").reshape(2, -1) / 65_535, look(seen.made[0], 1, 1, [8, 9]), atol=1e-5)
+
+
+def test_what_a_stored_result_shows_can_be_looked_at_whatever_comes_after() -> None:
+    seen, request = chorale()
+    value = drawn(seen, request)
+    stored = Stored(())
+    stored.hold(json.dumps(value))
+    for model in value["models"]:
+        digest = model["look"].rpartition("/")[2]
+        assert stored.look(digest) is looks().get(digest)
+    assert stored.look("0" * 32) is None
 
 
 def test_motifs_that_come_back_are_paired_and_none_lies_in_another() -> None:
