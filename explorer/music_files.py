@@ -37,12 +37,11 @@ Said = list[tuple[str, str]]  # what was done, in both languages
 class Music:
     """What a model gets of a visitor's file.
 
-    motif: as `records.Request` carries it, of a chorale all four voices. melody: of a chorale its soprano alone, to be harmonised; else "".
+    motif: as `records.Request` carries it, of a chorale all four voices, the soprano first.
     notes: (note, 4) as of `records.Made`. steps: of the grid, how long it lasts. notice: what was done to the file; None where nothing was.
     """
 
     motif: str
-    melody: str
     notes: Whole
     steps: int
     notice: dict[str, str] | None
@@ -64,8 +63,7 @@ def read(data: bytes, style: str) -> Music:
         said.append((f"an end given to {_notes(file.endless)} that had none", f"为 {file.endless:,} 个没有结束的音符补上结束"))
     values = _piano(file, said) if style == "piano" else _chorale(file, said)
     notes, _, steps = notes_of_events(style, values)
-    melody = spelled(values[::VOICES]) if style == "chorale" else ""
-    return Music(spelled(values), melody, notes.astype(np.int32), steps, _notice(file, said))
+    return Music(spelled(values), notes.astype(np.int32), steps, _notice(file, said))
 
 
 def routes() -> list[Route]:
@@ -82,7 +80,7 @@ def routes() -> list[Route]:
 
 
 def _told(music: Music) -> dict[str, object]:
-    return {"motif": music.motif, "melody": music.melody, "notes": pack(music.notes), "steps": music.steps, "notice": music.notice}
+    return {"motif": music.motif, "notes": pack(music.notes), "steps": music.steps, "notice": music.notice}
 
 
 # ---- piano ---------------------------------------------------------------------------------------------------------------------------

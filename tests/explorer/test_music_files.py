@@ -32,14 +32,14 @@ from models.music.records import MAX_MOTIF, Request, melody, read_motif
 ROOT = Path(__file__).parents[2]
 
 
-def values(music: Music, mode: str = "continue", style: str = "piano") -> NDArray[np.int64]:
+def values(music: Music, style: str = "piano") -> NDArray[np.int64]:
     """The motif as the models read it."""
-    return read_motif(Request(style, mode, music.melody if mode == "harmonise" else music.motif))
+    return read_motif(Request(style, "continue", music.motif))
 
 
 def voices(music: Music) -> NDArray[np.int64]:
     """(sixteenth, voice) the pitches of a chorale, −1 for a rest."""
-    return chorales.steps_of(values(music, style="chorale"))
+    return chorales.steps_of(values(music, "chorale"))
 
 
 def refusal(data: bytes, style: str = "piano") -> InputError:
@@ -77,7 +77,7 @@ def test_piano_that_was_taken_along_comes_back_as_it_was_and_nothing_is_said() -
     table[:, :2] -= table[0, 0]
     music = read(sound.midi(sound.Score(table.astype(np.int32), "piano", 10, int(table[:, 1].max()))), "piano")
     assert np.array_equal(music.notes, table) and music.notes.dtype == np.int32
-    assert music.steps == table[:, 1].max() and music.notice is None and music.melody == ""
+    assert music.steps == table[:, 1].max() and music.notice is None
     assert np.array_equal(values(music), events.events_of(notes))
 
 
@@ -182,7 +182,7 @@ def test_pitches_that_no_piano_has_are_moved_by_octaves() -> None:
 
 def test_a_melody_becomes_the_soprano_to_be_harmonised() -> None:
     music = read(one_track(*tune(SCALE)), "chorale")
-    assert np.array_equal(values(music, "harmonise", "chorale"), read_motif(Request("chorale", "harmonise", melody(SCALE))))
+    assert np.array_equal(values(music, "chorale")[:: len(chorales.VOICES)], read_motif(Request("chorale", "harmonise", melody(SCALE))))
     assert voices(music)[:, 0].tolist() == np.repeat(SCALE, 4).tolist() and (voices(music)[:, 1:] == -1).all()
     assert said(music) == "Your MIDI file, 8 notes in 4 s: taken as the soprano."
 
@@ -215,8 +215,7 @@ def test_four_parts_keep_their_voices_where_they_cross() -> None:
 
 def test_what_is_longer_than_a_motif_is_cut_and_said_so() -> None:
     music = read(one_track(*tune(SCALE * 9)), "chorale")
-    assert music.steps == MOST and len(values(music, style="chorale")) == MAX_MOTIF["chorale"]
-    assert len(values(music, "harmonise", "chorale")) == MOST
+    assert music.steps == MOST and len(values(music, "chorale")) == MAX_MOTIF["chorale"]
     assert f"the first {MOST} of its {8 * 9 * 4} sixteenths taken" in said(music)
 
 
@@ -353,7 +352,7 @@ def test_the_route_answers_with_the_music_as_a_request_carries_it(style: str) ->
     answer, music = sent(data, style), read(data, style)
     told = answer.json()
     assert answer.status_code == 200 and answer.headers["cache-control"] == "no-store"
-    assert (told["motif"], told["melody"], told["steps"], told["notice"]) == (music.motif, music.melody, music.steps, music.notice)
+    assert (told["motif"], told["steps"], told["notice"]) == (music.motif, music.steps, music.notice)
     assert told["notes"]["shape"] == [8, 4] and told["notes"]["dtype"] == "i4"
     assert np.array_equal(np.frombuffer(base64.b64decode(told["notes"]["data"]), "<i4").reshape(8, 4), music.notes)
 
