@@ -29,8 +29,8 @@ BRACKETS = 6  # pairs of motifs that are shown of each model
 LIKELY = 32  # notes among which the telling one is looked for
 VOICES = 4  # of a chorale; its events are cells, soprano to bass of each sixteenth
 BEAT = {"chorale": 4, "piano": 50}  # steps of the grid that count as near: a quarter, half a second
-# Events of piano: 128 note-ons, then 128 note-offs, then time shifts and velocities.
-PITCHES = 128
+# Events of piano: 128 note-ons, 128 note-offs, time shifts of 1 … 100 steps, then velocities.
+PITCHES, SHIFTS = 128, 100
 
 
 class Made(Protocol):
@@ -214,7 +214,8 @@ def given_until(made: Made | Growing, style: str) -> int:
     first = int(free[0]) if len(free) else len(made.given)
     if style == "chorale":
         return first // VOICES
-    return int(made.notes[made.at < first, 0].max(initial=-1)) + 1 if first else 0
+    shift = made.events[:first].astype(np.int64) - 2 * PITCHES + 1
+    return int(shift[(shift >= 1) & (shift <= SHIFTS)].sum())
 
 
 def owners(made: Made, style: str) -> Whole:

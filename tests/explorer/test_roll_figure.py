@@ -39,6 +39,7 @@ def test_every_model_stands_with_its_notes_and_what_they_cost() -> None:
         assert model["nats"] == pytest.approx(made.nats[~made.given].mean(), abs=1e-4)
         assert model["sound"]["wav"].startswith("/sound/") and model["sound"]["seconds"] > 0
     assert value["steps"] == max(made.steps for made in seen.made)
+    assert [model["until"] for model in value["models"]] == [80] * 3, "four notes of 200 ms were given"
     lstm = value["models"][-1]
     assert lstm["heads"] is None and lstm["look"] is None
 
