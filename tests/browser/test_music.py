@@ -71,7 +71,7 @@ def test_the_page_is_alive_before_any_model_is_loaded(site: str, page_watch: Pag
     opened(page_watch, site)
     expect(badge(page_watch)).to_have_text("stored")
     expect(words(page_watch)).to_contain_text("gives")
-    expect(page_watch.locator(".tfe-bench-side .tfe-figure .tfe-words").first).to_contain_text("From best to worst")
+    expect(page_watch.locator(".tfe-bench-wide .tfe-figure .tfe-words").first).to_contain_text("From best to worst")
     assert page_watch.locator(".tfe-card-pairs dt").count() == 4
 
 
@@ -233,7 +233,7 @@ def test_every_export_opens_as_a_file(site: str, page_watch: Page) -> None:
     opened(page_watch, site, views.query(CHORALES[0]) + "&farthest=0")
     number(page_watch)
     kept: set[str] = set()
-    for bar in (".tfe-roll", ".tfe-bench-side .tfe-figure", ".tfe-remix"):
+    for bar in (".tfe-roll", ".tfe-bench-wide .tfe-figure", ".tfe-remix"):
         buttons = page_watch.locator(f"{bar} .tfe-exports .tfe-export:not([aria-expanded])")
         assert buttons.count() >= 3, bar
         for at in range(buttons.count()):

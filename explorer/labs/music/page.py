@@ -57,12 +57,12 @@ def page(lab: Lab, engine: Engine) -> None:
     with gr.Row(elem_classes=["tfe-bench", "tfe-bench-music"]):
         with gr.Column(elem_classes=["tfe-bench-wide"]):
             mechanism = roll(drawn[1])
+            for standing in about.standings():
+                figure.figure(standing)
             notes(texts.NOTES, label=texts.NOTES_LABEL)
         with gr.Column(elem_classes=["tfe-bench-side"]):
             rollside()
             knobs = remix.remix(drawn[2], names=texts.NAMES, heads=views.heads(), distances=views.distances(), limits=views.KNOBS)
-            for standing in about.standings():
-                figure.figure(standing)
     for place in deeper.PANELS:
         place(engine)
 
