@@ -159,9 +159,8 @@ def finished(
     It takes some tenths of a second, most of it for the small pictures of all heads.
     """
     bar = result(seen, request, state=state, milliseconds=milliseconds, device=device, notice=notice)
-    drawn = rolls.done(seen, request, query(request), names=texts.NAMES, about=texts.ABOUT, state=state)
-    if request.style == "piano":
-        drawn["licence"] = dict(texts.PIANO_LICENCE)  # of whatever is taken along
+    licence = texts.PIANO_LICENCE if request.style == "piano" else None  # of whatever is taken along
+    drawn = rolls.done(seen, request, query(request), names=texts.NAMES, about=texts.ABOUT, state=state, licence=licence)
     return bar, drawn, remix.idle(change.spelled(request), [made.variant for made in seen.made], _pick(drawn))
 
 
