@@ -92,7 +92,7 @@ def rules(pages: Sequence[str], uploads: Sequence[str] = (), events: Iterable[in
     return Rules(
         pages=frozenset(pages),
         get=frozenset({"/theme.css", "/qr", "/healthz", "/readyz", "/metrics", "/favicon.ico", DATA, f"{api}/app_id"}),
-        get_under=("/ui/", "/vendor/", "/stored/", "/arrays/", "/looks/", "/frames/", "/assets/"),
+        get_under=("/ui/", "/vendor/", "/stored/", "/arrays/", "/looks/", "/sound/", "/frames/", "/assets/"),
         post=frozenset({JOIN, CANCEL, f"{api}/reset"}),
         uploads=frozenset(uploads),
         events=None if events is None else frozenset(events),

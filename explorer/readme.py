@@ -35,7 +35,9 @@ def _row(lab: Lab, variant: str, facts: dict[str, Any]) -> str:
         ours += f"<br>`{figure['signature']}`"
     theirs = "–"
     if published and "value" in published:
-        theirs = f"{published['value']:.2f} {published['metric']}: {published['source']}. {published['why']['en']}"
+        metric = published.get("metric") or (figure or {}).get("metric", "")
+        value = published["value"]
+        theirs = f"{value:.{3 if value < 1 else 2}f} {metric}: {published['source']}. {published['why']['en']}"
     elif published:
         theirs = f"not comparable: {published['source']}. {published['why']['en']}"
     minutes = facts["training_seconds"] / 60

@@ -47,7 +47,7 @@ from starlette.requests import Request  # noqa: E402
 from starlette.responses import JSONResponse, PlainTextResponse, Response  # noqa: E402
 from starlette.routing import Mount, Route  # noqa: E402
 
-from explorer import journal, metrics, uploads  # noqa: E402
+from explorer import journal, metrics, music_files, sound, uploads  # noqa: E402
 from explorer.delivery import CHECK, IMMUTABLE, Asset, Shelf  # noqa: E402
 from explorer.document import imported, rewrite  # noqa: E402
 from explorer.engine import Engine  # noqa: E402
@@ -112,7 +112,7 @@ class Site:
         self.sheet_path = f"/ui/{self.sheet.etag[1:13]}/page.css"
         self.stored = Stored(labs)
         self.pages = facts(labs, {lab.slug: meta(self.stored.addresses(lab)) for lab in labs})
-        self.uploads = uploads.routes()
+        self.uploads = [*uploads.routes(), *music_files.routes()]
         self.app = Starlette(lifespan=self._life, routes=self._routes())
         self.blocks = build(labs, self.engine)
         for block in self.blocks.blocks.values():
@@ -171,6 +171,7 @@ class Site:
             Route("/stored/{version}/{slug}/{number:int}", self._result),
             Route("/arrays/{digest}", self._array),
             Route("/looks/{digest}/{layer:int}/{head:int}/{first:int}/{count:int}", self._look),
+            Route("/sound/{digest}.{kind}", self._sound),
             Route("/frames/{digest}", self._frame),
             Route("/qr", self._qr),
             *self.uploads,
@@ -212,11 +213,27 @@ class Site:
 
     async def _look(self, request: Request) -> Response:
         wanted = dict(request.path_params)
-        look = looks().get(wanted.pop("digest"))
+        digest = wanted.pop("digest")
+        look = self.stored.look(digest) or looks().get(digest)
         rows = None if look is None else await asyncio.to_thread(look.answer, **wanted)
         if rows is None:
             return PlainTextResponse("These rows are not in the server's memory; running the input again brings them back.", 404)
         return Response(rows, media_type="application/octet-stream", headers={"cache-control": IMMUTABLE})
+
+    async def _sound(self, request: Request) -> Response:
+        digest, kind = request.path_params["digest"], request.path_params["kind"]
+        score = self.stored.score(digest) or sound.sounds().get(digest) if kind in sound.KINDS else None
+        if score is None:
+            return PlainTextResponse("This sound has left the server's memory; running the input again brings it back.", 404)
+        etag = f'"{digest}"'
+        if request.headers.get("if-none-match") == etag:
+            return Response(status_code=304, headers={"cache-control": IMMUTABLE, "etag": etag})
+        making = sound.sounds().make(score, kind)
+        if making is None:
+            sentence = "Many sounds are being made just now; this one can be asked for again in a few seconds."
+            return PlainTextResponse(sentence, 503, {"retry-after": "3", "cache-control": "no-store"})
+        # Whoever leaves does not take the sound from others who wait for it too.
+        return sound.answer(request, await asyncio.shield(asyncio.wrap_future(making)), etag, sound.KINDS[kind])
 
     async def _frame(self, request: Request) -> Response:
         kept = frames().get(request.path_params["digest"])
@@ -252,7 +269,7 @@ class Site:
         if os.environ.get("EXPLORER_METRICS") != "1":  # off by default: a public page shows nobody how busy it is
             return PlainTextResponse(NOTHING, 404)
         seen = self.engine.snapshot()
-        stores = {"results": seen.store_bytes, "arrays": arrays().size, "frames": frames().size}
+        stores = {"results": seen.store_bytes, "arrays": arrays().size, "frames": frames().size, "sounds": sound.sounds().size}
         ready = metrics.family("explorer_ready", "gauge", "Whether every probe was answered.", [("", {}, int(self.readiness.ready))])
         text = ready + self.gate.traffic.told() + metrics.engine(seen) + metrics.held(stores) + metrics.process()
         return PlainTextResponse(text, media_type=metrics.KIND, headers={"cache-control": "no-store"})

@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING
 
 from explorer.delivery import Asset
 from explorer.lab import Lab
+from explorer.looks import Look, looks
 from explorer.packing import arrays
+from explorer.sound import Score, sounds
 
 if TYPE_CHECKING:
     from explorer.engine import Engine
@@ -37,6 +39,8 @@ class Stored:
         self._queries = {lab.slug: tuple(dict.fromkeys([*lab.examples, *(step.query for step in lab.steps)])) for lab in self._labs}
         self._assets: dict[str, Asset] = {}  # by address
         self._arrays: dict[str, bytes] = {}  # compressed, by digest: what stored results and pages name never leaves
+        self._looks: dict[str, Look] = {}  # likewise
+        self._scores: dict[str, Score] = {}  # likewise
 
     def addresses(self, lab: Lab) -> dict[str, str]:
         """Where the result of each query of a lab is, or will be."""
@@ -54,11 +58,25 @@ class Stored:
         """An array that a stored result names, compressed."""
         return self._arrays.get(digest)
 
+    def look(self, digest: str) -> Look | None:
+        """Where the exact rows of a stored result come from."""
+        return self._looks.get(digest)
+
+    def score(self, digest: str) -> Score | None:
+        """The notes of a stored result's sound."""
+        return self._scores.get(digest)
+
     def hold(self, text: str) -> None:
-        """Keep every array whose address stands in `text`, however many others come."""
+        """Keep every array, look and sound whose address stands in `text`, however many others come."""
         for digest in re.findall(r"/arrays/([0-9a-f]{32})\b", text):
             if (kept := arrays().get(digest)) is not None:
                 self._arrays[digest] = kept
+        for digest in re.findall(r"/looks/([0-9a-f]{32})\b", text):
+            if (look := looks().get(digest)) is not None:
+                self._looks[digest] = look
+        for digest in re.findall(r"/sound/([0-9a-f]{32})\b", text):
+            if (score := sounds().get(digest)) is not None:
+                self._scores[digest] = score
 
     def told(self) -> dict[str, list[int]]:
         """Of each lab: how many results are ready, and how many there will be."""

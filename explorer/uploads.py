@@ -29,7 +29,7 @@ WORKING = 512  # pixels: what a picture is averaged to before it is looked at
 BANDS = 64  # rows of the working picture that are averaged at once
 SEEN = 28  # levels that tell a thing from its ground
 PLAIN = 40  # levels that a plain ground may vary by
-AT_ONCE, WAITING = 2, 16  # pictures read at the same time, and those that may wait for it
+AT_ONCE, WAITING = 2, 16  # files of a kind read at the same time, and those that may wait for it
 MODES = {"grey": (28, 1), "colour": (16, 3)}  # name in the address -> side, channels
 
 Levels = NDArray[np.uint8]
@@ -77,54 +77,66 @@ def routes() -> list[Route]:
 
     picture: the levels as a request carries them, base64url in raster order. error: {en, zh}, with status 413, 422 or 503.
     """
-    desk = _Desk()
-    return [Route(f"/picture/{mode}", desk.reader(side, channels), methods=["POST"]) for mode, (side, channels) in MODES.items()]
+    desk = Desk(FILE, picture_files.heavy, _busy())
+
+    def reader(side: int, channels: int) -> Callable[[Request], Awaitable[Response]]:
+        return desk.reader(lambda data: _told(picture(data, side, channels)))
+
+    return [Route(f"/picture/{mode}", reader(side, channels), methods=["POST"]) for mode, (side, channels) in MODES.items()]
 
 
-class _Desk:
-    """Reads a few pictures at a time, each in a thread of its own, and sends away those that would wait too long."""
+def _told(read: Picture) -> dict[str, object]:
+    spelled = base64.urlsafe_b64encode(read.levels.tobytes()).decode().rstrip("=")
+    return {"picture": spelled, "levels": pack(read.levels), "notice": read.notice}
 
-    def __init__(self) -> None:
+
+class Desk:
+    """Reads a few files at a time, each in a thread of its own, and sends away those that would wait too long.
+
+    most: bytes of a file. heavy: the refusal of one of so many bytes, with the code "file_size". busy: what those hear who are sent away.
+    """
+
+    def __init__(self, most: int, heavy: Callable[[int], InputError], busy: InputError) -> None:
+        self.most = most
+        self.heavy = heavy
+        self.busy = busy
         self.reading = asyncio.Semaphore(AT_ONCE)
         self.inside = 0
 
-    def reader(self, side: int, channels: int) -> Callable[[Request], Awaitable[Response]]:
-        """The handler for pictures of one kind."""
+    def reader(self, read: Callable[[bytes], dict[str, object]]) -> Callable[[Request], Awaitable[Response]]:
+        """The handler that answers with what `read` makes of the file, as JSON; its InputError becomes {error: {en, zh}}."""
 
         async def answer(request: Request) -> Response:
             if self.inside >= AT_ONCE + WAITING:
-                return _refused(503, _busy())
+                return _refused(503, self.busy)
             self.inside += 1
             try:
-                data = await _body(request)
+                data = await self._body(request)
                 async with self.reading:
-                    read = await asyncio.to_thread(picture, data, side, channels)
+                    told = await asyncio.to_thread(read, data)
             except InputError as error:
                 return _refused(413 if error.code == "file_size" else 422, error)
             finally:
                 self.inside -= 1
-            spelled = base64.urlsafe_b64encode(read.levels.tobytes()).decode().rstrip("=")
-            told = {"picture": spelled, "levels": pack(read.levels), "notice": read.notice}
             return JSONResponse(told, headers={"cache-control": "no-store"})
 
         return answer
 
+    async def _body(self, request: Request) -> bytes:
+        length = request.headers.get("content-length", "0")
+        if length.isdecimal() and int(length) > self.most:
+            raise self.heavy(int(length))
+        parts, size = [], 0
+        async for part in request.stream():
+            parts.append(part)
+            size += len(part)
+            if size > self.most:
+                raise self.heavy(size)
+        return b"".join(parts)
+
 
 def _refused(status: int, error: InputError) -> Response:
     return JSONResponse({"error": error.text}, status, headers={"cache-control": "no-store"})
-
-
-async def _body(request: Request) -> bytes:
-    length = request.headers.get("content-length", "0")
-    if length.isdecimal() and int(length) > FILE:
-        raise picture_files.heavy(int(length))
-    parts, size = [], 0
-    async for part in request.stream():
-        parts.append(part)
-        size += len(part)
-        if size > FILE:
-            raise picture_files.heavy(size)
-    return b"".join(parts)
 
 
 # ---- from a file to levels -----------------------------------------------------------------------------------------------------------

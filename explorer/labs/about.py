@@ -57,13 +57,13 @@ def published(figure: Mapping[str, Any], found: Mapping[str, Any]) -> tuple[Text
     return filled(labels.CARD["published"], value=f"{value:.1f}" if value >= 10 else f"{value:.2f}"), why
 
 
-def prose(slug: str, known: Mapping[str, Any]) -> dict[str, str]:
+def prose(slug: str, known: Mapping[str, Any], name: str = "card.md") -> dict[str, str]:
     """The model card in each language, its figures filled in from `known`; empty where none is shipped.
 
-    card.md holds one part for each language, under a heading "English" and a heading "中文"; "{figure.value}" in it is that entry
-    of `known`, or the remark that it is not measured yet.
+    card.md, or the file called `name`, holds one part for each language, under a heading "English" and a heading "中文"; "{figure.value}"
+    in it is that entry of `known`, or the remark that it is not measured yet.
     """
-    path = ASSETS / slug / "card.md"
+    path = ASSETS / slug / name
     if not path.exists():
         return {}
     parts = re.split(r"^# +(English|中文) *$", path.read_text("utf-8"), flags=re.MULTILINE)

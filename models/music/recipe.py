@@ -71,9 +71,10 @@ def published(value: float, source: str, comparable: bool, en: str, zh: str) -> 
 
 
 CHORALES = Task(
-    build=lambda: MusicTransformer(Config(chorales.CELLS, distances=512, cycles=(4, 64))),
+    # With a dropout of 0.2 for 3,000 steps the loss of held-out chorales rises again after 1,500.
+    build=lambda: MusicTransformer(Config(chorales.CELLS, distances=512, cycles=(4, 64), dropout=0.35)),
     recipe=Recipe(
-        Schedule(steps=3000, warmup=150, decay=0.0, cooldown=2000, clip=1.0, average=5, every=30, precision="bf16-mixed"),
+        Schedule(steps=1500, warmup=100, decay=0.0, cooldown=1000, clip=1.0, average=5, every=30, precision="bf16-mixed"),
         batch=2,
         round=150,
         trial=80,

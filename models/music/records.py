@@ -7,6 +7,7 @@ import binascii
 import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,7 @@ MODELS = {
     "chorale": ("jsb_relative", "jsb_transformer"),
     "piano": ("relative", "transformer", "lstm"),
 }  # in the order they stand side by side
+SHIPPED = Path(__file__).parents[2] / "assets" / "music"
 GRID = {"chorale": 125, "piano": events.STEP}  # milliseconds of a step of the grid; a sixteenth at 120 quarters a minute
 MAX_MOTIF = {"chorale": 512, "piano": 1024}  # cells or events that may be given
 MAX_MADE = {"chorale": 512, "piano": 1024}  # cells or events that may be made
@@ -206,25 +208,93 @@ def _shown(value: object) -> str:
     return text if len(text) <= 40 else text[:39] + "…"
 
 
+def styles() -> tuple[str, ...]:
+    """The styles of which a trained model is shipped, in the order of STYLES."""
+    return tuple(style for style in STYLES if any((SHIPPED / variant / "model.json").is_file() for variant in MODELS[style]))
+
+
 def melody(pitches: Sequence[int], sixteenths: int = 4) -> str:
     """A soprano of notes as long as `sixteenths`, as a request carries it; 0 for a rest."""
-    return spelled(np.repeat([chorales.SILENCE if p == 0 else p - chorales.LOWEST + 1 for p in pitches], sixteenths))
+    return sung(" ".join(f"{pitch}/{sixteenths}" for pitch in pitches))
+
+
+def sung(*voices: str) -> str:
+    """Voices from the highest down, as a request carries them. Notes are “pitch/sixteenths”, or “pitch” for a quarter; 0 is a rest.
+
+    One voice is a melody to harmonise, four are a chorale to go on with. ValueError where voices differ in length.
+    """
+    lines = [[note.partition("/") for note in voice.split()] for voice in voices]
+    cells = [np.repeat([_cell(int(pitch)) for pitch, _, _ in line], [int(length or 4) for _, _, length in line]) for line in lines]
+    return spelled(np.stack(cells, 1).reshape(-1))
+
+
+def _cell(pitch: int) -> int:
+    return pitch - chorales.LOWEST + 1 if pitch else chorales.SILENCE
 
 
 def motif(pitches: Sequence[int], milliseconds: int = 200, velocity: int = 72) -> str:
     """Piano notes one after another, as a request carries them."""
-    onset = np.arange(len(pitches)) * milliseconds
-    notes = events.notes_of(onset, onset + milliseconds, np.array(pitches), np.full(len(pitches), velocity))
-    return spelled(events.events_of(notes))
+    return played([(at, 1, pitch) for at, pitch in enumerate(pitches)], milliseconds, velocity)
 
 
-VOM_HIMMEL_HOCH = (72, 71, 69, 71, 67, 69, 71, 72, 72, 72, 67, 67, 64, 67, 65, 64)  # its first two lines, a tune of 1539
+def played(notes: Sequence[tuple[int, int, int]], milliseconds: int, velocity: int = 72) -> str:
+    """Piano notes (begin, length, pitch), times in units of so many milliseconds, as a request carries them."""
+    begin, length, pitch = (np.array(column) for column in zip(*notes, strict=True))
+    found = events.notes_of(begin * milliseconds, (begin + length) * milliseconds, pitch, np.full(len(notes), velocity))
+    return spelled(events.events_of(found))
+
+
 SCALE = (60, 62, 64, 65, 67, 69, 71, 72)
-BROKEN = (60, 64, 67, 72, 76, 67, 72, 76) * 2
 
-EXAMPLES: tuple[Request, ...] = (
-    Request(motif=melody(VOM_HIMMEL_HOCH)),
-    Request(motif=melody(SCALE, 8), seed=3),
-    Request("piano", "continue", motif(BROKEN), 512),
-    Request("piano", "continue", motif(SCALE), 512, seed=11),
+# Tunes in the public domain. The four voices are the first two lines of Bach's BWV 302, a piece that was held out of training.
+VOM_HIMMEL_HOCH = sung("72 71 69 71 67 69 71 72 72 72 67 67 64 67 65 64/8")  # two lines of the tune of 1539
+ODE_TO_JOY = sung(
+    "71 71 72 74 74 72 71 69 67 67 69 71 71/6 69/2 69/8 "  # Beethoven, 1824
+    "71 71 72 74 74 72 71 69 67 67 69 71 69/6 67/2 67/8"
 )
+JASMINE = sung(
+    "69 69/2 72/2 74/2 77/4 74/2 72 72/2 74/2 72/8 69 69/2 72/2 74/2 77/4 74/2 72 72/2 74/2 72/8 "  # Mo Li Hua, 18th century
+    "72 72 72 69/2 72/2 74 74 72/8 69 67/2 69/2 72 69/2 67/2 65 65/2 67/2 65/8"
+)
+EIN_FESTE_BURG = sung(
+    "74/12 69/2 71/2 73 74/2 73/2 71 69 74 73 71 69 71 67/2 66/2 64 62",
+    "69 62/6 64/2 66 67 69 68 64 71 64 62 61 59 61/2 62 61/2 62",
+    "66/8 59/2 61/2 62 64 66/6 64/1 62/1 61 54/2 56/2 58 59 66/2 64/2 62 64/2 57 55/2 54",
+    "62/2 61/2 59 57/2 55/2 54 52 50 52 45 47 49 50/2 52/2 54 55/2 54/2 52/2 50/2 45 50",
+)
+HARMONIES = ((60, 64, 67, 72, 76), (60, 62, 69, 74, 77), (59, 62, 67, 74, 77), (60, 64, 67, 72, 76))  # of BWV 846, a bar each
+PRELUDE = played(
+    [
+        note
+        for half in range(8)
+        for bass, second, *rest in (HARMONIES[half // 2],)
+        for note in (
+            (8 * half, 8, bass),
+            (8 * half + 1, 7, second),
+            *((8 * half + at, 1, rest[(at - 2) % 3]) for at in range(2, 8)),
+        )
+    ],
+    210,
+)
+ELISE = played(
+    [
+        *((at, 1, pitch) for at, pitch in enumerate((76, 75, 76, 75, 76, 71, 74, 72))),  # Beethoven, 1810
+        *((8, 3, 69), (8, 1, 45), (9, 1, 52), (10, 1, 57), (11, 1, 60), (12, 1, 64), (13, 1, 69)),
+        *((14, 3, 71), (14, 1, 40), (15, 1, 52), (16, 1, 56), (17, 1, 64), (18, 1, 68), (19, 1, 71)),
+        *((20, 3, 72), (20, 1, 45), (21, 1, 52), (22, 1, 57), (23, 1, 64)),
+        *((24 + at, 1, pitch) for at, pitch in enumerate((76, 75, 76, 75, 76, 71, 74, 72))),
+    ],
+    170,
+)
+
+CHORALES: tuple[Request, ...] = (
+    Request(motif=VOM_HIMMEL_HOCH),
+    Request(motif=ODE_TO_JOY),
+    Request(motif=JASMINE, seed=3),
+    Request(mode="continue", motif=EIN_FESTE_BURG),
+)
+PIANO: tuple[Request, ...] = (
+    Request("piano", "continue", PRELUDE, 512),
+    Request("piano", "continue", ELISE, 512, seed=11),
+)
+EXAMPLES: tuple[Request, ...] = (*CHORALES, *(PIANO if "piano" in styles() else ()))  # of models that are shipped

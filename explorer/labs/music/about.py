@@ -1,0 +1,228 @@
+"""What stands beside the music lab's mechanism: figures from each model.json, the order that came out, the training curves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from explorer import labels
+from explorer.figures import ladder as drawing
+from explorer.labels import filled
+from explorer.labs import about
+from explorer.labs.music import texts
+from explorer.widgets import figure
+from explorer.widgets.card import Pair
+from models.music.records import MODELS
+
+SLUG = "music"
+VARIANTS = tuple(variant for style in MODELS.values() for variant in style)
+COLOURS = {"jsb_relative": "var(--cat-1)", "jsb_transformer": "var(--cat-2)"}
+
+Text = Mapping[str, str]
+Facts = Mapping[str, Any]
+
+
+def facts() -> dict[str, dict[str, Any]]:
+    """What each shipped variant's model.json says, by variant; those that are not shipped are missing."""
+    return {variant: known for variant in VARIANTS if (known := about.facts(SLUG, variant))}
+
+
+def seeds(variant: str) -> dict[int, float]:
+    """The held-out figure of every shipped seed of a variant on the split of the first, by seed; empty before the first was measured."""
+    first = about.facts(SLUG, variant).get("figure")
+    if not first:
+        return {}
+    others = [about.facts(SLUG, path.parent.name) for path in sorted((about.ASSETS / SLUG).glob(f"{variant}-seed*/model.json"))]
+    same = [one for one in others if one.get("figure", {}).get("split") == first["split"]]
+    return {1: float(first["value"])} | {int(one["seed"]): float(one["figure"]["value"]) for one in same}
+
+
+def measured(style: str) -> dict[str, Facts]:
+    """What is known of the variants of a style that were measured, best first."""
+    known = {variant: one for variant, one in facts().items() if variant in MODELS[style] and one.get("figure")}
+    return dict(sorted(known.items(), key=lambda pair: float(pair[1]["figure"]["value"])))
+
+
+def beyond() -> bool:
+    """Was anything measured at twice the length of training?"""
+    return any("figure_times_2" in known for known in facts().values())
+
+
+# ---- the card ----------------------------------------------------------------------------------------------------------------------
+
+
+def pairs() -> tuple[Pair, ...]:
+    """The four figures of the title row: size, data, the held-out figure beside the published one, training time."""
+    known = facts()
+    if not known:
+        return ()
+    size = {variant: f"{one['parameters'] / 1e6:.2f} M" for variant, one in known.items()}
+    first, *others = size
+    notes = [filled(texts.RUNG_VALUE, name=texts.RUNGS[v], value=size[v]) for v in others if v == "jsb_transformer"]
+    notes += [filled(texts.PIANO_SIZE, value=size[v]) for v in others if v == "relative"]
+    piano = any(variant in known for variant in MODELS["piano"])
+    return (
+        Pair(labels.CARD["parameters"], size[first], _listed_in_words(notes)),
+        Pair(labels.CARD["data"], "JSB · ASAP" if piano else "JSB", texts.NON_COMMERCIAL if piano else texts.CHORALES),
+        *_held_out("chorale" if measured("chorale") else "piano"),
+        about.trained(*known.values()),
+    )
+
+
+def _held_out(style: str) -> tuple[Pair, ...]:
+    """The figure of the relative model beside the other's and the published one; nothing before it was measured."""
+    known = measured(style)
+    ours = next((variant for variant in MODELS[style] if variant in known), None)
+    if ours is None:
+        return ()
+    figure_, published = known[ours]["figure"], known[ours].get("published")
+    notes: list[Text] = [
+        filled(texts.RUNG_VALUE, name=texts.RUNGS[v], value=three(one["figure"]["value"])) for v, one in known.items() if v != ours
+    ]
+    why = None
+    if published:
+        notes.append(filled(labels.CARD["published"], value=three(published["value"])))
+        listed = filled(texts.SEEDS, values=_listed(seeds(ours))) if len(seeds(ours)) > 1 else {"en": "", "zh": ""}
+        why = {language: f"{published['source']}. {published['why'][language]}{listed[language]}" for language in ("en", "zh")}
+    return (Pair(filled(texts.METRIC[style], split=figure_["split"]), three(figure_["value"]), _listed_in_words(notes), why),)
+
+
+def _listed_in_words(notes: Sequence[Text]) -> Text:
+    return {language: " · ".join(note[language] for note in notes) for language in ("en", "zh")}
+
+
+def three(value: float) -> str:
+    """A loss as it stands in tables."""
+    return f"{value:.3f}"
+
+
+def _listed(found: Mapping[int, float]) -> str:
+    return " · ".join(three(value) for _, value in sorted(found.items()))
+
+
+def prose() -> dict[str, str]:
+    """The model card in each language; empty where none is shipped. Entries are named by variant: {jsb_relative.figure.value}.
+
+    What it says of piano stands in a file of its own, which is read where those models are shipped.
+    """
+    known = facts()
+    minutes = round(sum(one["training_seconds"] for one in known.values()) / 60)
+    told = {**known, "minutes": minutes}
+    parts = [about.prose(SLUG, told)]
+    if any(variant in known for variant in MODELS["piano"]):
+        parts.append(about.prose(SLUG, told, "piano.md"))
+    return {language: "\n\n".join(part[language] for part in parts if language in part) for language in parts[0]}
+
+
+# ---- the order that came out -------------------------------------------------------------------------------------------------------
+
+
+def standings() -> list[dict[str, object]]:
+    """Who reads held-out music best, ours and as published, as the figure widget draws it: one figure for each style that was measured."""
+    return [standing(style, known) for style in MODELS if (known := measured(style))]
+
+
+def standing(style: str, known: Mapping[str, Facts]) -> dict[str, object]:
+    """One style's figure. known: what model.json says of its measured variants, best first."""
+    printed = {variant: one["published"] for variant, one in known.items() if one.get("published")}
+    rungs = [(variant, float(one["figure"]["value"]), False) for variant, one in known.items()]
+    rungs += [(variant, float(one["value"]), True) for variant, one in printed.items()]
+    rungs.sort(key=lambda rung: -rung[1])
+    drawn = {
+        language: _bars([drawing.Rung(_named(variant, shown)[language], value, _role(variant, shown)) for variant, value, shown in rungs])
+        for language in ("en", "zh")
+    }
+    rows: list[tuple[str | float | None, ...]] = []
+    for variant, value, shown in rungs:
+        name = _named(variant, shown)["en"]
+        if shown:
+            rows.append((name, None, value, printed[variant]["source"]))
+        else:
+            here = filled(texts.HERE, split=known[variant]["figure"]["split"])["en"]
+            rows += [(name, seed, loss, here) for seed, loss in (seeds(variant) or {1: value}).items()]
+    return figure.value(
+        drawn,
+        title=texts.STANDING[style],
+        units=texts.STANDING_UNITS[style],
+        sentence=standing_sentence(known),
+        table=figure.Table((texts.MODEL, texts.SEED, texts.NATS, texts.SOURCE), rows),
+        height=24 * len(rungs) + 28,
+        name=f"music-{style}",
+    )
+
+
+def _bars(rungs: Sequence[drawing.Rung]) -> dict[str, Any]:
+    """The ladder with a digit more: these losses are small."""
+    drawn = drawing.ladder(rungs)
+    drawn["data"][0]["text"] = [f"<b>{three(rung.value)}</b>" if rung.role == "ours" else three(rung.value) for rung in rungs]
+    drawn["layout"]["xaxis"]["dtick"] = 0.2 if max(rung.value for rung in rungs) < 1.2 else 0.5
+    drawn["layout"]["margin"]["r"] = 46
+    return drawn
+
+
+def _role(variant: str, published: bool) -> drawing.Role:
+    if published:
+        return "published"
+    return "ours" if variant in {"jsb_relative", "relative"} else "baseline"
+
+
+def _named(variant: str, published: bool) -> Text:
+    return filled(texts.PUBLISHED, name=texts.RUNGS[variant]) if published else texts.RUNGS[variant]
+
+
+def standing_sentence(known: Mapping[str, Facts]) -> Text:
+    """The order that came out, the published order, and every seed. known: what model.json says of the variants, best first."""
+    printed = {variant: float(one["published"]["value"]) for variant, one in known.items() if one.get("published")}
+    theirs = sorted(printed, key=lambda variant: printed[variant])
+    said = [filled(texts.STANDS, order=_order({variant: float(one["figure"]["value"]) for variant, one in known.items()}, list(known)))]
+    if len(theirs) > 1:
+        same = theirs == [variant for variant in known if variant in printed]
+        where = "" if all(known[variant]["published"]["comparable"] for variant in theirs) else texts.ELSEWHERE
+        said.append(filled(texts.SAME_ORDER if same else texts.OTHER_ORDER, where=where, order=_order(printed, theirs)))
+    for variant in known:
+        found = seeds(variant)
+        if len(found) > 1:
+            said.append(filled(texts.BY_SEED, name=texts.RUNGS[variant], values=_listed(found)))
+    return {"en": " ".join(one["en"] for one in said), "zh": "".join(one["zh"] for one in said)}
+
+
+def _order(values: Mapping[str, float], order: Sequence[str]) -> Text:
+    named = [filled(texts.RUNG_VALUE, name=texts.RUNGS[variant], value=three(values[variant])) for variant in order]
+    return {"en": ", ".join(one["en"] for one in named), "zh": "，".join(one["zh"] for one in named)}
+
+
+# ---- training ----------------------------------------------------------------------------------------------------------------------
+
+
+def curves() -> dict[str, object] | None:
+    """Held-out loss of the chorale models over training, or None where no log is shipped. Slow at first."""
+    known = facts()
+    runs = {variant: log for variant in COLOURS if variant in known and (log := about.log(SLUG, variant))}
+    if not runs:
+        return None
+    from explorer.figures import curve
+
+    lines = [
+        curve.Line(
+            texts.RUNGS[variant]["en"],
+            [line["step"] * known[variant]["recipe"]["batch"] for line in log],
+            [line["validation"] for line in log],
+            COLOURS[variant],
+        )
+        for variant, log in runs.items()
+    ]
+    axes = {"en": ("chorales read", "nats per cell, held out"), "zh": ("读过的众赞歌", "留出曲子的每格纳特")}
+    ends = [filled(texts.RUNG_VALUE, name=texts.RUNGS[variant], value=three(line.y[-1])) for variant, line in zip(runs, lines, strict=True)]
+    figures = {"en": ", ".join(end["en"] for end in ends), "zh": "，".join(end["zh"] for end in ends)}
+    return figure.value(
+        {language: curve.compared(lines, axes=names) for language, names in axes.items()},
+        title=labels.CARD["curve"],
+        units=texts.CURVE_UNITS,
+        sentence=filled(texts.CURVE_SAYS, figures=figures),
+        legend=[figure.Mark(texts.RUNGS[variant], COLOURS[variant]) for variant in runs],
+        table=figure.Table(
+            (texts.MODEL, texts.SEEN, texts.NATS),
+            [(line.name, round(x), round(y, 3)) for line in lines for x, y in zip(line.x, line.y, strict=True)],
+        ),
+        name="music-training",
+    )

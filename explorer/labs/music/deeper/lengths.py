@@ -1,0 +1,96 @@
+"""The panel about length: what an event costs at each place of a window twice as long as any in training, relative against absolute."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping
+from types import MappingProxyType
+from typing import Any, Final
+
+from explorer.engine import Engine
+from explorer.figures import beyond
+from explorer.labels import filled
+from explorer.labs import about, wiring
+from explorer.labs.music import texts
+from explorer.widgets import figure
+from explorer.widgets.evidence import evidence
+from explorer.widgets.folded import Question, Value, shown
+from explorer.widgets.newest import Newest
+from models.music.records import MODELS
+
+Text = Mapping[str, str]
+Facts = Mapping[str, Any]
+
+SLUG = "music"
+TIMES = 2  # windows so many times as long as those of training
+FIGURE = f"figure_times_{TIMES}"
+COLOURS: Final = ("var(--cat-1)", "var(--cat-2)", "var(--cat-3)")
+
+
+def _(en: str, zh: str) -> Text:
+    return MappingProxyType({"en": en, "zh": zh})
+
+
+TITLE: Final = _("What happens beyond the trained length?", "超过训练长度会怎样？")
+QUESTION: Final = _("What does an event cost, far into a piece?", "在乐曲深处，一个事件的代价是多少？")
+UNITS: Final = _("nats per event, held-out performances, windows of {n} events", "纳特/事件，留出的演奏，窗口 {n} 个事件")
+AXES: Final = {"en": ("place in the window, events", "nats per event"), "zh": ("窗口中的位置（事件）", "纳特/事件")}
+TRAINED: Final = _("trained so far", "训练到此为止")
+COLUMNS: Final = (_("from event", "从第几个事件"), _("to", "到"))
+SAYS: Final = _(
+    "Trained on windows of {trained} events, read over {whole}. An event of the second half costs, against one of the first: {each}.",
+    "用 {trained} 个事件的窗口训练，读 {whole} 个事件。后半段的事件与前半段相比，代价变化：{each}。",
+)
+EACH: Final = _("{name} {change} %", "{name} {change} %")
+
+
+def place(engine: Engine) -> None:
+    """Place the panel and answer it, where something was measured; no model is asked."""
+    if not known():
+        return
+    panel = evidence(key="lengths", title=TITLE)
+
+    async def answer(detail: Any, session: str) -> AsyncGenerator[Value, None]:
+        yield shown(Question.of(detail), figure=value(known()))
+
+    panel.ask(wiring.following(Newest(), answer), None, panel, **wiring.HOW)
+
+
+def known() -> dict[str, Facts]:
+    """model.json of each model of piano that was measured at that length, by variant."""
+    found = {variant: about.facts(SLUG, variant) for variant in MODELS["piano"]}
+    return {variant: facts for variant, facts in found.items() if FIGURE in facts}
+
+
+def value(measured: Mapping[str, Facts]) -> Value:
+    """The figure. measured: model.json by variant."""
+    trained = {int(facts["recipe"]["window"]) for facts in measured.values()}
+    if len(trained) != 1:
+        raise ValueError(f"models trained on windows of {sorted(trained)} events stand in no one figure")
+    (window,) = trained
+    lines = [
+        beyond.Line(texts.NAMES[variant], facts[FIGURE]["by_position"], colour)
+        for colour, (variant, facts) in zip(COLOURS, measured.items(), strict=False)
+    ]
+    whole = window * TIMES
+    each = [
+        filled(EACH, name=texts.NAMES[variant], change=f"{100 * (facts[FIGURE]['ratio'] - 1):+.1f}".replace("-", "−"))
+        for variant, facts in measured.items()
+    ]
+    parts = len(lines[0].costs)
+    edges = [round(i * whole / parts) for i in range(parts + 1)]
+    rows = [(edges[i], edges[i + 1], *(line.costs[i] for line in lines)) for i in range(parts)]
+    return figure.value(
+        {language: beyond.by_position(lines, window, whole, axes, TRAINED[language], language) for language, axes in AXES.items()},
+        title=QUESTION,
+        units=filled(UNITS, n=f"{whole:,}"),
+        sentence=filled(
+            SAYS,
+            trained=f"{window:,}",
+            whole=f"{whole:,}",
+            each={"en": "; ".join(one["en"] for one in each), "zh": "；".join(one["zh"] for one in each)},
+        ),
+        legend=[figure.Mark(line.name, line.colour) for line in lines],
+        table=figure.Table((*COLUMNS, *(line.name for line in lines)), rows),
+        height=300,
+        name="lengths",
+    )

@@ -1,0 +1,153 @@
+"""The panel about skewing: how the relative term of the run in view is computed without a tensor of query × key × d_head."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.engine import Engine
+from explorer.figures import roll
+from explorer.labels import filled
+from explorer.labs import wiring
+from explorer.labs.music import texts
+from explorer.labs.music.deeper import asking
+from explorer.widgets.folded import Question, Value
+from explorer.widgets.newest import Newest
+from explorer.widgets.skew import QUERIES, skew, steps
+from models.errors import InputError
+from models.music import chorales, events
+from models.music.records import Explanation, Made
+from models.music.weights import look
+
+Text = Mapping[str, str]
+
+PITCHES: Final = ("C", "C♯", "D", "E♭", "E", "F", "F♯", "G", "A♭", "A", "B♭", "B")
+VOICES: Final = "SATB"
+BEGINNING: Final = {"en": "the beginning", "zh": "开头"}
+REST: Final = {"en": "rest", "zh": "休止"}
+NO_TERM: Final = {
+    "en": "None of the models that are here has a relative term.",
+    "zh": "这里的模型都没有相对位置项。",
+}
+TOO_SHORT: Final = {
+    "en": "There are {events} events; skewing is shown on {least} queries at least.",
+    "zh": "只有 {events} 个事件；演示倾斜变换至少需要 {least} 个查询。",
+}
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What is asked for. model: in view, "" for the one on arrival; place: (layer, head) from 0, None for the one on arrival."""
+
+    model: str = ""
+    place: tuple[int, int] | None = None
+    queries: int = QUERIES[-1]
+    first: int = 0
+
+
+def place(engine: Engine) -> None:
+    """Place the panel and answer it."""
+    panel = skew()
+
+    def answer(detail: Any, session: str) -> AsyncGenerator[Value, None]:
+        question = Question.of(detail)
+        return asking.answers(engine, question, lambda seen: value(seen, wished(question), asking.run_of(question).style), session)
+
+    panel.ask(wiring.following(Newest(), answer), None, panel, **wiring.HOW)
+
+
+def wished(question: Question) -> Wish:
+    """What the browser asks for; where it makes no sense, it is what stands there on arrival."""
+    given = question.wish if isinstance(question.wish, Mapping) else {}
+    model, queries, first = given.get("model"), given.get("queries"), given.get("first")
+    return Wish(
+        model=model if isinstance(model, str) else "",
+        place=_place(given.get("head")),
+        queries=queries if queries in QUERIES else QUERIES[-1],
+        first=first if isinstance(first, int) and not isinstance(first, bool) and first > 0 else 0,
+    )
+
+
+def _place(head: object) -> tuple[int, int] | None:
+    """ "3.4" counted from 1 -> (2, 3)."""
+    parts = head.split(".") if isinstance(head, str) else []
+    if len(parts) != 2 or not all(part.isascii() and part.isdigit() and 1 <= int(part) <= 99 for part in parts):
+        return None
+    return int(parts[0]) - 1, int(parts[1]) - 1
+
+
+def value(seen: Explanation, wish: Wish, style: str) -> Value:
+    """What the panel draws. InputError where no model of the run has a relative term, or the run is too short."""
+    from models.music.explain import skew as skewed  # with torch, which a page without this panel need not wait for
+
+    able = {made.variant: made for made in seen.made if made.table.size}
+    if not able:
+        raise InputError("no_term", **NO_TERM)
+    made = able.get(wish.model) or next(iter(able.values()))
+    layers, heads = made.queries.shape[:2]
+    layer, head = _looked_at(seen, wish, style)
+    layer, head = min(layer, layers - 1), min(head, heads - 1)
+    if len(made.events) < QUERIES[0]:
+        raise InputError("too_short", **filled(TOO_SHORT, events=len(made.events), least=QUERIES[0]))
+    size = min(wish.queries, len(made.events))
+    first = min(wish.first, len(made.events) - size)
+    found = skewed(made, layer, head, first, size)
+    return steps(
+        texts.NAMES[made.variant],
+        (layer, head),
+        (layers, heads),
+        product=found.product,
+        padded=found.padded,
+        reshaped=found.reshaped,
+        sliced=found.sliced,
+        direct=found.direct,
+        allowed=found.allowed,
+        first=first,
+        events=len(made.events),
+        distances=made.table.shape[2],
+        makes=names(made, style, range(first, first + size)),
+        reads=names(made, style, range(first - 1, first + size - 1)),
+        other=texts.NAMES[wish.model] if wish.model in texts.NAMES and wish.model not in able else None,
+    )
+
+
+def _looked_at(seen: Explanation, wish: Wish, style: str) -> tuple[int, int]:
+    """The head in view; on arrival the one that the rolls pick."""
+    if wish.place is not None:
+        return wish.place
+    pick = roll.telling(seen.made, look, style)
+    return (_place(pick["head"]) if pick else None) or (0, 0)
+
+
+def names(made: Made, style: str, which: Sequence[int]) -> list[Text]:
+    """What some events say, as one reads it: "S C5", "F♯4 ends". −1 is the beginning, before the first."""
+    return [BEGINNING if i < 0 else _cell(made.events, i) if style == "chorale" else _event(int(made.events[i])) for i in which]
+
+
+def _pitch(pitch: int) -> str:
+    return f"{PITCHES[pitch % 12]}{pitch // 12 - 1}"
+
+
+def _cell(cells: NDArray[np.int16], i: int) -> Text:
+    voice, cell = VOICES[i % len(chorales.VOICES)], int(cells[i])
+    if cell == chorales.SILENCE:
+        return {language: f"{voice} {word}" for language, word in REST.items()}
+    name = f"{voice} {_pitch(cell + chorales.LOWEST - 1)}"
+    return {"en": name, "zh": name}
+
+
+def _event(event: int) -> Text:
+    if event < events.NOTE_OFF:
+        return {"en": _pitch(event), "zh": _pitch(event)}
+    if event < events.SHIFT:
+        pitch = _pitch(event - events.NOTE_OFF)
+        return {"en": f"{pitch} ends", "zh": f"{pitch} 止"}
+    if event < events.VELOCITY:
+        milliseconds = (event - events.SHIFT + 1) * events.STEP
+        return {"en": f"{milliseconds} ms on", "zh": f"过 {milliseconds} 毫秒"}
+    velocity = (event - events.VELOCITY) * events.WIDTH
+    return {"en": f"velocity {velocity}", "zh": f"力度 {velocity}"}

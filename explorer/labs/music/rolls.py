@@ -1,0 +1,114 @@
+"""From what the models of music explain to what the roll widget draws: the weights kept for those who look closer, sound, repeats."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer import sound
+from explorer.figures import roll
+from explorer.figures.roll import Growing, Kept, Named
+from explorer.looks import Look, looks
+from models.music import chorales
+from models.music.notes import notes_of_events
+from models.music.records import GRID, Explanation, Made, Request, Step, read_motif
+from models.music.repeats import repeats
+from models.music.weights import look
+
+Text = Mapping[str, str]
+Value = dict[str, object]
+
+SHORTEST = 5  # notes of a motif that comes back
+
+
+def done(
+    seen: Explanation,
+    request: Request,
+    query: str,
+    *,
+    names: Mapping[str, Text],
+    about: Mapping[str, Text],
+    state: str,
+    pick: Mapping[str, object] | None = None,
+    licence: Text | None = None,
+) -> Value:
+    """What the roll draws of a finished run. names, about: of each variant; a few words. state: "stored" or "live". query: its permalink.
+    pick: {"model", "head" ("3.4", from 1), "note"}, locked on arrival; left out, a telling one is looked for. licence: a sentence that
+    stands by the rolls and in what leaves the page.
+
+    It takes some tenths of a second, most of it for the small pictures of all heads: not in the thread that serves pages.
+    """
+    return roll.value(
+        seen.made,
+        _named(names, about),
+        {made.variant: _kept(made, request.style, seen.grid) for made in seen.made},
+        look,
+        style=request.style,
+        grid=seen.grid,
+        request=asdict(request),
+        query=query,
+        state=state,
+        pick=pick,
+        licence=licence,
+    )
+
+
+def growing(request: Request, steps: Sequence[Step], query: str, *, names: Mapping[str, Text], about: Mapping[str, Text]) -> Value:
+    """What the roll draws while music is made. steps: all so far, of all models. Other arguments as of `done`."""
+    motif = len(read_motif(request))
+    harmonise = request.mode == "harmonise"
+    whole = motif * len(chorales.VOICES) if harmonise else motif + request.length
+    if request.style == "chorale":
+        whole += -whole % len(chorales.VOICES)
+    parts: dict[str, list[Step]] = {}
+    for step in steps:
+        parts.setdefault(step.variant, []).append(step)
+    grown = []
+    for variant, own in parts.items():
+        values = np.concatenate([step.events for step in own])
+        place = np.arange(len(values))
+        given = place % len(chorales.VOICES) == 0 if harmonise else place < motif
+        notes, at, lasts = notes_of_events(request.style, _whole_sixteenths(request.style, values))
+        nats = np.concatenate([step.nats for step in own])
+        grown.append(Growing(variant, values, given, nats, notes.astype(np.int32), at.astype(np.int32), lasts, whole))
+    return roll.growing(grown, _named(names, about), style=request.style, grid=GRID[request.style], request=asdict(request), query=query)
+
+
+def _whole_sixteenths(style: str, values: NDArray[np.int16]) -> NDArray[np.int64]:
+    """The same events; of a chorale's last sixteenth the voices that are not made yet are silent."""
+    missing = -len(values) % len(chorales.VOICES) if style == "chorale" else 0
+    return np.concatenate((values, np.full(missing, chorales.SILENCE))).astype(np.int64)
+
+
+def _named(names: Mapping[str, Text], about: Mapping[str, Text]) -> dict[str, Named]:
+    return {variant: Named(name, about.get(variant, {"en": "", "zh": ""})) for variant, name in names.items()}
+
+
+def _kept(made: Made, style: str, grid: int) -> Kept:
+    heard = sound.keep(made.notes, style, grid, made.steps) if len(made.notes) else None
+    voices: Sequence[int | None] = range(len(chorales.VOICES)) if style == "chorale" else (None,)
+    found = [one for voice in voices for one in repeats(made.notes, SHORTEST, voice)]
+    found.sort(key=lambda one: -len(one.first))
+    return Kept(
+        look=_address(made),
+        sound=None if heard is None else {"wav": heard.wav, "midi": heard.midi, "source": heard.source, "seconds": heard.seconds},
+        repeats=[(one.first.tolist(), one.again.tolist(), one.semitones) for one in found],
+    )
+
+
+def _address(made: Made) -> str | None:
+    """Where the exact weights of a run are, from now on; None where there is no attention."""
+    if not made.queries.size:
+        return None
+    own = replace(made, nats=np.zeros(0, np.float32), notes=made.notes[:0], at=made.at[:0])  # what weights do not follow from
+    arrays = (own.queries, own.keys, own.table)
+    layers, heads, length, _ = made.queries.shape
+    size = sum(array.nbytes for array in arrays)
+    made_of = hashlib.sha256(made.variant.encode() + str([array.shape for array in arrays]).encode())
+    for array in arrays:
+        made_of.update(np.ascontiguousarray(array).data)
+    return looks().put(Look(lambda layer, head, rows: look(own, layer, head, rows), layers, heads, length, size), made_of.digest())

@@ -1,0 +1,234 @@
+"""The music lab in words, English and Chinese, and its guided steps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+Text = Mapping[str, str]
+
+
+def _(en: str, zh: str) -> Text:
+    return MappingProxyType({"en": en, "zh": zh})
+
+
+TITLE: Final = _("Music Transformer", "音乐 Transformer")
+SHORT: Final = _("Music", "音乐")
+LINE: Final = _("A note looks back at earlier notes and knows how far away each one is.", "一个音回头看更早的音，并知道每个音离得多远。")
+CARD: Final = _("Hears how far\nback a note lies.", "听得出一个音\n在多远之前。")
+KICKER: Final = _("Huang et al., 2018 · arXiv 1809.04281", "Huang 等，2018 · arXiv 1809.04281")
+EQUATION: Final = "softmax(({query:Q}{key:K}{sup:⊤} + Skew({query:Q}{key:E_r}{sup:⊤}))/{root:d_k}) {value:V}"
+SPOKEN: Final = _(
+    "softmax of Q times K transposed plus the skewed product of Q and E r transposed, divided by the square root of d k, times V; "
+    "E r has an embedding for every distance, so the second term says how far back a key lies",
+    "softmax（Q 乘 K 的转置，加上 Q 乘 E r 的转置再经倾斜变换，除以 d k 的平方根）再乘 V；"
+    "E r 为每个距离各有一个嵌入，所以第二项说明键在多远之前",
+)
+
+TUNE: Final[Mapping[str, Text]] = MappingProxyType({"region": _("What the models play on from", "从什么音乐接着写")})
+STYLES: Final[Mapping[str, Text]] = MappingProxyType({"chorale": _("Chorale", "众赞歌"), "piano": _("Piano", "钢琴")})
+# Our motifs: what each is, and the word or two on its button.
+EXAMPLES: Final[tuple[tuple[Text, Text], ...]] = (
+    (_("Vom Himmel hoch, a tune of 1539, harmonised", "《我从高天而来》，1539 年的旋律，配和声"), _("Vom Himmel hoch", "我从高天来")),
+    (_("Ode to Joy, Beethoven, harmonised", "《欢乐颂》，贝多芬，配和声"), _("Ode to Joy", "欢乐颂")),
+    (_("Mo Li Hua (Jasmine Flower), harmonised", "《茉莉花》，配和声"), _("Mo Li Hua", "茉莉花")),
+    (
+        _("Ein feste Burg, two lines of Bach’s four voices, continued", "《上主是我坚固保障》，巴赫四声部的两行，续写"),
+        _("Ein feste Burg", "坚固保障"),
+    ),
+    (_("Prelude in C, four bars of Bach, continued", "《C 大调前奏曲》，巴赫的四小节，续写"), _("Prelude in C", "C 大调前奏曲")),
+    (_("Für Elise, Beethoven, its opening continued", "《致爱丽丝》，贝多芬，从开头续写"), _("Für Elise", "致爱丽丝")),
+)
+
+# The models, by variant: what each is called, and what sets it apart.
+NAMES: Final[Mapping[str, Text]] = MappingProxyType(
+    {
+        "jsb_relative": _("Music Transformer", "音乐 Transformer"),
+        "jsb_transformer": _("Transformer", "Transformer"),
+        "relative": _("Music Transformer", "音乐 Transformer"),
+        "transformer": _("Transformer", "Transformer"),
+        "lstm": _("LSTM", "LSTM"),
+    }
+)
+ABOUT: Final[Mapping[str, Text]] = MappingProxyType(
+    {
+        "jsb_relative": _("relative positions", "相对位置"),
+        "jsb_transformer": _("absolute positions", "绝对位置"),
+        "relative": _("relative positions", "相对位置"),
+        "transformer": _("absolute positions", "绝对位置"),
+        "lstm": _("one state, no attention", "只有一个状态，没有注意力"),
+    }
+)
+
+HOT: Final = _(
+    "Temperature 1 is the models' own distribution; these notes are drawn from a {changed} one, at {temperature}.",
+    "温度 1 是模型自己的分布；这些音取自更{changed}的分布，温度 {temperature}。",
+)
+SHARPER: Final = _("sharper", "尖锐")
+FLATTER: Final = _("flatter", "平坦")
+MALFORMED: Final = _(
+    "The request does not have the form in which this page sends it: a style, a mode, a motif, a length, a seed, numbers, heads.",
+    "请求的格式与本页发送的不同：应含风格、方式、动机、长度、种子、几个数与头。",
+)
+NOT_THERE: Final = _("No model of the style “{style}” is shipped here; there is {styles}.", "这里没有“{style}”风格的模型；现有：{styles}。")
+PIANO_LICENCE: Final = _(
+    "Piano: the models learned from ASAP, so they and what is taken from them are CC BY-NC-SA 4.0: not for commercial use.",
+    "钢琴：模型从 ASAP 学习，因此模型和取自其中的内容遵循 CC BY-NC-SA 4.0：不可用于商业用途。",
+)
+
+NOTES: Final[tuple[Text, ...]] = (
+    _(
+        "The seed is fixed until you change it, so the same request gives the same notes; all models draw with the same numbers.",
+        "种子在您改动之前是固定的，所以同样的请求得到同样的音；各模型使用同一组随机数。",
+    ),
+    _(
+        "Temperature 1 is the models' own distribution; anything else bends it. Nats are always those of their own distribution.",
+        "温度 1 是模型自己的分布；其他设置都会改变它。纳特数始终按模型自己的分布计算，与抽取时的设置无关。",
+    ),
+    _(
+        "A chorale is read as soprano, alto, tenor, bass of one sixteenth after another. Held and repeated notes are the same to it.",
+        "众赞歌按一个个十六分音符读取，每个依次是女高音、女低音、男高音、男低音。延续的音与重复的音在它看来相同。",
+    ),
+    _(
+        "Arcs are weights of one head, summed over the events that belong to a note; what goes to silences and to the start is told apart.",
+        "弧线是一个头的权重，按音的各个事件求和；给休止和开头的权重另行说明。",
+    ),
+    _(
+        "A harmonised melody is given as it goes: each voice knows the soprano up to its own sixteenth, not what comes later.",
+        "配和声时旋律是边走边给的：每个声部只知道到它那个十六分音符为止的女高音，不知道后面的。",
+    ),
+)
+NOTES_LABEL: Final = _("Small print", "说明")
+
+# The card, and the figure of what was measured.
+RUNG_VALUE: Final = _("{name} {value}", "{name} {value}")
+PIANO_SIZE: Final = _("piano {value}", "钢琴 {value}")
+CHORALES: Final = _("Bach’s chorales", "巴赫众赞歌")
+NON_COMMERCIAL: Final = _("ASAP: CC BY-NC-SA 4.0", "ASAP：CC BY-NC-SA 4.0")
+SEEDS: Final = _(" By seed, ours: {values}.", "我们的各个种子：{values}。")
+METRIC: Final[Mapping[str, Text]] = MappingProxyType(
+    {"chorale": _("nats per cell, {split}", "每格纳特，{split}"), "piano": _("nats per event, {split}", "每事件纳特，{split}")}
+)
+STANDING: Final[Mapping[str, Text]] = MappingProxyType(
+    {
+        "chorale": _("Who reads Bach best?", "谁最会读巴赫？"),
+        "piano": _("Who reads piano best?", "谁最会读钢琴演奏？"),
+    }
+)
+STANDING_UNITS: Final[Mapping[str, Text]] = MappingProxyType(
+    {
+        "chorale": _("nats per grid cell, lower is better", "每格纳特，越低越好"),
+        "piano": _("nats per event, lower is better", "每事件纳特，越低越好"),
+    }
+)
+RUNGS: Final[Mapping[str, Text]] = MappingProxyType(
+    {
+        "jsb_relative": _("relative", "相对位置"),
+        "jsb_transformer": _("absolute", "绝对位置"),
+        "relative": _("relative", "相对位置"),
+        "transformer": _("absolute", "绝对位置"),
+        "lstm": _("LSTM", "LSTM"),
+    }
+)
+PUBLISHED: Final = _("{name}, published", "{name}，发表值")
+MODEL: Final = _("model", "模型")
+NATS: Final = _("nats", "纳特")
+SEED: Final = _("seed", "种子")
+SOURCE: Final = _("where from", "来源")
+HERE: Final = _("measured here, {split}", "在此测得，{split}")
+STANDS: Final = _("From best to worst: {order}.", "从好到差：{order}。")
+SAME_ORDER: Final = _("The paper{where} has the same order: {order}.", "论文{where}的顺序相同：{order}。")
+OTHER_ORDER: Final = _("The paper{where} has another order: {order}.", "论文{where}的顺序不同：{order}。")
+ELSEWHERE: Final = _(", on other performances,", "（用的是别的演奏）")
+BY_SEED: Final = _("{name} by seed: {values}.", "{name}的各个种子：{values}。")
+
+CURVE_UNITS: Final = _("nats per cell of held-out chorales, lower is better", "留出的众赞歌每格纳特，越低越好")
+CURVE_SAYS: Final = _("At the end of training: {figures} nats a cell.", "训练结束时：{figures} 纳特/格。")
+SEEN: Final = _("chorales read", "读过的众赞歌")
+
+# The guided steps: (key, title, what to say). Their inputs and views stand in views.py.
+STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
+    (
+        "language",
+        _("Music as a language", "音乐是一种语言"),
+        _(
+            "The grey melody was given; the other three voices were made. A model reads soprano, alto, tenor, bass of each sixteenth, "
+            "one after another like words, and says what comes next. Press play: one cursor runs through all rolls.",
+            "灰色的旋律是给定的，另外三个声部是生成的。模型像读词一样，依次读每个十六分音符的女高音、女低音、男高音、男低音，再说下一个是什么。"
+            "按播放键：一条光标走过所有钢琴卷帘。",
+        ),
+    ),
+    (
+        "motifs",
+        _("Motifs come back", "动机会回来"),
+        _(
+            "Music repeats itself, at once and much later, and this chorale goes on from two lines of Bach's. Brackets join a motif and "
+            "its return. Choose a note inside one: do its arcs reach back to the same place of the earlier one?",
+            "音乐会重复自己，有时马上，有时很久以后；这首众赞歌从巴赫的两行接着写。括号把动机和它的再现连在一起。选其中一个音："
+            "它的弧线是否回到前一次的同一处？",
+        ),
+    ),
+    (
+        "motif",
+        _("The same motif, side by side", "同一个动机，并排来看"),
+        _(
+            "The same tune, seed and temperature for each model; only the way they know where a note stands differs. The number beside "
+            "each name says how unsure it was: nats per event it made. Listen to one, then to the other, from the same place.",
+            "各模型用同样的旋律、种子和温度，不同的只是怎样知道一个音的位置。名字旁的数字说明它有多拿不准：所生成的每个事件多少纳特。"
+            "先听一个，再从同一处听另一个。",
+        ),
+    ),
+    (
+        "motif_piano",
+        _("The same motif, three models", "同一个动机，三个模型"),
+        _(
+            "Given a motif, the paper found, an LSTM soon drifts, a Transformer repeats at first and later falls apart, and relative "
+            "attention keeps the thread. Here is each, with the same seed. Listen in turn: do they?",
+            "论文发现：给定一个动机，LSTM 很快跑题，Transformer 先是重复、后来散掉，相对注意力则能抓住主线。这里三者用同一个种子。"
+            "轮流听一听：是这样吗？",
+        ),
+    ),
+    (
+        "distance",
+        _("How far apart", "相隔多远"),
+        _(
+            "A weighted average forgets distance; a convolution has another map for each. The relative term joins both: Q Kᵀ says what a "
+            "note is, Q E_rᵀ how far back it lies. Now the term is off: the number says what the same music costs without it.",
+            "加权平均会忘记距离；卷积对每个距离各用一个映射。相对项把两者结合：Q Kᵀ 说音是什么，Q E_rᵀ 说它在多远之前。"
+            "现在这一项被去掉了：那个数字是同样的音乐因此多花的代价。",
+        ),
+    ),
+    (
+        "skew",
+        _("The skewing trick", "倾斜的技巧"),
+        _(
+            "Told directly, every pair of notes gets its own vector: an L × L × D tensor, 8.5 GB a layer at L = 2,048. Skewing "
+            "multiplies first, by distance, then moves rows until keys stand in columns: 4.2 MB. Each board is a step; the last equals "
+            "the direct way.",
+            "直接做法为每一对音各取一个向量：L × L × D 的张量，L = 2,048 时每层 8.5 GB。倾斜变换先按距离相乘，再移动各行，"
+            "直到每一列是一个键：4.2 MB。每块板是一步，最后一块与直接做法相等。",
+        ),
+    ),
+    (
+        "arcs",
+        _("Which earlier notes", "看向哪些更早的音"),
+        _(
+            "A distance that was learned is the same anywhere in a piece, so, the paper found, such a model holds beyond the length it "
+            "was trained on. Arcs show which earlier notes a note leans on; ↑ and ↓ go through the heads: some look one beat back, "
+            "others bars.",
+            "学到的距离在曲子的任何位置都一样，所以论文发现，这样的模型在超过训练长度时仍然成立。弧线显示一个音依靠哪些更早的音；"
+            "按 ↑ 和 ↓ 换头：有的看一拍之前，有的看几小节之前。",
+        ),
+    ),
+    (
+        "lengths",
+        _("Beyond the trained length", "超过训练的长度"),
+        _(
+            "Read to twice the length they were trained on, who keeps the loss? A distance that was learned is the same anywhere in a "
+            "piece, an absolute position past the end was never seen. The curves are measured; the arcs above show what a note leans on.",
+            "读到训练长度的两倍，谁的损失不变？学到的距离在曲子的任何位置都一样，而末尾之后的绝对位置从未见过。曲线是实测的；"
+            "上方的弧线显示一个音依靠什么。",
+        ),
+    ),
+)

@@ -1,0 +1,320 @@
+"""Music that can be heard: notes are kept by what they are, and become sound or a MIDI file when somebody asks for it.
+
+FluidSynth plays them on the piano of the sound font that pretty_midi carries; where its library is missing, sine waves that fade do.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import io
+import re
+import struct
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from starlette.requests import Request
+from starlette.responses import Response
+
+from explorer.delivery import IMMUTABLE
+from models.music import chorales, events
+
+RATE = 22_050  # samples a second, one channel of 16 bits
+TAIL = 1.0  # seconds in which the last notes fade
+LONGEST = 20 * 60  # seconds of notes that are played at most
+SUNG = 80  # MIDI velocity of a chorale's voices
+PEAK = 0.9  # the loudest sample, of all that there is room for
+SILENT = 8  # what FluidSynth rounds silence to, at most
+SCORES = 16 << 20  # bytes of notes that are kept
+RENDERED = 64 << 20  # bytes of sound that are kept
+AT_ONCE, WAITING = 2, 32  # sounds that are made at the same time, and those that may wait for it
+KINDS = {"wav": "audio/wav", "mid": "audio/midi"}
+BLOCK = 1 << 16  # samples that are made at once
+HARMONICS = (1.0, 0.4, 0.15)  # of a note of sine waves
+FADE = 1.5  # its loudness after t seconds is exp(−FADE t)
+ATTACK, RELEASE = 0.005, 0.05  # seconds in which it begins and ends
+
+Samples = NDArray[np.int16]
+
+
+@dataclass(frozen=True)
+class Sound:
+    """Where notes can be heard, and how.
+
+    wav, midi: their addresses. source: "piano" or "sine". seconds: how long the sound lasts, its fading included.
+    whole: whether all of it is played; only the first 20 minutes are.
+    """
+
+    wav: str
+    midi: str
+    source: str
+    seconds: float
+    whole: bool
+
+
+@dataclass(frozen=True)
+class Score:
+    """What is to be played. notes: (note, 4) onset and end in steps, MIDI pitch, and the kind of velocity or of a chorale the voice.
+
+    style: "piano" or "chorale". grid_ms: milliseconds of a step. steps: how long it all lasts.
+    """
+
+    notes: NDArray[np.int32]
+    style: str
+    grid_ms: int
+    steps: int
+
+    @property
+    def seconds(self) -> float:
+        """How long the sound lasts."""
+        return min(self.steps * self.grid_ms / 1000, LONGEST) + TAIL
+
+    @property
+    def digest(self) -> str:
+        """What its addresses are made of."""
+        meant = f"{self.style} {self.grid_ms} {self.steps} ".encode() + self.notes.astype("<i4").tobytes()
+        return hashlib.sha256(meant).hexdigest()[:32]
+
+    def struck(self) -> Iterator[tuple[float, float, int, int, int]]:
+        """Of each note: beginning and end in seconds, pitch, MIDI velocity and channel; nothing that begins after LONGEST."""
+        step = self.grid_ms / 1000
+        for onset, end, pitch, last in self.notes.tolist():
+            if onset * step < LONGEST:
+                velocity, channel = (last * events.WIDTH + events.WIDTH // 2, 0) if self.style == "piano" else (SUNG, last)
+                yield onset * step, min(end * step, LONGEST), pitch, velocity, channel
+
+
+class Sounds:
+    """Scores by digest, at most `capacity` bytes of them, and what was made of them; what was not asked for longest leaves first.
+
+    Safe from several threads.
+    """
+
+    def __init__(self, capacity: int = SCORES, rendered: int = RENDERED) -> None:
+        self.capacity, self.rendered = capacity, rendered
+        self._kept: OrderedDict[str, Score] = OrderedDict()
+        self._size = 0
+        self._made: OrderedDict[str, bytes] = OrderedDict()
+        self._made_size = 0
+        self._making: dict[str, Future[bytes]] = {}
+        self._lock = threading.Lock()
+        self._threads = ThreadPoolExecutor(AT_ONCE, "sound")
+
+    @property
+    def size(self) -> int:
+        """Bytes kept now."""
+        return self._size + self._made_size
+
+    def put(self, score: Score) -> str:
+        """Keeps a score and returns its digest."""
+        digest = score.digest
+        with self._lock:
+            if digest not in self._kept:
+                self._kept[digest] = score
+                self._size += score.notes.nbytes
+            self._kept.move_to_end(digest)
+            while self._size > self.capacity and len(self._kept) > 1:
+                self._size -= self._kept.popitem(last=False)[1].notes.nbytes
+        return digest
+
+    def get(self, digest: str) -> Score | None:
+        """The score, or None where it was never kept or has left."""
+        with self._lock:
+            if digest in self._kept:
+                self._kept.move_to_end(digest)
+            return self._kept.get(digest)
+
+    def make(self, score: Score, kind: str) -> Future[bytes] | None:
+        """The file of a score, "wav" or "mid", made once for all who ask at the same time; None where too many others wait."""
+        name = f"{score.digest}.{kind}"
+        with self._lock:
+            made = self._made.get(name)
+            if made is not None:
+                self._made.move_to_end(name)
+                done: Future[bytes] = Future()
+                done.set_result(made)
+                return done
+            if name not in self._making:
+                if len(self._making) >= AT_ONCE + WAITING:
+                    return None
+                self._making[name] = self._threads.submit(self._render, name, score, kind)
+            return self._making[name]
+
+    def _render(self, name: str, score: Score, kind: str) -> bytes:
+        try:
+            made = wav(score) if kind == "wav" else midi(score)
+        except BaseException:
+            with self._lock:
+                del self._making[name]
+            raise
+        with self._lock:
+            del self._making[name]
+            self._made[name] = made
+            self._made_size += len(made)
+            while self._made_size > self.rendered and len(self._made) > 1:
+                self._made_size -= len(self._made.popitem(last=False)[1])
+        return made
+
+
+@cache
+def sounds() -> Sounds:
+    """The store behind ``/sound/<digest>.wav`` and ``.mid`` of this process. What is there follows from the digests alone."""
+    return Sounds()
+
+
+def keep(notes: NDArray[Any], style: str, grid_ms: int, steps: int) -> Sound:
+    """Remembers music, so that it can be heard for a while; nothing is rendered yet. Arguments as of `Score`, notes of `records.Made`."""
+    own = np.array(notes, np.int32).reshape(-1, 4)
+    own.setflags(write=False)
+    score = Score(own, style, grid_ms, steps)
+    digest = sounds().put(score)
+    return Sound(f"/sound/{digest}.wav", f"/sound/{digest}.mid", available(), score.seconds, steps * grid_ms <= LONGEST * 1000)
+
+
+# ---- from notes to sound -------------------------------------------------------------------------------------------------------------
+
+
+@cache
+def available() -> str:
+    """What plays here: "piano", or "sine" where FluidSynth's library or the sound font is missing."""
+    try:
+        synth = _Piano()
+    except (ImportError, OSError, AttributeError, RuntimeError):
+        return "sine"
+    synth.close()
+    return "piano"
+
+
+def wav(score: Score) -> bytes:
+    """The sound as a WAV file: 22,050 samples a second, one channel, 16 bits."""
+    count = round(score.seconds * RATE)
+    samples = _played(score, count) if available() == "piano" else _sines(score, count)
+    loudest = max(int(samples.max(initial=0)), -int(samples.min(initial=0)))
+    if loudest > SILENT:
+        for begin in range(0, count, BLOCK):
+            part = samples[begin : begin + BLOCK]
+            np.copyto(part, np.rint(part * np.float32(PEAK * 32_767 / loudest)), casting="unsafe")
+    header = b"fmt " + struct.pack("<IHHIIHH", 16, 1, 1, RATE, 2 * RATE, 2, 16) + b"data" + struct.pack("<I", 2 * count)
+    return b"RIFF" + struct.pack("<I", 4 + len(header) + 2 * count) + b"WAVE" + header + samples.astype("<i2", copy=False).tobytes()
+
+
+class _Piano:
+    """FluidSynth with the piano of the bundled sound font on four channels. ImportError, OSError or RuntimeError where it cannot be."""
+
+    def __init__(self) -> None:
+        import fluidsynth  # here, for it looks for the library when it is imported
+
+        font = importlib.util.find_spec("pretty_midi")
+        if font is None or font.origin is None:
+            raise ImportError("pretty_midi brings the sound font")
+        self.synth = fluidsynth.Synth(samplerate=float(RATE), channels=16, **{"synth.chorus.active": 0})
+        number = self.synth.sfload(str(Path(font.origin).with_name("TimGM6mb.sf2")))
+        if number == -1:
+            self.close()
+            raise RuntimeError("the sound font cannot be read")
+        for channel in range(len(chorales.VOICES)):
+            self.synth.program_select(channel, number, 0, 0)
+
+    def close(self) -> None:
+        """Gives back what the library holds."""
+        self.synth.delete()
+
+
+def _played(score: Score, count: int) -> Samples:
+    piano = _Piano()
+    try:
+        changes = []
+        for begin, end, pitch, velocity, channel in score.struck():
+            changes += [(round(begin * RATE), 1, channel, pitch, velocity), (round(end * RATE), 0, channel, pitch, 0)]
+        samples = np.zeros(count, np.int16)
+        now = 0
+        for when, on, channel, pitch, velocity in [*sorted(changes), (count, 0, 0, -1, 0)]:
+            while now < min(when, count):
+                size = min(BLOCK, when - now, count - now)
+                both = piano.synth.get_samples(size).reshape(-1, 2)
+                samples[now : now + size] = (both[:, 0].astype(np.int32) + both[:, 1]) >> 1
+                now += size
+            if on:
+                piano.synth.noteon(channel, pitch, velocity)
+            elif pitch >= 0:
+                piano.synth.noteoff(channel, pitch)
+        return samples
+    finally:
+        piano.close()
+
+
+def _sines(score: Score, count: int) -> Samples:
+    """Each note a few sine waves that fade, made a block at a time."""
+    notes = sorted(score.struck())
+    begin, end = (np.array([note[i] for note in notes], np.float64) for i in (0, 1))
+    samples = np.zeros(count, np.int16)
+    for first in range(0, count, BLOCK):
+        time = np.arange(first, min(first + BLOCK, count)) / RATE
+        block = np.zeros(len(time), np.float32)
+        for i in np.flatnonzero((begin <= time[-1]) & (end + RELEASE > time[0])).tolist():
+            low, high = np.searchsorted(time, (begin[i], end[i] + RELEASE)).tolist()
+            block[low:high] += _tone(time[low:high], *notes[i][:4])
+        samples[first : first + len(time)] = np.clip(block, -32_767, 32_767)
+    return samples
+
+
+def _tone(time: NDArray[np.float64], begin: float, end: float, pitch: int, velocity: int) -> NDArray[np.float32]:
+    """A note at these times, seconds, as 16-bit values of which twenty fit into one sample."""
+    since = time - begin
+    loud = np.exp(-FADE * since) * np.minimum(1, since / ATTACK) * np.clip((end + RELEASE - time) / RELEASE, 0, 1)
+    cycles = 440 * 2 ** ((pitch - 69) / 12)
+    heard = [(h, strength) for h, strength in enumerate(HARMONICS, 1) if h * cycles < RATE / 2]
+    wave = sum(strength * np.sin(2 * np.pi * cycles * h * since) for h, strength in heard)
+    return np.asarray(wave * loud * (velocity / 127 * 1_000), np.float32)
+
+
+def midi(score: Score) -> bytes:
+    """The music as a MIDI file: a piano, or four voices of a chorale, a track each."""
+    import pretty_midi  # here, for it looks for libraries of the machine when it is imported
+
+    from models.music.midi import midi_of
+
+    if score.style == "piano":
+        notes = np.zeros(len(score.notes), events.NOTE)
+        notes["onset"], notes["end"], notes["pitch"], notes["velocity"] = score.notes.T
+        made = midi_of(notes)
+    else:
+        made = pretty_midi.PrettyMIDI(resolution=480, initial_tempo=15_000 / score.grid_ms)
+        made.instruments = [pretty_midi.Instrument(0, name=voice.title()) for voice in chorales.VOICES]
+        step = score.grid_ms / 1000
+        for onset, end, pitch, voice in score.notes.tolist():
+            made.instruments[voice].notes.append(pretty_midi.Note(SUNG, pitch, onset * step, end * step))
+    file = io.BytesIO()
+    made.write(file)
+    return file.getvalue()
+
+
+# ---- the route -----------------------------------------------------------------------------------------------------------------------
+
+
+def answer(request: Request, data: bytes, etag: str, kind: str) -> Response:
+    """A file that never changes, or the range of its bytes that is asked for: browsers jump to a place in a sound by asking for a range."""
+    headers = {"cache-control": IMMUTABLE, "etag": etag, "accept-ranges": "bytes"}
+    wanted = request.headers.get("range")
+    if wanted is None or request.headers.get("if-range", etag) != etag:
+        return Response(data, media_type=kind, headers=headers)
+    asked = re.fullmatch(r"bytes=(?:(\d{1,15})-(\d{1,15})?|-(\d{1,15}))", wanted, re.ASCII)
+    if asked is None or (
+        asked[2] and int(asked[2]) < int(asked[1])
+    ):  # several ranges, or none that makes sense: the whole is an answer too
+        return Response(data, media_type=kind, headers=headers)
+    size = len(data)
+    begin = int(asked[1]) if asked[1] else max(0, size - int(asked[3]))
+    end = min(size, int(asked[2]) + 1) if asked[2] else size
+    if begin >= size:
+        return Response(status_code=416, headers={"content-range": f"bytes */{size}", "cache-control": "no-store"})
+    headers["content-range"] = f"bytes {begin}-{end - 1}/{size}"
+    return Response(data[begin:end], 206, media_type=kind, headers=headers)

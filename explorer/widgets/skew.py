@@ -1,0 +1,97 @@
+"""Skewing, step by step, on the numbers of the run in view (Huang et al., 2018, fig. 1). A folded panel (folded.py).
+
+It follows the model and the head in view (view keys ``model`` and ``head``, "3.4" counted from 1). View keys of its own: ``skew`` (open),
+``sstep`` (which of the steps stands there), ``squeries`` (how many queries), ``sfrom`` (the first of them), ``scell`` (the number that is
+followed, by its place in the padded tensor). Another head, size or beginning asks the server: {"model", "head", "queries", "first"}.
+
+The value it draws when shown, beside what folded.py says:
+
+    model: {en, zh}, whose numbers these are; other: {en, zh}, the model in view that has no relative term, or None
+    layer, head: from 0; layers, heads: how many there are; distances: how many E_r was trained for
+    first: the event that the first query makes; events: how many there are
+    product, padded, reshaped, sliced, direct: packed (L, L), (L, L + 1), (L + 1, L), (L, L), (L, L); difference: the largest one
+    makes, reads: [{en, zh}] for each query what it makes, for each key what it has read
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import gradio as gr
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.figures import theme
+from explorer.packing import pack
+from explorer.widgets.base import widget
+from explorer.widgets.folded import ready
+
+Array = NDArray[np.float32]
+Text = Mapping[str, str]
+Value = dict[str, object]
+
+QUERIES = (6, 8, 12)  # how many may stand there
+
+
+def skew(value: Value | None = None) -> gr.HTML:
+    """Place the panel. Its event `ask` wants a head; `explorer.widgets.folded.shown` with `steps` answers it."""
+    return widget(
+        "skew",
+        ready() if value is None else value,
+        events=("ask",),
+        queries=list(QUERIES),
+        signed={mode: list(stops) for mode, stops in theme.SIGNED.items()},
+    )
+
+
+def steps(
+    model: Text,
+    place: tuple[int, int],
+    size: tuple[int, int],
+    *,
+    product: Array,
+    padded: Array,
+    reshaped: Array,
+    sliced: Array,
+    direct: Array,
+    allowed: NDArray[np.bool_],
+    first: int,
+    events: int,
+    distances: int,
+    makes: Sequence[Text],
+    reads: Sequence[Text],
+    other: Text | None = None,
+) -> Value:
+    """What the panel draws of one head. place: (layer, head) from 0; size: how many layers and heads there are.
+
+    Raises ValueError, with the sizes, where the tensors are not those of one skewing.
+    """
+    length = len(product)
+    shapes = (product.shape, padded.shape, reshaped.shape, sliced.shape, direct.shape, allowed.shape, (len(makes), len(reads)))
+    square = (length, length)
+    if shapes != (square, (length, length + 1), (length + 1, length), square, square, square, square):
+        raise ValueError(f"product, padded, reshaped, sliced, direct, allowed, names {shapes} of one skewing of {length} queries")
+    return {
+        "model": dict(model),
+        "other": None if other is None else dict(other),
+        "layer": place[0],
+        "head": place[1],
+        "layers": size[0],
+        "heads": size[1],
+        "first": first,
+        "events": events,
+        "distances": distances,
+        **{
+            name: pack(array, unit=False)
+            for name, array in (
+                ("product", product),
+                ("padded", padded),
+                ("reshaped", reshaped),
+                ("sliced", sliced),
+                ("direct", direct),
+            )
+        },
+        "difference": float(np.abs(sliced - direct)[allowed].max()),
+        "makes": [dict(name) for name in makes],
+        "reads": [dict(name) for name in reads],
+    }

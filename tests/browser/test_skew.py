@@ -1,0 +1,306 @@
+"""Skewing and its memory in a real browser: one number followed through every tensor, steps, heads, sizes, files, phones, languages."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+import numpy as np
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from explorer.lab import Lab
+from explorer.widgets import meter, skew
+from explorer.widgets.base import asset
+from explorer.widgets.folded import Question, shown
+from tests.browser import trial
+
+NEW = Callable[..., tuple[Page, Any]]
+HOSTILE = "<img src=x onerror=alert(1)>"
+LAYERS, HEADS = 2, 3
+MEASURED = meter.Measured({"direct": 8.624e9, "skew": 5.17e8, "ours": 1.6e7}, {"direct": 15_300.0, "skew": 642.0, "ours": 114.4}, "cpu", 2)
+
+
+def tensors(length: int, layer: int, head: int) -> dict[str, Any]:
+    """Every tensor of one skewing, worked out with indices alone."""
+    random = np.random.default_rng((length, layer, head))
+    product = random.normal(size=(length, length)).astype(np.float32)
+    padded = np.concatenate((np.zeros((length, 1), np.float32), product), 1)
+    reshaped = padded.reshape(length + 1, length)
+    i, j = np.indices((length, length))
+    direct = np.where(j <= i, product[i, np.clip(length - 1 - (i - j), 0, length - 1)], 0).astype(np.float32)
+    return {"product": product, "padded": padded, "reshaped": reshaped, "sliced": reshaped[1:], "direct": direct, "allowed": j <= i}
+
+
+def page_of(lab: Lab, engine: object) -> None:
+    """Both panels; the first answers with the head, the size and the beginning that are asked for."""
+    first, second = skew.skew(), meter.meter()
+
+    def answer(event: gr.EventData) -> Any:
+        question = Question.of(event._data)
+        wish: Any = question.wish
+        layer, head = (int(part) - 1 for part in (wish["head"] or "1.2").split("."))
+        length = wish["queries"]
+        names = [{"en": f"note {wish['first'] + i}", "zh": f"音 {wish['first'] + i}"} for i in range(length)]
+        names[0] = {"en": HOSTILE, "zh": HOSTILE}
+        drawn = skew.steps(
+            {"en": "Music Transformer", "zh": "音乐模型"},
+            (layer, head),
+            (LAYERS, HEADS),
+            **tensors(length, layer, head),
+            first=wish["first"],
+            events=64,
+            distances=512,
+            makes=names,
+            reads=names,
+            other={"en": "Absolute", "zh": "绝对位置"} if wish["model"] == "absolute" else None,
+        )
+        return shown(question, **drawn)
+
+    def weigh(event: gr.EventData) -> Any:
+        return shown(Question.of(event._data), **meter.memory(MEASURED))
+
+    how: dict[str, Any] = {"show_progress": "hidden", "trigger_mode": "multiple", "api_visibility": "private"}
+    first.ask(answer, None, first, **how)
+    second.ask(weigh, None, second, **how)
+
+
+def serve(port: int) -> None:
+    """The site with the trial page."""
+    trial.serve(port, {"trial": page_of}, year=2018)
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[str]:
+    """The address of that server."""
+    yield from trial.served(__file__)
+
+
+def opened(page: Page, site: str, query: str = "lang=en&_skew=open") -> Page:
+    """The page with a panel open and drawn."""
+    page.goto(f"{site}/trial?{query}")
+    page.wait_for_selector(".tfe-skew[data-drawn]" if "skew" in query else ".tfe-meter[data-drawn]")
+    return page
+
+
+def drawn(page: Page, starts: str) -> None:
+    """Waits until the boards of skewing stand so: "1.2 12 0 all"."""
+    expect(page.locator(".tfe-skew")).to_have_attribute("data-drawn", re.compile(f"^{re.escape(starts)} "))
+
+
+def cell(page: Page, board: str, place: int) -> Any:
+    """The cell of a board at which a number of the padded tensor stands."""
+    return page.locator(f".tfe-skew [data-board={board}][data-place='{place}']")
+
+
+def saved(page: Page, where: str, kind: str) -> bytes:
+    """What an export bar saves."""
+    with page.expect_download() as download:
+        page.locator(f"{where} .tfe-export[data-kind={kind}]").click()
+    return Path(download.value.path()).read_bytes()
+
+
+def test_the_boards_agree_with_numpy_on_where_every_number_goes(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site)
+    found = page.evaluate(
+        """async (address) => {
+            const { places, placeOf, kind } = await import(address);
+            const all = [];
+            for (let p = 0; p < 5 * 6; p += 1) all.push([places(p, 5), kind(p, 5)]);
+            const back = ["product", "padded", "reshaped", "sliced"].every((board) =>
+                all.every(([where], p) => !where[board] || placeOf(board, ...where[board], 5) === p));
+            return { all, back };
+        }""",
+        asset("lib/skewboards.js"),
+    )
+    assert found["back"]
+    made = tensors(5, 0, 0)
+    values = np.arange(30).reshape(5, 6)
+    for place, (where, kind) in enumerate(found["all"]):
+        for board, tensor in (("padded", values), ("reshaped", values.reshape(6, 5)), ("sliced", values.reshape(6, 5)[1:])):
+            assert np.argwhere(tensor == place).tolist() == ([] if where[board] is None else [where[board]])
+        row, column = divmod(place, 6)
+        distance = 5 - column
+        assert kind == ("pad" if column == 0 else "garbage" if distance > row else "term")
+        if kind == "term":
+            assert where["direct"] == [row, row - distance]
+            assert made["direct"][row, row - distance] == made["product"][tuple(where["product"])]
+
+
+def test_a_number_is_followed_through_all_boards_and_kept_by_a_click(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site)
+    drawn(page, "1.2 12 0 all")
+    place = 7 * 13 + 10  # query 7, distance 2
+    cell(page, "product", place).hover()
+    words = page.locator(".tfe-skew .tfe-words")
+    expect(words).to_contain_text("Query 7 (makes note 7) times the embedding of distance 2")
+    value = float(tensors(12, 0, 1)["product"][7, 9])
+    expect(words).to_contain_text(f"{value:.3f}".replace("-", "−"))
+    expect(words).to_contain_text("row 7, column 5: the key 2 events before, key 5 (has read note 5)")
+    expect(words).to_contain_text("Of 144 numbers 78 are the relative term; there skewing and the direct formula differ by 0 at most.")
+    rings = page.locator(".tfe-skew-board rect[stroke='var(--query)']")
+    expect(rings).to_have_count(6)
+    cell(page, "reshaped", place).click()
+    assert f"_scell={place}" in page.url
+    page.mouse.move(2, 2)
+    expect(words).to_contain_text("Query 7")
+    cell(page, "sliced", 13).hover()  # the zero of the second row
+    expect(words).to_contain_text("A zero that padding put in comes to stand at row 0, column 1, above the diagonal")
+    cell(page, "padded", 3).hover()
+    expect(words).to_contain_text("It falls into the first row, which is cut away.")
+    assert page.locator(".tfe-skew img").count() == 0
+    page.mouse.move(2, 2)
+    page.locator(".tfe-skew-frame").focus()
+    page.keyboard.press("Escape")
+    assert "_scell" not in page.url
+
+
+def test_keys_walk_steps_and_heads_and_what_was_fetched_is_not_asked_again(site: str, new_page: NEW) -> None:
+    page, faults = new_page()
+    opened(page, site)
+    drawn(page, "1.2 12 0 all")
+    page.locator(".tfe-skew-frame").focus()
+    titles = set()
+    for step in ("all", "pad", "reshape", "slice", "mask"):
+        drawn(page, f"1.2 12 0 {step}")
+        titles.add(page.locator(".tfe-skew-figure .tfe-title").inner_text())
+        page.keyboard.press("ArrowRight")
+    assert len(titles) == 5 and "_sstep=mask" in page.url
+    for key, head in (("ArrowDown", "1.3"), ("ArrowUp", "1.2")):
+        page.keyboard.press(key)
+        drawn(page, f"{head} 12 0 mask")
+    asked = sum("/queue/join" in address for address in faults.requests)
+    page.keyboard.press("ArrowDown")
+    drawn(page, "1.3 12 0 mask")
+    assert sum("/queue/join" in address for address in faults.requests) == asked
+
+
+def test_fewer_queries_and_a_later_beginning_are_fetched(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site)
+    page.locator(".tfe-skew [role=radio]", has_text=re.compile("^6$")).click()
+    drawn(page, "1.2 6 0 all")
+    assert page.locator(".tfe-skew [data-board=reshaped]").count() == 7 * 6
+    texts = page.locator(".tfe-skew-board text").all_inner_texts()
+    numbers = [text for text in texts if re.fullmatch(r"−?\d\.\d+", text)]
+    assert len(numbers) >= 21, "six queries leave room for numbers"
+    page.locator("#tfe-skew-first").evaluate("(input) => { input.value = 20; input.dispatchEvent(new Event('change')); }")
+    drawn(page, "1.2 6 20 all")
+    expect(page.locator(".tfe-skew .tfe-words")).to_contain_text("makes note 2")
+    expect(page.locator("#tfe-skew-first + output")).to_have_text("20")
+
+
+def test_the_model_without_a_relative_term_is_named(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site, "lang=en&_skew=open&_model=absolute")
+    expect(page.locator(".tfe-skew .tfe-note").nth(1)).to_contain_text("The Absolute in view has no relative term.")
+
+
+def test_the_tensors_are_taken_along(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site, "lang=en&_skew=open&_squeries=8")
+    drawn(page, "1.2 8 0 all")
+    expected = tensors(8, 0, 1)
+    arrays = np.load(io.BytesIO(saved(page, ".tfe-skew", "NPZ")))
+    for name in ("product", "padded", "reshaped", "sliced", "direct"):
+        np.testing.assert_array_equal(arrays[name], expected[name])
+    rows = list(csv.DictReader(io.StringIO(saved(page, ".tfe-skew", "CSV").decode("utf-8-sig"))))
+    assert len(rows) == 36 and all(row["skewed"] == row["direct"] for row in rows)
+    for kind in ("SVG", "HTML"):
+        text = saved(page, ".tfe-skew", kind).decode()
+        assert "<img" not in text and "var(--" not in text.split("<body>")[-1]
+    assert saved(page, ".tfe-skew", "PNG").startswith(b"\x89PNG")
+
+
+def test_projected_every_text_is_large_and_the_controls_leave(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site, "lang=en&_skew=open&_sstep=reshape")
+    page.locator(".tfe-skew-frame").focus()
+    page.keyboard.press("p")
+    expect(page.locator(".tfe-projector-title")).to_have_text("The same numbers in rows one shorter: each row slips by one")
+    expect(page.locator(".tfe-skew summary")).to_be_hidden()
+    page.wait_for_function(
+        """() => [...document.querySelectorAll(".tfe-skew-board text")].every((one) => parseFloat(getComputedStyle(one).fontSize) >= 20)"""
+    )
+
+
+def test_the_meter_computes_as_the_server_does(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site, "lang=en&_meter=open")
+    sizes = [(length, width, heads) for length in (128, 2048, 16384) for width in (64, 512) for heads in (1, 8, 16)]
+    found = page.evaluate(
+        """async ([address, sizes, how]) => {
+            const { needed } = await import(address);
+            return sizes.map(([length, width, heads]) => needed({ length, width, heads }, how));
+        }""",
+        [asset("lib/memorysizes.js"), sizes, meter.memory(None)],
+    )
+    assert found == [meter.needed(*size) for size in sizes]
+
+
+def test_the_meter_says_the_papers_numbers_and_what_was_measured(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site, "lang=en&_meter=open")
+    words = page.locator(".tfe-meter .tfe-words")
+    expect(words).to_contain_text("At L = 2,048 and D = 512 the direct formula’s R takes 8.59 GB in each layer.")
+    expect(words).to_contain_text("only Eᵣ, 4.19 MB: 2,048 times less")
+    expect(words).to_contain_text("(cpu, 2 threads): attention’s whole forward pass peaks at 8.62 GB, 517 MB and 16.0 MB")
+    expect(page.locator(".tfe-meter-board [data-mark$=measured]")).to_have_count(3)
+    rows = [row.locator("th, td").all_inner_texts() for row in page.locator(".tfe-meter-table tbody tr").all()]
+    assert rows[0] == ["direct formula", "4 · L² · D", "8.59 GB", "1.07 GB", "8.62 GB", "15,300 ms"]
+    assert rows[1][2:] == ["138 MB", "524 kB", "517 MB", "642 ms"]
+    knob = page.locator(".tfe-meter [data-field=length]")
+    knob.focus()
+    page.keyboard.press("ArrowRight")
+    expect(words).to_contain_text("At L = 4,096 and D = 512 the direct formula’s R takes 34.4 GB in each layer.")
+    assert "_mlength=4096" in page.url
+    page.locator(".tfe-meter button", has_text="Sizes of the paper").click()
+    expect(words).to_contain_text("L = 2,048")
+    lines = list(csv.DictReader(io.StringIO(saved(page, ".tfe-meter", "CSV").decode("utf-8-sig"))))
+    assert [line["embeddings_bytes"] for line in lines] == ["8589934592", "4194304", "4194304"]
+    assert b"8.59 GB" in saved(page, ".tfe-meter", "SVG")
+
+
+def test_every_text_is_chinese_in_chinese(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site, "lang=zh&_skew=open&_meter=open")
+    page.wait_for_selector(".tfe-meter[data-drawn]")
+    found = page.locator(".tfe-skew").inner_text() + page.locator(".tfe-meter").inner_text()
+    latin = set(re.findall(r"[A-Za-z_]{2,}", found.replace(HOSTILE, "")))
+    assert latin <= {
+        "PNG",
+        "SVG",
+        "HTML",
+        "CSV",
+        "NPZ",
+        "pad",
+        "reshape",
+        "slice",
+        "E_r",
+        "S_rel",
+        "kB",
+        "MB",
+        "GB",
+        "TB",
+        "cpu",
+        "heads",
+    }, latin
+
+
+@pytest.mark.parametrize(("width", "height", "scheme"), [(1280, 900, "dark"), (768, 1024, "light"), (360, 780, "light")])
+def test_nothing_is_cut_off_unnamed_or_hard_to_see(new_page: NEW, site: str, width: int, height: int, scheme: str) -> None:
+    page, _ = new_page(width=width, height=height, color_scheme=scheme)
+    opened(page, site, "lang=en&_skew=open&_meter=open")
+    page.wait_for_selector(".tfe-meter[data-drawn]")
+    assert page.evaluate("document.documentElement.scrollWidth") <= page.evaluate("document.documentElement.clientWidth")
+    for panel in (".tfe-skew", ".tfe-meter"):
+        found = Axe().run(page, context=panel).response["violations"]
+        assert not found, [(one["id"], [node["html"][:150] for node in one["nodes"][:3]]) for one in found]
+    small = page.evaluate(
+        "Math.min(...[...document.querySelectorAll('.tfe-skew-board text')].map((one) => one.getBoundingClientRect().height))"
+    )
+    assert small >= 11, "a drawing that shrinks takes its words with it"
+
+
+if __name__ == "__main__":
+    serve(int(sys.argv[1]))

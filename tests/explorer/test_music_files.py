@@ -1,0 +1,363 @@
+"""MIDI files of visitors: read, repaired and said so, or refused in one sentence, within three seconds and 300 MB."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import io
+import json
+import random
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import httpx
+import mido
+import numpy as np
+import pretty_midi
+import pytest
+from numpy.typing import NDArray
+from starlette.applications import Starlette
+
+from benchmarks.midi_files import LYRICS, SCALE, TEMPO, Event, dearest, file, mutated, sound_files, track, tried, tune
+from explorer import sound
+from explorer.midi_files import FILE, NOTES
+from explorer.music_files import MOST, Music, read, routes
+from models.errors import InputError
+from models.music import chorales, events
+from models.music.midi import notes_in
+from models.music.records import MAX_MOTIF, Request, melody, read_motif
+
+ROOT = Path(__file__).parents[2]
+
+
+def values(music: Music, style: str = "piano") -> NDArray[np.int64]:
+    """The motif as the models read it."""
+    return read_motif(Request(style, "continue", music.motif))
+
+
+def voices(music: Music) -> NDArray[np.int64]:
+    """(sixteenth, voice) the pitches of a chorale, −1 for a rest."""
+    return chorales.steps_of(values(music, "chorale"))
+
+
+def refusal(data: bytes, style: str = "piano") -> InputError:
+    """Why a file is not read."""
+    with pytest.raises(InputError) as caught:
+        read(data, style)
+    return caught.value
+
+
+def said(music: Music) -> str:
+    """What the visitor is told was done; nothing where nothing was."""
+    return "" if music.notice is None else music.notice["en"]
+
+
+def written(midi: pretty_midi.PrettyMIDI) -> bytes:
+    """A file as pretty_midi writes it."""
+    out = io.BytesIO()
+    midi.write(out)
+    return out.getvalue()
+
+
+def one_track(*found: Event, **how: Any) -> bytes:
+    """A file of type 0."""
+    return file(track(*found), kind=0, **how)
+
+
+# ---- what comes out ------------------------------------------------------------------------------------------------------------------
+
+
+def test_piano_that_was_taken_along_comes_back_as_it_was_and_nothing_is_said() -> None:
+    draw = np.random.default_rng(2)
+    onset = np.cumsum(draw.integers(0, 30, 150)) * 10
+    notes = events.notes_of(onset, onset + draw.integers(1, 90, 150) * 10, draw.integers(21, 109, 150), draw.integers(1, 128, 150))
+    table = np.stack([notes[name] for name in ("onset", "end", "pitch", "velocity")], 1)
+    table[:, :2] -= table[0, 0]
+    music = read(sound.midi(sound.Score(table.astype(np.int32), "piano", 10, int(table[:, 1].max()))), "piano")
+    assert np.array_equal(music.notes, table) and music.notes.dtype == np.int32
+    assert music.steps == table[:, 1].max() and music.notice is None
+    assert np.array_equal(values(music), events.events_of(notes))
+
+
+def test_a_chorale_that_was_taken_along_comes_back_as_it_was_and_nothing_is_said() -> None:
+    notes = np.array(
+        [[0, 4, 72, 0], [0, 8, 64, 1], [0, 4, 64, 2], [0, 2, 48, 3], [2, 4, 50, 3], [4, 8, 71, 0], [4, 8, 62, 2], [4, 8, 43, 3]]
+    )
+    music = read(sound.midi(sound.Score(notes.astype(np.int32), "chorale", 125, 8)), "chorale")
+    assert sorted(music.notes.tolist()) == sorted(notes.tolist()) and music.steps == 8 and music.notice is None
+    assert voices(music).tolist() == [[72, 64, 64, 48]] * 2 + [[72, 64, 64, 50]] * 2 + [[71, 64, 62, 43]] * 4
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_notes_are_those_that_pretty_midi_reads(seed: int) -> None:
+    draw = random.Random(seed)
+    midi = mido.MidiFile(type=1, ticks_per_beat=draw.choice((96, 480, 1_024)))
+    first = mido.MidiTrack()
+    for _ in range(5):
+        first.append(mido.MetaMessage("set_tempo", tempo=draw.randrange(200_000, 900_000), time=draw.randrange(300)))
+    midi.tracks.append(first)
+    for channel in (0, 3, 9):
+        part = mido.MidiTrack([mido.Message("note_on", channel=channel, note=59)])
+        for _ in range(70):
+            kind = draw.choice(("note_on", "note_on", "note_off", "control_change"))
+            if kind == "control_change":
+                part.append(mido.Message(kind, channel=channel, control=64, value=draw.choice((0, 127)), time=draw.randrange(90)))
+            else:
+                pitch, velocity = draw.randrange(50, 60), draw.randrange(128)
+                part.append(mido.Message(kind, channel=channel, note=pitch, velocity=velocity, time=draw.randrange(90)))
+        part += [mido.Message("note_off", channel=channel, note=pitch, time=1) for pitch in range(50, 60)]
+        part.append(mido.Message("control_change", channel=channel, control=64, value=0, time=1))
+        midi.tracks.append(part)
+    out = io.BytesIO()
+    midi.save(file=out)
+    expected = notes_in(pretty_midi.PrettyMIDI(io.BytesIO(out.getvalue())))
+    music = read(out.getvalue(), "piano")
+    theirs = np.stack([expected[name] for name in ("onset", "end", "pitch", "velocity")], 1)
+    assert theirs[0, 0] == 0 and len(music.notes) > 60
+    assert np.array_equal(music.notes, theirs)
+
+
+def test_running_status_and_silent_strikes_mean_what_they_spell_out() -> None:
+    running = one_track((0, b"\x90\x3c\x50"), (480, b"\x3c\0"), (0, b"\x40\x50"), (480, b"\x40\0"))
+    assert np.array_equal(read(running, "piano").notes, read(one_track(*tune((60, 64))), "piano").notes)
+
+
+def test_the_text_of_a_karaoke_file_is_passed_over() -> None:
+    sung = one_track(*(event for one in tune(SCALE) for event in ((0, b"\xff\x01\x04" + b"<b>x"), (0, LYRICS), one)))
+    music = read(sung, "piano")
+    assert np.array_equal(music.notes, read(one_track(*tune(SCALE)), "piano").notes) and music.notice is None
+
+
+def test_a_pedal_holds_the_notes_of_its_channel_in_any_track() -> None:
+    pedal = track((0, b"\xb0\x40\x7f"), (1_920, b"\xb0\x40\0"))
+    music = read(file(pedal, track(*tune((60, 64)))), "piano")
+    assert music.notes[:, :3].tolist() == [[0, 200, 60], [50, 200, 64]]
+    other = file(track((0, b"\xb1\x40\x7f"), (1_920, b"\xb1\x40\0")), track(*tune((60, 64))))
+    assert read(other, "piano").notes[:, 1].tolist() == [50, 100]
+
+
+def test_tempo_changes_of_any_track_and_frames_of_a_film_tell_the_time() -> None:
+    slow = track((480, b"\xff\x51\3\x0f\x42\x40"))
+    assert read(file(track(*tune((60, 64))), slow), "piano").notes[:, :2].tolist() == [[0, 50], [50, 150]]
+    film = one_track((0, TEMPO), *tune((60, 64), 500), division=0xE728)
+    assert read(film, "piano").notes[:, :2].tolist() == [[0, 50], [50, 100]]
+
+
+def test_a_real_performance_of_ten_minutes_opens_and_its_beginning_is_taken() -> None:
+    draw = np.random.default_rng(1)
+    midi = pretty_midi.PrettyMIDI(resolution=480)
+    piano = pretty_midi.Instrument(0)
+    onset = np.cumsum(draw.exponential(0.22, 3_000))
+    onset -= onset[0]
+    piano.notes = [pretty_midi.Note(int(v), int(p), t, t + 0.3) for t, p, v in zip(onset, *draw.integers(30, 90, (2, 3_000)), strict=True)]
+    piano.control_changes = [pretty_midi.ControlChange(64, int(v), t) for t, v in zip(onset, draw.integers(0, 128, 3_000), strict=True)]
+    midi.instruments.append(piano)
+    data = written(midi)
+    music = read(data, "piano")
+    assert len(values(music)) == MAX_MOTIF["piano"]
+    assert "3,000 notes in 1" in said(music) and f"the first {MAX_MOTIF['piano']:,} of its" in said(music)
+    assert music.notice is not None and "前 1,024 个" in music.notice["zh"]
+    whole = notes_in(pretty_midi.PrettyMIDI(io.BytesIO(data)))
+    sure = music.notes[:, 1] < music.steps
+    assert np.array_equal(music.notes[sure, 2], whole["pitch"][: len(music.notes)][sure]), "the beginning, note by note"
+
+
+def test_other_instruments_are_played_by_the_piano_and_drums_left_out() -> None:
+    band = file(track((0, b"\xc0\x38"), *tune(SCALE)), track(*tune((36, 38), 240, 9)))
+    music = read(band, "piano")
+    assert len(music.notes) == len(SCALE)
+    assert said(music) == "Your MIDI file, 8 notes in 4 s: 2 notes of drums left out, all of it played by a piano."
+
+
+def test_pitches_that_no_piano_has_are_moved_by_octaves() -> None:
+    music = read(one_track(*tune((0, 60, 127))), "piano")
+    assert music.notes[:, 2].tolist() == [24, 60, 103]
+    assert "2 notes outside the range moved by octaves" in said(music)
+
+
+# ---- chorales ------------------------------------------------------------------------------------------------------------------------
+
+
+def test_a_melody_becomes_the_soprano_to_be_harmonised() -> None:
+    music = read(one_track(*tune(SCALE)), "chorale")
+    assert np.array_equal(values(music, "chorale")[:: len(chorales.VOICES)], read_motif(Request("chorale", "harmonise", melody(SCALE))))
+    assert voices(music)[:, 0].tolist() == np.repeat(SCALE, 4).tolist() and (voices(music)[:, 1:] == -1).all()
+    assert said(music) == "Your MIDI file, 8 notes in 4 s: taken as the soprano."
+
+
+def test_a_melody_too_low_for_a_soprano_is_moved_by_whole_octaves() -> None:
+    music = read(one_track(*tune([pitch - 24 for pitch in SCALE])), "chorale")
+    assert voices(music)[::4, 0].tolist() == list(SCALE) and "moved up by 2 octaves" in said(music)
+
+
+def test_chords_are_dealt_to_four_voices_the_highest_first() -> None:
+    chord = [(0, bytes((0x90, pitch, 80))) for pitch in (48, 67, 60, 72)]
+    close = [(480 if i == 0 else 0, bytes((0x80, pitch, 0))) for i, pitch in enumerate((48, 67, 60, 72))]
+    music = read(one_track(*chord, *close), "chorale")
+    assert voices(music).tolist() == [[72, 67, 60, 48]] * 4 and "dealt to four voices" in said(music)
+
+
+def test_of_more_than_four_notes_the_three_highest_and_the_lowest_stay() -> None:
+    pitches = (48, 55, 60, 64, 67, 72)
+    chord = [(0, bytes((0x90, pitch, 80))) for pitch in pitches]
+    music = read(one_track(*chord, (960, b"\x80\x30\0"), *((0, bytes((0x80, pitch, 0))) for pitch in pitches)), "chorale")
+    assert voices(music).tolist() == [[72, 67, 64, 48]] * 8
+    assert "more than four notes sound (8 sixteenths), the three highest and the lowest kept" in said(music)
+
+
+def test_four_parts_keep_their_voices_where_they_cross() -> None:
+    parts = ((48, 50), (72, 71), (60, 67), (65, 64))
+    music = read(file(*(track(*tune(part, 480, channel)) for channel, part in enumerate(parts))), "chorale")
+    assert voices(music)[::4].tolist() == [[72, 65, 60, 48], [71, 64, 67, 50]] and music.notice is None
+
+
+def test_what_is_longer_than_a_motif_is_cut_and_said_so() -> None:
+    music = read(one_track(*tune(SCALE * 9)), "chorale")
+    assert music.steps == MOST and len(values(music, "chorale")) == MAX_MOTIF["chorale"]
+    assert f"the first {MOST} of its {8 * 9 * 4} sixteenths taken" in said(music)
+
+
+def test_where_a_files_beats_do_not_fit_its_notes_they_are_found_by_ear() -> None:
+    draw = random.Random(3)
+    free: list[Event] = []
+    lengths = [draw.choice((1, 1, 2)) for _ in range(24)]
+    for i, length in enumerate(lengths):  # quarters of 0.635 s, played by a human beside the click
+        ticks = round(length * 0.635 * 960) + draw.randrange(-12, 13)
+        free += tune((SCALE[i % 8],), ticks)
+    music = read(one_track(*free), "chorale")
+    assert "its beats found by ear (9" in said(music)
+    assert (music.notes[:, 1] - music.notes[:, 0]).tolist()[:20] == [4 * length for length in lengths[:20]]
+    steady = one_track(*(event for i in range(24) for event in tune((SCALE[i % 8],), 480 * lengths[i])))
+    assert np.array_equal(read(steady, "chorale").notes[:20], music.notes[:20])
+
+
+# ---- what is repaired ----------------------------------------------------------------------------------------------------------------
+
+
+def test_notes_that_never_end_are_given_an_end() -> None:
+    music = read(one_track((0, b"\x90\x3c\x50"), *tune((64, 67))), "piano")
+    assert music.notes[:, :3].tolist() == [[0, 100, 60], [0, 50, 64], [50, 100, 67]]
+    assert "an end given to 1 note that had none" in said(music)
+    assert read(one_track((0, b"\x90\x3c\x50")), "piano").notes[:, :3].tolist() == [[0, 200, 60]]
+
+
+@pytest.mark.parametrize("left", [1, 5, 30, 60])
+def test_of_a_file_that_is_cut_off_the_sound_part_is_read(left: int) -> None:
+    whole = one_track(*tune(SCALE * 4))
+    music = read(whole[:-left], "piano")
+    assert "read as far as it is sound" in said(music)
+    count = len(music.notes) - 1
+    assert count >= 20 and np.array_equal(music.notes[:count], read(whole, "piano").notes[:count])
+
+
+def test_a_track_that_breaks_off_spoils_no_other() -> None:
+    broken = track(*tune((60, 62)), (0, b"\xf5\x01\x02"), *tune((64,)))
+    music = read(file(broken, track(*tune((72, 74)))), "piano")
+    assert sorted(music.notes[:, 2].tolist()) == [60, 62, 72, 74] and "as far as it is sound" in said(music)
+    lying = bytearray(track(*tune((60, 62))))
+    lying[7] -= 4  # shorter than it is
+    assert sorted(read(file(bytes(lying), track(*tune((72, 74)))), "piano").notes[:, 2].tolist()) == [60, 62, 72, 74]
+
+
+def test_a_midi_file_inside_of_another_wrapping_is_found() -> None:
+    plain = one_track(*tune(SCALE))
+    assert np.array_equal(read(b"RIFF\0\0\0\0RMIDdata\0\0\0\0" + plain, "piano").notes, read(plain, "piano").notes)
+
+
+# ---- what is refused -----------------------------------------------------------------------------------------------------------------
+
+
+def test_the_37_bytes_that_ask_for_gigabytes_are_refused_by_their_length_in_hours() -> None:
+    data = dearest()["37 bytes"]
+    assert len(data) == 37
+    assert str(refusal(data)) == "Your MIDI file lasts 77.7 hours; up to 60 min are read."
+    assert refusal(data, "chorale").code == "midi_long"
+
+
+@pytest.mark.parametrize(
+    ("data", "code", "sentence"),
+    [
+        (b"", "file", "The file is empty; a MIDI file (.mid) is read."),
+        (b"This is my music.\nDo re mi\n" * 30, "file", "Your file is text; MIDI files (.mid) are read."),
+        ("哆来咪，我的歌。".encode() * 90, "file", "Your file is text; MIDI files (.mid) are read."),
+        (b"ID3\4\0" + bytes(90), "file", "Your file is an MP3 file; MIDI files (.mid) are read."),
+        (b"RIFF\0\0\0\0WAVEfmt " + bytes(90), "file", "Your file is a WAV file; MIDI files (.mid) are read."),
+        (bytes(range(256)), "file", "Your file is no MIDI file; MIDI files (.mid) are read."),
+        (file(track(*tune(SCALE)), kind=2), "midi_type", "of type 2"),
+        (one_track(*tune(SCALE), division=0), "midi_ticks", "zero ticks per beat"),
+        (one_track(*tune(SCALE), division=0xE700), "midi_ticks", "0 ticks in a frame"),
+        (one_track((0, TEMPO), (9, LYRICS)), "midi_empty", "Your MIDI file has no notes; this lab needs at least one."),
+        (one_track(*tune((36, 38), 60, 9)), "midi_empty", "Your MIDI file has only drums (2 notes); this lab needs notes with a pitch."),
+        (file(track(*tune(SCALE)))[:12], "file_damaged", "cut off or damaged"),
+        (file(track(*tune(SCALE)))[:20], "file_damaged", "cut off or damaged"),
+        (file(), "file_damaged", "cut off or damaged"),
+        (file(track(*tune(SCALE)), kind=7), "file_damaged", "cut off or damaged"),
+        (one_track(*[(1, b"\x90\x3c\x50")] * (NOTES + 2)), "midi_notes", f"has {NOTES + 2:,} notes; up to {NOTES:,} are read"),
+        (one_track(*[(0, b"\x90\x3c\x50"), (1, b"\x80\x3c\0")] * 100_000), "file_size", "MIDI files of up to 256 KB are read"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_in_one_sentence(data: bytes, code: str, sentence: str) -> None:
+    for style in ("piano", "chorale"):
+        error = refusal(data, style)
+        assert error.code == code and sentence in str(error) and error.text["zh"].endswith("。")
+
+
+def test_whatever_is_done_to_a_file_there_is_music_or_a_sentence() -> None:
+    assert all(len(read(data, style).notes) for data in sound_files() for style in ("piano", "chorale"))
+    draw = random.Random(11)
+    ended = {"read": 0, "refused": 0}
+    for i in range(1_500):
+        ended[tried(mutated(draw), ("piano", "chorale")[i % 2])[0]] += 1
+    assert min(ended.values()) > 100
+
+
+# ---- what it costs -------------------------------------------------------------------------------------------------------------------
+
+MEASURE = """
+import json, resource
+from benchmarks.midi_files import dearest, tried
+print(json.dumps({f"{name}, {style}": tried(data, style) for name, data in dearest().items() for style in ("piano", "chorale")}))
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+"""
+
+
+def test_the_dearest_files_cost_less_than_three_seconds_and_300_megabytes() -> None:
+    assert all(len(data) <= FILE for data in dearest().values())
+    done = subprocess.run([sys.executable, "-c", MEASURE], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    costs, peak = map(json.loads, done.stdout.splitlines())
+    assert max(seconds for _, seconds in costs.values()) < 3, costs  # of a processor, so that a busy machine does not count
+    assert peak < 300
+
+
+# ---- the route -----------------------------------------------------------------------------------------------------------------------
+
+
+def sent(body: bytes, style: str) -> httpx.Response:
+    """What the route answers."""
+
+    async def through() -> httpx.Response:
+        transport = httpx.ASGITransport(app=Starlette(routes=routes()))
+        async with httpx.AsyncClient(transport=transport, base_url="http://here") as client:
+            return await client.post(f"/music/{style}", content=body)
+
+    return asyncio.run(through())
+
+
+@pytest.mark.parametrize("style", ["piano", "chorale"])
+def test_the_route_answers_with_the_music_as_a_request_carries_it(style: str) -> None:
+    data = one_track(*tune(SCALE))
+    answer, music = sent(data, style), read(data, style)
+    told = answer.json()
+    assert answer.status_code == 200 and answer.headers["cache-control"] == "no-store"
+    assert (told["motif"], told["steps"], told["notice"]) == (music.motif, music.steps, music.notice)
+    assert told["notes"]["shape"] == [8, 4] and told["notes"]["dtype"] == "i4"
+    assert np.array_equal(np.frombuffer(base64.b64decode(told["notes"]["data"]), "<i4").reshape(8, 4), music.notes)
+
+
+@pytest.mark.parametrize(("body", "status"), [(b"hello", 422), (bytes(FILE + 1), 413), (b"", 422)])
+def test_the_route_refuses_with_a_sentence_in_both_languages(body: bytes, status: int) -> None:
+    answer = sent(body, "piano")
+    assert answer.status_code == status and set(answer.json()["error"]) == {"en", "zh"}

@@ -1,0 +1,397 @@
+"""The music page without a browser: what a visitor's wish becomes, and what the widgets are told to draw."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import json
+from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import pytest
+import torch
+
+from explorer import permalink
+from explorer.engine import Engine
+from explorer.labs.music import about, change, page, texts, views
+from models.errors import InputError
+from models.music import chorales, events, lstm
+from models.music.explain import explain
+from models.music.lstm import PerformanceRNN
+from models.music.model import Config, MusicTransformer
+from models.music.records import (
+    CHORALES,
+    EXAMPLES,
+    MAX_MOTIF,
+    MODELS,
+    PIANO,
+    SCALE,
+    Explanation,
+    Request,
+    melody,
+    motif,
+    read_motif,
+    spelled,
+    styles,
+)
+from models.music.shipped import Network, Shipped
+
+T = TypeVar("T")
+SMALL: dict[str, Any] = {"d_model": 24, "d_ff": 32, "n_heads": 3, "n_layers": 2}
+TUNE = Request(motif=melody((72, 0, 71, 67), 2))
+PLAYED = Request("piano", "continue", motif(SCALE[:4]), 24)
+
+
+def alone(coroutine: Coroutine[Any, Any, T]) -> T:
+    """What a coroutine returns, in a thread of its own: where a browser is driven, this thread has a running loop already."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, coroutine).result()
+
+
+def facts(variant: str, **more: Any) -> dict[str, Any]:
+    """A model.json as the recipe writes it."""
+    config = (
+        {"events": 388, "d_model": 16, "n_layers": 2} if variant == "lstm" else {**SMALL, "distances": 40 * (variant in change.RELATIVE)}
+    )
+    value = {"jsb_relative": 0.49, "jsb_transformer": 0.58, "relative": 1.9, "transformer": 2.0, "lstm": 2.1}[variant]
+    published = {"jsb_relative": 0.357, "jsb_transformer": 0.417, "relative": 1.835, "transformer": 1.861, "lstm": 1.969}[variant]
+    why = {"en": "The same grid.", "zh": "同样的网格。"}
+    return {
+        "slug": "music",
+        "variant": variant,
+        "seed": 1,
+        "config": config,
+        "recipe": {"batch": 2, "window": 1024, "schedule": {"peak": 0.003, "average": 5}},
+        "parameters": 1_320_000,
+        "steps": 3000,
+        "training_seconds": 2400,
+        "training_device": "cpu, 1 threads",
+        "finished": True,
+        "data": "chorales",
+        "licence": "free",
+        "figure": {"metric": "nats per grid cell", "split": "valid", "value": value, "n": 73_632, "pieces": 76},
+        "published": {"value": published, "source": "Huang et al. (2018)", "comparable": variant.startswith("jsb"), "why": why},
+        **more,
+    }
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> dict[str, Network]:
+    """Small networks that have learned nothing in the places of the shipped ones, of both styles; no first example is stored."""
+    torch.manual_seed(8)
+    chorale, piano = Config(chorales.CELLS, 40, (4, 64), **SMALL), Config(events.EVENTS, 40, **SMALL)
+    networks: dict[str, Network] = {
+        "jsb_relative": MusicTransformer(chorale),
+        "jsb_transformer": MusicTransformer(dataclasses.replace(chorale, distances=0)),
+        "relative": MusicTransformer(piano),
+        "transformer": MusicTransformer(dataclasses.replace(piano, distances=0)),
+        "lstm": PerformanceRNN(lstm.Config(events.EVENTS, d_model=16)),
+    }
+    shipped = {name: Shipped(network.eval().requires_grad_(False), {"variant": name}) for name, network in networks.items()}
+    monkeypatch.setattr("models.music.explain.load", lambda variant, seed=1: shipped[variant])
+    monkeypatch.setattr(views, "first", lambda: None)
+    there(monkeypatch, "chorale", "piano")
+    return networks
+
+
+def there(monkeypatch: pytest.MonkeyPatch, *known: str) -> None:
+    """Models of these styles are shipped."""
+    monkeypatch.setattr(page, "styles", lambda: known)
+    monkeypatch.setattr(views, "styles", lambda: known)
+    variants = [variant for style in known for variant in MODELS[style]]
+    monkeypatch.setattr(about, "facts", lambda: {variant: facts(variant) for variant in variants})
+    monkeypatch.setattr(about, "seeds", lambda variant: {1: float(facts(variant)["figure"]["value"])})
+
+
+def wish(request: Request = TUNE, **more: Any) -> dict[str, Any]:
+    return change.spelled(request) | more
+
+
+# ---- what a visitor wants ----------------------------------------------------------------------------------------------------------
+
+
+def test_what_the_browser_sends_becomes_a_request() -> None:
+    request, notice = page.asked({"request": wish(temperature=1, silenced=[["jsb_relative", 1, 2]], farthest=0, semitones=-3)})
+    assert request == dataclasses.replace(TUNE, silenced=(("jsb_relative", 1, 2),), farthest=0, semitones=-3)
+    assert isinstance(request.temperature, float)
+    assert notice is None
+
+
+@pytest.mark.parametrize(
+    "detail",
+    [
+        None,
+        [],
+        {},
+        {"request": None},
+        wish(seed="7"),
+        wish(length=True),
+        wish(temperature="hot"),
+        wish(stretch=None),
+        wish(motif=7),
+        wish(style=["piano"]),
+        wish(semitones=1.5),
+        wish(silenced=5),
+        wish(silenced=[["jsb_relative", 1]]),
+        wish(silenced=[[1, 1, 1]]),
+        wish(silenced=[["jsb_relative", 1.5, 1]]),
+    ],
+)
+def test_a_made_up_request_is_refused_in_one_sentence(detail: object) -> None:
+    with pytest.raises(InputError) as refusal:
+        page.asked(detail)
+    assert refusal.value.code == "malformed"
+    assert set(refusal.value.text) == {"en", "zh"}
+
+
+def test_a_link_without_a_request_is_the_first_example() -> None:
+    assert page.linked({"query": ""}) == (EXAMPLES[0], None)
+
+
+@pytest.mark.parametrize("request_", [*CHORALES, *PIANO])
+def test_every_example_travels_in_the_address_and_is_music(request_: Request) -> None:
+    address = views.query(request_)
+    assert len(address) < 2048
+    assert permalink.decode(Request, address) == (request_, None)
+    assert len(read_motif(request_)) > 32
+
+
+def test_the_longest_motif_still_has_a_link() -> None:
+    noise = np.random.default_rng(1).integers(0, events.EVENTS, MAX_MOTIF["piano"])
+    longest = Request("piano", "continue", spelled(noise))
+    assert permalink.decode(Request, views.query(longest)) == (longest, None)
+
+
+def test_a_style_whose_models_are_not_shipped_is_refused_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    there(monkeypatch, "chorale")
+    told = everything(wish(PLAYED))
+    assert "“Piano”" in told["tune"][-1]["error"]["en"] and "Chorale" in told["tune"][-1]["error"]["en"]
+    assert "“钢琴”" in told["tune"][-1]["error"]["zh"]
+    assert told["roll"] == []
+
+
+# ---- what comes back ---------------------------------------------------------------------------------------------------------------
+
+Told = dict[str, list[dict[str, Any]]]
+
+
+def everything(detail: object, **how: Any) -> Told:
+    """What each widget was told to draw until a wish was fulfilled."""
+
+    async def collect() -> list[Any]:
+        engine = Engine()
+        try:
+            return [update async for update in page.answers(engine, lambda: page.asked(detail), "", **how)]
+        finally:
+            engine.close(1)
+
+    updates = alone(collect())
+    names = ("tune", "roll", "remix")
+    return {name: [update[at] for update in updates if "__type__" not in update[at]] for at, name in enumerate(names)}
+
+
+def test_a_melody_is_harmonised_by_models_side_by_side_and_its_address_restores_it() -> None:
+    told = everything(wish(seed=2))
+    last = told["tune"][-1]
+    assert last["state"] == "live"
+    assert permalink.decode(Request, last["query"])[0] == dataclasses.replace(TUNE, seed=2)
+    rolls = told["roll"][-1]
+    assert rolls["state"] == "live"
+    assert [model["key"] for model in rolls["models"]] == list(MODELS["chorale"])
+    assert [model["name"] for model in rolls["models"]] == [dict(texts.NAMES[key]) for key in MODELS["chorale"]]
+    assert all(model["sound"]["wav"].startswith("/sound/") and model["look"].startswith("/looks/") for model in rolls["models"])
+    assert told["remix"][-1]["state"] == "empty"
+    assert told["remix"][-1]["pick"]["model"] == rolls["pick"]["model"]
+    assert json.dumps(told)
+
+
+def test_notes_arrive_while_they_are_made() -> None:
+    told = everything(wish(PLAYED, length=300))
+    counts = [value["badge"]["done"] for value in told["tune"] if value["state"] == "running"]
+    assert [one["at"] for one in counts] == sorted(one["at"] for one in counts)
+    assert {one["of"] for one in counts} == {3 * (300 + len(read_motif(PLAYED)))}
+    growing = [value for value in told["roll"] if value["state"] == "running"]
+    assert growing and all(model["events"] <= model["of"] for value in growing for model in value["models"])
+    assert told["roll"][-1]["state"] == "live"
+
+
+def test_what_is_made_by_piano_models_says_its_licence() -> None:
+    told, free = everything(wish(PLAYED)), everything(wish())
+    assert "CC BY-NC-SA 4.0" in told["tune"][-1]["notice"]["en"]
+    assert "CC BY-NC-SA 4.0" in told["roll"][-1]["licence"]["zh"], "for the files"
+    assert free["tune"][-1]["notice"] is None and free["roll"][-1]["licence"] is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "reached"),
+    [
+        ({"farthest": 0}, ["jsb_relative"]),
+        ({"silenced": [["jsb_transformer", 0, 1]]}, ["jsb_transformer"]),
+        ({"semitones": -2}, ["jsb_relative", "jsb_transformer"]),
+    ],
+)
+def test_an_intervention_gives_before_after_and_a_number_for_each_model_it_reaches(changes: dict[str, Any], reached: list[str]) -> None:
+    told = everything(wish(**changes))
+    panel = told["remix"][-1]
+    assert panel["state"] == "done"
+    assert [one["key"] for one in panel["rolls"]] == reached
+    assert all(one["number"]["before"] > 0 and one["number"]["after"] > 0 for one in panel["rolls"])
+    assert all(one["before"]["sound"]["wav"] != "" for one in panel["rolls"])
+    assert panel["sentence"]["en"].endswith(".") and panel["sentence"]["zh"].endswith("。")
+    assert [model["key"] for model in told["roll"][-1]["models"]] == list(MODELS["chorale"]), "the rolls show the run as it came"
+    assert permalink.decode(Request, told["tune"][-1]["query"])[0] == page.asked(wish(**changes))[0]
+
+
+def test_an_intervention_that_reaches_no_model_in_view_compares_nothing() -> None:
+    assert everything(wish(PLAYED, farthest=-1, silenced=[["jsb_relative", 0, 0]]))["tune"][-1]["state"] == "live"
+
+
+def test_what_a_knob_cannot_do_is_refused_beside_it() -> None:
+    told = everything(wish(dataclasses.replace(TUNE, motif=melody((81, 81))), semitones=5))
+    assert told["tune"][-1]["state"] == "live"
+    assert told["remix"][-1]["state"] == "refused" and "36 to 81" in told["remix"][-1]["error"]["en"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"temperature": 9.0}, "9"),
+        ({"length": 5000, "mode": "continue"}, "5000"),
+        ({"motif": "%%%"}, "motif"),
+        ({"style": "polka"}, "polka"),
+    ],
+)
+def test_what_no_model_reads_gets_one_sentence(changes: dict[str, Any], says: str) -> None:
+    told = everything(wish(**changes))
+    assert says in told["tune"][-1]["error"]["en"]
+    assert told["roll"] == []
+    assert told["remix"] == [{"state": "refused", "error": None}]
+
+
+def test_a_defect_is_told_as_one_and_logged(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    monkeypatch.setattr(views, "finished", lambda *_, **__: 1 / 0)
+    assert "log" in everything(wish())["tune"][-1]["error"]["en"]
+    assert "ZeroDivisionError" in caplog.text
+
+
+def test_the_first_example_is_shown_from_its_store_unless_it_is_run_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    (seen,) = explain([TUNE])
+    assert isinstance(seen, Explanation)
+    monkeypatch.setattr(views, "first", lambda: views.Stored(TUNE, seen, 840.0, "cpu"))
+    assert everything(wish())["tune"][-1]["state"] == "stored"
+    assert everything(wish(), anew=True)["tune"][-1]["state"] == "live"
+
+
+def test_a_result_that_is_held_ready_names_every_widget() -> None:
+    async def ask() -> Any:
+        engine = Engine()
+        try:
+            return await page.stored(engine, views.query(dataclasses.replace(TUNE, farthest=0))), await page.stored(engine, "style=polka")
+        finally:
+            engine.close(1)
+
+    held, refused = alone(ask())
+    assert refused is None
+    assert {name: value["state"] for name, value in held.items()} == {"tune": "stored", "roll": "stored", "remix": "done"}
+
+
+# ---- in words, on the card, on the family map --------------------------------------------------------------------------------------
+
+
+def test_a_bent_distribution_is_said_to_be_one() -> None:
+    assert views.bent(Request(temperature=1.0)) is None
+    sharp, flat = views.bent(Request(temperature=0.4)), views.bent(Request(temperature=1.6))
+    assert sharp is not None and "sharper" in sharp["en"] and "0.4" in sharp["en"]
+    assert flat is not None and "平坦" in flat["zh"]
+
+
+def test_the_card_tells_size_data_figure_and_time() -> None:
+    size, data, figure, time = about.pairs()
+    assert (size.value, figure.value) == ("1.32 M", "0.490")
+    assert figure.note == {"en": "absolute 0.580 · published 0.357", "zh": "绝对位置 0.580 · 发表值 0.357"}
+    assert data.value == "JSB · ASAP" and "CC BY-NC-SA" in str(data.note)
+    assert time.value == {"en": "3.3 h", "zh": "3.3 小时"}
+
+
+def test_the_order_that_came_out_stands_beside_the_published_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    chorales_, piano = about.standings()
+    bars: Any = chorales_["figures"]
+    assert bars["en"]["data"][0]["x"] == [0.58, 0.49, 0.417, 0.357]
+    assert len(bars["en"]["layout"]["shapes"]) == 2, "published figures are dashed outlines"
+    said: Any = chorales_["sentence"]
+    assert said["en"] == "From best to worst: relative 0.490, absolute 0.580. The paper has the same order: relative 0.357, absolute 0.417."
+    assert "on other performances" in str(piano["sentence"])
+    turned = {"jsb_transformer": facts("jsb_transformer"), "jsb_relative": facts("jsb_relative")}
+    assert "another order" in about.standing_sentence(turned)["en"]
+
+
+def test_every_seed_is_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(about, "seeds", lambda variant: {1: 0.49, 2: 0.5, 3: 0.48})
+    chorales_ = about.standings()[0]
+    table: Any = chorales_["table"]
+    assert [row[1:3] for row in table["rows"] if row[0] == "relative"] == [[1, 0.49], [2, 0.5], [3, 0.48]]
+    assert "relative by seed: 0.490 · 0.500 · 0.480." in str(chorales_["sentence"])
+
+
+def test_seeds_are_read_from_their_own_checkpoints(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.undo()
+    monkeypatch.setattr("explorer.labs.about.ASSETS", tmp_path)
+    assert about.seeds("jsb_relative") == {}
+    for seed, name, split in ((1, "jsb_relative", "valid"), (2, "jsb_relative-seed2", "valid"), (3, "jsb_relative-seed3", "test")):
+        folder = tmp_path / "music" / name
+        folder.mkdir(parents=True)
+        figure = {**facts("jsb_relative")["figure"], "value": 0.4 + seed / 100, "split": split}
+        (folder / "model.json").write_text(json.dumps(facts("jsb_relative", seed=seed, figure=figure)), "utf-8")
+    assert about.seeds("jsb_relative") == {1: pytest.approx(0.41), 2: pytest.approx(0.42)}
+
+
+@pytest.mark.parametrize("known", [(), ("chorale",), ("chorale", "piano")])
+def test_the_lab_stands_with_whatever_models_are_there(monkeypatch: pytest.MonkeyPatch, known: tuple[str, ...]) -> None:
+    there(monkeypatch, *known)
+    assert [style["key"] for style in views.offered()] == list(known or ("chorale",))
+    assert len(views.examples()) >= 3
+    assert set(about.prose()) <= {"en", "zh"}
+    assert about.curves() is None or known
+    steps = views.steps()
+    assert len(steps) == 6
+    assert any("LSTM" in step.say["en"] for step in steps) == ("piano" in known)
+    for step in steps:
+        assert page.linked({"query": step.query})[0].style in (known or ("chorale",))
+
+
+def test_a_step_goes_beyond_the_trained_length_once_that_was_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not any("lengths" in step.view for step in views.steps())
+    monkeypatch.setattr(about, "facts", lambda: {"relative": facts("relative", figure_times_2={"ratio": 1.01})})
+    assert views.steps()[-1].view["lengths"] == "open"
+
+
+def test_the_card_speaks_of_piano_only_where_its_models_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "not for commercial use" in about.prose()["en"]
+    there(monkeypatch, "chorale")
+    assert "ASAP" not in about.prose()["en"]
+    assert "not yet measured" not in about.prose()["en"] and "尚未测量" not in about.prose()["zh"]
+
+
+def test_the_family_map_shows_notes_and_who_looks_at_whom(monkeypatch: pytest.MonkeyPatch) -> None:
+    (seen,) = explain([CHORALES[0]])
+    assert isinstance(seen, Explanation)
+    monkeypatch.setattr(views, "first", lambda: views.Stored(CHORALES[0], seen, 1.0, "cpu"))
+    views.telling.cache_clear()
+    try:
+        picture = views.thumbnail()
+    finally:
+        views.telling.cache_clear()
+    assert picture is not None
+    assert {role for role, _ in picture.outlines} == {"query", "key"}
+    assert {views.LOUD[True], views.LOUD[False]} <= set(picture.levels.ravel().tolist())
+
+
+def test_styles_are_those_with_a_checkpoint(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("models.music.records.SHIPPED", tmp_path)
+    assert styles() == ()
+    (tmp_path / "lstm").mkdir()
+    (tmp_path / "lstm" / "model.json").write_text("{}", "utf-8")
+    assert styles() == ("piano",)

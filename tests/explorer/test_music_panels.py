@@ -1,0 +1,208 @@
+"""The folded panels of the music page without a browser: what a wish becomes, and what is drawn of a run and of what was measured."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from explorer.engine import Engine
+from explorer.figures import beyond
+from explorer.labs.music import views
+from explorer.labs.music.deeper import asking, lengths, meter, skew
+from explorer.widgets import meter as meter_widget
+from explorer.widgets import skew as skew_widget
+from explorer.widgets.folded import Question
+from models.errors import InputError
+from models.layers import relative
+from models.music.explain import explain
+from models.music.records import EXAMPLES, Explanation, Made, Request, melody
+from tests.explorer.music_runs import small_models
+
+RUN = "v=1&motif=JQAlACUAJQA&seed=3&farthest=0&semitones=2&silenced=jsb_relative.0.1"
+TUNE = Request(motif=melody((72, 0, 71, 67), 2))
+
+
+@pytest.fixture
+def seen(monkeypatch: pytest.MonkeyPatch) -> Explanation:
+    """A short run of small models that have learned nothing."""
+    small_models(monkeypatch)
+    (found,) = explain([TUNE])
+    assert isinstance(found, Explanation)
+    return found
+
+
+def test_a_panel_looks_into_the_run_that_the_rolls_show() -> None:
+    assert asking.run_of(Question("")) == EXAMPLES[0]
+    assert asking.run_of(Question(RUN)) == Request(motif="JQAlACUAJQA", seed=3), "as it came, the models as trained"
+
+
+@pytest.mark.parametrize(
+    ("wish", "expected"),
+    [
+        (None, skew.Wish()),
+        ({"model": "jsb_transformer", "head": "3.4", "queries": 8, "first": 5}, skew.Wish("jsb_transformer", (2, 3), 8, 5)),
+        ({"model": 3, "head": "0.4", "queries": 7, "first": -1}, skew.Wish()),
+        ({"head": "a.b", "first": True}, skew.Wish()),
+        ({"head": "1.²"}, skew.Wish()),
+        ([1], skew.Wish()),
+    ],
+)
+def test_a_wish_that_makes_no_sense_is_what_stands_there_on_arrival(wish: object, expected: skew.Wish) -> None:
+    assert skew.wished(Question("", wish)) == expected
+
+
+def test_skewing_is_drawn_on_the_runs_own_numbers(seen: Explanation) -> None:
+    value: dict[str, Any] = skew.value(seen, skew.Wish("jsb_relative", (1, 2), 8, 6), "chorale")
+    assert (value["layer"], value["head"], value["first"], value["events"]) == (1, 2, 6, 32)
+    assert [value[name]["shape"] for name in ("product", "padded", "reshaped", "sliced", "direct")] == [
+        [8, 8],
+        [8, 9],
+        [9, 8],
+        [8, 8],
+        [8, 8],
+    ]
+    assert 0 <= value["difference"] < 1e-5
+    made = seen.made[0]
+    query, table = made.queries[1, 2, 6:14].astype(np.float32), made.table[1, 2].astype(np.float32)
+    sliced = np.frombuffer(base64.b64decode(value["sliced"]["data"]), "<f4").reshape(8, 8)
+    for i in range(8):
+        for j in range(i + 1):
+            assert sliced[i, j] == pytest.approx(float(query[i] @ table[i - j]), abs=1e-4)
+    json.dumps(value)
+
+
+def test_every_query_says_what_it_makes_and_every_key_what_it_has_read(seen: Explanation) -> None:
+    value: dict[str, Any] = skew.value(seen, skew.Wish(queries=6), "chorale")
+    makes, reads = value["makes"], value["reads"]
+    assert makes[0] == {"en": "S C5", "zh": "S C5"} and makes[4] == {"en": "S C5", "zh": "S C5"}
+    assert reads[0] == {"en": "the beginning", "zh": "开头"}
+    assert reads[1:] == makes[:-1], "what is made is what is read next"
+    assert skew.names(seen.made[0], "chorale", [8])[0] == {"en": "S rest", "zh": "S 休止"}
+
+
+def test_events_of_piano_have_names() -> None:
+    piano = Made(
+        "relative",
+        np.array([60, 128 + 60, 256, 255 + 100, 356 + 16], np.int16),
+        *(np.zeros(0, kind) for kind in (np.bool_, np.float32, np.int32, np.int32)),
+        0,
+        *(np.zeros((0, 0, 0, 0), np.float16) for _ in range(3)),
+    )
+    assert [name["en"] for name in skew.names(piano, "piano", range(5))] == ["C4", "C4 ends", "10 ms on", "1000 ms on", "velocity 64"]
+
+
+def test_a_model_without_a_relative_term_gives_way_and_the_panel_says_so(seen: Explanation) -> None:
+    value: dict[str, Any] = skew.value(seen, skew.Wish("jsb_transformer", (9, 9)), "chorale")
+    assert value["other"]["en"] == "Transformer" and value["model"]["en"] == "Music Transformer"
+    assert (value["layer"], value["head"]) == (value["layers"] - 1, value["heads"] - 1)
+    with pytest.raises(InputError, match="relative term"):
+        skew.value(Explanation(seen.made[1:], 125), skew.Wish(), "chorale")
+
+
+def test_tensors_of_two_skewings_are_an_error() -> None:
+    square, name = np.zeros((4, 4), np.float32), {"en": "a", "zh": "a"}
+    with pytest.raises(ValueError, match="one skewing of 4 queries"):
+        skew_widget.steps(
+            name,
+            (0, 0),
+            (1, 1),
+            product=square,
+            padded=square,
+            reshaped=square,
+            sliced=square,
+            direct=square,
+            allowed=square > 0,
+            first=0,
+            events=4,
+            distances=4,
+            makes=[name] * 4,
+            reads=[name] * 4,
+        )
+
+
+def test_the_panel_answers_through_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    small_models(monkeypatch)
+    monkeypatch.setattr(views, "first", lambda: None)
+
+    async def told(engine: Engine, run: str) -> dict[str, Any]:
+        question = Question(run)
+        found = [
+            one
+            async for one in asking.answers(engine, question, lambda seen: skew.value(seen, skew.Wish(queries=6), "chorale"))
+            if isinstance(one, dict) and "state" in one
+        ]
+        return found[-1]
+
+    engine = Engine()
+    try:
+        shown = asyncio.run(told(engine, f"v=1&motif={TUNE.motif}"))
+        assert shown["state"] == "shown" and len(shown["makes"]) == 6
+        refused = asyncio.run(told(engine, "v=1&motif=AAA&style=polka"))
+        assert refused["state"] == "refused" and "polka" in refused["error"]["en"]
+        assert asyncio.run(told(engine, "v=1&seed=three"))["state"] == "refused"
+    finally:
+        engine.close()
+
+
+def test_the_memory_of_the_paper_is_what_the_paper_says() -> None:
+    needed = meter_widget.needed(2048, 512, 8)
+    assert needed["direct"]["pairs"] == pytest.approx(8.5e9, rel=0.02)
+    assert needed["direct"]["pairs"] / 8 == pytest.approx(1.1e9, rel=0.03)
+    assert needed["skew"]["table"] == pytest.approx(4.2e6, rel=0.01)
+    assert needed["skew"]["product"] == 4 * 8 * 2048**2
+    assert sum(needed["ours"].values()) < 6e6
+
+
+def test_the_meter_knows_the_blocks_of_the_model() -> None:
+    assert (meter_widget.BLOCK, meter_widget.TOGETHER) == (relative.BLOCK, relative.CACHED)
+    query = torch.zeros(8, 2048, 64)
+    rows, _ = next(iter(relative._some_heads(8, query, query, relative.CACHED)))
+    room = relative._Room(rows.stop, query, query)
+    assert meter_widget.needed(2048, 512, 8)["ours"]["product"] == room._product.numel() * meter_widget.BYTES
+
+
+def test_what_was_measured_is_read_from_the_benchmark(tmp_path: Path) -> None:
+    assert meter.measured(tmp_path / "none.json") is None
+    figures = {"direct_mb": 8624.0, "skew_mb": 517.0, "extra_mb": 16.0, "direct_ms": 15000.0, "skew_ms": 642.0, "ours_ms": 114.0}
+    path = tmp_path / "relative_attention.json"
+    path.write_text(json.dumps({"name": "relative_attention", "device": "cpu", "threads": 2, "figures": figures}), "utf-8")
+    found = meter.measured(path)
+    assert found is not None and found.peaks == {"direct": 8.624e9, "skew": 5.17e8, "ours": 1.6e7}
+    value: dict[str, Any] = meter_widget.memory(found)
+    assert value["measured"]["milliseconds"]["ours"] == 114.0 and json.dumps(value)
+    with pytest.raises(ValueError, match="direct, skew, ours"):
+        meter_widget.Measured({"ours": 1.0}, {"ours": 1.0}, "cpu", 2)
+
+
+def facts(ratio: float, shift: float) -> dict[str, Any]:
+    """model.json of a model of piano, as far as the panel reads it."""
+    return {"recipe": {"window": 1024}, "figure_times_2": {"by_position": [2.0 + shift] * 16 + [2.0 * ratio] * 16, "ratio": ratio}}
+
+
+def test_beyond_the_trained_length_every_model_has_a_line_and_a_ratio() -> None:
+    value: dict[str, Any] = lengths.value({"relative": facts(0.99, 0.0), "transformer": facts(1.25, 0.1)})
+    figure = value["figures"]["en"]
+    assert [line["name"] for line in figure["data"]] == ["Music Transformer", "Transformer"]
+    assert figure["data"][0]["x"][0] == 32 and figure["data"][0]["x"][-1] == 2016
+    assert (figure["layout"]["shapes"][0]["x0"], figure["layout"]["shapes"][0]["x1"]) == (1024, 2048)
+    assert "Music Transformer −1.0 %" in value["sentence"]["en"] and "Transformer +25.0 %" in value["sentence"]["zh"]
+    assert value["table"]["rows"][16][:3] == [1024, 1088, 1.98]
+
+
+def test_without_a_measurement_there_is_no_panel_about_length(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lengths.about, "facts", lambda slug, variant: {"variant": variant})
+    assert lengths.known() == {}
+    lengths.place(None)  # type: ignore[arg-type]
+
+
+def test_lines_of_different_lengths_stand_in_no_one_figure() -> None:
+    name = {"en": "a", "zh": "a"}
+    with pytest.raises(ValueError, match=r"lines of \[1, 2\] parts"):
+        beyond.by_position([beyond.Line(name, [1.0], "red"), beyond.Line(name, [1.0, 2.0], "red")], 1, 2, ("x", "y"), "", "en")

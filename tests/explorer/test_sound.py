@@ -1,0 +1,283 @@
+"""Music is heard as it is written, on a piano or in sine waves; kept within bounds, made once, and given from any place on."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+import sys
+import threading
+import wave
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import httpx
+import numpy as np
+import pretty_midi
+import pytest
+from numpy.typing import NDArray
+
+from explorer import sound
+from explorer.server import Site
+from explorer.sound import LONGEST, RATE, TAIL, Score, Sounds
+from tests.explorer.asking import ask
+
+NOTES = [[0, 50, 60, 20], [50, 100, 67, 20], [150, 200, 72, 28]]
+
+
+def score(notes: Any = NOTES, style: str = "piano", grid: int = 10, steps: int = 200) -> Score:
+    """Some music."""
+    return Score(np.array(notes, np.int32).reshape(-1, 4), style, grid, steps)
+
+
+def samples(data: bytes) -> NDArray[np.float64]:
+    """A WAV file as numbers up to 1."""
+    with wave.open(io.BytesIO(data)) as file:
+        assert (file.getframerate(), file.getnchannels(), file.getsampwidth()) == (RATE, 1, 2)
+        return np.frombuffer(file.readframes(file.getnframes()), "<i2") / 32_768
+
+
+def energy(heard: NDArray[np.float64], begin: float, end: float) -> float:
+    """Root mean square between two seconds."""
+    return float(np.sqrt((heard[round(begin * RATE) : round(end * RATE)] ** 2).mean()))
+
+
+def strongest(heard: NDArray[np.float64], begin: float, end: float) -> float:
+    """The strongest frequency between two seconds, hertz."""
+    part = heard[round(begin * RATE) : round(end * RATE)]
+    return float(np.abs(np.fft.rfft(part * np.hanning(len(part)))).argmax() * RATE / len(part))
+
+
+@pytest.fixture(params=["piano", "sine"])
+def source(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """Both ways of making sound; the second is that of a machine on which the library is missing."""
+    sound.available.cache_clear()
+    if request.param == "sine":
+        monkeypatch.setitem(sys.modules, "fluidsynth", None)
+    yield request.param
+    sound.available.cache_clear()
+
+
+# ---- what is heard -------------------------------------------------------------------------------------------------------------------
+
+
+def test_notes_sound_when_they_are_written_at_their_pitch(source: str) -> None:
+    assert sound.available() == source, "FluidSynth's library and pyfluidsynth belong to what is installed"
+    heard = samples(sound.wav(score()))
+    assert len(heard) == (2 + TAIL) * RATE
+    for begin, pitch in ((0.1, 261.6), (0.6, 392.0), (1.55, 523.3)):
+        times = strongest(heard, begin, begin + 0.35) / pitch  # of a piano's low notes the second harmonic is the strongest
+        assert round(times) in {1, 2} and times == pytest.approx(round(times), rel=0.015)
+    sounding, silent = min(energy(heard, *when) for when in ((0.05, 0.3), (0.55, 0.8), (1.55, 1.8))), energy(heard, 1.4, 1.5)
+    assert sounding > 0.02 and silent < sounding / 4, "between the second note and the third nothing is played"
+    assert energy(heard, 2.8, 3) < sounding / 20, "and the last fades"
+    assert np.abs(heard).max() == pytest.approx(sound.PEAK, abs=0.01)
+
+
+def test_louder_notes_are_louder(source: str) -> None:
+    heard = samples(sound.wav(score([[0, 50, 60, 5], [100, 150, 60, 30]], steps=150)))
+    assert energy(heard, 1, 1.5) > 2 * energy(heard, 0, 0.5)
+
+
+def test_four_voices_of_a_chorale_sound_together_and_a_unison_ends_once_both_have(source: str) -> None:
+    notes = [[0, 2, 60, 0], [0, 16, 60, 1], [0, 16, 55, 2], [0, 16, 36, 3]]
+    heard = samples(sound.wav(score(notes, "chorale", 125, 16)))
+    alone = samples(sound.wav(score([notes[0], *notes[2:]], "chorale", 125, 16)))
+    pitch = np.exp(-2j * np.pi * 261.63 * np.arange(RATE) / RATE)
+    there, gone = (abs((one[RATE // 2 : RATE // 2 + RATE] * pitch).mean()) for one in (heard, alone))
+    assert there > 3 * gone
+
+
+def test_the_same_music_sounds_the_same(source: str) -> None:
+    assert sound.wav(score()) == sound.wav(score())
+
+
+def test_no_notes_are_silence(source: str) -> None:
+    assert np.abs(samples(sound.wav(score([], steps=10)))).max() < 1e-3
+
+
+def test_the_highest_and_the_lowest_keys_together_are_not_clipped(source: str) -> None:
+    crowd = [[0, 100, pitch, 31] for pitch in range(0, 128, 3)]
+    heard = samples(sound.wav(score(crowd, steps=100)))
+    assert np.abs(heard).max() <= 0.91 and (np.abs(heard) > 0.89).sum() < 50
+
+
+def test_of_music_without_an_end_twenty_minutes_are_played(monkeypatch: pytest.MonkeyPatch) -> None:
+    long = np.array([[0, 50, 60, 20], [LONGEST * 100 + 5, LONGEST * 100 + 50, 60, 20]], np.int32)
+    kept = sound.keep(long, "piano", 10, LONGEST * 100 + 50)
+    assert kept.seconds == LONGEST + TAIL and not kept.whole
+    assert [note[2] for note in score(long, steps=LONGEST * 100 + 50).struck()] == [60]
+    assert sound.keep(long[:1], "piano", 10, 50).whole
+
+
+@pytest.mark.parametrize("style", ["piano", "chorale"])
+def test_the_midi_file_holds_the_same_notes(style: str) -> None:
+    grid = 10 if style == "piano" else 125
+    notes = NOTES if style == "piano" else [[0, 4, 72, 0], [0, 8, 65, 1], [2, 8, 60, 2], [4, 8, 41, 3]]
+    read = pretty_midi.PrettyMIDI(io.BytesIO(sound.midi(score(notes, style, grid))))
+    assert [one.name for one in read.instruments] == (["Piano"] if style == "piano" else ["Soprano", "Alto", "Tenor", "Bass"])
+    found = [(round(n.start * 1000 / grid), round(n.end * 1000 / grid), n.pitch) for one in read.instruments for n in one.notes]
+    assert found == [tuple(note[:3]) for note in notes]
+
+
+# ---- what is kept --------------------------------------------------------------------------------------------------------------------
+
+
+def test_the_same_notes_have_the_same_address_and_other_notes_another() -> None:
+    first, again = (sound.keep(np.array(NOTES), "piano", 10, 200) for _ in range(2))
+    assert first == again and first.wav.endswith(".wav") and first.midi.endswith(".mid")
+    others = [score(NOTES[:2]), score(style="chorale"), score(grid=20), score(steps=201)]
+    assert len({score().digest, *(other.digest for other in others)}) == 5
+
+
+def test_notes_that_were_not_asked_for_longest_leave_first() -> None:
+    store = Sounds(capacity=110)  # two scores of 48 bytes
+    first, second = store.put(score()), store.put(score(steps=300))
+    assert store.get(first) is not None
+    third = store.put(score(steps=400))
+    assert [store.get(digest) is None for digest in (first, second, third)] == [False, True, False]
+
+
+def test_sound_is_made_when_it_is_asked_for_and_once_for_all_who_ask(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, go = [], threading.Event()
+
+    def slow(one: Score) -> bytes:
+        made.append(one.steps)
+        go.wait(10)
+        return bytes(60)
+
+    monkeypatch.setattr(sound, "wav", slow)
+    store = Sounds(rendered=150)
+    store.put(score())
+    assert made == []
+    asked = [store.make(score(), "wav") for _ in range(3)]
+    go.set()
+    assert [one.result(10) for one in asked if one is not None] == [bytes(60)] * 3 and made == [200]
+    for steps in (201, 202, 200, 203):  # two fit
+        future = store.make(score(steps=steps), "wav")
+        assert future is not None and future.result(10) == bytes(60)
+    assert made == [200, 201, 202, 200, 203] and store.size <= 150 + 48
+
+
+def test_a_crowd_is_told_to_come_back_and_a_failure_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    go = threading.Event()
+
+    def fails(one: Score) -> bytes:
+        go.wait(10)
+        raise RuntimeError("no room")
+
+    monkeypatch.setattr(sound, "wav", fails)
+    store = Sounds()
+    asked = [store.make(score(steps=i), "wav") for i in range(sound.AT_ONCE + sound.WAITING)]
+    assert None not in asked and store.make(score(steps=999), "wav") is None
+    go.set()
+    for one in asked:
+        assert one is not None
+        with pytest.raises(RuntimeError, match="no room"):
+            one.result(10)
+    monkeypatch.setattr(sound, "wav", lambda one: b"RIFF")
+    again = store.make(score(steps=0), "wav")
+    assert again is not None and again.result(10) == b"RIFF"
+
+
+# ---- the route -----------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def kept() -> sound.Sound:
+    """Music that the server remembers."""
+    return sound.keep(np.array(NOTES), "piano", 10, 200)
+
+
+def test_the_server_gives_the_sound_and_the_midi_file_to_keep_for_ever(shell: Site, kept: sound.Sound) -> None:
+    heard = ask(shell, kept.wav)
+    assert heard.status_code == 200 and heard.headers["content-type"] == "audio/wav"
+    assert heard.content == sound.wav(score()) and len(samples(heard.content)) == kept.seconds * RATE
+    assert "immutable" in heard.headers["cache-control"] and heard.headers["accept-ranges"] == "bytes"
+    written = ask(shell, kept.midi)
+    assert written.headers["content-type"] == "audio/midi" and written.content == sound.midi(score())
+    assert ask(shell, kept.wav, headers={"if-none-match": heard.headers["etag"]}).status_code == 304
+
+
+@pytest.mark.parametrize(
+    ("wanted", "part"),
+    [
+        ("bytes=0-", slice(0, None)),
+        ("bytes=100-199", slice(100, 200)),
+        ("bytes=100-99999999", slice(100, None)),
+        ("bytes=-10", slice(-10, None)),
+        ("bytes=-99999999", slice(0, None)),
+    ],
+)
+def test_a_browser_jumps_to_any_place(shell: Site, kept: sound.Sound, wanted: str, part: slice) -> None:
+    whole = ask(shell, kept.wav).content
+    answer = ask(shell, kept.wav, headers={"range": wanted})
+    begin, end, _ = part.indices(len(whole))
+    assert answer.status_code == 206 and answer.content == whole[part]
+    assert answer.headers["content-range"] == f"bytes {begin}-{end - 1}/{len(whole)}"
+    assert answer.headers["content-length"] == str(end - begin)
+
+
+@pytest.mark.parametrize("wanted", ["bytes=5-2", "bytes=0-1,5-6", "bytes=-", "words=1-2", "bytes=a-b", "bytes=" + "9" * 5_000 + "-"])
+def test_a_range_that_makes_no_sense_gets_the_whole(shell: Site, kept: sound.Sound, wanted: str) -> None:
+    answer = ask(shell, kept.wav, headers={"range": wanted})
+    assert answer.status_code == 200 and answer.content[:4] == b"RIFF"
+
+
+def test_a_range_behind_the_end_and_one_of_another_file_are_told_apart(shell: Site, kept: sound.Sound) -> None:
+    behind = ask(shell, kept.wav, headers={"range": "bytes=99999999-"})
+    assert behind.status_code == 416 and behind.headers["content-range"].startswith("bytes */")
+    assert ask(shell, kept.wav, headers={"range": "bytes=-0"}).status_code == 416
+    assert ask(shell, kept.wav, headers={"range": "bytes=0-9", "if-range": '"another"'}).status_code == 200
+
+
+@pytest.mark.parametrize("name", ["0" * 32 + ".wav", "0" * 32 + ".mid", "a.b.wav", "{digest}.mp3", "..wav"])
+def test_what_was_forgotten_or_never_was_is_said_in_a_sentence(shell: Site, kept: sound.Sound, name: str) -> None:
+    answer = ask(shell, "/sound/" + name.format(digest=kept.wav[7:39]))
+    assert answer.status_code == 404 and answer.text.endswith(".")
+    assert ask(shell, "/sound/" + name.format(digest=kept.wav[7:39]).partition(".")[0]).status_code == 404
+
+
+def test_where_too_many_wait_the_visitor_is_told_so(shell: Site, kept: sound.Sound, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = sound.sounds()
+    nothing: Callable[..., None] = lambda *_: None  # noqa: E731
+    monkeypatch.setattr(store, "make", nothing)
+    answer = ask(shell, kept.wav)
+    assert answer.status_code == 503 and "few seconds" in answer.text and answer.headers["retry-after"] == "3"
+
+
+def test_the_sound_of_a_stored_result_never_leaves(shell: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = sound.keep(np.array(NOTES), "piano", 10, 321)
+    shell.stored.hold(json.dumps({"sound": {"wav": kept.wav}}))
+    other, fresh = sound.keep(np.array(NOTES), "piano", 10, 322), Sounds()
+    monkeypatch.setattr(sound, "sounds", lambda: fresh)  # nothing is in it
+    assert (ask(shell, kept.wav).status_code, ask(shell, other.wav).status_code) == (200, 404)
+
+
+def test_pages_may_play_sound_of_their_own_server(shell: Site) -> None:
+    assert "media-src 'self'" in ask(shell, "/").headers["content-security-policy"]
+
+
+def test_a_visitor_who_leaves_takes_the_sound_from_nobody(shell: Site, kept: sound.Sound, monkeypatch: pytest.MonkeyPatch) -> None:
+    go, fresh = threading.Event(), Sounds()
+
+    def slow(one: Score) -> bytes:
+        go.wait(10)
+        return b"RIFF"
+
+    monkeypatch.setattr(sound, "wav", slow)
+    monkeypatch.setattr(sound, "sounds", lambda: fresh)
+    fresh.put(score())
+    for steps in range(sound.AT_ONCE):  # others come first, so that this one waits
+        fresh.make(score(steps=steps), "wav")
+
+    async def both() -> httpx.Response:
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app=shell.gate), base_url="http://here") as client:
+            leaves, stays = (asyncio.ensure_future(client.get(kept.wav)) for _ in range(2))
+            await asyncio.sleep(0.1)
+            leaves.cancel()
+            await asyncio.sleep(0.1)
+            go.set()
+            return await stays
+
+    assert asyncio.run(both()).content == b"RIFF"
