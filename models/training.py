@@ -86,7 +86,7 @@ class _SingleMuon(torch.optim.Muon):
     def step(self, closure: Any = None) -> Any:
         """One step, as `torch.optim.Muon.step`."""
         with _Single():
-            return super().step(closure)
+            return super().step(closure)  # type: ignore[no-untyped-call]
 
 
 def muon(objective: nn.Module, schedule: Schedule) -> list[torch.optim.Optimizer]:
