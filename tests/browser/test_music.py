@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 import pretty_midi
 import pytest
@@ -16,6 +16,7 @@ from playwright.sync_api import Page, expect
 from explorer.labs.music import views
 from explorer.labs.music.page import LAB
 from models.music.records import CHORALES, MODELS, styles
+from tests.browser.waiting import asked, prepared
 
 PATH = LAB.path
 LIVE = re.compile(r"live · [\d.]+ m?s")
@@ -49,10 +50,6 @@ def badge(page: Page) -> Any:
 def finished(page: Page) -> None:
     """Waits for the live result."""
     expect(badge(page)).to_have_text(LIVE, timeout=SLOW)
-
-
-def asked(page: Page) -> dict[str, list[str]]:
-    return parse_qs(urlsplit(page.url).query)
 
 
 def words(page: Page) -> Any:
@@ -123,7 +120,7 @@ def test_a_midi_file_is_continued_by_every_model_heard_and_taken_along(site: str
         seconds, motif, beyond = page.evaluate(ENERGY, page.locator(".tfe-roll audio").get_attribute("src"))
         assert seconds > 2 and motif > 0.01 and beyond > 0.01, "the motif and what follows it are heard"
         with page.expect_download(timeout=SLOW) as saved:
-            page.locator(".tfe-roll-take").get_by_role("button", name="MIDI", exact=True).click()
+            page.locator(".tfe-roll .tfe-export[data-kind=MIDI]").click()
         back = pretty_midi.PrettyMIDI(str(saved.value.path()))
         struck = sorted((round(8 * note.start), note.pitch) for voice in back.instruments for note in voice.notes)
         assert [one for one in struck if one[0] < 4] == [(0, 48), (0, 64), (0, 67), (0, 72)], "the motif as it came"
@@ -166,9 +163,10 @@ def test_a_permalink_restores_request_interventions_and_view(site: str, page_wat
 
 
 def test_examples_are_one_click_away_and_leave_the_queue_alone(site: str, new_page: Callable[..., tuple[Page, Any]]) -> None:
+    prepared(site, LAB.slug)
     page, faults = new_page()
     opened(page, site)
-    page.locator(".is-motif").get_by_role("radio", name="Ode to Joy").click()
+    page.locator(".tfe-tune-motif select").select_option(index=1)
     page.wait_for_function("(query) => location.search.includes(query)", arg="motif.z", timeout=SLOW)
     expect(badge(page)).to_have_text("stored", timeout=SLOW)
     assert [address for address in faults.requests if "/queue/join" in address] == []
