@@ -58,7 +58,7 @@ def halting(newest: Newest) -> Callable[[gr.EventData, gr.Request], Awaitable[No
 
 def _order(detail: object) -> int | None:
     """The how-manieth wish of its page this is, as the browser counts them (widgets/lib/stored.js); None where it does not say."""
-    order = detail.get("order") if isinstance(detail, Mapping) else None
+    order = detail.get("wished") if isinstance(detail, Mapping) else None
     return order if isinstance(order, int) and not isinstance(order, bool) else None
 
 
@@ -68,7 +68,7 @@ def _numbered(update: Any, order: int | None) -> Any:
         return tuple(_numbered(value, order) for value in update)
     if order is None or not isinstance(update, Mapping) or update == gr.skip():
         return update
-    return {**update, "order": order}
+    return {**update, "wished": order}
 
 
 def _unchanged(update: Any) -> Any:

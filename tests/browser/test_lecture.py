@@ -176,9 +176,9 @@ def test_an_answer_that_comes_after_a_newer_wish_is_not_drawn(new_page: NEW, sit
                 ask = emit.run;
                 watch("value", () => wish.receive(own.value) && drawn.push(own.value.text));
             };
-            mount("trial", { mount: widget }, null, props, { run: (detail) => sent.push(detail.order) }, (_, draw) => (arrive = draw));
-            const answer = (text, order) => {
-                props.value = { text, order };
+            mount("trial", { mount: widget }, null, props, { run: (detail) => sent.push(detail.wished) }, (_, draw) => (arrive = draw));
+            const answer = (text, wished) => {
+                props.value = { text, wished };
                 arrive();
             };
             for (const text of ["older", "newer"]) wish.begin(null, () => ask({ text }));
@@ -210,10 +210,10 @@ MOUNTED = """async ([address, answers]) => {
 def test_a_widget_does_not_draw_an_answer_that_is_older_than_the_one_in_view(new_page: NEW, site: str) -> None:
     page, _ = new_page()
     page.goto(site + LAB.path)
-    answers = [{"text": text, "order": order} for text, order in (("first", 1), ("newer", 3), ("older", 2), ("more of it", 3))]
+    answers = [{"text": text, "wished": order} for text, order in (("first", 1), ("newer", 3), ("older", 2), ("more of it", 3))]
     assert page.evaluate(MOUNTED, [site + asset("lib/stored.js"), answers[:3]]) == {"drawn": ["first", "newer"], "kept": "newer"}
     assert page.evaluate(MOUNTED, [site + asset("lib/stored.js"), answers])["drawn"] == ["first", "newer", "more of it"]
-    nameless = [{"text": "newer", "order": 3}, {"text": "a look"}]
+    nameless = [{"text": "newer", "wished": 3}, {"text": "a look"}]
     assert page.evaluate(MOUNTED, [site + asset("lib/stored.js"), nameless])["drawn"] == ["newer", "a look"]
 
 

@@ -56,7 +56,7 @@ export function asking({ emit, first, noLink, paint }) {
 
     /** A value has arrived: is it still wanted? It then stands in the address too. */
     receive(next) {
-      if (next.order <= outdated) return false;
+      if (next.wished <= outdated) return false;
       const unfinished = next.state === "running" || next.state === "waiting";
       // An event that is overtaken ends by repeating what it said last.
       if (unfinished && (pending === null || fromStore)) return false;

@@ -34,7 +34,7 @@ export function show(values) {
 }
 
 /** The same events; each says the how-manieth wish of the page it is, and the server says it again in its answers (labs/wiring.py). */
-const numbered = (emit) => Object.fromEntries(Object.entries(emit).map(([event, send]) => [event, (detail) => send({ ...detail, order: ++wishes })]));
+const numbered = (emit) => Object.fromEntries(Object.entries(emit).map(([event, send]) => [event, (detail) => send({ ...detail, wished: ++wishes })]));
 
 /** How many wishes this page has had: answers to those are older than whatever it wishes next. */
 export const wished = () => wishes;
@@ -46,7 +46,7 @@ export function mount(name, module, root, props, emit, watch) {
   let kept = props.value;
 
   function isNews() {
-    const order = props.value?.order ?? newest;
+    const order = props.value?.wished ?? newest;
     if (order < newest) {
       props.value = kept;
       return false;
