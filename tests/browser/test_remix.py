@@ -91,8 +91,7 @@ def page_of(lab: Lab, engine: object) -> None:
             )
 
     async def ask(event: gr.EventData) -> AsyncGenerator[Any, None]:
-        given = {**event._data}
-        given.pop("number", None)
+        given = {key: value for key, value in event._data.items() if key != "wished"}
         request = Request(**{**given, "silenced": tuple(map(tuple, given["silenced"]))})
         yield remix.running(), json.dumps(told(request))
         if request.semitones == REFUSED:

@@ -65,7 +65,7 @@ def page_of(lab: Lab, engine: object) -> None:
             panel = rethink.rethink(rethink.idle(told(Request("addition", "478+256"))), limits=LIMITS, texts=KNOBS)
 
     async def ask(event: gr.EventData) -> AsyncGenerator[Any, None]:
-        request = Request(**event._data)
+        request = Request(**{key: value for key, value in event._data.items() if key != "wished"})
         yield rethink.running(), json.dumps(told(request))
         if request.bias == 5:
             yield rethink.refused({"en": f"Five is refused. {HOSTILE}", "zh": "五被拒绝。"}), gr.skip()
