@@ -38,9 +38,11 @@ def following(newest: Newest, updates: Callable[[Any, str], AsyncGenerator[Updat
         page = session(caller)
         order = _order(event._data)
         followed = newest.follow(page, updates(event._data, page), _unchanged, order)
+        said = 0
         try:
             async for update in followed:
-                yield _numbered(update, order)
+                said += 1
+                yield _numbered(update, order, said)
         finally:
             await followed.aclose()
 
@@ -62,13 +64,14 @@ def _order(detail: object) -> int | None:
     return order if isinstance(order, int) and not isinstance(order, bool) else None
 
 
-def _numbered(update: Any, order: int | None) -> Any:
-    """The same values, each saying to which wish it is the answer: the browser keeps to the newest, in whatever order they arrive."""
+def _numbered(update: Any, order: int | None, said: int) -> Any:
+    """The same values, each saying to which wish it is the answer, and the how-manieth: the browser keeps to the newest, in whatever order
+    they arrive, and draws nothing twice."""
     if isinstance(update, tuple):
-        return tuple(_numbered(value, order) for value in update)
+        return tuple(_numbered(value, order, said) for value in update)
     if order is None or not isinstance(update, Mapping) or update == gr.skip():
         return update
-    return {**update, "wished": order}
+    return {**update, "wished": order, "said": said}
 
 
 def _unchanged(update: Any) -> Any:

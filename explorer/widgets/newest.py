@@ -48,8 +48,9 @@ class Newest:
         """The updates of a new wish, until a newer one of the same page begins or `stop` is called; then `updates` is closed.
 
         page: what tells one open page from another; "" for one that cannot be told, whose wishes leave each other alone.
-        nothing: makes of an update one that changes nothing, the last of every wish: Gradio repeats the last update of an event that ends,
-        and an older result would otherwise come again after a newer one's.
+        nothing: makes of an update one that changes nothing, the last of a wish that is over: Gradio repeats the last update of an event
+        that ends, and an older result would otherwise come again after a newer one's. A wish that is not over has no such update after
+        its last: Gradio's client turns the value of an event's update into that of the next, and a result must have been drawn before.
         number: which wish of its page this is; one that comes after a newer one is over from the start. None: it is the newest.
         """
         wish = _Wish(number, over=number is not None and number < self._latest.get(page, number))
@@ -65,7 +66,7 @@ class Newest:
                     if wish.over:
                         break
                     yield update
-                if some and nothing is not None:
+                if some and wish.over and nothing is not None:
                     yield nothing(update)
         finally:
             if page:

@@ -213,6 +213,9 @@ def test_a_widget_does_not_draw_an_answer_that_is_older_than_the_one_in_view(new
     answers = [{"text": text, "wished": order} for text, order in (("first", 1), ("newer", 3), ("older", 2), ("more of it", 3))]
     assert page.evaluate(MOUNTED, [site + asset("lib/stored.js"), answers[:3]]) == {"drawn": ["first", "newer"], "kept": "newer"}
     assert page.evaluate(MOUNTED, [site + asset("lib/stored.js"), answers])["drawn"] == ["first", "newer", "more of it"]
+    repeated = [{"text": text, "wished": 1, "said": said} for text, said in (("begun", 1), ("done", 2), ("done", 2))]
+    again = [*repeated, {"text": "the next", "wished": 2, "said": 1}]
+    assert page.evaluate(MOUNTED, [site + asset("lib/stored.js"), again])["drawn"] == ["begun", "done", "the next"]
     nameless = [{"text": "newer", "wished": 3}, {"text": "a look"}]
     assert page.evaluate(MOUNTED, [site + asset("lib/stored.js"), nameless])["drawn"] == ["newer", "a look"]
 

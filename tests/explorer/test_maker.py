@@ -91,7 +91,7 @@ def test_a_run_that_is_overtaken_ends_with_an_update_that_changes_nothing() -> N
     assert asyncio.run(both()) == [0, 1, -1], "Gradio repeats the last update of an event that ends"
 
 
-def test_a_run_that_comes_to_its_end_says_last_what_changes_nothing() -> None:
+def test_nothing_comes_after_the_result_of_a_run_that_nothing_overtook() -> None:
     async def counting() -> AsyncGenerator[int, None]:
         for number in range(3):
             yield number
@@ -99,4 +99,4 @@ def test_a_run_that_comes_to_its_end_says_last_what_changes_nothing() -> None:
     async def alone() -> list[int]:
         return [update async for update in Newest().follow("page", counting(), lambda update: -1)]
 
-    assert asyncio.run(alone()) == [0, 1, 2, -1], "what Gradio repeats would come again after a newer result"
+    assert asyncio.run(alone()) == [0, 1, 2], "an update right after it would reach the browser before it is drawn, and change its value"

@@ -329,7 +329,7 @@ def test_the_dearest_files_cost_less_than_three_seconds_and_300_megabytes() -> N
     assert all(len(data) <= FILE for data in dearest().values())
     done = subprocess.run([sys.executable, "-c", MEASURE], cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
-    costs, peak = map(json.loads, done.stdout.splitlines())
+    costs, peak = map(json.loads, done.stdout.splitlines()[-2:])  # libraries may say something before
     assert max(seconds for _, seconds in costs.values()) < 3, costs  # of a processor, so that a busy machine does not count
     assert peak < 300
 

@@ -39,19 +39,20 @@ const numbered = (emit) => Object.fromEntries(Object.entries(emit).map(([event, 
 /** How many wishes this page has had: answers to those are older than whatever it wishes next. */
 export const wished = () => wishes;
 
-/** Mounts a widget so that stored results reach it too, and that nothing older comes after something newer. */
+/** Mounts a widget so that stored results reach it too, that nothing older comes after something newer, and that nothing is drawn twice. */
 export function mount(name, module, root, props, emit, watch) {
   const drawing = [];
   let newest = 0; // the wish that the value in view answers
+  let latest = 0; // which of the answers to that wish it is: Gradio repeats the last one
   let kept = props.value;
 
   function isNews() {
-    const order = props.value?.wished ?? newest;
-    if (order < newest) {
+    const { wished: order, said } = props.value ?? {};
+    if (order < newest || (order === newest && said <= latest)) {
       props.value = kept;
       return false;
     }
-    newest = order;
+    if (order !== undefined) [newest, latest] = [order, said ?? 0];
     kept = props.value;
     return true;
   }
@@ -59,6 +60,7 @@ export function mount(name, module, root, props, emit, watch) {
   bus.on("stored", (values) => {
     if (!(name in values)) return;
     newest = wishes;
+    latest = 0;
     kept = props.value = values[name];
     for (const draw of drawing) draw(); // Gradio calls them for its own answers only
   });
