@@ -64,13 +64,15 @@ class Sound:
 class Score:
     """What is to be played. notes: (note, 4) onset and end in steps, MIDI pitch, and the kind of velocity or of a chorale the voice.
 
-    style: "piano" or "chorale". grid_ms: milliseconds of a step. steps: how long it all lasts.
+    style: "piano" or "chorale". grid_ms: milliseconds of a step. steps: how long it all lasts. licence: what binds whoever takes it along,
+    in ASCII; it stands in the files. "" for none.
     """
 
     notes: NDArray[np.int32]
     style: str
     grid_ms: int
     steps: int
+    licence: str = ""
 
     @property
     def seconds(self) -> float:
@@ -80,7 +82,7 @@ class Score:
     @property
     def digest(self) -> str:
         """What its addresses are made of."""
-        meant = f"{self.style} {self.grid_ms} {self.steps} ".encode() + self.notes.astype("<i4").tobytes()
+        meant = f"{self.style} {self.grid_ms} {self.steps} {self.licence}\0".encode() + self.notes.astype("<i4").tobytes()
         return hashlib.sha256(meant).hexdigest()[:32]
 
     def struck(self) -> Iterator[tuple[float, float, int, int, int]]:
@@ -170,11 +172,11 @@ def sounds() -> Sounds:
     return Sounds()
 
 
-def keep(notes: NDArray[Any], style: str, grid_ms: int, steps: int) -> Sound:
+def keep(notes: NDArray[Any], style: str, grid_ms: int, steps: int, licence: str = "") -> Sound:
     """Remembers music, so that it can be heard for a while; nothing is rendered yet. Arguments as of `Score`, notes of `records.Made`."""
     own = np.array(notes, np.int32).reshape(-1, 4)
     own.setflags(write=False)
-    score = Score(own, style, grid_ms, steps)
+    score = Score(own, style, grid_ms, steps, licence)
     digest = sounds().put(score)
     return Sound(f"/sound/{digest}.wav", f"/sound/{digest}.mid", available(), score.seconds, steps * grid_ms <= LONGEST * 1000)
 
@@ -202,8 +204,17 @@ def wav(score: Score) -> bytes:
         for begin in range(0, count, BLOCK):
             part = samples[begin : begin + BLOCK]
             np.copyto(part, np.rint(part * np.float32(PEAK * 32_767 / loudest)), casting="unsafe")
-    header = b"fmt " + struct.pack("<IHHIIHH", 16, 1, 1, RATE, 2 * RATE, 2, 16) + b"data" + struct.pack("<I", 2 * count)
-    return b"RIFF" + struct.pack("<I", 4 + len(header) + 2 * count) + b"WAVE" + header + samples.astype("<i2", copy=False).tobytes()
+    chunks = _chunk(b"fmt ", struct.pack("<HHIIHH", 1, 1, RATE, 2 * RATE, 2, 16)) + _chunk(
+        b"data", samples.astype("<i2", copy=False).tobytes()
+    )
+    if score.licence:
+        chunks += _chunk(b"LIST", b"INFO" + _chunk(b"ICOP", score.licence.encode("ascii") + b"\0"))
+    return _chunk(b"RIFF", b"WAVE" + chunks)
+
+
+def _chunk(name: bytes, data: bytes) -> bytes:
+    """A chunk of a RIFF file; each begins at an even place."""
+    return name + struct.pack("<I", len(data)) + data + b"\0" * (len(data) % 2)
 
 
 class _Piano:
@@ -292,6 +303,8 @@ def midi(score: Score) -> bytes:
         step = score.grid_ms / 1000
         for onset, end, pitch, voice in score.notes.tolist():
             made.instruments[voice].notes.append(pretty_midi.Note(SUNG, pitch, onset * step, end * step))
+    if score.licence:
+        made.text_events.append(pretty_midi.Text(score.licence, 0.0))
     file = io.BytesIO()
     made.write(file)
     return file.getvalue()

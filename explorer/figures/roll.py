@@ -84,7 +84,8 @@ class Named:
 class Kept:
     """What the server keeps of a run for those who look closer.
 
-    look: the address of exact weights (`explorer.looks`), without attention None. sound: {"wav", "midi", "source", "seconds"}, or None.
+    look: the address of exact weights (`explorer.looks`), without attention None.
+    sound: {"wav", "midi", "source", "seconds", "whole"}, or None.
     repeats: ((note,) first, (note,) again, semitones), motifs that come back, the longest first.
     """
 

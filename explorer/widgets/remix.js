@@ -366,7 +366,7 @@ export function mount(root, props, emit, watch) {
     playing = null;
   }
   sound.addEventListener("ended", hush);
-  document.addEventListener("play", (event) => event.target !== sound && hush(), true); // one sound at a time
+  bus.on("sounding", (who) => who !== "remix" && hush()); // one sound at a time
 
   async function unpackRolls() {
     const now = value;

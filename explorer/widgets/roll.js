@@ -53,7 +53,15 @@ export function mount(root, props, emit, watch) {
   const head = el("div", { class: "tfe-roll-head" }, title, legend);
   const panel = el("section", { class: "tfe-panel tfe-roll-panel" }, head, empty, body);
   const card = el("div", { class: "tfe-hover", role: "status", hidden: true });
-  const sound = player({ moved: () => run && moveCursor(), changed: () => run && transported(), failed: () => silent() });
+  const sound = player({
+    moved: () => run && moveCursor(),
+    changed: () => {
+      if (sound.playing) bus.fire("sounding", "roll");
+      if (run) transported();
+    },
+    failed: () => silent(),
+  });
+  bus.on("sounding", (who) => who !== "roll" && sound.stop()); // one sound at a time
   root.classList.add("tfe-projectable");
   root.append(panel, card, sound.node);
   board.setAttribute("aria-describedby", words.id);
@@ -351,7 +359,8 @@ export function mount(root, props, emit, watch) {
     motifs.disabled = !finished();
     source.set({ value: now.key });
     source.node.hidden = run.models.length < 2;
-    write(heard, model.sound ? t(TEXT[model.sound.source] ?? TEXT.piano) : finished() ? t(TEXT.silent) : "");
+    const said = model.sound ? [t(TEXT[model.sound.source] ?? TEXT.piano), model.sound.whole ? "" : t(TEXT.cut)] : [finished() ? t(TEXT.silent) : ""];
+    write(heard, said.join(""));
     const remarks = run.state === "running" ? [t(TEXT.growingNote)] : finished() && model.heads ? [t(TEXT.note)] : [];
     if (run.state === "stale") remarks.push(t(TEXT.from));
     if (now.motifs && !(run.repeats[now.key] ?? []).length && finished()) remarks.push(t(TEXT.noMotifs));

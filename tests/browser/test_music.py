@@ -29,7 +29,7 @@ ENERGY = """async (address) => {
         const part = samples.slice(Math.floor(from * sound.sampleRate), Math.floor(to * sound.sampleRate));
         return Math.sqrt(part.reduce((sum, one) => sum + one * one, 0) / part.length);
     };
-    return [sound.duration, power(0, 0.5), power(1.1, 1.6)];
+    return [sound.duration, power(0, 0.5), power(1.1, sound.duration)];
 }"""  # seconds, loudness of the motif, loudness of what follows it
 expect.set_options(timeout=60_000)  # five seconds, Playwright's own patience, are too few beside a training run
 
@@ -93,7 +93,7 @@ def test_music_grows_before_the_visitors_eyes_and_can_be_stopped(site: str, page
 
 
 def midi_file() -> bytes:
-    """Half a bar of four voices, as a notation program would write it: 120 quarters a minute."""
+    """Two chords of four voices, half a second each, as a notation program would write them: 120 quarters a minute."""
     made = pretty_midi.PrettyMIDI(initial_tempo=120)
     for pitches in ((72, 71), (67, 67), (64, 62), (48, 43)):
         voice = pretty_midi.Instrument(0)
@@ -104,14 +104,18 @@ def midi_file() -> bytes:
     return file.getvalue()
 
 
-def test_a_midi_file_is_continued_by_every_model_heard_and_taken_along(site: str, page_watch: Page) -> None:
+@pytest.mark.parametrize("style", styles())
+def test_a_midi_file_is_continued_by_every_model_heard_and_taken_along(site: str, page_watch: Page, style: str) -> None:
     page = opened(page_watch, site)
-    page.locator(".is-mode [data-key=continue]").click()
+    page.locator(".is-motif").get_by_role("radio", name="My MIDI").click()
+    page.locator(f".tfe-tune-style [data-key={style}]").click()
+    if style == "chorale":
+        page.locator(".is-mode [data-key=continue]").click()
     page.locator(".is-length select").select_option(index=0)
     page.locator(".tfe-tune input[type=file]").set_input_files({"name": "mine.mid", "mimeType": "audio/midi", "buffer": midi_file()})
     expect(page.locator(".tfe-tune-file")).to_have_text("mine.mid")
     finished(page)
-    models = [key for key in MODELS["chorale"] if key in views.models("chorale")]
+    models = [key for key in MODELS[style] if key in views.models(style)]
     for key in models:
         page.locator(f".tfe-roll-transport [data-key={key}]").click()
         page.locator(".tfe-roll-press.is-play").click()
@@ -122,6 +126,7 @@ def test_a_midi_file_is_continued_by_every_model_heard_and_taken_along(site: str
         with page.expect_download(timeout=SLOW) as saved:
             page.locator(".tfe-roll .tfe-export[data-kind=MIDI]").click()
         back = pretty_midi.PrettyMIDI(str(saved.value.path()))
+        assert any("CC BY-NC-SA 4.0" in event.text for event in back.text_events) == (style == "piano"), "its licence goes with it"
         struck = sorted((round(8 * note.start), note.pitch) for voice in back.instruments for note in voice.notes)
         assert [one for one in struck if one[0] < 4] == [(0, 48), (0, 64), (0, 67), (0, 72)], "the motif as it came"
         assert max(start for start, _ in struck) >= 8, "and what follows it"
@@ -147,6 +152,14 @@ def test_leaving_the_relative_term_out_costs_nats_and_restoring_gives_them_back(
     assert number(page) > 0, "a model without its distances reads its own music worse"
     assert asked(page)["farthest"] == ["0"]
     expect(page.locator(".tfe-remix-sentence")).to_contain_text("Without the relative term")
+    roll, before = page.locator(".tfe-roll[data-playing]"), page.locator(".tfe-remix-hear").first
+    page.locator(".tfe-roll-press.is-play").click()
+    expect(roll).to_have_attribute("data-playing", "true")
+    before.click()
+    expect(before).to_have_attribute("aria-pressed", "true")
+    expect(roll).to_have_attribute("data-playing", "false")
+    page.locator(".tfe-roll-press.is-play").click()
+    expect(before).to_have_attribute("aria-pressed", "false")
     page.locator(".tfe-remix-restore").click()
     expect(page.locator(".tfe-remix-board")).to_be_hidden(timeout=SLOW)
     assert "farthest" not in asked(page)

@@ -25,9 +25,9 @@ from tests.explorer.asking import ask
 NOTES = [[0, 50, 60, 20], [50, 100, 67, 20], [150, 200, 72, 28]]
 
 
-def score(notes: Any = NOTES, style: str = "piano", grid: int = 10, steps: int = 200) -> Score:
+def score(notes: Any = NOTES, style: str = "piano", grid: int = 10, steps: int = 200, licence: str = "") -> Score:
     """Some music."""
-    return Score(np.array(notes, np.int32).reshape(-1, 4), style, grid, steps)
+    return Score(np.array(notes, np.int32).reshape(-1, 4), style, grid, steps, licence)
 
 
 def samples(data: bytes) -> NDArray[np.float64]:
@@ -178,6 +178,20 @@ def test_a_crowd_is_told_to_come_back_and_a_failure_is_not_kept(monkeypatch: pyt
     monkeypatch.setattr(sound, "wav", lambda one: b"RIFF")
     again = store.make(score(steps=0), "wav")
     assert again is not None and again.result(10) == b"RIFF"
+
+
+@pytest.mark.parametrize("style", ["piano", "chorale"])
+def test_the_licence_stands_in_the_files_and_leaves_the_music_as_it_is(style: str) -> None:
+    notes = [[0, 50, 60, 2], [50, 100, 67, 3]]
+    free, bound = score(notes, style), score(notes, style, licence="Not for commercial use.")  # an odd number of letters, and a zero
+    written = pretty_midi.PrettyMIDI(io.BytesIO(sound.midi(bound)))
+    assert [event.text for event in written.text_events] == ["Not for commercial use."]
+    assert not pretty_midi.PrettyMIDI(io.BytesIO(sound.midi(free))).text_events
+    heard = sound.wav(bound)
+    assert b"LISTICOP" not in heard and heard.endswith(b"ICOP\x18\0\0\0Not for commercial use.\0")
+    assert int.from_bytes(heard[4:8], "little") == len(heard) - 8
+    np.testing.assert_array_equal(samples(heard), samples(sound.wav(free)))
+    assert bound.digest != free.digest
 
 
 # ---- the route -----------------------------------------------------------------------------------------------------------------------

@@ -45,7 +45,7 @@ def done(
     return roll.value(
         seen.made,
         _named(names, about),
-        {made.variant: _kept(made, request.style, seen.grid) for made in seen.made},
+        {made.variant: _kept(made, request.style, seen.grid, licence) for made in seen.made},
         look,
         style=request.style,
         grid=seen.grid,
@@ -88,14 +88,21 @@ def _named(names: Mapping[str, Text], about: Mapping[str, Text]) -> dict[str, Na
     return {variant: Named(name, about.get(variant, {"en": "", "zh": ""})) for variant, name in names.items()}
 
 
-def _kept(made: Made, style: str, grid: int) -> Kept:
-    heard = sound.keep(made.notes, style, grid, made.steps) if len(made.notes) else None
+def heard(made: Made, style: str, grid: int, licence: Text | None = None) -> Value | None:
+    """Where the music can be heard and how, as the browser wants it; None where there is no note. licence: of what is taken along."""
+    if not len(made.notes):
+        return None
+    kept = sound.keep(made.notes, style, grid, made.steps, licence["en"] if licence else "")
+    return {"wav": kept.wav, "midi": kept.midi, "source": kept.source, "seconds": kept.seconds, "whole": kept.whole}
+
+
+def _kept(made: Made, style: str, grid: int, licence: Text | None) -> Kept:
     voices: Sequence[int | None] = range(len(chorales.VOICES)) if style == "chorale" else (None,)
     found = [one for voice in voices for one in repeats(made.notes, SHORTEST, voice)]
     found.sort(key=lambda one: -len(one.first))
     return Kept(
         look=_address(made),
-        sound=None if heard is None else {"wav": heard.wav, "midi": heard.midi, "source": heard.source, "seconds": heard.seconds},
+        sound=heard(made, style, grid, licence),
         repeats=[(one.first.tolist(), one.again.tolist(), one.semitones) for one in found],
     )
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from explorer import permalink, sound
+from explorer import permalink
 from explorer.figures import roll
 from explorer.lab import GuidedStep, Picture
 from explorer.labels import filled
@@ -133,8 +133,13 @@ def result(seen: Explanation, request: Request, *, state: str, milliseconds: flo
         state=state,
         milliseconds=milliseconds,
         device=device,
-        notice=joined(notice, bent(request), texts.PIANO_LICENCE if request.style == "piano" else None),
+        notice=joined(notice, bent(request), licence_of(request)),
     )
+
+
+def licence_of(request: Request) -> Text | None:
+    """What binds whoever takes along what is made; None for what is free."""
+    return texts.PIANO_LICENCE if request.style == "piano" else None
 
 
 def bent(request: Request) -> Text | None:
@@ -159,8 +164,7 @@ def finished(
     It takes some tenths of a second, most of it for the small pictures of all heads.
     """
     bar = result(seen, request, state=state, milliseconds=milliseconds, device=device, notice=notice)
-    licence = texts.PIANO_LICENCE if request.style == "piano" else None  # of whatever is taken along
-    drawn = rolls.done(seen, request, query(request), names=texts.NAMES, about=texts.ABOUT, state=state, licence=licence)
+    drawn = rolls.done(seen, request, query(request), names=texts.NAMES, about=texts.ABOUT, state=state, licence=licence_of(request))
     return bar, drawn, remix.idle(change.spelled(request), [made.variant for made in seen.made], _pick(drawn))
 
 
@@ -177,10 +181,7 @@ def changed(compared: Comparison, request: Request) -> Value:
     here = None if pick is None else {"model": pick["model"], "head": pick["head"]}
 
     def heard(made: Made, seen: Explanation) -> Mapping[str, object] | None:
-        if not len(made.notes):
-            return None
-        kept = sound.keep(made.notes, request.style, seen.grid, made.steps)
-        return {"wav": kept.wav, "midi": kept.midi, "source": kept.source, "seconds": kept.seconds}
+        return rolls.heard(made, request.style, seen.grid, licence_of(request))
 
     return change.done(compared, request, texts.NAMES, [made.variant for made in before], here, heard)
 

@@ -23,6 +23,7 @@ export const TEXT = {
   piano: { en: "piano", zh: "钢琴" },
   sine: { en: "sine waves", zh: "正弦波" },
   silent: { en: "no sound", zh: "无声音" },
+  cut: { en: " · the first 20 minutes", zh: " · 前 20 分钟" },
   motifs: { en: "motifs that come back", zh: "再现的动机" },
   noMotifs: { en: "No run of five notes comes back here.", zh: "这里没有五个音以上的片段再现。" },
   heads: { en: "{layers} layers × {heads} heads", zh: "{layers} 层 × {heads} 头" },
