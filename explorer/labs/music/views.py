@@ -133,7 +133,7 @@ def result(seen: Explanation, request: Request, *, state: str, milliseconds: flo
         state=state,
         milliseconds=milliseconds,
         device=device,
-        notice=joined(notice, bent(request), licence_of(request)),
+        notice=joined(notice, bent(request)),
     )
 
 
