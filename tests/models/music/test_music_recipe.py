@@ -78,6 +78,20 @@ def test_twice_the_length_tells_the_loss_of_both_halves(data: Path, tmp_path: Pa
     assert found["bits_per_second"] > 0
 
 
+def test_distances_that_few_queries_met_are_left_out_after_training(data: Path, tmp_path: Path) -> None:
+    whole = read(train(data, tmp_path / "runs", "relative", device=CPU, where=tmp_path / "whole"), "cpu").model
+    recipe_of_less = dataclasses.replace(task_of("relative").recipe, kept=4)
+    found = read(train(data, tmp_path / "again", "relative", device=CPU, where=tmp_path / "less", recipe=recipe_of_less), "cpu")
+    assert isinstance(found.model, MusicTransformer) and isinstance(whole, MusicTransformer)
+    assert found.facts["config"]["distances"] == 4 and found.facts["recipe"]["kept"] == 4
+    before = torch.arange(12)[None]
+    assert torch.equal(found.model(before), whole(before, farthest=3)), "what lies beyond shares the last one"
+    assert not torch.equal(found.model(before), whole(before))
+    assert train(data, tmp_path / "runs", "transformer", device=CPU, recipe=recipe_of_less).is_dir(), (
+        "without E_r there is nothing to leave out"
+    )
+
+
 def test_a_run_that_stopped_goes_on(data: Path, tmp_path: Path) -> None:
     first = train(data, tmp_path / "runs", "jsb_relative", device=CPU, minutes=0)
     assert checkpoint.read_facts(first)["finished"] is False
