@@ -12,8 +12,8 @@ from explorer.labels import filled
 from explorer.labs import about, wiring
 from explorer.labs.music import texts
 from explorer.widgets import figure
-from explorer.widgets.evidence import evidence
 from explorer.widgets.folded import Question, Value, shown
+from explorer.widgets.lengths import lengths
 from explorer.widgets.newest import Newest
 from models.music.records import MODELS
 
@@ -47,7 +47,7 @@ def place(engine: Engine) -> None:
     """Place the panel and answer it, where something was measured; no model is asked."""
     if not known():
         return
-    panel = evidence(key="lengths", title=TITLE)
+    panel = lengths(title=TITLE)
 
     async def answer(detail: Any, session: str) -> AsyncGenerator[Value, None]:
         yield shown(Question.of(detail), figure=value(known()))
