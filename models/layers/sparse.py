@@ -58,8 +58,8 @@ class _Grid:
 class _Piece:
     """Some queries and the keys that they share.
 
-    bias: (query, key), 0 or −∞ added to the scores; None where every query sees every key. causal: the bias is the one that the fused kernel
-    makes itself. summaries: the keys are counted among the summary columns. joins: earlier pieces hold these queries too.
+    bias: (query, key), 0 or −∞ added to the scores; None where every query sees every key. causal: it is what the fused kernel makes
+    itself. summaries: the keys are counted among the summary columns. joins: earlier pieces hold these queries too.
     """
 
     queries: _Grid

@@ -1,4 +1,4 @@
-"""Making symbols position by position: each new one reads only the keys of its pattern, and draws by the inverse cumulative distribution."""
+"""Making symbols one by one: each new one reads only the keys of its pattern; draws take the inverse cumulative distribution."""
 
 from __future__ import annotations
 
