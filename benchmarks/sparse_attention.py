@@ -1,11 +1,11 @@
 """Sparse attention, gathered in blocks, beside fused dense attention and beside the same patterns as dense masks, float32, forward.
 
 Length 4,096, width 512, 8 heads, one sequence, stride 64, 8 summary columns: one head's map has 8.4 million causal pairs; the factors have
-264,000 (row), 133,000 (column), 133,000 (block) and 1.03 million (summary). The two factors are split over heads (Child et al., 2019, eq.
-5): as much work for two layers as an interleaved pair of them does.
+264,000 (row), 133,000 (column), 133,000 (block) and 1.03 million (summary). The two factors are split over heads (Child et al., 2019,
+§5.1): as much work for two layers as an interleaved pair of them does.
 strided_vs_dense_ratio, fixed_vs_dense_ratio: the fused causal kernel's time over ours, without gradients.
 strided_vs_masked_ratio, fixed_vs_masked_ratio: the same kernel's with the pattern as a mask, over ours.
-*_merged_vs_dense_ratio: every head with both factors (eq. 4), where the two parts share one softmax.
+*_merged_vs_dense_ratio: every head with both factors, where the two parts share one softmax.
 *_backward_vs_dense_ratio: forward and backward, split.
 growth_exponent: slope of log time over log length, 1,024 … 16,384, strided, the stride the root of the length: 1.5 is O(L √L), dense has 2.
 extra_mb: the profiler's peak of one forward pass, strided, in a fresh process, the result (8.4 MB) included.

@@ -140,10 +140,10 @@ class Pattern:
         return self._factor(2)
 
     def of_heads(self, use: str, layer: int, n_heads: int) -> tuple[tuple[int, Factor], ...]:
-        """Which factor the heads of a layer attend with: (count of heads, factor), from the first head on (§4.3).
+        """Which factor the heads of a layer attend with: (count of heads, factor), from the first head on (§5.1).
 
-        use: "interleaved": even layers with A1, odd ones with A2 (eq. 3, by layer); "merged": every head with the union (eq. 4); "split":
-        the first half of the heads with A1, the others with A2 (eq. 5). ValueError for another use, or one head to split.
+        use: "interleaved": even layers with A1, odd ones with A2; "merged": every head with the union; "split": the first half of the heads
+        with A1, the others with A2. ValueError for another use, or one head to split.
         """
         if use not in USES:
             raise ValueError(f"the ways of use are {', '.join(USES)}, not {use}")

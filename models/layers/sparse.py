@@ -1,6 +1,6 @@
 """Attention that computes only what a sparse pattern holds: keys are taken as views, in blocks (Child et al., 2019).
 
-Attend(X, S)_i = softmax(q_i K_{S_i}ᵀ / √d) V_{S_i} (eq. 2 and 3), S_i the keys of `patterns.Factor`. A dense mask would save nothing: it
+Attend(X, S)_i = softmax(q_i K_{S_i}ᵀ / √d) V_{S_i} (§4.2), S_i the keys of `patterns.Factor`. A dense mask would save nothing: it
 computes every pair and then throws most of them away. Here a pattern is cut into pieces, in each of which many queries see keys that stand
 at even distances: a sliding window, a column of the picture, a block. A view of the keys holds those without a copy. The summary columns
 of the fixed pattern are gathered once for all blocks, and each block sees a slice of them.
@@ -249,7 +249,7 @@ class _Gathered(torch.autograd.Function):
 
 
 def gathered_attention(query: Tensor, key: Tensor, value: Tensor, factor: Factor) -> Tensor:
-    """softmax over the keys of a factor alone (Child et al., 2019, eq. 2 and 3); 0 for a query that has none.
+    """softmax over the keys of a factor alone (Child et al., 2019, §4.2); 0 for a query that has none.
 
     query, key, value: (batch, head, position, d_head), as many queries as keys, of any length; the same shape comes back.
     """
@@ -282,7 +282,7 @@ def sparse_attention(
     gain: Tensor | None = None,
     trace: Trace = OFF,
 ) -> Tensor:
-    """Attention of heads that follow patterns: interleaved, merged or split, as `patterns.Pattern.of_heads` says (§4.3).
+    """Attention of heads that follow patterns: interleaved, merged or split, as `patterns.Pattern.of_heads` says (§5.1).
 
     query: (batch, head, query, d_head); key, value: (batch, head, key, d_head); as many queries as keys, or one query, the last position's.
     heads: (count, factor), from the first head on. gain: (batch, head), what a head's output is multiplied by.

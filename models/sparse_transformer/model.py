@@ -1,6 +1,6 @@
 """A decoder over symbols, pixels of a binarised digit or characters of a book, with sparse attention (Child et al., 2019).
 
-p(x) = Π_i p(x_i | x_<i). x ← x + Sublayer(LayerNorm(x)) around every sublayer, and a last LayerNorm before the readout (§5.2).
+p(x) = Π_i p(x_i | x_<i). x ← x + Sublayer(LayerNorm(x)) around every sublayer, and a last LayerNorm before the readout.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ class Recipe:
     """How a network is trained."""
 
     schedule: Schedule
-    batch: int = 16  # digits, or windows of text
+    batch: int = 8  # digits, or windows of text
     round: int = 100  # batches between two looks at what is held out
     trial: int = 60  # steps after which the learning rates are compared
     looked_at: int = 100  # held-out digits or windows of those looks
@@ -62,9 +62,10 @@ def published(value: float, source: str, en: str, zh: str) -> dict[str, Any]:
 
 
 DIGITS = Task(
-    config=Config(symbols=2, kind="strided"),
+    # A feed-forward network of half the usual width: a pixel says little, and there are many of them.
+    config=Config(symbols=2, kind="strided", d_ff=256),
     recipe=Recipe(
-        Schedule(steps=1600, warmup=80, decay=0.0, cooldown=1000, clip=1.0, average=4, every=25, precision="bf16-mixed"), batch=16
+        Schedule(steps=2400, warmup=100, decay=0.0, cooldown=1500, clip=1.0, average=4, every=40, precision="bf16-mixed"), round=150
     ),
     published=published(
         2.80,
@@ -82,7 +83,6 @@ TEXT = Task(
     config=Config(symbols=0, kind="fixed", stride=32, summary=8, length=1024, width=32),
     recipe=Recipe(
         Schedule(steps=1200, warmup=80, decay=0.0, cooldown=700, clip=1.0, average=4, every=20, precision="bf16-mixed"),
-        batch=8,
         looked_at=24,
     ),
     published=published(
@@ -157,10 +157,8 @@ def nats_per_character(model: SparseTransformer, text: NDArray[np.uint8], patter
     """(character,) nats of each, read in windows as long as those of training that overlap by half."""
     cut = windows(len(text), model.config.length)
     found = np.zeros(len(text))
-    whole, last = [], []  # only the last window may be shorter
-    for one in cut:
-        (whole if one[1] - one[0] == model.config.length else last).append(one)
-    for group in (whole, last):
+    full = sum(end - begin == model.config.length for begin, end, _ in cut)  # only the last window may be shorter
+    for group in (cut[:full], cut[full:]):
         if group:
             read = costs(model, np.stack([text[begin:end] for begin, end, _ in group]), pattern)
             for (begin, end, first), row in zip(group, read, strict=True):

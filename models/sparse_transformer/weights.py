@@ -25,7 +25,7 @@ def factor_of(made: Made, layer: int, head: int) -> Factor:
 
 
 def look(made: Made, layer: int, head: int, rows: Sequence[int]) -> Array:
-    """softmax(q_i K_{S_i}ᵀ / √d) of a few positions (Child et al., 2019, eq. 2): (row, position) float32, 0 outside the pattern.
+    """softmax(q_i K_{S_i}ᵀ / √d) of a few positions (Child et al., 2019, §4.2): (row, position) float32, 0 outside the pattern.
 
     rows: positions, from 0. IndexError where there is no such layer, head or position.
     """
