@@ -180,12 +180,19 @@ def _scores(query: Tensor, key: Tensor, bias: Tensor | None) -> Tensor:
 
 def _attend(query: Tensor, key: Tensor, value: Tensor, piece: _Piece) -> tuple[Tensor, Tensor]:
     """A piece's output (row, group, place, d_head), and the log-sum-exp of its scores (row, group, place)."""
-    if query.device.type == "cpu":  # the library's fused kernel, which tells the log-sum-exp beside the output
-        bias = None if piece.causal or piece.bias is None else piece.bias.to(query.dtype)
-        output, lse = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(
-            query, key, value, 0.0, piece.causal, attn_mask=bias, scale=None
-        )
-        return output, lse
+    return (_fused if query.device.type == "cpu" else _spelled_out)(query, key, value, piece)
+
+
+def _fused(query: Tensor, key: Tensor, value: Tensor, piece: _Piece) -> tuple[Tensor, Tensor]:
+    """By the library's fused kernel for a CPU, which tells the log-sum-exp beside the output."""
+    bias = None if piece.causal or piece.bias is None else piece.bias.to(query.dtype)
+    kernel = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
+    output, lse = kernel(query, key, value, 0.0, piece.causal, attn_mask=bias, scale=None)
+    return output, lse
+
+
+def _spelled_out(query: Tensor, key: Tensor, value: Tensor, piece: _Piece) -> tuple[Tensor, Tensor]:
+    """By products and a softmax, on any device."""
     scores = _scores(query / math.sqrt(query.shape[-1]), key, piece.bias)
     lse = scores.logsumexp(-1)
     return (scores - lse[..., None]).exp_().to(value) @ value, lse

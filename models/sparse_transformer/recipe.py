@@ -82,7 +82,7 @@ TEXT = Task(
     # The width of blocks is the square root of the length; a quarter of each block is summary, as in the paper's pattern for text.
     config=Config(symbols=0, kind="fixed", stride=32, summary=8, length=1024, width=32),
     recipe=Recipe(
-        Schedule(steps=1200, warmup=80, decay=0.0, cooldown=700, clip=1.0, average=4, every=20, precision="bf16-mixed"),
+        Schedule(steps=1800, warmup=80, decay=0.0, cooldown=1000, clip=1.0, average=4, every=30, precision="bf16-mixed"),
         looked_at=24,
     ),
     published=published(

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from models.layers import sparse
 from models.layers.patterns import FACTORS, KINDS, PAIRS, USES, Factor, Pattern, connectivity, reach
 from models.layers.sparse import gathered_attention, one_query, sparse_attention
 from models.trace import Trace
@@ -154,6 +155,14 @@ def test_nothing_as_large_as_all_pairs_is_ever_made(name: str) -> None:
     with Sizes():
         gathered_attention(*three, Factor(name, 32, 4)).sum().backward()
     assert largest <= 2 * length * length // 8  # a batch of 2
+
+
+@pytest.mark.parametrize("name", ["strided", "fixed", "summary"])
+def test_without_the_fused_kernel_it_is_the_same(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    three, factor = inputs(41), Factor(name, 7, 3)
+    expected = gathered_attention(*three, factor)
+    monkeypatch.setattr(sparse, "_attend", sparse._spelled_out)
+    torch.testing.assert_close(gathered_attention(*three, factor), expected)
 
 
 def test_half_precision_stays_close() -> None:

@@ -12,6 +12,7 @@ import pytest
 import torch
 
 from models import checkpoint
+from models.__main__ import main
 from models.characters import UNKNOWN
 from models.layers.patterns import Pattern
 from models.sparse_transformer import recipe
@@ -124,6 +125,17 @@ def test_another_pattern_costs_another_figure_and_is_never_recorded(data: Path, 
     assert evaluate(data, device=CPU, stride=29)["stride"] == 29
     with pytest.raises(ValueError, match="summary columns"):
         evaluate(data, device=CPU, stride=3)
+
+
+def test_the_program_measures_under_any_pattern(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    train(data, tmp_path / "runs", "text_strided", device=CPU)
+    told = ["evaluate", "sparse_transformer", "--variant", "text_strided", "--data", str(data), "--device", "cpu", "--json"]
+    assert main([*told, "--pattern", "fixed", "--summary", "8", "--split", "valid"]) == 0
+    found = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert (found["pattern"], found["stride"], found["summary"], found["split"]) == ("fixed", 8, 8, "valid")
+    assert {"slug", "variant", "metric", "value", "n", "seeds"} <= set(found)
+    assert main([*told, "--stride", "0"]) == 1
+    assert "summary columns" in capsys.readouterr().err
 
 
 def test_a_run_that_stopped_goes_on(data: Path, tmp_path: Path) -> None:
