@@ -217,10 +217,8 @@ class _Gathered(torch.autograd.Function):
                 here.copy_(found)
                 there.copy_(size)
                 continue
-            total = torch.logaddexp(there, size)
-            here.mul_((there - total).exp_()[..., None])
-            here.addcmul_(found, (size - total).exp_()[..., None].to(found))
-            there.copy_(total)
+            here.lerp_(found, (size - there).sigmoid_()[..., None].to(found))  # exp(size) / (exp(there) + exp(size))
+            there.copy_(torch.logaddexp(there, size))
         ctx.save_for_backward(q, k, v, output, lse)
         ctx.factor, ctx.shape = factor, query.shape
         return output.view(*query.shape[:2], padded, -1)[:, :, :length]

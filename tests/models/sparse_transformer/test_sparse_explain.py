@@ -31,7 +31,7 @@ from models.sparse_transformer.model import SparseTransformer
 from models.sparse_transformer.records import DIGITS, MODELS, POSITIONS, Step, check, read_drawing, spelled
 from models.sparse_transformer.weights import factor_of
 
-DIGIT = Request(drawing="test:2", keep=24)
+DIGIT = Request(drawing="test:2", keep=27)
 TEXT = Request("text", text="It was a night", length=9)
 
 
@@ -60,9 +60,9 @@ def test_a_half_drawn_digit_is_completed_by_each_variant_and_its_top_stays() -> 
     assert seen.whole is not None
     for made in seen.made:
         pixels = made.symbols.reshape(28, 28)
-        assert np.array_equal(pixels[:24], seen.whole[:24])
+        assert np.array_equal(pixels[:27], seen.whole[:27])
         assert set(np.unique(pixels)) <= {0, 1}
-        assert made.given.sum() == 24 * 28
+        assert made.given.sum() == 27 * 28
         assert (made.nats > 0).all()
 
 
@@ -132,7 +132,7 @@ def test_an_intervention_changes_what_the_same_pixels_cost(change: dict[str, obj
         trained = before.pattern
         numbers = {name: change.get(name, getattr(trained, name)) for name in ("stride", "summary")}
         assert after.pattern == dataclasses.replace(trained, kind=change.get("pattern", trained.kind), **numbers)
-        assert np.array_equal(after.symbols[: 24 * 28], before.symbols[: 24 * 28])
+        assert np.array_equal(after.symbols[: 27 * 28], before.symbols[: 27 * 28])
 
 
 def test_steps_come_as_they_are_made_and_add_up_to_the_explanation() -> None:
@@ -171,10 +171,13 @@ def test_one_bad_request_spoils_no_other_and_company_changes_nothing() -> None:
 
 
 def test_an_empty_drawing_is_a_drawing() -> None:
-    seen = answered(Request(drawing=drawing(np.zeros((28, 28))), keep=26))
+    seen = answered(Request(drawing=drawing(np.zeros((28, 28))), keep=27))
     assert seen.kind == -1
-    assert not seen.made[0].symbols[: 26 * 28].any()
-    nothing = answered(Request(drawing=drawing(np.zeros((28, 28))), keep=0))
+    assert not seen.made[0].symbols[: 27 * 28].any()
+
+
+def test_nothing_given_is_nothing_unusual() -> None:
+    nothing = answered(Request("text", length=5))
     assert not nothing.made[0].given.any()
     assert not nothing.made[0].unusual
 
