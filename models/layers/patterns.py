@@ -1,0 +1,183 @@
+"""Which earlier positions a position attends to: full, strided and fixed patterns (Child et al., 2019, §4.2 and §4.3). No torch here.
+
+A pattern of p = 2 factors: each position attends to about 2√L others in place of L, and whatever lies before it is still reached over one
+position between. With stride l and summary width c, and always j ≤ i:
+strided: A1 = {max(0, i − l) … i}, A2 = {j : (i − j) mod l = 0}; fixed: A1 = {j : ⌊j / l⌋ = ⌊i / l⌋}, A2 = {j : j mod l ≥ l − c}.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Index = NDArray[np.int64]
+
+KINDS = ("full", "strided", "fixed")
+USES = ("interleaved", "merged", "split")
+
+
+@dataclass(frozen=True)
+class Factor:
+    """One set of earlier positions for each position.
+
+    name: one of FACTORS. stride: l, positions. summary: c, positions at the end of each block that later blocks see.
+    ValueError where there is no such factor, or where the sizes make no pattern.
+    """
+
+    name: str
+    stride: int = 1
+    summary: int = 1
+
+    def __post_init__(self) -> None:
+        if self.name not in FACTORS:
+            raise ValueError(f"the factors are {', '.join(FACTORS)}, not {self.name}")
+        if self.stride < 1 or not 1 <= self.summary <= self.stride:
+            raise ValueError(f"stride {self.stride} with {self.summary} summary columns: expected 1 ≤ c ≤ l")
+
+    def keys(self, position: int) -> Index:
+        """(key,) the positions that one position attends to, ascending; none comes after it."""
+        return FACTORS[self.name][0](position, self.stride, self.summary)
+
+    def counts(self, length: int) -> Index:
+        """(query,) to how many positions each of the first `length` attends."""
+        return FACTORS[self.name][1](np.arange(length), self.stride, self.summary)
+
+    def allowed(self, length: int) -> NDArray[np.bool_]:
+        """(query, key) bool of the whole pattern: to look at, or to test with; nothing computes with it."""
+        found = np.zeros((length, length), np.bool_)
+        for position in range(length):
+            found[position, self.keys(position)] = True
+        return found
+
+
+def _all(i: int, stride: int, summary: int) -> Index:
+    return np.arange(i + 1)
+
+
+def _row(i: int, stride: int, summary: int) -> Index:
+    return np.arange(max(0, i - stride), i + 1)
+
+
+def _column(i: int, stride: int, summary: int) -> Index:
+    return np.arange(i % stride, i + 1, stride)
+
+
+def _strided(i: int, stride: int, summary: int) -> Index:
+    return np.concatenate((np.arange(i % stride, i - stride, stride), _row(i, stride, summary)))
+
+
+def _block(i: int, stride: int, summary: int) -> Index:
+    return np.arange(i // stride * stride, i + 1)
+
+
+def _earlier_summaries(i: int, stride: int, summary: int) -> Index:
+    ends = np.arange(1, i // stride + 1)[:, None] * stride
+    return (ends + np.arange(-summary, 0)).reshape(-1)
+
+
+def _summary(i: int, stride: int, summary: int) -> Index:
+    own = np.arange(i // stride * stride + stride - summary, i + 1)
+    return np.concatenate((_earlier_summaries(i, stride, summary), own))
+
+
+def _fixed(i: int, stride: int, summary: int) -> Index:
+    return np.concatenate((_earlier_summaries(i, stride, summary), _block(i, stride, summary)))
+
+
+Keys = Callable[[int, int, int], Index]
+Counts = Callable[[Index, int, int], Index]
+
+# Of each factor (position, l, c): the keys of one position, and how many there are for each of many.
+FACTORS: dict[str, tuple[Keys, Counts]] = {
+    "all": (_all, lambda i, stride, c: i + 1),
+    "row": (_row, lambda i, stride, c: np.minimum(i, stride) + 1),
+    "column": (_column, lambda i, stride, c: i // stride + 1),
+    "strided": (_strided, lambda i, stride, c: np.minimum(i, stride) + 1 + np.maximum(i // stride - 1, 0)),
+    "block": (_block, lambda i, stride, c: i % stride + 1),
+    "summary": (_summary, lambda i, stride, c: i // stride * c + np.maximum(i % stride - stride + c + 1, 0)),
+    "fixed": (_fixed, lambda i, stride, c: i % stride + 1 + i // stride * c),
+}
+
+PAIRS = {"full": ("all", "all", "all"), "strided": ("row", "column", "strided"), "fixed": ("block", "summary", "fixed")}  # A1, A2, A1 ∪ A2
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """Two factors and their union.
+
+    kind: one of KINDS. stride, summary: as in `Factor`. A query of the fixed A2 attends to nothing before the first summary column, not to
+    itself either: the sum around a sublayer carries it on. ValueError as for `Factor`.
+    """
+
+    kind: str
+    stride: int = 1
+    summary: int = 1
+
+    def __post_init__(self) -> None:
+        if self.kind not in PAIRS:
+            raise ValueError(f"the patterns are {', '.join(PAIRS)}, not {self.kind}")
+        self._factor(0)
+
+    def _factor(self, which: int) -> Factor:
+        return Factor(PAIRS[self.kind][which], self.stride, self.summary)
+
+    @property
+    def first(self) -> Factor:
+        """A1: what is near."""
+        return self._factor(0)
+
+    @property
+    def second(self) -> Factor:
+        """A2: what is far."""
+        return self._factor(1)
+
+    @property
+    def union(self) -> Factor:
+        """A1 ∪ A2, each pair once."""
+        return self._factor(2)
+
+    def of_heads(self, use: str, layer: int, n_heads: int) -> tuple[tuple[int, Factor], ...]:
+        """Which factor the heads of a layer attend with: (count of heads, factor), from the first head on (§5.1).
+
+        use: "interleaved": even layers with A1, odd ones with A2; "merged": every head with the union; "split": the first half of the heads
+        with A1, the others with A2. ValueError for another use, or one head to split.
+        """
+        if use not in USES:
+            raise ValueError(f"the ways of use are {', '.join(USES)}, not {use}")
+        if self.kind == "full" or use == "merged":
+            return ((n_heads, self.union),)
+        if use == "interleaved":
+            return ((n_heads, self.second if layer % 2 else self.first),)
+        if n_heads < 2:
+            raise ValueError("one head cannot be split between two patterns")
+        half = n_heads // 2
+        return ((half, self.first), (n_heads - half, self.second))
+
+
+def connectivity(pattern: Pattern, length: int) -> NDArray[np.uint8]:
+    """(query, key): 0 where there is no pair, 1 in A1 alone, 2 in A2 alone, 3 in both."""
+    found: NDArray[np.uint8] = pattern.first.allowed(length) + np.uint8(2) * pattern.second.allowed(length)
+    return found
+
+
+def reach(pattern: Pattern, position: int) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
+    """How the positions 0 … `position` reach it: (steps, via), both (key,).
+
+    steps: 0 for itself, 1 for what A1 ∪ A2 holds, 2 over one position between, … −1 where nothing leads to it. via: the position through
+    which a key comes, the latest there is; itself where one step suffices.
+    """
+    steps, via = np.full(position + 1, -1, np.int16), np.arange(position + 1, dtype=np.int16)
+    steps[position] = 0
+    edge = [position]
+    while edge:
+        further = []
+        for middle in sorted(edge, reverse=True):
+            new = [key for key in pattern.union.keys(middle).tolist() if steps[key] < 0]
+            steps[new] = steps[middle] + 1
+            via[new] = new if middle == position else middle
+            further += new
+        edge = further
+    return steps, via

@@ -1,0 +1,308 @@
+"""Attention that computes only what a sparse pattern holds: keys are taken as views, in blocks (Child et al., 2019).
+
+Attend(X, S)_i = softmax(q_i K_{S_i}ᵀ / √d) V_{S_i} (§4.2), S_i the keys of `patterns.Factor`. A dense mask would save nothing: it
+computes every pair and then throws most of them away. Here a pattern is cut into pieces, in each of which many queries see keys that stand
+at even distances: a sliding window, a column of the picture, a block. A view of the keys holds those without a copy. The summary columns
+of the fixed pattern are gathered once for all blocks, and each block sees a slice of them.
+
+Pieces that share queries are joined by their log-sum-exp: softmax over S ∪ T is exp(lse_S − lse) o_S + exp(lse_T − lse) o_T.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from models.layers.patterns import Factor
+from models.layers.relative import relative_attention
+from models.trace import OFF, Trace
+
+TILE = 32  # queries that share a sliding window: more of them see more keys in vain, fewer make products too small to be fast
+TOGETHER = 256  # queries, about, that share a slice of the summary columns
+
+
+@dataclass(frozen=True)
+class _Grid:
+    """Positions start + apart · group + step · place: `groups` groups of `count` places."""
+
+    start: int
+    groups: int
+    apart: int
+    count: int
+    step: int = 1
+
+    def of(self, x: Tensor) -> Tensor:
+        """(row, position, …), contiguous -> (row, group, place, …), a view; where windows overlap it holds a position several times."""
+        row, position, *rest = x.stride()
+        strides = (row, self.apart * position, self.step * position, *rest)
+        return x.as_strided((len(x), self.groups, self.count, *x.shape[2:]), strides, x.storage_offset() + self.start * position)
+
+    def add(self, x: Tensor, what: Tensor) -> None:
+        """Add what came back for `of(x)`, (row, group, place, …), to the positions of x."""
+        if self.step > 1 or self.count <= self.apart or self.groups == 1:
+            self.of(x).add_(what)
+            return
+        for first in range(0, self.count, self.apart):  # windows overlap: as many turns as a position lies in windows
+            count = min(self.apart, self.count - first)
+            _Grid(self.start + first, self.groups, self.apart, count).of(x).add_(what[:, :, first : first + count])
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """Some queries and the keys that they share.
+
+    bias: (query, key), 0 or −∞ added to the scores; None where every query sees every key. causal: it is what the fused kernel makes
+    itself. summaries: the keys are counted among the summary columns. joins: earlier pieces hold these queries too.
+    """
+
+    queries: _Grid
+    keys: _Grid
+    bias: Tensor | None = None
+    causal: bool = False
+    summaries: bool = False
+    joins: bool = False
+
+    def of(self, query: Tensor, key: Tensor, value: Tensor, sums: tuple[Tensor, Tensor] | None) -> tuple[Tensor, Tensor, Tensor]:
+        """Views of the queries, keys and values, each (row, group, place, d_head)."""
+        if self.summaries:
+            assert sums is not None
+            key, value = sums
+        return self.queries.of(query), self.keys.of(key), self.keys.of(value)
+
+
+def _bias(allowed: Tensor) -> Tensor:
+    return torch.zeros(allowed.shape).masked_fill_(~allowed, -math.inf)
+
+
+def _causal(queries: _Grid, keys: _Grid, joins: bool = False) -> _Piece:
+    allowed = torch.ones(queries.count, keys.count, dtype=torch.bool).tril()
+    return _Piece(queries, keys, _bias(allowed), causal=True, joins=joins)
+
+
+def _row(length: int, stride: int, summary: int) -> Iterator[_Piece]:
+    """Windows of l + 1 positions: the first block has nothing before it; tiles of queries share a window that is as much longer."""
+    head = _Grid(0, 1, 1, min(stride, length))
+    yield _causal(head, head)
+    tile = min(TILE, stride)
+    whole = max(0, length - stride) // tile
+    left = max(0, length - stride) - whole * tile
+    for start, groups, count in ((stride, whole, tile), (stride + whole * tile, 1, left)):
+        if groups and count:
+            place, key = torch.arange(count)[:, None], torch.arange(stride + count)
+            bias = _bias((key >= place) & (key <= place + stride))
+            yield _Piece(_Grid(start, groups, tile, count), _Grid(start - stride, groups, tile, stride + count), bias)
+
+
+def _column(length: int, stride: int, summary: int) -> Iterator[_Piece]:
+    """Each position of a block with those above it: a column of the picture where the stride is a row of it."""
+    grid = _Grid(0, stride, 1, length // stride, stride)
+    yield _causal(grid, grid)
+
+
+def _strided(length: int, stride: int, summary: int) -> Iterator[_Piece]:
+    """The row, and of the column what the row does not hold: the key itself and the one above it are there already."""
+    yield from _row(length, stride, summary)
+    rows = length // stride - 2
+    if rows > 0:
+        yield _causal(_Grid(2 * stride, stride, 1, rows, stride), _Grid(0, stride, 1, rows, stride), joins=True)
+
+
+def _block(length: int, stride: int, summary: int) -> Iterator[_Piece]:
+    """Each block by itself."""
+    grid = _Grid(0, length // stride, stride, stride)
+    yield _causal(grid, grid)
+
+
+def _earlier(length: int, stride: int, summary: int, joins: bool) -> Iterator[_Piece]:
+    """The summary columns of earlier blocks: some blocks at a time, with a slice that ends before the last of them."""
+    blocks, together = length // stride, max(1, TOGETHER // stride)
+    for first in range(1, blocks, together):
+        last = min(first + together, blocks)
+        queries, keys = _Grid(first * stride, 1, 1, (last - first) * stride), _Grid(0, 1, 1, (last - 1) * summary)
+        bias = None
+        if last - first > 1:
+            block = torch.arange(first * stride, last * stride)[:, None] // stride
+            bias = _bias(torch.arange(keys.count) // summary < block)
+        yield _Piece(queries, keys, bias, summaries=True, joins=joins)
+
+
+def _summary(length: int, stride: int, summary: int) -> Iterator[_Piece]:
+    """Summary columns of earlier blocks, and for the summary columns themselves those of their own block."""
+    yield from _earlier(length, stride, summary, joins=False)
+    own = _Grid(stride - summary, length // stride, stride, summary)
+    yield _causal(own, own, joins=True)
+
+
+def _fixed(length: int, stride: int, summary: int) -> Iterator[_Piece]:
+    """Its own block, and the summary columns of earlier ones: no pair comes twice."""
+    yield from _block(length, stride, summary)
+    yield from _earlier(length, stride, summary, joins=True)
+
+
+CUTS = {"row": _row, "column": _column, "strided": _strided, "block": _block, "summary": _summary, "fixed": _fixed}
+
+
+@lru_cache(maxsize=64)
+def _pieces(factor: Factor, length: int) -> tuple[_Piece, ...]:
+    """The pieces of a factor, no pair in two of them, over whole blocks; only the row is cut at any length."""
+    return tuple(CUTS[factor.name](length, factor.stride, factor.summary))
+
+
+def _rows(x: Tensor, length: int) -> Tensor:
+    """(batch, head, position, d_head) -> (batch · head, length, d_head), contiguous, zeros behind the last position."""
+    if x.shape[2] == length:
+        return x.reshape(-1, *x.shape[2:]).contiguous()
+    padded = x.new_zeros(*x.shape[:2], length, x.shape[3])
+    padded[:, :, : x.shape[2]] = x
+    return padded.view(-1, length, x.shape[3])
+
+
+def _summaries(x: Tensor, factor: Factor) -> Tensor:
+    """(row, position, d_head) -> (row, block · summary, d_head): the last c positions of each block, taken once for all queries."""
+    blocks = x.view(len(x), -1, factor.stride, x.shape[2])
+    return blocks[:, :, factor.stride - factor.summary :].reshape(len(x), -1, x.shape[2])
+
+
+def _scores(query: Tensor, key: Tensor, bias: Tensor | None) -> Tensor:
+    """query already divided by √d_head; in single precision at least."""
+    scores = query @ key.transpose(-2, -1)
+    if scores.dtype in (torch.bfloat16, torch.float16):
+        scores = scores.float()
+    return scores if bias is None else scores + bias.to(scores)
+
+
+def _attend(query: Tensor, key: Tensor, value: Tensor, piece: _Piece) -> tuple[Tensor, Tensor]:
+    """A piece's output (row, group, place, d_head), and the log-sum-exp of its scores (row, group, place)."""
+    return (_fused if query.device.type == "cpu" else _spelled_out)(query, key, value, piece)
+
+
+def _fused(query: Tensor, key: Tensor, value: Tensor, piece: _Piece) -> tuple[Tensor, Tensor]:
+    """By the library's fused kernel for a CPU, which tells the log-sum-exp beside the output."""
+    bias = None if piece.causal or piece.bias is None else piece.bias.to(query.dtype)
+    kernel = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
+    output, lse = kernel(query, key, value, 0.0, piece.causal, attn_mask=bias, scale=None)
+    return output, lse
+
+
+def _spelled_out(query: Tensor, key: Tensor, value: Tensor, piece: _Piece) -> tuple[Tensor, Tensor]:
+    """By products and a softmax, on any device."""
+    scores = _scores(query / math.sqrt(query.shape[-1]), key, piece.bias)
+    lse = scores.logsumexp(-1)
+    return (scores - lse[..., None]).exp_().to(value) @ value, lse
+
+
+class _Gathered(torch.autograd.Function):
+    """All pieces with their own gradients: a piece's weights are made again from the log-sum-exp over all pieces."""
+
+    @staticmethod
+    def forward(ctx: Any, query: Tensor, key: Tensor, value: Tensor, factor: Factor) -> Tensor:
+        length = query.shape[2]
+        padded = length if factor.name == "row" else -(-length // factor.stride) * factor.stride
+        pieces = _pieces(factor, padded)
+        q, k, v = (_rows(x, padded) for x in (query, key, value))
+        sums = (_summaries(k, factor), _summaries(v, factor)) if any(piece.summaries for piece in pieces) else None
+        output = torch.zeros_like(q) if factor.name == "summary" else torch.empty_like(q)  # only there some queries see nothing
+        lse = q.new_full(q.shape[:2], -math.inf, dtype=torch.promote_types(q.dtype, torch.float32))
+        for piece in pieces:
+            found, size = _attend(*piece.of(q, k, v, sums), piece)
+            here, there = piece.queries.of(output), piece.queries.of(lse)
+            if not piece.joins:
+                here.copy_(found)
+                there.copy_(size)
+                continue
+            here.lerp_(found, (size - there).sigmoid_()[..., None].to(found))  # exp(size) / (exp(there) + exp(size))
+            there.copy_(torch.logaddexp(there, size))
+        ctx.save_for_backward(q, k, v, output, lse)
+        ctx.factor, ctx.shape = factor, query.shape
+        return output.view(*query.shape[:2], padded, -1)[:, :, :length]
+
+    @staticmethod
+    def backward(ctx: Any, *outside: Tensor) -> tuple[Tensor, Tensor, Tensor, None]:
+        q, k, v, output, lse = ctx.saved_tensors
+        factor, (batch, heads, length, d_head) = ctx.factor, ctx.shape
+        d_output = _rows(outside[0].to(output.dtype), q.shape[1])
+        shared = (d_output.to(lse) * output).sum(-1)  # Σ_j w_j dw_j, which a row of the softmax's gradient shares
+        d_query, d_key, d_value = torch.zeros_like(q), torch.zeros_like(k), torch.zeros_like(v)
+        pieces = _pieces(factor, q.shape[1])
+        sums = d_sums = None
+        if any(piece.summaries for piece in pieces):
+            sums = (_summaries(k, factor), _summaries(v, factor))
+            d_sums = (torch.zeros_like(sums[0]), torch.zeros_like(sums[1]))
+        scale = 1 / math.sqrt(d_head)
+        for piece in pieces:
+            block, keys, values = piece.of(q, k, v, sums)
+            block, d_block = block * scale, piece.queries.of(d_output)
+            weights = _scores(block, keys, piece.bias).sub_(piece.queries.of(lse)[..., None]).exp_()
+            d_scores = (d_block @ values.transpose(-2, -1)).sub(piece.queries.of(shared)[..., None]).mul_(weights).to(q)
+            to_key, to_value = (d_key, d_value) if d_sums is None or not piece.summaries else d_sums
+            piece.keys.add(to_value, weights.to(q).transpose(-2, -1) @ d_block)
+            piece.keys.add(to_key, d_scores.transpose(-2, -1) @ block)
+            piece.queries.add(d_query, (d_scores @ keys).mul_(scale))
+        if d_sums is not None:
+            own = _Grid(factor.stride - factor.summary, q.shape[1] // factor.stride, factor.stride, factor.summary)
+            for whole, part in ((d_key, d_sums[0]), (d_value, d_sums[1])):
+                own.add(whole, part.view(len(q), own.groups, own.count, d_head))
+        found = (x.view(batch, heads, -1, d_head)[:, :, :length] for x in (d_query, d_key, d_value))
+        return (*found, None)  # type: ignore[return-value]
+
+
+def gathered_attention(query: Tensor, key: Tensor, value: Tensor, factor: Factor) -> Tensor:
+    """softmax over the keys of a factor alone (Child et al., 2019, §4.2); 0 for a query that has none.
+
+    query, key, value: (batch, head, position, d_head), as many queries as keys, of any length; the same shape comes back.
+    """
+    if query.shape != key.shape or key.shape != value.shape:
+        raise ValueError(f"queries {tuple(query.shape)}, keys {tuple(key.shape)}, values {tuple(value.shape)}: expected one shape")
+    if factor.name == "all":
+        return relative_attention(query, key, value, None)
+    found: Tensor = _Gathered.apply(query, key, value, factor)  # type: ignore[no-untyped-call]
+    return found
+
+
+def one_query(query: Tensor, key: Tensor, value: Tensor, factor: Factor) -> Tensor:
+    """The last position alone, as in decoding: query (batch, head, 1, d_head), key and value (batch, head, position, d_head).
+
+    Only the keys of the factor are read. Result (batch, head, 1, d_head).
+    """
+    if factor.name != "all":
+        index = torch.from_numpy(factor.keys(key.shape[2] - 1)).to(key.device)
+        if not len(index):
+            return torch.zeros_like(query)
+        key, value = key.index_select(2, index), value.index_select(2, index)
+    return F.scaled_dot_product_attention(query, key, value)
+
+
+def sparse_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    heads: Sequence[tuple[int, Factor]],
+    gain: Tensor | None = None,
+    trace: Trace = OFF,
+) -> Tensor:
+    """Attention of heads that follow patterns: interleaved, merged or split, as `patterns.Pattern.of_heads` says (§5.1).
+
+    query: (batch, head, query, d_head); key, value: (batch, head, key, d_head); as many queries as keys, or one query, the last position's.
+    heads: (count, factor), from the first head on. gain: (batch, head), what a head's output is multiplied by.
+    Taps `queries` and `keys` (batch, head, position, d_head), from which any weights can be made. ValueError where the counts do not fit.
+    """
+    if sum(count for count, _ in heads) != query.shape[1]:
+        raise ValueError(f"patterns for {sum(count for count, _ in heads)} heads of {query.shape[1]}")
+    way = one_query if query.shape[2] == 1 else gathered_attention
+    found, first = [], 0
+    for count, factor in heads:
+        part = slice(first, first + count)
+        found.append(way(query[:, part], key[:, part], value[:, part], factor))
+        first += count
+    output = found[0] if len(found) == 1 else torch.cat(found, 1)
+    if trace is not OFF:
+        trace.tap("queries", "batch head query d_head", query)
+        trace.tap("keys", "batch head key d_head", key)
+    return output if gain is None else output * gain[..., None, None]

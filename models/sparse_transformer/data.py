@@ -1,0 +1,113 @@
+"""Binarised digits, and books as characters, as sequences of symbols."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from models.characters import Alphabet, books
+
+SIDE = 28  # rows and columns of a digit
+HELD_OUT = 1_000  # digits at the end of the training set that no model learns from, for the choice of the learning rate and the curve
+SEED = 0  # of the one draw that makes pixels of grey levels
+
+
+@dataclass(frozen=True)
+class Digits:
+    """pixels: (digit, row, column) 0 or 1; kinds: (digit,) which digit it is."""
+
+    pixels: NDArray[np.uint8]
+    kinds: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.pixels)
+
+
+class Batch(NamedTuple):
+    """symbols: (batch, position)."""
+
+    symbols: Tensor
+
+    def to(self, device: torch.device) -> Batch:
+        """The same batch on another device."""
+        return Batch(self.symbols.to(device))
+
+
+def binarised(levels: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Each pixel drawn once, P(1) = grey / 255, from one stream of SEED over the whole array: (digit, row, column) levels -> 0 or 1."""
+    generator = np.random.default_rng(SEED)
+    parts = [generator.random(part.shape) < part / 255 for part in np.array_split(levels, max(1, len(levels) // 1000))]
+    return np.concatenate(parts).astype(np.uint8)
+
+
+def _idx(path: str, offset: int) -> NDArray[np.uint8]:
+    """The bytes of an IDX file behind its header. FileNotFoundError where it is missing."""
+    with gzip.open(path) as file:
+        return np.frombuffer(file.read(), np.uint8, offset=offset)
+
+
+def digits(data: Path, split: str) -> Digits:
+    """MNIST with two colours. split: "train" (59,000), "val" (the last 1,000 of the official training set) or "test" (10,000).
+
+    Every file is binarised whole, so that a pixel is the same in whatever split it is read. FileNotFoundError where the data are missing,
+    ValueError for another split.
+    """
+    if split not in {"train", "val", "test"}:
+        raise ValueError(f"the digits have the splits train, val and test, not {split}")
+    name = data / "mnist" / ("t10k" if split == "test" else "train")
+    pixels = binarised(_idx(f"{name}-images-idx3-ubyte.gz", 16).reshape(-1, SIDE, SIDE))
+    kinds = _idx(f"{name}-labels-idx1-ubyte.gz", 8).astype(np.int64)
+    part = {"train": slice(None, -HELD_OUT), "val": slice(-HELD_OUT, None), "test": slice(None)}[split]
+    return Digits(pixels[part], kinds[part])
+
+
+def alphabet(data: Path) -> Alphabet:
+    """The characters of the books that are learned from."""
+    return Alphabet.of(book.text for book in books(data, "train"))
+
+
+def characters(data: Path, split: str, letters: str) -> NDArray[np.uint8]:
+    """The books of a split one after another, a blank line between, as numbers of `Alphabet(letters)`."""
+    return Alphabet(letters).encode("\n\n".join(book.text for book in books(data, split)))
+
+
+def windows(length: int, window: int) -> list[tuple[int, int, int]]:
+    """Windows that overlap by half over `length` symbols: (begin, end, from where it counts), so that every symbol counts once.
+
+    But for the first window, what counts has half a window before it at least.
+    """
+    found, counted = [], 0
+    for begin in range(0, max(1, length - window // 2), max(1, window // 2)):
+        end = min(begin + window, length)
+        if end > counted:
+            found.append((begin, end, counted))
+            counted = end
+    return found
+
+
+def drawn_digits(pixels: NDArray[np.uint8], size: int) -> Callable[[np.random.Generator, float], Batch]:
+    """What draws batches of whole digits: (batch, 784) in raster order."""
+    flat = pixels.reshape(len(pixels), -1)
+
+    def draw(generator: np.random.Generator, done: float) -> Batch:
+        return Batch(torch.from_numpy(flat[generator.integers(0, len(flat), size)].astype(np.int64)))
+
+    return draw
+
+
+def drawn_text(text: NDArray[np.uint8], size: int, window: int) -> Callable[[np.random.Generator, float], Batch]:
+    """What draws batches of windows of text, beginning anywhere: (batch, window)."""
+
+    def draw(generator: np.random.Generator, done: float) -> Batch:
+        starts = generator.integers(0, len(text) - window + 1, size)
+        return Batch(torch.from_numpy(np.stack([text[i : i + window] for i in starts]).astype(np.int64)))
+
+    return draw

@@ -1,0 +1,48 @@
+"""What is shipped beside the models: held-out digits to begin with, and the stored first example."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import numpy as np
+
+from models import checkpoint, stored
+from models.device import device
+from models.sparse_transformer.data import digits
+
+COUNT = 20  # held-out digits, two of each kind
+LOOKED_AT = 200  # test digits among which they are found
+
+
+def choose(data: Path, path: Path) -> None:
+    """Write the held-out digits: the first two of each kind in the test set, binarised, kinds in turn; nobody looked at them.
+
+    FileNotFoundError where the data are missing.
+    """
+    found = digits(data, "test")
+    kinds = found.kinds[:LOOKED_AT]
+    chosen = [int(np.flatnonzero(kinds == kind)[turn]) for turn in range(COUNT // 10) for kind in range(10)]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    np.savez_compressed(path, pixels=found.pixels[chosen], kinds=kinds[chosen])
+
+
+def examples() -> Path:
+    """Store the first example's explanation, with the time it took once the models were there; returns the file.
+
+    Where the held-out digits are not there yet they are chosen first, from the data in $EXPLORER_DATA.
+    """
+    from models.sparse_transformer.explain import EXAMPLES, Explanation, explain
+
+    folder = checkpoint.ASSETS / "sparse_transformer"
+    if not (folder / "examples.npz").is_file():
+        choose(Path(os.environ.get("EXPLORER_DATA", "data")), folder / "examples.npz")
+    explain(EXAMPLES[:1])
+    begin = time.perf_counter()
+    (seen,) = explain(EXAMPLES[:1])
+    milliseconds = (time.perf_counter() - begin) * 1000
+    assert isinstance(seen, Explanation)
+    path = folder / "first.npz"
+    stored.save(path, seen, max(1, round(milliseconds)), device().type)
+    return path

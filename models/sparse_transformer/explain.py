@@ -1,0 +1,317 @@
+"""What a page asks of the sparse models, and what it gets: arrays and strings, nothing of torch."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias, TypeVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional as F
+
+from models.characters import Alphabet
+from models.checkpoint import CheckpointError
+from models.errors import InputError
+from models.layers.patterns import Pattern, connectivity, reach
+from models.sparse_transformer.decode import FREE, Composer, Wanted, uniforms
+from models.sparse_transformer.model import SparseTransformer
+from models.sparse_transformer.records import (
+    EXAMPLES,
+    MAX_SHOWN,
+    MODELS,
+    SIDE,
+    Array,
+    Comparison,
+    Connections,
+    Explanation,
+    Made,
+    Paths,
+    Pixels,
+    Request,
+    Step,
+    check,
+    drawing,
+    held_out_number,
+    pattern_of,
+    read_drawing,
+    read_text,
+)
+from models.sparse_transformer.shipped import Shipped, held_out, load
+from models.sparse_transformer.weights import by_offset, look
+from models.trace import Trace
+
+__all__ = [
+    "EXAMPLES",
+    "Comparison",
+    "Explanation",
+    "Request",
+    "by_offset",
+    "compare",
+    "connections",
+    "drawing",
+    "explain",
+    "generate",
+    "look",
+    "paths",
+]
+
+Kind = TypeVar("Kind", bound=np.generic)
+
+TURN = 0.05  # seconds that `generate` works before it lets others
+
+Turn: TypeAlias = list[list[Step] | Explanation | InputError | None]
+News: TypeAlias = dict[int, list[Step] | Explanation]
+
+
+@dataclass(frozen=True)
+class _Read:
+    """A request that can be answered. known: (position,) the whole of what will be there, FREE where it is to be made.
+
+    kind, whole: as in `Explanation`.
+    """
+
+    request: Request
+    known: NDArray[np.int64]
+    kind: int = -1
+    whole: Pixels | None = None
+
+
+def _there(task: str) -> dict[str, Shipped]:
+    """The models of a task that are shipped. CheckpointError where none is."""
+    found: dict[str, Shipped] = {}
+    for variant in MODELS[task]:
+        try:
+            found[variant] = load(variant)
+        except CheckpointError as error:
+            missing = error
+    if not found:
+        raise missing
+    return found
+
+
+def _pattern(request: Request, model: SparseTransformer) -> Pattern:
+    """What a model attends with under a request. InputError where the request's numbers make no pattern."""
+    config = model.config
+    return pattern_of(request.pattern or config.kind, request.stride or config.stride, request.summary or config.summary)
+
+
+def _read(request: Request) -> _Read:
+    """InputError where an option lies outside what there is, or the drawing or text cannot be read."""
+    check(request)
+    models = _there(request.task)
+    for variant, shipped in models.items():
+        config = shipped.model.config
+        _pattern(request, shipped.model)
+        for other, layer, head in request.silenced:
+            if other == variant and (layer >= config.n_layers or head >= config.n_heads):
+                raise InputError("silenced", en=f"{variant} has no head {layer}.{head}.", zh=f"{variant} 没有注意力头 {layer}.{head}。")
+    if request.task == "text":
+        config = next(iter(models.values())).model.config
+        read_text(request, config.letters, config.length)
+        return _Read(request, np.concatenate((Alphabet(config.letters).encode(request.text), np.full(request.length, FREE))))
+    shown = held_out() if request.drawing.startswith("test:") else None
+    number = None if shown is None else held_out_number(request, len(shown.kinds))
+    whole = read_drawing(request.drawing) if shown is None or number is None else shown.pixels[number]
+    known = whole.reshape(-1).astype(np.int64)
+    known[request.keep * SIDE :] = FREE
+    return _Read(request, known, -1 if shown is None or number is None else int(shown.kinds[number]), whole)
+
+
+def _readable(requests: Sequence[Request]) -> list[_Read | InputError]:
+    found: list[_Read | InputError] = []
+    for request in requests:
+        try:
+            found.append(_read(request))
+        except InputError as error:
+            found.append(error)
+    return found
+
+
+def _gains(read: Sequence[_Read], variant: str, model: SparseTransformer) -> Tensor | None:
+    """(layer, batch, head) 0 for silenced heads; None where nothing is silenced."""
+    if not any(one.request.silenced for one in read):
+        return None
+    gains = model.readout.weight.new_ones(model.config.n_layers, len(read), model.config.n_heads)
+    for row, one in enumerate(read):
+        for other, layer, head in one.request.silenced:
+            if other == variant:
+                gains[layer, row, head] = 0
+    return gains
+
+
+def _composer(read: Sequence[_Read], variant: str, model: SparseTransformer) -> Composer:
+    known = torch.from_numpy(np.stack([one.known for one in read]))
+    draws = torch.stack([uniforms(one.request.seed, known.shape[1]) for one in read])
+    heats = [float(one.request.temperature) for one in read]
+    return Composer(model, Wanted(known, draws, heats, _gains(read, variant, model), _pattern(read[0].request, model)))
+
+
+def _compose(read: Sequence[_Read]) -> Iterator[News]:
+    """All models of a task side by side on a batch of requests: steps after each turn, at the end the explanations."""
+    models = _there(read[0].request.task)
+    composers = {variant: _composer(read, variant, one.model) for variant, one in models.items()}
+    told = dict.fromkeys(models, 0)
+    while any(not one.done for one in composers.values()):
+        begin = last = time.perf_counter()
+        longest = 0.0
+        while last - begin + longest < TURN and any(not one.done for one in composers.values()):
+            min((one for one in composers.values() if not one.done), key=lambda one: one.position).step()  # the one that is behind
+            now = time.perf_counter()
+            last, longest = now, max(longest, now - last)
+        news: News = {}
+        for row in range(len(read)):
+            steps = []
+            for variant, composer in composers.items():
+                here = slice(told[variant], composer.position)
+                if here.start < here.stop:
+                    symbols, nats = composer.symbols[row, here].cpu().numpy(), composer.nats[row, here].cpu().numpy()
+                    steps.append(Step(variant, here.start, symbols.astype(np.int16), nats.astype(np.float32)))
+            news[row] = steps
+        told = {variant: composer.position for variant, composer in composers.items()}
+        yield news
+    for row, one in enumerate(read):
+        made = tuple(_made(one, row, variant, models[variant], composer) for variant, composer in composers.items())
+        yield {row: Explanation(made, one.kind, None if one.whole is None else _frozen(one.whole, np.uint8))}
+
+
+def _frozen(values: NDArray[Any], kind: type[Kind]) -> NDArray[Kind]:
+    copy = np.ascontiguousarray(values).astype(kind)
+    copy.setflags(write=False)
+    return copy
+
+
+@torch.no_grad()
+def _made(one: _Read, row: int, variant: str, shipped: Shipped, composer: Composer) -> Made:
+    model, pattern = shipped.model, _pattern(one.request, shipped.model)
+    symbols = composer.symbols[row : row + 1]
+    trace = Trace("*/self/queries", "*/self/keys")
+    model(model.after(symbols), gains=_gains([one], variant, model), pattern=pattern, trace=trace)
+    given, nats = one.known != FREE, composer.nats[row].cpu().numpy()
+    numbers = symbols[0].cpu().numpy()
+    limit = shipped.facts.get("surprising_above")
+    return Made(
+        variant=variant,
+        pattern=pattern,
+        use=model.config.use,
+        symbols=_frozen(numbers, np.int16),
+        given=_frozen(given, np.bool_),
+        nats=_frozen(nats, np.float32),
+        drawn=Alphabet(model.config.letters).decode(numbers) if one.request.task == "text" else "",
+        unusual=bool(limit is not None and given.any() and nats[given].mean() > limit),
+        queries=_frozen(trace.stack("*/self/queries")[:, 0], np.float16),
+        keys=_frozen(trace.stack("*/self/keys")[:, 0], np.float16),
+    )
+
+
+def _work(read: Sequence[_Read]) -> Iterator[News]:
+    """All that a batch asks for, a group at a time, each turn about TURN."""
+    groups: dict[object, list[int]] = {}
+    for i, one in enumerate(read):
+        groups.setdefault(one.request.group(), []).append(i)
+    for indices in groups.values():
+        for news in _compose([read[i] for i in indices]):
+            yield {indices[i]: entry for i, entry in news.items()}
+
+
+def _explained(read: Sequence[_Read]) -> list[Explanation]:
+    found: dict[int, Explanation] = {}
+    for news in _work(read):
+        found.update((i, entry) for i, entry in news.items() if isinstance(entry, Explanation))
+    return [found[i] for i in range(len(read))]
+
+
+def explain(requests: Sequence[Request]) -> list[Explanation | InputError]:
+    """Read, go on and show how: one answer per request, in order; an InputError stands where a request could not be read."""
+    found = _readable(requests)
+    done = iter(_explained([one for one in found if isinstance(one, _Read)]))
+    return [one if isinstance(one, InputError) else next(done) for one in found]
+
+
+def generate(requests: Sequence[Request]) -> Iterator[Turn]:
+    """Pixel by pixel or character by character, all models side by side. Each turn works for about 50 ms and yields one entry per request:
+    the steps since the last turn; at its end the Explanation, or the InputError; None once it is over."""
+    found = _readable(requests)
+    over: set[int] = set()
+
+    def turn(news: Mapping[int, list[Step] | Explanation | InputError]) -> Turn:
+        entries: Turn = [None if i in over else news.get(i, []) for i in range(len(found))]
+        over.update(i for i, entry in news.items() if not isinstance(entry, list))
+        return entries
+
+    refused = {i: one for i, one in enumerate(found) if isinstance(one, InputError)}
+    if refused:
+        yield turn(refused)
+    read = [(i, one) for i, one in enumerate(found) if isinstance(one, _Read)]
+    for news in _work([one for _, one in read]):
+        yield turn({read[i][0]: entry for i, entry in news.items()})
+
+
+def _plain(request: Request) -> Request:
+    """The same drawing or text, the models as trained."""
+    return dataclasses.replace(request, pattern="", stride=0, summary=0, silenced=())
+
+
+def compare(requests: Sequence[Request]) -> list[Comparison | InputError]:
+    """Each request as trained and with what it changes; one answer per request, in order."""
+    found = _readable(requests)
+    changed = [one for one in found if isinstance(one, _Read)]
+    both = _explained([*(dataclasses.replace(one, request=_plain(one.request)) for one in changed), *changed])
+    before, after = both[: len(changed)], both[len(changed) :]
+    done = iter([Comparison(b, a, _forced(one, b)) for one, b, a in zip(changed, before, after, strict=True)])
+    return [one if isinstance(one, InputError) else next(done) for one in found]
+
+
+@torch.no_grad()
+def _forced(one: _Read, before: Explanation) -> tuple[Array, ...]:
+    """Nats of what is there without an intervention, read under it."""
+    found = []
+    for made in before.made:
+        model = load(made.variant).model
+        symbols = torch.from_numpy(made.symbols.astype(np.int64))[None].to(model.readout.weight.device)
+        logits = model(model.after(symbols), gains=_gains([one], made.variant, model), pattern=_pattern(one.request, model))
+        found.append(_frozen(F.cross_entropy(logits[0].float(), symbols[0], reduction="none").cpu().numpy(), np.float32))
+    return tuple(found)
+
+
+def _length(length: int) -> int:
+    if isinstance(length, bool) or not isinstance(length, int) or not 1 <= length <= MAX_SHOWN:
+        raise InputError(
+            "length",
+            en=f"The pattern has {length} positions; 1 to {MAX_SHOWN:,} can be drawn.",
+            zh=f"模式有 {length} 个位置；可绘制 1 到 {MAX_SHOWN:,} 个。",
+        )
+    return length
+
+
+def connections(kind: str, stride: int, summary: int, length: int) -> Connections:
+    """A pattern pair by pair, and how many pairs it saves. InputError where the numbers make no pattern, or too large a one to be drawn."""
+    pattern, length = pattern_of(kind, stride, summary), _length(length)
+    counts = [factor.counts(length) for factor in (pattern.union, pattern.first, pattern.second)]
+    return Connections(
+        pattern=pattern,
+        matrix=_frozen(connectivity(pattern, length), np.uint8),
+        counts=_frozen(counts[0], np.int32),
+        pairs=int(counts[0].sum()),
+        of_factors=(int(counts[1].sum()), int(counts[2].sum())),
+        causal=length * (length + 1) // 2,
+        square=length * length,
+    )
+
+
+def paths(kind: str, stride: int, summary: int, position: int) -> Paths:
+    """How every earlier position reaches one, in one step or in two. InputError as for `connections`."""
+    pattern = pattern_of(kind, stride, summary)
+    if isinstance(position, bool) or not isinstance(position, int) or not 0 <= position < MAX_SHOWN:
+        raise InputError(
+            "position",
+            en=f"There is no position {position}; there are 0 to {MAX_SHOWN - 1:,}.",
+            zh=f"没有位置 {position}；可用 0 到 {MAX_SHOWN - 1:,}。",
+        )
+    steps, via = reach(pattern, position)
+    within = [int(((steps >= 0) & (steps <= n)).sum()) for n in (1, 2)]
+    return Paths(position, _frozen(steps, np.int16), _frozen(via, np.int16), (within[0], within[1]))

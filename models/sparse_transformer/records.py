@@ -1,0 +1,296 @@
+"""What crosses the border between the sparse models and a page: frozen records of NumPy arrays, strings and numbers. No torch here."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import math
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from models.errors import InputError
+from models.layers.patterns import KINDS, Pattern
+
+Array = NDArray[np.float32]
+Half = NDArray[np.float16]
+Pixels = NDArray[np.uint8]
+
+SIDE = 28  # rows and columns of a digit
+TASKS = ("digit", "text")
+MODELS = {"digit": ("strided", "dense", "fixed"), "text": ("text_fixed", "text_strided")}  # in the order they stand side by side
+POSITIONS = {"digit": SIDE * SIDE, "text": 1024}  # at most, given and made together
+MAX_SEED = 999_999
+HOTTEST = 2.0  # temperature; 0 takes the likeliest symbol every time
+MAX_SHOWN = 1024  # positions of a pattern that is drawn
+HELD_OUT = "test:"  # what a shipped digit is called with, before its number
+
+
+@dataclass(frozen=True)
+class Request:
+    """A digit or a text to read and go on with, and what is changed in the models meanwhile.
+
+    task: "digit" or "text". drawing: what `drawing` wrote, or "test:17", the 18th of the held-out digits that are shipped. keep: rows of it
+    that stay, 0 … 28; the pixels below are made. text: given characters. length: characters to make after them; both for "text" alone.
+    seed: of all draws, 0 … 999,999. temperature: 0 … 2.
+    pattern: "full", "strided" or "fixed" in place of each model's own; empty as trained. stride, summary: in place of its own; 0 for none.
+    silenced: (variant, layer, head) from 0.
+    """
+
+    task: str = "digit"
+    drawing: str = "test:0"
+    keep: int = 14
+    text: str = ""
+    length: int = 256
+    seed: int = 7
+    temperature: float = 1.0
+    pattern: str = ""
+    stride: int = 0
+    summary: int = 0
+    silenced: tuple[tuple[str, int, int], ...] = ()
+
+    def group(self) -> Hashable:
+        """Requests of one group may share a batch: the same models and patterns, as many positions, as many of them given."""
+        extent: tuple[int, ...] = (self.keep,) if self.task == "digit" else (len(self.text), self.length)
+        return (self.task, self.pattern, self.stride, self.summary, *extent)
+
+
+@dataclass(frozen=True)
+class Made:
+    """What one model has read and made.
+
+    variant: its name. pattern: what it attended with, and use, "interleaved", "merged" or "split". symbols: (position,) pixels, 0 or 1, in
+    raster order, or numbers of characters. given: (position,) bool, which of them were given. nats: (position,) −log p of each, given or
+    made, under the model as it ran, temperature 1. drawn: the same symbols as text, empty for a digit.
+    unusual: what was given costs more than 99 of 100 held-out digits or texts do: it is unlike what was learned from.
+    queries, keys: (layer, head, position, d_head) float16; `weights.look` makes weights of them.
+    """
+
+    variant: str
+    pattern: Pattern
+    use: str
+    symbols: NDArray[np.int16]
+    given: NDArray[np.bool_]
+    nats: Array
+    drawn: str
+    unusual: bool
+    queries: Half
+    keys: Half
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """One run. made: by each model that is there, in the order of MODELS. kind: which digit a held-out one is, else −1.
+
+    whole: (28, 28) the digit as it was given, the rows that were not kept too; None for a text.
+    """
+
+    made: tuple[Made, ...]
+    kind: int
+    whole: Pixels | None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What changes under an intervention.
+
+    before: the models as trained. after: under the intervention, same seed. forced: for each model, (position,) nats of what `before` holds
+    read under the intervention; their sum minus that of before's `nats` is what the intervention costs.
+    """
+
+    before: Explanation
+    after: Explanation
+    forced: tuple[Array, ...]
+
+
+@dataclass(frozen=True)
+class Step:
+    """Some positions read or made by one model. variant: its name. first: position of the first. symbols, nats: of them."""
+
+    variant: str
+    first: int
+    symbols: NDArray[np.int16]
+    nats: Array
+
+
+@dataclass(frozen=True)
+class Connections:
+    """A pattern to look at.
+
+    matrix: (query, key) uint8, 0 no pair, 1 in A1 alone, 2 in A2 alone, 3 in both. counts: (query,) to how many positions each attends, by
+    both factors together. pairs: their sum; of_factors: pairs of A1 and of A2; causal: pairs of full attention, L (L + 1) / 2; square: L².
+    """
+
+    pattern: Pattern
+    matrix: NDArray[np.uint8]
+    counts: NDArray[np.int32]
+    pairs: int
+    of_factors: tuple[int, int]
+    causal: int
+    square: int
+
+
+@dataclass(frozen=True)
+class Paths:
+    """Who reaches a position, and over how many steps.
+
+    steps: (key,) 0 for itself, 1 for what it attends to, 2 over one position between. via: (key,) the position between, itself where one
+    step suffices. reached: how many positions within 1 step and within 2, itself included.
+    """
+
+    position: int
+    steps: NDArray[np.int16]
+    via: NDArray[np.int16]
+    reached: tuple[int, int]
+
+
+def spelled(pixels: ArrayLike) -> str:
+    """Pixels, 0 or 1, as a request carries them: base64 of one bit each, in raster order."""
+    return base64.urlsafe_b64encode(np.packbits(np.asarray(pixels, np.uint8).reshape(-1)).tobytes()).decode().rstrip("=")
+
+
+def drawing(levels: ArrayLike, seed: int = 0) -> str:
+    """A drawing as a request carries it: levels (28, 28) in [0, 1], 1 where there is ink, each pixel drawn once with P(1) = level.
+
+    So greys become pixels as they did in the data. InputError for another size, or for values outside 0 … 1.
+    """
+    try:
+        values = np.asarray(levels, np.float64)
+    except (TypeError, ValueError):
+        values = np.zeros(0)
+    if values.shape != (SIDE, SIDE):
+        size = " × ".join(map(str, values.shape)) if values.size else "0"
+        raise InputError(
+            "size",
+            en=f"The drawing has {size} pixels; {SIDE} × {SIDE} can be read.",
+            zh=f"图画有 {size} 个像素；只能读取 {SIDE} × {SIDE}。",
+        )
+    wrong = values[~((values >= 0) & (values <= 1))]
+    if wrong.size:
+        raise InputError(
+            "range",
+            en=f"The drawing holds the value {wrong[0]:g}; pixels lie between 0 and 1.",
+            zh=f"图画中有数值 {wrong[0]:g}；像素值应在 0 到 1 之间。",
+        )
+    return spelled(np.random.default_rng(seed).random(values.shape) < values)
+
+
+def read_drawing(text: str) -> Pixels:
+    """(28, 28) the pixels that `drawing` wrote. InputError where the text is no drawing of this size."""
+    try:
+        raw = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
+    except (binascii.Error, ValueError):
+        raw = b""
+    if len(raw) != SIDE * SIDE // 8:
+        raise InputError("drawing", en=f"The link carries no drawing of {SIDE} × {SIDE} pixels.", zh=f"链接中没有 {SIDE} × {SIDE} 的图画。")
+    return np.unpackbits(np.frombuffer(raw, np.uint8)).reshape(SIDE, SIDE)
+
+
+def held_out_number(request: Request, count: int) -> int | None:
+    """Which held-out digit a request names, from 0; None where it carries a drawing. InputError where there is no such digit."""
+    if not request.drawing.startswith(HELD_OUT):
+        return None
+    number = request.drawing.removeprefix(HELD_OUT)
+    if not (number.isascii() and number.isdigit() and len(number) < 9 and int(number) < count):
+        shown = _shown(number)
+        raise InputError(
+            "drawing",
+            en=f"There is no held-out digit {shown}; there are 0 to {count - 1}.",
+            zh=f"没有编号为 {shown} 的留出数字；可用 0 到 {count - 1}。",
+        )
+    return int(number)
+
+
+def read_text(request: Request, letters: str, length: int) -> None:
+    """InputError where the text cannot be read: too long with what is to be made, or with a character that was never seen."""
+    strange = next((c for c in request.text if c not in letters), None)
+    if strange is not None:
+        shown = strange if strange.isprintable() else f"U+{ord(strange):04X}"
+        raise InputError(
+            "unseen",
+            en=f"The text has the character {shown}, which the books that were learned from do not hold.",
+            zh=f"文本中有字符 {shown}，模型学习的书中没有出现过。",
+        )
+    total = len(request.text) + request.length
+    if total > length:
+        raise InputError(
+            "too_long",
+            en=f"The text has {len(request.text):,} characters and {request.length:,} are to be made; {length:,} together are the most.",
+            zh=f"文本有 {len(request.text):,} 个字符，还要生成 {request.length:,} 个；合计最多 {length:,} 个。",
+        )
+    if total == 0:
+        raise InputError("empty", en="There is no text to read and none to make.", zh="没有可读的文本，也没有要生成的文本。")
+
+
+def check(request: Request) -> None:
+    """InputError where an option lies outside what there is."""
+    for name, value, known in (("task", request.task, TASKS), ("pattern", request.pattern, ("", *KINDS))):
+        if value not in known:
+            listed = ", ".join(one for one in known if one)
+            raise InputError(
+                name, en=f"There is no {name} {_shown(value)}; there are {listed}.", zh=f"没有 {_shown(value)}；可用的有 {listed}。"
+            )
+    if not isinstance(request.drawing, str) or not isinstance(request.text, str):
+        raise InputError("input", en="The link carries neither a drawing nor a text.", zh="链接中没有图画，也没有文本。")
+    longest = POSITIONS[request.task]
+    ranges = (
+        ("keep", request.keep, 0, SIDE, "number of rows", "行数", True),
+        ("length", request.length, 0, longest, "length", "长度", True),
+        ("seed", request.seed, 0, MAX_SEED, "seed", "随机种子", True),
+        ("temperature", request.temperature, 0, HOTTEST, "temperature", "温度", False),
+        ("stride", request.stride, 0, longest, "stride", "步长", True),
+        ("summary", request.summary, 0, longest, "width of the summary", "摘要宽度", True),
+    )
+    for name, number, least, most, english, chinese, whole in ranges:
+        fits = isinstance(number, int if whole else int | float) and not isinstance(number, bool)
+        if not fits or not math.isfinite(number) or not least <= number <= most:
+            raise InputError(
+                name,
+                en=f"The {english} is {_shown(number)}; it can be {least:g} to {most:g}.",
+                zh=f"{chinese}为 {_shown(number)}；可以取 {least:g} 到 {most:g}。",
+            )
+    for variant, layer, head in request.silenced:
+        if variant not in MODELS[request.task] or not all(isinstance(i, int) and i >= 0 for i in (layer, head)):
+            raise InputError(
+                "silenced", en=f"There is no head {layer}.{head} in {_shown(variant)}.", zh=f"{_shown(variant)} 没有这个注意力头。"
+            )
+
+
+def pattern_of(kind: str, stride: int, summary: int) -> Pattern:
+    """The pattern of a visitor's numbers. InputError where they make none."""
+    if kind not in KINDS:
+        listed = ", ".join(KINDS)
+        raise InputError(
+            "pattern", en=f"There is no pattern {_shown(kind)}; there are {listed}.", zh=f"没有 {_shown(kind)}；可用的有 {listed}。"
+        )
+    whole = all(isinstance(number, int) and not isinstance(number, bool) for number in (stride, summary))
+    if not whole or not 1 <= summary <= stride:
+        raise InputError(
+            "summary",
+            en=f"A stride of {_shown(stride)} with {_shown(summary)} summary columns makes no pattern; there can be 1 to the stride.",
+            zh=f"步长 {_shown(stride)} 配 {_shown(summary)} 个摘要列不成模式；摘要列数应在 1 到步长之间。",
+        )
+    return Pattern(kind, stride, summary)
+
+
+def _shown(value: object) -> str:
+    text = value if isinstance(value, str) else repr(value)
+    text = "".join(c if c.isprintable() else "?" for c in text)
+    return text if len(text) <= 40 else text[:39] + "…"
+
+
+SIR_WALTER = (
+    "Sir Walter Elliot, of Kellynch Hall, in Somersetshire, was a man who,\nfor his own amusement, never took up any book "
+    "but the Baronetage; there\nhe found occupation for an idle hour, and consolation in a distressed\none;"
+)  # Persuasion (1818), which was held out of training
+
+DIGITS: tuple[Request, ...] = (
+    Request(),
+    Request(drawing="test:3", seed=3),
+    Request(drawing="test:8", keep=10),
+    Request(drawing="test:4", keep=SIDE),
+)
+TEXTS: tuple[Request, ...] = (Request("text", text=SIR_WALTER), Request("text", text="It was the best of ", length=200, seed=3))
+EXAMPLES: tuple[Request, ...] = (*DIGITS, *TEXTS)
