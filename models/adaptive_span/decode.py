@@ -21,7 +21,7 @@ FINE = 16  # heads whose reaches differ by less share a ring
 
 
 class _Ring:
-    """Keys and values of some heads for the last `room` positions, (batch, head, slot, d_head); the newest takes the place of the oldest."""
+    """Keys and values of some heads of the last `room` positions, (batch, head, slot, d_head); the newest replaces the oldest."""
 
     def __init__(self, group: Group, rows: int, d_head: int, like: Tensor) -> None:
         self.heads, self.room = list(group.heads), max(group.reaches)

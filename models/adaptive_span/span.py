@@ -6,8 +6,8 @@ the attention of position t to position r is (eq. 4)
     a_tr = m_z(t − r) exp(s_tr) / Σ_q m_z(t − q) exp(s_tq),      s_tr = x_tᵀ W_qᵀ (W_k x_r + p_{t − r})  (eq. 2, here over √d_head)
 
 over the last S positions: here those of the distances 0 … S − 1, so that a position may always attend to itself and no row is ever empty.
-It is softmax(s_tr + log m_z(t − r)): one softmax, and what lies behind the ramp is never computed. Queries go in blocks, and each block meets
-only the keys that its longest reach, z + R, needs.
+It is softmax(s_tr + log m_z(t − r)): one softmax, and what lies behind the ramp is never computed. Queries go in blocks, and each block
+meets only the keys that its longest reach, z + R, needs.
 """
 
 from __future__ import annotations
@@ -101,8 +101,8 @@ class _Bias:
 
     def _mask(self, z: Tensor, count: int, seen: int) -> Tensor:
         distance = torch.arange(seen - 1, -1, -1, device=z.device) - torch.arange(count - 1, -1, -1, device=z.device)[:, None]
-        mask = soft_mask(distance, z[..., None], self._ramp)
-        return mask.masked_fill_((distance < 0) | (distance >= self._span), 0)  # (head, 1 or batch, query, key)
+        infinite = distance.to(z.dtype).masked_fill_((distance < 0) | (distance >= self._span), math.inf)
+        return soft_mask(infinite, z[..., None], self._ramp)  # (head, 1 or batch, query, key)
 
     def mask(self, here: slice, seen: int) -> Tensor:
         """m_z of a block's queries and the keys that it sees: (head, 1 or batch, query, key)."""
@@ -110,7 +110,8 @@ class _Bias:
         return self._all[:, :, -count:, -seen:] if self._static else self._mask(self._z[..., here], count, seen)
 
     def ramp(self, here: slice, seen: int) -> tuple[int, Tensor]:
-        """∂ log m / ∂z = 1 / (R m) on the ramp, 0 elsewhere, for the first keys of a block, behind which no key is on it: how many, and it."""
+        """∂ log m / ∂z = 1 / (R m) on the ramp and 0 elsewhere, both its ends too: how many of a block's first keys may be on it, and of
+        these (head, 1 or batch, query, key)."""
         near = max(0, int(self._z[..., here].min() if not self._static else self._z.min()))
         first = max(1, min(seen, seen - near))
         mask = self.mask(here, seen)[..., :first]
@@ -192,7 +193,7 @@ class _SpanAttention(torch.autograd.Function):
 
 
 def _reverse(table: Tensor, far: int) -> Tensor:
-    """p of all distances that a block can meet, (1, distance, d_head), the nearest last; 0 beyond the last embedding, where m_z is 0 too."""
+    """p of all distances that a block can meet, (1, distance, d_head), the nearest last; 0 beyond the last one, where m_z is 0 too."""
     near = min(far, table.shape[1])
     return F.pad(table[:, :near].flip(1), (0, 0, far + BLOCK - near, 0))
 
@@ -207,9 +208,7 @@ def _room(query: Tensor, key: Tensor, part: Group) -> Room:
     return Room(len(query), query[:, :BLOCK], key[:, : max(part.reaches) + BLOCK])
 
 
-def span_attention(
-    query: Tensor, key: Tensor, value: Tensor, table: Tensor, z: Tensor, span: int, ramp: int, trace: Trace = OFF
-) -> Tensor:
+def span_attention(query: Tensor, key: Tensor, value: Tensor, table: Tensor, z: Tensor, span: int, ramp: int, trace: Trace = OFF) -> Tensor:
     """Attention over the last S positions under the soft mask of each head's span (eqs. 2–4).
 
     query: (batch, head, query, d_head); key, value: (batch, head, key, d_head); the last query stands at the last key, so that queries may
@@ -231,7 +230,7 @@ def span_attention(
 
 
 def direct_attention(query: Tensor, key: Tensor, value: Tensor, table: Tensor, z: Tensor, span: int, ramp: int) -> Tensor:
-    """The formula as it is printed, with a dense matrix of query × key: softmax, mask, renormalise. What the blocks avoid; shapes as there."""
+    """The formula as it is printed, with a dense matrix of query × key: softmax, mask, renormalise. What blocks avoid; shapes as there."""
     queries, keys = query.shape[2], key.shape[2]
     distance = torch.arange(keys - queries, keys, device=query.device)[:, None] - torch.arange(keys, device=query.device)
     allowed = (distance >= 0) & (distance < span)
