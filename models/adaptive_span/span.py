@@ -63,7 +63,9 @@ def plan(z: Tensor, queries: int, span: int, ramp: int) -> tuple[Group, ...]:
         static = grouped([reach(one, ramp, span) for one in highest[:, 0].tolist()])
         return tuple(Group(group.heads, group.reaches * blocks) for group in static)
     by_block = F.pad(highest, (0, -queries % BLOCK)).view(len(highest), -1, BLOCK).amax(2).tolist()
-    return tuple(Group((head,), tuple(reach(one, ramp, span) for one in row)) for head, row in enumerate(by_block))
+    needs = [[reach(one, ramp, span) for one in row] for row in by_block]
+    groups = grouped([max(row) for row in needs])
+    return tuple(Group(group.heads, tuple(map(max, zip(*(needs[head] for head in group.heads), strict=True)))) for group in groups)
 
 
 def _some_heads(group: Group, batch: int, scores: int) -> Iterator[Group]:

@@ -100,10 +100,10 @@ def test_no_position_is_told_from_what_comes_later() -> None:
 
 def test_heads_of_like_reach_are_computed_together_and_each_block_of_a_following_span_by_its_own_need() -> None:
     assert [(group.heads, group.reaches) for group in grouped([33, 140, 60, 150], 64)] == [((0, 2), (60,)), ((1, 3), (150,))]
-    z = torch.zeros(1, 1, 130)
-    z[0, 0, 70] = 50
-    (group,) = plan(z, 130, SPAN, RAMP)
-    assert group.reaches == (32, 82, 32)
+    z = torch.zeros(1, 3, 130)
+    z[0, 0, 70], z[0, 2, 129], z[0, 1, 0] = 50, 60, 118
+    groups = plan(z, 130, SPAN, RAMP)
+    assert [(group.heads, group.reaches) for group in groups] == [((0, 2), (32, 82, 92)), ((1,), (150, 32, 32))]
 
 
 def test_half_precision_on_the_way_stays_close() -> None:
