@@ -98,7 +98,7 @@ def _some_heads(heads: int, query: Tensor, key: Tensor, scores: int) -> Iterator
         yield slice(begin * batch, end * batch), slice(begin, end)
 
 
-class _Room:
+class Room:
     """Memory for a block's scores and for its product with E_r, taken once for all blocks: fresh pages are dear on a CPU."""
 
     def __init__(self, rows: int, query: Tensor, key: Tensor) -> None:
@@ -114,7 +114,7 @@ class _Room:
         return self._product[: rows * count * seen].view(rows, count, seen)
 
 
-def _relative_view(query: Tensor, reverse: Tensor, seen: int, room: _Room) -> Tensor:
+def relative_view(query: Tensor, reverse: Tensor, seen: int, room: Room) -> Tensor:
     """S_rel of a block as a view: (head · batch, query, key), garbage behind each query's own position.
 
     query: (head · batch, query, d_head); reverse: (head, distance, d_head), the nearest distance last; seen: keys, the last query's own the
@@ -134,8 +134,8 @@ def _relative_view(query: Tensor, reverse: Tensor, seen: int, room: _Room) -> Te
     return product.as_strided((rows, count, seen), (count * seen, seen - 1, 1), product.storage_offset() + count - 1)
 
 
-def _relative_gradient(d_scores: Tensor, near: int) -> Tensor:
-    """The way back of `_relative_view`: gradients of scores (row, query, key), 0 where a query sees nothing -> (row, query, distance)."""
+def relative_gradient(d_scores: Tensor, near: int) -> Tensor:
+    """The way back of `relative_view`: gradients of scores (row, query, key), 0 where a query sees nothing -> (row, query, distance)."""
     rows, count, seen = d_scores.shape
     d_product = d_scores.new_empty(rows, count * seen)
     d_product[:, : count - 1] = 0
@@ -149,7 +149,7 @@ def _relative_gradient(d_scores: Tensor, near: int) -> Tensor:
     return d_product
 
 
-def _weights(query: Tensor, key: Tensor, reverse: Tensor | None, later: Tensor, seen: int, room: _Room) -> Tensor:
+def _weights(query: Tensor, key: Tensor, reverse: Tensor | None, later: Tensor, seen: int, room: Room) -> Tensor:
     """The attention of one block, (row, query, key): query (row, query, d_head) already divided by √d_head, key (row, key, d_head).
 
     later: (query, query), −∞ where a key of the block comes after the query.
@@ -159,7 +159,7 @@ def _weights(query: Tensor, key: Tensor, reverse: Tensor | None, later: Tensor, 
     if reverse is None:
         torch.bmm(query, keys, out=scores)
     else:
-        torch.baddbmm(_relative_view(query, reverse, seen, room), query, keys, out=scores)
+        torch.baddbmm(relative_view(query, reverse, seen, room), query, keys, out=scores)
     count = query.shape[1]
     scores[..., seen - count :] += later[:count, :count]
     return torch.softmax(scores, -1, out=scores)
@@ -188,7 +188,7 @@ class _RelativeAttention(torch.autograd.Function):
         q, k, v = _rows(query) * scale, _rows(key), _rows(value)
         reverse = None if table is None else table[:, : k.shape[1]].flip(1)
         parts = list(_some_heads(heads, q, k, TOGETHER if any(ctx.needs_input_grad) else CACHED))
-        later, output, room = _later(q), torch.empty_like(q), _Room(parts[0][0].stop, q, k)
+        later, output, room = _later(q), torch.empty_like(q), Room(parts[0][0].stop, q, k)
         for rows, some in parts:
             table_here = None if reverse is None else reverse[some]
             for here, seen in _blocks(q.shape[1], k.shape[1]):
@@ -209,7 +209,7 @@ class _RelativeAttention(torch.autograd.Function):
         d_reverse = None if reverse is None else torch.zeros_like(reverse)
         shared = (d_output * output).sum(-1, keepdim=True)  # Σ_j w_j dw_j, which a row of the softmax's gradient shares
         parts = list(_some_heads(heads, q, k, TOGETHER))
-        later, room = _later(q), _Room(parts[0][0].stop, q, k)
+        later, room = _later(q), Room(parts[0][0].stop, q, k)
         for rows, some in parts:
             keys, values, d_keys, d_values = k[rows], v[rows], d_key[rows], d_value[rows]
             for here, seen in _blocks(q.shape[1], k.shape[1]):
@@ -222,7 +222,7 @@ class _RelativeAttention(torch.autograd.Function):
                 if reverse is not None and d_reverse is not None:
                     near = min(seen, reverse.shape[1])
                     chosen = slice(reverse.shape[1] - near, None)
-                    d_product = _relative_gradient(d_scores, near).reshape(some.stop - some.start, -1, near)
+                    d_product = relative_gradient(d_scores, near).reshape(some.stop - some.start, -1, near)
                     d_queries += torch.bmm(d_product, reverse[some, chosen]).view_as(d_queries)
                     d_reverse[some, chosen].baddbmm_(d_product.transpose(1, 2), block.view(len(d_product), -1, d_head))
                 d_query[rows, here] = d_queries

@@ -164,7 +164,7 @@ def test_the_meter_knows_the_blocks_of_the_model() -> None:
     assert (meter_widget.BLOCK, meter_widget.TOGETHER) == (relative.BLOCK, relative.CACHED)
     query = torch.zeros(8, 2048, 64)
     rows, _ = next(iter(relative._some_heads(8, query, query, relative.CACHED)))
-    room = relative._Room(rows.stop, query, query)
+    room = relative.Room(rows.stop, query, query)
     assert meter_widget.needed(2048, 512, 8)["ours"]["product"] == room._product.numel() * meter_widget.BYTES
 
 

@@ -1,0 +1,243 @@
+"""What a page asks of the models of adaptive span, and what it gets: arrays and strings, nothing of torch."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias, TypeVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional as F
+
+from models.adaptive_span.decode import FREE, Wanted, Writer, uniforms
+from models.adaptive_span.model import Layer, SpanTransformer
+from models.adaptive_span.records import (
+    EXAMPLES,
+    VARIANTS,
+    Comparison,
+    Explanation,
+    Reading,
+    Request,
+    Step,
+    check,
+    forced_spans,
+    read_text,
+)
+from models.adaptive_span.saving import Shape, saved
+from models.adaptive_span.shipped import load
+from models.adaptive_span.weights import by_distance, look, soft_mask
+from models.characters import UNKNOWN
+from models.checkpoint import CheckpointError
+from models.errors import InputError
+from models.trace import Trace
+
+__all__ = ["EXAMPLES", "Comparison", "Explanation", "Request", "by_distance", "compare", "explain", "generate", "look", "soft_mask"]
+
+Kind = TypeVar("Kind", bound=np.generic)
+
+TURN = 0.05  # seconds that `generate` works before it lets others
+ROWS = 16  # requests that share a batch
+
+Turn: TypeAlias = list[list[Step] | Explanation | InputError | None]
+News: TypeAlias = dict[int, list[Step] | Explanation]
+
+
+@dataclass(frozen=True)
+class _Read:
+    """A request that can be answered. text: what is read; known: (position,) its numbers, then FREE. forced: (layer, head), NaN: none."""
+
+    request: Request
+    text: str
+    known: NDArray[np.int64]
+    forced: NDArray[np.float32]
+
+
+def _read(request: Request) -> _Read:
+    """InputError where an option lies outside what there is, or the text cannot be read. CheckpointError where no model is there."""
+    check(request)
+    text = read_text(request)
+    model = load(request.variant).model
+    config = model.config
+    forced = forced_spans(request, config.n_layers, config.n_heads, config.span)
+    given = model.alphabet.encode(text).astype(np.int64)
+    return _Read(request, text, np.concatenate((given, np.full(request.length, FREE))), forced)
+
+
+def _readable(requests: Sequence[Request]) -> list[_Read | InputError]:
+    found: list[_Read | InputError] = []
+    for request in requests:
+        try:
+            found.append(_read(request))
+        except InputError as error:
+            found.append(error)
+    return found
+
+
+def _forced(one: _Read, model: SpanTransformer) -> Tensor | None:
+    """(layer, head) for the network; None where nothing is forced."""
+    return None if np.isnan(one.forced).all() else torch.from_numpy(one.forced).to(model.readout.weight.device)
+
+
+def _writer(read: Sequence[_Read], model: SpanTransformer) -> Writer:
+    length = max(len(one.known) for one in read)
+    known = np.full((len(read), length), FREE)
+    for row, one in zip(known, read, strict=True):
+        row[: len(one.known)] = one.known
+    draws = torch.stack([_draws(one, length) for one in read])
+    heats = [float(one.request.temperature) for one in read]
+    return Writer(model, Wanted(torch.from_numpy(known), draws, heats, _forced(read[0], model)))
+
+
+def _draws(one: _Read, length: int) -> Tensor:
+    """(position,) what a request draws with: the same for its first character, however long the text before it is."""
+    found = torch.zeros(length, dtype=torch.float64)
+    found[len(one.text) :] = uniforms(one.request.seed, length - len(one.text))
+    return found
+
+
+def _write(read: Sequence[_Read]) -> Iterator[News]:
+    """One model on a batch of requests: steps after each turn, at the end the explanations."""
+    model = load(read[0].request.variant).model
+    writer = _writer(read, model)
+    told = 0
+    while not writer.done:
+        begin = last = time.perf_counter()
+        longest = 0.0
+        while last - begin + longest < TURN and not writer.done:
+            writer.step()
+            now = time.perf_counter()
+            last, longest = now, max(longest, now - last)
+        letters, nats = writer.letters[:, told : writer.position].cpu().numpy(), writer.nats[:, told : writer.position].cpu().numpy()
+        yield {row: _steps(one, model, told, letters[row], nats[row]) for row, one in enumerate(read)}
+        told = writer.position
+    for row, one in enumerate(read):
+        yield {row: _made(one, model, writer.letters[row, : len(one.known)].cpu().numpy())}
+
+
+def _steps(one: _Read, model: SpanTransformer, first: int, letters: NDArray[np.int64], nats: NDArray[np.float64]) -> list[Step]:
+    """What is new, what was given apart from what was written."""
+    last = min(first + len(letters), len(one.known))
+    border = min(max(len(one.text), first), last)
+    found = []
+    for begin, end, given in ((first, border, True), (border, last, False)):
+        if begin < end:
+            text = one.text[begin:end] if given else model.alphabet.decode(letters[begin - first : end - first])
+            found.append(Step(begin, text, _frozen(nats[begin - first : end - first], np.float32), given))
+    return found
+
+
+def _frozen(values: NDArray[Any], kind: type[Kind]) -> NDArray[Kind]:
+    copy = np.ascontiguousarray(values).astype(kind)
+    copy.setflags(write=False)
+    return copy
+
+
+def _passed(
+    model: SpanTransformer, letters: NDArray[np.int64], forced: Tensor | None, trace: Trace | None
+) -> tuple[NDArray[np.float64], list[Tensor]]:
+    """One pass over finished characters: −log p of each, and the spans of each layer."""
+    wanted = torch.from_numpy(letters).to(model.readout.weight.device)
+    before = torch.cat((wanted.new_tensor([model.start]), wanted[:-1]))
+    said = model(before[None], forced=forced, **({} if trace is None else {"trace": trace}))
+    nats = F.cross_entropy(said.logits[0].double(), wanted, reduction="none").cpu().numpy()
+    return nats, [z[0].cpu() for z in said.spans]
+
+
+def _beside(one: _Read, text: str) -> Iterator[Reading]:
+    for variant in VARIANTS:
+        if variant == one.request.variant:
+            continue
+        try:
+            model = load(variant).model
+        except CheckpointError:
+            continue
+        nats, _ = _passed(model, model.alphabet.encode(text).astype(np.int64), None, None)
+        yield Reading(variant, _frozen(nats, np.float32))
+
+
+@torch.no_grad()
+def _made(one: _Read, model: SpanTransformer, letters: NDArray[np.int64]) -> Explanation:
+    config, forced, length = model.config, _forced(one, model), len(letters)
+    trace = Trace("*/self/queries", "*/self/keys")
+    nats, spans = _passed(model, letters, forced, trace)
+    per_token = any(z.shape[1] > 1 for z in spans)
+    z = np.stack([one.expand(-1, length if per_token else 1).numpy() for one in spans])
+    tables = torch.stack([layer.table[0, :length] for layer in model.layers if isinstance(layer, Layer)])
+    shape = Shape(config.span, config.ramp, config.d_model, config.d_ff, config.n_heads, config.n_layers, len(model.alphabet))
+    remembered = np.array(model.longest(forced), np.float32)[..., None]
+    text = one.text + model.alphabet.decode(letters[len(one.text) :])
+    return Explanation(
+        variant=one.request.variant,
+        text=text,
+        given=len(one.text),
+        nats=_frozen(nats, np.float32),
+        unknown=_frozen(letters == UNKNOWN, np.bool_),
+        z=_frozen(z, np.float32),
+        forced=_frozen(~np.isnan(one.forced), np.bool_),
+        span=config.span,
+        ramp=config.ramp,
+        beside=tuple(_beside(one, text)),
+        saved=saved(z, remembered, shape, length),
+        queries=_frozen(trace.stack("*/self/queries")[:, 0], np.float16),
+        keys=_frozen(trace.stack("*/self/keys")[:, 0], np.float16),
+        table=_frozen(tables.cpu().numpy(), np.float16),
+    )
+
+
+def _work(read: Sequence[_Read]) -> Iterator[News]:
+    """All that a batch asks for, a group at a time, each turn at most TURN."""
+    groups: dict[object, list[int]] = {}
+    for i, one in enumerate(read):
+        groups.setdefault(one.request.group(), []).append(i)
+    for whole in groups.values():
+        for begin in range(0, len(whole), ROWS):
+            indices = whole[begin : begin + ROWS]
+            for news in _write([read[i] for i in indices]):
+                yield {indices[i]: entry for i, entry in news.items()}
+
+
+def _explained(read: Sequence[_Read]) -> list[Explanation]:
+    found: dict[int, Explanation] = {}
+    for news in _work(read):
+        found.update((i, entry) for i, entry in news.items() if isinstance(entry, Explanation))
+    return [found[i] for i in range(len(read))]
+
+
+def explain(requests: Sequence[Request]) -> list[Explanation | InputError]:
+    """Read, write on and show how: one answer per request, in order; an InputError stands where a request could not be read."""
+    found = _readable(requests)
+    done = iter(_explained([one for one in found if isinstance(one, _Read)]))
+    return [one if isinstance(one, InputError) else next(done) for one in found]
+
+
+def generate(requests: Sequence[Request]) -> Iterator[Turn]:
+    """The same as it comes about. Each turn works for at most 50 ms and yields one entry per request: the steps since the last turn; at its
+    end the Explanation, or the InputError; None once it is over."""
+    found = _readable(requests)
+    over: set[int] = set()
+
+    def turn(news: Mapping[int, list[Step] | Explanation | InputError]) -> Turn:
+        entries: Turn = [None if i in over else news.get(i, []) for i in range(len(found))]
+        over.update(i for i, entry in news.items() if not isinstance(entry, list))
+        return entries
+
+    refused = {i: one for i, one in enumerate(found) if isinstance(one, InputError)}
+    if refused:
+        yield turn(refused)
+    read = [(i, one) for i, one in enumerate(found) if isinstance(one, _Read)]
+    for news in _work([one for _, one in read]):
+        yield turn({read[i][0]: entry for i, entry in news.items()})
+
+
+def compare(requests: Sequence[Request]) -> list[Comparison | InputError]:
+    """Each request with the spans that were learned, and with those that it forces; one answer per request, in order."""
+    found = _readable(requests)
+    changed = [one for one in found if isinstance(one, _Read)]
+    both = _explained([*(_read(dataclasses.replace(one.request, spans=())) for one in changed), *changed])
+    done = iter([Comparison(b, a) for b, a in zip(both[: len(changed)], both[len(changed) :], strict=True)])
+    return [one if isinstance(one, InputError) else next(done) for one in found]

@@ -1,0 +1,304 @@
+"""How the three models of adaptive span are made and measured."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import math
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from models import checkpoint, training
+from models.adaptive_span.data import Batch, alphabet_of, batch_of, drawn_batch, spread_windows
+from models.adaptive_span.decode import Reader
+from models.adaptive_span.model import Config, SpanTransformer, network
+from models.adaptive_span.shipped import SLUG
+from models.adaptive_span.shipped import read as read_checkpoint
+from models.characters import UNKNOWN, books
+from models.generated import Plan, learn
+from models.training import Schedule
+
+REPORTED = "test"  # the split of the figure in README
+RATES = (1.5e-3, 3e-3, 6e-3)  # the largest learning rate is chosen from these, for every variant alike
+CHUNK = 1024  # characters that are read at once in measuring
+WATCHED = 24  # windows of the book of validation that are looked at after each round
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a network is trained."""
+
+    schedule: Schedule
+    batch: int  # windows
+    window: int  # characters of a window: twice S, so that half of them have all the past that a span can reach
+    penalty: float = 0.0  # nats that a mean span of all of S costs: λ S; as a share of S it means the same for every S
+    round: int = 100  # batches between two looks at the book of validation
+    trial: int = 60  # steps after which the learning rates are compared
+    rate: float | None = None  # the one of RATES to take instead of the trial's best
+
+
+@dataclass(frozen=True)
+class Size:
+    """What one machine can do: the network, its alphabet left out, and how it learns."""
+
+    config: Config
+    recipe: Recipe
+
+
+# As much as a core reads in half an hour; and, where there is a GPU, twice the span and as large a network as a file may hold.
+ON_CPU = Size(
+    Config("", span=512),
+    Recipe(
+        Schedule(steps=2000, warmup=100, decay=0.0, cooldown=1000, clip=1.0, average=3, every=20, precision="bf16-mixed"),
+        batch=4,
+        window=1024,
+        round=200,
+    ),
+)
+ON_GPU = Size(
+    Config("", span=1024, d_model=256, d_ff=1024, n_heads=8, n_layers=5, dropout=0.1),
+    Recipe(
+        Schedule(steps=5000, warmup=200, decay=0.0, cooldown=3000, clip=1.0, average=5, every=40, precision="bf16-mixed"),
+        batch=16,
+        window=2048,
+        round=250,
+        trial=150,
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a variant learns, and beside which figure it stands."""
+
+    penalty: float  # of its spans, see `Recipe`
+    published: dict[str, Any] | None
+    target: float | None = None  # bits per character that it must reach
+    sizes: Mapping[str, Size] = dataclasses.field(default_factory=lambda: {"cpu": ON_CPU, "cuda": ON_GPU})
+
+    def on(self, device: torch.device) -> Size:
+        """The network and recipe for a device; every variant has the same, but for the penalty."""
+        size = self.sizes.get(device.type, self.sizes["cpu"])
+        return Size(size.config, dataclasses.replace(size.recipe, penalty=self.penalty))
+
+
+def published(value: float, source: str, en: str, zh: str) -> dict[str, Any]:
+    """A figure in print that ours may not be compared with, and why."""
+    return {"value": value, "source": source, "comparable": False, "why": {"en": en, "zh": zh}}
+
+
+# A mean span of all of S costs 0.01 nats, 0.014 bits. A head gives up a position once that saves more than it loses: what all heads give up
+# together can then not cost more than the penalty, which lies below the 0.02 bits that the adaptive model may fall behind.
+PENALTY = 0.01
+DATA = "17 English books of the 19th century and earlier to learn from, one whole book each for validation and test (Project Gutenberg)"
+LICENCE = "the books are in the public domain. Apache-2.0: these weights"
+ENWIK8 = published(
+    1.02,
+    "Sukhbaatar et al. (2019), enwik8, 12 layers with adaptive span",
+    "Bits per byte of Wikipedia's markup, from a model of some 39 million parameters trained for far longer.",
+    "数值为维基百科标记文本每字节的比特数；其模型约有 3,900 万参数，训练时间也长得多。",
+)
+VARIANTS: dict[str, Task] = {
+    "adaptive": Task(PENALTY, ENWIK8, target=2.1),
+    "fixed": Task(0.0, None),
+    "dynamic": Task(PENALTY, None),
+}
+
+
+def task_of(variant: str) -> Task:
+    """The task of a variant; ValueError for an unknown one."""
+    if variant not in VARIANTS:
+        raise ValueError(f"{SLUG} has the variants {', '.join(VARIANTS)}, not {variant}")
+    return VARIANTS[variant]
+
+
+class Objective(nn.Module):
+    """What training minimises: −log p of every character, and λ times the mean of all spans (§2.2 and §2.3)."""
+
+    def __init__(self, model: nn.Module, penalty: float) -> None:
+        super().__init__()
+        assert isinstance(model, SpanTransformer)
+        self.model = model
+        self.penalty = penalty
+
+    def forward(self, batch: Batch) -> tuple[Tensor, Tensor]:
+        """Sum of losses in nats, the penalty once for each character; number of characters."""
+        logits, spans = self.model(batch.before)
+        count = torch.tensor(batch.wanted.numel(), device=batch.wanted.device)
+        loss = F.cross_entropy(logits.float().flatten(0, 1), batch.wanted.flatten(), reduction="sum")
+        if self.penalty:
+            share = torch.stack([z.mean() for z in spans]).mean() / self.model.config.span
+            loss = loss + self.penalty * share * count
+        return loss, count
+
+
+def optimizers(objective: nn.Module, schedule: Schedule) -> list[torch.optim.Optimizer]:
+    """Muon and Adam (`training.muon`); after each step all spans are brought back into 0 … S."""
+    chosen = training.muon(objective, schedule)
+    assert isinstance(objective, Objective)
+    model = objective.model
+    chosen[-1].register_step_post_hook(lambda *_: model.keep_spans())
+    return chosen
+
+
+@torch.no_grad()
+def mean_bits(model: nn.Module, windows: list[NDArray[np.uint8]], size: int = 4) -> float:
+    """Bits per character over some windows of one length, each read from its own beginning."""
+    device = next(model.parameters()).device
+    total = 0.0
+    for begin in range(0, len(windows), size):
+        batch = batch_of(windows[begin : begin + size]).to(device)
+        logits = model(batch.before).logits
+        total += float(F.cross_entropy(logits.float().flatten(0, 1), batch.wanted.flatten(), reduction="sum"))
+    return total / math.log(2) / sum(len(window) - 1 for window in windows)
+
+
+def train(
+    data: Path,
+    runs: Path,
+    variant: str = "adaptive",
+    *,
+    seed: int = 1,
+    device: torch.device,
+    minutes: float | None = None,
+    resume: bool = False,
+    devices: int = 1,
+    recipe: Recipe | None = None,
+    where: Path | None = None,
+) -> Path:
+    """Choose the learning rate, train, write the assets; returns their folder.
+
+    `resume` with `minutes` 0 publishes what a run has so far. ValueError for an unknown variant.
+    """
+    task = task_of(variant)
+    size = task.on(device)
+    recipe = recipe or size.recipe
+    recipe = dataclasses.replace(recipe, schedule=dataclasses.replace(recipe.schedule, seed=seed))
+    shelf = books(data, "train")
+    alphabet = alphabet_of(shelf)
+    config = dataclasses.replace(size.config, letters=alphabet.letters)
+    numbers = [alphabet.encode(book.text) for book in shelf]
+    held_out = spread_windows(alphabet.encode("\n".join(book.text for book in books(data, "valid"))), WATCHED, recipe.window)
+    penalty, batch, window = recipe.penalty, recipe.batch, recipe.window
+    plan = Plan(
+        build=lambda: network(variant, config),
+        objective=lambda model: Objective(model, penalty),
+        draw=lambda generator, done: drawn_batch(numbers, batch, window, generator),
+        validate=lambda model: mean_bits(model, held_out),
+        schedule=recipe.schedule,
+        rates=RATES,
+        trial=recipe.trial,
+        rate=recipe.rate,
+        round=recipe.round,
+        optimizers=optimizers,
+    )
+    facts = {"slug": SLUG, "variant": variant, "data": DATA, "licence": LICENCE, "published": task.published}
+    run = runs / SLUG / variant / str(seed)
+    where = where or checkpoint.folder(SLUG, variant, seed)
+    return learn(plan, run, where, facts, recipe, device=device, minutes=minutes, resume=resume, devices=devices)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A whole text, read once. nats: (position,) −log p of each character; z: (layer, head) mean spans and used: (layer, head) mean of
+    min(S, z + R), both in positions."""
+
+    nats: NDArray[np.float64]
+    z: NDArray[np.float64]
+    used: NDArray[np.float64]
+
+
+def read_on(model: SpanTransformer, text: NDArray[np.uint8], chunk: int = CHUNK) -> Measured:
+    """Read a text from its beginning to its end without a break, remembering of each head only what its span reaches.
+
+    So every character has all the past that its model can use, however far into the book it stands.
+    """
+    config, device = model.config, model.readout.weight.device
+    reader = Reader(model, 1)
+    wanted = torch.from_numpy(text.astype(np.int64)).to(device)
+    before = torch.cat((wanted.new_tensor([model.start]), wanted[:-1]))
+    nats = []
+    z, used = torch.zeros(config.n_layers, config.n_heads, dtype=torch.float64), torch.zeros(config.n_layers, config.n_heads).double()
+    for begin in range(0, len(text), chunk):
+        here = slice(begin, begin + chunk)
+        logits, spans = reader.read(before[None, here])
+        nats.append(F.cross_entropy(logits[0].float(), wanted[here], reduction="none").double().cpu().numpy())
+        count = len(nats[-1])
+        for layer, one in enumerate(spans):
+            z[layer] += one[0].double().mean(1).cpu() * count
+            used[layer] += (one[0].double() + config.ramp).clamp(max=config.span).mean(1).cpu() * count
+    return Measured(np.concatenate(nats), (z / len(text)).numpy(), (used / len(text)).numpy())
+
+
+def measured(model: SpanTransformer, data: Path, split: str) -> dict[str, Any]:
+    """Bits per character of the books of a split, each read whole, and how far the heads reach while they read it.
+
+    mean_span: positions, min(S, z + R), the ramp included as in the paper; share: of S. span_by_layer: of each layer; spans: of each head;
+    z: without the ramp.
+    """
+    shelf = books(data, split)
+    texts = [model.alphabet.encode(book.text) for book in shelf]
+    found = [read_on(model, text) for text in texts]
+    nats = np.concatenate([one.nats for one in found])
+    weight = np.array([len(text) for text in texts]) / len(nats)
+    used = sum(share * one.used for share, one in zip(weight, found, strict=True))
+    z = sum(share * one.z for share, one in zip(weight, found, strict=True))
+    assert isinstance(used, np.ndarray) and isinstance(z, np.ndarray)
+    return {
+        "metric": "bits per character",
+        "split": split,
+        "value": round(float(nats.mean()) / math.log(2), 4),
+        "n": len(nats),
+        "books": [book.title for book in shelf],
+        "unknown": int(sum((text == UNKNOWN).sum() for text in texts)),
+        "span": model.config.span,
+        "mean_span": round(float(used.mean()), 2),
+        "share": round(float(used.mean()) / model.config.span, 4),
+        "span_by_layer": [round(float(row.mean()), 2) for row in used],
+        "spans": used.round(1).tolist(),
+        "z": z.round(1).tolist(),
+    }
+
+
+def evaluate(
+    data: Path, variant: str = "adaptive", *, seed: int = 1, split: str = REPORTED, device: torch.device, record: bool = False
+) -> dict[str, Any]:
+    """Read a split's books whole and measure what a character costs.
+
+    `record` writes the figure of the reported split into model.json. ValueError for an unknown variant or split.
+    """
+    task = task_of(variant)
+    where = checkpoint.folder(SLUG, variant, seed)
+    model = read_checkpoint(where, str(device)).model
+    begin = time.perf_counter()
+    figure = measured(model, data, split)
+    seconds = time.perf_counter() - begin
+    if record:
+        if split != REPORTED:
+            raise ValueError(f"model.json keeps the figure of {REPORTED}, not of {split}")
+        checkpoint.write_facts(where, {**checkpoint.read_facts(where), "figure": figure})
+    print(f"{figure['value']:.4f} bits per character on {', '.join(figure['books'])}, {figure['n']:,} characters, in {seconds:.1f} s")
+    print(f"mean span {figure['mean_span']:,} of {figure['span']:,} positions; by layer: {', '.join(map(str, figure['span_by_layer']))}")
+    if task.target is not None and split == REPORTED and figure["value"] > task.target:
+        print(f"That misses the {task.target} that the recipe must reach.")
+    return {"slug": SLUG, "variant": variant, "seed": seed, **figure, "seconds": round(seconds, 2), "device": str(device)}
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    """`evaluate` can be asked nothing beside what every lab knows."""
+
+
+def examples() -> Path:
+    """Store the first example; returns the file."""
+    from models.adaptive_span.examples import examples as store
+
+    return store()

@@ -1,0 +1,211 @@
+"""What crosses the border between the models and a page: frozen records of NumPy arrays, strings and numbers. No torch here."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models.errors import InputError
+
+Array = NDArray[np.float32]
+Half = NDArray[np.float16]
+
+VARIANTS = ("adaptive", "fixed", "dynamic")  # in the order they stand side by side
+FOLDER = Path(__file__).parent / "pages"
+PAGES = ("letter", "lyme", "kellynch")  # of Jane Austen's Persuasion (1818), a book that no model was trained on
+MAX_TEXT = 3000  # characters that may be read
+MAX_WRITTEN = 600  # characters that may be written after them
+MAX_SEED = 999_999
+HOTTEST = 2.0  # temperature; 0 takes the likeliest character every time
+EVERY = -1  # in place of a layer or of a head: all of them
+LOST = "\N{REPLACEMENT CHARACTER}"  # in place of half a surrogate pair, which no text may carry
+
+
+@dataclass(frozen=True)
+class Request:
+    """A text to read and go on with, and what is changed in the model meanwhile.
+
+    text: the visitor's own; "" takes the held-out page called `page`. length: characters to write after it, 0 … 600. seed: 0 … 999,999.
+    temperature: 0 … 2. variant: of VARIANTS. spans: (layer, head, z) from 0, EVERY for all of them, z in positions; later ones win.
+    """
+
+    text: str = ""
+    page: str = "letter"
+    length: int = 300
+    seed: int = 7
+    temperature: float = 0.8
+    variant: str = "adaptive"
+    spans: tuple[tuple[int, int, float], ...] = ()
+
+    def group(self) -> Hashable:
+        """Requests of one group may share a batch: the same model with the same spans."""
+        return (self.variant, self.spans)
+
+
+@dataclass(frozen=True)
+class Saved:
+    """What spans save against the model whose heads all have the full span S. Ramps are counted as positions attended to.
+
+    positions: (layer, head) mean number of positions that a character of this text attends to; full_positions: with the full span.
+    long_positions: (layer, head) the same in a text without end; full_long_positions: S.
+    flops, full_flops: of attention, for a character of a text without end, all layers; other_flops: of all else, which no span changes.
+    cache_bytes, full_cache_bytes: keys and values that must be remembered to go on writing, in float32.
+    """
+
+    positions: Array
+    full_positions: float
+    long_positions: Array
+    full_long_positions: int
+    flops: float
+    full_flops: float
+    other_flops: float
+    cache_bytes: int
+    full_cache_bytes: int
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The same characters read by one model as it was trained. variant: its name; nats: (position,) −log p of each character."""
+
+    variant: str
+    nats: Array
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """One run.
+
+    variant: the model's name. text: what was read and what was written, one character (code point) per position. given: how many were read.
+    nats: (position,) −log p of each under the model as it ran, temperature 1. unknown: (position,) bool, characters that the model does not
+    know: it reads and scores all of them as one and the same unknown character.
+    z: (layer, head, 1) spans, or (layer, head, position) where they follow the token; forced: (layer, head) bool, given by the request.
+    span: S; ramp: R. beside: the same characters read by each other model that is shipped. saved: against the full span.
+    queries, keys: (layer, head, position, d_head); table: (layer, distance, d_head), p; all float16. `weights.look` makes weights of them;
+    the network reads at position t the character before character t, at position 0 a new line: row t of the weights is where it looked to
+    say character t, and column t stands for character t − 1.
+    """
+
+    variant: str
+    text: str
+    given: int
+    nats: Array
+    unknown: NDArray[np.bool_]
+    z: Array
+    forced: NDArray[np.bool_]
+    span: int
+    ramp: int
+    beside: tuple[Reading, ...]
+    saved: Saved
+    queries: Half
+    keys: Half
+    table: Half
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What changes under forced spans: before, the model as trained; after, with the spans of the request; same text, same seed."""
+
+    before: Explanation
+    after: Explanation
+
+
+@dataclass(frozen=True)
+class Step:
+    """Some characters read or written. first: position of the first; text: they; nats: of each; given: whether they were read."""
+
+    first: int
+    text: str
+    nats: Array
+    given: bool
+
+
+def page(name: str) -> str:
+    """A page of the held-out book. InputError for an unknown one."""
+    if name not in PAGES:
+        listed = ", ".join(PAGES)
+        raise InputError(
+            "page",
+            en=f"There is no page {_shown(name)}; there are {listed}. Or type a text.",
+            zh=f"没有页面 {_shown(name)}；可用的有 {listed}。也可以输入文本。",
+        )
+    return (FOLDER / f"{name}.txt").read_text("utf-8")
+
+
+def read_text(request: Request) -> str:
+    """What is to be read, lines ended by \\n. InputError where there is nothing but white space, or too much."""
+    if not isinstance(request.text, str):
+        raise InputError("text", en="The link carries no text.", zh="链接中没有文本。")
+    text = request.text.replace("\r\n", "\n").replace("\r", "\n") or page(request.page)
+    text = "".join(LOST if "\ud800" <= letter <= "\udfff" else letter for letter in text)
+    if not text.strip():
+        raise InputError(
+            "blank", en="The text is nothing but white space: type at least one character.", zh="文本只有空白：请至少输入一个字符。"
+        )
+    if len(text) > MAX_TEXT:
+        raise InputError(
+            "too_long",
+            en=f"The text has {len(text):,} characters; at most {MAX_TEXT:,} can be read.",
+            zh=f"文本有 {len(text):,} 个字符；最多可读取 {MAX_TEXT:,} 个。",
+        )
+    return text
+
+
+def check(request: Request) -> None:
+    """InputError where an option lies outside what there is."""
+    if request.variant not in VARIANTS:
+        listed = ", ".join(VARIANTS)
+        raise InputError(
+            "variant",
+            en=f"There is no variant {_shown(request.variant)}; there are {listed}.",
+            zh=f"没有变体 {_shown(request.variant)}；可用的有 {listed}。",
+        )
+    for name, number, most, english, chinese, whole in (
+        ("length", request.length, MAX_WRITTEN, "length", "长度", True),
+        ("seed", request.seed, MAX_SEED, "seed", "随机种子", True),
+        ("temperature", request.temperature, HOTTEST, "temperature", "温度", False),
+    ):
+        fits = isinstance(number, int if whole else int | float) and not isinstance(number, bool)
+        if not fits or not math.isfinite(number) or not 0 <= number <= most:
+            raise InputError(
+                name,
+                en=f"The {english} is {_shown(number)}; it can be 0 to {most:g}.",
+                zh=f"{chinese}为 {_shown(number)}；可以取 0 到 {most:g}。",
+            )
+
+
+def forced_spans(request: Request, layers: int, heads: int, span: int) -> Array:
+    """(layer, head) spans that a request forces, NaN where it forces none. InputError where there is no such head, or the span is none."""
+    found: Array = np.full((layers, heads), np.nan, np.float32)
+    for layer, head, z in request.spans:
+        numbers = ((layer, layers), (head, heads))
+        if not all(isinstance(i, int) and not isinstance(i, bool) and EVERY <= i < count for i, count in numbers):
+            raise InputError(
+                "head",
+                en=f"There is no head {_shown(layer)}.{_shown(head)}; there are {layers} layers of {heads} heads, counted from 0.",
+                zh=f"没有注意力头 {_shown(layer)}.{_shown(head)}；共有 {layers} 层，每层 {heads} 个头，从 0 数起。",
+            )
+        if isinstance(z, bool) or not isinstance(z, int | float) or not math.isfinite(z) or not 0 <= z <= span:
+            raise InputError(
+                "span", en=f"The span is {_shown(z)}; it can be 0 to {span:,}.", zh=f"跨度为 {_shown(z)}；可以取 0 到 {span:,}。"
+            )
+        found[slice(None) if layer == EVERY else layer, slice(None) if head == EVERY else head] = z
+    return found
+
+
+def _shown(value: object) -> str:
+    text = value if isinstance(value, str) else repr(value)
+    text = "".join(c if c.isprintable() else "?" for c in text)
+    return text if len(text) <= 40 else text[:39] + "…"
+
+
+EXAMPLES: tuple[Request, ...] = (
+    Request(),
+    Request(page="lyme", spans=((EVERY, EVERY, 16.0),)),
+    Request(page="kellynch", variant="dynamic", seed=3),
+    Request(text="The captain laid down his pipe, and said to Mr. Tobias Finch: ", length=400, seed=11),
+)

@@ -1,0 +1,242 @@
+"""What a page gets of the models of adaptive span."""
+
+from __future__ import annotations
+
+import dataclasses
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from models import stored
+from models.adaptive_span.explain import EXAMPLES, Comparison, Explanation, by_distance, compare, explain, generate, look
+from models.adaptive_span.model import SpanTransformer
+from models.adaptive_span.records import EVERY, MAX_TEXT, PAGES, Request, Step, page
+from models.adaptive_span.shipped import Shipped
+from models.checkpoint import CheckpointError
+from models.errors import InputError
+
+TEXT = Request(text="the heart in the rain, and then no more. " * 3, length=20)
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch, networks: dict[str, SpanTransformer]) -> dict[str, SpanTransformer]:
+    """Small networks that have learned nothing in the places of the shipped ones."""
+    shipped = {name: Shipped(network, {"variant": name}) for name, network in networks.items()}
+    monkeypatch.setattr("models.adaptive_span.explain.load", lambda variant, seed=1: shipped[variant])
+    return networks
+
+
+def answered(request: Request) -> Explanation:
+    (seen,) = explain([request])
+    assert isinstance(seen, Explanation), seen
+    return seen
+
+
+def test_a_text_is_read_and_written_on() -> None:
+    seen = answered(TEXT)
+    assert seen.given == len(TEXT.text) and seen.text[: seen.given] == TEXT.text
+    assert len(seen.text) == len(seen.nats) == len(seen.unknown) == seen.given + 20
+    assert (seen.nats > 0).all() and not seen.unknown.any()
+    assert [one.variant for one in seen.beside] == ["fixed", "dynamic"]
+    for one in seen.beside:
+        assert one.nats.shape == seen.nats.shape and not np.allclose(one.nats, seen.nats)
+
+
+def test_spans_are_those_of_the_model(small: dict[str, SpanTransformer]) -> None:
+    seen = answered(TEXT)
+    assert seen.z.shape == (2, 3, 1) and (seen.span, seen.ramp) == (40, 8)
+    np.testing.assert_allclose(seen.z[:, :, 0], small["adaptive"].longest(), rtol=1e-5)
+    followed = answered(dataclasses.replace(TEXT, variant="dynamic"))
+    assert followed.z.shape == (2, 3, len(followed.text)) and followed.z.std(axis=2).min() > 0.1
+    assert (answered(dataclasses.replace(TEXT, variant="fixed")).z == 40).all()
+
+
+@pytest.mark.parametrize("variant", ["adaptive", "fixed", "dynamic"])
+def test_a_look_before_and_after_the_mask_makes_the_output_of_the_model(variant: str, small: dict[str, SpanTransformer]) -> None:
+    seen = answered(dataclasses.replace(TEXT, variant=variant))
+    model, rows = small[variant], [0, 5, 60, 130]
+    for head in range(3):
+        found = look(seen, 1, head, rows)
+        for part in (found.before, found.after):
+            np.testing.assert_allclose(part.sum(1), 1, rtol=1e-5)
+            assert not part[1, 6:].any() and not part[3, :91].any()  # the future, and 40 positions back or more
+        z = seen.z[1, head, rows if variant == "dynamic" else [0] * 4]
+        for i, row in enumerate(rows):
+            for key in range(max(0, row - 39), row + 1):
+                assert found.mask[i, key] == pytest.approx(min(max((8 + z[i] - (row - key)) / 8, 0), 1), abs=1e-5)
+        product = found.before * found.mask
+        np.testing.assert_allclose(found.after, product / product.sum(1, keepdims=True), rtol=1e-4, atol=1e-7)
+    layer = model.layers[1]
+    letters = model.alphabet.encode("\n" + seen.text[:-1]).astype(np.int64)[None]
+    x, _ = model.layers[0](model.letter(torch.from_numpy(letters)))
+    value = layer.attention.self_projections(layer.norm(x))[2]
+    y = layer(x)[0]
+    heads = torch.stack([torch.from_numpy(look(seen, 1, head, rows).after) @ value[0, head] for head in range(3)])[None]
+    joined = x[:, rows] + layer.attention.join(heads)
+    torch.testing.assert_close(joined + layer.feedforward(layer.feedforward_norm(joined)), y[:, rows], atol=5e-3, rtol=1e-2)
+
+
+def test_mean_weight_by_distance() -> None:
+    seen = answered(TEXT)
+    whole = look(seen, 1, 2, range(len(seen.text))).after
+    found = by_distance(seen, 1, 2)
+    assert len(found) == 40
+    np.testing.assert_allclose(found[3], np.diagonal(whole, -3).mean(), rtol=1e-4)
+    with pytest.raises(IndexError, match=r"no head 2\.0"):
+        look(seen, 2, 0, [0])
+    with pytest.raises(IndexError, match="positions 0"):
+        look(seen, 0, 0, [len(seen.text)])
+
+
+@pytest.mark.parametrize("variant", ["adaptive", "fixed", "dynamic"])
+@pytest.mark.parametrize("spans", [((EVERY, EVERY, 0.0),), ((1, 2, 1.5),)], ids=["all heads", "one head"])
+def test_forced_spans_change_loss_and_output(variant: str, spans: tuple[tuple[int, int, float], ...]) -> None:
+    (found,) = compare([dataclasses.replace(TEXT, variant=variant, spans=spans)])
+    assert isinstance(found, Comparison)
+    before, after = found.before, found.after
+    assert not np.allclose(before.nats[: before.given], after.nats[: after.given], atol=1e-4)
+    assert after.forced.sum() == (6 if spans[0][0] == EVERY else 1) and not before.forced.any()
+    assert (after.z[after.forced] == spans[0][2]).all()
+    assert after.saved.cache_bytes < before.saved.cache_bytes
+    (same,) = compare([TEXT])
+    assert isinstance(same, Comparison) and same.before.text == same.after.text
+    np.testing.assert_array_equal(same.before.nats, same.after.nats)
+
+
+def test_what_is_saved_is_counted_by_hand(small: dict[str, SpanTransformer]) -> None:
+    request = Request(text="then ten men", length=0, spans=((EVERY, EVERY, 0.0), (1, 0, 40.0)))
+    saved = answered(request).saved
+    by_hand = [min(t + 1, 8) for t in range(12)]
+    assert saved.positions[0, 0] == pytest.approx(np.mean(by_hand))
+    assert saved.positions[1, 0] == saved.full_positions == 6.5
+    assert saved.long_positions.tolist() == [[8, 8, 8], [40, 8, 8]] and saved.full_long_positions == 40
+    assert saved.flops == 6 * 8 * (5 * 8 + 40) and saved.full_flops == 6 * 8 * 6 * 40
+    assert saved.cache_bytes == (5 * 8 + 40) * 2 * 8 * 4 and saved.full_cache_bytes == 6 * 40 * 2 * 8 * 4
+    matrices = sum(p.numel() for name, p in small["adaptive"].named_parameters() if p.dim() == 2 and name != "letter.weight")
+    assert saved.other_flops == 2 * matrices
+    followed = answered(dataclasses.replace(TEXT, variant="dynamic")).saved
+    assert followed.cache_bytes == followed.full_cache_bytes and followed.flops < followed.full_flops
+
+
+def test_the_bytes_told_are_the_bytes_of_the_cache(small: dict[str, SpanTransformer]) -> None:
+    from models.adaptive_span.decode import Cache
+
+    for name, model in small.items():
+        assert answered(dataclasses.replace(TEXT, variant=name)).saved.cache_bytes == Cache(model, 1).bytes
+
+
+@pytest.mark.parametrize("variant", ["adaptive", "dynamic"])
+def test_steps_come_as_they_are_made_and_add_up_to_the_explanation(variant: str) -> None:
+    request, text, nats = dataclasses.replace(TEXT, text=TEXT.text * 4, variant=variant), "", []
+    last: Explanation | None = None
+    for (entry,) in generate([request]):
+        if isinstance(entry, Explanation):
+            last = entry
+            continue
+        assert isinstance(entry, list)
+        for step in entry:
+            assert isinstance(step, Step) and step.first == len(text) and len(step.text) == len(step.nats)
+            assert step.given == (step.first < len(request.text))
+            text += step.text
+            nats += step.nats.tolist()
+    assert last is not None and last.text == text
+    np.testing.assert_allclose(last.nats, nats, atol=1e-4)
+
+
+def test_company_and_a_bad_request_change_nothing() -> None:
+    longer = dataclasses.replace(TEXT, text=TEXT.text + "or so", seed=9)
+    bad = dataclasses.replace(TEXT, text=" \n\t ")
+    found = explain([TEXT, bad, longer, dataclasses.replace(TEXT, variant="fixed")])
+    assert [type(one) for one in found] == [Explanation, InputError, Explanation, Explanation]
+    for one, request in ((found[0], TEXT), (found[2], longer)):
+        assert isinstance(one, Explanation)
+        alone = answered(request)
+        assert one.text == alone.text
+        np.testing.assert_allclose(one.nats, alone.nats, atol=1e-4)
+    entries = list(generate([bad, TEXT]))
+    assert isinstance(entries[0][0], InputError) and all(entry[0] is None for entry in entries[1:])
+
+
+def test_characters_never_seen_in_training_are_shown_and_scored_as_unknown(small: dict[str, SpanTransformer]) -> None:
+    text = "the 蜂 and\r\nthe 🐝 привет \ud800"
+    seen = answered(Request(text=text, length=3))
+    assert seen.text[: seen.given] == "the 蜂 and\nthe 🐝 привет \N{REPLACEMENT CHARACTER}"
+    known = small["adaptive"].alphabet.letters
+    assert seen.unknown[: seen.given].tolist() == [letter not in known for letter in seen.text[: seen.given]]
+    assert seen.unknown.sum() == 9 and not seen.unknown[seen.given :].any() and np.isfinite(seen.nats).all()
+    same = answered(Request(text=text.replace("蜂", "的"), length=3))
+    np.testing.assert_array_equal(seen.nats, same.nats)
+
+
+def test_one_character_is_enough() -> None:
+    seen = answered(Request(text="t", length=0))
+    assert seen.text == "t" and seen.nats.shape == (1,) and seen.queries.shape == (2, 3, 1, 8)
+    assert look(seen, 0, 0, [0]).after.tolist() == [[1]]
+    assert by_distance(seen, 0, 0).tolist() == [1]
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ({"text": " \n\t  "}, "blank"),
+        ({"text": "a" * 100_000}, "too_long"),
+        ({"text": "", "page": "emma"}, "page"),
+        ({"text": "", "page": ""}, "page"),
+        ({"variant": "wide"}, "variant"),
+        ({"length": 601}, "length"),
+        ({"length": True}, "length"),
+        ({"seed": -1}, "seed"),
+        ({"temperature": float("nan")}, "temperature"),
+        ({"spans": ((2, 0, 1.0),)}, "head"),
+        ({"spans": ((0, -2, 1.0),)}, "head"),
+        ({"spans": ((0, 0, 40.5),)}, "span"),
+        ({"spans": ((0, 0, float("inf")),)}, "span"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_in_one_sentence_in_both_languages(change: dict[str, object], code: str) -> None:
+    (found,) = explain([dataclasses.replace(TEXT, **change)])
+    assert isinstance(found, InputError)
+    assert found.code == code
+    assert found.text["en"].endswith(".") and found.text["zh"].endswith("。")
+
+
+def test_pages_come_from_a_held_out_book_and_every_example_can_be_read() -> None:
+    for name in PAGES:
+        assert 1000 < len(page(name)) < 2000
+    assert "half agony" in page("letter") and "Louisa" not in page("kellynch")
+    short = [dataclasses.replace(one, length=2, spans=one.spans) for one in EXAMPLES]
+    assert all(isinstance(one, Explanation) for one in explain(short))
+    assert len(answered(Request(text="e" * MAX_TEXT, length=0)).nats) == MAX_TEXT
+
+
+def test_models_that_are_not_there_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    import models.adaptive_span.explain as module
+
+    there = module.load
+
+    def only(variant: str, seed: int = 1) -> Shipped:
+        if variant != "adaptive":
+            raise CheckpointError("not trained")
+        return there(variant, seed)
+
+    monkeypatch.setattr(module, "load", only)
+    assert answered(TEXT).beside == ()
+    with pytest.raises(CheckpointError):
+        explain([dataclasses.replace(TEXT, variant="dynamic")])
+
+
+def test_a_run_is_stored_and_read_back(tmp_path: Path) -> None:
+    seen = answered(TEXT)
+    stored.save(tmp_path / "first.npz", seen, 3, "cpu")
+    back, _, _ = stored.load(tmp_path / "first.npz", Explanation)
+    assert back.text == seen.text and back.saved.cache_bytes == seen.saved.cache_bytes
+    assert np.array_equal(back.queries, seen.queries) and np.array_equal(back.beside[1].nats, seen.beside[1].nats)
+
+
+def test_what_a_page_reads_needs_no_torch() -> None:
+    code = "import sys, models.adaptive_span.records, models.adaptive_span.weights; assert 'torch' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parents[3])
