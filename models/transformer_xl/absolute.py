@@ -98,6 +98,6 @@ class AbsoluteTransformer(nn.Module):
         """The same for a stretch of text, its segments side by side, for none knows of another."""
         segment = self.config.segment
         if before.shape[1] % segment:
-            return torch.cat([self(part) for part in before.split(segment, 1)], 1)
+            return torch.cat([self(part) for part in torch.split(before, segment, 1)], 1)
         logits: Tensor = self(before.reshape(-1, segment))
         return logits.view(*before.shape, -1)

@@ -37,7 +37,7 @@ class Terms:
 class XLAttention(nn.Module):
     """A_ij = (q_i + u)ᵀ k_j + (q_i + v)ᵀ W_{k,R} R_{i−j}, softmax(A / √d_head) V (Dai et al., 2019, §3.3).
 
-    The three projections of what was read, W_q, W_{k,E} and W_v, are one matrix, (3 · d_model, d_model), queries, keys, values from the top.
+    The three projections of what was read, W_q, W_{k,E} and W_v, are one matrix, (3 · d_model, d_model), from the top.
     R_{i−j} are sinusoids of a distance; W_{k,R} makes them keys, so that the network learns what a distance means to it.
     """
 
@@ -74,9 +74,7 @@ class XLAttention(nn.Module):
         """Concat(heads) W_O: (batch, head, position, d_head) -> (batch, position, d_model)."""
         return self.project_out(heads.transpose(1, 2).flatten(2))  # type: ignore[no-any-return]
 
-    def forward(
-        self, query: Tensor, key: Tensor, value: Tensor, table: Tensor, window: int | None = None, trace: Trace = OFF
-    ) -> Tensor:
+    def forward(self, query: Tensor, key: Tensor, value: Tensor, table: Tensor, window: int | None = None, trace: Trace = OFF) -> Tensor:
         """query: (batch, head, query, d_head); key, value: (batch, head, key, d_head), the last query at the last key.
 
         table: (head, distance, d_head) of `table`; distances beyond it count as its last. window: how many keys a query sees at most, its

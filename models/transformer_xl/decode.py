@@ -53,8 +53,7 @@ class Swap:
         order = torch.from_numpy(self.order(segment, keys.shape[3])).to(keys.device)
         if self.keys is not None and self.values is not None:
             keys, values = (
-                torch.cat((own, other.expand(-1, own.shape[1], -1, -1, -1)), 3)
-                for own, other in ((keys, self.keys), (values, self.values))
+                torch.cat((own, other.expand(-1, own.shape[1], -1, -1, -1)), 3) for own, other in ((keys, self.keys), (values, self.values))
             )
         return keys.index_select(3, order), values.index_select(3, order)
 
@@ -129,14 +128,14 @@ class Reader:
 
 def foreign(model: Network, text: NDArray[np.uint8], memory: int) -> Swap:
     """The memory that a text leaves, to be seen in place of one's own. ValueError where the text is shorter than the memory."""
-    if len(text) < memory:
-        raise ValueError(f"{len(text)} characters for a memory of {memory}")
     segment = model.config.segment
-    cache = Reader(model, 1, memory, segment)
-    values = torch.from_numpy(text[: len(text) - len(text) % segment].astype(np.int64))[None].to(model.readout.weight.device)
-    for part in values.split(segment, 1):
-        cache.read(part)
-    return Swap("foreign", cache.cache.remembered_keys, cache.cache.remembered_values)
+    text = text[: len(text) - len(text) % segment]  # whole segments: what is remembered at their ends
+    if len(text) < memory:
+        raise ValueError(f"{len(text)} characters in whole segments for a memory of {memory}")
+    reader = Reader(model, 1, memory, segment)
+    for part in torch.split(torch.from_numpy(text.astype(np.int64))[None].to(model.readout.weight.device), segment, 1):
+        reader.read(part)
+    return Swap("foreign", reader.cache.remembered_keys, reader.cache.remembered_values)
 
 
 def uniforms(seed: int, count: int) -> Tensor:

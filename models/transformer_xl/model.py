@@ -166,4 +166,4 @@ class TransformerXL(nn.Module):
     def stretch(self, before: Tensor) -> Tensor:
         """The same for a stretch of text, read segment by segment from an empty memory: memories from none to the longest, all in one."""
         memory, tables = self.remembering(), self.tables(self.config.memory + self.config.segment)
-        return torch.cat([self(part, memory, tables) for part in before.split(self.config.segment, 1)], 1)
+        return torch.cat([self(part, memory, tables) for part in torch.split(before, self.config.segment, 1)], 1)
