@@ -47,7 +47,7 @@ def losses(model: TransformerXL, text: Tensor, segment: int) -> Callable[[], Ten
     tables = model.tables(WINDOW + segment)
 
     def read(begin: int, end: int, memory: object) -> Tensor:
-        parts = [model(part, memory, tables, WINDOW) for part in torch.split(text[:, begin:end], segment, 1)]  # type: ignore[arg-type]
+        parts = [model(part, memory, tables, WINDOW) for part in torch.split(text[:, begin:end], segment, 1)]
         wanted = text[:, begin + 1 : end + 1]
         return F.cross_entropy(torch.cat(parts, 1)[:, : wanted.shape[1]].transpose(1, 2), wanted, reduction="none")
 
