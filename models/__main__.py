@@ -12,7 +12,16 @@ from typing import Any
 
 from models.checkpoint import ASSETS, CheckpointError, read_facts
 
-LABS = ("translation", "image_transformer", "act_rnn", "universal_transformer", "music", "sparse_transformer", "adaptive_span")
+LABS = (
+    "translation",
+    "image_transformer",
+    "music",
+    "transformer_xl",
+    "adaptive_span",
+    "sparse_transformer",
+    "act_rnn",
+    "universal_transformer",
+)
 
 
 def recipe_of(slug: str) -> Any:

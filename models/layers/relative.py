@@ -62,13 +62,17 @@ def skewing(query: Tensor, table: Tensor) -> Skew:
     return Skew(product, padded, reshaped, reshaped[1:], direct, allowed)
 
 
-def direct_attention(query: Tensor, key: Tensor, value: Tensor, table: Tensor) -> Tensor:
+def direct_attention(
+    query: Tensor, key: Tensor, value: Tensor, table: Tensor, positional: Tensor | None = None, window: int | None = None
+) -> Tensor:
     """The formula pair by pair, with a tensor of query × key × d_head for each head: what skewing avoids. Shapes as there."""
     queries, keys = query.shape[2], key.shape[2]
     distance = torch.arange(keys - queries, keys, device=query.device)[:, None] - torch.arange(keys, device=query.device)
     pairs = table[:, distance.clamp(0, table.shape[1] - 1)]  # (head, query, key, d_head)
-    scores = (query @ key.transpose(-2, -1) + torch.einsum("bhid,hijd->bhij", query, pairs)) / math.sqrt(query.shape[-1])
-    return scores.masked_fill(distance < 0, -math.inf).softmax(-1) @ value
+    relative = torch.einsum("bhid,hijd->bhij", query if positional is None else positional, pairs)
+    scores = (query @ key.transpose(-2, -1) + relative) / math.sqrt(query.shape[-1])
+    hidden = (distance < 0) | (distance >= (keys if window is None else window))
+    return scores.masked_fill(hidden, -math.inf).softmax(-1) @ value
 
 
 def skewed_attention(query: Tensor, key: Tensor, value: Tensor, table: Tensor) -> Tensor:
@@ -82,11 +86,12 @@ def skewed_attention(query: Tensor, key: Tensor, value: Tensor, table: Tensor) -
     return scores.masked_fill_(~causal_mask(length, length, query.device), -math.inf).softmax(-1) @ value
 
 
-def _blocks(queries: int, keys: int) -> Iterator[tuple[slice, int]]:
-    """Some queries at a time, and up to which key the last of them sees; the last query stands at the last key."""
+def _blocks(queries: int, keys: int, window: int | None) -> Iterator[tuple[slice, slice]]:
+    """Some queries at a time, and the keys that some of them see; the last query stands at the last key."""
     for begin in range(0, queries, BLOCK):
         end = min(begin + BLOCK, queries)
-        yield slice(begin, end), keys - queries + end
+        place = keys - queries + begin  # where the first of them stands
+        yield slice(begin, end), slice(0 if window is None else max(0, place + 1 - window), keys - queries + end)
 
 
 def _some_heads(heads: int, query: Tensor, key: Tensor, scores: int) -> Iterator[tuple[slice, slice]]:
@@ -149,19 +154,25 @@ def relative_gradient(d_scores: Tensor, near: int) -> Tensor:
     return d_product
 
 
-def _weights(query: Tensor, key: Tensor, reverse: Tensor | None, later: Tensor, seen: int, room: Room) -> Tensor:
-    """The attention of one block, (row, query, key): query (row, query, d_head) already divided by √d_head, key (row, key, d_head).
+def _weights(
+    query: Tensor, positional: Tensor, key: Tensor, reverse: Tensor | None, later: Tensor, window: int | None, room: Room
+) -> Tensor:
+    """The attention of one block, (row, query, key): query and positional (row, query, d_head) already divided by √d_head.
 
-    later: (query, query), −∞ where a key of the block comes after the query.
+    key: (row, key, d_head), those that some query of the block sees. later: (query, query), −∞ where a key of the block comes after the
+    query.
     """
-    keys = key[:, :seen].transpose(1, 2)
+    seen = key.shape[1]
     scores = room.scores(query.shape[0], query.shape[1], seen)
     if reverse is None:
-        torch.bmm(query, keys, out=scores)
+        torch.bmm(query, key.transpose(1, 2), out=scores)
     else:
-        torch.baddbmm(relative_view(query, reverse, seen, room), query, keys, out=scores)
+        torch.baddbmm(relative_view(positional, reverse, seen, room), query, key.transpose(1, 2), out=scores)
     count = query.shape[1]
     scores[..., seen - count :] += later[:count, :count]
+    if window is not None and seen > window:  # what lies too far before the later queries of the block
+        beyond = torch.full((count, seen), -math.inf, device=scores.device, dtype=scores.dtype)
+        scores += beyond.tril_(seen - count - window)
     return torch.softmax(scores, -1, out=scores)
 
 
@@ -183,28 +194,35 @@ class _RelativeAttention(torch.autograd.Function):
     """All blocks with their own gradients: weights are made again on the way back, so that nothing of size L × L is kept."""
 
     @staticmethod
-    def forward(ctx: Any, query: Tensor, key: Tensor, value: Tensor, table: Tensor | None) -> Tensor:
+    def forward(
+        ctx: Any, query: Tensor, key: Tensor, value: Tensor, table: Tensor | None, positional: Tensor | None, window: int | None
+    ) -> Tensor:
         heads, scale = query.shape[1], 1 / math.sqrt(query.shape[-1])
         q, k, v = _rows(query) * scale, _rows(key), _rows(value)
+        p = q if positional is None else _rows(positional) * scale
         reverse = None if table is None else table[:, : k.shape[1]].flip(1)
         parts = list(_some_heads(heads, q, k, TOGETHER if any(ctx.needs_input_grad) else CACHED))
         later, output, room = _later(q), torch.empty_like(q), Room(parts[0][0].stop, q, k)
         for rows, some in parts:
             table_here = None if reverse is None else reverse[some]
-            for here, seen in _blocks(q.shape[1], k.shape[1]):
-                weights = _weights(q[rows, here].contiguous(), k[rows], table_here, later, seen, room)
-                output[rows, here] = torch.bmm(weights, v[rows, :seen])
-        ctx.save_for_backward(q, k, v, output, *(() if reverse is None else (reverse,)))
-        ctx.heads, ctx.scale, ctx.shape = heads, scale, None if table is None else table.shape
+            for here, seen in _blocks(q.shape[1], k.shape[1], window):
+                block = q[rows, here].contiguous()
+                place = block if positional is None else p[rows, here].contiguous()
+                weights = _weights(block, place, k[rows, seen], table_here, later, window, room)
+                output[rows, here] = torch.bmm(weights, v[rows, seen])
+        ctx.save_for_backward(q, p, k, v, output, *(() if reverse is None else (reverse,)))
+        ctx.heads, ctx.scale, ctx.window, ctx.shape = heads, scale, window, None if table is None else table.shape
+        ctx.apart = positional is not None
         return _unrow(output, heads)
 
     @staticmethod
-    def backward(ctx: Any, *outside: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
-        q, k, v, output, *rest = ctx.saved_tensors
+    def backward(ctx: Any, *outside: Tensor) -> tuple[Tensor | None, ...]:
+        q, p, k, v, output, *rest = ctx.saved_tensors
         reverse = rest[0] if rest else None
-        heads, d_head = ctx.heads, q.shape[-1]
+        heads, d_head, window = ctx.heads, q.shape[-1], ctx.window
         d_output = _rows(outside[0])
         d_query = torch.empty_like(q)
+        d_positional = torch.zeros_like(q) if ctx.apart else d_query
         d_key, d_value = torch.zeros_like(k), torch.zeros_like(v)
         d_reverse = None if reverse is None else torch.zeros_like(reverse)
         shared = (d_output * output).sum(-1, keepdim=True)  # Σ_j w_j dw_j, which a row of the softmax's gradient shares
@@ -212,80 +230,106 @@ class _RelativeAttention(torch.autograd.Function):
         later, room = _later(q), Room(parts[0][0].stop, q, k)
         for rows, some in parts:
             keys, values, d_keys, d_values = k[rows], v[rows], d_key[rows], d_value[rows]
-            for here, seen in _blocks(q.shape[1], k.shape[1]):
+            for here, seen in _blocks(q.shape[1], k.shape[1], window):
                 block, d_block = q[rows, here].contiguous(), d_output[rows, here]
-                weights = _weights(block, keys, None if reverse is None else reverse[some], later, seen, room)
-                d_values[:, :seen].baddbmm_(weights.transpose(1, 2), d_block)
-                d_scores = torch.bmm(d_block, values[:, :seen].transpose(1, 2)).sub_(shared[rows, here]).mul_(weights)
-                d_keys[:, :seen].baddbmm_(d_scores.transpose(1, 2), block)
-                d_queries = torch.bmm(d_scores, keys[:, :seen])
+                place = p[rows, here].contiguous() if ctx.apart else block
+                weights = _weights(block, place, keys[:, seen], None if reverse is None else reverse[some], later, window, room)
+                d_values[:, seen].baddbmm_(weights.transpose(1, 2), d_block)
+                d_scores = torch.bmm(d_block, values[:, seen].transpose(1, 2)).sub_(shared[rows, here]).mul_(weights)
+                d_keys[:, seen].baddbmm_(d_scores.transpose(1, 2), block)
+                d_query[rows, here] = torch.bmm(d_scores, keys[:, seen])
                 if reverse is not None and d_reverse is not None:
-                    near = min(seen, reverse.shape[1])
+                    near = min(seen.stop - seen.start, reverse.shape[1])
                     chosen = slice(reverse.shape[1] - near, None)
                     d_product = relative_gradient(d_scores, near).reshape(some.stop - some.start, -1, near)
-                    d_queries += torch.bmm(d_product, reverse[some, chosen]).view_as(d_queries)
-                    d_reverse[some, chosen].baddbmm_(d_product.transpose(1, 2), block.view(len(d_product), -1, d_head))
-                d_query[rows, here] = d_queries
+                    d_positional[rows, here] += torch.bmm(d_product, reverse[some, chosen]).view_as(block)
+                    d_reverse[some, chosen].baddbmm_(d_product.transpose(1, 2), place.view(len(d_product), -1, d_head))
         d_table = None
         if d_reverse is not None:
             d_table = d_reverse.new_zeros(ctx.shape)
             d_table[:, : d_reverse.shape[1]] = d_reverse.flip(1)
-        return _unrow(d_query * ctx.scale, heads), _unrow(d_key, heads), _unrow(d_value, heads), d_table
+        apart = _unrow(d_positional * ctx.scale, heads) if ctx.apart else None
+        return _unrow(d_query * ctx.scale, heads), _unrow(d_key, heads), _unrow(d_value, heads), d_table, apart, None
 
 
-def _one_query(query: Tensor, key: Tensor, value: Tensor, table: Tensor) -> Tensor:
+def _one_query(query: Tensor, key: Tensor, value: Tensor, table: Tensor, positional: Tensor) -> Tensor:
     """The last position alone, as in decoding: its distances run from keys − 1 to 0, so there is nothing to skew."""
     keys = key.shape[2]
-    product = (query @ table[:, :keys].transpose(1, 2)).flip(3)  # the nearest distance last
+    product = (positional @ table[:, :keys].transpose(1, 2)).flip(3)  # the nearest distance last
     if product.shape[3] < keys:
         product = torch.cat((product[..., :1].expand(-1, -1, -1, keys - product.shape[3]), product), 3)
     return F.scaled_dot_product_attention(query, key, value, attn_mask=product / math.sqrt(query.shape[-1]))
 
 
 def relative_attention(
-    query: Tensor, key: Tensor, value: Tensor, table: Tensor | None, gain: Tensor | None = None, trace: Trace = OFF
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    table: Tensor | None,
+    gain: Tensor | None = None,
+    trace: Trace = OFF,
+    positional: Tensor | None = None,
+    window: int | None = None,
 ) -> Tensor:
     """softmax((Q Kᵀ + S_rel) / √d_head) V, each query seeing the keys up to its own position (Huang et al., 2018, eq. 3).
 
     query: (batch, head, query, d_head); key, value: (batch, head, key, d_head); the last query stands at the last key, so that queries may
     be fewer than keys: those of a cache. table: (head, distance, d_head), E_r[i − j] from distance 0 on; distances beyond it share its last
     embedding. None: no relative term, and the same blocks without it. gain: (batch, head), what a head's output is multiplied by.
+    positional: in the shape of query, what meets E_r in its place: S_rel[i, j] = positional_i · E_r[i − j] (Dai et al., 2019, §3.3).
+    window: how many keys a query sees at most, its own among them; None for all.
     Taps `queries` and `keys`, from which `weights_of` makes any rows of weights, and `weights` of the kept heads and queries.
     """
     if query.shape[2] > key.shape[2]:
         raise ValueError(f"{query.shape[2]} queries for {key.shape[2]} keys: each query stands at a key")
+    if window is not None and window < 1:
+        raise ValueError(f"a window of {window} keys: a query sees itself at least")
+    farthest = key.shape[2] if window is None else min(key.shape[2], query.shape[2] + window - 1)
+    key, value = key[:, :, -farthest:], value[:, :, -farthest:]  # no query sees what lies before
     if table is not None and table.dtype != query.dtype:
         table = table.to(query.dtype)
-    needs = any(one is not None and one.requires_grad for one in (query, key, value, table))
-    if table is None and not needs and query.shape[2] in (1, key.shape[2]):
+    needs = any(one is not None and one.requires_grad for one in (query, key, value, table, positional))
+    bound = None if window is None or window >= key.shape[2] else window
+    if table is None and not needs and query.shape[2] in (1, key.shape[2]) and bound is None:
         output: Tensor = F.scaled_dot_product_attention(query, key, value, is_causal=query.shape[2] > 1)
     elif table is not None and not needs and query.shape[2] == 1:
-        output = _one_query(query, key, value, table)
+        output = _one_query(query, key, value, table, query if positional is None else positional)
     else:
-        output = _RelativeAttention.apply(query, key, value, table)  # type: ignore[no-untyped-call]
+        output = _RelativeAttention.apply(query, key, value, table, positional, bound)  # type: ignore[no-untyped-call]
     if trace is not OFF:
         trace.tap("queries", "batch head query d_head", query)
         trace.tap("keys", "batch head key d_head", key)
         if trace.wants("weights"):
-            heads, rows = trace.kept("head", query.shape[1]), trace.kept("query", query.shape[2])
-            chosen = None if table is None else table[list(heads)]
-            kept_query, kept_key = query[:, list(heads)][:, :, list(rows)], key[:, list(heads)]
-            behind = key.shape[2] - query.shape[2]
-            trace.tap("weights", "batch head query key", weights_of(kept_query, kept_key, chosen, [behind + i for i in rows]), fresh=True)
+            heads, rows = list(trace.kept("head", query.shape[1])), list(trace.kept("query", query.shape[2]))
+            chosen = None if table is None else table[heads]
+            kept_query, kept_key = query[:, heads][:, :, rows], key[:, heads]
+            kept_positional = None if positional is None else positional[:, heads][:, :, rows]
+            places = [key.shape[2] - query.shape[2] + i for i in rows]
+            watched = weights_of(kept_query, kept_key, chosen, places, kept_positional, bound)
+            trace.tap("weights", "batch head query key", watched, fresh=True)
     return output if gain is None else output * gain[..., None, None]
 
 
-def weights_of(query: Tensor, key: Tensor, table: Tensor | None, places: Sequence[int]) -> Tensor:
+def weights_of(
+    query: Tensor,
+    key: Tensor,
+    table: Tensor | None,
+    places: Sequence[int],
+    positional: Tensor | None = None,
+    window: int | None = None,
+) -> Tensor:
     """The weights of a few queries, (batch, head, query, key), 0 behind each query's place.
 
-    query: (batch, head, query, d_head), standing at `places` among the keys; key: (batch, head, key, d_head); table as above.
+    query: (batch, head, query, d_head), standing at `places` among the keys; key: (batch, head, key, d_head); the others as above.
     """
     keys = key.shape[2]
     allowed = causal_mask(places, keys, query.device)
+    distance = torch.tensor(list(places), device=query.device)[:, None] - torch.arange(keys, device=query.device)
+    if window is not None:
+        allowed &= distance < window
     if table is None:
         return attention_weights(query, key, allowed)
-    distance = torch.tensor(list(places), device=query.device)[:, None] - torch.arange(keys, device=query.device)
-    product = query @ table.to(query.dtype).transpose(1, 2)  # (batch, head, query, distance)
+    product = (query if positional is None else positional) @ table.to(query.dtype).transpose(1, 2)  # (batch, head, query, distance)
     index = distance.clamp(0, table.shape[1] - 1).expand(*query.shape[:3], keys)
     scores = (query @ key.transpose(-2, -1) + product.gather(3, index)) / math.sqrt(query.shape[-1])
     return scores.masked_fill_(~allowed, -math.inf).softmax(-1)

@@ -146,3 +146,34 @@ def test_more_queries_than_keys_are_refused() -> None:
     query, key, value, table = inputs((5, 5, 5))
     with pytest.raises(ValueError, match="5 queries for 4 keys"):
         relative_attention(query, key[:, :, :4], value[:, :, :4], table)
+
+
+@everywhere
+@pytest.mark.parametrize("window", [None, 1, 20, BLOCK, 3 * BLOCK])
+def test_a_second_query_meets_the_distances_and_a_window_hides_what_lies_before_it(shape: tuple[int, int, int], window: int | None) -> None:
+    query, key, value, table = inputs(shape, gradient=True)
+    positional = torch.randn_like(query, requires_grad=True)
+    ours = relative_attention(query, key, value, table, positional=positional, window=window)
+    theirs = direct_attention(query, key, value, table, positional, window)
+    torch.testing.assert_close(ours, theirs)
+    five, outside = (query, key, value, table, positional), torch.randn_like(ours)
+    for one, other in zip(torch.autograd.grad(ours, five, outside), torch.autograd.grad(theirs, five, outside), strict=True):
+        torch.testing.assert_close(one, other)
+    with torch.no_grad():
+        torch.testing.assert_close(relative_attention(query, key, value, table, positional=positional, window=window), theirs)
+
+
+@pytest.mark.parametrize("window", [1, 7, 70])
+def test_weights_within_a_window_make_its_output(window: int) -> None:
+    query, key, value, table = inputs((30, 70, 12))
+    output = relative_attention(query, key, value, table, positional=query * 2, window=window)
+    places = list(range(40, 70))
+    torch.testing.assert_close(weights_of(query, key, table, places, query * 2, window) @ value, output)
+    with torch.no_grad():
+        plain = relative_attention(query, key, value, None, window=window)
+    torch.testing.assert_close(weights_of(query, key, None, places, window=window) @ value, plain)
+
+
+def test_a_window_of_nothing_is_refused() -> None:
+    with pytest.raises(ValueError, match="sees itself"):
+        relative_attention(*inputs((4, 4, 4)), window=0)

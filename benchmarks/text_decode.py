@@ -1,0 +1,48 @@
+"""How many characters a second the models of long texts write, one text alone, with what they have read kept, float32.
+
+Networks of the shipped sizes with random weights. Each reads READ characters and writes WRITTEN after them, temperature 1; the reading
+counts too. <name>_characters_per_s: characters written over all of the time. characters_per_s: the slowest of those in REACH.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+
+from benchmarks.measure import Bound, Report, interleaved, median
+from models.transformer_xl.decode import FREE, Wanted, uniforms, write
+from models.transformer_xl.recipe import VARIANTS
+
+LETTERS = "".join(map(chr, range(33, 123)))  # as many as the books have
+READ, WRITTEN = 1024, 400
+Side = Callable[[torch.device], Callable[[], object]]  # device -> what reads READ characters and writes WRITTEN
+
+
+def long_text(variant: str) -> Side:
+    """A variant of the Transformer-XL lab, its memory full from the first written character on."""
+
+    def side(device: torch.device) -> Callable[[], object]:
+        torch.manual_seed(1)
+        model = VARIANTS[variant].build(LETTERS).eval().requires_grad_(False).to(device)
+        known = torch.full((1, READ + WRITTEN), FREE)
+        known[:, :READ] = torch.randint(1, len(LETTERS), (1, READ))
+        wanted = Wanted(known, uniforms(1, READ + WRITTEN)[None], (1.0,), model.memory, model.config.segment)
+        return lambda: write(model, wanted)
+
+    return side
+
+
+SIDES: dict[str, Side] = {
+    "xl": long_text("xl"),
+    "xl_without_memory": long_text("absolute"),
+}
+REACH = ("xl",)  # those that must be fast enough
+
+
+def measure(device: torch.device) -> Report:
+    """All figures of this benchmark."""
+    times = interleaved({name: side(device) for name, side in SIDES.items()}, device, rounds=3)
+    figures = {f"{name}_characters_per_s": WRITTEN / median(seconds) for name, seconds in times.items()}
+    figures["characters_per_s"] = min(figures[f"{name}_characters_per_s"] for name in REACH)
+    return Report(figures, {"characters_per_s": Bound(200, at_least=True)})

@@ -1,0 +1,340 @@
+"""What a page asks of the models of long texts, and what it gets: arrays and strings, nothing of torch."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias, TypeVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from models.characters import UNKNOWN, Alphabet
+from models.checkpoint import CheckpointError
+from models.errors import InputError
+from models.trace import Trace
+from models.transformer_xl.data import first_of
+from models.transformer_xl.decode import FREE, Reader, Swap, Wanted, Writer, foreign, uniforms, write
+from models.transformer_xl.model import TransformerXL
+from models.transformer_xl.records import (
+    EXAMPLES,
+    FOREIGN,
+    MEMORIES,
+    MODELS,
+    Array,
+    Bought,
+    Comparison,
+    Explanation,
+    Reading,
+    Request,
+    Step,
+    TermMaps,
+    check,
+    page,
+)
+from models.transformer_xl.shipped import Network, load
+from models.transformer_xl.weights import by_distance, look, terms, travelled
+
+__all__ = [
+    "EXAMPLES",
+    "Bought",
+    "Comparison",
+    "Explanation",
+    "Request",
+    "TermMaps",
+    "bought",
+    "by_distance",
+    "compare",
+    "explain",
+    "generate",
+    "look",
+    "terms",
+    "travelled",
+]
+
+Kind = TypeVar("Kind", bound=np.generic)
+
+TURN = 0.05  # seconds that `generate` works before it lets others
+
+Turn: TypeAlias = list[list[Step] | Explanation | InputError | None]
+News: TypeAlias = dict[int, list[Step] | Explanation]
+
+
+@dataclass(frozen=True)
+class _Read:
+    """A request that can be answered. text: what is given."""
+
+    request: Request
+    text: str
+
+    @property
+    def length(self) -> int:
+        """Characters in the end."""
+        return len(self.text) + self.request.length
+
+    def group(self) -> object:
+        """Those that may share a batch: as the request says."""
+        return self.request.group()
+
+
+def _readable(requests: Sequence[Request]) -> list[_Read | InputError]:
+    found: list[_Read | InputError] = []
+    for request in requests:
+        try:
+            found.append(_Read(request, check(request)))
+        except InputError as error:
+            found.append(error)
+    return found
+
+
+def _there() -> dict[str, Network]:
+    """The models that are shipped. CheckpointError where none is."""
+    found: dict[str, Network] = {}
+    for variant in MODELS:
+        try:
+            found[variant] = load(variant).model
+        except CheckpointError as error:
+            if not found and variant == MODELS[-1]:
+                raise CheckpointError("no model of transformer_xl is shipped: train one first") from error
+    return found
+
+
+def _sizes(model: Network, request: Request) -> tuple[int, int]:
+    """Memory and segment that a model runs with."""
+    memory = request.memory if isinstance(model, TransformerXL) else 0
+    return memory, min(request.segment, model.config.segment)
+
+
+def _swap(model: Network, request: Request) -> Swap:
+    """What a request puts into a model's memory."""
+    memory, _ = _sizes(model, request)
+    if request.intervention != "foreign" or not memory:
+        return Swap(request.intervention if memory else "none")
+    return foreign(model, Alphabet(model.config.letters).encode(page(FOREIGN)), memory)
+
+
+def _known(model: Network, read: Sequence[_Read]) -> NDArray[np.int64]:
+    """(row, position) what is given, FREE where it is to be written, UNKNOWN behind the end of a row."""
+    alphabet = Alphabet(model.config.letters)
+    known = np.full((len(read), max(one.length for one in read)), UNKNOWN, np.int64)
+    for row, one in zip(known, read, strict=True):
+        row[: len(one.text)] = alphabet.encode(one.text)
+        row[len(one.text) : one.length] = FREE
+    return known
+
+
+def _writer(read: Sequence[_Read], model: Network, swap: Swap) -> Writer:
+    """What writes for some requests of one group."""
+    known = torch.from_numpy(_known(model, read))
+    draws = torch.stack([uniforms(one.request.seed, known.shape[1]) for one in read])
+    heats = [float(one.request.temperature) for one in read]
+    memory, segment = _sizes(model, read[0].request)
+    return Writer(model, Wanted(known, draws, heats, memory, segment, swap))
+
+
+def _spelled(model: Network, one: _Read, characters: NDArray[Any], first: int) -> str:
+    """Characters from `first` on as a text: the visitor's own where they were given."""
+    written = Alphabet(model.config.letters).decode(characters)
+    given = one.text[first : first + len(characters)]
+    return given + written[len(given) :]
+
+
+def _work_on(read: Sequence[_Read]) -> Iterator[News]:
+    """All models side by side on a batch of requests: steps after each turn, at the end the explanations."""
+    models = _there()
+    swaps = {variant: _swap(model, read[0].request) for variant, model in models.items()}
+    writers = {variant: _writer(read, model, swaps[variant]) for variant, model in models.items()}
+    told = dict.fromkeys(models, 0)
+    while any(not one.done for one in writers.values()):
+        begin = last = time.perf_counter()
+        longest = 0.0
+        while last - begin + longest < TURN and any(not one.done for one in writers.values()):
+            min((one for one in writers.values() if not one.done), key=lambda one: one.position).step()  # the one that is behind
+            now = time.perf_counter()
+            last, longest = now, max(longest, now - last)
+        yield {row: _steps(one, row, models, writers, told) for row, one in enumerate(read)}
+        told = {variant: writer.position for variant, writer in writers.items()}
+    for row, one in enumerate(read):
+        readings = []
+        for variant, model in models.items():
+            watching = _Watching(one, row, variant, model, writers[variant], swaps[variant])
+            begin = time.perf_counter()
+            while watching.step():
+                if time.perf_counter() - begin > TURN / 2:
+                    yield {row: []}
+                    begin = time.perf_counter()
+            readings.append(watching.reading())
+        strange = [letter for letter, number in zip(one.text, readings[0].characters[: len(one.text)], strict=True) if number == UNKNOWN]
+        yield {row: Explanation(tuple(readings), len(one.text), tuple(dict.fromkeys(strange)), len(strange))}
+
+
+def _steps(one: _Read, row: int, models: Mapping[str, Network], writers: Mapping[str, Writer], told: Mapping[str, int]) -> list[Step]:
+    found = []
+    for variant, writer in writers.items():
+        here = slice(told[variant], min(writer.position, one.length))
+        if here.start < here.stop:
+            made = writer.characters[row, here].cpu().numpy()
+            text = _spelled(models[variant], one, made, here.start)
+            nats = writer.nats[row, here].cpu().numpy().astype(np.float32)
+            found.append(Step(variant, here.start, text, made.astype(np.int16), nats))
+    return found
+
+
+def _frozen(values: NDArray[Any], kind: type[Kind]) -> NDArray[Kind]:
+    copy = np.ascontiguousarray(values).astype(kind)
+    copy.setflags(write=False)
+    return copy
+
+
+class _Watching:
+    """Reads a finished text again, segment by segment, and keeps queries, keys and what went across the borders."""
+
+    def __init__(self, one: _Read, row: int, variant: str, model: Network, writer: Writer, swap: Swap) -> None:
+        self._one, self._variant, self._model = one, variant, model
+        self._characters = writer.characters[row, : one.length].cpu().numpy()
+        self._nats = writer.nats[row, : one.length].cpu().numpy()
+        self._memory, self._segment = _sizes(model, one.request)
+        self._swap = swap
+        self._reader = Reader(model, 1, self._memory, self._segment, self._swap)
+        first = first_of(Alphabet(model.config.letters))
+        self._before = torch.from_numpy(np.concatenate(([first], self._characters[:-1])))[None].to(model.readout.weight.device)
+        self._parts: list[tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]] = []
+        self._remembered: list[NDArray[np.int64]] = []
+
+    def step(self) -> bool:
+        """Watch the next segment; False where there is none."""
+        number = len(self._parts)
+        begin = number * self._segment
+        if begin >= len(self._characters):
+            return False
+        held = min(begin, self._memory)
+        order = self._swap.order(number, held) if number else np.zeros(0, np.int64)
+        self._remembered.append(np.where(order < held, begin - held + order, len(self._characters) + order - held))
+        trace = Trace("*/self/queries", "*/self/keys", "*/self/weights", budget=256 << 20)
+        self._reader.read(self._before[:, begin : begin + self._segment], trace)
+        queries, keys, weights = (trace.stack(f"*/self/{name}")[:, 0] for name in ("queries", "keys", "weights"))
+        across = weights[..., : len(order)].sum(3)
+        self._parts.append((queries, keys[:, :, len(order) :], across))
+        return True
+
+    def reading(self) -> Reading:
+        """All that was seen."""
+        model = self._model
+        queries, keys, across = (np.concatenate(parts, 2) for parts in zip(*self._parts, strict=True))
+        table = u = v = np.zeros((0, 0, 0), np.float32)
+        if isinstance(model, TransformerXL):
+            attentions: list[Any] = [layer.attention for layer in model.layers]
+            u, v = (torch.stack([getattr(one, name)[:, 0] for one in attentions]).detach().cpu().numpy() for name in ("u", "v"))
+            queries = queries - u[:, :, None]
+            tables = model.tables(self._memory + self._segment)
+            table = torch.stack(tables).detach().cpu().numpy()
+        if self._swap.keys is not None:
+            keys = np.concatenate((keys, self._swap.keys[:, 0].cpu().numpy()), 2)
+        remembered = np.full((len(self._remembered), max(map(len, self._remembered))), -1)
+        for row, order in zip(remembered, self._remembered, strict=True):
+            row[: len(order)] = order
+        return Reading(
+            variant=self._variant,
+            text=_spelled(model, self._one, self._characters, 0),
+            characters=_frozen(self._characters, np.int16),
+            nats=_frozen(self._nats, np.float32),
+            segment=self._segment,
+            memory=self._memory,
+            queries=_frozen(queries, np.float16),
+            keys=_frozen(keys, np.float16),
+            table=_frozen(table, np.float16),
+            u=_frozen(u, np.float32),
+            v=_frozen(v, np.float32),
+            remembered=_frozen(remembered, np.int16),
+            across=_frozen(across, np.float16),
+        )
+
+
+def _work(read: Sequence[_Read]) -> Iterator[News]:
+    """All that a batch asks for, a group at a time, each turn at most TURN."""
+    groups: dict[object, list[int]] = {}
+    for i, one in enumerate(read):
+        groups.setdefault(one.group(), []).append(i)
+    for indices in groups.values():
+        for news in _work_on([read[i] for i in indices]):
+            yield {indices[i]: entry for i, entry in news.items()}
+
+
+def _explained(read: Sequence[_Read]) -> list[Explanation]:
+    found: dict[int, Explanation] = {}
+    for news in _work(read):
+        found.update((i, entry) for i, entry in news.items() if isinstance(entry, Explanation))
+    return [found[i] for i in range(len(read))]
+
+
+def explain(requests: Sequence[Request]) -> list[Explanation | InputError]:
+    """Read, write on and show how: one answer per request, in order; an InputError stands where a request could not be read."""
+    found = _readable(requests)
+    done = iter(_explained([one for one in found if isinstance(one, _Read)]))
+    return [one if isinstance(one, InputError) else next(done) for one in found]
+
+
+def generate(requests: Sequence[Request]) -> Iterator[Turn]:
+    """A text read segment by segment and written on character by character, all models side by side. Each turn works for at most 50 ms and
+    yields one entry per request: the steps since the last turn; at its end the Explanation, or the InputError; None once it is over."""
+    found = _readable(requests)
+    over: set[int] = set()
+
+    def turn(news: Mapping[int, list[Step] | Explanation | InputError]) -> Turn:
+        entries: Turn = [None if i in over else news.get(i, []) for i in range(len(found))]
+        over.update(i for i, entry in news.items() if not isinstance(entry, list))
+        return entries
+
+    refused = {i: one for i, one in enumerate(found) if isinstance(one, InputError)}
+    if refused:
+        yield turn(refused)
+    read = [(i, one) for i, one in enumerate(found) if isinstance(one, _Read)]
+    for news in _work([one for _, one in read]):
+        yield turn({read[i][0]: entry for i, entry in news.items()})
+
+
+def compare(requests: Sequence[Request]) -> list[Comparison | InputError]:
+    """Each request with its memory untouched and with what it changes; one answer per request, in order."""
+    found = _readable(requests)
+    changed = [one for one in found if isinstance(one, _Read)]
+    plain = [_Read(dataclasses.replace(one.request, intervention="none"), one.text) for one in changed]
+    both = _explained([*plain, *changed])
+    before, after = both[: len(changed)], both[len(changed) :]
+    done = iter([Comparison(b, a, _forced(one, b)) for one, b, a in zip(changed, before, after, strict=True)])
+    return [one if isinstance(one, InputError) else next(done) for one in found]
+
+
+def _costs(model: Network, characters: NDArray[Any], request: Request) -> Array:
+    """(position,) nats of a whole text, read as a request says."""
+    memory, segment = _sizes(model, request)
+    known = torch.from_numpy(characters.astype(np.int64))[None]
+    swap = _swap(model, request)
+    _, nats = write(model, Wanted(known, torch.zeros(known.shape), (1.0,), memory, segment, swap))
+    return _frozen(nats[0].cpu().numpy(), np.float32)
+
+
+def _forced(one: _Read, before: Explanation) -> tuple[Array, ...]:
+    """Nats of what was read and written without an intervention, under it."""
+    return tuple(_costs(load(reading.variant).model, reading.characters, one.request) for reading in before.readings)
+
+
+def bought(requests: Sequence[Request]) -> list[Bought | InputError]:
+    """What memory buys on each request's text, which is read anew with every length of MEMORIES; nothing is written.
+
+    CheckpointError where the model with a memory is not shipped.
+    """
+    found: list[Bought | InputError] = []
+    for one in _readable(requests):
+        if isinstance(one, InputError):
+            found.append(one)
+            continue
+        plain = dataclasses.replace(one.request, intervention="none")
+        models = {"xl": load("xl").model, **_there()}
+        characters = {variant: Alphabet(model.config.letters).encode(one.text) for variant, model in models.items()}
+        rows = [_costs(models["xl"], characters["xl"], dataclasses.replace(plain, memory=memory)) for memory in MEMORIES]
+        without = _costs(models["absolute"], characters["absolute"], plain) if "absolute" in models else np.zeros(0, np.float32)
+        found.append(Bought(MEMORIES, _frozen(np.stack(rows), np.float32), without))
+    return found

@@ -1,0 +1,113 @@
+"""What memory buys on the held-out book, measured once: assets/transformer_xl/ladder.json.
+
+`by_memory`: bits per character of the model with a memory, for each length. `contexts`: what both models make of the last characters of
+contexts of each length and nothing before, and from them the relative effective context length (Dai et al., 2019, appendix C).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch.nn import functional as F
+
+from models import checkpoint
+from models.characters import Alphabet
+from models.device import device
+from models.transformer_xl.data import costs, numbers
+from models.transformer_xl.model import TransformerXL
+from models.transformer_xl.records import MEMORIES
+from models.transformer_xl.shipped import SLUG, Network, load
+
+SPLIT = "test"
+CONTEXTS = (8, 16, 32, 64, 128, 256, 384, 512, 768, 1024)  # characters; the paper's words, scaled to short texts of characters
+PLACES = 2048  # characters of the book whose losses are asked for in every context
+TOGETHER = 64  # contexts that are read at once
+HARDEST = (1.0, 0.5, 0.1)  # r: shares of the places, the hardest first, on which the length is measured
+GAIN = 0.01  # relative gain of perplexity below which more context counts as none
+
+
+@torch.no_grad()
+def in_context(model: Network, text: NDArray[np.uint8], places: NDArray[np.int64], length: int) -> NDArray[np.float64]:
+    """(place,) −log p in nats of the character at each place, the `length` characters before it read and nothing else.
+
+    Read in segments counted back from the place, so that the last is whole; without a memory, only the last segment tells.
+    """
+    segment = model.config.segment
+    if not isinstance(model, TransformerXL):
+        length = min(length, segment)
+    rows = torch.from_numpy(text[places[:, None] - np.arange(length, 0, -1)].astype(np.int64))
+    wanted = torch.from_numpy(text[places].astype(np.int64))
+    parts = [length % segment] * bool(length % segment) + [segment] * (length // segment)
+    where = model.readout.weight.device
+    found = []
+    for some, aims in zip(torch.split(rows, TOGETHER), torch.split(wanted, TOGETHER), strict=True):
+        memory = model.remembering() if isinstance(model, TransformerXL) else None
+        for part in torch.split(some.to(where), parts, 1):
+            logits = model(part, memory)
+        found.append(F.cross_entropy(logits[:, -1].double(), aims.to(where), reduction="none").cpu().numpy())
+    return np.concatenate(found)
+
+
+def effective_lengths(losses: Mapping[str, NDArray[np.float64]], contexts: Sequence[int], share: float) -> dict[str, int]:
+    """Relative effective context length of each model of a group (Dai et al., 2019, appendix C).
+
+    losses: name -> (context, place) nats. The baseline of a context c is, place by place, the best model's loss, b_c = min_m ℓ_{m,c}; T are
+    the places where it is largest, so large a share of them; model m gains from c to the next context c′
+    (exp mean_T b_c − exp mean_T ℓ_{m,c′}) / exp mean_T b_c. Its length is the longest c′ up to which every gain exceeds GAIN.
+    """
+    best = np.min(list(losses.values()), 0)
+    found = {}
+    for name, own in losses.items():
+        length = contexts[0]
+        for c in range(len(contexts) - 1):
+            hardest = np.argsort(-best[c], kind="stable")[: max(1, round(share * best.shape[1]))]
+            baseline = math.exp(best[c, hardest].mean())
+            if (baseline - math.exp(own[c + 1, hardest].mean())) / baseline <= GAIN:
+                break
+            length = contexts[c + 1]
+        found[name] = length
+    return found
+
+
+def measured(models: Mapping[str, Network], text: Mapping[str, NDArray[np.uint8]]) -> dict[str, Any]:
+    """All of it. models: by variant; text: the held-out book by the numbers of each."""
+    memory = models["xl"]
+    by_memory = [
+        {"memory": length, "value": round(float(costs(memory, text["xl"], length).mean(dtype=np.float64)) / math.log(2), 4)}
+        for length in MEMORIES
+    ]
+    longest = max(CONTEXTS)
+    places = np.linspace(longest, len(text["xl"]) - 1, min(PLACES, len(text["xl"]) - longest)).astype(np.int64)
+    losses = {name: np.stack([in_context(model, text[name], places, c) for c in CONTEXTS]) for name, model in models.items()}
+    contexts = {name: [round(float(row.mean()) / math.log(2), 4) for row in own] for name, own in losses.items()}
+    return {
+        "split": SPLIT,
+        "by_memory": by_memory,
+        "contexts": {"lengths": list(CONTEXTS), "bits": contexts, "n": len(places)},
+        "effective_lengths": [{"r": share, "gain": GAIN, **effective_lengths(losses, CONTEXTS, share)} for share in HARDEST],
+    }
+
+
+def write(data: Path) -> Path:
+    """Measure and write ladder.json in one move; returns it. CheckpointError where the model with a memory is not shipped."""
+    variants = [name for name in ("xl", "absolute") if name == "xl" or (checkpoint.folder(SLUG, name) / "model.json").is_file()]
+    models = {name: load(name).model.to(device()) for name in variants}
+    texts = {name: np.concatenate(numbers(data, SPLIT, Alphabet(model.config.letters))) for name, model in models.items()}
+    found = measured(models, texts)
+    for one in found["by_memory"]:
+        print(f"memory {one['memory']:>5}: {one['value']:.4f} bits per character")
+    for one in found["effective_lengths"]:
+        print(f"effective context, r = {one['r']}: " + ", ".join(f"{name} {one[name]}" for name in models))
+    path = checkpoint.ASSETS / SLUG / "ladder.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_suffix(".part")
+    part.write_text(json.dumps(found, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    part.replace(path)
+    return path

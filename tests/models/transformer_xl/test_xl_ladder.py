@@ -1,0 +1,47 @@
+"""What memory buys: losses in contexts of a length, and the effective length that follows from them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from models.transformer_xl import ladder
+from models.transformer_xl.absolute import AbsoluteTransformer
+from models.transformer_xl.ladder import effective_lengths, in_context, measured
+from models.transformer_xl.model import TransformerXL
+
+
+def test_nothing_before_a_context_counts(xl: TransformerXL, plain: AbsoluteTransformer, text: np.ndarray) -> None:
+    places = np.array([60, 300, 301])
+    for model in (xl, plain):
+        found = in_context(model, text, places, 40)
+        for place, loss in zip(places, found, strict=True):
+            alone = torch.from_numpy(text[place - 40 : place].astype(np.int64))[None]
+            with torch.no_grad():
+                logits = xl(alone) if model is xl else plain(alone[:, -16:])
+            expected = torch.nn.functional.cross_entropy(logits[0, -1], torch.tensor(int(text[place])))
+            assert loss == pytest.approx(float(expected), abs=1e-4)
+
+
+def test_the_effective_length_is_the_last_that_gained() -> None:
+    flat, falling = np.full((4, 10), 2.0), np.repeat([[2.0], [1.8], [1.6], [1.599]], 10, 1)
+    assert effective_lengths({"long": falling, "short": flat}, (8, 16, 32, 64), 1.0) == {"long": 32, "short": 8}
+
+
+def test_the_hardest_places_are_those_of_the_best_model() -> None:
+    easy_gains = np.stack([np.array([1.0, 3.0]), np.array([0.2, 3.0])])
+    assert effective_lengths({"m": easy_gains}, (8, 16), 1.0) == {"m": 16}
+    assert effective_lengths({"m": easy_gains}, (8, 16), 0.5) == {"m": 8}
+
+
+def test_everything_is_measured_on_one_text(
+    xl: TransformerXL, plain: AbsoluteTransformer, text: np.ndarray, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ladder, "MEMORIES", (0, 32))
+    monkeypatch.setattr(ladder, "CONTEXTS", (8, 16, 32))
+    monkeypatch.setattr(ladder, "PLACES", 20)
+    found = measured({"xl": xl, "absolute": plain}, {"xl": text, "absolute": text})
+    assert [one["memory"] for one in found["by_memory"]] == [0, 32]
+    assert found["contexts"]["bits"]["absolute"][1] == found["contexts"]["bits"]["absolute"][2]
+    assert {one["r"] for one in found["effective_lengths"]} == set(ladder.HARDEST)

@@ -1,0 +1,113 @@
+"""Training and measuring, on books of a few sentences."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from models import checkpoint
+from models.characters import UNKNOWN, Alphabet
+from models.training import Schedule, muon
+from models.transformer_xl import absolute, model, recipe
+from models.transformer_xl.absolute import AbsoluteTransformer
+from models.transformer_xl.data import drawn_stretches, numbers
+from models.transformer_xl.model import TransformerXL
+from models.transformer_xl.recipe import RATES, VARIANTS, Objective, Recipe, evaluate, task_of, train
+from models.transformer_xl.shipped import read
+
+SMALL = {"segment": 16, "d_model": 16, "d_ff": 16, "n_heads": 2, "n_layers": 1}
+CPU = torch.device("cpu")
+
+
+@pytest.fixture(autouse=True)
+def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both variants with a tiny network and a tiny recipe; their assets in a folder of their own."""
+    schedule = Schedule(steps=6, warmup=1, decay=0.0, cooldown=2, average=2, every=2, precision="32-true")
+    short = Recipe(schedule, lanes=2, segments=3, round=3, trial=2)
+    tiny = {
+        "xl": lambda letters: TransformerXL(model.Config(letters, memory=32, distances=48, **SMALL)),
+        "absolute": lambda letters: AbsoluteTransformer(absolute.Config(letters, **SMALL)),
+    }
+    monkeypatch.setattr(
+        recipe, "VARIANTS", {name: dataclasses.replace(VARIANTS[name], build=build, recipe=short) for name, build in tiny.items()}
+    )
+    monkeypatch.setattr(checkpoint, "ASSETS", tmp_path / "assets")
+
+
+@pytest.mark.parametrize("variant", ["xl", "absolute"])
+def test_a_variant_is_trained_measured_and_read_back(variant: str, data: Path, tmp_path: Path) -> None:
+    where = train(data, tmp_path / "runs", variant, device=CPU)
+    facts = checkpoint.read_facts(where)
+    assert (facts["finished"], facts["steps"]) == (True, 6)
+    assert set(facts["rates"]) == {f"{rate:g}" for rate in RATES}
+    found = evaluate(data, variant, device=CPU, record=True)
+    assert checkpoint.read_facts(where)["figure"]["value"] == found["value"]
+    assert found["seeds"] == [{"seed": 1, "value": found["value"]}]
+    assert (found["split"], found["memory"], found["metric"]) == ("test", 32 if variant == "xl" else 0, "bits per character")
+    shipped = read(where)
+    assert shipped.facts["sha256"] == facts["sha256"]
+    assert found["n"] == sum(map(len, numbers(data, "test", shipped.alphabet)))
+    json.dumps(found)
+
+
+def test_another_memory_is_measured_but_not_recorded(data: Path, tmp_path: Path) -> None:
+    train(data, tmp_path / "runs", "xl", device=CPU)
+    values = {memory: evaluate(data, "xl", device=CPU, memory=memory)["value"] for memory in (0, 8, 32)}
+    assert values[0] != values[32]
+    assert values[32] == evaluate(data, "xl", device=CPU)["value"]
+    with pytest.raises(ValueError, match="memory of training, 32"):
+        evaluate(data, "xl", device=CPU, memory=8, record=True)
+    train(data, tmp_path / "runs", "absolute", device=CPU)
+    with pytest.raises(ValueError, match="has none"):
+        evaluate(data, "absolute", device=CPU, memory=8)
+
+
+def test_a_run_that_stopped_goes_on(data: Path, tmp_path: Path) -> None:
+    first = train(data, tmp_path / "runs", "xl", device=CPU, minutes=0)
+    assert checkpoint.read_facts(first)["finished"] is False
+    assert checkpoint.read_facts(train(data, tmp_path / "runs", "xl", device=CPU, resume=True))["finished"] is True
+
+
+@pytest.mark.parametrize("variant", ["xl", "absolute"])
+def test_twenty_steps_lower_the_loss(variant: str, data: Path) -> None:
+    alphabet = Alphabet.of(["the ship of a captain went out and she listened at home.\n"])
+    texts = numbers(data, "train", alphabet)
+    torch.manual_seed(1)
+    objective = Objective(task_of(variant).build(alphabet.letters))
+    optimizers = muon(objective, Schedule(peak=3e-3))
+    told = []
+    for step in range(20):
+        loss, count = objective(drawn_stretches(texts, 4, 48, np.random.default_rng(step)))
+        (loss / count).backward()
+        for optimizer in optimizers:
+            optimizer.step()
+            optimizer.zero_grad()
+        told.append(float((loss / count).detach()))
+    assert np.mean(told[-3:]) < np.mean(told[:3]) - 0.1
+
+
+def test_stretches_come_from_one_book_each_and_hold_a_few_unknowns() -> None:
+    texts = [np.full(300, 1, np.uint8), np.full(900, 2, np.uint8)]
+    batch = drawn_stretches(texts, 200, 100, np.random.default_rng(1))
+    assert batch.before.shape == batch.wanted.shape == (200, 100)
+    assert torch.equal(batch.before[:, 1:], batch.wanted[:, :-1])
+    known = torch.where(batch.wanted == UNKNOWN, batch.wanted.amax(1, keepdim=True), batch.wanted)
+    assert (known == known[:, :1]).all()
+    assert 100 < int((known[:, 0] == 2).sum()) < 190  # four of five places are in the longer book
+    assert 0 < int((batch.wanted == UNKNOWN).sum()) < 40
+
+
+def test_an_unknown_variant_is_refused(data: Path, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="not waltz"):
+        train(data, tmp_path, "waltz", device=CPU)
+
+
+def test_both_variants_are_of_one_size() -> None:
+    sizes = {name: sum(p.numel() for p in task.build("x" * 90).parameters()) for name, task in VARIANTS.items()}
+    assert max(sizes.values()) / min(sizes.values()) < 1.01
+    assert max(sizes.values()) * 2 < checkpoint.LARGEST
