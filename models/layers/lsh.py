@@ -43,12 +43,14 @@ def hash_vectors(x: Tensor, rotation: Tensor) -> Tensor:
     _, rounds, _, half = rotation.shape
     columns = rotation.detach().transpose(1, 2).flatten(2).to(x)  # (head, d_head, round · half)
     found = torch.empty(batch, heads, rounds, length, dtype=torch.int16, device=x.device)
-    for one in range(batch):
+    together = max(1, TOGETHER // (length * rounds * half))  # sequences
+    for begin in range(0, batch, together):
         for head in range(heads):
-            rotated = (x[one, head].detach() @ columns[head]).view(length, rounds, half)
+            some = x[begin : begin + together, head].detach()
+            rotated = (some @ columns[head]).view(-1, length, rounds, half)
             best = _argmax(rotated.abs())
-            against = rotated.gather(2, best[..., None])[..., 0] < 0
-            found[one, head] = (best + half * against).T
+            against = rotated.gather(3, best[..., None])[..., 0] < 0
+            found[begin : begin + together, head] = (best + half * against).transpose(1, 2)
     return found
 
 
