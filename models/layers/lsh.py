@@ -112,7 +112,8 @@ class Places:
 
     def pairs(self, x: Tensor) -> Tensor:
         """x: (row, place, d) -> (row · chunk, d, 2 · chunk length): each chunk's with the one before it; a view where there is one row."""
-        return x.unfold(1, 2 * self.chunk, self.chunk).flatten(0, 1)
+        pairs: Tensor = x.unfold(1, 2 * self.chunk, self.chunk).flatten(0, 1)
+        return pairs
 
     def back(self, x: Tensor, turn: int) -> Tensor:
         """x: (row, place, …), without the chunk before the first -> (row, position, …)."""

@@ -1,4 +1,4 @@
-"""Reversible residual layers: what went into a layer is computed again from what came out, so nothing of it is kept (Kitaev et al., 2020, §3).
+"""Reversible layers: what went into a layer is computed again from what came out, so none of it is kept (Kitaev et al., 2020, §3).
 
 y_1 = x_1 + F(x_2), y_2 = x_2 + G(y_1); backwards x_2 = y_2 − G(y_1), x_1 = y_1 − F(x_2) (eq. 8 and 9, after Gomez et al., 2017).
 """
@@ -111,7 +111,7 @@ def checkpointed(layers: Sequence[Reversible], first: Tensor, second: Tensor) ->
 
 
 class ChunkedFeedForward(nn.Module):
-    """FFN(x) = W_2 · relu(W_1 x + b_1) + b_2 for some positions at a time (§3, eq. 10): the wide inner values of all never stand at once."""
+    """FFN(x) = W_2 · relu(W_1 x + b_1) + b_2 for some positions at a time (§3, eq. 10): the wide inner values never stand all at once."""
 
     def __init__(self, d_model: int, d_ff: int, chunks: int) -> None:
         super().__init__()

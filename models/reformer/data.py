@@ -61,8 +61,8 @@ def words(generator: np.random.Generator, count: int, size: int, split: str) -> 
 def said_twice(word: Ints, offset: Ints | int = 0) -> Batch:
     """word: (batch, letter) -> 0 w 0 w without its last letter, where each letter of the second w is wanted.
 
-    A word shorter than WORD stands where letters `offset`, (batch,), and following would stand in a whole one, both times: so what is learned
-    of positions holds for every length.
+    A word shorter than WORD stands where letters from `offset`, (batch,), on would stand in a whole one, both times: what is learned of
+    positions holds for every length.
     """
     count, size = word.shape
     zero = np.zeros((count, 1), np.int64)

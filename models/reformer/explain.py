@@ -19,7 +19,7 @@ from models.errors import InputError
 from models.layers.lsh import hash_vectors, met, rotations, shared_weights, sort_by_bucket, unit
 from models.layers.reversible import ChunkedFeedForward, back, step
 from models.reformer.data import LETTERS, NONE, Batch, said_twice
-from models.reformer.model import FULL, Layer, Reformer
+from models.reformer.model import Layer, Reformer
 from models.reformer.records import (
     EXAMPLES,
     MAX_ROUNDS,
@@ -39,7 +39,8 @@ from models.reformer.shipped import SLUG, load
 from models.trace import Trace
 
 __all__ = [
-    "EXAMPLES", "Comparison", "Explanation", "Request", "compare", "explain", "generate", "hashing", "in_chunks", "missed", "rewind", "table",
+    "EXAMPLES", "Comparison", "Explanation", "Request",
+    "compare", "explain", "generate", "hashing", "in_chunks", "missed", "rewind", "table",
 ]  # fmt: skip
 
 Kind = TypeVar("Kind", bound=np.generic)

@@ -91,7 +91,7 @@ class Reformer(nn.Module):
             nn.init.normal_(table.weight, std=0.5)
 
     def rotations(self, rounds: int, buckets: int, generator: torch.Generator | None = None) -> list[Tensor | None]:
-        """Those of every layer for one pass; None for each where `rounds` is FULL. ValueError for other rounds or buckets than there can be."""
+        """Those of every layer for one pass; None for each where `rounds` is FULL. ValueError for such as there cannot be."""
         config = self.config
         if rounds == FULL:
             return [None] * config.n_layers

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import itertools
 import math
 import time
 from collections.abc import Callable
@@ -169,12 +170,17 @@ def mean_bits(model: Reformer, batch: Batch, rounds: int, seed: int = 1) -> floa
     return float(nats.sum() / (batch.wanted != NONE).sum()) / math.log(2)
 
 
+def _reformer(model: nn.Module) -> Reformer:
+    assert isinstance(model, Reformer)
+    return model
+
+
 def _of_words(task: Task, recipe: Recipe) -> tuple[Config, Callable[[np.random.Generator, float], Batch], Callable[[nn.Module], float]]:
     held_out = said_twice(words(np.random.default_rng(0), 20, WORD, "val"))
     return (
         task.config,
         lambda generator, done: drawn_words(generator, done, recipe.curriculum),
-        lambda model: 1 - accuracy(model, held_out, task.config.rounds),  # type: ignore[arg-type]
+        lambda model: 1 - accuracy(_reformer(model), held_out, task.config.rounds),
     )
 
 
@@ -192,7 +198,7 @@ def _of_books(
     return (
         config,
         lambda generator, done: windows(text, generator.integers(0, last, recipe.batch), config.length),
-        lambda model: mean_bits(model, held_out, config.rounds),  # type: ignore[arg-type]
+        lambda model: mean_bits(_reformer(model), held_out, config.rounds),
     )
 
 
@@ -262,7 +268,7 @@ def measured_words(model: Reformer, split: str, rounds: int, count: int) -> dict
         "n": int((batch.wanted != NONE).sum()),
         "rounds": rounds,
         "by_rounds": by_rounds,
-        "falls_with_rounds": any(a > b for a, b in zip(hashed, hashed[1:], strict=False)),
+        "falls_with_rounds": any(a > b for a, b in itertools.pairwise(hashed)),
     }
 
 
@@ -304,8 +310,8 @@ def evaluate(
 ) -> dict[str, Any]:
     """Measure what a model says of words, or of books, that nothing was learned from.
 
-    rounds: of hashing; by default 8 for words, the 4 of text, and full attention where there was no hashing in training. `record` writes the
-    figure of the reported split into model.json. ValueError for an unknown variant or split, or for rounds that there cannot be.
+    rounds: of hashing; by default 8 for words, the 4 of text, and full attention where there was no hashing in training. `record` writes
+    the figure of the reported split into model.json. ValueError for an unknown variant or split, or for rounds that there cannot be.
     """
     task = task_of(variant)
     usual = FULL if task.config.rounds == FULL else 4 if task.of_text else 8

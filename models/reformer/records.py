@@ -115,8 +115,8 @@ class Hashing:
 class Missed:
     """What hashing misses of one head's attention.
 
-    full, hashed: (query, key) weights of everything before, and of what the rounds see together. lost: (query,) share of the full weights that
-    no round sees. table: (round, kind) mean lost weight in per cent after 1, 2, … MAX_ROUNDS rounds with so many buckets, `kinds`.
+    full, hashed: (query, key) weights of everything before, and of what the rounds see together. lost: (query,) share of the full weights
+    that no round sees. table: (round, kind) mean lost weight in per cent after 1, 2, … MAX_ROUNDS rounds with so many buckets, `kinds`.
     """
 
     full: Half
@@ -151,7 +151,7 @@ class InChunks:
 
 @dataclass(frozen=True)
 class Table:
-    """Accuracy of each model (row, of MODELS["word"], as shipped) with so many rounds of hashing (column); NaN where it was not measured."""
+    """Accuracy of each model (row, of MODELS["word"], as shipped) with so many rounds (column); NaN where it was not measured."""
 
     variants: tuple[str, ...]
     rounds: tuple[str, ...]
