@@ -1,11 +1,10 @@
 """Attention by hashing beside reformer-pytorch, transformers' layer and fused dense attention, float32, 4 rounds, chunks of 64 places.
 
 Width 512, 8 heads, one sequence, as many buckets as chunks, hashing included, forward without gradients. All get shared queries and values
-as they are, transformers' layer without its projections. Conventions differ in what no time depends on (see models/layers/lsh.py);
-ours alone counts a pair that
-several rounds find only once.
-vs_*_ratio: their time over ours at 8,192. memory_vs_best_package_ratio: our peak over the smaller of the packages', the profiler's, in fresh
-processes, results included. growth_exponent: slope of log time over log length of ours, 1,024 … 16,384.
+as they are, transformers' layer without its projections. Conventions differ in what no time depends on (models/layers/lsh.py); ours alone
+counts a pair that several rounds find only once.
+vs_*_ratio: their time over ours at 8,192. memory_vs_best_package_ratio: our peak over the smaller of the packages', the profiler's, each in a
+fresh process, results included. growth_exponent: slope of log time over log length of ours, 1,024 … 16,384.
 """
 
 from __future__ import annotations
@@ -65,9 +64,10 @@ def transformers(length: int, device: torch.device) -> Side:
         attention_head_size=D_HEAD, hidden_size=HEADS * D_HEAD, num_attention_heads=HEADS, num_buckets=max(2, length // CHUNK),
         num_hashes=ROUNDS, lsh_attn_chunk_length=CHUNK, is_decoder=True, attn_layers=["lsh"], lsh_attention_probs_dropout_prob=0.0,
     )  # fmt: skip
-    layer = LSHSelfAttention(config).to(device).eval()
+    layer = LSHSelfAttention(config).to(device).eval()  # type: ignore[no-untyped-call]
     query, value = (one.transpose(1, 2).flatten(2) for one in inputs(length, device))
-    layer.query_key, layer.value = torch.nn.Identity(), _Given(value)
+    layer.register_module("query_key", torch.nn.Identity())
+    layer.register_module("value", _Given(value))
     return lambda: layer(query)
 
 

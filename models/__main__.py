@@ -12,7 +12,7 @@ from typing import Any
 
 from models.checkpoint import ASSETS, CheckpointError, read_facts
 
-LABS = ("translation", "image_transformer", "act_rnn", "universal_transformer", "music")
+LABS = ("translation", "image_transformer", "act_rnn", "universal_transformer", "music", "reformer")
 
 
 def recipe_of(slug: str) -> Any:

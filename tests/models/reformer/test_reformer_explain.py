@@ -136,7 +136,8 @@ def test_what_cannot_be_read_is_said_in_two_languages(bad: Request, code: str) -
     (found,) = explain([bad])
     assert isinstance(found, InputError)
     assert found.code == code
-    assert found.en and found.zh
+    assert set(found.text) == {"en", "zh"}
+    assert all(found.text.values())
 
 
 def test_heads_and_rounds_that_there_are_not_are_refused() -> None:
