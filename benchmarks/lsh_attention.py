@@ -3,8 +3,8 @@
 Width 512, 8 heads, one sequence, as many buckets as chunks, hashing included, forward without gradients. All get shared queries and values
 as they are, transformers' layer without its projections. Conventions differ in what no time depends on (models/layers/lsh.py); ours alone
 counts a pair that several rounds find only once.
-vs_*_ratio: their time over ours at 8,192. memory_vs_best_package_ratio: our peak over the smaller of the packages', the profiler's, each in a
-fresh process, results included. growth_exponent: slope of log time over log length of ours, 1,024 … 16,384.
+vs_*_ratio: their time over ours at 8,192. memory_vs_best_package_ratio: our peak over the smaller of the packages', the profiler's, in a
+fresh process each, results included. growth_exponent: slope of log time over log length of ours, 1,024 … 16,384.
 """
 
 from __future__ import annotations

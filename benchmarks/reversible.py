@@ -56,7 +56,7 @@ def _peak(way: str, count: int, device: str) -> int:
     turns = layers(count, torch.device(device))
     parameters = [p for one in turns for p in one.parameters()]
     for one in parameters:
-        one.register_post_accumulate_grad_hook(_give_up)
+        one.register_post_accumulate_grad_hook(_give_up)  # type: ignore[no-untyped-call]
     x = torch.randn(1, LENGTH, D_MODEL, device=device, requires_grad=True)
     outside = torch.ones_like(x)
 

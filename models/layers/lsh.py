@@ -126,14 +126,15 @@ class Places:
         two tensors of `room`. All by arithmetic on numbers: comparing runs several times slower.
         """
         rows = self.order.shape[1] * self.chunks
-        bias, apart = room[:, :rows]
+        bias, apart = room[0, :rows], room[1, :rows]
         place = self.order[turn].to(room.dtype)[..., None]
         torch.sub(self.queries(place) + 0.5, self.pairs(place), out=bias)  # 1.5 and more for the past, 0.5 for itself
         for earlier in self.rank[:turn]:  # two had met before if their chunks were the same or neighbours: |Δ − ½| = ½
             number = self.gather((earlier // self.chunk).to(room.dtype)[..., None], turn)
             torch.sub(self.queries(number) - 0.5, self.pairs(number), out=apart)
             torch.minimum(bias, apart.abs_(), out=bias)
-        return bias.sub_(1.5).clamp_(max=0)
+        bias.sub_(1.5).clamp_(max=0)
+        return bias
 
     def room(self, like: Tensor) -> Tensor:
         """(2, row · chunk, query, key), for `bias`: asking for fresh memory in every round would take as long as filling it."""
