@@ -19,6 +19,7 @@ LABS = (
     "transformer_xl",
     "adaptive_span",
     "sparse_transformer",
+    "reformer",
     "act_rnn",
     "universal_transformer",
 )

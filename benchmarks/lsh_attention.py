@@ -1,0 +1,139 @@
+"""Attention by hashing beside reformer-pytorch, transformers' layer and fused dense attention, float32, 4 rounds, chunks of 64 places.
+
+Width 512, 8 heads, one sequence, as many buckets as chunks, hashing included, forward without gradients. All get shared queries and values
+as they are, transformers' layer without its projections. Conventions differ in what no time depends on (models/layers/lsh.py); ours alone
+counts a pair that several rounds find only once.
+vs_*_ratio: their time over ours at 8,192. memory_vs_best_package_ratio: our peak over the smaller of the packages', the profiler's, in a
+fresh process each, results included. growth_exponent: slope of log time over log length of ours, 1,024 … 16,384.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import multiprocessing
+import statistics
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from benchmarks.measure import Bound, Report, interleaved, median, peak_bytes, ratio
+from models.layers.lsh import hash_vectors, lsh_attention, rotations
+
+LENGTHS = (1024, 2048, 4096, 8192, 16384)
+LENGTH, HEADS, D_HEAD, CHUNK, ROUNDS = 8192, 8, 64, 64, 4
+PACKAGES = ("reformer_pytorch", "transformers")
+Side = Callable[[], object]
+
+
+def inputs(length: int, device: torch.device) -> tuple[Tensor, Tensor]:
+    """Random shared queries and values, each (1, head, position, d_head)."""
+    return torch.randn(1, HEADS, length, D_HEAD, device=device), torch.randn(1, HEADS, length, D_HEAD, device=device)
+
+
+def ours(length: int, device: torch.device) -> Side:
+    """Hash, sort, attend."""
+    query, value = inputs(length, device)
+    drawn = rotations(HEADS, D_HEAD, ROUNDS, max(2, length // CHUNK)).to(device)
+    return lambda: lsh_attention(query, value, hash_vectors(query, drawn), CHUNK)
+
+
+def dense(length: int, device: torch.device) -> Side:
+    """The library's fused causal attention over everything before."""
+    query, value = inputs(length, device)
+    return lambda: F.scaled_dot_product_attention(query, query, value, is_causal=True)
+
+
+def reformer_pytorch(length: int, device: torch.device) -> Side:
+    """The package's attention, as it comes: it counts a pair in every round that finds it."""
+    from reformer_pytorch import LSHAttention
+
+    layer = LSHAttention(bucket_size=CHUNK, n_hashes=ROUNDS, causal=True).to(device).eval()
+    query, value = (one.flatten(0, 1) for one in inputs(length, device))
+    return lambda: layer(query, value)
+
+
+def transformers(length: int, device: torch.device) -> Side:
+    """The layer of transformers, its projections passed over: queries and values come as they are."""
+    from transformers import ReformerConfig
+    from transformers.models.reformer.modeling_reformer import LSHSelfAttention
+
+    config = ReformerConfig(
+        attention_head_size=D_HEAD, hidden_size=HEADS * D_HEAD, num_attention_heads=HEADS, num_buckets=max(2, length // CHUNK),
+        num_hashes=ROUNDS, lsh_attn_chunk_length=CHUNK, is_decoder=True, attn_layers=["lsh"], lsh_attention_probs_dropout_prob=0.0,
+    )  # fmt: skip
+    layer = LSHSelfAttention(config).to(device).eval()  # type: ignore[no-untyped-call]
+    query, value = (one.transpose(1, 2).flatten(2) for one in inputs(length, device))
+    layer.register_module("query_key", torch.nn.Identity())
+    layer.register_module("value", _Given(value))
+    return lambda: layer(query)
+
+
+class _Given(torch.nn.Module):
+    """Gives the same whatever it is asked."""
+
+    def __init__(self, value: Tensor) -> None:
+        super().__init__()
+        self._value = value
+
+    def forward(self, x: Tensor) -> Tensor:
+        """x is passed over."""
+        return self._value
+
+
+WAYS: dict[str, Callable[[int, torch.device], Side]] = {
+    "ours": ours,
+    "dense": dense,
+    "reformer_pytorch": reformer_pytorch,
+    "transformers": transformers,
+}
+
+
+def there() -> list[str]:
+    """The ways whose packages are installed."""
+    return [way for way in WAYS if way not in PACKAGES or importlib.util.find_spec(way) is not None]
+
+
+def _peak(way: str, length: int, device: str) -> int:
+    torch.manual_seed(1)
+    side = WAYS[way](length, torch.device(device))
+    with torch.no_grad():
+        return peak_bytes(side, torch.device(device))
+
+
+def fresh(way: str, length: int, device: torch.device) -> int:
+    """The profiler's peak of one call in a fresh process, bytes."""
+    with multiprocessing.get_context("spawn").Pool(1) as process:
+        return process.apply(_peak, (way, length, str(device)))
+
+
+def measure(device: torch.device) -> Report:
+    """All figures of this benchmark."""
+    torch.manual_seed(1)
+    ways = there()
+    with torch.no_grad():
+        times = interleaved({way: WAYS[way](LENGTH, device) for way in ways}, device)
+        lengths = interleaved({str(length): ours(length, device) for length in LENGTHS}, device, rounds=3)
+    peaks = {way: fresh(way, LENGTH, device) for way in ways}
+    per_length = [median(lengths[str(length)]) for length in LENGTHS]
+    slope = statistics.linear_regression([math.log(n) for n in LENGTHS], [math.log(t) for t in per_length]).slope
+    figures = {f"{way}_ms": median(seconds) * 1e3 for way, seconds in times.items()}
+    figures |= {f"{way}_mb": peak / 1e6 for way, peak in peaks.items()}
+    figures |= {f"ours_{length}_ms": seconds * 1e3 for length, seconds in zip(LENGTHS, per_length, strict=True)}
+    figures |= {f"vs_{way}_ratio": ratio(times, way, "ours") for way in ways if way != "ours"}
+    packages = [peaks[way] for way in ways if way in PACKAGES]
+    if packages:
+        figures["memory_vs_best_package_ratio"] = peaks["ours"] / min(packages)
+    figures["growth_exponent"] = slope
+    bounds = {
+        "vs_reformer_pytorch_ratio": Bound(1.7, at_least=True),
+        "vs_transformers_ratio": Bound(1.7, at_least=True),
+        "vs_dense_ratio": Bound(1.4, at_least=True),
+        "memory_vs_best_package_ratio": Bound(0.5),
+        "growth_exponent": Bound(1.2),
+    }
+    missing = [way for way in PACKAGES if way not in ways]
+    notes = {"not installed, so not measured": ", ".join(missing)} if missing else {}
+    return Report(figures, {name: bound for name, bound in bounds.items() if name in figures}, notes)

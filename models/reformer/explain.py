@@ -1,0 +1,338 @@
+"""What a page asks of the models with attention by hashing, and what it gets: arrays and strings, nothing of torch."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeAlias, TypeVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional as F
+
+from models import checkpoint
+from models.characters import Alphabet
+from models.checkpoint import CheckpointError
+from models.errors import InputError
+from models.layers.lsh import hash_vectors, met, rotations, shared_weights, sort_by_bucket, unit
+from models.layers.reversible import ChunkedFeedForward, back, step
+from models.reformer.data import LETTERS, NONE, Batch, said_twice
+from models.reformer.model import Layer, Reformer
+from models.reformer.records import (
+    EXAMPLES,
+    MAX_ROUNDS,
+    MODELS,
+    Comparison,
+    Explanation,
+    Hashing,
+    InChunks,
+    Missed,
+    Read,
+    Request,
+    Rewound,
+    Table,
+    check,
+)
+from models.reformer.shipped import SLUG, load
+from models.trace import Trace
+
+__all__ = [
+    "EXAMPLES", "Comparison", "Explanation", "Request",
+    "compare", "explain", "generate", "hashing", "in_chunks", "missed", "rewind", "table",
+]  # fmt: skip
+
+Kind = TypeVar("Kind", bound=np.generic)
+Turn: TypeAlias = list[list[Read] | Explanation | InputError | None]
+
+KINDS = (2, 4, 8, 16, 32, 64)  # numbers of buckets of which a table tells what is missed
+SEPARATOR = "0"  # how the token before each word is shown
+
+
+def _frozen(values: NDArray[Any], kind: type[Kind]) -> NDArray[Kind]:
+    copy = np.ascontiguousarray(values).astype(kind)
+    copy.setflags(write=False)
+    return copy
+
+
+def _there(mode: str) -> list[str]:
+    """The models of a mode that are shipped. CheckpointError where none is."""
+    found = [variant for variant in MODELS[mode] if (checkpoint.folder(SLUG, variant) / "model.json").is_file()]
+    if not found:
+        raise CheckpointError(f"no model of {mode} is there: train one first")
+    return found
+
+
+def _batch(mode: str, text: str, model: Reformer) -> Batch:
+    """What a model reads. Words: 0 w 0 w; a text: UNKNOWN, which no text of training begins with, and its characters."""
+    if mode == "word":
+        return said_twice(np.array([[LETTERS.index(letter) + 1 for letter in text]]))
+    characters = torch.from_numpy(Alphabet(model.config.letters).encode(text).astype(np.int64))[None]
+    return Batch(F.pad(characters[:, :-1], (1, 0)), characters, torch.arange(len(text))[None])
+
+
+def _spelled(mode: str, tokens: Sequence[int], model: Reformer) -> tuple[str, ...]:
+    if mode == "word":
+        return tuple(SEPARATOR if token == 0 else LETTERS[token - 1] for token in tokens)
+    return tuple(Alphabet(model.config.letters).decode(tokens))
+
+
+def _rounds(request: Request, model: Reformer) -> int:
+    return model.config.rounds if request.rounds < 0 else request.rounds
+
+
+def _rotation(request: Request, model: Reformer) -> list[Tensor | None]:
+    kinds = request.buckets or model.config.buckets
+    return model.rotations(_rounds(request, model), kinds, torch.Generator().manual_seed(request.seed))
+
+
+def _gains(request: Request, variant: str, model: Reformer) -> Tensor:
+    """(layer, 1, head), 0 where silenced. A head that there is not is passed over."""
+    gains = torch.ones(model.config.n_layers, 1, model.config.n_heads, device=model.readout.weight.device)
+    for name, layer, head in request.silenced:
+        if name == variant and layer < model.config.n_layers and head < model.config.n_heads:
+            gains[layer, 0, head] = 0
+    return gains
+
+
+@torch.no_grad()
+def _read(request: Request, variant: str) -> Read:
+    """One model on one request."""
+    model = load(variant).model
+    config, device = model.config, model.readout.weight.device
+    batch = _batch(request.mode, request.text, model).to(device)
+    rotation = _rotation(request, model)
+    chunk = request.chunk or config.chunk
+    trace = Trace("*/self/queries", "*/self/buckets")
+    logits = _with_chunk(model, chunk)(batch.before, rotation, batch.positions, _gains(request, variant, model), trace)[0].float()
+    wanted = batch.wanted[0] != NONE
+    answer, asked = logits[wanted].argmax(-1), batch.wanted[0][wanted]
+    length = batch.before.shape[1]
+    hashed = rotation[0] is not None
+    buckets = trace.stack("*/self/buckets")[:, 0] if hashed else np.zeros((config.n_layers, config.n_heads, 0, length))
+    return Read(
+        variant=variant,
+        answer=_frozen(answer.cpu().numpy(), np.int16),
+        said="".join(_spelled(request.mode, answer.tolist(), model)),
+        nats=_frozen(F.cross_entropy(logits[wanted], asked, reduction="none").cpu().numpy(), np.float32),
+        correct=float((answer == asked).double().mean()),
+        queries=_frozen(trace.stack("*/self/queries")[:, 0], np.float16),
+        buckets=_frozen(buckets, np.int16),
+        chunk=chunk,
+        kinds=request.buckets or config.buckets,
+    )
+
+
+def _with_chunk(model: Reformer, chunk: int) -> Reformer:
+    """The same network, its parameters shared, with chunks of another length."""
+    if chunk == model.config.chunk:
+        return model
+    with torch.device("meta"):
+        other = Reformer(dataclasses.replace(model.config, chunk=chunk))
+    other.load_state_dict(model.state_dict(), assign=True)
+    return other.requires_grad_(False).eval()
+
+
+def _explanation(request: Request, read: Sequence[Read]) -> Explanation:
+    model = load(read[0].variant).model
+    batch = _batch(request.mode, request.text, model)
+    tokens = _spelled(request.mode, batch.before[0].tolist(), model)
+    wanted = (batch.wanted[0] != NONE).nonzero()[:, 0].numpy()
+    return Explanation(tokens, _frozen(wanted, np.int16), tuple(read), request.seed)
+
+
+def _checked(requests: Sequence[Request]) -> list[Request | InputError]:
+    found: list[Request | InputError] = []
+    for request in requests:
+        try:
+            check(request)
+            found.append(request)
+        except InputError as error:
+            found.append(error)
+    return found
+
+
+def explain(requests: Sequence[Request]) -> list[Explanation | InputError]:
+    """Read and show how: one answer per request, in order; an InputError stands where a request could not be read."""
+    return [
+        one if isinstance(one, InputError) else _explanation(one, [_read(one, variant) for variant in _there(one.mode)])
+        for one in _checked(requests)
+    ]
+
+
+def generate(requests: Sequence[Request]) -> Iterator[Turn]:
+    """The same model by model: each turn is one model on one request and yields one entry per request, what is new: Reads, then the
+    Explanation, or the InputError; None once it is over."""
+    found = _checked(requests)
+    over: set[int] = set()
+
+    def turn(number: int, entry: list[Read] | Explanation | InputError) -> Turn:
+        entries: Turn = [None if i in over else entry if i == number else [] for i in range(len(found))]
+        if not isinstance(entry, list):
+            over.add(number)
+        return entries
+
+    for i, one in enumerate(found):
+        if isinstance(one, InputError):
+            yield turn(i, one)
+            continue
+        read = []
+        for variant in _there(one.mode):
+            read.append(_read(one, variant))
+            yield turn(i, [read[-1]])
+        yield turn(i, _explanation(one, read))
+
+
+def compare(requests: Sequence[Request]) -> list[Comparison | InputError]:
+    """Each request as the models were trained, and as it asks; one answer per request, in order."""
+    answers: list[Comparison | InputError] = []
+    for one in _checked(requests):
+        if isinstance(one, InputError):
+            answers.append(one)
+            continue
+        plain = Request(one.mode, one.text, rounds=-1, seed=one.seed)
+        before, after = (_explanation(each, [_read(each, variant) for variant in _there(one.mode)]) for each in (plain, one))
+        answers.append(Comparison(before, after))
+    return answers
+
+
+def _chosen(seen: Explanation, variant: str, layer: int, head: int) -> tuple[Read, Tensor]:
+    """A model's run, and the queries of one head, (position, d_head). IndexError where there is no such head."""
+    read = next((one for one in seen.read if one.variant == variant), None)
+    if read is None or not (0 <= layer < len(read.queries) and 0 <= head < read.queries.shape[1]):
+        raise IndexError(f"no head {layer}.{head} of {variant} in this run")
+    return read, torch.from_numpy(read.queries[layer, head].astype(np.float32))
+
+
+def _run_rotation(seen: Explanation, read: Read, layer: int, head: int) -> Tensor:
+    """The rotations that a run used for one head, (round, d_head, half), drawn again from its seed."""
+    model = load(read.variant).model
+    drawn = model.rotations(read.buckets.shape[2], read.kinds, torch.Generator().manual_seed(seen.seed))[layer]
+    assert drawn is not None
+    return drawn[head]
+
+
+def hashing(seen: Explanation, variant: str, layer: int, head: int, turn: int) -> Hashing:
+    """One round of one head of a run, from rotated vectors to weights. IndexError where there is no such head or round."""
+    read, query = _chosen(seen, variant, layer, head)
+    if not 0 <= turn < read.buckets.shape[2]:
+        raise IndexError(f"no round {turn} in a run with {read.buckets.shape[2]}")
+    rotated = unit(query) @ _run_rotation(seen, read, layer, head)[turn]
+    plane = rotated[:, :2] if rotated.shape[1] > 1 else F.pad(rotated, (0, 1))
+    buckets = torch.from_numpy(read.buckets[layer, head, turn].copy())
+    order = sort_by_bucket(buckets)
+    pairs = met(order, read.chunk).tril()
+    return Hashing(
+        rotated=_frozen(rotated.numpy(), np.float32),
+        plane=_frozen(plane.numpy(), np.float32),
+        sector=_frozen(torch.cat((plane, -plane), 1).argmax(1).numpy(), np.int16),
+        buckets=_frozen(buckets.numpy(), np.int16),
+        order=_frozen(order.numpy(), np.int16),
+        chunk=read.chunk,
+        seen=_frozen(pairs.numpy(), np.bool_),
+        weights=_frozen(shared_weights(query, pairs).numpy(), np.float16),
+    )
+
+
+def lost(full: Tensor, pairs: Tensor) -> Tensor:
+    """(…, query) share of the full weights, (query, key), that falls on keys that are not seen: pairs (…, query, key) bool.
+
+    The first query has nothing to miss.
+    """
+    missing = (full * ~pairs).sum(-1)
+    missing[..., 0] = 0
+    return missing
+
+
+def missed(seen: Explanation, variant: str, layer: int, head: int) -> Missed:
+    """What the rounds of a run do not see of one head's full attention, and what 1 … 16 rounds with 2 … 64 buckets would not.
+
+    The table's rotations are drawn from the run's seed. IndexError where there is no such head.
+    """
+    read, query = _chosen(seen, variant, layer, head)
+    full = shared_weights(query)
+    turns = [met(sort_by_bucket(torch.from_numpy(one.copy())), read.chunk) for one in read.buckets[layer, head]]
+    pairs = torch.stack(turns).any(0) if turns else torch.ones_like(full, dtype=torch.bool)
+    table = np.zeros((MAX_ROUNDS, len(KINDS)), np.float32)
+    for column, kinds in enumerate(KINDS):
+        rotation = rotations(1, query.shape[1], MAX_ROUNDS, kinds, torch.Generator().manual_seed(seen.seed))
+        together = torch.zeros_like(pairs)
+        for row, buckets in enumerate(hash_vectors(query[None, None], rotation)[0, 0]):
+            together |= met(sort_by_bucket(buckets), read.chunk)
+            table[row, column] = 100 * float(lost(full, together)[1:].mean()) if len(query) > 1 else 0.0
+    return Missed(
+        full=_frozen(full.numpy(), np.float16),
+        hashed=_frozen(shared_weights(query, pairs).numpy(), np.float16),
+        lost=_frozen(lost(full, pairs).numpy(), np.float32),
+        kinds=KINDS,
+        table=_frozen(table, np.float32),
+    )
+
+
+@torch.no_grad()
+def _there_and_back(model: Reformer, batch: Batch, rotation: Sequence[Tensor | None]) -> tuple[list[Tensor], list[Tensor]]:
+    """What goes into every layer, and what comes back from the outputs of the last: (2, position, d_model) for each layer."""
+    x = model.embedded(batch.before, batch.positions)
+    turns, pair = model.turns(rotation), (x, x)
+    inputs, memos, again = [], [], []
+    for turn in turns:
+        inputs.append(torch.cat(pair))
+        memos.append(turn.memo(pair[1]))
+        pair = step(turn, *pair, memos[-1])
+    for turn, memo in zip(reversed(turns), reversed(memos), strict=True):
+        pair = back(turn, *pair, memo)
+        again.append(torch.cat(pair))
+    return inputs, again[::-1]
+
+
+def rewind(request: Request, variant: str) -> Rewound | InputError:
+    """A model forward on a request, then back from its outputs alone, in single and in double precision."""
+    (checked,) = _checked([request])
+    if isinstance(checked, InputError):
+        return checked
+    shipped = load(variant).model
+    double = Reformer(shipped.config).requires_grad_(False)
+    double.load_state_dict(shipped.state_dict())
+    double = double.double().to(shipped.readout.weight.device)
+    batch, rotation = _batch(request.mode, request.text, shipped).to(shipped.readout.weight.device), _rotation(request, shipped)
+    runs = [_there_and_back(model, batch, rotation) for model in (shipped, double)]
+    single, precise = (np.array([float((a - b).abs().max()) for a, b in zip(*run, strict=True)]) for run in runs)
+    forward, again = (torch.stack([one.norm(dim=(0, 2)) for one in side]).cpu().numpy() for side in runs[0])
+    return Rewound(_frozen(single, np.float64), _frozen(precise, np.float64), _frozen(forward, np.float32), _frozen(again, np.float32))
+
+
+@torch.no_grad()
+def in_chunks(request: Request, variant: str, layer: int = 0, chunks: Sequence[int] = (1, 2, 4, 8, 16)) -> InChunks | InputError:
+    """A layer's feed-forward network on what really goes into it, in more and more parts. IndexError where there is no such layer."""
+    (checked,) = _checked([request])
+    if isinstance(checked, InputError):
+        return checked
+    model = load(variant).model
+    if not 0 <= layer < model.config.n_layers:
+        raise IndexError(f"no layer {layer} in {variant}")
+    batch = _batch(request.mode, request.text, model).to(model.readout.weight.device)
+    inputs, _ = _there_and_back(model, batch, _rotation(request, model))
+    chosen = model.layers[layer]
+    assert isinstance(chosen, Layer)
+    x = chosen.feedforward_norm(inputs[layer][:1])
+    whole = chosen.feedforward.whole(x)
+    differences, sizes = [], []
+    for count in chunks:
+        network = ChunkedFeedForward(model.config.d_model, model.config.d_ff, count)
+        network.inner, network.outer = chosen.feedforward.inner, chosen.feedforward.outer
+        differences.append(float((network(x) - whole).abs().max()))
+        sizes.append(4 * model.config.d_ff * max(part.shape[1] for part in x.chunk(count, 1)))
+    return InChunks(tuple(chunks), tuple(differences), tuple(sizes))
+
+
+def table(read: Callable[[str], dict[str, Any]] = lambda variant: checkpoint.read_facts(checkpoint.folder(SLUG, variant))) -> Table:
+    """Accuracy by rounds of training and of evaluation, as the shipped models were measured."""
+    rounds = ("full", "8", "4", "2", "1")
+    variants = tuple(_there("word"))
+    values = np.full((len(variants), len(rounds)), np.nan, np.float32)
+    for row, variant in enumerate(variants):
+        measured = read(variant).get("figure", {}).get("by_rounds", {})
+        for column, name in enumerate(rounds):
+            values[row, column] = measured.get(name, np.nan)
+    return Table(variants, rounds, _frozen(values, np.float32))

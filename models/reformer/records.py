@@ -1,0 +1,212 @@
+"""What crosses the border between the models with attention by hashing and a page: frozen records of NumPy arrays, strings and numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models.errors import InputError
+from models.reformer.data import LETTERS, WORD
+
+Array = NDArray[np.float32]
+Half = NDArray[np.float16]
+Short = NDArray[np.int16]
+Flags = NDArray[np.bool_]
+
+MODES = ("word", "text")
+MODELS = {"word": ("lsh_4", "full", "lsh_2", "lsh_1"), "text": ("text",)}  # in the order they stand side by side
+MAX_TEXT = 1023  # characters that can be read
+MAX_ROUNDS = 16
+MAX_BUCKETS = 256
+MAX_CHUNK = 256
+MAX_SEED = 999_999
+FULL = 0  # in place of rounds: attention without hashing
+
+
+@dataclass(frozen=True)
+class Request:
+    """A word to say twice, or a text to read, and how the models hash meanwhile.
+
+    mode: "word" or "text". text: 1 … 128 of LETTERS, or 1 … 1,023 characters. rounds: of hashing, 1 … 16, 0 for attention without it, −1 as
+    each model was trained. buckets: an even number 2 … 256, 0 as trained. chunk: places 1 … 256, 0 as trained. seed: of the rotations.
+    silenced: (variant, layer, head) from 0.
+    """
+
+    mode: str = "word"
+    text: str = "locality sensitive hashing"
+    rounds: int = 8
+    buckets: int = 0
+    chunk: int = 0
+    seed: int = 1
+    silenced: tuple[tuple[str, int, int], ...] = ()
+
+    def group(self) -> Hashable:
+        """Requests of one group may share a batch: none does, their lengths and rotations differ."""
+        return self
+
+
+@dataclass(frozen=True)
+class Read:
+    """What one model made of it.
+
+    variant: its name. answer: (letter,) the likeliest token at each wanted place, everything before it given; said: the same as text.
+    nats: (letter,) −log p of what was wanted there. correct: share of right ones.
+    queries: (layer, head, position, d_head), the shared queries; buckets: (layer, head, round, position), no rounds without hashing.
+    chunk, kinds: places of a chunk, and buckets, as it ran.
+    """
+
+    variant: str
+    answer: Short
+    said: str
+    nats: Array
+    correct: float
+    queries: Half
+    buckets: Short
+    chunk: int
+    kinds: int
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """One run. tokens: (position,) what was read, as text for each position; wanted: (letter,) positions whose next token is wanted.
+
+    read: by each model that is there, in the order of MODELS.
+    """
+
+    tokens: tuple[str, ...]
+    wanted: Short
+    read: tuple[Read, ...]
+    seed: int
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """before: as trained, nothing silenced, in the same mode. after: as asked."""
+
+    before: Explanation
+    after: Explanation
+
+
+@dataclass(frozen=True)
+class Hashing:
+    """One round of one head, step by step.
+
+    rotated: (position, half) q_i R / |q_i|, of which the largest size, with its sign, is the bucket; plane: (position, 2) the first two
+    columns of it, and sector: (position,) argmax([a; b; −a; −b]) of these alone: with four buckets, the bucket itself.
+    buckets: (position,). order: (place,) positions sorted by (bucket, position); a chunk is `chunk` places.
+    seen: (query, key) bool, what a query may attend to in this round, its future left out. weights: (query, key) of this round alone.
+    """
+
+    rotated: Array
+    plane: Array
+    sector: Short
+    buckets: Short
+    order: Short
+    chunk: int
+    seen: Flags
+    weights: Half
+
+
+@dataclass(frozen=True)
+class Missed:
+    """What hashing misses of one head's attention.
+
+    full, hashed: (query, key) weights of everything before, and of what the rounds see together. lost: (query,) share of the full weights
+    that no round sees. table: (round, kind) mean lost weight in per cent after 1, 2, … MAX_ROUNDS rounds with so many buckets, `kinds`.
+    """
+
+    full: Half
+    hashed: Half
+    lost: Array
+    kinds: tuple[int, ...]
+    table: Array
+
+
+@dataclass(frozen=True)
+class Rewound:
+    """Inputs of layers computed again from the outputs of the last, on the run's own sequence.
+
+    Each (layer,): the largest difference to what had gone in, in single and in double precision. forward, again: (layer, position) norm of
+    what went into each layer, and of what came back, in single precision.
+    """
+
+    single: NDArray[np.float64]
+    double: NDArray[np.float64]
+    forward: Array
+    again: Array
+
+
+@dataclass(frozen=True)
+class InChunks:
+    """A feed-forward network in `chunks` parts: largest difference to the whole, and bytes of inner values that stand at once for each."""
+
+    chunks: tuple[int, ...]
+    difference: tuple[float, ...]
+    inner_bytes: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Accuracy of each model (row, of MODELS["word"], as shipped) with so many rounds (column); NaN where it was not measured."""
+
+    variants: tuple[str, ...]
+    rounds: tuple[str, ...]
+    accuracy: Array
+
+
+def check(request: Request) -> None:
+    """InputError where an option lies outside what there is, or the text cannot be read."""
+    if request.mode not in MODES:
+        raise InputError("mode", en="There is no such task; there are word and text.", zh="没有这种任务；可用的有 word 和 text。")
+    if not isinstance(request.text, str) or not request.text:
+        raise InputError("empty", en="Type at least one letter.", zh="请至少输入一个字母。")
+    most = WORD if request.mode == "word" else MAX_TEXT
+    if len(request.text) > most:
+        raise InputError(
+            "too_long",
+            en=f"The text has {len(request.text):,} characters; at most {most:,} can be read.",
+            zh=f"文本有 {len(request.text):,} 个字符；最多可读取 {most:,} 个。",
+        )
+    if request.mode == "word":
+        other = sorted({letter for letter in request.text if letter not in LETTERS})
+        if other:
+            shown = " ".join(letter if letter.isprintable() else "?" for letter in other[:8])
+            raise InputError(
+                "letters",
+                en=f"The models know a to z, the space and .,-! but not: {shown}",
+                zh=f"模型只认识 a 到 z、空格和 .,-!，不认识：{shown}",
+            )
+    ranges = (
+        ("rounds", request.rounds, -1, MAX_ROUNDS, "number of rounds", "轮数"),
+        ("buckets", request.buckets, 0, MAX_BUCKETS, "number of buckets", "桶数"),
+        ("chunk", request.chunk, 0, MAX_CHUNK, "chunk", "块长"),
+        ("seed", request.seed, 0, MAX_SEED, "seed", "随机种子"),
+    )
+    for name, number, least, largest, english, chinese in ranges:
+        if not isinstance(number, int) or isinstance(number, bool) or not math.isfinite(number) or not least <= number <= largest:
+            raise InputError(
+                name,
+                en=f"The {english} is {str(number)[:20]}; it can be {least} to {largest}.",
+                zh=f"{chinese}为 {str(number)[:20]}；可以取 {least} 到 {largest}。",
+            )
+    if request.buckets % 2:
+        raise InputError(
+            "buckets",
+            en=f"The number of buckets is {request.buckets}; it must be even, since each direction has its mirror image.",
+            zh=f"桶数为 {request.buckets}；它必须是偶数，因为每个方向都有其镜像。",
+        )
+    for variant, layer, head in request.silenced:
+        if variant not in MODELS[request.mode] or not all(isinstance(i, int) and i >= 0 for i in (layer, head)):
+            raise InputError("silenced", en=f"There is no head {layer}.{head} in this model.", zh=f"该模型没有注意力头 {layer}.{head}。")
+
+
+EXAMPLES: tuple[Request, ...] = (
+    Request(),
+    Request(text="abcdefghijklmnopqrstuvwxyz", rounds=1),
+    Request(text="to be, or not to be, that is the question", rounds=2),
+    Request(text="tweedledum and tweedledee agreed to have a battle", rounds=4, buckets=4),
+)

@@ -1,0 +1,63 @@
+"""Tiny networks of every variant, and books of a few lines, in folders of their own."""
+
+from __future__ import annotations
+
+import dataclasses
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+import torch
+
+from models import checkpoint
+from models.reformer import recipe, shipped
+from models.reformer.data import Curriculum
+from models.reformer.model import Reformer
+from models.reformer.recipe import VARIANTS, Recipe, task_of
+from models.training import Schedule
+
+SMALL = {"d_model": 16, "d_ff": 16, "n_heads": 2}
+PROSE = "Alice was beginning to get very tired of sitting by her sister on the bank. "
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """Books in the layout of the real ones."""
+    (tmp_path / "text").mkdir()
+    splits = ("train", "train", "valid", "test")
+    entries = [
+        {"title": f"T{i}", "author": "A", "year": 1865, "split": split, "text": PROSE * (3 if split == "train" else 1)}
+        for i, split in enumerate(splits)
+    ]
+    with gzip.open(tmp_path / "text" / "classics19.json.gz", "wt", encoding="utf-8") as file:
+        json.dump(entries, file)
+    return tmp_path
+
+
+@pytest.fixture(autouse=True)
+def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every variant with a tiny network and a tiny recipe; its assets in a folder of its own."""
+    schedule = Schedule(steps=4, warmup=1, decay=0.0, cooldown=2, average=2, every=2, precision="32-true")
+    short = Recipe(schedule, Curriculum(tokens=600), batch=2, round=2, trial=1)
+    networks = {}
+    for name in VARIANTS:
+        task = task_of(name)
+        config = dataclasses.replace(task.config, **SMALL, **({"length": 24, "chunk": 4} if task.of_text else {}))
+        networks[name] = dataclasses.replace(task, config=config, recipe=short)
+    monkeypatch.setattr(recipe, "VARIANTS", networks)
+    monkeypatch.setattr(checkpoint, "ASSETS", tmp_path / "assets")
+    monkeypatch.setattr(shipped, "_ask", lambda variant, seed: shipped.read(checkpoint.folder("reformer", variant, seed), "cpu"))
+
+
+@pytest.fixture
+def trained(small: None) -> None:
+    """Models that have learned nothing, stored as if they had, for explaining."""
+    for number, (name, rounds) in enumerate((("lsh_4", 4), ("full", 0), ("text", 2))):
+        torch.manual_seed(number)
+        letters = "".join(sorted(set(PROSE))) if name == "text" else ""
+        task = recipe.task_of(name)
+        config = dataclasses.replace(task.config, rounds=rounds, vocabulary=len(letters) + 1 if letters else task.config.vocabulary)
+        config = dataclasses.replace(config, letters=letters, length=1024 if letters else config.length)
+        facts = {"slug": "reformer", "variant": name, "config": dataclasses.asdict(config), "finished": True, "seed": 1, "licence": "none"}
+        checkpoint.save(checkpoint.folder("reformer", name), Reformer(config).state_dict(), facts)

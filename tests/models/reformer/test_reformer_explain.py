@@ -1,0 +1,153 @@
+"""What a page gets of a run: answers, hashes, what was missed, and inputs computed again."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from models.errors import InputError
+from models.reformer.explain import compare, explain, generate, hashing, in_chunks, missed, rewind, table
+from models.reformer.records import EXAMPLES, Comparison, Explanation, InChunks, Request, Rewound, check
+
+pytestmark = pytest.mark.usefixtures("trained")
+SHORT = Request(text="odd", rounds=2, chunk=4, buckets=4)
+
+
+def explained(request: Request) -> Explanation:
+    (seen,) = explain([request])
+    assert isinstance(seen, Explanation)
+    return seen
+
+
+def test_every_model_that_is_there_answers_letter_by_letter() -> None:
+    seen = explained(SHORT)
+    assert seen.tokens == ("0", "o", "d", "d", "0", "o", "d")
+    assert seen.wanted.tolist() == [4, 5, 6]
+    assert [one.variant for one in seen.read] == ["lsh_4", "full"]
+    for one in seen.read:
+        assert len(one.answer) == len(one.said) == len(one.nats) == 3
+        assert one.queries.shape == (1, 2, 7, 8)
+        assert one.buckets.shape == (1, 2, 2, 7)
+        assert not one.queries.flags.writeable
+
+
+def test_hashing_can_be_followed_from_vectors_to_weights() -> None:
+    seen = explained(SHORT)
+    steps = hashing(seen, "lsh_4", 0, 1, 1)
+    both = np.concatenate((steps.rotated, -steps.rotated), 1)
+    assert both.shape == (7, 4)
+    assert np.array_equal(both.argmax(1), steps.buckets)
+    assert np.array_equal(steps.sector, steps.buckets)
+    assert sorted(steps.order.tolist()) == list(range(7))
+    assert (np.diff(steps.buckets[steps.order]) >= 0).all()
+    np.testing.assert_allclose(steps.weights.sum(1), 1, atol=2e-3)
+    assert not steps.weights[~(steps.seen | np.eye(7, dtype=bool))].any()
+    assert not np.triu(steps.seen, 1).any()
+
+
+def test_what_is_missed_falls_with_rounds_and_is_nothing_when_all_meet() -> None:
+    seen = explained(dataclasses.replace(SHORT, text="what was missed, and how much", rounds=1))
+    found = missed(seen, "lsh_4", 0, 0)
+    assert found.table.shape == (16, len(found.kinds))
+    assert (np.diff(found.table, axis=0) <= 1e-4).all()
+    assert found.table[0].max() > 0
+    hidden = found.hashed == 0
+    hidden[0] = False
+    np.testing.assert_allclose(found.lost, (found.full * hidden).sum(1), atol=1e-2)
+    everything = missed(explained(dataclasses.replace(SHORT, chunk=7)), "lsh_4", 0, 0)
+    assert not everything.lost.any()
+    np.testing.assert_array_equal(everything.full, everything.hashed)
+
+
+def test_zero_rounds_are_full_attention_and_odd_sizes_do_no_harm() -> None:
+    full, whole = explained(dataclasses.replace(SHORT, rounds=0)), explained(dataclasses.replace(SHORT, chunk=256, buckets=256))
+    np.testing.assert_allclose(full.read[0].nats, whole.read[0].nats, atol=1e-4)
+    assert full.read[0].buckets.shape[2] == 0
+    for chunk in (1, 3, 5):
+        assert np.isfinite(explained(dataclasses.replace(SHORT, chunk=chunk)).read[0].nats).all()
+
+
+def test_an_intervention_changes_what_comes_out_of_its_model_alone() -> None:
+    (found,) = compare([Request(text="heads", silenced=(("full", 0, 0),), rounds=-1)])
+    assert isinstance(found, Comparison)
+    hashed, full = zip(found.before.read, found.after.read, strict=True)
+    assert np.array_equal(hashed[0].nats, hashed[1].nats)
+    assert not np.array_equal(full[0].nats, full[1].nats)
+
+
+def test_inputs_come_back_nearly_in_single_and_still_nearer_in_double_precision() -> None:
+    found = rewind(Request("text", "Alice was beginning", rounds=2), "text")
+    assert isinstance(found, Rewound)
+    assert found.single.shape == found.double.shape == (4,)
+    assert 0 < found.single.max() < 1e-4
+    assert found.double.max() < 1e-12
+    np.testing.assert_allclose(found.forward, found.again, atol=1e-3)
+
+
+def test_a_feed_forward_network_in_chunks_holds_less_and_says_the_same() -> None:
+    found = in_chunks(Request("text", "Alice was beginning", rounds=2), "text", 1)
+    assert isinstance(found, InChunks)
+    assert max(found.difference) < 1e-5
+    assert list(found.inner_bytes) == sorted(found.inner_bytes, reverse=True)
+    assert found.inner_bytes[0] == 4 * 16 * 19
+
+
+def test_a_text_is_read_from_its_first_character_even_an_unknown_one() -> None:
+    seen = explained(Request("text", "Al§ce", rounds=1))
+    (read,) = seen.read
+    assert len(seen.wanted) == len(read.nats) == 5
+    assert np.isfinite(read.nats).all()
+
+
+def test_models_tell_one_after_another_and_then_the_whole() -> None:
+    turns = list(generate([SHORT, Request(text="")]))
+    assert [len(turn) for turn in turns] == [2] * len(turns)
+    first = [turn[0] for turn in turns]
+    assert [one[0].variant for one in first if isinstance(one, list) and one] == ["lsh_4", "full"]
+    assert any(isinstance(one, Explanation) for one in first)
+    assert any(isinstance(turn[1], InputError) for turn in turns)
+
+
+def test_a_table_has_a_place_for_what_was_not_measured() -> None:
+    found = table(lambda variant: {"figure": {"by_rounds": {"8": 1.0}}} if variant == "lsh_4" else {})
+    assert (found.variants, found.accuracy[0, 1]) == (("lsh_4", "full"), 1.0)
+    assert np.isnan(found.accuracy).sum() == 9
+
+
+@pytest.mark.parametrize(
+    ("bad", "code"),
+    [
+        (Request(text=""), "empty"),
+        (Request(text="a" * 129), "too_long"),
+        (Request("text", "a" * 1024), "too_long"),
+        (Request(text="Große Wörter"), "letters"),
+        (Request(rounds=17), "rounds"),
+        (Request(buckets=7), "buckets"),
+        (Request(buckets=258), "buckets"),
+        (Request(chunk=-1), "chunk"),
+        (Request(seed=-1), "seed"),
+        (Request("verse"), "mode"),
+        (Request(silenced=(("text", 0, 0),)), "silenced"),
+    ],
+)
+def test_what_cannot_be_read_is_said_in_two_languages(bad: Request, code: str) -> None:
+    (found,) = explain([bad])
+    assert isinstance(found, InputError)
+    assert found.code == code
+    assert set(found.text) == {"en", "zh"}
+    assert all(found.text.values())
+
+
+def test_heads_and_rounds_that_there_are_not_are_refused() -> None:
+    seen = explained(SHORT)
+    with pytest.raises(IndexError, match=r"no head 0\.9 of lsh_4"):
+        missed(seen, "lsh_4", 0, 9)
+    with pytest.raises(IndexError, match="no round 2 in a run with 2"):
+        hashing(seen, "lsh_4", 0, 0, 2)
+
+
+def test_examples_can_be_read() -> None:
+    for request in EXAMPLES:
+        check(request)
