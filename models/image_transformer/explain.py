@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import torch
@@ -35,6 +35,7 @@ from models.image_transformer.records import (
 from models.image_transformer.shipped import Together, enlarger, together
 from models.image_transformer.weights import weights as weights_of_made
 from models.trace import Trace
+from models.turns import beside, finished, grouped, turns
 
 __all__ = ["EXAMPLES", "Comparison", "Explanation", "Made", "Request", "Step", "compare", "explain", "generate", "weights"]
 
@@ -271,47 +272,27 @@ def _looks(model: ColourTransformer, levels: Levels, small: Levels, layout: Layo
 
 def _work(read: Sequence[Read]) -> Iterator[News]:
     """All that a batch asks for, a group at a time, each turn at most TURN."""
-    groups: dict[object, list[int]] = {}
-    for i, one in enumerate(read):
-        groups.setdefault(one.request.group(), []).append(i)
-    for indices in groups.values():
-        part = [read[i] for i in indices]
-        turns = _raise(part, enlarger()) if part[0].request.mode == "enlarge" else _grow(part, together())
-        for news in turns:
-            yield {indices[i]: entry for i, entry in news.items()}
+
+    def work(part: list[Read]) -> Iterator[News]:
+        return _raise(part, enlarger()) if part[0].request.mode == "enlarge" else _grow(part, together())
+
+    return grouped(read, lambda one: one.request.group(), work)
 
 
 def _explained(read: Sequence[Read]) -> list[Explanation]:
-    found: dict[int, Explanation] = {}
-    for news in _work(read):
-        found.update((i, entry) for i, entry in news.items() if isinstance(entry, Explanation))
-    return [found[i] for i in range(len(read))]
+    return finished(_work(read), Explanation, len(read))
 
 
 def explain(requests: Sequence[Request]) -> list[Explanation | InputError]:
     """Make pictures and show how: one answer per request, in order; an InputError stands where a request could not be read."""
     found = readable(requests)
-    done = iter(_explained([one for one in found if isinstance(one, Read)]))
-    return [one if isinstance(one, InputError) else next(done) for one in found]
+    return beside(found, _explained([one for one in found if isinstance(one, Read)]))
 
 
 def generate(requests: Sequence[Request]) -> Iterator[Turn]:
     """Pictures position by position. Each turn works for at most 50 ms and yields one entry per request: the steps since the last turn;
     at its end the Explanation, or the InputError; None once it is over."""
-    found = readable(requests)
-    over: set[int] = set()
-
-    def turn(news: Mapping[int, list[Step] | Explanation | InputError]) -> Turn:
-        entries: Turn = [None if i in over else news.get(i, []) for i in range(len(found))]
-        over.update(i for i, entry in news.items() if not isinstance(entry, list))
-        return entries
-
-    refused = {i: one for i, one in enumerate(found) if isinstance(one, InputError)}
-    if refused:
-        yield turn(refused)
-    read = [(i, one) for i, one in enumerate(found) if isinstance(one, Read)]
-    for news in _work([one for _, one in read]):
-        yield turn({read[i][0]: entry for i, entry in news.items()})
+    yield from turns(readable(requests), _work)
 
 
 def compare(requests: Sequence[Request]) -> list[Comparison | InputError]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
 
@@ -44,6 +44,7 @@ from models.sparse_transformer.records import (
 from models.sparse_transformer.shipped import Shipped, held_out, load
 from models.sparse_transformer.weights import by_offset, look
 from models.trace import Trace
+from models.turns import beside, finished, grouped, readable, turns
 
 __all__ = [
     "EXAMPLES",
@@ -210,45 +211,23 @@ def _made(one: _Read, row: int, variant: str, shipped: Shipped, composer: Compos
 
 def _work(read: Sequence[_Read]) -> Iterator[News]:
     """All that a batch asks for, a group at a time, each turn about TURN."""
-    groups: dict[object, list[int]] = {}
-    for i, one in enumerate(read):
-        groups.setdefault(one.request.group(), []).append(i)
-    for indices in groups.values():
-        for news in _compose([read[i] for i in indices]):
-            yield {indices[i]: entry for i, entry in news.items()}
+    return grouped(read, lambda one: one.request.group(), _compose)
 
 
 def _explained(read: Sequence[_Read]) -> list[Explanation]:
-    found: dict[int, Explanation] = {}
-    for news in _work(read):
-        found.update((i, entry) for i, entry in news.items() if isinstance(entry, Explanation))
-    return [found[i] for i in range(len(read))]
+    return finished(_work(read), Explanation, len(read))
 
 
 def explain(requests: Sequence[Request]) -> list[Explanation | InputError]:
     """Read, go on and show how: one answer per request, in order; an InputError stands where a request could not be read."""
     found = _readable(requests)
-    done = iter(_explained([one for one in found if isinstance(one, _Read)]))
-    return [one if isinstance(one, InputError) else next(done) for one in found]
+    return beside(found, _explained(readable(found)))
 
 
 def generate(requests: Sequence[Request]) -> Iterator[Turn]:
     """Pixel by pixel or character by character, all models side by side. Each turn works for about 50 ms and yields one entry per request:
     the steps since the last turn; at its end the Explanation, or the InputError; None once it is over."""
-    found = _readable(requests)
-    over: set[int] = set()
-
-    def turn(news: Mapping[int, list[Step] | Explanation | InputError]) -> Turn:
-        entries: Turn = [None if i in over else news.get(i, []) for i in range(len(found))]
-        over.update(i for i, entry in news.items() if not isinstance(entry, list))
-        return entries
-
-    refused = {i: one for i, one in enumerate(found) if isinstance(one, InputError)}
-    if refused:
-        yield turn(refused)
-    read = [(i, one) for i, one in enumerate(found) if isinstance(one, _Read)]
-    for news in _work([one for _, one in read]):
-        yield turn({read[i][0]: entry for i, entry in news.items()})
+    yield from turns(_readable(requests), _work)
 
 
 def _plain(request: Request) -> Request:

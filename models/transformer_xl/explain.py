@@ -37,6 +37,7 @@ from models.transformer_xl.records import (
 )
 from models.transformer_xl.shipped import Network, load
 from models.transformer_xl.weights import by_distance, look, terms, travelled
+from models.turns import beside, finished, grouped, readable, turns
 
 __all__ = [
     "EXAMPLES",
@@ -255,45 +256,23 @@ class _Watching:
 
 def _work(read: Sequence[_Read]) -> Iterator[News]:
     """All that a batch asks for, a group at a time, each turn at most TURN."""
-    groups: dict[object, list[int]] = {}
-    for i, one in enumerate(read):
-        groups.setdefault(one.group(), []).append(i)
-    for indices in groups.values():
-        for news in _work_on([read[i] for i in indices]):
-            yield {indices[i]: entry for i, entry in news.items()}
+    return grouped(read, lambda one: one.group(), _work_on)
 
 
 def _explained(read: Sequence[_Read]) -> list[Explanation]:
-    found: dict[int, Explanation] = {}
-    for news in _work(read):
-        found.update((i, entry) for i, entry in news.items() if isinstance(entry, Explanation))
-    return [found[i] for i in range(len(read))]
+    return finished(_work(read), Explanation, len(read))
 
 
 def explain(requests: Sequence[Request]) -> list[Explanation | InputError]:
     """Read, write on and show how: one answer per request, in order; an InputError stands where a request could not be read."""
     found = _readable(requests)
-    done = iter(_explained([one for one in found if isinstance(one, _Read)]))
-    return [one if isinstance(one, InputError) else next(done) for one in found]
+    return beside(found, _explained(readable(found)))
 
 
 def generate(requests: Sequence[Request]) -> Iterator[Turn]:
     """A text read segment by segment and written on character by character, all models side by side. Each turn works for at most 50 ms and
     yields one entry per request: the steps since the last turn; at its end the Explanation, or the InputError; None once it is over."""
-    found = _readable(requests)
-    over: set[int] = set()
-
-    def turn(news: Mapping[int, list[Step] | Explanation | InputError]) -> Turn:
-        entries: Turn = [None if i in over else news.get(i, []) for i in range(len(found))]
-        over.update(i for i, entry in news.items() if not isinstance(entry, list))
-        return entries
-
-    refused = {i: one for i, one in enumerate(found) if isinstance(one, InputError)}
-    if refused:
-        yield turn(refused)
-    read = [(i, one) for i, one in enumerate(found) if isinstance(one, _Read)]
-    for news in _work([one for _, one in read]):
-        yield turn({read[i][0]: entry for i, entry in news.items()})
+    yield from turns(_readable(requests), _work)
 
 
 def compare(requests: Sequence[Request]) -> list[Comparison | InputError]:

@@ -1,0 +1,66 @@
+"""What `explain` and `generate` do alike where a batch is answered in turns: groups, refusals beside answers, an entry per request."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TypeVar, cast
+
+from models.errors import InputError
+
+Read = TypeVar("Read")  # a request that can be answered
+Entry = TypeVar("Entry")  # what a turn has for a request: a list of steps, or at its end the explanation
+Seen = TypeVar("Seen")  # an explanation
+
+
+def readable(found: Sequence[Read | InputError]) -> list[Read]:
+    """Those that can be answered, in order."""
+    return [one for one in found if not isinstance(one, InputError)]
+
+
+def beside(found: Sequence[Read | InputError], answers: Iterable[Seen]) -> list[Seen | InputError]:
+    """One answer per request, in order: the refusals where they stood, `answers` in the place of what could be read."""
+    left = iter(answers)
+    return [one if isinstance(one, InputError) else next(left) for one in found]
+
+
+def grouped(
+    read: Sequence[Read], group: Callable[[Read], object], work: Callable[[list[Read]], Iterator[dict[int, Entry]]], most: int = 1 << 16
+) -> Iterator[dict[int, Entry]]:
+    """The turns of all groups, one group after another, entries by their number in `read`. work: the turns of one group, at most `most`
+    requests at once, entries by their number there."""
+    groups: dict[object, list[int]] = {}
+    for i, one in enumerate(read):
+        groups.setdefault(group(one), []).append(i)
+    for whole in groups.values():
+        for begin in range(0, len(whole), most):
+            indices = whole[begin : begin + most]
+            for news in work([read[i] for i in indices]):
+                yield {indices[i]: entry for i, entry in news.items()}
+
+
+def finished(turns: Iterable[Mapping[int, object]], kind: type[Seen], count: int) -> list[Seen]:
+    """The explanations, which are of this kind, of `count` requests, once all turns are over."""
+    found: dict[int, Seen] = {}
+    for news in turns:
+        found.update((i, entry) for i, entry in news.items() if isinstance(entry, kind))
+    return [found[i] for i in range(count)]
+
+
+def turns(
+    found: Sequence[Read | InputError], work: Callable[[list[Read]], Iterator[dict[int, Entry]]]
+) -> Iterator[list[Entry | InputError | None]]:
+    """Each turn has one entry per request: the steps since the last turn; at its end the explanation, or the InputError; None once it is
+    over. work: the turns of all that could be read, entries by their number there."""
+    over: set[int] = set()
+
+    def turn(news: Mapping[int, Entry | InputError]) -> list[Entry | InputError | None]:
+        entries = [None if i in over else news.get(i, cast(Entry, [])) for i in range(len(found))]
+        over.update(i for i, entry in news.items() if not isinstance(entry, list))
+        return entries
+
+    refused: dict[int, Entry | InputError] = {i: one for i, one in enumerate(found) if isinstance(one, InputError)}
+    if refused:
+        yield turn(refused)
+    places = [i for i, one in enumerate(found) if not isinstance(one, InputError)]
+    for news in work(readable(found)):
+        yield turn({places[i]: entry for i, entry in news.items()})

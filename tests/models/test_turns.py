@@ -1,0 +1,57 @@
+"""A batch is answered in turns: refusals where they stand, groups one after another, an entry for every request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from models.errors import InputError
+from models.turns import beside, finished, grouped, readable, turns
+
+REFUSED = InputError("no", en="No.", zh="否。")
+FOUND: list[str | InputError] = ["a1", REFUSED, "b2", "a3"]
+
+
+def work(part: list[str]) -> Iterator[dict[int, list[str] | int]]:
+    """A step for each request, then for the last one first its end: the number in its name."""
+    yield {i: [one] for i, one in enumerate(part)}
+    for i, one in reversed(list(enumerate(part))):
+        yield {i: int(one[1])}
+
+
+def grouping(read: list[str]) -> Iterator[dict[int, list[str] | int]]:
+    """The same, those with the same letter together."""
+    return grouped(read, lambda one: one[0], work)
+
+
+def test_each_turn_has_an_entry_for_every_request_and_none_once_it_is_over() -> None:
+    assert list(turns(FOUND, grouping)) == [
+        [[], REFUSED, [], []],
+        [["a1"], None, [], ["a3"]],
+        [[], None, [], 3],
+        [1, None, [], None],
+        [None, None, ["b2"], None],
+        [None, None, 2, None],
+    ]
+
+
+def test_without_a_refusal_the_first_turn_is_work() -> None:
+    assert next(turns(["a1"], work)) == [["a1"]]
+    assert list(turns([REFUSED], grouping)) == [[REFUSED]]
+
+
+def test_answers_stand_in_the_order_of_the_requests() -> None:
+    read = readable(FOUND)
+    assert read == ["a1", "b2", "a3"]
+    assert beside(FOUND, finished(grouping(read), int, 3)) == [1, REFUSED, 2, 3]
+
+
+def test_a_group_is_worked_on_so_many_at_a_time() -> None:
+    sizes: list[int] = []
+
+    def counted(part: list[str]) -> Iterator[dict[int, list[str] | int]]:
+        sizes.append(len(part))
+        return work(part)
+
+    news: Iterator[dict[int, list[str] | int]] = grouped([f"a{i}" for i in range(5)], lambda one: one[0], counted, most=2)
+    assert finished(news, int, 5) == [0, 1, 2, 3, 4]
+    assert sizes == [2, 2, 1]
