@@ -30,14 +30,26 @@ from models.adaptive_span.records import (
 )
 from models.adaptive_span.saving import Shape, saved
 from models.adaptive_span.shipped import load
-from models.adaptive_span.weights import by_distance, look, soft_mask
+from models.adaptive_span.weights import by_distance, look, overview, soft_mask
 from models.characters import UNKNOWN
 from models.checkpoint import CheckpointError
 from models.errors import InputError
 from models.trace import Trace
 from models.turns import beside, finished, grouped, readable, turns
 
-__all__ = ["EXAMPLES", "Comparison", "Explanation", "Request", "by_distance", "compare", "explain", "generate", "look", "soft_mask"]
+__all__ = [
+    "EXAMPLES",
+    "Comparison",
+    "Explanation",
+    "Request",
+    "by_distance",
+    "compare",
+    "explain",
+    "generate",
+    "look",
+    "overview",
+    "soft_mask",
+]
 
 Kind = TypeVar("Kind", bound=np.generic)
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from models.adaptive_span.records import Array, Explanation
 
@@ -50,6 +51,67 @@ def look(seen: Explanation, layer: int, head: int, rows: Sequence[int]) -> Look:
     after = before * mask
     after = after / after.sum(1, keepdims=True)
     return Look(before.astype(np.float32), mask.astype(np.float32), after.astype(np.float32))
+
+
+@dataclass(frozen=True)
+class Overview:
+    """All attention of a run, small enough to be sent: without the soft mask (before) and under it (after).
+
+    pooled_*: (layer, head, block, block), the mean of `by` queries and the sum of `by` keys, so that rows sum to 1. distances_*: (layer,
+    head, distance) mean weight of all positions that have one so far before them: 0 … min(S, length) − 1.
+    """
+
+    pooled_before: Array
+    pooled_after: Array
+    by: int
+    distances_before: Array
+    distances_after: Array
+
+
+def overview(seen: Explanation, most: int = 256, at_once: int = 128) -> Overview:
+    """Pooled maps of at most `most` blocks on a side, and how far each head looks; every weight is made once, some rows at a time."""
+    layers, heads, length, _ = seen.queries.shape
+    by = -(-length // most)
+    blocks = -(-length // by)
+    pooled = np.zeros((2, layers, heads, blocks, blocks), np.float32)
+    total = np.zeros((2, layers, heads, length))
+    for begin in range(0, length, at_once):
+        rows = np.arange(begin, min(begin + at_once, length))
+        keys = np.arange(max(0, begin - seen.span + 1), rows[-1] + 1)
+        distance = rows[:, None] - keys
+        visible = distance >= 0
+        row_block = np.equal.outer(np.arange(blocks), rows // by).astype(np.float32)
+        key_block = np.equal.outer(keys // by, np.arange(blocks)).astype(np.float32)
+        for layer, both in _all_heads(seen, rows, keys, distance):
+            for which, weights in enumerate(both):
+                pooled[which, layer] += row_block @ (weights @ key_block)
+                for head in range(heads):
+                    total[which, layer, head] += np.bincount(distance[visible], weights[head][visible], length)
+    pooled /= np.diff(np.append(np.arange(0, length, by), length)).astype(np.float32)[:, None]
+    far = (total / np.arange(length, 0, -1))[..., : seen.span].astype(np.float32)
+    return Overview(pooled[0], pooled[1], by, far[0], far[1])
+
+
+def _all_heads(
+    seen: Explanation, rows: NDArray[np.int64], keys: NDArray[np.int64], distance: NDArray[np.int64]
+) -> Iterator[tuple[int, tuple[Array, Array]]]:
+    """Layer by layer, (head, row, key) weights before and after the mask, of some rows and all keys that they can see."""
+    hidden = (distance < 0) | (distance >= seen.span)
+    scale = np.float32(1 / math.sqrt(seen.queries.shape[3]))
+    for layer in range(len(seen.queries)):
+        query = seen.queries[layer][:, rows].astype(np.float32)
+        key, table = seen.keys[layer][:, keys].astype(np.float32), seen.table[layer].astype(np.float32)
+        scores = query @ key.swapaxes(1, 2)
+        index = np.clip(distance, 0, len(table) - 1)
+        scores += np.take_along_axis(query @ table.T, np.broadcast_to(index, scores.shape), 2)
+        scores = np.where(hidden, -np.inf, scores * scale)
+        before = np.exp(scores - scores.max(2, keepdims=True))
+        before /= before.sum(2, keepdims=True)
+        z = seen.z[layer]
+        spans = z[:, rows] if z.shape[1] > 1 else np.broadcast_to(z, (len(z), len(rows)))
+        after = before * np.clip((seen.ramp + spans[..., None] - distance) / seen.ramp, 0, 1)
+        after /= after.sum(2, keepdims=True)
+        yield layer, (before.astype(np.float32), after.astype(np.float32))
 
 
 def by_distance(seen: Explanation, layer: int, head: int, at_once: int = 256) -> Array:

@@ -36,7 +36,7 @@ from models.transformer_xl.records import (
     page,
 )
 from models.transformer_xl.shipped import Network, load
-from models.transformer_xl.weights import by_distance, look, terms, travelled
+from models.transformer_xl.weights import by_distance, look, overview, terms, travelled
 from models.turns import beside, finished, grouped, readable, turns
 
 __all__ = [
@@ -52,6 +52,7 @@ __all__ = [
     "explain",
     "generate",
     "look",
+    "overview",
     "terms",
     "travelled",
 ]

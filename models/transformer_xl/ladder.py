@@ -30,6 +30,7 @@ CONTEXTS = (8, 16, 32, 64, 128, 256, 384, 512, 768, 1024)  # characters; the pap
 PLACES = 2048  # characters of the book whose losses are asked for in every context
 TOGETHER = 64  # contexts that are read at once
 HARDEST = (1.0, 0.5, 0.1)  # r: shares of the places, the hardest first, on which the length is measured
+PARTS = 16  # of a segment, whose losses are told apart
 GAIN = 0.01  # relative gain of perplexity below which more context counts as none
 
 
@@ -76,13 +77,23 @@ def effective_lengths(losses: Mapping[str, NDArray[np.float64]], contexts: Seque
     return found
 
 
+def by_place(nats: NDArray[np.float32], segment: int) -> list[float]:
+    """Bits per character in each of PARTS equal parts of a segment, from its border on; the first segment, which has none before it, left
+    out. ValueError where a segment has no such parts."""
+    if segment % PARTS:
+        raise ValueError(f"a segment of {segment} characters in {PARTS} parts")
+    whole = nats[segment : len(nats) - len(nats) % segment].reshape(-1, PARTS, segment // PARTS)
+    return [round(float(bits), 4) for bits in whole.mean((0, 2), dtype=np.float64) / math.log(2)]
+
+
 def measured(models: Mapping[str, Network], text: Mapping[str, NDArray[np.uint8]]) -> dict[str, Any]:
     """All of it. models: by variant; text: the held-out book by the numbers of each."""
     memory = models["xl"]
-    by_memory = [
-        {"memory": length, "value": round(float(costs(memory, text["xl"], length).mean(dtype=np.float64)) / math.log(2), 4)}
-        for length in MEMORIES
-    ]
+    read = {length: costs(memory, text["xl"], length) for length in MEMORIES}
+    by_memory = [{"memory": length, "value": round(float(one.mean(dtype=np.float64)) / math.log(2), 4)} for length, one in read.items()]
+    segment = memory.config.segment
+    places_of = {"none": by_place(read[MEMORIES[0]], segment), "xl": by_place(costs(memory, text["xl"]), segment)}
+    places_of |= {name: by_place(costs(model, text[name]), segment) for name, model in models.items() if name != "xl"}
     longest = max(CONTEXTS)
     places = np.linspace(longest, len(text["xl"]) - 1, min(PLACES, len(text["xl"]) - longest)).astype(np.int64)
     losses = {name: np.stack([in_context(model, text[name], places, c) for c in CONTEXTS]) for name, model in models.items()}
@@ -90,6 +101,7 @@ def measured(models: Mapping[str, Network], text: Mapping[str, NDArray[np.uint8]
     return {
         "split": SPLIT,
         "by_memory": by_memory,
+        "by_place": {"segment": segment, "bits": places_of},
         "contexts": {"lengths": list(CONTEXTS), "bits": contexts, "n": len(places)},
         "effective_lengths": [{"r": share, "gain": GAIN, **effective_lengths(losses, CONTEXTS, share)} for share in HARDEST],
     }

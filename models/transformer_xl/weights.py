@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -68,6 +69,68 @@ def look(reading: Reading, layer: int, head: int, rows: Sequence[int]) -> Array:
             maps[number] = terms(reading, layer, head, number)
         found[i, maps[number].places] = maps[number].weights[row - number * reading.segment]
     return found
+
+
+@dataclass(frozen=True)
+class Overview:
+    """All attention of a reading, small enough to be sent.
+
+    pooled: (layer, head, block, block) weights: the mean of `by` queries, the sum of `by` keys, so that rows sum to 1 less what goes to
+    another book's memory. distances: (layer, head, distance) mean weight of all positions that see a key so far before them.
+    """
+
+    pooled: Array
+    by: int
+    distances: Array
+
+
+def overview(reading: Reading, most: int = 256) -> Overview:
+    """Pooled maps of at most `most` blocks on a side, and how far each head looks; every weight is made once, segment by segment."""
+    layers, heads, length = reading.queries.shape[:3]
+    by = -(-length // most)
+    blocks = -(-length // by)
+    pooled = np.zeros((layers, heads, blocks, blocks), np.float32)
+    farthest = reading.memory + reading.segment
+    total, count = np.zeros((layers, heads, farthest)), np.zeros(farthest)
+    for number in range(len(reading.remembered)):
+        seen = places(reading, number)
+        for layer, weights in _all_heads(reading, number, seen):
+            rows, keys = weights.shape[1:]
+            first = number * reading.segment
+            row_block = np.equal.outer(np.arange(blocks), np.arange(first, first + rows) // by).astype(np.float32)
+            key_block = np.equal.outer(np.where(seen < length, seen // by, -1), np.arange(blocks)).astype(np.float32)
+            pooled[layer] += row_block @ (weights @ key_block)
+            distance = np.arange(keys - rows, keys)[:, None] - np.arange(keys)
+            visible = distance >= 0
+            for head in range(heads):
+                total[layer, head] += np.bincount(distance[visible], weights[head][visible], farthest)
+            if layer == 0:
+                count += np.bincount(distance[visible], minlength=farthest)
+    pooled /= np.diff(np.append(np.arange(0, length, by), length)).astype(np.float32)[:, None]
+    return Overview(pooled, by, (total / np.maximum(count, 1)).astype(np.float32))
+
+
+def _all_heads(reading: Reading, segment: int, seen: NDArray[np.int64]) -> Iterator[tuple[int, Array]]:
+    """Layer by layer, (head, query, key) the weights of a segment."""
+    first = segment * reading.segment
+    last = min(reading.queries.shape[2], first + reading.segment)
+    rows, keys = last - first, len(seen)
+    distance = np.arange(keys - rows, keys)[:, None] - np.arange(keys)
+    hidden, scale = distance < 0, 1 / math.sqrt(reading.queries.shape[3])
+    for layer in range(len(reading.queries)):
+        query = reading.queries[layer, :, first:last].astype(np.float32)
+        key = reading.keys[layer][:, seen].astype(np.float32)
+        if reading.table.size:
+            table = reading.table[layer].astype(np.float32)
+            index = np.clip(distance, 0, table.shape[1] - 1)
+            scores = (query + reading.u[layer][:, None]) @ key.swapaxes(1, 2)
+            by_distance = (query + reading.v[layer][:, None]) @ table.swapaxes(1, 2)
+            scores += np.take_along_axis(by_distance, np.broadcast_to(index, scores.shape), 2)
+        else:
+            scores = query @ key.swapaxes(1, 2)
+        scores = np.where(hidden, -np.inf, scores * np.float32(scale))
+        weights = np.exp(scores - scores.max(2, keepdims=True))
+        yield layer, (weights / weights.sum(2, keepdims=True)).astype(np.float32)
 
 
 def by_distance(reading: Reading, layer: int, head: int) -> Array:

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from models import stored
-from models.adaptive_span.explain import EXAMPLES, Comparison, Explanation, by_distance, compare, explain, generate, look
+from models.adaptive_span.explain import EXAMPLES, Comparison, Explanation, by_distance, compare, explain, generate, look, overview
 from models.adaptive_span.model import SpanTransformer
 from models.adaptive_span.records import EVERY, MAX_TEXT, PAGES, Request, Step, page
 from models.adaptive_span.shipped import Shipped
@@ -78,6 +78,20 @@ def test_a_look_before_and_after_the_mask_makes_the_output_of_the_model(variant:
     heads = torch.stack([torch.from_numpy(look(seen, 1, head, rows).after) @ value[0, head] for head in range(3)])[None]
     joined = x[:, rows] + layer.attention.join(heads)
     torch.testing.assert_close(joined + layer.feedforward(layer.feedforward_norm(joined)), y[:, rows], atol=5e-3, rtol=1e-2)
+
+
+@pytest.mark.parametrize("variant", ["adaptive", "dynamic"])
+def test_an_overview_pools_what_a_look_shows(variant: str) -> None:
+    seen = answered(dataclasses.replace(TEXT, variant=variant))
+    length = len(seen.text)
+    found = overview(seen, most=50, at_once=32)
+    whole = look(seen, 1, 2, range(length))
+    starts = np.arange(0, length, found.by)
+    for pooled, exact in ((found.pooled_before, whole.before), (found.pooled_after, whole.after)):
+        by_key = np.add.reduceat(exact, starts, 1)
+        np.testing.assert_allclose(pooled[1, 2], np.stack([by_key[i : i + found.by].mean(0) for i in starts]), atol=1e-5)
+    np.testing.assert_allclose(found.distances_after[1, 2], by_distance(seen, 1, 2), atol=1e-5)
+    assert found.distances_before.shape == found.distances_after.shape == (*seen.queries.shape[:2], seen.span)
 
 
 def test_mean_weight_by_distance() -> None:

@@ -18,7 +18,7 @@ from models.transformer_xl.explain import Comparison, Explanation, Request, boug
 from models.transformer_xl.model import TransformerXL
 from models.transformer_xl.records import EXAMPLES, FOREIGN, INTERVENTIONS, MAX_MEMORY, MAX_TEXT, MEMORIES, PAGES, Step, check, page
 from models.transformer_xl.shipped import Network, Shipped
-from models.transformer_xl.weights import by_distance, gradient_stops, look, places, terms, travelled
+from models.transformer_xl.weights import by_distance, gradient_stops, look, overview, places, terms, travelled
 
 TEXT = Request(text="the captain went out and nobody saw him go", memory=24, segment=16, length=20)
 
@@ -88,6 +88,20 @@ def test_a_look_is_the_attention_of_a_reading_without_caches(small: dict[str, Ne
     profile = by_distance(reading, 1, 2)
     diagonal = [look(reading, 1, 2, [row])[0, row - 3] for row in range(3, len(reading.text))]
     assert profile[3] == pytest.approx(np.mean(diagonal), rel=1e-3)
+
+
+@pytest.mark.parametrize("intervention", INTERVENTIONS)
+@pytest.mark.parametrize("which", [0, 1])
+def test_an_overview_pools_what_a_look_shows(intervention: str, which: int) -> None:
+    reading = answered(dataclasses.replace(TEXT, intervention=intervention)).readings[which]
+    length = len(reading.text)
+    found = overview(reading, most=22)
+    assert found.by == 3 and found.pooled.shape[2:] == (-(-length // 3),) * 2
+    whole = look(reading, 1, 2, range(length))[:, :length]
+    by_key = np.add.reduceat(whole, np.arange(0, length, 3), 1)
+    pooled = np.stack([by_key[i : i + 3].mean(0) for i in range(0, length, 3)])
+    np.testing.assert_allclose(found.pooled[1, 2], pooled, atol=1e-5)
+    np.testing.assert_allclose(found.distances[1, 2], by_distance(reading, 1, 2), atol=1e-5)
 
 
 def test_the_model_without_distances_scores_by_content_alone() -> None:

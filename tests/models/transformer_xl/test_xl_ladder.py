@@ -44,4 +44,13 @@ def test_everything_is_measured_on_one_text(
     found = measured({"xl": xl, "absolute": plain}, {"xl": text, "absolute": text})
     assert [one["memory"] for one in found["by_memory"]] == [0, 32]
     assert found["contexts"]["bits"]["absolute"][1] == found["contexts"]["bits"]["absolute"][2]
+    assert found["by_place"]["segment"] == 16
+    assert {name: len(bits) for name, bits in found["by_place"]["bits"].items()} == {"none": 16, "xl": 16, "absolute": 16}
     assert {one["r"] for one in found["effective_lengths"]} == set(ladder.HARDEST)
+
+
+def test_losses_are_told_apart_by_their_place_in_the_segment() -> None:
+    nats = np.concatenate((np.full(32, 9.0), np.tile(np.repeat([2.0, 1.0], [2, 30]), 3), [7.0])).astype(np.float32) * np.float32(np.log(2))
+    assert ladder.by_place(nats, 32) == [2.0] + [1.0] * 15
+    with pytest.raises(ValueError, match="24 characters in 16 parts"):
+        ladder.by_place(nats, 24)
