@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar, cast
 
 from models.errors import InputError
@@ -64,3 +65,21 @@ def turns(
     places = [i for i, one in enumerate(found) if not isinstance(one, InputError)]
     for news in work(readable(found)):
         yield turn({places[i]: entry for i, entry in news.items()})
+
+
+def paced(row: int, work: Generator[None, None, Seen], seconds: float) -> Iterator[dict[int, list[object] | Seen]]:
+    """The turns of one request whose work pauses where it likes: others come in between after about so many seconds; its result last."""
+    begin = last = time.perf_counter()
+    longest = 0.0
+    while True:
+        try:
+            next(work)
+        except StopIteration as stop:
+            yield {row: stop.value}
+            return
+        now = time.perf_counter()
+        last, longest = now, max(longest, now - last)
+        if now - begin + longest > seconds:
+            yield {row: []}
+            begin = last = time.perf_counter()
+            longest = 0.0

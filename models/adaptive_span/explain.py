@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
 
@@ -14,13 +14,15 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
-from models.adaptive_span.decode import FREE, Wanted, Writer, uniforms
+from models.adaptive_span.decode import FREE, Reader, Wanted, Writer, uniforms
 from models.adaptive_span.model import Layer, SpanTransformer
 from models.adaptive_span.records import (
     EXAMPLES,
+    PAGES,
     VARIANTS,
-    Comparison,
+    Again,
     Explanation,
+    Losses,
     Reading,
     Request,
     Step,
@@ -35,7 +37,7 @@ from models.characters import UNKNOWN
 from models.checkpoint import CheckpointError
 from models.errors import InputError
 from models.trace import Trace
-from models.turns import beside, finished, grouped, readable, turns
+from models.turns import beside, finished, grouped, paced, readable, turns
 
 __all__ = [
     "EXAMPLES",
@@ -54,6 +56,7 @@ __all__ = [
 Kind = TypeVar("Kind", bound=np.generic)
 
 TURN = 0.05  # seconds that `generate` works before it lets others
+PART = 128  # characters of a text that is read again, between two pauses
 ROWS = 16  # requests that share a batch
 
 Turn: TypeAlias = list[list[Step] | Explanation | InputError | None]
@@ -129,7 +132,7 @@ def _write(read: Sequence[_Read]) -> Iterator[News]:
         yield {row: _steps(one, model, told, letters[row], nats[row]) for row, one in enumerate(read)}
         told = writer.position
     for row, one in enumerate(read):
-        yield {row: _made(one, model, writer.letters[row, : len(one.known)].cpu().numpy())}
+        yield from paced(row, _made(one, model, writer.letters[row, : len(one.known)].cpu().numpy()), TURN)
 
 
 def _steps(one: _Read, model: SpanTransformer, first: int, letters: NDArray[np.int64], nats: NDArray[np.float64]) -> list[Step]:
@@ -161,7 +164,8 @@ def _passed(
     return nats, [z[0].cpu() for z in said.spans]
 
 
-def _beside(one: _Read, text: str) -> Iterator[Reading]:
+def _beside(one: _Read, text: str) -> Generator[None, None, tuple[Reading, ...]]:
+    found = []
     for variant in VARIANTS:
         if variant == one.request.variant:
             continue
@@ -169,12 +173,15 @@ def _beside(one: _Read, text: str) -> Iterator[Reading]:
             model = load(variant).model
         except CheckpointError:
             continue
+        yield
         nats, _ = _passed(model, model.alphabet.encode(text).astype(np.int64), None, None)
-        yield Reading(variant, _frozen(nats, np.float32))
+        found.append(Reading(variant, _frozen(nats, np.float32)))
+    return tuple(found)
 
 
 @torch.no_grad()
-def _made(one: _Read, model: SpanTransformer, letters: NDArray[np.int64]) -> Explanation:
+def _made(one: _Read, model: SpanTransformer, letters: NDArray[np.int64]) -> Generator[None, None, Explanation]:
+    """What there is to see of a finished text; a pause between one model's pass and the next one's."""
     config, forced, length = model.config, _forced(one, model), len(letters)
     trace = Trace("*/self/queries", "*/self/keys")
     nats, spans = _passed(model, letters, forced, trace)
@@ -184,6 +191,7 @@ def _made(one: _Read, model: SpanTransformer, letters: NDArray[np.int64]) -> Exp
     shape = Shape(config.span, config.ramp, config.d_model, config.d_ff, config.n_heads, config.n_layers, len(model.alphabet))
     remembered = np.array(model.longest(forced), np.float32)[..., None]
     text = one.text + model.alphabet.decode(letters[len(one.text) :])
+    beside_it = yield from _beside(one, text)
     return Explanation(
         variant=one.request.variant,
         text=text,
@@ -194,7 +202,7 @@ def _made(one: _Read, model: SpanTransformer, letters: NDArray[np.int64]) -> Exp
         forced=_frozen(~np.isnan(one.forced), np.bool_),
         span=config.span,
         ramp=config.ramp,
-        beside=tuple(_beside(one, text)),
+        beside=beside_it,
         saved=saved(z, remembered, shape, length),
         queries=_frozen(trace.stack("*/self/queries")[:, 0], np.float16),
         keys=_frozen(trace.stack("*/self/keys")[:, 0], np.float16),
@@ -223,10 +231,35 @@ def generate(requests: Sequence[Request]) -> Iterator[Turn]:
     yield from turns(_readable(requests), _work)
 
 
-def compare(requests: Sequence[Request]) -> list[Comparison | InputError]:
-    """Each request with the spans that were learned, and with those that it forces; one answer per request, in order."""
-    found = _readable(requests)
-    changed = [one for one in found if isinstance(one, _Read)]
-    both = _explained([*(_read(dataclasses.replace(one.request, spans=())) for one in changed), *changed])
-    done = iter([Comparison(b, a) for b, a in zip(both[: len(changed)], both[len(changed) :], strict=True)])
-    return [one if isinstance(one, InputError) else next(done) for one in found]
+@torch.no_grad()
+def _again(one: Again) -> Generator[None, None, Losses]:
+    """A text is read some characters at a time, with what its heads remember: a pause after each part."""
+    model = load(one.request.variant).model
+    config = model.config
+    forced = torch.from_numpy(forced_spans(one.request, config.n_layers, config.n_heads, config.span)).to(model.readout.weight.device)
+    wanted = torch.from_numpy(model.alphabet.encode(one.text).astype(np.int64)).to(model.readout.weight.device)
+    before = torch.cat((wanted.new_tensor([model.start]), wanted[:-1]))
+    reader, nats = Reader(model, 1, None if forced.isnan().all() else forced), []
+    for begin in range(0, len(wanted), PART):
+        here = slice(begin, begin + PART)
+        logits, _ = reader.read(before[None, here])
+        nats.append(F.cross_entropy(logits[0].float(), wanted[here], reduction="none").cpu().numpy())
+        yield
+    return Losses(_frozen(np.concatenate(nats), np.float32))
+
+
+def _may_again(one: Again) -> Again | InputError:
+    try:
+        _read(dataclasses.replace(one.request, text="", page=PAGES[0], length=0))
+    except InputError as error:
+        return error
+    return one
+
+
+def reread(requests: Sequence[Again]) -> Iterator[list[list[Any] | Losses | InputError | None]]:
+    """What a text costs under the spans that a request forces: the mean's difference to what it cost when it was made is what they cost.
+    Turns as in `generate`, without steps."""
+    yield from turns(
+        [_may_again(one) for one in requests],
+        lambda read: (news for row, one in enumerate(read) for news in paced(row, _again(one), TURN)),
+    )

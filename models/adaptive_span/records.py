@@ -107,11 +107,23 @@ class Explanation:
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """What changes under forced spans: before, the model as trained; after, with the spans of the request; same text, same seed."""
+class Again:
+    """What was read and written, to be read once more under the spans that a request forces. request: its variant and spans; of the rest
+    nothing is taken. text: what it was."""
 
-    before: Explanation
-    after: Explanation
+    request: Request
+    text: str
+
+    def group(self) -> Hashable:
+        """Requests of one group may share a batch: all may, since each is read by itself."""
+        return ()
+
+
+@dataclass(frozen=True)
+class Losses:
+    """What a text costs when it is read again. nats: (position,)."""
+
+    nats: Array
 
 
 @dataclass(frozen=True)

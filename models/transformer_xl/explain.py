@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
 
@@ -17,17 +17,20 @@ from models.checkpoint import CheckpointError
 from models.errors import InputError
 from models.trace import Trace
 from models.transformer_xl.data import first_of
-from models.transformer_xl.decode import FREE, Reader, Swap, Wanted, Writer, foreign, uniforms, write
+from models.transformer_xl.decode import FREE, Reader, Swap, Wanted, Writer, foreign, uniforms
 from models.transformer_xl.model import TransformerXL
 from models.transformer_xl.records import (
     EXAMPLES,
     FOREIGN,
     MEMORIES,
     MODELS,
+    PAGES,
+    SEGMENTS,
+    Again,
     Array,
     Bought,
-    Comparison,
     Explanation,
+    Losses,
     Reading,
     Request,
     Step,
@@ -37,22 +40,23 @@ from models.transformer_xl.records import (
 )
 from models.transformer_xl.shipped import Network, load
 from models.transformer_xl.weights import by_distance, look, overview, terms, travelled
-from models.turns import beside, finished, grouped, readable, turns
+from models.turns import beside, finished, grouped, paced, readable, turns
 
 __all__ = [
     "EXAMPLES",
+    "Again",
     "Bought",
-    "Comparison",
     "Explanation",
+    "Losses",
     "Request",
     "TermMaps",
     "bought",
     "by_distance",
-    "compare",
     "explain",
     "generate",
     "look",
     "overview",
+    "reread",
     "terms",
     "travelled",
 ]
@@ -276,45 +280,55 @@ def generate(requests: Sequence[Request]) -> Iterator[Turn]:
     yield from turns(_readable(requests), _work)
 
 
-def compare(requests: Sequence[Request]) -> list[Comparison | InputError]:
-    """Each request with its memory untouched and with what it changes; one answer per request, in order."""
-    found = _readable(requests)
-    changed = [one for one in found if isinstance(one, _Read)]
-    plain = [_Read(dataclasses.replace(one.request, intervention="none"), one.text) for one in changed]
-    both = _explained([*plain, *changed])
-    before, after = both[: len(changed)], both[len(changed) :]
-    done = iter([Comparison(b, a, _forced(one, b)) for one, b, a in zip(changed, before, after, strict=True)])
-    return [one if isinstance(one, InputError) else next(done) for one in found]
-
-
-def _costs(model: Network, characters: NDArray[Any], request: Request) -> Array:
-    """(position,) nats of a whole text, read as a request says."""
+def _costs(model: Network, characters: NDArray[Any], request: Request) -> Generator[None, None, Array]:
+    """(position,) nats of a whole text, read as a request says; a pause after each segment."""
     memory, segment = _sizes(model, request)
     known = torch.from_numpy(characters.astype(np.int64))[None]
-    swap = _swap(model, request)
-    _, nats = write(model, Wanted(known, torch.zeros(known.shape), (1.0,), memory, segment, swap))
-    return _frozen(nats[0].cpu().numpy(), np.float32)
+    writer = Writer(model, Wanted(known, torch.zeros(known.shape), (1.0,), memory, segment, _swap(model, request)))
+    while not writer.done:
+        writer.step()
+        yield
+    return _frozen(writer.nats[0].cpu().numpy(), np.float32)
 
 
-def _forced(one: _Read, before: Explanation) -> tuple[Array, ...]:
-    """Nats of what was read and written without an intervention, under it."""
-    return tuple(_costs(load(reading.variant).model, reading.characters, one.request) for reading in before.readings)
+def _again(one: Again) -> Generator[None, None, Losses]:
+    found: list[Array] = []
+    for model, text in zip(_there().values(), one.texts, strict=True):
+        found += [(yield from _costs(model, Alphabet(model.config.letters).encode(text), one.request))]
+    return Losses(tuple(found))
 
 
-def bought(requests: Sequence[Request]) -> list[Bought | InputError]:
-    """What memory buys on each request's text, which is read anew with every length of MEMORIES; nothing is written.
+def _may_again(one: Again) -> Again | InputError:
+    try:
+        check(dataclasses.replace(one.request, text="", page=next(iter(PAGES)), length=0))
+    except InputError as error:
+        return error
+    return one
 
-    CheckpointError where the model with a memory is not shipped.
-    """
-    found: list[Bought | InputError] = []
-    for one in _readable(requests):
-        if isinstance(one, InputError):
-            found.append(one)
-            continue
-        plain = dataclasses.replace(one.request, intervention="none")
-        models = {"xl": load("xl").model, **_there()}
-        characters = {variant: Alphabet(model.config.letters).encode(one.text) for variant, model in models.items()}
-        rows = [_costs(models["xl"], characters["xl"], dataclasses.replace(plain, memory=memory)) for memory in MEMORIES]
-        without = _costs(models["absolute"], characters["absolute"], plain) if "absolute" in models else np.zeros(0, np.float32)
-        found.append(Bought(MEMORIES, _frozen(np.stack(rows), np.float32), without))
-    return found
+
+def reread(requests: Sequence[Again]) -> Iterator[list[list[Any] | Losses | InputError | None]]:
+    """What texts cost under what a request changes: the mean's difference to what they cost when they were made is what it costs. Turns
+    as in `generate`, without steps."""
+    yield from turns(
+        [_may_again(one) for one in requests],
+        lambda read: (news for row, one in enumerate(read) for news in paced(row, _again(one), TURN)),
+    )
+
+
+def _bought(one: _Read) -> Generator[None, None, Bought]:
+    plain = dataclasses.replace(one.request, intervention="none", segment=SEGMENTS[-1])
+    models = {"xl": load("xl").model, **_there()}
+    characters = {variant: Alphabet(model.config.letters).encode(one.text) for variant, model in models.items()}
+    rows: list[Array] = []
+    for memory in MEMORIES:
+        rows += [(yield from _costs(models["xl"], characters["xl"], dataclasses.replace(plain, memory=memory)))]
+    without = np.zeros(0, np.float32)
+    if "absolute" in models:
+        without = yield from _costs(models["absolute"], characters["absolute"], plain)
+    return Bought(MEMORIES, _frozen(np.stack(rows), np.float32), without)
+
+
+def bought(requests: Sequence[Request]) -> Iterator[list[list[Any] | Bought | InputError | None]]:
+    """What memory buys on each request's text, which is read anew with every length of MEMORIES; nothing is written. Turns as in
+    `generate`, without steps. CheckpointError where the model with a memory is not shipped."""
+    yield from turns(_readable(requests), lambda read: (news for row, one in enumerate(read) for news in paced(row, _bought(one), TURN)))

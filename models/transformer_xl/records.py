@@ -105,16 +105,25 @@ class Explanation:
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """What changes under an intervention.
+class Again:
+    """What was read and written, to be read once more under what a request changes.
 
-    before: the same text and seed, the memory untouched. after: under the intervention. forced: for each model, (position,) nats of what
-    `before` holds, read under the intervention; the mean's difference to `before`'s nats is what the intervention costs.
+    request: its memory, segment and intervention; of the rest nothing is taken. texts: by each model that is there, in the order of MODELS.
     """
 
-    before: Explanation
-    after: Explanation
-    forced: tuple[Array, ...]
+    request: Request
+    texts: tuple[str, ...]
+
+    def group(self) -> Hashable:
+        """Requests of one group may share a batch: all may, since each is read by itself."""
+        return ()
+
+
+@dataclass(frozen=True)
+class Losses:
+    """What texts cost when they were read again. nats: for each model (position,), in the order of MODELS."""
+
+    nats: tuple[Array, ...]
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 from models.errors import InputError
-from models.turns import beside, finished, grouped, readable, turns
+from models.turns import beside, finished, grouped, paced, readable, turns
 
 REFUSED = InputError("no", en="No.", zh="否。")
 FOUND: list[str | InputError] = ["a1", REFUSED, "b2", "a3"]
@@ -55,3 +55,13 @@ def test_a_group_is_worked_on_so_many_at_a_time() -> None:
     news: Iterator[dict[int, list[str] | int]] = grouped([f"a{i}" for i in range(5)], lambda one: one[0], counted, most=2)
     assert finished(news, int, 5) == [0, 1, 2, 3, 4]
     assert sizes == [2, 2, 1]
+
+
+def test_long_work_lets_others_in_between_and_ends_with_its_result() -> None:
+    def five() -> Generator[None, None, str]:
+        for _ in range(5):
+            yield
+        return "done"
+
+    assert list(paced(3, five(), seconds=0)) == [{3: []}] * 5 + [{3: "done"}]
+    assert list(paced(3, five(), seconds=1e9)) == [{3: "done"}]

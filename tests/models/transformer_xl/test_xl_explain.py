@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +16,7 @@ from models.checkpoint import CheckpointError
 from models.errors import InputError
 from models.trace import Trace
 from models.transformer_xl.absolute import AbsoluteTransformer
-from models.transformer_xl.explain import Comparison, Explanation, Request, bought, compare, explain, generate
+from models.transformer_xl.explain import Again, Explanation, Request, bought, explain, generate, reread
 from models.transformer_xl.model import TransformerXL
 from models.transformer_xl.records import EXAMPLES, FOREIGN, INTERVENTIONS, MAX_MEMORY, MAX_TEXT, MEMORIES, PAGES, Step, check, page
 from models.transformer_xl.shipped import Network, Shipped
@@ -158,19 +160,31 @@ def test_company_in_a_batch_changes_nothing() -> None:
             np.testing.assert_allclose(ours.nats, theirs.nats, atol=1e-4)
 
 
+def last(stream: Iterator[list[Any]]) -> Any:
+    """The answer to the one request of a stream whose turns bring no steps."""
+    *turns, end = stream
+    assert all(turn == [[]] for turn in turns)
+    return end[0]
+
+
 def test_an_intervention_costs_what_the_same_text_costs_under_it() -> None:
-    (found,) = compare([dataclasses.replace(TEXT, intervention="cut")])
-    assert isinstance(found, Comparison)
-    for before, forced in zip(found.before.readings, found.forced, strict=True):
-        np.testing.assert_allclose(forced[:16], before.nats[:16], atol=1e-5)
-        changed = np.abs(forced[16:] - before.nats[16:]).max()
-        assert changed > 1e-3 if before.variant == "xl" else changed < 1e-5
-    assert found.after.readings[0].remembered.shape[1] == 0
+    seen = answered(TEXT)
+    texts = tuple(reading.text for reading in seen.readings)
+    found = last(reread([Again(dataclasses.replace(TEXT, intervention="cut"), texts)]))
+    for reading, forced in zip(seen.readings, found.nats, strict=True):
+        np.testing.assert_allclose(forced[:16], reading.nats[:16], atol=1e-5)
+        changed = np.abs(forced[16:] - reading.nats[16:]).max()
+        assert changed > 1e-3 if reading.variant == "xl" else changed < 1e-5
+    unchanged = last(reread([Again(TEXT, texts)]))
+    for reading, same in zip(seen.readings, unchanged.nats, strict=True):
+        np.testing.assert_allclose(same, reading.nats, atol=1e-4)
+    assert answered(dataclasses.replace(TEXT, intervention="cut")).readings[0].remembered.shape[1] == 0
+    refused = last(reread([Again(dataclasses.replace(TEXT, memory=5000), texts)]))
+    assert isinstance(refused, InputError) and refused.code == "memory"
 
 
 def test_what_memory_buys_is_told_for_every_length() -> None:
-    (found,) = bought([TEXT])
-    assert not isinstance(found, InputError)
+    found = last(bought([TEXT]))
     assert found.nats.shape == (len(MEMORIES), len(TEXT.text))
     np.testing.assert_allclose(found.nats[:, :16], np.broadcast_to(found.nats[0, :16], (len(MEMORIES), 16)), atol=1e-5)
     np.testing.assert_allclose(found.nats[MEMORIES.index(32), :32], found.nats[-1, :32], atol=1e-5)
