@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from models.errors import InputError
 
@@ -67,7 +67,7 @@ def turns(
         yield turn({places[i]: entry for i, entry in news.items()})
 
 
-def paced(row: int, work: Generator[None, None, Seen], seconds: float) -> Iterator[dict[int, list[object] | Seen]]:
+def paced(row: int, work: Generator[None, None, Seen], seconds: float) -> Iterator[dict[int, list[Any] | Seen]]:
     """The turns of one request whose work pauses where it likes: others come in between after about so many seconds; its result last."""
     begin = last = time.perf_counter()
     longest = 0.0

@@ -41,15 +41,16 @@ from models.turns import beside, finished, grouped, paced, readable, turns
 
 __all__ = [
     "EXAMPLES",
-    "Comparison",
+    "Again",
     "Explanation",
+    "Losses",
     "Request",
     "by_distance",
-    "compare",
     "explain",
     "generate",
     "look",
     "overview",
+    "reread",
     "soft_mask",
 ]
 
