@@ -1,0 +1,172 @@
+"""Segments and memory on one axis: what is computed, what is remembered, where no gradient flows. What the segments widget draws, as JSON.
+
+Position i is what a model says at character i, after all before it. Its segment is computed at once; the states of `memory` positions
+before that segment are remembered, one set for each layer, and no gradient flows into them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.packing import pack
+
+Text = Mapping[str, str]
+Value = dict[str, object]
+
+INTERVENTIONS = ("none", "cut", "shuffled", "foreign")
+
+
+@dataclass(frozen=True)
+class Model:
+    """What one model read and how its attention went across the borders.
+
+    key: its name, as in the address. name, about: what a page calls it; a few words about it. text: what it read and wrote.
+    across: (layer, head, position) share of attention that goes to the memory, in [0, 1].
+    remembered: (segment, slot) the key in each slot of the memory that a segment sees, the farthest first: a position of the text, or
+    len(text) and more for one of another text; −1 behind the last.
+    look: address of exact weights (`explorer.looks`), whose keys are numbered as in `remembered`; key j carries character j − 1. None
+    where there is none.
+    travelled: (layer + 1, position) the earliest character that a position can know of after so many layers, none of them in the first row.
+    Where nothing of the text itself is remembered (cut, foreign), information travels as with a memory of 0.
+    memory: states that each layer remembers; 0 for a model without a memory.
+    """
+
+    key: str
+    name: Text
+    about: Text
+    text: str
+    across: NDArray[np.floating[Any]]
+    remembered: NDArray[np.integer[Any]]
+    look: str | None
+    travelled: NDArray[np.integer[Any]]
+    memory: int
+
+    def check(self, segment: int, layers: int) -> None:
+        """ValueError, with the sizes, where the arrays are not those of one text read in such segments by so many layers."""
+        length = len(self.text)
+        segments = -(-length // segment)
+        shapes = (self.across.shape[0], self.across.shape[2:], self.travelled.shape, len(self.remembered))
+        if self.across.ndim != 3 or self.remembered.ndim != 2 or shapes != (layers, (length,), (layers + 1, length), segments):
+            raise ValueError(
+                f"across {self.across.shape}, travelled {self.travelled.shape}, remembered {self.remembered.shape} for {length} characters "
+                f"in segments of {segment}, {layers} layers"
+            )
+
+
+def value(
+    models: Sequence[Model],
+    *,
+    given: int,
+    segment: int,
+    memory: int,
+    layers: int,
+    intervention: str,
+    request: Mapping[str, object],
+    query: str,
+    state: str,
+    pick: Mapping[str, object] | None = None,
+    book: Text | None = None,
+) -> Value:
+    """A finished run.
+
+    models: in the order they stand; the first that remembers is in view on arrival. given: characters that were given, before those
+    written. segment: characters that are read at once. memory: states that each layer remembers, where a model has a memory. layers: of
+    the networks. intervention: "none"; "cut": nothing is remembered; "shuffled": the memory in a random order; "foreign": another book's
+    in its place. request: its fields. query: its permalink. state: "stored", "live" or "stale". pick: {"model", "head" ("3.2", from 1),
+    "pos"} locked on arrival, from `telling`; left out, it is looked for. book: what a foreign memory was read from.
+
+    Raises ValueError for arrays that do not fit each other, and for an intervention that is none.
+    """
+    if intervention not in INTERVENTIONS:
+        raise ValueError(f'intervention "{intervention}"; it can be {", ".join(INTERVENTIONS)}')
+    for model in models:
+        model.check(segment, layers)
+    found = telling(models, segment) if pick is None else pick
+    return {
+        "state": state,
+        "query": query,
+        "request": dict(request),
+        "given": given,
+        "segment": segment,
+        "memory": memory,
+        "layers": layers,
+        "intervention": intervention,
+        "book": None if book is None else dict(book),
+        "models": [_packed(model) for model in models],
+        "pick": None if found is None else dict(found),
+    }
+
+
+def growing(
+    models: Sequence[tuple[str, Text, Text, str]],
+    *,
+    of: int,
+    given: int,
+    segment: int,
+    memory: int,
+    layers: int,
+    intervention: str,
+    request: Mapping[str, object],
+    query: str,
+    book: Text | None = None,
+) -> Value:
+    """A text that is being read and written: the axis, and how far each model is. models: (key, name, about, text so far). of: characters
+    in the end. Other arguments as of `value`."""
+    return {
+        "state": "running",
+        "query": query,
+        "request": dict(request),
+        "given": given,
+        "segment": segment,
+        "memory": memory,
+        "layers": layers,
+        "intervention": intervention,
+        "book": None if book is None else dict(book),
+        "of": of,
+        "models": [
+            {"key": key, "name": dict(name), "about": dict(about), "text": text, "heads": None, "look": None, "memory": None}
+            for key, name, about, text in models
+        ],
+        "pick": None,
+    }
+
+
+def _packed(model: Model) -> Value:
+    return {
+        "key": model.key,
+        "name": dict(model.name),
+        "about": dict(model.about),
+        "text": model.text,
+        "heads": int(model.across.shape[1]),
+        "memory": int(model.memory),
+        "across": pack(np.asarray(model.across, np.float32)),
+        "remembered": pack(np.asarray(model.remembered, np.int32)),
+        "travelled": pack(np.asarray(model.travelled, np.int32)),
+        "look": model.look,
+    }
+
+
+def telling(models: Sequence[Model], segment: int) -> dict[str, object] | None:
+    """What is locked on arrival, {"model", "head" ("3.2", layer and head from 1), "pos"}: well inside a segment before the last, with as much
+    remembered as there is, and the head that gives the memory most. None where no model remembers anything or the text is one segment."""
+    for model in models:
+        held = (np.asarray(model.remembered) >= 0).sum(1)
+        if not held.any():
+            continue
+        position = np.arange(len(model.text))
+        place = position % segment
+        remembers = held[position // segment]
+        last = (len(position) - 1) // segment * segment
+        inside = (place >= segment // 8) & (place <= segment // 2) & (remembers == held.max()) & (position < last)
+        if not inside.any():
+            inside = remembers > 0
+        chosen = np.flatnonzero(inside)
+        share = np.asarray(model.across, np.float32)[:, :, chosen]
+        layer, head, at = (int(i) for i in np.unravel_index(int(share.argmax()), share.shape))
+        return {"model": model.key, "head": f"{layer + 1}.{head + 1}", "pos": int(chosen[at])}
+    return None
