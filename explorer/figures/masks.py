@@ -21,6 +21,7 @@ Text = Mapping[str, str]
 Value = dict[str, object]
 
 WATCHED = 256  # queries that profiles are made from, evenly spread; all of them where there are no more
+ENDS = 0.8  # of S; a mask that ends beyond shows little of what masks do
 WRITE = 12  # characters after the beginning of what is written: there a character is locked on arrival
 
 
@@ -141,7 +142,7 @@ def value(
         "counts": None if counts is None else pack(np.asarray(counts, np.int32)),
         "watched": None if watched is None else list(watched),
         "looks": {"before": look_before, "after": look_after},
-        "pick": dict(telling(z, given, length) if pick is None else pick),
+        "pick": dict(telling(z, span, ramp, given, length) if pick is None else pick),
     }
 
 
@@ -159,10 +160,13 @@ def growing(*, variant: str, name: Text, text: str, given: int, of: int, request
     }
 
 
-def telling(z: Array, given: int, length: int) -> dict[str, object]:
-    """What is locked on arrival: the head that looks farthest on the mean, and of what was written an early character that can look far;
-    where the span follows the token, the one whose span is longest there. z: (layer, head, 1 or position)."""
+def telling(z: Array, span: int, ramp: int, given: int, length: int) -> dict[str, object]:
+    """What is locked on arrival: the head that looks farthest on the mean of those whose mask still ends well before S, so that it shows
+    what it cuts; and of what was written an early character; where the span follows the token, the one whose span is longest there.
+    z: (layer, head, 1 or position), spans; span: S; ramp: R."""
     far = z.mean(2)
+    ends = far + ramp <= ENDS * span
+    far = np.where(ends, far, -1) if ends.any() else far
     layer, head = (int(n) for n in np.unravel_index(int(far.argmax()), far.shape))
     if z.shape[2] > 1:
         begin = min(given, length - 1)

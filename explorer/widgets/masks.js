@@ -301,7 +301,7 @@ export function mount(root, props, emit, watch) {
     const widths = narrow ? [whole, whole] : [Math.round(whole * (big ? 0.36 : 0.37)), 0];
     if (!narrow) widths[1] = whole - widths[0] - (big ? 40 : 28);
     const barsAt = placeBars(scene, widths[0]);
-    scene.height = big ? window.innerHeight - 380 : narrow ? 400 : barsAt.height + 34;
+    scene.height = big ? window.innerHeight - 390 : narrow ? 400 : barsAt.height + 12;
     at = { bars: barsAt, board: placeBoard(scene, widths[1]) };
     for (const [node, spot] of [[barsPicture, at.bars], [picture, at.board]]) {
       put(node, "viewBox", `0 0 ${spot.width} ${spot.height}`);
@@ -320,7 +320,7 @@ export function mount(root, props, emit, watch) {
     root.dataset.drawn = `${run.variant} ${now.layer}.${now.head} ${position ?? "none"} ${state}`;
   }
 
-  const told = () => sentence(scene);
+  const told = () => sentence({ ...scene, z: scene.spans[index()] });
 
   function labels() {
     write(title, t(TEXT.title));

@@ -5,7 +5,6 @@ import { t } from "./lang.js";
 import { axis, reach, soft, ticks } from "./masknumbers.js";
 import { TEXT, percent, spanText } from "./maskwords.js";
 
-const SLICES = 8; // of a fading ramp
 const HATCH = "tfe-masks-hatch";
 
 export const text = (x, y, words, more = {}) => svg("text", { x, y, "font-size": 12, fill: "var(--ink3)", text: words, ...more });
@@ -18,7 +17,8 @@ export const hatch = () =>
 export function place({ run, now, big, narrow }, width) {
   const [layers, heads] = run.heads;
   const size = big ? 20 : 12;
-  const fair = big ? Math.max(13, Math.min(26, (window.innerHeight - 470) / (layers * (heads + 1)))) : 18;
+  const free = window.innerHeight - 370 - layers * 34 - 60;
+  const fair = big ? Math.max(13, Math.min(44, free / (layers * heads))) : run.dynamic ? 22 : 18;
   const pitch = layers * heads <= 40 ? fair : Math.max(6, Math.min(fair, 640 / (layers * heads)));
   const told = pitch >= size; // is there room for a head's name and number?
   const line = big ? 28 : 20; // of a layer
@@ -36,19 +36,15 @@ export function place({ run, now, big, narrow }, width) {
   const bottom = y;
   const scale = axis(now.axis, run.span);
   const room = width - left - right;
-  return { width, height: bottom + size + 10, left, room, size, pitch, thick: Math.max(3, Math.min(pitch - 4, big ? 18 : 13)), told, rows, titles, bottom, narrow, x: (d) => left + room * scale.at(Math.max(0, Math.min(run.span, d))) };
+  return { width, height: bottom + 2 * size + 22, left, room, size, pitch, thick: Math.max(3, Math.min(pitch - 4, big ? 28 : run.dynamic ? 15 : 13)), told, rows, titles, bottom, narrow, x: (d) => left + room * scale.at(Math.max(0, Math.min(run.span, d))), distance: (x) => scale.of((x - left) / room) };
 }
 
 /** A bar of span z: solid to z, then fading over the ramp. */
 function solid(at, { z, ramp, span, y, fill }) {
-  const parts = [];
-  const full = Math.min(z, span);
-  if (full > 0) parts.push(svg("rect", { x: at.x(0), y, width: at.x(full) - at.x(0), height: at.thick, fill }));
-  for (let n = 0; n < SLICES; n += 1) {
-    const [from, to] = [z + (n * ramp) / SLICES, Math.min(span, z + ((n + 1) * ramp) / SLICES)];
-    if (from >= span) break;
-    parts.push(svg("rect", { x: at.x(from), y, width: Math.max(0, at.x(to) - at.x(from)), height: at.thick, fill, "fill-opacity": soft(z, ramp, (from + to) / 2).toFixed(3) }));
-  }
+  const [zero, full, far] = [at.x(0), at.x(Math.min(z, span)), at.x(Math.min(z + ramp, span))].map(Math.round);
+  const parts = full > zero ? [svg("rect", { x: zero, y, width: full - zero, height: at.thick, fill })] : [];
+  // Slices of two whole pixels: edges between pixels would show as stripes.
+  for (let x = full; x < far; x += 2) parts.push(svg("rect", { x, y, width: Math.min(2, far - x), height: at.thick, fill, "fill-opacity": soft(z, ramp, at.distance(x + 1)).toFixed(3) }));
   return parts;
 }
 
@@ -62,6 +58,7 @@ export function bars(scene, at) {
   const [layers, heads] = run.heads;
   const { span, ramp } = run;
   const out = [hatch()];
+  const numbers = []; // they stand before the lines of the means
   const marks = ticks(now.axis, span, at.room, at.size * 3);
   out.push(svg("path", { d: marks.map((d) => `M${at.x(d).toFixed(1)} 2V${at.bottom}`).join(""), stroke: "var(--line)" }));
   for (let l = 0; l < layers; l += 1) {
@@ -70,11 +67,9 @@ export function bars(scene, at) {
     const base = at.titles[l] + at.size + 3;
     out.push(text(0, base, t(TEXT.layer, { n: l + 1 }), { "font-size": at.size, "font-weight": 650, fill: "var(--ink2)" }));
     out.push(text(at.width, base, t(TEXT.mean, { n: Math.round(mean) }), { "font-size": at.size, "text-anchor": "end", fill: "var(--ink2)" }));
-    const bottom = at.rows[l * heads + heads - 1] + at.pitch - 2;
-    out.push(svg("path", { class: "mean", d: `M${at.x(mean).toFixed(1)} ${at.rows[l * heads] - 3}V${bottom}`, stroke: "var(--ink2)", "stroke-dasharray": "2 3", "stroke-width": at.size > 12 ? 2 : 1 }));
     for (let h = 0; h < heads; h += 1) {
       const i = l * heads + h;
-      const y = at.rows[i] + (at.pitch - at.thick) / 2;
+      const y = Math.round(at.rows[i] + (at.pitch - at.thick) / 2);
       const chosen = l + 1 === now.layer && h + 1 === now.head;
       const over = hover?.kind === "bar" && hover.index === i;
       const z = spans[i];
@@ -82,7 +77,10 @@ export function bars(scene, at) {
       row.append(svg("rect", { x: at.x(0), y, width: at.room, height: at.thick, rx: 2, fill: "var(--sunk)" }));
       if (forced[i]) {
         row.append(outline(at, { z, ramp, span, y, fill: `url(#${HATCH})`, stroke: "var(--accent)", class: "forced" }));
-        if (scene.learned) row.append(outline(at, { z: scene.learned[i], ramp, span, y, stroke: "var(--ink2)", "stroke-dasharray": "4 3", "stroke-width": 1.5, class: "trained" }));
+        if (scene.learned) {
+          const was = { z: scene.learned[i], ramp, span, y };
+          row.append(outline(at, { ...was, stroke: "var(--panel)", "stroke-width": 4 }), outline(at, { ...was, stroke: "var(--ink)", "stroke-dasharray": "4 3", "stroke-width": 1.5, class: "trained" }));
+        }
       } else row.append(...solid(at, { z, ramp, span, y, fill: "var(--accent)" }));
       if (lows && !forced[i]) {
         const [from, to, middle] = [at.x(reach(lows[i], ramp, span)), at.x(reach(highs[i], ramp, span)), y + at.thick / 2];
@@ -96,14 +94,18 @@ export function bars(scene, at) {
         row.append(text(at.left - 7, line, `${l + 1}·${h + 1}`, { "font-size": at.size, "text-anchor": "end", fill: chosen ? "var(--query)" : "var(--ink3)", "font-weight": chosen ? 650 : 400 }));
         // The number stands at the end of its bar, beyond everything that is drawn there.
         const ends = [own[h], lows && !forced[i] ? reach(highs[i], ramp, span) : 0, forced[i] && scene.learned ? reach(scene.learned[i], ramp, span) : 0];
-        row.append(text(at.x(Math.max(...ends)) + 6, line, String(own[h]), { class: "reach", "font-size": at.size, "font-weight": chosen ? 650 : 500, fill: chosen ? "var(--query)" : "var(--ink)" }));
+        numbers.push(text(at.x(Math.max(...ends)) + 6, line, String(own[h]), { class: "reach", "font-size": at.size, "font-weight": chosen ? 650 : 500, fill: chosen ? "var(--query)" : "var(--ink)", stroke: "var(--sunk)", "stroke-width": 4, "paint-order": "stroke", "stroke-linejoin": "round" }));
       }
       out.push(row);
     }
+    const ends = `M${at.x(mean).toFixed(1)} ${at.rows[l * heads] - 4}V${at.rows[l * heads + heads - 1] + at.pitch}`;
+    out.push(svg("path", { d: ends, stroke: "var(--panel)", "stroke-width": at.size > 12 ? 5 : 3 }), svg("path", { class: "mean", d: ends, stroke: "var(--ink2)", "stroke-dasharray": "3 2", "stroke-width": at.size > 12 ? 2 : 1.2 }));
   }
   out.push(svg("path", { d: `M${at.x(0)} ${at.bottom}H${at.x(span)}`, stroke: "var(--control)" }));
   for (const d of marks) out.push(text(at.x(d), at.bottom + at.size + 4, d.toLocaleString("en"), { "font-size": at.size, "text-anchor": "middle" }));
-  return out;
+  const all = spans.reduce((sum, z) => sum + reach(z, ramp, span), 0) / run.count;
+  out.push(text(at.left, at.bottom + 2 * at.size + 16, t(TEXT.meanAll, { n: Math.round(all), share: percent(all / span) }), { "font-size": at.size, "font-weight": 650, fill: "var(--ink2)", class: "all" }));
+  return [...out, ...numbers];
 }
 
 /** The head whose row is there, a number from 0, or null. */

@@ -12,14 +12,14 @@ const num = (x) => x.toFixed(1);
 /** Where everything stands. */
 export function place({ run, now, big, height }, width) {
   const size = big ? 20 : 12;
-  const [left, right] = big ? [76, 66] : [48, 42];
+  const [left, right] = big ? [76, 84] : [48, 48];
   const dynamic = run.dynamic;
   const strip = big ? 46 : 34; // of one of the two
   const under = (big ? 26 : 18) + 2 * strip + (now.axis === "log" ? size + 6 : 4);
   const along = dynamic ? (big ? 150 : 128) : 0;
-  const top = big ? 46 : 34;
+  const top = big ? 70 : 44;
   const axisRoom = size * 2 + 14;
-  const tall = Math.max(big ? 150 : 130, Math.min(big ? 420 : 230, height - top - axisRoom - under - along - 8));
+  const tall = Math.max(big ? 150 : 130, Math.min(big ? 640 : 230, height - top - axisRoom - under - along - 8));
   const scale = axis(now.axis, run.span);
   const room = width - left - right;
   const bottom = top + tall;
@@ -68,14 +68,20 @@ function mask(scene, at) {
   out.push(svg("path", { class: "mask", d: `${path}H${num(at.end)}`, fill: "none", stroke: "var(--accent)", "stroke-width": thick, "stroke-linejoin": "round" }));
   // z and the ramp above, told once, on the side that has room.
   const [zx, fx] = [at.x(Math.min(z, span)), at.x(far)];
-  const rail = at.top - 9;
+  const rail = at.top - (at.big ? 20 : 13);
   out.push(svg("path", { d: `M${num(zx)} ${at.top}V${at.bottom}`, stroke: "var(--accent)", "stroke-dasharray": "2 3", "stroke-width": at.big ? 2 : 1 }));
   if (fx - zx > 6) out.push(svg("path", { class: "ramp", d: `M${num(zx)} ${rail + 4}V${rail}H${num(fx)}V${rail + 4}`, fill: "none", stroke: "var(--accent)", "stroke-width": at.big ? 2 : 1.2 }));
   const label = t(TEXT.label, { z: spanText(z), reach: reach(z, ramp, span) });
-  const wide = label.length * at.size * 0.58;
-  const leftwards = at.end - fx < wide + 10 && zx - at.left > at.end - fx;
+  const wide = label.length * at.size * 0.62;
+  const how = { class: "told", "font-size": at.size, "font-weight": 650, fill: "var(--ink)" };
+  const line_ = rail + at.size * 0.35;
+  if (at.end - fx > wide + 8) out.push(text(fx + 8, line_, label, how));
+  else if (zx - at.left > wide + 14) out.push(text(zx - (fx - zx > 6 ? 8 : 14), line_, label, { ...how, "text-anchor": "end" }));
+  else {
+    out.push(text(Math.max(at.left, Math.min(at.end - wide, zx - wide / 2)), rail - 6, label, how));
+    return out;
+  }
   if (fx - zx > at.size) out.push(text((zx + fx) / 2, rail - 5, t(TEXT.ramp), { "font-size": at.size, "text-anchor": "middle", "font-style": "italic", fill: "var(--accent)" }));
-  out.push(text(leftwards ? zx - 10 : Math.min(fx + 8, at.end - wide), rail + at.size * 0.35, label, { class: "told", "font-size": at.size, "font-weight": 650, "text-anchor": leftwards ? "end" : "start", fill: "var(--ink)" }));
   return out;
 }
 
@@ -99,8 +105,8 @@ export function board(scene, at) {
     const dim = scene.would ? { opacity: 0.5 } : {};
     out.push(svg("path", { class: "before", d: steps(at, profile.before, at.bottom, at.tall, most), fill: "var(--control)", "fill-opacity": 0.45, ...dim }));
     out.push(svg("path", { class: "after", d: steps(at, profile.after, at.bottom, at.tall, most), fill: "var(--key)", "fill-opacity": 0.8, ...dim }));
-    for (const part of [0.25, 1]) out.push(label(at.end + 6, at.y(Math.sqrt(part)) + at.size * 0.35, String(Number((most * part).toPrecision(3))), { fill: "var(--key)" }));
-    out.push(label(at.end + at.right, at.top - (at.big ? 26 : 20), t(TEXT.scale), { "text-anchor": "end" }));
+    for (const part of [0.25, 1]) out.push(label(at.end + (at.big ? 20 : 13), at.y(Math.sqrt(part)) + at.size * 0.35, String(Number((most * part).toPrecision(3))), { fill: "var(--key)" }));
+    out.push(label(at.end + at.right, at.size, t(TEXT.scale), { "text-anchor": "end" }));
   }
   out.push(svg("path", { d: `M${at.left} ${at.bottom}H${at.end}`, stroke: "var(--control)" }));
   out.push(...mask(scene, at));
@@ -129,7 +135,7 @@ function strips(scene, at) {
   const most = ceiling(Math.max(...row.before, ...row.after));
   out.push(svg("path", { class: "row-before", d: steps(at, row.before, upper, at.strip, most), fill: "var(--control)" }));
   out.push(svg("path", { class: "row-after", d: steps(at, row.after, lower, -at.strip, most), fill: "var(--key)" }));
-  for (const y of [upper - at.strip, lower + at.strip]) out.push(label(at.end + 6, y + at.size * 0.35, String(most), {}));
+  for (const y of [upper - at.strip, lower + at.strip]) out.push(label(at.end + (at.big ? 20 : 13), y + at.size * 0.35, String(most)));
   out.push(label(at.end, y0, t(TEXT.keeps, { w: weight(row.kept) }), { "text-anchor": "end", "font-weight": 650, fill: "var(--ink)", class: "keeps" }));
   out.push(svg("path", { d: `M${num(far)} ${upper - at.strip}V${lower + at.strip}`, stroke: "var(--accent)", "stroke-dasharray": "2 3", "stroke-width": at.big ? 2 : 1 }));
   if (now.axis === "log") {

@@ -11,13 +11,14 @@ export const TEXT = {
   mask: { en: "Soft mask of head {head}", zh: "头 {head} 的软掩码" },
   layer: { en: "layer {n}", zh: "第 {n} 层" },
   mean: { en: "mean {n}", zh: "平均 {n}" },
+  meanAll: { en: "mean of all heads {n}: {share} of S", zh: "所有头平均 {n}：S 的 {share}" },
   legendMask: { en: "soft mask", zh: "软掩码" },
   legendTrained: { en: "as trained", zh: "训练所得" },
   legendForced: { en: "forced", zh: "强制设定" },
   legendBefore: { en: "weight before the mask", zh: "掩码之前的权重" },
   legendAfter: { en: "after", zh: "之后" },
   distance: { en: "characters back · 0 is the one read last", zh: "往回的字符数 · 0 为最近读到的字符" },
-  scale: { en: "weight, √ scale", zh: "权重（√ 刻度）" },
+  scale: { en: "weight, square-root scale", zh: "权重（平方根刻度）" },
   before: { en: "before", zh: "之前" },
   after: { en: "after", zh: "之后" },
   looks: { en: "looks back", zh: "往回看" },
@@ -72,21 +73,21 @@ const SHOWN = { " ": "␠", "\n": "⏎", "\t": "⇥", "\u00a0": "␠", "\u3000":
 export const shown = (letter) => SHOWN[letter] ?? letter;
 
 /** A span as it is read: whole, or with a tenth. */
-export const spanText = (z) => (Number.isInteger(z) ? String(z) : z.toFixed(1));
+export const spanText = (z) => String(Number(z.toFixed(1)));
 
 /** A weight as it is read: two digits, more where two would say nothing. */
 export const weight = (w) => (w >= 0.0095 || w === 0 ? w.toFixed(2) : w < 0.0001 ? "<0.0001" : w.toFixed(4));
 
 /** A share, "9 %". */
-export const percent = (share) => (share > 0 && share < 0.005 ? "<1 %" : `${Math.round(100 * share)} %`);
+export const percent = (share) => (share > 0 && share < 0.005 ? "<1 %" : share < 1 && share >= 0.995 ? ">99 %" : `${Math.round(100 * share)} %`);
 
 /** “e”·412, or the start. */
 export const letterName = (letters, position) => (position < 0 ? t(TEXT.start) : `“${shown(letters[position])}”·${position}`);
 
 /**
  * The sentence under the figure, as pieces: texts, and {query: …} for words in the colour of their role.
- * @param {{run: any, now: any, z: number, left: number | null, row: any, would: boolean}} scene z: of the head in view; left: the share that the mask leaves it;
- *   row: of the locked character; would: the spans in view are wished for, not run yet
+ * @param {{run: any, now: any, z: number, left: number | null, row: any, would: boolean, range: any}} scene z: of the head in view, on the mean where it follows the token; left: the share that the mask leaves it;
+ *   row: of the locked character; would: the spans in view are wished for, not run yet; range: {here, low, high} where it follows the token
  */
 export function sentence({ run, now, z, left, row, would, range }) {
   const zh = lang() === "zh";
