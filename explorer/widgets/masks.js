@@ -1,0 +1,545 @@
+// How far each head looks, as bars of layers and heads, and the soft mask of one over distance with what it takes away. A span is dragged
+// here, seen at once, and run by the server once the hand rests. Only exact weights of a character are fetched.
+
+import { unpack } from "./lib/arrays.js";
+import { el, segmented, svg } from "./lib/dom.js";
+import { exportBar } from "./lib/export.js";
+import { keys } from "./lib/keys.js";
+import { onLang, t } from "./lib/lang.js";
+import { bars, headAt, headLines, place as placeBars } from "./lib/maskbars.js";
+import { board as boardOf, boardAt, cross, distanceLines, place as placeBoard } from "./lib/maskboard.js";
+import { handleOf } from "./lib/maskhandle.js";
+import { kept, masked, reach, spelled } from "./lib/masknumbers.js";
+import { rowsOf } from "./lib/maskrows.js";
+import { exporters, table } from "./lib/maskexport.js";
+import { TEXT, letterName, nodes, plain, sentence, spanText } from "./lib/maskwords.js";
+import { bus, onOpen, request, view } from "./lib/state.js";
+import { onTheme } from "./lib/theme.js";
+
+const NARROW = 680; // px of the panel below which bars and mask stand one under the other
+const KEYS = ["head", "pos", "masksaxis"];
+const HOLD = 60; // ms that the pointer rests on a character before its weights are fetched
+const REST = 450; // ms after the last key until a span is sent
+
+const write = (node, text) => node.textContent !== text && (node.textContent = text);
+const put = (node, name, text) => node.getAttribute(name) !== text && node.setAttribute(name, text);
+
+export function mount(root, props, emit, watch) {
+  // ── what stays on the page, built once ──
+  const title = el("h2", { class: "tfe-title" });
+  const units = el("span", { class: "tfe-units" });
+  const legend = el("p", { class: "tfe-legend tfe-masks-legend" });
+  const layer = { bars: svg("g"), board: svg("g"), over: svg("g", { "pointer-events": "none" }) };
+  const barsPicture = svg("svg", { class: "tfe-masks-picture", "aria-hidden": "true" }, layer.bars);
+  const barsBoard = el("div", { class: "tfe-masks-bars", tabindex: "0", role: "application" }, barsPicture);
+  const picture = svg("svg", { class: "tfe-masks-picture", "aria-hidden": "true" }, layer.board, layer.over);
+  const handle = handleOf({ move: dragged, rest: send, step: REST });
+  const board = el("div", { class: "tfe-masks-board", tabindex: "0", role: "application" }, picture);
+  const stage = el("div", { class: "tfe-masks-stage" }, board, handle.node);
+  const maskTitle = el("h3", { class: "tfe-title" });
+  const equation = el("span", { class: "tfe-units tfe-masks-equation" }, "m", el("sub", { text: "z" }), "(x) = clamp((R + z − x) / R, 0, 1)");
+  const scopeName = el("span", { class: "tfe-label" });
+  const scopePick = segmented({ options: [], value: "head", label: "", onPick: (key) => ((scope = key), run && labels()) });
+  const axisPick = segmented({ options: [], value: "linear", label: "", onPick: (key) => set({ masksaxis: key === "log" ? "log" : null }) });
+  const restoreText = el("span");
+  const restore = el("button", { type: "button", class: "tfe-button small tfe-masks-restore", onclick: () => wish(new Float32Array(run.count).fill(Number.NaN), true) }, restoreText);
+  const knobs = el("div", { class: "tfe-masks-knobs tfe-controls" }, el("div", { class: "tfe-row tight" }, scopeName, scopePick.node, restore), axisPick.node);
+  const left = el("div", { class: "tfe-masks-left" }, barsBoard);
+  const right = el("div", { class: "tfe-masks-right" }, el("div", { class: "tfe-row tight tfe-masks-what" }, maskTitle, equation), stage, knobs);
+  const words = el("p", { class: "tfe-words", "aria-live": "polite", id: "tfe-masks-words" });
+  const note = el("p", { class: "tfe-note tfe-masks-note tfe-controls" });
+  const take = el("div", { class: "tfe-masks-take tfe-controls" });
+  const sheet = el("div", { class: "tfe-masks-table tfe-scroll tfe-controls", tabindex: "0", role: "region", hidden: true });
+  const body = el("div", { class: "tfe-masks-body" }, el("div", { class: "tfe-masks-both" }, left, right), words, note, take, sheet);
+  const empty = el("p", { class: "tfe-empty", hidden: true });
+  const head = el("div", { class: "tfe-masks-head" }, title, units, legend);
+  const panel = el("section", { class: "tfe-panel tfe-masks-panel" }, head, empty, body);
+  const card = el("div", { class: "tfe-hover", role: "status", hidden: true });
+  root.classList.add("tfe-projectable");
+  root.append(panel, card);
+  board.setAttribute("aria-describedby", words.id);
+
+  // ── state ──
+  let run = null; // what is drawn: the value with its numbers at hand
+  let coming = null; // a run under way: its state
+  let now = null; // what is looked at, read from the address and completed
+  let scene = null; // the same with everything that drawing needs
+  let at = null; // where it stands: {bars, board}
+  let draft = null; // (layer · head) spans that are wished for, NaN as trained; null where nothing is wished beyond the run
+  let asked = null; // the wish that was sent, as text
+  let scope = "head";
+  let mine = false; // the change of the address under way is our own
+  let arriving = 0;
+  let room = 0;
+  let hover = null; // {kind: "bar", index} | {kind: "distance", x} | {kind: "letter", position}
+  let preview = null; // a character hovered here or elsewhere
+  let waiting = 0;
+  let tapped = "";
+  let elsewhere = false; // other text is being read
+  const linked = () => ["head", "pos"].some((key) => view.get(key) !== null);
+  let wanted = linked() && request.get() !== "";
+  const rows = rowsOf(() => run && draw());
+
+  const projecting = () => document.body.classList.contains("tfe-projecting") && root.closest(".tfe-projected") !== null;
+  const index = () => (now.layer - 1) * run.heads[1] + now.head - 1;
+
+  /** What is looked at: the address, completed by the telling head and character and by what exists. */
+  function read() {
+    const [layers, heads] = run.heads;
+    const within = (text, top) => Math.max(1, Math.min(top, Number.parseInt(text, 10) || 1));
+    const told = view.get("head");
+    const [l, h] = (/^\d+\.\d+$/.test(told ?? "") ? told : (run.pick?.head ?? "1.1")).split(".");
+    const text = view.get("pos");
+    const listed = text === "none" ? [] : text === null ? [run.pick?.pos ?? run.length - 1] : text.split(",").map((one) => Number.parseInt(one, 10));
+    return { layer: within(l, layers), head: within(h, heads), positions: [...new Set(listed)].filter((one) => one >= 0 && one < run.length), axis: view.get("masksaxis") === "log" ? "log" : "linear" };
+  }
+
+  function set(patch) {
+    mine = true;
+    try {
+      view.set(patch);
+    } finally {
+      mine = false;
+    }
+    update();
+  }
+
+  // ── moving ──
+  const choose = (i) => set({ head: `${Math.floor(i / run.heads[1]) + 1}.${(i % run.heads[1]) + 1}` });
+
+  function lock(position, add = false) {
+    const others = add ? now.positions.filter((one) => one !== position) : [];
+    wanted = false;
+    set({ pos: [...others, position].join(",") });
+  }
+
+  function step(by) {
+    if (!run) return;
+    const from = now.positions.length ? now.positions.at(-1) + by : by > 0 ? 0 : run.length - 1;
+    lock(Math.max(0, Math.min(run.length - 1, from)));
+  }
+
+  const stepHead = (by) => run && choose((index() + by + run.count) % run.count);
+
+  function reset() {
+    leave();
+    wanted = false;
+    set({ head: null, pos: null, masksaxis: null });
+  }
+
+  // ── spans that are wished for ──
+  const forcedNow = () => draft ?? run.forcing;
+
+  /** Forces the heads that the scope names to a span. */
+  function dragged(z) {
+    if (!run || elsewhere || run.state === "stale") return;
+    const [, heads] = run.heads;
+    const next = Float32Array.from(forcedNow());
+    next.forEach((_, i) => {
+      if (scope === "all" || (scope === "layer" ? Math.floor(i / heads) + 1 === now.layer : i === index())) next[i] = z;
+    });
+    wish(next, false);
+  }
+
+  function wish(next, rests) {
+    if (!run || elsewhere) return;
+    draft = next;
+    draw();
+    if (rests) send();
+  }
+
+  const name = (what) => JSON.stringify(what, Object.keys(what ?? {}).sort());
+
+  function send() {
+    if (!run || !draft) return;
+    const wish_ = { ...run.request, spans: spelled(draft, ...run.heads) };
+    if (asked === null && draft.every((z, i) => Object.is(z, run.forcing[i]))) {
+      draft = null;
+      draw();
+      return;
+    }
+    if (asked === name(wish_)) return;
+    asked = name(wish_);
+    emit.force({ request: wish_ });
+    draw();
+  }
+
+  // ── a new result ──
+  async function arrive() {
+    const turn = (arriving += 1);
+    const next = props.value;
+    if (next?.state === "running") {
+      coming = next;
+      if (run) draw();
+      else blank();
+      return;
+    }
+    coming = null;
+    if (!next?.heads) {
+      run = draft = asked = null;
+      blank();
+      return;
+    }
+    let made;
+    try {
+      made = await numbersOf(next);
+    } catch (problem) {
+      if (turn === arriving) write(note, t({ en: `The spans did not arrive: ${problem.message}.`, zh: `跨度未能送达：${problem.message}。` }));
+      return;
+    }
+    if (turn !== arriving) return; // a newer update overtook this one
+    const was = run;
+    run = made;
+    // The answer to a wish that a newer one of this widget has overtaken: the newer one is still on its way.
+    const overtaken = asked !== null && name(run.request) !== asked && name({ ...run.request, spans: null }) === name({ ...JSON.parse(asked), spans: null });
+    if (!handle.busy() && !overtaken) draft = asked = null;
+    if (was && (was.text !== run.text || was.variant !== run.variant) && !overtaken) {
+      leave();
+      // Another text: a lock of the old one tells nothing here, unless a link or a step named it.
+      if (!wanted && view.get("pos") !== null && was.text.slice(0, was.given) !== run.text.slice(0, run.given)) {
+        mine = true;
+        view.set({ pos: null });
+        mine = false;
+      }
+    }
+    wanted = false;
+    update();
+  }
+
+  async function numbersOf(value) {
+    const names = ["z", "forced", "learned", "before", "after", "kept", "counts"];
+    const [z, forced, learned, before, after, left_, counts] = await Promise.all(names.map(async (one) => (value[one] ? unpack(value[one]) : null)));
+    const letters = Array.from(value.text);
+    const count = value.heads[0] * value.heads[1];
+    const size = z.shape[2];
+    const part = (array, i, width) => array.data.subarray(i * width, (i + 1) * width);
+    const of = (make) => Float32Array.from({ length: count }, (_, i) => make(part(z, i, size)));
+    const far = before?.shape[2] ?? 0;
+    return {
+      ...value,
+      letters,
+      length: letters.length,
+      count,
+      dynamic: size > 1,
+      z: of((own) => own.reduce((sum, one) => sum + one, 0) / size),
+      lows: size > 1 ? of((own) => own.reduce((a, b) => Math.min(a, b))) : null,
+      highs: size > 1 ? of((own) => own.reduce((a, b) => Math.max(a, b))) : null,
+      series: (i) => part(z, i, size),
+      spans: z,
+      forcing: Float32Array.from({ length: count }, (_, i) => (forced.data[i] ? part(z, i, size)[0] : Number.NaN)),
+      learned: learned ? Float32Array.from(learned.data, (one, i) => (forced.data[i] && one >= 0 ? one : Number.NaN)) : null,
+      profile: (i) => (before && after ? { before: part(before, i, far), after: part(after, i, far) } : null),
+      profiles: before && after ? { before, after } : null,
+      kept: left_?.data ?? null,
+      counts: counts?.data ?? Float32Array.from({ length: far }, (_, x) => letters.length - x),
+    };
+  }
+
+  // ── drawing ──
+  function update() {
+    if (!run) return;
+    now = read();
+    draw();
+  }
+
+  function blank() {
+    delete root.dataset.drawn;
+    body.hidden = legend.hidden = units.hidden = true;
+    empty.hidden = false;
+    handle.node.hidden = true;
+    labels();
+  }
+
+  /** The share of its weight that the mask leaves a head on this text; null where it cannot be told. */
+  function leftOf(i) {
+    const same = !draft || Object.is(draft[i], run.forcing[i]);
+    if (same && run.kept) return run.kept[i];
+    const profile = run.profile(i);
+    if (!profile || (run.dynamic && Number.isNaN(forcedNow()[i]))) return null;
+    return kept(profile.before, run.counts, spanOf(i), run.ramp);
+  }
+
+  /** The span of a head as it is wished for, else as it ran. */
+  function spanOf(i) {
+    if (!draft || Object.is(draft[i], run.forcing[i])) return run.z[i];
+    if (!Number.isNaN(draft[i])) return draft[i];
+    return run.learned && !Number.isNaN(run.learned[i]) ? run.learned[i] : run.z[i];
+  }
+
+  function draw() {
+    const big = projecting();
+    const narrow = room < NARROW && !big;
+    const i = index();
+    const forced = Array.from(forcedNow(), (z) => !Number.isNaN(z));
+    const position = preview !== null && preview < run.length ? preview : (now.positions.at(-1) ?? null);
+    const follows = run.dynamic && !forced[i];
+    const fresh = !draft || Object.is(draft[i], run.forcing[i]);
+    const series = follows && fresh ? run.series(i) : Float32Array.from({ length: run.dynamic ? run.length : 0 }, () => spanOf(i));
+    const z = follows && fresh && position !== null ? run.series(i)[position] : spanOf(i);
+    const found = preview === null || hover?.ready !== false ? rows.of(run, now.layer, now.head, position) : null;
+    const own = found && masked(found.before, z, run.ramp);
+    const row = found && { before: found.before, after: fresh ? found.after : own.after, kept: own.kept };
+    const profile = run.profile(i);
+    const would = Boolean(draft);
+    const learned = run.learned ?? (draft ? run.z : null);
+    const trained = forced[i] && learned && !Number.isNaN(learned[i]) ? learned[i] : null;
+    scene = {
+      run, now, position, row, z, series, forced, learned, trained, hover, would, narrow, big, leftOf,
+      spans: Float32Array.from({ length: run.count }, (_, n) => spanOf(n)),
+      lows: run.lows,
+      highs: run.highs,
+      left: leftOf(i),
+      range: follows && fresh && position !== null ? { here: z, low: run.lows[i], high: run.highs[i] } : null,
+      profile: profile && (fresh ? profile : { before: profile.before, after: masked(profile.before, z, run.ramp).after }),
+    };
+    empty.hidden = true;
+    body.hidden = legend.hidden = units.hidden = false;
+    panel.classList.toggle("is-narrow", narrow);
+    body.classList.toggle("tfe-stale", run.state === "stale");
+    body.classList.toggle("is-waiting", (asked !== null || coming !== null) && !handle.busy());
+    const whole = big ? Math.min(1800, window.innerWidth - 88) : room;
+    const widths = narrow ? [whole, whole] : [Math.round(whole * (big ? 0.36 : 0.37)), 0];
+    if (!narrow) widths[1] = whole - widths[0] - (big ? 40 : 28);
+    const barsAt = placeBars(scene, widths[0]);
+    scene.height = big ? window.innerHeight - 390 : narrow ? 400 : barsAt.height + 12;
+    at = { bars: barsAt, board: placeBoard(scene, widths[1]) };
+    for (const [node, spot] of [[barsPicture, at.bars], [picture, at.board]]) {
+      put(node, "viewBox", `0 0 ${spot.width} ${spot.height}`);
+      put(node, "width", String(spot.width));
+      put(node, "height", String(spot.height));
+    }
+    layer.bars.replaceChildren(...bars(scene, at.bars));
+    layer.board.replaceChildren(...boardOf(scene, at.board));
+    layer.over.replaceChildren(...(hover?.kind === "distance" ? [cross(at.board, hover.x)] : []));
+    handle.place({ x: at.board.x(z), top: at.board.top, bottom: at.board.bottom, z: Math.round(z), span: run.span, ramp: run.ramp, of: at.board.distance, disabled: elsewhere || run.state === "stale", big });
+    const parts = told();
+    if (words.textContent !== plain(parts)) words.replaceChildren(...nodes(parts));
+    if (!sheet.hidden) drawTable();
+    labels();
+    const state = asked !== null ? "asked" : draft ? "dragged" : row ? "looked" : position !== null && run.looks.before ? "waits" : "bare";
+    root.dataset.drawn = `${run.variant} ${now.layer}.${now.head} ${position ?? "none"} ${state}`;
+  }
+
+  const told = () => sentence({ ...scene, z: scene.spans[index()] });
+
+  function labels() {
+    write(title, t(TEXT.title));
+    write(empty, coming ? t(TEXT.growingFirst, { n: Array.from(coming.text).length, of: coming.of }) : t(props.empty ?? TEXT.empty));
+    put(root, "data-question", t(TEXT.question));
+    if (!run || !scene) return;
+    const { layer: l, head: h } = now;
+    const where = `${l}·${h}`;
+    write(units, t(TEXT.units, { span: run.span.toLocaleString("en") }));
+    write(maskTitle, t(TEXT.mask, { head: where }));
+    write(scopeName, t(TEXT.scope));
+    write(restoreText, t(TEXT.restore));
+    put(restore, "aria-label", t(TEXT.restores));
+    restore.hidden = forcedNow().every(Number.isNaN);
+    restore.disabled = elsewhere;
+    const listed = (names, kinds) => kinds.map((key, n) => ({ key, label: t({ en: names.en[n], zh: names.zh[n] }) }));
+    const key = document.documentElement.lang;
+    if (scopePick.node.dataset.lang !== key) {
+      scopePick.node.dataset.lang = key;
+      scopePick.set({ options: listed(TEXT.scopes, ["head", "layer", "all"]), value: scope, label: t(TEXT.scope) });
+      axisPick.set({ options: listed(TEXT.axes, ["linear", "log"]), value: now.axis, label: t(TEXT.axis) });
+    }
+    axisPick.set({ value: now.axis });
+    handle.label(t(scope === "all" ? TEXT.sliderAll : scope === "layer" ? TEXT.sliderLayer : TEXT.slider, { head: where, layer: l }), t(TEXT.sliderNow, { z: spanText(Math.round(scene.z)), reach: reach(scene.z, run.ramp, run.span), span: run.span }));
+    put(barsBoard, "aria-label", t(TEXT.bars, { layers: run.heads[0], heads: run.heads[1], head: where, reach: reach(scene.spans[index()], run.ramp, run.span) }));
+    put(board, "aria-label", t(TEXT.board, { head: where }));
+    const remarks = [];
+    if (coming) remarks.push(t(TEXT.growing, { n: Array.from(coming.text).length, of: coming.of }));
+    else if (asked !== null) remarks.push(t(TEXT.waits));
+    else remarks.push(t(TEXT.drag));
+    if (run.watched && run.watched[0] < run.watched[1]) remarks.push(t(TEXT.watched, { n: run.watched[0].toLocaleString("en"), of: run.watched[1].toLocaleString("en") }));
+    if (run.state === "stale") remarks.push(t(TEXT.from));
+    if (rows.trouble()) remarks.push(t(rows.trouble()));
+    write(note, remarks.join(" "));
+    roles();
+  }
+
+  /** The legend: what stands for what, as small pieces of the picture. */
+  function roles() {
+    const forced = scene.forced.some(Boolean);
+    const key = [document.documentElement.lang, forced, Boolean(scene.profile)].join();
+    if (legend.dataset.key === key) return;
+    legend.dataset.key = key;
+    const entry = (kind, text) => el("span", {}, el("span", { class: `tfe-masks-mark is-${kind}` }), text);
+    legend.replaceChildren(
+      entry("mask", t(TEXT.legendMask)),
+      ...(forced ? [entry("forced", t(TEXT.legendForced)), entry("trained", t(TEXT.legendTrained))] : []),
+      ...(scene.profile ? [entry("before", t(TEXT.legendBefore)), entry("after", t(TEXT.legendAfter))] : []),
+    );
+  }
+
+  function drawTable() {
+    const [names, ...lines] = table(scene);
+    put(sheet, "aria-label", t(TEXT.caption));
+    sheet.replaceChildren(
+      el(
+        "table",
+        { class: "tfe-table" },
+        el("caption", { class: "tfe-note", text: t(TEXT.caption) }),
+        el("thead", {}, el("tr", {}, names.map((one) => el("th", { scope: "col", text: one })))),
+        el("tbody", {}, lines.map((cells, n) => el("tr", {}, cells.map((cell, c) => el(c ? "td" : "th", { scope: c ? null : "row", class: n === index() ? "here" : null, text: cell }))))),
+      ),
+    );
+  }
+
+  // ── mouse, finger and pen ──
+  const point = (event, node, spot) => {
+    const box = node.getBoundingClientRect();
+    return [((event.clientX - box.left) * spot.width) / box.width, ((event.clientY - box.top) * spot.height) / box.height];
+  };
+  const spoken = (found) => (found ? `${found.kind} ${found.index ?? found.x ?? found.position}` : "");
+  /** The character under the pointer, or null. */
+  const letterOf = (found) => {
+    if (found?.kind === "letter") return found.position;
+    const last = now.positions.at(-1);
+    if (found?.kind !== "distance" || last === undefined) return null;
+    const letter = last - 1 - found.x;
+    return letter >= 0 ? letter : null;
+  };
+
+  function over(found, event, tap = false) {
+    if (spoken(found) !== spoken(hover)) {
+      clearTimeout(waiting);
+      hover = found && { ...found, ready: found.kind !== "letter" || tap };
+      const letter = letterOf(hover);
+      preview = hover?.kind === "letter" ? letter : null;
+      mine = true;
+      bus.fire("hover-pos", { pos: letter });
+      mine = false;
+      draw();
+      if (hover?.kind === "letter" && !tap) {
+        waiting = setTimeout(() => {
+          if (hover) hover.ready = true;
+          draw();
+        }, HOLD);
+      }
+    }
+    show(event);
+  }
+
+  function leave() {
+    clearTimeout(waiting);
+    card.hidden = true;
+    tapped = "";
+    if (!hover && preview === null) return;
+    hover = null;
+    preview = null;
+    mine = true;
+    bus.fire("hover-pos", { pos: null });
+    mine = false;
+    if (run) draw();
+  }
+
+  function show(event) {
+    if (!hover || scene.big) {
+      card.hidden = true;
+      return;
+    }
+    const lines = hover.kind === "bar" ? headLines(scene, hover.index) : hover.kind === "distance" ? distanceLines(scene, hover.x) : [[letterName(run.letters, hover.position), ` ${t(TEXT.cardSpan, { z: spanText(scene.series[hover.position]) })}`]];
+    card.replaceChildren(...lines.map(([strong, rest]) => el("div", {}, strong ? el("b", { text: strong }) : null, rest)));
+    card.hidden = false;
+    const { offsetWidth: w, offsetHeight: h } = card;
+    const low = event.clientY + 18 + h <= window.innerHeight - 8;
+    Object.assign(card.style, { left: `${Math.max(8, Math.min(window.innerWidth - w - 8, event.clientX + 14))}px`, top: `${low ? event.clientY + 18 : event.clientY - 14 - h}px` });
+  }
+
+  const boardUnder = (event) => boardAt(scene, at.board, ...point(event, picture, at.board));
+  const barUnder = (event) => {
+    const found = headAt(at.bars, point(event, barsPicture, at.bars)[1]);
+    return found === null ? null : { kind: "bar", index: found };
+  };
+  for (const [node, under] of [[board, boardUnder], [barsBoard, barUnder]]) {
+    node.addEventListener("pointermove", (event) => run && event.pointerType !== "touch" && !handle.busy() && over(under(event), event));
+    node.addEventListener("pointerleave", () => !tapped && leave());
+  }
+  barsBoard.addEventListener("click", (event) => {
+    const found = run && barUnder(event);
+    if (found) choose(found.index);
+  });
+  board.addEventListener("click", (event) => {
+    if (!run) return;
+    const found = boardUnder(event);
+    if (event.pointerType === "touch" && found && spoken(found) !== tapped) {
+      over(found, event, true); // the first tap previews, the second locks
+      tapped = spoken(found);
+      return;
+    }
+    const letter = found && letterOf(found);
+    leave();
+    if (letter !== null && found) lock(letter, event.shiftKey);
+  });
+
+  // ── alive ──
+  keys(root, {
+    ArrowLeft: () => step(-1),
+    ArrowRight: () => step(1),
+    PageUp: () => (projecting() ? step(-1) : false),
+    PageDown: () => (projecting() ? step(1) : false),
+    ArrowUp: () => stepHead(-1),
+    ArrowDown: () => stepHead(1),
+    Escape: () => (projecting() || !run ? false : reset()),
+  });
+  take.append(
+    exportBar(exporters(() => run && { ...scene, words: plain(told()) }), {
+      onTable(open) {
+        sheet.hidden = !open;
+        if (run) draw();
+      },
+    }),
+  );
+  const measure = () => {
+    const { paddingLeft, paddingRight } = getComputedStyle(panel);
+    return Math.floor(panel.clientWidth - Number.parseFloat(paddingLeft) - Number.parseFloat(paddingRight));
+  };
+  room = measure() || 640;
+  new ResizeObserver(() => {
+    const next = measure();
+    if (next <= 0 || next === room) return;
+    room = next;
+    if (run) draw();
+  }).observe(panel);
+  let was = projecting();
+  new MutationObserver(() => {
+    if (projecting() === was) return;
+    was = projecting();
+    leave();
+    if (run) requestAnimationFrame(draw);
+  }).observe(document.body, { attributes: true, attributeFilter: ["class"] });
+  window.addEventListener("resize", () => projecting() && run && draw());
+  bus.on("hover-pos", ({ pos }) => {
+    if (mine || !run) return;
+    preview = pos;
+    draw();
+  });
+  bus.on("asking", (yes) => {
+    elsewhere = yes && asked === null;
+    if (!yes) {
+      // The wish is answered, refused or stopped; what was refused is taken back.
+      const was_ = asked;
+      setTimeout(() => {
+        if (asked === null || asked !== was_ || coming) return;
+        draft = asked = null;
+        if (run) draw();
+      }, 1500);
+    }
+    if (run) draw();
+  });
+  bus.on("restore", () => run && !forcedNow().every(Number.isNaN) && wish(new Float32Array(run.count).fill(Number.NaN), true));
+  view.on(KEYS, () => !mine && update());
+  onOpen(() => {
+    wanted = linked();
+  });
+  onLang(() => {
+    delete legend.dataset.key;
+    if (run) draw();
+    else labels();
+  });
+  onTheme(() => run && draw());
+  blank();
+  watch("value", arrive);
+  arrive();
+}
