@@ -31,6 +31,7 @@ PLACES = 2048  # characters of the book whose losses are asked for in every cont
 TOGETHER = 64  # contexts that are read at once
 HARDEST = (1.0, 0.5, 0.1)  # r: shares of the places, the hardest first, on which the length is measured
 PARTS = 16  # of a segment, whose losses are told apart
+PAGE = 512  # characters of a page
 GAIN = 0.01  # relative gain of perplexity below which more context counts as none
 
 
@@ -86,13 +87,21 @@ def by_place(nats: NDArray[np.float32], segment: int) -> list[float]:
     return [round(float(bits), 4) for bits in whole.mean((0, 2), dtype=np.float64) / math.log(2)]
 
 
+def unusual(nats: NDArray[np.float32]) -> float:
+    """Bits per character that 99 of 100 pages stay below."""
+    whole = nats[: max(1, len(nats) // PAGE) * PAGE]
+    pages = whole.reshape(-1, min(PAGE, len(whole))).mean(1, dtype=np.float64)
+    return round(float(np.percentile(pages, 99)) / math.log(2), 4)
+
+
 def measured(models: Mapping[str, Network], text: Mapping[str, NDArray[np.uint8]]) -> dict[str, Any]:
     """All of it. models: by variant; text: the held-out book by the numbers of each."""
     memory = models["xl"]
     read = {length: costs(memory, text["xl"], length) for length in MEMORIES}
     by_memory = [{"memory": length, "value": round(float(one.mean(dtype=np.float64)) / math.log(2), 4)} for length, one in read.items()]
     segment = memory.config.segment
-    places_of = {"none": by_place(read[MEMORIES[0]], segment), "xl": by_place(costs(memory, text["xl"]), segment)}
+    read_as_trained = costs(memory, text["xl"])
+    places_of = {"none": by_place(read[MEMORIES[0]], segment), "xl": by_place(read_as_trained, segment)}
     places_of |= {name: by_place(costs(model, text[name]), segment) for name, model in models.items() if name != "xl"}
     longest = max(CONTEXTS)
     places = np.linspace(longest, len(text["xl"]) - 1, min(PLACES, len(text["xl"]) - longest)).astype(np.int64)
@@ -101,6 +110,7 @@ def measured(models: Mapping[str, Network], text: Mapping[str, NDArray[np.uint8]
     return {
         "split": SPLIT,
         "by_memory": by_memory,
+        "pages": {"length": PAGE, "p99": unusual(read_as_trained)},
         "by_place": {"segment": segment, "bits": places_of},
         "contexts": {"lengths": list(CONTEXTS), "bits": contexts, "n": len(places)},
         "effective_lengths": [{"r": share, "gain": GAIN, **effective_lengths(losses, CONTEXTS, share)} for share in HARDEST],

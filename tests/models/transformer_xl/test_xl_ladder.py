@@ -54,3 +54,10 @@ def test_losses_are_told_apart_by_their_place_in_the_segment() -> None:
     assert ladder.by_place(nats, 32) == [2.0] + [1.0] * 15
     with pytest.raises(ValueError, match="24 characters in 16 parts"):
         ladder.by_place(nats, 24)
+
+
+def test_an_unusual_page_costs_more_than_nearly_all() -> None:
+    nats = np.ones(ladder.PAGE * 200, np.float32)
+    nats[: ladder.PAGE] = 9
+    assert 1 / np.log(2) <= ladder.unusual(nats) < 1.2 / np.log(2)
+    assert ladder.unusual(np.full(40, 2.0, np.float32)) == pytest.approx(2 / np.log(2), abs=1e-4)
