@@ -149,10 +149,10 @@ export function mount(root, props, emit, watch) {
   const form = el(
     "form",
     { class: "tfe-panel tfe-writer-panel", novalidate: true },
-    el("div", { class: "tfe-writer-head" }, label, exampleRow, pageRow, el("span", { class: "tfe-writer-state" }, take, badge)),
-    el("div", { class: "tfe-writer-in" }, box, el("p", { class: "tfe-writer-foot" }, from, count)),
+    el("div", { class: "tfe-writer-head" }, label, el("div", { class: "tfe-writer-offers" }, exampleRow, pageRow)),
+    el("div", { class: "tfe-writer-state" }, take, badge),
+    el("div", { class: "tfe-writer-in" }, box, el("p", { class: "tfe-writer-foot" }, from, count), error),
     el("div", { class: "tfe-writer-knobs" }, [length, heat, seed, ...picks].map((each) => each.node), go),
-    error,
     note,
   );
   root.replaceChildren(form);
@@ -337,11 +337,10 @@ export function mount(root, props, emit, watch) {
 
   function paintState() {
     const busy = wish.pending;
-    const keys = APPLE ? "⌘⏎" : "⌃⏎";
     form.setAttribute("aria-busy", String(busy));
     go.classList.toggle("primary", !busy);
     goLabel.textContent = busy ? t(TEXT.stop) : t(texts.run);
-    goKey.textContent = busy ? "Esc" : keys;
+    goKey.textContent = busy ? "Esc" : APPLE ? "⌘ ⏎" : "Ctrl ⏎";
     go.title = busy ? t(TEXT.stopLong) : t(TEXT.runLong, { run: t(texts.run), keys: APPLE ? "⌘+Enter" : "Ctrl+Enter" });
     go.setAttribute("aria-keyshortcuts", busy ? "Escape" : "Control+Enter Meta+Enter");
     const [kind, text] = stateOf();
