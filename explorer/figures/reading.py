@@ -32,7 +32,7 @@ SURE = 0.12  # weight below which a look is not confident
 
 
 class Read(Protocol):
-    """What one model has read and written: a `Reading` of models.transformer_xl, an `Explanation` of models.adaptive_span, and their like."""
+    """What one model has read and written: a `Reading` of models.transformer_xl, an `Explanation` of models.adaptive_span, and so on."""
 
     @property
     def variant(self) -> str:
@@ -213,7 +213,7 @@ def banded(profiles: Array, edges: Sequence[int]) -> Array:
 
 
 def telling(reads: Sequence[Read], rows: Rows, *, given: int) -> dict[str, object] | None:
-    """What is locked on arrival, {"model", "head" ("2.3", layer and head from 1), "pos"}: a character near the end, written where some were,
+    """What is locked on arrival, {"model", "head" ("2.3", layer and head from 1), "pos"}: a character near the end, one written if there are,
     and a head that is sure of a character far before it (the largest weight × log distance). Of the first model whose heads can be looked
     at; None where there is none, or no text."""
     for read in reads:

@@ -7,7 +7,7 @@ import { exportBar } from "./lib/export.js";
 import { keys } from "./lib/keys.js";
 import { onLang, t } from "./lib/lang.js";
 import { fit, table as shades } from "./lib/raster.js";
-import { canvasPen, charAt, corner, drawRows, place, svgPen } from "./lib/readingboard.js";
+import { canvasPen, charAt, corner, drawRows, drawStrip, place, svgPen } from "./lib/readingboard.js";
 import { caption, exporters, table } from "./lib/readingexport.js";
 import { headsOf } from "./lib/readingheads.js";
 import { player } from "./lib/readingplay.js";
@@ -35,6 +35,7 @@ export function mount(root, props, emit, watch) {
   const title = el("h2", { class: "tfe-title" });
   const source = segmented({ options: [], value: "", label: "", onPick: (key) => set({ model: key, ...(now.positions.length ? { pos: now.positions.join(",") } : {}) }) });
   const legend = el("p", { class: "tfe-legend tfe-reading-legend" });
+  const loss = el("p", { class: "tfe-units tfe-reading-loss" });
   const names = el("div", { class: "tfe-reading-names" });
   const canvas = el("canvas", { class: "tfe-reading-canvas", "aria-hidden": "true" });
   const spacer = el("div", { class: "tfe-reading-spacer" }, canvas);
@@ -52,7 +53,7 @@ export function mount(root, props, emit, watch) {
   const sheet = el("div", { class: "tfe-reading-table tfe-scroll tfe-controls", tabindex: "0", role: "region", hidden: true });
   const body = el("div", { class: "tfe-reading-body" }, names, board, words, note, error, transport, take, sheet);
   const empty = el("p", { class: "tfe-empty", hidden: true });
-  const headline = el("div", { class: "tfe-reading-head" }, title, el("span", { class: "tfe-controls" }, source.node), legend);
+  const headline = el("div", { class: "tfe-reading-head" }, title, el("span", { class: "tfe-controls" }, source.node), loss, legend);
   const panel = el("section", { class: "tfe-panel tfe-reading-panel" }, headline, empty, body);
   const card = el("div", { class: "tfe-hover", role: "status", hidden: true });
   const replay = player({ moved: () => run && (follow(replay.place), paint(), transported()), changed: () => run && transported() });
@@ -225,7 +226,7 @@ export function mount(root, props, emit, watch) {
 
   function draw() {
     empty.hidden = Boolean(run);
-    body.hidden = legend.hidden = !run;
+    body.hidden = legend.hidden = loss.hidden = !run;
     source.node.hidden = !run || run.models.length < 2;
     if (!run) {
       delete root.dataset.drawn;
@@ -286,7 +287,9 @@ export function mount(root, props, emit, watch) {
     const [first, last] = [Math.max(0, Math.floor(top / at.row) - 1), Math.min(at.rows - 1, Math.floor((top + at.view) / at.row) + 1)];
     const shade = colours();
     const shown = { ...scene, look: scene.under ?? scene.look, hover: hover?.position ?? elsewhere, cursor: finished() ? replay.shown : null };
-    drawRows(canvasPen(context, at, top, shade.fonts), shown, at, first, last, shade);
+    const pen = canvasPen(context, at, top, shade.fonts);
+    drawRows(pen, shown, at, first, last, shade);
+    drawStrip(pen, shown, at, top, shade);
   }
 
   /** The rows in view as a drawing that leaves the page. */
@@ -307,7 +310,7 @@ export function mount(root, props, emit, watch) {
   /** A character comes into view, with a row around it. */
   function bring(position) {
     const y = Math.floor(position / at.columns) * at.row;
-    if (y < board.scrollTop || y + at.row > board.scrollTop + at.view) scrollTo_(y - at.view / 2 + at.row / 2);
+    if (y < board.scrollTop || y + at.row > board.scrollTop + at.view) scrollTo_(y - Math.floor(at.view / at.row / 2) * at.row);
   }
   function follow(position) {
     const y = Math.floor(Math.min(position, run.of - 1) / at.columns) * at.row;
@@ -329,7 +332,7 @@ export function mount(root, props, emit, watch) {
         const model = run.models[text.index];
         return el(
           "div",
-          { class: `tfe-reading-name${several && text.index === now.index ? " is-chosen" : ""}`, style: { marginLeft: `${n ? text.x - at.texts[n - 1].x - at.wide : text.x}px`, width: `${at.wide}px` } },
+          { class: `tfe-reading-name${several && text.index === now.index ? " is-chosen" : ""}`, style: { marginLeft: `${n ? text.x - at.texts[n - 1].x - at.wide : text.x}px`, width: `${at.texts.length > 1 ? at.wide : at.wide + at.right}px` } },
           el("span", { class: "tfe-reading-who" }, el("b", { text: t(model.name) }), el("span", { class: "tfe-units", text: t(model.about) })),
           el("span", { class: "tfe-units tfe-reading-bits", text: perCharacter(model) }),
         );
@@ -385,6 +388,7 @@ export function mount(root, props, emit, watch) {
     if (run.state === "running") remarks.push(t(TEXT.growingNote));
     else if (run.given >= longest) remarks.push(t(TEXT.allGiven, { n: count(longest) }));
     else remarks.push(t(run.given === 0 ? TEXT.allWritten : run.models.length > 1 ? TEXT.border : TEXT.borderOne, { n: count(run.given || longest) }));
+    if (at.view < at.height) remarks.push(t(finished() && scene.model.heads ? TEXT.stripLooks : TEXT.strip));
     if (run.strange.size) remarks.push(t(run.strange.size === 1 ? TEXT.unknownOne : TEXT.unknownNote, { n: count(run.strange.size) }));
     write(note, remarks.join(" "));
     roles();
@@ -393,16 +397,19 @@ export function mount(root, props, emit, watch) {
   /** The legend: roles in words, and the scale of the loss. */
   function roles() {
     const heads = finished() && scene.model.heads > 0;
-    const key = [document.documentElement.lang, heads, run.strange.size > 0, run.segment > 0, run.of > run.given].join();
+    const beyond = heads && run.models.some((model) => model.first !== null);
+    const key = [document.documentElement.lang, heads, beyond, run.strange.size > 0, run.segment > 0, run.of > run.given].join();
     if (legend.dataset.key === key) return;
     legend.dataset.key = key;
     const swatch = (kind, text) => el("span", { class: kind }, el("span", { class: "tfe-reading-swatch" }), text);
     legend.replaceChildren(
       ...(heads ? [swatch("tfe-query", t(TEXT.query)), swatch("tfe-key", t(TEXT.key))] : []),
       ...(run.of > run.given ? [swatch("tfe-out", t(TEXT.written))] : []),
+      ...(beyond ? [swatch("tfe-reading-beyond", t(TEXT.beyond))] : []),
       ...(run.strange.size ? [swatch("tfe-reading-strange", t(TEXT.unknown))] : []),
-      el("span", {}, `${t(TEXT.loss)} 0`, el("span", { class: "tfe-scale surprise" }), `${props.scales.worst}+`),
+      ...(run.segment ? [swatch("tfe-reading-part", t(TEXT.segments))] : []),
     );
+    loss.replaceChildren(`${t(TEXT.loss)} 0`, el("span", { class: "tfe-scale surprise" }), `${props.scales.worst}+`);
   }
 
   function drawTable() {

@@ -1,4 +1,4 @@
-"""Made-up runs over long texts, of a fixed seed, for tests of the reading: heads that decay, and one that looks where the same word stood."""
+"""Made-up runs over long texts, of a fixed seed, for tests of the reading: heads that decay, and one that finds the same word again."""
 
 from __future__ import annotations
 
@@ -28,8 +28,10 @@ ABOUT = {
 PAGE = (
     "Anne hoped she had outlived the age of blushing; but the age of emotion she certainly had not.\n"
     "The sea was calm that morning, and the captain walked along the beach with a letter in his hand. "
-    "“You pierce my soul,” the letter said; “I am half agony, half hope.” 海は静かだった。 He read it twice, and folded it, and read it again. \n"
-    "The captain of the ship had never been a man of many words, and the beach was long, and the sea was calm, and the letter said what he could not. "
+    "“You pierce my soul,” the letter said; “I am half agony, half hope.” 海は静かだった。 He read it twice, and folded it, "
+    "and read it again. \n"
+    "The captain of the ship had never been a man of many words, and the beach was long, and the sea was calm, "
+    "and the letter said what he could not. "
 )
 OWN = {
     "xl": "The captain walked along the beach, and the sea was calm, and Anne hoped she had not been seen with the letter in her hand. ",
@@ -85,13 +87,13 @@ def profiles(made: Made, every: int = 16) -> Array:
 
 @cache
 def run(length: int = 0, foreign: int = 0) -> tuple[tuple[Made, ...], int]:
-    """Two models on one page and what each wrote after it, and how many characters were given. length: of the page, repeated; 0: as it is."""
+    """Two models on one page and what each wrote after it, and how many characters were given. length: of the page; 0: as it is."""
     page = (PAGE * (1 + length // len(PAGE)))[:length] if length else PAGE
     made = []
     for seed, variant in enumerate(("xl", "absolute")):
         text = page + OWN[variant]
         generator = np.random.default_rng(seed)
-        begins = np.array([0.25 if n and not text[n - 1].isspace() else 1.0 for n in range(len(text))])
+        begins = np.array([0.5 if n and not text[n - 1].isspace() else 1.6 for n in range(len(text))])
         nats = (begins * generator.gamma(1.2, 1.6 + 0.3 * seed, len(text))).astype(np.float32)
         queries = np.zeros((LAYERS, HEADS, len(text), 2), np.float16)
         made.append(Made(variant, text, nats, queries, 0 if variant == "absolute" else MEMORY, 0 if variant == "absolute" else foreign))
@@ -102,7 +104,8 @@ def drawn(made: Made) -> Model:
     """What is drawn of one of them; its exact rows are kept by this process."""
     length = len(made.text)
     look = looks().put(
-        Look(lambda layer, head, which: rows(made, layer, head, which), LAYERS, HEADS, length, 0), f"{made.variant} {length} {made.foreign}".encode()
+        Look(lambda layer, head, which: rows(made, layer, head, which), LAYERS, HEADS, length, 0),
+        f"{made.variant} {length} {made.foreign}".encode(),
     )
     first = np.arange(length) // SEGMENT * SEGMENT
     name, about = NAMES[made.variant], ABOUT[made.variant]

@@ -23,7 +23,8 @@ export function place({ run, chosen, room, narrow, big, tall }) {
   const digits = String(Math.max(99, run.of - 1)).length;
   const small = big ? 20 : 12;
   const left = Math.ceil(digits * small * 0.6) + (big ? 14 : 10);
-  const right = run.segment ? (big ? 44 : 28) : 4;
+  const strip = big ? 16 : 10; // the whole text in small, at the right edge
+  const right = (run.segment ? (big ? 44 : 28) : 8) + strip;
   const all = run.models.map((_, i) => i);
   const least = big ? 12.5 : CELL[0];
   const cellOf = (n, count) => (room - left - right - GAP * (n - 1)) / n / rowLength(count, run.segment);
@@ -39,12 +40,12 @@ export function place({ run, chosen, room, narrow, big, tall }) {
   const font = Math.max(12, Math.min(big ? 28 : 17, cell / 0.6));
   const line = Math.round(font * 1.32);
   const bar = big ? 14 : 9;
-  const row = line + bar + (big ? 12 : 8);
+  const row = line + bar + (big ? 12 : 7);
   const rows = Math.max(1, Math.ceil(run.of / columns));
   const wide = columns * cell;
   const texts = shown.map((index, n) => ({ index, x: left + n * (wide + GAP) }));
   const view = Math.min(rows, Math.max(1, Math.floor(tall / row))) * row;
-  return { texts, columns, cell, font, small, line, bar, row, rows, wide, left, right, width: left + texts.length * (wide + GAP) - GAP + right, height: rows * row, view: Math.min(view, rows * row) };
+  return { strip, texts, columns, cell, font, small, line, bar, row, rows, wide, left, right, width: left + texts.length * (wide + GAP) - GAP + right, height: rows * row, view: Math.min(view, rows * row) };
 }
 
 /** The character at a point of the board. @returns {{index: number, position: number} | null} index of the model */
@@ -107,12 +108,31 @@ export function svgPen(top, fonts) {
   };
 }
 
+/** The whole text in small at the right edge: where the rows in view stand, where the lock is, and what its head looks at. */
+export function drawStrip(pen, { run, now, look }, at, top, colours) {
+  if (at.view >= at.height) return;
+  const [x, part] = [at.width - at.strip + 3, at.view / at.height];
+  const wide = at.strip - 4;
+  const y = (position) => top + Math.floor(position / at.columns) * at.row * part;
+  const tall = Math.max(2, at.row * part);
+  pen.rect(x, top, wide, at.view, colours.sunk);
+  if (run.given < run.of) pen.rect(x, y(run.given), wide, top + at.view - y(run.given), colours["out-soft"]);
+  if (look) {
+    const rows = new Float32Array(at.rows);
+    for (let i = 1; i < look.weights.length; i += 1) rows[Math.floor((i - 1) / at.columns)] += look.weights[i];
+    const most = Math.max(...rows) || 1;
+    rows.forEach((w, row) => w / most > 0.02 && pen.rect(x, y(row * at.columns), wide, tall, colours.key, Math.max(0.15, w / most)));
+  }
+  for (const position of now.positions) pen.rect(x - 1, y(position), wide + 2, tall, colours.query);
+  pen.frame(x - 1, top + top * part + 1, wide + 2, at.view * part - 2, colours.ink2, 1.5);
+}
+
 const BLANK = new Set([32, 9, 10, 0xa0, 0x3000]);
 
 /**
  * Draws rows `first` … `last` of the board.
  * @param {ReturnType<typeof svgPen>} pen
- * @param {any} scene run, chosen, model, now, hover (position or null), look, cursor (characters shown, null for all)
+ * @param {any} scene run, chosen, model, now, hover (position or null), look (of it `from`: characters before it are out of reach), cursor (characters shown, null for all)
  * @param {any} colours by token, and `loss`: (bits) => colour, `most`: opacity of the largest weight
  */
 export function drawRows(pen, scene, at, first, last, colours) {
@@ -121,7 +141,7 @@ export function drawRows(pen, scene, at, first, last, colours) {
   for (const text of at.texts) {
     const model = run.models[text.index];
     const own = text.index === chosen;
-    for (let row = first; row <= last; row += 1) drawRow(pen, { run, model, text, row, lit: own ? scene.look : null, now, cursor }, at, colours);
+    for (let row = first; row <= last; row += 1) drawRow(pen, { run, model, text, row, lit: own ? scene.look : null, beyond: own && scene.look ? scene.look.from : 0, now, cursor }, at, colours);
     const inside = (position) => position !== undefined && position !== null && position < model.count && position >= first * at.columns && position < (last + 1) * at.columns;
     const best = own && scene.look ? scene.look.best.column - 1 : -1;
     if (best >= 0 && inside(best)) outline(pen, at, text, best, colours.key, 2, colours);
@@ -136,8 +156,8 @@ export function drawRows(pen, scene, at, first, last, colours) {
 
 function outline(pen, at, text, position, colour, thick, colours, dash = null) {
   const [x, y] = corner(at, text, position);
-  if (!dash) pen.frame(x - 1.5, y - 0.5, at.cell + 3, at.line + 3, colours.panel, thick + 2);
-  pen.frame(x - 1, y, at.cell + 2, at.line + 2, colour, thick, dash);
+  if (!dash) pen.frame(x - 0.5, y, at.cell + 1, at.line + 2, colours.panel, thick + 1.5);
+  pen.frame(x - 0.5, y, at.cell + 1, at.line + 2, colour, thick, dash);
 }
 
 function gutters(pen, run, at, row, colours) {
@@ -150,12 +170,12 @@ function gutters(pen, run, at, row, colours) {
   const [from, to] = [Math.ceil(position / run.segment), Math.floor((Math.min(run.of, position + at.columns) - 1) / run.segment)];
   const x = at.width - at.right + 7;
   const start = position % run.segment === 0;
-  if (start && row) pen.rect(at.left - 4, y - 1.5, at.width - at.left, 1, colours.line);
+  if (start && row) pen.rect(at.left - 4, y - 1.5, at.width - at.left - at.strip, 1, colours.line);
   pen.rect(x, y + (from <= to ? 2 : -4), 1.5, at.row - (from <= to ? 6 : 0), colours.control);
   if (from <= to) pen.text(from === to ? String(from + 1) : `${from + 1}–${to + 1}`, x + 6, middle, colours.ink2, { size: at.small, mono: false, anchor: "start", bold: true });
 }
 
-function drawRow(pen, { run, model, text, row, lit, now, cursor }, at, colours) {
+function drawRow(pen, { run, model, text, row, lit, beyond, now, cursor }, at, colours) {
   const begin = row * at.columns;
   const end = Math.min(model.count, begin + at.columns);
   if (end <= begin) return;
@@ -169,7 +189,8 @@ function drawRow(pen, { run, model, text, row, lit, now, cursor }, at, colours) 
   for (let i = begin; i < end; i += 1) {
     const x = text.x + (i - begin) * at.cell;
     const code = model.codes[i];
-    if (model.strange?.has(i)) {
+    if (i < beyond) pen.rect(x, y, at.cell, at.line + 2, colours.sunk);
+    if (model.strange.has(i)) {
       pen.rect(x, y, at.cell, at.line + 2, colours.sunk);
       for (let dot = 0; dot < 3; dot += 1) pen.rect(x + (at.cell * (dot + 0.5)) / 3 - 0.75, y + at.line, 1.5, 1.5, colours.ink2);
     }
@@ -179,8 +200,9 @@ function drawRow(pen, { run, model, text, row, lit, now, cursor }, at, colours) 
       if (i >= run.given) pen.rect(x, y, at.cell, at.line + 2, colours.panel);
       pen.rect(x, y, at.cell, at.line + 2, colours.key, w * colours.most);
     }
-    if (now.positions.includes(i) && text.index === now.index) pen.rect(x, y, at.cell, at.line + 2, colours["query-soft"]);
-    if (run.segment && i && i % run.segment === 0) pen.rect(x - 0.5, y - 1, 1, at.line + at.bar + 3, colours.control);
+    const locked = text.index === now.index && now.positions.includes(i);
+    if (locked) pen.rect(x, y, at.cell, at.line + 2, colours["query-soft"]);
+    if (run.segment && i && i % run.segment === 0) pen.rect(i === begin ? x - 3.5 : x - 0.5, y - 1, 1, at.line + at.bar + 3, colours.control);
     const cost = model.nats[i] / Math.LN2;
     const high = Math.max(1, at.bar * Math.min(1, cost / colours.worst));
     pen.rect(x + (at.cell - slim) / 2, floor - high, slim, high, colours.loss(cost));
@@ -188,7 +210,7 @@ function drawRow(pen, { run, model, text, row, lit, now, cursor }, at, colours) 
     else if (!BLANK.has(code)) {
       const mark = sign(code);
       const written = i >= run.given && w <= 0.15;
-      const fill = mark.startsWith("U+") ? colours.ink3 : written ? colours.out : colours.ink;
+      const fill = mark.startsWith("U+") ? colours.ink3 : locked ? colours.query : written ? colours.out : colours.ink;
       pen.text(mark.startsWith("U+") ? "▯" : mark, x + at.cell / 2, base, fill, { size: at.font, widest: code < 0x300 ? 0 : at.cell });
     }
   }

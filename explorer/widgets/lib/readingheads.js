@@ -188,7 +188,7 @@ export function headsOf({ pick, step }) {
     let free = Number.POSITIVE_INFINITY; // to the left of it the next label has room
     const labelled = marks
       .sort((a, b) => a[0] - b[0])
-      .map(([back, words], n) => {
+      .flatMap(([back, words], n) => {
         const px = x(back + 1);
         const size = 7 * words.length;
         const low = px + size / 2 > free - 4; // it would touch the one before: a line higher
@@ -199,7 +199,7 @@ export function headsOf({ pick, step }) {
       svg(
         "svg",
         { viewBox: `0 0 ${wide} ${TALL + 20}`, width: wide, height: TALL + 20, "aria-hidden": "true" },
-        [top / 2, top].map((w) => [svg("path", { d: `M${axis} ${y(w).toFixed(1)}H${wide}`, stroke: "var(--line)" }), text(axis - 6, y(w) + 4, shortWeight(w), "end")]),
+        [top / 2, top].flatMap((w) => [svg("path", { d: `M${axis} ${y(w).toFixed(1)}H${wide}`, stroke: "var(--line)" }), text(axis - 6, y(w) + 4, shortWeight(w), "end")]),
         [...profile].map((w, n) => {
           const [from, to] = [x(model.edges[n + 1]), x(model.edges[n])];
           return svg("rect", { class: "band", x: (from + 0.5).toFixed(1), y: y(w).toFixed(1), width: Math.max(1, to - from - 1).toFixed(1), height: Math.max(0, floor - y(w)).toFixed(1), fill: "var(--key)" });

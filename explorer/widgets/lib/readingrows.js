@@ -22,7 +22,9 @@ export function lookOf(model, position, weights) {
       if (j < first) memory += weights[j];
     }
   }
-  return { position, weights: weights.subarray(0, own), best: { column: best, w: weights[best] }, most: weights[best], foreign, memory: model.first ? memory : null };
+  // The first column of the memory, which is the character before it.
+  const from = model.first ? Math.max(0, first - model.memory - 1) : 0;
+  return { position, from, weights: weights.subarray(0, own), best: { column: best, w: weights[best] }, most: weights[best], foreign, memory: model.first && (model.memory || memory > 0) ? memory : null };
 }
 
 /** @param {() => void} changed called when weights have arrived, or could not be had */

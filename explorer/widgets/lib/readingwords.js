@@ -3,15 +3,16 @@
 import { lang, t } from "./lang.js";
 
 export const TEXT = {
-  title: { en: "What was read, and what was written", zh: "读到的与写下的" },
+  title: { en: "What was read and written", zh: "读到的与写下的" },
   question: { en: "To say the next character, where does the model look?", zh: "要说出下一个字符，模型看向哪里？" },
   empty: { en: "Nothing has been read yet.", zh: "还没有读过文本。" },
   board: { en: "{title}. Left and right step through characters, up and down through heads, Space plays, Escape resets.", zh: "{title}。左右键逐字符移动，上下键换头，空格播放，Esc 复位。" },
   query: { en: "chosen character", zh: "选中的字符" },
   key: { en: "where the head looks", zh: "这个头所看之处" },
-  written: { en: "written by the model", zh: "模型写下的" },
-  unknown: { en: "unknown to the model", zh: "模型不认识的" },
-  segments: { en: "segments, numbered on the right", zh: "片段，编号在右侧" },
+  written: { en: "written", zh: "写下的" },
+  unknown: { en: "unknown", zh: "不认识的" },
+  beyond: { en: "out of its reach", zh: "看不到的" },
+  segments: { en: "segment", zh: "片段" },
   loss: { en: "loss in bits", zh: "损失（比特）" },
   model: { en: "Model in view", zh: "所看的模型" },
   per: { en: "bits per character", zh: "每字符比特数" },
@@ -23,6 +24,8 @@ export const TEXT = {
   allWritten: { en: "Nothing was given; all {n} characters were written.", zh: "没有给定文本；全部 {n} 个字符都是写下的。" },
   unknownNote: { en: "{n} characters that the model does not know are all read as one unknown character.", zh: "模型不认识的 {n} 个字符都读作同一个未知字符。" },
   unknownOne: { en: "One character that the model does not know is read as the unknown character.", zh: "有 1 个模型不认识的字符，读作未知字符。" },
+  strip: { en: "At the right edge stands the whole text in small.", zh: "右缘是整段文本的缩略。" },
+  stripLooks: { en: "At the right edge stands the whole text in small, with where the head looks.", zh: "右缘是整段文本的缩略，并标出这个头所看之处。" },
   growingNote: { en: "Where the heads look is shown once everything is read.", zh: "全部读完后即可查看各个头所看之处。" },
   from: { en: "from your last text", zh: "来自上一段文本" },
   growing: { en: "{n} of {of} characters are read or written; the last one, {char}, cost {bits} bits.", zh: "已读或写 {n} / {of} 个字符；最后一个 {char} 花了 {bits} 比特。" },
@@ -122,9 +125,9 @@ export function sentence({ run, model, now, look, trouble }) {
   const others = beside(run, model, position);
   const cost = bits(model.nats[position]);
   const parts = [
-    text(zh ? "字符 " : "Character "),
+    text(zh ? "字符" : "Character "),
     { text: named(model.codes[position], position), role: "query" },
-    text(zh ? ` 花了 ${cost} 比特${others && `（${others}）`}` : ` cost ${cost} bits${others && ` (${others})`}`),
+    text(zh ? `花了 ${cost} 比特${others && `（${others}）`}` : ` cost ${cost} bits${others && ` (${others})`}`),
   ];
   if (!model.heads) return [...parts, text(t(TEXT.end))];
   const head = `${now.layer}·${now.head}`;
@@ -133,9 +136,9 @@ export function sentence({ run, model, now, look, trouble }) {
     return [...parts, text(zh ? `；${wait}` : `; ${wait}`)];
   }
   const { best } = look;
-  parts.push(text(zh ? `；头 ${head} 给 ` : `; head ${head} gives `));
+  parts.push(text(zh ? `；头 ${head} 给` : `; head ${head} gives `));
   parts.push({ text: best.column === 0 ? (zh ? "开头" : "the start") : named(model.codes[best.column - 1], best.column - 1), role: "key" });
-  parts.push(text(` ${weight(best.w)}`));
+  parts.push(text(zh && best.column ? weight(best.w) : ` ${weight(best.w)}`));
   if (look.foreign > 0.0005) parts.push(text(zh ? `；${percent(look.foreign)} 的注意力落在另一本书的记忆上` : `; ${percent(look.foreign)} of its attention goes to another book’s memory`));
   else if (look.memory !== null) parts.push(text(zh ? `；${percent(look.memory)} 的注意力落在记忆上` : `; ${percent(look.memory)} of its attention goes to the memory`));
   parts.push(text(t(TEXT.end)));
