@@ -197,7 +197,7 @@ def refused(text: Text | None) -> Value:
 
 
 def done(request: Value, sides: Sequence[Side], sentence: Text, pick: Value | None = None) -> Value:
-    """An answer. sides: all models that read, in the order they stand side by side; one that the change does not reach is told, not drawn."""
+    """An answer. sides: all models that read, in the order they stand side by side; one that the change does not reach is not drawn."""
     if not sides:
         raise ValueError("0 sides: at least one model reads")
     return {

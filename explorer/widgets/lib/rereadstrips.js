@@ -113,7 +113,7 @@ export function drawn({ side, limits: { bits, difference }, scales, width, big =
     const at = x(tick);
     axis.append(svg("line", { x1: tidy(at), x2: tidy(at), y1: foot, y2: foot + 4, stroke: "var(--control)" }));
     const anchor = tick === 0 ? "start" : at > gutter + plot - font ? "end" : "middle";
-    axis.append(text({ x: tidy(at), y: foot + font + 5, "text-anchor": anchor, text: String(tick) }));
+    axis.append(text({ x: tidy(at), y: foot + font + 5, "text-anchor": anchor, "data-tick": tick, text: String(tick) }));
   }
   if (written) {
     const y = foot + 2 * font + 9;
@@ -141,12 +141,21 @@ export function mark(node, { side, width, big = false, hovered, locked }) {
   const middle = (position) => tidy(it.x(position + 0.5));
   const through = (position, attributes) => it.strips.map(({ top }) => svg("line", { x1: middle(position), x2: middle(position), y1: top, y2: top + it.tall, ...attributes }));
   const inside = (position) => position !== null && position >= 0 && position < side.count;
+  const told = locked.findLast(inside);
+  // A number that the locked one would half cover makes way for it.
+  const wide = (number_) => String(number_).length * it.font * 0.62;
+  for (const tick of node.querySelectorAll("[data-tick]")) {
+    const near = told !== undefined && Math.abs(it.x(Number(tick.dataset.tick)) - it.x(told)) < (wide(tick.dataset.tick) + wide(told)) / 2 + 10;
+    tick.setAttribute("visibility", near ? "hidden" : "visible");
+  }
   group.replaceChildren(
-    ...locked.filter(inside).flatMap((position, i, all) => [
-      ...through(position, { stroke: "var(--panel)", "stroke-width": big ? 7 : 4.5 }),
-      ...through(position, { stroke: "var(--query)", "stroke-width": big ? 3.5 : 2, "data-locked": position }),
-      ...(i === all.length - 1 ? flag(it, position) : []),
-    ]),
+    ...locked
+      .filter(inside)
+      .flatMap((position) => [
+        ...through(position, { stroke: "var(--panel)", "stroke-width": big ? 7 : 4.5 }),
+        ...through(position, { stroke: "var(--query)", "stroke-width": big ? 3.5 : 2, "data-locked": position }),
+        ...(position === told ? flag(it, position) : []),
+      ]),
     ...(inside(hovered) ? through(hovered, { stroke: "var(--ink)", "stroke-width": big ? 2 : 1, "data-hovered": hovered }) : []),
   );
 }
@@ -156,7 +165,6 @@ function flag({ x, foot, font, gutter, plot }, position) {
   const wide = said.length * font * 0.62 + 8;
   const left = Math.max(gutter, Math.min(gutter + plot - wide, x(position + 0.5) - wide / 2));
   return [
-    svg("rect", { x: tidy(left - 2), y: foot + 1, width: tidy(wide + 4), height: font + 8, fill: "var(--panel)" }),
     svg("rect", { x: tidy(left), y: foot + 2, width: tidy(wide), height: font + 5, rx: 3, fill: "var(--query-soft)" }),
     svg("text", { x: tidy(left + wide / 2), y: foot + font + 3, "font-size": font, "font-weight": 650, "text-anchor": "middle", fill: "var(--query)", text: said }),
   ];
