@@ -1,0 +1,185 @@
+// The knobs of “What changes if …” on long texts: a slider over given numbers, one of several, and attention spans that are forced.
+// Each belongs to a field of the request and stands where the request says.
+
+import { el, segmented } from "./dom.js";
+import { t } from "./lang.js";
+import { TEXT, headsOf } from "./rereadwords.js";
+
+const count = (unit, n) => (t(unit).includes("{n}") ? t(unit, { n }) : `${n} ${t(unit)}`);
+const nearest = (values, wanted) => values.reduce((best, value, at) => (Math.abs(value - wanted) < Math.abs(values[best] - wanted) ? at : best), 0);
+
+/** A slider whose places are `last` + 1; it asks when it comes to rest. said(at): what stands there. */
+function slider(field, { last, said, asked }) {
+  const id = `tfe-reread-${field}`;
+  const input = el("input", { id, class: "tfe-range", type: "range", min: "0", max: String(last), step: "1", "data-field": field });
+  const label = el("label", { class: "tfe-label", for: id });
+  const output = el("output", { for: id });
+  const paint = () => {
+    const at = Number(input.value);
+    input.style.setProperty("--at", `${(at / last) * 100}%`);
+    const [text, note, far] = said(at);
+    output.replaceChildren(el("b", { text }), note ? el("span", { text: ` · ${note}` }) : "");
+    output.classList.toggle("is-far", Boolean(far));
+    input.setAttribute("aria-valuetext", output.textContent);
+  };
+  input.addEventListener("input", paint);
+  input.addEventListener("change", () => asked(Number(input.value)));
+  return { input, label, output, head: el("div", { class: "tfe-reread-head" }, label, output), paint };
+}
+
+const place = (node, share) => (node.style.setProperty("--place", share), node);
+
+/** Numbers below a slider, each under its place. marks: [{at, text, here}]; here: the one as trained */
+function scale(last, marks) {
+  const nodes = marks.map(({ at, text, here }) => place(el("span", { class: [here ? "is-here" : "", at === last ? "is-last" : "", at ? "" : "is-first"].join(" ").trim(), text: text ?? "" }), at / last));
+  return el("div", { class: "tfe-reread-scale", "aria-hidden": "true" }, nodes);
+}
+
+function range(knob, { ask, shut }) {
+  const { field, values, neutral } = knob;
+  const last = values.length - 1;
+  const home = values.indexOf(neutral);
+  let told = null; // a number of the request that is none of ours: made by a link
+  const one = slider(field, {
+    last,
+    said(at) {
+      const value = told ?? values[at];
+      const note = value === neutral ? t(TEXT.trained) : value > neutral && knob.mark ? t(knob.mark) : null;
+      return [count(knob.unit, value), note, value > neutral && knob.mark];
+    },
+    asked: (at) => ask({ [field]: values[at] }),
+  });
+  one.input.addEventListener("input", () => ((told = null), one.paint()));
+  const beyond = el("span", { class: "tfe-reread-beyond", hidden: !knob.mark || home === last });
+  place(beyond, home / last);
+  const marks = scale(
+    last,
+    [...new Set([0, home, last])].map((at) => ({ at, text: String(values[at]), here: at === home })),
+  );
+  return {
+    node: el("div", { class: "tfe-reread-knob", "data-knob": field }, one.head, el("div", { class: "tfe-reread-track" }, beyond, one.input), marks),
+    draw(request) {
+      const value = request?.[field] ?? neutral;
+      one.label.textContent = t(knob.label);
+      one.input.disabled = shut();
+      one.input.value = String(nearest(values, value));
+      told = values.includes(value) ? null : value;
+      beyond.title = knob.mark ? t(knob.mark) : "";
+      one.paint();
+    },
+  };
+}
+
+function pick(knob, { ask, shut }) {
+  const { field, options } = knob;
+  const label = el("span", { class: "tfe-label" });
+  const choice = segmented({ options: [], value: "", label: "", onPick: (key) => ask({ [field]: options.find(({ value }) => String(value) === key).value }) });
+  return {
+    node: el("div", { class: "tfe-reread-knob", "data-knob": field }, label, choice.node),
+    draw(request) {
+      label.textContent = t(knob.label);
+      choice.set({ label: t(knob.label), value: String(request?.[field] ?? knob.neutral), options: options.map((option) => ({ key: String(option.value), label: t(option.label) })) });
+      for (const button of choice.node.children) button.disabled = shut();
+    },
+  };
+}
+
+/**
+ * Forced spans: [layer, head, z] each, −1 for all; later ones win.
+ * looked: () → [layer, head] of the head in view. scope: {get, set} which heads the slider is for: "all", "layer" or "head".
+ */
+function spans(knob, { ask, shut, looked, scope }) {
+  const { field, stops } = knob;
+  const free = stops.length; // the last place: as trained
+  let now = []; // the spans of the request
+  const target = () => {
+    const [layer, head] = looked();
+    return { all: [-1, -1], layer: [layer, -1], head: [layer, head] }[scope.get()];
+  };
+  const covers = (entry, [layer, head]) => (entry[0] === -1 || entry[0] === layer) && (entry[1] === -1 || entry[1] === head);
+  const within = (entry, [layer, head]) => (layer === -1 || entry[0] === layer) && (head === -1 || entry[1] === head);
+  const forced = () => now.findLast((entry) => covers(entry, target()))?.[2];
+  const spelled = (z) => (Number.isInteger(z) ? String(z) : z.toFixed(1));
+  let told = null; // a span of the request where the slider has no stop: made by a link
+  const one = slider(field, {
+    last: free,
+    said: (at) => (at === free ? [t(TEXT.trained), null, false] : [t(TEXT.characters, { n: told ?? stops[at] }), null, false]),
+    asked: (at) => change(now.filter((entry) => !within(entry, target())), at === free ? null : stops[at]),
+  });
+  one.input.addEventListener("input", () => ((told = null), one.paint()));
+
+  function change(kept, z) {
+    const next = z === null ? kept : [...kept, [...target(), z]];
+    if (JSON.stringify(next) === JSON.stringify(now)) self.draw({ [field]: now });
+    else ask({ [field]: next });
+  }
+
+  const choice = segmented({ options: [], value: "all", label: "", onPick: scope.set });
+  const marks = scale(free, [0, 8, 64].flatMap((z) => (stops.includes(z) ? [{ at: stops.indexOf(z), text: String(z) }] : [])).concat({ at: free, here: true }));
+  const trained = marks.lastChild;
+  const chips = el("div", { class: "tfe-reread-chips" });
+  const note = el("p", { class: "tfe-note" });
+  const self = {
+    node: el("div", { class: "tfe-reread-knob", "data-knob": field }, one.head, choice.node, one.input, marks, chips, note),
+    draw(request) {
+      now = request?.[field] ?? [];
+      const [layer, head] = looked();
+      one.label.textContent = t(TEXT.span);
+      one.input.disabled = shut();
+      choice.set({
+        label: t(TEXT.span),
+        value: scope.get(),
+        options: [
+          { key: "all", label: t(TEXT.all) },
+          { key: "layer", label: t(TEXT.layer, { layer: layer + 1 }) },
+          { key: "head", label: t(TEXT.head, { layer: layer + 1, head: head + 1 }) },
+        ],
+      });
+      for (const button of choice.node.children) button.disabled = shut();
+      const z = forced();
+      told = z === undefined || stops.includes(z) ? null : spelled(z);
+      one.input.value = String(z === undefined ? free : nearest(stops, z));
+      one.paint();
+      trained.textContent = t(TEXT.trained);
+      const had = chips.contains(document.activeElement);
+      chips.replaceChildren(
+        ...now.map((entry, at) =>
+          el(
+            "button",
+            {
+              type: "button",
+              class: "tfe-chip tfe-reread-chip",
+              disabled: shut(),
+              "aria-label": t(TEXT.give, { heads: headsOf(entry), z: spelled(entry[2]) }),
+              onclick: () => ask({ [field]: now.filter((_, other) => other !== at) }),
+            },
+            el("bdi", { text: `${headsOf(entry)}: ${spelled(entry[2])}` }),
+            el("span", { text: "×", "aria-hidden": "true" }),
+          ),
+        ),
+      );
+      if (had) (chips.firstChild ?? one.input).focus({ preventScroll: true });
+      note.textContent = t(TEXT.ramp, { n: knob.ramp });
+      note.hidden = !now.length || !knob.ramp;
+    },
+  };
+  return self;
+}
+
+const KINDS = { range, pick, spans };
+
+/**
+ * @param {any[]} knobs as reread.py spells them
+ * @param {{ask: (patch: object) => void, shut: () => boolean, looked: () => [number, number], scope: {get: () => string, set: (key: string) => void}}} how
+ *   ask: a part of the request as it shall be. shut: may nothing be changed now? looked, scope: see `spans`
+ * @returns {{nodes: HTMLElement[], draw: (request: any) => void, neutral: () => any, changed: (request: any) => boolean}}
+ */
+export function knobsOf(knobs, how) {
+  const made = knobs.map((knob) => KINDS[knob.kind](knob, how));
+  return {
+    nodes: made.map(({ node }) => node),
+    draw: (request) => made.forEach((one) => one.draw(request)),
+    neutral: () => Object.fromEntries(knobs.map(({ field, neutral }) => [field, neutral])),
+    changed: (request) => knobs.some(({ field, neutral }) => JSON.stringify(request?.[field] ?? neutral) !== JSON.stringify(neutral)),
+  };
+}

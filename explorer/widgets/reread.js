@@ -1,0 +1,387 @@
+// What changes if …, for texts read character by character: knobs that the page declares, then the same characters as they were read and
+// as they are read now. Each model that is reached shows what every stretch costs before, after and the difference, and one number.
+
+import { unpack } from "./lib/arrays.js";
+import { el, segmented } from "./lib/dom.js";
+import { leaving } from "./lib/drawing.js";
+import { csv, exportBar, fileName, npz, save } from "./lib/export.js";
+import { keys, projecting } from "./lib/keys.js";
+import { onLang, t } from "./lib/lang.js";
+import { knobsOf } from "./lib/rereadknobs.js";
+import { drawn as drawing, limits, mark, said, stretches, under } from "./lib/rereadstrips.js";
+import { TEXT, digitsOf, named, number, parted, plus, roles, table } from "./lib/rereadwords.js";
+import { bus, link, view } from "./lib/state.js";
+import { dark, onTheme } from "./lib/theme.js";
+
+const WIDE = 720; // px of a picture that is taken along
+
+/** props, value and event: see reread.py. */
+export function mount(root, props, emit, watch) {
+  let value = props.value ?? { state: "empty" };
+  let wanted = value.request ?? null; // the request as the knobs stand, ahead of the answer
+  let waiting = false;
+  let mine = false; // the answer under way is to this panel's own question
+  let elsewhere = false; // another text is being read
+  let sides = []; // of the answer in view, those with pictures: their numbers unpacked
+  let scale = null; // what all of them share
+  let hovered = null;
+  let room = 0;
+
+  // ── what stands where ──
+  const title = el("h2", { class: "tfe-title" });
+  const restoreText = el("span", {});
+  const restore = el("button", { type: "button", class: "tfe-button small tfe-reread-restore", onclick: reset }, restoreText, el("kbd", { text: "Esc" }));
+  const head = el("div", { class: "tfe-row tight apart tfe-controls" }, title, restore);
+  const spanKnob = props.knobs.find(({ kind }) => kind === "spans");
+  const knobs = knobsOf(props.knobs, {
+    ask,
+    shut: () => !wanted || elsewhere,
+    looked,
+    scope: {
+      get: () => (["layer", "head"].includes(view.get("reread_of")) ? view.get("reread_of") : "all"),
+      set: (key) => view.set({ reread_of: key === "all" ? null : key }),
+    },
+  });
+  const group = el("div", { class: "tfe-reread-knobs tfe-controls", role: "group" }, ...knobs.nodes);
+  const error = el("p", { class: "tfe-error tfe-controls", role: "alert", hidden: true });
+  const status = el("p", { class: "tfe-note tfe-reread-status tfe-controls", role: "status" });
+  const models = segmented({ options: [], value: "", label: "", onPick: (key) => view.set({ model: key }) });
+  const name = el("span", { class: "tfe-reread-name" });
+  const big = el("strong", { class: "tfe-number tfe-reread-number" });
+  const from = el("span", { class: "tfe-reread-from" });
+  const fromUnit = el("span", {});
+  const numbers = el("div", { class: "tfe-reread-numbers" }, big, el("span", { class: "tfe-reread-what" }, from, fromUnit));
+  const strips = el("div", { class: "tfe-reread-strips" });
+  const board = el("div", { class: "tfe-reread-board", tabindex: "0", role: "application" }, strips);
+  const readout = el("p", { class: "tfe-reread-readout tfe-controls" });
+  const hint = el("p", { class: "tfe-note tfe-reread-hint tfe-controls" });
+  const writing = el("div", { class: "tfe-reread-writing tfe-controls" });
+  const sentence = el("p", { class: "tfe-words tfe-reread-sentence", "aria-live": "polite" });
+  const rest = el("div", { class: "tfe-reread-rest tfe-controls" });
+  const exports = exportBar({
+    ...leaving(taken),
+    CSV: alive(saveCsv),
+    NPZ: alive(saveNpz),
+    TXT: alive(saveText),
+  });
+  const sheetName = el("summary", {});
+  const sheet = el("div", { class: "tfe-scroll tfe-reread-sheet", tabindex: "0", role: "region" });
+  const sheets = el("details", { class: "tfe-reread-table tfe-controls", open: view.get("reread_table") !== null }, sheetName, sheet);
+  const figure = el("figure", { class: "tfe-reread-figure tfe-projectable" }, el("div", { class: "tfe-controls tfe-reread-models" }, models.node, name), numbers, hint, board, readout, writing, sentence);
+  const result = el("div", { class: "tfe-reread-result", hidden: true }, figure, rest, el("div", { class: "tfe-controls" }, exports), sheets);
+  const panel = el("section", { class: "tfe-panel tfe-reread-panel" }, head, group, error, status, result);
+  root.replaceChildren(panel);
+
+  // ── what is asked ──
+  const spelled = (request) => JSON.stringify(request, Object.keys(request ?? {}).sort());
+  const changed = () => Boolean(wanted) && knobs.changed(wanted);
+
+  function ask(patch) {
+    if (!wanted || elsewhere) return;
+    wanted = { ...wanted, ...patch };
+    waiting = mine = true;
+    drawKnobs();
+    paintState();
+    emit.ask(wanted);
+  }
+
+  function reset() {
+    ask(knobs.neutral());
+  }
+
+  /** The head in view, [layer, head] from 0: the address says "2.3" counted from 1; mean and max are no single head. */
+  function looked() {
+    for (const text of [view.get("head"), value.pick?.head, "1.1"]) {
+      const found = /^(\d+)\.(\d+)$/.exec(text ?? "");
+      const [layer, one] = found ? [Number(found[1]) - 1, Number(found[2]) - 1] : [-1, -1];
+      if (layer >= 0 && one >= 0 && layer < spanKnob.layers && one < spanKnob.heads) return [layer, one];
+    }
+    return [0, 0];
+  }
+
+  // ── what is looked at ──
+  const projected = () => projecting() && figure.classList.contains("tfe-projected");
+
+  /** The model whose pictures are shown: the one in view, if the change reaches it. */
+  const shown = () => [view.get("model"), value.pick?.model].map((key) => sides.find((side) => side.key === key)).find(Boolean) ?? sides[0] ?? null;
+
+  /** The locked characters, the last one told of. */
+  function locked() {
+    const text = view.get("pos") ?? String(value.pick?.pos ?? "");
+    return /^\d+(,\d+)*$/.test(text) ? text.split(",").map(Number) : [];
+  }
+
+  function step(by) {
+    const side = shown();
+    if (!side) return false;
+    const at = locked().at(-1) ?? (by > 0 ? -1 : side.count);
+    return view.set({ pos: Math.max(0, Math.min(side.count - 1, at + by)) });
+  }
+
+  // ── drawing ──
+  function drawKnobs() {
+    knobs.draw(wanted);
+  }
+
+  function paintState() {
+    const seen = value.state === "done" && (changed() || waiting);
+    panel.setAttribute("aria-label", t(TEXT.title));
+    title.textContent = t(TEXT.title);
+    figure.dataset.question = t(TEXT.question);
+    group.setAttribute("aria-label", t(TEXT.changes));
+    panel.classList.toggle("is-stale", waiting);
+    panel.setAttribute("aria-busy", String(waiting));
+    error.hidden = value.state !== "refused" || !value.error;
+    error.textContent = error.hidden ? "" : t(value.error);
+    status.textContent = waiting && !seen ? t(TEXT.running) : "";
+    result.hidden = !seen;
+    restore.hidden = !changed();
+    restoreText.textContent = t(TEXT.restore);
+  }
+
+  function paintResult() {
+    if (value.state !== "done" || sides.length !== value.sides.filter(({ reached }) => reached).length) return; // its numbers are on their way
+    const side = shown();
+    const { number: told, name: who } = side ?? value.sides[0];
+    const difference = told.after - told.before;
+    const digits = digitsOf(difference);
+    const many = sides.length > 1;
+    models.node.hidden = !many;
+    name.hidden = many || value.sides.length < 2 || !side;
+    name.textContent = t(who);
+    models.set({
+      label: t(TEXT.models),
+      value: side?.key ?? "",
+      options: many ? sides.map((one) => ({ key: one.key, label: `${t(one.name)} ${plus(one.number.after - one.number.before, digitsOf(one.number.after - one.number.before))}` })) : [],
+    });
+    big.textContent = plus(difference, digits);
+    from.textContent = `${number(told.before, digits)} → ${number(told.after, digits)}`;
+    fromUnit.textContent = t(TEXT.bits);
+    board.hidden = hint.hidden = readout.hidden = exports.hidden = sheets.hidden = !side;
+    hint.textContent = t(TEXT.hint);
+    sentence.replaceChildren(...roles(value.sentence).map(({ text, role }) => (role ? el("b", { class: `tfe-${role}`, text }) : document.createTextNode(text))));
+    const rows = value.sides.filter((one) => !one.reached).map((one) => el("p", { class: "tfe-note" }, el("b", { text: t(one.name) }), ` · ${t(one.unreached ?? TEXT.unreached, { n: number(one.number.before) })}`));
+    rest.replaceChildren(...rows);
+    rest.hidden = !rows.length;
+    paintWriting(side);
+    paintTable(side);
+    paintStrips();
+  }
+
+  /** Both texts that were written: what they share, what vanished, what is new; each scrolled to where they part. */
+  function paintWriting(side) {
+    writing.hidden = !side?.written;
+    if (writing.hidden) return;
+    const { common, count, gone, came } = parted(...side.written);
+    const heading = el("p", { class: "tfe-label", text: t(TEXT.writes) });
+    if (!gone && !came) {
+      writing.replaceChildren(heading, el("p", { class: "tfe-note", text: t(TEXT.alike, { n: count }) }));
+      return;
+    }
+    const box = (which, own, mark_) => {
+      const text = own || (common ? "" : t(TEXT.nothing));
+      const own_ = text ? el(mark_ === "tfe-struck" ? "del" : "ins", { class: mark_, text }) : el("span", {});
+      const node = el("p", { class: "tfe-reread-text", tabindex: "0", role: "region", "aria-label": `${t(TEXT.writes)}, ${t(TEXT[which])}`, dir: "auto" }, el("span", { text: common }), own_);
+      return { node, own: own_, row: el("div", { class: "tfe-reread-written" }, el("span", { class: "tfe-reread-which", text: t(TEXT[which]) }), node) };
+    };
+    const boxes = [box("before", gone, "tfe-struck"), box("after", came, "tfe-new")];
+    writing.replaceChildren(heading, ...boxes.map(({ row }) => row), ...(count ? [el("p", { class: "tfe-note", text: t(TEXT.common, { n: count }) })] : []));
+    requestAnimationFrame(() => {
+      for (const { node, own } of boxes) {
+        const [line] = own.getClientRects();
+        if (line) node.scrollTop += line.top - node.getBoundingClientRect().top - 24;
+      }
+    });
+  }
+
+  function paintTable(side) {
+    sheetName.textContent = t(TEXT.table);
+    sheet.hidden = !sheets.open || !side;
+    if (sheet.hidden) return;
+    const caption = t(TEXT.caption, { model: t(side.name) });
+    sheet.setAttribute("aria-label", caption);
+    const columns = [side.segment ? TEXT.segment : TEXT.stretch, TEXT.positions, TEXT.before, TEXT.after, TEXT.difference];
+    const rows = table(side).map((row) =>
+      el(
+        "tr",
+        { class: row.total ? "is-total" : null },
+        el("th", { scope: "row", text: row.name }),
+        [`${row.first}–${row.end - 1}`, number(row.before), number(row.after), plus(row.difference)].map((text) => el("td", { text })),
+      ),
+    );
+    sheet.replaceChildren(
+      el(
+        "table",
+        { class: "tfe-table" },
+        el("caption", { class: "tfe-note", text: caption }),
+        el("thead", {}, el("tr", {}, columns.map((column) => el("th", { scope: "col", text: t(column) })))),
+        el("tbody", {}, rows),
+      ),
+    );
+  }
+
+  const scales = () => Object.fromEntries(Object.entries(props.scales).map(([key, modes]) => [key, modes[dark() ? "dark" : "light"]]));
+  const picture = (side, width, large) => drawing({ side, limits: scale, scales: scales(), width, big: large });
+
+  function paintStrips() {
+    const side = shown();
+    if (!side || result.hidden) return;
+    room = Math.floor(board.clientWidth);
+    if (!room) return;
+    board.setAttribute("aria-label", t(TEXT.figure, { model: t(side.name), n: side.count }));
+    strips.replaceChildren(picture(side, room, projected()));
+    paintMarks();
+    root.dataset.painted = `${side.key} ${big.textContent}`;
+  }
+
+  function paintMarks() {
+    const side = shown();
+    const node = strips.firstChild;
+    if (!side || !node) return;
+    mark(node, { side, width: room, big: projected(), hovered, locked: locked() });
+    const here = [hovered, ...locked().slice(-1)].find((at) => at !== null && at !== undefined && at < side.count);
+    if (here === undefined) {
+      readout.replaceChildren();
+      return;
+    }
+    const one = { before: side.before[here], after: side.after[here], difference: side.after[here] - side.before[here] };
+    const bar = stretches(side).bars.find(({ end }) => here < end);
+    readout.replaceChildren(
+      el("span", {}, el("b", { class: "tfe-mono tfe-query", text: named(side.letters, here) }), ` ${t(TEXT.here, said(one, 2))}`),
+      bar.end - bar.first > 1 ? el("span", { text: t(TEXT.around, { a: bar.first, b: bar.end - 1, ...said(bar, 2) }) }) : "",
+    );
+  }
+
+  async function unpackSides() {
+    const now = value;
+    if (now.state !== "done") return;
+    const found = await Promise.all(
+      now.sides
+        .filter(({ reached }) => reached)
+        .map(async (side) => {
+          const [before, after] = (await Promise.all([side.before, side.after].map(unpack))).map(({ data }) => data);
+          return { ...side, before, after, count: before.length, letters: [...side.text] };
+        }),
+    );
+    if (now !== value) return;
+    sides = found;
+    scale = sides.length ? limits(sides) : null;
+    paintResult();
+  }
+
+  // ── take along ──
+  function alive(make) {
+    return () => (shown() ? make(shown()) : undefined);
+  }
+
+  function taken() {
+    const side = shown();
+    if (!side) return null;
+    const node = picture(side, WIDE, false);
+    mark(node, { side, width: WIDE, hovered: null, locked: locked() });
+    const head_ = [side.segment ? TEXT.segment : TEXT.stretch, TEXT.positions, TEXT.before, TEXT.after, TEXT.difference].map((column) => t(column));
+    const rows = table(side).map((row) => [row.name, `${row.first}–${row.end - 1}`, number(row.before), number(row.after), plus(row.difference)]);
+    return { drawing: node, title: `${t(side.name)}: ${big.textContent} (${from.textContent} ${t(TEXT.bits)})`, sentence: sentence.textContent, name: ["what-if", side.key], more: [head_, ...rows] };
+  }
+
+  /** Every character as it came, in bits. */
+  function saveCsv() {
+    const rows = [["model", "position", "character", "given", "before_bits", "after_bits", "difference_bits"]];
+    for (const side of sides) for (let i = 0; i < side.count; i += 1) rows.push([side.key, i, side.letters[i] ?? "", Number(i < side.given), side.before[i], side.after[i], side.after[i] - side.before[i]]);
+    save(fileName(["what-if"], "csv"), csv(rows), "text/csv");
+  }
+
+  function saveNpz() {
+    const arrays = Object.fromEntries(sides.flatMap((side) => ["before", "after"].map((which) => [`${side.key}.${which}_bits`, { shape: [side.count], data: side[which] }])));
+    for (const { key, given } of sides) arrays[`${key}.given`] = { shape: [], data: Int32Array.of(given) };
+    save(fileName(["what-if"], "npz"), npz(arrays));
+  }
+
+  function saveText() {
+    const lines = value.sides.flatMap(({ name: who, number: told, written }) => {
+      const digits = digitsOf(told.after - told.before);
+      const head_ = `${t(who)}, ${t(TEXT.bits)}: ${plus(told.after - told.before, digits)} (${number(told.before, digits)} → ${number(told.after, digits)})`;
+      return [head_, ...(written ? ["before", "after"].map((which, at) => `${t(TEXT.writes)}, ${t(TEXT[which])}:\n${written[at]}`) : [])];
+    });
+    save(fileName(["what-if"], "txt"), `${[...lines, sentence.textContent, link()].join("\n")}\n`, "text/plain");
+  }
+
+  function draw() {
+    drawKnobs();
+    paintState();
+    paintResult();
+  }
+
+  // ── alive ──
+  const at = (event) => {
+    const box = strips.getBoundingClientRect();
+    return under(event.clientX - box.left, { side: shown(), width: room, big: projected() });
+  };
+  strips.addEventListener("pointermove", (event) => event.pointerType !== "touch" && shown() && bus.fire("hover-pos", { pos: at(event) }));
+  strips.addEventListener("pointerleave", () => bus.fire("hover-pos", { pos: null }));
+  strips.addEventListener("click", (event) => {
+    if (!shown()) return;
+    const position = at(event);
+    const others = event.shiftKey ? locked().filter((other) => other !== position) : [];
+    view.set({ pos: [...others, position].join(",") });
+  });
+  keys(board, { ArrowLeft: () => step(-1), ArrowRight: () => step(1), PageUp: () => step(-1), PageDown: () => step(1), Home: () => step(-Infinity), End: () => step(Infinity) });
+  panel.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || projecting()) return;
+    const unlocks = board.contains(event.target) && view.get("pos") !== null;
+    if (!unlocks && !changed()) return;
+    event.stopPropagation();
+    if (unlocks) view.set({ pos: null });
+    else reset();
+  });
+  sheets.addEventListener("toggle", () => {
+    view.set({ reread_table: sheets.open ? "open" : null });
+    paintTable(shown());
+  });
+
+  watch("value", () => {
+    const next = props.value ?? { state: "empty" };
+    if (next.state === "running") {
+      waiting = true;
+      paintState();
+      return;
+    }
+    // The answer to a wish that a newer one has overtaken.
+    if (mine && next.state !== "refused" && spelled(next.request) !== spelled(wanted)) return;
+    waiting = mine = false;
+    value = next.state === "refused" ? { ...value, state: next.error ? "refused" : value.state, error: next.error } : next;
+    wanted = next.state === "refused" ? (value.request ?? wanted) : value.request; // after a refusal the knobs go back to what is shown
+    drawKnobs();
+    paintState();
+    unpackSides();
+  });
+  view.on(["head", "reread_of"], drawKnobs);
+  view.on(["model"], paintResult);
+  view.on(["pos"], paintMarks);
+  view.on(["reread_table"], () => {
+    sheets.open = view.get("reread_table") !== null;
+    paintTable(shown());
+  });
+  bus.on("hover-pos", ({ pos }) => {
+    if (pos === hovered) return;
+    hovered = pos;
+    paintMarks();
+  });
+  bus.on("asking", (yes) => {
+    elsewhere = yes;
+    if (yes) mine = false;
+    drawKnobs();
+  });
+  bus.on("restore", () => changed() && reset());
+  new ResizeObserver(() => Math.floor(board.clientWidth) !== room && paintStrips()).observe(board);
+  let was = false;
+  new MutationObserver(() => {
+    if (projected() === was) return;
+    was = projected();
+    requestAnimationFrame(paintStrips);
+  }).observe(document.body, { attributes: true, attributeFilter: ["class"] });
+  onLang(draw);
+  onTheme(paintStrips);
+  draw();
+  unpackSides();
+}

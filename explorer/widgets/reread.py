@@ -1,0 +1,229 @@
+"""What changes if …, for texts that are read character by character: the memory or the spans changed, and the same characters read again.
+
+Each model that the change reaches shows what every character costs before, after and the difference, one number, and what it writes each
+time. What can be changed is declared by the page as knobs: `Range`, `Pick` and `Spans`, each for a field of its request.
+
+The value it draws is one JSON object, built with `idle`, `running`, `done` and `refused`:
+
+    state: "empty" | "running" | "done" | "refused"
+    request: the request in view, interventions included; None before there is one
+    pick: {model, head, pos} looked at on arrival: head as "2.3" counted from 1, pos a character from 0
+    sides: [{key, name, given, segment, number: {before, after}, reached, unreached, text, before, after, written}], see `Side`;
+        before, after: packed (position,) bits, None where the change does not reach the model; number: their means over the given text
+    sentence: {en, zh}, parts in ⟦q:…⟧, ⟦k:…⟧, ⟦o:…⟧ wear the colour of query, key and output
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import gradio as gr
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.figures import theme
+from explorer.packing import pack
+from explorer.widgets.base import widget
+
+Text = Mapping[str, str]
+Value = dict[str, object]
+
+EVENTS = ("ask",)  # not "change": Gradio fires that itself whenever a value changes
+ROUNDING = 1e-3  # nats; what two readings of the same characters may differ by where nothing was changed
+EVERY = -1  # in the spans of a request: all layers, or all heads
+
+
+@dataclass(frozen=True)
+class Range:
+    """A slider over given numbers. field: of the request; values: increasing; trained: the one of them that the model was trained with.
+
+    unit: what is counted, said behind the number. mark: what is said of numbers beyond `trained`, which are hatched; None where there is
+    nothing to say.
+    """
+
+    field: str
+    label: Text
+    values: Sequence[int]
+    trained: int
+    unit: Text
+    mark: Text | None = None
+
+    def __post_init__(self) -> None:
+        if list(self.values) != sorted(set(self.values)) or self.trained not in self.values:
+            raise ValueError(f"values {list(self.values)} with {self.trained} as trained; they increase, and it is one of them")
+
+    def spelled(self) -> Value:
+        """As the browser takes it."""
+        return {
+            "kind": "range",
+            "field": self.field,
+            "label": dict(self.label),
+            "values": list(self.values),
+            "neutral": self.trained,
+            "unit": dict(self.unit),
+            "mark": dict(self.mark) if self.mark else None,
+        }
+
+
+@dataclass(frozen=True)
+class Pick:
+    """One of several. options: (value of the field, what it is called); neutral: the value that changes nothing."""
+
+    field: str
+    label: Text
+    options: Sequence[tuple[str | int, Text]]
+    neutral: str | int
+
+    def __post_init__(self) -> None:
+        values = [value for value, _ in self.options]
+        if self.neutral not in values:
+            raise ValueError(f"{self.neutral!r} changes nothing, but is none of {values}")
+
+    def spelled(self) -> Value:
+        """As the browser takes it."""
+        return {
+            "kind": "pick",
+            "field": self.field,
+            "label": dict(self.label),
+            "options": [{"value": value, "label": dict(label)} for value, label in self.options],
+            "neutral": self.neutral,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spans:
+    """Attention spans that are forced: of all heads, of one layer's, or of the head in view. The field holds [layer, head, z] from 0,
+    −1 for all, z in characters; later ones win.
+
+    layers, heads: how many there are. span: S, the longest; ramp: R, how softly a span ends.
+    """
+
+    layers: int
+    heads: int
+    span: int
+    ramp: int
+    field: str = "spans"
+
+    def __post_init__(self) -> None:
+        if min(self.layers, self.heads, self.span) < 1 or self.ramp < 0:
+            raise ValueError(f"{self.layers} layers of {self.heads} heads, span {self.span}, ramp {self.ramp}")
+
+    def stops(self) -> list[int]:
+        """Where the slider stops: 0, then each about half as long again as the one before, and S."""
+        found = {0, self.span}
+        for power in range(self.span.bit_length()):
+            found |= {z for z in (1 << power, 3 << power >> 1) if z < self.span}
+        return sorted(found)
+
+    def spelled(self) -> Value:
+        """As the browser takes it."""
+        return {
+            "kind": "spans",
+            "field": self.field,
+            "layers": self.layers,
+            "heads": self.heads,
+            "ramp": self.ramp,
+            "stops": self.stops(),
+            "neutral": [],
+        }
+
+
+Knob = Range | Pick | Spans
+
+
+@dataclass(frozen=True)
+class Side:
+    """One model. before, after: (position,) nats of the same characters, as trained and under the change.
+
+    given: how many of them were given, from the first; what follows was written before the change. segment: characters read at once, whose
+    borders are drawn; 0 where there are none. written: what the model writes after the given text, before and after.
+    text: those characters; "" where positions are to be told by their number alone.
+    unreached: said where the change makes no difference to this model.
+    """
+
+    key: str
+    name: Text
+    before: NDArray[np.floating]
+    after: NDArray[np.floating]
+    given: int
+    segment: int
+    written: tuple[str, str] | None = None
+    text: str = ""
+    unreached: Text | None = None
+
+    def __post_init__(self) -> None:
+        count = len(self.before)
+        if self.before.shape != (count,) or self.after.shape != (count,) or not 0 < self.given <= count or self.segment < 0:
+            raise ValueError(f"before {self.before.shape}, after {self.after.shape}, {self.given} given, segment {self.segment}")
+        if self.text and len(self.text) != count:
+            raise ValueError(f"a text of {len(self.text)} characters for {count} positions")
+
+    def reached(self) -> bool:
+        """Does the change make a difference to any character?"""
+        return bool(np.abs(self.after - self.before).max() > ROUNDING)
+
+
+def reread(value: Value, *, knobs: Sequence[Knob]) -> gr.HTML:
+    """Place the panel. Its event `ask` brings the whole request as it shall be."""
+    if not knobs:
+        raise ValueError("0 knobs: there is nothing to change")
+    return widget(
+        "reread",
+        value,
+        events=EVENTS,
+        knobs=[knob.spelled() for knob in knobs],
+        scales={
+            name: {mode: list(stops) for mode, stops in scale.items()}
+            for name, scale in (("surprise", theme.SURPRISE), ("signed", theme.SIGNED))
+        },
+    )
+
+
+def idle(request: Value | None = None, pick: Value | None = None) -> Value:
+    """Nothing is changed: the knobs alone."""
+    return {"state": "empty", "request": request, "pick": pick}
+
+
+def running() -> Value:
+    """The models read again; the last pictures stay, dimmed."""
+    return {"state": "running"}
+
+
+def refused(text: Text | None) -> Value:
+    """The change was refused, in one sentence; without one, nothing came of it and the input bar says why."""
+    return {"state": "refused", "error": dict(text) if text else None}
+
+
+def done(request: Value, sides: Sequence[Side], sentence: Text, pick: Value | None = None) -> Value:
+    """An answer. sides: all models that read, in the order they stand side by side; one that the change does not reach is not drawn."""
+    if not sides:
+        raise ValueError("0 sides: at least one model reads")
+    return {
+        "state": "done",
+        "request": request,
+        "pick": pick,
+        "sides": [_side(side) for side in sides],
+        "sentence": dict(sentence),
+    }
+
+
+def _side(side: Side) -> Value:
+    bits = [nats.astype(np.float64) / math.log(2) for nats in (side.before, side.after)]
+    before, after = (float(cost[: side.given].mean()) for cost in bits)
+    reached = side.reached()
+    packed = [pack(cost, unit=False) if reached else None for cost in bits]
+    return {
+        "key": side.key,
+        "name": dict(side.name),
+        "given": int(side.given),
+        "segment": int(side.segment),
+        "number": {"before": before, "after": after if reached else before},
+        "reached": reached,
+        "unreached": dict(side.unreached) if side.unreached else None,
+        "text": side.text if reached else "",
+        "before": packed[0],
+        "after": packed[1],
+        "written": list(side.written) if side.written and reached else None,
+    }
