@@ -1,0 +1,152 @@
+"""What stands beside the lab's mechanism: figures from each model.json, what was measured on the held-out book, the training curves."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from explorer import labels
+from explorer.labels import filled
+from explorer.labs import about
+from explorer.labs.transformer_xl import texts
+from explorer.widgets import figure
+from explorer.widgets.card import Pair
+from models.transformer_xl.records import MODELS, ladder
+
+SLUG = "transformer_xl"
+COLOURS = {"xl": "var(--cat-1)", "absolute": "var(--cat-2)"}
+RESULT = Path(__file__).parents[3] / "benchmarks" / "results" / "xl_evaluation.json"
+
+Text = Mapping[str, str]
+Facts = Mapping[str, Any]
+
+
+def facts() -> dict[str, dict[str, Any]]:
+    """What each shipped variant's model.json says, by variant; those that are not shipped are missing."""
+    return {variant: known for variant in MODELS if (known := about.facts(SLUG, variant))}
+
+
+def layers() -> int:
+    """Layers of the networks; 0 where none is shipped."""
+    return max((int(one["config"]["n_layers"]) for one in facts().values()), default=0)
+
+
+def unusual() -> float | None:
+    """Bits per character that 99 of 100 pages of the held-out book stay below; None before that was measured."""
+    found = ladder()
+    limit = (found or {}).get("pages", {}).get("p99")
+    return None if limit is None else float(limit)
+
+
+# ---- the card ----------------------------------------------------------------------------------------------------------------------
+
+
+def pairs() -> tuple[Pair, ...]:
+    """The four figures of the title row: size, data, the held-out figure beside the other model's and the published one, training time."""
+    known = facts()
+    if not known:
+        return ()
+    size = f"{next(iter(known.values()))['parameters'] / 1e6:.2f} M"
+    return (
+        Pair(labels.CARD["parameters"], size),
+        Pair(labels.CARD["data"], texts.DATA, texts.BOOKS),
+        *_held_out(known),
+        about.trained(*known.values()),
+    )
+
+
+def _held_out(known: Mapping[str, Facts]) -> tuple[Pair, ...]:
+    measured = {variant: one["figure"] for variant, one in known.items() if one.get("figure")}
+    if not measured:
+        return ()
+    ours, *others = measured
+    notes = [filled(texts.RUNG_VALUE, name=texts.BRIEF[variant], value=f"{measured[variant]['value']:.2f}") for variant in others]
+    published, why = known[ours].get("published"), None
+    if published:
+        notes.append(filled(labels.CARD["published"], value=f"{published['value']:.2f}"))
+        why = {language: f"{published['source']}. {published['why'][language]}" for language in ("en", "zh")}
+    note = {language: " · ".join(one[language] for one in notes) for language in ("en", "zh")} if notes else ""
+    return (Pair(filled(texts.METRIC, split=measured[ours]["split"]), f"{measured[ours]['value']:.2f}", note, why),)
+
+
+def prose() -> dict[str, str]:
+    """The model card in each language; empty where none is shipped. Entries are named by variant: {xl.figure.value}."""
+    known = facts()
+    measured = ladder() or {}
+    by_memory = {f"m{one['memory']}": one["value"] for one in measured.get("by_memory", [])}
+    lengths = {f"r{round(100 * one['r'])}": one for one in measured.get("effective_lengths", [])}
+    minutes = round(sum(one["training_seconds"] for one in known.values()) / 60)
+    return about.prose(SLUG, {**known, "minutes": minutes, "memory": by_memory, "recl": lengths})
+
+
+# ---- evaluation speed --------------------------------------------------------------------------------------------------------------
+
+
+def speed() -> dict[str, object] | None:
+    """What a character costs by state reuse and by a sliding window, as `python -m benchmarks xl_evaluation` measured it; None before."""
+    if not RESULT.exists():
+        return None
+    found = json.loads(RESULT.read_text("utf-8"))
+    figures = found["figures"]
+    from explorer.figures import speed as drawing
+
+    ways = [
+        drawing.Way(texts.REUSE, float(figures["state_reuse_ms"]), ours=True),
+        drawing.Way(texts.SLIDING, float(figures["sliding_window_ms"])),
+    ]
+    ratio = f"{float(figures['vs_sliding_window_ratio']):,.0f}"
+    return figure.value(
+        {language: drawing.ways(ways, axis=texts.SPEED_AXIS[language], language=language) for language in ("en", "zh")},
+        title=texts.SPEED,
+        units=filled(texts.SPEED_UNITS, device=found["device"], threads=found["threads"]),
+        sentence=filled(
+            texts.SPEED_SAYS,
+            ratio=ratio,
+            reuse=f"{ways[0].milliseconds:.2f}",
+            sliding=f"{ways[1].milliseconds:,.0f}",
+            difference=f"{float(figures['max_difference']):.0e}",
+        ),
+        table=figure.Table((texts.WAY, texts.SPEED_AXIS), [(way.name["en"], way.milliseconds) for way in ways]),
+        height=120,
+        name="evaluation-speed",
+    )
+
+
+# ---- training ----------------------------------------------------------------------------------------------------------------------
+
+
+def curves() -> dict[str, object] | None:
+    """Held-out loss of both models over training, or None where no log is shipped. Slow at first."""
+    known = facts()
+    runs = {variant: log for variant in MODELS if variant in known and (log := about.log(SLUG, variant))}
+    if not runs:
+        return None
+    from explorer.figures import curve
+
+    lines = []
+    for variant, log in runs.items():
+        recipe, config = known[variant]["recipe"], known[variant]["config"]
+        each = recipe["lanes"] * recipe["segments"] * config["segment"] / 1e6
+        lines.append(
+            curve.Line(
+                texts.NAMES[variant]["en"], [line["step"] * each for line in log], [line["validation"] for line in log], COLOURS[variant]
+            )
+        )
+    ends = [
+        filled(texts.RUNG_VALUE, name=texts.NAMES[variant], value=f"{line.y[-1]:.2f}") for variant, line in zip(runs, lines, strict=True)
+    ]
+    figures = {"en": ", ".join(end["en"] for end in ends), "zh": "，".join(end["zh"] for end in ends)}
+    return figure.value(
+        {language: curve.compared(lines, axes=(texts.SEEN[language], texts.BITS[language])) for language in ("en", "zh")},
+        title=labels.CARD["curve"],
+        units=texts.CURVE_UNITS,
+        sentence=filled(texts.CURVE_SAYS, figures=figures),
+        legend=[figure.Mark(texts.NAMES[variant], COLOURS[variant]) for variant in runs],
+        table=figure.Table(
+            (texts.MODEL, texts.SEEN, texts.BITS),
+            [(line.name, round(x, 2), round(y, 3)) for line in lines for x, y in zip(line.x, line.y, strict=True)],
+        ),
+        name="transformer-xl-training",
+    )

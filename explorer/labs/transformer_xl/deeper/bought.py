@@ -1,0 +1,222 @@
+"""The panel about what memory buys: loss against its length, on this text and the held-out book, and how far more context still helps."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import math
+from collections.abc import AsyncGenerator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import gradio as gr
+import numpy as np
+
+from explorer import labels, permalink
+from explorer.engine import Answer, Engine
+from explorer.figures import lines
+from explorer.labels import filled
+from explorer.labs import wiring
+from explorer.labs.transformer_xl import texts, views
+from explorer.widgets import bought as widget
+from explorer.widgets import figure
+from explorer.widgets.folded import Question, Value, refused, shown
+from explorer.widgets.newest import Newest
+from models.errors import InputError
+from models.transformer_xl.records import EXAMPLES, Bought, Request, ladder
+
+BOUGHT = "models.transformer_xl.explain:bought"
+TRAINED = Request().memory
+BINS = 64  # points of the curve along a text, at most
+
+Text = Mapping[str, str]
+
+logger = logging.getLogger(__name__)
+
+
+def place(engine: Engine) -> None:
+    """Place the panel and answer it."""
+    panel = widget.bought(title=texts.BOUGHT, knob=texts.SLIDER)
+
+    def answer(detail: Any, session: str) -> AsyncGenerator[Value, None]:
+        return answers(engine, Question.of(detail), session)
+
+    panel.ask(wiring.following(Newest(), answer), None, panel, **wiring.HOW)
+
+
+def run_of(question: Question) -> Request:
+    """The text that a question is about, for the models as trained; what is written after it does not matter. InputError as `decode`."""
+    request = permalink.decode(Request, question.run)[0] if question.run else EXAMPLES[0]
+    return replace(views.plain(request), length=0, seed=0, temperature=0.0)
+
+
+async def answers(engine: Engine, question: Question, session: str = "") -> AsyncGenerator[Value, None]:
+    """What the panel draws of the text in view: nothing new while it is being read, then the answer, or a refusal in words."""
+    try:
+        async with contextlib.aclosing(engine.watch(BOUGHT, run_of(question), session)) as news:
+            async for told in news:  # a handler that yields nothing is never told that its page was closed
+                yield shown(question, **await asyncio.to_thread(value, told.value)) if isinstance(told, Answer) else gr.skip()
+    except InputError as error:
+        yield refused(question, error.text)
+    except Exception:
+        logger.exception("a panel could not be drawn")
+        yield refused(question, labels.DEFECT)
+
+
+def value(found: Bought) -> Value:
+    """What the panel draws of a text that was read with every length of memory."""
+    measured = ladder()
+    figures = [by_memory(found, measured)]
+    if measured is not None:
+        figures += [by_place(measured), by_context(measured)]
+    along_, rows, told = along(found)
+    return widget.panel(figures, along_, found.memories, rows, told, TRAINED)
+
+
+def _mean(found: Bought) -> list[float]:
+    return [float(bits) for bits in found.nats.mean(1, dtype=np.float64) / math.log(2)]
+
+
+def by_memory(found: Bought, measured: Mapping[str, Any] | None) -> Value:
+    """Loss against the length of the memory. measured: what the ladder says of the held-out book, or None."""
+    mine = _mean(found)
+    curves = [lines.Line(texts.THIS_TEXT, found.memories, mine, "var(--cat-1)")]
+    columns: list[Text] = [texts.MEMORY_COLUMN, texts.THIS_TEXT]
+    rows: list[list[str | float | None]] = [[memory, round(bits, 4)] for memory, bits in zip(found.memories, mine, strict=True)]
+    trained = found.memories.index(TRAINED)
+    said = [filled(texts.BOUGHT_SAYS, first=f"{mine[0]:.2f}", trained=f"{mine[trained]:.2f}", memory=TRAINED)]
+    if measured is not None:
+        book = {int(one["memory"]): float(one["value"]) for one in measured["by_memory"]}
+        curves.append(lines.Line(texts.HELD_OUT, list(book), list(book.values()), "var(--cat-3)"))
+        columns.append(texts.HELD_OUT)
+        rows = [[*row, book.get(memory)] for row, memory in zip(rows, found.memories, strict=True)]
+        said.append(filled(texts.BOUGHT_BOOK, first=f"{book[0]:.2f}", trained=f"{book[TRAINED]:.2f}"))
+    if len(found.without):
+        bits = float(found.without.mean(dtype=np.float64) / math.log(2))
+        curves.append(lines.Line(texts.WITHOUT, (), [bits], "var(--cat-2)", level=True))
+        columns.append(texts.WITHOUT)
+        rows = [[*row, round(bits, 4)] for row in rows]
+    if max(mine) - min(mine) < 1e-4:
+        said.append(texts.SHORT_TEXT)
+    return figure.value(
+        {
+            language: lines.lines(
+                curves,
+                axes=axes,
+                language=language,
+                mark=(TRAINED, texts.AS_TRAINED[language]),
+                ticks=(0, 128, 256, 512, 768, 1024),
+            )
+            for language, axes in texts.BOUGHT_AXES.items()
+        },
+        title=texts.BOUGHT,
+        units=texts.BOUGHT_UNITS,
+        sentence={"en": "".join(one["en"] for one in said) + ".", "zh": "".join(one["zh"] for one in said) + "。"},
+        legend=[figure.Mark(line.name, line.colour, dashed=line.level) for line in curves],
+        table=figure.Table(columns, rows),
+        height=280,
+        name="what-memory-buys",
+    )
+
+
+def by_place(measured: Mapping[str, Any]) -> Value:
+    """Loss by the place in a segment, of the held-out book. measured: what the ladder says."""
+    segment, bits = int(measured["by_place"]["segment"]), measured["by_place"]["bits"]
+    parts = len(bits["xl"])
+    middle = [(i + 0.5) * segment / parts for i in range(parts)]
+    colours = {"xl": "var(--cat-1)", "none": "var(--cat-3)", "absolute": "var(--cat-2)"}
+    curves = [lines.Line(texts.PLACES[name], middle, bits[name], colours[name]) for name in texts.PLACES if name in bits]
+    edges = [round(i * segment / parts) for i in range(parts + 1)]
+    return figure.value(
+        {language: lines.lines(curves, axes=axes, language=language) for language, axes in texts.PLACE_AXES.items()},
+        title=texts.PLACE,
+        units=texts.PLACE_UNITS,
+        sentence=filled(
+            texts.PLACE_SAYS,
+            near=f"{bits['xl'][0]:.2f}",
+            cut=f"{bits['none'][0]:.2f}",
+            far=f"{bits['xl'][-1]:.2f}",
+            far_cut=f"{bits['none'][-1]:.2f}",
+        ),
+        legend=[figure.Mark(line.name, line.colour) for line in curves],
+        table=figure.Table(
+            (texts.FROM_PLACE, texts.TO_PLACE, *(line.name for line in curves)),
+            [(edges[i] + 1, edges[i + 1], *(line.y[i] for line in curves)) for i in range(parts)],
+        ),
+        height=280,
+        name="place-in-segment",
+    )
+
+
+def by_context(measured: Mapping[str, Any]) -> Value:
+    """Loss against the context that is known at all, and the relative effective context length. measured: what the ladder says."""
+    found = measured["contexts"]
+    contexts, bits = found["lengths"], found["bits"]
+    colours = {"xl": "var(--cat-1)", "absolute": "var(--cat-2)"}
+    curves = [lines.Line(texts.NAMES[name], contexts, bits[name], colours[name]) for name in colours if name in bits]
+    said = []
+    for one in measured["effective_lengths"]:
+        each = [filled(texts.LENGTH_OF, name=texts.NAMES[name], value=f"{one[name]:,}") for name in colours if name in one]
+        lengths = {"en": ", ".join(text["en"] for text in each), "zh": "，".join(text["zh"] for text in each)}
+        said.append((one["r"], one["gain"], lengths))
+    share, gain, lengths = said[-1]
+    return figure.value(
+        {
+            language: lines.lines(curves, axes=axes, language=language, ticks=contexts[::2], logarithmic=True)
+            for language, axes in texts.CONTEXT_AXES.items()
+        },
+        title=texts.CONTEXT,
+        units=filled(texts.CONTEXT_UNITS, n=f"{found['n']:,}"),
+        sentence=filled(texts.CONTEXT_SAYS, share=f"{100 * share:g}", gain=f"{100 * gain:g}", lengths=lengths),
+        legend=[figure.Mark(line.name, line.colour) for line in curves],
+        table=figure.Table(
+            (texts.CONTEXT_COLUMN, *(line.name for line in curves)),
+            [(context, *(line.y[i] for line in curves)) for i, context in enumerate(contexts)],
+        ),
+        height=280,
+        name="effective-context",
+    )
+
+
+def along(found: Bought) -> tuple[Value | None, np.ndarray, list[Text]]:
+    """Loss along the text with nothing remembered and with a memory: the figure, the second curve for each memory, a sentence for each.
+
+    None and nothing for a text of one segment, which remembers nothing.
+    """
+    bits = found.nats / math.log(2)
+    length = bits.shape[1]
+    if np.abs(bits - bits[0]).max() < 1e-3:
+        return None, np.zeros((0, 0)), []
+    wide = max(8, -(-length // BINS))
+    starts = np.arange(0, length, wide)
+    sizes = np.diff(np.append(starts, length))
+    rows = np.add.reduceat(bits, starts, axis=1) / sizes
+    middle = [float(start + size / 2) for start, size in zip(starts, sizes, strict=True)]
+    trained = found.memories.index(TRAINED)
+    curves = [
+        lines.Line(texts.FORGETFUL, middle, [float(y) for y in rows[0]], "var(--cat-3)"),
+        lines.Line(texts.REMEMBERING, middle, [float(y) for y in rows[trained]], "var(--cat-1)"),
+    ]
+    mean = bits.mean(1)
+    told = [
+        filled(texts.ALONG_SAYS, memory=f"{memory:,}", bits=f"{mean[i]:.3f}", less=f"{mean[0] - mean[i]:.3f}".replace("-", "−"))
+        for i, memory in enumerate(found.memories)
+    ]
+    drawn = figure.value(
+        {language: lines.lines(curves, axes=axes, language=language, steps=True) for language, axes in texts.ALONG_AXES.items()},
+        title=texts.ALONG,
+        units=filled(texts.ALONG_UNITS, n=wide),
+        sentence=told[trained],
+        legend=[figure.Mark(line.name, line.colour) for line in curves],
+        table=figure.Table(
+            (texts.FROM_PLACE, texts.TO_PLACE, *(line.name for line in curves)),
+            [
+                (int(start) + 1, int(start + size), round(float(rows[0, i]), 3), round(float(rows[trained, i]), 3))
+                for i, (start, size) in enumerate(zip(starts, sizes, strict=True))
+            ],
+        ),
+        height=260,
+        name="memory-along-the-text",
+    )
+    return drawn, rows, told
