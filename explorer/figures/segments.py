@@ -58,6 +58,17 @@ class Model:
             )
 
 
+@dataclass(frozen=True)
+class Growing:
+    """What one model has read and written so far. key, name, about, memory: as of `Model`."""
+
+    key: str
+    name: Text
+    about: Text
+    text: str
+    memory: int
+
+
 def value(
     models: Sequence[Model],
     *,
@@ -103,7 +114,7 @@ def value(
 
 
 def growing(
-    models: Sequence[tuple[str, Text, Text, str]],
+    models: Sequence[Growing],
     *,
     of: int,
     given: int,
@@ -115,8 +126,7 @@ def growing(
     query: str,
     book: Text | None = None,
 ) -> Value:
-    """A text that is being read and written: the axis, and how far each model is. models: (key, name, about, text so far). of: characters
-    in the end. Other arguments as of `value`."""
+    """A text that is being read and written: the axis, and how far each model is. of: characters in the end. Others: see `value`."""
     return {
         "state": "running",
         "query": query,
@@ -129,8 +139,16 @@ def growing(
         "book": None if book is None else dict(book),
         "of": of,
         "models": [
-            {"key": key, "name": dict(name), "about": dict(about), "text": text, "heads": None, "look": None, "memory": None}
-            for key, name, about, text in models
+            {
+                "key": one.key,
+                "name": dict(one.name),
+                "about": dict(one.about),
+                "text": one.text,
+                "heads": None,
+                "look": None,
+                "memory": one.memory,
+            }
+            for one in models
         ],
         "pick": None,
     }
@@ -152,8 +170,9 @@ def _packed(model: Model) -> Value:
 
 
 def telling(models: Sequence[Model], segment: int) -> dict[str, object] | None:
-    """What is locked on arrival, {"model", "head" ("3.2", layer and head from 1), "pos"}: well inside a segment before the last, with as much
-    remembered as there is, and the head that gives the memory most. None where no model remembers anything or the text is one segment."""
+    """What is locked on arrival, {"model", "head" ("3.2", layer and head from 1), "pos"}: well inside a segment before the last, with as
+    much remembered as there is, and the head that gives the memory most. None where no model remembers anything or there is one segment.
+    """
     for model in models:
         held = (np.asarray(model.remembered) >= 0).sum(1)
         if not held.any():

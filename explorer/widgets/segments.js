@@ -9,7 +9,7 @@ import { onLang, t } from "./lib/lang.js";
 import { ground, marked, over, place, under } from "./lib/segmentboard.js";
 import { exporters, table } from "./lib/segmentexport.js";
 import { rowsOf } from "./lib/segmentrows.js";
-import { TEXT, charName, nodes, plain, sentence, shareAt, shown, weight } from "./lib/segmentwords.js";
+import { TEXT, charName, nodes, plain, sentence, shareAt, weight } from "./lib/segmentwords.js";
 import { bus, onOpen, request, view } from "./lib/state.js";
 import { onTheme } from "./lib/theme.js";
 
@@ -220,7 +220,7 @@ export function mount(root, props, emit, watch) {
     if (!finished()) {
       const number = Math.max(0, of - 1);
       const first = number * run.segment;
-      return { model, number, of, first, end: Math.max(first, model.length), held: Math.min(first, run.intervention === "cut" ? 0 : (model.memory ?? run.memory)), slots: [], look: null };
+      return { model, number, of, first, end: Math.max(first, model.length), held: Math.min(first, run.intervention === "cut" ? 0 : model.memory), slots: [], look: null };
     }
     const number = position === undefined ? Math.min(resting, of - 1) : Math.floor(position / run.segment);
     resting = number;
@@ -240,7 +240,7 @@ export function mount(root, props, emit, watch) {
     }
     const big = projecting();
     const narrow = room < NARROW && !big;
-    scene = { run, now, ...seen(), room: big ? Math.min(1800, window.innerWidth - 88) : room, narrow, big, height: window.innerHeight - 300 };
+    scene = { run, now, ...seen(), room: big ? Math.min(1800, window.innerWidth - 88) : room, narrow, big, height: window.innerHeight - 340 };
     at = place(scene);
     panel.classList.toggle("is-narrow", narrow);
     body.classList.toggle("tfe-stale", run.state === "stale");
@@ -291,8 +291,7 @@ export function mount(root, props, emit, watch) {
     write(units, [t(scene.model.name), t(scene.model.about), run.state === "stale" ? t(TEXT.from) : ""].filter(Boolean).join(" · "));
     source.set({ options: run.models.map((model) => ({ key: model.key, label: t(model.name) })), value: now.key, label: t(TEXT.model) });
     source.node.hidden = run.models.length < 2;
-    const { memory } = scene.model;
-    const kept = run.intervention !== "cut" && (memory ?? run.memory) > 0;
+    const kept = run.intervention !== "cut" && scene.model.memory > 0;
     const swatch = (kind, text, className = "") => el("span", { class: className }, el("span", { class: `tfe-segments-swatch ${kind}` }), text);
     const said = [kept, run.intervention, document.documentElement.lang, t(run.book)].join();
     if (legend.dataset.said === said) return;

@@ -32,7 +32,7 @@ def reading(
 ) -> Reading:
     """What a network with random content and heads that reach unevenly far would hand over."""
     generator = np.random.default_rng(7)
-    memory = 0 if variant == "absolute" or intervention == "cut" else memory
+    memory = 0 if variant == "absolute" else memory
     text = (text or page("lyme"))[:length]
     length, width = len(text), 8
     queries, keys = (generator.normal(size=(layers, heads, length, width)) * 0.9 for _ in range(2))
@@ -44,7 +44,7 @@ def reading(
     table[..., 0] = -reach[..., None] * np.log1p(np.arange(memory + segment)) * 2.5
     rows = []
     for number in range(-(-length // segment)):
-        held = min(number * segment, memory)
+        held = 0 if intervention == "cut" else min(number * segment, memory)
         own = np.arange(number * segment - held, number * segment)
         if intervention == "shuffled":
             own = np.random.default_rng(number).permutation(own)
@@ -104,3 +104,25 @@ def run(intervention: str = "none", **more: Any) -> tuple[list[Reading], list[Mo
     """Both models on one text, the one without a memory second."""
     seen = [reading(variant, intervention=intervention if variant == "xl" else "none", **more) for variant in ("xl", "absolute")]
     return seen, [model(one, intervention if one.variant == "xl" else "none") for one in seen]
+
+
+def cut(seen: Reading, layer: int, head: int, last: int, queries: int) -> dict[str, Any]:
+    """What the panel of the four terms wants of one head: the queries of the segment up to `last`, layer and head from 0."""
+    number = last // seen.segment
+    first = max(number * seen.segment, last + 1 - queries)
+    found = terms(seen, layer, head, number)
+    held = len(found.places) - (min(len(seen.text), (number + 1) * seen.segment) - number * seen.segment)
+    rows = slice(first - number * seen.segment, last + 1 - number * seen.segment)
+    until = held + last + 1 - number * seen.segment
+    own = np.arange(rows.start, rows.stop)[:, None] + held
+    parts = ("content", "position", "global_content", "global_position", "scores", "weights")
+    keys = [int(place) for place in found.places[:until]]
+    return {
+        **{name: getattr(found, name)[rows, :until] for name in parts},
+        "allowed": np.arange(until) <= own,
+        "u": seen.u[layer, head],
+        "v": seen.v[layer, head],
+        "queries": [(i, seen.text[i]) for i in range(first, last + 1)],
+        "keys": [(j - 1, seen.text[j - 1] if j else "\n") for j in keys],
+        "memory_until": held,
+    }

@@ -84,7 +84,7 @@ def test_arrays_that_do_not_fit_the_text_are_refused_with_their_sizes() -> None:
 
 def test_a_text_that_is_being_read_has_an_axis_and_says_how_far_it_is() -> None:
     value = segments.growing(
-        [("xl", {"en": "a", "zh": "b"}, {"en": "", "zh": ""}, "It was a")],
+        [segments.Growing("xl", {"en": "a", "zh": "b"}, {"en": "", "zh": ""}, "It was a", 512)],
         of=300,
         given=200,
         segment=128,

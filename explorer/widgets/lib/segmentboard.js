@@ -3,32 +3,34 @@
 
 import { svg } from "./dom.js";
 import { t } from "./lang.js";
-import { TEXT, shareAt, weight, whole } from "./segmentwords.js";
+import { TEXT, shareAt, shown, weight, whole } from "./segmentwords.js";
 
 const BIN = 3; // px of the keys that one line of the fan stands for
 const LINES = 70; // of a fan at most
 const LEAST = 0.004; // weight from which a line is drawn
+const MONO = 'ui-monospace, "SF Mono", "Cascadia Mono", "Noto Sans Mono", "DejaVu Sans Mono", monospace';
 
 /**
  * Where everything stands, in pixels.
- * @param {{run: any, model: any, first: number, end: number, room: number, narrow: boolean, big: boolean, height: number}} scene
+ * @param {{run: any, model: any, first: number, room: number, narrow: boolean, big: boolean, height: number}} scene
  */
-export function place({ run, model, first, end, room, narrow, big, height }) {
+export function place({ run, model, first, room, narrow, big, height }) {
   const font = big ? 20 : 12;
   const left = big ? 112 : narrow ? 48 : 62;
   const right = big ? 24 : 12;
   const n = run.layers;
-  const [strip, flag] = big ? [20, 30] : [13, 20];
-  const words = narrow ? 0 : big ? 58 : 36; // the segment's own words
+  const [strip, flag] = big ? [16, 30] : [13, 20];
+  const letters = (room - left - right) / run.segment >= 0.8 * font; // there is room for each character
+  const words = letters ? font * 1.8 : narrow ? 0 : big ? 58 : 36; // the segment's own text
   const marks = big ? 34 : 22; // numbers along an axis
   const ribbon = big ? 16 : 10; // given and written
-  const wedge = big ? 60 : 40;
+  const wedge = big ? 48 : 40;
   let [gap, row] = narrow ? [26, 40] : [30, 42];
-  const between = big ? 12 : 8;
+  const between = 8;
   if (big) {
     const space = height - flag - (n + 1) * strip - ribbon - 2 * marks - wedge - words - n * between - 8;
-    gap = Math.max(24, Math.min(60, (0.45 * space) / n));
-    row = Math.max(26, Math.min(64, (0.55 * space) / n));
+    gap = Math.max(25, Math.min(60, (0.42 * space) / n));
+    row = Math.max(26, Math.min(72, space / n - gap));
   }
   const total = Math.max(1, run.state === "running" ? run.of : model.length);
   const wide = room - left - right;
@@ -39,7 +41,7 @@ export function place({ run, model, first, end, room, narrow, big, height }) {
   const rowTop = (layer) => rows + (n - layer) * (row + between);
   const rowsEnd = rows + n * (row + between) - between;
   return {
-    font, left, right, strip, gap, row, n, total, wide, level, foot, ticks, rows, rowTop, rowsEnd, words, wedge, ribbon,
+    font, left, right, strip, gap, row, n, total, wide, level, foot, ticks, rows, rowTop, rowsEnd, letters, words, ribbon,
     width: room,
     height: rowsEnd + words + marks + 2,
     axis: rowsEnd + words + (big ? 24 : 16),
@@ -48,7 +50,6 @@ export function place({ run, model, first, end, room, narrow, big, height }) {
     position: (px) => ((px - left) / wide) * total,
     zx: (position) => left + ((position - first) / run.segment) * wide,
     zoomed: (px) => first + ((px - left) / wide) * run.segment,
-    last: end,
   };
 }
 
@@ -208,9 +209,10 @@ function enlarged({ run, model, now, first, end, held, narrow, big }, at) {
   return out;
 }
 
-/** The segment's words, each from its first character on, in two lines so that neighbours have room. */
+/** The segment's text: each character where there is room, else words, each from its first character on, in two lines for neighbours. */
 function spelled({ model, first, end }, at) {
   if (!at.words) return [];
+  if (at.letters) return model.chars.slice(first, end).map((c, i) => label(at, at.zx(first + i + 0.5), at.rowsEnd + at.font * 1.35, shown(c), { "text-anchor": "middle", fill: "var(--ink2)", "font-family": MONO }));
   const out = [];
   const free = [at.left, at.left];
   let [from, turn] = [first, 0];
@@ -298,7 +300,8 @@ function cone({ run, model, narrow, big }, at, position) {
     const text = t(narrow ? TEXT.short : k === 1 ? TEXT.afterOne : TEXT.after, { n: k, back });
     const before = x - wideOf(at, text) - 8 >= at.left;
     // In the gap above the strip: before the cone's edge where there is room, else inside the cone, where its edge has risen over the words.
-    const inside = Math.min(x + 0.6 * (corners[k - 1][0] - x) + 8, at.end + at.right - wideOf(at, text));
+    const risen = Math.min(1, (at.strip / 2 + 1.4 * at.font) / (at.gap + at.strip));
+    const inside = Math.min(x + risen * (corners[k - 1][0] - x) + 8, at.end + at.right - wideOf(at, text));
     names.push(label(at, before ? x - 7 : inside, at.level(at.n - k) - at.font * 0.4, text, { class: "reach", "text-anchor": before ? "end" : "start", fill: "var(--query)", "font-weight": 600, ...halo }));
   }
   return [out, names];

@@ -5,7 +5,7 @@ import { lang, t } from "./lang.js";
 
 export const TEXT = {
   title: { en: "Segments and memory", zh: "片段与记忆" },
-  question: { en: "What is computed, what is remembered, and how far does information travel?", zh: "哪些被计算，哪些被记住，信息能传多远？" },
+  question: { en: "What is remembered, and how far back does it reach?", zh: "什么被记住，又能追溯多远？" },
   computed: { en: "computed now", zh: "正在计算" },
   remembered: { en: "remembered, no gradient", zh: "被记住，无梯度" },
   broken: { en: "remembered, order broken", zh: "被记住，顺序打乱" },
@@ -110,7 +110,7 @@ export function sentence({ run, model, now, first, end, held, look, trouble }) {
   const shares = (p) => layers.map((layer) => weight(p === undefined ? meanShare(model, layer, null, first, end) : shareAt(model, layer, null, p))).join(zh ? "、" : ", ");
   const nothing = () => {
     if (first === 0 && model.memory > 0 && run.intervention !== "cut") return zh ? "文本从这个片段开始，还没有记忆" : "The text begins with this segment, and nothing is remembered yet";
-    if (model.memory === 0 && run.intervention !== "cut") return zh ? `${t(model.name)} 没有记忆，无物越过边界` : `${t(model.name)} has no memory, and nothing crosses the border`;
+    if (model.memory === 0) return zh ? `${t(model.name)} 没有记忆，无物越过边界` : `${t(model.name)} remembers nothing, and nothing crosses the border`;
     return zh ? "记忆被切断，无物越过边界" : "The memory is cut, and nothing crosses the border";
   };
   const what = () => {
