@@ -121,7 +121,9 @@ def value(
     layers, heads = z.shape[:2]
     length = len(text)
     _fits(z, forced, length, before, after, counts)
-    spans = None if learned is None else np.broadcast_to(np.asarray(learned, np.float32).reshape(layers, heads, -1).mean(2), (layers, heads))
+    spans = (
+        None if learned is None else np.broadcast_to(np.asarray(learned, np.float32).reshape(layers, heads, -1).mean(2), (layers, heads))
+    )
     return {
         "state": state,
         "query": query,
