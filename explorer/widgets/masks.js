@@ -1,24 +1,24 @@
 // How far each head looks, as bars of layers and heads, and the soft mask of one over distance with what it takes away. A span is dragged
 // here, seen at once, and run by the server once the hand rests. Only exact weights of a character are fetched.
 
-import { unpack } from "./lib/arrays.js";
 import { el, segmented, svg } from "./lib/dom.js";
 import { exportBar } from "./lib/export.js";
 import { keys } from "./lib/keys.js";
 import { onLang, t } from "./lib/lang.js";
-import { bars, headAt, headLines, place as placeBars } from "./lib/maskbars.js";
-import { board as boardOf, boardAt, cross, distanceLines, place as placeBoard } from "./lib/maskboard.js";
+import { bars, place as placeBars } from "./lib/maskbars.js";
+import { board as boardOf, cross, place as placeBoard } from "./lib/maskboard.js";
 import { handleOf } from "./lib/maskhandle.js";
-import { kept, masked, reach, spelled } from "./lib/masknumbers.js";
+import { kept, reach, spelled } from "./lib/masknumbers.js";
+import { pointerOf } from "./lib/maskpointer.js";
 import { rowsOf } from "./lib/maskrows.js";
+import { runOf, seen } from "./lib/maskrun.js";
 import { exporters, table } from "./lib/maskexport.js";
-import { TEXT, letterName, nodes, plain, sentence, spanText } from "./lib/maskwords.js";
+import { TEXT, nodes, plain, sentence, spanText } from "./lib/maskwords.js";
 import { bus, onOpen, request, view } from "./lib/state.js";
 import { onTheme } from "./lib/theme.js";
 
 const NARROW = 680; // px of the panel below which bars and mask stand one under the other
 const KEYS = ["head", "pos", "masksaxis"];
-const HOLD = 60; // ms that the pointer rests on a character before its weights are fetched
 const REST = 450; // ms after the last key until a span is sent
 
 const write = (node, text) => node.textContent !== text && (node.textContent = text);
@@ -71,10 +71,6 @@ export function mount(root, props, emit, watch) {
   let mine = false; // the change of the address under way is our own
   let arriving = 0;
   let room = 0;
-  let hover = null; // {kind: "bar", index} | {kind: "distance", x} | {kind: "letter", position}
-  let preview = null; // a character hovered here or elsewhere
-  let waiting = 0;
-  let tapped = "";
   let elsewhere = false; // other text is being read
   const linked = () => ["head", "pos"].some((key) => view.get(key) !== null);
   let wanted = linked() && request.get() !== "";
@@ -122,7 +118,7 @@ export function mount(root, props, emit, watch) {
   const stepHead = (by) => run && choose((index() + by + run.count) % run.count);
 
   function reset() {
-    leave();
+    pointer.leave();
     wanted = false;
     set({ head: null, pos: null, masksaxis: null });
   }
@@ -182,7 +178,7 @@ export function mount(root, props, emit, watch) {
     }
     let made;
     try {
-      made = await numbersOf(next);
+      made = await runOf(next);
     } catch (problem) {
       if (turn === arriving) write(note, t({ en: `The spans did not arrive: ${problem.message}.`, zh: `跨度未能送达：${problem.message}。` }));
       return;
@@ -194,7 +190,7 @@ export function mount(root, props, emit, watch) {
     const overtaken = asked !== null && name(run.request) !== asked && name({ ...run.request, spans: null }) === name({ ...JSON.parse(asked), spans: null });
     if (!handle.busy() && !overtaken) draft = asked = null;
     if (was && (was.text !== run.text || was.variant !== run.variant) && !overtaken) {
-      leave();
+      pointer.leave();
       // Another text: a lock of the old one tells nothing here, unless a link or a step named it.
       if (!wanted && view.get("pos") !== null && was.text.slice(0, was.given) !== run.text.slice(0, run.given)) {
         mine = true;
@@ -204,35 +200,6 @@ export function mount(root, props, emit, watch) {
     }
     wanted = false;
     update();
-  }
-
-  async function numbersOf(value) {
-    const names = ["z", "forced", "learned", "before", "after", "kept", "counts"];
-    const [z, forced, learned, before, after, left_, counts] = await Promise.all(names.map(async (one) => (value[one] ? unpack(value[one]) : null)));
-    const letters = Array.from(value.text);
-    const count = value.heads[0] * value.heads[1];
-    const size = z.shape[2];
-    const part = (array, i, width) => array.data.subarray(i * width, (i + 1) * width);
-    const of = (make) => Float32Array.from({ length: count }, (_, i) => make(part(z, i, size)));
-    const far = before?.shape[2] ?? 0;
-    return {
-      ...value,
-      letters,
-      length: letters.length,
-      count,
-      dynamic: size > 1,
-      z: of((own) => own.reduce((sum, one) => sum + one, 0) / size),
-      lows: size > 1 ? of((own) => own.reduce((a, b) => Math.min(a, b))) : null,
-      highs: size > 1 ? of((own) => own.reduce((a, b) => Math.max(a, b))) : null,
-      series: (i) => part(z, i, size),
-      spans: z,
-      forcing: Float32Array.from({ length: count }, (_, i) => (forced.data[i] ? part(z, i, size)[0] : Number.NaN)),
-      learned: learned ? Float32Array.from(learned.data, (one, i) => (forced.data[i] && one >= 0 ? one : Number.NaN)) : null,
-      profile: (i) => (before && after ? { before: part(before, i, far), after: part(after, i, far) } : null),
-      profiles: before && after ? { before, after } : null,
-      kept: left_?.data ?? null,
-      counts: counts?.data ?? Float32Array.from({ length: far }, (_, x) => letters.length - x),
-    };
   }
 
   // ── drawing ──
@@ -263,35 +230,17 @@ export function mount(root, props, emit, watch) {
   function spanOf(i) {
     if (!draft || Object.is(draft[i], run.forcing[i])) return run.z[i];
     if (!Number.isNaN(draft[i])) return draft[i];
-    return run.learned && !Number.isNaN(run.learned[i]) ? run.learned[i] : run.z[i];
+    return Number.isNaN(run.learned[i]) ? run.z[i] : run.learned[i];
   }
 
   function draw() {
     const big = projecting();
     const narrow = room < NARROW && !big;
     const i = index();
-    const forced = Array.from(forcedNow(), (z) => !Number.isNaN(z));
+    const { preview, hover } = pointer;
     const position = preview !== null && preview < run.length ? preview : (now.positions.at(-1) ?? null);
-    const follows = run.dynamic && !forced[i];
-    const fresh = !draft || Object.is(draft[i], run.forcing[i]);
-    const series = follows && fresh ? run.series(i) : Float32Array.from({ length: run.dynamic ? run.length : 0 }, () => spanOf(i));
-    const z = follows && fresh && position !== null ? run.series(i)[position] : spanOf(i);
-    const found = preview === null || hover?.ready !== false ? rows.of(run, now.layer, now.head, position) : null;
-    const own = found && masked(found.before, z, run.ramp);
-    const row = found && { before: found.before, after: fresh ? found.after : own.after, kept: own.kept };
-    const profile = run.profile(i);
-    const would = Boolean(draft);
-    const learned = run.learned ?? (draft ? run.z : null);
-    const trained = forced[i] && learned && !Number.isNaN(learned[i]) ? learned[i] : null;
-    scene = {
-      run, now, position, row, z, series, forced, learned, trained, hover, would, narrow, big, leftOf,
-      spans: Float32Array.from({ length: run.count }, (_, n) => spanOf(n)),
-      lows: run.lows,
-      highs: run.highs,
-      left: leftOf(i),
-      range: follows && fresh && position !== null ? { here: z, low: run.lows[i], high: run.highs[i] } : null,
-      profile: profile && (fresh ? profile : { before: profile.before, after: masked(profile.before, z, run.ramp).after }),
-    };
+    const found = preview === null || pointer.rests() ? rows.of(run, now.layer, now.head, position) : null;
+    scene = { run, now, position, hover, narrow, big, ...seen({ run, i, draft, spanOf, leftOf, position, found }) };
     empty.hidden = true;
     body.hidden = legend.hidden = units.hidden = false;
     panel.classList.toggle("is-narrow", narrow);
@@ -301,7 +250,7 @@ export function mount(root, props, emit, watch) {
     const widths = narrow ? [whole, whole] : [Math.round(whole * (big ? 0.36 : 0.37)), 0];
     if (!narrow) widths[1] = whole - widths[0] - (big ? 40 : 28);
     const barsAt = placeBars(scene, widths[0]);
-    scene.height = big ? window.innerHeight - 390 : narrow ? 400 : barsAt.height + 12;
+    scene.height = big ? window.innerHeight - 306 : narrow ? 400 : barsAt.height + 12;
     at = { bars: barsAt, board: placeBoard(scene, widths[1]) };
     for (const [node, spot] of [[barsPicture, at.bars], [picture, at.board]]) {
       put(node, "viewBox", `0 0 ${spot.width} ${spot.height}`);
@@ -386,91 +335,10 @@ export function mount(root, props, emit, watch) {
     );
   }
 
-  // ── mouse, finger and pen ──
-  const point = (event, node, spot) => {
-    const box = node.getBoundingClientRect();
-    return [((event.clientX - box.left) * spot.width) / box.width, ((event.clientY - box.top) * spot.height) / box.height];
-  };
-  const spoken = (found) => (found ? `${found.kind} ${found.index ?? found.x ?? found.position}` : "");
-  /** The character under the pointer, or null. */
-  const letterOf = (found) => {
-    if (found?.kind === "letter") return found.position;
-    const last = now.positions.at(-1);
-    if (found?.kind !== "distance" || last === undefined) return null;
-    const letter = last - 1 - found.x;
-    return letter >= 0 ? letter : null;
-  };
-
-  function over(found, event, tap = false) {
-    if (spoken(found) !== spoken(hover)) {
-      clearTimeout(waiting);
-      hover = found && { ...found, ready: found.kind !== "letter" || tap };
-      const letter = letterOf(hover);
-      preview = hover?.kind === "letter" ? letter : null;
-      mine = true;
-      bus.fire("hover-pos", { pos: letter });
-      mine = false;
-      draw();
-      if (hover?.kind === "letter" && !tap) {
-        waiting = setTimeout(() => {
-          if (hover) hover.ready = true;
-          draw();
-        }, HOLD);
-      }
-    }
-    show(event);
-  }
-
-  function leave() {
-    clearTimeout(waiting);
-    card.hidden = true;
-    tapped = "";
-    if (!hover && preview === null) return;
-    hover = null;
-    preview = null;
-    mine = true;
-    bus.fire("hover-pos", { pos: null });
-    mine = false;
-    if (run) draw();
-  }
-
-  function show(event) {
-    if (!hover || scene.big) {
-      card.hidden = true;
-      return;
-    }
-    const lines = hover.kind === "bar" ? headLines(scene, hover.index) : hover.kind === "distance" ? distanceLines(scene, hover.x) : [[letterName(run.letters, hover.position), ` ${t(TEXT.cardSpan, { z: spanText(scene.series[hover.position]) })}`]];
-    card.replaceChildren(...lines.map(([strong, rest]) => el("div", {}, strong ? el("b", { text: strong }) : null, rest)));
-    card.hidden = false;
-    const { offsetWidth: w, offsetHeight: h } = card;
-    const low = event.clientY + 18 + h <= window.innerHeight - 8;
-    Object.assign(card.style, { left: `${Math.max(8, Math.min(window.innerWidth - w - 8, event.clientX + 14))}px`, top: `${low ? event.clientY + 18 : event.clientY - 14 - h}px` });
-  }
-
-  const boardUnder = (event) => boardAt(scene, at.board, ...point(event, picture, at.board));
-  const barUnder = (event) => {
-    const found = headAt(at.bars, point(event, barsPicture, at.bars)[1]);
-    return found === null ? null : { kind: "bar", index: found };
-  };
-  for (const [node, under] of [[board, boardUnder], [barsBoard, barUnder]]) {
-    node.addEventListener("pointermove", (event) => run && event.pointerType !== "touch" && !handle.busy() && over(under(event), event));
-    node.addEventListener("pointerleave", () => !tapped && leave());
-  }
-  barsBoard.addEventListener("click", (event) => {
-    const found = run && barUnder(event);
-    if (found) choose(found.index);
-  });
-  board.addEventListener("click", (event) => {
-    if (!run) return;
-    const found = boardUnder(event);
-    if (event.pointerType === "touch" && found && spoken(found) !== tapped) {
-      over(found, event, true); // the first tap previews, the second locks
-      tapped = spoken(found);
-      return;
-    }
-    const letter = found && letterOf(found);
-    leave();
-    if (letter !== null && found) lock(letter, event.shiftKey);
+  const pointer = pointerOf({
+    card, picture, board, barsPicture, barsBoard, draw, choose, lock,
+    busy: () => !run || handle.busy(),
+    now: () => ({ scene, at }),
   });
 
   // ── alive ──
@@ -506,15 +374,10 @@ export function mount(root, props, emit, watch) {
   new MutationObserver(() => {
     if (projecting() === was) return;
     was = projecting();
-    leave();
+    pointer.leave();
     if (run) requestAnimationFrame(draw);
   }).observe(document.body, { attributes: true, attributeFilter: ["class"] });
   window.addEventListener("resize", () => projecting() && run && draw());
-  bus.on("hover-pos", ({ pos }) => {
-    if (mine || !run) return;
-    preview = pos;
-    draw();
-  });
   bus.on("asking", (yes) => {
     elsewhere = yes && asked === null;
     if (!yes) {

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.figures import masks
-from models.adaptive_span.records import Explanation, Request, page
+from models.adaptive_span.records import Explanation, page
 from models.adaptive_span.saving import Shape, saved
 from models.adaptive_span.weights import look
 
@@ -98,7 +98,7 @@ def value(seen: Explanation, looks: tuple[str | None, str | None] = (None, None)
         look_before=looks[0],
         look_after=looks[1],
         request=request,
-        query=Request(variant=seen.variant).variant,
+        query=f"variant={seen.variant}",
         state=state,
         kept=found.kept,
         counts=found.counts,

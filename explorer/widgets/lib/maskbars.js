@@ -17,7 +17,7 @@ export const hatch = () =>
 export function place({ run, now, big, narrow }, width) {
   const [layers, heads] = run.heads;
   const size = big ? 20 : 12;
-  const free = window.innerHeight - 370 - layers * 34 - 60;
+  const free = window.innerHeight - 270 - layers * 34 - 62;
   const fair = big ? Math.max(13, Math.min(44, free / (layers * heads))) : run.dynamic ? 22 : 18;
   const pitch = layers * heads <= 40 ? fair : Math.max(6, Math.min(fair, 640 / (layers * heads)));
   const told = pitch >= size; // is there room for a head's name and number?
@@ -77,7 +77,7 @@ export function bars(scene, at) {
       row.append(svg("rect", { x: at.x(0), y, width: at.room, height: at.thick, rx: 2, fill: "var(--sunk)" }));
       if (forced[i]) {
         row.append(outline(at, { z, ramp, span, y, fill: `url(#${HATCH})`, stroke: "var(--accent)", class: "forced" }));
-        if (scene.learned) {
+        if (!Number.isNaN(scene.learned[i])) {
           const was = { z: scene.learned[i], ramp, span, y };
           row.append(outline(at, { ...was, stroke: "var(--panel)", "stroke-width": 4 }), outline(at, { ...was, stroke: "var(--ink)", "stroke-dasharray": "4 3", "stroke-width": 1.5, class: "trained" }));
         }
@@ -93,7 +93,7 @@ export function bars(scene, at) {
         const line = at.rows[i] + at.pitch / 2 + at.size * 0.36;
         row.append(text(at.left - 7, line, `${l + 1}·${h + 1}`, { "font-size": at.size, "text-anchor": "end", fill: chosen ? "var(--query)" : "var(--ink3)", "font-weight": chosen ? 650 : 400 }));
         // The number stands at the end of its bar, beyond everything that is drawn there.
-        const ends = [own[h], lows && !forced[i] ? reach(highs[i], ramp, span) : 0, forced[i] && scene.learned ? reach(scene.learned[i], ramp, span) : 0];
+        const ends = [own[h], lows && !forced[i] ? reach(highs[i], ramp, span) : 0, forced[i] && !Number.isNaN(scene.learned[i]) ? reach(scene.learned[i], ramp, span) : 0];
         numbers.push(text(at.x(Math.max(...ends)) + 6, line, String(own[h]), { class: "reach", "font-size": at.size, "font-weight": chosen ? 650 : 500, fill: chosen ? "var(--query)" : "var(--ink)", stroke: "var(--sunk)", "stroke-width": 4, "paint-order": "stroke", "stroke-linejoin": "round" }));
       }
       out.push(row);
@@ -120,7 +120,7 @@ export function headLines({ run, spans, lows, highs, forced, learned, leftOf }, 
   const far = reach(spans[i], run.ramp, run.span);
   const lines = [[`${Math.floor(i / heads) + 1}·${(i % heads) + 1}`, ` ${t(TEXT.cardReach, { reach: far, z: spanText(spans[i]), ramp: run.ramp })} · ${percent(far / run.span)}`]];
   if (lows && !forced[i]) lines.push(["", t(TEXT.cardRange, { low: spanText(lows[i]), high: spanText(highs[i]) })]);
-  if (forced[i] && learned) lines.push(["", t(TEXT.cardTrained, { z: spanText(learned[i]) })]);
+  if (forced[i] && !Number.isNaN(learned[i])) lines.push(["", t(TEXT.cardTrained, { z: spanText(learned[i]) })]);
   const left = leftOf(i);
   if (left !== null) lines.push(["", t(TEXT.cardKept, { w: left.toFixed(2) })]);
   return lines;

@@ -14,12 +14,12 @@ export function place({ run, now, big, height }, width) {
   const size = big ? 20 : 12;
   const [left, right] = big ? [76, 84] : [48, 48];
   const dynamic = run.dynamic;
-  const strip = big ? 46 : 34; // of one of the two
+  const strip = big ? (height > 560 ? 46 : 30) : 34; // of one of the two
   const under = (big ? 26 : 18) + 2 * strip + (now.axis === "log" ? size + 6 : 4);
   const along = dynamic ? (big ? 150 : 128) : 0;
   const top = big ? 70 : 44;
   const axisRoom = size * 2 + 14;
-  const tall = Math.max(big ? 150 : 130, Math.min(big ? 640 : 230, height - top - axisRoom - under - along - 8));
+  const tall = Math.max(big ? 110 : 130, Math.min(big ? 640 : 230, height - top - axisRoom - under - along - 8));
   const scale = axis(now.axis, run.span);
   const room = width - left - right;
   const bottom = top + tall;

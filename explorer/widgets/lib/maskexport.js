@@ -27,7 +27,7 @@ export function table({ run, spans, lows, highs, forced, learned, leftOf }) {
         String(reach(z, run.ramp, run.span)),
         percent(reach(z, run.ramp, run.span) / run.span),
         t(forced[i] ? TEXT.yes : TEXT.no),
-        forced[i] && learned && !Number.isNaN(learned[i]) ? spanText(learned[i]) : "–",
+        forced[i] && !Number.isNaN(learned[i]) ? spanText(learned[i]) : "–",
         follows ? spanText(lows[i]) : "–",
         follows ? spanText(highs[i]) : "–",
         left === null ? "–" : left.toFixed(3),
@@ -44,7 +44,7 @@ function rows({ run, spans, lows, highs, forced, learned, leftOf }) {
     ...Array.from(spans, (z, i) => {
       const left = leftOf(i);
       const far = reach(z, run.ramp, run.span);
-      return [Math.floor(i / heads) + 1, (i % heads) + 1, exact(z), far, exact(far / run.span), Number(forced[i]), forced[i] && learned ? exact(learned[i]) : Number.NaN, lows && !forced[i] ? exact(lows[i]) : Number.NaN, highs && !forced[i] ? exact(highs[i]) : Number.NaN, left === null ? Number.NaN : exact(left)];
+      return [Math.floor(i / heads) + 1, (i % heads) + 1, exact(z), far, exact(far / run.span), Number(forced[i]), forced[i] ? exact(learned[i]) : Number.NaN, lows && !forced[i] ? exact(lows[i]) : Number.NaN, highs && !forced[i] ? exact(highs[i]) : Number.NaN, left === null ? Number.NaN : exact(left)];
     }),
   ];
 }
@@ -54,11 +54,11 @@ function numbers({ run, now, row, position, forced, learned }) {
   const files = {
     z: { shape: run.spans.shape, data: run.spans.data },
     forced: { shape: [layers, heads], data: Uint8Array.from(forced, Number) },
+    z_trained: { shape: [layers, heads], data: learned },
     span_and_ramp: { shape: [2], data: Int32Array.of(run.span, run.ramp) },
     text: run.text,
     looked_at: `${run.variant}, layer ${now.layer}, head ${now.head}, position ${position ?? "none"}`,
   };
-  if (learned) files.z_trained = { shape: [layers, heads], data: Float32Array.from(learned) };
   if (run.profiles) for (const which of ["before", "after"]) files[`mean_weight_by_distance_${which}`] = { shape: run.profiles[which].shape, data: run.profiles[which].data };
   if (row) for (const which of ["before", "after"]) files[`weight_by_distance_${which}`] = { shape: [row[which].length], data: row[which] };
   return npz(files);

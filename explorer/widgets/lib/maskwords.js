@@ -114,8 +114,8 @@ export function sentence({ run, now, z, left, row, would, range }) {
     if (range) parts.push(zh ? "。" : ".");
     return parts;
   }
-  if (range) parts.push(zh ? "；那里掩码保留 " : "; there the mask keeps ");
-  else parts.push(zh ? "在 " : " At ", q, zh ? " 处保留 " : " it keeps ");
+  if (range) return [...parts, zh ? `；那里掩码保留 ${weight(row.kept)}。` : `; there the mask keeps ${weight(row.kept)}.`];
+  parts.push(zh ? "在 " : " At ", q, zh ? " 处保留 " : " it keeps ");
   let best = 0;
   for (let x = 1; x < row.after.length; x += 1) if (row.after[x] > row.after[best]) best = x;
   const k = { key: letterName(run.letters, position - 1 - best) };
