@@ -101,8 +101,8 @@ class Subject(Generic[AskingT, SeenT]):
     None where none is shipped. plain(request): the same text for the models as trained. again(request, seen): what `reread` is asked.
     growing(request, steps): what the bar and then every view draw of a reading under way. draw(seen, request, run): of a finished one.
     change(request, before, after, losses): what the panel draws of a comparison; losses: what `reread` answers. spelled: the request as
-    the browser holds it. asked(detail): the request that the browser sends. widgets: names, the bar's first and the panel's last, in the
-    order of the page's outputs.
+    the browser holds it. asked(detail): the request that the browser sends. there(request): InputError where its model is not shipped.
+    widgets: names, the bar's first and the panel's last, in the order of the page's outputs.
     """
 
     generate: Any
@@ -117,6 +117,7 @@ class Subject(Generic[AskingT, SeenT]):
     change: Callable[[AskingT, SeenT, SeenT, Any], Value]
     spelled: Callable[[AskingT], Value]
     asked: Callable[[Mapping[str, Any]], AskingT]
+    there: Callable[[AskingT], None]
     widgets: tuple[str, ...]
 
     @property
@@ -197,6 +198,7 @@ async def answers(
         if kept is not None and request == kept.request and not anew:
             seen, run = kept.seen, Run("stored", kept.milliseconds, kept.device, notice)
         else:
+            subject.there(request)
             steps: list[Any] = []
             async with contextlib.aclosing(engine.stream(subject.generate, request, session)) as updates:
                 async for news in updates:

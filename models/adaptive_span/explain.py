@@ -201,6 +201,7 @@ def _made(one: _Read, model: SpanTransformer, letters: NDArray[np.int64]) -> Gen
         unknown=_frozen(letters == UNKNOWN, np.bool_),
         z=_frozen(z, np.float32),
         forced=_frozen(~np.isnan(one.forced), np.bool_),
+        learned=_frozen(np.full_like(one.forced, np.nan) if per_token else np.array(model.longest()), np.float32),
         span=config.span,
         ramp=config.ramp,
         beside=beside_it,

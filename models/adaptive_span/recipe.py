@@ -29,6 +29,7 @@ from models.training import Schedule
 
 REPORTED = "test"  # the split of the figure in README
 RATES = (1.5e-3, 3e-3, 6e-3)  # the largest learning rate is chosen from these, for every variant alike
+PAGE = 512  # characters of a page, in telling how unusual one is
 CHUNK = 1024  # characters that are read at once in measuring
 WATCHED = 24  # windows of the book of validation that are looked at after each round
 
@@ -239,11 +240,17 @@ def read_on(model: SpanTransformer, text: NDArray[np.uint8], chunk: int = CHUNK)
     return Measured(np.concatenate(nats), (z / len(text)).numpy(), (used / len(text)).numpy())
 
 
+def unusual(nats: NDArray[np.float64]) -> float:
+    """Bits per character that 99 of 100 pages stay below."""
+    pages = [float(page.mean()) for page in np.array_split(nats, max(1, len(nats) // PAGE))]
+    return round(float(np.percentile(pages, 99)) / math.log(2), 4)
+
+
 def measured(model: SpanTransformer, data: Path, split: str) -> dict[str, Any]:
     """Bits per character of the books of a split, each read whole, and how far the heads reach while they read it.
 
     mean_span: positions, min(S, z + R), the ramp included as in the paper; share: of S. span_by_layer: of each layer; spans: of each head;
-    z: without the ramp.
+    z: without the ramp. page_p99: bits per character that 99 of 100 pages of PAGE characters stay below.
     """
     shelf = books(data, split)
     texts = [model.alphabet.encode(book.text) for book in shelf]
@@ -258,6 +265,7 @@ def measured(model: SpanTransformer, data: Path, split: str) -> dict[str, Any]:
         "split": split,
         "value": round(float(nats.mean()) / math.log(2), 4),
         "n": len(nats),
+        "page_p99": unusual(nats),
         "books": [book.title for book in shelf],
         "unknown": int(sum((text == UNKNOWN).sum() for text in texts)),
         "span": model.config.span,

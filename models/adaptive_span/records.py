@@ -84,6 +84,7 @@ class Explanation:
     nats: (position,) −log p of each under the model as it ran, temperature 1. unknown: (position,) bool, characters that the model does not
     know: it reads and scores all of them as one and the same unknown character.
     z: (layer, head, 1) spans, or (layer, head, position) where they follow the token; forced: (layer, head) bool, given by the request.
+    learned: (layer, head) spans as trained; NaN where they follow the token.
     span: S; ramp: R. beside: the same characters read by each other model that is shipped. saved: against the full span.
     queries, keys: (layer, head, position, d_head); table: (layer, distance, d_head), p; all float16. `weights.look` makes weights of them;
     the network reads at position t the character before character t, at position 0 a new line: row t of the weights is where it looked to
@@ -97,6 +98,7 @@ class Explanation:
     unknown: NDArray[np.bool_]
     z: Array
     forced: NDArray[np.bool_]
+    learned: Array
     span: int
     ramp: int
     beside: tuple[Reading, ...]

@@ -46,6 +46,7 @@ def subject() -> longtext.Subject[Request, Explanation]:
         change=views.compared,
         spelled=views.spelled,
         asked=views.asked,
+        there=lambda request: None,
         widgets=("writer", "reading", "segments", "attention", "reread"),
     )
 
@@ -82,8 +83,10 @@ def page(lab: Lab, engine: Engine) -> None:
     heads = attention(drawn[3], empty=texts.NO_ATTENTION)
     for place in deeper.PANELS:
         place(engine)
-    with gr.Column(elem_classes=["tfe-bench"]):
-        figure.figure(about.speed())
+    speed = about.speed()
+    if speed is not None:
+        with gr.Column(elem_classes=["tfe-bench"]):
+            figure.figure(speed)
     others = bertviz.bertviz(bertviz.ready(("head", "model")))
     notes(texts.NOTES, label=texts.NOTES_LABEL)
 

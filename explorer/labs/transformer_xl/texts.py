@@ -119,6 +119,7 @@ JOBS: Final[Mapping[str, Text]] = MappingProxyType(
     }
 )
 START: Final = "⏎"  # what stands before the first character: a new line
+ELSEWHERE: Final = "◦"  # a character of another book
 NO_ATTENTION: Final = _("Read a text to see where each head looks.", "读一段文本，看每个头看向哪里。")
 
 NOTES: Final[tuple[Text, ...]] = (
@@ -164,8 +165,8 @@ WAY: Final = _("way", "方式")
 REUSE: Final = _("states reused", "重用状态")
 SLIDING: Final = _("sliding window", "滑动窗口")
 SPEED_SAYS: Final = _(
-    "Reusing the states of the memory takes {reuse} ms a character; reading everything anew that a character can know of takes {sliding} ms: "
-    "{ratio} times as long for the same losses, which differ by {difference} nats at most. The paper tells of 363 to 1,874 times.",
+    "Reusing the states of the memory takes {reuse} ms a character; reading everything anew that a character can know of takes {sliding} "
+    "ms: {ratio} times as long for the same losses, which differ by {difference} nats at most. The paper tells of 363 to 1,874 times.",
     "重用记忆中的状态，每个字符 {reuse} 毫秒；把一个字符所能知道的一切重新读一遍要 {sliding} 毫秒：得到同样的损失要 {ratio} 倍时间，"
     "两者最多相差 {difference} 纳特。论文报告为 363 到 1,874 倍。",
 )

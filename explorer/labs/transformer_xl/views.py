@@ -132,7 +132,7 @@ def growing(request: Request, steps: Sequence[Step]) -> tuple[Value, ...]:
         bar,
         reading.growing(grown, given=given, of=of, segment=request.segment, **how),
         segments.growing(
-            [(v, texts.NAMES[v], texts.ABOUT[v], text) for v, text in made.items()],
+            [segments.Growing(v, texts.NAMES[v], texts.ABOUT[v], text, request.memory if v == "xl" else 0) for v, text in made.items()],
             of=of,
             given=given,
             segment=request.segment,

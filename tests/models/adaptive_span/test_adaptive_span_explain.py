@@ -114,6 +114,7 @@ def test_forced_spans_change_loss_and_output(variant: str, spans: tuple[tuple[in
     assert not np.allclose(before.nats[: before.given], after.nats[: after.given], atol=1e-4)
     assert after.forced.sum() == (6 if spans[0][0] == EVERY else 1) and not before.forced.any()
     assert (after.z[after.forced] == spans[0][2]).all()
+    assert np.isnan(after.learned).all() if variant == "dynamic" else (after.learned == before.z[..., 0]).all()
     assert after.saved.cache_bytes < before.saved.cache_bytes
     again = again_of(changed, before.text)
     np.testing.assert_allclose(again[: after.given], after.nats[: after.given], atol=1e-4)
@@ -231,7 +232,7 @@ def test_what_cannot_be_read_is_refused_in_one_sentence_in_both_languages(change
 
 def test_pages_come_from_a_held_out_book_and_every_example_can_be_read() -> None:
     for name in PAGES:
-        assert 1000 < len(page(name)) < 2000
+        assert 512 < len(page(name)) < 2000
     assert "half agony" in page("letter") and "Louisa" not in page("kellynch")
     short = [dataclasses.replace(one, length=2, spans=one.spans) for one in EXAMPLES]
     assert all(isinstance(one, Explanation) for one in explain(short))

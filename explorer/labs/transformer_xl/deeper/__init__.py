@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from explorer.engine import Engine
-from explorer.labs.transformer_xl.deeper import bought
+from explorer.labs.transformer_xl.deeper import bought, terms
 
 Place = Callable[[Engine], None]
 
-PANELS: tuple[Place, ...] = (bought.place,)  # in the order of the page: each module's `place`, which builds the panel and wires its event
+PANELS: tuple[Place, ...] = (
+    terms.place,
+    bought.place,
+)  # in the order of the page: each module's `place`, which builds the panel and wires its event

@@ -1,0 +1,1 @@
+"""The lab of adaptive attention span: each head learns how far back it needs to look."""

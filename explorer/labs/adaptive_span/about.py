@@ -1,0 +1,177 @@
+"""What stands beside the lab's mechanism: figures from each model.json, what a short span costs, the training curves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from explorer import labels
+from explorer.figures import ladder as drawing
+from explorer.labels import filled
+from explorer.labs import about
+from explorer.labs.adaptive_span import texts
+from explorer.widgets import figure
+from explorer.widgets.card import Pair
+from models.adaptive_span.records import VARIANTS
+
+SLUG = "adaptive_span"
+COLOURS = {"adaptive": "var(--cat-1)", "fixed": "var(--cat-2)", "dynamic": "var(--cat-3)"}
+
+Text = Mapping[str, str]
+Facts = Mapping[str, Any]
+
+
+def facts() -> dict[str, dict[str, Any]]:
+    """What each shipped variant's model.json says, by variant; those that are not shipped are missing."""
+    return {variant: known for variant in VARIANTS if (known := about.facts(SLUG, variant))}
+
+
+def size() -> tuple[int, int, int, int]:
+    """Layers, heads, S and R of the networks; ones where none is shipped."""
+    for one in facts().values():
+        config = one["config"]
+        return int(config["n_layers"]), int(config["n_heads"]), int(config["span"]), int(config["ramp"])
+    return 1, 1, 1, 1
+
+
+def unusual() -> float | None:
+    """Bits per character that 99 of 100 pages of the held-out book stay below; None before that was measured."""
+    limit = about.facts(SLUG, VARIANTS[0]).get("figure", {}).get("page_p99")
+    return None if limit is None else float(limit)
+
+
+def measured() -> dict[str, Facts]:
+    """The held-out figure of each variant that was measured, best first."""
+    known = {variant: one["figure"] for variant, one in facts().items() if one.get("figure")}
+    return dict(sorted(known.items(), key=lambda pair: float(pair[1]["value"])))
+
+
+# ---- the card ----------------------------------------------------------------------------------------------------------------------
+
+
+def pairs() -> tuple[Pair, ...]:
+    """The four figures of the title row: size, data, the held-out figure beside the others' and the published one, training time."""
+    known = facts()
+    if not known:
+        return ()
+    return (
+        Pair(labels.CARD["parameters"], f"{next(iter(known.values()))['parameters'] / 1e6:.2f} M"),
+        Pair(labels.CARD["data"], texts.DATA, texts.BOOKS),
+        *_held_out(known),
+        about.trained(*known.values()),
+    )
+
+
+def _held_out(known: Mapping[str, Facts]) -> tuple[Pair, ...]:
+    found = {variant: one["figure"] for variant, one in known.items() if one.get("figure")}
+    if not found:
+        return ()
+    ours, *others = found
+    notes = [filled(texts.RUNG_VALUE, name=texts.BRIEF[variant], value=f"{found[variant]['value']:.2f}") for variant in others]
+    published, why = known[ours].get("published"), None
+    if published:
+        notes.append(filled(labels.CARD["published"], value=f"{published['value']:.2f}"))
+        why = {language: f"{published['source']}. {published['why'][language]}" for language in ("en", "zh")}
+    note = {language: " · ".join(one[language] for one in notes) for language in ("en", "zh")} if notes else ""
+    return (Pair(filled(texts.METRIC, split=found[ours]["split"]), f"{found[ours]['value']:.2f}", note, why),)
+
+
+def prose() -> dict[str, str]:
+    """The model card in each language; empty where none is shipped. Entries are named by variant: {adaptive.figure.value}."""
+    known = facts()
+    minutes = round(sum(one["training_seconds"] for one in known.values()) / 60)
+    return about.prose(SLUG, {**known, "minutes": minutes})
+
+
+# ---- what a short span costs -------------------------------------------------------------------------------------------------------
+
+
+def standing() -> dict[str, object] | None:
+    """Bits per character of each model beside its mean span; None before two were measured."""
+    known = measured()
+    if len(known) < 2:
+        return None
+    drawn = {}
+    for language in ("en", "zh"):
+        rungs = [
+            drawing.Rung(
+                filled(texts.RUNG, name=texts.BRIEF[variant], span=f"{one['mean_span']:,.0f}")[language],
+                float(one["value"]),
+                "ours" if variant == "adaptive" else "baseline",
+            )
+            for variant, one in known.items()
+        ]
+        drawn[language] = drawing.ladder(rungs)
+        drawn[language]["data"][0]["text"] = [f"{rung.value:.3f}" for rung in rungs]
+        drawn[language]["layout"]["xaxis"]["dtick"] = 0.5
+        drawn[language]["layout"]["margin"]["r"] = 46
+    return figure.value(
+        drawn,
+        title=texts.STANDING,
+        units=texts.STANDING_UNITS,
+        sentence=standing_sentence(known),
+        table=figure.Table(
+            (texts.MODEL, texts.BITS, texts.SPAN, texts.SHARE),
+            [(texts.NAMES[variant]["en"], one["value"], one["mean_span"], round(100 * one["share"], 2)) for variant, one in known.items()],
+        ),
+        height=24 * len(known) + 36,
+        name="short-spans",
+    )
+
+
+def standing_sentence(known: Mapping[str, Facts]) -> Text:
+    """What each model costs and how far it looks, what learned spans cost against the full one, and what is in print."""
+    each = [
+        filled(
+            texts.STANDS,
+            name=texts.BRIEF[variant],
+            value=f"{one['value']:.3f}",
+            span=f"{one['mean_span']:,.0f}",
+            share=f"{100 * one['share']:.0f} %",
+        )
+        for variant, one in known.items()
+    ]
+    said: list[Text] = [{"en": "; ".join(one["en"] for one in each) + ".", "zh": "；".join(one["zh"] for one in each) + "。"}]
+    if {"adaptive", "fixed"} <= known.keys():
+        gap = float(known["adaptive"]["value"]) - float(known["fixed"]["value"])
+        said.append(filled(texts.BEHIND if gap > 0 else texts.AHEAD, gap=f"{abs(gap):.3f}"))
+    said.append(texts.IN_PRINT)
+    english = " ".join(one["en"] for one in said)
+    return {"en": english[:1].upper() + english[1:], "zh": "".join(one["zh"] for one in said)}
+
+
+# ---- training ----------------------------------------------------------------------------------------------------------------------
+
+
+def curves() -> dict[str, object] | None:
+    """Held-out loss of all models over training, or None where no log is shipped. Slow at first."""
+    known = facts()
+    runs = {variant: log for variant in VARIANTS if variant in known and (log := about.log(SLUG, variant))}
+    if not runs:
+        return None
+    from explorer.figures import curve
+
+    lines = []
+    for variant, log in runs.items():
+        each = known[variant]["recipe"]["batch"] * known[variant]["recipe"]["window"] / 1e6
+        lines.append(
+            curve.Line(
+                texts.NAMES[variant]["en"], [line["step"] * each for line in log], [line["validation"] for line in log], COLOURS[variant]
+            )
+        )
+    ends = [
+        filled(texts.RUNG_VALUE, name=texts.NAMES[variant], value=f"{line.y[-1]:.2f}") for variant, line in zip(runs, lines, strict=True)
+    ]
+    figures = {"en": ", ".join(end["en"] for end in ends), "zh": "，".join(end["zh"] for end in ends)}
+    return figure.value(
+        {language: curve.compared(lines, axes=(texts.SEEN[language], texts.BITS[language])) for language in ("en", "zh")},
+        title=labels.CARD["curve"],
+        units=texts.CURVE_UNITS,
+        sentence=filled(texts.CURVE_SAYS, figures=figures),
+        legend=[figure.Mark(texts.NAMES[variant], COLOURS[variant]) for variant in runs],
+        table=figure.Table(
+            (texts.MODEL, texts.SEEN, texts.BITS),
+            [(line.name, round(x, 2), round(y, 3)) for line in lines for x, y in zip(line.x, line.y, strict=True)],
+        ),
+        name="adaptive-span-training",
+    )

@@ -1,0 +1,223 @@
+"""The lab of adaptive attention span in words, English and Chinese, and its guided steps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+Text = Mapping[str, str]
+
+
+def _(en: str, zh: str) -> Text:
+    return MappingProxyType({"en": en, "zh": zh})
+
+
+TITLE: Final = _("Adaptive attention span", "自适应注意力跨度")
+SHORT: Final = _("Adaptive span", "自适应跨度")
+LINE: Final = _(
+    "Each head learns how far back it needs to look, and pays for every step of it.", "每个头学习自己需要往回看多远，并为每一步付出代价。"
+)
+CARD: Final = _("Each head learns\nhow far to look.", "每个头学习\n看多远。")
+KICKER: Final = _("Sukhbaatar et al., 2019 · arXiv 1905.07799", "Sukhbaatar 等，2019 · arXiv 1905.07799")
+EQUATION: Final = "softmax({query:Q}({key:K} + {key:P}){sup:⊤}/{root:d_k} + log m_z) {value:V}"
+SPOKEN: Final = _(
+    "softmax of Q times K plus P transposed, divided by the square root of d k, plus the logarithm of the soft mask m z, times V; P has an "
+    "embedding for each distance, m z is 1 up to the span z, falls to 0 over a ramp of R positions, and z is learned for each head",
+    "softmax（Q 乘以 K 加 P 的转置，除以 d k 的平方根，再加软掩码 m z 的对数）再乘 V；P 为每个距离各有一个嵌入，"
+    "m z 在跨度 z 以内为 1，在长为 R 的斜坡上降到 0，每个头的 z 都是学出来的",
+)
+
+WRITER: Final[Mapping[str, Text]] = MappingProxyType(
+    {
+        "region": _("What the model reads", "模型读什么"),
+        "label": _("Text", "文本"),
+        "placeholder": _("Type or paste a text, or choose a page.", "输入或粘贴文本，或选择一页。"),
+        "run": _("Read and write on", "读完接着写"),
+    }
+)
+MODEL_CHOICE: Final = _("spans", "跨度")
+# Our examples: what each is, and the word or two on its button.
+EXAMPLES: Final[tuple[tuple[Text, Text], ...]] = (
+    (
+        _("Captain Wentworth’s letter, from a novel that no training has seen", "温特沃斯上校的信，选自训练时没见过的小说"),
+        _("The letter", "那封信"),
+    ),
+    (
+        _("The fall at Lyme, from the same novel, all heads cut to 16 characters", "莱姆的意外，选自同一部小说，所有头只看 16 个字符"),
+        _("Short sight", "短视"),
+    ),
+    (
+        _("The novel’s first page, read with spans that follow the token", "小说的第一页，用随词元变化的跨度来读"),
+        _("Span by token", "跨度随词元"),
+    ),
+    (_("One sentence, and 400 characters written after it", "一句话，接着写 400 个字符"), _("One sentence", "一句话")),
+)
+SOURCES: Final[Mapping[str, Text]] = MappingProxyType(
+    {
+        "letter": _("Jane Austen, Persuasion (1818), chapter 23; held out", "简·奥斯汀《劝导》（1818），第 23 章；未用于训练"),
+        "lyme": _("Jane Austen, Persuasion (1818), chapter 12; held out", "简·奥斯汀《劝导》（1818），第 12 章；未用于训练"),
+        "kellynch": _("Jane Austen, Persuasion (1818), chapter 1; held out", "简·奥斯汀《劝导》（1818），第 1 章；未用于训练"),
+    }
+)
+
+NAMES: Final[Mapping[str, Text]] = MappingProxyType(
+    {
+        "adaptive": _("Adaptive span", "自适应跨度"),
+        "fixed": _("Full span", "全跨度"),
+        "dynamic": _("Span by token", "跨度随词元"),
+    }
+)
+ABOUT: Final[Mapping[str, Text]] = MappingProxyType(
+    {
+        "adaptive": _("one z learned for each head", "每个头学一个 z"),
+        "fixed": _("every head looks back all the way", "每个头都看到最远"),
+        "dynamic": _("z computed from the character read", "z 由读到的字符算出"),
+    }
+)
+BRIEF: Final[Mapping[str, Text]] = MappingProxyType(
+    {"adaptive": _("adaptive", "自适应"), "fixed": _("full span", "全跨度"), "dynamic": _("by token", "随词元")}
+)
+UNDER: Final = _("Read {change}.", "此处{change}。")
+NOT_THERE: Final = _(
+    "No model of the kind “{variant}” is shipped here; there is {variants}.", "这里没有“{variant}”的模型；现有：{variants}。"
+)
+
+# What a request changes, in words. Layers and heads are counted from 1.
+ALL: Final = _("with every head at z = {z}", "所有头的 z = {z}")
+LAYER: Final = _("with the heads of layer {layer} at z = {z}", "第 {layer} 层各头的 z = {z}")
+HEAD: Final = _("with head {head} at z = {z}", "头 {head} 的 z = {z}")
+SEVERAL: Final = _("with {n} spans forced", "强制了 {n} 处跨度")
+SAYS: Final = _(
+    "{change}, the model pays ⟦o:{after}⟧ bits per character instead of {before} for the same text; its heads look {mean} back on the "
+    "mean, instead of {was}.",
+    "{change}时，对同一段文本，模型每字符付出 ⟦o:{after}⟧ 比特，原来是 {before}；各头平均往回看 {mean}，原来是 {was}。",
+)
+
+KIND: Final[Mapping[str, Text]] = MappingProxyType({"after": _("under the mask", "掩码之后"), "before": _("before the mask", "掩码之前")})
+ROLES: Final = (_("character that is said", "要说出的字符"), _("character that was read", "读过的字符"))
+QUESTIONS: Final[Mapping[str, Text]] = MappingProxyType(
+    {
+        "after": _("Where does each head look, within its span?", "每个头在自己的跨度内看向哪里？"),
+        "before": _("Where would it look, if its span did not end?", "如果跨度没有尽头，它会看向哪里？"),
+    }
+)
+JOBS: Final[Mapping[str, Text]] = MappingProxyType(
+    {
+        "written": _("last character", "刚读的字符"),
+        "before": _("the character before it", "再前一个字符"),
+        "far": _("looks far", "看得远"),
+    }
+)
+START: Final = "⏎"  # what stands before the first character: a new line
+NO_ATTENTION: Final = _("Read a text to see where each head looks.", "读一段文本，看每个头看向哪里。")
+
+NOTES: Final[tuple[Text, ...]] = (
+    _(
+        "A span is told with its ramp, z + R, as in the paper; S is the most that any head may have.",
+        "跨度按论文的说法连同斜坡一起计算，即 z + R；S 是任何一个头最多能有的。",
+    ),
+    _(
+        "A character costs −log₂ of the probability that it was given. 2 bits are a choice among four equally likely ones.",
+        "一个字符的代价是其概率的 −log₂。2 比特相当于在四个同样可能的字符中选一个。",
+    ),
+    _(
+        "All models have the same width, depth and positions, and learned from as many characters; only what bounds their heads differs.",
+        "各模型的宽度、深度与位置编码都相同，学习用的字符一样多；不同的只是限制各头的方式。",
+    ),
+    _(
+        "While it writes, a head’s keys and values are kept for its span and ramp alone; what lies farther back is forgotten at once.",
+        "写作时，每个头只保留其跨度与斜坡之内的键与值；更远的立即忘掉。",
+    ),
+)
+NOTES_LABEL: Final = _("Small print", "说明")
+
+# The card and what was measured.
+DATA: Final = _("17 books, 2 held out", "17 本书，另留出 2 本")
+BOOKS: Final = _("public domain", "公有领域")
+METRIC: Final = _("bits per character, {split}", "每字符比特数，{split}")
+RUNG_VALUE: Final = _("{name} {value}", "{name} {value}")
+STANDING: Final = _("What does a short span cost?", "短跨度的代价是多少？")
+STANDING_UNITS: Final = _("bits per character of the held-out book, lower is better", "留出的书每字符比特数，越低越好")
+RUNG: Final = _("{name}, mean span {span}", "{name}，平均跨度 {span}")
+STANDS: Final = _("{name}: {value} bits with a mean span of {span} ({share} of S)", "{name}：{value} 比特，平均跨度 {span}（S 的 {share}）")
+BEHIND: Final = _("The learned spans cost {gap} bits against the full one.", "学出的跨度比全跨度多付 {gap} 比特。")
+AHEAD: Final = _("The learned spans cost nothing against the full one: {gap} bits less.", "学出的跨度并不比全跨度差：少付 {gap} 比特。")
+IN_PRINT: Final = _(
+    "In print, models with learned spans are as good as or better than those with a fixed one, at a mean span of 314 where S = 8,192.",
+    "论文中，学习跨度的模型与固定跨度的一样好或更好，S = 8,192 时平均跨度为 314。",
+)
+MODEL: Final = _("model", "模型")
+BITS: Final = _("bits per character", "每字符比特数")
+SPAN: Final = _("mean span, characters", "平均跨度（字符）")
+SHARE: Final = _("share of S, %", "占 S 的比例，%")
+CURVE_UNITS: Final = _("bits per character of a held-out book, lower is better", "留出书的每字符比特数，越低越好")
+CURVE_SAYS: Final = _("At the end of training: {figures} bits per character.", "训练结束时：{figures} 比特/字符。")
+SEEN: Final = _("characters read, millions", "读过的字符（百万）")
+
+# The guided steps: (key, title, what to say). Their inputs and views stand in views.py.
+STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
+    (
+        "differ",
+        _("Heads want different distances", "各头要的距离不同"),
+        _(
+            "One head looks at the last few characters, another far back. Giving all of them the same long span wastes most of it. "
+            "The bars show how far each head of this trained model looks: S would be the full width.",
+            "有的头只看最近几个字符，有的看得很远。给所有头同样长的跨度，大半都浪费了。这些条显示训练好的模型里每个头看多远：S 是全宽。",
+        ),
+    ),
+    (
+        "mask",
+        _("A soft mask with a ramp", "带斜坡的软掩码"),
+        _(
+            "The mask is 1 up to z, then falls to 0 over a ramp of R positions. A hard border would have no gradient; over the ramp, a "
+            "head feels whether looking a little farther would help, and z can be learned like any weight.",
+            "掩码在 z 以内为 1，再沿长为 R 的斜坡降到 0。硬边界没有梯度；有了斜坡，头能感到再看远一点是否有用，z 就能像权重一样学出来。",
+        ),
+    ),
+    (
+        "price",
+        _("A price on every step", "每一步都有代价"),
+        _(
+            "Training adds λ times the mean span to the loss, so a head looks farther only while that saves more than it costs. Before the "
+            "mask the head would look all over; under it, what is left is brought back to a sum of 1.",
+            "训练在损失里加上 λ 乘以平均跨度，所以只有看得更远划算时头才会伸长。掩码之前它会到处看；掩码之后，剩下的部分重新归一。",
+        ),
+    ),
+    (
+        "short",
+        _("Force all spans short", "强行缩短所有跨度"),
+        _(
+            "Now every head is held at z = 16. Watch the loss under the text: which characters become dearer? The one number says what "
+            "the longer spans were worth on this page.",
+            "现在每个头都限制在 z = 16。看文字下面的损失：哪些字符变贵了？那个数字说明更长的跨度在这一页上值多少。",
+        ),
+    ),
+    (
+        "long",
+        _("Force all spans long", "强行放长所有跨度"),
+        _(
+            "And now every head may look back all the way, which it never learned to use. Is the loss lower? Weights beyond the learned "
+            "span were never trained: more context is not more knowledge.",
+            "现在每个头都能看到最远，但它从没学过怎样用。损失更低吗？学到的跨度之外的权重从未训练过：更多上文不等于更多知识。",
+        ),
+    ),
+    (
+        "token",
+        _("A span for each token", "每个词元一个跨度"),
+        _(
+            "The span can follow the character that was read: z is computed from it. The line along the text shows where the model decides "
+            "to look far, and where the last few characters will do.",
+            "跨度可以随读到的字符变化：z 由它算出。沿着文本的曲线显示模型在哪里决定看远，在哪里只看最近几个字符就够了。",
+        ),
+    ),
+    (
+        "saving",
+        _("What it saves", "省下了什么"),
+        _(
+            "Only what lies within a head’s span and ramp is computed, and only that must be remembered to go on writing. Positions, "
+            "operations and bytes, counted from these spans and measured beside the model with the full span.",
+            "只计算跨度与斜坡之内的部分，继续写作也只需记住这些。位置、运算与字节都由这些跨度数出，并与全跨度模型对照实测。",
+        ),
+    ),
+)

@@ -1,0 +1,135 @@
+"""The panel about the four terms of the relative score: one head's maps for the run in view, and how they add up."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncGenerator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import gradio as gr
+import numpy as np
+
+from explorer import labels, permalink
+from explorer.engine import Answer, Engine
+from explorer.labs import wiring
+from explorer.labs.transformer_xl import texts, views
+from explorer.widgets.folded import Question, Value, refused, shown
+from explorer.widgets.newest import Newest
+from explorer.widgets.terms import QUERIES, boards, terms
+from models.errors import InputError
+from models.transformer_xl import weights
+from models.transformer_xl.records import EXAMPLES, Explanation, Request
+
+GENERATE = "models.transformer_xl.explain:generate"
+NO_TERMS: Final = {
+    "en": "None of the models that are here scores distances.",
+    "zh": "这里的模型都不对距离评分。",
+}
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What is asked for. model: in view; place: (layer, head) from 0; pos: a character. "" and None stand for those on arrival."""
+
+    model: str = ""
+    place: tuple[int, int] | None = None
+    pos: int | None = None
+    queries: int = QUERIES[0]
+
+
+def place(engine: Engine) -> None:
+    """Place the panel and answer it."""
+    panel = terms()
+
+    def answer(detail: Any, session: str) -> AsyncGenerator[Value, None]:
+        return answers(engine, Question.of(detail), session)
+
+    panel.ask(wiring.following(Newest(), answer), None, panel, **wiring.HOW)
+
+
+def wished(question: Question) -> Wish:
+    """What the browser asks for; where it makes no sense, it is what stands there on arrival."""
+    given = question.wish if isinstance(question.wish, Mapping) else {}
+    model, head, pos, queries = (given.get(name) for name in ("model", "head", "pos", "queries"))
+    parts = head.split(".") if isinstance(head, str) else []
+    valid = len(parts) == 2 and all(part.isascii() and part.isdigit() and 1 <= int(part) <= 99 for part in parts)
+    return Wish(
+        model=model if isinstance(model, str) else "",
+        place=(int(parts[0]) - 1, int(parts[1]) - 1) if valid else None,
+        pos=pos if isinstance(pos, int) and not isinstance(pos, bool) and pos >= 0 else None,
+        queries=queries if queries in QUERIES else QUERIES[0],
+    )
+
+
+async def answers(engine: Engine, question: Question, session: str = "") -> AsyncGenerator[Value, None]:
+    """What the panel draws of the run in view: nothing new while it is being made, then the answer, or a refusal in words."""
+    try:
+        run = permalink.decode(Request, question.run)[0] if question.run else EXAMPLES[0]
+        kept = views.first()
+        if kept is not None and run == kept.request:
+            yield shown(question, **await asyncio.to_thread(value, kept.seen, wished(question)))
+            return
+        async with contextlib.aclosing(engine.watch(GENERATE, run, session)) as news:
+            async for told in news:  # a handler that yields nothing is never told that its page was closed
+                if isinstance(told, Answer):
+                    yield shown(question, **await asyncio.to_thread(value, told.value, wished(question)))
+                else:
+                    yield gr.skip()
+    except InputError as error:
+        yield refused(question, error.text)
+    except Exception:
+        logger.exception("a panel could not be drawn")
+        yield refused(question, labels.DEFECT)
+
+
+def value(seen: Explanation, wish: Wish) -> Value:
+    """What the panel draws. InputError where no model of the run scores distances."""
+    able = {reading.variant: reading for reading in seen.readings if reading.table.size}
+    if not able:
+        raise InputError("no_terms", **NO_TERMS)
+    one = able.get(wish.model) or next(iter(able.values()))
+    layers, heads, length = one.queries.shape[:3]
+    pick = views.telling(seen) or {"head": "1.1", "pos": length - 1}
+    on_arrival = str(pick["head"]).split(".")
+    layer, head = wish.place or (int(on_arrival[0]) - 1, int(on_arrival[1]) - 1)
+    layer, head = min(layer, layers - 1), min(head, heads - 1)
+    pos = min(length - 1, int(str(pick["pos"])) if wish.pos is None else wish.pos)
+    segment = pos // one.segment
+    maps = weights.terms(one, layer, head, segment)
+    last = pos - segment * one.segment + 1  # rows of the segment up to the character
+    rows = slice(max(0, last - wish.queries), last)
+    columns = slice(0, maps.scores.shape[1] - maps.scores.shape[0] + last)  # keys up to the one that the last row stands at
+    first = segment * one.segment + rows.start
+    count = rows.stop - rows.start
+    keys = maps.places[columns]
+    distance = np.arange(len(keys) - count, len(keys))[:, None] - np.arange(len(keys))
+    return boards(
+        texts.NAMES[one.variant],
+        (layer, head),
+        (layers, heads),
+        content=maps.content[rows, columns],
+        position=maps.position[rows, columns],
+        global_content=maps.global_content[rows, columns],
+        global_position=maps.global_position[rows, columns],
+        scores=maps.scores[rows, columns],
+        weights=maps.weights[rows, columns],
+        allowed=distance >= 0,
+        u=one.u[layer, head],
+        v=one.v[layer, head],
+        queries=[(i, one.text[i]) for i in range(first, first + count)],
+        keys=[_key(one.text, int(key)) for key in keys],
+        memory_until=len(maps.places) - len(maps.scores),
+        other=texts.NAMES[wish.model] if wish.model in texts.NAMES and wish.model not in able else None,
+    )
+
+
+def _key(text: str, place: int) -> tuple[int, str]:
+    """The character that a key carries, and its position; −1 for the beginning, and for what another text has left."""
+    if 0 < place < len(text):
+        return place - 1, text[place - 1]
+    return -1, texts.START if place == 0 else texts.ELSEWHERE
