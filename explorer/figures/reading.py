@@ -213,9 +213,12 @@ def banded(profiles: Array, edges: Sequence[int]) -> Array:
 
 
 def telling(reads: Sequence[Read], rows: Rows, *, given: int) -> dict[str, object] | None:
-    """What is locked on arrival, {"model", "head" ("2.3", layer and head from 1), "pos"}: a character near the end, one written if there are,
-    and a head that is sure of a character far before it (the largest weight × log distance). Of the first model whose heads can be looked
-    at; None where there is none, or no text."""
+    """What is locked on arrival, {"model", "head" ("2.3", layer and head from 1), "pos"}: a character near the end, one written if
+    there are some, and a head that is sure of a character far before it (the largest weight × log distance).
+
+    Of the first model whose heads can be looked at; None where there is none, or no text. rows is called once a head, with at most
+    LIKELY positions.
+    """
     for read in reads:
         length = len(read.text)
         if not read.queries.size or length < 2:

@@ -91,7 +91,8 @@ def claim(made: readings.Made, position: int, layer: int, head: int) -> str:
     letter = {" ": "␠", "\n": "⏎"}
     query, key = (letter.get(made.text[n], made.text[n]) for n in (position, best - 1))
     bits = made.nats[position] / np.log(2)
-    return rf"“{re.escape(query)}” \({position}\) cost {bits:.2f} bits.*; head {layer}·{head} gives “{re.escape(key)}” \({best - 1}\) {most:.2f}"
+    cost = rf"“{re.escape(query)}” \({position}\) cost {bits:.2f} bits"
+    return rf"{cost}.*; head {layer}·{head} gives “{re.escape(key)}” \({best - 1}\) {most:.2f}"
 
 
 def spot(page: Page, position: int, index: int = 0) -> tuple[float, float]:
