@@ -43,7 +43,7 @@ const tidy = (value) => Math.round(value * 100) / 100;
 /** Where everything stands. width: px of the whole; big: for a hall. */
 export function places({ width, big, count, written }) {
   const font = big ? 20 : 12;
-  const gutter = big ? 64 : 34;
+  const gutter = big ? 64 : 40;
   const head = font + (big ? 12 : 8);
   const tall = big ? 104 : 50;
   const gap = big ? 14 : 6;
