@@ -260,12 +260,12 @@ export function mount(root, props, emit, watch) {
     layer.bars.replaceChildren(...bars(scene, at.bars));
     layer.board.replaceChildren(...boardOf(scene, at.board));
     layer.over.replaceChildren(...(hover?.kind === "distance" ? [cross(at.board, hover.x)] : []));
-    handle.place({ x: at.board.x(z), top: at.board.top, bottom: at.board.bottom, z: Math.round(z), span: run.span, ramp: run.ramp, of: at.board.distance, disabled: elsewhere || run.state === "stale", big });
+    handle.place({ x: at.board.x(scene.z), top: at.board.top, bottom: at.board.bottom, z: Math.round(scene.z), span: run.span, ramp: run.ramp, of: at.board.distance, disabled: elsewhere || run.state === "stale", big });
     const parts = told();
     if (words.textContent !== plain(parts)) words.replaceChildren(...nodes(parts));
     if (!sheet.hidden) drawTable();
     labels();
-    const state = asked !== null ? "asked" : draft ? "dragged" : row ? "looked" : position !== null && run.looks.before ? "waits" : "bare";
+    const state = asked !== null ? "asked" : draft ? "dragged" : scene.row ? "looked" : position !== null && run.looks.before ? "waits" : "bare";
     root.dataset.drawn = `${run.variant} ${now.layer}.${now.head} ${position ?? "none"} ${state}`;
   }
 
