@@ -241,6 +241,7 @@ export function mount(root, props, emit, watch) {
     const position = preview !== null && preview < run.length ? preview : (now.positions.at(-1) ?? null);
     const found = preview === null || pointer.rests() ? rows.of(run, now.layer, now.head, position) : null;
     scene = { run, now, position, hover, narrow, big, ...seen({ run, i, draft, spanOf, leftOf, position, found }) };
+    const { z, row } = scene;
     empty.hidden = true;
     body.hidden = legend.hidden = units.hidden = false;
     panel.classList.toggle("is-narrow", narrow);
