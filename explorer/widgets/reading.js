@@ -8,11 +8,12 @@ import { keys } from "./lib/keys.js";
 import { onLang, t } from "./lib/lang.js";
 import { fit, table as shades } from "./lib/raster.js";
 import { canvasPen, charAt, corner, drawRows, drawStrip, place, svgPen } from "./lib/readingboard.js";
-import { caption, exporters, table } from "./lib/readingexport.js";
+import { caption, exporters } from "./lib/readingexport.js";
 import { headsOf } from "./lib/readingheads.js";
+import { cardOf, legendOf, namesOf, noteOf, perCharacter, tableOf } from "./lib/readingparts.js";
 import { player } from "./lib/readingplay.js";
 import { rowsOf } from "./lib/readingrows.js";
-import { TEXT, bits, count, named, plain, sentence, short, weight } from "./lib/readingwords.js";
+import { TEXT, count, plain, sentence } from "./lib/readingwords.js";
 import { spoken } from "./lib/spoken.js";
 import { bus, onOpen, request, view } from "./lib/state.js";
 import { css, dark, onTheme } from "./lib/theme.js";
@@ -317,27 +318,11 @@ export function mount(root, props, emit, watch) {
     if (y < board.scrollTop || y + at.row > board.scrollTop + at.view) scrollTo_(y - (position ? at.view - 2 * at.row : 0));
   }
 
-  const perCharacter = (model) => {
-    const parts = [["given", TEXT.perGiven], ["written", TEXT.perWritten]].flatMap(([name, text]) => (model.bits[name] === null ? [] : [`${t(text)} ${model.bits[name].toFixed(2)}`]));
-    return `${t(TEXT.per)}: ${parts.join(" · ")}`;
-  };
-
   function nameColumns() {
     const wanted = [turn, run.state === "running", now.key, at.texts.map((text) => text.x).join(), at.wide, document.documentElement.lang].join();
     if (names.dataset.key === wanted) return;
     names.dataset.key = wanted;
-    const several = run.models.length > 1;
-    names.replaceChildren(
-      ...at.texts.map((text, n) => {
-        const model = run.models[text.index];
-        return el(
-          "div",
-          { class: `tfe-reading-name${several && text.index === now.index ? " is-chosen" : ""}`, style: { marginLeft: `${n ? text.x - at.texts[n - 1].x - at.wide : text.x}px`, width: `${at.texts.length > 1 ? at.wide : at.wide + at.right}px` } },
-          el("span", { class: "tfe-reading-who" }, el("b", { text: t(model.name) }), el("span", { class: "tfe-units", text: t(model.about) })),
-          el("span", { class: "tfe-units tfe-reading-bits", text: perCharacter(model) }),
-        );
-      }),
-    );
+    names.replaceChildren(...namesOf(run, now, at));
   }
 
   const told = () => sentence({ run, model: scene.model, now, look: scene.look, trouble: t(looks.trouble()) });
@@ -382,49 +367,23 @@ export function mount(root, props, emit, watch) {
     put(board, "aria-label", t(TEXT.board, { title: t(TEXT.title) }));
     if (!run) return;
     source.set({ value: now.key });
-    const longest = Math.max(...run.models.map((model) => model.count));
-    const remarks = [];
-    if (run.state === "stale") remarks.push(t(TEXT.from));
-    if (run.state === "running") remarks.push(t(TEXT.growingNote));
-    else if (run.given >= longest) remarks.push(t(TEXT.allGiven, { n: count(longest) }));
-    else remarks.push(t(run.given === 0 ? TEXT.allWritten : run.models.length > 1 ? TEXT.border : TEXT.borderOne, { n: count(run.given || longest) }));
-    if (at.view < at.height) remarks.push(t(finished() && scene.model.heads ? TEXT.stripLooks : TEXT.strip));
-    if (run.strange.size) remarks.push(t(run.strange.size === 1 ? TEXT.unknownOne : TEXT.unknownNote, { n: count(run.strange.size) }));
-    write(note, remarks.join(" "));
+    write(note, noteOf(run, at, finished() && scene.model.heads > 0));
     roles();
   }
 
-  /** The legend: roles in words, and the scale of the loss. */
+  /** The legend is built anew only where it would say something else. */
   function roles() {
     const heads = finished() && scene.model.heads > 0;
-    const beyond = heads && run.models.some((model) => model.first !== null);
-    const key = [document.documentElement.lang, heads, beyond, run.strange.size > 0, run.segment > 0, run.of > run.given].join();
+    const key = [document.documentElement.lang, heads, run.models.some((model) => model.first !== null), run.strange.size > 0, run.segment > 0, run.of > run.given].join();
     if (legend.dataset.key === key) return;
     legend.dataset.key = key;
-    const swatch = (kind, text) => el("span", { class: kind }, el("span", { class: "tfe-reading-swatch" }), text);
-    legend.replaceChildren(
-      ...(heads ? [swatch("tfe-query", t(TEXT.query)), swatch("tfe-key", t(TEXT.key))] : []),
-      ...(run.of > run.given ? [swatch("tfe-out", t(TEXT.written))] : []),
-      ...(beyond ? [swatch("tfe-reading-beyond", t(TEXT.beyond))] : []),
-      ...(run.strange.size ? [swatch("tfe-reading-strange", t(TEXT.unknown))] : []),
-      ...(run.segment ? [swatch("tfe-reading-part", t(TEXT.segments))] : []),
-    );
+    legend.replaceChildren(...legendOf(run, heads));
     loss.replaceChildren(`${t(TEXT.loss)} 0`, el("span", { class: "tfe-scale surprise" }), `${props.scales.worst}+`);
   }
 
   function drawTable() {
-    const { head, lines, here } = table(scene);
-    const text = caption(scene);
-    sheet.setAttribute("aria-label", text);
-    sheet.replaceChildren(
-      el(
-        "table",
-        { class: "tfe-table" },
-        el("caption", { class: "tfe-note", text }),
-        el("thead", {}, el("tr", {}, head.map((name) => el("th", { scope: "col", text: name })))),
-        el("tbody", {}, lines.map(([first, ...cells], n) => el("tr", {}, el("th", { scope: "row", text: first }), cells.map((cell) => el("td", { class: n === here ? "here" : null, text: cell }))))),
-      ),
-    );
+    sheet.setAttribute("aria-label", caption(scene));
+    sheet.replaceChildren(tableOf(scene));
   }
 
   // ── mouse, finger and pen ──
@@ -500,19 +459,7 @@ export function mount(root, props, emit, watch) {
   function show(tap) {
     if (!hover || scene.big) return;
     const { index, position } = hover;
-    const model = run.models[index];
-    const what = [t(position < run.given ? TEXT.isGiven : TEXT.isWritten), ...(run.strange.has(position) ? [t(TEXT.isUnknown)] : [])].join(" · ");
-    const lines = [el("div", {}, el("b", { class: "tfe-mono", text: short(model.codes[position], position) }), ` · ${what}`)];
-    for (const other of run.models) {
-      if (position >= other.count) continue;
-      const parted = other.codes[position] !== model.codes[position];
-      lines.push(el("div", { text: t(parted ? TEXT.cardOther : TEXT.cardBits, { name: t(other.name), n: bits(other.nats[position]), char: named(other.codes[position], position) }) }));
-    }
-    const lockedAt = now.positions.at(-1);
-    const w = scene.look && index === now.index && position < lockedAt ? scene.look.weights[position + 1] : null;
-    if (w !== null) lines.push(el("div", { text: t(TEXT.cardWeight, { q: short(model.codes[lockedAt], lockedAt), w: weight(w) }) }));
-    if (finished()) lines.push(el("div", { class: "tfe-note", text: t(tap ? TEXT.cardTap : TEXT.cardDo) }));
-    card.replaceChildren(...lines);
+    card.replaceChildren(...cardOf(scene, index, position), ...(finished() ? [el("div", { class: "tfe-note", text: t(tap ? TEXT.cardTap : TEXT.cardDo) })] : []));
     card.hidden = false;
     // Below the character, never over it.
     const box = canvas.getBoundingClientRect();

@@ -48,7 +48,7 @@ def page_of(slug: str) -> Callable[[Lab, object], None]:
                 with gr.Column(elem_classes=["tfe-bench-side"]):
                     readside()
         else:
-            place = reading(readings.value(1200, 64))
+            place = reading(readings.value(1200, 64, pick=PICK))
         gr.Button("Grow", elem_id="grow").click(
             grow, None, place, show_progress="hidden", trigger_mode="multiple", api_visibility="private"
         )
@@ -276,7 +276,7 @@ def test_axe_finds_nothing_and_the_projector_shows_the_text_and_its_sentence_alo
     page.keyboard.press("p")
     expect(page.locator(".tfe-projector-title")).to_have_text("To say the next character, where does the model look?")
     expect(page.locator(".tfe-reading-transport")).to_be_hidden()
-    page.keyboard.press("PageDown")
+    page.keyboard.press("ArrowRight")
     drawn(page, "xl 2.3 421 looked")
     bottoms = page.evaluate(
         "[...document.querySelectorAll('.tfe-reading-canvas, .tfe-reading .tfe-words')].map((it) => it.getBoundingClientRect().bottom)"

@@ -70,8 +70,8 @@ def rows(made: Made, layer: int, head: int, positions: Sequence[int]) -> Array:
     return found
 
 
-def profiles(made: Made, every: int = 16) -> Array:
-    """(layer, head, distance) mean weight at each distance, of every 16th position."""
+def profiles(made: Made, every: int = 40) -> Array:
+    """(layer, head, distance) mean weight at each distance, of every 40th position."""
     length = len(made.text)
     found = np.zeros((LAYERS, HEADS, min(length, SEGMENT + max(made.memory, 1))), np.float32)
     chosen = range(0, length, every)
@@ -119,7 +119,7 @@ def value(length: int = 0, foreign: int = 0, **more: Any) -> dict[str, Any]:
     made, given = run(length, foreign)
     unknown = [n for n, letter in enumerate(made[0].text[:given]) if ord(letter) > 0x3000]
     facts: dict[str, Any] = {"given": given, "segment": SEGMENT, "memory": MEMORY, "unknown": unknown, "request": {}, "query": "v=1"}
-    pick = figure.telling(made, rows, given=given)
+    pick = more.pop("pick") if "pick" in more else figure.telling(made, rows, given=given)
     return figure.value([drawn(one) for one in made], **{**facts, "state": "stored", "pick": pick, **more})
 
 
