@@ -20,9 +20,9 @@ SENTENCE = {"en": "⟦k:segment 2⟧ costs most.", "zh": "⟦k:第 2 个片段�
 
 
 def side(worse: float = 0.5, **more: Any) -> reread.Side:
-    """Six characters, of which four are given; each costs one bit, the even ones `worse` bits more under the change."""
+    """Six characters, of which three are given; each costs one bit, the even ones `worse` bits more under the change."""
     before = np.full(6, math.log(2), np.float32)
-    return reread.Side("xl", NAME, before, before + np.float32(worse * math.log(2)) * (np.arange(6) % 2 == 0), 4, 2, **more)
+    return reread.Side("xl", NAME, before, before + np.float32(worse * math.log(2)) * (np.arange(6) % 2 == 0), 3, 2, **more)
 
 
 def unpacked(packed: dict[str, Any]) -> list[float]:
@@ -32,12 +32,12 @@ def unpacked(packed: dict[str, Any]) -> list[float]:
 
 
 def test_the_number_is_the_mean_bits_of_the_given_characters_alone() -> None:
-    value = json.loads(json.dumps(reread.done({"memory": 64}, [side(text="abcdef", written=("ef", "xy"))], SENTENCE, {"pos": 3})))
+    value = json.loads(json.dumps(reread.done({"memory": 64}, [side(text="abcdef", written=("def", "xyz"))], SENTENCE, {"pos": 3})))
     (one,) = value["sides"]
-    assert (one["number"]["before"], one["number"]["after"]) == pytest.approx((1.0, 1.25))
+    assert (one["number"]["before"], one["number"]["after"]) == pytest.approx((1.0, 4 / 3))
     assert unpacked(one["before"]) == pytest.approx([1.0] * 6)
     assert unpacked(one["after"]) == pytest.approx([1.5, 1.0] * 3)
-    assert one["reached"] and one["text"] == "abcdef" and one["written"] == ["ef", "xy"]
+    assert one["reached"] and one["text"] == "abcdef" and one["written"] == ["def", "xyz"]
     assert value["state"] == "done" and value["request"] == {"memory": 64} and value["pick"] == {"pos": 3}
 
 
