@@ -240,7 +240,7 @@ export function mount(root, props, emit, watch) {
     }
     const big = projecting();
     const narrow = room < NARROW && !big;
-    scene = { run, now, ...seen(), room: big ? Math.min(1800, window.innerWidth - 88) : room, narrow, big, height: window.innerHeight - 340 };
+    scene = { run, now, ...seen(), room: big ? Math.min(1800, window.innerWidth - 88) : room, narrow, big, height: window.innerHeight - 305 };
     at = place(scene);
     panel.classList.toggle("is-narrow", narrow);
     body.classList.toggle("tfe-stale", run.state === "stale");

@@ -122,7 +122,8 @@ export function mount(root, props, emit, watch) {
     const { names: texts, positions } = it[which];
     const zh = lang() === "zh";
     const text = `“${shown(texts[i])}”`;
-    return positions[i] < 0 ? text : zh ? `${text}（${positions[i]}）` : `${text} (${positions[i]})`;
+    const place_ = positions[i].toLocaleString("en");
+    return positions[i] < 0 ? text : zh ? `${text}（${place_}）` : `${text} (${place_})`;
   };
 
   /** The sentence as pieces: texts, and {text, role}. */
@@ -174,7 +175,7 @@ export function mount(root, props, emit, watch) {
     many.set({ options: props.queries.map((n) => ({ key: String(n), label: String(n) })), value: String(queries()), label: t(TEXT.queries) });
     manyLabel.textContent = t(TEXT.queries);
     follows.textContent =
-      t(TEXT.follows, { layer: value.layer + 1, head: value.head + 1, model: t(value.model), n: count, m: columns, last: it.queries.positions.at(-1) }) +
+      t(TEXT.follows, { layer: value.layer + 1, head: value.head + 1, model: t(value.model), n: count, m: columns, last: it.queries.positions.at(-1).toLocaleString("en") }) +
       (value.left_off ? t(TEXT.off, { n: value.left_off }) : "") +
       (value.other ? t(TEXT.other, { other: t(value.other) }) : "");
     figure.dataset.question = t(TEXT.question);

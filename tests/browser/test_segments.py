@@ -283,7 +283,7 @@ def test_the_projector_shows_the_picture_and_the_sentence_alone(page_watch: Page
         """() => [...document.querySelectorAll(".tfe-segments-picture text")]
             .every((one) => parseFloat(getComputedStyle(one).fontSize) >= 20)"""
     )
-    page.keyboard.press("PageDown")
+    page.keyboard.press("ArrowRight")
     drawn(page, "xl 2.1 170 5 looked")
     bottoms = page.evaluate(
         "[...document.querySelectorAll('.tfe-segments-picture, .tfe-segments .tfe-words')].map((it) => it.getBoundingClientRect().bottom)"

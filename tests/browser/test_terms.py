@@ -202,7 +202,7 @@ def test_every_text_is_chinese_in_chinese(page_watch: Page, site: str) -> None:
     found = page.locator(".tfe-terms").inner_text()
     text = re.sub(r"“.”", "", found)
     latin = set(re.findall(r"[A-Za-z_]{2,}", text))
-    assert latin <= {"PNG", "SVG", "HTML", "CSV", "NPZ", "Transformer", "XL", "softmax", "Esc", "shift", "ij"}, latin
+    assert latin <= {"PNG", "SVG", "HTML", "CSV", "NPZ", "Transformer", "XL", "softmax", "Esc", "shift", "Aij", "qi", "kj", "WRi"}, latin
 
 
 @pytest.mark.parametrize(("width", "height", "scheme"), [(1280, 900, "dark"), (360, 780, "light")])

@@ -55,7 +55,7 @@ export function place({ width, height, big, narrow }) {
   const columns = narrow ? 2 : 3;
   const left = narrow ? 44 : big ? 96 : 58;
   const between = narrow ? 24 : big ? 48 : 34;
-  const wide = Math.floor((width - left - (columns - 1) * between - 2) / columns);
+  const wide = Math.floor((width - left - (columns - 1) * between - 6) / columns);
   const above = 2 * line + 4;
   const below = line + (big ? 12 : 8);
   const tall = Math.round(big ? Math.max(100, Math.min(0.6 * wide, height / 2 - above - below - 8)) : Math.max(96, Math.min(150, wide * 0.56)));
@@ -127,9 +127,9 @@ export function drawn(how) {
   // u and v, the same for every query.
   const [from, high] = [at.left, Math.round(font * 1.15)];
   (big ? [] : ["u", "v"]).forEach((name, i) => {
-    const x = narrow ? from : from + i * ((at.width - from + at.between) / 2);
+    const x = narrow ? from : from + i * ((at.width - 6 - from + at.between) / 2);
     const y = at.bias + (narrow ? i * (line + font * 1.4) : 0);
-    const size = narrow ? at.width - from - 2 : (at.width - from + at.between) / 2 - at.between;
+    const size = narrow ? at.width - from - 6 : (at.width - 6 - from + at.between) / 2 - at.between;
     nodes.push(text(x, y, `${t(name === "u" ? TEXT.biasU : TEXT.biasV)}`, { fill: "ink", anchor: "start", bold: true }));
     nodes.push(text(x + size, y, t(TEXT.limits, { n: number(bias.limit) }), { fill: "ink3", anchor: "end" }));
     nodes.push(svg("image", { class: "tfe-terms-bias", "data-bias": name, x, y: y + 5, width: size, height: high, preserveAspectRatio: "none", href: bias[name], style: { imageRendering: "pixelated" } }));
