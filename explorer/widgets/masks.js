@@ -382,11 +382,11 @@ export function mount(root, props, emit, watch) {
   bus.on("asking", (yes) => {
     elsewhere = yes && asked === null;
     if (!yes) {
-      // The wish is answered, refused or stopped; what was refused is taken back.
-      const was_ = asked;
+      // The wish was answered, refused or stopped: where nothing comes any more, what was wished is taken back.
+      const [was_, turn] = [asked, arriving];
       setTimeout(() => {
-        if (asked === null || asked !== was_ || coming) return;
-        draft = asked = null;
+        if (arriving !== turn || asked !== was_ || handle.busy() || (asked === null && coming === null)) return;
+        draft = asked = coming = null;
         if (run) draw();
       }, 1500);
     }

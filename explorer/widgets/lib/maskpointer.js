@@ -43,20 +43,24 @@ export function pointerOf({ card, picture, board, barsPicture, barsBoard, draw, 
     mine = false;
   }
 
+  /** Weights of a character are fetched once the pointer rests on it. */
+  function settle() {
+    clearTimeout(waiting);
+    if (resting) return;
+    waiting = setTimeout(() => {
+      resting = true;
+      if (now().scene) draw();
+    }, HOLD);
+  }
+
   function over(found, event, tap = false) {
     if (spoken(found) !== spoken(self.hover)) {
-      clearTimeout(waiting);
       self.hover = found;
       self.preview = found?.kind === "letter" ? found.position : null;
       resting = tap || self.preview === null;
       tell(letterOf(found));
       draw();
-      if (!resting) {
-        waiting = setTimeout(() => {
-          resting = true;
-          draw();
-        }, HOLD);
-      }
+      settle();
     }
     show(event);
   }
@@ -113,8 +117,9 @@ export function pointerOf({ card, picture, board, barsPicture, barsBoard, draw, 
   bus.on("hover-pos", ({ pos }) => {
     if (mine) return;
     self.preview = pos;
-    resting = true;
+    resting = pos === null;
     if (now().scene) draw();
+    settle();
   });
   return self;
 }
