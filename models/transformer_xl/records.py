@@ -192,7 +192,7 @@ def check(request: Request) -> str:
         text = request.text.replace("\r\n", "\n").replace("\r", "\n")
         if not text.strip():
             raise InputError(
-                "blank", en="The text is nothing but white space: type at least one letter.", zh="文本只有空白：请至少输入一个字母。"
+                "blank", en="The text is nothing but white space: type at least one character.", zh="文本只有空白：请至少输入一个字符。"
             )
         if len(text) > MAX_TEXT:
             raise InputError(

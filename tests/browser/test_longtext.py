@@ -17,7 +17,7 @@ from tests.browser.waiting import addressed
 
 NEW = Callable[..., tuple[Page, Any]]
 LIVE = re.compile(r"live · [\d.]+ m?s")
-NUMBER = re.compile(r"^[+−]\d\.\d{3}$")
+NUMBER = re.compile(r"^[+−]?\d\.\d{2,3}$")
 SLOW = 240_000  # milliseconds that a run may take while the machine does other things
 SENTENCE = "The captain went down to the harbour, and nobody saw him come back. "
 expect.set_options(timeout=60_000)  # five seconds, Playwright's own patience, are too few beside a training run

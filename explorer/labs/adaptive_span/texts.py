@@ -55,9 +55,9 @@ EXAMPLES: Final[tuple[tuple[Text, Text], ...]] = (
 )
 SOURCES: Final[Mapping[str, Text]] = MappingProxyType(
     {
-        "letter": _("Jane Austen, Persuasion (1818), chapter 23; held out", "简·奥斯汀《劝导》（1818），第 23 章；未用于训练"),
-        "lyme": _("Jane Austen, Persuasion (1818), chapter 12; held out", "简·奥斯汀《劝导》（1818），第 12 章；未用于训练"),
-        "kellynch": _("Jane Austen, Persuasion (1818), chapter 1; held out", "简·奥斯汀《劝导》（1818），第 1 章；未用于训练"),
+        "letter": _("Jane Austen, Persuasion (1818), chapter 23", "简·奥斯汀《劝导》（1818），第 23 章"),
+        "lyme": _("Jane Austen, Persuasion (1818), chapter 12", "简·奥斯汀《劝导》（1818），第 12 章"),
+        "kellynch": _("Jane Austen, Persuasion (1818), chapter 1", "简·奥斯汀《劝导》（1818），第 1 章"),
     }
 )
 

@@ -50,9 +50,9 @@ EXAMPLES: Final[tuple[tuple[Text, Text], ...]] = (
 
 SOURCES: Final[Mapping[str, Text]] = MappingProxyType(
     {
-        "lyme": _("Jane Austen, Persuasion (1818), chapter 11; held out", "简·奥斯汀《劝导》（1818），第 11 章；未用于训练"),
-        "baronetage": _("Jane Austen, Persuasion (1818), chapter 1; held out", "简·奥斯汀《劝导》（1818），第 1 章；未用于训练"),
-        "letter": _("Jane Austen, Persuasion (1818), chapter 23; held out", "简·奥斯汀《劝导》（1818），第 23 章；未用于训练"),
+        "lyme": _("Jane Austen, Persuasion (1818), chapter 11", "简·奥斯汀《劝导》（1818），第 11 章"),
+        "baronetage": _("Jane Austen, Persuasion (1818), chapter 1", "简·奥斯汀《劝导》（1818），第 1 章"),
+        "letter": _("Jane Austen, Persuasion (1818), chapter 23", "简·奥斯汀《劝导》（1818），第 23 章"),
     }
 )
 BOOK: Final = _("Herman Melville, Moby Dick, chapter 132", "赫尔曼·梅尔维尔《白鲸》，第 132 章")
