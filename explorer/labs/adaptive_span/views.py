@@ -234,7 +234,6 @@ def telling(seen: Explanation) -> Value | None:
 def text_of(seen: Explanation, whole: Overview, address: str, pick: Value | None, how: Mapping[str, Any]) -> Value:
     """What the text with its losses draws: the model that ran, and beside it one that read the same."""
     layers, heads_, length = seen.queries.shape[:3]
-    reach = np.minimum(seen.span, seen.z.mean(2) + seen.ramp).astype(np.float32)
     models = [
         reading.Model(
             seen.variant,
@@ -246,7 +245,7 @@ def text_of(seen: Explanation, whole: Overview, address: str, pick: Value | None
             layers=layers,
             heads=heads_,
             profiles=whole.distances_after[..., :length],
-            ends=reach,
+            ends=seen.z.mean(2),
         ),
         *(reading.Model(one.variant, texts.NAMES[one.variant], texts.ABOUT[one.variant], seen.text, one.nats) for one in seen.beside[:1]),
     ]

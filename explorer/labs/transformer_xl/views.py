@@ -52,6 +52,7 @@ LIMITS = writer.Limits(characters=MAX_TEXT, written=(0, MAX_WRITTEN, 16), temper
 BERTVIZ = 48  # characters that bertviz shows, the last ones
 SHOWN = 48  # blocks of the family map's picture
 TRAINED = Request()
+OWN = {"none", "shuffled"}  # interventions that leave the text's own past in the memory
 
 
 @cache
@@ -158,7 +159,7 @@ def draw(seen: Explanation, request: Request, run: Run) -> tuple[Value, Value, V
     how: dict[str, Any] = {"request": spelled(request), "query": query(request), "state": run.state}
     return (
         bar(seen, request, run),
-        text_of(seen, overviews, addresses, pick, how),
+        text_of(seen, request, overviews, addresses, pick, how),
         border(seen, request, addresses, pick, how),
         heads(seen, overviews, pick, run.state),
     )
@@ -220,9 +221,15 @@ def _digest(one: Reading) -> bytes:
 
 
 def text_of(
-    seen: Explanation, overviews: Sequence[Overview], addresses: Sequence[str], pick: Value | None, how: Mapping[str, Any]
+    seen: Explanation,
+    request: Request,
+    overviews: Sequence[Overview],
+    addresses: Sequence[str],
+    pick: Value | None,
+    how: Mapping[str, Any],
 ) -> Value:
     """What the text with its losses draws."""
+    own = request.intervention in OWN
     models = []
     for one, whole, address in zip(seen.readings, overviews, addresses, strict=True):
         layers, heads_, length = one.queries.shape[:3]
@@ -238,7 +245,7 @@ def text_of(
                 heads=heads_,
                 profiles=whole.distances[..., :length],
                 first_seen=np.arange(length) // one.segment * one.segment if one.memory else None,
-                memory=one.memory,
+                memory=one.memory if own else 0,
             )
         )
     first_ = seen.readings[0]
@@ -248,7 +255,7 @@ def text_of(
 
 def border(seen: Explanation, request: Request, addresses: Sequence[str], pick: Value | None, how: Mapping[str, Any]) -> Value:
     """What segments and memory draw."""
-    own = request.intervention in {"none", "shuffled"}
+    own = request.intervention in OWN
     layers = seen.readings[0].queries.shape[0]
     models = [
         segments.Model(
