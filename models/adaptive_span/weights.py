@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.adaptive_span.records import Array, Explanation
+from models.looking import add_blocks, by_diagonal, by_place, means
 
 
 @dataclass(frozen=True)
@@ -79,17 +80,13 @@ def overview(seen: Explanation, most: int = 256, at_once: int = 128) -> Overview
         rows = np.arange(begin, min(begin + at_once, length))
         keys = np.arange(max(0, begin - seen.span + 1), rows[-1] + 1)
         distance = rows[:, None] - keys
-        visible = distance >= 0
-        row_block = np.equal.outer(np.arange(blocks), rows // by).astype(np.float32)
-        key_block = np.equal.outer(keys // by, np.arange(blocks)).astype(np.float32)
         for layer, both in _all_heads(seen, rows, keys, distance):
             for which, weights in enumerate(both):
-                pooled[which, layer] += row_block @ (weights @ key_block)
-                for head in range(heads):
-                    total[which, layer, head] += np.bincount(distance[visible], weights[head][visible], length)
-    pooled /= np.diff(np.append(np.arange(0, length, by), length)).astype(np.float32)[:, None]
+                add_blocks(pooled[which, layer], weights, rows, keys, by)
+                total[which, layer, :, : len(keys)] += by_diagonal(weights)
+    before, after = means(pooled, length, by)
     far = (total / np.arange(length, 0, -1))[..., : seen.span].astype(np.float32)
-    return Overview(pooled[0], pooled[1], by, far[0], far[1])
+    return Overview(before, after, by, far[0], far[1])
 
 
 def _all_heads(
@@ -99,19 +96,18 @@ def _all_heads(
     hidden = (distance < 0) | (distance >= seen.span)
     scale = np.float32(1 / math.sqrt(seen.queries.shape[3]))
     for layer in range(len(seen.queries)):
-        query = seen.queries[layer][:, rows].astype(np.float32)
+        query = seen.queries[layer][:, rows].astype(np.float32) * scale
         key, table = seen.keys[layer][:, keys].astype(np.float32), seen.table[layer].astype(np.float32)
         scores = query @ key.swapaxes(1, 2)
-        index = np.clip(distance, 0, len(table) - 1)
-        scores += np.take_along_axis(query @ table.T, np.broadcast_to(index, scores.shape), 2)
-        scores = np.where(hidden, -np.inf, scores * scale)
+        scores += by_place(query @ table.T, len(keys))
+        scores[:, hidden] = -np.inf
         before = np.exp(scores - scores.max(2, keepdims=True))
         before /= before.sum(2, keepdims=True)
         z = seen.z[layer]
-        spans = z[:, rows] if z.shape[1] > 1 else np.broadcast_to(z, (len(z), len(rows)))
-        after = before * np.clip((seen.ramp + spans[..., None] - distance) / seen.ramp, 0, 1)
+        spans = z[:, rows] if z.shape[1] > 1 else z
+        after = before * np.clip((seen.ramp + spans[..., None] - distance.astype(np.float32)) / seen.ramp, 0, 1)
         after /= after.sum(2, keepdims=True)
-        yield layer, (before.astype(np.float32), after.astype(np.float32))
+        yield layer, (before, after)
 
 
 def by_distance(seen: Explanation, layer: int, head: int, at_once: int = 256) -> Array:

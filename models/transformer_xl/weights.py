@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from models.looking import add_blocks, by_diagonal, by_place, means
 from models.transformer_xl.records import Array, Reading, TermMaps
 
 
@@ -62,13 +63,28 @@ def look(reading: Reading, layer: int, head: int, rows: Sequence[int]) -> Array:
     if any(not 0 <= row < length for row in rows):
         raise IndexError(f"positions 0 … {length - 1}, not {max(rows)}")
     found = np.zeros((len(rows), reading.keys.shape[2]), np.float32)
-    maps: dict[int, TermMaps] = {}
-    for i, row in enumerate(rows):
-        number = row // reading.segment
-        if number not in maps:
-            maps[number] = terms(reading, layer, head, number)
-        found[i, maps[number].places] = maps[number].weights[row - number * reading.segment]
+    wanted = np.array(rows, np.int64)
+    for number in np.unique(wanted // reading.segment).tolist():
+        chosen = np.flatnonzero(wanted // reading.segment == number)
+        seen = places(reading, number)
+        held = len(seen) - (min(length, (number + 1) * reading.segment) - number * reading.segment)
+        distance = held + wanted[chosen, None] - number * reading.segment - np.arange(len(seen))
+        query, key = reading.queries[layer, head, wanted[chosen]].astype(np.float32), reading.keys[layer, head, seen].astype(np.float32)
+        scores = query @ key.T
+        if reading.table.size:
+            table = reading.table[layer, head].astype(np.float32)
+            scores += reading.u[layer, head] @ key.T
+            scores += np.take_along_axis((query + reading.v[layer, head]) @ table.T, np.clip(distance, 0, len(table) - 1), 1)
+        found[chosen[:, None], seen] = _softmax(scores, distance < 0, query.shape[1])
     return found
+
+
+def _softmax(scores: Array, hidden: NDArray[np.bool_], d_head: int) -> Array:
+    """Weights of scores that were not yet divided by √d_head; 0 where a key is hidden."""
+    scores = np.where(hidden, -np.inf, scores * np.float32(1 / math.sqrt(d_head)))
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    made: Array = (weights / weights.sum(-1, keepdims=True)).astype(np.float32)
+    return made
 
 
 @dataclass(frozen=True)
@@ -97,17 +113,10 @@ def overview(reading: Reading, most: int = 256) -> Overview:
         for layer, weights in _all_heads(reading, number, seen):
             rows, keys = weights.shape[1:]
             first = number * reading.segment
-            row_block = np.equal.outer(np.arange(blocks), np.arange(first, first + rows) // by).astype(np.float32)
-            key_block = np.equal.outer(np.where(seen < length, seen // by, -1), np.arange(blocks)).astype(np.float32)
-            pooled[layer] += row_block @ (weights @ key_block)
-            distance = np.arange(keys - rows, keys)[:, None] - np.arange(keys)
-            visible = distance >= 0
-            for head in range(heads):
-                total[layer, head] += np.bincount(distance[visible], weights[head][visible], farthest)
-            if layer == 0:
-                count += np.bincount(distance[visible], minlength=farthest)
-    pooled /= np.diff(np.append(np.arange(0, length, by), length)).astype(np.float32)[:, None]
-    return Overview(pooled, by, (total / np.maximum(count, 1)).astype(np.float32))
+            add_blocks(pooled[layer], weights, np.arange(first, first + rows), np.where(seen < length, seen, blocks * by), by)
+            total[layer, :, :keys] += by_diagonal(weights)
+        count[:keys] += rows - np.maximum(0, np.arange(keys) - (keys - rows))
+    return Overview(means(pooled, length, by), by, (total / np.maximum(count, 1)).astype(np.float32))
 
 
 def _all_heads(reading: Reading, segment: int, seen: NDArray[np.int64]) -> Iterator[tuple[int, Array]]:
@@ -115,22 +124,17 @@ def _all_heads(reading: Reading, segment: int, seen: NDArray[np.int64]) -> Itera
     first = segment * reading.segment
     last = min(reading.queries.shape[2], first + reading.segment)
     rows, keys = last - first, len(seen)
-    distance = np.arange(keys - rows, keys)[:, None] - np.arange(keys)
-    hidden, scale = distance < 0, 1 / math.sqrt(reading.queries.shape[3])
+    hidden = np.arange(keys - rows, keys)[:, None] < np.arange(keys)
     for layer in range(len(reading.queries)):
         query = reading.queries[layer, :, first:last].astype(np.float32)
         key = reading.keys[layer][:, seen].astype(np.float32)
         if reading.table.size:
-            table = reading.table[layer].astype(np.float32)
-            index = np.clip(distance, 0, table.shape[1] - 1)
+            table = reading.table[layer][:, :keys].astype(np.float32)
             scores = (query + reading.u[layer][:, None]) @ key.swapaxes(1, 2)
-            by_distance = (query + reading.v[layer][:, None]) @ table.swapaxes(1, 2)
-            scores += np.take_along_axis(by_distance, np.broadcast_to(index, scores.shape), 2)
+            scores += by_place((query + reading.v[layer][:, None]) @ table.swapaxes(1, 2), keys)
         else:
             scores = query @ key.swapaxes(1, 2)
-        scores = np.where(hidden, -np.inf, scores * np.float32(scale))
-        weights = np.exp(scores - scores.max(2, keepdims=True))
-        yield layer, (weights / weights.sum(2, keepdims=True)).astype(np.float32)
+        yield layer, _softmax(scores, hidden, query.shape[2])
 
 
 def by_distance(reading: Reading, layer: int, head: int) -> Array:
