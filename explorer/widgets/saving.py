@@ -127,7 +127,7 @@ def value(
         *((filled(LAYER, n=n), row, full_long_positions, row / full_long_positions) for n, row in enumerate(layers, 1)),
         *((filled(TIMES, name=bar.name, span=f"{measured_span:,}"), None, None, bar.share) for bar in timed),
     ]
-    rows = [
+    rows: list[tuple[str | float | None, ...]] = [
         (KINDS[0], *(None if ours is None else round(ours, 2) for _name, ours, _full, _share in told)),
         (KINDS[1], *(None if full is None else round(full, 2) for _name, _ours, full, _share in told)),
         (KINDS[2], *(round(100 * share, 2) for _name, _ours, _full, share in told)),
