@@ -11,10 +11,10 @@ from explorer.figures import theme
 Text = Mapping[str, str]
 Figure = dict[str, Any]
 
-THICK = 0.3  # of a bar, in rows; its words stand above it
+THICK = 0.26  # of a bar, in rows; its words stand above it
 HEADING = 0.75  # room of a group's name, in rows
 ROW = 38  # pixels
-COUNTED, MEASURED = "var(--accent)", "var(--cat-2)"
+COUNTED, MEASURED = "var(--accent)", "var(--cat-3)"
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,16 @@ def bars(groups: Sequence[Group]) -> dict[str, Figure]:
 
 def _drawn(groups: Sequence[Group], language: str) -> Figure:
     end = max(100.0, *(100 * bar.share for group in groups for bar in group.bars))
-    frame: Figure = {**theme.layout(), "showlegend": False, "margin": {"l": 8, "r": 8, "t": 4, "b": 32}, "bargap": 0}
-    frame["xaxis"] = {**frame["xaxis"], "range": [0, end * 1.004], "ticksuffix": " %", "nticks": 6, "zeroline": False, "fixedrange": True}
+    frame: Figure = {**theme.layout(), "showlegend": False, "margin": {"l": 16, "r": 24, "t": 4, "b": 32}, "bargap": 0}
+    frame["xaxis"] = {
+        **frame["xaxis"],
+        "range": [0, end * 1.004],
+        "ticksuffix": " %",
+        "nticks": 6,
+        "ticklabeloverflow": "allow",
+        "zeroline": False,
+        "fixedrange": True,
+    }
     frame["yaxis"] = {**frame["yaxis"], "range": [_rows(groups), 0], "visible": False, "fixedrange": True}
     frame["annotations"], frame["shapes"], data = [], [], []
     at = 0.0
@@ -73,7 +81,7 @@ def _drawn(groups: Sequence[Group], language: str) -> Figure:
         frame["annotations"].append(_words(f"<b>{group.name[language]}</b>", 0, at + HEADING - 0.08, "left", "var(--ink)"))
         at += HEADING
         for bar in group.bars:
-            middle = at + 0.78
+            middle = at + 0.82
             frame["annotations"] += [
                 _words(f"{bar.name[language]} · {bar.amounts[language]}", 0, middle - THICK / 2, "left", "var(--ink2)"),
                 _words(f"<b>{percent(bar.share)}</b>", end, middle - THICK / 2, "right", "var(--ink)"),

@@ -247,7 +247,7 @@ export function mount(root, props, emit, watch) {
     panel.classList.toggle("is-narrow", narrow);
     body.classList.toggle("tfe-stale", run.state === "stale");
     body.classList.toggle("is-waiting", (asked !== null || coming !== null) && !handle.busy());
-    const whole = big ? Math.min(1800, window.innerWidth - 88) : room;
+    const whole = big ? Math.min(1800, window.innerWidth - 204) : room; // the code for the audience keeps its corner
     const widths = narrow ? [whole, whole] : [Math.round(whole * (big ? 0.36 : 0.37)), 0];
     if (!narrow) widths[1] = whole - widths[0] - (big ? 40 : 28);
     const barsAt = placeBars(scene, widths[0]);
