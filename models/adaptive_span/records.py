@@ -17,6 +17,7 @@ Half = NDArray[np.float16]
 
 VARIANTS = ("adaptive", "fixed", "dynamic")  # in the order they stand side by side
 FOLDER = Path(__file__).parent / "pages"
+SHIPPED = Path(__file__).parents[2] / "assets" / "adaptive_span"
 PAGES = ("letter", "lyme", "kellynch")  # of Jane Austen's Persuasion (1818), a book that no model was trained on
 MAX_TEXT = 3000  # characters that may be read
 MAX_WRITTEN = 600  # characters that may be written after them
@@ -138,6 +139,11 @@ class Step:
     given: bool
 
 
+def shipped() -> tuple[str, ...]:
+    """The variants of which a trained model is shipped, in the order of VARIANTS."""
+    return tuple(variant for variant in VARIANTS if (SHIPPED / variant / "model.json").is_file())
+
+
 def page(name: str) -> str:
     """A page of the held-out book. InputError for an unknown one."""
     if name not in PAGES:
@@ -217,9 +223,11 @@ def _shown(value: object) -> str:
     return text if len(text) <= 40 else text[:39] + "…"
 
 
-EXAMPLES: tuple[Request, ...] = (
+OFFERED: tuple[Request, ...] = (
     Request(),
     Request(page="lyme", spans=((EVERY, EVERY, 16.0),)),
     Request(page="kellynch", variant="dynamic", seed=3),
     Request(text="The captain laid down his pipe, and said to Mr. Tobias Finch: ", length=400, seed=11),
 )
+# Those whose models are there; before anything was trained, those of the first variant.
+EXAMPLES: tuple[Request, ...] = tuple(one for one in OFFERED if one.variant in (shipped() or VARIANTS[:1]))

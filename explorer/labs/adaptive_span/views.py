@@ -31,6 +31,7 @@ from models.adaptive_span.records import (
     MAX_SEED,
     MAX_TEXT,
     MAX_WRITTEN,
+    OFFERED,
     PAGES,
     VARIANTS,
     Again,
@@ -107,14 +108,13 @@ def there(request: Request) -> None:
 
 
 def offered() -> tuple[tuple[Request, tuple[Text, Text]], ...]:
-    """Our examples whose models are shipped; the first ones of all stand where too few are."""
-    known = about.facts() or {VARIANTS[0]: {}}
-    return tuple((request, named) for request, named in zip(EXAMPLES, texts.EXAMPLES, strict=True) if request.variant in known)
+    """Our examples whose models are there, and what each is called."""
+    return tuple((request, named) for request, named in zip(OFFERED, texts.EXAMPLES, strict=True) if request in EXAMPLES)
 
 
 def pages() -> list[writer.Page]:
     """The held-out pages that the bar offers."""
-    named = {example.page: text for example, text in zip(EXAMPLES, texts.EXAMPLES, strict=True) if not example.text}
+    named = {example.page: text for example, text in zip(OFFERED, texts.EXAMPLES, strict=True) if not example.text}
     return [writer.Page(name, *named[name], page(name), texts.SOURCES[name]) for name in PAGES]
 
 
@@ -371,8 +371,7 @@ def steps() -> tuple[GuidedStep, ...]:
         "price": ("", {**here, "kind": "before"}),
         "short": (query(replace(start, spans=((EVERY, EVERY, 16.0),))), here),
         "long": (query(replace(start, spans=((EVERY, EVERY, float(span)),))), here),
-        "token": (query(EXAMPLES[2]), {"head": head}),
+        "token": (query(OFFERED[2]), {"head": head}),
         "saving": ("", {"saving": "open"}),
     }
-    known = about.facts() or {VARIANTS[0]: {}}
-    return tuple(GuidedStep(title, said, *shown[key]) for key, title, said in texts.STEPS if key != "token" or EXAMPLES[2].variant in known)
+    return tuple(GuidedStep(title, said, *shown[key]) for key, title, said in texts.STEPS if key != "token" or OFFERED[2] in EXAMPLES)
