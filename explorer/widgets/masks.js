@@ -261,12 +261,12 @@ export function mount(root, props, emit, watch) {
     layer.bars.replaceChildren(...bars(scene, at.bars));
     layer.board.replaceChildren(...boardOf(scene, at.board));
     layer.over.replaceChildren(...(hover?.kind === "distance" ? [cross(at.board, hover.x)] : []));
-    handle.place({ x: at.board.x(scene.z), top: at.board.top, bottom: at.board.bottom, z: Math.round(scene.z), span: run.span, ramp: run.ramp, of: at.board.distance, disabled: elsewhere || run.state === "stale", big });
+    handle.place({ x: at.board.x(z), top: at.board.top, bottom: at.board.bottom, z: Math.round(z), span: run.span, ramp: run.ramp, of: at.board.distance, disabled: elsewhere || run.state === "stale", big });
     const parts = told();
     if (words.textContent !== plain(parts)) words.replaceChildren(...nodes(parts));
     if (!sheet.hidden) drawTable();
     labels();
-    const state = asked !== null ? "asked" : draft ? "dragged" : scene.row ? "looked" : position !== null && run.looks.before ? "waits" : "bare";
+    const state = asked !== null ? "asked" : draft ? "dragged" : row ? "looked" : position !== null && run.looks.before ? "waits" : "bare";
     root.dataset.drawn = `${run.variant} ${now.layer}.${now.head} ${position ?? "none"} ${state}`;
   }
 
@@ -294,7 +294,7 @@ export function mount(root, props, emit, watch) {
       axisPick.set({ options: listed(TEXT.axes, ["linear", "log"]), value: now.axis, label: t(TEXT.axis) });
     }
     axisPick.set({ value: now.axis });
-    handle.label(t(scope === "all" ? TEXT.sliderAll : scope === "layer" ? TEXT.sliderLayer : TEXT.slider, { head: where, layer: l }), t(TEXT.sliderNow, { z: spanText(Math.round(scene.z)), reach: reach(scene.z, run.ramp, run.span), span: run.span }));
+    handle.label(t(scope === "all" ? TEXT.sliderAll : scope === "layer" ? TEXT.sliderLayer : TEXT.slider, { head: where, layer: l }), t(TEXT.sliderNow, { z: spanText(Math.round(z)), reach: reach(scene.z, run.ramp, run.span), span: run.span }));
     put(barsBoard, "aria-label", t(TEXT.bars, { layers: run.heads[0], heads: run.heads[1], head: where, reach: reach(scene.spans[index()], run.ramp, run.span) }));
     put(board, "aria-label", t(TEXT.board, { head: where }));
     const remarks = [];

@@ -64,6 +64,7 @@ def run(variant: str = "adaptive", forced: tuple[tuple[int, int, float], ...] = 
         unknown=np.zeros(length, np.bool_),
         z=z,
         forced=asked,
+        learned=LEARNED.astype(np.float32),
         span=SPAN,
         ramp=RAMP,
         beside=(),
