@@ -294,7 +294,7 @@ export function mount(root, props, emit, watch) {
       axisPick.set({ options: listed(TEXT.axes, ["linear", "log"]), value: now.axis, label: t(TEXT.axis) });
     }
     axisPick.set({ value: now.axis });
-    handle.label(t(scope === "all" ? TEXT.sliderAll : scope === "layer" ? TEXT.sliderLayer : TEXT.slider, { head: where, layer: l }), t(TEXT.sliderNow, { z: spanText(Math.round(z)), reach: reach(scene.z, run.ramp, run.span), span: run.span }));
+    handle.label(t(scope === "all" ? TEXT.sliderAll : scope === "layer" ? TEXT.sliderLayer : TEXT.slider, { head: where, layer: l }), t(TEXT.sliderNow, { z: spanText(Math.round(scene.z)), reach: reach(scene.z, run.ramp, run.span), span: run.span }));
     put(barsBoard, "aria-label", t(TEXT.bars, { layers: run.heads[0], heads: run.heads[1], head: where, reach: reach(scene.spans[index()], run.ramp, run.span) }));
     put(board, "aria-label", t(TEXT.board, { head: where }));
     const remarks = [];
