@@ -6,11 +6,15 @@ counts too. <name>_characters_per_s: characters written over all of the time. ch
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 
 import torch
 
 from benchmarks.measure import Bound, Report, interleaved, median
+from models.adaptive_span import decode as span_decode
+from models.adaptive_span import recipe as spans
+from models.adaptive_span.model import network
 from models.transformer_xl.decode import FREE, Wanted, uniforms, write
 from models.transformer_xl.recipe import VARIANTS
 
@@ -33,11 +37,28 @@ def long_text(variant: str) -> Side:
     return side
 
 
+def learned_span(variant: str) -> Side:
+    """A variant of the lab of adaptive span, nothing learned: the adaptive one remembers the ramp alone, the fixed one all of S."""
+
+    def side(device: torch.device) -> Callable[[], object]:
+        torch.manual_seed(1)
+        config = dataclasses.replace(spans.ON_CPU.config, letters=LETTERS)
+        model = network(variant, config).eval().requires_grad_(False).to(device)
+        known = torch.full((1, READ + WRITTEN), FREE)
+        known[:, :READ] = torch.randint(1, len(LETTERS), (1, READ))
+        wanted = span_decode.Wanted(known, uniforms(1, READ + WRITTEN)[None], (1.0,))
+        return lambda: span_decode.written(model, wanted)
+
+    return side
+
+
 SIDES: dict[str, Side] = {
     "xl": long_text("xl"),
     "xl_without_memory": long_text("absolute"),
+    "span": learned_span("adaptive"),
+    "full_span": learned_span("fixed"),
 }
-REACH = ("xl",)  # those that must be fast enough
+REACH = ("xl", "span", "full_span")  # those that must be fast enough
 
 
 def measure(device: torch.device) -> Report:
