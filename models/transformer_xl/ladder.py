@@ -27,7 +27,7 @@ from models.transformer_xl.shipped import SLUG, Network, load
 
 SPLIT = "test"
 CONTEXTS = (8, 16, 32, 64, 128, 256, 384, 512, 768, 1024)  # characters; the paper's words, scaled to short texts of characters
-PLACES = 2048  # characters of the book whose losses are asked for in every context
+PLACES = 512  # characters of the book whose losses are asked for in every context
 TOGETHER = 64  # contexts that are read at once
 HARDEST = (1.0, 0.5, 0.1)  # r: shares of the places, the hardest first, on which the length is measured
 PARTS = 16  # of a segment, whose losses are told apart
@@ -61,8 +61,9 @@ def effective_lengths(losses: Mapping[str, NDArray[np.float64]], contexts: Seque
     """Relative effective context length of each model of a group (Dai et al., 2019, appendix C).
 
     losses: name -> (context, place) nats. The baseline of a context c is, place by place, the best model's loss, b_c = min_m ℓ_{m,c}; T are
-    the places where it is largest, so large a share of them; model m gains from c to the next context c′
-    (exp mean_T b_c − exp mean_T ℓ_{m,c′}) / exp mean_T b_c. Its length is the longest c′ up to which every gain exceeds GAIN.
+    the places where it is largest, so large a share of them; model m gains from c to the next context c′, where it may keep what was known
+    without it, (exp mean_T b_c − exp mean_T min(b_c, ℓ_{m,c′})) / exp mean_T b_c. Its length is the longest c′ up to which every gain
+    exceeds GAIN.
     """
     best = np.min(list(losses.values()), 0)
     found = {}
@@ -71,7 +72,8 @@ def effective_lengths(losses: Mapping[str, NDArray[np.float64]], contexts: Seque
         for c in range(len(contexts) - 1):
             hardest = np.argsort(-best[c], kind="stable")[: max(1, round(share * best.shape[1]))]
             baseline = math.exp(best[c, hardest].mean())
-            if (baseline - math.exp(own[c + 1, hardest].mean())) / baseline <= GAIN:
+            reached = math.exp(np.minimum(best[c, hardest], own[c + 1, hardest]).mean())
+            if (baseline - reached) / baseline <= GAIN:
                 break
             length = contexts[c + 1]
         found[name] = length

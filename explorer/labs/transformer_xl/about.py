@@ -78,7 +78,8 @@ def prose() -> dict[str, str]:
     by_memory = {f"m{one['memory']}": one["value"] for one in measured.get("by_memory", [])}
     lengths = {f"r{round(100 * one['r'])}": one for one in measured.get("effective_lengths", [])}
     minutes = round(sum(one["training_seconds"] for one in known.values()) / 60)
-    return about.prose(SLUG, {**known, "minutes": minutes, "memory": by_memory, "recl": lengths})
+    places = measured.get("contexts", {}).get("n")
+    return about.prose(SLUG, {**known, "minutes": minutes, "memory": by_memory, "recl": lengths, "places": places})
 
 
 # ---- evaluation speed --------------------------------------------------------------------------------------------------------------
