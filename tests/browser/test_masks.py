@@ -256,6 +256,7 @@ def test_a_span_that_follows_the_token_is_drawn_along_the_text(page_watch: Page,
     letters.nth(5).hover()
     page.wait_for_function("Number.isInteger(window.hovered)")
     position = page.evaluate("window.hovered")
+    assert seen.text[position].strip() in letters.nth(5).text_content() and abs(position - 600) < before, "the window stays where it is"
     drawn(page, f"dynamic 3.4 {position} looked")
     letters.nth(5).click()
     addressed(page, _pos=str(position))

@@ -152,8 +152,12 @@ function strips(scene, at) {
 export function windowOf(scene, at) {
   const cell = at.big ? 20 : 12;
   const count = Math.max(8, Math.min(scene.run.length, Math.floor(at.room / cell)));
-  const here = scene.position ?? scene.run.given;
-  const first = Math.max(0, Math.min(scene.run.length - count, here - Math.floor(count * 0.7)));
+  // It turns over like pages, about the locked character, not the hovered one: what is under the pointer stays there.
+  const stride = Math.max(1, Math.floor(0.6 * count));
+  const page = (here) => Math.max(0, Math.min(scene.run.length - count, Math.floor(here / stride) * stride - Math.floor(0.3 * count)));
+  const own = page(scene.now.positions.at(-1) ?? scene.run.given);
+  const { position } = scene;
+  const first = position === null || (position >= own && position < own + count) ? own : page(position);
   return { first, count, cell: at.room / count, letters: at.alongTop + at.size * 2 + 8, tall: at.big ? 52 : 44, strip: at.big ? 30 : 24 };
 }
 
