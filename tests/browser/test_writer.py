@@ -284,7 +284,9 @@ def test_what_the_models_would_refuse_is_refused_here_in_their_words(page_watch:
 
 def test_the_badge_tells_place_reading_and_writing_and_escape_stops(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site)
-    stages = {QUEUED: "3rd of 12 · about 2 s", READS: "live · reading 684 of 1,369 · cpu", WRITES: "live · writing 150 of 300 · cpu"}
+    of = len(read_text(EXAMPLES[0]))
+    reads = f"live · reading {of // 2:,} of {of:,} · cpu"
+    stages = {QUEUED: "3rd of 12 · about 2 s", READS: reads, WRITES: "live · writing 150 of 300 · cpu"}
     for seed, said in stages.items():
         knob(page, "seed").fill(str(seed))
         page.locator(".tfe-writer-go").click()
