@@ -29,7 +29,7 @@ from models.sparse_transformer.explain import (
 )
 from models.sparse_transformer.model import SparseTransformer
 from models.sparse_transformer.records import DIGITS, MODELS, POSITIONS, Step, check, read_drawing, spelled
-from models.sparse_transformer.weights import factor_of
+from models.sparse_transformer.weights import factor_of, overview
 
 DIGIT = Request(drawing="test:2", keep=27)
 TEXT = Request("text", text="It was a night", length=9)
@@ -103,9 +103,20 @@ def test_a_look_is_the_attention_of_the_model(small: dict[str, SparseTransformer
         look(made, 0, 0, [784])
 
 
+def test_an_overview_is_every_look_pooled() -> None:
+    for made in answered(DIGIT).made:
+        whole = overview(made)
+        assert (whole.by, whole.pooled.shape) == (4, (2, 2, 196, 196))
+        exact = look(made, 1, 0, range(784))
+        np.testing.assert_allclose(whole.pooled[1, 0], exact.reshape(196, 4, 196, 4).sum(3).mean(1), atol=1e-5)
+        np.testing.assert_allclose(whole.distances[1, 0], by_offset(made, 1, 0), atol=1e-5)
+        np.testing.assert_allclose(whole.pooled.sum(3), 1, atol=1e-4)
+
+
 def test_a_query_without_a_key_gives_no_weight() -> None:
     made = dataclasses.replace(answered(TEXT).made[0], use="split")
     assert factor_of(made, 0, 1).name == "summary"
+    np.testing.assert_allclose(overview(made).pooled[0, 1], look(made, 0, 1, range(23)), atol=1e-6)
     weights = look(made, 0, 1, [3, 6, 20])
     assert not weights[0].any()
     assert weights[1:].sum(1) == pytest.approx([1, 1])

@@ -1,0 +1,255 @@
+"""What stands beside the lab's mechanism: figures from each model.json, what a pattern costs and saves, the training curves."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from explorer import labels
+from explorer.figures import ladder as drawing
+from explorer.labels import filled
+from explorer.labs import about
+from explorer.labs.sparse_transformer import texts
+from explorer.widgets import figure
+from explorer.widgets.card import Pair
+from models.layers.patterns import Pattern
+from models.sparse_transformer.records import MODELS, POSITIONS
+
+SLUG = "sparse_transformer"
+RESULT = Path(__file__).parents[3] / "benchmarks" / "results" / "sparse_attention.json"
+COLOURS = {"strided": "var(--cat-1)", "dense": "var(--cat-2)", "fixed": "var(--cat-3)"}
+# Binarised digits of the same kind, nats per digit, in print.
+PUBLISHED: tuple[tuple[str, float, str], ...] = (
+    ("NADE", 88.9, "Larochelle and Murray (2011)"),
+    ("MADE", 88.0, "Germain et al. (2015)"),
+    ("PixelCNN", 81.3, "van den Oord et al. (2016)"),
+)
+
+Text = Mapping[str, str]
+Facts = Mapping[str, Any]
+
+
+def facts(task: str = "digit") -> dict[str, dict[str, Any]]:
+    """What each shipped model.json says, by variant of a task; those that are not shipped are missing."""
+    return {variant: known for variant in MODELS[task] if (known := about.facts(SLUG, variant))}
+
+
+def tasks() -> tuple[str, ...]:
+    """The tasks for which a model is shipped; digits where none is."""
+    return tuple(task for task in MODELS if facts(task)) or ("digit",)
+
+
+def heads() -> dict[str, tuple[int, int]]:
+    """Layers and heads of every shipped model."""
+    return {
+        variant: (int(one["config"]["n_layers"]), int(one["config"]["n_heads"])) for task in MODELS for variant, one in facts(task).items()
+    }
+
+
+def trained(task: str = "digit") -> dict[str, int]:
+    """{stride, summary} of the patterns of a task, as trained."""
+    config = next(iter(facts(task).values()), {}).get("config", {})
+    return {"stride": int(config.get("stride", 28)), "summary": int(config.get("summary", 4))}
+
+
+def measured(task: str = "digit") -> dict[str, Facts]:
+    """The held-out figure of each variant that was measured, best first."""
+    known = {variant: one["figure"] for variant, one in facts(task).items() if one.get("figure")}
+    return dict(sorted(known.items(), key=lambda pair: float(pair[1]["value"])))
+
+
+# ---- the card ----------------------------------------------------------------------------------------------------------------------
+
+
+def pairs() -> tuple[Pair, ...]:
+    """The four figures of the title row: size, data, the held-out figure beside the others' and the published one, training time."""
+    known = facts()
+    if not known:
+        return ()
+    return (
+        Pair(labels.CARD["parameters"], f"{next(iter(known.values()))['parameters'] / 1e6:.2f} M", texts.EACH),
+        Pair(labels.CARD["data"], texts.DATA, hint=texts.MIT),
+        *_held_out(known),
+        about.trained(*known.values()),
+    )
+
+
+def _held_out(known: Mapping[str, Facts]) -> tuple[Pair, ...]:
+    found = {variant: one["figure"] for variant, one in known.items() if one.get("figure")}
+    if not found:
+        return ()
+    ours, *others = found
+    notes = [filled(texts.RUNG_VALUE, name=texts.MODELS[variant], value=f"{found[variant]['value']:.1f}") for variant in others]
+    name, value, source = PUBLISHED[-1]
+    notes.append(filled(labels.CARD["published"], value=f"{value:.1f}"))
+    why = filled(texts.PRINTED, name=name, value=f"{value:.1f}", source=source)
+    note = {language: " · ".join(one[language] for one in notes) for language in ("en", "zh")}
+    return (Pair(filled(texts.METRIC, split=found[ours]["split"]), f"{found[ours]['value']:.1f}", note, why),)
+
+
+def prose() -> dict[str, str]:
+    """The model card in each language; empty where none is shipped. Entries are named by variant: {strided.figure.value}."""
+    known = {variant: one for task in MODELS for variant, one in facts(task).items()}
+    minutes = round(sum(one["training_seconds"] for one in known.values()) / 60)
+    return about.prose(SLUG, {**known, "minutes": minutes})
+
+
+# ---- what a pattern costs ----------------------------------------------------------------------------------------------------------
+
+
+def share(variant: str) -> float:
+    """Part of the causal pairs of a digit that a model's pattern holds."""
+    config = facts()[variant]["config"]
+    length = POSITIONS["digit"]
+    counts = Pattern(str(config["kind"]), int(config["stride"]), int(config["summary"])).union.counts(length)
+    return float(counts.sum()) / (length * (length + 1) / 2)
+
+
+def standing() -> dict[str, object] | None:
+    """Nats per digit of each model beside what is in print; None before one was measured."""
+    known = measured()
+    if not known:
+        return None
+    ours: list[tuple[Text, float, drawing.Role, str]] = [
+        (texts.NAMES[variant], float(one["value"]), "baseline" if variant == "dense" else "ours", f"{texts.HERE['en']}, n = {one['n']:,}")
+        for variant, one in known.items()
+    ]
+    printed: list[tuple[Text, float, drawing.Role, str]] = [
+        (filled(texts.AS_PUBLISHED, name=name), value, "published", source) for name, value, source in PUBLISHED
+    ]
+    rungs = sorted([*ours, *printed], key=lambda one: -one[1])
+    drawn = {}
+    for language in ("en", "zh"):
+        drawn[language] = drawing.ladder([drawing.Rung(name[language], value, role) for name, value, role, _ in rungs])
+        drawn[language]["data"][0]["text"] = [f"{value:.1f}" for _, value, _, _ in rungs]
+        drawn[language]["layout"]["xaxis"]["dtick"] = 20
+    return figure.value(
+        drawn,
+        title=texts.STANDING,
+        units=texts.STANDING_UNITS,
+        sentence=standing_sentence(known),
+        table=figure.Table((texts.WAY, texts.COST, texts.SOURCE), [(name["en"], value, source) for name, value, _, source in rungs]),
+        height=22 * len(rungs) + 32,
+        name="patterns-standing",
+    )
+
+
+def standing_sentence(known: Mapping[str, Facts]) -> Text:
+    """What each model costs, what the strided pattern costs against dense attention, and what the paper found."""
+    each = [filled(texts.RUNG_VALUE, name=texts.NAMES[variant], value=f"{one['value']:.1f}") for variant, one in known.items()]
+    said: list[Text] = [{"en": "; ".join(one["en"] for one in each) + ".", "zh": "；".join(one["zh"] for one in each) + "。"}]
+    if {"strided", "dense"} <= known.keys():
+        gap = float(known["strided"]["value"]) - float(known["dense"]["value"])
+        said.append(filled(texts.BEHIND if gap > 0 else texts.AHEAD, gap=f"{abs(gap):.1f}", share=f"{100 * share('strided'):.0f}"))
+    said.append(texts.IN_PRINT)
+    return {"en": " ".join(one["en"] for one in said), "zh": "".join(one["zh"] for one in said)}
+
+
+def on_text() -> dict[str, object] | None:
+    """Bits per character of both patterns on books; None before both were measured."""
+    known = measured("text")
+    if len(known) < 2:
+        return None
+    best, worst = known
+    rungs = [(texts.NAMES[variant], float(one["value"])) for variant, one in known.items()]
+    drawn = {}
+    for language in ("en", "zh"):
+        drawn[language] = drawing.ladder([drawing.Rung(name[language], value, "ours") for name, value in rungs])
+        drawn[language]["layout"]["xaxis"]["dtick"] = 0.5
+    gap = float(known[worst]["value"]) - float(known[best]["value"])
+    return figure.value(
+        drawn,
+        title=texts.TEXT_STANDING,
+        units=texts.TEXT_UNITS,
+        sentence=filled(texts.TEXT_SAYS, best=texts.MODELS[best], gap=f"{gap:.3f}"),
+        table=figure.Table((texts.WAY, texts.BITS), [(name["en"], value) for name, value in rungs]),
+        height=22 * len(rungs) + 32,
+        name="patterns-on-text",
+    )
+
+
+# ---- what it saves -----------------------------------------------------------------------------------------------------------------
+
+
+def speed() -> dict[str, object] | None:
+    """What one layer takes with each pattern, as `python -m benchmarks sparse_attention` measured it; None before."""
+    if not RESULT.exists():
+        return None
+    found = json.loads(RESULT.read_text("utf-8"))
+    figures = found["figures"]
+    from explorer.figures import speed as lines
+
+    ways = [
+        lines.Way(texts.WAYS[key], float(figures[f"{key}_ms"]), ours=key in {"strided", "fixed"})
+        for key in ("strided", "fixed", "dense", "strided_masked", "fixed_masked")
+    ]
+    return figure.value(
+        {language: lines.ways(ways, axis=texts.SPEED_AXIS[language], language=language) for language in ("en", "zh")},
+        title=texts.SPEED,
+        units=filled(texts.SPEED_UNITS, device=found["device"], threads=found["threads"]),
+        sentence=filled(
+            texts.SPEED_SAYS,
+            strided=f"{figures['strided_vs_dense_ratio']:.1f}",
+            fixed=f"{figures['fixed_vs_dense_ratio']:.1f}",
+            masked=f"{figures['strided_vs_masked_ratio']:.0f}",
+            growth=f"{figures['growth_exponent']:.2f}",
+        ),
+        table=figure.Table((texts.WAY, texts.SPEED_AXIS), [(way.name["en"], round(way.milliseconds, 3)) for way in ways]),
+        height=190,
+        name="sparse-speed",
+    )
+
+
+# ---- training ----------------------------------------------------------------------------------------------------------------------
+
+
+def curves() -> dict[str, object] | None:
+    """Held-out nats over training of the models of digits, or None where no log is shipped. Slow at first."""
+    known = facts()
+    runs = {variant: log for variant in known if (log := about.log(SLUG, variant))}
+    if not runs:
+        return None
+    from explorer.figures import curve
+
+    lines = [
+        curve.Line(
+            texts.NAMES[variant]["en"],
+            [line["step"] * known[variant]["recipe"]["batch"] for line in log],
+            [line["validation"] for line in log],
+            COLOURS[variant],
+        )
+        for variant, log in runs.items()
+    ]
+    return figure.value(
+        {language: curve.compared(lines, axes=(texts.SEEN[language], texts.HELD_OUT[language])) for language in ("en", "zh")},
+        title=labels.CARD["curve"],
+        units=texts.CURVE_UNITS,
+        sentence=curves_sentence(tuple(runs), [round(line.x[-1]) for line in lines], [line.y[-1] for line in lines]),
+        legend=[figure.Mark(texts.NAMES[variant], COLOURS[variant]) for variant in runs],
+        table=figure.Table(
+            (texts.WAY, texts.SEEN, texts.COST),
+            [(line.name, round(x), round(y, 2)) for line in lines for x, y in zip(line.x, line.y, strict=True)],
+        ),
+        name="sparse-training",
+    )
+
+
+def curves_sentence(variants: Sequence[str], seen: Sequence[int], nats: Sequence[float]) -> Text:
+    """Where the curves end; as many digits for each of them, or not yet."""
+    alike = len(set(seen)) == 1
+    each = [
+        filled(
+            texts.RUNG_VALUE if alike else texts.AFTER,
+            name=texts.NAMES[variant],
+            value=f"{value:.1f}",
+            nats=f"{value:.1f}",
+            digits=f"{count:,}",
+        )
+        for variant, count, value in zip(variants, seen, nats, strict=True)
+        if math.isfinite(value)
+    ]
+    listed = {language: joint.join(one[language] for one in each) for language, joint in (("en", "; "), ("zh", "；"))}
+    return filled(texts.CURVE_SAYS if alike else texts.CURVE_UNEQUAL, digits=f"{max(seen):,}", figures=listed)

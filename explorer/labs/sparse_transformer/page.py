@@ -1,0 +1,247 @@
+"""The page of Sparse Transformer: components and wiring. What the widgets draw is made in views.py, what they say in texts.py."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncGenerator, Callable, Mapping
+from dataclasses import fields
+from typing import Any
+
+import gradio as gr
+
+from explorer import labels, permalink
+from explorer.engine import Answer, Engine, Waiting
+from explorer.lab import Lab
+from explorer.labs import wiring
+from explorer.labs.sparse_transformer import about, change, texts, views
+from explorer.labs.wiring import whole
+from explorer.widgets import figure, remake, sketch
+from explorer.widgets.attention import attention
+from explorer.widgets.card import card
+from explorer.widgets.digits import digits
+from explorer.widgets.newest import Newest
+from explorer.widgets.notes import notes
+from explorer.widgets.patterns import patterns
+from models.errors import InputError
+from models.sparse_transformer.records import EXAMPLES, SIDE, Request, Step
+
+GENERATE = "models.sparse_transformer.explain:generate"
+COMPARE = "models.sparse_transformer.explain:compare"
+WIDGETS = ("sketch", "digits", "attention", "remake")
+
+logger = logging.getLogger(__name__)
+
+Text = Mapping[str, str]
+Value = dict[str, object]
+Update = tuple[Any, Any, Any, Any]  # what the input bar, the digits, the attention and the panel of knobs draw next
+
+
+def page(lab: Lab, engine: Engine) -> None:
+    """Place the components, draw the stored first example, and wire every visitor's wish to the engine."""
+    kept = views.first()
+    drawn: tuple[Value, Value | None, Value | None, Value] = (sketch.empty(), None, None, remake.idle())
+    if kept is not None:
+        drawn = views.draw(kept.seen, kept.request, views.Run("stored", kept.milliseconds, kept.device))
+    about_it = card(
+        kicker=texts.KICKER,
+        title=lab.title,
+        line=lab.line,
+        equation=lab.equation,
+        spoken=texts.SPOKEN,
+        pairs=about.pairs(),
+        prose=about.prose(),
+    )
+    with gr.Column(elem_classes=["tfe-card-curve"]):
+        curve = figure.figure()
+    pictures, kinds = views.held_out()
+    bar = sketch.sketch(
+        drawn[0],
+        texts=texts.SKETCH,
+        tasks=about.tasks(),
+        pictures=pictures,
+        names=[texts.DIGITS[int(kind)] for kind in kinds],
+        limits=views.LIMITS,
+        examples=views.examples(),
+        neutral=views.neutral(),
+    )
+    with gr.Column(elem_classes=["tfe-bench"]):
+        patterns(trained={"side": SIDE, **about.trained()})
+    with gr.Row(elem_classes=["tfe-bench"]):
+        with gr.Column(elem_classes=["tfe-bench-wide"]):
+            boards = digits(drawn[1])
+            notes(texts.NOTES, label=texts.NOTES_LABEL)
+        with gr.Column(elem_classes=["tfe-bench-side"]):
+            variants = tuple(about.facts())
+            knobs = remake.remake(
+                drawn[3],
+                knobs=change.knobs(variants),
+                patterns={variant: texts.MODELS[variant] for variant in variants},
+                heads={variant: size for variant, size in about.heads().items() if variant in variants},
+                number_label=texts.NUMBER,
+            )
+            figure.figure(about.standing())
+    heads = attention(drawn[2], empty=texts.NO_ATTENTION)
+    for measured in (about.speed(), about.on_text()):
+        if measured is not None:
+            with gr.Column(elem_classes=["tfe-bench"]):
+                figure.figure(measured)
+
+    newest = Newest()
+
+    def run(detail: Any, session: str) -> AsyncGenerator[Update, None]:
+        return answers(engine, lambda: asked(detail), session, anew=True)
+
+    def reopen(detail: Any, session: str) -> AsyncGenerator[Update, None]:
+        return answers(engine, lambda: linked(detail), session)
+
+    def intervene(detail: Any, session: str) -> AsyncGenerator[Update, None]:
+        return answers(engine, lambda: asked(detail), session)
+
+    outputs = [bar, boards, heads, knobs]
+    bar.run(wiring.following(newest, run), None, outputs, **wiring.HOW)
+    bar.open(wiring.following(newest, reopen), None, outputs, **wiring.HOW)
+    knobs.ask(wiring.following(newest, intervene), None, outputs, **wiring.HOW)
+    bar.stop(wiring.halting(newest), None, None, **wiring.HOW)
+    about_it.unfold(about.curves, None, curve, **wiring.HOW)
+
+
+# ---- what a visitor wants ----------------------------------------------------------------------------------------------------------
+
+
+def asked(detail: object) -> tuple[Request, Text | None]:
+    """The request that the browser sends as JSON. Ranges are the model's affair; InputError for what has not even the right form."""
+    try:
+        given = detail["request"] if isinstance(detail, Mapping) and "request" in detail else detail
+        if not isinstance(given, Mapping):
+            raise TypeError("an object is meant")
+        return Request(**{field.name: READ.get(field.name, whole)(given[field.name]) for field in fields(Request)}), None
+    except (KeyError, TypeError, ValueError, OverflowError):
+        raise InputError("malformed", en=texts.MALFORMED["en"], zh=texts.MALFORMED["zh"]) from None
+
+
+def _words(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is no text")
+    return value
+
+
+def _number(value: object) -> float:
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        raise TypeError(f"{value!r} is no number")
+    return float(value)
+
+
+def _heads(value: Any) -> tuple[tuple[str, int, int], ...]:
+    return tuple((_words(variant), whole(layer), whole(head)) for variant, layer, head in value)
+
+
+READ: Mapping[str, Callable[[Any], Any]] = {
+    **dict.fromkeys(("task", "drawing", "text", "pattern"), _words),
+    "temperature": _number,
+    "silenced": _heads,
+}
+
+
+def linked(detail: object) -> tuple[Request, Text | None]:
+    """The request of a permalink {query}, and a notice where the link says more than this page knows; no query is the first example."""
+    address = detail.get("query", "") if isinstance(detail, Mapping) else ""
+    return permalink.decode(Request, str(address)) if address else (EXAMPLES[0], None)
+
+
+# ---- what comes back ---------------------------------------------------------------------------------------------------------------
+
+
+async def answers(
+    engine: Engine, wish: Callable[[], tuple[Request, Text | None]], session: str = "", *, anew: bool = False
+) -> AsyncGenerator[Update, None]:
+    """Everything the page draws until a wish is fulfilled: digits as they grow, what the heads looked at, what a change does.
+
+    wish: reads the request, with a notice for the visitor. anew: run the first example too, instead of showing what is stored of it.
+    """
+    skip = gr.skip()
+    try:
+        request, notice = wish()
+        views.there(request)
+        kept = views.first()
+        plain = change.plain(request)
+        if kept is not None and plain == kept.request and not anew:
+            seen, how = kept.seen, views.Run("stored", kept.milliseconds, kept.device, notice)
+        else:
+            steps: list[Step] = []
+            async with contextlib.aclosing(engine.stream(GENERATE, plain, session)) as updates:
+                async for news in updates:
+                    if isinstance(news, Answer):
+                        seen, how = news.value, views.Run("live", news.milliseconds, news.device, notice)
+                    elif isinstance(news, list):
+                        steps += news
+                        yield *views.growing(request, steps), skip, skip
+                    else:
+                        yield waiting(news), skip, skip, skip
+        bar, boards, heads, panel = await asyncio.to_thread(views.draw, seen, request, how)
+    except InputError as error:
+        yield sketch.refused(error.text), skip, skip, remake.refused(None)
+        return
+    except Exception:
+        logger.exception("a wish could not be fulfilled")
+        yield sketch.refused(labels.DEFECT), skip, skip, remake.refused(None)
+        return
+    comparing = plain != request
+    yield bar, boards, heads, remake.running() if comparing else panel
+    if not comparing:
+        return
+    try:
+        async with contextlib.aclosing(engine.watch(COMPARE, request, session)) as watched:
+            async for step in watched:
+                changed = await asyncio.to_thread(views.compared, request, step.value) if isinstance(step, Answer) else remake.running()
+                yield skip, skip, skip, changed
+    except InputError as error:
+        yield skip, skip, skip, remake.refused(error.text)
+
+
+def waiting(where: Waiting) -> Value:
+    """The badge of a request in the queue; place 0 is running, and the badge already says that."""
+    return sketch.waiting(where.place, where.of, where.seconds) if where.place else sketch.reading()
+
+
+async def stored(engine: Engine, query: str) -> dict[str, object] | None:
+    """What the page draws of an example or a guided step, finished."""
+    drawn: dict[str, Any] = {}
+    async with contextlib.aclosing(answers(engine, lambda: linked({"query": query}))) as updates:
+        async for update in updates:
+            drawn |= {name: value for name, value in zip(WIDGETS, update, strict=True) if value != gr.skip()}
+    if "refused" in {drawn["sketch"]["state"], drawn["remake"]["state"]}:
+        return None
+    return {name: {**value, "state": "stored"} if value.get("state") == "live" else value for name, value in drawn.items()}
+
+
+async def probe(engine: Engine) -> None:
+    """One digit to read, which loads the models."""
+    await engine.ask(GENERATE, Request(keep=SIDE))
+
+
+LAB = Lab(
+    slug="sparse_transformer",
+    title=texts.TITLE,
+    short=texts.SHORT,
+    line=texts.LINE,
+    card=texts.CARD,
+    year=2019,
+    paper="Generating Long Sequences with Sparse Transformers",
+    authors="Child et al.",
+    arxiv="1904.10509",
+    licence="Apache-2.0; MIT: the copy of MNIST that the models learned from; the books are in the public domain",
+    equation=texts.EQUATION,
+    ancestors=("translation", "image_transformer"),
+    changed="cost",
+    page=page,
+    examples=tuple(views.query(example) for example, _ in views.offered()),
+    steps=views.steps(),
+    words=("patterns", "digits", "attention", "standing", "change"),
+    interventions=("pattern", "stride", "summary", "silence"),
+    exports=("png", "svg", "html", "npz", "csv", "txt"),
+    thumbnail=views.thumbnail,
+    probe=probe,
+    stored=stored,
+)

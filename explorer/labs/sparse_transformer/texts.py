@@ -1,0 +1,304 @@
+"""The lab of sparse attention in words, English and Chinese, and its guided steps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+Text = Mapping[str, str]
+
+
+def _(en: str, zh: str) -> Text:
+    return MappingProxyType({"en": en, "zh": zh})
+
+
+TITLE: Final = _("Sparse Transformer", "稀疏 Transformer")
+SHORT: Final = _("Sparse", "稀疏")
+LINE: Final = _(
+    "Each position looks at about two square roots of all before it, and still everything is two steps away.",
+    "每个位置只看之前约两倍平方根那么多的位置，却仍能在两步之内到达一切。",
+)
+CARD: Final = _("Few pairs,\nall in two steps.", "少量位置对，\n两步皆可达。")
+KICKER: Final = _("Child et al., 2019 · arXiv 1904.10509", "Child 等，2019 · arXiv 1904.10509")
+EQUATION: Final = "softmax({query:q_i} {key:K_S}{sup:⊤}/{root:d_k}) {value:V_S},  {key:S = A₁(i) ∪ A₂(i)}"
+SPOKEN: Final = _(
+    "softmax of q i times K S transposed, divided by the square root of d k, times V S, where S is the union of A 1 of i and A 2 of i: "
+    "what is near, and a few of what is far",
+    "softmax（q i 乘 K S 的转置，除以 d k 的平方根）再乘 V S，其中 S 是 A 1 与 A 2 的并集：近处的一切，和远处的少数几个",
+)
+
+SKETCH: Final[Mapping[str, Text]] = MappingProxyType({"region": _("Which digit is read and finished", "读哪个数字，接着画哪个数字")})
+DIGITS: Final[tuple[Text, ...]] = tuple(_(f"A {kind}, held out", f"数字 {kind}，留出的图") for kind in range(10))
+EXAMPLES: Final[tuple[Text, ...]] = (
+    _("Finish a digit of which the top half is there", "上半部分已给出，把数字画完"),
+    _("Another one, with another seed", "换一个数字，换一个种子"),
+    _("Ten rows are there", "只给出十行"),
+    _("Read a whole digit", "读一个完整的数字"),
+)
+TEXT_EXAMPLES: Final[tuple[Text, ...]] = (
+    _("Go on with a novel that was held out", "续写一部留出的小说"),
+    _("Go on with a famous beginning", "续写一个著名的开头"),
+)
+
+MODELS: Final[Mapping[str, Text]] = MappingProxyType(
+    {
+        "strided": _("strided", "跨步"),
+        "dense": _("dense", "稠密"),
+        "fixed": _("fixed", "固定"),
+        "text_fixed": _("fixed", "固定"),
+        "text_strided": _("strided", "跨步"),
+    }
+)
+NAMES: Final[Mapping[str, Text]] = MappingProxyType(
+    {
+        "strided": _("Strided pattern", "跨步模式"),
+        "dense": _("Dense attention", "稠密注意力"),
+        "fixed": _("Fixed pattern", "固定模式"),
+        "text_fixed": _("Text, fixed pattern", "文本，固定模式"),
+        "text_strided": _("Text, strided pattern", "文本，跨步模式"),
+    }
+)
+ABOUT: Final[Mapping[str, Text]] = MappingProxyType(
+    {
+        "strided": _("the last row, and the column above", "最近一行，与正上方的一列"),
+        "dense": _("everything before", "之前的一切"),
+        "fixed": _("its own row, and the last columns of earlier rows", "自己的一行，与各行最后几列"),
+    }
+)
+MODELS_THE: Final[Mapping[str, Text]] = MappingProxyType(
+    {
+        "strided": _("the strided model", "跨步模型"),
+        "dense": _("the dense model", "稠密模型"),
+        "fixed": _("the fixed model", "固定模型"),
+        "text_fixed": _("the fixed model", "固定模型"),
+        "text_strided": _("the strided model", "跨步模型"),
+    }
+)
+KINDS: Final[Mapping[str, Text]] = MappingProxyType(
+    {"": _("as trained", "训练时的"), "full": _("full", "完全"), "strided": _("strided", "跨步"), "fixed": _("fixed", "固定")}
+)
+QUESTIONS: Final[Mapping[str, Text]] = MappingProxyType(
+    {
+        variant: _(f"where each pixel of the {en} model looks", f"{zh}模型的每个像素看哪里")
+        for variant, en, zh in (("strided", "strided", "跨步"), ("dense", "dense", "稠密"), ("fixed", "fixed", "固定"))
+    }
+    | {
+        "text_fixed": _("where each character of the fixed model looks", "固定模型的每个字符看哪里"),
+        "text_strided": _("where each character of the strided model looks", "跨步模型的每个字符看哪里"),
+    }
+)
+ROLES: Final = (_("pixel made", "正在画的像素"), _("pixel before", "之前的像素"))
+JOBS: Final[Mapping[str, Text]] = MappingProxyType(
+    {"before": _("the pixel before it", "前一个像素"), "above": _("the pixel above it", "正上方的像素")}
+)
+START: Final = "▷"  # what the first position carries: nothing is before it
+
+NUMBER: Final = _("nats for the digit", "整个数字的纳特数")
+PATTERN: Final = _("pattern", "模式")
+STRIDE: Final = _("stride l", "步长 l")
+SUMMARY: Final = _("summary columns c", "摘要列 c")
+POSITIONS: Final = _("{n} positions", "{n} 个位置")
+COLUMNS: Final = _("{n} columns", "{n} 列")
+NO_ATTENTION: Final = _("No model has read anything yet.", "还没有模型读过任何东西。")
+NO_TEXT: Final = _("No model of texts is shipped with this page; it reads digits.", "本页没有附带文本模型；它只读数字。")
+
+# In words: what an intervention did.
+WITHOUT: Final = _("without {heads}", "关掉{heads}")
+HEAD: Final = _("head {name} of {model}", "{model}的头 {name} ")
+HEADS: Final = _("{n} heads", " {n} 个头")
+UNDER_PATTERN: Final = _("with the {kind} pattern", "改用{kind}模式")
+UNDER_STRIDE: Final = _("with stride {n}", "步长为 {n}")
+UNDER_SUMMARY: Final = _("with {n} summary columns", "摘要列为 {n}")
+DEARER: Final = _("the same digit costs {model} {nats} nats more", "同一个数字对{model}多花 {nats} 纳特")
+CHEAPER: Final = _("the same digit costs {model} {nats} nats less", "同一个数字对{model}少花 {nats} 纳特")
+EQUAL: Final = _("the same digit costs {model} as much as before", "同一个数字对{model}的代价不变")
+ROW: Final = _("most of it in ⟦k:row {row}⟧", "第 ⟦k:{row} 行⟧变化最大")
+OTHER: Final = _("drawn anew, {n} of {of} pixels differ", "重新画时，{of} 个像素中有 {n} 个不同")
+SAME: Final = _("drawn anew, the digit is the same", "重新画时，数字不变")
+UNTOUCHED: Final = _("no model is touched by it", "没有模型受影响")
+
+UNUSUAL: Final = _(
+    "What is given is unlike the digits the models learned from: 99 of 100 held-out digits cost less for each pixel.",
+    "给出的部分不像模型学过的数字：100 个留出数字中有 99 个，每像素的代价更低。",
+)
+HOT: Final = _(
+    "Temperature 1 is the models' own distribution; this digit is drawn from a {changed} one, at {temperature}.",
+    "温度 1 是模型自己的分布；这个数字取自更{changed}的分布，温度 {temperature}。",
+)
+SHARPER: Final = _("sharper", "尖锐")
+FLATTER: Final = _("flatter", "平坦")
+LONG_LINK: Final = _("This is too long for a link; save the view as a file instead.", "太长，放不进链接；请把视图存为文件。")
+MALFORMED: Final = _(
+    "The request does not have the form in which this page sends it: a digit or a text, rows, a seed, a temperature, a pattern, heads.",
+    "请求的格式与本页发送的不同：应含数字或文本、行数、种子、温度、模式与头。",
+)
+
+NOTES: Final[tuple[Text, ...]] = (
+    _(
+        "The data were binarised once: each pixel of MNIST became ink with the probability of its grey; a digit therefore looks frayed.",
+        "数据只二值化一次：MNIST 的每个像素按其灰度的概率成为墨点，所以数字的边缘是毛的。",
+    ),
+    _(
+        "What is drawn by hand becomes pixels in the same way, with a fixed seed: the same strokes give the same pixels.",
+        "手画的图以同样的方式变成像素，种子固定：同样的笔画得到同样的像素。",
+    ),
+    _(
+        "Nats are those of the models' own distribution, whatever the digit was drawn with; all models use the same draws.",
+        "纳特数始终按模型自己的分布计算，与作画时的设置无关；所有模型用同一组随机数。",
+    ),
+    _(
+        "A key stands at the pixel being made and carries the pixel made just before it.",
+        "键位于正在画的像素处，带着刚刚画好的那个像素。",
+    ),
+    _(
+        "Every head merges both factors into one pattern; the paper also alternates them by layer, or splits the heads between them.",
+        "每个头都把两个因子合并成一个模式；论文中也有按层交替，或把头分给两者的做法。",
+    ),
+    _(
+        "A wrong stride is an intervention on a model that was trained with 28: training with 27 would adapt to it.",
+        "错误的步长是对以 28 训练的模型的干预；若以 27 训练，模型会适应它。",
+    ),
+)
+NOTES_LABEL: Final = _("Small print", "说明")
+
+# The card.
+EACH: Final = _("each", "各")
+DATA: Final = "MNIST"
+MIT: Final = _("binarised once; MIT licence: the copy of MNIST", "只二值化一次；MIT 许可：MNIST 的这个副本")
+METRIC: Final = _("nats per digit, {split}", "每个数字的纳特数，{split}")
+RUNG_VALUE: Final = _("{name} {value}", "{name} {value}")
+
+PRINTED: Final = _(
+    "{name}, {source}: {value} nats on binarised MNIST. A binarisation of the same kind, but not the same draws.",
+    "{name}，{source}：二值化 MNIST 上 {value} 纳特。二值化方式相同，但随机抽取不同。",
+)
+
+STANDING: Final = _("What a pattern costs", "模式的代价")
+STANDING_UNITS: Final = _("nats per digit, lower is better", "每个数字的纳特数，越低越好")
+AS_PUBLISHED: Final = _("{name}, as published", "{name}（发表值）")
+HERE: Final = _("measured here on test digits", "在测试数字上测得")
+BEHIND: Final = _(
+    "Strided attention looks at {share} % of the pairs, and needs {gap} nats more than dense attention.",
+    "跨步注意力只看 {share}% 的位置对，比稠密注意力多 {gap} 纳特。",
+)
+AHEAD: Final = _(
+    "Strided attention looks at {share} % of the pairs, and needs {gap} nats less than dense attention.",
+    "跨步注意力只看 {share}% 的位置对，比稠密注意力少 {gap} 纳特。",
+)
+IN_PRINT: Final = _(
+    "The paper found sparse patterns no worse than dense attention, and on some data better.",
+    "论文发现稀疏模式不比稠密注意力差，在部分数据上更好。",
+)
+WAY: Final = _("model", "模型")
+COST: Final = _("nats per digit", "每个数字的纳特数")
+SOURCE: Final = _("where from", "来源")
+
+TEXT_STANDING: Final = _("The same patterns on text", "同样的模式用于文本")
+TEXT_UNITS: Final = _("bits per character of a held-out novel, lower is better", "留出小说的每字符比特数，越低越好")
+TEXT_SAYS: Final = _(
+    "On characters of books the {best} pattern reads best, by {gap} bits. In the paper, on bytes of Wikipedia: fixed 0.99, strided 1.13.",
+    "在书的字符上，{best}模式读得最省，少 {gap} 比特。论文在维基百科的字节上：固定 0.99，跨步 1.13。",
+)
+BITS: Final = _("bits per character", "每字符比特数")
+
+SPEED: Final = _("What is saved, measured", "实测节省了多少")
+SPEED_UNITS: Final = _(
+    "one layer on 4,096 positions, stride 64, {device}, {threads} threads, logarithmic",
+    "一层，4,096 个位置，步长 64，{device}，{threads} 线程，对数轴",
+)
+SPEED_AXIS: Final = _("ms for one layer", "一层的毫秒数")
+WAYS: Final[Mapping[str, Text]] = MappingProxyType(
+    {
+        "strided": _("strided, gathered", "跨步，按块收集"),
+        "fixed": _("fixed, gathered", "固定，按块收集"),
+        "dense": _("dense, fused", "稠密，融合核"),
+        "strided_masked": _("strided, as a mask", "跨步，用掩码"),
+        "fixed_masked": _("fixed, as a mask", "固定，用掩码"),
+    }
+)
+SPEED_SAYS: Final = _(
+    "Gathering only the allowed pairs, strided attention is {strided} times, fixed {fixed} times as fast as fused dense attention. "
+    "A mask saves nothing: every pair is computed, {masked} times as long. Time grows with the length to the power {growth}; dense has 2.",
+    "只收集允许的位置对时，跨步注意力的耗时是融合稠密注意力的 1/{strided}，固定注意力是 1/{fixed}。用掩码则毫无节省：每一对都要算，"
+    "耗时为 {masked} 倍。耗时随长度的 {growth} 次方增长；稠密为 2 次方。",
+)
+
+HELD_OUT: Final = _("nats per digit, held out", "每个留出数字的纳特数")
+CURVE_UNITS: Final = _("nats per held-out digit, lower is better", "每个留出数字的纳特数，越低越好")
+CURVE_SAYS: Final = _(
+    "After {digits} digits seen, each the same ones: {figures} nats.", "各看过同样的 {digits} 个数字之后：{figures} 纳特。"
+)
+CURVE_UNEQUAL: Final = _(
+    "Not yet alike: {figures}; so the curves are compared where they have seen as many.",
+    "尚未训练到同样程度：{figures}；请在看过同样多数字的位置比较曲线。",
+)
+AFTER: Final = _("{name} {nats} after {digits}", "{name} 看过 {digits} 个后 {nats}")
+SEEN: Final = _("digits seen", "看过的数字")
+
+# The guided steps: (key, title, what to say). Their inputs and views stand in views.py.
+STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
+    (
+        "split",
+        _("Split the keys in two", "把键分成两组"),
+        _(
+            "Every position looking at everything before it: the number of pairs grows with the square. Split it into two small sets "
+            "instead, one near and one far, each about √L. Most of the matrix stays dark.",
+            "每个位置都看之前的一切，位置对的数目按平方增长。改为两个小集合，一近一远，各约 √L 个。矩阵的大部分变暗了。",
+        ),
+    ),
+    (
+        "strided",
+        _("Strided: made for images", "跨步：为图像而设"),
+        _(
+            "The last l positions are the row so far and the end of the row above; every l-th before stands straight above. "
+            "With l as long as a row, that is what a pixel needs.",
+            "最近 l 个位置是这一行已画的部分和上一行的末尾；再往前每隔 l 个，正好在正上方。l 等于一行的长度时，这正是像素所需要的。",
+        ),
+    ),
+    (
+        "fixed",
+        _("Fixed: made for text", "固定：为文本而设"),
+        _(
+            "Here each position sees its own block, and the last c cells of every earlier block. Those cells carry summaries onward, "
+            "wherever the block stands: text has no column to look up.",
+            "这里每个位置看自己的块，以及之前每块的最后 c 个位置。这些位置把摘要传下去，不管块在哪里：文本没有“正上方”可看。",
+        ),
+    ),
+    (
+        "paths",
+        _("Two steps reach everything", "两步到达一切"),
+        _(
+            "Click any cell: what it sees directly, and what it reaches over one cell between. Nothing is lost, it only takes "
+            "one more layer: p factors, paths of at most p + 1.",
+            "点任一格：它直接看到什么，隔一格又能到达什么。什么都没有丢，只是多走一层：p 个因子，路径最长 p + 1 步。",
+        ),
+    ),
+    (
+        "digit",
+        _("Three models, one digit", "三个模型，一个数字"),
+        _(
+            "The top half is given, each model goes on with the same random numbers. Lock a pixel and see what a trained head does with "
+            "what its pattern allows.",
+            "上半部分已给出，三个模型用同样的随机数接着画。锁定一个像素，看训练好的头怎样使用模式所允许的位置。",
+        ),
+    ),
+    (
+        "wrong",
+        _("A stride that misses the column", "错开一列的步长"),
+        _(
+            "Stride 27 on a picture of 28 columns: every step up slips one pixel to the right. The number says what the same digit "
+            "costs more. Structure of the data and pattern belong together.",
+            "在 28 列的图上用步长 27：每往上一行就向右错一个像素。那个数字说明同一个数字多花多少。数据的结构与模式要相配。",
+        ),
+    ),
+    (
+        "swap",
+        _("The other pattern", "换一种模式"),
+        _(
+            "Now every model looks with the fixed pattern, which it has not learned. The dense model suffers too, although it sees "
+            "a part of what it knew. Which layer still finds its way?",
+            "现在每个模型都用没有学过的固定模式去看。稠密模型也受损，虽然它看到的只是它所知的一部分。哪一层还能找到路？",
+        ),
+    ),
+)
