@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.figures import digits
+from explorer.looks import Look, looks
 from models.layers.patterns import Pattern
 from models.sparse_transformer.records import SIDE, Made, Step
 from models.sparse_transformer.weights import look
@@ -76,3 +77,18 @@ def value(keep: int = KEEP, **more: object) -> dict[str, object]:
     """What the widget draws of a finished run of all three."""
     told: dict[str, object] = {"state": "stored", "query": "v=1", "whole": whole(), "kind": 3, "pick": digits.telling(all_made(keep), look)}
     return digits.value(all_made(keep), **{**told, **more})  # type: ignore[arg-type]
+
+
+def kept(one: Made) -> tuple[str, str]:
+    """The addresses of its exact weights and of their rollout."""
+    roll = digits.Rollout(one)
+    layers, heads, length = one.queries.shape[:3]
+    rows = Look(lambda layer, head, which: look(one, layer, head, list(which)), layers, heads, length, one.queries.nbytes)
+    name = f"{one.variant} {one.use} {one.pattern}".encode()
+    return looks().put(rows, name), looks().put(Look(roll.rows, layers, 1, length, roll.size), name + b" rollout")
+
+
+def addresses(keep: int = KEEP) -> dict[str, dict[str, str]]:
+    """The same for all three, as `digits.value` takes them."""
+    found = {one.variant: kept(one) for one in all_made(keep)}
+    return {"looks": {name: each[0] for name, each in found.items()}, "rollouts": {name: each[1] for name, each in found.items()}}

@@ -1,14 +1,14 @@
 // Which earlier positions a position attends to, from the numbers of a pattern (models/layers/patterns.py; Child et al., 2019, §4.2, §4.3).
 
-/** By factor: may the query at i look at j ≤ i? l is the stride, c the summary columns at the end of each block. */
-const MAY = {
+/** By factor, for a saved page too: may the query at i look at j ≤ i? l is the stride, c the summary columns at the end of each block. */
+export const MAY = {
   all: () => true,
   row: (i, j, l) => i - j <= l,
   column: (i, j, l) => (i - j) % l === 0,
   block: (i, j, l) => Math.floor(i / l) === Math.floor(j / l),
   summary: (i, j, l, c) => j % l >= l - c,
 };
-const PARTS = { all: ["all"], row: ["row"], column: ["column"], strided: ["row", "column"], block: ["block"], summary: ["summary"], fixed: ["block", "summary"] };
+export const PARTS = { all: ["all"], row: ["row"], column: ["column"], strided: ["row", "column"], block: ["block"], summary: ["summary"], fixed: ["block", "summary"] };
 
 /** The factors that a head attends with: "strided" is the row and the column. */
 export const partsOf = (factor) => PARTS[factor] ?? [];
