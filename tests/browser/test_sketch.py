@@ -161,7 +161,7 @@ def test_a_digit_of_ours_is_cut_asked_for_and_keeps_what_was_changed_in_the_mode
     page.locator(".tfe-maker-seed").fill("421")
     changed = {"stride": 7, "silenced": [["strided", 1, 2]]}
     request = asked(page)
-    assert request == {**told(Request(seed=421, temperature=0.5, keep=14)), **changed}, "the panel's result took the cut back"
+    assert request == {**told(Request(seed=421, temperature=0.5, keep=10)), **changed}, "the same digit, the models as they are in view"
     addressed(page, seed="421", stride="7")
     strip = page.locator(".tfe-maker-picture")
     strip.first.focus()
@@ -170,7 +170,9 @@ def test_a_digit_of_ours_is_cut_asked_for_and_keeps_what_was_changed_in_the_mode
     expect(strip.nth(18)).to_be_focused()
     page.keyboard.press("Enter")
     expect(page.locator("#asked textarea")).to_have_value(re.compile("test:18"))
-    assert asked(page, press=False) == told(Request(drawing="test:18", seed=421, temperature=0.5)), "another digit, the models as trained"
+    assert asked(page, press=False) == told(Request(drawing="test:18", seed=421, temperature=0.5, keep=10)), (
+        "another digit, the models as trained"
+    )
     shown = page.evaluate("[...document.querySelectorAll('.tfe-maker-picture canvas')[18].getContext('2d').getImageData(0, 9, 28, 1).data]")
     assert shown[::4] == (ours()[18, 9] * 255).tolist()
     expect(page.get_by_role("radio", name=f"Digit 10: {HOSTILE}")).to_be_visible()
@@ -282,7 +284,7 @@ def test_a_text_shares_its_places_with_what_is_written(page_watch: Page, site: s
     expect(box).to_have_value(TEXTS[0].text)
     box.fill(f"A gull 😀 {HOSTILE}")
     turn(page, "length", 1000)
-    expect(page.locator(".tfe-sketch-count")).to_have_text("37 given + 1,000 written, of 1,024")
+    expect(page.locator(".tfe-sketch-count")).to_have_text("37 given + 1,000 to write, of 1,024")
     page.locator(".tfe-maker-go").click()
     expect(page.locator(".tfe-maker-error")).to_have_text(
         "The text has 37 characters and 1,000 are to be written; 1,024 together are the most."
@@ -303,7 +305,9 @@ def test_a_text_shares_its_places_with_what_is_written(page_watch: Page, site: s
     assert asked(page) == told(replace(DIGITS[0], seed=TEXTS[1].seed)), "of the text nothing is left in it"
 
 
-@pytest.mark.parametrize(("width", "height", "scheme", "language"), [(1280, 900, "light", "zh"), (1280, 900, "dark", "en"), (360, 780, "light", "en")])
+@pytest.mark.parametrize(
+    ("width", "height", "scheme", "language"), [(1280, 900, "light", "zh"), (1280, 900, "dark", "en"), (360, 780, "light", "en")]
+)
 def test_nothing_is_cut_off_unnamed_or_hard_to_see(new_page: NEW, site: str, width: int, height: int, scheme: str, language: str) -> None:
     page, _ = new_page(width=width, height=height, color_scheme=scheme)
     opened(page, site, f"lang={language}")

@@ -70,7 +70,7 @@ export const TEXT = {
     en: "The text has {n} characters and {made} are to be written; {most} together are the most.",
     zh: "文本有 {n} 个字符，还要续写 {made} 个；合计最多 {most} 个。",
   },
-  count: { en: "{n} given + {made} written, of {most}", zh: "给定 {n} + 续写 {made}，至多 {most}" },
+  count: { en: "{n} given + {made} to write, of {most}", zh: "给定 {n} + 续写 {made}，至多 {most}" },
   keys: { en: "{keys} reads; Enter alone begins a new line", zh: "{keys} 开始；单按 Enter 换行" },
   noLink: { en: "This text is too long for a link; save the view as a file instead.", zh: "这段文本太长，放不进链接；请把视图存为文件。" },
 };
