@@ -34,13 +34,14 @@ const number = (value) => value.toFixed(2).replace("-", MINUS);
 const plus = (value) => (number(value) === `${MINUS}0.00` ? "0.00" : (value >= 0.005 ? "+" : "") + number(value));
 const sameHead = (a, b) => a[0] === b[0] && a[1] === b[1] && a[2] === b[2];
 const WHICH = ["before", "after", "difference", "dearer"];
-const LONG = 3; // characters of a name that stands beside its pictures; a longer one stands above them
+const LONG = 3; // letters of a name that stands beside its pictures; a longer one stands above them
+const lengthOf = (name) => [...name].reduce((sum, letter) => sum + (letter > "\u2e80" ? 2 : 1), 0); // a Chinese character is as wide as two
 
 const evenly = (stops) => stops.map((hex, index) => [index / (stops.length - 1), hex]);
 
 /**
  * props.knobs: as lib/rereadknobs.js takes them, each with `patterns` · props.patterns: {key: {en, zh}} · props.heads: {key: [layers, heads]}
- * props.numberLabel, moreLabel: {en, zh} · props.numberKey, viewKey: names · props.signed: {light, dark} evenly spaced stops.
+ * props.numberLabel, moreLabel: {en, zh} · props.numberKey, viewKey: names · props.raster: true | false · props.signed: {light, dark} evenly spaced stops.
  * value: see remake.py. Event: ask(request).
  */
 export function mount(root, props, emit, watch) {
@@ -181,7 +182,7 @@ export function mount(root, props, emit, watch) {
     const dearest = largest(maps, 0.05);
     const which = maps.length ? WHICH : WHICH.slice(0, 3);
     const said = { difference: t(TEXT.within, { most: Math.ceil(limit) }), dearer: `${t(props.moreLabel)} ±${number(dearest)}` };
-    const stacked = maps.length > 0 || value.pictures.some(({ key }) => t(props.patterns[key] ?? key).length > LONG);
+    const stacked = maps.length > 0 || value.pictures.some(({ key }) => lengthOf(t(props.patterns[key] ?? key)) > LONG);
     result.classList.toggle("is-stacked", stacked);
     result.style.setProperty("--pictures", String(which.length));
     names.replaceChildren(...which.map((one) => el("span", { text: said[one] ?? t(TEXT[one]) })), el("span", { text: t(props.numberLabel) }));
@@ -196,7 +197,7 @@ export function mount(root, props, emit, watch) {
         const big = el("strong", { class: "tfe-number tfe-remake-number", text: plus(costs.after - costs.before) });
         const both = el("span", { class: "tfe-remake-from", text: `${number(costs.before)} → ${number(costs.after)}` });
         const tiles = which.filter((one) => one !== "dearer" || drawn[at].more).map(tile);
-        return el("div", { class: "tfe-remake-pattern", "data-pattern": key }, el("span", { class: "tfe-remake-name", text: pattern }), ...tiles, el("div", { class: "tfe-remake-numbers" }, big, both));
+        return el("div", { class: "tfe-remake-pattern", "data-pattern": key }, el("span", { class: "tfe-remake-name", text: pattern, title: pattern }), ...tiles, el("div", { class: "tfe-remake-numbers" }, big, both));
       }),
     );
   }
@@ -218,7 +219,10 @@ export function mount(root, props, emit, watch) {
     for (let i = 0; i < rows * columns; i += 1) image.data.set([...colours(i), 255], 4 * i);
     context.putImageData(image, 0, 0);
     canvas.addEventListener("pointermove", (event) => read(canvas, one, event));
-    canvas.addEventListener("pointerleave", () => (readout.textContent = ""));
+    canvas.addEventListener("pointerleave", () => {
+      readout.textContent = "";
+      if (props.raster) bus.fire("hover-pos", { pos: null });
+    });
     return canvas;
   }
 
@@ -235,6 +239,7 @@ export function mount(root, props, emit, watch) {
     const row = Math.min(rows - 1, Math.max(0, Math.floor(((event.clientY - box.top) / box.height) * rows)));
     const at = (row * columns + column) * channels;
     const levels = (of) => of.slice(at, at + channels).join(" ");
+    if (props.raster) bus.fire("hover-pos", { pos: row * columns + column });
     const dearer = more ? ` · ${plus(more[row * columns + column])} ${t(props.moreLabel)}` : "";
     readout.textContent = t(TEXT.pixel, { row, column, before: levels(before), after: levels(after) }) + dearer;
   }

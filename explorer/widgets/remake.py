@@ -157,12 +157,14 @@ def remake(
     number_key: str = "bits_per_dim",
     more_label: Text = NATS,
     view: str = "pattern",
+    raster: bool = False,
 ) -> gr.HTML:
     """Place the panel. Its event `ask` brings the whole request as it shall be.
 
     patterns: key -> its short name. heads: key -> its layers and heads. number_label: what the number measures; number_key: what it is
     called among the arrays that are taken along. more_label: the unit of a pair's `more`. view: the address's key of the pattern in view,
-    and the name of it in `pick`: "pattern" or "model".
+    and the name of it in `pick`: "pattern" or "model". raster: pixels are made row by row, so that one pointed at is previewed as the
+    position `row × columns + column` by the other views.
     ValueError for a Range within one that is no knob of the panel, or that begins above it.
     """
     ranges = {knob.field: knob for knob in knobs if isinstance(knob, Range)}
@@ -183,6 +185,7 @@ def remake(
         numberKey=number_key,
         moreLabel=dict(more_label),
         viewKey=view,
+        raster=raster,
         signed={mode: list(stops) for mode, stops in theme.SIGNED.items()},
     )
 

@@ -73,8 +73,8 @@ def sketch(
     texts: region, what the bar is called for screen readers; where texts are offered also label and placeholder of their box.
     tasks: "digit", "text" or both: a text only where its models are shipped. With one of them there are no tabs.
     pictures: (picture, row, column) 0 or 1, held-out digits of which a request calls the first "test:0"; names: what each shows.
-    examples: whole requests, each with its "query" and its "title" {en, zh}, whose result the server may hold ready; those of a task that is
-    not offered are left out, and the first one of a task says what its requests hold in the fields of the other.
+    examples: whole requests, each with its "query" and its "title" {en, zh}, whose result the server may hold ready; those of a task not
+    offered are left out, and the first one of a task says what its requests hold in the fields of the other.
     neutral: the further fields of a request, with the values that change nothing. upload: where a visitor's file is sent to be read.
     ValueError for another task, a task without an example, an example that lacks a field, and pictures that are none or not named.
     """
@@ -149,7 +149,7 @@ def waiting(place: int, of: int, seconds: float) -> Value:
 
 
 def running(request: Value, query: str, at: int, of: int, device: str = "") -> Value:
-    """Models read and make: `at` of `of` pixels or characters are there, on `device` where that is known. Of several, the slowest counts."""
+    """Models read and make: `at` of `of` pixels or characters, on `device` where that is known; of several the slowest counts."""
     return {"state": "running", "request": request, "query": query, "badge": {"done": {"at": at, "of": of}, "device": device}}
 
 

@@ -20,6 +20,7 @@ from playwright.sync_api import Page, expect
 from explorer.lab import Lab
 from explorer.labs import wiring
 from explorer.widgets import remake
+from explorer.widgets.base import asset
 from tests.browser import trial
 
 NEW = Callable[..., tuple[Page, Any]]
@@ -92,6 +93,7 @@ def page_of(lab: Lab, engine: object) -> None:
                 number_label={"en": "nats of the digit", "zh": "该数字的奈特数"},
                 number_key="nats",
                 view="model",
+                raster=True,
             )
 
     async def ask(event: gr.EventData) -> AsyncGenerator[Any, None]:
@@ -177,8 +179,17 @@ def test_a_number_as_trained_lies_inside_and_is_written_as_the_request_has_it(pa
             [...one.getContext('2d').getImageData(x, y, 1, 1).data].slice(0, 3).join()))"""
     )
     assert ends[1][:2] == ["18,105,58", "91,42,134"] and ends[0][0] != ends[1][0] and ends[0][2] == ends[1][2]
-    page.locator("[data-pattern=fixed] canvas[data-which=dearer]").hover(position={"x": 1, "y": 1})
-    expect(page.locator(".tfe-remake-readout")).to_have_text("(0, 0): 0 → 0 · 0.00 nats")
+    page.evaluate(
+        "async (address) => { const { bus } = await import(address); bus.on('hover-pos', ({ pos }) => { document.body.dataset.at = String(pos); }); }",
+        asset("lib/state.js"),
+    )
+    canvas = page.locator("[data-pattern=fixed] canvas[data-which=dearer]")
+    wide = canvas.evaluate("(one) => one.clientWidth") / 28
+    canvas.hover(position={"x": 20.5 * wide, "y": 20.5 * wide})
+    expect(page.locator(".tfe-remake-readout")).to_have_text(re.compile(r"^\(20, 20\): \d+ → \d+ · −1\.25 nats$"))
+    expect(page.locator("body")).to_have_attribute("data-at", str(20 * 28 + 20))
+    page.mouse.move(2, 2)
+    expect(page.locator("body")).to_have_attribute("data-at", "null")
     assert page.locator(".tfe-remake img").count() == 0
     turn(page, "stride", REFUSED)
     expect(page.locator(".tfe-remake .tfe-error")).to_have_text(f"So long a stride is refused. {HOSTILE}")

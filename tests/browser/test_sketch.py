@@ -1,4 +1,4 @@
-"""The input bar of the lab of sparse attention in a real browser: digits of ours, by hand and from files, texts, keys, phones, languages."""
+"""The input bar of the lab of sparse attention in a real browser: digits of ours, by hand, from files; texts, keys, phones."""
 
 from __future__ import annotations
 
