@@ -180,7 +180,10 @@ def test_a_number_as_trained_lies_inside_and_is_written_as_the_request_has_it(pa
     )
     assert ends[1][:2] == ["18,105,58", "91,42,134"] and ends[0][0] != ends[1][0] and ends[0][2] == ends[1][2]
     page.evaluate(
-        "async (address) => { const { bus } = await import(address); bus.on('hover-pos', ({ pos }) => { document.body.dataset.at = String(pos); }); }",
+        """async (address) => {
+            const { bus } = await import(address);
+            bus.on("hover-pos", ({ pos }) => { document.body.dataset.at = String(pos); });
+        }""",
         asset("lib/state.js"),
     )
     canvas = page.locator("[data-pattern=fixed] canvas[data-which=dearer]")
