@@ -1,9 +1,10 @@
-// What changes if …, for pictures: silence a head, cut the memory. Each pattern that is touched shows its picture before, after and
-// the difference in equal sizes, and one big signed number: how much dearer the picture before becomes.
+// What changes if …, for pictures: turn a knob, silence a head. Each pattern (or model) that is touched shows its picture before, after and
+// the difference in equal sizes, and one big signed number: how much dearer the picture before becomes; where it is told, pixel by pixel too.
 
 import { el } from "./lib/dom.js";
 import { onLang, t } from "./lib/lang.js";
 import { exportBar, fileName, npz, save } from "./lib/export.js";
+import { knobsOf } from "./lib/rereadknobs.js";
 import { bus, link, view } from "./lib/state.js";
 import { css, dark, onTheme } from "./lib/theme.js";
 import { unpack } from "./lib/arrays.js";
@@ -23,6 +24,7 @@ const TEXT = {
   within: { en: "diff. ±{most}", zh: "差 ±{most}" },
   picture: { en: "{pattern}, {which}: {rows} rows by {columns} columns", zh: "{pattern}，{which}：{rows} 行 {columns} 列" },
   pixel: { en: "({row}, {column}): {before} → {after}", zh: "({row}, {column})：{before} → {after}" },
+  dearer: { en: "what each pixel costs more, {unit}", zh: "每个像素多付的代价，{unit}" },
   restore: { en: "Restore", zh: "复原" },
   drawing: { en: "Drawing it again …", zh: "正在重新画……" },
 };
@@ -31,13 +33,16 @@ const MINUS = "\u2212";
 const number = (value) => value.toFixed(2).replace("-", MINUS);
 const plus = (value) => (number(value) === `${MINUS}0.00` ? "0.00" : (value >= 0.005 ? "+" : "") + number(value));
 const sameHead = (a, b) => a[0] === b[0] && a[1] === b[1] && a[2] === b[2];
-const WHICH = ["before", "after", "difference"];
+const WHICH = ["before", "after", "difference", "dearer"];
+const LONG = 3; // letters of a name that stands beside its pictures; a longer one stands above them
+const lengthOf = (name) => [...name].reduce((sum, letter) => sum + (letter > "\u2e80" ? 2 : 1), 0); // a Chinese character is as wide as two
 
 const evenly = (stops) => stops.map((hex, index) => [index / (stops.length - 1), hex]);
 
 /**
- * props.knobs: [{field, label, unit, most, patterns}] · props.patterns: {key: {en, zh}} · props.heads: {key: [layers, heads]}
- * props.numberLabel: {en, zh} · props.signed: {light, dark} evenly spaced stops. value: see remake.py. Event: ask(request).
+ * props.knobs: as lib/rereadknobs.js takes them, each with `patterns` · props.patterns: {key: {en, zh}} · props.heads: {key: [layers, heads]}
+ * props.numberLabel, moreLabel: {en, zh} · props.numberKey, viewKey: names · props.raster: true | false · props.signed: {light, dark} evenly spaced stops.
+ * value: see remake.py. Event: ask(request).
  */
 export function mount(root, props, emit, watch) {
   let value = props.value ?? { state: "empty" };
@@ -51,25 +56,8 @@ export function mount(root, props, emit, watch) {
   const title = el("h2", { class: "tfe-title" });
   const restoreText = el("span", {});
   const restore = el("button", { type: "button", class: "tfe-button small tfe-remake-restore", onclick: reset }, restoreText, el("kbd", { text: "Esc" }));
-  const sliders = props.knobs.map((knob, index) => {
-    const id = `tfe-remake-${knob.field}`;
-    const input = el("input", {
-      id,
-      class: "tfe-range",
-      type: "range",
-      min: "0",
-      max: String(knob.most),
-      step: "1",
-      "data-field": knob.field,
-      oninput: () => paintSlider(index),
-      onchange: () => ask({ [knob.field]: Number(input.value) }),
-    });
-    input.value = String(knob.most);
-    const label = el("label", { class: "tfe-label", for: id });
-    const output = el("output", { for: id });
-    return { knob, input, label, output };
-  });
-  const cuts = el("div", { class: "tfe-remake-cuts" }, ...sliders.flatMap(({ label, input, output }) => [label, input, output]));
+  const turning = knobsOf(props.knobs, { ask, shut: (one) => !wanted || elsewhere || !one.patterns.some(here), panel: "remake" });
+  const cuts = el("div", { class: "tfe-remake-cuts" }, ...turning.nodes);
   const knob = el("div", { class: "tfe-remake-heads" });
   const knobs = el("div", { class: "tfe-remake-knobs", role: "group" }, cuts, knob);
   const error = el("p", { class: "tfe-error", role: "alert", hidden: true });
@@ -89,9 +77,8 @@ export function mount(root, props, emit, watch) {
   });
 
   // ── what is asked ──
-  const trained = () => Object.fromEntries([["silenced", []], ...props.knobs.map((one) => [one.field, one.most])]);
   const spelled = (request) => JSON.stringify(request, Object.keys(request ?? {}).sort());
-  const changed = () => Boolean(wanted && (wanted.silenced?.length || props.knobs.some((one) => wanted[one.field] !== one.most)));
+  const changed = () => Boolean(wanted && (wanted.silenced?.length || turning.changed(wanted)));
 
   function ask(patch) {
     if (!wanted || elsewhere) return;
@@ -103,7 +90,7 @@ export function mount(root, props, emit, watch) {
   }
 
   function reset() {
-    ask(trained());
+    ask({ silenced: [], ...turning.neutral() });
   }
 
   function toggleHead(head) {
@@ -120,28 +107,16 @@ export function mount(root, props, emit, watch) {
   /** The head in view: the address says pattern and "3.2" counted from 1. */
   function looked() {
     const parts = /^(\d+)\.(\d+)$/.exec(view.get("head") ?? value.pick?.head ?? "");
-    const pattern = view.get("pattern") ?? value.pick?.pattern;
+    const pattern = view.get(props.viewKey) ?? value.pick?.[props.viewKey];
     if (!parts || !here(pattern)) return null;
     const [layer, head] = [Number(parts[1]) - 1, Number(parts[2]) - 1];
     const [layers, heads] = props.heads[pattern];
     return layer >= 0 && layer < layers && head >= 0 && head < heads ? [pattern, layer, head] : null;
   }
 
-  function paintSlider(index) {
-    const { knob: one, input, output } = sliders[index];
-    input.style.setProperty("--at", `${(Number(input.value) / one.most) * 100}%`);
-    output.textContent = t(one.unit, { n: input.value });
-    input.setAttribute("aria-valuetext", output.textContent);
-  }
-
   function drawKnobs() {
     const off = !wanted || elsewhere;
-    sliders.forEach(({ knob: one, input, label }, index) => {
-      label.textContent = t(one.label);
-      if (wanted) input.value = String(wanted[one.field]);
-      input.disabled = off || !one.patterns.some(here);
-      paintSlider(index);
-    });
+    turning.draw(wanted);
     const had = knob.contains(document.activeElement) ? document.activeElement.dataset.key : null;
     const head = looked();
     const now = wanted?.silenced ?? [];
@@ -170,8 +145,6 @@ export function mount(root, props, emit, watch) {
   }
 
   // ── drawing ──
-  const canvases = () => [...board.querySelectorAll("canvas")];
-
   function paintState() {
     const shown = value.state === "done" && (changed() || waiting);
     panel.setAttribute("aria-label", t(TEXT.title));
@@ -198,39 +171,59 @@ export function mount(root, props, emit, watch) {
     );
   }
 
+  const largest = (maps, least) => Math.max(least, ...maps.map((map) => map.reduce((most, each) => Math.max(most, Math.abs(each)), 0)));
+
   function paintPictures() {
     if (value.state !== "done" || drawn.length !== value.pictures.length) return;
     const signed = table(evenly(props.signed[dark() ? "dark" : "light"]));
     const change = drawn.map(({ before, after, channels }) => differences(before, after, channels));
-    const limit = Math.max(32, ...change.map((values) => values.reduce((most, value_) => Math.max(most, Math.abs(value_)), 0)));
-    names.replaceChildren(
-      ...WHICH.map((which) => el("span", { text: which === "difference" ? t(TEXT.within, { most: Math.ceil(limit) }) : t(TEXT[which]) })),
-      el("span", { text: t(props.numberLabel) }),
-    );
+    const limit = largest(change, 32);
+    const maps = drawn.flatMap(({ more }) => (more ? [more] : []));
+    const dearest = largest(maps, 0.05);
+    const which = maps.length ? WHICH : WHICH.slice(0, 3);
+    const said = { difference: t(TEXT.within, { most: Math.ceil(limit) }), dearer: `${t(props.moreLabel)} ±${number(dearest)}` };
+    const stacked = maps.length > 0 || value.pictures.some(({ key }) => lengthOf(t(props.patterns[key] ?? key)) > LONG);
+    result.classList.toggle("is-stacked", stacked);
+    result.style.setProperty("--pictures", String(which.length));
+    names.replaceChildren(...which.map((one) => el("span", { text: said[one] ?? t(TEXT[one]) })), el("span", { text: t(props.numberLabel) }));
     board.replaceChildren(
-      ...value.pictures.map(({ key, number: bits }, at) => {
-        const { rows, columns, channels, before, after } = drawn[at];
+      ...value.pictures.map(({ key, number: costs }, at) => {
         const pattern = t(props.patterns[key] ?? key);
-        const tiles = WHICH.map((which) => {
-          const canvas = el("canvas", { role: "img", width: String(columns), height: String(rows), "aria-label": t(TEXT.picture, { pattern, which: t(TEXT[which]), rows, columns }) });
-          const context = canvas.getContext("2d");
-          const image = context.createImageData(columns, rows);
-          const levels = which === "after" ? after : before;
-          for (let i = 0; i < rows * columns; i += 1) {
-            const from = 3 * Math.round(((change[at][i] + limit) / (2 * limit)) * 255);
-            const colour = which === "difference" ? signed.subarray(from, from + 3) : [0, 1, 2].map((c) => levels[i * channels + (channels > 1 ? c : 0)]);
-            image.data.set([...colour, 255], 4 * i);
-          }
-          context.putImageData(image, 0, 0);
-          canvas.addEventListener("pointermove", (event) => read(canvas, drawn[at], event));
-          canvas.addEventListener("pointerleave", () => (readout.textContent = ""));
-          return canvas;
-        });
-        const big = el("strong", { class: "tfe-number tfe-remake-number", text: plus(bits.after - bits.before) });
-        const from = el("span", { class: "tfe-remake-from", text: `${number(bits.before)} → ${number(bits.after)}` });
-        return el("div", { class: "tfe-remake-pattern", "data-pattern": key }, el("span", { class: "tfe-remake-name", text: pattern }), ...tiles, el("div", { class: "tfe-remake-numbers" }, big, from));
+        const tile = (one) => {
+          const [map, most] = one === "difference" ? [change[at], limit] : one === "dearer" ? [drawn[at].more, dearest] : [null, 0];
+          const colours = map ? (i) => from(signed, map[i] / most) : greys(one === "after" ? drawn[at].after : drawn[at].before, drawn[at].channels);
+          return painted(drawn[at], { colours, label: t(TEXT.picture, { pattern, which: t(TEXT[one], { unit: t(props.moreLabel) }), rows: drawn[at].rows, columns: drawn[at].columns }), which: one });
+        };
+        const big = el("strong", { class: "tfe-number tfe-remake-number", text: plus(costs.after - costs.before) });
+        const both = el("span", { class: "tfe-remake-from", text: `${number(costs.before)} → ${number(costs.after)}` });
+        const tiles = which.filter((one) => one !== "dearer" || drawn[at].more).map(tile);
+        return el("div", { class: "tfe-remake-pattern", "data-pattern": key }, el("span", { class: "tfe-remake-name", text: pattern, title: pattern }), ...tiles, el("div", { class: "tfe-remake-numbers" }, big, both));
       }),
     );
+  }
+
+  /** The colour of a signed value, −1 … 1, of a table of 256. */
+  function from(signed, value_) {
+    const at = 3 * Math.round(((value_ + 1) / 2) * 255);
+    return signed.subarray(at, at + 3);
+  }
+
+  const greys = (levels, channels) => (i) => [0, 1, 2].map((c) => levels[i * channels + (channels > 1 ? c : 0)]);
+
+  /** A picture of one canvas pixel for each of its own. colours(i): of pixel i. */
+  function painted(one, { colours, label, which }) {
+    const { rows, columns } = one;
+    const canvas = el("canvas", { role: "img", width: String(columns), height: String(rows), "aria-label": label, "data-which": which });
+    const context = canvas.getContext("2d");
+    const image = context.createImageData(columns, rows);
+    for (let i = 0; i < rows * columns; i += 1) image.data.set([...colours(i), 255], 4 * i);
+    context.putImageData(image, 0, 0);
+    canvas.addEventListener("pointermove", (event) => read(canvas, one, event));
+    canvas.addEventListener("pointerleave", () => {
+      readout.textContent = "";
+      if (props.raster) bus.fire("hover-pos", { pos: null });
+    });
+    return canvas;
   }
 
   /** After minus before of each pixel, the mean of its channels. */
@@ -240,22 +233,24 @@ export function mount(root, props, emit, watch) {
     return found;
   }
 
-  function read(canvas, { rows, columns, channels, before, after }, event) {
+  function read(canvas, { rows, columns, channels, before, after, more }, event) {
     const box = canvas.getBoundingClientRect();
     const column = Math.min(columns - 1, Math.max(0, Math.floor(((event.clientX - box.left) / box.width) * columns)));
     const row = Math.min(rows - 1, Math.max(0, Math.floor(((event.clientY - box.top) / box.height) * rows)));
     const at = (row * columns + column) * channels;
     const levels = (of) => of.slice(at, at + channels).join(" ");
-    readout.textContent = t(TEXT.pixel, { row, column, before: levels(before), after: levels(after) });
+    if (props.raster) bus.fire("hover-pos", { pos: row * columns + column });
+    const dearer = more ? ` · ${plus(more[row * columns + column])} ${t(props.moreLabel)}` : "";
+    readout.textContent = t(TEXT.pixel, { row, column, before: levels(before), after: levels(after) }) + dearer;
   }
 
   async function unpackPictures() {
     const now = value;
     if (now.state !== "done") return;
     const found = await Promise.all(
-      now.pictures.map(async ({ before, after }) => {
-        const [one, other] = await Promise.all([unpack(before), unpack(after)]);
-        return { rows: one.shape[0], columns: one.shape[1], channels: one.shape[2] ?? 1, before: one.data, after: other.data };
+      now.pictures.map(async ({ before, after, more }) => {
+        const [one, other, map] = await Promise.all([unpack(before), unpack(after), more ? unpack(more) : null]);
+        return { rows: one.shape[0], columns: one.shape[1], channels: one.shape[2] ?? 1, before: one.data, after: other.data, more: map?.data ?? null };
       }),
     );
     if (now !== value) return;
@@ -264,23 +259,27 @@ export function mount(root, props, emit, watch) {
   }
 
   // ── take along ──
-  /** Before, after and difference of every pattern, each pixel 8 × 8, with their names. */
+  /** All pictures of every pattern, each pixel 8 × 8, with their names. */
   function savePng() {
     const [side, gap, head] = [8, 24, 28];
     const { rows, columns } = drawn[0];
-    const sheet = el("canvas", { width: String(3 * columns * side + 4 * gap), height: String(drawn.length * (rows * side + head) + gap) });
+    const across = drawn.some(({ more }) => more) ? WHICH.length : 3;
+    const sheet = el("canvas", { width: String(across * columns * side + (across + 1) * gap), height: String(drawn.length * (rows * side + head) + gap) });
     const context = sheet.getContext("2d");
     context.fillStyle = css("--panel");
     context.fillRect(0, 0, sheet.width, sheet.height);
     context.imageSmoothingEnabled = false;
     context.font = "14px sans-serif";
     context.fillStyle = css("--ink");
-    canvases().forEach((canvas, index) => {
-      const left = gap + (index % 3) * (columns * side + gap);
-      const top = Math.floor(index / 3) * (rows * side + head);
-      const key = value.pictures[Math.floor(index / 3)].key;
-      context.fillText(`${t(props.patterns[key] ?? key)} · ${t(TEXT[WHICH[index % 3]])}`, left, top + 19, columns * side);
-      context.drawImage(canvas, left, top + head, columns * side, rows * side);
+    [...board.children].forEach((line, at) => {
+      const { key } = value.pictures[at];
+      const top = at * (rows * side + head);
+      for (const canvas of line.querySelectorAll("canvas")) {
+        const { which } = canvas.dataset;
+        const left = gap + WHICH.indexOf(which) * (columns * side + gap);
+        context.fillText(`${t(props.patterns[key] ?? key)} · ${t(TEXT[which], { unit: t(props.moreLabel) })}`, left, top + 19, columns * side);
+        context.drawImage(canvas, left, top + head, columns * side, rows * side);
+      }
     });
     return new Promise((done) => {
       sheet.toBlob((made) => {
@@ -292,17 +291,18 @@ export function mount(root, props, emit, watch) {
 
   function saveNpz() {
     const arrays = {};
-    value.pictures.forEach(({ key, number: bits }, at) => {
+    value.pictures.forEach(({ key, number: costs }, at) => {
       const { rows, columns, channels } = drawn[at];
       const shape = channels > 1 ? [rows, columns, channels] : [rows, columns];
       for (const which of ["before", "after"]) arrays[`${key}.${which}`] = { shape, data: Uint8Array.from(drawn[at][which]) };
-      arrays[`${key}.bits_per_dim`] = { shape: [2], data: new Float64Array([bits.before, bits.after]) };
+      if (drawn[at].more) arrays[`${key}.more`] = { shape: [rows, columns], data: drawn[at].more };
+      arrays[`${key}.${props.numberKey}`] = { shape: [2], data: new Float64Array([costs.before, costs.after]) };
     });
     save(fileName(["what-if"], "npz"), npz(arrays));
   }
 
   function saveText() {
-    const lines = value.pictures.map(({ key, number: bits }) => `${t(props.patterns[key] ?? key)}, ${t(props.numberLabel)}: ${plus(bits.after - bits.before)} (${number(bits.before)} → ${number(bits.after)})`);
+    const lines = value.pictures.map(({ key, number: costs }) => `${t(props.patterns[key] ?? key)}, ${t(props.numberLabel)}: ${plus(costs.after - costs.before)} (${number(costs.before)} → ${number(costs.after)})`);
     save(fileName(["what-if"], "txt"), `${[...lines, sentence.textContent, link()].join("\n")}\n`, "text/plain");
   }
 
@@ -328,8 +328,8 @@ export function mount(root, props, emit, watch) {
     draw();
     unpackPictures();
   });
-  view.on(["head", "pattern"], drawKnobs);
-  bus.on("silence", ({ pattern, kind, layer, head }) => toggleHead([pattern ?? kind, layer, head]));
+  view.on(["head", props.viewKey], drawKnobs);
+  bus.on("silence", ({ model, pattern, kind, layer, head }) => toggleHead([model ?? pattern ?? kind, layer, head]));
   bus.on("asking", (yes) => {
     elsewhere = yes;
     if (yes) mine = false;

@@ -90,16 +90,20 @@ export function paintPicture(canvas, { levels, side, channels = 1, scale = 1, ke
 
 /**
  * The sheet with its tools. onDraw(levels) is called after every stroke with a copy of what is drawn.
- * @param {{id: string, side: number, onDraw: (levels: Uint8Array) => void, onClose: () => void}} how
+ * @param {{id: string, side: number, onDraw: (levels: Uint8Array) => void, onClose: () => void, title?: {en: string, zh: string},
+ *   note?: {en: string, zh: string} | null, white?: boolean, broad?: number}} how
+ *   title: over the tools; note: under them. white: there is no brightness to choose, strokes are white with grey edges.
+ *   broad: radius of the broad brush, pixels of the picture
  */
-export function pad({ id, side, onDraw, onClose }) {
+export function pad({ id, side, onDraw, onClose, title: heading = TEXT.title, note = null, white = false, broad = WIDTHS.broad }) {
+  const radii = { ...WIDTHS, broad };
   let levels = new Uint8Array(side * side);
   let past = [];
   let keep = side;
   let given = null; // what “copy” would copy
   let tool = "brush";
   let width = "broad";
-  let level = 220;
+  let level = white ? 255 : 220;
   let cursor = { row: Math.floor(side / 4), column: Math.floor(side / 2) };
   let stroke = null; // the last point of the stroke under way
 
@@ -117,6 +121,7 @@ export function pad({ id, side, onDraw, onClose }) {
   const copy = button(() => replace(Uint8Array.from(given)));
   const close = button(() => onClose());
   const keyLine = el("p", { class: "tfe-maker-hint" });
+  const noteLine = el("p", { class: "tfe-maker-hint", hidden: note === null });
   const node = el(
     "div",
     { id, class: "tfe-maker-pad", role: "group", hidden: true },
@@ -125,8 +130,9 @@ export function pad({ id, side, onDraw, onClose }) {
       "div",
       { class: "tfe-maker-tools" },
       title,
-      el("div", { class: "tfe-maker-toolrow" }, el("div", { class: "tfe-maker-field" }, names.tool, toolPick.node), el("div", { class: "tfe-maker-field" }, names.size, widthPick.node), el("label", { class: "tfe-maker-field is-temperature" }, brightName, bright)),
+      el("div", { class: "tfe-maker-toolrow" }, el("div", { class: "tfe-maker-field" }, names.tool, toolPick.node), el("div", { class: "tfe-maker-field" }, names.size, widthPick.node), el("label", { class: "tfe-maker-field is-temperature", hidden: white }, brightName, bright)),
       el("div", { class: "tfe-maker-toolrow" }, undo, wipe, copy, close),
+      noteLine,
       keyLine,
       where,
     ),
@@ -161,7 +167,7 @@ export function pad({ id, side, onDraw, onClose }) {
 
   /** One touch of the brush around a point, in pixels of the picture. Edges are soft, so that lines look drawn. */
   function touch(x, y, erase) {
-    const radius = WIDTHS[width];
+    const radius = radii[width];
     const reach = Math.ceil(radius + 1);
     for (let row = Math.floor(y) - reach; row <= Math.floor(y) + reach; row += 1) {
       for (let column = Math.floor(x) - reach; column <= Math.floor(x) + reach; column += 1) {
@@ -289,8 +295,9 @@ export function pad({ id, side, onDraw, onClose }) {
       if ("keep" in how) keep = how.keep;
       if ("given" in how) given = how.given;
       sheet.setAttribute("aria-label", t(TEXT.sheet, { side }));
-      node.setAttribute("aria-label", t(TEXT.title));
-      title.textContent = t(TEXT.title);
+      node.setAttribute("aria-label", t(heading));
+      title.textContent = t(heading);
+      noteLine.textContent = t(note);
       names.tool.textContent = t(TEXT.tool);
       names.size.textContent = t(TEXT.size);
       const pick = (keys) => keys.map((key) => ({ key, label: t(TEXT[key]) }));

@@ -1,5 +1,5 @@
-// The knobs of “What changes if …” on long texts: a slider over given numbers, one of several, and attention spans that are forced.
-// Each belongs to a field of the request and stands where the request says.
+// The knobs of “What changes if …”: a slider over given numbers, one of several, and attention spans that are forced. Each belongs to a
+// field of the request and stands where the request says. Long texts have them (reread.js), and pictures (remake.js).
 
 import { el, segmented } from "./dom.js";
 import { t } from "./lang.js";
@@ -8,9 +8,13 @@ import { TEXT, headsOf } from "./rereadwords.js";
 const count = (unit, n) => (t(unit).includes("{n}") ? t(unit, { n }) : `${n} ${t(unit)}`);
 const nearest = (values, wanted) => values.reduce((best, value, at) => (Math.abs(value - wanted) < Math.abs(values[best] - wanted) ? at : best), 0);
 
-/** A slider whose places are `last` + 1; it asks when it comes to rest. said(at): what stands there. */
-function slider(field, { last, said, asked }) {
-  const id = `tfe-reread-${field}`;
+/** The number that a request holds, as trained where it says nothing or says so in a way of its own; and back, as the request writes it. */
+const valueIn = ({ field, neutral, written = neutral }, request) => ((request?.[field] ?? written) === written ? neutral : request[field]);
+const writtenOf = ({ neutral, written = neutral }, value) => (value === neutral ? written : value);
+
+/** A slider whose places are `last` + 1; it asks when it comes to rest. said(at): what stands there. panel: whose it is. */
+function slider(field, { last, said, asked, panel = "reread" }) {
+  const id = `tfe-${panel}-${field}`;
   const input = el("input", { id, class: "tfe-range", type: "range", min: "0", max: String(last), step: "1", "data-field": field });
   const label = el("label", { class: "tfe-label", for: id });
   const output = el("output", { for: id });
@@ -35,39 +39,78 @@ function scale(last, marks) {
   return el("div", { class: "tfe-reread-scale", "aria-hidden": "true" }, nodes);
 }
 
-function range(knob, { ask, shut }) {
+/**
+ * knob.plain: one line, without a scale. knob.within: another range that this one never exceeds; then limit(value, label) says where that
+ * one stands, and what it is called. onMove: hears the number under a slider that has not come to rest
+ */
+function range(knob, { ask, shut, panel }) {
   const { field, values, neutral } = knob;
   const last = values.length - 1;
   const home = values.indexOf(neutral);
   let told = null; // a number of the request that is none of ours: made by a link
+  let meant = home; // the place that was chosen, which another knob may forbid for a while
+  let bound = last; // the last place that it allows
+  let bounding = null; // what that one is called
   const one = slider(field, {
     last,
+    panel,
     said(at) {
       const value = told ?? values[at];
-      const note = value === neutral ? t(TEXT.trained) : value > neutral && knob.mark ? t(knob.mark) : null;
-      return [count(knob.unit, value), note, value > neutral && knob.mark];
+      const beyond_ = value > neutral && knob.mark;
+      const full = bound < last && at === bound && told === null;
+      const note = knob.plain ? null : value === neutral ? t(TEXT.trained) : beyond_ ? t(knob.mark) : full ? t(TEXT.bounded, { label: t(bounding) }) : null;
+      return [count(knob.unit, value), note, beyond_];
     },
-    asked: (at) => ask({ [field]: values[at] }),
+    asked(at) {
+      meant = Math.min(at, bound);
+      ask({ [field]: writtenOf(knob, values[meant]) });
+    },
   });
-  one.input.addEventListener("input", () => ((told = null), one.paint()));
+  const moved = [];
+  one.input.addEventListener("input", () => {
+    told = null;
+    one.input.value = String(Math.min(Number(one.input.value), bound));
+    one.paint();
+    for (const heard of moved) heard(values[Number(one.input.value)]);
+  });
+  const inside = home > 0 && home < last;
+  const tick = el("span", { class: "tfe-reread-home", hidden: !inside || Boolean(knob.mark) });
   const beyond = el("span", { class: "tfe-reread-beyond", hidden: !knob.mark || home === last });
-  place(beyond, home / last);
+  const barred = el("span", { class: "tfe-reread-barred", hidden: true });
+  for (const node of [tick, beyond]) place(node, home / last);
   const marks = scale(
     last,
     [...new Set([0, home, last])].map((at) => ({ at, text: String(values[at]), here: at === home })),
   );
-  return {
-    node: el("div", { class: "tfe-reread-knob", "data-knob": field }, one.head, el("div", { class: "tfe-reread-track" }, beyond, one.input), marks),
+  marks.hidden = Boolean(knob.plain);
+  const placeOf = (most) => Math.max(0, values.findLastIndex((value) => value <= most));
+  const self = {
+    node: el("div", { class: `tfe-reread-knob${knob.plain ? " is-plain" : ""}`, "data-knob": field }, one.head, el("div", { class: "tfe-reread-track" }, tick, beyond, barred, one.input), marks),
+    onMove: (fn) => moved.push(fn),
+    /** Where another knob stands, beyond which this one cannot go; it goes back to what was meant where it can. */
+    limit(most, label) {
+      [bound, bounding] = [placeOf(most), label];
+      barred.hidden = bound === last;
+      place(barred, bound / last);
+      told = null;
+      one.input.value = String(Math.min(meant, bound));
+      one.paint();
+    },
+    /** What this knob comes to in a request of which a part will change. */
+    held: (most) => writtenOf(knob, values[Math.min(meant, placeOf(most))]),
     draw(request) {
-      const value = request?.[field] ?? neutral;
+      const value = valueIn(knob, request);
+      const at = nearest(values, value);
       one.label.textContent = t(knob.label);
-      one.input.disabled = shut();
-      one.input.value = String(nearest(values, value));
+      one.input.disabled = shut(knob);
       told = values.includes(value) ? null : value;
+      if (Math.min(meant, bound) !== at) meant = at;
+      one.input.value = String(at);
       beyond.title = knob.mark ? t(knob.mark) : "";
       one.paint();
     },
   };
+  return self;
 }
 
 function pick(knob, { ask, shut }) {
@@ -79,7 +122,7 @@ function pick(knob, { ask, shut }) {
     draw(request) {
       label.textContent = t(knob.label);
       choice.set({ label: t(knob.label), value: String(request?.[field] ?? knob.neutral), options: options.map((option) => ({ key: String(option.value), label: t(option.label) })) });
-      for (const button of choice.node.children) button.disabled = shut();
+      for (const button of choice.node.children) button.disabled = shut(knob);
     },
   };
 }
@@ -125,7 +168,7 @@ function spans(knob, { ask, shut, looked, scope }) {
       now = request?.[field] ?? [];
       const [layer, head] = looked();
       one.label.textContent = t(TEXT.span);
-      one.input.disabled = shut();
+      one.input.disabled = shut(knob);
       choice.set({
         label: t(TEXT.span),
         value: scope.get(),
@@ -135,7 +178,7 @@ function spans(knob, { ask, shut, looked, scope }) {
           { key: "head", label: t(TEXT.head, { layer: layer + 1, head: head + 1 }) },
         ],
       });
-      for (const button of choice.node.children) button.disabled = shut();
+      for (const button of choice.node.children) button.disabled = shut(knob);
       const z = forced();
       told = z === undefined || stops.includes(z) ? null : spelled(z);
       one.input.value = String(z === undefined ? free : nearest(stops, z));
@@ -149,7 +192,7 @@ function spans(knob, { ask, shut, looked, scope }) {
             {
               type: "button",
               class: "tfe-chip tfe-reread-chip",
-              disabled: shut(),
+              disabled: shut(knob),
               "aria-label": t(TEXT.give, { heads: headsOf(entry), z: spelled(entry[2]) }),
               onclick: () => ask({ [field]: now.filter((_, other) => other !== at) }),
             },
@@ -169,17 +212,28 @@ function spans(knob, { ask, shut, looked, scope }) {
 const KINDS = { range, pick, spans };
 
 /**
- * @param {any[]} knobs as reread.py spells them
- * @param {{ask: (patch: object) => void, shut: () => boolean, looked: () => [number, number], scope: {get: () => string, set: (key: string) => void}}} how
- *   ask: a part of the request as it shall be. shut: may nothing be changed now? looked, scope: see `spans`
+ * @param {any[]} knobs as reread.py and remake.py spell them
+ * @param {{ask: (patch: object) => void, shut: (knob: any) => boolean, panel?: string, looked?: () => [number, number], scope?: {get: () => string, set: (key: string) => void}}} how
+ *   ask: a part of the request as it shall be. shut: may this knob not be turned now? panel: whose they are; looked, scope: see `spans`
  * @returns {{nodes: HTMLElement[], draw: (request: any) => void, neutral: () => any, changed: (request: any) => boolean}}
  */
 export function knobsOf(knobs, how) {
-  const made = knobs.map((knob) => KINDS[knob.kind](knob, how));
+  const at = (field) => knobs.findIndex((knob) => knob.field === field);
+  const ask = (patch) => how.ask({ ...patch, ...followers(patch) });
+  const made = knobs.map((knob) => KINDS[knob.kind](knob, { ...how, ask }));
+  const bound = knobs.flatMap((knob, inner) => (knob.within ? [{ knob, one: made[inner], outer: knobs[at(knob.within)], other: made[at(knob.within)] }] : []));
+  for (const { one, outer, other } of bound) other.onMove((value) => one.limit(value, outer.label));
+
+  /** The knobs that another one takes along. */
+  const followers = (patch) => Object.fromEntries(bound.filter(({ outer }) => outer.field in patch).map(({ knob, one, outer }) => [knob.field, one.held(valueIn(outer, patch))]));
+
   return {
     nodes: made.map(({ node }) => node),
-    draw: (request) => made.forEach((one) => one.draw(request)),
-    neutral: () => Object.fromEntries(knobs.map(({ field, neutral }) => [field, neutral])),
-    changed: (request) => knobs.some(({ field, neutral }) => JSON.stringify(request?.[field] ?? neutral) !== JSON.stringify(neutral)),
+    draw(request) {
+      for (const { one, outer } of bound) one.limit(valueIn(outer, request), outer.label);
+      for (const one of made) one.draw(request);
+    },
+    neutral: () => Object.fromEntries(knobs.map((knob) => [knob.field, writtenOf(knob, knob.neutral)])),
+    changed: (request) => knobs.some((knob) => JSON.stringify(valueIn(knob, request)) !== JSON.stringify(knob.neutral)),
   };
 }

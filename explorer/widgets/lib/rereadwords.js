@@ -7,6 +7,7 @@ export const TEXT = {
   question: { en: "What does the change cost, character by character?", zh: "这个改变让每个字符多付多少代价？" },
   changes: { en: "What may be changed", zh: "可以改变什么" },
   trained: { en: "as trained", zh: "同训练时" },
+  bounded: { en: "all that “{label}” allows", zh: "“{label}”允许的最大值" },
   span: { en: "attention span of", zh: "注意力跨度：" },
   all: { en: "all heads", zh: "所有头" },
   layer: { en: "layer {layer}", zh: "第 {layer} 层" },

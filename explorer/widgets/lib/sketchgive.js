@@ -1,0 +1,60 @@
+// A picture that a visitor brings, chosen, dropped or pasted, and how the server reads it.
+
+import { unpack } from "./arrays.js";
+import { TEXT, filledIn, megabytes } from "./sketchwords.js";
+
+/**
+ * Hears of files: those of the chooser, dropped on the form, pasted anywhere on the page.
+ * @param {{form: HTMLElement, chooser: HTMLInputElement, onFile: (file: File | undefined) => void, onOver: (yes: boolean) => void}} how
+ *   onFile: undefined where what was dropped is no file. onOver: a file hangs over the form
+ */
+export function bringing({ form, chooser, onFile, onOver }) {
+  chooser.addEventListener("change", () => {
+    const [file] = chooser.files;
+    chooser.value = ""; // the same file may be chosen again
+    if (file) onFile(file);
+  });
+  let inside = 0; // dragenter and dragleave of children come in pairs
+  const over = (count) => {
+    inside = count;
+    onOver(inside > 0);
+  };
+  const brings = (event) => [...(event.dataTransfer?.types ?? [])].includes("Files");
+  form.addEventListener("dragenter", (event) => brings(event) && (event.preventDefault(), over(inside + 1)));
+  form.addEventListener("dragleave", (event) => brings(event) && over(Math.max(0, inside - 1)));
+  form.addEventListener("dragover", (event) => {
+    if (!brings(event)) return;
+    event.preventDefault();
+    event.dataTransfer.dropEffect = "copy";
+  });
+  form.addEventListener("drop", (event) => {
+    if (!brings(event)) return;
+    event.preventDefault();
+    over(0);
+    onFile(event.dataTransfer.files[0]);
+  });
+  document.addEventListener("paste", (event) => {
+    const file = [...(event.clipboardData?.files ?? [])].find((each) => each.type.startsWith("image/"));
+    if (!file || !form.isConnected) return;
+    event.preventDefault();
+    onFile(file);
+  });
+}
+
+/** Why a file is not even sent, or null. most: bytes. */
+export function unfit(file, most) {
+  if (!file) return TEXT.noFile;
+  return file.size > most ? filledIn(TEXT.heavy, { mb: megabytes(file.size), most: megabytes(most).replace(".0", "") }) : null;
+}
+
+/** What the server makes of a file: {levels, notice} or {error}. */
+export async function read(file, address, signal) {
+  try {
+    const answer = await fetch(new URL(address, location.origin), { method: "POST", body: file, signal });
+    const told = await answer.json().catch(() => ({}));
+    if (!answer.ok) return { error: told.error ?? TEXT.unread };
+    return { levels: Uint8Array.from((await unpack(told.levels)).data), notice: told.notice };
+  } catch {
+    return { error: TEXT.unread };
+  }
+}

@@ -1,0 +1,56 @@
+// The digits to choose from, the visitor's own first, then ours: one tab stop, arrows move, Enter asks.
+
+import { el } from "./dom.js";
+import { t } from "./lang.js";
+import { paintPicture } from "./pad.js";
+import { greys } from "./sketchbits.js";
+import { TEXT } from "./sketchwords.js";
+
+/**
+ * @param {{side: number, names: {en: string, zh: string}[], onPick: (key: string, ask: boolean) => void}} how
+ *   onPick: key "own" or "test:N"; ask: what was chosen is also asked for
+ * @returns {{node: HTMLElement, paint: (what: {chosen: string, own: Uint8Array | null, ours: {slice: (index: number) => ArrayLike<number>} | null}) => void}}
+ *   chosen: a key; own, ours: pixels of 0 and 1
+ */
+export function strip({ side, names, onPick }) {
+  const node = el("div", { class: "tfe-maker-strip", role: "radiogroup" });
+
+  function build(keys) {
+    node.dataset.of = String(keys.length);
+    node.style.setProperty("--columns", String(keys.length > 10 ? Math.ceil(keys.length / 2) : keys.length));
+    node.replaceChildren(...keys.map((key) => el("button", { type: "button", role: "radio", class: "tfe-maker-picture", "data-key": key, onclick: () => onPick(key, true) }, el("canvas", { "aria-hidden": "true" }))));
+  }
+
+  function paint({ chosen, own, ours }) {
+    node.setAttribute("aria-label", t(TEXT.ours));
+    const keys = [...(own ? ["own"] : []), ...names.map((_, index) => `test:${index}`)];
+    const had = node.contains(document.activeElement) ? document.activeElement.dataset.key : null;
+    if (node.dataset.of !== String(keys.length)) build(keys);
+    for (const button of node.children) {
+      const { key } = button.dataset;
+      const on = key === chosen;
+      const index = Number(key.slice(5));
+      button.setAttribute("aria-checked", String(on));
+      button.tabIndex = on || (!keys.includes(chosen) && button === node.firstElementChild) ? 0 : -1;
+      const named = key === "own" ? t(TEXT.own) : t(TEXT.ourOne, { n: index + 1, name: t(names[index]) });
+      button.setAttribute("aria-label", named);
+      button.title = named;
+      const pixels = key === "own" ? own : ours?.slice(index);
+      if (pixels) paintPicture(button.firstElementChild, { levels: greys(pixels), side });
+    }
+    if (had) [...node.children].find((button) => button.dataset.key === had)?.focus({ preventScroll: true });
+  }
+
+  node.addEventListener("keydown", (event) => {
+    const all = [...node.children];
+    const at = all.indexOf(event.target);
+    const to = { ArrowRight: at + 1, ArrowDown: at + 1, ArrowLeft: at - 1, ArrowUp: at - 1, Home: 0, End: all.length - 1 }[event.key];
+    if (to === undefined || at < 0) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const next = all[(to + all.length) % all.length];
+    next.focus();
+    onPick(next.dataset.key, false);
+  });
+  return { node, paint };
+}
