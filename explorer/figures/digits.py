@@ -387,7 +387,7 @@ def note(pattern: Pattern[Factor]) -> dict[str, str]:
     return {
         "full": {"en": "all before", "zh": "之前全部"},
         "strided": {"en": f"row and column, stride {length}", "zh": f"行与列，步长 {length}"},
-        "fixed": {"en": f"block of {length}, {columns} summary columns", "zh": f"长 {length} 的块，{columns} 个摘要列"},
+        "fixed": {"en": f"block of {length}, summary of {columns}", "zh": f"长 {length} 的块，摘要 {columns} 列"},
     }[pattern.kind]
 
 

@@ -41,16 +41,17 @@ export function mount(root, props, emit, watch) {
   const count = el("span", { class: "tfe-digits-count" });
   const transport = el("div", { class: "tfe-digits-transport tfe-controls" }, start, play, before, after, seek, count);
   const words = el("p", { class: "tfe-words", "aria-live": "polite", id: "tfe-digits-words" });
-  const seeName = el("span", { class: "tfe-label" });
+  const [seeName, seeMore] = [el("span", { class: "tfe-label" }), el("span", { class: "tfe-label" })];
   const see = segmented({ options: [], value: "0", label: "", onPick: (key) => set({ digitsroll: key === "0" ? null : key, digitssee: null, ...keep() }) });
   const chip = (act) => el("button", { type: "button", class: "tfe-chip", onclick: act });
   const surprise = chip(() => set({ digitssee: now.surprise ? null : "surprise", ...keep() }));
   const ghost = chip(() => set({ digitsghost: now.ghost ? null : 1 }));
   const whole = chip(() => set({ digitswhole: now.whole ? null : 1 }));
-  const pickers = el("div", { class: "tfe-digits-pickers tfe-controls" }, seeName, see.node, el("span", { class: "tfe-digits-chips" }, surprise, ghost, whole));
+  const pickers = el("div", { class: "tfe-digits-pickers tfe-controls" }, seeName, see.node, seeMore, el("span", { class: "tfe-digits-chips" }, surprise, ghost, whole));
   const headsName = el("h3", { class: "tfe-label tfe-digits-headline" });
   const headsNote = el("p", { class: "tfe-kicker" });
-  const scale = el("span", { class: "tfe-scale" });
+  const [scaleFrom, scaleTo] = [el("span"), el("span")];
+  const scale = el("span", { class: "tfe-label tfe-digits-headscale" }, scaleFrom, el("span", { class: "tfe-scale" }), scaleTo);
   const grids = el("div", { class: "tfe-digits-grids" });
   const many = el("div", { class: "tfe-digits-heads tfe-controls" }, el("div", { class: "tfe-digits-headrow" }, headsName, scale), grids, headsNote);
   const note = el("p", { class: "tfe-note tfe-digits-note tfe-controls" });
@@ -124,7 +125,7 @@ export function mount(root, props, emit, watch) {
     const [layer, head] = lastHead.split(".");
     const top = made();
     const text = view.get("pos");
-    const chosen = text === null ? [finished() ? (pick.pos ?? top - 1) : null] : text.split(",").map((each) => Number.parseInt(each, 10));
+    const chosen = text === null ? [finished() ? (pick.pos ?? null) : null] : text.split(",").map((each) => Number.parseInt(each, 10));
     const found = [...new Set(chosen)].filter((each) => Number.isInteger(each) && each >= 0).map((each) => Math.min(each, top - 1));
     const bare = view.get("digitswhole") === "1" || top === 0;
     const positions = bare ? [] : [...new Set(found)];
@@ -350,9 +351,10 @@ export function mount(root, props, emit, watch) {
     scene = { run, seen: run.models, side: run.side, now, shown, held, position, hover: front ? null : hovered, playing: cursor !== null, following: front, running: running(), finished: finished(), whole: run.whole, worst: props.scales.worst, palette, tokens: palette.tokens, font: palette.font, room, narrow: room < NARROW && !projecting(), projecting: projecting(), previewing };
     panel.classList.toggle("is-narrow", scene.narrow);
     body.classList.toggle("tfe-stale", run.state === "stale");
-    const width = boards.draw(scene);
+    const { width, gap } = boards.draw(scene);
     const most = heads.draw(scene, width);
-    write(headsNote, t(TEXT.headsNote, { most: weight(most) }));
+    grids.style.gap = `${gap}px`;
+    write(scaleTo, weight(most));
     const time = performance.now();
     if (!(timer || front) || time - spoken > RESTLESS) {
       spoken = time;
@@ -361,7 +363,7 @@ export function mount(root, props, emit, watch) {
     }
     labels();
     const waits = held.some((look, i) => (now.roll ? run.models[i].roll : run.models[i].look) && !look.weights);
-    const how = running() ? "growing" : !finished() ? "stopped" : cursor !== null ? "playing" : now.whole ? "whole" : now.surprise ? "surprise" : waits ? "waits" : "looked";
+    const how = running() ? "growing" : !finished() ? "stopped" : cursor !== null ? "playing" : now.surprise ? "surprise" : now.whole ? "whole" : waits ? "waits" : "looked";
     root.dataset.drawn = `${now.key} ${now.roll ? `roll${now.roll}` : `${now.layer}.${now.head}`} ${front ? made() : cursor !== null ? cursor : now.positions.join(",") || "none"} ${how}`;
   }
 
@@ -389,6 +391,9 @@ export function mount(root, props, emit, watch) {
     put(root, "data-question", t(TEXT.question));
     write(headsName, t(TEXT.heads));
     write(seeName, t(TEXT.see));
+    write(seeMore, t(TEXT.seeMore));
+    write(headsNote, t(TEXT.headsNote));
+    write(scaleFrom, `${t(TEXT.mean)} 0`);
     for (const [node, text] of [[surprise, TEXT.surprise], [ghost, TEXT.ghost], [whole, TEXT.whole]]) write(node, t(text));
     for (const [node, text] of [[start, TEXT.start], [play, timer ? TEXT.pause : TEXT.play], [before, TEXT.before], [after, TEXT.after], [seek, TEXT.seek]]) {
       if (node.getAttribute("aria-label") === t(text)) continue;
@@ -401,7 +406,7 @@ export function mount(root, props, emit, watch) {
     const front = Math.min(model.length - 1, at() ?? made() - 1);
     write(count, t(TEXT.count, { n: front + 1, of: model.length }));
     const trouble = finished() && looks.trouble();
-    write(note, running() ? t(TEXT.growing) : !finished() ? t(TEXT.stopped) : trouble ? t(trouble) : t(TEXT.note));
+    write(note, running() ? t(TEXT.growing) : !finished() ? t(TEXT.stopped) : trouble ? t(trouble) : t(now.roll ? TEXT.noteRoll : TEXT.note));
     put(board, "aria-label", t(TEXT.boards, { title: t(TEXT.title) }));
     for (const [node, on, may] of [[surprise, now.surprise, true], [ghost, now.ghost, run.whole !== null && model.given < model.length], [whole, now.whole && cursor === null, !running()]]) {
       put(node, "aria-pressed", String(on));
@@ -411,13 +416,13 @@ export function mount(root, props, emit, watch) {
     seek.value = String(front);
     seek.style.setProperty("--at", `${(100 * front) / (model.length - 1)}%`);
     const rolls = run.models.some((one) => one.roll);
-    seeName.hidden = see.node.hidden = finished() && !rolls;
-    const picked = [now.key, now.layer, now.head, now.roll, model.layers, document.documentElement.lang].join();
+    seeName.hidden = seeMore.hidden = see.node.hidden = finished() && !rolls;
+    const picked = [now.key, now.layer, now.head, now.roll, now.surprise, model.layers, document.documentElement.lang].join();
     if (picked !== pickedOf) {
       pickedOf = picked;
       source.set({ value: now.key });
-      const through = Array.from({ length: model.layers }, (_, n) => ({ key: String(n + 1), label: n ? t(TEXT.through, { n: n + 1 }) : t(TEXT.throughOne) }));
-      see.set({ options: [{ key: "0", label: t(TEXT.oneHead, { head: `${now.layer}·${now.head}` }) }, ...through], value: String(now.roll), label: t(TEXT.see) });
+      const through = Array.from({ length: model.layers }, (_, n) => ({ key: String(n + 1), label: String(n + 1) }));
+      see.set({ options: [{ key: "0", label: t(TEXT.oneHead, { head: `${now.layer}·${now.head}` }) }, ...through], value: now.surprise ? "" : String(now.roll), label: t(TEXT.seeLong) });
     }
     legendOf(legend, scene);
   }
@@ -465,9 +470,12 @@ export function mount(root, props, emit, watch) {
     if (run) requestAnimationFrame(draw);
   }).observe(document.body, { attributes: true, attributeFilter: ["class"] });
   window.addEventListener("resize", () => projecting() && run && draw());
-  view.on(KEYS, () => {
+  view.on(KEYS, (changed) => {
     if (mine) return;
     stop(false);
+    // A pixel or a head that another widget chose is looked at, whatever stood here in its place.
+    const stale = { digitswhole: "pos", digitsroll: "head" };
+    for (const [own, other] of Object.entries(stale)) if (changed.includes(other) && view.get(other) !== null && !changed.includes(own)) quietly({ [own]: null });
     if (view.get("pos") !== null) following = false;
     update();
   });

@@ -54,7 +54,9 @@ def page_of(slug: str) -> Callable[[Lab, object], None]:
             place = digits(drawn_digits.value(pick=PICK, **drawn_digits.addresses()))
         else:
             one = drawn_digits.made("dense", 28)
-            place = digits(figure.value([one], state="stored", query="v=1", whole=drawn_digits.whole(), looks={"dense": drawn_digits.kept(one)[0]}))
+            place = digits(
+                figure.value([one], state="stored", query="v=1", whole=drawn_digits.whole(), looks={"dense": drawn_digits.kept(one)[0]})
+            )
         gr.Button("Grow", elem_id="grow").click(
             grow, None, place, show_progress="hidden", trigger_mode="multiple", api_visibility="private"
         )

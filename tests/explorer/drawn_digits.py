@@ -17,7 +17,24 @@ LAYERS, HEADS, WAVES = 4, 4, 4
 KEEP = 14
 PATTERNS = {"strided": Pattern("strided", 28, 4), "dense": Pattern("full", 28, 4), "fixed": Pattern("fixed", 28, 4)}
 # (rows up, columns right) that each head prefers, layer by layer.
-AIMS = [(0, -1), (1, 0), (0, -3), (2, 0), (1, 1), (0, -6), (4, 0), (1, -1), (0, -2), (3, 0), (5, 0), (1, 4), (0, -4), (6, 2), (2, -2), (0, 0)]
+AIMS = [
+    (0, -1),
+    (1, 0),
+    (0, -3),
+    (2, 0),
+    (1, 1),
+    (0, -6),
+    (4, 0),
+    (1, -1),
+    (0, -2),
+    (3, 0),
+    (5, 0),
+    (1, 4),
+    (0, -4),
+    (6, 2),
+    (2, -2),
+    (0, 0),
+]
 
 
 @cache

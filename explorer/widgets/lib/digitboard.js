@@ -22,7 +22,6 @@ export function colourDigit(how) {
     else if (nats) {
       const at = 3 * Math.max(0, Math.min(255, Math.round((255 * nats[p]) / worst)));
       shown = [colours[at], colours[at + 1], colours[at + 2]];
-      if (later) shown = mix(colour.sunk, shown, 0.25);
     } else if (later) shown = symbols[p] ? mix(colour.sunk, ink, 0.2) : colour.sunk;
     else if (mask && !mask[p]) shown = symbols[p] ? mix(colour.sunk, ink, 0.42) : colour.sunk;
     else {
@@ -38,7 +37,7 @@ export function colourDigit(how) {
 export function covered({ side, weights, most, mask, nats, locked, upto }) {
   const found = [];
   if (!weights || !(most > 0) || nats) return found;
-  for (let p = 0; p < side * side && p < upto && p <= locked; p += 1) if (p !== locked && (!mask || mask[p]) && weights[p] / most > 0.05) found.push(p);
+  for (let p = 0; p < side * side && p < upto && p <= locked; p += 1) if (p !== locked && (!mask || mask[p]) && weights[p] / most > 0.3) found.push(p);
   return found;
 }
 
@@ -66,7 +65,7 @@ export function drawDigit(context, how) {
     const dot = Math.max(1, Math.round(cell / 9));
     context.fillStyle = tokens.control;
     for (let p = 0; p < side * side; p += 1) {
-      if (p < upto && !(locked !== null && p > locked)) continue;
+      if (p < upto && (nats || locked === null || p <= locked)) continue;
       context.globalAlpha = p < upto ? 0.35 : 0.7;
       const [x, y] = spot(p);
       context.fillRect(x + cell / 2 - dot / 2, y + cell / 2 - dot / 2, dot, dot);
@@ -116,7 +115,8 @@ export function drawDigit(context, how) {
   const thick = Math.max(2, cell / 5);
   for (const p of others) box(p, tokens.query, thick * 0.7);
   if (best !== null && best !== locked) box(best, tokens.key, thick);
-  if (locked !== null) {
+  if (locked !== null && nats) box(locked, tokens.query, thick); // what it cost stays in view
+  else if (locked !== null) {
     const [x, y] = spot(locked);
     context.fillStyle = tokens.panel;
     context.fillRect(x - 1.5, y - 1.5, cell + 3, cell + 3);

@@ -3,11 +3,11 @@
 import { clear, el } from "./dom.js";
 import { t } from "./lang.js";
 import { drawDigit } from "./digitboard.js";
-import { TEXT, nats, place, weight } from "./digitwords.js";
+import { TEXT, costsOf, nats, place, weight } from "./digitwords.js";
 import { fit } from "./raster.js";
 import { ordinal } from "./spanwords.js";
 
-const GAP = 20; // between two boards
+const GAPS = [20, 48]; // px between two boards, least and most
 const HOLD = 60; // ms that the pointer rests on a pixel before its weights are fetched
 
 /** Writes a text, unless it stands there already: writing would make the page lay itself out anew. */
@@ -54,7 +54,7 @@ export function boardsOf(root, card, scene, { lock, hovered }) {
     const ratio = Math.max(1, window.devicePixelRatio || 1);
     const beside = narrow ? 1 : seen.length;
     const width = projecting ? Math.min(1800, window.innerWidth - 88) : room;
-    const cell = (width - (beside - 1) * GAP) / beside / side;
+    const cell = (width - (beside - 1) * GAPS[0]) / beside / side;
     const most = (projecting ? Math.max(168, window.innerHeight - 380) : 392) / side;
     return Math.max(1, Math.floor(Math.min(cell, most) * ratio)) / ratio;
   }
@@ -69,11 +69,14 @@ export function boardsOf(root, card, scene, { lock, hovered }) {
       node.style.width = `${side * cell}px`;
       write(name, t(model.name));
       write(remark, model.note ? ` · ${t(model.note)}` : "");
-      write(costs, t(TEXT.costs, Object.fromEntries(Object.entries(model.cost).map(([key, n]) => [key, nats(n)]))));
+      write(costs, costsOf(model));
       put(costs, "title", model.unusual ? t(TEXT.unusual) : "");
       if (!node.hidden) drawDigit(fit(canvas, side * cell, side * cell), boardOf(here, i, cell));
     });
-    return side * cell;
+    const [least, most] = GAPS;
+    const gap = seen.length > 1 ? Math.max(least, Math.min(most, Math.floor((here.room - seen.length * side * cell) / (seen.length - 1)))) : 0;
+    root.style.gap = `${gap}px`;
+    return { width: side * cell, gap };
   }
 
   function pixelAt(canvas, event) {
@@ -145,7 +148,7 @@ export function boardsOf(root, card, scene, { lock, hovered }) {
     const { at, position } = hover;
     const model = here.seen[at];
     const known = position < Math.max(model.count, model.given);
-    const what = known ? `${t(position < model.given ? TEXT.cardGiven : TEXT.cardMade)}, ${t(model.symbols[position] ? TEXT.cardInk : TEXT.cardBlank)}` : t(TEXT.cardLater);
+    const what = known ? `${t(position < model.given ? TEXT.cardGiven : TEXT.cardMade)}${t(TEXT.comma)}${t(model.symbols[position] ? TEXT.cardInk : TEXT.cardBlank)}` : t(TEXT.cardLater);
     const lines = [el("div", {}, el("b", { text: place(side, position) }), ` · ${t(TEXT.cardPixel, { n: position + 1, of: model.length })}`), el("div", { text: position < model.count ? `${what} · ${t(TEXT.cardNats, { n: nats(model.nats[position]) })}` : what })];
     // What the locked pixel gives to this one.
     const from = now.position;

@@ -8,7 +8,7 @@ import { lang, t } from "./lang.js";
 import { around, enlarge, rgb } from "./pixels.js";
 import { link } from "./state.js";
 import { css } from "./theme.js";
-import { TEXT, nats } from "./digitwords.js";
+import { TEXT, costsOf as costs } from "./digitwords.js";
 
 const SERIF = 'Charter, "Iowan Old Style", "Noto Serif", Georgia, serif';
 const SANS = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "PingFang SC", "Microsoft YaHei", "Noto Sans CJK SC", sans-serif';
@@ -18,7 +18,6 @@ const HEAD = 82; // px above the boards
 const FOOT = 26; // and below, for what they cost
 
 const json = (value) => JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`);
-const costs = (model) => t(TEXT.costs, Object.fromEntries(Object.entries(model.cost).map(([key, n]) => [key, nats(n)])));
 
 /** Where everything stands in a picture that leaves the page. */
 function portrait(state) {
@@ -85,7 +84,7 @@ function vector(state) {
       const { fill, edge } = around(mask, side, side);
       return `<clipPath id="c${i}-${n}"><path d="${fill}"/></clipPath><path d="${edge}" clip-path="url(#c${i}-${n})" fill="none" stroke="${colour}" stroke-width="${line}" stroke-linecap="square"/>`;
     };
-    const dots = Array.from(how.symbols, (_, p) => (p < how.upto && !(how.locked !== null && p > how.locked) ? "" : `M${(p % side) + 0.45} ${Math.floor(p / side) + 0.5}h.1`)).join("");
+    const dots = Array.from(how.symbols, (_, p) => (p < how.upto && (how.nats || how.locked === null || p <= how.locked) ? "" : `M${(p % side) + 0.45} ${Math.floor(p / side) + 0.5}h.1`)).join("");
     return [
       `<text x="${x}" y="70" font-size="14" fill="${tokens.ink}"><tspan font-weight="650">${text(t(model.name))}</tspan>${model.note ? `<tspan font-size="13" fill="${css("--ink2")}"> · ${text(t(model.note))}</tspan>` : ""}</text>`,
       `<text x="${x}" y="${HEAD + wide + 20}" font-size="13" fill="${css("--ink2")}">${text(costs(model))}</text>`,
@@ -97,7 +96,7 @@ function vector(state) {
       how.given > 0 && how.given < side * side ? `<path d="M0 ${how.given / side}H${side}" stroke="${tokens.panel}" stroke-width=".32"/><path d="M0 ${how.given / side}H${side}" stroke="${tokens.ink}" stroke-width=".14"/>` : "",
       how.others.map((p) => square(p, `fill="none" stroke="${tokens.query}" stroke-width=".2"`)).join(""),
       how.best !== null && how.best !== how.locked ? square(how.best, `fill="none" stroke="${tokens.key}" stroke-width=".24"`) : "",
-      how.locked !== null ? square(how.locked, `fill="${tokens.query}" stroke="${tokens.panel}" stroke-width=".12"`) : "",
+      how.locked !== null ? square(how.locked, how.nats ? `fill="none" stroke="${tokens.query}" stroke-width=".24"` : `fill="${tokens.query}" stroke="${tokens.panel}" stroke-width=".12"`) : "",
       `<rect width="${side}" height="${side}" fill="none" stroke="${tokens.control}" stroke-width=".07"/></g>`,
     ].join("");
   });

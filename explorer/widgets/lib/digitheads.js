@@ -32,7 +32,7 @@ function said(model, layer, head) {
 
 /** @param {{pick: (index: number, layer: number, head: number) => void}} does layer and head from 1 */
 export function headsOf(root, { pick }) {
-  let grids = []; // {node, label, canvas, at: where its tiles stand}
+  let grids = []; // {node, label, canvas, at: {across, pitch, layers, heads}, from tile to tile}
   const kept = new Map(); // by model, what stood here last
   let here = null; // {seen, now} of what stands here
 
@@ -42,8 +42,8 @@ export function headsOf(root, { pick }) {
       const grid = { label, canvas, at: null, node: el("div", { class: "tfe-digits-grid" }, label, canvas) };
       const under = (event) => {
         const { left, top } = canvas.getBoundingClientRect();
-        const { wide, pitch, layers, heads } = grid.at;
-        const [h, l] = [Math.floor((event.clientX - left - LEFT) / (wide + GAP)), Math.floor((event.clientY - top - TOP) / pitch)];
+        const { across, pitch, layers, heads } = grid.at;
+        const [h, l] = [Math.floor((event.clientX - left - LEFT) / across), Math.floor((event.clientY - top - TOP) / pitch)];
         return h >= 0 && l >= 0 && h < heads && l < layers ? [l + 1, h + 1] : null;
       };
       canvas.addEventListener("click", (event) => {
@@ -83,16 +83,17 @@ export function headsOf(root, { pick }) {
       const { layers, heads } = one;
       const cell = Math.max(1, Math.floor((width - LEFT - GAP * (heads - 1) - 2) / heads / 15));
       const [wide, tall] = [15 * cell, 7 * cell];
+      const across = heads > 1 ? Math.floor((width - LEFT - wide - 2) / (heads - 1)) : wide;
       const pitch = Math.max(tall + GAP, narrow ? 44 : 28);
-      grids[i].at = { wide, pitch, layers, heads };
-      const context = fit(canvas, LEFT + heads * (wide + GAP) - GAP + 3, TOP + layers * pitch);
+      grids[i].at = { across, pitch, layers, heads };
+      const context = fit(canvas, LEFT + (heads - 1) * across + wide + 2, TOP + layers * pitch);
       context.font = `12px ${scene.font}`;
       context.textBaseline = "middle";
       const names = [...new Set((one.factors ?? []).flat())].map(factorName);
       label.textContent = names.length ? t(names.length > 1 ? TEXT.differ : TEXT.each, { factor: names[0], factors: names.join(" · ") }) : "\u00a0";
       for (let layer = 1; layer <= layers; layer += 1) {
         for (let head = 1; head <= heads; head += 1) {
-          const [x, y] = [LEFT + (head - 1) * (wide + GAP), TOP + (layer - 1) * pitch];
+          const [x, y] = [LEFT + (head - 1) * across, TOP + (layer - 1) * pitch];
           const chosen = layer === now.layer && head === now.head && !now.roll;
           const data = one.offsets ? mapOf(one.offsets, layer, head) : new Float32Array(105).fill(Number.NaN);
           paint(context, { data, rows: 7, columns: 15, colours: palette.weights, empty: tokens.sunk, high: most, x, y, width: wide, height: tall, radius: 3 });

@@ -19,7 +19,7 @@ export function legendOf(legend, { seen, now, shown, narrow, projecting, worst, 
   const swatch = (kind, text) => el("span", { class: `tfe-${kind}` }, el("span", { class: "swatch" }), text);
   const paired = parts.has("row") || parts.has("column") || parts.has("block") || parts.has("summary");
   legend.replaceChildren(
-    el("span", { class: "tfe-out" }, el("span", { class: "swatch is-full" }), t(TEXT.out)),
+    ...(now.surprise || seen.every((model) => model.given >= model.length) ? [] : [el("span", { class: "tfe-out" }, el("span", { class: "swatch is-full" }), t(TEXT.out))]),
     ...(now.surprise ? [el("span", {}, `${t(TEXT.surpriseScale)} 0`, el("span", { class: "tfe-scale surprise" }), `${worst}+`)] : []),
     ...(looking
       ? [

@@ -18,7 +18,10 @@ export const TEXT = {
   weight: { en: "√ weight", zh: "√ 权重" },
   rollout: { en: "√ rollout", zh: "√ 累积" },
   surpriseScale: { en: "nats", zh: "奈特" },
-  costs: { en: "given {given} · made {made} · whole {whole} nats", zh: "给定 {given} · 生成 {made} · 合计 {whole} 奈特" },
+  costs: { en: "{given} given + {made} made = {whole} nats", zh: "给定 {given} + 生成 {made} = {whole} 奈特" },
+  costsGiven: { en: "{whole} nats, all of it given", zh: "{whole} 奈特，全部是给定的" },
+  costsMade: { en: "{whole} nats, all of it made", zh: "{whole} 奈特，全部是生成的" },
+  comma: { en: ", ", zh: "，" },
   unusual: { en: "what was given is unlike the digits learned from", zh: "给定部分不像学习过的数字" },
   start: { en: "Back to the first pixel that was made", zh: "回到第一个生成的像素" },
   play: { en: "Play", zh: "播放" },
@@ -27,7 +30,10 @@ export const TEXT = {
   after: { en: "One pixel on", zh: "前进一个像素" },
   seek: { en: "Pixel in the order of making", zh: "生成顺序中的像素" },
   count: { en: "pixel {n} / {of}", zh: "像素 {n} / {of}" },
-  see: { en: "Attention of", zh: "注意力" },
+  see: { en: "Attention of", zh: "注意力：" },
+  seeMore: { en: "layers, rolled out", zh: "层累积" },
+  seeLong: { en: "Attention of one head, or rolled out through so many layers", zh: "一个头的注意力，或经若干层的累积" },
+  mean: { en: "√ mean weight", zh: "√ 平均权重" },
   oneHead: { en: "head {head}", zh: "头 {head}" },
   through: { en: "{n} layers", zh: "{n} 层" },
   throughOne: { en: "1 layer", zh: "1 层" },
@@ -36,8 +42,8 @@ export const TEXT = {
   whole: { en: "Whole digits", zh: "完整数字" },
   heads: { en: "Where every head looks, on the mean", zh: "每个头平均看向哪里" },
   headsNote: {
-    en: "rows up × columns left and right of the pixel that asks (bottom middle); colour: √ mean weight, 0 to {most}; grey: never allowed",
-    zh: "相对提问像素（底行中央）向上的行 × 左右的列；颜色：平均权重的平方根，0 到 {most}；灰色：从不允许",
+    en: "Six rows up × seven columns to each side of the pixel that asks (bottom middle). Grey: never allowed.",
+    zh: "提问像素（底行中央）向上六行 × 左右各七列。灰色：从不允许。",
   },
   grid: { en: "Heads of {name}, {layers} layers × {heads} heads; head {head} is in view. Arrow keys choose.", zh: "{name} 的头，{layers} 层 × {heads} 头；当前为头 {head}。方向键选择。" },
   tile: { en: "{name} {head} ({factor}): mostly {where}, {w} on the mean; {beyond} % lies farther than this map", zh: "{name} {head}（{factor}）：主要看{where}，平均 {w}；{beyond} % 在此图之外" },
@@ -45,8 +51,12 @@ export const TEXT = {
   each: { en: "every head: {factor}", zh: "每个头：{factor}" },
   differ: { en: "by layer or head: {factors}", zh: "按层或头：{factors}" },
   note: {
-    en: "A key carries the pixel made just before it, so the pixel’s own place stands for the one before. Rollout: at each layer half the mean of all heads, half the residual path, multiplied (Abnar and Zuidema, 2020).",
-    zh: "键携带的是它前一个像素，所以像素自己的位置代表前一个像素。累积：每层一半取各头平均，一半取残差通路，逐层相乘（Abnar 与 Zuidema，2020）。",
+    en: "A key carries the pixel made just before it, so the pixel’s own place stands for the one before.",
+    zh: "键携带的是它前一个像素，所以像素自己的位置代表前一个像素。",
+  },
+  noteRoll: {
+    en: "Rollout (Abnar and Zuidema, 2020): at each layer half the mean of all heads, half the residual path; multiplied through the layers.",
+    zh: "累积（Abnar 与 Zuidema，2020）：每层一半取各头平均，一半取残差通路，逐层相乘。",
   },
   growing: { en: "What the heads look at can be seen when the digits are finished.", zh: "数字完成后可以查看各头看向哪里。" },
   stopped: { en: "Stopped before the digits were finished: their heads cannot be looked at.", zh: "在完成之前停止：无法查看各头。" },
@@ -88,6 +98,11 @@ export const factorName = (name) => t(FACTORS[name] ?? name);
 const SMALL = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
 const spelled = (n) => SMALL[n] ?? String(n);
 export const nats = (n) => n.toFixed(n < 10 ? 2 : 1);
+/** What a model paid for its digit. */
+export function costsOf(model) {
+  const text = model.given >= model.length ? TEXT.costsGiven : model.given ? TEXT.costs : TEXT.costsMade;
+  return t(text, Object.fromEntries(Object.entries(model.cost).map(([key, n]) => [key, nats(n)])));
+}
 export const place = (side, p) => `(${Math.floor(p / side)}, ${p % side})`;
 
 /** A displacement in words: "one row up, two left"; "" for none. */
@@ -155,7 +170,7 @@ export function sentence(look) {
     const beside = rest.length ? (zh ? `（${rest.join("，")}）` : ` (${rest.join(", ")})`) : "";
     return zh ? [`${name}，经 ${layers}：像素 `, q, ` ${reach}${beside}`, ...most, "。"] : [`${name}, through ${layers}: of pixel `, q, `, ${reach}${beside}`, ...most, "."];
   }
-  const may = zh ? `它能看到 ${all} 个位置中的 ${mine} 个${rest.length ? `（${rest.join("，")}）` : ""}` : `it may look at ${mine} of the ${all} places up to its own${rest.length ? ` (${rest.join(", ")})` : ""}`;
+  const may = zh ? `它能看到${mine === all ? `全部 ${all} 个位置` : ` ${all} 个位置中的 ${mine} 个`}${rest.length ? `（${rest.join("，")}）` : ""}` : `it may look at ${mine === all ? `all ${all}` : `${mine} of the ${all}`} places up to its own${rest.length ? ` (${rest.join(", ")})` : ""}`;
   const start = zh ? [`${name}，头 ${layer}·${head}：像素 `, q] : [`${name}, head ${layer}·${head}: pixel `, q];
   if (!mine) return [...start, zh ? " 看不到任何位置。" : " may look at nothing."];
   if (!best) return [...start, zh ? `；${may}。` : `; ${may}.`];
