@@ -7,6 +7,7 @@ import binascii
 import math
 from collections.abc import Hashable
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -293,4 +294,12 @@ DIGITS: tuple[Request, ...] = (
     Request(drawing="test:4", keep=SIDE),
 )
 TEXTS: tuple[Request, ...] = (Request("text", text=SIR_WALTER), Request("text", text="It was the best of ", length=200, seed=3))
-EXAMPLES: tuple[Request, ...] = (*DIGITS, *TEXTS)
+SHIPPED = Path(__file__).parents[2] / "assets" / "sparse_transformer"
+
+
+def reads(task: str) -> bool:
+    """Is a trained model of this task shipped?"""
+    return any((SHIPPED / variant / "model.json").is_file() for variant in MODELS[task])
+
+
+EXAMPLES: tuple[Request, ...] = (*DIGITS, *(TEXTS if reads("text") else ()))

@@ -27,8 +27,8 @@ def knobs(variants: tuple[str, ...]) -> list[remake.Knob | remake.Range | remake
     usual = about.trained()
     return [
         remake.Pick("pattern", texts.PATTERN, [("", texts.KINDS[""]), *((kind, texts.KINDS[kind]) for kind in KINDS)], "", variants),
-        remake.Range("stride", texts.STRIDE, texts.POSITIONS, 2, WIDEST, usual["stride"], variants),
-        remake.Range("summary", texts.SUMMARY, texts.COLUMNS, 1, SIDE, usual["summary"], variants),
+        remake.Range("stride", texts.STRIDE, texts.POSITIONS, 1, WIDEST, usual["stride"], variants),
+        remake.Range("summary", texts.SUMMARY, texts.COLUMNS, 1, SIDE, usual["summary"], variants, within="stride"),
     ]
 
 

@@ -80,6 +80,9 @@ def page(lab: Lab, engine: Engine) -> None:
                 patterns={variant: texts.MODELS[variant] for variant in variants},
                 heads={variant: size for variant, size in about.heads().items() if variant in variants},
                 number_label=texts.NUMBER,
+                number_key="nats",
+                view="model",
+                raster=True,
             )
             figure.figure(about.standing())
     heads = attention(drawn[2], empty=texts.NO_ATTENTION)
@@ -236,7 +239,7 @@ LAB = Lab(
     ancestors=("translation", "image_transformer"),
     changed="cost",
     page=page,
-    examples=tuple(views.query(example) for example, _ in views.offered()),
+    examples=tuple(views.query(example) for example in EXAMPLES),
     steps=views.steps(),
     words=("patterns", "digits", "attention", "standing", "change"),
     interventions=("pattern", "stride", "summary", "silence"),

@@ -111,15 +111,10 @@ def neutral() -> Value:
     return {name: start[name] for name in ("pattern", "stride", "summary", "silenced")}
 
 
-def offered() -> tuple[tuple[Request, Text], ...]:
-    """Our examples whose models are there, and what each is called."""
-    named = zip(EXAMPLES, (*texts.EXAMPLES, *texts.TEXT_EXAMPLES), strict=True)
-    return tuple((request, title) for request, title in named if request.task in about.tasks())
-
-
 def examples() -> list[Value]:
     """What the input bar offers to begin with."""
-    return [{**spelled(request), "query": query(request), "title": dict(title)} for request, title in offered()]
+    titles = (*texts.EXAMPLES, *texts.TEXT_EXAMPLES)[: len(EXAMPLES)]
+    return [{**spelled(request), "query": query(request), "title": dict(title)} for request, title in zip(EXAMPLES, titles, strict=True)]
 
 
 def given(request: Request) -> NDArray[np.uint8] | None:
@@ -225,7 +220,7 @@ def untouched(request: Request, pick: Value | None) -> Value:
 
 def head_of(pick: Value | None) -> Value | None:
     """A head as the panel of knobs knows it."""
-    return None if pick is None else {"pattern": pick["model"], "head": pick["head"]}
+    return None if pick is None else {"model": pick["model"], "head": pick["head"]}
 
 
 def keep(made: Made) -> str:
