@@ -54,8 +54,9 @@ export function mount(root, props, emit, watch) {
     return { node: el("span", { class: "tfe-patterns-slider" }, label, input, said), label, said, input };
   };
   const sliders = { side: slider("side", "patternside"), stride: slider("stride", "patternstride"), summary: slider("summary", "patternsummary") };
-  const knobs = el("div", { class: "tfe-patterns-knobs tfe-controls" }, choose.node, ...Object.values(sliders).map((one) => one.node), presets.node);
-  const hint = el("p", { class: "tfe-note tfe-patterns-hint tfe-controls" });
+  const knobs = el("div", { class: "tfe-patterns-knobs tfe-controls" }, choose.node, ...Object.values(sliders).map((one) => one.node));
+  const hint = el("p", { class: "tfe-note tfe-patterns-hint" });
+  const sizes = el("div", { class: "tfe-patterns-sizes tfe-controls" }, presets.node, hint);
   const columns = Object.fromEntries(KINDS.map((kind) => [kind, columnOf(kind)]));
   const board = el("div", { class: "tfe-patterns-board", tabindex: "0", role: "application" }, Object.values(columns).map((one) => one.node));
   const words = el("p", { class: "tfe-words", id: "tfe-patterns-words", "aria-live": "polite" });
@@ -63,7 +64,7 @@ export function mount(root, props, emit, watch) {
   const card = el("div", { class: "tfe-hover", role: "status", hidden: true });
   const take = el("div", { class: "tfe-patterns-take tfe-controls" });
   const head = el("div", { class: "tfe-patterns-head" }, title, units, legend);
-  const figure = el("section", { class: "tfe-panel tfe-patterns-figure tfe-projectable" }, head, knobs, hint, board, words, take, sheet);
+  const figure = el("section", { class: "tfe-panel tfe-patterns-figure tfe-projectable" }, head, knobs, sizes, board, words, take, sheet);
   const part = (...rest) => {
     const heading = el("h3", { class: "tfe-title" });
     const unit = el("span", { class: "tfe-units" });
@@ -164,7 +165,7 @@ export function mount(root, props, emit, watch) {
     const span = big ? window.innerWidth - 90 : room;
     const wide = narrow ? span : (span - 2 * GAP) / 3;
     const margin = big ? 52 : 36;
-    const tall = big ? (window.innerHeight - 470) / 2 : narrow ? 420 : 400;
+    const tall = big ? (window.innerHeight - 426) / 2 : narrow ? 420 : 400;
     const how = scaled(Math.floor(Math.max(150, Math.min(wide - margin, tall))), length, Math.max(1, window.devicePixelRatio || 1));
     const places = { grid: place({ size: how.size, count: side, big }), matrix: place({ size: how.size, count: length, big }) };
     const routes = Object.fromEntries(KINDS.map((one) => [one, previewed.far === null ? null : path(patterns[one], previewed.far, previewed.position)]));
@@ -190,9 +191,11 @@ export function mount(root, props, emit, watch) {
   const axes = () => ({ query: t(TEXT.query), key: t(TEXT.key) });
   const seenOf = (kind) => ({ kind, side: scene.side, length: scene.length, position: scene.position, far: scene.far, route: scene.routes[kind], tones: scene.tones, names: axes() });
 
+  const pooled = () => (scene.how.pixels < scene.length ? ` · ${t(TEXT.pooled, { n: times(scene.length / scene.how.pixels) })}` : "");
+
   function drawColumn(kind) {
     const column = columns[kind];
-    const { places, how, length, side } = scene;
+    const { places, how, length } = scene;
     for (const [picture, at] of [[column.image, places.grid], [column.over, places.matrix]]) {
       put(picture, "viewBox", `0 0 ${at.width} ${at.height}`);
       put(picture, "width", at.width);
@@ -203,14 +206,13 @@ export function mount(root, props, emit, watch) {
     Object.assign(column.canvas.style, { left: `${places.matrix.left}px`, top: `${places.matrix.top}px`, width: `${how.size}px`, height: `${how.size}px` });
     drawMatrix(kind);
     write(column.name, t(NAMES[kind]));
-    const pooled = how.pixels < length ? ` · ${t(TEXT.pooled, { n: times(length / how.pixels) })}` : "";
-    write(column.caption, `${t(TEXT.matrix)}, ${length} × ${length}${pooled}`);
+    write(column.caption, `${t(TEXT.matrix)}, ${length} × ${length}${pooled()}`);
     const [pairs, ...lines] = statsOf(kind);
     write(column.pairs, pairs);
     lines.forEach((line, n) => write(column.lines[n], line));
     column.bar.style.width = `${(100 * counted(scene.patterns[kind], length).pairs) / ((length * (length + 1)) / 2)}%`;
     column.node.style.setProperty("--at", `${places.grid.left}px`);
-    put(column.node, "data-side", side);
+    column.node.style.setProperty("--size", `${how.size}px`);
   }
 
   /** The numbers under a column: pairs, their shares, the busiest query, and what twice the side would take. */
@@ -247,7 +249,7 @@ export function mount(root, props, emit, watch) {
   function drawControls() {
     const { side, length, l, c, kind, narrow } = scene;
     write(title, t(TEXT.title));
-    write(units, t(TEXT.units, { side, n: whole(length) }));
+    write(units, t(TEXT.units, { side, n: whole(length), l, c }) + (scene.big ? pooled() : ""));
     write(hint, t(TEXT.hint));
     put(figure, "data-question", t(TEXT.question));
     put(board, "aria-label", t(TEXT.board));
@@ -256,7 +258,7 @@ export function mount(root, props, emit, watch) {
     const same = [side, l, c].join() === [trained.side, trained.stride, trained.summary].join();
     const small = ["patternside", "patternstride", "patternsummary"].every((key) => view.get(key) === null) && !Object.keys(draft).length;
     const first = look({ sides: props.sides, pick: props.value?.pick, use: trained.use, blank: true });
-    const offered = [{ key: "small", label: `${first.side} × ${first.side}` }, { key: "trained", label: t(TEXT.trained, { side: trained.side, l: trained.stride, c: trained.summary }) }];
+    const offered = [{ key: "small", label: `${first.side} × ${first.side}` }, { key: "trained", label: t(TEXT.trained, { side: trained.side }) }];
     offer(presets, offered, same ? "trained" : small ? "small" : "", t(TEXT.sizes));
     const ranges = { side: [...props.sides, side], stride: [1, Math.max(2 * side, l), l], summary: [1, l, c] };
     for (const [name, [low, high, value]] of Object.entries(ranges)) {

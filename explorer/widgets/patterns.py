@@ -1,11 +1,11 @@
-"""The patterns widget: full, strided and fixed attention drawn as in the paper's figure 3 (Child et al., 2019), on an image and as matrices.
+"""The patterns widget: full, strided and fixed attention as in the paper's figure 3 (Child et al., 2019), on an image and as matrices.
 
 Everything is computed in the browser (lib/patternmath.js, which holds to models/layers/patterns.py): what each position attends to, over
 how many steps it is reached, by search over all positions, and how many pairs that takes. Nothing is fetched, and there are no events.
 
-In the address: ``pattern`` ("full", "strided", "fixed": the one in view), ``patternpos`` (the position that asks), ``patternto`` (an earlier one,
-from which a path is drawn; "none" for no path), ``patternside`` (6 … 28), ``patternstride``, ``patternsummary``, ``patternuse``
-("interleaved", "merged", "split"). Without a stride it is the side, as in the paper l ≈ √L.
+In the address: ``pattern`` ("full", "strided", "fixed": the one in view), ``patternpos`` (the position that asks), ``patternto`` (an
+earlier one, from which a path is drawn; "none" for no path), ``patternside`` (6 … 28), ``patternstride``, ``patternsummary``,
+``patternuse`` ("interleaved", "merged", "split"). Without a stride it is the side, as in the paper l ≈ √L.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ def patterns(value: Mapping[str, object] | None = None, *, trained: Mapping[str,
 
     value: {"pick": {"pattern", "pos", "to", "side", "stride", "summary", "use"}}, each left out at will: what stands there before anybody
         chose; None for the image of 12 × 12.
-    trained: what the models of the page attend with: {"side", "stride", "summary"}, and if known {"layers", "heads", "use"}; 4, 4, "merged" else.
+    trained: what the models of the page attend with: {"side", "stride", "summary"}, and {"layers", "heads", "use"}, which are
+        4, 4 and "merged" where left out.
     Raises ValueError where these make no pattern.
     """
     side, stride, summary = (trained.get(name) for name in ("side", "stride", "summary"))

@@ -107,14 +107,14 @@ export function grid({ kind, side, position, codes, steps, route, tones: tone },
 /** Stops of a path as discs, the first named j, and the arrows between them; the last is the position itself. */
 function walked(points, at) {
   const { cell, big } = at;
-  const large = cell >= 15;
-  const radius = Math.max(big ? 7 : 4, Math.min(cell * 0.4, big ? 17 : 10));
-  const small = Math.max(big ? 5 : 3, Math.min(cell * 0.24, big ? 10 : 6));
+  const large = big || cell >= 15;
+  const radius = big ? 13 : Math.max(4, Math.min(cell * 0.4, 10));
+  const small = big ? 7 : Math.max(3, Math.min(cell * 0.24, 6));
   const last = points.length - 1;
   const nodes = arrow(points, { big, to: points.map((_, n) => (n === 0 ? radius : n === last ? cell * 0.42 : small + (n === last ? 0 : 1))) });
   points.forEach(([x, y], n) => {
     if (n === last) {
-      if (large) nodes.push(svg("text", { x: num(x), y: num(y + at.font * 0.36), "font-size": at.font, "font-weight": 700, "text-anchor": "middle", fill: "var(--panel)", text: "i" }));
+      if (cell > at.font) nodes.push(svg("text", { x: num(x), y: num(y + at.font * 0.36), "font-size": at.font, "font-weight": 700, "text-anchor": "middle", fill: "var(--panel)", text: "i" }));
       return;
     }
     const r = n ? small : radius;
@@ -170,19 +170,22 @@ export function matrixOver({ length, position, route, tones: tone, names }, at) 
   return nodes;
 }
 
-/** How large the matrix is drawn in a square of `room` CSS pixels: whole pixels for a cell where that costs little, pooled where cells are smaller. */
+/**
+ * How the matrix is drawn in a square of `room` CSS pixels: whole pixels for a cell where that costs little; where cells are smaller than pixels,
+ * several are pooled, in halves of a pixel so that thin lines stay even.
+ * @returns {{size: number, pixels: number, cell: number, count: number}} size: in CSS pixels; pixels: of the screen; count: rows of cells, each of `cell` pixels
+ */
 export function scaled(room, length, ratio) {
   const pixels = Math.round(room * ratio);
   const whole = Math.floor(pixels / length);
-  if (whole >= 1 && whole * length >= 0.86 * pixels) return { size: (whole * length) / ratio, pixels: whole * length, cell: whole, pool: 1 };
-  if (pixels >= length) return { size: room, pixels, cell: Math.ceil(pixels / length), pool: 1 };
-  return { size: room, pixels, cell: 1, pool: Math.floor(length / pixels) };
+  if (whole >= 1 && whole * length >= 0.86 * pixels) return { size: (whole * length) / ratio, pixels: whole * length, cell: whole, count: length };
+  return { size: room, pixels, cell: Math.max(1, Math.ceil(pixels / length)), count: pixels < length ? Math.min(length, 2 * pixels) : length };
 }
 
-/** The colours of one matrix, cell by cell: a function (x, y) of pixels at `cell` pixels a cell. */
-function painted({ kind, length, steps, codes, tones: tone }, { cell, pool }) {
-  const count = Math.ceil(length / pool);
+/** The colours of one matrix as pixels. Of cells that are pooled every factor shows. */
+function painted({ kind, length, steps, codes, tones: tone }, { cell, count }) {
   const side = count * cell;
+  const from = Int32Array.from({ length: count + 1 }, (_, n) => Math.floor((n * length) / count));
   const out = new ImageData(side, side);
   const words = new Uint32Array(out.data.buffer);
   const pack = (hex) => {
@@ -190,12 +193,12 @@ function painted({ kind, length, steps, codes, tones: tone }, { cell, pool }) {
     return (255 << 24) | (b << 16) | (g << 8) | r;
   };
   const [first, second, two, later, panel, own] = [tone.first, tone.second, tone.two, tone.later, tone.panel, tone.query].map(pack);
-  const gap = cell >= 5 ? 1 : 0;
+  const gap = cell >= 7 ? 1 : 0;
   for (let row = 0; row < count; row += 1) {
     for (let column = 0; column < count; column += 1) {
       let [code, step, past] = [0, LATER, false];
-      for (let i = row * pool; i < Math.min(length, (row + 1) * pool); i += 1) {
-        for (let j = column * pool; j < Math.min(i + 1, (column + 1) * pool); j += 1) {
+      for (let i = from[row]; i < from[row + 1]; i += 1) {
+        for (let j = from[column]; j < Math.min(i + 1, from[column + 1]); j += 1) {
           past = true;
           code |= codes[i * length + j];
           step = Math.min(step, steps[i * length + j]);
@@ -203,7 +206,7 @@ function painted({ kind, length, steps, codes, tones: tone }, { cell, pool }) {
       }
       code = cellOf(kind, code);
       const plain = !past ? later : code === 1 ? first : code === 2 ? second : step === 2 ? two : panel;
-      const diagonal = row === column && pool === 1 && cell >= 5;
+      const diagonal = row === column && count === length;
       for (let y = 0; y < cell; y += 1) {
         for (let x = 0; x < cell; x += 1) {
           const edge = past && gap && (x === cell - 1 || y === cell - 1);

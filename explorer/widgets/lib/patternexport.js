@@ -35,7 +35,7 @@ function cells({ kind, patterns, length, found, tones }, at) {
   const codes = codesOf(patterns[kind], length);
   const { left, top, size } = at;
   const cell = size / length;
-  const shapes = { first: [], second: [], two: [], upper: [] };
+  const shapes = { first: [], second: [], two: [], upper: [], own: Array.from({ length }, (_, i) => `M${num(left + i * cell)} ${num(top + i * cell)}h${num(cell)}v${num(cell)}h${num(-cell)}z`) };
   const name = (i, j) => ["none", "first", "second", "both"][cellOf(kind, codes[i * length + j])].replace("none", steps[i * length + j] === 2 ? "two" : "none");
   for (let i = 0; i < length; i += 1) {
     for (let j = 0; j <= i; ) {
@@ -49,7 +49,7 @@ function cells({ kind, patterns, length, found, tones }, at) {
     }
   }
   const fill = (which, colour) => svg("path", { d: shapes[which].join(""), fill: colour, "shape-rendering": "crispEdges" });
-  return [svg("rect", { x: left, y: top, width: size, height: size, fill: tones.later }), svg("path", { d: `M${left} ${top}v${size}h${size}z`, fill: tones.panel }), fill("two", tones.two), fill("first", tones.first), fill("second", tones.second), svg("path", { d: shapes.upper.join(""), fill: tones.second })];
+  return [svg("rect", { x: left, y: top, width: size, height: size, fill: tones.later }), svg("path", { d: `M${left} ${top}v${size}h${size}z`, fill: tones.panel }), fill("two", tones.two), fill("first", tones.first), fill("second", tones.second), svg("path", { d: shapes.upper.join(""), fill: tones.second }), fill("own", tones.query)];
 }
 
 /** Three columns with what is drawn above each other, and their numbers. */

@@ -22,7 +22,7 @@ export function lengths({ rows, shown, tones }, { width, big }) {
     const more = far.reduce((sum, each) => sum + each, 0) + found.missing;
     const names = TEXT.steps[lang()] ?? TEXT.steps.en;
     nodes.push(text(0, y + size, t(NAMES[kind]), { size, bold: true, fill: kind === shown ? "var(--accent)" : "var(--ink)" }));
-    nodes.push(text(width, y + size, `${whole(all)} j ≤ i`, { size, anchor: "end", fill: "var(--ink3)" }));
+    nodes.push(text(width, y + size, `${whole(all)} ${t(TEXT.pairs)}`, { size, anchor: "end", fill: "var(--ink3)" }));
     nodes.push(svg("rect", { x: 0, y: y + line, width: num(width), height: bar, rx: 2, fill: "var(--sunk)" }));
     let x = 0;
     for (const [count, fill] of [[own, "var(--query)"], [one, tones.first], [two, tones.two], [more, "var(--ink)"]]) {
@@ -30,13 +30,13 @@ export function lengths({ rows, shown, tones }, { width, big }) {
       if (wide > 0) nodes.push(svg("rect", { class: "part", x: num(x), y: y + line, width: num(wide), height: bar, fill }));
       x += wide;
     }
-    const said = [[own, names[0]], [one, names[1]], [two, names[2]], [more, names[3]]].filter(([count], i) => count || i < 3);
-    let at = 0;
-    for (const [i, [count, name]] of said.entries()) {
-      const words = `${name} ${whole(count)}`;
-      nodes.push(text(at, y + line + bar + size + 3, words, { size, fill: ["var(--query)", "var(--key)", "var(--ink2)", "var(--ink)"][i] }));
-      at += words.length * size * (lang() === "zh" ? 0.66 : 0.54) + size;
-    }
+    const inks = ["var(--query)", "var(--key)", "var(--ink2)", "var(--ink)"];
+    // Large letters leave no room for the position itself; the sentence counts it.
+    const said = [own, one, two, more].map((count, i) => [count, names[i], inks[i]]).filter(([count], i) => (count || i < 3) && (i || !big));
+    said.forEach(([count, name, ink], i) => {
+      const last = said.length - 1;
+      nodes.push(text((width * i) / last, y + line + bar + size + 3, `${name} ${whole(count)}`, { size, anchor: i === 0 ? "start" : i === last ? "end" : "middle", fill: ink }));
+    });
   });
   return picture(width, rows.length * step - (big ? 8 : 6), nodes);
 }
@@ -45,7 +45,7 @@ export function lengths({ rows, shown, tones }, { width, big }) {
 export function uses({ pattern, use, position, layers, heads, tones }, { width, big }) {
   const size = big ? 20 : 12;
   const [tall, gap] = big ? [50, 8] : [34, 5];
-  const [left, right] = big ? [100, 150] : [62, 92];
+  const [left, right] = big ? [88, 112] : [62, 92];
   const room = (width - left - right) / heads;
   const wide = Math.min(room - gap, big ? 100 : 64);
   const counts = known(pattern, use, position, layers, heads);
