@@ -177,7 +177,7 @@ def test_a_pixel_shows_what_it_could_look_at_and_what_the_head_in_view_looked_at
 
 def test_patterns_drawn_are_those_that_the_models_attend_with(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site)
-    given = [[name, stride, summary, i] for name in FACTORS for stride, summary in ((28, 4), (5, 2)) for i in (0, 3, 27, 28, 29, 431, 783)]
+    given = [(name, stride, summary, i) for name in FACTORS for stride, summary in ((28, 4), (5, 2)) for i in (0, 3, 27, 28, 29, 431, 783)]
     found = page.evaluate(
         """async ([address, given]) => {
             const { allowed, reached } = await import(address);
