@@ -5,25 +5,23 @@ import { unpack } from "./lib/arrays.js";
 import { boardsOf, put, write } from "./lib/digitboards.js";
 import { exporters } from "./lib/digitexport.js";
 import { headsOf, offsetsOf } from "./lib/digitheads.js";
-import { allowed, partsOf, reached, size } from "./lib/digitpattern.js";
+import { looksOf } from "./lib/digitlooks.js";
 import { drawTable, legendOf } from "./lib/digitparts.js";
+import { player } from "./lib/digitplay.js";
 import { TEXT, factorName, nodes, plain, sentence, weight } from "./lib/digitwords.js";
 import { el, segmented, svg } from "./lib/dom.js";
 import { exportBar } from "./lib/export.js";
 import { keys } from "./lib/keys.js";
 import { onLang, t } from "./lib/lang.js";
 import { table as shades } from "./lib/raster.js";
-import { rowsOf } from "./lib/segmentrows.js";
 import { bus, onOpen, request, view } from "./lib/state.js";
 import { css, dark, onTheme } from "./lib/theme.js";
 
-const PLAYED = 14; // seconds that a whole digit takes when played
 const NARROW = 560; // px of the panel below which one board is shown at a time
 const RESTLESS = 150; // ms between sentences while the digits move
 const OWN = ["digitsroll", "digitssee", "digitsghost", "digitswhole"];
 const KEYS = ["model", "head", "pos", ...OWN];
 const TOKENS = ["sunk", "control", "panel", "query", "key", "ink", "ink2", "ink3", "out", "out-soft", "cat-6"];
-const SECOND = new Set(["column", "summary"]); // what is far, A2
 
 const icon = (path) => svg("svg", { viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true" }, svg("path", { d: path, fill: "none", stroke: "currentColor", "stroke-width": 2, "stroke-linecap": "round", "stroke-linejoin": "round" }));
 const ICONS = { play: "M5 3.5v9l7-4.5z", pause: "M5.5 3.5v9M10.5 3.5v9", before: "M9.5 4l-4 4 4 4", after: "M6.5 4l4 4-4 4", start: "M4 4v8M11 4l-4 4 4 4" };
@@ -72,8 +70,6 @@ export function mount(root, props, emit, watch) {
   let now = null; // what is looked at, read from the address and completed
   let scene = null; // the same with everything that drawing needs
   let following = true; // the boards stay at their fronts while they grow
-  let cursor = null; // the position while playing
-  let timer = 0;
   let mine = false; // the change of the address under way is our own
   let arriving = 0;
   let room = 0;
@@ -87,8 +83,7 @@ export function mount(root, props, emit, watch) {
   let lastHead = "1.1";
   const locked = () => ["pos", "digitswhole", "digitsroll"].some((key) => view.get(key) !== null);
   let asked = locked() && request.get() !== "";
-  const looks = rowsOf(() => run && draw());
-  const masks = new Map(); // patterns of a pixel, computed once
+  const looks = looksOf(() => run && draw());
 
   const boards = boardsOf(board, card, () => scene, {
     lock(index, position, add) {
@@ -106,6 +101,14 @@ export function mount(root, props, emit, watch) {
     },
   });
   const heads = headsOf(grids, { pick: (index, layer, head) => set({ model: run.models[index].key, head: `${layer}.${head}`, digitsroll: null, digitssee: null, ...keep() }) });
+
+  const playing = player({
+    side: () => run.side,
+    last: () => made() - 1,
+    moved: () => draw(),
+    ended: () => !running(),
+    over: () => set({ digitswhole: 1 }), // what was made stands there whole
+  });
 
   const projecting = () => document.body.classList.contains("tfe-projecting") && root.closest(".tfe-projected") !== null;
   const made = () => Math.min(...run.models.map((model) => model.count));
@@ -169,7 +172,7 @@ export function mount(root, props, emit, watch) {
     following = running() && position >= made();
     set({ pos: following ? null : Math.max(0, Math.min(made() - 1, position)), digitswhole: null });
   }
-  const at = () => cursor ?? (running() && following ? made() : now.position);
+  const at = () => playing.at() ?? (running() && following ? made() : now.position);
   const step = (by) => run && go((at() ?? (by > 0 ? -1 : made())) + by);
 
   function stepHead(by) {
@@ -187,17 +190,13 @@ export function mount(root, props, emit, watch) {
   }
 
   function stop(lock = true) {
-    if (!timer) return;
-    cancelAnimationFrame(timer);
-    timer = 0;
-    const to = cursor;
-    cursor = null;
-    if (lock) set({ pos: to, digitswhole: null });
+    const reached = playing.stop();
+    if (lock && reached !== null) set({ pos: reached, digitswhole: null });
   }
 
   function toggle() {
     if (!run) return;
-    if (timer) {
+    if (playing.at() !== null) {
       stop();
       return;
     }
@@ -205,26 +204,7 @@ export function mount(root, props, emit, watch) {
     asked = false;
     boards.leave();
     const here = at();
-    const from = here === null || here >= made() - 1 ? Math.min(first(), made() - 1) : here;
-    cursor = from;
-    // Whoever wants no motion sees whole rows at a time.
-    const stride = matchMedia("(prefers-reduced-motion: reduce)").matches ? run.side : 1;
-    let begun = null;
-    const tick = (time) => {
-      begun ??= time;
-      const next = Math.min(made() - 1, from + Math.floor(((time - begun) / 1000 / PLAYED) * (run.models[0].length / stride)) * stride);
-      timer = requestAnimationFrame(tick);
-      if (next !== cursor) {
-        cursor = next;
-        draw();
-      }
-      if (cursor >= made() - 1 && !running()) {
-        stop(false); // what was made stands there whole
-        set({ digitswhole: 1 });
-      }
-    };
-    timer = requestAnimationFrame(tick);
-    draw();
+    playing.start(here === null || here >= made() - 1 ? Math.min(first(), made() - 1) : here);
   }
 
   // ── a new result ──
@@ -232,6 +212,7 @@ export function mount(root, props, emit, watch) {
     const turn = (arriving += 1);
     const next = props.value;
     if (!next?.models?.length) {
+      playing.stop();
       run = null;
       draw();
       return;
@@ -249,9 +230,9 @@ export function mount(root, props, emit, watch) {
     }
     if (turn !== arriving) return; // a newer update overtook this one
     const was = run;
-    const grew = was?.state === "running" && following && !timer;
+    const grew = was?.state === "running" && following && playing.at() === null;
     run = { ...next, models, whole: digit?.data ?? null };
-    masks.clear();
+    looks.forget();
     if (was && (was.query !== next.query || (was.state !== "running" && next.state === "running"))) {
       // Another digit: a lock of the old one tells nothing here. Model and head that the visitor chose stay.
       stop(false);
@@ -292,37 +273,6 @@ export function mount(root, props, emit, watch) {
     draw();
   }
 
-  /** What a pixel could look at and what it looked at, model by model; `fetches`: weights that are not here are asked for. */
-  function lookedAt(position, fetches) {
-    return run.models.map((model) => {
-      const none = { mask: null, edges: [], weights: null, most: 0, best: null, count: 0 };
-      if (position === null || !model.factors) return none;
-      const [layer, head] = [Math.min(now.layer, model.layers), Math.min(now.head, model.heads)];
-      const factor = model.factors[layer - 1][head - 1];
-      const name = `${model.key} ${position} ${now.roll || factor}`;
-      if (!masks.has(name)) {
-        if (masks.size > 64) masks.clear();
-        const parts = now.roll ? [] : partsOf(factor);
-        const mask = now.roll ? reached(model, position, Math.min(now.roll, model.layers)) : allowed(factor, model.stride, model.summary, position, model.length);
-        const outlines = parts.map((part) => ({ second: SECOND.has(part), mask: allowed(part, model.stride, model.summary, position, model.length) }));
-        masks.set(name, { mask, outlines: now.roll ? [{ second: false, mask }] : outlines, count: size(mask) });
-      }
-      const { mask, outlines, count: n } = masks.get(name);
-      const from = now.roll ? model.roll : model.look;
-      const edges = outlines.map(({ second, mask: part }) => ({ mask: part, colour: palette.tokens[second ? "cat-6" : "key"] }));
-      const weights = fetches && from ? (now.roll ? looks.of({ look: from, length: model.length }, Math.min(now.roll, model.layers), 1, position) : looks.of(model, layer, head, position)) : null;
-      let where = -1;
-      let most = 0;
-      if (weights) {
-        for (let p = 0; p <= position; p += 1) {
-          if (now.roll && p === position) continue; // half of each layer stays where it is
-          if (weights[p] > most) [where, most] = [p, weights[p]];
-        }
-      }
-      return { mask, edges, weights, most, best: where < 0 ? null : { where, most }, count: n };
-    });
-  }
-
   function draw() {
     empty.hidden = Boolean(run);
     body.hidden = legend.hidden = !run;
@@ -333,18 +283,17 @@ export function mount(root, props, emit, watch) {
       return;
     }
     palette ??= colours();
+    const cursor = playing.at();
     const fetches = finished() && cursor === null && !now.surprise;
     const front = running() && following && cursor === null;
     const own = front ? null : (cursor ?? now.position);
+    const lookAt = (position) => looks.of(run.models, now, position, fetches, palette.tokens);
     // A preview is drawn once all of its weights are here: until then what stood there stays.
-    const wish = cursor === null && !front && finished() ? (hover?.ready ? hover.position : null) : null;
-    const held = lookedAt(own, fetches);
+    const wish = hover?.ready && finished() && cursor === null ? hover.position : null;
+    const held = lookAt(own);
     let shown = held;
-    if (wish !== null && wish !== own) {
-      const there = lookedAt(wish, fetches);
-      if (!fetches || looks.trouble() || there.every((look, i) => look.weights || !(now.roll ? run.models[i].roll : run.models[i].look))) preview = wish;
-    }
-    if (preview !== null && wish !== own && cursor === null) shown = lookedAt(preview, fetches);
+    if (wish !== null && wish !== own && (!fetches || looks.trouble() || !looks.waits(run.models, now, lookAt(wish)))) preview = wish;
+    if (preview !== null && wish !== own && cursor === null) shown = lookAt(preview);
     const previewing = shown !== held;
     const position = previewing ? preview : own;
     const hovered = hover?.position ?? elsewhere;
@@ -356,13 +305,13 @@ export function mount(root, props, emit, watch) {
     grids.style.gap = `${gap}px`;
     write(scaleTo, weight(most));
     const time = performance.now();
-    if (!(timer || front) || time - spoken > RESTLESS) {
+    if (!(cursor !== null || front) || time - spoken > RESTLESS) {
       spoken = time;
       speak();
       if (!sheet.hidden) drawTable(sheet, scene);
     }
     labels();
-    const waits = held.some((look, i) => (now.roll ? run.models[i].roll : run.models[i].look) && !look.weights);
+    const waits = looks.waits(run.models, now, held);
     const how = running() ? "growing" : !finished() ? "stopped" : cursor !== null ? "playing" : now.surprise ? "surprise" : now.whole ? "whole" : waits ? "waits" : "looked";
     root.dataset.drawn = `${now.key} ${now.roll ? `roll${now.roll}` : `${now.layer}.${now.head}`} ${front ? made() : cursor !== null ? cursor : now.positions.join(",") || "none"} ${how}`;
   }
@@ -381,7 +330,7 @@ export function mount(root, props, emit, watch) {
 
   function speak() {
     const parts = told();
-    put(words, "aria-live", timer || running() ? "off" : "polite");
+    put(words, "aria-live", playing.at() !== null || running() ? "off" : "polite");
     if (words.textContent !== plain(parts)) words.replaceChildren(...nodes(parts));
   }
 
@@ -395,11 +344,12 @@ export function mount(root, props, emit, watch) {
     write(headsNote, t(TEXT.headsNote));
     write(scaleFrom, `${t(TEXT.mean)} 0`);
     for (const [node, text] of [[surprise, TEXT.surprise], [ghost, TEXT.ghost], [whole, TEXT.whole]]) write(node, t(text));
-    for (const [node, text] of [[start, TEXT.start], [play, timer ? TEXT.pause : TEXT.play], [before, TEXT.before], [after, TEXT.after], [seek, TEXT.seek]]) {
+    const plays = playing.at() !== null;
+    for (const [node, text] of [[start, TEXT.start], [play, plays ? TEXT.pause : TEXT.play], [before, TEXT.before], [after, TEXT.after], [seek, TEXT.seek]]) {
       if (node.getAttribute("aria-label") === t(text)) continue;
       put(node, "aria-label", t(text));
       if (node !== seek) node.title = t(text);
-      if (node === play) play.replaceChildren(icon(ICONS[timer ? "pause" : "play"]));
+      if (node === play) play.replaceChildren(icon(ICONS[plays ? "pause" : "play"]));
     }
     if (!run) return;
     const model = run.models[now.index];
@@ -408,7 +358,7 @@ export function mount(root, props, emit, watch) {
     const trouble = finished() && looks.trouble();
     write(note, running() ? t(TEXT.growing) : !finished() ? t(TEXT.stopped) : trouble ? t(trouble) : t(now.roll ? TEXT.noteRoll : TEXT.note));
     put(board, "aria-label", t(TEXT.boards, { title: t(TEXT.title) }));
-    for (const [node, on, may] of [[surprise, now.surprise, true], [ghost, now.ghost, run.whole !== null && model.given < model.length], [whole, now.whole && cursor === null, !running()]]) {
+    for (const [node, on, may] of [[surprise, now.surprise, true], [ghost, now.ghost, run.whole !== null && model.given < model.length], [whole, now.whole && !plays, !running()]]) {
       put(node, "aria-pressed", String(on));
       node.disabled = !may;
     }
@@ -438,7 +388,7 @@ export function mount(root, props, emit, watch) {
     Home: () => go(0),
     End: () => run && go(running() ? made() : made() - 1),
     " ": () => toggle(),
-    Escape: () => (projecting() || !run ? false : timer ? stop() : reset()),
+    Escape: () => (projecting() || !run ? false : playing.at() !== null ? stop() : reset()),
   });
   const what = () => (now.surprise ? t(TEXT.surprise) : now.roll ? `${t(TEXT.rollout)}, ${now.roll}` : `${t(TEXT.oneHead, { head: `${now.layer}·${now.head}` })}, ${factorName(run.models[now.index].factors?.[now.layer - 1]?.[now.head - 1] ?? "")}`);
   const makers = exporters(() => run && { ...scene, title: t(TEXT.title), words: plain(told()), what: what() });

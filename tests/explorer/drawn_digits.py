@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,10 +91,10 @@ def steps(variant: str, first: int, stop: int, keep: int = KEEP) -> Step:
     return Step(variant, first, one.symbols[first:stop], one.nats[first:stop])
 
 
-def value(keep: int = KEEP, **more: object) -> dict[str, object]:
+def value(keep: int = KEEP, **more: Any) -> dict[str, object]:
     """What the widget draws of a finished run of all three."""
-    told: dict[str, object] = {"state": "stored", "query": "v=1", "whole": whole(), "kind": 3, "pick": digits.telling(all_made(keep), look)}
-    return digits.value(all_made(keep), **{**told, **more})  # type: ignore[arg-type]
+    told: dict[str, Any] = {"state": "stored", "query": "v=1", "whole": whole(), "kind": 3, "pick": digits.telling(all_made(keep), look)}
+    return digits.value(all_made(keep), **{**told, **more})
 
 
 def kept(one: Made) -> tuple[str, str]:
@@ -105,7 +106,7 @@ def kept(one: Made) -> tuple[str, str]:
     return looks().put(rows, name), looks().put(Look(roll.rows, layers, 1, length, roll.size), name + b" rollout")
 
 
-def addresses(keep: int = KEEP) -> dict[str, dict[str, str]]:
+def addresses(keep: int = KEEP) -> dict[str, Any]:
     """The same for all three, as `digits.value` takes them."""
     found = {one.variant: kept(one) for one in all_made(keep)}
     return {"looks": {name: each[0] for name, each in found.items()}, "rollouts": {name: each[1] for name, each in found.items()}}

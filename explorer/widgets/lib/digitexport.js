@@ -149,6 +149,7 @@ function page(state) {
   const data = { models, side, cell: CELL, tokens, edges, position: position ?? seen[0].count - 1 };
   const [panel, ink, faint, accent] = ["--panel", "--ink", "--ink3", "--accent"].map(css);
   const boards = seen.map((model, i) => `<figure><figcaption><b>${text(t(model.name))}</b>${model.note ? ` · ${text(t(model.note))}` : ""}</figcaption><canvas id="board${i}" width="${2 * side * CELL}" height="${2 * side * CELL}" style="width:${side * CELL}px"></canvas><p>${text(costs(model))}</p></figure>`).join("");
+  const functions = [rgb, enlarge, around, colourDigit, covered, drawDigit].map(String).join("\n");
   const pattern = `const MAY = {${Object.entries(MAY).map(([part, may]) => `${part}: ${may}`)}};\nconst PARTS = ${json(PARTS)};\nconst partsOf = ${partsOf};\n${allowed}`;
   return `<!doctype html>
 <html lang="${lang() === "zh" ? "zh-CN" : "en"}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">

@@ -13,13 +13,14 @@ export function legendOf(legend, { seen, now, shown, narrow, projecting, worst, 
   const parts = new Set(now.roll ? ["all"] : stands.flatMap(([model]) => partsOf(model.factors?.[now.layer - 1]?.[now.head - 1])));
   const ends = stands.filter(([, look]) => look.weights).map(([model, look]) => `${stands.length > 1 ? `${t(model.name)} ` : ""}${weight(look.most)}`);
   const looking = !now.surprise && !running && position !== null;
-  const key = [lang(), now.surprise, now.roll, looking, [...parts], ends, projecting].join();
+  const allGiven = seen.every((model) => model.given >= model.length);
+  const key = [lang(), allGiven, now.surprise, now.roll, looking, [...parts], ends, projecting].join();
   if (legend.dataset.key === key) return;
   legend.dataset.key = key;
   const swatch = (kind, text) => el("span", { class: `tfe-${kind}` }, el("span", { class: "swatch" }), text);
   const paired = parts.has("row") || parts.has("column") || parts.has("block") || parts.has("summary");
   legend.replaceChildren(
-    ...(now.surprise || seen.every((model) => model.given >= model.length) ? [] : [el("span", { class: "tfe-out" }, el("span", { class: "swatch is-full" }), t(TEXT.out))]),
+    ...(now.surprise || allGiven ? [] : [el("span", { class: "tfe-out" }, el("span", { class: "swatch is-full" }), t(TEXT.out))]),
     ...(now.surprise ? [el("span", {}, `${t(TEXT.surpriseScale)} 0`, el("span", { class: "tfe-scale surprise" }), `${worst}+`)] : []),
     ...(looking
       ? [
