@@ -33,7 +33,7 @@ MODELS = {
 REQUEST: dict[str, Any] = {"task": "digit", "keep": 14, "pattern": "", "stride": 0, "summary": 0, "silenced": []}
 PICK = {"model": "strided", "head": "2.3", "pos": 412}
 REFUSED = 56  # a stride that the trial page refuses
-KNOBS = [
+KNOBS: list[remake.Knob | remake.Range | remake.Pick] = [
     remake.Pick(
         "pattern",
         {"en": "pattern", "zh": "模式"},
