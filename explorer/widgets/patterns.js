@@ -9,13 +9,15 @@ import { plainText } from "./lib/maps.js";
 import { codesOf, grid, matrixOver, paintMatrix, place, scaled, tones } from "./lib/patternboards.js";
 import { exporters, table } from "./lib/patternexport.js";
 import { grown, growth, lengths, uses } from "./lib/patternfoot.js";
-import { KEYS, look } from "./lib/patternlook.js";
+import { look } from "./lib/patternlook.js";
 import { KINDS, USES, counted, path, reach } from "./lib/patternmath.js";
 import { pointerOf } from "./lib/patternpointer.js";
 import { searching } from "./lib/patternsearch.js";
 import { FORMULAS, NAMES, TEXT, USE_NAMES, cardText, proof, sentence, share, times, whole } from "./lib/patternwords.js";
 import { view } from "./lib/state.js";
 import { onTheme } from "./lib/theme.js";
+
+const KEYS = ["pattern", "patternpos", "patternto", "patternside", "patternstride", "patternsummary", "patternuse"]; // of the address
 
 const NARROW = 700; // px of the panel below which one pattern stands there at a time
 const GAP = 24;

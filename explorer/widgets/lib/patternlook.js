@@ -3,7 +3,6 @@
 import { KINDS, USES } from "./patternmath.js";
 import { view } from "./state.js";
 
-export const KEYS = ["pattern", "patternpos", "patternto", "patternside", "patternstride", "patternsummary", "patternuse"];
 const SMALL = 12; // rows and columns of the image on arrival
 
 const within = (text, low, high) => {

@@ -28,7 +28,7 @@ from models.sparse_transformer.explain import (
     paths,
 )
 from models.sparse_transformer.model import SparseTransformer
-from models.sparse_transformer.records import DIGITS, MODELS, POSITIONS, Step, check, read_drawing, spelled
+from models.sparse_transformer.records import DIGITS, MODELS, POSITIONS, TEXTS, Step, check, read_drawing, spelled
 from models.sparse_transformer.weights import factor_of, overview
 
 DIGIT = Request(drawing="test:2", keep=27)
@@ -281,7 +281,8 @@ def test_an_explanation_can_be_stored_and_read_again(tmp_path: Path) -> None:
 
 
 def test_examples_can_be_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    for request in EXAMPLES:
+    assert EXAMPLES[: len(DIGITS)] == DIGITS
+    for request in (*DIGITS, *TEXTS):
         check(request)
         assert len(request.text) + request.length <= POSITIONS["text"]
     assert len(DIGITS) >= 3
