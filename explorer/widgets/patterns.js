@@ -167,8 +167,9 @@ export function mount(root, props, emit, watch) {
     const span = big ? window.innerWidth - 90 : room;
     const wide = narrow ? span : (span - 2 * GAP) / 3;
     const margin = big ? 52 : 36;
-    const tall = big ? (window.innerHeight - 426) / 2 : narrow ? 420 : 400;
-    const how = scaled(Math.floor(Math.max(150, Math.min(wide - margin, tall))), length, Math.max(1, window.devicePixelRatio || 1));
+    const below = window.innerWidth > 1500 ? 392 : 426; // a wide screen takes the sentence in two lines
+    const tall = big ? (window.innerHeight - below) / 2 : narrow ? 420 : 400;
+    const how = scaled(Math.floor(Math.max(150, Math.min(wide - margin, tall))), length, Math.max(1, window.devicePixelRatio || 1), big ? 0.95 : undefined);
     const places = { grid: place({ size: how.size, count: side, big }), matrix: place({ size: how.size, count: length, big }) };
     const routes = Object.fromEntries(KINDS.map((one) => [one, previewed.far === null ? null : path(patterns[one], previewed.far, previewed.position)]));
     scene = { ...now, ...previewed, shown: hover?.kind ?? kind, hover, big, narrow, how, places, found, tones: tone, routes };
@@ -288,7 +289,11 @@ export function mount(root, props, emit, watch) {
 
   function drawFoot() {
     const big = projected(foot);
-    const { length, side, l, c, position, patterns, found, kind, use, tones: tone, narrow } = scene;
+    const { length, side, l, c, patterns, found, kind, use, tones: tone, narrow } = scene;
+    const { position } = now; // not the one that is only pointed at: what stands here keeps still under the pointer
+    const shown = [length, l, c, position, kind, use, big, narrow, room, window.innerWidth, document.documentElement.lang, Object.values(tone), KINDS.map((one) => found[one].done)].join();
+    if (foot.dataset.shown === shown) return;
+    foot.dataset.shown = shown;
     const span = big ? window.innerWidth - 90 : room;
     const width = Math.floor(narrow && !big ? span : (span - 2 * GAP) / 3);
     put(foot, "data-question", t(TEXT.longerQuestion));

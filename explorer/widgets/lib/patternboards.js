@@ -171,14 +171,14 @@ export function matrixOver({ length, position, route, tones: tone, names }, at) 
 }
 
 /**
- * How the matrix is drawn in a square of `room` CSS pixels: whole pixels for a cell where that costs little; where cells are smaller than pixels,
+ * How the matrix is drawn in a square of `room` CSS pixels: whole pixels for a cell where `least` of it is left; where cells are smaller than pixels,
  * several are pooled, in halves of a pixel so that thin lines stay even.
  * @returns {{size: number, pixels: number, cell: number, count: number}} size: in CSS pixels; pixels: of the screen; count: rows of cells, each of `cell` pixels
  */
-export function scaled(room, length, ratio) {
+export function scaled(room, length, ratio, least = 0.86) {
   const pixels = Math.round(room * ratio);
   const whole = Math.floor(pixels / length);
-  if (whole >= 1 && whole * length >= 0.86 * pixels) return { size: (whole * length) / ratio, pixels: whole * length, cell: whole, count: length };
+  if (whole >= 1 && whole * length >= least * pixels) return { size: (whole * length) / ratio, pixels: whole * length, cell: whole, count: length };
   return { size: room, pixels, cell: Math.max(1, Math.ceil(pixels / length)), count: pixels < length ? Math.min(length, 2 * pixels) : length };
 }
 

@@ -44,8 +44,8 @@ export function lengths({ rows, shown, tones }, { width, big }) {
 /** Layers and their heads, each cell with the factor it attends with; at the end of how many positions i knows after that layer. */
 export function uses({ pattern, use, position, layers, heads, tones }, { width, big }) {
   const size = big ? 20 : 12;
-  const [tall, gap] = big ? [50, 8] : [34, 5];
-  const [left, right] = big ? [88, 112] : [62, 92];
+  const [tall, gap] = big ? [50, 5] : [34, 5];
+  const [left, right] = big ? [80, 102] : [62, 92];
   const room = (width - left - right) / heads;
   const wide = Math.min(room - gap, big ? 100 : 64);
   const counts = known(pattern, use, position, layers, heads);

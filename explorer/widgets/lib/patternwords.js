@@ -17,8 +17,8 @@ export const FORMULAS = {
 };
 export const USE_NAMES = {
   interleaved: { en: "interleaved", zh: "逐层交替" },
-  merged: { en: "merged head", zh: "合并头" },
-  split: { en: "split over heads", zh: "分给各头" },
+  merged: { en: "merged", zh: "合并" },
+  split: { en: "split heads", zh: "分给各头" },
 };
 
 export const TEXT = {
