@@ -18,7 +18,8 @@ from models.checkpoint import CheckpointError
 from models.errors import InputError
 from models.layers.lsh import hash_vectors, met, rotations, shared_weights, sort_by_bucket, unit
 from models.layers.reversible import ChunkedFeedForward, back, step
-from models.reformer.data import LETTERS, NONE, Batch, said_twice
+from models.reformer.data import NONE, Batch, said_twice
+from models.reformer.letters import LETTERS
 from models.reformer.model import Layer, Reformer
 from models.reformer.records import (
     EXAMPLES,

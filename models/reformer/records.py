@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.errors import InputError
-from models.reformer.data import LETTERS, WORD
+from models.reformer.letters import LETTERS, WORD
 
 Array = NDArray[np.float32]
 Half = NDArray[np.float16]
@@ -38,7 +38,7 @@ class Request:
 
     mode: str = "word"
     text: str = "locality sensitive hashing"
-    rounds: int = 8
+    rounds: int = -1
     buckets: int = 0
     chunk: int = 0
     seed: int = 1
