@@ -1,4 +1,4 @@
-"""A word said twice by several models, letter by letter, or a text read by one, as JSON; and accuracy by rounds of training and evaluation."""
+"""A word said twice by several models, letter by letter, or a text read by one; accuracy by rounds of training and evaluation. As JSON."""
 
 from __future__ import annotations
 

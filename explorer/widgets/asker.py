@@ -36,8 +36,8 @@ class Task:
     """Something that the lab answers.
 
     key: as the request says it. label: its name. prompt: what is typed, above the line. placeholder: an example inside the empty line.
-    keyboard: "bits" (a row of places beside the line), "sum", "letters", "text" (several lines), or "story" (sentences, a question, words to
-    insert).
+    keyboard: "bits" (a row of places beside the line), "sum", "letters", "text" (several lines), or "story" (sentences, a question, words
+    to insert).
     hint: what is accepted, under the line. most: characters of text and question together; more is refused before it is sent.
     places: of "bits", how many; question: of "story", the placeholder of its question.
     """

@@ -1,4 +1,4 @@
-"""Said twice: a word as it was given, under it what each model says, letter by letter; below, accuracy by rounds of training and evaluation.
+"""Said twice: a word as it was given, under it what each model says, letter by letter; below, accuracy by rounds of hashing.
 
 The value is made by `explorer.figures.twice.value`, the table by `explorer.figures.twice.table`. Everything happens in the browser. In the
 address: ``pos``, the position that says the locked letter ("31"; "none"; several "31,40"), ``model`` and ``twice_table`` (the letters as a

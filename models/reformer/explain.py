@@ -192,7 +192,7 @@ def compare(requests: Sequence[Request]) -> list[Comparison | InputError]:
         if isinstance(one, InputError):
             answers.append(one)
             continue
-        plain = Request(one.mode, one.text, rounds=-1, seed=one.seed)
+        plain = Request(one.mode, one.text)
         before, after = (_explanation(each, [_read(each, variant) for variant in _there(one.mode)]) for each in (plain, one))
         answers.append(Comparison(before, after))
     return answers

@@ -85,7 +85,7 @@ class Explanation:
 
 @dataclass(frozen=True)
 class Comparison:
-    """before: as trained, nothing silenced, in the same mode. after: as asked."""
+    """before: the same input as trained, nothing changed, with the usual seed. after: as asked."""
 
     before: Explanation
     after: Explanation

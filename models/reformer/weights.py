@@ -50,7 +50,7 @@ def _met(buckets: NDArray[np.int16], chunk: int, rows: NDArray[np.int64]) -> NDA
 
 @dataclass(frozen=True)
 class Overview:
-    """All attention of a run, small enough to be sent: (layer, head, block, block) weights, the mean of `by` queries and the sum of `by` keys,
+    """All attention of a run, small enough to be sent: (layer, head, block, block) weights, the mean of `by` queries, the sum of `by` keys,
     so that rows sum to 1."""
 
     pooled: Array
