@@ -24,7 +24,7 @@ from models.errors import InputError
 from models.layers.lsh import met, shared_weights, sort_by_bucket
 from models.reformer.records import EXAMPLES, Comparison, Explanation, Request
 from models.reformer.weights import overview, shared
-from tests.explorer import hashed
+from tests.explorer import duplicated
 
 T = TypeVar("T")
 LIVE = Run("live", 12.0, "cpu")
@@ -82,7 +82,7 @@ def test_texts_are_offered_only_where_their_model_is(monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize("seen", [False, True], ids=["every key", "what hashing saw"])
 def test_weights_are_those_of_the_layer(seen: bool) -> None:
-    one = hashed.read("lsh_2", "a word of letters")
+    one = duplicated.read("lsh_2", "a word of letters")
     for head in range(4):
         query = torch.from_numpy(one.queries[0, head].astype(np.float32))
         pairs = torch.stack([met(sort_by_bucket(torch.from_numpy(turn)), one.chunk) for turn in one.buckets[0, head]]).any(0)
@@ -92,7 +92,7 @@ def test_weights_are_those_of_the_layer(seen: bool) -> None:
 
 
 def test_a_long_run_is_pooled_and_its_rows_still_sum_to_one() -> None:
-    one = hashed.read("text", "x" * 600, mode="text")
+    one = duplicated.read("text", "x" * 600, mode="text")
     found = overview(one, True)
     assert found.by == 3 and found.pooled.shape == (1, 4, 200, 200)
     assert np.abs(found.pooled.sum(3) - 1).max() < 1e-4
@@ -101,7 +101,7 @@ def test_a_long_run_is_pooled_and_its_rows_still_sum_to_one() -> None:
 
 
 def test_heads_and_positions_that_there_are_not_are_an_error_with_what_there_is() -> None:
-    one = hashed.read("full", "word")
+    one = duplicated.read("full", "word")
     for place in ((1, 0, [0]), (0, 4, [0]), (0, 0, [9])):
         with pytest.raises(IndexError, match="1 × 4 heads and 9 positions"):
             shared(one, *place, True)
@@ -111,7 +111,7 @@ def test_heads_and_positions_that_there_are_not_are_an_error_with_what_there_is(
 
 
 def test_a_word_becomes_an_answer_its_letters_and_attention() -> None:
-    bar, letters, heads = views.draw(hashed.word(), WORD, LIVE)
+    bar, letters, heads = views.draw(duplicated.word(), WORD, LIVE)
     assert bar is not None and letters is not None and heads is not None
     assert bar["state"] == "live" and bar["right"] is True and bar["answer"] == WORD.text and bar["ponder"] is None
     beside: Any = bar["beside"]
@@ -134,7 +134,7 @@ def test_a_word_becomes_an_answer_its_letters_and_attention() -> None:
 def test_a_text_is_told_in_bits_and_its_long_maps_are_pooled(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "It was a dark and stormy night. " * 12
     asked = Request("text", text)
-    bar, letters, heads = views.draw(hashed.book(text), asked, LIVE)
+    bar, letters, heads = views.draw(duplicated.book(text), asked, LIVE)
     assert bar is not None and letters is not None and heads is not None
     assert bar["right"] is None and bar["answer"]["en"].endswith("bits per character")  # type: ignore[index]
     assert letters["mode"] == "text" and letters["first"] == 0
@@ -145,7 +145,7 @@ def test_a_text_is_told_in_bits_and_its_long_maps_are_pooled(monkeypatch: pytest
 
 
 def test_characters_that_no_book_has_are_named() -> None:
-    seen = hashed.book("It was § late")
+    seen = duplicated.book("It was § late")
     tokens = tuple("\N{REPLACEMENT CHARACTER}" if token == "§" else token for token in seen.tokens)
     bar = views.bar(replace(seen, tokens=tokens), Request("text", "It was § late"), LIVE)
     assert "§" in bar["notice"]["en"]  # type: ignore[index]
@@ -158,16 +158,16 @@ def test_letters_and_answers_of_different_lengths_are_an_error_with_both() -> No
 
 
 def test_a_run_under_another_change_marks_no_column_of_the_table() -> None:
-    one = hashed.read("lsh_2", "word")
+    one = duplicated.read("lsh_2", "word")
     assert views.ran(Request(text="word"), one) == "2"
     assert views.ran(Request(text="word", rounds=2), one) == "2"
     assert views.ran(Request(text="word", buckets=8), one) == ""
 
 
 def test_bertviz_is_refused_for_a_long_word_and_says_its_limit() -> None:
-    assert views.bertviz(hashed.word(), WORD).weights.shape == (1, 4, 53, 53)
+    assert views.bertviz(duplicated.word(), WORD).weights.shape == (1, 4, 53, 53)
     with pytest.raises(InputError) as refusal:
-        views.bertviz(hashed.word("a" * 40), Request(text="a" * 40))
+        views.bertviz(duplicated.word("a" * 40), Request(text="a" * 40))
     assert "64 positions" in refusal.value.text["en"] and "81" in refusal.value.text["en"]
 
 
@@ -185,7 +185,7 @@ def test_a_change_is_told_in_words() -> None:
 
 def test_the_panel_tells_the_share_of_right_letters_and_the_letters_that_changed() -> None:
     asked = Request(rounds=1)
-    before, after = hashed.word(wrong={}), hashed.word(wrong={"lsh_2": (0, 1), "lsh_1": (5,)}, salt=1)
+    before, after = duplicated.word(wrong={}), duplicated.word(wrong={"lsh_2": (0, 1), "lsh_1": (5,)}, salt=1)
     after = replace(after, read=(after.read[0], before.read[1], *after.read[2:]))
     drawn: Any = views.compared(Comparison(before, after), asked)
     sides = {one["key"]: one for one in drawn["sides"]}
@@ -197,7 +197,7 @@ def test_the_panel_tells_the_share_of_right_letters_and_the_letters_that_changed
 
 
 def test_a_change_that_reaches_nobody_says_so() -> None:
-    seen = hashed.word()
+    seen = duplicated.word()
     drawn: Any = views.compared(Comparison(seen, seen), Request(chunk=256))
     assert drawn["sentence"]["en"] == "In chunks of 256, nothing changes for any model."
 
@@ -229,13 +229,13 @@ def explain(requests: list[Request]) -> list[Explanation | InputError]:
     def one(request: Request) -> Explanation | InputError:
         if not request.text:
             return InputError("empty", en="Type at least one letter.", zh="请至少输入一个字母。")
-        return hashed.word(request.text, wrong={"lsh_1": (1,)} if request.rounds == 1 else {})
+        return duplicated.word(request.text, wrong={"lsh_1": (1,)} if request.rounds == 1 else {})
 
     return [one(request) for request in requests]
 
 
 def compare(requests: list[Request]) -> list[Comparison | InputError]:
-    return [Comparison(hashed.word(one.text, {}), hashed.word(one.text, {"lsh_1": (1,)})) for one in requests]
+    return [Comparison(duplicated.word(one.text, {}), duplicated.word(one.text, {"lsh_1": (1,)})) for one in requests]
 
 
 @pytest.fixture
@@ -326,7 +326,7 @@ def facts(variant: str, seed: int, values: tuple[float, ...] | None) -> dict[str
         "finished": seed != 3,
         "steps": 5000,
         "training_seconds": 1200,
-        "config": {"n_layers": 1, "n_heads": 4, "rounds": hashed.ROUNDS[variant]},
+        "config": {"n_layers": 1, "n_heads": 4, "rounds": duplicated.ROUNDS[variant]},
         "figure": None
         if by_rounds is None
         else {"metric": "accuracy", "split": "test", "value": by_rounds["8"], "rounds": 8, "n": 12_800, "by_rounds": by_rounds},
@@ -387,7 +387,7 @@ def test_nothing_is_shown_before_anything_was_measured(tmp_path: Path, monkeypat
 
 
 def test_steps_open_what_the_stored_run_has_to_tell(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(views, "first", lambda: Stored(EXAMPLES[0], hashed.word(), 5.0, "cpu"))
+    monkeypatch.setattr(views, "first", lambda: Stored(EXAMPLES[0], duplicated.word(), 5.0, "cpu"))
     steps = views.steps()
     assert 5 <= len(steps) <= 8
     assert steps[0].view["pos"] == "30" and steps[0].view["kind"] == "lsh_4"
