@@ -265,6 +265,13 @@ def _buckets(seen: Explanation, read: Read, layer: int, head: int, query: Tensor
     return torch.cat((ran, hash_vectors(query[None, None], more)[0, 0]))
 
 
+def _log_weights(query: Tensor) -> Tensor:
+    """(query, key) log of `shared_weights`, 0 where a query may not look. query: (position, d_head)."""
+    earlier = torch.ones(len(query), len(query), dtype=torch.bool).tril(-1)
+    scores = (query @ unit(query).T).masked_fill(~earlier, -torch.inf)
+    return torch.where(earlier, scores.log_softmax(-1), 0.0)
+
+
 def missed(seen: Explanation, variant: str, layer: int, head: int, chosen: int = 0) -> Missed:
     """What the rounds of a run do not see of one head's full attention, and what 1 … 16 rounds with 2 … 64 buckets would not.
 
@@ -291,6 +298,7 @@ def missed(seen: Explanation, variant: str, layer: int, head: int, chosen: int =
     return Missed(
         full=_frozen(full.numpy(), np.float16),
         hashed=_frozen(shared_weights(query, pairs).numpy(), np.float16),
+        log_full=_frozen(_log_weights(query).numpy(), np.float32),
         lost=_frozen(lost(full, pairs).numpy(), np.float32),
         kinds=kinds,
         table=_frozen(100 * (1 - table) if len(query) > 1 else table, np.float32),
