@@ -9,11 +9,10 @@ import { folded } from "./lib/folded.js";
 import { keys } from "./lib/keys.js";
 import { onLang, t } from "./lib/lang.js";
 import { NAME, parts, plainText } from "./lib/maps.js";
-import { LEAST, drawn, percent, place, under } from "./lib/missedboards.js";
+import { LEAST, drawn, percent, picture, place, under } from "./lib/missedboards.js";
 import { headOf, inSquare, lostOf, met, missing, pooled, seenOf, telling } from "./lib/missednumbers.js";
 import { table as scaleOf } from "./lib/raster.js";
 import { bus, request, view } from "./lib/state.js";
-import { pixels } from "./lib/termboards.js";
 import { css, dark, onTheme } from "./lib/theme.js";
 
 const TITLE = { en: "What was missed?", zh: "漏掉了什么？" };
@@ -157,19 +156,10 @@ export function mount(root, props, emit, watch) {
     const theme = dark();
     if (it.images?.theme !== theme || it.images.by !== by) it.images = { theme, by, full: null, seen: null, rounds: null };
     const scale = scaleOf(props.weights, 0.8);
-    const [none, blank] = ["--sunk", "--panel"].map((token) => [1, 3, 5].map((from) => Number.parseInt(css(token).slice(from, from + 2), 16)));
-    const picture = (map) => {
-      const { data, size } = pooled(map, it.head.length, by);
-      for (let q = 0; q < size; q += 1) data.fill(Number.POSITIVE_INFINITY, q * size + q + 1, (q + 1) * size); // the future, left blank
-      const colour = (w) => {
-        if (w === Number.POSITIVE_INFINITY) return blank;
-        const i = 3 * Math.max(0, Math.min(255, Math.round(w * 255)));
-        return [scale[i], scale[i + 1], scale[i + 2]];
-      };
-      return pixels(data, Array.from(data, (w) => w === w), size, size, colour, none);
-    };
-    it.images.full ??= picture(it.head.weights);
-    if (it.images.rounds !== rounds) Object.assign(it.images, { rounds, seen: picture(seenBy(rounds).map) });
+    const none = [1, 3, 5].map((from) => Number.parseInt(css("--sunk").slice(from, from + 2), 16));
+    const of = (map) => picture(pooled(map, it.head.length, by), scale, none);
+    it.images.full ??= of(it.head.weights);
+    if (it.images.rounds !== rounds) Object.assign(it.images, { rounds, seen: of(seenBy(rounds).map) });
     return it.images;
   }
 

@@ -9,7 +9,8 @@ The value it draws when shown, beside what folded.py says:
 
     model: {en, zh}, whose numbers these are
     layer, head: from 0; layers, heads: how many there are
-    log_full: packed (query, key) log of the weights of everything before, 0 where a query may not look; first: packed (query, key) round from 1 on in which a pair first met, 0: in none
+    log_full: packed (query, key) log of the weights of everything before, 0 where a query may not look
+    first: packed (query, key) round from 1 on in which a pair first met, 0: in none
     kinds: numbers of buckets; table, pairs: packed (round, kind), missed weight and pairs that met, in per cent
     chosen: number of buckets that `first` is of; ran: [rounds, buckets] of the run, no rounds where it did not hash
     trained: rounds in training, 0 without hashing; chunk: places of a chunk; seed: of the rotations

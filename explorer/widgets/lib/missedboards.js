@@ -22,6 +22,25 @@ const TEXT = {
 export const LEAST = 0.05; // a missed pair with so much weight is outlined
 export const MANY = 256; // cells along a side; above, they are pooled
 
+/**
+ * A pooled map as a picture of one pixel a cell, the future left out. @param {Uint8ClampedArray} scale 256 × 3 @param {number[]} none of pairs that never met
+ * @returns {string} a data address
+ */
+export function picture({ data, size }, scale, none) {
+  const canvas = document.createElement("canvas");
+  canvas.width = canvas.height = size;
+  const image = new ImageData(size, size);
+  for (let q = 0; q < size; q += 1)
+    for (let k = 0; k <= q; k += 1) {
+      const w = data[q * size + k];
+      const i = 3 * Math.max(0, Math.min(255, Math.round(w * 255)));
+      image.data.set(w === w ? scale.subarray(i, i + 3) : none, 4 * (q * size + k));
+      image.data[4 * (q * size + k) + 3] = 255;
+    }
+  canvas.getContext("2d").putImageData(image, 0, 0);
+  return canvas.toDataURL();
+}
+
 /** How many positions share a cell. */
 export const sharing = (length) => Math.ceil(length / MANY);
 

@@ -40,7 +40,7 @@ export function seenOf({ length, log, first }, rounds) {
 
 /** A map with squares of so many cells made one: the largest of them, NaN where all are. @returns {{data: Float32Array, size: number}} */
 export function pooled(map, length, by) {
-  if (by === 1) return { data: Float32Array.from(map), size: length };
+  if (by === 1) return { data: map, size: length };
   const size = Math.ceil(length / by);
   const data = new Float32Array(size * size).fill(Number.NaN);
   for (let q = 0; q < length; q += 1)
