@@ -15,6 +15,7 @@ from models.reformer.letters import LETTERS, WORD
 Array = NDArray[np.float32]
 Half = NDArray[np.float16]
 Short = NDArray[np.int16]
+Byte = NDArray[np.uint8]
 Flags = NDArray[np.bool_]
 
 MODES = ("word", "text")
@@ -115,15 +116,23 @@ class Hashing:
 class Missed:
     """What hashing misses of one head's attention.
 
-    full, hashed: (query, key) weights of everything before, and of what the rounds see together. lost: (query,) share of the full weights
-    that no round sees. table: (round, kind) mean lost weight in per cent after 1, 2, … MAX_ROUNDS rounds with so many buckets, `kinds`.
+    full, hashed: (query, key) weights of everything before, and of what the rounds of the run see together. log_full: the logarithm of
+    full, which tells of weights that are too small for full, 0 where a query may not look. lost: (query,) share of the full weights that
+    no round of the run sees. kinds: numbers of buckets. table, pairs: (round, kind) mean lost weight, and share of the
+    pairs of a query and an earlier key that met, both in per cent, after 1, 2, … MAX_ROUNDS rounds with so many buckets.
+    first: (query, key) the round from 1 on in which a pair first met with `chosen` buckets; 0 where none of MAX_ROUNDS lets it meet, and
+    for the query itself and its future.
     """
 
     full: Half
     hashed: Half
+    log_full: Array
     lost: Array
     kinds: tuple[int, ...]
     table: Array
+    pairs: Array
+    chosen: int
+    first: Byte
 
 
 @dataclass(frozen=True)
