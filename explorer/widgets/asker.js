@@ -41,7 +41,7 @@ const TEXT = {
 };
 
 const MARK = { true: "✓", false: "✗" };
-const LONG = 40; // characters of an answer from which on it is written smaller
+const LONG = 24; // characters of an answer from which on it is written smaller
 const ordinal = (n) => {
   const teen = n % 100 > 10 && n % 100 < 14;
   return n + ((!teen && { 1: "st", 2: "nd", 3: "rd" }[n % 10]) || "th");

@@ -159,6 +159,29 @@ class InChunks:
 
 
 @dataclass(frozen=True)
+class Backwards:
+    """A model's layers forward and back, and one layer's feed-forward network in parts."""
+
+    rewound: Rewound
+    parts: InChunks
+
+
+@dataclass(frozen=True)
+class Place:
+    """A head of one model in a run. layer, head: from 0. number: a round from 0, or buckets, whichever is asked about."""
+
+    request: Request
+    variant: str
+    layer: int = 0
+    head: int = 0
+    number: int = 0
+
+    def group(self) -> Hashable:
+        """Those of one group may share a batch: none does."""
+        return self
+
+
+@dataclass(frozen=True)
 class Table:
     """Accuracy of each model (row, of MODELS["word"], as shipped) with so many rounds (column); NaN where it was not measured."""
 

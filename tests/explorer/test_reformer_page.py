@@ -40,7 +40,9 @@ def alone(coroutine: Coroutine[Any, Any, T]) -> T:
 # ---- what a visitor wants ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("request_", [*EXAMPLES, Request("text", "It was late.", silenced=(("text", 1, 2),))], ids=lambda one: one.text[:12])
+@pytest.mark.parametrize(
+    "request_", [*EXAMPLES, Request("text", "It was late.", silenced=(("text", 1, 2),))], ids=lambda one: one.text[:12]
+)
 def test_what_the_browser_sends_becomes_the_same_request(request_: Request) -> None:
     assert views.asked({"request": json.loads(json.dumps(views.spelled(request_)))}) == (request_, None)
     assert views.linked({"query": views.query(request_)}) == (request_, None)
@@ -111,7 +113,7 @@ def test_heads_and_positions_that_there_are_not_are_an_error_with_what_there_is(
 
 
 def test_a_word_becomes_an_answer_its_letters_and_attention() -> None:
-    bar, letters, heads = views.draw(duplicated.word(), WORD, LIVE)
+    bar, _, letters, heads = views.draw(duplicated.word(), WORD, LIVE)
     assert bar is not None and letters is not None and heads is not None
     assert bar["state"] == "live" and bar["right"] is True and bar["answer"] == WORD.text and bar["ponder"] is None
     beside: Any = bar["beside"]
@@ -134,7 +136,7 @@ def test_a_word_becomes_an_answer_its_letters_and_attention() -> None:
 def test_a_text_is_told_in_bits_and_its_long_maps_are_pooled(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "It was a dark and stormy night. " * 12
     asked = Request("text", text)
-    bar, letters, heads = views.draw(duplicated.book(text), asked, LIVE)
+    bar, _, letters, heads = views.draw(duplicated.book(text), asked, LIVE)
     assert bar is not None and letters is not None and heads is not None
     assert bar["right"] is None and bar["answer"]["en"].endswith("bits per character")  # type: ignore[index]
     assert letters["mode"] == "text" and letters["first"] == 0
@@ -279,7 +281,7 @@ def test_an_unchanged_word_leaves_the_panel_idle_at_the_letter_in_view() -> None
 def test_nothing_typed_is_refused_and_nothing_else_moves() -> None:
     told = everything({"request": views.spelled(Request(text=""))})
     assert told["asker"][-1] == asker.refused({"en": "Type at least one letter.", "zh": "请至少输入一个字母。"})
-    assert told["twice"] == told["attention"] == []
+    assert told["twice"] == told["hashing"] == told["attention"] == []
 
 
 @pytest.mark.usefixtures("small")
@@ -341,7 +343,7 @@ def facts(variant: str, seed: int, values: tuple[float, ...] | None) -> dict[str
 
 @pytest.fixture
 def shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A folder of assets with the four models, the first trained three times: once it failed, once it was stopped early and not measured."""
+    """A folder of assets with the four models, the first trained three times: once it failed, once it was stopped early."""
     monkeypatch.setattr(about.about, "ASSETS", tmp_path)
     made = [facts(variant, 1, values) for variant, values in MEASURED.items()]
     made += [facts("lsh_4", 2, (0.04, 0.05, 0.05, 0.04, 0.04)), facts("lsh_4", 3, None)]
@@ -357,7 +359,11 @@ def test_the_table_stands_beside_the_printed_one_with_every_seed() -> None:
     assert drawn["columns"] == ["full", "8", "4", "2", "1"]
     assert [row["key"] for row in drawn["rows"]] == ["lsh_4", "full", "lsh_2", "lsh_1"]
     assert drawn["rows"][1]["ours"] == list(MEASURED["full"]) and drawn["rows"][1]["printed"] == list(PRINTED["full"])
-    assert [(one["seed"], one["ours"][1], one["finished"]) for one in drawn["seeds"]] == [(1, 0.999, True), (2, 0.05, True), (3, None, False)]
+    assert [(one["seed"], one["ours"][1], one["finished"]) for one in drawn["seeds"]] == [
+        (1, 0.999, True),
+        (2, 0.05, True),
+        (3, None, False),
+    ]
     assert "Their words are longer." in drawn["why"]["en"] and "128" in drawn["why"]["en"]
 
 

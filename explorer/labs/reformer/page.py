@@ -12,21 +12,30 @@ import gradio as gr
 
 from explorer import labels
 from explorer.engine import Answer, Engine, Waiting
+from explorer.figures import hashing as drawing
 from explorer.lab import Lab
 from explorer.labs import wiring
 from explorer.labs.reformer import about, change, deeper, texts, views
 from explorer.widgets import asker, bertviz, figure, reread
 from explorer.widgets.attention import attention
 from explorer.widgets.card import card
+from explorer.widgets.hashing import hashing, looked
 from explorer.widgets.newest import Newest
 from explorer.widgets.notes import notes
 from explorer.widgets.twice import twice
 from models.errors import InputError
-from models.reformer.records import Request
+from models.reformer.records import Place, Request
 
 EXPLAIN = "models.reformer.explain:explain"
 COMPARE = "models.reformer.explain:compare"
-WIDGETS = ("asker", "twice", "attention", "reread")  # in the order in which updates name them: the bar first, the panel of knobs last
+HASHINGS = "models.reformer.asked:hashings"
+WIDGETS = (
+    "asker",
+    "hashing",
+    "twice",
+    "attention",
+    "reread",
+)  # in the order of every update: the bar first, the knobs last
 
 Text = Mapping[str, str]
 Value = dict[str, object]
@@ -58,10 +67,12 @@ def page(lab: Lab, engine: Engine) -> None:
     bar = asker.asker(drawn[0] or asker.empty(), texts=texts.BAR, tasks=views.tasks(), examples=views.examples(), neutral=views.neutral())
     with gr.Row(elem_classes=["tfe-bench"]):
         with gr.Column(elem_classes=["tfe-bench-wide"]):
-            letters = twice(drawn[1], table=about.table())
+            walk = hashing(drawn[1], empty=texts.NO_HASHING)
+            companion = looked()
+            letters = twice(drawn[2], table=about.table())
         with gr.Column(elem_classes=["tfe-bench-side"]):
             knobs = reread.reread(begin, knobs=change.knobs({**about.sizes("word"), **about.sizes("text")}))
-    heads = attention(drawn[2], empty=texts.NO_ATTENTION)
+    heads = attention(drawn[3], empty=texts.NO_ATTENTION)
     for place in deeper.PANELS:
         place(engine)
     others = bertviz.bertviz(bertviz.ready(("head", "model")))
@@ -83,18 +94,24 @@ def page(lab: Lab, engine: Engine) -> None:
             async for update in updates:
                 yield update
 
-    outputs = [bar, letters, heads, knobs]
+    async def look(event: gr.EventData, caller: gr.Request) -> AsyncGenerator[Any, None]:
+        async with contextlib.aclosing(looks(engine, event._data, wiring.session(caller))) as updates:
+            async for update in updates:
+                yield update
+
+    outputs = [bar, walk, letters, heads, knobs]
     bar.run(wiring.following(newest, run), None, outputs, **wiring.HOW)
     bar.open(wiring.following(newest, reopen), None, outputs, **wiring.HOW)
     knobs.ask(wiring.following(newest, intervene), None, outputs, **wiring.HOW)
     bar.stop(wiring.halting(newest), None, None, **wiring.HOW)
     others.show(show, None, others, **wiring.HOW)
+    walk.look(look, None, companion, **wiring.HOW)
     about_it.unfold(about.curves, None, curve, **wiring.HOW)
 
 
 def idle(request: Request, drawn: Update) -> Value:
     """The panel of knobs for a run in which nothing is changed. drawn: what the views draw of it."""
-    letters = drawn[1] or {}
+    letters = drawn[2] or {}
     return reread.idle(views.spelled(request), letters.get("pick"))
 
 
@@ -163,6 +180,37 @@ async def bertviz_of(engine: Engine, look: bertviz.Look, session: str) -> AsyncG
         yield await asyncio.to_thread(lambda: bertviz.shown(look, [views.bertviz(seen, request)]))
     except InputError as error:
         yield bertviz.refused(look, error.text, ("head", "model"))
+
+
+async def looks(engine: Engine, detail: object, session: str) -> AsyncGenerator[Any, None]:
+    """One head and round of the run that the widget looks at, or all rounds of it together; a refusal in words where there is none."""
+    given = detail if isinstance(detail, Mapping) else {}
+    try:
+        request, _ = views.linked(given)
+        model, head, turn = str(given.get("model")), str(given.get("head")), wiring.whole(given.get("round"))
+        layer, number = (int(part) - 1 for part in head.split("."))
+    except (InputError, TypeError, ValueError):
+        return
+    place: dict[str, Any] = {"query": str(given.get("query", "")), "model": model, "layer": layer, "head": number}
+    wish = {"wished": given["wished"]} if "wished" in given else {}
+    try:
+        if turn == drawing.ALL:
+            async with contextlib.aclosing(engine.watch(EXPLAIN, request, session)) as updates:
+                async for update in updates:
+                    if isinstance(update, Answer):
+                        weights = await asyncio.to_thread(views.together, update.value, model, layer, number)
+                        yield {**drawing.together(**place, weights=weights), **wish}
+                    else:
+                        yield gr.skip()
+            return
+        async with contextlib.aclosing(engine.watch(HASHINGS, Place(request, model, layer, number, turn - 1), session)) as updates:
+            async for update in updates:
+                if isinstance(update, Answer):
+                    yield {**drawing.looked(**place, turn=turn - 1, seen=update.value), **wish}
+                else:
+                    yield gr.skip()
+    except InputError as error:
+        yield {**drawing.unseen(**place, turn=turn - 1, error=error.text), **wish}
 
 
 async def stored(engine: Engine, query: str) -> dict[str, object] | None:

@@ -107,6 +107,8 @@ JOBS: Final[Mapping[str, Text]] = MappingProxyType(
         "previous": _("the position before", "前一个位置"),
     }
 )
+NO_HASHING: Final = _("Give a word to see how its positions are hashed.", "输入一个词，看它的各个位置怎样被哈希。")
+GONE: Final = _("This run has no such model or head.", "这次运行没有这样的模型或注意力头。")
 NO_ATTENTION: Final = _("Give a word to see where each head looks.", "输入一个词，看每个头看向哪里。")
 BERTVIZ_LONG: Final = _(
     "bertviz shows up to {most} positions, and this run has {n}. Give a shorter word.",
@@ -137,7 +139,7 @@ SEED: Final = _("with other rotations", "换一组旋转矩阵")
 SILENCED: Final = _("without head {heads} of {model}", "关掉 {model} 的头 {heads}")
 SHARE: Final = _("share of right letters", "答对字母的比例")
 ANSWERED: Final = _("⟦o:{model}⟧ {after} instead of {before}", "⟦o:{model}⟧ 由 {before} 变为 {after}")
-SAYS: Final = _("{change}, of the letters are right: {each}.", "{change}：答对字母的比例，{each}。")
+SAYS: Final = _("{change}, share of right letters: {each}.", "{change}：答对字母的比例，{each}。")
 SAYS_TEXT: Final = _(
     "{change}, ⟦o:{model}⟧ pays {after} bits per character instead of {before} for the same text.",
     "{change}：对同一段文本，⟦o:{model}⟧ 每字符由 {before} 变为 {after} 比特。",

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer import permalink
-from explorer.figures import attention, twice
+from explorer.figures import attention, hashing, twice
 from explorer.figures import bertviz as drawing
 from explorer.figures.attention import Blocks, Kind
 from explorer.lab import GuidedStep, Thumbnail
@@ -201,7 +201,22 @@ def bits(read: Read) -> float:
 def draw(seen: Explanation, request: Request, run: Run) -> tuple[Value | None, ...]:
     """What the input bar and then every view draw of a run. It may take some tenths of a second: not in the thread that serves pages."""
     pick = telling(seen, request)
-    return bar(seen, request, run), said_twice(seen, request, run.state, pick), heads(seen, request, pick, run.state)
+    walk = hashed(seen, request, run.state, pick)
+    return bar(seen, request, run), walk, said_twice(seen, request, run.state, pick), heads(seen, request, pick, run.state)
+
+
+def hashed(seen: Explanation, request: Request, state: str, pick: Value) -> Value:
+    """Hash, sort, chunk, attend, on the run's own buckets. Vectors of a head and round are asked for as somebody looks at them."""
+    return hashing.value(
+        tokens=spelled_tokens(seen),
+        wanted=seen.wanted,
+        read=seen.read,
+        names=texts.NAMES,
+        query=query(request),
+        state=state,
+        pick={**pick, "round": 1},
+        word=len(request.text) if request.mode == "word" else None,
+    )
 
 
 def telling(seen: Explanation, request: Request) -> Value:
@@ -268,7 +283,7 @@ def kinds(seen: Explanation, request: Request) -> list[tuple[Kind, Overview, Rea
 def kind(seen: Explanation, request: Request, read: Read, *, hashed: bool) -> tuple[Kind, Overview, Read]:
     """The attention of all layers and heads of a model; pooled where its input is long."""
     whole_ = overview(read, hashed)
-    tokens = named(seen, request)
+    tokens = spelled_tokens(seen)
     starts = range(0, len(tokens), whole_.by)
     blocks = Blocks(whole_.by, whole_.by, tokens, tokens, keep(read, hashed)) if whole_.by > 1 else None
     label = filled(texts.SAW if hashed else texts.EVERY_KEY, model=texts.NAMES[read.variant])
@@ -286,9 +301,18 @@ def kind(seen: Explanation, request: Request, read: Read, *, hashed: bool) -> tu
     return made, whole_, read
 
 
-def named(seen: Explanation, request: Request) -> list[str]:
-    """What stands at each position, as it is drawn."""
-    return [texts.START, *seen.tokens[1:]] if request.mode == "text" else list(seen.tokens)
+def spelled_tokens(seen: Explanation) -> list[str]:
+    """What stands at each position, as it is drawn; before the first character of a text nothing was read."""
+    first_, *others = seen.tokens
+    return [texts.START if first_ == SHOWN_UNKNOWN else first_, *others]
+
+
+def together(seen: Explanation, variant: str, layer: int, head: int) -> NDArray[np.float32]:
+    """(query, key) weights of a head over all that any round sees. InputError where there is no such head."""
+    read = next((one for one in seen.read if one.variant == variant), None)
+    if read is None or not (0 <= layer < read.queries.shape[0] and 0 <= head < read.queries.shape[1]):
+        raise InputError("head", en=texts.GONE["en"], zh=texts.GONE["zh"])
+    return shared(read, layer, head, range(read.queries.shape[2]), hashed=True)
 
 
 def keep(read: Read, hashed: bool) -> str:
@@ -341,7 +365,7 @@ def bertviz(seen: Explanation, request: Request) -> drawing.Attention:
         said = filled(texts.BERTVIZ_LONG, most=BERTVIZ, n=len(seen.tokens))
         raise InputError("too_long", en=said["en"], zh=said["zh"])
     read = seen.read[0]
-    tokens = named(seen, request)
+    tokens = spelled_tokens(seen)
     weights = overview(read, _hashes(read)).pooled
     return drawing.Attention(read.variant, texts.NAMES[read.variant], weights, tokens, tokens, causal=True)
 

@@ -10,7 +10,7 @@ const SIGNS = { " ": "␠", "\u00a0": "␠", "\n": "⏎", "\t": "⇥" };
 export const shown = (letter) => SIGNS[letter] ?? letter;
 
 const TEXT = {
-  full: { en: "full attention", zh: "完整注意力" },
+  full: { en: "full", zh: "完整" },
   one: { en: "1 round", zh: "1 轮" },
   rounds: { en: "{n} rounds", zh: "{n} 轮" },
   trained: { en: "trained with", zh: "训练时" },

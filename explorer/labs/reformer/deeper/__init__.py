@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from explorer.engine import Engine
+from explorer.labs.reformer.deeper import missed, rewind
 
 Place = Callable[[Engine], None]
 
-PANELS: tuple[Place, ...] = ()  # in the order of the page: each module's `place`, which builds the panel and wires its event
+PANELS: tuple[Place, ...] = (
+    missed.place,
+    rewind.place,
+)  # in the order of the page: each module's `place`, which builds the panel and wires its event
