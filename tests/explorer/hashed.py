@@ -62,7 +62,9 @@ def rotation(read: Read, layer: int, head: int, seed: int = 1) -> torch.Tensor:
 
 
 @cache
-def read(variant: str, tokens: tuple[str, ...], word: int | None, rounds: int = 4, kinds: int = 32, chunk: int = 16, layers: int = 1) -> Read:
+def read(
+    variant: str, tokens: tuple[str, ...], word: int | None, rounds: int = 4, kinds: int = 32, chunk: int = 16, layers: int = 1
+) -> Read:
     """What a network with such queries would hand over."""
     own = queries(tokens, word, layers)
     empty = np.zeros((layers, own.shape[1], rounds, len(tokens)), np.int16)
