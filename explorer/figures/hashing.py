@@ -97,7 +97,7 @@ def value(
     tokens: what was read, as text for each position. wanted: (letter,) positions whose next token is wanted. read: each model's buckets.
     names: of the models for readers, by variant. query: the run's permalink. state: "stored", "live" or "stale".
     pick: {model, head ("2.3", from 1), pos, round (from 1)}, what is shown on arrival, of `telling`.
-    word: letters of the word in 0 w 0 w, or None for a text. look: `looked` for the head and round of `pick`, so that it need not be asked for.
+    word: letters of the word in 0 w 0 w, or None for a text. look: `looked` for the head and round of `pick`, which is then not asked for.
     ValueError where positions do not fit one another.
     """
     length = len(tokens)

@@ -230,7 +230,7 @@ export function mount(root, props, emit, watch) {
       partner: source(run, position), row: position === null ? null : matrixRow(position), compare: comparedBy(seen, run.length), met: run.word ? metBy(run, rounds, turn) : 0,
       hover: pointed || null, colors, table: colours, theme: dark(), big, narrow: width < NARROW && !big, width, size: big ? 20 : 12,
     };
-    base.high = big ? Math.max(380, window.innerHeight - 330) : base.narrow ? 400 : HIGH;
+    base.high = big ? Math.max(380, window.innerHeight - 316) : base.narrow ? 400 : HIGH;
     base.places = placesOf({ ...base, position: now.step === 1 ? anchor : position });
     return base;
   }

@@ -23,7 +23,7 @@ export function token(pen, scene, i, { x, y, w, h, round, alpha }, dim = 1) {
     const [a, b] = [w * 0.3, h * 0.3]; // a corner is cut off where colours come a fourth time
     pen.path(`M${num(x + w - a)} ${num(y)}h${num(a)}v${num(b)}z`, { fill: scene.colors.panel, alpha: alpha * dim });
   }
-  if (w < 9.5) return;
+  if (w < 9.5 || (round > 0.5 && w < 14)) return;
   const char = charOf(scene.run.tokens[i]);
   const size = clamp(Math.min(h * 0.66, w * 0.98), 12, scene.big ? 30 : 20);
   pen.text(x + w / 2, y + h / 2 + size * 0.35, char, { size, mono: true, weight: 600, align: "center", fill: style.ink, alpha: alpha * dim });
@@ -41,8 +41,9 @@ export function ring(pen, scene, { x, y, w, h, round }, role, soft = false) {
 
 export const caption = (pen, { colors, size }, x, y, strong, rest, width = Number.POSITIVE_INFINITY) => {
   const wide = measure(strong, { size, weight: 650 });
-  pen.text(x, y, strong, { size, weight: 650, fill: colors.ink });
-  if (rest && wide + 8 + measure(rest, { size }) <= width) pen.text(x + wide + 8, y, rest, { size, fill: colors.ink3 });
+  pen.text(x, y, strong, { size, weight: 650, fill: colors.ink, halo: colors.panel });
+  const gap = size * 0.75;
+  if (rest && wide + gap + measure(rest, { size }) <= width) pen.text(x + wide + gap, y, rest, { size, fill: colors.ink3, halo: colors.panel });
 };
 
 // ── 1 · vectors ──
@@ -105,8 +106,8 @@ function bars(pen, scene, at) {
   const zero = y + h / 2;
   const up = (v) => zero - (v / most) * (h / 2);
   const step = w / half;
-  const gap = step > 5 ? Math.min(6, step * 0.22) : 0;
-  caption(pen, scene, x, y - size - (scene.narrow ? 2 : 12), t(TEXT.coordinates, { name: nameOf(run, position), n: half }), t(TEXT.barsUnits), w);
+  const gap = step > 5 ? Math.max(Math.min(6, step * 0.22), step - (scene.big ? 120 : 72)) : 0;
+  caption(pen, scene, scene.narrow ? 0 : x, y - size - 12, t(half === 2 ? TEXT.both : half === 1 ? TEXT.only : TEXT.coordinates, { name: nameOf(run, position), n: half }), t(TEXT.barsUnits), w);
   for (const one of [-1, 0, 1].map((sign) => sign * Math.floor(most))) {
     pen.path(`M${num(x)} ${num(up(one))}H${num(x + w)}`, { stroke: one ? colors.line : colors.control });
     pen.text(x - 8, up(one) + size * 0.35, one < 0 ? `−${-one}` : `${one}`, { size, align: "right", fill: colors.ink3 });
@@ -128,13 +129,13 @@ function bars(pen, scene, at) {
   const wide = measure(label, { size: size + 2, weight: 700 });
   const edge = own[win] >= 0 ? up(own[win]) - 9 : up(own[win]) + size + 12;
   pen.text(clamp(place, x + wide / 2, x + w - wide / 2), edge, label, { size: size + 2, weight: 700, align: "center", fill: colors.query, halo: colors.panel });
-  const foot = y + h + size + (scene.narrow ? 8 : 20);
+  const foot = y + h + size * 3.2;
   const every = Math.ceil((2.2 * size) / step);
   for (let j = 0; j < half; j += every) if (Math.abs(j - win) * step >= 1.6 * size) pen.text(x + (j + 0.5) * step, foot, String(j), { size, align: "center", fill: colors.ink3 });
   pen.text(place, foot, String(win), { size, weight: 700, align: "center", fill: colors.query });
   if (other && !scene.narrow) {
-    pen.rect(x, foot + size - 2, size * 1.4, scene.big ? 4 : 2.8, { fill: colors.key });
-    pen.text(x + size * 2, foot + size * 1.4, t(TEXT.theLetter, { name: nameOf(run, partner), value: number(other[win]) }), { size, fill: colors.key, weight: 650 });
+    pen.rect(x, foot + size * 1.3, size * 1.4, scene.big ? 4 : 2.8, { fill: colors.key });
+    pen.text(x + size * 2, foot + size * 1.75, t(TEXT.theLetter, { name: nameOf(run, partner), value: number(other[win]) }), { size, fill: colors.key, weight: 650 });
   }
 }
 
@@ -156,8 +157,35 @@ export function words(pen, scene, at) {
   if (at.numbers) {
     for (let i = 0; i < run.length; i += 1) {
       const strong = i === position || i === partner;
-      pen.text(at.x[i] + at.w[i] / 2, at.y[i] + at.tall + size, String(round.buckets[i]), { size, align: "center", weight: strong ? 700 : 400, fill: i === position ? colors.query : i === partner ? colors.key : colors.ink2 });
+      pen.text(at.x[i] + at.w[i] / 2, at.y[i] + at.tall + size + 3, String(round.buckets[i]), { size, align: "center", weight: strong ? 700 : 400, fill: i === position ? colors.query : i === partner ? colors.key : colors.ink2 });
     }
+  }
+  if (at.piles) piles(pen, scene, at.piles);
+}
+
+/** The buckets with their positions piled up, in the order of the sequence from below. */
+function piles(pen, scene, { x, y, h, step, unit, count }) {
+  const { run, round, colors, size, position, partner } = scene;
+  const floor = y + h;
+  const every = [1, 2, 4, 8, 16, 32].find((n) => n * step >= size * 1.9) ?? 64;
+  caption(pen, scene, 0, y - size - 2, t(TEXT.piles), t(TEXT.pilesUnits), scene.width);
+  pen.path(`M${num(x)} ${num(floor + 1)}h${num(step * count.length)}`, { stroke: colors.control });
+  const up = new Int32Array(count.length);
+  const gap = unit > 5 ? 1 : 0;
+  const wide = Math.min(step - 1, Math.max(unit * 1.25, step * 0.72));
+  for (let i = 0; i < run.length; i += 1) {
+    const bucket = round.buckets[i];
+    const at = { x: x + bucket * step + (step - wide) / 2, y: floor - (up[bucket] + 1) * unit + gap, w: wide, h: unit - gap, round: 0, alpha: 1 };
+    up[bucket] += 1;
+    const style = colors.bucket(bucket);
+    const role = i === position ? "query" : i === partner ? "key" : null;
+    pen.rect(at.x, at.y, at.w, at.h, { fill: role ? colors[role] : style.flat, r: Math.min(3, unit / 5) });
+    if (unit >= size + 1 && wide >= 10) pen.text(at.x + wide / 2, at.y + at.h / 2 + size * 0.35, charOf(run.tokens[i]), { size, mono: true, weight: 600, align: "center", fill: role ? colors.panel : style.flat === style.line ? (style.kind ? colors.ink : style.ink) : colors.ink });
+  }
+  const own = position === null ? null : round.buckets[position];
+  for (let bucket = 0; bucket < count.length; bucket += 1) {
+    if (bucket !== own && (bucket % every || (own !== null && Math.abs(bucket - own) * step < size * 1.6))) continue;
+    pen.text(x + (bucket + 0.5) * step, floor + size + 5, String(bucket), { size, align: "center", weight: bucket === own ? 700 : 400, fill: bucket === own ? colors.query : colors.ink2 });
   }
 }
 
@@ -172,7 +200,6 @@ export const curve = (at, round, i) => {
 export function lines(pen, scene, at) {
   const { run, round, colors, size, position, partner, hover } = scene;
   caption(pen, scene, 0, size, t(TEXT.sequence), t(TEXT.sequenceUnits), scene.width);
-  caption(pen, scene, 0, at.bottom - 10, t(TEXT.sorted), t(TEXT.sortedUnits), scene.width);
   const bucket = position === null ? null : round.buckets[position];
   const together = new Map(); // one path for each bucket
   for (let i = 0; i < run.length; i += 1) {
@@ -184,7 +211,7 @@ export function lines(pen, scene, at) {
   const drawn = [...together].sort(([a], [b]) => (a === bucket) - (b === bucket));
   for (const [b, d] of drawn) {
     const mine = bucket === null || b === bucket;
-    pen.path(d, { stroke: colors.bucket(b).line, width: (mine && bucket !== null ? thin * 1.5 : thin) * (scene.big ? 1.6 : 1), alpha: mine ? (bucket === null ? 0.6 : 0.95) : 0.34 });
+    pen.path(d, { stroke: colors.bucket(b).line, width: (mine && bucket !== null ? thin * 1.5 : thin) * (scene.big ? 1.6 : 1), alpha: mine ? (bucket === null ? 0.6 : 0.95) : 0.4 });
   }
   for (const [i, role] of [[partner, "key"], [position, "query"]]) {
     if (i === null) continue;
@@ -195,6 +222,7 @@ export function lines(pen, scene, at) {
   if (hover?.pos !== undefined && hover.pos !== position) pen.path(curve(at, round, hover.pos), { stroke: colors.ink, width: 2 });
   for (let i = 0; i < run.length; i += 1) token(pen, scene, i, { x: at.at(i) + at.gap, y: at.top, w: at.cell - 2 * at.gap, h: at.tall, round: 0, alpha: 1 });
   for (const [i, role] of [[partner, "key"], [position, "query"]]) if (i !== null) ring(pen, scene, { x: at.at(i) + at.gap, y: at.top, w: at.cell - 2 * at.gap, h: at.tall, round: 0 }, role);
+  caption(pen, scene, 0, at.bottom - 10, t(TEXT.sorted), t(TEXT.sortedUnits), scene.width);
   ticks(pen, scene, at.at, at.cell, at.top - 5);
   if (at.numbers) {
     const y = at.bottom + at.tall + size + 3;
@@ -204,13 +232,17 @@ export function lines(pen, scene, at) {
 }
 
 /** Numbers of positions above a strip: round ones, and those in view. */
-export function ticks(pen, { run, colors, size, position, partner }, x, cell, y) {
+export function ticks(pen, { run, colors, size, position, partner, width }, x, cell, y) {
+  const inside = (middle, text, weight) => {
+    const wide = measure(text, { size, weight }) / 2;
+    return clamp(middle, wide, width - wide);
+  };
   const every = [1, 2, 4, 8, 16, 32, 64, 128, 256].find((n) => n * cell >= size * 2.6) ?? 512;
   const shown = new Map();
   for (const [i, role] of [[partner, "key"], [position, "query"]]) if (i !== null) shown.set(i, role);
   for (let i = 0; i < run.length; i += every) {
     if ([...shown.keys()].some((one) => shown.get(one) && Math.abs(one - i) * cell < size * 3)) continue;
-    pen.text(x(i) + cell / 2, y, String(i), { size, align: "center", fill: colors.ink3 });
+    pen.text(inside(x(i) + cell / 2, String(i), 400), y, String(i), { size, align: "center", fill: colors.ink3 });
   }
   const both = [...shown.keys()];
   const names = both.map((i) => (cell < 9.5 ? nameOf(run, i) : String(i)));
@@ -218,7 +250,9 @@ export function ticks(pen, { run, colors, size, position, partner }, x, cell, y)
   const apart = both.length < 2 || Math.abs(middle[0] - middle[1]) > size * (cell < 9.5 ? 4.2 : 1.7);
   both.forEach((i, n) => {
     const align = apart ? "center" : middle[n] <= middle[1 - n] ? "right" : "left";
-    pen.text(middle[n], y, names[n], { size, align, weight: 700, fill: colors[shown.get(i)], halo: colors.panel });
+    const wide = measure(names[n], { size, weight: 700 });
+    const left = clamp(align === "center" ? middle[n] - wide / 2 : align === "right" ? middle[n] - wide - 2 : middle[n] + 2, 0, width - wide);
+    pen.text(left, y, names[n], { size, weight: 700, fill: colors[shown.get(i)], halo: colors.panel });
   });
 }
 

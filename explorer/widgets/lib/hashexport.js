@@ -21,7 +21,7 @@ export function table({ run, round, detail }) {
   ];
 }
 
-function rows({ run, round, detail, step, matrix, position }) {
+function rows({ run, round, detail }) {
   const out = [["position", "token", "bucket", "place", "chunk", "may_look_at", "looks_hardest_at", "weight"]];
   for (let i = 0; i < run.length; i += 1) {
     const best = detail?.weights ? ranked(rowOf(round, detail.weights.data, i), 1)[0] : null;

@@ -40,10 +40,12 @@ export function headsOf(root, { pick }) {
         built = key;
         build(model);
       }
+      const focused = tiles.some(({ node }) => node === document.activeElement);
       for (const tile of tiles) {
         const here = tile.layer === layer && tile.head === head;
         tile.node.setAttribute("aria-pressed", String(here));
         tile.node.tabIndex = here ? 0 : -1;
+        if (here && focused) tile.node.focus();
         const { buckets } = model.rounded(tile.layer, tile.head)[shown];
         const where = `${tile.layer + 1}·${tile.head + 1}`;
         const used = new Set(buckets).size;

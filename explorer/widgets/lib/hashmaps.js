@@ -33,8 +33,9 @@ export function chunks(pen, scene, at) {
     const [x0, x1] = edge(chunk);
     const mine = chunk === at.own;
     const near = chunk === at.own - 1;
-    const label = mine || near || x1 - x0 > size * 5 ? t(TEXT.chunkN, { n: chunk + 1 }) : String(chunk + 1);
-    const wide = measure(label, { size, weight: mine ? 700 : 400 });
+    const long = t(TEXT.chunkN, { n: chunk + 1 });
+    const label = measure(long, { size, weight: 700 }) <= x1 - x0 + at.gap - 4 ? long : String(chunk + 1);
+    const wide = measure(label, { size, weight: mine ? 700 : near ? 650 : 400 });
     const middle = Math.max(wide / 2, Math.min(scene.width - wide / 2, (x0 + x1) / 2));
     if (mine || (middle - wide / 2 > last + 4 && (near || chunk > at.own || (edge(at.own)[0] + edge(at.own)[1]) / 2 - wide > middle + wide / 2))) {
       pen.text(middle, at.top - 6, label, { size, align: "center", weight: mine ? 700 : near ? 650 : 400, fill: mine ? colors.query : near ? colors.key : colors.ink3 });
@@ -61,11 +62,10 @@ export function chunks(pen, scene, at) {
   }
 }
 
-/** The map of one chunk: its queries from above, the keys of the one before and its own. */
-function inside(pen, scene, { map, own }) {
-  const { run, round, colors, size, position, detail, table, partner, hover, big } = scene;
-  const data = new Float32Array(map.rows * map.columns).fill(Number.NaN);
+/** Its weights, (row, column): NaN where a query may not look. */
+function within({ round, detail }, map, own) {
   const { chunk, order } = round;
+  const data = new Float32Array(map.rows * map.columns).fill(Number.NaN);
   for (let r = 0; r < map.rows; r += 1) {
     const query = order[map.begin + r];
     let others = 0;
@@ -76,8 +76,20 @@ function inside(pen, scene, { map, own }) {
     }
     if (!others) data[r * map.columns + map.begin - map.first + r] = 1;
   }
+  return data;
+}
+
+/** The map of one chunk: its queries from above, the keys of the one before and its own. */
+function inside(pen, scene, { map, own }) {
+  const { run, round, colors, size, position, detail, table, partner, hover, big } = scene;
+  const { order } = round;
   const sharp = pen.sharp ?? 2;
-  pen.image(picture(data, map.rows, map.columns, table, colors.sunk, [map.w * sharp, map.h * sharp]), map.x, map.y, map.w, map.h);
+  const key = [scene.version, scene.shown, own, Boolean(detail?.weights), scene.theme, Math.round(map.w * sharp), Math.round(map.h * sharp)].join();
+  if (scene.cache.chunk !== key) {
+    scene.cache.chunk = key;
+    scene.cache.inside = picture(within(scene, map, own), map.rows, map.columns, table, colors.sunk, [map.w * sharp, map.h * sharp]);
+  }
+  pen.image(scene.cache.inside, map.x, map.y, map.w, map.h);
   if (map.unit >= 6) {
     let grid = "";
     for (let c = 1; c < map.columns; c += 1) grid += `M${num(map.x + c * map.unit)} ${num(map.y)}v${num(map.h)}`;
@@ -88,9 +100,9 @@ function inside(pen, scene, { map, own }) {
   if (map.begin > map.first) {
     pen.path(`M${num(border)} ${num(map.y - size * 1.5)}V${num(map.y + map.h)}`, { stroke: colors.panel, width: big ? 5 : 3 });
     pen.path(`M${num(border)} ${num(map.y - size * 1.5)}V${num(map.y + map.h)}`, { stroke: colors.ink2, width: big ? 2 : 1.2, dash: [4, 3] });
-    said(pen, t(TEXT.beforeN, { n: own }), (map.x + border) / 2, map.y - size * 1.9, border - map.x, { size, fill: colors.key });
+    said(pen, [t(TEXT.beforeN, { n: own }), t(TEXT.chunkN, { n: own })], (map.x + border) / 2, map.y - size * 1.9, border - map.x, { size, fill: colors.key });
   }
-  said(pen, t(TEXT.ownN, { n: own + 1 }), (border + map.x + map.w) / 2, map.y - size * 1.9, map.x + map.w - border, { size, fill: colors.query });
+  said(pen, [t(TEXT.ownN, { n: own + 1 }), t(TEXT.chunkN, { n: own + 1 })], (border + map.x + map.w) / 2, map.y - size * 1.9, map.x + map.w - border, { size, fill: colors.query });
   // Names along both sides, in the colours of their buckets.
   for (let c = 0; c < map.columns; c += 1) {
     const key = order[map.first + c];
@@ -116,8 +128,10 @@ function inside(pen, scene, { map, own }) {
   }
 }
 
-const said = (pen, text, x, y, width, how) => {
-  if (measure(text, { size: how.size, weight: 650 }) <= width) pen.text(x, y, text, { ...how, weight: 650, align: "center" });
+/** The first of some texts that fits. */
+const said = (pen, texts, x, y, width, how) => {
+  const text = texts.find((one) => measure(one, { size: how.size, weight: 650 }) <= width);
+  if (text) pen.text(x, y, text, { ...how, weight: 650, align: "center" });
 };
 
 /** What the row looks at, as bars, heaviest first. */
@@ -166,8 +180,9 @@ export function back(pen, scene, at) {
   if (run.word) {
     const w = run.word;
     const far = map.unit * 1.1;
-    const line = (d) => `M${num(map.x + map.unit * 1 + d)} ${num(map.y + map.unit * (w + 1) - d)}L${num(map.x + map.unit * (w + 1) + d)} ${num(map.y + map.unit * (2 * w + 1) - d)}`;
-    pen.path(line(far) + line(-far), { stroke: colors.key, width: big ? 2.5 : 1.5, dash: [5, 4] });
+    // A line on either side of the cells (i, i − |w|), from the first letter to the last.
+    const line = (d, end) => `M${num(map.x + map.unit)} ${num(map.y + map.unit * (w + 1) + d)}L${num(map.x + map.unit * (w + 1) - end)} ${num(map.y + map.unit * (2 * w + 1) + d - end)}`;
+    pen.path(line(-2 * far, 0) + line(2 * far, 2 * far), { stroke: colors.key, width: big ? 2.5 : 1.5, dash: [5, 4] });
     const say = t(TEXT.diagonal, { n: w });
     const width = measure(say, { size, weight: 650 });
     // In the empty half, where it covers nothing.
@@ -207,11 +222,13 @@ function told(pen, { colors, size, big, run, met, turn, model }, { x, y, w }, co
   const shown = percent(compare.count / compare.of);
   pen.text(x, y + large * 0.8, shown, { size: large, weight: 700, fill: colors.ink });
   const side = x + measure(shown, { size: large, weight: 700 }) + 14;
-  pen.text(side, y + large * 0.36, t(TEXT.computed), { size: size + 1, weight: 650, fill: colors.ink });
+  const long = t(TEXT.computed);
+  const fits = side + measure(long, { size: size + 1, weight: 650 }) <= x + w;
+  pen.text(side, y + large * 0.36, fits ? long : t(TEXT.computedShort), { size: size + 1, weight: 650, fill: colors.ink });
   pen.text(side, y + large * 0.36 + size + 8, t(TEXT.ofPairs, { n: compare.count.toLocaleString("en"), of: compare.of.toLocaleString("en") }), { size, fill: colors.ink3 });
   const bar = y + large + (big ? 16 : 10);
   pen.rect(x, bar, w, big ? 14 : 8, { fill: colors.sunk, r: 3 });
-  pen.rect(x, bar, Math.max(2, (w * compare.count) / compare.of), big ? 14 : 8, { fill: colors.accent, r: 3 });
+  pen.rect(x, bar, Math.max(2, (w * compare.count) / Math.max(1, compare.of)), big ? 14 : 8, { fill: colors.accent, r: 3 });
   if (run.word) pen.text(x, bar + (big ? 14 : 8) + size + 8, t(turn < 0 ? TEXT.foundAll : TEXT.foundOne, { n: met, of: run.word, rounds: model.rounds }), { size: size + 1, weight: 650, fill: colors.key });
 }
 
@@ -243,7 +260,7 @@ function rounds(pen, scene, list) {
     pen.rect(x - (here ? 2 : 0), y - (here ? 2 : 0), side + (here ? 4 : 0), side + (here ? 4 : 0), { stroke: here ? colors.accent : colors.line, width: here ? (big ? 4 : 2.5) : 1, r: 3 });
     const name = one < 0 ? t(TEXT.all) : String(one + 1);
     const label = `${name} · ${percent(share)}`;
-    const fits = measure(label, { size, weight: 650 }) <= side + 10;
-    pen.text(x + side, y + size + 2, fits ? label : name, { size, align: "right", weight: here ? 700 : 400, fill: here ? colors.accent : colors.ink2 });
+    const fits = measure(label, { size, weight: 700 }) <= side * 0.86;
+    pen.text(x + side - 4, y + size + 4, fits ? label : name, { size, align: "right", weight: here ? 700 : 400, fill: here ? colors.accent : colors.ink2 });
   }
 }

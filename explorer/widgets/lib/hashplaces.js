@@ -21,7 +21,7 @@ function vectors(scene) {
   const side = narrow ? width : Math.min(scene.high, Math.round(width * 0.47));
   const dot = (n <= 64 ? 20 : n <= 140 ? 15 : n <= 300 ? 11 : 7) * (big ? 1.5 : narrow ? 0.8 : 1);
   const centre = [side / 2, narrow ? side / 2 : scene.high / 2];
-  const radius = side / 2 - size * 1.8 - dot / 2;
+  const radius = side / 2 - size * 2.3 - dot / 2;
   const [a, b] = axesOf(scene);
   const half = model.kinds / 2;
   const out = room(n, true);
@@ -35,31 +35,34 @@ function vectors(scene) {
     // Decided along an axis of this plane, or by a coordinate that it does not show.
     out.alpha[i] = round.buckets[i] % half === a || round.buckets[i] % half === b ? 1 : 0.4;
   }
-  const bars = narrow ? { x: 34, y: side + 26, w: width - 38, h: 150 } : { x: side + (big ? 96 : 64), y: size * 3, w: width - side - (big ? 100 : 68), h: scene.high - size * 7 };
-  return { ...out, side, centre, radius, most, axes: [a, b], bars, dot, need: narrow ? side + 206 : 0 };
+  const bars = narrow ? { x: 34, y: side + 52, w: width - 38, h: 150 } : { x: side + (big ? 96 : 64), y: size * 3.4, w: width - side - (big ? 100 : 68), h: scene.high - size * 10 };
+  return { ...out, side, centre, radius, most, axes: [a, b], bars, dot, need: narrow ? side + 262 : 0 };
 }
 
 function along(scene) {
-  const { run, width, narrow, big, size, model } = scene;
+  const { run, width, narrow, big, size, model, round } = scene;
   const n = run.length;
   const columns = run.word ? run.word + 1 : n;
-  const inner = big ? 22 : 12; // between the two words
   const digits = String(model.kinds - 1).length;
   const top = size + 14;
+  const edge = 4;
   const fit = (cell, numbers) => {
-    const per = Math.min(columns, Math.floor((width - 2) / cell));
-    const bands = Math.ceil(columns / per);
-    const tall = Math.min(cell * 0.92, big ? 44 : 32);
-    const unit = tall + (numbers ? size + 4 : 0);
+    const most = Math.max(1, Math.floor((width - 2 * edge) / cell + 1e-6));
+    const bands = Math.ceil(columns / most);
+    const per = Math.ceil(columns / bands);
+    const inner = bands === 1 ? (big ? 44 : 30) : big ? 22 : 13; // between the two words
+    const tall = Math.min(cell * (bands === 1 ? 1.1 : 0.92), big ? 52 : 38);
+    const unit = tall + (numbers ? size + 6 : 0);
     const band = run.word ? 2 * unit + inner + (big ? 30 : 20) : unit + (numbers ? 10 : 6);
-    return { cell, per, bands, tall, unit, band, numbers, height: top + bands * band };
+    return { cell, per, bands, inner, tall, unit, band, numbers, height: top + bands * band };
   };
   const least = Math.max(17, digits * 7.5 + 2) * (big ? 1.5 : 1);
-  let found = null;
+  const whole = Math.min(big ? 60 : 40, (width - 2 * edge) / columns);
+  let found = whole >= least * 1.3 ? fit(whole, true) : null; // in one row, where that leaves room to read
   for (let cell = big ? 58 : 38; cell >= least && !found; cell -= 0.5) found = fit(cell, true).height <= scene.high ? fit(cell, true) : null;
   if (!found && fit(least, true).height <= scene.high * (narrow ? 1.2 : 1.5)) found = fit(least, true);
   for (let cell = least; cell >= 8 && !found; cell -= 0.5) found = fit(cell, false).height <= scene.high || cell <= 8.5 ? fit(cell, false) : null;
-  const { cell, per, band, unit, tall } = found;
+  const { cell, per, band, unit, tall, inner, height } = found;
   const left = (width - per * cell) / 2;
   const out = room(n, false);
   for (let i = 0; i < n; i += 1) {
@@ -70,13 +73,21 @@ function along(scene) {
     out.w[i] = cell - 2;
     out.h[i] = tall;
   }
-  return { ...out, ...found, left, top, inner, need: found.height };
+  // What is left of the stage holds the buckets themselves, with their positions piled up.
+  const count = new Int32Array(model.kinds);
+  for (const bucket of round.buckets) count[bucket] += 1;
+  const free = scene.high - height;
+  const step = (width - 2 * edge) / model.kinds;
+  const most = count.reduce((a, b) => Math.max(a, b), 1);
+  const high = free - 3.6 * size - 10;
+  const piles = free >= 110 ? { x: edge, y: height + 2 * size + 4, w: width - 2 * edge, h: high, step, unit: Math.min(high / most, big ? 40 : 26, step * 1.05), count, most } : null;
+  return { ...out, ...found, left, top, piles, need: height };
 }
 
 function sorting(scene) {
   const { run, width, big, size, round, high } = scene;
   const n = run.length;
-  const cell = Math.min(width / n, big ? 44 : 34);
+  const cell = Math.min((width - 8) / n, big ? 44 : 34); // rings keep their room at both ends
   const left = (width - cell * n) / 2;
   const tall = clamp(cell * 1.15, big ? 22 : 16, big ? 44 : 30);
   const top = 2 * size + 16;
@@ -97,7 +108,7 @@ function chunked(scene) {
   const { run, width, big, size, round, narrow, position, high } = scene;
   const n = run.length;
   const gap = Math.min(big ? 24 : 14, (width * 0.16) / round.chunks);
-  const cell = Math.min((width - gap * (round.chunks - 1)) / n, big ? 44 : 34);
+  const cell = Math.min((width - 8 - gap * (round.chunks - 1)) / n, big ? 44 : 34);
   const left = (width - cell * n - gap * (round.chunks - 1)) / 2;
   const tall = clamp(cell * 1.15, big ? 22 : 16, big ? 44 : 30);
   const top = 2 * size + 14;
@@ -152,17 +163,20 @@ function inPlace(scene) {
   return { ...out, band, names, top, map, info, tiles, need: narrow ? info.y + tiles.end - info.y + 8 : tiles.end };
 }
 
-/** Small maps of the rounds, and of all together: {x, y, side} each, under the number. */
-function tilesOf({ model, big, size, narrow }, info) {
+/** Small maps of the rounds, and of all together: {x, y, side, turn} each, as large as they fit. */
+function tilesOf({ model, big, size, narrow, high }, info) {
   const count = model.rounds + (model.rounds > 1 ? 1 : 0);
   const y = info.y + (narrow ? 84 : big ? 150 : 100) + size * 2;
   const gap = big ? 18 : 12;
-  const label = size + 6;
-  let per = Math.min(count, narrow ? 5 : count > 10 ? 6 : 5);
-  const side = Math.min(big ? 150 : 96, (info.w - gap * (per - 1)) / per);
-  per = Math.max(per, 1);
-  const list = Array.from({ length: count }, (_, n) => ({ x: info.x + (n % per) * (side + gap), y: y + Math.floor(n / per) * (side + gap + label), side, turn: n < model.rounds ? n : -1 }));
-  return { list, y, end: count ? list.at(-1).y + side + label : y };
+  const tall = narrow ? 1000 : Math.max(120, high - y - 6);
+  let [side, per] = [0, 1];
+  for (let across = narrow ? Math.min(count, 5) : 1; across <= (narrow ? 5 : count); across += 1) {
+    const rows = Math.ceil(count / across);
+    const one = Math.min((info.w - gap * (across - 1)) / across, (tall - gap * (rows - 1)) / rows, big ? 220 : narrow ? 96 : 150);
+    if (one > side + 0.5) [side, per] = [one, across];
+  }
+  const list = Array.from({ length: count }, (_, n) => ({ x: info.x + (n % per) * (side + gap), y: y + Math.floor(n / per) * (side + gap), side, turn: n < model.rounds ? n : -1 }));
+  return { list, y, end: count ? list.at(-1).y + side + 4 : y };
 }
 
 /** The places of all five steps. */

@@ -51,11 +51,15 @@ export const TEXT = {
   fullOther: { en: "Choose {name} to see hashing.", zh: "选择 {name} 查看哈希。" },
   bucketN: { en: "bucket {n}", zh: "桶 {n}" },
   coordinates: { en: "All {n} coordinates of {name}", zh: "{name} 的全部 {n} 个坐标" },
+  both: { en: "Both coordinates of {name}", zh: "{name} 的两个坐标" },
+  only: { en: "The coordinate of {name}", zh: "{name} 的坐标" },
   barsUnits: { en: "rotated, length 1 before", zh: "旋转后；旋转前长度为 1" },
   theLetter: { en: "{name}, the letter it is to say: {value} here", zh: "{name}，它要说出的字母：此处为 {value}" },
   alongTitle: { en: "Each place in the colour of its bucket", zh: "每个位置以其桶的颜色表示" },
   underWord: { en: "second row: each place stands under the letter that it is to say next", zh: "第二行：每个位置排在它接下来要说出的字母之下" },
   underText: { en: "in the order of the text", zh: "按文本顺序" },
+  piles: { en: "The buckets", zh: "各个桶" },
+  pilesUnits: { en: "by number, each with the positions that fell into it", zh: "按桶号，其中是落入的位置" },
   sequence: { en: "In the sequence", zh: "序列中" },
   sequenceUnits: { en: "by place, from 0", zh: "按位置，从 0 起" },
   sorted: { en: "Sorted", zh: "排序后" },
@@ -71,6 +75,7 @@ export const TEXT = {
   mapUnits: { en: "queries down, keys across", zh: "纵向为查询，横向为键" },
   diagonal: { en: "the letter to say, {n} back", zh: "要说出的字母，往回 {n}" },
   computed: { en: "of the causal pairs were computed", zh: "的因果对被计算" },
+  computedShort: { en: "of the causal pairs", zh: "的因果对" },
   ofPairs: { en: "{n} of {of}", zh: "{of} 对中的 {n} 对" },
   foundOne: { en: "{n} of {of} places see the letter they are to say", zh: "{of} 个位置中有 {n} 个看得到要说出的字母" },
   foundAll: { en: "in {rounds} rounds, {n} of {of} places see their letter", zh: "{rounds} 轮之内，{of} 个位置中有 {n} 个看得到要说出的字母" },
@@ -95,6 +100,7 @@ export const nameOf = (run, position) => `“${charOf(run.tokens[position])}”�
 export const weight = (w) => w.toFixed(2);
 export const number = (x) => x.toFixed(2).replace("-", "−");
 export const percent = (share) => {
+  if (!Number.isFinite(share)) return "–"; // of no pairs at all
   const points = 100 * share;
   return `${points > 0 && points < 9.95 ? points.toFixed(1) : Math.round(points)} %`;
 };
