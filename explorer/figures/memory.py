@@ -73,11 +73,11 @@ def amount(size: float) -> str:
 
 
 def power(number: float) -> str:
-    """A small number as it is read: "4.8 × 10⁻⁷", "0"."""
+    """A small number as it is read, in one piece: "4.8 × 10⁻⁷", "0"."""
     if number == 0:
         return "0"
     digits, exponent = f"{number:.1e}".split("e")
-    return f"{digits} × 10{str(int(exponent)).translate(str.maketrans('-0123456789', '⁻⁰¹²³⁴⁵⁶⁷⁸⁹'))}"
+    return f"{digits}\u00a0×\u00a010{str(int(exponent)).translate(str.maketrans('-0123456789', '⁻⁰¹²³⁴⁵⁶⁷⁸⁹'))}"
 
 
 def depth(found: Depth, names: Mapping[str, Text], axes: Mapping[str, tuple[str, str]]) -> dict[str, Figure]:

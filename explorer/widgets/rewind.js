@@ -84,7 +84,7 @@ export function mount(root, props, emit, watch) {
   );
   const knobs = el("div", { class: "tfe-rewind-knobs tfe-controls" }, play, label, slider, said);
   const figure = el("figure", { class: "tfe-rewind-figure tfe-projectable" }, el("div", { class: "tfe-row apart" }, equation, knobs), hint, legend, frame, words, el("div", { class: "tfe-controls" }, exports), sheet);
-  const further = ["depth", "parts", "peers"].map((key) => ({ key, ...nested(props.plotly, `tfe-rewind-${key}`) }));
+  const further = ["depth", "peers", "parts"].map((key) => ({ key, ...nested(props.plotly, `tfe-rewind-${key}`) }));
   const notes = el("div", { class: "tfe-rewind-notes" });
   const others = el("div", { class: "tfe-rewind-others" }, further.map(({ node }) => node), notes);
 

@@ -59,7 +59,7 @@ DEPTH_SAYS: Final = _(
     "From {few} to {many} layers, memory grows {ordinary} × for ordinary layers, {checkpointed} × with recomputation, and {reversible} × "
     "for reversible ones ({a} → {b}). Stored, measured by python -m benchmarks reversible on {where}.",
     "从 {few} 层到 {many} 层，普通层的内存增至 {ordinary} 倍，重算时 {checkpointed} 倍，可逆层 {reversible} 倍（{a} → {b}）。"
-    "已存储，由 python -m benchmarks reversible 在 {where} 上测得。",
+    "已存储，由 python -m benchmarks reversible 在 {where}上测得。",
 )
 THREADS: Final = _("{device}, {n} threads", "{device}、{n} 个线程")
 THREAD: Final = _("{device}, 1 thread", "{device}、1 个线程")
@@ -83,23 +83,23 @@ PEERS_UNITS: Final = _("memory of one attention, forward, share of explicit; sto
 # As benchmarks/lsh_attention.py sets it.
 PEERS_GROUP: Final = _("8,192 positions, 8 heads, 4 rounds", "8,192 个位置，8 个头，4 轮")
 MADE: Final = {
-    "explicit": _("explicit: all scores at once", "显式：同时存放所有分数"),
+    "explicit": _("explicit, all scores at once", "显式，同时存放所有分数"),
     "reformer_pytorch": _("hashing, reformer-pytorch", "哈希，reformer-pytorch"),
     "transformers": _("hashing, transformers", "哈希，transformers"),
     "ours": _("hashing, ours", "哈希，本项目"),
-    "dense": _("fused: block by block, none missed", "融合：逐块计算，不漏任何键"),
+    "dense": _("fused, no key missed", "融合，不漏任何键"),
 }
 PEERS_SAY: Final = _(
     "Fused attention over every key needs {dense}, less than any attention by hashing at this length (ours: {ours}); what hashing saves, "
     "it saves against explicit attention, {explicit}. Stored, measured by python -m benchmarks lsh_attention on {where}.",
     "对所有键的融合注意力只需 {dense}，在此长度下少于任何哈希注意力（本项目：{ours}）；哈希节省的内存是相对显式注意力而言的，"
-    "后者需要 {explicit}。已存储，由 python -m benchmarks lsh_attention 在 {where} 上测得。",
+    "后者需要 {explicit}。已存储，由 python -m benchmarks lsh_attention 在 {where}上测得。",
 )
 PEERS_SAY_ELSE: Final = _(
     "Against explicit attention, {explicit}, hashing saves: ours needs {ours}. Fused attention over every key needs {dense}. Stored, "
     "measured by python -m benchmarks lsh_attention on {where}.",
     "与显式注意力的 {explicit} 相比，哈希省下了内存：本项目需要 {ours}。对所有键的融合注意力需要 {dense}。已存储，"
-    "由 python -m benchmarks lsh_attention 在 {where} 上测得。",
+    "由 python -m benchmarks lsh_attention 在 {where}上测得。",
 )
 WAY: Final = _("attention", "注意力")
 PEAK: Final = _("peak, bytes", "峰值，字节")
@@ -227,7 +227,7 @@ def _parts(layer: int, chunks: Sequence[int], difference: Sequence[float], inner
 def _peers(found: memory.Measured) -> Value:
     explicit = found.bytes["explicit"]
     rows = sorted(found.bytes.items(), key=lambda one: -one[1])
-    bars = [Bar(MADE[way], _(amount(size), amount(size)), size / explicit, measured=way != "explicit") for way, size in rows]
+    bars = [Bar(MADE[way], _(amount(size), amount(size)), size / explicit, measured=True) for way, size in rows]
     hashing = min(size for way, size in rows if way not in {"explicit", "dense"})
     text = PEERS_SAY if found.bytes["dense"] < hashing else PEERS_SAY_ELSE
     said = {way: amount(found.bytes[way]) for way in ("explicit", "ours", "dense")}

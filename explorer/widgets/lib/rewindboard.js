@@ -25,7 +25,7 @@ export function tiny(value) {
   if (value === 0) return "0";
   const [digits, exponent] = value.toExponential(1).split("e");
   const raised = String(Number(exponent)).replace("-", "⁻").replace(/\d/g, (digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]);
-  return `${digits} × 10${raised}`;
+  return `${digits}\u00a0×\u00a010${raised}`;
 }
 
 /** A power of ten as an axis writes it. */
@@ -36,16 +36,16 @@ export function place({ width, height, big, layers }) {
   const font = big ? 20 : 12;
   const line = Math.round(font * 1.45);
   const narrow = width < 560;
-  const left = big ? 130 : narrow ? 58 : 84;
+  const left = big ? 156 : narrow ? 58 : 98;
   const above = narrow ? line + 8 : 2 * line + 8;
-  const below = 2 * line + 12;
+  const below = narrow ? 2 * line + 12 : line + 14;
   const off = narrow ? 0 : Math.min(big ? 420 : 330, Math.round(width * 0.33)); // of the differences
   const gap = narrow ? 0 : big ? 70 : 52;
   const under = narrow ? 3 * line : 0; // on a phone the differences stand below each row
   const room = big ? (height - above - below) / layers : layers > 2 ? 74 : 104;
   const row = Math.max(3.4 * font, Math.min(room, big ? 150 : 104)) + under;
   const tall = row - under - (big ? 26 : 18);
-  return { font, line, left, above, off, gap, narrow, row, tall, norms: { x: left, width: width - left - off - gap - (big ? 16 : 8) }, differences: { x: narrow ? left : width - off - (big ? 16 : 8), width: narrow ? width - left - 8 : off }, width, height: above + layers * row + below };
+  return { font, line, left, above, off, gap, narrow, row, tall, norms: { x: left, width: width - left - off - gap - (big ? 16 : narrow ? 36 : 8) }, differences: { x: narrow ? left : width - off - (big ? 16 : 8), width: narrow ? width - left - 8 : off }, width, height: above + layers * row + below };
 }
 
 /** The position under a point, or null. */
@@ -75,7 +75,7 @@ export function drawn(how) {
     nodes.push(text(at.differences.x, at.above - 9, t(TEXT.off2), { fill: "ink3" }));
   }
   // Room at the right of the differences for their numbers.
-  const label = wide("8.8 × 10⁻¹⁶", `${font}px sans-serif`) + font;
+  const label = wide("8.8\u00a0×\u00a010⁻¹⁶", `${font}px sans-serif`) + font;
   const axis = { x: at.differences.x + (narrow ? 0 : font), width: at.differences.width - label - font };
   const dx = (off) => axis.x + ((Math.log10(Math.max(EXACT, Math.min(LARGE, off))) - Math.log10(EXACT)) / (Math.log10(LARGE) - Math.log10(EXACT))) * axis.width;
 
@@ -85,7 +85,7 @@ export function drawn(how) {
     const state = came ? "back" : step > layer + 1 || step > layers ? "gone" : step === layer + 1 ? "held" : null;
     const here = (step > 0 && step <= layers && layer === step - 1) || (step > layers && layer === 2 * layers - step);
     nodes.push(text(norms.x - 12, y + tall / 2, t(TEXT.layer, { n: layer + 1 }), { fill: here ? "ink" : "ink2", bold: here, anchor: "end" }));
-    if (state) nodes.push(text(norms.x - 12, y + tall / 2 + line, `${state === "back" ? "↑" : "↓"} ${t(TEXT[state])}`, { fill: state === "back" ? "out" : "ink3", bold: state === "back", anchor: "end" }));
+    if (state) nodes.push(text(norms.x - 12, y + tall / 2 + line, `${state === "back" ? "↑" : "↓"}${narrow ? "" : ` ${t(TEXT[state])}`}`, { fill: state === "back" ? "out" : "ink3", bold: state === "back", anchor: "end" }));
     nodes.push(svg("rect", { x: norms.x, y, width: norms.width, height: tall, fill: here ? "var(--accent-soft)" : "var(--sunk)", rx: 3 }));
     const row = forward.subarray(layer * positions, (layer + 1) * positions);
     const found = again.subarray(layer * positions, (layer + 1) * positions);
