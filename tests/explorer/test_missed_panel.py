@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from explorer.widgets import missed
-from tests.explorer import hashed
+from tests.explorer import missing
 from tests.explorer.rolls import unpacked
 
 NAME = {"en": "4 rounds", "zh": "4 轮"}
@@ -17,22 +17,22 @@ NAME = {"en": "4 rounds", "zh": "4 轮"}
 
 def boards(**changed: Any) -> dict[str, Any]:
     """The value of one head, some of its parts replaced."""
-    return missed.boards(NAME, (0, 1), (2, 3), **{**hashed.head(0, 1), **changed})
+    return missed.boards(NAME, (0, 1), (2, 3), **{**missing.head(0, 1), **changed})
 
 
 def test_maps_and_tables_travel_as_they_are() -> None:
-    found = hashed.head(0, 1)
+    found = missing.head(0, 1)
     value = json.loads(json.dumps(boards()))
     np.testing.assert_array_equal(unpacked(value["log_full"]), np.tril(found["log_full"], -1))
     np.testing.assert_array_equal(np.rint(unpacked(value["first"]) * value["first"]["scale"] * 255), found["first"])
     np.testing.assert_array_equal(unpacked(value["table"]), found["table"])
     np.testing.assert_array_equal(unpacked(value["pairs"]), found["pairs"])
-    assert (value["chosen"], value["ran"], value["trained"], value["kinds"]) == (8, [4, 8], 4, list(hashed.KINDS))
-    assert value["tokens"] == list(hashed.TOKENS)
+    assert (value["chosen"], value["ran"], value["trained"], value["kinds"]) == (8, [4, 8], 4, list(missing.KINDS))
+    assert value["tokens"] == list(missing.TOKENS)
 
 
 def test_the_query_told_of_on_arrival_is_the_one_of_the_second_half_that_misses_most() -> None:
-    found = hashed.head(0, 1)
+    found = missing.head(0, 1)
     met = (found["first"] > 0) & (found["first"] <= 4)
     lost = np.where(met, 0, np.tril(np.exp(found["log_full"]), -1)).sum(1)
     half = len(lost) // 2
@@ -41,7 +41,7 @@ def test_the_query_told_of_on_arrival_is_the_one_of_the_second_half_that_misses_
 
 
 def test_what_does_not_fit_together_is_refused_with_its_sizes() -> None:
-    found = hashed.head(0, 1)
+    found = missing.head(0, 1)
     with pytest.raises(ValueError, match=r"first \(38, 39\) of 39 positions"):
         boards(first=found["first"][1:])
     with pytest.raises(ValueError, match=r"table \(16, 5\)"):

@@ -338,7 +338,7 @@ def heads(seen: Explanation, request: Request, pick: Value, state: str) -> Value
     place = {"kind": shown.key, "layer": layer, "head": head, "row": position // whole_.by, "col": column // whole_.by}
     silenced = [(one.key, layer, head) for one, _, read in made for variant, layer, head in request.silenced if variant == read.variant]
     found = [job for one, _, read in made for job in jobs(one, read, seen, request)]
-    return attention.value([one for one, _, _ in made], pick=place, silenced=silenced, found=found, state=state)
+    return attention.value([one for one, _, _ in made], pick=place, silenced=silenced, found=found, state=state, positions=True)
 
 
 def jobs(one: Kind, read: Read, seen: Explanation, request: Request, least: float = 0.3) -> list[Value]:
@@ -399,9 +399,9 @@ def steps() -> tuple[GuidedStep, ...]:
     here = {"model": str(pick["model"]), "pos": str(pick["pos"])}
     head = {**here, "head": str(pick["head"])}
     shown: dict[str, tuple[str, Mapping[str, str]]] = {
-        "neighbours": ("", {**head, "kind": str(pick["model"]), "row": here["pos"]}),
-        "hash": ("", head),
-        "sort": ("", head),
+        "neighbours": ("", {**head, "kind": str(pick["model"])}),
+        "hash": ("", {**head, "hashingstep": "2"}),
+        "sort": ("", {**head, "hashingstep": "4"}),
         "round": (query(replace(start, rounds=1)), {"model": str(pick["model"])}),
         "missed": ("", {**head, "missed": "open"}),
         "table": ("", {"model": "lsh_1"}),
