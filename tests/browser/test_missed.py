@@ -85,7 +85,7 @@ def point(page: Page, name: str, query: int, key: int) -> tuple[float, float]:
     """The middle of a cell on the screen."""
     box = page.locator(f".tfe-missed-map[data-map={name}]").bounding_box()
     assert box
-    size = len(hashed.TOKENS)
+    size = len(missing.TOKENS)
     return box["x"] + box["width"] * (key + 0.5) / size, box["y"] + box["height"] * (query + 0.5) / size
 
 
@@ -102,8 +102,8 @@ def test_more_rounds_never_miss_more_and_every_number_is_the_tables(site: str, n
     page, faults = new_page()
     opened(page, site)
     drawn(page, "1.2 4 8 ")
-    found = hashed.head(0, 1)
-    column = hashed.KINDS.index(8)
+    found = missing.head(0, 1)
+    column = missing.KINDS.index(8)
     asked = sum("/queue/join" in address for address in faults.requests)
     number, said = page.locator(".tfe-missed-number"), []
     for rounds in range(1, 17):
@@ -127,7 +127,7 @@ def test_another_number_of_buckets_stands_on_its_curve_and_its_maps_follow(page_
     drawn(page, "1.2 4 32")
     drawn(page, "1.2 4 32 ")
     addressed(page, _missedbuckets="32")
-    found = hashed.head(0, 1, 32)
+    found = missing.head(0, 1, 32)
     expect(page.locator(".tfe-missed-number")).to_have_text(f"{percent(found['table'][3, 4])} %")
     with np.load(io.BytesIO(saved(page, "NPZ"))) as files:
         np.testing.assert_array_equal(files["first_round"], found["first"])
@@ -149,7 +149,7 @@ def test_another_number_of_buckets_stands_on_its_curve_and_its_maps_follow(page_
 
 def test_a_pair_is_told_of_and_keys_walk_rounds_queries_and_heads(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site, "lang=en&_missed=open&_missedrounds=2")
-    found = hashed.head(0, 1)
+    found = missing.head(0, 1)
     words = page.locator(".tfe-missed .tfe-words")
     never = next((int(q), int(k)) for q, k in np.argwhere((found["first"] > 2) & (np.exp(found["log_full"]) > 0.05)) if q > 3)
     page.mouse.move(*point(page, "full", *never))
