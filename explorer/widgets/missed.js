@@ -34,7 +34,7 @@ const TEXT = {
   pause: { en: "Pause", zh: "暂停" },
   hint: { en: "hover preview · click lock · shift-click add · Esc reset · ← → round · shift ← → query · ↑ ↓ head · Space play", zh: "悬停预览 · 点击锁定 · shift 点击添加 · Esc 复位 · ← → 轮数 · shift ← → 换查询 · ↑ ↓ 换头 · 空格播放" },
   figure: { en: "{title} Left and right change the rounds, with Shift the query, up and down the head; Space plays the rounds.", zh: "{title} 左右键改变轮数，加 Shift 换查询，上下键换头；空格键逐轮播放。" },
-  says: { en: "{r} with {b} buckets see {pairs} % of the pairs and keep {kept} % of the weight; {gone} % is missed.", zh: "{r}、{b} 个桶看到 {pairs} % 的查询–键对，保留 {kept} % 的权重；漏掉 {gone} %。" },
+  says: { en: "{r} with {b} buckets {see} {pairs} % of the pairs and {keep} {kept} % of the weight; {gone} % is missed.", zh: "{r}、{b} 个桶看到 {pairs} % 的查询–键对，保留 {kept} % 的权重；漏掉 {gone} %。" },
   one: { en: "1 round", zh: "1 轮" },
   many: { en: "{n} rounds", zh: "{n} 轮" },
   never: { en: " {query} misses {lost} %: {key} has weight {w}, and they meet in none of {of} rounds.", zh: "{query}漏掉 {lost} %：{key}的权重为 {w}，两者在 {of} 轮中都不相遇。" },
@@ -169,7 +169,7 @@ export function mount(root, props, emit, watch) {
     const here = (rounds - 1) * kinds.length + column;
     const gone = percent(it.table[here]);
     const rest = gone.startsWith("<") ? ">99.9" : (100 - Number(gone)).toFixed(1);
-    const list = parts(t(TEXT.says), { r: rounds === 1 ? t(TEXT.one) : t(TEXT.many, { n: rounds }), b: kinds[column], pairs: percent(it.pairs[here]), kept: rest, gone });
+    const list = parts(t(TEXT.says), { r: rounds === 1 ? t(TEXT.one) : t(TEXT.many, { n: rounds }), see: rounds === 1 ? "sees" : "see", keep: rounds === 1 ? "keeps" : "keep", b: kinds[column], pairs: percent(it.pairs[here]), kept: rest, gone });
     if (old) return [...list, { text: t(TEXT.waits, { b: kinds[column] }) }];
     const i = q * it.head.length + k;
     const name = (which, n, role) => ({ ...NAME(tokens[n], n, role), text: t(TEXT[which]) + NAME(tokens[n], n, role).text });

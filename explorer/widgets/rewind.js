@@ -132,7 +132,7 @@ export function mount(root, props, emit, watch) {
     const layer = number <= layers ? number : 2 * layers - number + 1;
     const whole = number >= 2 * layers;
     const say = number === 0 ? TEXT.begin : number <= layers ? TEXT.going : whole ? TEXT.all : TEXT.coming;
-    const list = parts(t(say), { l: layer, n: layers, layers: counted, single: whole ? most(value.single) : tiny(value.single[layer - 1]), double: whole ? most(value.double) : tiny(value.double[layer - 1] ?? 0) });
+    const list = parts(t(say), { l: layer, n: layers, layers: counted, single: whole ? most(value.single) : tiny(value.single[layer - 1] ?? 0), double: whole ? most(value.double) : tiny(value.double[layer - 1] ?? 0) });
     const pos = position();
     if (pos === null || number <= layers) return list;
     const name = NAME(value.tokens[pos], pos, "query");
@@ -152,6 +152,7 @@ export function mount(root, props, emit, watch) {
     equation.setAttribute("aria-label", t(TEXT.spoken));
     hint.textContent = t(TEXT.hint);
     label.textContent = t(TEXT.step);
+    slider.setAttribute("aria-label", t(TEXT.step)); // a phone has no room for the label
     const mark = (kind, text) => el("span", {}, el("span", { class: `tfe-rewind-mark ${kind}` }), el("span", { text: t(text) }));
     legend.replaceChildren(mark("went", TEXT.went), mark("came", TEXT.came), mark("single", TEXT.single), mark("double", TEXT.double));
     notes.replaceChildren(...value.notes.map((note) => el("p", { class: "tfe-note", text: t(note) })));

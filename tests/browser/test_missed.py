@@ -114,10 +114,10 @@ def test_more_rounds_never_miss_more_and_every_number_is_the_tables(site: str, n
     assert said == sorted(said, reverse=True) and said[0] > said[-1]
     assert sum("/queue/join" in address for address in faults.requests) == asked
     page.locator("#tfe-missed-rounds").fill("1")
-    gone = percent(found["table"][0, column])
-    expect(page.locator(".tfe-missed .tfe-words")).to_contain_text(
-        f"1 round with 8 buckets see {percent(found['pairs'][0, column])} % of the pairs and keep {100 - float(gone):.1f} % of the weight; {gone} %"
-    )
+    gone, pairs = percent(found["table"][0, column]), percent(found["pairs"][0, column])
+    words = page.locator(".tfe-missed .tfe-words")
+    expect(words).to_contain_text(f"1 round with 8 buckets sees {pairs} % of the pairs and keeps {100 - float(gone):.1f} % of the weight")
+    expect(words).to_contain_text(f"; {gone} % is missed.")
     addressed(page, _missedrounds="1")
 
 
@@ -210,7 +210,8 @@ def test_nothing_is_cut_off_unnamed_or_hard_to_see(new_page: NEW, site: str, wid
         page.keyboard.press("p")
         expect(page.locator(".tfe-missed-knobs")).to_be_hidden()
         page.wait_for_function(
-            """() => [...document.querySelectorAll(".tfe-missed-board text")].every((one) => parseFloat(getComputedStyle(one).fontSize) >= 20)"""
+            """() => [...document.querySelectorAll(".tfe-missed-board text")]
+                .every((one) => parseFloat(getComputedStyle(one).fontSize) >= 20)"""
         )
         assert page.evaluate(outside) == []
         assert page.evaluate("document.querySelector('.tfe-missed .tfe-words').getBoundingClientRect().bottom") <= 900

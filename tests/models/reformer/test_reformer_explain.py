@@ -95,8 +95,9 @@ def test_the_map_of_first_meetings_adds_up_to_the_table_of_what_is_missed() -> N
             assert found.table[rounds - 1, column] == pytest.approx(100 * lost.sum(1).mean(), abs=0.05)
             seen_alone = np.where(met, np.exp(found.log_full), 0)
             if (rounds, chosen) == (2, 0):
-                some = met.any(1)
-                np.testing.assert_allclose(found.hashed[some], (seen_alone / seen_alone.sum(1, keepdims=True))[some], atol=2e-3)
+                some = met.any(1)  # the others look at themselves
+                wanted = seen_alone[some] / seen_alone[some].sum(1, keepdims=True)
+                np.testing.assert_allclose(found.hashed[some], wanted, atol=2e-3)
             assert found.pairs[rounds - 1, column] == pytest.approx(100 * met.sum() / pairs.sum(), abs=1e-3)
     own = missed(seen, "lsh_4", 0, 0)
     assert own.table[1, own.kinds.index(4)] == pytest.approx(100 * own.lost[1:].mean(), abs=1e-3)
