@@ -24,9 +24,8 @@ from explorer.labs.wiring import whole
 from explorer.looks import Look, looks
 from explorer.widgets import asker
 from models import stored
-from models.characters import SHOWN_UNKNOWN
 from models.errors import InputError
-from models.reformer.letters import SHORTEST, WORD
+from models.reformer.letters import SHORTEST, UNKNOWN, WORD
 from models.reformer.records import EXAMPLES, MAX_TEXT, MODELS, Comparison, Explanation, Read, Request
 from models.reformer.weights import Overview, overview, shared
 
@@ -167,8 +166,8 @@ def bar(seen: Explanation, request: Request, run: Run) -> Value:
     count = len(one.nats)
     text = request.mode == "text"
     verdicts = [filled(texts.VERDICT, right=round(read.correct * count), n=count) for read in seen.read]
-    unknown = [token for token, letter in zip(seen.tokens[1:], request.text, strict=False) if token == SHOWN_UNKNOWN != letter]
-    letters = dict.fromkeys(letter for token, letter in zip(seen.tokens[1:], request.text, strict=False) if token == SHOWN_UNKNOWN)
+    unknown = [token for token, letter in zip(seen.tokens[1:], request.text, strict=False) if token == UNKNOWN != letter]
+    letters = dict.fromkeys(letter for token, letter in zip(seen.tokens[1:], request.text, strict=False) if token == UNKNOWN)
     return asker.done(
         spelled(request),
         address,
@@ -304,7 +303,7 @@ def kind(seen: Explanation, request: Request, read: Read, *, hashed: bool) -> tu
 def spelled_tokens(seen: Explanation) -> list[str]:
     """What stands at each position, as it is drawn; before the first character of a text nothing was read."""
     first_, *others = seen.tokens
-    return [texts.START if first_ == SHOWN_UNKNOWN else first_, *others]
+    return [texts.START if first_ == UNKNOWN else first_, *others]
 
 
 def together(seen: Explanation, variant: str, layer: int, head: int) -> NDArray[np.float32]:
