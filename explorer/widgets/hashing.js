@@ -8,14 +8,15 @@ import { exporters, table as tableOf } from "./lib/hashexport.js";
 import { headsOf } from "./lib/hashheads.js";
 import { palette } from "./lib/hashpen.js";
 import { placesOf } from "./lib/hashplaces.js";
+import { pointerOf } from "./lib/hashpointer.js";
 import { looksOf, runOf, source } from "./lib/hashrun.js";
-import { drawing, stageOf, under } from "./lib/hashstage.js";
-import { TEXT, cardLines, comparedBy, metBy, plain, roundsText, sentence } from "./lib/hashwords.js";
+import { drawing, stageOf } from "./lib/hashstage.js";
+import { TEXT, comparedBy, metBy, plain, roundsText, sentence } from "./lib/hashwords.js";
 import { keys } from "./lib/keys.js";
 import { lang, onLang, t } from "./lib/lang.js";
 import { table } from "./lib/raster.js";
 import { spoken } from "./lib/spoken.js";
-import { bus, onOpen, request, view } from "./lib/state.js";
+import { onOpen, request, view } from "./lib/state.js";
 import { dark, onTheme } from "./lib/theme.js";
 
 const NARROW = 620; // px of the panel below which things stand one under the other
@@ -71,10 +72,7 @@ export function mount(root, props, emit, watch) {
   let now = null; // what is looked at, read from the address and completed
   let scene = null;
   let colors = null;
-  let hover = null; // {pos}, {query, key} or {turn}
-  let elsewhere = null; // a position hovered in another widget
-  let tapped = "";
-  let mine = false; // the change of the address, or the hover told, is our own
+  let mine = false; // the change of the address under way is our own
   let arriving = 0;
   let room = 0;
   let options = "";
@@ -150,7 +148,7 @@ export function mount(root, props, emit, watch) {
   }
 
   function reset() {
-    leave();
+    pointer.leave();
     wanted = false;
     set(Object.fromEntries(KEYS.map((key) => [key, null])));
   }
@@ -184,7 +182,7 @@ export function mount(root, props, emit, watch) {
     const was = run;
     run = made;
     if (was && was.query !== run.query) {
-      leave();
+      pointer.leave();
       // Another sequence: a lock of the old one tells nothing here, unless a link or a step named it.
       if (!wanted && was.tokens.join("") !== run.tokens.join("")) {
         mine = true;
@@ -217,7 +215,7 @@ export function mount(root, props, emit, watch) {
     const rounds = model.rounded(layer, head);
     const round = rounds[shown];
     const anchor = locked.at(-1) ?? null;
-    const preview = pointed ? (pointed.pos ?? pointed.query ?? null) : pointed === null ? elsewhere : null;
+    const preview = pointed ? (pointed.pos ?? pointed.query ?? null) : pointed === null ? pointer.elsewhere : null;
     const position = preview !== null && preview < run.length ? preview : anchor;
     const address = { query: run.query, model: model.key, head: `${layer + 1}.${head + 1}` };
     const detail = looks.get({ ...address, round: shown + 1 });
@@ -262,7 +260,7 @@ export function mount(root, props, emit, watch) {
     }
     const big = projecting();
     const width = big ? Math.min(1800, window.innerWidth - 92) : room;
-    scene = sceneOf(width, big, hover);
+    scene = sceneOf(width, big, pointer.hover);
     const address = { ...scene.address, round: now.turn < 0 ? 0 : now.shown + 1 };
     looks.want(address);
     const waits = !looks.get(address);
@@ -370,63 +368,15 @@ export function mount(root, props, emit, watch) {
     );
   }
 
-  // ── mouse, finger and pen ──
-  const pointed = (event) => {
-    const box = canvas.getBoundingClientRect();
-    return scene && box.width ? under(scene, ((event.clientX - box.left) * scene.width) / box.width, ((event.clientY - box.top) * scene.places.high) / box.height) : null;
-  };
-  const named = (found) => (found ? [found.pos, found.query, found.key, found.turn].join() : "");
-
-  function tell(pos) {
-    mine = true;
-    bus.fire("hover-pos", { pos });
-    mine = false;
-  }
-
-  function over(found, event) {
-    if (root.hasAttribute("data-moving")) return;
-    if (named(found) !== named(hover)) {
-      hover = found;
-      tell(found?.pos ?? found?.key ?? null);
-      draw();
-    }
-    card.hidden = !found || scene.big;
-    if (card.hidden) return;
-    const share = found.turn === undefined ? 0 : comparedBy(now.model.seen(now.layer, now.head, found.turn), run.length);
-    const [first, ...rest] = cardLines(scene, { ...found, share: share ? share.count / share.of : 0 });
-    card.replaceChildren(el("b", { text: first }), ...rest.map((text) => el("div", { text })));
-    const { offsetWidth: w, offsetHeight: h } = card;
-    const below = event.clientY + 18 + h <= window.innerHeight - 8;
-    Object.assign(card.style, { left: `${Math.max(8, Math.min(window.innerWidth - w - 8, event.clientX + 14))}px`, top: `${below ? event.clientY + 18 : event.clientY - 14 - h}px` });
-  }
-
-  function leave() {
-    card.hidden = true;
-    tapped = "";
-    if (!hover) return;
-    hover = null;
-    tell(null);
-    if (run && now) draw();
-  }
-
-  canvas.addEventListener("pointermove", (event) => event.pointerType !== "touch" && run && over(pointed(event), event));
-  canvas.addEventListener("pointerleave", () => !tapped && leave());
-  canvas.addEventListener("click", (event) => {
-    const found = run && pointed(event);
-    if (!found) return;
-    if (event.pointerType === "touch" && found.turn === undefined && named(found) !== tapped) {
-      over(found, event); // the first tap previews, the second locks
-      tapped = named(found);
-      return;
-    }
-    leave();
-    if (found.turn !== undefined) set({ hashinground: found.turn < 0 ? "all" : found.turn + 1 });
-    else lock(found.pos ?? found.click, event.shiftKey);
-  });
-  bus.on("hover-pos", ({ pos }) => {
-    if (mine) return;
-    elsewhere = pos;
-    if (run && now && now.model.rounds) draw();
+  const pointer = pointerOf({
+    canvas, card, draw, lock,
+    scene: () => (run && now?.model.rounds ? scene : null),
+    resting: () => !root.hasAttribute("data-moving"),
+    shareOf(turn) {
+      const { count, of } = comparedBy(now.model.seen(now.layer, now.head, turn), run.length);
+      return count / of;
+    },
+    round: (turn) => set({ hashinground: turn < 0 ? "all" : turn + 1 }),
   });
 
   // ── alive ──
@@ -470,7 +420,7 @@ export function mount(root, props, emit, watch) {
   new MutationObserver(() => {
     if (projecting() === was) return;
     was = projecting();
-    leave();
+    pointer.leave();
     if (run) requestAnimationFrame(draw);
   }).observe(document.body, { attributes: true, attributeFilter: ["class"] });
   window.addEventListener("resize", () => projecting() && run && draw());

@@ -260,7 +260,7 @@ function rounds(pen, scene, list) {
     pen.rect(x - (here ? 2 : 0), y - (here ? 2 : 0), side + (here ? 4 : 0), side + (here ? 4 : 0), { stroke: here ? colors.accent : colors.line, width: here ? (big ? 4 : 2.5) : 1, r: 3 });
     const name = one < 0 ? t(TEXT.all) : String(one + 1);
     const label = `${name} · ${percent(share)}`;
-    const fits = measure(label, { size, weight: 700 }) <= side * 0.86;
+    const fits = measure(label, { size, weight: 700 }) <= side * 0.7;
     pen.text(x + side - 4, y + size + 4, fits ? label : name, { size, align: "right", weight: here ? 700 : 400, fill: here ? colors.accent : colors.ink2 });
   }
 }
