@@ -169,10 +169,14 @@ def test_a_pair_is_told_of_and_keys_walk_rounds_queries_and_heads(page_watch: Pa
         ("PageUp", f"1.2 2 8 {soon[0]},"),
         ("Shift+ArrowLeft", f"1.2 2 8 {soon[0] - 1},"),
         ("ArrowDown", f"1.3 2 8 {soon[0] - 1},"),
-        (" ", f"1.3 3 8 {soon[0] - 1},"),
     ):
         page.keyboard.press(key)
         drawn(page, there)
+    page.locator("#tfe-missed-rounds").fill("14")
+    page.locator(".tfe-missed-frame").focus()
+    page.keyboard.press(" ")
+    drawn(page, f"1.3 16 8 {soon[0] - 1},")
+    expect(page.locator(".tfe-missed-knobs button")).to_have_text("Play")
     page.keyboard.press("Escape")
     addressed(page, _pos=None, _missedrounds=None)
 

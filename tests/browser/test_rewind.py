@@ -108,10 +108,14 @@ def test_space_plays_forward_then_back_and_a_position_is_followed(page_watch: Pa
         f"At position “{rewound.TOKENS[7]}” (7) a vector of length {found['forward'][0, 7]:.4f} went into layer 1"
     )
     page.locator(".tfe-rewind-frame").focus()
+    page.evaluate(
+        """() => { const root = document.querySelector(".tfe-rewind"); window.stood = [];
+            new MutationObserver(() => window.stood.push(root.dataset.drawn)).observe(root, { attributeFilter: ["data-drawn"] }); }"""
+    )
     page.keyboard.press(" ")
-    drawn(page, "4 1 7")
-    drawn(page, "4 5 7")
-    drawn(page, "4 8 7")
+    page.wait_for_function("() => window.stood.includes('4 8 7')")
+    seen = page.evaluate("window.stood")
+    assert list(dict.fromkeys(seen)) == [f"4 {number} 7" for number in range(9)]
     expect(page.locator(".tfe-rewind-knobs button")).to_have_text("Play")
     page.keyboard.press("Shift+ArrowRight")
     addressed(page, _pos="8")

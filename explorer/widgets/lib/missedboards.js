@@ -219,15 +219,16 @@ function curves(at, it, point, text, big) {
     nodes.push(text(plot.from - 0.95 * font, y + font * 0.36, String(count), { anchor: "end", fill: mine ? "ink" : "ink2", bold: mine, halo: true }));
   }
   const own = kinds.indexOf(ran[1]);
+  const same = ran[0] === point[0] && own === point[1];
   if (ran[0] > 0 && own >= 0 && ran[0] <= it.rounds) {
     const [x, y] = [plot.x(ran[0]), plot.y(here(...[ran[0], own]))];
     const r = big ? 8 : 5;
     nodes.push(svg("path", { class: "tfe-missed-ran", d: `M${x} ${y - r}L${x + r} ${y}L${x} ${y + r}L${x - r} ${y}Z`, fill: "var(--panel)", stroke: "var(--ink)", "stroke-width": big ? 2.5 : 1.5 }));
-    if (ran[0] !== point[0] || own !== point[1]) nodes.push(text(x, y - 2 * r, t(TEXT.ran), { anchor: ran[0] > it.rounds - 3 ? "end" : "middle", fill: "ink2", halo: true }));
+    if (!same) nodes.push(text(x, y - 2 * r, t(TEXT.ran), { anchor: ran[0] > it.rounds - 3 ? "end" : "middle", fill: "ink2", halo: true }));
   }
   const [x, y] = [plot.x(point[0]), plot.y(here(...point))];
   nodes.push(svg("circle", { class: "tfe-missed-point", cx: x.toFixed(1), cy: y.toFixed(1), r: big ? 10 : 6.5, fill: "none", stroke: "var(--accent)", "stroke-width": big ? 4 : 3 }));
   const right = point[0] > it.rounds * 0.6;
-  nodes.push(text(x + (right ? -0.9 : 0.9) * font, y - 0.9 * font, `${percent(here(...point))} %`, { anchor: right ? "end" : "start", fill: "ink", bold: true, size: font * 1.25, halo: true }));
+  nodes.push(text(x + (right ? -0.9 : 0.9) * font, y - 0.9 * font, `${percent(here(...point))} %${same ? ` · ${t(TEXT.ran)}` : ""}`, { anchor: right ? "end" : "start", fill: "ink", bold: true, size: font * 1.25, halo: true }));
   return nodes;
 }
