@@ -1,8 +1,10 @@
-"""Attention by hashing beside reformer-pytorch, transformers' layer and fused dense attention, float32, 4 rounds, chunks of 64 places.
+"""Attention by hashing beside reformer-pytorch, transformers' layer, and dense attention, fused and explicit, float32, 4 rounds, chunks of
+64 places.
 
 Width 512, 8 heads, one sequence, as many buckets as chunks, hashing included, forward without gradients. All get shared queries and values
 as they are, transformers' layer without its projections. Conventions differ in what no time depends on (models/layers/lsh.py); ours alone
 counts a pair that several rounds find only once.
+explicit_mb: of softmax(Q Kᵀ) V written out, all scores in memory at once: what hashing saves memory against. It is not timed.
 vs_*_ratio: their time over ours at 8,192. memory_vs_best_package_ratio: our peak over the smaller of the packages', the profiler's, in a
 fresh process each, results included. growth_exponent: slope of log time over log length of ours, 1,024 … 16,384.
 """
@@ -44,6 +46,18 @@ def dense(length: int, device: torch.device) -> Side:
     """The library's fused causal attention over everything before."""
     query, value = inputs(length, device)
     return lambda: F.scaled_dot_product_attention(query, query, value, is_causal=True)
+
+
+def explicit(length: int, device: torch.device) -> Side:
+    """The same written out: scores of every query and key, masked in place, their softmax, times the values."""
+    query, value = inputs(length, device)
+    future = torch.ones(length, length, dtype=torch.bool, device=device).triu_(1)
+
+    def side() -> Tensor:
+        scores = (query @ query.transpose(2, 3)).mul_(1 / math.sqrt(D_HEAD)).masked_fill_(future, -math.inf)
+        return scores.softmax(-1) @ value
+
+    return side
 
 
 def reformer_pytorch(length: int, device: torch.device) -> Side:
@@ -89,6 +103,7 @@ WAYS: dict[str, Callable[[int, torch.device], Side]] = {
     "reformer_pytorch": reformer_pytorch,
     "transformers": transformers,
 }
+PEAKS = {**WAYS, "explicit": explicit}  # whose memory is measured
 
 
 def there() -> list[str]:
@@ -98,7 +113,7 @@ def there() -> list[str]:
 
 def _peak(way: str, length: int, device: str) -> int:
     torch.manual_seed(1)
-    side = WAYS[way](length, torch.device(device))
+    side = PEAKS[way](length, torch.device(device))
     with torch.no_grad():
         return peak_bytes(side, torch.device(device))
 
@@ -116,7 +131,7 @@ def measure(device: torch.device) -> Report:
     with torch.no_grad():
         times = interleaved({way: WAYS[way](LENGTH, device) for way in ways}, device)
         lengths = interleaved({str(length): ours(length, device) for length in LENGTHS}, device, rounds=3)
-    peaks = {way: fresh(way, LENGTH, device) for way in ways}
+    peaks = {way: fresh(way, LENGTH, device) for way in (*ways, "explicit")}
     per_length = [median(lengths[str(length)]) for length in LENGTHS]
     slope = statistics.linear_regression([math.log(n) for n in LENGTHS], [math.log(t) for t in per_length]).slope
     figures = {f"{way}_ms": median(seconds) * 1e3 for way, seconds in times.items()}

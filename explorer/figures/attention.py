@@ -96,6 +96,7 @@ def value(
     found: Sequence[Mapping[str, object]] | None = None,
     state: str = "live",
     silences: bool = True,
+    positions: bool = False,
 ) -> dict[str, object]:
     """What the attention widget draws, as JSON.
 
@@ -103,6 +104,7 @@ def value(
     silenced: (kind, layer, head) from 0. found: heads with a job, as from `jobs`; left out, they are looked for.
     state: "stored", "live", or "stale" for the picture of an earlier input.
     silences: does the page silence heads when it is asked to?
+    positions: are rows the positions that other views of the page lock too ("pos" in the address)? Then they move together.
     Rows of queries that have stopped become 0. Sides longer than 256 positions are pooled: keys by their sum, queries by their mean, so
     that rows still sum to 1.
     """
@@ -119,6 +121,7 @@ def value(
         "jobs": [dict(job) for job in (found if found is not None else [job for kind, _ in made for job in jobs(kind)])],
         "state": state,
         "silences": silences,
+        **({"positions": True} if positions else {}),
     }
 
 

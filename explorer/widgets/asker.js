@@ -41,6 +41,7 @@ const TEXT = {
 };
 
 const MARK = { true: "✓", false: "✗" };
+const LONG = 24; // characters of an answer from which on it is written smaller
 const ordinal = (n) => {
   const teen = n % 100 > 10 && n % 100 < 14;
   return n + ((!teen && { 1: "st", 2: "nd", 3: "rd" }[n % 10]) || "th");
@@ -68,6 +69,7 @@ export function mount(root, props, emit, watch) {
     now.by[task.key] = { text: like?.text ?? "", question: like?.question ?? "" };
   }
   const taskOf = (key) => tasks.find((task) => task.key === key);
+  const wide = ({ keyboard }) => keyboard === "story" || keyboard === "text"; // typed into a field of several lines
 
   // ── the input ──
   const taskPick = segmented({ options: [], value: now.task, label: "", onPick: (task) => choose(task) });
@@ -201,7 +203,7 @@ export function mount(root, props, emit, watch) {
 
   function typed() {
     const task = taskOf(now.task);
-    mine().text = (task.keyboard === "story" ? story : line).value;
+    mine().text = (wide(task) ? story : line).value;
     if (task.keyboard === "story") mine().question = question.value;
     if (task.keyboard === "bits") bits.set(line.value, task.places);
     grow();
@@ -231,14 +233,15 @@ export function mount(root, props, emit, watch) {
   function paintInput() {
     const task = taskOf(now.task);
     const isStory = task.keyboard === "story";
+    const isWide = wide(task);
     panel.dataset.keyboard = task.keyboard;
     taskPick.set({ label: t(TEXT.task), value: now.task, options: tasks.map(({ key, label: name }) => ({ key, label: t(name) })) });
     taskPick.node.hidden = tasks.length < 2;
     label.textContent = t(task.prompt);
-    label.setAttribute("for", isStory ? story.id : line.id);
+    label.setAttribute("for", isWide ? story.id : line.id);
     hint.textContent = t(task.hint);
-    [line.hidden, story.hidden, questionRow.hidden, words.hidden] = [isStory, !isStory, !isStory, !isStory];
-    const field = isStory ? story : line;
+    [line.hidden, story.hidden, questionRow.hidden, words.hidden] = [isWide, !isWide, !isStory, !isStory];
+    const field = isWide ? story : line;
     const { text, question: about } = mine();
     if (field.value !== text) field.value = text;
     if (isStory && question.value !== about) question.value = about;
@@ -267,6 +270,7 @@ export function mount(root, props, emit, watch) {
   }
 
   const written = (text) => t(text) || t(TEXT.nothing);
+  const verdictOf = (other) => t(other.verdict ?? (other.right ? TEXT.right : TEXT.wrong));
   /** What was asked, on one line: the question of a story, else what was typed. */
   const questionOf = (request) => request.question || request.text;
 
@@ -283,14 +287,17 @@ export function mount(root, props, emit, watch) {
     result.dataset.keyboard = taskOf(value.request.task)?.keyboard ?? ""; // of what was answered, whatever stands in the controls now
     answer.textContent = written(value.answer);
     answer.className = `tfe-asker-answer ${value.right === null ? "" : value.right ? "is-right" : "is-wrong"}`;
+    answer.classList.toggle("is-long", [...answer.textContent].length > LONG);
     mark.hidden = value.right === null;
     mark.className = `tfe-asker-mark ${value.right ? "is-right" : "is-wrong"}`;
-    const said = value.right ? t(TEXT.right) : t(TEXT.instead, { expected: written(value.expected) });
+    const said = value.verdict ? t(value.verdict) : value.right ? t(TEXT.right) : t(TEXT.instead, { expected: written(value.expected) });
     mark.replaceChildren(el("span", { text: MARK[Boolean(value.right)], "aria-hidden": "true" }), ` ${said}`);
+    const told = (number_, title, text) => (typeof number_ === "number" ? [el("span", { title: t(title), text })] : []);
     facts.replaceChildren(
-      el("span", { title: t(TEXT.ponderLong), text: t(TEXT.ponder, { n: value.ponder.toFixed(2) }) }),
-      el("span", { title: t(TEXT.sureLong), text: t(TEXT.sure, { p: probability(value.sure) }) }),
+      ...told(value.ponder, TEXT.ponderLong, t(TEXT.ponder, { n: value.ponder?.toFixed(2) })),
+      ...told(value.sure, TEXT.sureLong, t(TEXT.sure, { p: probability(value.sure ?? 0) })),
     );
+    facts.hidden = !facts.children.length;
     beside.setAttribute("aria-label", t(TEXT.beside));
     beside.hidden = !value.beside.length;
     beside.replaceChildren(
@@ -299,7 +306,7 @@ export function mount(root, props, emit, watch) {
           "div",
           {},
           el("dt", { text: t(other.name) }),
-          el("dd", { class: other.right ? "is-right" : "is-wrong" }, el("b", { text: written(other.answer) }), ` ${MARK[other.right]} `, el("span", { text: t(other.right ? TEXT.right : TEXT.wrong) })),
+          el("dd", { class: other.right ? "is-right" : "is-wrong" }, el("b", { text: written(other.answer) }), ` ${MARK[other.right]} `, el("span", { text: verdictOf(other) })),
         ),
       ),
     );
@@ -350,8 +357,8 @@ export function mount(root, props, emit, watch) {
   /** What was asked and what was answered, with the address of this view. */
   function saveText() {
     const { request } = value;
-    const lines = [request.text, ...(request.question ? [request.question] : []), `${t(TEXT.answer)}: ${written(value.answer)} ${mark.textContent}`.trim(), facts.innerText.replace(/\s*\n\s*/g, " · ")];
-    for (const other of value.beside) lines.push(`${t(other.name)}: ${written(other.answer)} ${MARK[other.right]} ${t(other.right ? TEXT.right : TEXT.wrong)}`);
+    const lines = [request.text, ...(request.question ? [request.question] : []), `${t(TEXT.answer)}: ${written(value.answer)} ${mark.hidden ? "" : mark.textContent}`.trim(), ...(facts.hidden ? [] : [facts.innerText.replace(/\s*\n\s*/g, " · ")])];
+    for (const other of value.beside) lines.push(`${t(other.name)}: ${written(other.answer)} ${MARK[other.right]} ${verdictOf(other)}`);
     save(fileName(["answer"], "txt"), `${[...lines, link()].join("\n")}\n`, "text/plain");
   }
 

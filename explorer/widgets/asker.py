@@ -1,6 +1,7 @@
-"""The input of the labs of adaptive depth: which task, what is typed for it, and the answer with what other networks say beside it.
+"""The input of labs that answer: which task, what is typed for it, and the answer with what other networks say beside it.
 
-A task brings its own keyboard: bits are switched on and off, a story has a question and words to insert, sums and words are plain lines.
+A task brings its own keyboard: bits are switched on and off, a story has a question and words to insert, sums and words are plain lines, a
+text is a field of several.
 
 The value it draws is one JSON object, built with `empty`, `reading`, `waiting`, `done` and `refused`. Waiting and refused name little: the
 browser keeps the last answer in view beside them.
@@ -9,8 +10,9 @@ browser keeps the last answer in view beside them.
     badge: {milliseconds, device} or {place, of, seconds}
     error, notice, warning: {en, zh} or None
     request: all fields of the request, as the permalink in `query` says it
-    answer, expected: a string or {en, zh}; right: bool, or None where nobody knows; sure: 0 … 1; ponder: updates
-    beside: [{name, answer, right}]
+    answer, expected: a string or {en, zh}; right: bool, or None where nobody knows; sure: 0 … 1; ponder: updates; None where there is none
+    verdict: {en, zh} in place of “right” or “wrong”; left out where these say it
+    beside: [{name, answer, right}], with a verdict of its own where it has one
 """
 
 from __future__ import annotations
@@ -34,7 +36,8 @@ class Task:
     """Something that the lab answers.
 
     key: as the request says it. label: its name. prompt: what is typed, above the line. placeholder: an example inside the empty line.
-    keyboard: "bits" (a row of places beside the line), "sum", "letters", or "story" (sentences, a question, words to insert).
+    keyboard: "bits" (a row of places beside the line), "sum", "letters", "text" (several lines), or "story" (sentences, a question, words
+    to insert).
     hint: what is accepted, under the line. most: characters of text and question together; more is refused before it is sent.
     places: of "bits", how many; question: of "story", the placeholder of its question.
     """
@@ -43,7 +46,7 @@ class Task:
     label: Text
     prompt: Text
     placeholder: str
-    keyboard: Literal["bits", "sum", "letters", "story"]
+    keyboard: Literal["bits", "sum", "letters", "text", "story"]
     hint: Text
     most: int
     places: int = 16
@@ -61,11 +64,12 @@ class Group:
 
 @dataclass(frozen=True)
 class Beside:
-    """What another network answers to the same input."""
+    """What another network answers to the same input. verdict: said in place of “right” or “wrong”."""
 
     name: Text
     answer: str | Text
     right: bool
+    verdict: Text | None = None
 
 
 def asker(
@@ -136,16 +140,17 @@ def done(
     answer: str | Text,
     right: bool | None,
     expected: str | Text,
-    sure: float,
-    ponder: float,
+    sure: float | None = None,
+    ponder: float | None = None,
+    verdict: Text | None = None,
     beside: Sequence[Beside] = (),
     notice: Text | None = None,
     warning: Text | None = None,
 ) -> Value:
     """An answer. state: "live", or "stored" for one that is held ready; milliseconds of compute on `device`.
 
-    right: is the answer the expected one; None where nobody knows. sure: the smallest probability of a part of the answer.
-    ponder: mean of N + R. beside: what other networks answer.
+    right: is the answer the expected one; None where nobody knows. sure: the smallest probability of a part of the answer. ponder: mean of
+    N + R. verdict: said in place of “right” or “wrong”. beside: what other networks answer. None: there is no such thing here.
     """
     return {
         "state": state,
@@ -155,9 +160,10 @@ def done(
         "answer": _said(answer),
         "right": right,
         "expected": _said(expected),
-        "sure": float(sure),
-        "ponder": float(ponder),
-        "beside": [{"name": dict(other.name), "answer": _said(other.answer), "right": other.right} for other in beside],
+        "sure": None if sure is None else float(sure),
+        "ponder": None if ponder is None else float(ponder),
+        **({"verdict": dict(verdict)} if verdict else {}),
+        "beside": [_beside(other) for other in beside],
         "warning": dict(warning) if warning else None,
         "notice": dict(notice) if notice else None,
     }
@@ -166,6 +172,11 @@ def done(
 def refused(text: Text) -> Value:
     """What was given cannot be read: one sentence. What the visitor typed, and the last answer, stay as they are."""
     return {"state": "refused", "error": dict(text)}
+
+
+def _beside(other: Beside) -> Value:
+    told: Value = {"name": dict(other.name), "answer": _said(other.answer), "right": other.right}
+    return {**told, "verdict": dict(other.verdict)} if other.verdict else told
 
 
 def _said(text: str | Text) -> object:

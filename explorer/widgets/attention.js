@@ -200,7 +200,7 @@ export function mount(root, props, emit, watch) {
     const [row, col] = [view.get("row"), view.get("col")];
     let rows = list(row).filter((i) => i < it.rows);
     let columns = list(col).filter((j) => j < it.columns);
-    const held = it.kind.axis === "step" ? positionInView(it.rows) : null;
+    const held = it.kind.axis === "step" || value.positions ? heldIn(it) : null;
     if (row === null && col === null && held !== null) rows = [held];
     else if (row === null && col === null) {
       if (value.pick && value.pick.kind === kindKey && picked === name) [rows, columns] = [[value.pick.row], [value.pick.col]];
@@ -239,7 +239,14 @@ export function mount(root, props, emit, watch) {
   function lock(rows, columns) {
     asked = false;
     const text = (numbers) => (numbers.length ? numbers.join(",") : "none");
-    set({ row: text(rows), col: columns.length ? columns.join(",") : rows.length ? null : "none", ...(stepping() && rows.length === 1 ? { pos: rows[0] } : {}) });
+    set({ row: text(rows), col: columns.length ? columns.join(",") : rows.length ? null : "none", ...((stepping() || value.positions) && rows.length === 1 ? { pos: rows[0] * ((value.positions && now.it.kind.pooled?.[0]) || 1) } : {}) });
+  }
+
+  /** The row of the position that other views have locked, or null: a row may stand for several. */
+  function heldIn(it) {
+    const [by] = (value.positions && it.kind.pooled) || [1];
+    const at = positionInView(it.rows * by);
+    return at === null ? null : Math.floor(at / by);
   }
 
   /** Does the first axis count steps? Then this view and the one of the steps look at the same step and position. */
@@ -1132,11 +1139,11 @@ document.querySelector(".words").hidden = document.getElementById("choice").valu
     update();
   });
   view.on(["step", "pos"], (changed) => {
-    if (mine || !value || !stepping()) return;
+    if (mine || !value || !(stepping() || value.positions)) return;
     const own = changed.some((key) => ["head", "stat", "row", "col"].includes(key)); // a whole view was opened, ours with it
-    const [step_, position] = [stepInView(now.it.layers), positionInView(now.it.rows)];
+    const [step_, position] = [stepInView(now.it.layers), heldIn(now.it)];
     const patch = {};
-    if (!own && changed.includes("step")) Object.assign(patch, { head: `${step_ ?? now.it.layers}.${now.head}`, stat: null }); // no step is the last
+    if (!own && stepping() && changed.includes("step")) Object.assign(patch, { head: `${step_ ?? now.it.layers}.${now.head}`, stat: null }); // no step is the last
     if (!own && changed.includes("pos") && position !== null) Object.assign(patch, { row: position, col: null });
     if (Object.keys(patch).length) set(patch);
     else update();

@@ -9,7 +9,7 @@ import { keys, projecting } from "./lib/keys.js";
 import { onLang, t } from "./lib/lang.js";
 import { knobsOf } from "./lib/rereadknobs.js";
 import { drawn as drawing, limits, mark, said, stretches, under } from "./lib/rereadstrips.js";
-import { TEXT, digitsOf, named, number, parted, plus, roles, table } from "./lib/rereadwords.js";
+import { TEXT, digitsOf, named, number, parted, plus, roles, signed, table } from "./lib/rereadwords.js";
 import { bus, link, view } from "./lib/state.js";
 import { dark, onTheme } from "./lib/theme.js";
 
@@ -33,10 +33,12 @@ export function mount(root, props, emit, watch) {
   const restore = el("button", { type: "button", class: "tfe-button small tfe-reread-restore", onclick: reset }, restoreText, el("kbd", { text: "Esc" }));
   const head = el("div", { class: "tfe-row tight apart tfe-controls" }, title, restore);
   const spanKnob = props.knobs.find(({ kind }) => kind === "spans");
+  const headKnob = props.knobs.find(({ kind }) => kind === "heads");
   const knobs = knobsOf(props.knobs, {
     ask,
     shut: () => !wanted || elsewhere,
     looked,
+    watched: () => [[view.get("model"), value.pick?.model, ...(value.sides ?? []).map(({ key }) => key), ...Object.keys(headKnob.models)].find((key) => key in headKnob.models), ...looked()],
     scope: {
       get: () => (["layer", "head"].includes(view.get("reread_of")) ? view.get("reread_of") : "all"),
       set: (key) => view.set({ reread_of: key === "all" ? null : key }),
@@ -94,7 +96,7 @@ export function mount(root, props, emit, watch) {
     for (const text of [view.get("head"), value.pick?.head, "1.1"]) {
       const found = /^(\d+)\.(\d+)$/.exec(text ?? "");
       const [layer, one] = found ? [Number(found[1]) - 1, Number(found[2]) - 1] : [-1, -1];
-      if (layer >= 0 && one >= 0 && layer < spanKnob.layers && one < spanKnob.heads) return [layer, one];
+      if (layer >= 0 && one >= 0 && layer < (spanKnob?.layers ?? Infinity) && one < (spanKnob?.heads ?? Infinity)) return [layer, one];
     }
     return [0, 0];
   }
@@ -108,14 +110,17 @@ export function mount(root, props, emit, watch) {
   /** The locked characters, the last one told of. */
   function locked() {
     const text = view.get("pos") ?? String(value.pick?.pos ?? "");
-    return /^\d+(,\d+)*$/.test(text) ? text.split(",").map(Number) : [];
+    return /^\d+(,\d+)*$/.test(text) ? text.split(",").map((at) => Number(at) - first()) : [];
   }
+
+  /** The position, as the address counts them, of the first character of the model in view. */
+  const first = () => shown()?.first ?? 0;
 
   function step(by) {
     const side = shown();
     if (!side) return false;
     const at = locked().at(-1) ?? (by > 0 ? -1 : side.count);
-    return view.set({ pos: Math.max(0, Math.min(side.count - 1, at + by)) });
+    return view.set({ pos: first() + Math.max(0, Math.min(side.count - 1, at + by)) });
   }
 
   // ── drawing ──
@@ -156,14 +161,15 @@ export function mount(root, props, emit, watch) {
     });
     big.textContent = plus(difference, digits);
     from.textContent = `${number(told.before, digits)} → ${number(told.after, digits)}`;
-    fromUnit.textContent = t(TEXT.bits);
+    fromUnit.textContent = t((side ?? value.sides[0]).unit ?? TEXT.bits);
     board.hidden = hint.hidden = readout.hidden = exports.hidden = sheets.hidden = !side;
     hint.textContent = t(TEXT.hint);
     sentence.replaceChildren(...roles(value.sentence).map(({ text, role }) => (role ? el("b", { class: `tfe-${role}`, text }) : document.createTextNode(text))));
     const rows = value.sides.filter((one) => !one.reached).map((one) => el("p", { class: "tfe-note" }, el("b", { text: t(one.name) }), ` · ${t(one.unreached ?? TEXT.unreached, { n: number(one.number.before) })}`));
     rest.replaceChildren(...rows);
     rest.hidden = !rows.length;
-    paintWriting(side);
+    if (side?.answers) paintAnswers(side);
+    else paintWriting(side);
     paintTable(side);
     paintStrips();
   }
@@ -194,6 +200,31 @@ export function mount(root, props, emit, watch) {
     });
   }
 
+  /** What the model says before and after, letter by letter: those that changed are marked, right ones and wrong ones each in their way. */
+  function paintAnswers(side) {
+    const [before, after, right] = side.answers.map((text) => [...text]);
+    const changes = before.map((letter, i) => letter !== after[i]);
+    writing.hidden = false;
+    const heading = el("p", { class: "tfe-label", text: t(TEXT.answers) });
+    if (!changes.some(Boolean)) {
+      writing.replaceChildren(heading, el("p", { class: "tfe-note", text: t(TEXT.unchanged, { n: before.length }) }));
+      return;
+    }
+    const letter = (text, i) => {
+      if (!changes[i]) return document.createTextNode(signed(text[i]));
+      const title = t(TEXT.letter, { i: i + side.first, before: signed(before[i]), after: signed(after[i]), right: signed(right[i]) });
+      return el(text === after ? "ins" : "del", { class: text[i] === right[i] ? "tfe-reread-right" : "tfe-reread-wrong", title, text: signed(text[i]) });
+    };
+    const row = (which, text) =>
+      el(
+        "div",
+        { class: "tfe-reread-written" },
+        el("span", { class: "tfe-reread-which", text: t(TEXT[which]) }),
+        el("p", { class: "tfe-reread-text", tabindex: "0", role: "region", "aria-label": `${t(TEXT.answers)}, ${t(TEXT[which])}` }, text.map((_, i) => letter(text, i))),
+      );
+    writing.replaceChildren(heading, row("before", before), row("after", after));
+  }
+
   function paintTable(side) {
     sheetName.textContent = t(TEXT.table);
     sheet.hidden = !sheets.open || !side;
@@ -206,7 +237,7 @@ export function mount(root, props, emit, watch) {
         "tr",
         { class: row.total ? "is-total" : null },
         el("th", { scope: "row", text: row.name }),
-        [`${row.first}–${row.end - 1}`, number(row.before), number(row.after), plus(row.difference)].map((text) => el("td", { text })),
+        [`${row.first + first()}–${row.end - 1 + first()}`, number(row.before), number(row.after), plus(row.difference)].map((text) => el("td", { text })),
       ),
     );
     sheet.replaceChildren(
@@ -239,7 +270,7 @@ export function mount(root, props, emit, watch) {
     const node = strips.firstChild;
     if (!side || !node) return;
     mark(node, { side, width: room, big: projected(), hovered, locked: locked() });
-    const here = [hovered, ...locked().slice(-1)].find((at) => at !== null && at !== undefined && at < side.count);
+    const here = [hovered, ...locked().slice(-1)].find((at) => at !== null && at !== undefined && at >= 0 && at < side.count);
     if (here === undefined) {
       readout.replaceChildren();
       return;
@@ -247,8 +278,8 @@ export function mount(root, props, emit, watch) {
     const one = { before: side.before[here], after: side.after[here], difference: side.after[here] - side.before[here] };
     const bar = stretches(side).bars.find(({ end }) => here < end);
     readout.replaceChildren(
-      el("span", {}, el("b", { class: "tfe-mono tfe-query", text: named(side.letters, here) }), ` ${t(TEXT.here, said(one, 2))}`),
-      bar.end - bar.first > 1 ? el("span", { text: t(TEXT.around, { a: bar.first, b: bar.end - 1, ...said(bar, 2) }) }) : "",
+      el("span", {}, el("b", { class: "tfe-mono tfe-query", text: named(side.letters, here, first()) }), ` ${t(TEXT.here, said(one, 2))}`),
+      bar.end - bar.first > 1 ? el("span", { text: t(TEXT.around, { a: bar.first + first(), b: bar.end - 1 + first(), ...said(bar, 2) }) }) : "",
     );
   }
 
@@ -280,14 +311,14 @@ export function mount(root, props, emit, watch) {
     const node = picture(side, WIDE, false);
     mark(node, { side, width: WIDE, hovered: null, locked: locked() });
     const head_ = [side.segment ? TEXT.segment : TEXT.stretch, TEXT.positions, TEXT.before, TEXT.after, TEXT.difference].map((column) => t(column));
-    const rows = table(side).map((row) => [row.name, `${row.first}–${row.end - 1}`, number(row.before), number(row.after), plus(row.difference)]);
-    return { drawing: node, title: `${t(side.name)}: ${big.textContent} (${from.textContent} ${t(TEXT.bits)})`, sentence: sentence.textContent, name: ["what-if", side.key], more: [head_, ...rows] };
+    const rows = table(side).map((row) => [row.name, `${row.first + first()}–${row.end - 1 + first()}`, number(row.before), number(row.after), plus(row.difference)]);
+    return { drawing: node, title: `${t(side.name)}: ${big.textContent} (${from.textContent} ${fromUnit.textContent})`, sentence: sentence.textContent, name: ["what-if", side.key], more: [head_, ...rows] };
   }
 
   /** Every character as it came, in bits. */
   function saveCsv() {
     const rows = [["model", "position", "character", "given", "before_bits", "after_bits", "difference_bits"]];
-    for (const side of sides) for (let i = 0; i < side.count; i += 1) rows.push([side.key, i, side.letters[i] ?? "", Number(i < side.given), side.before[i], side.after[i], side.after[i] - side.before[i]]);
+    for (const side of sides) for (let i = 0; i < side.count; i += 1) rows.push([side.key, i + (side.first ?? 0), side.letters[i] ?? "", Number(i < side.given), side.before[i], side.after[i], side.after[i] - side.before[i]]);
     save(fileName(["what-if"], "csv"), csv(rows), "text/csv");
   }
 
@@ -298,9 +329,10 @@ export function mount(root, props, emit, watch) {
   }
 
   function saveText() {
-    const lines = value.sides.flatMap(({ name: who, number: told, written }) => {
+    const lines = value.sides.flatMap(({ name: who, number: told, unit, written, answers }) => {
       const digits = digitsOf(told.after - told.before);
-      const head_ = `${t(who)}, ${t(TEXT.bits)}: ${plus(told.after - told.before, digits)} (${number(told.before, digits)} → ${number(told.after, digits)})`;
+      const head_ = `${t(who)}, ${t(unit ?? TEXT.bits)}: ${plus(told.after - told.before, digits)} (${number(told.before, digits)} → ${number(told.after, digits)})`;
+      if (answers) return [head_, ...["before", "after"].map((which, i) => `${t(TEXT[which])}: ${answers[i]}`)];
       return [head_, ...(written ? ["before", "after"].map((which, at) => `${t(TEXT.writes)}, ${t(TEXT[which])}:\n${written[at]}`) : [])];
     });
     save(fileName(["what-if"], "txt"), `${[...lines, sentence.textContent, link()].join("\n")}\n`, "text/plain");
@@ -317,13 +349,13 @@ export function mount(root, props, emit, watch) {
     const box = strips.getBoundingClientRect();
     return under(event.clientX - box.left, { side: shown(), width: room, big: projected() });
   };
-  strips.addEventListener("pointermove", (event) => event.pointerType !== "touch" && shown() && bus.fire("hover-pos", { pos: at(event) }));
+  strips.addEventListener("pointermove", (event) => event.pointerType !== "touch" && shown() && bus.fire("hover-pos", { pos: at(event) + first() }));
   strips.addEventListener("pointerleave", () => bus.fire("hover-pos", { pos: null }));
   strips.addEventListener("click", (event) => {
     if (!shown()) return;
     const position = at(event);
     const others = event.shiftKey ? locked().filter((other) => other !== position) : [];
-    view.set({ pos: [...others, position].join(",") });
+    view.set({ pos: [...others, position].map((one) => one + first()).join(",") });
   });
   keys(board, { ArrowLeft: () => step(-1), ArrowRight: () => step(1), PageUp: () => step(-1), PageDown: () => step(1), Home: () => step(-Infinity), End: () => step(Infinity) });
   panel.addEventListener("keydown", (event) => {
@@ -356,15 +388,20 @@ export function mount(root, props, emit, watch) {
     unpackSides();
   });
   view.on(["head", "reread_of"], drawKnobs);
-  view.on(["model"], paintResult);
+  view.on(["model"], () => {
+    if (headKnob) drawKnobs();
+    paintResult();
+  });
+  bus.on("silence", ({ model, kind, layer, head: one }) => wanted && !elsewhere && knobs.toggle([model ?? kind.split(".")[0], layer, one]));
   view.on(["pos"], paintMarks);
   view.on(["reread_table"], () => {
     sheets.open = view.get("reread_table") !== null;
     paintTable(shown());
   });
   bus.on("hover-pos", ({ pos }) => {
-    if (pos === hovered) return;
-    hovered = pos;
+    const next = typeof pos === "number" ? pos - first() : pos;
+    if (next === hovered) return;
+    hovered = next;
     paintMarks();
   });
   bus.on("asking", (yes) => {

@@ -1,15 +1,16 @@
 """What changes if …, for texts that are read character by character: the memory or the spans changed, and the same characters read again.
 
 Each model that the change reaches shows what every character costs before, after and the difference, one number, and what it writes each
-time. What can be changed is declared by the page as knobs: `Range`, `Pick` and `Spans`, each for a field of its request.
+time. What can be changed is declared by the page as knobs: `Range`, `Stops`, `Pick`, `Spans` and `Heads`, each for a field of its request.
 
 The value it draws is one JSON object, built with `idle`, `running`, `done` and `refused`:
 
     state: "empty" | "running" | "done" | "refused"
     request: the request in view, interventions included; None before there is one
     pick: {model, head, pos} looked at on arrival: head as "2.3" counted from 1, pos a character from 0
-    sides: [{key, name, given, segment, number: {before, after}, reached, unreached, text, before, after, written}], see `Side`;
-        before, after: packed (position,) bits, None where the change does not reach the model; number: their means over the given text
+    sides: [{key, name, given, segment, first, number: {before, after}, unit, reached, unreached, text, before, after, written, answers}],
+        see `Side`; before, after: packed (position,) bits, None where the change does not reach the model; number: their means over the
+        given text, or the model's share
     sentence: {en, zh}, parts in ⟦q:…⟧, ⟦k:…⟧, ⟦o:…⟧ wear the colour of query, key and output
 """
 
@@ -92,6 +93,53 @@ class Pick:
         }
 
 
+@dataclass(frozen=True)
+class Stops:
+    """A slider whose places are given one by one. stops: (value of the field, what it is called), in the order of the slider; neutral: the
+    value that changes nothing. other: what a value between them, made by a link, is called, with {n}.
+    """
+
+    field: str
+    label: Text
+    stops: Sequence[tuple[int, Text]]
+    neutral: int
+    other: Text
+
+    def __post_init__(self) -> None:
+        values = [value for value, _ in self.stops]
+        if self.neutral not in values or len(set(values)) != len(values) or len(values) < 2:
+            raise ValueError(f"{self.neutral} changes nothing, among the stops {values}: two or more, each once")
+
+    def spelled(self) -> Value:
+        """As the browser takes it."""
+        return {
+            "kind": "stops",
+            "field": self.field,
+            "label": dict(self.label),
+            "stops": [{"value": value, "label": dict(label)} for value, label in self.stops],
+            "neutral": self.neutral,
+            "other": dict(self.other),
+        }
+
+
+@dataclass(frozen=True)
+class Heads:
+    """Heads that are silenced, one by one: the one in view, and every one whose picture is shift-clicked. The field holds [model, layer,
+    head], numbers from 0. models: by name, what it is called, and its (layers, heads)."""
+
+    models: Mapping[str, tuple[Text, tuple[int, int]]]
+    field: str = "silenced"
+
+    def __post_init__(self) -> None:
+        if any(min(size) < 1 for _, size in self.models.values()):
+            raise ValueError(f"heads of {dict(self.models)}: each model has one or more")
+
+    def spelled(self) -> Value:
+        """As the browser takes it."""
+        models = {key: {"name": dict(name), "layers": size[0], "heads": size[1]} for key, (name, size) in self.models.items()}
+        return {"kind": "heads", "field": self.field, "models": models, "neutral": []}
+
+
 @dataclass(frozen=True, kw_only=True)
 class Spans:
     """Attention spans that are forced: of all heads, of one layer's, or of the head in view. The field holds [layer, head, z] from 0,
@@ -130,7 +178,7 @@ class Spans:
         }
 
 
-Knob = Range | Pick | Spans
+Knob = Range | Stops | Pick | Spans | Heads
 
 
 @dataclass(frozen=True)
@@ -139,7 +187,9 @@ class Side:
 
     given: how many of them were given, from the first; what follows was written before the change. segment: characters read at once, whose
     borders are drawn; 0 where there are none. written: what the model writes after the given text, before and after.
-    text: those characters; "" where positions are to be told by their number alone.
+    text: those characters; "" where positions are to be told by their number alone. first: the position, as the address counts them, of the
+    first of them. share, unit: the one number before and after, and what it counts, in place of mean bits. answers: what the model says
+    before and after, and what is right, letter by letter, as long as each other.
     unreached: said where the change makes no difference to this model.
     """
 
@@ -152,6 +202,10 @@ class Side:
     written: tuple[str, str] | None = None
     text: str = ""
     unreached: Text | None = None
+    first: int = 0
+    share: tuple[float, float] | None = None
+    unit: Text | None = None
+    answers: tuple[str, str, str] | None = None
 
     def __post_init__(self) -> None:
         count = len(self.before)
@@ -159,6 +213,8 @@ class Side:
             raise ValueError(f"before {self.before.shape}, after {self.after.shape}, {self.given} given, segment {self.segment}")
         if self.text and len(self.text) != count:
             raise ValueError(f"a text of {len(self.text)} characters for {count} positions")
+        if self.answers and {len(answer) for answer in self.answers} != {count}:
+            raise ValueError(f"answers of {[len(answer) for answer in self.answers]} letters for {count} positions")
 
     def reached(self) -> bool:
         """Does the change make a difference to any character?"""
@@ -211,7 +267,7 @@ def done(request: Value, sides: Sequence[Side], sentence: Text, pick: Value | No
 
 def _side(side: Side) -> Value:
     bits = [nats.astype(np.float64) / math.log(2) for nats in (side.before, side.after)]
-    before, after = (float(cost[: side.given].mean()) for cost in bits)
+    before, after = side.share or tuple(float(cost[: side.given].mean()) for cost in bits)
     reached = side.reached()
     packed = [pack(cost, unit=False) if reached else None for cost in bits]
     return {
@@ -219,6 +275,8 @@ def _side(side: Side) -> Value:
         "name": dict(side.name),
         "given": int(side.given),
         "segment": int(side.segment),
+        "first": int(side.first),
+        "unit": dict(side.unit) if side.unit else None,
         "number": {"before": before, "after": after if reached else before},
         "reached": reached,
         "unreached": dict(side.unreached) if side.unreached else None,
@@ -226,4 +284,5 @@ def _side(side: Side) -> Value:
         "before": packed[0],
         "after": packed[1],
         "written": list(side.written) if side.written and reached else None,
+        "answers": list(side.answers) if side.answers and reached else None,
     }

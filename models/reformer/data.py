@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from models.hashing import belongs
+from models.reformer.letters import LETTERS, SHORTEST, WORD
 
 Ints = NDArray[np.int64]
 
-WORD = 128  # letters of a word, when it is whole
-LETTERS = "abcdefghijklmnopqrstuvwxyz .,-!"  # letter i has the number i + 1; 0 stands before each word
 VOCABULARY = len(LETTERS) + 1
 LENGTH = 2 * WORD + 2  # of 0 w 0 w
 NONE = -1  # in place of a token: no answer is wanted here
@@ -37,7 +36,7 @@ class Batch(NamedTuple):
 class Curriculum:
     """How words grow while training goes on."""
 
-    shortest: int = 16  # letters of the first ones; each size is twice the one before
+    shortest: int = SHORTEST  # letters of the first ones; each size is twice the one before
     rise: float = 0.5  # share of the run over which they grow to WORD, the same number of steps at each size
     tokens: int = 4112  # of a batch, whatever their length: 16 whole sequences
 

@@ -18,7 +18,8 @@ from models.checkpoint import CheckpointError
 from models.errors import InputError
 from models.layers.lsh import hash_vectors, met, rotations, shared_weights, sort_by_bucket, unit
 from models.layers.reversible import ChunkedFeedForward, back, step
-from models.reformer.data import LETTERS, NONE, Batch, said_twice
+from models.reformer.data import NONE, Batch, said_twice
+from models.reformer.letters import LETTERS
 from models.reformer.model import Layer, Reformer
 from models.reformer.records import (
     EXAMPLES,
@@ -191,7 +192,7 @@ def compare(requests: Sequence[Request]) -> list[Comparison | InputError]:
         if isinstance(one, InputError):
             answers.append(one)
             continue
-        plain = Request(one.mode, one.text, rounds=-1, seed=one.seed)
+        plain = Request(one.mode, one.text)
         before, after = (_explanation(each, [_read(each, variant) for variant in _there(one.mode)]) for each in (plain, one))
         answers.append(Comparison(before, after))
     return answers
@@ -245,28 +246,66 @@ def lost(full: Tensor, pairs: Tensor) -> Tensor:
     return missing
 
 
-def missed(seen: Explanation, variant: str, layer: int, head: int) -> Missed:
+def first_met(buckets: Tensor, chunk: int) -> NDArray[np.uint8]:
+    """(query, key): the round, from 1 on, in which a pair first met; 0 for pairs that never do, for the query itself and for its future.
+
+    buckets: (round, position).
+    """
+    found = np.zeros((buckets.shape[1],) * 2, np.uint8)
+    for turn in range(len(buckets), 0, -1):
+        found[met(sort_by_bucket(buckets[turn - 1]), chunk).numpy()] = turn
+    return np.tril(found, -1)
+
+
+def _buckets(seen: Explanation, read: Read, layer: int, head: int, query: Tensor, kinds: int) -> Tensor:
+    """(round, position): MAX_ROUNDS rounds of one head with so many buckets: those of the run where it had as many, then further ones."""
+    ran = torch.from_numpy(read.buckets[layer, head].copy()) if kinds == read.kinds else torch.zeros(0, len(query), dtype=torch.int16)
+    if len(ran) >= MAX_ROUNDS:
+        return ran[:MAX_ROUNDS]
+    more = rotations(1, query.shape[1], MAX_ROUNDS - len(ran), kinds, torch.Generator().manual_seed(seen.seed))
+    return torch.cat((ran, hash_vectors(query[None, None], more)[0, 0]))
+
+
+def _log_weights(query: Tensor) -> Tensor:
+    """(query, key) log of `shared_weights`, 0 where a query may not look. query: (position, d_head)."""
+    earlier = torch.ones(len(query), len(query), dtype=torch.bool).tril(-1)
+    scores = (query @ unit(query).T).masked_fill(~earlier, -torch.inf)
+    return torch.where(earlier, scores.log_softmax(-1), 0.0)
+
+
+def missed(seen: Explanation, variant: str, layer: int, head: int, chosen: int = 0) -> Missed:
     """What the rounds of a run do not see of one head's full attention, and what 1 … 16 rounds with 2 … 64 buckets would not.
 
-    The table's rotations are drawn from the run's seed. IndexError where there is no such head.
+    chosen: the number of buckets of which `first` tells, 0 for the run's own. The rounds of the run come first among those with as many
+    buckets as it had; all others are drawn from its seed. A query weighs one: the mean is over all but the first, which has nothing to
+    miss. IndexError where there is no such head, ValueError for an odd number of buckets.
     """
     read, query = _chosen(seen, variant, layer, head)
     full = shared_weights(query)
     turns = [met(sort_by_bucket(torch.from_numpy(one.copy())), read.chunk) for one in read.buckets[layer, head]]
     pairs = torch.stack(turns).any(0) if turns else torch.ones_like(full, dtype=torch.bool)
-    table = np.zeros((MAX_ROUNDS, len(KINDS)), np.float32)
-    for column, kinds in enumerate(KINDS):
-        rotation = rotations(1, query.shape[1], MAX_ROUNDS, kinds, torch.Generator().manual_seed(seen.seed))
-        together = torch.zeros_like(pairs)
-        for row, buckets in enumerate(hash_vectors(query[None, None], rotation)[0, 0]):
-            together |= met(sort_by_bucket(buckets), read.chunk)
-            table[row, column] = 100 * float(lost(full, together)[1:].mean()) if len(query) > 1 else 0.0
+    chosen = chosen or read.kinds
+    kinds = tuple(sorted({*KINDS, read.kinds, chosen}))
+    below = np.tril_indices(len(query), -1)
+    weights = full.numpy()[below].astype(np.float64)
+    table, shares = np.zeros((2, MAX_ROUNDS, len(kinds)), np.float32)
+    first = np.zeros(full.shape, np.uint8)
+    for column, count in enumerate(kinds):
+        found = first_met(_buckets(seen, read, layer, head, query, count), read.chunk)
+        first = found if count == chosen else first
+        for values, each in ((table, weights), (shares, np.ones_like(weights))):
+            by_round = np.bincount(found[below], each, MAX_ROUNDS + 1)  # [0]: of the pairs that never meet
+            values[:, column] = by_round[1:].cumsum() / max(1e-30, by_round.sum())
     return Missed(
         full=_frozen(full.numpy(), np.float16),
         hashed=_frozen(shared_weights(query, pairs).numpy(), np.float16),
+        log_full=_frozen(_log_weights(query).numpy(), np.float32),
         lost=_frozen(lost(full, pairs).numpy(), np.float32),
-        kinds=KINDS,
-        table=_frozen(table, np.float32),
+        kinds=kinds,
+        table=_frozen(100 * (1 - table) if len(query) > 1 else table, np.float32),
+        pairs=_frozen(100 * shares, np.float32),
+        chosen=chosen,
+        first=_frozen(first, np.uint8),
     )
 
 

@@ -22,7 +22,8 @@ from torch.nn import functional as F
 from models import checkpoint
 from models.characters import Alphabet, books
 from models.generated import Plan, learn
-from models.reformer.data import LENGTH, NONE, VOCABULARY, WORD, Batch, Curriculum, drawn_words, said_twice, windows, words
+from models.reformer.data import LENGTH, NONE, VOCABULARY, Batch, Curriculum, drawn_words, said_twice, windows, words
+from models.reformer.letters import WORD
 from models.reformer.model import FULL, Config, Reformer
 from models.reformer.shipped import SLUG
 from models.reformer.shipped import read as read_checkpoint

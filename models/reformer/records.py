@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.errors import InputError
-from models.reformer.data import LETTERS, WORD
+from models.reformer.letters import LETTERS, WORD
 
 Array = NDArray[np.float32]
 Half = NDArray[np.float16]
 Short = NDArray[np.int16]
+Byte = NDArray[np.uint8]
 Flags = NDArray[np.bool_]
 
 MODES = ("word", "text")
@@ -38,7 +39,7 @@ class Request:
 
     mode: str = "word"
     text: str = "locality sensitive hashing"
-    rounds: int = 8
+    rounds: int = -1
     buckets: int = 0
     chunk: int = 0
     seed: int = 1
@@ -85,7 +86,7 @@ class Explanation:
 
 @dataclass(frozen=True)
 class Comparison:
-    """before: as trained, nothing silenced, in the same mode. after: as asked."""
+    """before: the same input as trained, nothing changed, with the usual seed. after: as asked."""
 
     before: Explanation
     after: Explanation
@@ -115,15 +116,23 @@ class Hashing:
 class Missed:
     """What hashing misses of one head's attention.
 
-    full, hashed: (query, key) weights of everything before, and of what the rounds see together. lost: (query,) share of the full weights
-    that no round sees. table: (round, kind) mean lost weight in per cent after 1, 2, … MAX_ROUNDS rounds with so many buckets, `kinds`.
+    full, hashed: (query, key) weights of everything before, and of what the rounds of the run see together. log_full: the logarithm of
+    full, which tells of weights that are too small for full, 0 where a query may not look. lost: (query,) share of the full weights that
+    no round of the run sees. kinds: numbers of buckets. table, pairs: (round, kind) mean lost weight, and share of the
+    pairs of a query and an earlier key that met, both in per cent, after 1, 2, … MAX_ROUNDS rounds with so many buckets.
+    first: (query, key) the round from 1 on in which a pair first met with `chosen` buckets; 0 where none of MAX_ROUNDS lets it meet, and
+    for the query itself and its future.
     """
 
     full: Half
     hashed: Half
+    log_full: Array
     lost: Array
     kinds: tuple[int, ...]
     table: Array
+    pairs: Array
+    chosen: int
+    first: Byte
 
 
 @dataclass(frozen=True)
@@ -147,6 +156,29 @@ class InChunks:
     chunks: tuple[int, ...]
     difference: tuple[float, ...]
     inner_bytes: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Backwards:
+    """A model's layers forward and back, and one layer's feed-forward network in parts."""
+
+    rewound: Rewound
+    parts: InChunks
+
+
+@dataclass(frozen=True)
+class Place:
+    """A head of one model in a run. layer, head: from 0. number: a round from 0, or buckets, whichever is asked about."""
+
+    request: Request
+    variant: str
+    layer: int = 0
+    head: int = 0
+    number: int = 0
+
+    def group(self) -> Hashable:
+        """Those of one group may share a batch: none does."""
+        return self
 
 
 @dataclass(frozen=True)

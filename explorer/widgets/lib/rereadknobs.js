@@ -209,13 +209,86 @@ function spans(knob, { ask, shut, looked, scope }) {
   return self;
 }
 
-const KINDS = { range, pick, spans };
+/** A slider whose places have names of their own. */
+function stops(knob, { ask, shut }) {
+  const { field, neutral } = knob;
+  const values = knob.stops.map(({ value }) => value);
+  const last = values.length - 1;
+  let told = null; // a number of the request that is none of ours: made by a link
+  const one = slider(field, {
+    last,
+    said: (at) => [told === null ? t(knob.stops[at].label) : t(knob.other, { n: told }), null, false],
+    asked: (at) => ask({ [field]: values[at] }),
+  });
+  one.input.addEventListener("input", () => ((told = null), one.paint()));
+  const home = values.indexOf(neutral);
+  const told_ = [...new Set([0, home, last])];
+  const marks = scale(
+    last,
+    told_.map((at) => ({ at, here: at === home })),
+  );
+  return {
+    node: el("div", { class: "tfe-reread-knob", "data-knob": field }, one.head, one.input, marks),
+    draw(request) {
+      const value = request?.[field] ?? neutral;
+      one.label.textContent = t(knob.label);
+      one.input.disabled = shut(knob);
+      told = values.includes(value) ? null : value;
+      one.input.value = String(values.includes(value) ? values.indexOf(value) : nearest(values, value));
+      told_.forEach((at, i) => (marks.children[i].textContent = t(knob.stops[at].label)));
+      one.paint();
+    },
+  };
+}
+
+/** Heads that are silenced: [model, layer, head] each. watched: () → [model, layer, head] in view. */
+function heads(knob, { ask, shut, watched }) {
+  const { field, models } = knob;
+  const same = (a, b) => a[0] === b[0] && a[1] === b[1] && a[2] === b[2];
+  const nameOf = ([model, layer, head]) => t(TEXT.ofModel, { model: t(models[model]?.name ?? model), head: `${layer + 1}·${head + 1}` });
+  let now = []; // of the request
+  const toggle = (one) => ask({ [field]: now.some((other) => same(other, one)) ? now.filter((other) => !same(other, one)) : [...now, one] });
+  const inView = () => {
+    const [model, layer, head] = watched();
+    const size = models[model];
+    return size ? [model, Math.min(layer, size.layers - 1), Math.min(head, size.heads - 1)] : null;
+  };
+  const button = el("button", { type: "button", class: "tfe-button small", onclick: () => inView() && toggle(inView()) });
+  const chips = el("div", { class: "tfe-reread-chips" });
+  const label = el("span", { class: "tfe-label" });
+  return {
+    node: el("div", { class: "tfe-reread-knob", "data-knob": field }, label, el("div", { class: "tfe-reread-chips" }, button), chips),
+    toggle: (one) => one[0] in models && toggle(one),
+    draw(request) {
+      now = request?.[field] ?? [];
+      label.textContent = t(TEXT.silenced);
+      const one = inView();
+      button.textContent = one ? t(now.some((other) => same(other, one)) ? TEXT.wake : TEXT.silence, { head: nameOf(one) }) : "–";
+      button.disabled = shut(knob) || !one;
+      const had = chips.contains(document.activeElement);
+      chips.replaceChildren(
+        ...now.map((other) =>
+          el(
+            "button",
+            { type: "button", class: "tfe-chip tfe-reread-chip", disabled: shut(knob), "aria-label": t(TEXT.wake, { head: nameOf(other) }), onclick: () => toggle(other) },
+            el("bdi", { text: nameOf(other) }),
+            el("span", { text: "×", "aria-hidden": "true" }),
+          ),
+        ),
+      );
+      if (had) (chips.firstChild ?? button).focus({ preventScroll: true });
+    },
+  };
+}
+
+const KINDS = { range, stops, pick, spans, heads };
 
 /**
  * @param {any[]} knobs as reread.py and remake.py spell them
- * @param {{ask: (patch: object) => void, shut: (knob: any) => boolean, panel?: string, looked?: () => [number, number], scope?: {get: () => string, set: (key: string) => void}}} how
- *   ask: a part of the request as it shall be. shut: may this knob not be turned now? panel: whose they are; looked, scope: see `spans`
- * @returns {{nodes: HTMLElement[], draw: (request: any) => void, neutral: () => any, changed: (request: any) => boolean}}
+ * @param {{ask: (patch: object) => void, shut: (knob: any) => boolean, panel?: string, looked?: () => [number, number], watched?: () => [string, number, number], scope?: {get: () => string, set: (key: string) => void}}} how
+ *   ask: a part of the request as it shall be. shut: may this knob not be turned now? panel: whose they are; looked, scope: see `spans`. watched: see `heads`
+ * @returns {{nodes: HTMLElement[], draw: (request: any) => void, neutral: () => any, changed: (request: any) => boolean, toggle: (head: [string, number, number]) => void}}
+ *   toggle: a head is silenced, or given back
  */
 export function knobsOf(knobs, how) {
   const at = (field) => knobs.findIndex((knob) => knob.field === field);
@@ -234,6 +307,7 @@ export function knobsOf(knobs, how) {
       for (const one of made) one.draw(request);
     },
     neutral: () => Object.fromEntries(knobs.map((knob) => [knob.field, writtenOf(knob, knob.neutral)])),
+    toggle: (head) => made.forEach((knob) => knob.toggle?.(head)),
     changed: (request) => knobs.some((knob) => JSON.stringify(valueIn(knob, request)) !== JSON.stringify(knob.neutral)),
   };
 }

@@ -113,7 +113,7 @@ export function drawn({ side, limits: { bits, difference }, scales, width, big =
     const at = x(tick);
     axis.append(svg("line", { x1: tidy(at), x2: tidy(at), y1: foot, y2: foot + 4, stroke: "var(--control)" }));
     const anchor = tick === 0 ? "start" : at > gutter + plot - font ? "end" : "middle";
-    axis.append(text({ x: tidy(at), y: foot + font + 5, "text-anchor": anchor, "data-tick": tick, text: String(tick) }));
+    axis.append(text({ x: tidy(at), y: foot + font + 5, "text-anchor": anchor, "data-tick": tick, text: String(tick + (side.first ?? 0)) }));
   }
   if (written) {
     const y = foot + 2 * font + 9;
@@ -154,14 +154,14 @@ export function mark(node, { side, width, big = false, hovered, locked }) {
       .flatMap((position) => [
         ...through(position, { stroke: "var(--panel)", "stroke-width": big ? 7 : 4.5 }),
         ...through(position, { stroke: "var(--query)", "stroke-width": big ? 3.5 : 2, "data-locked": position }),
-        ...(position === told ? flag(it, position) : []),
+        ...(position === told ? flag(it, position, side.first ?? 0) : []),
       ]),
     ...(inside(hovered) ? through(hovered, { stroke: "var(--ink)", "stroke-width": big ? 2 : 1, "data-hovered": hovered }) : []),
   );
 }
 
-function flag({ x, foot, font, gutter, plot }, position) {
-  const said = String(position);
+function flag({ x, foot, font, gutter, plot }, position, first) {
+  const said = String(position + first);
   const wide = said.length * font * 0.62 + 8;
   const left = Math.max(gutter, Math.min(gutter + plot - wide, x(position + 0.5) - wide / 2));
   return [

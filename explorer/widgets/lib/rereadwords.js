@@ -16,6 +16,13 @@ export const TEXT = {
   characters: { en: "{n} characters", zh: "{n} 个字符" },
   ramp: { en: "A span ends softly, over a ramp of {n} characters.", zh: "跨度在 {n} 个字符的斜坡上逐渐结束。" },
   give: { en: "{heads}, span {z}: give it back", zh: "{heads}，跨度 {z}：恢复" },
+  silenced: { en: "silenced heads", zh: "关掉的头" },
+  silence: { en: "Silence {head}", zh: "关掉 {head}" },
+  wake: { en: "Give {head} back", zh: "恢复 {head}" },
+  ofModel: { en: "head {head} of {model}", zh: "{model} 的头 {head}" },
+  answers: { en: "What it says; the letters that changed are marked", zh: "它的回答；变化的字母有标记" },
+  unchanged: { en: "It says the same {n} letters.", zh: "它的 {n} 个字母都没有变。" },
+  letter: { en: "{i}: {before} → {after}, right is {right}", zh: "{i}：{before} → {after}，正确的是 {right}" },
   models: { en: "Model", zh: "模型" },
   before: { en: "before", zh: "之前" },
   after: { en: "after", zh: "之后" },
@@ -64,7 +71,10 @@ export const digitsOf = (difference) => (Math.abs(difference) < 0.0995 && Math.a
 const SHOWN = { " ": "␠", "\u00a0": "␠", "\u3000": "␠", "\n": "⏎", "\t": "⇥" };
 
 /** A character as a label, "e·412"; its number alone where the text is not known. */
-export const named = (letters, position) => (letters.length ? `${SHOWN[letters[position]] ?? letters[position]}·${position}` : `${t(TEXT.character)} ${position}`);
+export const named = (letters, position, first = 0) => (letters.length ? `${signed(letters[position])}·${position + first}` : `${t(TEXT.character)} ${position + first}`);
+
+/** A character as it is drawn: white space has a sign. */
+export const signed = (letter) => SHOWN[letter] ?? letter;
 
 /** The heads that an entry [layer, head, z] of the spans speaks of: −1 is all. */
 export function headsOf([layer, head]) {

@@ -61,6 +61,50 @@ def test_what_is_missed_falls_with_rounds_and_is_nothing_when_all_meet() -> None
     np.testing.assert_array_equal(everything.full, everything.hashed)
 
 
+@pytest.mark.parametrize(("buckets", "chosen"), [(4, 0), (4, 16), (6, 6)])
+def test_the_round_in_which_a_pair_first_meets_is_that_of_a_search_pair_by_pair(buckets: int, chosen: int) -> None:
+    seen = explained(dataclasses.replace(SHORT, text="pair by pair", buckets=buckets, rounds=3, chunk=4))
+    found = missed(seen, "lsh_4", 0, 1, chosen)
+    length, chunk = len(seen.tokens), 4
+    rounds = seen.read[0].buckets[0, 1] if chosen in {0, buckets} else np.zeros((0, length), np.int16)
+    first = found.first
+    assert (first.dtype, first.shape) == (np.uint8, (length, length))
+    assert found.chosen == (chosen or buckets) and found.chosen in found.kinds and buckets in found.kinds
+    for query in range(length):
+        for key in range(length):
+            wanted = 0
+            for number, bucket in reversed(list(enumerate(rounds, 1))):
+                place = {position: i for i, position in enumerate(sorted(range(length), key=lambda p: (bucket[p], p)))}
+                if key < query and place[query] // chunk - place[key] // chunk in {0, 1}:
+                    wanted = number
+            if wanted or key >= query:
+                assert first[query, key] == wanted
+            else:
+                assert first[query, key] == 0 or first[query, key] > len(rounds)
+
+
+def test_the_map_of_first_meetings_adds_up_to_the_table_of_what_is_missed() -> None:
+    seen = explained(dataclasses.replace(SHORT, text="what was missed, and how much", rounds=2))
+    for chosen in (0, 2, 32):
+        found = missed(seen, "lsh_4", 0, 0, chosen)
+        column = found.kinds.index(found.chosen)
+        pairs = np.tri(len(found.first), k=-1, dtype=bool)
+        for rounds in (1, 2, 7, 16):
+            met = (found.first > 0) & (found.first <= rounds)
+            lost = np.where(met, 0, found.full)[1:] * pairs[1:]
+            assert found.table[rounds - 1, column] == pytest.approx(100 * lost.sum(1).mean(), abs=0.05)
+            seen_alone = np.where(met, np.exp(found.log_full), 0)
+            if (rounds, chosen) == (2, 0):
+                some = met.any(1)  # the others look at themselves
+                wanted = seen_alone[some] / seen_alone[some].sum(1, keepdims=True)
+                np.testing.assert_allclose(found.hashed[some], wanted, atol=2e-3)
+            assert found.pairs[rounds - 1, column] == pytest.approx(100 * met.sum() / pairs.sum(), abs=1e-3)
+    own = missed(seen, "lsh_4", 0, 0)
+    assert own.table[1, own.kinds.index(4)] == pytest.approx(100 * own.lost[1:].mean(), abs=1e-3)
+    with pytest.raises(ValueError, match="7 buckets"):
+        missed(seen, "lsh_4", 0, 0, 7)
+
+
 def test_zero_rounds_are_full_attention_and_odd_sizes_do_no_harm() -> None:
     full, whole = explained(dataclasses.replace(SHORT, rounds=0)), explained(dataclasses.replace(SHORT, chunk=256, buckets=256))
     np.testing.assert_allclose(full.read[0].nats, whole.read[0].nats, atol=1e-4)

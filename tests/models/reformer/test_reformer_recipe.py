@@ -11,7 +11,8 @@ import torch
 
 from models import checkpoint
 from models.hashing import belongs
-from models.reformer.data import LENGTH, NONE, WORD, Curriculum, drawn_words, said_twice, windows, words
+from models.reformer.data import LENGTH, NONE, Curriculum, drawn_words, said_twice, windows, words
+from models.reformer.letters import WORD
 from models.reformer.model import FULL, Config, Reformer
 from models.reformer.recipe import RATES, VARIANTS, Objective, accuracy, asked_rounds, cut, evaluate, mean_bits, task_of, train
 from models.reformer.shipped import read

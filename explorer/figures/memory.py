@@ -1,0 +1,128 @@
+"""Memory of layers against their number, and of ways to attend, read from what `python -m benchmarks` has measured.
+
+Nothing here knows where results are kept: whoever calls hands over the JSON object of one, as `benchmarks/__main__.py` writes it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from explorer.figures import theme
+
+Text = Mapping[str, str]
+Figure = dict[str, Any]
+
+WAYS = ("ordinary", "checkpointed", "reversible")
+COLOURS = {"ordinary": "var(--cat-2)", "checkpointed": "var(--cat-4)", "reversible": "var(--cat-3)"}
+MADE = ("explicit", "reformer_pytorch", "transformers", "ours", "dense")  # ways to attend, the one that all are measured against first
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Bytes by what was measured, and where. device: as torch names it; threads: of the processor."""
+
+    bytes: Mapping[str, float]
+    device: str
+    threads: int
+
+
+@dataclass(frozen=True)
+class Depth(Measured):
+    """Peaks against the number of layers. depths: rising; bytes: by "way_layers"."""
+
+    depths: tuple[int, ...]
+
+    def of(self, way: str) -> tuple[float, ...]:
+        """Bytes of one way at each depth."""
+        return tuple(self.bytes[f"{way}_{count}"] for count in self.depths)
+
+
+def _megabytes(result: Mapping[str, Any] | None) -> dict[str, float]:
+    """What ends in "_mb", in bytes, by what stands before."""
+    figures = (result or {}).get("figures", {})
+    return {name.removesuffix("_mb"): 1e6 * float(value) for name, value in figures.items() if name.endswith("_mb")}
+
+
+def depth_of(result: Mapping[str, Any] | None) -> Depth | None:
+    """What `python -m benchmarks reversible` measured; None before it was, or where fewer than two depths have all three ways."""
+    found = _megabytes(result)
+    counts = sorted({int(said[1]) for name in found if (said := re.fullmatch(r"reversible_(\d+)", name))})
+    whole = tuple(count for count in counts if all(f"{way}_{count}" in found for way in WAYS))
+    if result is None or len(whole) < 2:
+        return None
+    return Depth(found, str(result["device"]), int(result["threads"]), whole)
+
+
+def attention_of(result: Mapping[str, Any] | None) -> Measured | None:
+    """What `python -m benchmarks lsh_attention` measured, by MADE; None before explicit, hashed and fused attention were."""
+    found = _megabytes(result)
+    if result is None or not {"explicit", "ours", "dense"} <= found.keys():
+        return None
+    return Measured({way: found[way] for way in MADE if way in found}, str(result["device"]), int(result["threads"]))
+
+
+def amount(size: float) -> str:
+    """Bytes as they are read: "2.10 GB", "131 kB", "512 B"."""
+    for ten, sign in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
+        if size >= ten:
+            return f"{size / ten:.3g} {sign}" if size / ten < 999.5 else f"{size / ten:,.0f} {sign}"
+    return f"{size:.0f} B"
+
+
+def power(number: float) -> str:
+    """A small number as it is read, in one piece: "4.8 × 10⁻⁷", "0"."""
+    if number == 0:
+        return "0"
+    digits, exponent = f"{number:.1e}".split("e")
+    return f"{digits}\u00a0×\u00a010{str(int(exponent)).translate(str.maketrans('-0123456789', '⁻⁰¹²³⁴⁵⁶⁷⁸⁹'))}"
+
+
+def depth(found: Depth, names: Mapping[str, Text], axes: Mapping[str, tuple[str, str]]) -> dict[str, Figure]:
+    """A line for each way, from 0 up, as Plotly's own JSON. names: of the ways; axes: titles of the two, by language."""
+    return {language: _lines(found, {way: names[way][language] for way in WAYS}, axes[language]) for language in ("en", "zh")}
+
+
+def _lines(found: Depth, names: Mapping[str, str], axes: tuple[str, str]) -> Figure:
+    peak = max(max(found.of(way)) for way in WAYS) / 1e6
+    frame = {**theme.titled(axes), "margin": {"l": 52, "r": 64, "t": 14, "b": 40}}
+    across = {
+        "range": [0, found.depths[-1] * 1.04],
+        "tickvals": list(found.depths),
+        "showgrid": False,
+        "zeroline": False,
+        "fixedrange": True,
+    }
+    frame["xaxis"] |= across
+    frame["yaxis"] |= {"range": [0, 1.08 * peak], "zeroline": True, "fixedrange": True, "tickformat": ",~r"}
+    data: Sequence[Figure] = [
+        {
+            "type": "scatter",
+            "mode": "lines+markers",
+            "name": names[way],
+            "x": list(found.depths),
+            "y": [size / 1e6 for size in found.of(way)],
+            "line": {"width": 3 if way == "reversible" else 2, "color": COLOURS[way]},
+            "marker": {"size": 8, "color": COLOURS[way], "symbol": {"ordinary": "circle", "checkpointed": "square"}.get(way, "diamond")},
+            "cliponaxis": False,
+            "hovertemplate": f"{names[way]}, %{{x}}: %{{y:,.1f}} MB<extra></extra>",
+        }
+        for way in WAYS
+    ]
+    frame["annotations"] = [
+        {
+            "text": f"<b>{amount(found.of(way)[-1])}</b>",
+            "x": found.depths[-1],
+            "y": found.of(way)[-1] / 1e6,
+            "xref": "x",
+            "yref": "y",
+            "xanchor": "left",
+            "xshift": 9,
+            "showarrow": False,
+            "font": {"size": 12, "color": "var(--ink)"},
+        }
+        for way in WAYS
+    ]
+    return {"data": list(data), "layout": frame}

@@ -1,0 +1,350 @@
+"""The hashing widget in a real browser, on the real server, with queries of a fixed seed."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+import numpy as np
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from explorer.lab import Lab
+from explorer.widgets.base import asset
+from explorer.widgets.hashing import hashing, looked
+from tests.browser import trial
+from tests.browser.waiting import addressed, becomes
+from tests.explorer import hashed
+
+NEW = Callable[..., tuple[Page, Any]]
+KINDS = ("word", "long", "four", "text", "book")
+
+# Every text that is written on the stage while nothing moves: where it begins and ends, and how large it is.
+WRITTEN = """
+window.written = [];
+const draw = CanvasRenderingContext2D.prototype.fillText;
+CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+    const root = this.canvas.closest(".tfe-hashing");
+    if (root && !root.hasAttribute("data-moving")) {
+        const wide = this.measureText(text).width;
+        const left = { left: x, center: x - wide / 2, right: x - wide }[this.textAlign];
+        const ratio = this.getTransform().a;
+        const size = parseFloat(/([\\d.]+)px/.exec(this.font)[1]);
+        window.written.push({ text, left, right: left + wide, top: y - 0.75 * size, bottom: y, size,
+            wide: this.canvas.width / ratio, tall: this.canvas.height / ratio });
+    }
+    return draw.apply(this, arguments);
+};
+"""
+
+
+def page_of(kind: str) -> Callable[[Lab, object], None]:
+    """What stands on one trial page: the widget and its companion."""
+
+    def page(lab: Lab, engine: object) -> None:
+        place = hashing(hashed.value(kind))
+        companion = looked()
+
+        def look(event: gr.EventData) -> Any:
+            asked: Any = event._data
+            return {**hashed.answer(kind, asked["query"], asked["model"], asked["head"], asked["round"]), "wished": asked["wished"]}
+
+        place.look(look, None, companion, show_progress="hidden", trigger_mode="multiple", api_visibility="private")  # type: ignore[attr-defined]
+
+    return page
+
+
+def serve(port: int) -> None:
+    """The site with the trial pages."""
+    trial.serve(port, {kind: page_of(kind) for kind in KINDS}, year=2020)
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[str]:
+    """The address of that server."""
+    yield from trial.served(__file__)
+
+
+def opened(page: Page, site: str, kind: str = "word", query: str = "lang=en") -> Page:
+    """The page once the head in view is there."""
+    page.goto(f"{site}/{kind}?{query}")
+    page.wait_for_selector(".tfe-hashing[data-drawn$=looked]", state="attached")
+    return page
+
+
+def drawn(page: Page, what: str) -> None:
+    """Waits until the figure shows "lsh_4 1.1 39 1 1 looked": model, head, position, step, round; and rests."""
+    expect(page.locator(".tfe-hashing")).to_have_attribute("data-drawn", what)
+    expect(page.locator(".tfe-hashing:not([data-moving])")).to_have_count(1)
+
+
+def said(page: Page, text: str) -> None:
+    """Waits until the sentence says so."""
+    expect(page.locator(".tfe-hashing .tfe-words")).to_contain_text(text)
+
+
+def saved(page: Page, kind: str) -> bytes:
+    """What the export bar saves."""
+    with page.expect_download() as download:
+        page.locator(f".tfe-hashing .tfe-export[data-kind={kind}]").click()
+    return Path(download.value.path()).read_bytes()
+
+
+def at(page: Page, position: int, length: int) -> tuple[float, float]:
+    """Where a position stands in the upper strip of step 3."""
+    box = page.locator(".tfe-hashing-board canvas").bounding_box()
+    assert box is not None
+    cell = min((box["width"] - 8) / length, 34)
+    return box["x"] + (box["width"] - cell * length) / 2 + (position + 0.5) * cell, box["y"] + 48
+
+
+def test_the_numbers_agree_with_those_of_the_models(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site)
+    _, word, (made, *_) = hashed.models("word")
+    own = made.buckets[0, 0]
+    looks = [hashed.look(made, 0, 0, turn) for turn in range(len(own))]
+    weights = [hashed.unpacked(hashed.answer("word", "", "lsh_4", "1.1", turn + 1)["weights"]) for turn in range(len(own))]
+    found = page.evaluate(
+        """async ([address, rows, weights, chunk, word]) => {
+            const { roundOf, seenBy, compared, copies, share, meet, dense, deciding } = await import(address);
+            const rounds = rows.map((buckets) => roundOf(buckets, chunk));
+            const { length } = rows[0];
+            return {
+                orders: rounds.map(({ order }) => Array.from(order)),
+                seen: Array.from(seenBy(rounds, length)),
+                first: Array.from(seenBy([rounds[0]], length)),
+                compared: compared(seenBy(rounds, length), length),
+                shared: share(copies(word), rows[0]),
+                met: meet(copies(word), rounds[0]),
+                dense: rounds.map((round, turn) => Array.from(dense(round, weights[turn]), (w) => (w === w ? w : -1))),
+                deciding: [deciding([0.1, -3, 2, -2.5], 5), deciding([1, 0.5], 0)],
+            };
+        }""",
+        [asset("lib/hashnumbers.js"), own.tolist(), [one.ravel().tolist() for one in weights], made.chunk, word],
+    )
+    length = own.shape[1]
+    np.testing.assert_array_equal(found["orders"], [look.order for look in looks])
+    union = hashed.seen(made, 0, 0).numpy()
+    alone = ~union.any(1)
+    np.testing.assert_array_equal(np.reshape(found["seen"], (length, length)), union | np.diag(alone))
+    assert found["compared"] == {"count": int(union.sum()), "of": length * (length - 1) // 2}
+    assert word is not None
+    places = np.arange(word + 1, 2 * word + 1)
+    assert found["shared"] == int((own[0, places] == own[0, places - word]).sum())
+    assert found["met"] == int(looks[0].seen[places, places - word].sum()) >= found["shared"] > 10
+    first = np.reshape(found["first"], (length, length)).astype(bool)
+    np.testing.assert_array_equal(np.tril(first, -1), np.tril(looks[0].seen, -1))
+    for turn, look in enumerate(looks):
+        again = np.reshape(found["dense"][turn], (length, length))
+        np.testing.assert_allclose(np.where(again < 0, 0, again), look.weights.astype(np.float32), atol=1e-4)
+        assert (again[np.triu_indices(length, 1)] == -1).all(), "nothing later was computed"
+    assert found["deciding"] == [[1, 3], [0, 1]]
+
+
+def test_five_steps_are_walked_by_keys_and_each_says_its_own_numbers(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site)
+    tokens, word, (made, *_) = hashed.models("word")
+    picked: Any = hashed.pick("word")
+    q, turn = picked["pos"], picked["round"] - 1
+    assert word is not None
+    k = q - word
+    look = hashed.look(made, 0, 0, turn)
+    view = partial(drawn, page)
+    view(f"lsh_4 1.1 {q} 1 {turn + 1} looked")
+    bucket, half = int(look.buckets[q]), look.rotated.shape[1]
+    assert bucket % half == int(np.abs(look.rotated[q]).argmax())
+    said(page, f"“{tokens[q]}”·{q}, turned, is farthest")
+    said(page, f"{look.rotated[q, bucket % half]:.2f}".replace("-", "−"))
+    said(page, f"“{tokens[k]}”·{k}, falls into the same bucket.")
+    page.locator(".tfe-hashing-board").focus()
+    page.keyboard.press("ArrowRight")
+    view(f"lsh_4 1.1 {q} 2 {turn + 1} looked")
+    places = np.arange(word + 1, 2 * word + 1)
+    shared = int((look.buckets[places] == look.buckets[places - word]).sum())
+    twins = int((look.buckets[places[1:]] == look.buckets[places[1:] - word - 1]).sum())
+    said(page, f"{shared} of 26 places share a bucket with the letter that they are to say; of equal letters, {twins} of 25 pairs do.")
+    page.keyboard.press(" ")
+    view(f"lsh_4 1.1 {q} 3 {turn + 1} looked")
+    rank = np.argsort(look.order)
+    said(page, f"goes to place {rank[q]}. The letter that it is to say, “{tokens[k]}”·{k}, was 26 places away")
+    said(page, f"and is now {abs(rank[q] - rank[k])}.")
+    page.keyboard.press("ArrowRight")
+    view(f"lsh_4 1.1 {q} 4 {turn + 1} looked")
+    said(page, f"may look at {int(look.seen[q, :q].sum())} earlier positions")
+    said(page, f"It gives “{tokens[k]}”·{k} {float(look.weights[q, k]):.2f}, the letter that it is to say.")
+    page.keyboard.press("ArrowRight")
+    view(f"lsh_4 1.1 {q} 5 {turn + 1} looked")
+    count = int(np.tril(look.seen, -1).sum())
+    said(page, f"{count:,} of 1,378 pairs with an earlier position were computed in round {turn + 1}, {100 * count / 1378:.0f} %.")
+    addressed(page, _hashingstep="5", _model=None)
+    expect(page.locator(".tfe-hashing-step[aria-current=step]")).to_have_attribute("data-step", "5")
+    page.keyboard.press("Shift+ArrowRight")
+    view(f"lsh_4 1.1 {q + 1} 5 {turn + 1} looked")
+    page.keyboard.press(" ")
+    view(f"lsh_4 1.1 {q + 1} 1 {turn + 1} looked")
+    page.keyboard.press("Escape")
+    view(f"lsh_4 1.1 {q} 1 {turn + 1} looked")
+    addressed(page, _hashingstep=None, _pos=None)
+
+
+def test_other_heads_rounds_and_models_are_asked_for_as_somebody_looks(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site, query="lang=en&_hashingstep=5&_pos=40")
+    _, _, (made, _, two) = hashed.models("word")
+    tiles = page.locator(".tfe-hashing-tile")
+    expect(tiles).to_have_count(4)
+    page.locator(".tfe-hashing-tile[data-head='1.3']").click()
+    drawn(page, "lsh_4 1.3 40 5 1 looked")
+    page.keyboard.press("ArrowDown")
+    drawn(page, "lsh_4 1.4 40 5 1 looked")
+    addressed(page, _head="1.4")
+    expect(page.locator(".tfe-hashing-tile[data-head='1.4']")).to_be_focused()
+    page.get_by_role("radiogroup", name="Round").get_by_role("radio", name="all").click()
+    drawn(page, "lsh_4 1.4 40 5 all looked")
+    union = int(hashed.seen(made, 0, 3).sum())
+    said(page, f"{union:,} of 1,378 pairs with an earlier position were computed in 4 rounds, {100 * union / 1378:.0f} %.")
+    arrays = np.load(io.BytesIO(saved(page, "NPZ")))
+    np.testing.assert_allclose(arrays["weights"], hashed.weights(made, 0, 3), atol=2e-4)
+    np.testing.assert_array_equal(arrays["buckets"], made.buckets[0, 3])
+    page.get_by_role("radio", name="LSH, 2 rounds").click()
+    drawn(page, "lsh_2 1.1 40 5 all looked")
+    page.locator(".tfe-hashing-step[data-step='4']").click()
+    drawn(page, "lsh_2 1.1 40 4 1 looked")
+    said(page, f"may look at {int(hashed.look(two, 0, 0, 0).seen[40, :40].sum())} earlier positions")
+    page.get_by_role("radio", name="Full attention").click()
+    expect(page.locator(".tfe-hashing-full")).to_have_text(
+        "Full attention does not hash: each of its 53 positions is compared with all before it, 1,378 pairs in every head, "
+        "so there is nothing to sort. Choose LSH, 4 rounds to see hashing."
+    )
+    expect(page.locator(".tfe-hashing-board")).to_be_hidden()
+    page.get_by_role("radio", name="LSH, 4 rounds").click()
+    drawn(page, "lsh_4 1.1 40 4 1 looked")
+
+
+def test_pointing_previews_a_click_locks_and_a_shift_click_adds(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site, query="lang=en&_hashingstep=3")
+    tokens, _, (made, *_) = hashed.models("word")
+    page.evaluate(
+        """async () => { const address = [...document.querySelectorAll("link[rel=modulepreload]")].map((each) => each.href)
+            .find((each) => each.endsWith("/lib/state.js"));
+            window.bus = (await import(address)).bus;
+            window.bus.on("hover-pos", ({ pos }) => { window.hovered = pos; }); }"""
+    )
+    expect(page.locator(".tfe-hashing:not([data-moving])")).to_have_count(1)
+    locked = hashed.pick("word")["pos"]
+    page.mouse.move(*at(page, 30, 53))
+    drawn(page, "lsh_4 1.1 30 3 1 looked")
+    page.wait_for_function("window.hovered === 30")
+    card = page.locator(".tfe-hashing .tfe-hover")
+    expect(card).to_contain_text(f"“{tokens[30]}”·30")
+    expect(card).to_contain_text(f"bucket {made.buckets[0, 0, 0, 30]}")
+    page.mouse.move(2, 2)
+    drawn(page, f"lsh_4 1.1 {locked} 3 1 looked")
+    page.mouse.click(*at(page, 30, 53))
+    addressed(page, _pos="30")
+    page.keyboard.down("Shift")
+    page.mouse.click(*at(page, 35, 53))
+    page.keyboard.up("Shift")
+    addressed(page, _pos="30,35")
+    page.mouse.move(2, 2)
+    drawn(page, "lsh_4 1.1 35 3 1 looked")
+    page.evaluate("window.bus.fire('hover-pos', { pos: 8 })")
+    drawn(page, "lsh_4 1.1 8 3 1 looked")
+    page.evaluate("window.bus.fire('hover-pos', { pos: null })")
+    drawn(page, "lsh_4 1.1 35 3 1 looked")
+
+
+def test_picture_table_and_numbers_are_taken_along_and_text_is_never_markup(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site, "four", "lang=en&_pos=20")
+    tokens, _, (made,) = hashed.models("four")
+    picked: Any = hashed.pick("four")
+    head = int(picked["head"].split(".")[1]) - 1
+    look = hashed.look(made, 0, head, 0)
+    assert (look.sector == look.buckets).all(), "with four buckets the plane decides"
+    drawn(page, f"text {picked['head']} 20 1 1 looked")
+    expect(page.get_by_role("radiogroup", name="Plane")).to_have_count(0)
+    rows = list(csv.DictReader(io.StringIO(saved(page, "CSV").decode("utf-8-sig"))))
+    assert [int(row["bucket"]) for row in rows] == look.buckets.tolist()
+    assert [int(row["place"]) for row in rows] == np.argsort(look.order).tolist()
+    assert [int(row["may_look_at"]) for row in rows] == np.tril(look.seen, -1).sum(1).tolist()
+    assert rows[2]["token"] == "<" and rows[11]["token"] == tokens[11]
+    arrays = np.load(io.BytesIO(saved(page, "NPZ")))
+    np.testing.assert_allclose(arrays["rotated"], look.rotated, atol=1e-6)
+    assert "".join(arrays["tokens"]) == hashed.ODD
+    page.locator(".tfe-hashing-step[data-step='2']").click()
+    drawn(page, f"text {picked['head']} 20 2 1 looked")
+    for kind in ("SVG", "HTML"):
+        text = saved(page, kind).decode()
+        assert "var(--" not in text.split("<body>")[-1] and "&lt;</text>" in text and "😀</text>" in text and "<b>bold" not in text
+        drawn_buckets = re.findall(r'text-anchor="middle"[^>]*>(\d)</text>', text)
+        assert len(drawn_buckets) >= len(tokens)
+    assert saved(page, "PNG").startswith(b"\x89PNG")
+    page.locator(".tfe-hashing .tfe-export[data-kind=table]").click()
+    cells = page.locator(".tfe-hashing-table tbody tr").nth(2).locator("th, td").all_inner_texts()
+    assert cells[:4] == ["2", "<", str(look.buckets[2]), str(int(np.argsort(look.order)[2]))]
+    assert page.locator(".tfe-hashing img, .tfe-hashing-body b:not(.tfe-query, .tfe-key)").count() == 0
+
+
+def test_tokens_travel_between_steps_unless_motion_is_unwanted(new_page: NEW, site: str) -> None:
+    for motion in ("no-preference", "reduce"):
+        page, _ = new_page(reduced_motion=motion)
+        opened(page, site)
+        locked = hashed.pick("word")["pos"]
+        drawn(page, f"lsh_4 1.1 {locked} 1 1 looked")
+        page.evaluate(
+            """() => { window.moves = 0; new MutationObserver((all) => { window.moves += all.length; })
+                .observe(document.querySelector(".tfe-hashing"), { attributes: true, attributeFilter: ["data-moving"] }); }"""
+        )
+        page.locator(".tfe-hashing-board").focus()
+        for _ in range(3):
+            page.keyboard.press("ArrowRight")
+        drawn(page, f"lsh_4 1.1 {locked} 4 1 looked")
+        moved = page.evaluate("window.moves")
+        assert (moved >= 2 and moved % 2 == 0) if motion == "no-preference" else moved == 0
+
+
+@pytest.mark.parametrize(
+    ("kind", "width", "height", "scheme", "lang"), [("word", 1280, 900, "dark", "zh-CN"), ("long", 360, 780, "light", "en-US")]
+)
+def test_nothing_is_cut_off_unnamed_or_hard_to_see(
+    new_page: NEW, site: str, kind: str, width: int, height: int, scheme: str, lang: str
+) -> None:
+    page, _ = new_page(width=width, height=height, color_scheme=scheme, locale=lang)
+    page.add_init_script(WRITTEN)
+    opened(page, site, kind, "")
+    assert page.evaluate("document.documentElement.scrollWidth") <= page.evaluate("document.documentElement.clientWidth")
+    found = Axe().run(page, context=".tfe-hashing").response["violations"]
+    assert not found, [(one["id"], [node["html"][:150] for node in one["nodes"][:3]]) for one in found]
+    for step in (2, 3, 4, 5, 1):
+        page.evaluate("window.written.length = 0")
+        page.locator(f".tfe-hashing-step[data-step='{step}']").click()
+        expect(page.locator(f".tfe-hashing-step[data-step='{step}']")).to_have_attribute("aria-current", "step")
+        page.wait_for_function("!document.querySelector('.tfe-hashing').hasAttribute('data-moving') && window.written.length")
+        bad = page.evaluate(
+            """window.written.filter(({ left, right, top, bottom, wide, tall, size }) =>
+                left < -1 || right > wide + 1 || top < -1 || bottom > tall + 1 || size < 12)"""
+        )
+        assert bad == [], (step, bad[:3])
+    if lang == "zh-CN":
+        seen = page.locator(".tfe-hashing-head, .tfe-hashing-rail, .tfe-hashing-grammar, .tfe-hashing-note").all_inner_texts()
+        assert set(re.findall(r"[A-Za-z_]{2,}", str(seen))) <= {"Shift", "Esc"}
+        page.locator(".tfe-hashing-board").focus()
+        page.evaluate("window.written.length = 0")
+        page.keyboard.press("p")
+        expect(page.locator(".tfe-projector-title")).to_have_text("不逐一比较，怎样找到相似的向量？")
+        page.wait_for_function("window.written.some((one) => one.size >= 20)")
+        page.evaluate("window.written.length = 0")
+        page.keyboard.press("ArrowRight")
+        page.wait_for_function("!document.querySelector('.tfe-hashing').hasAttribute('data-moving') && window.written.length")
+        becomes(page, lambda: page.evaluate("window.written.filter((one) => one.size < 20).length"), 0)
+
+
+if __name__ == "__main__":
+    serve(int(sys.argv[1]))
