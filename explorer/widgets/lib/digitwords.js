@@ -74,7 +74,6 @@ export const TEXT = {
   cardDo: { en: "click: lock · shift-click: add", zh: "点击：锁定 · shift-点击：添加" },
   cardTap: { en: "tap again: lock this pixel", zh: "再点一次：锁定这个像素" },
   rank: { en: "rank", zh: "名次" },
-  pixel: { en: "pixel", zh: "像素" },
   weightOf: { en: "{name}: weight", zh: "{name}：权重" },
   pixelOf: { en: "{name}: pixel", zh: "{name}：像素" },
   captionCosts: { en: "What each model paid, in nats", zh: "各模型的花费（奈特）" },
