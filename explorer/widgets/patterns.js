@@ -32,6 +32,7 @@ export function mount(root, props, emit, watch) {
   let draft = {}; // sizes of a slider under the hand
   let room = 0;
   let open = false;
+  let tone = null; // the colours of the theme in view
 
   // ── what stays on the page, built once ──
   const title = el("h2", { class: "tfe-title" });
@@ -163,7 +164,7 @@ export function mount(root, props, emit, watch) {
     const { length, side, patterns, kind } = now;
     const previewed = hover && hover.position < length ? { position: hover.position, far: hover.far } : { position: now.position, far: now.far };
     const found = search.of(patterns, length, kind);
-    const tone = tones();
+    tone ??= tones();
     const span = big ? window.innerWidth - 90 : room;
     const wide = narrow ? span : (span - 2 * GAP) / 3;
     const margin = big ? 52 : 36;
@@ -398,7 +399,10 @@ export function mount(root, props, emit, watch) {
   window.addEventListener("resize", () => document.body.classList.contains("tfe-projecting") && draw());
   view.on(KEYS, () => !mine && update());
   onLang(draw);
-  onTheme(draw);
+  onTheme(() => {
+    tone = null;
+    draw();
+  });
   watch("value", update);
   update();
 }

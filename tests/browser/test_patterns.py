@@ -298,7 +298,7 @@ def test_phones_dark_chinese_and_the_projector(site: str, new_page: NEW) -> None
     fits = "() => document.querySelector('.tfe-patterns-figure > .tfe-words').getBoundingClientRect().bottom <= innerHeight"
     wide.wait_for_function(fits)
     before = wide.locator(".tfe-patterns").get_attribute("data-drawn")
-    wide.keyboard.press("PageDown")
+    wide.keyboard.press("ArrowRight")
     assert before is not None
     expect(wide.locator(".tfe-patterns")).to_have_attribute("data-drawn", re.sub(" 102 ", " 103 ", before))
 

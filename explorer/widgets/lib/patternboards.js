@@ -114,7 +114,7 @@ function walked(points, at) {
   const nodes = arrow(points, { big, to: points.map((_, n) => (n === 0 ? radius : n === last ? cell * 0.42 : small + (n === last ? 0 : 1))) });
   points.forEach(([x, y], n) => {
     if (n === last) {
-      if (cell > at.font) nodes.push(svg("text", { x: num(x), y: num(y + at.font * 0.36), "font-size": at.font, "font-weight": 700, "text-anchor": "middle", fill: "var(--panel)", text: "i" }));
+      if (cell >= at.font - 2) nodes.push(svg("text", { x: num(x), y: num(y + at.font * 0.36), "font-size": at.font, "font-weight": 700, "text-anchor": "middle", fill: "var(--panel)", text: "i" }));
       return;
     }
     const r = n ? small : radius;
