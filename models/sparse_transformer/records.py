@@ -20,6 +20,7 @@ Half = NDArray[np.float16]
 Pixels = NDArray[np.uint8]
 
 SIDE = 28  # rows and columns of a digit
+PATTERNS = KINDS
 TASKS = ("digit", "text")
 MODELS = {"digit": ("strided", "dense", "fixed"), "text": ("text_fixed", "text_strided")}  # in the order they stand side by side
 POSITIONS = {"digit": SIDE * SIDE, "text": 1024}  # at most, given and made together
@@ -274,6 +275,11 @@ def pattern_of(kind: str, stride: int, summary: int) -> Pattern:
             zh=f"步长 {_shown(stride)} 配 {_shown(summary)} 个摘要列不成模式；摘要列数应在 1 到步长之间。",
         )
     return Pattern(kind, stride, summary)
+
+
+def share(kind: str, stride: int, summary: int, length: int = SIDE * SIDE) -> float:
+    """Part of the pairs of full attention, L (L + 1) / 2, that a pattern holds. InputError as for `pattern_of`."""
+    return float(pattern_of(kind, stride, summary).union.counts(length).sum()) / (length * (length + 1) / 2)
 
 
 def _shown(value: object) -> str:

@@ -15,8 +15,8 @@ from explorer.labs import about
 from explorer.labs.sparse_transformer import texts
 from explorer.widgets import figure
 from explorer.widgets.card import Pair
-from models.layers.patterns import Pattern
-from models.sparse_transformer.records import MODELS, POSITIONS
+from models.sparse_transformer.records import MODELS
+from models.sparse_transformer.records import share as share_of
 
 SLUG = "sparse_transformer"
 RESULT = Path(__file__).parents[3] / "benchmarks" / "results" / "sparse_attention.json"
@@ -103,9 +103,7 @@ def prose() -> dict[str, str]:
 def share(variant: str) -> float:
     """Part of the causal pairs of a digit that a model's pattern holds."""
     config = facts()[variant]["config"]
-    length = POSITIONS["digit"]
-    counts = Pattern(str(config["kind"]), int(config["stride"]), int(config["summary"])).union.counts(length)
-    return float(counts.sum()) / (length * (length + 1) / 2)
+    return share_of(str(config["kind"]), int(config["stride"]), int(config["summary"]))
 
 
 def standing() -> dict[str, object] | None:

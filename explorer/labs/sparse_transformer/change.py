@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from explorer.labels import filled
 from explorer.labs.sparse_transformer import about, texts
 from explorer.widgets import remake
-from models.layers.patterns import KINDS
-from models.sparse_transformer.records import SIDE, Comparison, Made, Request
+from models.sparse_transformer.records import PATTERNS, SIDE, Comparison, Made, Request
 
 Text = Mapping[str, str]
 Value = dict[str, object]
@@ -26,7 +25,7 @@ def knobs(variants: tuple[str, ...]) -> list[remake.Knob | remake.Range | remake
     """What may be changed in the models of digits."""
     usual = about.trained()
     return [
-        remake.Pick("pattern", texts.PATTERN, [("", texts.KINDS[""]), *((kind, texts.KINDS[kind]) for kind in KINDS)], "", variants),
+        remake.Pick("pattern", texts.PATTERN, [("", texts.KINDS[""]), *((kind, texts.KINDS[kind]) for kind in PATTERNS)], "", variants),
         remake.Range("stride", texts.STRIDE, texts.POSITIONS, 1, WIDEST, usual["stride"], variants),
         remake.Range("summary", texts.SUMMARY, texts.COLUMNS, 1, SIDE, usual["summary"], variants, within="stride"),
     ]
