@@ -62,7 +62,7 @@ def test_a_digit_grows_and_ends_in_a_finished_view(engine: Engine) -> None:
     for model in boards["models"]:
         assert model["count"] == 784 and model["given"] == 24 * 28
         assert model["cost"]["whole"] == pytest.approx(model["cost"]["given"] + model["cost"]["made"], abs=2e-3)
-    assert [kind["name"] for kind in heads["kinds"]] == variants()
+    assert [kind["key"] for kind in heads["kinds"]] == variants()
     assert panel["state"] == "empty" and panel["request"] == views.spelled(request)
     json.dumps(updates[-1])
 
@@ -114,8 +114,6 @@ def test_a_wrong_stride_makes_digits_dearer_for_the_strided_model(engine: Engine
         Request(drawing="test:99"),
         Request(drawing="no drawing"),
         Request(keep=29),
-        Request(pattern="spiral"),
-        Request(stride=3, summary=5),
         Request(temperature=-1.0),
         Request(task="sound"),
     ],
@@ -125,6 +123,16 @@ def test_what_cannot_be_read_gets_one_sentence(engine: Engine, request_: Request
     ((bar, *_others, panel),) = told(engine, request_)
     assert bar["state"] == panel["state"] == "refused"
     assert all(bar["error"][language].strip() for language in ("en", "zh"))
+
+
+@pytest.mark.parametrize(
+    "request_", [Request(keep=28, pattern="spiral"), Request(keep=28, stride=3, summary=5)], ids=["spiral", "c above l"]
+)
+def test_a_pattern_that_there_is_not_is_refused_beside_the_digit_as_trained(engine: Engine, request_: Request) -> None:
+    *_, (_bar, _boards, _heads, panel) = updates = told(engine, request_)
+    assert any(update[0] and update[0].get("state") == "live" for update in updates if isinstance(update[0], dict))
+    assert panel["state"] == "refused"
+    assert all(panel["error"][language].strip() for language in ("en", "zh"))
 
 
 def test_a_text_is_refused_in_words_where_no_model_reads_any(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -145,7 +145,7 @@ export function longMap({ onLock, colours }) {
       el(
         "table",
         { class: "tfe-table" },
-        el("thead", {}, el("tr", {}, el("th", { scope: "col" }), Array.from({ length: d - c + 1 }, (_, y) => el("th", { scope: "col", text: `${shown(keys[c + y])}·${c + y}` })))),
+        el("thead", {}, el("tr", {}, el("td"), Array.from({ length: d - c + 1 }, (_, y) => el("th", { scope: "col", text: `${shown(keys[c + y])}·${c + y}` })))),
         el(
           "tbody",
           {},

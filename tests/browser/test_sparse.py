@@ -1,0 +1,72 @@
+"""The lab of sparse attention as a visitor meets it: a digit finished by every model, a wrong stride, a drawing, a link kept."""
+
+from __future__ import annotations
+
+import re
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from explorer.labs.sparse_transformer import about
+from explorer.labs.sparse_transformer.page import LAB
+from tests.browser.waiting import addressed
+
+LIVE = re.compile(r"live · [\d.]+ m?s")
+SLOW = 240_000  # milliseconds that a run may take while the machine does other things
+expect.set_options(timeout=60_000)  # five seconds, Playwright's own patience, are too few beside a training run
+
+
+def opened(page: Page, site: str, query: str = "") -> Page:
+    """The lab, drawn and listening."""
+    page.goto(f"{site}{LAB.path}" + (f"?{query}" if query else ""))
+    expect(page.locator(".tfe-maker-go")).to_be_visible(timeout=SLOW)
+    page.wait_for_selector(".tfe-patterns[data-drawn$=proved]", state="attached", timeout=SLOW)
+    page.wait_for_selector(".tfe-digits[data-drawn]", state="attached", timeout=SLOW)
+    expect(page.locator(".tfe-remake-knobs")).to_be_visible()
+    return page
+
+
+def finished(page: Page) -> None:
+    """Waits for the live result."""
+    expect(page.locator(".tfe-sketch .tfe-badge")).to_have_text(LIVE, timeout=SLOW)
+
+
+def test_the_page_is_alive_before_any_model_is_loaded(site: str, page_watch: Page) -> None:
+    opened(page_watch, site)
+    expect(page_watch.locator(".tfe-sketch .tfe-badge")).to_have_text("stored")
+    expect(page_watch.locator(".tfe-patterns .tfe-words").first).to_contain_text("two steps away")
+    expect(page_watch.locator(".tfe-digits .tfe-words")).to_contain_text("looks at")
+    expect(page_watch.locator(".tfe-attention .tfe-words")).to_contain_text("query")
+    expect(page_watch.locator(".tfe-card-pairs dt")).to_have_count(4)
+
+
+def test_another_seed_makes_another_digit_live(site: str, page_watch: Page) -> None:
+    opened(page_watch, site)
+    page_watch.locator(".tfe-maker-seed").fill("12")
+    page_watch.locator(".tfe-maker-go").click()
+    finished(page_watch)
+    addressed(page_watch, seed="12")
+    expect(page_watch.locator(".tfe-digits .tfe-digits-boards")).to_contain_text("made")
+
+
+def test_a_stride_that_misses_the_column_makes_the_same_digit_dearer(site: str, page_watch: Page) -> None:
+    opened(page_watch, site, "v=1&keep=28")
+    finished(page_watch)
+    stride = page_watch.locator(".tfe-remake [data-field=stride]")
+    stride.focus()
+    stride.press("ArrowLeft")  # 27
+    addressed(page_watch, stride="27")
+    expect(page_watch.locator(".tfe-remake")).to_contain_text("With stride 27", timeout=SLOW)
+    expect(page_watch.locator(".tfe-remake-pattern")).to_have_count(sum(one["config"]["kind"] != "full" for one in about.facts().values()))
+    expect(page_watch.locator(".tfe-remake")).to_contain_text("nats more")
+
+
+def test_what_cannot_be_read_is_refused_in_one_sentence_and_the_digit_stays(site: str, page_watch: Page) -> None:
+    page_watch.goto(f"{site}{LAB.path}?v=1&drawing=test%3A99")
+    expect(page_watch.locator(".tfe-maker-error")).to_contain_text("There is no held-out digit 99; there are 0 to 19.", timeout=SLOW)
+
+
+def test_nothing_on_the_page_hinders_who_cannot_see_or_point(site: str, page_watch: Page) -> None:
+    opened(page_watch, site)
+    found = Axe().run(page_watch)
+    assert found.violations_count == 0, found.generate_report()
