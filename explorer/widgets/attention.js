@@ -994,7 +994,7 @@ export function mount(root, props, emit, watch) {
     const { it, name } = now;
     const map = it.map(name);
     const caption = t(TEXT.caption, { kind: t(it.kind.label), name: longName() });
-    const top = el("tr", {}, el("td"));
+    const top = el("tr", {}, el("th", { scope: "col" }));
     for (let j = 0; j < map.columns; j += 1) top.append(el("th", { scope: "col", text: `${it.shown(it.key(j))}·${j}` }));
     const rows = Array.from({ length: map.rows }, (_, i) => {
       const tr = el("tr", {}, el("th", { scope: "row", text: `${it.shown(it.query(i))}·${i}` }));
