@@ -39,7 +39,7 @@ def test_a_long_run_is_pooled_and_a_chosen_block_shows_its_exact_rows(site: str,
         numbers = [int(number.replace(",", "")) for number in re.findall(r"\d+", heading)]
         first, last, _, left, right = numbers
         assert last - first + 1 == right - left + 1 == long_page.BLOCK
-        shown = [float(text.replace("–", "nan")) for text in page.locator(".tfe-long-exact td").all_inner_texts()]
+        shown = [float(text.replace("–", "nan")) for text in page.locator(".tfe-long-exact tbody td").all_inner_texts()]
         layer, head = ((page.locator(".tfe-attention").get_attribute("data-drawn") or "").split()[1]).split(".")
         exact = long_page.rows(int(layer) - 1, int(head) - 1, range(first, last + 1))[:, left : right + 1].reshape(-1)
         np.testing.assert_allclose(np.nan_to_num(shown), exact, atol=1e-4)

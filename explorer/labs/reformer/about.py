@@ -1,0 +1,205 @@
+"""What stands beside the mechanism: figures from each model.json, the table of rounds, the training curves. Nothing is typed here."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from explorer import labels
+from explorer.figures import twice
+from explorer.labels import filled
+from explorer.labs import about
+from explorer.labs.reformer import texts
+from explorer.widgets import figure
+from explorer.widgets.card import Pair
+from models.reformer.letters import LETTERS, WORD
+from models.reformer.records import MODELS
+
+Text = Mapping[str, str]
+Facts = Mapping[str, Any]
+
+SLUG = "reformer"
+COLUMNS = ("full", "8", "4", "2", "1")  # rounds of evaluation, as they are printed
+COMPARED = ("8", "1")  # those at which the order of the models is told
+NEARLY = 5e-4  # shares that print alike do not make an order
+COLOURS = {"lsh_4": "var(--cat-1)", "full": "var(--cat-2)", "lsh_2": "var(--cat-3)", "lsh_1": "var(--cat-4)", "text": "var(--cat-6)"}
+
+
+def facts() -> dict[str, dict[str, Any]]:
+    """What each shipped variant's model.json says of its first seed, by variant; those that are not shipped are missing."""
+    return {variant: known for mode in MODELS for variant in MODELS[mode] if (known := about.facts(SLUG, variant))}
+
+
+def runs(variant: str) -> list[dict[str, Any]]:
+    """What the model.json of every seed of a variant says, in order, whatever it came to."""
+    found = [about.facts(SLUG, path.parent.name) for path in (about.ASSETS / SLUG).glob(f"{variant}*/model.json")]
+    return sorted((one for one in found if one.get("variant") == variant), key=lambda one: int(one["seed"]))
+
+
+def sizes(mode: str) -> dict[str, tuple[int, int]]:
+    """(layers, heads) of each model of a mode that is shipped."""
+    known = facts()
+    return {one: (int(known[one]["config"]["n_layers"]), int(known[one]["config"]["n_heads"])) for one in MODELS[mode] if one in known}
+
+
+def rounds(variant: str) -> int:
+    """Rounds of hashing in a model's training, 0 where there was none."""
+    return int(facts()[variant]["config"]["rounds"]) if variant in facts() else 0
+
+
+# ---- the card ----------------------------------------------------------------------------------------------------------------------
+
+
+def pairs() -> tuple[Pair, ...]:
+    """The four figures of the title row: size, data, the held-out figure beside the other models' and the published one, training time."""
+    known = facts()
+    if not known:
+        return ()
+    size = f"{next(iter(known.values()))['parameters'] / 1e6:.2f} M"
+    trained = [one for variant in known for one in runs(variant)]
+    return (
+        Pair(labels.CARD["parameters"], size, texts.EACH if len(known) > 1 else ""),
+        Pair(labels.CARD["data"], texts.DATA, hint=texts.DATA_HINT),
+        *_held_out(known),
+        about.trained(*trained),
+    )
+
+
+def _held_out(known: Mapping[str, Facts]) -> tuple[Pair, ...]:
+    measured = {variant: one["figure"] for variant, one in known.items() if one.get("figure")}
+    if not measured:
+        return ()
+    ours, *others = measured
+    head = measured[ours]
+    notes: list[Text] = []
+    why = None
+    published = known[ours].get("published")
+    if published:
+        notes.append(filled(labels.CARD["published"], value=f"{published['value']:.3f}"))
+        why = {language: f"{published['source']}. {published['why'][language]}" for language in ("en", "zh")}
+    notes += [filled(texts.NAMED, name=texts.NAMES[one], value=f"{measured[one]['value']:.3f}") for one in others if one != "text"]
+    note = _listed(notes, " · ", " · ") if notes else ""
+    label = filled(texts.METRIC, rounds=head.get("rounds", "–"), split=head["split"])
+    return (Pair(label, f"{head['value']:.4f}", note, why),)
+
+
+def prose() -> dict[str, str]:
+    """The model card in each language; empty where none is shipped. Entries are named by variant: {lsh_4.figure.value}."""
+    known = facts()
+    everything = [one for variant in known for one in runs(variant)]
+    minutes = round(sum(one["training_seconds"] for one in everything) / 60)
+    return about.prose(SLUG, {**known, "minutes": minutes, "networks": len(everything), "seeds": len(runs("lsh_4"))})
+
+
+def _listed(said: Sequence[Text], english: str = ", ", chinese: str = "，") -> Text:
+    return {"en": english.join(one["en"] for one in said), "zh": chinese.join(one["zh"] for one in said)}
+
+
+# ---- rounds of training and of evaluation ------------------------------------------------------------------------------------------
+
+
+def table() -> dict[str, object] | None:
+    """Accuracy by rounds of training and of evaluation, measured and in print, with every seed of the first model; None before anything
+    was measured."""
+    known = {variant: one for variant, one in facts().items() if variant in MODELS["word"]}
+    rows = [twice.Row(variant, texts.NAMES[variant], _measured(one), _printed(one)) for variant, one in known.items()]
+    if not any(value is not None for row in rows for value in row.ours):
+        return None
+    first = next(iter(known.values()))
+    why = (first.get("published") or {}).get("why", {"en": "", "zh": ""})
+    return twice.table(
+        COLUMNS,
+        rows,
+        [twice.Seed(int(one["seed"]), _measured(one), bool(one["finished"])) for one in runs(rows[0].key)],
+        name=rows[0].name,
+        sentence=order(rows),
+        why=filled(texts.TABLE_WHY, letters=WORD, kinds=len(LETTERS), steps=f"{first.get('steps', 0):,}", why=why),
+    )
+
+
+def _measured(one: Facts) -> list[float | None]:
+    found = (one.get("figure") or {}).get("by_rounds", {})
+    return [found.get(column) for column in COLUMNS]
+
+
+def _printed(one: Facts) -> list[float | None]:
+    found = (one.get("published") or {}).get("by_rounds", {})
+    return [found.get(column) for column in COLUMNS]
+
+
+def order(rows: Sequence[twice.Row]) -> Text:
+    """In what order the models come out with many rounds and with one, here and in print; and whether more rounds ever did harm."""
+    said: list[Text] = []
+    for column in COMPARED:
+        at = COLUMNS.index(column)
+        told = [(row, ours, printed) for row in rows if (ours := row.ours[at]) is not None and (printed := row.printed[at]) is not None]
+        if len(told) < 2:
+            continue
+        with_ = texts.WITH_ONE if column == "1" else filled(texts.WITH, n=column)
+        measured = {row.key: value for row, value, _ in told}
+        published = {row.key: value for row, _, value in told}
+        name = {row.key: row.name for row, _, _ in told}
+        said.append(filled(texts.ORDER, rounds=with_, ours=_ranked(measured, name), printed=_ranked(published, name)))
+        said.append(texts.SAME_ORDER if _agree(measured, published) else texts.OTHER_ORDER)
+    worse = [row.name for row in rows if row.key != "full" and _falls(row)]
+    said.append(filled(texts.LESS, names=_listed(worse, ", ", "、")) if worse else texts.MORE)
+    return _listed(said, " ", "")
+
+
+def _ranked(values: Mapping[str, float], name: Mapping[str, Text]) -> Text:
+    """The best first; those that print alike are equal."""
+    ranked = sorted(values, key=lambda key: -values[key])
+    made = {"en": "", "zh": ""}
+    for i, key in enumerate(ranked):
+        sign = "" if not i else " = " if values[ranked[i - 1]] - values[key] < NEARLY else " > "
+        made = {language: f"{made[language]}{sign}{name[key][language]} {values[key]:.3f}" for language in made}
+    return made
+
+
+def _agree(ours: Mapping[str, float], printed: Mapping[str, float]) -> bool:
+    """Does no pair stand the other way round? What is alike on one side contradicts nothing."""
+    return all(
+        not (
+            (ours[a] - ours[b] > NEARLY and printed[b] - printed[a] > NEARLY)
+            or (ours[b] - ours[a] > NEARLY and printed[a] - printed[b] > NEARLY)
+        )
+        for a, b in itertools.combinations(ours, 2)
+    )
+
+
+def _falls(row: twice.Row) -> bool:
+    """Is a model anywhere worse with more rounds of evaluation?"""
+    hashed = [value for column, value in zip(COLUMNS, row.ours, strict=True) if column != "full" and value is not None]
+    return any(more < fewer - NEARLY for more, fewer in itertools.pairwise(hashed))
+
+
+# ---- training ----------------------------------------------------------------------------------------------------------------------
+
+
+def curves() -> dict[str, object] | None:
+    """Held-out errors over training of the models of words, or None where no log is shipped. Slow at first."""
+    logs = {variant: log for variant in MODELS["word"] if variant in facts() and (log := about.log(SLUG, variant))}
+    if not logs:
+        return None
+    from explorer.figures import curve
+
+    lines = [
+        curve.Line(texts.NAMES[variant]["en"], [line["step"] for line in log], [line["validation"] for line in log], COLOURS[variant])
+        for variant, log in logs.items()
+    ]
+    ends = [
+        filled(texts.NAMED, name=texts.NAMES[variant], value=f"{100 * line.y[-1]:.2f} %") for variant, line in zip(logs, lines, strict=True)
+    ]
+    return figure.value(
+        {language: curve.compared(lines, axes=(texts.STEPS_SEEN[language], texts.WRONG[language])) for language in ("en", "zh")},
+        title=labels.CARD["curve"],
+        units=texts.CURVE_UNITS,
+        sentence=filled(texts.CURVE_SAYS, figures=_listed(ends)),
+        legend=[figure.Mark(texts.NAMES[variant], COLOURS[variant]) for variant in logs],
+        table=figure.Table(
+            (texts.MODEL, texts.STEPS_SEEN, texts.WRONG),
+            [(line.name, round(x), round(y, 5)) for line in lines for x, y in zip(line.x, line.y, strict=True)],
+        ),
+        name="reformer-training",
+    )

@@ -1,0 +1,295 @@
+"""The Reformer's lab in words, English and Chinese, and its guided steps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+Text = Mapping[str, str]
+
+
+def _(en: str, zh: str) -> Text:
+    return MappingProxyType({"en": en, "zh": zh})
+
+
+TITLE: Final = _("Reformer", "Reformer")
+SHORT: Final = _("Reformer", "Reformer")
+LINE: Final = _(
+    "Softmax hears only its nearest neighbours: vectors that look alike are hashed into the same bucket and compare nothing else.",
+    "softmax 只在意最近的邻居：相似的向量经哈希落入同一个桶，只与彼此比较。",
+)
+CARD: Final = _("Only look-alikes\nare compared:\nhash, sort, chunk.", "只比较相似的：\n哈希、排序、分块。")
+KICKER: Final = _("Kitaev et al., 2020 · arXiv 2001.04451", "Kitaev 等，2020 · arXiv 2001.04451")
+EQUATION: Final = (
+    "Σ{sub:j ∈ P(i)} exp({query:q_i} · {key:k_j} − z{sub:i}) {value:v_j};  {key:k_j} = {query:q_j}/|{query:q_j}|;  "
+    "P(i): h(x) = argmax[xR; −xR]"
+)
+SPOKEN: Final = _(
+    "the sum over j in P of i of the exponential of q i times k j minus z i, times v j; the key k j is the query q j divided by its "
+    "length; "
+    "P of i is found by hashing: h of x is the argmax of x R and minus x R",
+    "对 P(i) 中的 j 求和：exp（q i 乘 k j 减 z i）乘 v j；键 k j 等于查询 q j 除以自身长度；P(i) 由哈希得到：h(x) 等于 x R 与负 x R 的 "
+    "argmax",
+)
+
+# ---- the input ---------------------------------------------------------------------------------------------------------------------
+
+BAR: Final[Mapping[str, Text]] = MappingProxyType({"region": _("A word to say twice, or a text", "要说两遍的词，或一段文本")})
+TASKS: Final[Mapping[str, Text]] = MappingProxyType({"word": _("Say a word twice", "把词说两遍"), "text": _("Read a text", "读一段文本")})
+PROMPTS: Final[Mapping[str, Text]] = MappingProxyType(
+    {"word": _("A word of letters", "一串字母"), "text": _("A text, read character by character", "一段文本，逐字符读")}
+)
+HINTS: Final[Mapping[str, Text]] = MappingProxyType(
+    {
+        "word": _(
+            "a to z, space and .,-! — up to {most}; training saw {least} to {most}.",
+            "a 到 z、空格和 .,-!，最多 {most} 个；训练时 {least} 到 {most} 个。",
+        ),
+        "text": _(
+            "Up to {most} characters; training saw English books of the 19th century.", "最多 {most} 个字符；训练用的是 19 世纪的英文书。"
+        ),
+    }
+)
+EXAMPLES: Final[tuple[Text, ...]] = (
+    _("A word of 26 letters, every model as it was trained", "26 个字母的词，每个模型同训练时"),
+    _("The alphabet, with a single round of hashing", "字母表，只用一轮哈希"),
+    _("A sentence, with two rounds", "一句话，用两轮"),
+    _("Two who are alike, with four buckets only", "一对孪生兄弟，只用四个桶"),
+)
+TEXT_EXAMPLE: Final = _("The beginning of a novel, read by a Reformer of four layers", "一部小说的开头，由四层的 Reformer 来读")
+
+NAMES: Final[Mapping[str, Text]] = MappingProxyType(
+    {
+        "lsh_4": _("LSH-4", "LSH-4"),
+        "full": _("Full attention", "完整注意力"),
+        "lsh_2": _("LSH-2", "LSH-2"),
+        "lsh_1": _("LSH-1", "LSH-1"),
+        "text": _("Reformer on books", "读书的 Reformer"),
+    }
+)
+ABOUT: Final[Mapping[str, Text]] = MappingProxyType(
+    {
+        "lsh_4": _("trained with 4 rounds of hashing", "训练时 4 轮哈希"),
+        "full": _("trained without hashing", "训练时不用哈希"),
+        "lsh_2": _("trained with 2 rounds of hashing", "训练时 2 轮哈希"),
+        "lsh_1": _("trained with 1 round of hashing", "训练时 1 轮哈希"),
+        "text": _("trained with 2 rounds of hashing", "训练时 2 轮哈希"),
+    }
+)
+VERDICT: Final = _("{right} of {n} letters right", "{n} 个字母对了 {right} 个")
+COST: Final = _("{bits} bits per character", "每字符 {bits} 比特")
+SHORTER: Final = _(
+    "Shorter than any word of training, {least} letters at least: expect mistakes.", "比训练时的词都短（至少 {least} 个字母），可能出错。"
+)
+LONG_LINK: Final = _("This text is too long for a link; save the view as a file instead.", "该文本太长，放不进链接；请把视图存为文件。")
+MALFORMED: Final = _(
+    "The request does not have the form in which this page sends it: a task, a text, rounds, buckets, a chunk, a seed, silenced heads.",
+    "请求的格式与本页发送的不同：应含任务、文本、轮数、桶数、块长、种子与关掉的头。",
+)
+UNDER: Final = _("These are the models {change}.", "此处的模型：{change}。")
+
+# ---- attention ---------------------------------------------------------------------------------------------------------------------
+
+EVERY_KEY: Final = _("{model}: every key", "{model}：所有的键")
+SAW: Final = _("{model}: what hashing saw", "{model}：哈希看到的")
+QUESTIONS: Final[Mapping[str, Text]] = MappingProxyType(
+    {
+        "every": _("Where would it look, if it compared everything?", "如果与所有位置比较，它会看向哪里？"),
+        "saw": _("Where does it look, among the keys that hashing let it see?", "在哈希让它看到的键中，它看向哪里？"),
+    }
+)
+ROLES: Final = (_("position", "位置"), _("position before it", "之前的位置"))
+JOBS: Final[Mapping[str, Text]] = MappingProxyType(
+    {
+        "twin": _("its own letter, said before", "同一个字母的上一次出现"),
+        "after": _("the letter that comes next", "接下来的字母"),
+        "previous": _("the position before", "前一个位置"),
+    }
+)
+NO_HASHING: Final = _("Give a word to see how its positions are hashed.", "输入一个词，看它的各个位置怎样被哈希。")
+GONE: Final = _("This run has no such model or head.", "这次运行没有这样的模型或注意力头。")
+NO_ATTENTION: Final = _("Give a word to see where each head looks.", "输入一个词，看每个头看向哪里。")
+BERTVIZ_LONG: Final = _(
+    "bertviz shows up to {most} positions, and this run has {n}. Give a shorter word.",
+    "bertviz 最多显示 {most} 个位置，这次运行有 {n} 个。请输入更短的词。",
+)
+SEPARATOR: Final = "0"  # how the token before each word is shown
+START: Final = "⏎"  # what stands before the first character of a text
+
+# ---- what changes if … -------------------------------------------------------------------------------------------------------------
+
+KNOBS: Final[Mapping[str, Text]] = MappingProxyType(
+    {
+        "rounds": _("rounds of hashing", "哈希轮数"),
+        "buckets": _("buckets", "桶数"),
+        "chunk": _("places of a chunk", "每块的位置数"),
+        "seed": _("rotations, drawn with seed", "旋转矩阵的随机种子"),
+        "trained": _("as trained", "同训练时"),
+        "full": _("full", "完整"),
+        "n": _("{n}", "{n}"),
+    }
+)
+ROUND: Final = _("with 1 round of hashing", "1 轮哈希")
+ROUNDS: Final = _("with {n} rounds of hashing", "{n} 轮哈希")
+FULL: Final = _("with full attention in place of hashing", "用完整注意力代替哈希")
+BUCKETS: Final = _("with {n} buckets", "{n} 个桶")
+CHUNK: Final = _("in chunks of {n}", "每块 {n} 个位置")
+SEED: Final = _("with other rotations", "换一组旋转矩阵")
+SILENCED: Final = _("without head {heads} of {model}", "关掉 {model} 的头 {heads}")
+SHARE: Final = _("share of right letters", "答对字母的比例")
+ANSWERED: Final = _("⟦o:{model}⟧ {after} instead of {before}", "⟦o:{model}⟧ 由 {before} 变为 {after}")
+SAYS: Final = _("{change}, share of right letters: {each}.", "{change}：答对字母的比例，{each}。")
+SAYS_TEXT: Final = _(
+    "{change}, ⟦o:{model}⟧ pays {after} bits per character instead of {before} for the same text.",
+    "{change}：对同一段文本，⟦o:{model}⟧ 每字符由 {before} 变为 {after} 比特。",
+)
+SAME: Final = _("{change}, nothing changes for any model.", "{change}：对哪个模型都没有影响。")
+UNREACHED: Final = _("The change makes no difference to it.", "这个改变影响不到它。")
+
+# ---- the card ----------------------------------------------------------------------------------------------------------------------
+
+EACH: Final = _("each", "各")
+DATA: Final = _("random words, said twice", "随机的词，说两遍")
+DATA_HINT: Final = _("Apache-2.0: the generator and these weights", "Apache-2.0：生成器与权重")
+METRIC: Final = _("right letters, {rounds} rounds, {split}", "答对字母，{rounds} 轮，{split}")
+NAMED: Final = _("{name} {value}", "{name} {value}")
+CURVE_UNITS: Final = _(
+    "share of held-out letters that is wrong, each model with its own rounds", "留出的词中答错字母的比例，各模型用自己的轮数"
+)
+CURVE_SAYS: Final = _(
+    "At the end of training, of held-out letters are wrong: {figures}. Words grow from 16 to 128 letters over the first half.",
+    "训练结束时，留出字母的错误率：{figures}。前一半训练中词长由 16 增至 128。",
+)
+MODEL: Final = _("model", "模型")
+STEPS_SEEN: Final = _("steps", "训练步数")
+WRONG: Final = _("share wrong", "错误率")
+
+# ---- rounds of training and of evaluation ------------------------------------------------------------------------------------------
+
+WITH_FULL: Final = _("full attention", "完整注意力")
+WITH_ONE: Final = _("1 round", "1 轮")
+WITH: Final = _("{n} rounds", "{n} 轮")
+ORDER: Final = _("Evaluated with {rounds}: here {ours}; in print {printed}.", "用{rounds}评估：这里 {ours}；论文 {printed}。")
+SAME_ORDER: Final = _("The same order came out.", "得到的顺序相同。")
+OTHER_ORDER: Final = _("That is not the order in print.", "与论文的顺序不同。")
+MORE: Final = _("More rounds of evaluation never made a hashing model worse here.", "在这里，增加评估轮数从未使用哈希的模型变差。")
+LESS: Final = _("More rounds of evaluation made {names} worse in places.", "增加评估轮数，在某些情况下使 {names} 变差。")
+TABLE_WHY: Final = _(
+    "The two are not figures of one test. Ours: words of {letters} letters of {kinds} kinds, {steps} steps on a CPU. {why}",
+    "两组数字不是同一个测试。这里：{letters} 个字母的词，{kinds} 种字母，在 CPU 上训练 {steps} 步。{why}",
+)
+
+# ---- notes -------------------------------------------------------------------------------------------------------------------------
+
+NOTES: Final[tuple[Text, ...]] = (
+    _(
+        "The models learned 0 w 0 w with random letters and nothing else: w of 16 to 128 letters. What is not said twice they have "
+        "never seen, "
+        "and a word that means something is no easier to them.",
+        "模型只学过由随机字母构成的 0 w 0 w，w 长 16 到 128 个字母。没有说两遍的东西它们从未见过，有意义的词对它们也不更容易。",
+    ),
+    _(
+        "Each letter of the second word is asked for with everything before it given, the right letters of the second word included.",
+        "问第二遍的每个字母时，它之前的一切都已给出，包括第二遍中正确的前几个字母。",
+    ),
+    _(
+        "What hashing saves, it saves against attention that writes its whole matrix of weights to memory. Fused attention writes "
+        "none, and at "
+        "these lengths needs less memory than any hashing; hashing saves comparisons, L log L in place of L².",
+        "哈希节省的内存，是相对于把整个权重矩阵写入内存的注意力而言。融合的注意力不写矩阵，在这样的长度上比任何哈希都更省内存；"
+        "哈希节省的是比较次数：L log L 而不是 L²。",
+    ),
+    _(
+        "“Every key” is what a head would weigh if nothing were hashed: computed from the same vectors, with queries as their own "
+        "keys. What the "
+        "model used is what hashing saw.",
+        "“所有的键”是不用哈希时一个头会给出的权重：由同样的向量算出，查询就是自己的键。模型实际用的是哈希看到的那些。",
+    ),
+    _(
+        "The text is read by a model of four layers that learned from 17 English books of the 19th century; other texts cost it more.",
+        "读文本的是四层的模型，学过 17 本 19 世纪的英文书；别的文本对它来说代价更高。",
+    ),
+    _(
+        "Rotations are drawn anew in every step of training; here they are drawn from the seed, so that a run can be repeated.",
+        "训练的每一步都重新抽取旋转矩阵；这里由种子决定，因此每次运行都可以重现。",
+    ),
+)
+NOTES_LABEL: Final = _("Small print", "说明")
+
+# The guided steps: (key, title, what to say). Their inputs and views stand in views.py.
+STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
+    (
+        "neighbours",
+        _("Few keys count", "只有少数键重要"),
+        _(
+            "Softmax is ruled by its largest products: of all keys before it, a position listens to a handful. Look along the locked row. "
+            "Comparing with all of them costs L² products; can the few be found without?",
+            "softmax 由最大的几个乘积决定：在它之前的所有键中，一个位置只听从少数几个。看锁定的那一行。与所有键比较要 L² 次乘积；"
+            "能否不比较就找到那几个？",
+        ),
+    ),
+    (
+        "hash",
+        _("Hash", "哈希"),
+        _(
+            "Rotate a vector at random and ask which direction it points along most: h(x) = argmax[xR; −xR]. Vectors that look alike "
+            "fall into "
+            "the same bucket. A query is its own key here, so a position and its look-alikes get one number.",
+            "随机旋转一个向量，看它最靠近哪个方向：h(x) = argmax[xR; −xR]。相似的向量落入同一个桶。这里查询就是自己的键，"
+            "所以一个位置和它的相似者得到同一个号码。",
+        ),
+    ),
+    (
+        "sort",
+        _("Sort, chunk, attend", "排序、分块、注意"),
+        _(
+            "Buckets are uneven, so positions are sorted by bucket and cut into chunks of one size. Each chunk attends to itself and "
+            "to the one "
+            "before, never to the future. L log L for the sort, and a fixed cost for every chunk.",
+            "桶有大有小，所以按桶给位置排序，再切成等长的块。每块只看自己和前一块，绝不看将来。排序 L log L，每块的代价固定。",
+        ),
+    ),
+    (
+        "round",
+        _("One round only", "只有一轮"),
+        _(
+            "Two neighbours may fall on two sides of a border, and then they never meet. Here every model gets a single round: red "
+            "letters are "
+            "those that it lost. Add rounds one by one in the panel; how many does the word need?",
+            "两个邻居可能落在边界两侧，于是从不相遇。这里每个模型只有一轮：红色的字母是丢掉的。在面板里一轮一轮加：这个词需要几轮？",
+        ),
+    ),
+    (
+        "missed",
+        _("What was missed", "漏掉了什么"),
+        _(
+            "The weight that full attention would give to pairs that no round brought together. It falls with every round, since each "
+            "draws a "
+            "rotation of its own; more buckets mean smaller neighbourhoods, and more is missed.",
+            "完整注意力会给予、却没有任何一轮碰到的那些位置对的权重。每轮的旋转各不相同，所以轮数越多漏得越少；桶越多，邻域越小，"
+            "漏得越多。",
+        ),
+    ),
+    (
+        "table",
+        _("Rounds of training, rounds of use", "训练轮数与使用轮数"),
+        _(
+            "Rounds may be chosen anew after training. Read the table along the rows: what does a model trained with one round gain "
+            "from eight? "
+            "And what happens to one that never hashed, once it has to?",
+            "训练之后可以重新选择轮数。沿着行看表：用一轮训练的模型，给它八轮能得到什么？从没用过哈希的模型，突然要用时又会怎样？",
+        ),
+    ),
+    (
+        "rewind",
+        _("Layers that run backwards", "可以倒着走的层"),
+        _(
+            "The other half of the paper: y₁ = x₁ + attention(x₂), y₂ = x₂ + FF(y₁). The inputs follow from the outputs, so nothing "
+            "need be kept "
+            "for the way back: memory no longer grows with depth. See how exactly they come back.",
+            "论文的另一半：y₁ = x₁ + attention(x₂)，y₂ = x₂ + FF(y₁)。由输出可算回输入，所以不必为反向传播保存什么："
+            "内存不再随深度增长。看看算回来有多准。",
+        ),
+    ),
+)

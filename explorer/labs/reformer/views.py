@@ -1,0 +1,409 @@
+"""From what the Reformer explains to what the widgets draw: pure functions of records, no model and no Gradio."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer import permalink
+from explorer.figures import attention, hashing, twice
+from explorer.figures import bertviz as drawing
+from explorer.figures.attention import Blocks, Kind
+from explorer.lab import GuidedStep, Thumbnail
+from explorer.labels import filled
+from explorer.labs import longtext
+from explorer.labs.reformer import about, change, texts
+from explorer.labs.wiring import whole
+from explorer.looks import Look, looks
+from explorer.widgets import asker
+from models import stored
+from models.errors import InputError
+from models.reformer.letters import SHORTEST, UNKNOWN, WORD
+from models.reformer.records import EXAMPLES, MAX_TEXT, MODELS, Comparison, Explanation, Read, Request
+from models.reformer.weights import Overview, overview, shared
+
+Text = Mapping[str, str]
+Value = dict[str, object]
+
+ASSETS = Path(__file__).parents[3] / "assets" / "reformer"
+HASHED = "saw"  # what the name of a kind of attention ends in where it is what hashing saw
+BERTVIZ = 64  # positions that bertviz shows at most
+OPENING = (
+    "Alice was beginning to get very tired of sitting by her sister on the bank, and of having nothing to do: once or twice she had "
+    "peeped into "
+    "the book her sister was reading, but it had no pictures or conversations in it, “and what is the use of a book,” thought Alice "
+    "“without "
+    "pictures or conversations?”"
+)
+
+
+@dataclass(frozen=True)
+class Stored:
+    """The shipped result of the first example: a real run, drawn before any model is loaded. milliseconds of compute on `device`."""
+
+    request: Request
+    seen: Explanation
+    milliseconds: float
+    device: str
+
+
+@dataclass(frozen=True)
+class Run:
+    """How a result came about. state: "stored" or "live"; milliseconds of compute on `device`; notice: a remark for the visitor."""
+
+    state: str
+    milliseconds: float
+    device: str
+    notice: Text | None = None
+
+
+@cache
+def first() -> Stored | None:
+    """The stored first example, or None where none is shipped."""
+    path = ASSETS / "first.npz"
+    if not path.exists():
+        return None
+    seen, milliseconds, device = stored.load(path, Explanation)
+    return Stored(EXAMPLES[0], seen, milliseconds, device)
+
+
+# ---- requests ----------------------------------------------------------------------------------------------------------------------
+
+
+def query(request: Request) -> str:
+    """The request part of the permalink; empty for a text that no link carries."""
+    try:
+        return permalink.encode(request)
+    except permalink.LinkTooLong:
+        return ""
+
+
+def spelled(request: Request) -> Value:
+    """A request as the browser holds it; its mode is called task there."""
+    return {
+        "task": request.mode,
+        "text": request.text,
+        "rounds": request.rounds,
+        "buckets": request.buckets,
+        "chunk": request.chunk,
+        "seed": request.seed,
+        "silenced": [list(head) for head in request.silenced],
+    }
+
+
+def asked(detail: object) -> tuple[Request, Text | None]:
+    """The request that the browser sends as JSON. Ranges are the model's affair; InputError for what has not even the right form."""
+    try:
+        given: Any = detail["request"] if isinstance(detail, Mapping) and "request" in detail else detail
+        if not isinstance(given, Mapping):
+            raise TypeError("an object is meant")
+        numbers = {name: whole(given[name]) for name in ("rounds", "buckets", "chunk", "seed")}
+        silenced = tuple((longtext.words(one), whole(layer), whole(head)) for one, layer, head in given["silenced"])
+        return Request(longtext.words(given["task"]), longtext.words(given["text"]), **numbers, silenced=silenced), None
+    except (KeyError, TypeError, ValueError, OverflowError):
+        raise InputError("malformed", en=texts.MALFORMED["en"], zh=texts.MALFORMED["zh"]) from None
+
+
+def linked(detail: object) -> tuple[Request, Text | None]:
+    """The request of a permalink {query}, and a notice where the link says more than this page knows; no query is the first example."""
+    address = detail.get("query", "") if isinstance(detail, Mapping) else ""
+    return permalink.decode(Request, str(address)) if address else (EXAMPLES[0], None)
+
+
+# ---- the input bar -----------------------------------------------------------------------------------------------------------------
+
+
+def reads() -> bool:
+    """Is the model of texts there?"""
+    return bool(about.sizes("text"))
+
+
+def tasks() -> tuple[asker.Task, ...]:
+    """What a visitor may give: a word, and a text where its model is there."""
+
+    def task(mode: str, placeholder: str, keyboard: Any, most: int) -> asker.Task:
+        hint = filled(texts.HINTS[mode], most=f"{most:,}", least=SHORTEST)
+        return asker.Task(mode, texts.TASKS[mode], texts.PROMPTS[mode], placeholder, keyboard, hint, most)
+
+    found = (task("word", EXAMPLES[0].text, "letters", WORD),)
+    return (*found, task("text", OPENING[:40], "text", MAX_TEXT)) if reads() else found
+
+
+def given() -> list[Request]:
+    """Our own inputs, the stored one first; a text too, where its model is there."""
+    return [*EXAMPLES, *([Request("text", OPENING)] if reads() else [])]
+
+
+def examples() -> list[Value]:
+    """What the input bar offers to begin with."""
+    named = zip(given(), (*texts.EXAMPLES, texts.TEXT_EXAMPLE), strict=False)
+    return [{**spelled(request), "query": query(request), "title": dict(title)} for request, title in named]
+
+
+def neutral() -> Value:
+    """The fields that say how the models hash, with nothing changed."""
+    return {name: value for name, value in spelled(change.TRAINED).items() if name not in {"task", "text"}}
+
+
+def warning(request: Request) -> Text | None:
+    """What to say of a word that is shorter than any in training; None for others."""
+    short = request.mode == "word" and len(request.text) < SHORTEST
+    return filled(texts.SHORTER, least=SHORTEST) if short else None
+
+
+def bar(seen: Explanation, request: Request, run: Run) -> Value:
+    """What the input bar draws of a run."""
+    address = query(request)
+    changes = filled(texts.UNDER, change=change.said(request)) if request != change.plain(request) else None
+    one, *others = seen.read
+    count = len(one.nats)
+    text = request.mode == "text"
+    verdicts = [filled(texts.VERDICT, right=round(read.correct * count), n=count) for read in seen.read]
+    unknown = [token for token, letter in zip(seen.tokens[1:], request.text, strict=False) if token == UNKNOWN != letter]
+    letters = dict.fromkeys(letter for token, letter in zip(seen.tokens[1:], request.text, strict=False) if token == UNKNOWN)
+    return asker.done(
+        spelled(request),
+        address,
+        state=run.state,
+        milliseconds=run.milliseconds,
+        device=run.device,
+        answer=filled(texts.COST, bits=f"{bits(one):.2f}") if text else one.said,
+        right=None if text else one.said == request.text,
+        expected="" if text else request.text,
+        verdict=None if text else verdicts[0],
+        beside=[
+            asker.Beside(texts.NAMES[other.variant], other.said, other.said == request.text, verdict)
+            for other, verdict in zip(others, verdicts[1:], strict=True)
+        ],
+        notice=longtext.remarks(
+            run.notice if address else texts.LONG_LINK, changes, longtext.unknown(list(letters), len(unknown)) if text else None
+        ),
+        warning=warning(request),
+    )
+
+
+def bits(read: Read) -> float:
+    """Mean bits of a letter."""
+    return float(read.nats.astype(np.float64).mean() / np.log(2))
+
+
+# ---- the views ---------------------------------------------------------------------------------------------------------------------
+
+
+def draw(seen: Explanation, request: Request, run: Run) -> tuple[Value | None, ...]:
+    """What the input bar and then every view draw of a run. It may take some tenths of a second: not in the thread that serves pages."""
+    pick = telling(seen, request)
+    walk = hashed(seen, request, run.state, pick)
+    return bar(seen, request, run), walk, said_twice(seen, request, run.state, pick), heads(seen, request, pick, run.state)
+
+
+def hashed(seen: Explanation, request: Request, state: str, pick: Value) -> Value:
+    """Hash, sort, chunk, attend, on the run's own buckets. Vectors of a head and round are asked for as somebody looks at them."""
+    return hashing.value(
+        tokens=spelled_tokens(seen),
+        wanted=seen.wanted,
+        read=seen.read,
+        names=texts.NAMES,
+        query=query(request),
+        state=state,
+        pick={**pick, "round": 1},
+        word=len(request.text) if request.mode == "word" else None,
+    )
+
+
+def telling(seen: Explanation, request: Request) -> Value:
+    """What is looked at on arrival: the letter on which models differ most, and the head that looks most surely at its first time."""
+    nats = np.stack([read.nats for read in seen.read]).astype(np.float32)
+    spread = nats.max(0) - nats.min(0)
+    letter = int(spread.argmax()) if spread.max() > 1e-3 else 2 * len(spread) // 3
+    position = int(seen.wanted[letter])
+    one = seen.read[0]
+    layers, n_heads = one.queries.shape[:2]
+    wanted = sources(request, letter)
+    weights = np.array(
+        [[shared(one, layer, head, [position], _hashes(one))[0][wanted].sum() for head in range(n_heads)] for layer in range(layers)]
+    )
+    layer, head = (int(n) for n in np.unravel_index(int(weights.argmax()), weights.shape))
+    return {"model": one.variant, "head": f"{layer + 1}.{head + 1}", "pos": position}
+
+
+def sources(request: Request, letter: int) -> list[int]:
+    """Where the first word tells what the letter is: at the letter itself, and at the one before it, which the asking position repeats."""
+    if request.mode == "text":
+        return list(range(max(1, letter)))
+    return [letter, letter + 1]
+
+
+def said_twice(seen: Explanation, request: Request, state: str, pick: Value) -> Value:
+    """Letter by letter, what each model said."""
+    return twice.value(
+        [
+            twice.Run(read.variant, texts.NAMES[read.variant], texts.ABOUT[read.variant], read.said, read.nats, ran(request, read))
+            for read in seen.read
+        ],
+        mode=request.mode,
+        given=request.text,
+        first=int(seen.wanted[0]),
+        query=query(request),
+        state=state,
+        pick=pick,
+    )
+
+
+def ran(request: Request, read: Read) -> str:
+    """Rounds of a run, as the table's columns name them; "" for a run that was changed in another way too."""
+    if request != replace(change.plain(request), rounds=request.rounds):
+        return ""
+    return str(read.buckets.shape[2]) if _hashes(read) else "full"
+
+
+def _hashes(read: Read) -> bool:
+    return bool(read.buckets.shape[2])
+
+
+def kinds(seen: Explanation, request: Request) -> list[tuple[Kind, Overview, Read]]:
+    """What the heads of the first model would weigh and what they saw, then what those of the others saw."""
+    made = []
+    for number, read in enumerate(seen.read):
+        if not number or not _hashes(read):
+            made.append(kind(seen, request, read, hashed=False))
+        if _hashes(read):
+            made.append(kind(seen, request, read, hashed=True))
+    return made
+
+
+def kind(seen: Explanation, request: Request, read: Read, *, hashed: bool) -> tuple[Kind, Overview, Read]:
+    """The attention of all layers and heads of a model; pooled where its input is long."""
+    whole_ = overview(read, hashed)
+    tokens = spelled_tokens(seen)
+    starts = range(0, len(tokens), whole_.by)
+    blocks = Blocks(whole_.by, whole_.by, tokens, tokens, keep(read, hashed)) if whole_.by > 1 else None
+    label = filled(texts.SAW if hashed else texts.EVERY_KEY, model=texts.NAMES[read.variant])
+    made = Kind(
+        f"{read.variant}.{HASHED}" if hashed else read.variant,
+        label,
+        whole_.pooled,
+        [tokens[i] for i in starts],
+        [tokens[i] for i in starts],
+        mask="causal",
+        question=texts.QUESTIONS["saw" if hashed else "every"],
+        roles=texts.ROLES,
+        blocks=blocks,
+    )
+    return made, whole_, read
+
+
+def spelled_tokens(seen: Explanation) -> list[str]:
+    """What stands at each position, as it is drawn; before the first character of a text nothing was read."""
+    first_, *others = seen.tokens
+    return [texts.START if first_ == UNKNOWN else first_, *others]
+
+
+def together(seen: Explanation, variant: str, layer: int, head: int) -> NDArray[np.float32]:
+    """(query, key) weights of a head over all that any round sees. InputError where there is no such head."""
+    read = next((one for one in seen.read if one.variant == variant), None)
+    if read is None or not (0 <= layer < read.queries.shape[0] and 0 <= head < read.queries.shape[1]):
+        raise InputError("head", en=texts.GONE["en"], zh=texts.GONE["zh"])
+    return shared(read, layer, head, range(read.queries.shape[2]), hashed=True)
+
+
+def keep(read: Read, hashed: bool) -> str:
+    """The address of exact weights of a run."""
+    layers, n_heads, length = read.queries.shape[:3]
+
+    def rows(layer: int, head: int, which: range) -> NDArray[np.float32]:
+        return shared(read, layer, head, list(which), hashed)
+
+    made = hashlib.sha256(f"reformer {read.variant} {read.chunk} {hashed}".encode())
+    for array in (read.queries, read.buckets):
+        made.update(array.tobytes())
+    return looks().put(Look(rows, layers, n_heads, length, read.queries.nbytes + read.buckets.nbytes), made.digest())
+
+
+def heads(seen: Explanation, request: Request, pick: Value, state: str) -> Value:
+    """What the attention view draws."""
+    made = kinds(seen, request)
+    shown, whole_, read = made[1] if len(made) > 1 and made[1][2] is seen.read[0] else made[0]
+    layer, head = (int(n) - 1 for n in str(pick["head"]).split("."))
+    position = int(str(pick["pos"]))
+    column = int(shared(read, layer, head, [position], shown.key.endswith(HASHED))[0].argmax())
+    place = {"kind": shown.key, "layer": layer, "head": head, "row": position // whole_.by, "col": column // whole_.by}
+    silenced = [(one.key, layer, head) for one, _, read in made for variant, layer, head in request.silenced if variant == read.variant]
+    found = [job for one, _, read in made for job in jobs(one, read, seen, request)]
+    return attention.value([one for one, _, _ in made], pick=place, silenced=silenced, found=found, state=state, positions=True)
+
+
+def jobs(one: Kind, read: Read, seen: Explanation, request: Request, least: float = 0.3) -> list[Value]:
+    """Heads that do one recognisable thing with a word: they look at the first time of their own letter, or of the one to be said."""
+    if request.mode == "text" or one.blocks is not None:
+        return []
+    positions = seen.wanted.astype(np.int64)[1:]
+    at = {"twin": np.arange(1, len(positions) + 1), "after": np.arange(2, len(positions) + 2), "previous": positions - 1}
+    found: list[Value] = []
+    for job, columns in at.items():
+        if not len(positions):
+            continue
+        score = one.weights[:, :, positions, columns].mean(2)
+        for place in np.argsort(-score, axis=None)[:2]:
+            layer, head = (int(n) for n in np.unravel_index(int(place), score.shape))
+            if (value := round(float(min(1, score[layer, head])), 4)) >= least:
+                found.append({"kind": one.key, "layer": layer, "head": head, "job": job, "name": dict(texts.JOBS[job]), "score": value})
+    return sorted(found, key=lambda job: -float(str(job["score"])))
+
+
+def bertviz(seen: Explanation, request: Request) -> drawing.Attention:
+    """The attention that the first model used, as bertviz shows it. InputError for more positions than fit into its view."""
+    if len(seen.tokens) > BERTVIZ:
+        said = filled(texts.BERTVIZ_LONG, most=BERTVIZ, n=len(seen.tokens))
+        raise InputError("too_long", en=said["en"], zh=said["zh"])
+    read = seen.read[0]
+    tokens = spelled_tokens(seen)
+    weights = overview(read, _hashes(read)).pooled
+    return drawing.Attention(read.variant, texts.NAMES[read.variant], weights, tokens, tokens, causal=True)
+
+
+def compared(found: Comparison, request: Request) -> Value:
+    """What the panel draws of a comparison."""
+    return change.done(request, found, spelled(request), telling(found.after, request))
+
+
+# ---- the family map and the guided steps -------------------------------------------------------------------------------------------
+
+
+def thumbnail() -> Thumbnail | None:
+    """What the heads of the first model saw of the first example, for the family map."""
+    kept = first()
+    if kept is None:
+        return None
+    read = kept.seen.read[0]
+    weights = overview(read, _hashes(read)).pooled.max((0, 1))
+    position = int(str(telling(kept.seen, kept.request)["pos"]))
+    return Thumbnail(np.clip(weights, 0, 1).astype(np.float32), pick=(position, int(weights[position].argmax())))
+
+
+def steps() -> tuple[GuidedStep, ...]:
+    """The guided steps: inputs as permalinks, views that show what these runs have to tell."""
+    kept = first()
+    start = EXAMPLES[0]
+    pick: Value = {"model": MODELS["word"][0], "head": "1.1", "pos": 2 * len(start.text) - 3}
+    if kept is not None:
+        pick = telling(kept.seen, kept.request)
+    here = {"model": str(pick["model"]), "pos": str(pick["pos"])}
+    head = {**here, "head": str(pick["head"])}
+    shown: dict[str, tuple[str, Mapping[str, str]]] = {
+        "neighbours": ("", {**head, "kind": str(pick["model"])}),
+        "hash": ("", {**head, "hashingstep": "2"}),
+        "sort": ("", {**head, "hashingstep": "4"}),
+        "round": (query(replace(start, rounds=1)), {"model": str(pick["model"])}),
+        "missed": ("", {**head, "missed": "open"}),
+        "table": ("", {"model": "lsh_1"}),
+        "rewind": ("", {"rewind": "open"}),
+    }
+    return tuple(GuidedStep(title, said, *shown[key]) for key, title, said in texts.STEPS)

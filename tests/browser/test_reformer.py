@@ -1,0 +1,98 @@
+"""The Reformer's lab as a visitor meets it: words said twice, rounds taken away, heads silenced, panels opened, letters it cannot read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from playwright.sync_api import Page, expect
+
+from explorer.labs.reformer.page import LAB
+from tests.browser.waiting import addressed
+
+NEW = Callable[..., tuple[Page, Any]]
+LIVE = re.compile(r"live · [\d.]+ m?s")
+SLOW = 240_000  # milliseconds that a run may take while the machine does other things
+expect.set_options(timeout=60_000)  # five seconds, Playwright's own patience, are too few beside a training run
+
+
+def opened(page: Page, site: str, query: str = "") -> Page:
+    """The lab, drawn and listening."""
+    page.goto(f"{site}{LAB.path}" + (f"?{query}" if query else ""))
+    expect(page.locator(".tfe-asker-go")).to_be_visible(timeout=SLOW)
+    expect(page.locator(".tfe-twice[data-drawn]")).to_be_attached(timeout=SLOW)
+    expect(page.locator(".tfe-reread-knob").first).to_be_visible()
+    return page
+
+
+def finished(page: Page) -> None:
+    """Waits for the live result."""
+    expect(page.locator(".tfe-asker .tfe-badge")).to_have_text(LIVE, timeout=SLOW)
+
+
+def test_the_page_is_alive_before_any_network_is_loaded(site: str, page_watch: Page) -> None:
+    opened(page_watch, site)
+    expect(page_watch.locator(".tfe-asker .tfe-badge")).to_have_text("stored")
+    expect(page_watch.locator(".tfe-asker-answer")).not_to_be_empty()
+    expect(page_watch.locator(".tfe-asker-facts")).to_be_hidden()
+    expect(page_watch.locator(".tfe-asker-beside > div")).to_have_count(3)
+    expect(page_watch.locator(".tfe-twice-run .tfe-words")).to_contain_text("said at position")
+    expect(page_watch.locator(".tfe-attention .tfe-words")).to_contain_text("the row sums to 1.00")
+    expect(page_watch.locator(".tfe-card-pairs dt")).to_have_count(4)
+
+
+def test_a_word_is_given_and_one_round_is_compared_with_training(site: str, page_watch: Page) -> None:
+    opened(page_watch, site)
+    page_watch.locator(".tfe-asker-line").fill("tweedledum and tweedledee")
+    page_watch.locator(".tfe-asker-line").press("Enter")
+    finished(page_watch)
+    addressed(page_watch, text="tweedledum and tweedledee", rounds=None)
+    expect(page_watch.locator(".tfe-twice-row.is-given").first).to_contain_text("tweedledum")
+    slider = page_watch.locator(".tfe-reread-knob[data-knob=rounds] input")
+    slider.focus()
+    page_watch.keyboard.press("ArrowRight")
+    addressed(page_watch, rounds="1")
+    expect(page_watch.locator(".tfe-reread[data-painted]")).to_be_attached(timeout=SLOW)
+    expect(page_watch.locator(".tfe-reread-sentence")).to_contain_text("With 1 round of hashing")
+    expect(page_watch.locator(".tfe-reread-what")).to_contain_text("share of right letters")
+    expect(page_watch.locator(".tfe-asker-note")).to_contain_text("with 1 round of hashing")
+    page_watch.locator(".tfe-reread-restore").click()
+    addressed(page_watch, rounds=None)
+    expect(page_watch.locator(".tfe-asker-note")).to_be_hidden(timeout=SLOW)
+
+
+def test_the_head_in_view_is_silenced_and_given_back(site: str, page_watch: Page) -> None:
+    opened(page_watch, site, "lang=en&_model=lsh_2&_head=1.3")
+    knob = page_watch.locator(".tfe-reread-knob[data-knob=silenced]")
+    knob.get_by_role("button", name="Silence head 1·3 of LSH-2").click()
+    addressed(page_watch, silenced="lsh_2.0.2")
+    expect(page_watch.locator(".tfe-reread-sentence")).to_contain_text("Without head 1·3 of LSH-2", timeout=SLOW)
+    expect(page_watch.locator(".tfe-reread-name")).to_have_text("LSH-2")
+    knob.locator(".tfe-reread-chip").click()
+    addressed(page_watch, silenced=None)
+
+
+def test_a_letter_that_no_word_has_is_named_and_the_last_answer_stays(site: str, page_watch: Page) -> None:
+    opened(page_watch, site)
+    before = page_watch.locator(".tfe-asker-answer").inner_text()
+    page_watch.locator(".tfe-asker-line").fill("<b>Word</b>")
+    page_watch.locator(".tfe-asker-line").press("Enter")
+    error = page_watch.locator(".tfe-asker-error")
+    expect(error).to_contain_text("but not: / < > W", timeout=SLOW)
+    assert error.locator("b").count() == 0
+    assert page_watch.locator(".tfe-asker-answer").inner_text() == before
+
+
+def test_both_panels_answer_for_the_run_in_view(site: str, page_watch: Page) -> None:
+    opened(page_watch, site, "lang=en&_missed=open&_rewind=open")
+    expect(page_watch.locator(".tfe-missed[data-drawn]")).to_be_attached(timeout=SLOW)
+    expect(page_watch.locator(".tfe-rewind[data-drawn]")).to_be_attached(timeout=SLOW)
+    assert page_watch.locator(".tfe-folded .tfe-error:visible").count() == 0
+
+
+def test_a_phone_in_the_dark_and_in_chinese_never_scrolls_sideways(new_page: NEW, site: str) -> None:
+    page, _ = new_page(width=360, height=780, color_scheme="dark", locale="zh-CN")
+    opened(page, site)
+    expect(page.locator(".tfe-twice-run .tfe-words")).to_contain_text("个字母")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360

@@ -1,0 +1,410 @@
+"""The Reformer's page without a browser: what a wish becomes, what the widgets are told, what the table of rounds says."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import pytest
+import torch
+
+from explorer.engine import Engine
+from explorer.figures import twice
+from explorer.labs.reformer import about, change, page, texts, views
+from explorer.labs.reformer.views import Run, Stored
+from explorer.widgets import asker, reread
+from explorer.widgets.bertviz import Look
+from models.errors import InputError
+from models.layers.lsh import met, shared_weights, sort_by_bucket
+from models.reformer.records import EXAMPLES, Comparison, Explanation, Request
+from models.reformer.weights import overview, shared
+from tests.explorer import duplicated
+
+T = TypeVar("T")
+LIVE = Run("live", 12.0, "cpu")
+WORD = Request()
+
+
+def alone(coroutine: Coroutine[Any, Any, T]) -> T:
+    """What a coroutine returns, in a thread of its own: where a browser is driven, this thread has a running loop already."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, coroutine).result()
+
+
+# ---- what a visitor wants ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "request_", [*EXAMPLES, Request("text", "It was late.", silenced=(("text", 1, 2),))], ids=lambda one: one.text[:12]
+)
+def test_what_the_browser_sends_becomes_the_same_request(request_: Request) -> None:
+    assert views.asked({"request": json.loads(json.dumps(views.spelled(request_)))}) == (request_, None)
+    assert views.linked({"query": views.query(request_)}) == (request_, None)
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        None,
+        {},
+        {"request": None},
+        {"request": {"task": "word"}},
+        {"request": {**views.spelled(WORD), "text": 3}},
+        {"request": {**views.spelled(WORD), "rounds": "8"}},
+        {"request": {**views.spelled(WORD), "silenced": [["lsh_4", 0]]}},
+    ],
+)
+def test_a_made_up_request_is_refused_in_one_sentence(broken: object) -> None:
+    with pytest.raises(InputError) as refusal:
+        views.asked(broken)
+    assert refusal.value.code == "malformed"
+
+
+def test_a_word_shorter_than_any_in_training_carries_a_warning() -> None:
+    assert views.warning(Request(text="a" * 15)) is not None
+    assert views.warning(Request(text="a" * 16)) is None
+    assert views.warning(Request("text", "Short.")) is None
+
+
+def test_texts_are_offered_only_where_their_model_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    for there in (True, False):
+        monkeypatch.setattr(views, "reads", lambda there=there: there)
+        assert [task.key for task in views.tasks()] == (["word", "text"] if there else ["word"])
+        assert ("text" in {example["task"] for example in views.examples()}) == there
+
+
+# ---- weights without a model -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seen", [False, True], ids=["every key", "what hashing saw"])
+def test_weights_are_those_of_the_layer(seen: bool) -> None:
+    one = duplicated.read("lsh_2", "a word of letters")
+    for head in range(4):
+        query = torch.from_numpy(one.queries[0, head].astype(np.float32))
+        pairs = torch.stack([met(sort_by_bucket(torch.from_numpy(turn)), one.chunk) for turn in one.buckets[0, head]]).any(0)
+        expected = shared_weights(query, pairs if seen else None).numpy()
+        assert np.abs(shared(one, 0, head, range(len(query)), seen) - expected).max() < 1e-5
+    assert np.abs(overview(one, seen).pooled.sum(3) - 1).max() < 1e-4
+
+
+def test_a_long_run_is_pooled_and_its_rows_still_sum_to_one() -> None:
+    one = duplicated.read("text", "x" * 600, mode="text")
+    found = overview(one, True)
+    assert found.by == 3 and found.pooled.shape == (1, 4, 200, 200)
+    assert np.abs(found.pooled.sum(3) - 1).max() < 1e-4
+    exact = shared(one, 0, 1, range(597, 600), True)
+    assert np.abs(found.pooled[0, 1, 199] - np.add.reduceat(exact, np.arange(0, 600, 3), axis=1).mean(0)).max() < 1e-5
+
+
+def test_heads_and_positions_that_there_are_not_are_an_error_with_what_there_is() -> None:
+    one = duplicated.read("full", "word")
+    for place in ((1, 0, [0]), (0, 4, [0]), (0, 0, [9])):
+        with pytest.raises(IndexError, match="1 × 4 heads and 9 positions"):
+            shared(one, *place, True)
+
+
+# ---- what the widgets draw ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_word_becomes_an_answer_its_letters_and_attention() -> None:
+    bar, _, letters, heads = views.draw(duplicated.word(), WORD, LIVE)
+    assert bar is not None and letters is not None and heads is not None
+    assert bar["state"] == "live" and bar["right"] is True and bar["answer"] == WORD.text and bar["ponder"] is None
+    beside: Any = bar["beside"]
+    assert [one["right"] for one in beside] == [True, True, False]
+    assert beside[-1]["verdict"]["en"] == "23 of 26 letters right"
+    runs: Any = letters["runs"]
+    assert [(one["key"], one["right"], one["rounds"]) for one in runs] == [
+        ("lsh_4", 26, "4"),
+        ("full", 26, "full"),
+        ("lsh_2", 26, "2"),
+        ("lsh_1", 23, "1"),
+    ]
+    assert letters["first"] == 27 and letters["pick"]["pos"] == 27 + 3, "the first letter that one model gets wrong"  # type: ignore[index]
+    kinds: Any = heads["kinds"]
+    assert [one["key"] for one in kinds] == ["lsh_4", "lsh_4.saw", "full", "lsh_2.saw", "lsh_1.saw"]
+    assert heads["pick"]["kind"] == "lsh_4.saw" and heads["silences"] is True  # type: ignore[index]
+    json.dumps([bar, letters, heads])
+
+
+def test_a_text_is_told_in_bits_and_its_long_maps_are_pooled(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "It was a dark and stormy night. " * 12
+    asked = Request("text", text)
+    bar, _, letters, heads = views.draw(duplicated.book(text), asked, LIVE)
+    assert bar is not None and letters is not None and heads is not None
+    assert bar["right"] is None and bar["answer"]["en"].endswith("bits per character")  # type: ignore[index]
+    assert letters["mode"] == "text" and letters["first"] == 0
+    kinds: Any = heads["kinds"]
+    assert [one["key"] for one in kinds] == ["text", "text.saw"] and kinds[0]["pooled"] == [2, 2]
+    assert kinds[0]["look"] != kinds[1]["look"]
+    json.dumps([bar, letters, heads])
+
+
+def test_characters_that_no_book_has_are_named() -> None:
+    seen = duplicated.book("It was § late")
+    tokens = tuple("\N{REPLACEMENT CHARACTER}" if token == "§" else token for token in seen.tokens)
+    bar = views.bar(replace(seen, tokens=tokens), Request("text", "It was § late"), LIVE)
+    assert "§" in bar["notice"]["en"]  # type: ignore[index]
+
+
+def test_letters_and_answers_of_different_lengths_are_an_error_with_both() -> None:
+    run = twice.Run("full", texts.NAMES["full"], texts.ABOUT["full"], "abc", np.zeros(3, np.float32), "full")
+    with pytest.raises(ValueError, match="full says 3 letters with 3 nats for 4"):
+        twice.value([run], mode="word", given="abcd", first=5, query="", state="live")
+
+
+def test_a_run_under_another_change_marks_no_column_of_the_table() -> None:
+    one = duplicated.read("lsh_2", "word")
+    assert views.ran(Request(text="word"), one) == "2"
+    assert views.ran(Request(text="word", rounds=2), one) == "2"
+    assert views.ran(Request(text="word", buckets=8), one) == ""
+
+
+def test_bertviz_is_refused_for_a_long_word_and_says_its_limit() -> None:
+    assert views.bertviz(duplicated.word(), WORD).weights.shape == (1, 4, 53, 53)
+    with pytest.raises(InputError) as refusal:
+        views.bertviz(duplicated.word("a" * 40), Request(text="a" * 40))
+    assert "64 positions" in refusal.value.text["en"] and "81" in refusal.value.text["en"]
+
+
+# ---- what changes if … -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_change_is_told_in_words() -> None:
+    asked = Request(rounds=1, buckets=8, chunk=2, seed=5, silenced=(("full", 0, 1), ("full", 0, 2)))
+    assert change.said(asked)["en"] == (
+        "with 1 round of hashing and with 8 buckets and in chunks of 2 and with other rotations and without head 1·2, 1·3 of Full attention"
+    )
+    assert change.said(Request(rounds=0))["en"] == "with full attention in place of hashing"
+    assert change.said(Request())["en"] == ""
+
+
+def test_the_panel_tells_the_share_of_right_letters_and_the_letters_that_changed() -> None:
+    asked = Request(rounds=1)
+    before, after = duplicated.word(wrong={}), duplicated.word(wrong={"lsh_2": (0, 1), "lsh_1": (5,)}, salt=1)
+    after = replace(after, read=(after.read[0], before.read[1], *after.read[2:]))
+    drawn: Any = views.compared(Comparison(before, after), asked)
+    sides = {one["key"]: one for one in drawn["sides"]}
+    assert sides["lsh_2"]["number"] == {"before": 1.0, "after": 24 / 26} and sides["lsh_2"]["unit"] == texts.SHARE
+    assert sides["lsh_2"]["answers"][1][:2] == "mp" and sides["lsh_2"]["first"] == 27
+    assert sides["full"]["reached"] is False and sides["full"]["answers"] is None
+    assert "LSH-2⟧ 0.923 instead of 1.000" in drawn["sentence"]["en"] and "Full attention" not in drawn["sentence"]["en"]
+    assert drawn["sentence"]["en"].startswith("With 1 round of hashing")
+
+
+def test_a_change_that_reaches_nobody_says_so() -> None:
+    seen = duplicated.word()
+    drawn: Any = views.compared(Comparison(seen, seen), Request(chunk=256))
+    assert drawn["sentence"]["en"] == "In chunks of 256, nothing changes for any model."
+
+
+def test_knobs_change_nothing_where_they_stand_at_first() -> None:
+    knobs = change.knobs({"lsh_4": (1, 4)})
+    told = [one.spelled() for one in knobs]
+    assert {str(one["field"]): one["neutral"] for one in told} == views.neutral()
+    rounds: Any = told[0]["stops"]
+    assert [one["value"] for one in rounds] == [-1, *range(1, 17), 0]
+    assert all(one["value"] % 2 == 0 for one in told[1]["stops"])  # type: ignore[attr-defined]
+
+
+def test_stops_and_heads_that_cannot_be_are_errors() -> None:
+    text = texts.SHARE
+    with pytest.raises(ValueError, match="two or more, each once"):
+        reread.Stops("rounds", text, [(1, text), (1, text)], 1, text)
+    with pytest.raises(ValueError, match="each model has one or more"):
+        reread.Heads({"full": (text, (0, 4))})
+    nats = np.ones(3, np.float32)
+    with pytest.raises(ValueError, match=r"answers of \[3, 2, 3\]"):
+        reread.Side("full", text, nats, nats, 3, 0, answers=("abc", "ab", "abc"))
+
+
+# ---- what comes back, with models of a few lines -----------------------------------------------------------------------------------
+
+
+def explain(requests: list[Request]) -> list[Explanation | InputError]:
+    def one(request: Request) -> Explanation | InputError:
+        if not request.text:
+            return InputError("empty", en="Type at least one letter.", zh="请至少输入一个字母。")
+        return duplicated.word(request.text, wrong={"lsh_1": (1,)} if request.rounds == 1 else {})
+
+    return [one(request) for request in requests]
+
+
+def compare(requests: list[Request]) -> list[Comparison | InputError]:
+    return [Comparison(duplicated.word(one.text, {}), duplicated.word(one.text, {"lsh_1": (1,)})) for one in requests]
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The page runs the functions above, and nothing is stored."""
+    monkeypatch.setattr(page, "EXPLAIN", explain)
+    monkeypatch.setattr(page, "COMPARE", compare)
+    monkeypatch.setattr(views, "first", lambda: None)
+
+
+def everything(detail: object) -> dict[str, list[Any]]:
+    """What each widget was told to draw until a wish was fulfilled."""
+
+    async def collect() -> list[Any]:
+        engine = Engine()
+        try:
+            return [one async for one in page.answers(engine, lambda: views.asked(detail))]
+        finally:
+            engine.close(1)
+
+    updates = alone(collect())
+    return {name: [one[at] for one in updates if "__type__" not in one[at]] for at, name in enumerate(page.WIDGETS)}
+
+
+@pytest.mark.usefixtures("small")
+def test_a_single_round_loses_letters_and_the_page_says_which() -> None:
+    told = everything({"request": views.spelled(Request(rounds=1))})
+    assert "with 1 round of hashing" in told["asker"][-1]["notice"]["en"]
+    assert [one["right"] for one in told["twice"][-1]["runs"]] == [26, 26, 26, 25]
+    panel = told["reread"][-1]
+    assert panel["state"] == "done" and [one["key"] for one in panel["sides"] if one["reached"]] == ["lsh_1"]
+
+
+@pytest.mark.usefixtures("small")
+def test_an_unchanged_word_leaves_the_panel_idle_at_the_letter_in_view() -> None:
+    told = everything({"request": views.spelled(Request(text="hashing and hashing"))})
+    assert told["reread"] == [reread.idle(views.spelled(Request(text="hashing and hashing")), told["twice"][-1]["pick"])]
+
+
+@pytest.mark.usefixtures("small")
+def test_nothing_typed_is_refused_and_nothing_else_moves() -> None:
+    told = everything({"request": views.spelled(Request(text=""))})
+    assert told["asker"][-1] == asker.refused({"en": "Type at least one letter.", "zh": "请至少输入一个字母。"})
+    assert told["twice"] == told["hashing"] == told["attention"] == []
+
+
+@pytest.mark.usefixtures("small")
+def test_an_example_is_held_ready_as_it_is_drawn_and_bertviz_shows_it() -> None:
+    async def ask() -> tuple[dict[str, object] | None, Any, Any]:
+        engine = Engine()
+        try:
+            drawn = await page.stored(engine, views.query(EXAMPLES[1]))
+            shown = [one async for one in page.bertviz_of(engine, Look("head", ""), "")][-1]
+            long = [one async for one in page.bertviz_of(engine, Look("head", views.query(EXAMPLES[2])), "")][-1]
+            return drawn, shown, long
+        finally:
+            engine.close(1)
+
+    drawn, shown, long = alone(ask())
+    assert drawn is not None and set(drawn) == set(page.WIDGETS)
+    assert drawn["asker"]["state"] == drawn["twice"]["state"] == "stored"  # type: ignore[index]
+    assert shown["state"] == "shown" and long["state"] == "refused"
+
+
+# ---- what it is compared with ------------------------------------------------------------------------------------------------------
+
+PRINTED = {
+    "lsh_4": (0.008, 1.0, 0.999, 0.994, 0.919),
+    "full": (1.0, 0.948, 0.925, 0.769, 0.525),
+    "lsh_2": (0.008, 1.0, 0.999, 0.981, 0.868),
+    "lsh_1": (0.008, 0.999, 0.996, 0.948, 0.779),
+}
+MEASURED = {
+    "lsh_4": (0.9, 0.999, 0.998, 0.95, 0.8),
+    "full": (1.0, 0.7, 0.6, 0.5, 0.3),
+    "lsh_2": (0.9, 0.999, 0.99, 0.97, 0.85),
+    "lsh_1": (0.9, 0.98, 0.985, 0.96, 0.9),
+}
+
+
+def facts(variant: str, seed: int, values: tuple[float, ...] | None) -> dict[str, Any]:
+    by_rounds = None if values is None else dict(zip(about.COLUMNS, values, strict=True))
+    return {
+        "slug": "reformer",
+        "variant": variant,
+        "seed": seed,
+        "parameters": 172_000,
+        "finished": seed != 3,
+        "steps": 5000,
+        "training_seconds": 1200,
+        "config": {"n_layers": 1, "n_heads": 4, "rounds": duplicated.ROUNDS[variant]},
+        "figure": None
+        if by_rounds is None
+        else {"metric": "accuracy", "split": "test", "value": by_rounds["8"], "rounds": 8, "n": 12_800, "by_rounds": by_rounds},
+        "published": {
+            "value": PRINTED[variant][1],
+            "by_rounds": dict(zip(about.COLUMNS, PRINTED[variant], strict=True)),
+            "source": "Kitaev et al. (2020), table 2",
+            "why": {"en": "Their words are longer.", "zh": "他们的词更长。"},
+        },
+    }
+
+
+@pytest.fixture
+def shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder of assets with the four models, the first trained three times: once it failed, once it was stopped early."""
+    monkeypatch.setattr(about.about, "ASSETS", tmp_path)
+    made = [facts(variant, 1, values) for variant, values in MEASURED.items()]
+    made += [facts("lsh_4", 2, (0.04, 0.05, 0.05, 0.04, 0.04)), facts("lsh_4", 3, None)]
+    for one in made:
+        folder = tmp_path / "reformer" / (one["variant"] if one["seed"] == 1 else f"{one['variant']}-seed{one['seed']}")
+        folder.mkdir(parents=True)
+        (folder / "model.json").write_text(json.dumps(one), "utf-8")
+
+
+@pytest.mark.usefixtures("shipped")
+def test_the_table_stands_beside_the_printed_one_with_every_seed() -> None:
+    drawn: Any = about.table()
+    assert drawn["columns"] == ["full", "8", "4", "2", "1"]
+    assert [row["key"] for row in drawn["rows"]] == ["lsh_4", "full", "lsh_2", "lsh_1"]
+    assert drawn["rows"][1]["ours"] == list(MEASURED["full"]) and drawn["rows"][1]["printed"] == list(PRINTED["full"])
+    assert [(one["seed"], one["ours"][1], one["finished"]) for one in drawn["seeds"]] == [
+        (1, 0.999, True),
+        (2, 0.05, True),
+        (3, None, False),
+    ]
+    assert "Their words are longer." in drawn["why"]["en"] and "128" in drawn["why"]["en"]
+
+
+@pytest.mark.usefixtures("shipped")
+def test_the_order_is_told_as_it_came_out_whatever_it_is() -> None:
+    said = about.table()["sentence"]["en"]  # type: ignore[index]
+    assert "8 rounds: here LSH-4 0.999 = LSH-2 0.999 > LSH-1 0.980 > Full attention 0.700; in print LSH-4 1.000 = LSH-2 1.000 >" in said
+    assert "1 round: here LSH-1 0.900 > LSH-2 0.850 > LSH-4 0.800 >" in said
+    assert "The same order came out." in said and "not the order in print" in said
+    assert "worse in places" in said and "LSH-1" in said.rsplit("made", 1)[1]
+
+
+@pytest.mark.usefixtures("shipped")
+def test_the_card_tells_what_was_measured_and_the_time_of_every_training() -> None:
+    size, data, measured, trained = about.pairs()
+    assert size.value == "0.17 M" and data.value == texts.DATA
+    assert measured.value == "0.9990" and measured.why is not None and "1.000" in measured.note["en"]  # type: ignore[index]
+    assert trained.value == {"en": "2.0 h", "zh": "2.0 小时"} and trained.note
+
+
+def test_nothing_is_shown_before_anything_was_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(about.about, "ASSETS", tmp_path)
+    assert about.table() is None and about.pairs() == () and about.curves() is None and views.reads() is False
+
+
+# ---- the family map and the guided steps -------------------------------------------------------------------------------------------
+
+
+def test_steps_open_what_the_stored_run_has_to_tell(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(views, "first", lambda: Stored(EXAMPLES[0], duplicated.word(), 5.0, "cpu"))
+    steps = views.steps()
+    assert 5 <= len(steps) <= 8
+    assert steps[0].view["pos"] == "30" and steps[0].view["kind"] == "lsh_4"
+    requests = [views.linked({"query": step.query})[0] for step in steps]
+    assert any(one.rounds == 1 for one in requests)
+    assert {"missed", "rewind"} <= {key for step in steps for key in step.view}
+    picture = views.thumbnail()
+    assert picture is not None and picture.weights.shape == (53, 53) and picture.pick is not None and picture.pick[0] == 30
+
+
+def test_the_card_reads_in_both_languages() -> None:
+    prose = about.prose()
+    assert set(prose) == {"en", "zh"}
+    assert not any("{" in text for text in prose.values())
