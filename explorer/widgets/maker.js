@@ -171,7 +171,7 @@ export function mount(root, props, emit, watch) {
     onPick: (rows) => choose({ keep: Number(rows) }),
   });
   const keepField = field("kept", keepPick.node, "div");
-  const chooser = el("input", { type: "file", accept: "image/png,image/jpeg,image/webp", class: "tfe-unseen", tabindex: "-1", "aria-hidden": "true" });
+  const chooser = el("input", { type: "file", accept: "image/png,image/jpeg,image/webp", hidden: true });
   const uploadButton = el("button", { type: "button", class: "tfe-button small", onclick: () => chooser.click() });
   const drawButton = el("button", { type: "button", class: "tfe-button small", "aria-controls": `${id}-pad`, onclick: () => openPad(pad.node.hidden) });
   const hint = el("span", { class: "tfe-maker-hint" });

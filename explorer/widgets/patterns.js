@@ -85,7 +85,7 @@ export function mount(root, props, emit, watch) {
     const name = el("h3", { class: "tfe-patterns-name" });
     const formula = el("p", { class: "tfe-patterns-formula" }, FORMULAS[kind].map(([symbol, which, rest]) => el("span", {}, el("span", { class: `tfe-patterns-mark is-${which}` }), el("i", { text: symbol }), rest)));
     const image = svg("svg", { class: "tfe-patterns-picture", "data-board": "grid", "aria-hidden": "true" });
-    const canvas = el("canvas", { class: "tfe-patterns-canvas" });
+    const canvas = el("canvas", { class: "tfe-patterns-canvas", "aria-hidden": "true" });
     const over = svg("svg", { class: "tfe-patterns-picture", "data-board": "matrix", "aria-hidden": "true" });
     const caption = el("p", { class: "tfe-patterns-caption" });
     const [pairs, bar, ...lines] = [el("p", { class: "tfe-patterns-pairs" }), el("div", { class: "tfe-patterns-bar" }, el("span")), el("p"), el("p"), el("p"), el("p")];

@@ -59,7 +59,7 @@ export function mount(root, props, emit, watch) {
   const before = el("canvas", { class: "tfe-maker-before", role: "img" });
   const strip = pictureStrip({ side, names, onPick: pickDigit });
   const kept = slider("keep", [0, side, 1], (rows) => choose({ keep: rows }));
-  const chooser = el("input", { type: "file", accept: "image/png,image/jpeg,image/webp", class: "tfe-unseen", tabindex: "-1", "aria-hidden": "true" });
+  const chooser = el("input", { type: "file", accept: "image/png,image/jpeg,image/webp", hidden: true });
   const uploadButton = el("button", { type: "button", class: "tfe-button small", onclick: () => chooser.click() });
   const drawButton = el("button", { type: "button", class: "tfe-button small", "aria-controls": `${id}-pad`, onclick: () => openPad(pad.node.hidden) });
   const hint = el("span", { class: "tfe-maker-hint" });

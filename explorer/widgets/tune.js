@@ -178,7 +178,7 @@ export function mount(root, props, emit, watch) {
   const clear = button(() => edit(() => take.load([])));
   const lower = button(() => move(-1));
   const higher = button(() => move(1));
-  const chooser = el("input", { type: "file", accept: ".mid,.midi,audio/midi,audio/x-midi", class: "tfe-unseen", tabindex: "-1", "aria-hidden": "true" });
+  const chooser = el("input", { type: "file", accept: ".mid,.midi,audio/midi,audio/x-midi", hidden: true });
   const uploadButton = button(() => chooser.click());
   const fileName = el("span", { class: "tfe-tune-file tfe-mono" });
   const hint = el("span", { class: "tfe-tune-hint" });
