@@ -26,7 +26,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-# No request of the server leaves this machine. Libraries read this when they are imported, so it comes before them.
+# No request of the server leaves this machine, and what it computes itself leaves the processor to the models. Libraries read this when
+# they are imported, so it comes before them.
 for _name, _value in {
     "GRADIO_ANALYTICS_ENABLED": "False",
     # Gradio sums up its last 10,000 events in a table of pandas after every single one, for a dashboard that is shut here.
@@ -37,6 +38,8 @@ for _name, _value in {
     "HF_HUB_DISABLE_TELEMETRY": "1",
     "TRANSFORMERS_OFFLINE": "1",
     "DO_NOT_TRACK": "1",
+    # NumPy's threads wait for each other by spinning: beside a model that computes, a product on two of them takes twenty times as long.
+    "OPENBLAS_NUM_THREADS": "1",
 }.items():
     os.environ.setdefault(_name, _value)
 

@@ -7,6 +7,7 @@ from explorer.labs.act_rnn.page import LAB as ACT_RNN
 from explorer.labs.adaptive_span.page import LAB as ADAPTIVE_SPAN
 from explorer.labs.image_transformer.page import LAB as IMAGE_TRANSFORMER
 from explorer.labs.music.page import LAB as MUSIC
+from explorer.labs.reformer.page import LAB as REFORMER
 from explorer.labs.sparse_transformer.page import LAB as SPARSE_TRANSFORMER
 from explorer.labs.transformer_xl.page import LAB as TRANSFORMER_XL
 from explorer.labs.translation.page import LAB as TRANSLATION
@@ -19,6 +20,7 @@ LABS: tuple[Lab, ...] = (
     TRANSFORMER_XL,
     ADAPTIVE_SPAN,
     SPARSE_TRANSFORMER,
+    REFORMER,
     ACT_RNN,
     UNIVERSAL_TRANSFORMER,
 )

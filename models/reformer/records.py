@@ -113,6 +113,13 @@ class Hashing:
 
 
 @dataclass(frozen=True)
+class Hashings:
+    """The first round of every head of a run's first model; heads: (layer, head)."""
+
+    heads: tuple[tuple[Hashing, ...], ...]
+
+
+@dataclass(frozen=True)
 class Missed:
     """What hashing misses of one head's attention.
 

@@ -21,14 +21,10 @@ LINE: Final = _(
 )
 CARD: Final = _("Only look-alikes\nare compared:\nhash, sort, chunk.", "只比较相似的：\n哈希、排序、分块。")
 KICKER: Final = _("Kitaev et al., 2020 · arXiv 2001.04451", "Kitaev 等，2020 · arXiv 2001.04451")
-EQUATION: Final = (
-    "Σ{sub:j ∈ P(i)} exp({query:q_i} · {key:k_j} − z{sub:i}) {value:v_j};  {key:k_j} = {query:q_j}/|{query:q_j}|;  "
-    "P(i): h(x) = argmax[xR; −xR]"
-)
+EQUATION: Final = "Σ{sub:j ∈ P(i)} exp({query:q_i} · {key:k_j} − z{sub:i}) {value:v_j},  h(x) = argmax[xR; −xR]"
 SPOKEN: Final = _(
     "the sum over j in P of i of the exponential of q i times k j minus z i, times v j; the key k j is the query q j divided by its "
-    "length; "
-    "P of i is found by hashing: h of x is the argmax of x R and minus x R",
+    "length; P of i is found by hashing: h of x is the argmax of x R and minus x R",
     "对 P(i) 中的 j 求和：exp（q i 乘 k j 减 z i）乘 v j；键 k j 等于查询 q j 除以自身长度；P(i) 由哈希得到：h(x) 等于 x R 与负 x R 的 "
     "argmax",
 )

@@ -26,7 +26,7 @@ from explorer.widgets import asker
 from models import stored
 from models.errors import InputError
 from models.reformer.letters import SHORTEST, UNKNOWN, WORD
-from models.reformer.records import EXAMPLES, MAX_TEXT, MODELS, Comparison, Explanation, Read, Request
+from models.reformer.records import EXAMPLES, MAX_TEXT, MODELS, Comparison, Explanation, Hashings, Read, Request
 from models.reformer.weights import Overview, overview, shared
 
 Text = Mapping[str, str]
@@ -72,6 +72,13 @@ def first() -> Stored | None:
         return None
     seen, milliseconds, device = stored.load(path, Explanation)
     return Stored(EXAMPLES[0], seen, milliseconds, device)
+
+
+@cache
+def hashings() -> Hashings | None:
+    """The first round of each head in the stored first example, or None where none is shipped."""
+    path = ASSETS / "hashings.npz"
+    return stored.load(path, Hashings)[0] if path.exists() else None
 
 
 # ---- requests ----------------------------------------------------------------------------------------------------------------------
@@ -205,7 +212,14 @@ def draw(seen: Explanation, request: Request, run: Run) -> tuple[Value | None, .
 
 
 def hashed(seen: Explanation, request: Request, state: str, pick: Value) -> Value:
-    """Hash, sort, chunk, attend, on the run's own buckets. Vectors of a head and round are asked for as somebody looks at them."""
+    """Hash, sort, chunk, attend, on the run's own buckets. Vectors of a head and round are asked for as somebody looks at them; those in
+    view on arrival at the page are stored."""
+    kept, rounds = first(), hashings()
+    look = None
+    if kept is not None and seen is kept.seen and rounds is not None and pick["model"] == seen.read[0].variant:
+        layer, head = (int(n) - 1 for n in str(pick["head"]).split("."))
+        address: dict[str, Any] = {"query": query(request), "model": str(pick["model"]), "layer": layer, "head": head, "turn": 0}
+        look = hashing.looked(**address, seen=rounds.heads[layer][head])
     return hashing.value(
         tokens=spelled_tokens(seen),
         wanted=seen.wanted,
@@ -215,6 +229,7 @@ def hashed(seen: Explanation, request: Request, state: str, pick: Value) -> Valu
         state=state,
         pick={**pick, "round": 1},
         word=len(request.text) if request.mode == "word" else None,
+        look=look,
     )
 
 

@@ -89,8 +89,7 @@ export function roundsTable({ columns, rows, seeds, name, sentence, why }) {
   const corner = el("th", { scope: "col", class: "tfe-twice-corner" }, el("span", { text: `${t(TEXT.trained)} ↓` }), el("span", { text: `${t(TEXT.evaluated)} →` }));
   const table = el(
     "table",
-    { class: "tfe-table tfe-twice-table" },
-    el("caption", { class: "tfe-unseen", text: t(TEXT.caption) }),
+    { class: "tfe-table tfe-twice-table", "aria-label": t(TEXT.caption) },
     el("thead", {}, el("tr", {}, corner, columns.map((column) => el("th", { scope: "col", text: rounds(column) })))),
     el("tbody", {}, rows.map((row) => el("tr", {}, el("th", { scope: "row", "data-row": row.key, text: t(row.name) }), row.ours.map((ours, i) => cell(row.key, i, ours, row.printed[i]))))),
   );
