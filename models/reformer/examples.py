@@ -11,7 +11,7 @@ from models.reformer.records import Hashings
 
 
 def examples() -> Path:
-    """Store the first example's explanation, with the time it took once the models were there, and the first round of its first model's
+    """Store the first example's explanation, with the time it took once the models were there, and every round of its first model's
     heads beside it; returns the first file."""
     from models.reformer.explain import EXAMPLES, Explanation, explain, hashing
 
@@ -25,6 +25,9 @@ def examples() -> Path:
     read = seen.read[0]
     layers, heads, rounds, _ = read.buckets.shape
     if rounds:
-        found = Hashings(tuple(tuple(hashing(seen, read.variant, layer, head, 0) for head in range(heads)) for layer in range(layers)))
-        stored.save(path.with_name("hashings.npz"), found, 1, device().type)
+        found = tuple(
+            tuple(tuple(hashing(seen, read.variant, layer, head, turn) for turn in range(rounds)) for head in range(heads))
+            for layer in range(layers)
+        )
+        stored.save(path.with_name("hashings.npz"), Hashings(found), 1, device().type)
     return path

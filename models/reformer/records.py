@@ -114,9 +114,9 @@ class Hashing:
 
 @dataclass(frozen=True)
 class Hashings:
-    """The first round of every head of a run's first model; heads: (layer, head)."""
+    """Every round of every head of a run's first model: (layer, head, round)."""
 
-    heads: tuple[tuple[Hashing, ...], ...]
+    rounds: tuple[tuple[tuple[Hashing, ...], ...], ...]
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,9 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 
+from explorer.labs.reformer import about
 from explorer.labs.reformer.page import LAB
+from explorer.labs.reformer.texts import NAMES
 from tests.browser.waiting import addressed
 
 NEW = Callable[..., tuple[Page, Any]]
@@ -36,7 +38,7 @@ def test_the_page_is_alive_before_any_network_is_loaded(site: str, page_watch: P
     expect(page_watch.locator(".tfe-asker .tfe-badge")).to_have_text("stored")
     expect(page_watch.locator(".tfe-asker-answer")).not_to_be_empty()
     expect(page_watch.locator(".tfe-asker-facts")).to_be_hidden()
-    expect(page_watch.locator(".tfe-asker-beside > div")).to_have_count(3)
+    expect(page_watch.locator(".tfe-asker-beside > div")).to_have_count(len(about.sizes("word")) - 1)
     expect(page_watch.locator(".tfe-twice-run .tfe-words")).to_contain_text("said at position")
     expect(page_watch.locator(".tfe-attention .tfe-words")).to_contain_text("the row sums to 1.00")
     expect(page_watch.locator(".tfe-card-pairs dt")).to_have_count(4)
@@ -63,12 +65,14 @@ def test_a_word_is_given_and_one_round_is_compared_with_training(site: str, page
 
 
 def test_the_head_in_view_is_silenced_and_given_back(site: str, page_watch: Page) -> None:
-    opened(page_watch, site, "lang=en&_model=lsh_2&_head=1.3")
+    model = list(about.sizes("word"))[-1]
+    name = NAMES[model]["en"]
+    opened(page_watch, site, f"lang=en&_model={model}&_head=1.3")
     knob = page_watch.locator(".tfe-reread-knob[data-knob=silenced]")
-    knob.get_by_role("button", name="Silence head 1·3 of LSH-2").click()
-    addressed(page_watch, silenced="lsh_2.0.2")
-    expect(page_watch.locator(".tfe-reread-sentence")).to_contain_text("Without head 1·3 of LSH-2", timeout=SLOW)
-    expect(page_watch.locator(".tfe-reread-name")).to_have_text("LSH-2")
+    knob.get_by_role("button", name=f"Silence head 1·3 of {name}").click()
+    addressed(page_watch, silenced=f"{model}.0.2")
+    expect(page_watch.locator(".tfe-reread-sentence")).to_contain_text(f"Without head 1·3 of {name}", timeout=SLOW)
+    expect(page_watch.locator(".tfe-reread-name")).to_have_text(name)
     knob.locator(".tfe-reread-chip").click()
     addressed(page_watch, silenced=None)
 

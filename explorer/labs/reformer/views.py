@@ -76,7 +76,7 @@ def first() -> Stored | None:
 
 @cache
 def hashings() -> Hashings | None:
-    """The first round of each head in the stored first example, or None where none is shipped."""
+    """Every round of the first model's heads in the stored first example, or None where none is shipped."""
     path = ASSETS / "hashings.npz"
     return stored.load(path, Hashings)[0] if path.exists() else None
 
@@ -214,12 +214,12 @@ def draw(seen: Explanation, request: Request, run: Run) -> tuple[Value | None, .
 def hashed(seen: Explanation, request: Request, state: str, pick: Value) -> Value:
     """Hash, sort, chunk, attend, on the run's own buckets. Vectors of a head and round are asked for as somebody looks at them; those in
     view on arrival at the page are stored."""
-    kept, rounds = first(), hashings()
-    look = None
-    if kept is not None and seen is kept.seen and rounds is not None and pick["model"] == seen.read[0].variant:
-        layer, head = (int(n) - 1 for n in str(pick["head"]).split("."))
-        address: dict[str, Any] = {"query": query(request), "model": str(pick["model"]), "layer": layer, "head": head, "turn": 0}
-        look = hashing.looked(**address, seen=rounds.heads[layer][head])
+    layer, head = (int(n) - 1 for n in str(pick["head"]).split("."))
+    turn = meeting(seen, request, pick)
+    kept, stored_, look = first(), hashings(), None
+    if kept is not None and seen is kept.seen and stored_ is not None and pick["model"] == seen.read[0].variant:
+        address: dict[str, Any] = {"query": query(request), "model": str(pick["model"]), "layer": layer, "head": head, "turn": turn}
+        look = hashing.looked(**address, seen=stored_.rounds[layer][head][turn])
     return hashing.value(
         tokens=spelled_tokens(seen),
         wanted=seen.wanted,
@@ -227,7 +227,7 @@ def hashed(seen: Explanation, request: Request, state: str, pick: Value) -> Valu
         names=texts.NAMES,
         query=query(request),
         state=state,
-        pick={**pick, "round": 1},
+        pick={**pick, "round": turn + 1},
         word=len(request.text) if request.mode == "word" else None,
         look=look,
     )
@@ -247,6 +247,18 @@ def telling(seen: Explanation, request: Request) -> Value:
     )
     layer, head = (int(n) for n in np.unravel_index(int(weights.argmax()), weights.shape))
     return {"model": one.variant, "head": f"{layer + 1}.{head + 1}", "pos": position}
+
+
+def meeting(seen: Explanation, request: Request, pick: Value) -> int:
+    """The first round, from 0, whose buckets bring who asks together with the letter that it is to say; 0 where none does, or of a text."""
+    read = next(one for one in seen.read if one.variant == pick["model"])
+    position = int(str(pick["pos"]))
+    if request.mode == "text" or not _hashes(read):
+        return 0
+    layer, head = (int(n) - 1 for n in str(pick["head"]).split("."))
+    buckets = read.buckets[layer, head]
+    letter = int(np.flatnonzero(seen.wanted == position)[0])
+    return int((buckets[:, position] == buckets[:, sources(request, letter)[-1]]).argmax())
 
 
 def sources(request: Request, letter: int) -> list[int]:
