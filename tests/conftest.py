@@ -19,6 +19,9 @@ from typing import TypeVar
 
 import pytest
 
+# As in the server (explorer/server.py): NumPy's threads would take the processor from the apps and browsers beside the tests.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 T = TypeVar("T")
 
 ROOT = Path(__file__).parent.parent

@@ -18,6 +18,7 @@ import gradio as gr
 
 from explorer import labels, permalink
 from explorer.engine import Answer, Engine, Waiting
+from explorer.labs.runs import Run, Stored
 from explorer.labs.wiring import whole
 from explorer.widgets import reread, writer
 from models.errors import InputError
@@ -71,26 +72,6 @@ class Asking(Protocol):
 
 AskingT = TypeVar("AskingT", bound=Asking)
 SeenT = TypeVar("SeenT")
-
-
-@dataclass(frozen=True)
-class Stored(Generic[AskingT, SeenT]):
-    """The shipped result of a lab's first example: a real run, drawn before any model is loaded. milliseconds of compute on `device`."""
-
-    request: AskingT
-    seen: SeenT
-    milliseconds: float
-    device: str
-
-
-@dataclass(frozen=True)
-class Run:
-    """How a result came about. state: "stored" or "live"; milliseconds of compute on `device`; notice: a remark for the visitor."""
-
-    state: str
-    milliseconds: float
-    device: str
-    notice: Text | None = None
 
 
 @dataclass(frozen=True)

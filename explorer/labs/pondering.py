@@ -20,6 +20,7 @@ import gradio as gr
 from explorer import labels, permalink
 from explorer.engine import Answer, Engine, Waiting
 from explorer.labels import filled
+from explorer.labs.runs import Run, Stored
 from explorer.labs.wiring import whole
 from explorer.widgets import asker, rethink
 from models.errors import InputError
@@ -149,26 +150,6 @@ class Compared(Protocol[SeenT_co]):
     @property
     def sample(self) -> int:
         """How many held-out inputs."""
-
-
-@dataclass(frozen=True)
-class Stored(Generic[AskingT, SeenT]):
-    """The shipped result of a lab's first example: a real run, drawn before any model is loaded. milliseconds of compute on `device`."""
-
-    request: AskingT
-    seen: SeenT
-    milliseconds: float
-    device: str
-
-
-@dataclass(frozen=True)
-class Run:
-    """How a result came about. state: "stored" or "live"; milliseconds of compute on `device`; notice: a remark for the visitor."""
-
-    state: str
-    milliseconds: float
-    device: str
-    notice: Text | None = None
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from explorer import permalink
 from explorer.labs import pondering
 from explorer.labs.act_rnn import about, texts, views
 from explorer.labs.act_rnn.page import LAB, SUBJECT
-from explorer.labs.pondering import Run, Stored
+from explorer.labs.runs import Run, Stored
 from models.act_rnn.records import EXAMPLES, MAX_BITS, Explanation, Request, read_bits, read_sum
 
 LIVE = Run("live", 5.0, "cpu")

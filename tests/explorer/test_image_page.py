@@ -18,6 +18,7 @@ from explorer.figures import image
 from explorer.figures.ladder import Rung, ladder
 from explorer.lab import Picture
 from explorer.labs.image_transformer import about, page, texts, views
+from explorer.labs.runs import Stored
 from explorer.widgets import remake
 from explorer.widgets.home import _picture
 from models.errors import InputError
@@ -249,7 +250,7 @@ def test_a_refusal_touches_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_the_first_example_is_shown_from_its_store_unless_it_is_run_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    kept = views.Stored(EXAMPLES[0], explanation(EXAMPLES[0]), 840.0, "cpu")
+    kept = Stored(EXAMPLES[0], explanation(EXAMPLES[0]), 840.0, "cpu")
     monkeypatch.setattr(views, "first", lambda: kept)
     again = views.spelled(EXAMPLES[0])
     assert everything(monkeypatch, again)["maker"][-1]["state"] == "stored"
@@ -367,7 +368,7 @@ def test_before_and_after_of_different_shape_are_never_subtracted() -> None:
 
 
 def test_the_family_map_shows_the_first_picture_half_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(views, "first", lambda: views.Stored(EXAMPLES[0], explanation(EXAMPLES[0]), 1.0, "cpu"))
+    monkeypatch.setattr(views, "first", lambda: Stored(EXAMPLES[0], explanation(EXAMPLES[0]), 1.0, "cpu"))
     picture = views.thumbnail()
     assert picture is not None
     assert 0.5 < picture.made.mean() < 1

@@ -17,6 +17,7 @@ import torch
 from explorer import permalink
 from explorer.engine import Engine
 from explorer.labs.music import about, change, page, texts, views
+from explorer.labs.runs import Stored
 from models.errors import InputError
 from models.music import chorales, events, lstm
 from models.music.explain import explain
@@ -279,7 +280,7 @@ def test_a_defect_is_told_as_one_and_logged(monkeypatch: pytest.MonkeyPatch, cap
 def test_the_first_example_is_shown_from_its_store_unless_it_is_run_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     (seen,) = explain([TUNE])
     assert isinstance(seen, Explanation)
-    monkeypatch.setattr(views, "first", lambda: views.Stored(TUNE, seen, 840.0, "cpu"))
+    monkeypatch.setattr(views, "first", lambda: Stored(TUNE, seen, 840.0, "cpu"))
     assert everything(wish())["tune"][-1]["state"] == "stored"
     assert everything(wish(), anew=True)["tune"][-1]["state"] == "live"
 
@@ -377,7 +378,7 @@ def test_the_card_speaks_of_piano_only_where_its_models_are(monkeypatch: pytest.
 def test_the_family_map_shows_notes_and_who_looks_at_whom(monkeypatch: pytest.MonkeyPatch) -> None:
     (seen,) = explain([CHORALES[0]])
     assert isinstance(seen, Explanation)
-    monkeypatch.setattr(views, "first", lambda: views.Stored(CHORALES[0], seen, 1.0, "cpu"))
+    monkeypatch.setattr(views, "first", lambda: Stored(CHORALES[0], seen, 1.0, "cpu"))
     views.telling.cache_clear()
     try:
         picture = views.thumbnail()

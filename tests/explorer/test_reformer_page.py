@@ -17,7 +17,7 @@ import torch
 from explorer.engine import Engine
 from explorer.figures import twice
 from explorer.labs.reformer import about, change, page, texts, views
-from explorer.labs.reformer.views import Run, Stored
+from explorer.labs.runs import Run, Stored
 from explorer.widgets import asker, reread
 from explorer.widgets.bertviz import Look
 from models.errors import InputError

@@ -17,6 +17,7 @@ import pytest
 from explorer import permalink
 from explorer.engine import Engine
 from explorer.labs import about, wiring
+from explorer.labs.runs import Stored
 from explorer.labs.translation import page, texts, views
 from explorer.widgets import prompt
 from explorer.widgets.card import blocks, runs, terms
@@ -215,7 +216,7 @@ def test_a_word_that_does_not_exist_is_refused_beside_the_knob(monkeypatch: pyte
 
 
 def test_the_first_example_is_shown_from_its_store_unless_it_is_run_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    kept = views.Stored(EXAMPLES[0], explanation(), 31.0, "cpu")
+    kept = Stored(EXAMPLES[0], explanation(), 31.0, "cpu")
     monkeypatch.setattr(views, "first", lambda: kept)
     again = wish(EXAMPLES[0].sentence)
     assert drawn(everything(monkeypatch, again), 0)[-1]["state"] == "stored"

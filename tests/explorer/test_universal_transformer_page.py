@@ -18,7 +18,8 @@ from explorer.figures.lengths import Run as Line
 from explorer.figures.lengths import lengths
 from explorer.labs import pondering
 from explorer.labs.about import ASSETS
-from explorer.labs.pondering import Run, query, spelled
+from explorer.labs.pondering import query, spelled
+from explorer.labs.runs import Run, Stored
 from explorer.labs.universal_transformer import about, page, texts, views
 from explorer.widgets import asker
 from explorer.widgets.bertviz import Look
@@ -362,7 +363,7 @@ def test_a_line_runs_from_the_lengths_of_training_to_twice_as_long_and_print_is_
 
 
 def test_steps_look_at_positions_that_their_inputs_have(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(views, "first", lambda: pondering.Stored(EXAMPLES[0], explanation(), 5.0, "cpu"))
+    monkeypatch.setattr(views, "first", lambda: Stored(EXAMPLES[0], explanation(), 5.0, "cpu"))
     steps = views.steps()
     assert 5 <= len(steps) <= 8
     assert steps[0].query == "" and steps[0].view == {"pos": "3", "step": "1"}
@@ -375,7 +376,7 @@ def test_steps_look_at_positions_that_their_inputs_have(monkeypatch: pytest.Monk
 
 
 def test_the_family_map_shows_what_arrives_at_the_question(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(views, "first", lambda: pondering.Stored(EXAMPLES[0], explanation(), 5.0, "cpu"))
+    monkeypatch.setattr(views, "first", lambda: Stored(EXAMPLES[0], explanation(), 5.0, "cpu"))
     picture = views.thumbnail()
     assert picture is not None and picture.pick == (3, 0)
     assert np.allclose(picture.weights.sum(1), 1, atol=1e-5)

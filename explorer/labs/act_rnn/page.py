@@ -11,7 +11,8 @@ from explorer.engine import Engine
 from explorer.lab import Lab
 from explorer.labs import pondering, wiring
 from explorer.labs.act_rnn import about, texts, views
-from explorer.labs.pondering import Run, Value
+from explorer.labs.pondering import Value
+from explorer.labs.runs import Run
 from explorer.widgets import asker, figure, rethink
 from explorer.widgets.card import card
 from explorer.widgets.difficulty import difficulty

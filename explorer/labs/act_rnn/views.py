@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 
 from explorer.figures import ponder
 from explorer.lab import GuidedStep, Thumbnail
 from explorer.labels import filled
-from explorer.labs import pondering
+from explorer.labs import pondering, runs
 from explorer.labs.act_rnn import about, texts
-from explorer.labs.pondering import Run, Stored, Value, query, spelled
+from explorer.labs.pondering import Value, query, spelled
+from explorer.labs.runs import Run, Stored
 from explorer.widgets import asker, rethink
-from models import stored
 from models.act_rnn.records import (
     EPSILON,
     EXAMPLES,
@@ -33,7 +32,6 @@ from models.act_rnn.records import (
 
 Text = Mapping[str, str]
 
-ASSETS = Path(__file__).parents[3] / "assets" / "act_rnn"
 TASKS = (
     asker.Task("addition", texts.SUM, texts.SUM_PROMPT, "478+256", "sum", filled(texts.SUM_HINT, digits=MAX_DIGITS), MAX_CHARACTERS),
     asker.Task(
@@ -56,11 +54,7 @@ WORDS = pondering.Words(texts.INPUT, texts.ONE_UPDATE, texts.UPDATES, texts.NO_S
 @cache
 def first() -> Stored[Request, Explanation] | None:
     """The stored first example, or None where none is shipped."""
-    path = ASSETS / "first.npz"
-    if not path.exists():
-        return None
-    seen, milliseconds, device = stored.load(path, Explanation)
-    return Stored(EXAMPLES[0], seen, milliseconds, device)
+    return runs.first("act_rnn", EXAMPLES[0], Explanation)
 
 
 def examples() -> list[Value]:

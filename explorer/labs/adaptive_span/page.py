@@ -13,6 +13,7 @@ from explorer.engine import Answer, Engine
 from explorer.lab import Lab
 from explorer.labs import longtext, wiring
 from explorer.labs.adaptive_span import about, deeper, texts, views
+from explorer.labs.runs import Run
 from explorer.widgets import bertviz, figure, reread, writer
 from explorer.widgets.attention import attention
 from explorer.widgets.card import card
@@ -57,7 +58,7 @@ def page(lab: Lab, engine: Engine) -> None:
     kept = views.first()
     drawn: tuple[Value, Value | None, Value | None, Value | None] = (writer.empty(), None, None, None)
     if kept is not None:
-        drawn = views.draw(kept.seen, kept.request, longtext.Run("stored", kept.milliseconds, kept.device))
+        drawn = views.draw(kept.seen, kept.request, Run("stored", kept.milliseconds, kept.device))
     about_it = card(
         kicker=texts.KICKER,
         title=lab.title,

@@ -6,7 +6,6 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,13 +16,13 @@ from explorer.figures import bertviz as drawing
 from explorer.figures.attention import Blocks, Kind
 from explorer.lab import GuidedStep, Thumbnail
 from explorer.labels import filled
-from explorer.labs import longtext
+from explorer.labs import longtext, runs
 from explorer.labs.adaptive_span import about, change, texts
-from explorer.labs.longtext import Run, query
+from explorer.labs.longtext import query
+from explorer.labs.runs import Run, Stored
 from explorer.labs.wiring import whole
 from explorer.looks import Look, looks
 from explorer.widgets import reread, writer
-from models import stored
 from models.adaptive_span.records import (
     EVERY,
     EXAMPLES,
@@ -49,7 +48,6 @@ Text = Mapping[str, str]
 Value = dict[str, object]
 Array = NDArray[np.float32]
 
-ASSETS = Path(__file__).parents[3] / "assets" / "adaptive_span"
 LIMITS = writer.Limits(characters=MAX_TEXT, written=(0, MAX_WRITTEN, 20), temperature=(0.0, HOTTEST, 0.1), seed=MAX_SEED)
 BERTVIZ = 48  # characters that bertviz shows, the last ones
 SHOWN = 48  # blocks of the family map's picture
@@ -57,13 +55,9 @@ LEAST = 32  # characters below which a text says little about where it comes fro
 
 
 @cache
-def first() -> longtext.Stored[Request, Explanation] | None:
+def first() -> Stored[Request, Explanation] | None:
     """The stored first example, or None where none is shipped."""
-    path = ASSETS / "first.npz"
-    if not path.exists():
-        return None
-    seen, milliseconds, device = stored.load(path, Explanation)
-    return longtext.Stored(EXAMPLES[0], seen, milliseconds, device)
+    return runs.first("adaptive_span", EXAMPLES[0], Explanation)
 
 
 # ---- requests ----------------------------------------------------------------------------------------------------------------------

@@ -15,9 +15,10 @@ from explorer import permalink
 from explorer.figures import image
 from explorer.lab import GuidedStep, Picture
 from explorer.labels import filled
+from explorer.labs import runs
 from explorer.labs.image_transformer import texts
+from explorer.labs.runs import Stored
 from explorer.widgets import maker, remake
-from models import stored
 from models.image_transformer.records import (
     EXAMPLES,
     FLANGE,
@@ -56,24 +57,10 @@ LAYOUTS: Mapping[str, tuple[image.Layout, ...]] = {
 }
 
 
-@dataclass(frozen=True)
-class Stored:
-    """The shipped result of the first example: a real run, drawn before any model is loaded. milliseconds of compute on `device`."""
-
-    request: Request
-    seen: Explanation
-    milliseconds: float
-    device: str
-
-
 @cache
-def first() -> Stored | None:
+def first() -> Stored[Request, Explanation] | None:
     """The stored first example, or None where none is shipped."""
-    path = ASSETS / "first.npz"
-    if not path.exists():
-        return None
-    seen, milliseconds, device = stored.load(path, Explanation)
-    return Stored(EXAMPLES[0], seen, milliseconds, device)
+    return runs.first("image_transformer", EXAMPLES[0], Explanation)
 
 
 @cache

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,9 +13,10 @@ from explorer import permalink
 from explorer.figures import roll
 from explorer.lab import GuidedStep, Picture
 from explorer.labels import filled
+from explorer.labs import runs
 from explorer.labs.music import about, change, rolls, texts
+from explorer.labs.runs import Stored
 from explorer.widgets import remix, tune
-from models import stored
 from models.music import chorales
 from models.music.records import (
     CHORALES,
@@ -42,7 +42,6 @@ from models.music.weights import look
 Text = Mapping[str, str]
 Value = dict[str, object]
 
-ASSETS = Path(__file__).parents[3] / "assets" / "music"
 MODES = {"chorale": ("continue", "harmonise"), "piano": ("continue",)}
 KEYS = {"chorale": (48, chorales.HIGHEST), "piano": (36, 96)}  # lowest and highest MIDI pitch of the keyboard on the page
 LIMITS = tune.Limits(motif=MAX_MOTIF, made=MAX_MADE, grid=GRID, keys=KEYS, temperature=(0.0, HOTTEST, 0.1), seed=MAX_SEED)
@@ -51,24 +50,10 @@ SHOWN = 48  # sixteenths of the first example that the family map shows
 LOUD = {True: 130, False: 255}  # levels of the map's picture: what was given, what was made
 
 
-@dataclass(frozen=True)
-class Stored:
-    """The shipped result of the first example: a real run, drawn before any model is loaded. milliseconds of compute on `device`."""
-
-    request: Request
-    seen: Explanation
-    milliseconds: float
-    device: str
-
-
 @cache
-def first() -> Stored | None:
+def first() -> Stored[Request, Explanation] | None:
     """The stored first example, or None where none is shipped."""
-    path = ASSETS / "first.npz"
-    if not path.exists():
-        return None
-    seen, milliseconds, device = stored.load(path, Explanation)
-    return Stored(EXAMPLES[0], seen, milliseconds, device)
+    return runs.first("music", EXAMPLES[0], Explanation)
 
 
 # ---- requests ----------------------------------------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from explorer.figures import hashing as drawing
 from explorer.lab import Lab
 from explorer.labs import wiring
 from explorer.labs.reformer import about, change, deeper, texts, views
+from explorer.labs.runs import Run
 from explorer.widgets import asker, bertviz, figure, reread
 from explorer.widgets.attention import attention
 from explorer.widgets.card import card
@@ -51,7 +52,7 @@ def page(lab: Lab, engine: Engine) -> None:
     drawn: tuple[Value | None, ...] = (asker.empty(), *(None for _ in WIDGETS[1:-1]))
     begin = reread.idle()
     if kept is not None:
-        drawn = views.draw(kept.seen, kept.request, views.Run("stored", kept.milliseconds, kept.device))
+        drawn = views.draw(kept.seen, kept.request, Run("stored", kept.milliseconds, kept.device))
         begin = idle(kept.request, drawn)
     about_it = card(
         kicker=texts.KICKER,
@@ -126,12 +127,12 @@ async def answers(engine: Engine, wish: Wish, session: str = "", *, anew: bool =
         request, notice = wish()
         kept = views.first()
         if kept is not None and request == kept.request and not anew:
-            seen, run = kept.seen, views.Run("stored", kept.milliseconds, kept.device, notice)
+            seen, run = kept.seen, Run("stored", kept.milliseconds, kept.device, notice)
         else:
             async with contextlib.aclosing(engine.watch(EXPLAIN, request, session)) as updates:
                 async for update in updates:
                     if isinstance(update, Answer):
-                        seen, run = update.value, views.Run("live", update.milliseconds, update.device, notice)
+                        seen, run = update.value, Run("live", update.milliseconds, update.device, notice)
                     else:
                         yield waiting(update), *skips, skip
         drawn = await asyncio.to_thread(views.draw, seen, request, run)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,8 +18,9 @@ from explorer.figures import bertviz as drawing
 from explorer.figures.attention import Blocks, Kind
 from explorer.lab import GuidedStep, Thumbnail
 from explorer.labels import filled
-from explorer.labs import longtext
+from explorer.labs import longtext, runs
 from explorer.labs.reformer import about, change, texts
+from explorer.labs.runs import Run, Stored
 from explorer.labs.wiring import whole
 from explorer.looks import Look, looks
 from explorer.widgets import asker
@@ -44,34 +45,10 @@ OPENING = (
 )
 
 
-@dataclass(frozen=True)
-class Stored:
-    """The shipped result of the first example: a real run, drawn before any model is loaded. milliseconds of compute on `device`."""
-
-    request: Request
-    seen: Explanation
-    milliseconds: float
-    device: str
-
-
-@dataclass(frozen=True)
-class Run:
-    """How a result came about. state: "stored" or "live"; milliseconds of compute on `device`; notice: a remark for the visitor."""
-
-    state: str
-    milliseconds: float
-    device: str
-    notice: Text | None = None
-
-
 @cache
-def first() -> Stored | None:
+def first() -> Stored[Request, Explanation] | None:
     """The stored first example, or None where none is shipped."""
-    path = ASSETS / "first.npz"
-    if not path.exists():
-        return None
-    seen, milliseconds, device = stored.load(path, Explanation)
-    return Stored(EXAMPLES[0], seen, milliseconds, device)
+    return runs.first("reformer", EXAMPLES[0], Explanation)
 
 
 @cache

@@ -15,6 +15,7 @@ from explorer import labels, permalink
 from explorer.engine import Answer, Engine, Waiting
 from explorer.lab import Lab
 from explorer.labs import wiring
+from explorer.labs.runs import Run
 from explorer.labs.sparse_transformer import about, change, texts, views
 from explorer.labs.wiring import whole
 from explorer.widgets import figure, remake, sketch
@@ -43,7 +44,7 @@ def page(lab: Lab, engine: Engine) -> None:
     kept = views.first()
     drawn: tuple[Value, Value | None, Value | None, Value] = (sketch.empty(), None, None, remake.idle())
     if kept is not None:
-        drawn = views.draw(kept.seen, kept.request, views.Run("stored", kept.milliseconds, kept.device))
+        drawn = views.draw(kept.seen, kept.request, Run("stored", kept.milliseconds, kept.device))
     about_it = card(
         kicker=texts.KICKER,
         title=lab.title,
@@ -170,13 +171,13 @@ async def answers(
         kept = views.first()
         plain = change.plain(request)
         if kept is not None and plain == kept.request and not anew:
-            seen, how = kept.seen, views.Run("stored", kept.milliseconds, kept.device, notice)
+            seen, how = kept.seen, Run("stored", kept.milliseconds, kept.device, notice)
         else:
             steps: list[Step] = []
             async with contextlib.aclosing(engine.stream(GENERATE, plain, session)) as updates:
                 async for news in updates:
                     if isinstance(news, Answer):
-                        seen, how = news.value, views.Run("live", news.milliseconds, news.device, notice)
+                        seen, how = news.value, Run("live", news.milliseconds, news.device, notice)
                     elif isinstance(news, list):
                         steps += news
                         yield *views.growing(request, steps), skip, skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import cache
 from pathlib import Path
 
@@ -16,10 +16,11 @@ from explorer.figures import attention, digits
 from explorer.figures.attention import Blocks, Kind
 from explorer.lab import GuidedStep, Thumbnail
 from explorer.labels import filled
+from explorer.labs import runs
+from explorer.labs.runs import Run, Stored
 from explorer.labs.sparse_transformer import about, change, texts
 from explorer.looks import Look, looks
 from explorer.widgets import remake, sketch
-from models import stored
 from models.errors import InputError
 from models.sparse_transformer.records import (
     EXAMPLES,
@@ -46,34 +47,10 @@ LIMITS = sketch.Limits(positions=POSITIONS["text"], temperature=(0.0, HOTTEST, 0
 SHOWN = 56  # blocks of the family map's picture, each four pixels: eight rows of a digit
 
 
-@dataclass(frozen=True)
-class Stored:
-    """The shipped result of the first example: a real run, drawn before any model is loaded. milliseconds of compute on `device`."""
-
-    request: Request
-    seen: Explanation
-    milliseconds: float
-    device: str
-
-
-@dataclass(frozen=True)
-class Run:
-    """How a result came about. state: "stored" or "live"; milliseconds of compute on `device`; notice: a remark for the visitor."""
-
-    state: str
-    milliseconds: float
-    device: str
-    notice: Text | None = None
-
-
 @cache
-def first() -> Stored | None:
+def first() -> Stored[Request, Explanation] | None:
     """The stored first example, or None where none is shipped."""
-    path = ASSETS / "first.npz"
-    if not path.exists():
-        return None
-    seen, milliseconds, device = stored.load(path, Explanation)
-    return Stored(EXAMPLES[0], seen, milliseconds, device)
+    return runs.first("sparse_transformer", EXAMPLES[0], Explanation)
 
 
 @cache

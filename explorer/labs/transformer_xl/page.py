@@ -12,6 +12,7 @@ import gradio as gr
 from explorer.engine import Answer, Engine
 from explorer.lab import Lab
 from explorer.labs import longtext, wiring
+from explorer.labs.runs import Run
 from explorer.labs.transformer_xl import about, deeper, texts, views
 from explorer.widgets import bertviz, figure, reread, writer
 from explorer.widgets.attention import attention
@@ -57,7 +58,7 @@ def page(lab: Lab, engine: Engine) -> None:
     kept = views.first()
     drawn: tuple[Value, Value | None, Value | None, Value | None] = (writer.empty(), None, None, None)
     if kept is not None:
-        drawn = views.draw(kept.seen, kept.request, longtext.Run("stored", kept.milliseconds, kept.device))
+        drawn = views.draw(kept.seen, kept.request, Run("stored", kept.milliseconds, kept.device))
     about_it = card(
         kicker=texts.KICKER,
         title=lab.title,

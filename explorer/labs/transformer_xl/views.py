@@ -6,7 +6,6 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,12 +16,12 @@ from explorer.figures import bertviz as drawing
 from explorer.figures.attention import Blocks, Kind
 from explorer.lab import GuidedStep, Thumbnail
 from explorer.labels import filled
-from explorer.labs import longtext
-from explorer.labs.longtext import Run, query
+from explorer.labs import longtext, runs
+from explorer.labs.longtext import query
+from explorer.labs.runs import Run, Stored
 from explorer.labs.transformer_xl import about, change, texts
 from explorer.looks import Look, looks
 from explorer.widgets import reread, writer
-from models import stored
 from models.transformer_xl.records import (
     EXAMPLES,
     HOTTEST,
@@ -47,7 +46,6 @@ from models.transformer_xl.weights import Overview, look, overview, travelled
 Text = Mapping[str, str]
 Value = dict[str, object]
 
-ASSETS = Path(__file__).parents[3] / "assets" / "transformer_xl"
 LIMITS = writer.Limits(characters=MAX_TEXT, written=(0, MAX_WRITTEN, 16), temperature=(0.0, HOTTEST, 0.1), seed=MAX_SEED)
 BERTVIZ = 48  # characters that bertviz shows, the last ones
 SHOWN = 48  # blocks of the family map's picture
@@ -56,13 +54,9 @@ OWN = {"none", "shuffled"}  # interventions that leave the text's own past in th
 
 
 @cache
-def first() -> longtext.Stored[Request, Explanation] | None:
+def first() -> Stored[Request, Explanation] | None:
     """The stored first example, or None where none is shipped."""
-    path = ASSETS / "first.npz"
-    if not path.exists():
-        return None
-    seen, milliseconds, device = stored.load(path, Explanation)
-    return longtext.Stored(EXAMPLES[0], seen, milliseconds, device)
+    return runs.first("transformer_xl", EXAMPLES[0], Explanation)
 
 
 # ---- requests ----------------------------------------------------------------------------------------------------------------------

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,37 +15,23 @@ from explorer import permalink
 from explorer.figures import attention, roles
 from explorer.lab import GuidedStep, Thumbnail
 from explorer.labels import filled
+from explorer.labs import runs
+from explorer.labs.runs import Stored
 from explorer.labs.translation import texts
 from explorer.widgets import prompt, whatif
-from models import stored
 from models.translation import records
 from models.translation.records import EXAMPLES, Comparison, Explanation, Request
 
 Text = Mapping[str, str]
 Value = dict[str, object]
 
-ASSETS = Path(__file__).parents[3] / "assets" / "translation"
 NEEDED = ("cross", 3, 5)  # of all heads the one that the first example misses most, and another word takes its place
 
 
-@dataclass(frozen=True)
-class Stored:
-    """The shipped result of the first example: a real run, drawn before any model is loaded. milliseconds of compute on `device`."""
-
-    request: Request
-    seen: Explanation
-    milliseconds: float
-    device: str
-
-
 @cache
-def first() -> Stored | None:
+def first() -> Stored[Request, Explanation] | None:
     """The stored first example, or None where none is shipped."""
-    path = ASSETS / "first.npz"
-    if not path.exists():
-        return None
-    seen, milliseconds, device = stored.load(path, Explanation)
-    return Stored(EXAMPLES[0], seen, milliseconds, device)
+    return runs.first("translation", EXAMPLES[0], Explanation)
 
 
 # ---- attention ---------------------------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ import gradio as gr
 from explorer.engine import Answer, Engine
 from explorer.lab import Lab
 from explorer.labs import pondering, wiring
+from explorer.labs.runs import Run
 from explorer.labs.universal_transformer import about, texts, views
 from explorer.widgets import asker, bertviz, figure, rethink
 from explorer.widgets.attention import attention
@@ -51,7 +52,7 @@ def page(lab: Lab, engine: Engine) -> None:
     kept = views.first()
     drawn: tuple[Value, Value | None, Value | None, Value | None] = (asker.empty(), None, None, None)
     if kept is not None:
-        drawn = views.draw(kept.seen, kept.request, pondering.Run("stored", kept.milliseconds, kept.device))
+        drawn = views.draw(kept.seen, kept.request, Run("stored", kept.milliseconds, kept.device))
     about_it = card(
         kicker=texts.KICKER,
         title=lab.title,

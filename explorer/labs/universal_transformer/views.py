@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +14,11 @@ from explorer.figures import bertviz as drawing
 from explorer.figures.attention import Kind
 from explorer.lab import GuidedStep, Thumbnail
 from explorer.labels import filled
-from explorer.labs import pondering
-from explorer.labs.pondering import Run, query, spelled
+from explorer.labs import pondering, runs
+from explorer.labs.pondering import query, spelled
+from explorer.labs.runs import Run, Stored
 from explorer.labs.universal_transformer import about, texts
 from explorer.widgets import asker, rethink
-from models import stored
 from models.universal_transformer.records import (
     EPSILON,
     EXAMPLES,
@@ -41,7 +40,6 @@ Text = Mapping[str, str]
 Value = dict[str, object]
 Array = NDArray[np.float32]
 
-ASSETS = Path(__file__).parents[3] / "assets" / "universal_transformer"
 LETTERS, DIGITS = 20, 9  # of the longest word, and the longest number, in training
 LIMITS = rethink.Limits(
     max_epsilon=MAX_EPSILON,
@@ -54,13 +52,9 @@ LIMITS = rethink.Limits(
 
 
 @cache
-def first() -> pondering.Stored[Request, Explanation] | None:
+def first() -> Stored[Request, Explanation] | None:
     """The stored first example, or None where none is shipped."""
-    path = ASSETS / "first.npz"
-    if not path.exists():
-        return None
-    seen, milliseconds, device = stored.load(path, Explanation)
-    return pondering.Stored(EXAMPLES[0], seen, milliseconds, device)
+    return runs.first("universal_transformer", EXAMPLES[0], Explanation)
 
 
 def say(task: str, answer: str) -> str | Text:

@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
-import logging
 from collections.abc import AsyncGenerator
 from typing import Any
 
-import gradio as gr
-
-from explorer import labels
-from explorer.engine import Answer, Engine
+from explorer.engine import Engine
 from explorer.labs import wiring
 from explorer.labs.reformer import about, texts, views
-from explorer.labs.reformer.deeper.wish import Wish, chosen, wished
-from explorer.widgets.folded import Question, Value, refused, shown
+from explorer.labs.reformer.deeper import asking
+from explorer.widgets.folded import Question, Value
 from explorer.widgets.missed import boards, missed
 from explorer.widgets.newest import Newest
-from models.errors import InputError
-from models.reformer.records import Explanation, Missed, Place
+from models.reformer.records import Explanation, Missed, Place, Request
 
-EXPLAIN = "models.reformer.explain:explain"
 MISSES = "models.reformer.asked:misses"
-
-logger = logging.getLogger(__name__)
 
 
 def place(engine: Engine) -> None:
@@ -32,46 +22,25 @@ def place(engine: Engine) -> None:
     panel = missed()
 
     def answer(detail: Any, session: str) -> AsyncGenerator[Value, None]:
-        return answers(engine, Question.of(detail), session)
+        question = Question.of(detail)
+        return asking.answers(engine, MISSES, question, lambda seen, run: wanted(seen, run, question), value, session)
 
     panel.ask(wiring.following(Newest(), answer), None, panel, **wiring.HOW)
 
 
-async def answers(engine: Engine, question: Question, session: str = "") -> AsyncGenerator[Value, None]:
-    """What the panel draws of the run in view: nothing new while it is being made, then the answer, or a refusal in words."""
-    try:
-        run, _ = views.linked({"query": question.run})
-        kept = views.first()
-        seen: Explanation | None = kept.seen if kept is not None and run == kept.request else None
-        if seen is None:
-            async with contextlib.aclosing(engine.watch(EXPLAIN, run, session)) as news:
-                async for told in news:  # a handler that yields nothing is never told that its page was closed
-                    if isinstance(told, Answer):
-                        seen = told.value
-                    else:
-                        yield gr.skip()
-        assert seen is not None
-        wish = wished(question)
-        read, layer, head = chosen(seen, run, wish)
-        async with contextlib.aclosing(engine.watch(MISSES, Place(run, read.variant, layer, head, wish.number), session)) as news:
-            async for told in news:
-                if isinstance(told, Answer):
-                    yield shown(question, **await asyncio.to_thread(value, seen, told.value, read.variant, layer, head, wish))
-                else:
-                    yield gr.skip()
-    except InputError as error:
-        yield refused(question, error.text)
-    except Exception:
-        logger.exception("a panel could not be drawn")
-        yield refused(question, labels.DEFECT)
+def wanted(seen: Explanation, run: Request, question: Question) -> Place:
+    """The head that a question is about, and the number of buckets."""
+    wish = asking.wished(question)
+    read, layer, head = asking.chosen(seen, run, wish)
+    return Place(run, read.variant, layer, head, wish.number)
 
 
-def value(seen: Explanation, found: Missed, variant: str, layer: int, head: int, wish: Wish) -> Value:
+def value(seen: Explanation, found: Missed, place: Place) -> Value:
     """What the panel draws of a head."""
-    read = next(one for one in seen.read if one.variant == variant)
+    read = next(one for one in seen.read if one.variant == place.variant)
     return boards(
-        texts.NAMES[variant],
-        (layer, head),
+        texts.NAMES[place.variant],
+        (place.layer, place.head),
         (read.queries.shape[0], read.queries.shape[1]),
         log_full=found.log_full,
         first=found.first,
@@ -80,7 +49,7 @@ def value(seen: Explanation, found: Missed, variant: str, layer: int, head: int,
         kinds=found.kinds,
         chosen=found.chosen,
         ran=(read.buckets.shape[2], read.kinds),
-        trained=about.rounds(variant),
+        trained=about.rounds(place.variant),
         chunk=read.chunk,
         seed=seen.seed,
         tokens=views.spelled_tokens(seen),

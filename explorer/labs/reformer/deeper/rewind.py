@@ -2,32 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import json
-import logging
 from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
 
-import gradio as gr
-
-from explorer import labels
-from explorer.engine import Answer, Engine
+from explorer.engine import Engine
 from explorer.labs import wiring
 from explorer.labs.reformer import texts, views
-from explorer.labs.reformer.deeper.wish import chosen, wished
-from explorer.widgets.folded import Question, Value, refused, shown
+from explorer.labs.reformer.deeper import asking
+from explorer.widgets.folded import Question, Value
 from explorer.widgets.newest import Newest
 from explorer.widgets.rewind import boards, rewind
-from models.errors import InputError
-from models.reformer.records import Backwards, Explanation, Place, Read
+from models.reformer.records import Backwards, Explanation, Place, Request
 
-EXPLAIN = "models.reformer.explain:explain"
 BACKWARDS = "models.reformer.asked:backwards"
 RESULTS = Path(__file__).parents[4] / "benchmarks" / "results"
-
-logger = logging.getLogger(__name__)
 
 
 def place(engine: Engine) -> None:
@@ -35,41 +25,21 @@ def place(engine: Engine) -> None:
     panel = rewind()
 
     def answer(detail: Any, session: str) -> AsyncGenerator[Value, None]:
-        return answers(engine, Question.of(detail), session)
+        question = Question.of(detail)
+        return asking.answers(engine, BACKWARDS, question, lambda seen, run: wanted(seen, run, question), value, session)
 
     panel.ask(wiring.following(Newest(), answer), None, panel, **wiring.HOW)
 
 
-async def answers(engine: Engine, question: Question, session: str = "") -> AsyncGenerator[Value, None]:
-    """What the panel draws of the run in view: nothing new while it is being made, then the answer, or a refusal in words."""
-    try:
-        run, _ = views.linked({"query": question.run})
-        kept = views.first()
-        seen: Explanation | None = kept.seen if kept is not None and run == kept.request else None
-        if seen is None:
-            async with contextlib.aclosing(engine.watch(EXPLAIN, run, session)) as news:
-                async for told in news:  # a handler that yields nothing is never told that its page was closed
-                    if isinstance(told, Answer):
-                        seen = told.value
-                    else:
-                        yield gr.skip()
-        assert seen is not None
-        read, layer, _ = chosen(seen, run, wished(question))
-        async with contextlib.aclosing(engine.watch(BACKWARDS, Place(run, read.variant, layer), session)) as news:
-            async for told in news:
-                if isinstance(told, Answer):
-                    yield shown(question, **await asyncio.to_thread(value, seen, told.value, read, layer))
-                else:
-                    yield gr.skip()
-    except InputError as error:
-        yield refused(question, error.text)
-    except Exception:
-        logger.exception("a panel could not be drawn")
-        yield refused(question, labels.DEFECT)
+def wanted(seen: Explanation, run: Request, question: Question) -> Place:
+    """The model and the layer that a question is about."""
+    read, layer, _ = asking.chosen(seen, run, asking.wished(question))
+    return Place(run, read.variant, layer)
 
 
-def value(seen: Explanation, found: Backwards, read: Read, layer: int) -> Value:
+def value(seen: Explanation, found: Backwards, place: Place) -> Value:
     """What the panel draws of a model."""
+    read = next(one for one in seen.read if one.variant == place.variant)
     rewound, parts = found.rewound, found.parts
     return boards(
         texts.NAMES[read.variant],
@@ -79,7 +49,7 @@ def value(seen: Explanation, found: Backwards, read: Read, layer: int) -> Value:
         double=rewound.double,
         tokens=views.spelled_tokens(seen),
         hashed=bool(read.buckets.shape[2]),
-        layer=layer,
+        layer=place.layer,
         chunks=parts.chunks,
         difference=parts.difference,
         inner_bytes=parts.inner_bytes,

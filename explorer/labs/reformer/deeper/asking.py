@@ -1,0 +1,98 @@
+"""What the folded panels do alike: find the run in view, the model and the head that are meant, ask the engine, and say in words what
+cannot be answered."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncGenerator, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import gradio as gr
+
+from explorer import labels
+from explorer.engine import Answer, Engine
+from explorer.labs.reformer import views
+from explorer.widgets.folded import Question, Value, refused, shown
+from models.errors import InputError
+from models.reformer.records import Explanation, Place, Read, Request
+
+EXPLAIN = "models.reformer.explain:explain"
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Wish:
+    """model: in view. layer, head: from 0. number: of buckets, 0 for the run's own. "" and None: as on arrival."""
+
+    model: str = ""
+    layer: int | None = None
+    head: int | None = None
+    number: int = 0
+
+
+def wished(question: Question) -> Wish:
+    """What the browser asks for; where it makes no sense, it is what stands there on arrival."""
+    given = question.wish if isinstance(question.wish, Mapping) else {}
+    model, head, layer, buckets = (given.get(name) for name in ("model", "head", "layer", "buckets"))
+    parts = head.split(".") if isinstance(head, str) else []
+    valid = len(parts) == 2 and all(part.isascii() and part.isdigit() and 1 <= int(part) <= 99 for part in parts)
+    return Wish(
+        model=model if isinstance(model, str) else "",
+        layer=int(parts[0]) - 1 if valid else _whole(layer),
+        head=int(parts[1]) - 1 if valid else None,
+        number=_whole(buckets) or 0,
+    )
+
+
+def _whole(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 256 else None
+
+
+def chosen(seen: Explanation, request: Request, wish: Wish) -> tuple[Read, int, int]:
+    """The model, layer and head that are meant; what there is not is what is looked at on arrival."""
+    pick = views.telling(seen, request)
+    read = next((one for one in seen.read if one.variant == (wish.model or pick["model"])), seen.read[0])
+    arrival = [int(n) - 1 for n in str(pick["head"]).split(".")]
+    layers, heads = read.queries.shape[:2]
+    layer, head = (here if asked is None else asked for asked, here in zip((wish.layer, wish.head), arrival, strict=True))
+    return read, min(layer, layers - 1), min(head, heads - 1)
+
+
+async def answers(
+    engine: Engine,
+    function: str,
+    question: Question,
+    wish: Callable[[Explanation, Request], Place],
+    draw: Callable[[Explanation, Any, Place], Mapping[str, object]],
+    session: str = "",
+) -> AsyncGenerator[Value, None]:
+    """What a panel draws of the run in view: nothing new while the engine is at it, then the answer, or a refusal in words.
+
+    function: as the engine names it. wish: what it is asked of the run. draw: makes of the run and the answer what the panel draws, in a
+    thread of its own.
+    """
+    try:
+        run, _ = views.linked({"query": question.run})
+        kept = views.first()
+        seen: Explanation | None = kept.seen if kept is not None and run == kept.request else None
+        if seen is None:
+            async with contextlib.aclosing(engine.watch(EXPLAIN, run, session)) as news:
+                async for told in news:  # a handler that yields nothing is never told that its page was closed
+                    if isinstance(told, Answer):
+                        seen = told.value
+                    else:
+                        yield gr.skip()
+        assert seen is not None
+        place = wish(seen, run)
+        async with contextlib.aclosing(engine.watch(function, place, session)) as news:
+            async for told in news:
+                yield shown(question, **await asyncio.to_thread(draw, seen, told.value, place)) if isinstance(told, Answer) else gr.skip()
+    except InputError as error:
+        yield refused(question, error.text)
+    except Exception:
+        logger.exception("a panel could not be drawn")
+        yield refused(question, labels.DEFECT)
