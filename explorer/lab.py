@@ -33,12 +33,15 @@ class GuidedStep:
     title: a few words for the rail. say: one to three sentences, shown while the step is open.
     query: the request part of a permalink ("v=1&sentence=…"), empty for the first example.
     view: what is looked at, key → value as in the address without the underscore: {"kind": "cross", "head": "3.5"}.
+    panel: the widget that the step speaks about, or a part of one, by its class without the "tfe-": it is brought into view, or shown in
+    the projector; "" leaves the page where it is.
     """
 
     title: Text
     say: Text
     query: str
     view: Mapping[str, str]
+    panel: str = ""
 
     def __post_init__(self) -> None:
         bilingual("title of a guided step", self.title)

@@ -10,6 +10,7 @@ import { onLang, t } from "./lib/lang.js";
 import { bus, link, step } from "./lib/state.js";
 import { chosenTheme, dark, showTheme } from "./lib/theme.js";
 
+const WATCHED = { attributes: true, attributeFilter: ["data-question"], childList: true, subtree: true, characterData: true };
 const QR_LIMIT = 1200; // characters of an address; beyond it the squares are too small for a phone at the back of the hall
 
 /**
@@ -72,10 +73,24 @@ export function projector(words, { total }) {
     shown.classList.add("tfe-projected");
     head.hidden = foot.hidden = false;
     paint();
-    watcher.observe(shown, { attributes: true, attributeFilter: ["data-question"], childList: true, subtree: true, characterData: true });
+    watcher.observe(shown, WATCHED);
     document.body.classList.add("tfe-projecting");
     heard.textContent = t(words.projecting);
     scrollTo(0, 0);
+    dispatchEvent(new Event("resize"));
+  }
+  /** The figure that is asked about: it is shown next, or now if one is shown already. node: a widget that is, holds, or stands in a figure. */
+  function point(node) {
+    const figure = node.matches(".tfe-projectable") ? node : (node.querySelector(".tfe-projectable") ?? node.closest(".tfe-projectable"));
+    if (!figure) return;
+    last = figure;
+    if (!shown || shown === figure) return;
+    watcher.disconnect();
+    shown.classList.remove("tfe-projected");
+    shown = figure;
+    shown.classList.add("tfe-projected");
+    watcher.observe(shown, WATCHED);
+    paint();
     dispatchEvent(new Event("resize"));
   }
   function exit() {
@@ -95,5 +110,5 @@ export function projector(words, { total }) {
   bus.on("request", soon);
   onLang(soon);
 
-  return { possible: () => figures().length > 0 };
+  return { possible: () => figures().length > 0, point };
 }

@@ -263,6 +263,7 @@ export function mount(root, props) {
   );
 
   // ---------------------------------------------------------------- what the open step has to say
+  let brought = 0; // how often something was brought into view: what waits for an older wish gives up
   const noteNumber = el("span", { class: "tfe-shell-number here", "aria-hidden": "true" });
   const noteTitle = el("h2", {});
   const noteText = el("p", { class: "tfe-shell-say" });
@@ -295,6 +296,26 @@ export function mount(root, props) {
     if (!one) return;
     if (rail.classList.contains("open")) drawer(false);
     open({ query: one.query, view: one.view, step: number });
+    bring(one.panel);
+  }
+  /** What a step speaks about comes below its note, or into the projector, once it has been drawn. */
+  function bring(panel, begun = false) {
+    const mine = (brought += 1);
+    const look = (left) => {
+      if (mine !== brought || !panel) return;
+      const node = main.querySelector(`.tfe-${panel}`);
+      if (!node?.closest("[data-drawn]") && left) setTimeout(look, 100, left - 1);
+      else if (node) {
+        show.point(node);
+        if (!projecting() && !(begun && scrollY)) below(node);
+      }
+    };
+    requestAnimationFrame(() => look(begun ? 100 : 10));
+  }
+  function below(node) {
+    const room = (note.parentElement && getComputedStyle(root.parentElement).position === "sticky" ? note.offsetHeight : 0) + bar.offsetHeight + 8;
+    const { top, bottom } = node.getBoundingClientRect();
+    if (top < room || bottom > innerHeight) scrollBy({ top: top - room, behavior: "instant" });
   }
   function forward() {
     const now = step.get();
@@ -390,4 +411,5 @@ export function mount(root, props) {
   const named = step.get();
   if (named && named <= steps.length && !request.get() && !view.any()) go(named);
   else if (named > steps.length) step.set(0);
+  if (step.get()) bring(steps[step.get() - 1].panel, true);
 }

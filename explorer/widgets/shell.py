@@ -36,7 +36,7 @@ def shell(labs: Sequence[Lab], here: Lab | None = None, *, lecture: str | None =
         at_lecture=at_lecture,
         here=None if here is None else {"slug": here.slug, "title": dict(here.title), "short": dict(here.short)},
         steps=[
-            {"title": dict(step.title), "say": dict(step.say), "query": step.query, "view": dict(step.view)}
+            {"title": dict(step.title), "say": dict(step.say), "query": step.query, "view": dict(step.view), "panel": step.panel}
             for step in (here.steps if here else ())
         ],
         onward={"path": ahead[0].path, "short": dict(ahead[0].short)} if ahead else None,

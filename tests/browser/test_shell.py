@@ -10,6 +10,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
+from explorer.lab import Lab
 from explorer.labs import LABS
 from tests.browser.waiting import addressed, becomes
 
@@ -57,6 +58,34 @@ def test_an_address_that_names_only_a_step_opens_it_whole(page_watch: Page, site
     page = visit(page_watch, f"{site}{LAB.path}?step=2&lang=zh")
     expect(page.locator(".tfe-shell-note")).to_contain_text(LAB.steps[1].say["zh"])
     addressed(page, **{f"_{key}": value for key, value in LAB.steps[1].view.items()})
+
+
+PLACES = """(name) => {
+    const [said, shown] = [".tfe-shell-note", name].map((one) => document.querySelector(one).getBoundingClientRect());
+    return [said.bottom, shown.top, innerHeight];
+}"""
+POINTING = [lab for lab in LABS if any(step.panel for step in lab.steps)]
+
+
+@pytest.mark.parametrize("lab", POINTING, ids=[lab.slug for lab in POINTING])
+def test_what_a_step_speaks_of_comes_into_view_and_into_the_projector(page_watch: Page, site: str, lab: Lab) -> None:
+    page = visit(page_watch, site + lab.path)
+    for step in lab.steps:
+        if step.panel:
+            expect(page.locator(f".tfe-{step.panel}")).to_be_visible(timeout=60_000)
+    number = max(at for at, step in enumerate(lab.steps) if step.panel)
+    name = f".tfe-{lab.steps[number].panel}"
+    page.locator(".tfe-shell-rail .tfe-shell-tour li button").nth(number).click()
+    addressed(page, step=str(number + 1))
+
+    def beheld() -> bool:
+        """Does the panel begin in the upper part of what is seen, and below what the step says?"""
+        said, top, height = page.evaluate(PLACES, name)
+        return bool(said <= top < height / 2)
+
+    becomes(page, beheld, True)
+    page.locator(".tfe-shell-bar .tfe-shell-project").click()
+    expect(page.locator(f"{name}:is(.tfe-projected, :has(.tfe-projected)), .tfe-projected:has({name})")).to_be_visible()
 
 
 def test_a_step_beyond_the_last_is_no_step(page_watch: Page, site: str) -> None:

@@ -347,7 +347,7 @@ def thumbnail() -> Thumbnail | None:
 
 
 def steps() -> tuple[GuidedStep, ...]:
-    """The guided steps: inputs as permalinks, views that show what these runs have to tell."""
+    """The guided steps: inputs as permalinks, views and panels that show what these runs have to tell."""
     kept = first()
     start = EXAMPLES[0]
     head, pos = "1.1", len(page(start.page)) + 12
@@ -359,13 +359,13 @@ def steps() -> tuple[GuidedStep, ...]:
         head = f"{int(far[0]) + 1}.{int(far[1]) + 1}"
     here = {"head": head, "pos": str(pos)}
     span = about.size()[2]
-    shown: dict[str, tuple[str, Mapping[str, str]]] = {
-        "differ": ("", here),
-        "mask": ("", {**here, "masksaxis": "log"}),
-        "price": ("", {**here, "kind": "before"}),
-        "short": (query(replace(start, spans=((EVERY, EVERY, 16.0),))), here),
-        "long": (query(replace(start, spans=((EVERY, EVERY, float(span)),))), here),
-        "token": (query(OFFERED[2]), {"head": head}),
-        "saving": ("", {"saving": "open"}),
+    shown: dict[str, tuple[str, Mapping[str, str], str]] = {
+        "differ": ("", here, "masks"),
+        "mask": ("", {**here, "masksaxis": "log"}, "masks"),
+        "price": ("", {**here, "kind": "before"}, "attention"),
+        "short": (query(replace(start, spans=((EVERY, EVERY, 16.0),))), here, "reading"),
+        "long": (query(replace(start, spans=((EVERY, EVERY, float(span)),))), here, "reading"),
+        "token": (query(OFFERED[2]), {"head": head}, "masks"),
+        "saving": ("", {"saving": "open"}, ""),
     }
     return tuple(GuidedStep(title, said, *shown[key]) for key, title, said in texts.STEPS if key != "token" or OFFERED[2] in EXAMPLES)

@@ -393,7 +393,7 @@ def thumbnail() -> Thumbnail | None:
 
 
 def steps() -> tuple[GuidedStep, ...]:
-    """The guided steps: inputs as permalinks, views that show what these runs have to tell."""
+    """The guided steps: inputs as permalinks, views and panels that show what these runs have to tell."""
     kept = first()
     start = EXAMPLES[0]
     pick: Value = {"model": MODELS["word"][0], "head": "1.1", "pos": 2 * len(start.text) - 3}
@@ -401,13 +401,13 @@ def steps() -> tuple[GuidedStep, ...]:
         pick = telling(kept.seen, kept.request)
     here = {"model": str(pick["model"]), "pos": str(pick["pos"])}
     head = {**here, "head": str(pick["head"])}
-    shown: dict[str, tuple[str, Mapping[str, str]]] = {
-        "neighbours": ("", {**head, "kind": str(pick["model"])}),
-        "hash": ("", {**head, "hashingstep": "2"}),
-        "sort": ("", {**head, "hashingstep": "4"}),
-        "round": (query(replace(start, rounds=1)), {"model": str(pick["model"])}),
-        "missed": ("", {**head, "missed": "open"}),
-        "table": ("", {"model": "lsh_1"}),
-        "rewind": ("", {"rewind": "open"}),
+    shown: dict[str, tuple[str, Mapping[str, str], str]] = {
+        "neighbours": ("", {**head, "kind": str(pick["model"])}, "attention"),
+        "hash": ("", {**head, "hashingstep": "2"}, "hashing"),
+        "sort": ("", {**head, "hashingstep": "4"}, "hashing"),
+        "round": (query(replace(start, rounds=1)), {"model": str(pick["model"])}, "twice"),
+        "missed": ("", {**head, "missed": "open"}, ""),
+        "table": ("", {"model": "lsh_1"}, "twice-rounds"),
+        "rewind": ("", {"rewind": "open"}, ""),
     }
     return tuple(GuidedStep(title, said, *shown[key]) for key, title, said in texts.STEPS)

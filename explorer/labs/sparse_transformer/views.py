@@ -299,18 +299,18 @@ def thumbnail() -> Thumbnail | None:
 
 
 def steps() -> tuple[GuidedStep, ...]:
-    """The guided steps: inputs as permalinks, views that show what the stored run has to tell."""
+    """The guided steps: inputs as permalinks, views and panels that show what the stored run has to tell."""
     kept = first()
     pick: Value | None = None if kept is None else telling(kept.seen)
     place = {"model": "strided", "head": "1.1", "pos": "530"} if pick is None else {key: str(value) for key, value in pick.items()}
     start = EXAMPLES[0]
-    shown: dict[str, tuple[str, Mapping[str, str]]] = {
-        "split": ("", {"pattern": "full"}),
-        "strided": ("", {"pattern": "strided"}),
-        "fixed": ("", {"pattern": "fixed"}),
-        "paths": ("", {"pattern": "strided", "patternto": "31"}),
-        "digit": ("", place),
-        "wrong": (query(replace(start, stride=SIDE - 1)), place),
-        "swap": (query(replace(start, pattern="fixed")), place),
+    shown: dict[str, tuple[str, Mapping[str, str], str]] = {
+        "split": ("", {"pattern": "full"}, "patterns"),
+        "strided": ("", {"pattern": "strided"}, "patterns"),
+        "fixed": ("", {"pattern": "fixed"}, "patterns"),
+        "paths": ("", {"pattern": "strided", "patternto": "31"}, "patterns"),
+        "digit": ("", place, "digits"),
+        "wrong": (query(replace(start, stride=SIDE - 1)), place, "digits"),
+        "swap": (query(replace(start, pattern="fixed")), place, "digits"),
     }
     return tuple(GuidedStep(title, said, *shown[key]) for key, title, said in texts.STEPS)

@@ -376,7 +376,7 @@ def thumbnail() -> Thumbnail | None:
 
 
 def steps() -> tuple[GuidedStep, ...]:
-    """The guided steps: inputs as permalinks, views that show what these runs have to tell."""
+    """The guided steps: inputs as permalinks, views and panels that show what these runs have to tell."""
     kept = first()
     start = EXAMPLES[0]
     border_, far, head = 2 * TRAINED.segment, 5 * TRAINED.segment + 20, "3.1"
@@ -385,13 +385,13 @@ def steps() -> tuple[GuidedStep, ...]:
         if pick is not None:
             far, head = int(str(pick["pos"])), str(pick["head"])
     here = {"model": "xl", "pos": str(far), "head": head}
-    shown: dict[str, tuple[str, Mapping[str, str]]] = {
-        "fixed": ("", {"model": "absolute", "pos": str(border_ + 1)}),
-        "memory": ("", here),
-        "depth": ("", {**here, "head": "mean"}),
-        "terms": ("", {**here, "terms": "open"}),
-        "cut": (query(replace(start, intervention="cut")), {"model": "xl", "pos": str(border_ + 1)}),
-        "foreign": (query(EXAMPLES[2]), {"model": "xl"}),
-        "bought": ("", {"bought": "open"}),
+    shown: dict[str, tuple[str, Mapping[str, str], str]] = {
+        "fixed": ("", {"model": "absolute", "pos": str(border_ + 1)}, "reading"),
+        "memory": ("", here, "segments"),
+        "depth": ("", {**here, "head": "mean"}, "segments"),
+        "terms": ("", {**here, "terms": "open"}, ""),
+        "cut": (query(replace(start, intervention="cut")), {"model": "xl", "pos": str(border_ + 1)}, "reading"),
+        "foreign": (query(EXAMPLES[2]), {"model": "xl"}, "reading"),
+        "bought": ("", {"bought": "open"}, ""),
     }
     return tuple(GuidedStep(title, said, *shown[key]) for key, title, said in texts.STEPS)
