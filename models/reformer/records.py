@@ -245,7 +245,7 @@ def check(request: Request) -> None:
 
 EXAMPLES: tuple[Request, ...] = (
     Request(),
-    Request(text="abcdefghijklmnopqrstuvwxyz", rounds=1),
-    Request(text="to be, or not to be, that is the question", rounds=2),
+    Request(text="to be, or not to be, that is the question", rounds=1),
+    Request(text="the quick brown fox jumps over the lazy dog, and the lazy dog sleeps on", rounds=2),
     Request(text="tweedledum and tweedledee agreed to have a battle", rounds=4, buckets=4),
 )

@@ -49,8 +49,8 @@ HINTS: Final[Mapping[str, Text]] = MappingProxyType(
 )
 EXAMPLES: Final[tuple[Text, ...]] = (
     _("A word of 26 letters, every model as it was trained", "26 个字母的词，每个模型同训练时"),
-    _("The alphabet, with a single round of hashing", "字母表，只用一轮哈希"),
-    _("A sentence, with two rounds", "一句话，用两轮"),
+    _("A sentence, with a single round of hashing", "一句话，只用一轮哈希"),
+    _("A sentence of every letter, with two rounds", "用到每个字母的一句话，用两轮"),
     _("Two who are alike, with four buckets only", "一对孪生兄弟，只用四个桶"),
 )
 TEXT_EXAMPLE: Final = _("The beginning of a novel, read by a Reformer of four layers", "一部小说的开头，由四层的 Reformer 来读")

@@ -405,7 +405,7 @@ def steps() -> tuple[GuidedStep, ...]:
         "neighbours": ("", {**head, "kind": str(pick["model"])}, "attention"),
         "hash": ("", {**head, "hashingstep": "2"}, "hashing"),
         "sort": ("", {**head, "hashingstep": "4"}, "hashing"),
-        "round": (query(replace(start, rounds=1)), {"model": str(pick["model"])}, "twice"),
+        "round": (query(EXAMPLES[1]), {"model": str(pick["model"])}, "twice"),
         "missed": ("", {**head, "missed": "open"}, ""),
         "table": ("", {"model": "lsh_1"}, "twice-rounds"),
         "rewind": ("", {"rewind": "open"}, ""),
