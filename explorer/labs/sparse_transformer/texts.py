@@ -276,11 +276,11 @@ STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
     ),
     (
         "digit",
-        _("Three models, one digit", "三个模型，一个数字"),
+        _("One digit, every model", "同一个数字，每个模型"),
         _(
             "The top half is given, each model goes on with the same random numbers. Lock a pixel and see what a trained head does with "
             "what its pattern allows.",
-            "上半部分已给出，三个模型用同样的随机数接着画。锁定一个像素，看训练好的头怎样使用模式所允许的位置。",
+            "上半部分已给出，每个模型用同样的随机数接着画。锁定一个像素，看训练好的头怎样使用模式所允许的位置。",
         ),
     ),
     (
@@ -296,9 +296,9 @@ STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
         "swap",
         _("The other pattern", "换一种模式"),
         _(
-            "Now every model looks with the fixed pattern, which it has not learned. The dense model suffers too, although it sees "
-            "a part of what it knew. Which layer still finds its way?",
-            "现在每个模型都用没有学过的固定模式去看。稠密模型也受损，虽然它看到的只是它所知的一部分。哪一层还能找到路？",
+            "Now every model looks with the fixed pattern, learned or not. The dense model suffers too, although all that it sees was "
+            "there before. Which layer still finds its way?",
+            "现在每个模型都用固定模式去看，无论学没学过。稠密模型也受损，虽然它看到的都是原来就看得到的。哪一层还能找到路？",
         ),
     ),
 )
