@@ -200,7 +200,7 @@ async def answers(
         return
     plain = subject.plain(request)
     comparing = plain != request
-    yield *drawn, reread.running() if comparing else reread.idle(subject.spelled(request))
+    yield *drawn, reread.running(subject.spelled(request)) if comparing else reread.idle(subject.spelled(request))
     if not comparing:
         return
     try:

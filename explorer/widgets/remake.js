@@ -317,6 +317,10 @@ export function mount(root, props, emit, watch) {
     const next = props.value ?? { state: "empty" };
     if (next.state === "running") {
       waiting = true;
+      if (!mine && next.request) {
+        wanted = next.request; // a link or a step asks for a change: the knobs show which before its answer is there
+        drawKnobs();
+      }
       paintState();
       return;
     }

@@ -242,9 +242,9 @@ def idle(request: Value | None = None, pick: Value | None = None) -> Value:
     return {"state": "empty", "request": request, "pick": pick}
 
 
-def running() -> Value:
-    """The models read again; the last pictures stay, dimmed."""
-    return {"state": "running"}
+def running(request: Value | None = None) -> Value:
+    """The models read again; the last pictures stay, dimmed. request: as the knobs then stand, None where they stand there already."""
+    return {"state": "running"} if request is None else {"state": "running", "request": request}
 
 
 def refused(text: Text | None) -> Value:

@@ -113,4 +113,5 @@ def test_states_carry_what_they_need_and_nothing_else() -> None:
     assert reread.idle() == {"state": "empty", "request": None, "pick": None}
     assert reread.idle({"memory": 512}, {"pos": 3}) == {"state": "empty", "request": {"memory": 512}, "pick": {"pos": 3}}
     assert reread.running() == {"state": "running"}
+    assert reread.running({"memory": 512}) == {"state": "running", "request": {"memory": 512}}
     assert reread.refused(None)["error"] is None and reread.refused(NAME)["error"] == NAME

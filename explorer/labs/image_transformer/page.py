@@ -164,7 +164,7 @@ async def answers(
         yield maker.refused(labels.DEFECT), skip, skip, remake.refused(None)
         return
     comparing = bool(views.touched(request))
-    yield bar, mechanism, surprised, remake.running() if comparing else panel
+    yield bar, mechanism, surprised, remake.running(views.spelled(request)) if comparing else panel
     if not comparing:
         return
     try:

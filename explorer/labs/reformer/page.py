@@ -144,7 +144,7 @@ async def answers(engine: Engine, wish: Wish, session: str = "", *, anew: bool =
         yield asker.refused(labels.DEFECT), *skips, reread.refused(None)
         return
     comparing = request != change.plain(request)
-    yield *drawn, reread.running() if comparing else idle(request, drawn)
+    yield *drawn, reread.running(views.spelled(request)) if comparing else idle(request, drawn)
     if not comparing:
         return
     try:

@@ -192,7 +192,7 @@ async def answers(
         yield sketch.refused(labels.DEFECT), skip, skip, remake.refused(None)
         return
     comparing = plain != request
-    yield bar, boards, heads, remake.running() if comparing else panel
+    yield bar, boards, heads, remake.running(views.spelled(request)) if comparing else panel
     if not comparing:
         return
     try:
