@@ -133,7 +133,7 @@ export function mount(root, props, _emit, watch) {
 
   /** Letters in columns, as many in a line as there is room for; every line names its rows. */
   function paintWord() {
-    const { cell, side, lines, each } = cellOf({ room: room || 600, count: letters.length, big: projected() });
+    const { cell, side, lines, each } = cellOf({ room: room || Math.floor(board.clientWidth) || 600, count: letters.length, big: projected() });
     board.classList.toggle("is-narrow", !side);
     board.style.setProperty("--cell", `${cell}px`);
     board.style.setProperty("--side", `${side}px`);
