@@ -77,7 +77,7 @@ def page(lab: Lab, engine: Engine) -> None:
     for place in deeper.PANELS:
         place(engine)
     others = bertviz.bertviz(bertviz.ready(("head", "model")))
-    notes(texts.NOTES, label=texts.NOTES_LABEL)
+    notes((*texts.NOTES, texts.TEXT_NOTE) if views.reads() else texts.NOTES, label=texts.NOTES_LABEL)
 
     newest = Newest()
 

@@ -203,14 +203,14 @@ NOTES: Final[tuple[Text, ...]] = (
         "“所有的键”是不用哈希时一个头会给出的权重：由同样的向量算出，查询就是自己的键。模型实际用的是哈希看到的那些。",
     ),
     _(
-        "The text is read by a model of four layers that learned from 17 English books of the 19th century; other texts cost it more.",
-        "读文本的是四层的模型，学过 17 本 19 世纪的英文书；别的文本对它来说代价更高。",
-    ),
-    _(
         "Rotations are drawn anew in every step of training; here they are drawn from the seed, so that a run can be repeated.",
         "训练的每一步都重新抽取旋转矩阵；这里由种子决定，因此每次运行都可以重现。",
     ),
 )
+TEXT_NOTE: Final = _(
+    "The text is read by a model of four layers that learned from 17 English books of the 19th century; other texts cost it more.",
+    "读文本的是四层的模型，学过 17 本 19 世纪的英文书；别的文本对它来说代价更高。",
+)  # of a page whose model of texts is there
 NOTES_LABEL: Final = _("Small print", "说明")
 
 # The guided steps: (key, title, what to say). Their inputs and views stand in views.py.
