@@ -271,10 +271,9 @@ STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
         "table",
         _("Rounds of training, rounds of use", "训练轮数与使用轮数"),
         _(
-            "Rounds may be chosen anew after training. Read the table along the rows: what does a model trained with one round gain "
-            "from eight? "
-            "And what happens to one that never hashed, once it has to?",
-            "训练之后可以重新选择轮数。沿着行看表：用一轮训练的模型，给它八轮能得到什么？从没用过哈希的模型，突然要用时又会怎样？",
+            "Rounds may be chosen anew after training. Read the table along the rows: what does a model gain from more rounds than it was "
+            "trained with, and lose with fewer? And what happens to one that never hashed, once it has to?",
+            "训练之后可以重新选择轮数。沿着行看表：比训练时更多的轮数能得到什么，更少又会失去什么？从没用过哈希的模型，突然要用时又会怎样？",
         ),
     ),
     (
