@@ -27,6 +27,7 @@ Array = NDArray[np.float32]
 PRINTED = 0.10  # weights from here on are printed in their cell
 LONGEST = 256  # positions on a side; beyond, a map is pooled
 CACHED = 1 << 16  # weights that are gone through at once
+NAMED = 96  # positions whose names have room beside their rows, two screens of them
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,11 @@ class Blocks:
     queries: Sequence[str]
     keys: Sequence[str]
     look: str
+
+
+def long(positions: int) -> bool:
+    """Are there too many for cells with a name each? Then a map stands on one screen, with `Blocks`, be they of one cell."""
+    return positions > NAMED
 
 
 @dataclass(frozen=True)

@@ -682,10 +682,20 @@ export function mount(root, props, emit, watch) {
     drawLegend();
   }
 
+  /** The grid above the map or beside it; true where that is a change. */
+  function stack(above) {
+    if (above === body.classList.contains("is-stacked")) return false;
+    body.classList.toggle("is-stacked", above);
+    [roomLeft, roomRight] = [phone() ? body.clientWidth || panel.clientWidth - 26 : left.clientWidth, right.clientWidth];
+    drawTiles(false);
+    return true;
+  }
+
   function drawMap() {
     board.hidden = Boolean(now.it.kind.look);
     long.node.hidden = !board.hidden;
     if (board.hidden) {
+      if (!projecting() && room >= 820) stack(false);
       drawLong();
       return;
     }
@@ -696,15 +706,8 @@ export function mount(root, props, emit, watch) {
     let g = measure(now, space, { big, small, height: big ? window.innerHeight - 330 : 0 });
     // Too many keys for the right column: the grid moves above and the map takes the whole width.
     if (!big && !small) {
-      const before = body.classList.contains("is-stacked");
       const need = now.it.columns * 13 + 120;
-      const stacked = room < 820 || need > room - 412 - 60;
-      if (stacked !== before) {
-        body.classList.toggle("is-stacked", stacked);
-        [roomLeft, roomRight] = [phone() ? body.clientWidth || panel.clientWidth - 26 : left.clientWidth, right.clientWidth];
-        drawTiles(false);
-        g = measure(now, roomRight, {});
-      }
+      if (stack(room < 820 || need > room - 412 - 60)) g = measure(now, roomRight, {});
     } else body.classList.remove("is-stacked");
     drawn = { g, look: now };
     const same = figure.ranges();

@@ -333,7 +333,10 @@ export function mount(root, props, emit, watch) {
     unpackPictures();
   });
   view.on(["head", props.viewKey], drawKnobs);
-  bus.on("silence", ({ model, pattern, kind, layer, head }) => toggleHead([model ?? pattern ?? kind, layer, head]));
+  bus.on("silence", ({ model, pattern, kind, layer, head }) => {
+    const key = model ?? pattern ?? kind;
+    if (wanted && key in props.heads) toggleHead([key, layer, head]);
+  });
   bus.on("asking", (yes) => {
     elsewhere = yes;
     if (yes) mine = false;

@@ -301,16 +301,23 @@ export function mount(root, props) {
   /** What a step speaks about comes below its note, or into the projector, once it has been drawn. */
   function bring(panel, begun = false) {
     const mine = (brought += 1);
-    const look = (left) => {
+    const look = (tries) => {
       if (mine !== brought || !panel) return;
       const node = main.querySelector(`.tfe-${panel}`);
-      if (!node?.closest("[data-drawn]") && left) setTimeout(look, 100, left - 1);
-      else if (node) {
+      const hidden = node && !node.getClientRects().length; // it comes with the step's own input
+      if ((hidden || !node?.closest("[data-drawn]")) && tries < (begun || hidden ? 100 : 10)) setTimeout(look, 100, tries + 1);
+      else if (node && !hidden) {
         show.point(node);
-        if (!projecting() && !(begun && scrollY)) below(node);
+        if (!projecting() && !(begun && scrollY)) keep(node, 25);
       }
     };
-    requestAnimationFrame(() => look(begun ? 100 : 10));
+    // What comes with the step may be taller or shorter than what stood above: the panel stays in view until the visitor scrolls.
+    const keep = (node, left) => {
+      below(node);
+      const here = scrollY;
+      if (left) setTimeout(() => mine === brought && scrollY === here && !projecting() && keep(node, left - 1), 200);
+    };
+    requestAnimationFrame(() => look(0));
   }
   function below(node) {
     const room = (note.parentElement && getComputedStyle(root.parentElement).position === "sticky" ? note.offsetHeight : 0) + bar.offsetHeight + 8;

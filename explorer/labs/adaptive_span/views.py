@@ -284,7 +284,7 @@ def heads(seen: Explanation, whole: Overview, addresses: tuple[str, str], pick: 
             mask="causal",
             question=texts.QUESTIONS[name],
             roles=texts.ROLES,
-            blocks=Blocks(whole.by, whole.by, list(seen.text), keys, address) if whole.by > 1 else None,
+            blocks=Blocks(whole.by, whole.by, list(seen.text), keys, address) if attention.long(length) else None,
         )
         for name, pooled, address in (("after", whole.pooled_after, addresses[1]), ("before", whole.pooled_before, addresses[0]))
     ]

@@ -363,12 +363,12 @@ def steps() -> tuple[GuidedStep, ...]:
     here = {"pattern": "local_2d", "head": head, "pos": str(place["position"])}
     start = EXAMPLES[0]
     half = replace(next(example for example in EXAMPLES if example.mode == "complete"), count=1)
-    shown: dict[str, tuple[str, Mapping[str, str]]] = {
-        "grow": ("", {"whole": "1", "head": head}),
-        "query": ("", {**here, "pattern": "local_1d"}),
-        "memory": ("", here),
-        "order": ("", {"pattern": "local_2d", "head": head, "pos": "465", "field": "1"}),
-        "surprise": (query(half), {"pattern": "local_2d", "head": head, "whole": "1"}),
-        "cut": (query(replace(start, flange=0)), here),
+    shown: dict[str, tuple[str, Mapping[str, str], str]] = {
+        "grow": ("", {"whole": "1", "head": head}, "spans"),
+        "query": ("", {**here, "pattern": "local_1d"}, "spans"),
+        "memory": ("", here, "spans"),
+        "order": ("", {"pattern": "local_2d", "head": head, "pos": "465", "field": "1"}, "spans"),
+        "surprise": (query(half), {"pattern": "local_2d", "head": head, "whole": "1"}, "surprise"),
+        "cut": (query(replace(start, flange=0)), here, "spans"),
     }
     return tuple(GuidedStep(title, say, *shown[key]) for key, title, say in texts.STEPS)

@@ -232,18 +232,18 @@ def steps() -> tuple[GuidedStep, ...]:
     note = {key: str(value) for key, value in here.items()}
     head = {"model": note["model"], "head": note["head"]}
     goes_on = next(example for example in EXAMPLES if example.mode == "continue")
-    shown: dict[str, tuple[str, Mapping[str, str]]] = {
-        "language": ("", head),
-        "motifs": (query(goes_on), {"motifs": "1"}),
-        "motif": (query(EXAMPLES[1]), {"model": "jsb_transformer"}),
-        "distance": (query(replace(start, farthest=0)), note),
-        "skew": ("", {**note, "skew": "open"}),
-        "arcs": ("", note),
+    shown: dict[str, tuple[str, Mapping[str, str], str]] = {
+        "language": ("", head, "roll"),
+        "motifs": (query(goes_on), {"motifs": "1"}, "roll"),
+        "motif": (query(EXAMPLES[1]), {"model": "jsb_transformer"}, "roll"),
+        "distance": (query(replace(start, farthest=0)), note, "roll"),
+        "skew": ("", {**note, "skew": "open"}, ""),
+        "arcs": ("", note, "roll"),
     }
     if "piano" in styles():
         del shown["motif"]
-        shown["motif_piano"] = (query(PIANO[0]), {"model": "relative"})
+        shown["motif_piano"] = (query(PIANO[0]), {"model": "relative"}, "roll")
     if about.beyond():
         del shown["arcs"]
-        shown["lengths"] = ("", {**note, "lengths": "open"})
+        shown["lengths"] = ("", {**note, "lengths": "open"}, "")
     return tuple(GuidedStep(title, say, *shown[key]) for key, title, say in texts.STEPS if key in shown)

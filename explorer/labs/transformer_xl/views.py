@@ -284,7 +284,7 @@ def kind(one: Reading, whole: Overview) -> Kind:
     keys = [texts.START, *one.text[:-1]]
     starts = range(0, length, whole.by)
     blocks = None
-    if whole.by > 1:
+    if attention.long(length):
         columns = one.keys.shape[2]
         address = keep(one) if columns == length else looks().put(_own(one), _digest(one) + b"own")
         blocks = Blocks(whole.by, whole.by, list(one.text), keys, address)

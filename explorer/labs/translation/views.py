@@ -341,18 +341,18 @@ def steps() -> tuple[GuidedStep, ...]:
     )
     head, place = f"{cell['layer'] + 1}.{cell['head'] + 1}", {"row": str(cell["row"]), "col": str(cell["col"])}
     beam = next(example for example in EXAMPLES if example.beam > 1)
-    shown: dict[str, tuple[str, Mapping[str, str]]] = {
-        "asks": ("", {"kind": "cross", "head": head, **place, "weight": "open"}),
-        "scale": (query(replace(start, without=("scale",))), {"kind": "cross", "head": head, **place}),
-        "order": ("", {"kind": "cross", "stat": "mean", "positions": "open"}),
-        "beam": (query(beam), {"kind": "cross", "stat": "mean", "beam": "open"}),
-        "silence": (query(replace(start, silenced=(NEEDED,))), {"kind": "cross", "head": f"{NEEDED[1] + 1}.{NEEDED[2] + 1}"}),
-        "training": ("", {"kind": "cross", "stat": "mean", "training": "open"}),
+    shown: dict[str, tuple[str, Mapping[str, str], str]] = {
+        "asks": ("", {"kind": "cross", "head": head, **place, "weight": "open"}, ""),
+        "scale": (query(replace(start, without=("scale",))), {"kind": "cross", "head": head, **place}, "attention"),
+        "order": ("", {"kind": "cross", "stat": "mean", "positions": "open"}, ""),
+        "beam": (query(beam), {"kind": "cross", "stat": "mean", "beam": "open"}, ""),
+        "silence": (query(replace(start, silenced=(NEEDED,))), {"kind": "cross", "head": f"{NEEDED[1] + 1}.{NEEDED[2] + 1}"}, "attention"),
+        "training": ("", {"kind": "cross", "stat": "mean", "training": "open"}, ""),
     }
     if stored_first is not None:
         heads, mask = _jobs(stored_first.seen)
-        shown |= {"heads": ("", heads), "mask": (query(replace(start, without=("mask",))), mask)}
-    return tuple(GuidedStep(title, say, *shown.get(key, ("", {"kind": "encoder"}))) for key, title, say in texts.STEPS)
+        shown |= {"heads": ("", heads, "attention"), "mask": (query(replace(start, without=("mask",))), mask, "attention")}
+    return tuple(GuidedStep(title, say, *shown.get(key, ("", {"kind": "encoder"}, "attention"))) for key, title, say in texts.STEPS)
 
 
 def _jobs(seen: Explanation) -> tuple[Mapping[str, str], Mapping[str, str]]:

@@ -237,13 +237,13 @@ def steps() -> tuple[GuidedStep, ...]:
     here = {"pos": str(question)}
     width = max(len(number) for number in carry.text.split("+"))
     ends = {"pos": str(2 * width + 2)}  # the first digit of the answer, where the carry ends
-    shown: dict[str, tuple[str, Mapping[str, str]]] = {
-        "block": ("", {**here, "step": "1"}),
-        "halting": ("", here),
-        "stopped": ("", {**here, "step": str(alone), "kind": "self", "head": f"{alone}.{head + 1}"}),
-        "signal": (query(replace(start, told=False)), here),
-        "facts": (query(one_fact), {"pos": str(one_fact.text.count("."))}),
-        "carries": (query(carry), {**ends, "step": "1"}),
-        "forced": (query(replace(carry, forced=1)), ends),
+    shown: dict[str, tuple[str, Mapping[str, str], str]] = {
+        "block": ("", {**here, "step": "1"}, "ponder"),
+        "halting": ("", here, "ponder"),
+        "stopped": ("", {**here, "step": str(alone), "kind": "self", "head": f"{alone}.{head + 1}"}, "attention"),
+        "signal": (query(replace(start, told=False)), here, "ponder"),
+        "facts": (query(one_fact), {"pos": str(one_fact.text.count("."))}, "ponder"),
+        "carries": (query(carry), {**ends, "step": "1"}, "ponder"),
+        "forced": (query(replace(carry, forced=1)), ends, "ponder"),
     }
     return tuple(GuidedStep(title, said, *shown[key]) for key, title, said in texts.STEPS)

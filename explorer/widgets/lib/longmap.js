@@ -8,7 +8,11 @@ import { css } from "./theme.js";
 
 const TEXT = {
   hint: { en: "Choose a block to see its exact rows.", zh: "选一块，看它的精确各行。" },
+  hintOne: { en: "Choose a cell to see its row.", zh: "选一格，看它所在的行。" },
   exact: { en: "Exact rows {a} to {b}, all {n} keys; framed: keys {c} to {d}", zh: "精确的第 {a} 到 {b} 行，全部 {n} 个键；方框：键 {c} 到 {d}" },
+  exactOne: { en: "Row {a}, all {n} keys; framed: key {c}", zh: "第 {a} 行，全部 {n} 个键；方框：键 {c}" },
+  cellOne: { en: "query {q}, key {k}: {w}", zh: "查询 {q}，键 {k}：{w}" },
+  sayOne: { en: "Query {q} gives key {k} {w}, its largest weight; the row sums to {sum}.", zh: "查询 {q} 给键 {k} 的权重是 {w}，是它最大的权重；这一行之和为 {sum}。" },
   cell: { en: "queries {a}–{b}, keys {c}–{d}: {w}", zh: "查询 {a}–{b}，键 {c}–{d}：{w}" },
   say: { en: "Exactly: query {q} gives key {k} {w}, the largest weight of these {n} rows; a row sums to {sum}.", zh: "精确地说：查询 {q} 给键 {k} 的权重是 {w}，在这 {n} 行中最大；一行之和为 {sum}。" },
   table: { en: "Exact weights of queries {a} to {b} on keys {c} to {d}", zh: "查询 {a} 到 {b} 对键 {c} 到 {d} 的精确权重" },
@@ -45,6 +49,7 @@ export function longMap({ onLock, colours }) {
   let turn = 0;
 
   const factors = (it) => it.kind.pooled;
+  const hintOf = (look) => (look.name.includes(".") ? (factors(look.it)[0] > 1 ? TEXT.hint : TEXT.hintOne) : TEXT.single);
   const span = (i, by, count) => [i * by, Math.min(count, (i + 1) * by) - 1];
 
   async function fetched(address) {
@@ -94,7 +99,7 @@ export function longMap({ onLock, colours }) {
     cell.hidden = i === undefined || j === undefined;
     if (!row.hidden) Object.assign(row.style, { left: `${now.left}px`, top: `${now.top + i * h}px`, width: `${side}px`, height: `${Math.max(3, h)}px` });
     if (!cell.hidden) Object.assign(cell.style, { left: `${now.left + j * w}px`, top: `${now.top + i * h}px`, width: `${Math.max(4, w)}px`, height: `${Math.max(4, h)}px` });
-    readout.textContent = t(look.name.includes(".") ? TEXT.hint : TEXT.single);
+    readout.textContent = t(hintOf(look));
     show();
   }
 
@@ -134,11 +139,13 @@ export function longMap({ onLock, colours }) {
     if (it.kind.mask === "causal") for (let q = a; q <= b; q += 1) data.fill(Number.NaN, (q - a) * n + q + 1, (q - a + 1) * n);
     paint(fit(strip, wide, height * (b - a + 1)), { data, rows: b - a + 1, columns: n, colours: colours(), empty: css("--sunk"), x: 0, y: 0, width: wide, height: height * (b - a + 1) });
     Object.assign(frame.style, { left: `${(c / n) * wide}px`, top: "0", width: `${Math.max(4, ((d - c + 1) / n) * wide)}px`, height: `${height * (b - a + 1)}px` });
-    name.textContent = t(TEXT.exact, { a, b, c, d, n });
+    const single = byQuery === 1 && byKey === 1;
+    name.textContent = t(single ? TEXT.exactOne : TEXT.exact, { a, b, c, d, n });
     let sum = 0;
     for (let one = 0; one < n; one += 1) sum += at(r, one);
-    const said = parts(TEXT.say, { q: NAME(queries[a + r], a + r, "query"), k: NAME(keys[k], k, "key"), w: at(r, k).toFixed(4), n: b - a + 1, sum: number(sum) });
+    const said = parts(single ? TEXT.sayOne : TEXT.say, { q: NAME(queries[a + r], a + r, "query"), k: NAME(keys[k], k, "key"), w: at(r, k).toFixed(4), n: b - a + 1, sum: number(sum) });
     words.replaceChildren(...said.map((part) => (part.role ? el("b", { class: `tfe-${part.role}`, dir: "auto", text: part.text }) : document.createTextNode(part.text))));
+    sheet.hidden = single; // the sentence says its only number
     const title = t(TEXT.table, { a, b, c, d });
     sheet.setAttribute("aria-label", title);
     sheet.replaceChildren(
@@ -179,8 +186,10 @@ export function longMap({ onLock, colours }) {
     const [i, j] = place(event);
     const [byQuery, byKey] = factors(it);
     const [[a, b], [c, d]] = [span(i, byQuery, it.kind.whole.queries.length), span(j, byKey, it.kind.whole.keys.length)];
-    readout.textContent = t(TEXT.cell, { a, b, c, d, w: number(it.map(which).data[i * it.columns + j]) });
+    const { queries, keys } = it.kind.whole;
+    const w = number(it.map(which).data[i * it.columns + j]);
+    readout.textContent = byQuery === 1 && byKey === 1 ? t(TEXT.cellOne, { q: `${shown(queries[i])}·${i}`, k: `${shown(keys[j])}·${j}`, w }) : t(TEXT.cell, { a, b, c, d, w });
   });
-  canvas.addEventListener("pointerleave", () => now && (readout.textContent = t(now.look.name.includes(".") ? TEXT.hint : TEXT.single)));
+  canvas.addEventListener("pointerleave", () => now && (readout.textContent = t(hintOf(now.look))));
   return { node, draw };
 }
