@@ -62,7 +62,8 @@ class Model:
     its exact weights, None where there are none. layers, heads: how many; 0 where no head can be looked at. profiles: (layer, head,
     distance) mean weight at each distance row − column, or None. first_seen: (position,) the first column of what a position reads for the
     first time, its own segment: columns before it are memory; None where there is no memory. memory: columns that it remembers, where that
-    differs from the run's. ends: (layer, head) distance at which each head's reach ends (a span), or None.
+    differs from the run's. ends: (layer, head) distance at which each head's reach ends (a span), or None. pattern: what a position may
+    look at at all, {"kind", "l", "c"} as lib/patternmath.js takes it; None for everything before it.
     """
 
     key: str
@@ -77,6 +78,7 @@ class Model:
     first_seen: Whole | None = None
     memory: int | None = None
     ends: Array | None = None
+    pattern: Mapping[str, object] | None = None
 
 
 @dataclass(frozen=True)
@@ -180,6 +182,8 @@ def _drawn(model: Model, given: int, memory: int) -> Value:
         drawn |= {"profiles": pack(banded(profiles, edges)), "edges": edges}
     if model.ends is not None:
         drawn["ends"] = pack(_shaped(model.ends, (model.layers, model.heads), f"{model.key}: ends"), unit=False)
+    if model.pattern is not None:
+        drawn["pattern"] = dict(model.pattern)
     if model.first_seen is not None:
         drawn["first_seen"] = pack(_shaped(model.first_seen, (len(model.text),), f"{model.key}: first_seen").astype(np.int32))
     return drawn

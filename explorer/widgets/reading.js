@@ -6,6 +6,7 @@ import { el, segmented, svg } from "./lib/dom.js";
 import { exportBar } from "./lib/export.js";
 import { keys } from "./lib/keys.js";
 import { onLang, t } from "./lib/lang.js";
+import { keysOf } from "./lib/patternmath.js";
 import { fit, table as shades } from "./lib/raster.js";
 import { canvasPen, charAt, corner, drawRows, drawStrip, place, svgPen } from "./lib/readingboard.js";
 import { caption, exporters } from "./lib/readingexport.js";
@@ -23,7 +24,7 @@ const TALLEST = 420; // px of the board
 const KEYS = ["pos", "model", "head"];
 const HOLD = 60; // ms that the pointer rests on a character before its weights are fetched
 const RESTLESS = 250; // ms between sentences while a text is read and written
-const TOKENS = ["panel", "sunk", "line", "control", "ink", "ink2", "ink3", "query", "query-soft", "key", "out", "out-soft"];
+const TOKENS = ["panel", "sunk", "line", "control", "ink", "ink2", "ink3", "query", "query-soft", "key", "key-soft", "out", "out-soft"];
 const DEEPEST = { light: 0.72, dark: 0.5 }; // opacity of the largest weight: ink on it stays legible
 
 const icon = (path) => svg("svg", { viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true" }, svg("path", { d: path, fill: "none", stroke: "currentColor", "stroke-width": 2, "stroke-linecap": "round", "stroke-linejoin": "round" }));
@@ -98,6 +99,9 @@ export function mount(root, props, emit, watch) {
   bus.on("readside", stand);
 
   const projecting = () => document.body.classList.contains("tfe-projecting") && root.closest(".tfe-projected") !== null;
+  /** Which characters a position's pattern lets it look at; null where that is everything before it. Column j has read character j − 1. */
+  const sees = ({ pattern }, position) => (pattern && position !== undefined ? new Set(keysOf(pattern, "union", position).map((column) => column - 1).filter((at_) => at_ >= 0)) : null);
+
   const finished = () => run.state !== "running" && run.state !== "stopped";
 
   /** What is looked at: the address, completed by the telling character and by what exists. */
@@ -240,7 +244,8 @@ export function mount(root, props, emit, watch) {
     const model = run.models[now.index];
     const seen = finished() && now.positions.length ? looks.of(model, now.layer, now.head, now.positions.at(-1)) : null;
     const under = hover?.ready && hover.index === now.index && finished() ? looks.of(model, now.layer, now.head, hover.position) : null;
-    scene = { run, chosen: now.index, model, now, look: seen, under, big };
+    const may = finished() ? sees(model, now.positions.at(-1)) : null;
+    scene = { run, chosen: now.index, model, now, look: seen, under, may, big };
     at = place({ run, chosen: now.index, room: big ? Math.min(1800, window.innerWidth - 104) : room, narrow, big, tall: big ? Math.max(200, window.innerHeight - 400) : TALLEST });
     panel.classList.toggle("is-narrow", narrow);
     body.classList.toggle("tfe-stale", run.state === "stale");
@@ -287,7 +292,8 @@ export function mount(root, props, emit, watch) {
     const context = fit(canvas, at.width, at.view);
     const [first, last] = [Math.max(0, Math.floor(top / at.row) - 1), Math.min(at.rows - 1, Math.floor((top + at.view) / at.row) + 1)];
     const shade = colours();
-    const shown = { ...scene, look: scene.under ?? scene.look, hover: hover?.position ?? elsewhere, cursor: finished() ? replay.shown : null };
+    const may = scene.under ? sees(scene.model, hover.position) : scene.may;
+    const shown = { ...scene, look: scene.under ?? scene.look, may, asks: scene.under ? hover.position : now.positions.at(-1), hover: hover?.position ?? elsewhere, cursor: finished() ? replay.shown : null };
     const pen = canvasPen(context, at, top, shade.fonts);
     drawRows(pen, shown, at, first, last, shade);
     drawStrip(pen, shown, at, top, shade);
@@ -298,7 +304,7 @@ export function mount(root, props, emit, watch) {
     const top = Math.floor(board.scrollTop / at.row) * at.row;
     const shade = colours();
     const pen = svgPen(top - 4, shade.fonts);
-    drawRows(pen, { ...scene, hover: null, cursor: replay.shown }, at, top / at.row, Math.min(at.rows - 1, (top + at.view) / at.row - 1), shade);
+    drawRows(pen, { ...scene, asks: now.positions.at(-1), hover: null, cursor: replay.shown }, at, top / at.row, Math.min(at.rows - 1, (top + at.view) / at.row - 1), shade);
     const title_ = (text) => svg("text", { x: text.x, y: 16, "font-size": 14, "font-weight": 650, fill: shade.ink, text: `${t(run.models[text.index].name)} · ${perCharacter(run.models[text.index])}` });
     return svg("svg", { viewBox: `0 0 ${at.width} ${at.view + 34}`, width: at.width, height: at.view + 34 }, at.texts.map(title_), svg("svg", { x: 0, y: 26, width: at.width, height: at.view + 8 }, pen.nodes));
   }
@@ -325,7 +331,7 @@ export function mount(root, props, emit, watch) {
     names.replaceChildren(...namesOf(run, now, at));
   }
 
-  const told = () => sentence({ run, model: scene.model, now, look: scene.look, trouble: t(looks.trouble()) });
+  const told = () => sentence({ run, model: scene.model, now, look: scene.look, may: scene.may, trouble: t(looks.trouble()) });
 
   function speak() {
     const parts = told();
@@ -374,7 +380,7 @@ export function mount(root, props, emit, watch) {
   /** The legend is built anew only where it would say something else. */
   function roles() {
     const heads = finished() && scene.model.heads > 0;
-    const key = [document.documentElement.lang, heads, run.models.some((model) => model.first !== null), run.strange.size > 0, run.segment > 0, run.of > run.given].join();
+    const key = [document.documentElement.lang, heads, run.models.some((model) => model.first !== null), run.models.some((model) => model.pattern), run.strange.size > 0, run.segment > 0, run.of > run.given].join();
     if (legend.dataset.key === key) return;
     legend.dataset.key = key;
     legend.replaceChildren(...legendOf(run, heads));

@@ -369,6 +369,11 @@ export function mount(root, props, emit, watch) {
   }
 
   // ── wiring ──
+  /** The rest of the page shows what is drawn of digits or of texts, whichever the result in view is. */
+  function showTask() {
+    document.body.dataset.task = value.request?.task ?? tasks[0];
+  }
+
   function receive() {
     const next = props.value ?? { state: "empty" };
     if (!wish.receive(next)) return;
@@ -376,6 +381,7 @@ export function mount(root, props, emit, watch) {
     const partial = next.state === "waiting" || next.state === "refused";
     value = partial ? { ...stays, ...next } : next;
     if (next.request && !partial) take(next.request);
+    showTask();
     paintState();
   }
   const renew = () => {
@@ -389,6 +395,7 @@ export function mount(root, props, emit, watch) {
     pad.paint({});
   });
   take(value.request);
+  showTask();
   renew();
   unpack(props.thresholds).then(({ data }) => {
     thresholds = data;

@@ -171,13 +171,19 @@ def _compose(read: Sequence[_Read]) -> Iterator[News]:
                 here = slice(told[variant], composer.position)
                 if here.start < here.stop:
                     symbols, nats = composer.symbols[row, here].cpu().numpy(), composer.nats[row, here].cpu().numpy()
-                    steps.append(Step(variant, here.start, symbols.astype(np.int16), nats.astype(np.float32)))
+                    drawn = _spelled(models[variant].model, symbols)
+                    steps.append(Step(variant, here.start, symbols.astype(np.int16), nats.astype(np.float32), drawn))
             news[row] = steps
         told = {variant: composer.position for variant, composer in composers.items()}
         yield news
     for row, one in enumerate(read):
         made = tuple(_made(one, row, variant, models[variant], composer) for variant, composer in composers.items())
         yield {row: Explanation(made, one.kind, None if one.whole is None else _frozen(one.whole, np.uint8))}
+
+
+def _spelled(model: SparseTransformer, symbols: NDArray[Any]) -> str:
+    """Symbols as text; "" where they are pixels."""
+    return Alphabet(model.config.letters).decode(symbols) if model.config.letters else ""
 
 
 def _frozen(values: NDArray[Any], kind: type[Kind]) -> NDArray[Kind]:
@@ -202,7 +208,7 @@ def _made(one: _Read, row: int, variant: str, shipped: Shipped, composer: Compos
         symbols=_frozen(numbers, np.int16),
         given=_frozen(given, np.bool_),
         nats=_frozen(nats, np.float32),
-        drawn=Alphabet(model.config.letters).decode(numbers) if one.request.task == "text" else "",
+        drawn=_spelled(model, numbers),
         unusual=bool(limit is not None and given.any() and nats[given].mean() > limit),
         queries=_frozen(trace.stack("*/self/queries")[:, 0], np.float16),
         keys=_frozen(trace.stack("*/self/keys")[:, 0], np.float16),

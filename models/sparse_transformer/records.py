@@ -109,12 +109,14 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Step:
-    """Some positions read or made by one model. variant: its name. first: position of the first. symbols, nats: of them."""
+    """Some positions read or made by one model. variant: its name. first: position of the first. symbols, nats, drawn: of them, as in
+    `Made`."""
 
     variant: str
     first: int
     symbols: NDArray[np.int16]
     nats: Array
+    drawn: str = ""
 
 
 @dataclass(frozen=True)

@@ -61,6 +61,32 @@ def test_a_stride_that_misses_the_column_makes_the_same_digit_dearer(site: str, 
     expect(page_watch.locator(".tfe-remake")).to_contain_text("nats more")
 
 
+def test_a_text_takes_the_place_of_the_digits_and_gives_it_back(site: str, page_watch: Page) -> None:
+    opened(page_watch, site)
+    of_digit, of_text = page_watch.locator(".tfe-of-digit"), page_watch.locator(".tfe-of-text")
+    expect(of_digit).to_be_visible()
+    expect(of_text).to_be_hidden()
+    page_watch.locator(".tfe-sketch [data-key=text]").click()
+    page_watch.locator(".tfe-sketch-box").fill("It was a dark and stormy night; the rain fell")
+    page_watch.locator(".tfe-sketch-box").press("Control+Enter")
+    finished(page_watch)
+    expect(of_digit).to_be_hidden()
+    page_watch.wait_for_selector(".tfe-reading[data-drawn$=looked]", timeout=SLOW)
+    expect(page_watch.locator(".tfe-reading .tfe-words")).to_contain_text(
+        re.compile(r"its pattern lets it look at \d+ of the \d+ before it")
+    )
+    page_watch.locator(".tfe-reread [data-knob=pattern] [data-key=strided]").click()
+    addressed(page_watch, pattern="strided")
+    expect(page_watch.locator(".tfe-reread-sentence")).to_contain_text("With the strided pattern, the fixed model", timeout=SLOW)
+    found = Axe().run(page_watch)
+    assert found.violations_count == 0, found.generate_report()
+    page_watch.locator(".tfe-sketch [data-key=digit]").click()
+    page_watch.locator(".tfe-maker-example:visible").first.click()
+    expect(of_digit).to_be_visible(timeout=SLOW)
+    expect(of_text).to_be_hidden()
+    expect(page_watch.locator(".tfe-remake")).to_contain_text("as trained")
+
+
 def test_what_cannot_be_read_is_refused_in_one_sentence_and_the_digit_stays(site: str, page_watch: Page) -> None:
     page_watch.goto(f"{site}{LAB.path}?v=1&drawing=test%3A99")
     expect(page_watch.locator(".tfe-maker-error")).to_contain_text("There is no held-out digit 99; there are 0 to 19.", timeout=SLOW)

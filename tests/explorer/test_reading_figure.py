@@ -97,6 +97,14 @@ def test_a_model_carries_its_profiles_its_memory_and_the_address_of_its_rows() -
     np.testing.assert_allclose(weights, rows(made[0], *COPIES, [300, 301]), atol=1e-4)
 
 
+def test_a_model_says_what_its_pattern_lets_a_position_look_at() -> None:
+    one = Model("one", NAME, NAME, "It was", np.ones(6, np.float32), look="/looks/x", layers=1, heads=2)
+    fixed = {"kind": "fixed", "l": 8, "c": 2}
+    models = [one, replace(one, key="two", pattern=fixed)]
+    drawn: Any = figure.value(models, given=6, segment=0, memory=0, unknown=(), request={}, query="", state="live")["models"]
+    assert "pattern" not in drawn[0] and drawn[1]["pattern"] == fixed
+
+
 def test_the_telling_character_was_written_and_its_head_is_sure_of_one_far_back() -> None:
     made, given = readings.run()
     pick = figure.telling(made, rows, given=given)

@@ -142,6 +142,9 @@ def standing_sentence(known: Mapping[str, Facts]) -> Text:
     if {"strided", "dense"} <= known.keys():
         gap = float(known["strided"]["value"]) - float(known["dense"]["value"])
         said.append(filled(texts.BEHIND if gap > 0 else texts.AHEAD, gap=f"{abs(gap):.1f}", share=f"{100 * share('strided'):.0f}"))
+    if {"strided", "fixed"} <= known.keys():
+        gap = float(known["fixed"]["value"]) - float(known["strided"]["value"])
+        said.append(filled(texts.FIXED_MORE if gap > 0 else texts.FIXED_LESS, gap=f"{abs(gap):.2f}"))
     said.append(texts.IN_PRINT)
     return {"en": " ".join(one["en"] for one in said), "zh": "".join(one["zh"] for one in said)}
 
@@ -162,7 +165,7 @@ def on_text() -> dict[str, object] | None:
         drawn,
         title=texts.TEXT_STANDING,
         units=texts.TEXT_UNITS,
-        sentence=filled(texts.TEXT_SAYS, best=texts.MODELS[best], gap=f"{gap:.3f}"),
+        sentence=filled(texts.TEXT_SAYS if best == "text_fixed" else texts.TEXT_OTHER, best=texts.MODELS[best], gap=f"{gap:.3f}"),
         table=figure.Table((texts.WAY, texts.BITS), [(name["en"], value) for name, value in rungs]),
         height=22 * len(rungs) + 32,
         name="patterns-on-text",

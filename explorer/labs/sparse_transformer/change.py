@@ -115,7 +115,7 @@ def sentence(found: list[Changed], request: Request) -> Text:
     change = said(request)
     if not found:
         parts: list[Text] = [change, texts.UNTOUCHED]
-        return _joined(parts, None)
+        return joined(parts, None)
     dearest = max(found, key=lambda one: one.costs[1] - one.costs[0])
     delta = dearest.costs[1] - dearest.costs[0]
     equal = abs(delta) < LEAST
@@ -128,10 +128,11 @@ def sentence(found: list[Changed], request: Request) -> Text:
     where = [] if equal else [filled(texts.ROW, row=int(rows.argmax() if delta > 0 else rows.argmin()))]
     other = int((dearest.before.symbols != dearest.after.symbols).sum())
     anew = filled(texts.OTHER, n=other, of=SIDE * SIDE) if other else texts.SAME
-    return _joined([change, cost, *where], anew)
+    return joined([change, cost, *where], anew)
 
 
-def _joined(parts: list[Text], last: Text | None) -> Text:
+def joined(parts: list[Text], last: Text | None) -> Text:
+    """Parts of a sentence as one, `last` behind a semicolon."""
     english = ", ".join(part["en"] for part in parts)
     chinese = "，".join(part["zh"] for part in parts)
     end = {"en": "", "zh": ""} if last is None else {"en": f"; {last['en']}", "zh": f"；{last['zh']}"}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncGenerator, Callable, Mapping
-from dataclasses import fields
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from typing import Any
 
 import gradio as gr
@@ -16,33 +16,54 @@ from explorer.engine import Answer, Engine, Waiting
 from explorer.lab import Lab
 from explorer.labs import wiring
 from explorer.labs.runs import Run
-from explorer.labs.sparse_transformer import about, change, texts, views
+from explorer.labs.sparse_transformer import about, change, texts, views, writing
 from explorer.labs.wiring import whole
-from explorer.widgets import figure, remake, sketch
+from explorer.widgets import figure, remake, reread, sketch
 from explorer.widgets.attention import attention
 from explorer.widgets.card import card
 from explorer.widgets.digits import digits
 from explorer.widgets.newest import Newest
 from explorer.widgets.notes import notes
 from explorer.widgets.patterns import patterns
+from explorer.widgets.reading import reading
 from models.errors import InputError
-from models.sparse_transformer.records import EXAMPLES, SIDE, Request, Step
+from models.sparse_transformer.records import EXAMPLES, SIDE, Comparison, Explanation, Request, Step
 
 GENERATE = "models.sparse_transformer.explain:generate"
 COMPARE = "models.sparse_transformer.explain:compare"
-WIDGETS = ("sketch", "digits", "attention", "remake")
+WIDGETS = ("sketch", "digits", "reading", "attention", "remake", "reread")
 
 logger = logging.getLogger(__name__)
 
 Text = Mapping[str, str]
 Value = dict[str, object]
-Update = tuple[Any, Any, Any, Any]  # what the input bar, the digits, the attention and the panel of knobs draw next
+Update = tuple[Any, ...]  # what each of WIDGETS draws next
+
+
+@dataclass(frozen=True)
+class Boards:
+    """How the runs of one task are drawn.
+
+    growing, draw: what the widgets draw of one under way and of a finished one, by name. knobs: the widget of what may be changed;
+    compared: what it draws of a comparison; running, refused: while it waits, and where nothing comes of it.
+    """
+
+    growing: Callable[[Request, Sequence[Step]], dict[str, Value]]
+    draw: Callable[[Explanation, Request, Run], dict[str, Value]]
+    knobs: str
+    compared: Callable[[Request, Comparison], Value]
+    running: Callable[[Value | None], Value]
+    refused: Callable[[Text | None], Value]
+
+
+DIGITS = Boards(views.growing, views.draw, "remake", views.compared, remake.running, remake.refused)
+TEXTS = Boards(writing.growing, writing.draw, "reread", writing.compared, reread.running, reread.refused)
 
 
 def page(lab: Lab, engine: Engine) -> None:
     """Place the components, draw the stored first example, and wire every visitor's wish to the engine."""
     kept = views.first()
-    drawn: tuple[Value, Value | None, Value | None, Value] = (sketch.empty(), None, None, remake.idle())
+    drawn: dict[str, Value] = {"sketch": sketch.empty(), "remake": remake.idle(), "reread": reread.idle()}
     if kept is not None:
         drawn = views.draw(kept.seen, kept.request, Run("stored", kept.milliseconds, kept.device))
     about_it = card(
@@ -58,7 +79,7 @@ def page(lab: Lab, engine: Engine) -> None:
         curve = figure.figure()
     pictures, kinds = views.held_out()
     bar = sketch.sketch(
-        drawn[0],
+        drawn["sketch"],
         texts=texts.SKETCH,
         tasks=about.tasks(),
         pictures=pictures,
@@ -69,14 +90,14 @@ def page(lab: Lab, engine: Engine) -> None:
     )
     with gr.Column(elem_classes=["tfe-bench"]):
         patterns(trained={"side": SIDE, **about.trained()})
-    with gr.Row(elem_classes=["tfe-bench"]):
+    with gr.Row(elem_classes=["tfe-bench", "tfe-of-digit"]):
         with gr.Column(elem_classes=["tfe-bench-wide"]):
-            boards = digits(drawn[1])
+            boards = digits(drawn.get("digits"))
             notes(texts.NOTES, label=texts.NOTES_LABEL)
         with gr.Column(elem_classes=["tfe-bench-side"]):
             variants = tuple(about.facts())
             knobs = remake.remake(
-                drawn[3],
+                drawn["remake"],
                 knobs=change.knobs(variants),
                 patterns={variant: texts.MODELS[variant] for variant in variants},
                 heads={variant: size for variant, size in about.heads().items() if variant in variants},
@@ -86,7 +107,13 @@ def page(lab: Lab, engine: Engine) -> None:
                 raster=True,
             )
             figure.figure(about.standing())
-    heads = attention(drawn[2], empty=texts.NO_ATTENTION)
+    with gr.Row(elem_classes=["tfe-bench", "tfe-of-text"]):
+        with gr.Column(elem_classes=["tfe-bench-wide"]):
+            passage = reading(empty=texts.NO_READING)
+            notes(texts.TEXT_NOTES, label=texts.NOTES_LABEL)
+        with gr.Column(elem_classes=["tfe-bench-side"]):
+            text_knobs = reread.reread(drawn["reread"], knobs=writing.knobs())
+    heads = attention(drawn.get("attention"), empty=texts.NO_ATTENTION)
     for measured in (about.speed(), about.on_text()):
         if measured is not None:
             with gr.Column(elem_classes=["tfe-bench"]):
@@ -103,10 +130,11 @@ def page(lab: Lab, engine: Engine) -> None:
     def intervene(detail: Any, session: str) -> AsyncGenerator[Update, None]:
         return answers(engine, lambda: asked(detail), session)
 
-    outputs = [bar, boards, heads, knobs]
+    outputs = [bar, boards, passage, heads, knobs, text_knobs]
     bar.run(wiring.following(newest, run), None, outputs, **wiring.HOW)
     bar.open(wiring.following(newest, reopen), None, outputs, **wiring.HOW)
-    knobs.ask(wiring.following(newest, intervene), None, outputs, **wiring.HOW)
+    for panel in (knobs, text_knobs):
+        panel.ask(wiring.following(newest, intervene), None, outputs, **wiring.HOW)
     bar.stop(wiring.halting(newest), None, None, **wiring.HOW)
     about_it.unfold(about.curves, None, curve, **wiring.HOW)
 
@@ -157,19 +185,24 @@ def linked(detail: object) -> tuple[Request, Text | None]:
 # ---- what comes back ---------------------------------------------------------------------------------------------------------------
 
 
+def update(drawn: Mapping[str, Value]) -> Update:
+    """What each of WIDGETS draws next; those that nothing is said of stay as they are."""
+    return tuple(drawn.get(name, gr.skip()) for name in WIDGETS)
+
+
 async def answers(
     engine: Engine, wish: Callable[[], tuple[Request, Text | None]], session: str = "", *, anew: bool = False
 ) -> AsyncGenerator[Update, None]:
-    """Everything the page draws until a wish is fulfilled: digits as they grow, what the heads looked at, what a change does.
+    """Everything the page draws until a wish is fulfilled: digits or texts as they grow, what the heads looked at, what a change does.
 
     wish: reads the request, with a notice for the visitor. anew: run the first example too, instead of showing what is stored of it.
     """
-    skip = gr.skip()
     try:
         request, notice = wish()
         views.there(request)
         kept = views.first()
         plain = change.plain(request)
+        boards = TEXTS if request.task == "text" else DIGITS
         if kept is not None and plain == kept.request and not anew:
             seen, how = kept.seen, Run("stored", kept.milliseconds, kept.device, notice)
         else:
@@ -180,28 +213,35 @@ async def answers(
                         seen, how = news.value, Run("live", news.milliseconds, news.device, notice)
                     elif isinstance(news, list):
                         steps += news
-                        yield *views.growing(request, steps), skip, skip
+                        yield update(boards.growing(request, steps))
                     else:
-                        yield waiting(news), skip, skip, skip
-        bar, boards, heads, panel = await asyncio.to_thread(views.draw, seen, request, how)
+                        yield update({"sketch": waiting(news)})
+        drawn = await asyncio.to_thread(boards.draw, seen, request, how)
     except InputError as error:
-        yield sketch.refused(error.text), skip, skip, remake.refused(None)
+        yield update(refused(error.text))
         return
     except Exception:
         logger.exception("a wish could not be fulfilled")
-        yield sketch.refused(labels.DEFECT), skip, skip, remake.refused(None)
+        yield update(refused(labels.DEFECT))
         return
     comparing = plain != request
-    yield bar, boards, heads, remake.running(views.spelled(request)) if comparing else panel
+    yield update({**drawn, boards.knobs: boards.running(views.spelled(request))} if comparing else drawn)
     if not comparing:
         return
     try:
         async with contextlib.aclosing(engine.watch(COMPARE, request, session)) as watched:
             async for step in watched:
-                changed = await asyncio.to_thread(views.compared, request, step.value) if isinstance(step, Answer) else remake.running()
-                yield skip, skip, skip, changed
+                if isinstance(step, Answer):
+                    yield update({boards.knobs: await asyncio.to_thread(boards.compared, request, step.value)})
+                else:
+                    yield update({boards.knobs: boards.running(None)})
     except InputError as error:
-        yield skip, skip, skip, remake.refused(error.text)
+        yield update({boards.knobs: boards.refused(error.text)})
+
+
+def refused(error: Text) -> dict[str, Value]:
+    """What the input bar and the panels of knobs draw of a wish of which nothing comes."""
+    return {"sketch": sketch.refused(error), **{one.knobs: one.refused(None) for one in (DIGITS, TEXTS)}}
 
 
 def waiting(where: Waiting) -> Value:
@@ -213,16 +253,18 @@ async def stored(engine: Engine, query: str) -> dict[str, object] | None:
     """What the page draws of an example or a guided step, finished."""
     drawn: dict[str, Any] = {}
     async with contextlib.aclosing(answers(engine, lambda: linked({"query": query}))) as updates:
-        async for update in updates:
-            drawn |= {name: value for name, value in zip(WIDGETS, update, strict=True) if value != gr.skip()}
-    if "refused" in {drawn["sketch"]["state"], drawn["remake"]["state"]}:
+        async for each in updates:
+            drawn |= {name: value for name, value in zip(WIDGETS, each, strict=True) if value != gr.skip()}
+    if "refused" in {drawn[name]["state"] for name in ("sketch", DIGITS.knobs, TEXTS.knobs)}:
         return None
     return {name: {**value, "state": "stored"} if value.get("state") == "live" else value for name, value in drawn.items()}
 
 
 async def probe(engine: Engine) -> None:
-    """One digit to read, which loads the models."""
+    """One digit and, where models of texts are there, one letter to read, which loads the models."""
     await engine.ask(GENERATE, Request(keep=SIDE))
+    if "text" in about.tasks():
+        await engine.ask(GENERATE, Request("text", text="a", length=0))
 
 
 LAB = Lab(
@@ -242,7 +284,7 @@ LAB = Lab(
     page=page,
     examples=tuple(views.query(example) for example in EXAMPLES),
     steps=views.steps(),
-    words=("patterns", "digits", "attention", "standing", "change"),
+    words=("patterns", "digits", "reading", "attention", "standing", "change"),
     interventions=("pattern", "stride", "summary", "silence"),
     exports=("png", "svg", "html", "npz", "csv", "txt"),
     thumbnail=views.thumbnail,

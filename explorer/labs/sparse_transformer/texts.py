@@ -28,7 +28,13 @@ SPOKEN: Final = _(
     "softmax（q i 乘 K S 的转置，除以 d k 的平方根）再乘 V S，其中 S 是 A 1 与 A 2 的并集：近处的一切，和远处的少数几个",
 )
 
-SKETCH: Final[Mapping[str, Text]] = MappingProxyType({"region": _("Which digit is read and finished", "读哪个数字，接着画哪个数字")})
+SKETCH: Final[Mapping[str, Text]] = MappingProxyType(
+    {
+        "region": _("What is read and gone on with", "读什么，接着生成什么"),
+        "label": _("English text in the manner of the nineteenth century", "十九世纪风格的英文"),
+        "placeholder": _("Write or paste a text; the models go on with it", "写入或粘贴一段文本；模型会接着写"),
+    }
+)
 DIGITS: Final[tuple[Text, ...]] = tuple(_(f"A {kind}, held out", f"数字 {kind}，留出的图") for kind in range(10))
 EXAMPLES: Final[tuple[Text, ...]] = (
     _("Finish a digit of which the top half is there", "上半部分已给出，把数字画完"),
@@ -61,6 +67,8 @@ NAMES: Final[Mapping[str, Text]] = MappingProxyType(
 )
 ABOUT: Final[Mapping[str, Text]] = MappingProxyType(
     {
+        "text_fixed": _("its own block, and the ends of earlier blocks", "自己的块，与之前各块的末尾"),
+        "text_strided": _("the last l characters, and every l-th before", "最近 l 个字符，与再往前每隔 l 个"),
         "strided": _("the last row, and the column above", "最近一行，与正上方的一列"),
         "dense": _("everything before", "之前的一切"),
         "fixed": _("its own row, and the last columns of earlier rows", "自己的一行，与各行最后几列"),
@@ -88,14 +96,27 @@ QUESTIONS: Final[Mapping[str, Text]] = MappingProxyType(
         "text_strided": _("where each character of the strided model looks", "跨步模型的每个字符看哪里"),
     }
 )
-ROLES: Final = (_("pixel made", "正在画的像素"), _("pixel before", "之前的像素"))
+ROLES: Final[Mapping[str, tuple[Text, Text]]] = MappingProxyType(
+    {
+        "digit": (_("pixel made", "正在画的像素"), _("pixel before", "之前的像素")),
+        "text": (_("character said", "正在说的字符"), _("character before", "之前的字符")),
+    }
+)
 JOBS: Final[Mapping[str, Text]] = MappingProxyType(
-    {"before": _("the pixel before it", "前一个像素"), "above": _("the pixel above it", "正上方的像素")}
+    {
+        "before": _("the pixel before it", "前一个像素"),
+        "above": _("the pixel above it", "正上方的像素"),
+        "last": _("the character before it", "前一个字符"),
+        "but_one": _("the last but one", "前面第二个字符"),
+    }
 )
 START: Final = "▷"  # what the first position carries: nothing is before it
 
 NUMBER: Final = _("nats for the digit", "整个数字的纳特数")
 PATTERN: Final = _("pattern", "模式")
+TRAINED: Final = _("{n}, as trained", "{n}（训练时）")
+OTHER_NUMBER: Final = _("{n}", "{n}")
+NO_READING: Final = _("No text has been read yet.", "还没有读过文本。")
 STRIDE: Final = _("stride l", "步长 l")
 SUMMARY: Final = _("summary columns c", "摘要列 c")
 POSITIONS: Final = _("{n} positions", "{n} 个位置")
@@ -116,15 +137,32 @@ EQUAL: Final = _("the same digit costs {model} as much as before", "同一个数
 ROW: Final = _("most of it in ⟦k:row {row}⟧", "第 ⟦k:{row} 行⟧变化最大")
 OTHER: Final = _("drawn anew, {n} of {of} pixels differ", "重新画时，{of} 个像素中有 {n} 个不同")
 SAME: Final = _("drawn anew, the digit is the same", "重新画时，数字不变")
+AGAIN: Final = _("{model} then needs {after} bits per character, not {before}", "{model}于是每字符需要 {after} 比特，原来是 {before}")
 UNTOUCHED: Final = _("no model is touched by it", "没有模型受影响")
 
-UNUSUAL: Final = _(
-    "What is given is unlike the digits the models learned from: 99 of 100 held-out digits cost less for each pixel.",
-    "给出的部分不像模型学过的数字：100 个留出数字中有 99 个，每像素的代价更低。",
+UNUSUAL: Final[Mapping[str, Text]] = MappingProxyType(
+    {
+        "digit": _(
+            "What is given is unlike the digits the models learned from: 99 of 100 held-out digits cost less for each pixel.",
+            "给出的部分不像模型学过的数字：100 个留出数字中有 99 个，每像素的代价更低。",
+        ),
+        "text": _(
+            "What is given is unlike the books the models learned from: 99 of 100 held-out passages cost less for each character.",
+            "给出的文本不像模型学过的书：100 段留出文本中有 99 段，每字符的代价更低。",
+        ),
+    }
 )
-HOT: Final = _(
-    "Temperature 1 is the models' own distribution; this digit is drawn from a {changed} one, at {temperature}.",
-    "温度 1 是模型自己的分布；这个数字取自更{changed}的分布，温度 {temperature}。",
+HOT: Final[Mapping[str, Text]] = MappingProxyType(
+    {
+        "digit": _(
+            "Temperature 1 is the models' own distribution; this digit is drawn from a {changed} one, at {temperature}.",
+            "温度 1 是模型自己的分布；这个数字取自更{changed}的分布，温度 {temperature}。",
+        ),
+        "text": _(
+            "Temperature 1 is the models' own distribution; this text is written with a {changed} one, at {temperature}.",
+            "温度 1 是模型自己的分布；这段文本取自更{changed}的分布，温度 {temperature}。",
+        ),
+    }
 )
 SHARPER: Final = _("sharper", "尖锐")
 FLATTER: Final = _("flatter", "平坦")
@@ -160,6 +198,20 @@ NOTES: Final[tuple[Text, ...]] = (
         "错误的步长是对以 28 训练的模型的干预；若以 27 训练，模型会适应它。",
     ),
 )
+TEXT_NOTES: Final[tuple[Text, ...]] = (
+    _(
+        "Both models read 1,024 characters of novels at a time, with blocks of 32; what is given and what is written share that room.",
+        "两个模型每次读小说的 1,024 个字符，块长 32；给出的与写出的共用这些位置。",
+    ),
+    _(
+        "Both write with the same draws; what one writes costs what the model itself thinks of it, in bits.",
+        "两个模型写作时用同一组随机数；写出的字符的代价是模型自己的看法，单位为比特。",
+    ),
+    _(
+        "A block begins wherever the text happens to stand: not where a line or a word begins.",
+        "块从文本恰好所在的位置开始，与行首或词首无关。",
+    ),
+)
 NOTES_LABEL: Final = _("Small print", "说明")
 
 # The card.
@@ -186,6 +238,14 @@ AHEAD: Final = _(
     "Strided attention looks at {share} % of the pairs, and needs {gap} nats less than dense attention.",
     "跨步注意力只看 {share}% 的位置对，比稠密注意力少 {gap} 纳特。",
 )
+FIXED_MORE: Final = _(
+    "The fixed pattern, which the paper means for text, needs {gap} nats more than the strided one.",
+    "论文为文本设计的固定模式比跨步模式多 {gap} 纳特。",
+)
+FIXED_LESS: Final = _(
+    "The fixed pattern, which the paper means for text, needs {gap} nats less than the strided one: on so small a picture either will do.",
+    "论文为文本设计的固定模式比跨步模式还少 {gap} 纳特：这样小的图上，两者都够用。",
+)
 IN_PRINT: Final = _(
     "The paper found sparse patterns no worse than dense attention, and on some data better.",
     "论文发现稀疏模式不比稠密注意力差，在部分数据上更好。",
@@ -199,6 +259,13 @@ TEXT_UNITS: Final = _("bits per character of a held-out novel, lower is better",
 TEXT_SAYS: Final = _(
     "On characters of books the {best} pattern reads best, by {gap} bits. In the paper, on bytes of Wikipedia: fixed 0.99, strided 1.13.",
     "在书的字符上，{best}模式读得最省，少 {gap} 比特。论文在维基百科的字节上：固定 0.99，跨步 1.13。",
+)
+TEXT_OTHER: Final = _(
+    "On characters of books the {best} pattern reads best, by {gap} bits. The paper found the opposite on bytes of Wikipedia, with far "
+    "larger networks: fixed 0.99, strided 1.13. The strided pattern always sees the last 32 characters; the fixed one, at the start of a "
+    "block, hardly any of them.",
+    "在书的字符上，{best}模式读得最省，少 {gap} 比特。论文在维基百科的字节上、用大得多的网络，结论相反：固定 0.99，跨步 1.13。"
+    "跨步模式总能看到最近 32 个字符；固定模式在块首几乎看不到它们。",
 )
 BITS: Final = _("bits per character", "每字符比特数")
 
@@ -299,6 +366,16 @@ STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
             "Now every model looks with the fixed pattern, learned or not. The dense model suffers too, although all that it sees was "
             "there before. Which layer still finds its way?",
             "现在每个模型都用固定模式去看，无论学没学过。稠密模型也受损，虽然它看到的都是原来就看得到的。哪一层还能找到路？",
+        ),
+    ),
+    (
+        "text",
+        _("The same two on a text", "同样两种模式读文本"),
+        _(
+            "Two models of novels, one with each pattern. Text has no rows: what stands l characters back is any letter. Compare what the "
+            "characters cost, and see whether the last cells of a block carry anything onward.",
+            "两个读小说的模型，各用一种模式。文本没有行：往前 l 个字符处可能是任何字母。比较各字符的代价，"
+            "看看块尾的位置是否真的把什么传了下去。",
         ),
     ),
 )

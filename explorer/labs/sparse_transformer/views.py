@@ -20,7 +20,7 @@ from explorer.labs import runs
 from explorer.labs.runs import Run, Stored
 from explorer.labs.sparse_transformer import about, change, texts
 from explorer.looks import Look, looks
-from explorer.widgets import remake, sketch
+from explorer.widgets import remake, reread, sketch
 from models.errors import InputError
 from models.sparse_transformer.records import (
     EXAMPLES,
@@ -29,6 +29,7 @@ from models.sparse_transformer.records import (
     MODELS,
     POSITIONS,
     SIDE,
+    TEXTS,
     Comparison,
     Explanation,
     Made,
@@ -112,15 +113,19 @@ def there(request: Request) -> None:
 # ---- the input bar and the digits --------------------------------------------------------------------------------------------------
 
 
-def growing(request: Request, steps: Sequence[Step]) -> tuple[Value, Value]:
-    """What the input bar and the digits draw while digits are made. steps: all so far."""
-    models = about.heads()
-    variants = [variant for variant in MODELS["digit"] if variant in models]
-    layers, heads_ = models[variants[0]] if variants else (1, 1)
+def running(request: Request, variants: Sequence[str], steps: Sequence[Step], of: int) -> Value:
+    """What the input bar draws while models make something. of: how many symbols there will be; of several models the slowest counts."""
     reached = dict.fromkeys(variants, 0)
     for step in steps:
         reached[step.variant] = step.first + len(step.symbols)
-    bar = sketch.running(spelled(request), query(request), min(reached.values(), default=0), POSITIONS["digit"])
+    return sketch.running(spelled(request), query(request), min(reached.values(), default=0), of)
+
+
+def growing(request: Request, steps: Sequence[Step]) -> dict[str, Value]:
+    """What the input bar and the digits draw while digits are made, by widget. steps: all so far."""
+    models = about.heads()
+    variants = [variant for variant in MODELS["digit"] if variant in models]
+    layers, heads_ = models[variants[0]] if variants else (1, 1)
     grown = digits.growing(
         variants,
         steps,
@@ -132,7 +137,7 @@ def growing(request: Request, steps: Sequence[Step]) -> tuple[Value, Value]:
         heads=heads_,
         names=texts.MODELS,
     )
-    return bar, grown
+    return {"sketch": running(request, variants, steps, POSITIONS["digit"]), "digits": grown}
 
 
 def result(seen: Explanation, request: Request, run: Run) -> Value:
@@ -144,17 +149,18 @@ def result(seen: Explanation, request: Request, run: Run) -> Value:
         state=run.state,
         milliseconds=run.milliseconds,
         device=run.device,
-        warning=texts.UNUSUAL if any(made.unusual for made in seen.made) else None,
+        warning=texts.UNUSUAL[request.task] if any(made.unusual for made in seen.made) else None,
         notice=joined(run.notice if address else texts.LONG_LINK, bent(request)),
     )
 
 
 def bent(request: Request) -> Text | None:
-    """What to say where a digit is not drawn from the model's own distribution; None for small changes."""
-    if 0.75 <= request.temperature <= 1.25 or request.keep == SIDE:
+    """What to say where a digit or a text is not drawn from the model's own distribution; None for small changes."""
+    drawn = request.keep < SIDE if request.task == "digit" else request.length > 0
+    if 0.75 <= request.temperature <= 1.25 or not drawn:
         return None
     changed = texts.SHARPER if request.temperature < 1 else texts.FLATTER
-    return filled(texts.HOT, changed=changed, temperature=f"{request.temperature:g}")
+    return filled(texts.HOT[request.task], changed=changed, temperature=f"{request.temperature:g}")
 
 
 def joined(*notices: Text | None) -> Text | None:
@@ -163,8 +169,8 @@ def joined(*notices: Text | None) -> Text | None:
     return {"en": " ".join(one["en"] for one in said), "zh": "".join(one["zh"] for one in said)} if said else None
 
 
-def draw(seen: Explanation, request: Request, run: Run) -> tuple[Value, Value, Value, Value]:
-    """What the input bar, the digits, the attention view and the panel of knobs draw of a finished run.
+def draw(seen: Explanation, request: Request, run: Run) -> dict[str, Value]:
+    """What the input bar, the digits, the attention view and the panels of knobs draw of a finished run, by widget.
 
     It takes some tenths of a second, for every weight is made once: not in the thread that serves pages.
     """
@@ -182,17 +188,18 @@ def draw(seen: Explanation, request: Request, run: Run) -> tuple[Value, Value, V
         pick=pick,
         names=texts.MODELS,
     )
-    return result(seen, request, run), drawn, heads(seen, addresses, pick, run.state), untouched(request, pick)
+    return {
+        "sketch": result(seen, request, run),
+        "digits": drawn,
+        "attention": heads(seen, addresses, pick, run.state),
+        "remake": remake.idle(spelled(request), list(about.facts(request.task)), head_of(pick)),
+        "reread": reread.idle(),
+    }
 
 
 def telling(seen: Explanation) -> Value | None:
     """What is locked on arrival: a model, a head and a pixel, where something is to be seen."""
     return digits.telling(seen.made, look)
-
-
-def untouched(request: Request, pick: Value | None) -> Value:
-    """The panel with nothing changed yet. pick: what is locked on arrival."""
-    return remake.idle(spelled(request), list(about.facts(request.task)), head_of(pick))
 
 
 def head_of(pick: Value | None) -> Value | None:
@@ -246,7 +253,7 @@ def heads(seen: Explanation, addresses: Mapping[str, str], pick: Value | None, s
 
 def kind(made: Made, whole: Overview, address: str) -> Kind:
     """The attention of all layers and heads of one model."""
-    names = [f"{row},{column}" for row in range(SIDE) for column in range(SIDE)]
+    names = list(made.drawn) or [f"{row},{column}" for row in range(SIDE) for column in range(SIDE)]
     keys = [texts.START, *names[:-1]]
     starts = range(0, len(names), whole.by)
     return Kind(
@@ -257,17 +264,20 @@ def kind(made: Made, whole: Overview, address: str) -> Kind:
         [keys[i] for i in starts],
         mask="causal",
         question=texts.QUESTIONS[made.variant],
-        roles=texts.ROLES,
-        blocks=Blocks(whole.by, whole.by, names, keys, address),
+        roles=texts.ROLES["text" if made.drawn else "digit"],
+        blocks=Blocks(whole.by, whole.by, names, keys, address) if attention.long(len(names)) else None,
     )
 
 
 def jobs(seen: Explanation, wholes: Sequence[Overview], least: float = 0.2) -> list[Value]:
-    """Heads that do one recognisable thing: they look at the pixel before, or at the one straight above."""
+    """Heads that do one recognisable thing: they look at the pixel or character before, or at the pixel straight above."""
     found: list[Value] = []
     for made, whole in zip(seen.made, wholes, strict=True):
-        # A key carries the pixel before its place, so the pixel above stands one place less far back than a row is long.
-        for job, distance in (("before", 0), ("above", SIDE - 1)):
+        # A key carries what stands before its place, so the pixel above stands one place less far back than a row is long.
+        of_text = {"last": 0, "but_one": 1}
+        for job, distance in (of_text if made.drawn else {"before": 0, "above": SIDE - 1}).items():
+            if distance >= whole.distances.shape[2]:
+                continue
             share = whole.distances[..., distance]
             layer, head = (int(n) for n in np.unravel_index(int(share.argmax()), share.shape))
             score = round(float(min(1, share[layer, head])), 4)
@@ -278,7 +288,7 @@ def jobs(seen: Explanation, wholes: Sequence[Overview], least: float = 0.2) -> l
 
 
 def compared(request: Request, comparison: Comparison) -> Value:
-    """What the panel draws of a comparison."""
+    """What the panel draws of a comparison of digits."""
     return change.done(comparison, request, spelled(request), head_of(telling(comparison.before)))
 
 
@@ -312,5 +322,7 @@ def steps() -> tuple[GuidedStep, ...]:
         "digit": ("", place, "digits"),
         "wrong": (query(replace(start, stride=SIDE - 1)), place, "digits"),
         "swap": (query(replace(start, pattern="fixed")), place, "digits"),
+        "text": (query(TEXTS[0]), {}, "reading"),
     }
-    return tuple(GuidedStep(title, said, *shown[key]) for key, title, said in texts.STEPS)
+    there_ = shown.keys() if "text" in about.tasks() else shown.keys() - {"text"}
+    return tuple(GuidedStep(title, said, *shown[key]) for key, title, said in texts.STEPS if key in there_)

@@ -27,14 +27,15 @@ export function place({ run, chosen, room, narrow, big, tall }) {
   const right = (run.segment ? (big ? 44 : 28) : 8) + strip;
   const all = run.models.map((_, i) => i);
   const least = big ? 12.5 : CELL[0];
-  const cellOf = (n, count) => (room - left - right - GAP * (n - 1)) / n / rowLength(count, run.segment);
+  const part = run.segment || run.models[chosen].pattern?.l || 0; // rows as long as the blocks of a pattern show it as it is meant
+  const cellOf = (n, count) => (room - left - right - GAP * (n - 1)) / n / rowLength(count, part);
   const beside = !narrow && all.length > 1;
   const [shown, per] = (
     beside
       ? [[all, WIDE], [all, SLIM], [[chosen], WIDE], [[chosen], SLIM]]
       : [[[chosen], narrow ? SLIM : WIDE], [[chosen], SLIM]]
   ).find(([which, count], i, list) => i === list.length - 1 || cellOf(which.length, count) >= least);
-  const columns = rowLength(per, run.segment);
+  const columns = rowLength(per, part);
   const exact = Math.min(big ? 20 : CELL[1], cellOf(shown.length, per));
   const cell = exact >= 8 ? Math.floor(2 * exact) / 2 : exact;
   const font = Math.max(12, Math.min(big ? 28 : 17, cell / 0.6));
@@ -132,7 +133,8 @@ const BLANK = new Set([32, 9, 10, 0xa0, 0x3000]);
 /**
  * Draws rows `first` … `last` of the board.
  * @param {ReturnType<typeof svgPen>} pen
- * @param {any} scene run, chosen, model, now, hover (position or null), look (of it `from`: characters before it are out of reach), cursor (characters shown, null for all)
+ * @param {any} scene run, chosen, model, now, hover (position or null), look (of it `from`: characters before it are out of reach), may (characters that the
+ *   position `asks` may look at, null for all before it), cursor (characters shown, null for all)
  * @param {any} colours by token, and `loss`: (bits) => colour, `most`: opacity of the largest weight
  */
 export function drawRows(pen, scene, at, first, last, colours) {
@@ -141,7 +143,7 @@ export function drawRows(pen, scene, at, first, last, colours) {
   for (const text of at.texts) {
     const model = run.models[text.index];
     const own = text.index === chosen;
-    for (let row = first; row <= last; row += 1) drawRow(pen, { run, model, text, row, lit: own ? scene.look : null, beyond: own && scene.look ? scene.look.from : 0, now, cursor }, at, colours);
+    for (let row = first; row <= last; row += 1) drawRow(pen, { run, model, text, row, lit: own ? scene.look : null, beyond: own && scene.look ? scene.look.from : 0, may: own ? scene.may : null, asks: scene.asks, now, cursor }, at, colours);
     const inside = (position) => position !== undefined && position !== null && position < model.count && position >= first * at.columns && position < (last + 1) * at.columns;
     const best = own && scene.look ? scene.look.best.column - 1 : -1;
     if (best >= 0 && inside(best)) outline(pen, at, text, best, colours.key, 2, colours);
@@ -175,7 +177,7 @@ function gutters(pen, run, at, row, colours) {
   if (from <= to) pen.text(from === to ? String(from + 1) : `${from + 1}–${to + 1}`, x + 6, middle, colours.ink2, { size: at.small, mono: false, anchor: "start", bold: true });
 }
 
-function drawRow(pen, { run, model, text, row, lit, beyond, now, cursor }, at, colours) {
+function drawRow(pen, { run, model, text, row, lit, beyond, may, asks, now, cursor }, at, colours) {
   const begin = row * at.columns;
   const end = Math.min(model.count, begin + at.columns);
   if (end <= begin) return;
@@ -190,6 +192,11 @@ function drawRow(pen, { run, model, text, row, lit, beyond, now, cursor }, at, c
     const x = text.x + (i - begin) * at.cell;
     const code = model.codes[i];
     if (i < beyond) pen.rect(x, y, at.cell, at.line + 2, colours.sunk);
+    const allowed = may?.has(i);
+    if (allowed) {
+      if (i >= run.given) pen.rect(x, y, at.cell, at.line + 2, colours.panel); // blue on green would be neither
+      pen.rect(x, y, at.cell, at.line + 2, colours["key-soft"]);
+    }
     if (model.strange.has(i)) {
       pen.rect(x, y, at.cell, at.line + 2, colours.sunk);
       for (let dot = 0; dot < 3; dot += 1) pen.rect(x + (at.cell * (dot + 0.5)) / 3 - 0.75, y + at.line, 1.5, 1.5, colours.ink2);
@@ -210,7 +217,7 @@ function drawRow(pen, { run, model, text, row, lit, beyond, now, cursor }, at, c
     else if (!BLANK.has(code)) {
       const mark = sign(code);
       const written = i >= run.given && w <= 0.15;
-      const fill = mark.startsWith("U+") ? colours.ink3 : locked ? colours.query : written ? colours.out : colours.ink;
+      const fill = mark.startsWith("U+") || (may && i < asks && !allowed) ? colours.ink3 : locked ? colours.query : written ? colours.out : colours.ink;
       pen.text(mark.startsWith("U+") ? "▯" : mark, x + at.cell / 2, base, fill, { size: at.font, widest: code < 0x300 ? 0 : at.cell });
     }
   }

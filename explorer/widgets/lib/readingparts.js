@@ -29,6 +29,7 @@ export function legendOf(run, heads) {
   const swatch = (kind, text) => el("span", { class: kind }, el("span", { class: "tfe-reading-swatch" }), t(text));
   return [
     ...(heads ? [swatch("tfe-query", TEXT.query), swatch("tfe-key", TEXT.key)] : []),
+    ...(heads && run.models.some((model) => model.pattern) ? [swatch("tfe-reading-may", TEXT.may)] : []),
     ...(run.of > run.given ? [swatch("tfe-out", TEXT.written)] : []),
     ...(heads && run.models.some((model) => model.first !== null) ? [swatch("tfe-reading-beyond", TEXT.beyond)] : []),
     ...(run.strange.size ? [swatch("tfe-reading-strange", TEXT.unknown)] : []),

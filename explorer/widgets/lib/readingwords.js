@@ -9,6 +9,7 @@ export const TEXT = {
   board: { en: "{title}. Left and right step through characters, up and down through heads, Space plays, Escape resets.", zh: "{title}。左右键逐字符移动，上下键换头，空格播放，Esc 复位。" },
   query: { en: "chosen character", zh: "选中的字符" },
   key: { en: "where the head looks", zh: "这个头所看之处" },
+  may: { en: "what its pattern allows", zh: "模式允许看的" },
   written: { en: "written", zh: "写下的" },
   unknown: { en: "unknown", zh: "不认识的" },
   beyond: { en: "out of its reach", zh: "看不到的" },
@@ -109,9 +110,10 @@ function beside(run, model, position) {
 
 /**
  * The sentence under the text as parts {text, role}.
- * @param {{run: any, model: any, now: any, look: any, trouble: string}} scene look: of the last locked character, or null
+ * @param {{run: any, model: any, now: any, look: any, may: Set<number> | null, trouble: string}} scene look: of the last locked character, or null;
+ *   may: the characters that its pattern lets it look at, null for all before it
  */
-export function sentence({ run, model, now, look, trouble }) {
+export function sentence({ run, model, now, look, may, trouble }) {
   const zh = lang() === "zh";
   if (run.state === "running" || run.state === "stopped") {
     const how = { n: count(Math.min(...run.models.map((each) => each.count))), of: count(run.of) };
@@ -129,6 +131,7 @@ export function sentence({ run, model, now, look, trouble }) {
     { text: named(model.codes[position], position), role: "query" },
     text(zh ? `花了 ${cost} 比特${others && `（${others}）`}` : ` cost ${cost} bits${others && ` (${others})`}`),
   ];
+  if (may) parts.push(text(zh ? `；模式允许它看之前 ${count(position)} 个中的 ${count(may.size)} 个` : `; its pattern lets it look at ${count(may.size)} of the ${count(position)} before it`));
   if (!model.heads) return [...parts, text(t(TEXT.end))];
   const head = `${now.layer}·${now.head}`;
   if (!look) {
