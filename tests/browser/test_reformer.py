@@ -64,6 +64,22 @@ def test_a_word_is_given_and_one_round_is_compared_with_training(site: str, page
     expect(page_watch.locator(".tfe-asker-note")).to_be_hidden(timeout=SLOW)
 
 
+def test_the_attention_of_a_long_word_stands_on_one_screen_and_tells_any_row(site: str, page_watch: Page) -> None:
+    word = "to be or not to be that is the question " * 2
+    opened(page_watch, site, f"v=1&text={word.strip().replace(' ', '+')}")
+    finished(page_watch)
+    panel = page_watch.locator(".tfe-attention .tfe-long:visible")
+    expect(panel).to_be_visible(timeout=SLOW)
+    box = page_watch.locator(".tfe-attention").bounding_box()
+    assert box is not None and box["height"] < 1100
+    map_ = panel.locator("canvas").first
+    size = map_.bounding_box()
+    assert size is not None
+    map_.click(position={"x": size["width"] * 0.1, "y": size["height"] * 0.9})
+    expect(panel).to_contain_text(re.compile(r"Row 1[34]\d, all 159 keys"))
+    expect(panel).to_contain_text(re.compile("gives key .* its largest weight; the row sums to 1.00"))
+
+
 def test_the_head_in_view_is_silenced_and_given_back(site: str, page_watch: Page) -> None:
     model = list(about.sizes("word"))[-1]
     name = NAMES[model]["en"]

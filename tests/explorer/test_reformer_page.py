@@ -146,6 +146,12 @@ def test_a_text_is_told_in_bits_and_its_long_maps_are_pooled(monkeypatch: pytest
     json.dumps([bar, letters, heads])
 
 
+def test_a_map_without_room_for_names_stands_on_one_screen_with_every_cell_its_own() -> None:
+    for text, whole in (("It was a dark and stormy night. " * 3, False), ("It was a dark and stormy night. " * 4, True)):
+        heads: Any = views.draw(duplicated.book(text), Request("text", text), LIVE)[-1]
+        assert all(one["pooled"] == [1, 1] and (one["look"] is not None) == whole for one in heads["kinds"])
+
+
 def test_characters_that_no_book_has_are_named() -> None:
     seen = duplicated.book("It was § late")
     tokens = tuple("\N{REPLACEMENT CHARACTER}" if token == "§" else token for token in seen.tokens)
@@ -374,6 +380,12 @@ def test_the_order_is_told_as_it_came_out_whatever_it_is() -> None:
     assert "1 round: here LSH-1 0.900 > LSH-2 0.850 > LSH-4 0.800 >" in said
     assert "The same order came out." in said and "not the order in print" in said
     assert "worse in places" in said and "LSH-1" in said.rsplit("made", 1)[1]
+
+
+def test_a_share_far_above_the_printed_one_is_told() -> None:
+    for full, told in ((1.0, True), (0.2, False)):
+        rows = [twice.Row("lsh_4", texts.NAMES["lsh_4"], [full, 1.0, 1.0, 1.0, 0.9], [0.008, 1.0, 0.999, 0.994, 0.919])]
+        assert ("get 1.000 right here; in print 0.008" in about.order(rows)["en"]) == told
 
 
 @pytest.mark.usefixtures("shipped")

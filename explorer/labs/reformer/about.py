@@ -22,6 +22,7 @@ Facts = Mapping[str, Any]
 SLUG = "reformer"
 COLUMNS = ("full", "8", "4", "2", "1")  # rounds of evaluation, as they are printed
 COMPARED = ("8", "1")  # those at which the order of the models is told
+SURPRISING = 0.5  # a share that is so much larger than in print asks for a word
 NEARLY = 5e-4  # shares that print alike do not make an order
 COLOURS = {"lsh_4": "var(--cat-1)", "full": "var(--cat-2)", "lsh_2": "var(--cat-3)", "lsh_1": "var(--cat-4)", "text": "var(--cat-6)"}
 
@@ -142,6 +143,15 @@ def order(rows: Sequence[twice.Row]) -> Text:
         name = {row.key: row.name for row, _, _ in told}
         said.append(filled(texts.ORDER, rounds=with_, ours=_ranked(measured, name), printed=_ranked(published, name)))
         said.append(texts.SAME_ORDER if _agree(measured, published) else texts.OTHER_ORDER)
+    whole = [
+        (ours, printed)
+        for row in rows
+        if row.key != "full" and (ours := row.ours[0]) is not None and (printed := row.printed[0]) is not None
+    ]
+    if whole and min(ours for ours, _ in whole) - max(printed for _, printed in whole) > SURPRISING:
+        said.append(
+            filled(texts.UNHASHED, ours=f"{min(ours for ours, _ in whole):.3f}", printed=f"{max(printed for _, printed in whole):.3f}")
+        )
     worse = [row.name for row in rows if row.key != "full" and _falls(row)]
     said.append(filled(texts.LESS, names=_listed(worse, ", ", "、")) if worse else texts.MORE)
     return _listed(said, " ", "")

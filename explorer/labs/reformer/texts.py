@@ -169,6 +169,10 @@ WITH: Final = _("{n} rounds", "{n} 轮")
 ORDER: Final = _("Evaluated with {rounds}: here {ours}; in print {printed}.", "用{rounds}评估：这里 {ours}；论文 {printed}。")
 SAME_ORDER: Final = _("The same order came out.", "得到的顺序相同。")
 OTHER_ORDER: Final = _("That is not the order in print.", "与论文的顺序不同。")
+UNHASHED: Final = _(
+    "Without hashing, models trained with it get {ours} right here; in print {printed}, and why was not found.",
+    "训练时用哈希的模型，改用完整注意力，这里答对 {ours}；论文为 {printed}，原因没有找到。",
+)
 MORE: Final = _("More rounds of evaluation never made a hashing model worse here.", "在这里，增加评估轮数从未使用哈希的模型变差。")
 LESS: Final = _("More rounds of evaluation made {names} worse in places.", "增加评估轮数，在某些情况下使 {names} 变差。")
 TABLE_WHY: Final = _(

@@ -288,7 +288,7 @@ def kind(seen: Explanation, request: Request, read: Read, *, hashed: bool) -> tu
     whole_ = overview(read, hashed)
     tokens = spelled_tokens(seen)
     starts = range(0, len(tokens), whole_.by)
-    blocks = Blocks(whole_.by, whole_.by, tokens, tokens, keep(read, hashed)) if whole_.by > 1 else None
+    blocks = Blocks(whole_.by, whole_.by, tokens, tokens, keep(read, hashed)) if attention.long(len(tokens)) else None
     label = filled(texts.SAW if hashed else texts.EVERY_KEY, model=texts.NAMES[read.variant])
     made = Kind(
         f"{read.variant}.{HASHED}" if hashed else read.variant,
@@ -346,7 +346,7 @@ def heads(seen: Explanation, request: Request, pick: Value, state: str) -> Value
 
 def jobs(one: Kind, read: Read, seen: Explanation, request: Request, least: float = 0.3) -> list[Value]:
     """Heads that do one recognisable thing with a word: they look at the first time of their own letter, or of the one to be said."""
-    if request.mode == "text" or one.blocks is not None:
+    if request.mode == "text" or one.weights.shape[3] < len(seen.tokens):
         return []
     positions = seen.wanted.astype(np.int64)[1:]
     at = {"twin": np.arange(1, len(positions) + 1), "after": np.arange(2, len(positions) + 2), "previous": positions - 1}
