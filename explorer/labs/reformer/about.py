@@ -57,10 +57,12 @@ def pairs() -> tuple[Pair, ...]:
     known = facts()
     if not known:
         return ()
-    size = f"{next(iter(known.values()))['parameters'] / 1e6:.2f} M"
+    size, *others = (f"{one['parameters'] / 1e6:.2f} M" for variant, one in known.items() if variant in MODELS["word"])
+    notes = [texts.EACH] if others else []
+    notes += [filled(texts.NAMED, name=texts.NAMES[one], value=f"{known[one]['parameters'] / 1e6:.2f} M") for one in known if one == "text"]
     trained = [one for variant in known for one in runs(variant)]
     return (
-        Pair(labels.CARD["parameters"], size, texts.EACH if len(known) > 1 else ""),
+        Pair(labels.CARD["parameters"], size, _listed(notes, " · ", " · ") if notes else ""),
         Pair(labels.CARD["data"], texts.DATA, hint=texts.DATA_HINT),
         *_held_out(known),
         about.trained(*trained),

@@ -38,10 +38,8 @@ HASHED = "saw"  # what the name of a kind of attention ends in where it is what 
 BERTVIZ = 64  # positions that bertviz shows at most
 OPENING = (
     "Alice was beginning to get very tired of sitting by her sister on the bank, and of having nothing to do: once or twice she had "
-    "peeped into "
-    "the book her sister was reading, but it had no pictures or conversations in it, “and what is the use of a book,” thought Alice "
-    "“without "
-    "pictures or conversations?”"
+    "peeped into the book her sister was reading, but it had no pictures or conversations in it, "
+    '"and what is the use of a book," thought Alice "without pictures or conversations?"'
 )
 
 
