@@ -64,6 +64,29 @@ def test_a_word_is_given_and_one_round_is_compared_with_training(site: str, page
     expect(page_watch.locator(".tfe-asker-note")).to_be_hidden(timeout=SLOW)
 
 
+def test_a_text_is_read_letter_by_letter_and_a_single_round_costs_it_bits(site: str, page_watch: Page) -> None:
+    opened(page_watch, site)
+    page_watch.locator(".tfe-asker-head").get_by_text("Read a text").click()
+    text = "The rain had gone, and the captain came up the road. " * 6  # longer than the two chunks that anybody sees
+    page_watch.locator(".tfe-asker-story").fill(text)
+    page_watch.locator(".tfe-asker-story").press("Enter")
+    finished(page_watch)
+    expect(page_watch.locator(".tfe-asker-answer")).to_contain_text("bits per character")
+    expect(page_watch.locator(".tfe-twice .tfe-words").first).to_contain_text("bits")
+    expect(page_watch.locator(".tfe-asker-note")).to_be_hidden()
+    exact = page_watch.locator(".tfe-long-exact .tfe-label")
+    expect(exact).to_contain_text("rows")
+    first = re.findall(r"\d+", exact.inner_text())[0]
+    expect(page_watch.locator(".tfe-attention .tfe-words")).to_contain_text(
+        f"({first}) gives key"
+    )  # pooled, it keeps its position's number
+    slider = page_watch.locator(".tfe-reread-knob[data-knob=rounds] input")
+    slider.focus()
+    page_watch.keyboard.press("ArrowRight")
+    expect(page_watch.locator(".tfe-reread-sentence")).to_contain_text("With 1 round of hashing", timeout=SLOW)
+    expect(page_watch.locator(".tfe-reread-sentence")).to_contain_text("bits per character instead of")
+
+
 def test_the_attention_of_a_long_word_stands_on_one_screen_and_tells_any_row(site: str, page_watch: Page) -> None:
     word = "to be or not to be that is the question " * 2
     opened(page_watch, site, f"v=1&text={word.strip().replace(' ', '+')}")

@@ -152,6 +152,10 @@ def test_a_map_without_room_for_names_stands_on_one_screen_with_every_cell_its_o
         assert all(one["pooled"] == [1, 1] and (one["look"] is not None) == whole for one in heads["kinds"])
 
 
+def test_every_character_of_our_own_text_stands_in_the_books() -> None:
+    assert set(views.OPENING) <= set(about.facts()["text"]["config"]["letters"])
+
+
 def test_characters_that_no_book_has_are_named() -> None:
     seen = duplicated.book("It was § late")
     tokens = tuple("\N{REPLACEMENT CHARACTER}" if token == "§" else token for token in seen.tokens)

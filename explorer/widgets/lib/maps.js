@@ -291,8 +291,9 @@ export function parts(text, values) {
 export function sentence(seen, { name, rows, columns, by, threshold }) {
   const map = seen.map(name);
   const at = (i, j) => map.data[i * map.columns + j];
-  const q = (i) => named(seen, seen.query(i), i, "query");
-  const k = (j) => named(seen, seen.key(j), j, "key");
+  const [byQuery, byKey] = seen.kind.pooled ?? [1, 1]; // a pooled row is named by the first of its positions
+  const q = (i) => named(seen, seen.query(i), i * byQuery, "query");
+  const k = (j) => named(seen, seen.key(j), j * byKey, "key");
   const [layer, head] = name.split(".");
   const say = { ...SAY, ...(seen.kind.axis === "step" ? STEPS : {}) };
   const out = seen.has(name) && head ? parts(say.head, { layer, head }) : parts(say[name], { n: name === "rollout" ? seen.layers : seen.layers * seen.heads, heads: seen.heads });

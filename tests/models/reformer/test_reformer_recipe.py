@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,10 +12,23 @@ import torch
 
 from models import checkpoint
 from models.hashing import belongs
+from models.layers.lsh import shared_weights
 from models.reformer.data import LENGTH, NONE, Curriculum, drawn_words, said_twice, windows, words
 from models.reformer.letters import WORD
 from models.reformer.model import FULL, Config, Reformer
-from models.reformer.recipe import RATES, VARIANTS, Objective, accuracy, asked_rounds, cut, evaluate, mean_bits, task_of, train
+from models.reformer.recipe import (
+    RATES,
+    VARIANTS,
+    Objective,
+    accuracy,
+    asked_rounds,
+    beginner_of_books,
+    cut,
+    evaluate,
+    mean_bits,
+    task_of,
+    train,
+)
 from models.reformer.shipped import read
 
 CPU = torch.device("cpu")
@@ -53,6 +67,22 @@ def test_a_network_that_knows_nothing_pays_for_every_character_alike() -> None:
     model.readout.weight.zero_()
     model.readout.bias.zero_()
     assert mean_bits(model, windows(np.arange(40, dtype=np.uint8) % 8, np.array([0, 30]), 24), 2) == pytest.approx(3.0, abs=1e-5)
+
+
+def test_a_network_of_books_begins_by_looking_at_its_nearest_past() -> None:
+    config = Config(8, 256, FULL, 16, 8, 256, d_model=64, d_ff=16, n_heads=2)
+    tokens = torch.from_numpy(np.random.default_rng(0).integers(0, 8, (1, 256)))
+
+    def nearby(model: Reformer) -> float:
+        layer: Any = model.layers[0]
+        attention = layer.attention
+        weights = shared_weights(attention.split(attention.query(layer.norm(model.embedded(tokens)))))
+        return float(weights.tril(-1).triu(-8)[0, :, 64:].sum(-1).mean())
+
+    with torch.no_grad():
+        torch.manual_seed(1)
+        assert nearby(Reformer(config)) < 0.2
+        assert nearby(beginner_of_books(config)) > 0.5
 
 
 def test_the_second_word_is_the_first_and_only_its_letters_are_wanted() -> None:
