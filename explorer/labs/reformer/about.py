@@ -57,12 +57,13 @@ def pairs() -> tuple[Pair, ...]:
     known = facts()
     if not known:
         return ()
-    size, *others = (f"{one['parameters'] / 1e6:.2f} M" for variant, one in known.items() if variant in MODELS["word"])
-    notes = [texts.EACH] if others else []
-    notes += [filled(texts.NAMED, name=texts.NAMES[one], value=f"{known[one]['parameters'] / 1e6:.2f} M") for one in known if one == "text"]
+    each = {variant: f"{one['parameters'] / 1e6:.2f} M" for variant, one in known.items()}
+    first, *others = each
+    notes = [texts.EACH] if any(one in MODELS["word"] for one in others) else []
+    notes += [filled(texts.NAMED, name=texts.NAMES[one], value=each[one]) for one in others if one in MODELS["text"]]
     trained = [one for variant in known for one in runs(variant)]
     return (
-        Pair(labels.CARD["parameters"], size, _listed(notes, " · ", " · ") if notes else ""),
+        Pair(labels.CARD["parameters"], each[first], _listed(notes, " · ", " · ") if notes else ""),
         Pair(labels.CARD["data"], texts.DATA, hint=texts.DATA_HINT),
         *_held_out(known),
         about.trained(*trained),
