@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from explorer import lost
 from explorer.delivery import CHECK, Asset
 from explorer.document import digests
 from explorer.metrics import Traffic
@@ -139,7 +140,9 @@ class Gate:
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = {key.decode("latin-1"): value.decode("latin-1") for key, value in scope["headers"]}
         refused = self._refusal(scope, headers)
-        if refused is not None:
+        if refused == (404, NOTHING) and scope["method"] in {"GET", "HEAD"} and "text/html" in headers.get("accept", ""):
+            await _plain(send, 404, lost.PAGE, "text/html; charset=utf-8", lost.POLICY)
+        elif refused is not None:
             await _plain(send, *refused)
         elif scope["method"] == "POST":
             await self._post(scope, receive, send, int(headers.get("content-length", BODY)))
@@ -314,10 +317,11 @@ def _headers(present: Mapping[bytes, bytes]) -> list[tuple[bytes, bytes]]:
     return [(name.encode(), value.encode()) for name, value in wanted.items() if name.encode() not in present]
 
 
-async def _plain(send: Send, status: int, sentence: str, kind: str = "text/plain; charset=utf-8") -> None:
+async def _plain(send: Send, status: int, sentence: str, kind: str = "text/plain; charset=utf-8", policy: str = CLOSED) -> None:
     body = sentence.encode()
     start = [(b"content-type", kind.encode()), (b"content-length", str(len(body)).encode()), (b"cache-control", b"no-store")]
-    await send({"type": "http.response.start", "status": status, "headers": start + _headers({})})
+    start.append((b"content-security-policy", policy.encode()))
+    await send({"type": "http.response.start", "status": status, "headers": start + _headers(dict(start))})
     await send({"type": "http.response.body", "body": body})
 
 
