@@ -60,6 +60,7 @@ from explorer.lab import Lab  # noqa: E402
 from explorer.looks import looks  # noqa: E402
 from explorer.packing import arrays, frames  # noqa: E402
 from explorer.qr import svg  # noqa: E402
+from explorer.quick import Shared  # noqa: E402
 from explorer.site import build, facts  # noqa: E402
 from explorer.stored import Stored, meta  # noqa: E402
 from explorer.widgets import base  # noqa: E402
@@ -139,6 +140,7 @@ class Site:
             )
         # Gradio keeps here the application of its own that it would have launched.
         self.blocks.app = next(route.app for route in self.app.routes if isinstance(route, Mount) and isinstance(route.app, App))
+        self.blocks.app.state_holder = Shared(self.blocks)
         self.gate = Gate(
             self.app, rules(list(self.pages), [route.path for route in self.uploads], self.blocks.fns), self._document, self._left
         )

@@ -1,0 +1,100 @@
+"""The server keeps nothing of a visitor's session: no memory for a new one, and nothing of one that another could see."""
+
+from __future__ import annotations
+
+import asyncio
+import tracemalloc
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import gradio as gr
+import pytest
+
+from explorer.engine import Engine
+from explorer.labs import LABS
+from explorer.quick import Quick, Shared
+from explorer.server import Site
+from explorer.site import build
+from tests.conftest import built
+from tests.explorer.asking import ask
+from tests.explorer.test_site import lab
+
+SECRET = "what only one visitor wrote"
+
+
+@pytest.fixture(scope="module")
+def pages() -> Iterator[gr.Blocks]:
+    """The pages of all labs."""
+    engine = Engine()
+    yield built(lambda: build(LABS, engine))
+    engine.close(0)
+
+
+def test_no_page_of_a_lab_asks_the_server_to_remember_anything(pages: gr.Blocks) -> None:
+    for handler in pages.fns.values():
+        assert not handler.inputs, "what a visitor wrote comes with the event, and goes with it"
+        assert {type(output) for output in handler.outputs} <= {gr.HTML}
+
+
+def test_a_new_session_costs_no_memory(pages: gr.Blocks) -> None:
+    states = Shared(pages)
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        seen = {id(states[f"visitor {number}"]) for number in range(1000)}
+        grown = tracemalloc.get_traced_memory()[0] - before
+    finally:
+        tracemalloc.stop()
+    assert len(seen) == 1 and grown < 100_000
+
+
+def test_the_application_that_visitors_meet_gives_all_of_them_the_same_state() -> None:
+    site = built(lambda: Site([lab(probe=None)]))
+    try:
+        assert ask(site, "/healthz").status_code == 200
+        holder = site.blocks.app.state_holder
+        assert isinstance(holder, Shared) and site.blocks.state_holder is holder
+        assert holder["one"] is holder["another"]
+    finally:
+        site.engine.close(0)
+
+
+def test_a_page_that_would_keep_something_of_its_visitors_is_refused() -> None:
+    def make() -> Quick:
+        with Quick(analytics_enabled=False) as blocks:
+            gr.State([])
+        return blocks
+
+    with pytest.raises(TypeError, match="State"):
+        Shared(built(make))
+
+
+def test_what_one_visitor_sends_and_is_shown_reaches_no_other() -> None:
+    """Even through components that Gradio keeps the values of, which no page of ours has."""
+
+    def make() -> Quick:
+        with Quick(analytics_enabled=False) as blocks:
+            box = gr.Textbox("at first")
+            box.submit(lambda text: text.upper(), box, box)
+            box.focus(lambda text: gr.update(label=text), box, box)
+        return blocks
+
+    blocks = built(make)
+    states = Shared(blocks)
+    answers, relabels = blocks.fns.values()
+    key, box = next(iter(blocks.blocks.items()))
+
+    async def send(handler: Any, session: str) -> Any:
+        request: Any = SimpleNamespace(headers={}, query_params={})
+        return await blocks.process_api(handler, [SECRET], state=states[session], request=request, session_hash=session)
+
+    assert asyncio.run(send(answers, "one"))["data"] == [SECRET.upper()]
+    with pytest.raises(TypeError, match="no update"):
+        asyncio.run(send(relabels, "one"))
+    other = states["another"]
+    assert SECRET not in repr(list(other.components)).lower() and SECRET not in repr(vars(other[key])).lower()
+    assert other[key] is box and other[key].value == "at first"
+    for kept in (other.config_values, other.blocks_config.blocks, other.blocks_config.fns, other.state_data):
+        with pytest.raises(TypeError):
+            kept[key] = SECRET
