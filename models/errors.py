@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 
 class InputError(Exception):
     """What a visitor gave cannot be read: one sentence that says what was given and what is accepted.
@@ -16,6 +18,38 @@ class InputError(Exception):
 
     def __reduce__(self) -> tuple[object, ...]:
         return (_rebuild, (self.code, self.text["en"], self.text["zh"]))
+
+
+def no_head(
+    layer: object, head: object, of: object = "", *, layers: int = 0, heads: int = 0, names: Sequence[str] = (), code: str = "silenced"
+) -> InputError:
+    """The refusal of a head that there is not. A request counts layers and heads from 0; a visitor reads them from 1, "3·5".
+
+    of: the model or kind of attention that was meant, "" for the only one. layers, heads: how many it has, 0 where that is not known here.
+    names: those that there are, where `of` is none of them. code: as of `InputError`.
+    """
+    where = f" of {_plain(of)}" if of else ""
+    whose = f"{_plain(of)} " if of else ""
+    said_en, said_zh = f"There is no head {_from_1(layer)}·{_from_1(head)}{where}", f"{whose}没有注意力头 {_from_1(layer)}·{_from_1(head)}"
+    if names and of not in names:
+        said_en += f"; there are {', '.join(names)}"
+        said_zh += f"；可用的有 {'、'.join(names)}"
+    if layers and heads:
+        said_en += f"; layers are 1 to {layers}, heads 1 to {heads}"
+        said_zh += f"；层为 1 到 {layers}，头为 1 到 {heads}"
+    return InputError(code, en=f"{said_en}.", zh=f"{said_zh}。")
+
+
+def _from_1(number: object) -> str:
+    """A number as a visitor counts it; what is no whole number, as it was given."""
+    return str(number + 1)[:20] if isinstance(number, int) and not isinstance(number, bool) else _plain(number)
+
+
+def _plain(value: object) -> str:
+    """Fit for a sentence: no controls, at most 40 characters."""
+    text = value if isinstance(value, str) else repr(value)
+    text = "".join(character if character.isprintable() else "?" for character in text)
+    return text if len(text) <= 40 else text[:39] + "…"
 
 
 def _rebuild(code: str, en: str, zh: str) -> InputError:

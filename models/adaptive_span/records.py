@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from models.errors import InputError
+from models.errors import InputError, no_head
 
 Array = NDArray[np.float32]
 Half = NDArray[np.float16]
@@ -204,11 +204,7 @@ def forced_spans(request: Request, layers: int, heads: int, span: int) -> Array:
     for layer, head, z in request.spans:
         numbers = ((layer, layers), (head, heads))
         if not all(isinstance(i, int) and not isinstance(i, bool) and EVERY <= i < count for i, count in numbers):
-            raise InputError(
-                "head",
-                en=f"There is no head {_shown(layer)}.{_shown(head)}; there are {layers} layers of {heads} heads, counted from 0.",
-                zh=f"没有注意力头 {_shown(layer)}.{_shown(head)}；共有 {layers} 层，每层 {heads} 个头，从 0 数起。",
-            )
+            raise no_head(layer, head, layers=layers, heads=heads, code="head")
         if isinstance(z, bool) or not isinstance(z, int | float) or not math.isfinite(z) or not 0 <= z <= span:
             raise InputError(
                 "span", en=f"The span is {_shown(z)}; it can be 0 to {span:,}.", zh=f"跨度为 {_shown(z)}；可以取 0 到 {span:,}。"

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from models.checkpoint import CheckpointError
-from models.errors import InputError
+from models.errors import InputError, no_head
 from models.image_transformer.records import (
     COLDEST,
     FLANGE,
@@ -137,13 +137,9 @@ def _check_silenced(request: Request) -> None:
         fits = isinstance(entry, tuple) and len(entry) == 3 and isinstance(entry[0], str) and _whole(entry[1]) and _whole(entry[2])
         layers, heads = sizes.get(entry[0], (0, 0)) if fits else (0, 0)
         if not fits or not (0 <= entry[1] < layers and 0 <= entry[2] < heads):
-            names = ", ".join(sizes)
+            pattern, layer, head = entry if isinstance(entry, tuple) and len(entry) == 3 else (entry, "?", "?")
             layers, heads = next(iter(sizes.values()))
-            raise InputError(
-                "silenced",
-                en=f"No such head: {_short(entry)}; there are {names}, layers 0 to {layers - 1}, heads 0 to {heads - 1}.",
-                zh=f"没有这个注意力头：{_short(entry)}；有 {names}，层 0 到 {layers - 1}，头 0 到 {heads - 1}。",
-            )
+            raise no_head(layer, head, pattern, layers=layers, heads=heads, names=tuple(sizes))
 
 
 def _given(request: Request) -> Levels | None:

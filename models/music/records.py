@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from models.errors import InputError
+from models.errors import InputError, no_head
 from models.music import chorales, events
 
 Array = NDArray[np.float32]
@@ -197,9 +197,7 @@ def check(request: Request) -> None:
             )
     for variant, layer, head in request.silenced:
         if variant not in MODELS[request.style] or not all(isinstance(i, int) and i >= 0 for i in (layer, head)):
-            raise InputError(
-                "silenced", en=f"There is no head {layer}.{head} in {_shown(variant)}.", zh=f"{_shown(variant)} 没有这个注意力头。"
-            )
+            raise no_head(layer, head, variant, names=MODELS[request.style])
 
 
 def _shown(value: object) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from models.errors import InputError
+from models.errors import InputError, no_head
 from models.reformer.letters import LETTERS, WORD
 
 Array = NDArray[np.float32]
@@ -240,7 +240,7 @@ def check(request: Request) -> None:
         )
     for variant, layer, head in request.silenced:
         if variant not in MODELS[request.mode] or not all(isinstance(i, int) and i >= 0 for i in (layer, head)):
-            raise InputError("silenced", en=f"There is no head {layer}.{head} in this model.", zh=f"该模型没有注意力头 {layer}.{head}。")
+            raise no_head(layer, head, variant, names=MODELS[request.mode])
 
 
 EXAMPLES: tuple[Request, ...] = (

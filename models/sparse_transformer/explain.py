@@ -16,7 +16,7 @@ from torch.nn import functional as F
 
 from models.characters import Alphabet
 from models.checkpoint import CheckpointError
-from models.errors import InputError
+from models.errors import InputError, no_head
 from models.layers.patterns import Pattern, connectivity, reach
 from models.sparse_transformer.decode import FREE, Composer, Wanted, uniforms
 from models.sparse_transformer.model import SparseTransformer
@@ -110,7 +110,7 @@ def _read(request: Request) -> _Read:
         _pattern(request, shipped.model)
         for other, layer, head in request.silenced:
             if other == variant and (layer >= config.n_layers or head >= config.n_heads):
-                raise InputError("silenced", en=f"{variant} has no head {layer}.{head}.", zh=f"{variant} 没有注意力头 {layer}.{head}。")
+                raise no_head(layer, head, variant, layers=config.n_layers, heads=config.n_heads)
     if request.task == "text":
         config = next(iter(models.values())).model.config
         read_text(request, config.letters, config.length)

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from models.errors import InputError
+from models.errors import InputError, no_head
 from models.trace import Trace
 from models.translation.data import PAD, START, UNKNOWN, Encoded, cleaned, padded
 from models.translation.decode import EXTRA, Greedy, Hypothesis, Source, beam_search, greedy_search, penalty, piece_log_probabilities
@@ -81,13 +81,8 @@ def _check_options(request: Request, config: Config) -> None:
     for entry in request.silenced:
         fits = isinstance(entry, tuple) and len(entry) == 3 and entry[0] in KINDS and _whole(entry[1]) and _whole(entry[2])
         if not fits or not (0 <= entry[1] < config.n_layers and 0 <= entry[2] < config.n_heads):
-            raise InputError(
-                "silenced",
-                en=f"No such head: {_short(entry)}; there are encoder, decoder and cross heads, layers 0 to {config.n_layers - 1}, "
-                f"heads 0 to {config.n_heads - 1}.",
-                zh=f"没有这个注意力头：{_short(entry)}；有 encoder、decoder、cross 三类，层 0 到 {config.n_layers - 1}，"
-                f"头 0 到 {config.n_heads - 1}。",
-            )
+            kind, layer, head = entry if isinstance(entry, tuple) and len(entry) == 3 else (entry, "?", "?")
+            raise no_head(layer, head, kind, layers=config.n_layers, heads=config.n_heads, names=KINDS)
     for part in request.without:
         if part not in PARTS:
             raise InputError(

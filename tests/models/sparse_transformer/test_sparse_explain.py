@@ -234,7 +234,7 @@ def test_what_is_no_drawing_gets_one_sentence(levels: object, sentence: str) -> 
         (Request(stride=3), "summary", "A stride of 3 with 4 summary columns"),
         (Request(pattern="plaid"), "pattern", "no pattern plaid"),
         (Request("sound"), "task", "no task sound"),
-        (Request(silenced=(("strided", 9, 0),)), "silenced", "no head 9.0"),
+        (Request(silenced=(("strided", 9, 0),)), "silenced", "no head 10·1 "),
         (Request("text", text="a" * 60, length=9), "too_long", "64 together are the most"),
         (Request("text", text="a night 你", length=9), "unseen", "the character 你"),
         (Request("text", text="a\x00", length=9), "unseen", "U\\+0000"),
