@@ -52,6 +52,7 @@ from starlette.routing import Mount, Route  # noqa: E402
 
 from explorer import journal, metrics, music_files, sound, uploads  # noqa: E402
 from explorer.delivery import CHECK, IMMUTABLE, Asset, Shelf  # noqa: E402
+from explorer.disk import Disk  # noqa: E402
 from explorer.document import imported, rewrite  # noqa: E402
 from explorer.engine import Engine  # noqa: E402
 from explorer.figures import theme  # noqa: E402
@@ -114,7 +115,7 @@ class Site:
         )
         self.sheet = Asset.of(theme.css().encode(), "text/css", effort=9)
         self.sheet_path = f"/ui/{self.sheet.etag[1:13]}/page.css"
-        self.stored = Stored(labs)
+        self.stored = Stored(labs, Disk.of_environment())
         self.pages = facts(labs, {lab.slug: meta(self.stored.addresses(lab)) for lab in labs})
         self.uploads = [*uploads.routes(), *music_files.routes()]
         self.app = Starlette(lifespan=self._life, routes=self._routes())
@@ -219,7 +220,7 @@ class Site:
     async def _look(self, request: Request) -> Response:
         wanted = dict(request.path_params)
         digest = wanted.pop("digest")
-        look = self.stored.look(digest) or looks().get(digest)
+        look = await self.stored.look(digest) or looks().get(digest)
         rows = None if look is None else await asyncio.to_thread(look.answer, **wanted)
         if rows is None:
             return PlainTextResponse("These rows are not in the server's memory; running the input again brings them back.", 404)

@@ -12,10 +12,16 @@ import json
 import logging
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from explorer.delivery import Asset
+from explorer.disk import Disk, FromDisk
 from explorer.lab import Lab
 from explorer.looks import Look, looks
 from explorer.packing import arrays
@@ -25,17 +31,37 @@ if TYPE_CHECKING:
     from explorer.engine import Engine
 
 ROOT = Path(__file__).parent.parent
-WHAT_MATTERS = ("explorer/**/*.py", "explorer/**/*.js", "models/**/*.py", "assets/*/**/model.json", "assets/*/*.npz")
+WHAT_IS_COMPUTED = ("models/**/*.py", "assets/*/**/model.json", "assets/*/*.npz")  # its files; weights have their hash in model.json
+WHAT_IS_DRAWN = (*WHAT_IS_COMPUTED, "explorer/**/*.py", "explorer/**/*.js")
 
 logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A stored result as it lies on disk.
+
+    text: what the widgets draw, as JSON. arrays: by digest, compressed by gzip. scores: the notes of its sounds.
+    looks: digests; where their exact rows come from is made again when the first visitor asks.
+    """
+
+    text: str
+    arrays: Mapping[str, NDArray[np.uint8]]
+    scores: tuple[Score, ...]
+    looks: tuple[str, ...]
 
 
 class Stored:
     """The stored results of some labs, by lab and number. An address changes with whatever could change the result."""
 
-    def __init__(self, labs: Sequence[Lab]) -> None:
+    def __init__(self, labs: Sequence[Lab], disk: Disk | None = None) -> None:
+        """disk: where results are kept from one start of the server to the next; None keeps nothing."""
         self._labs = [lab for lab in labs if lab.stored is not None]
-        self._version = _version() if self._labs else ""
+        self._disk = disk
+        self._version = _version(WHAT_IS_DRAWN) if self._labs else ""
+        self._engine: Engine | None = None
+        self._unread: dict[str, tuple[Lab, str]] = {}  # by digest of a look that a start read from disk: the result that it belongs to
+        self._reading: dict[tuple[str, str], asyncio.Task[None]] = {}  # by lab and query
         self._queries = {lab.slug: tuple(dict.fromkeys([*lab.examples, *(step.query for step in lab.steps)])) for lab in self._labs}
         self._assets: dict[str, Asset] = {}  # by address
         self._arrays: dict[str, bytes] = {}  # compressed, by digest: what stored results and pages name never leaves
@@ -58,8 +84,13 @@ class Stored:
         """An array that a stored result names, compressed."""
         return self._arrays.get(digest)
 
-    def look(self, digest: str) -> Look | None:
+    async def look(self, digest: str) -> Look | None:
         """Where the exact rows of a stored result come from."""
+        if digest not in self._looks and digest in self._unread:
+            lab, query = self._unread[digest]
+            if (lab.slug, query) not in self._reading:  # once for all who ask
+                self._reading[lab.slug, query] = asyncio.create_task(self._read(lab, query))
+            await asyncio.shield(self._reading[lab.slug, query])
         return self._looks.get(digest)
 
     def score(self, digest: str) -> Score | None:
@@ -68,15 +99,9 @@ class Stored:
 
     def hold(self, text: str) -> None:
         """Keep every array, look and sound whose address stands in `text`, however many others come."""
-        for digest in re.findall(r"/arrays/([0-9a-f]{32})\b", text):
-            if (kept := arrays().get(digest)) is not None:
-                self._arrays[digest] = kept
-        for digest in re.findall(r"/looks/([0-9a-f]{32})\b", text):
-            if (look := looks().get(digest)) is not None:
-                self._looks[digest] = look
-        for digest in re.findall(r"/sound/([0-9a-f]{32})\b", text):
-            if (score := sounds().get(digest)) is not None:
-                self._scores[digest] = score
+        self._arrays |= _named("arrays", text, arrays())
+        self._looks |= _named("looks", text, looks())
+        self._scores |= _named("sound", text, sounds())
 
     def told(self) -> dict[str, list[int]]:
         """Of each lab: how many results are ready, and how many there will be."""
@@ -86,18 +111,55 @@ class Stored:
         }
 
     async def prepare(self, engine: Engine) -> None:
-        """Make all that is missing, one after the other, between the calls of visitors."""
+        """Make all that is missing, one after the other, between the calls of visitors; what lies on disk is read instead."""
+        self._engine = engine
+        if self._disk is not None and self._labs:
+            self._engine = FromDisk(engine, self._disk, await asyncio.to_thread(_version, WHAT_IS_COMPUTED))
         for lab in self._labs:
             for query, address in self.addresses(lab).items():
-                try:
-                    drawn = await lab.stored(engine, query) if lab.stored is not None and address not in self._assets else None
-                except Exception as error:  # the page then asks the engine, which says what is wrong
-                    logger.error("%s of %s could not be stored: %s", address.rpartition("/")[2], lab.slug, type(error).__name__)
+                if address in self._assets:
                     continue
+                key = f"{address} {query}"
+                drawn = None if self._disk is None else await asyncio.to_thread(self._recall, key)
+                if drawn is None:
+                    try:
+                        drawn = await self._draw(lab, query)
+                    except Exception as error:  # the page then asks the engine, which says what is wrong
+                        logger.error("%s of %s could not be stored: %s", address.rpartition("/")[2], lab.slug, type(error).__name__)
+                        continue
+                    if drawn is not None and self._disk is not None:
+                        await asyncio.to_thread(self._disk.put, key, drawn)
                 if drawn is not None:
-                    text = json.dumps(drawn, ensure_ascii=False, separators=(",", ":"))
-                    self.hold(text)
-                    self._assets[address] = await asyncio.to_thread(Asset.of, text.encode(), "application/json")
+                    self._arrays |= {digest: kept.tobytes() for digest, kept in drawn.arrays.items()}
+                    self._scores |= {score.digest: score for score in drawn.scores}
+                    self._unread |= dict.fromkeys(drawn.looks, (lab, query))
+                    self._assets[address] = await asyncio.to_thread(Asset.of, drawn.text.encode(), "application/json")
+
+    def _recall(self, key: str) -> Drawn | None:
+        kept = None if self._disk is None else self._disk.get(key)
+        return kept[0] if kept is not None and isinstance(kept[0], Drawn) else None
+
+    async def _draw(self, lab: Lab, query: str) -> Drawn | None:
+        """One result with all that it names, which is then held. Raises whatever the lab raises; None where it makes none."""
+        values = await lab.stored(self._engine, query) if lab.stored is not None and self._engine is not None else None
+        if values is None:
+            return None
+        text = json.dumps(values, ensure_ascii=False, separators=(",", ":"))
+        self.hold(text)
+        packed = {digest: np.frombuffer(kept, np.uint8) for digest, kept in _named("arrays", text, arrays()).items()}
+        return Drawn(text, packed, tuple(_named("sound", text, sounds()).values()), tuple(_named("looks", text, looks())))
+
+    async def _read(self, lab: Lab, query: str) -> None:
+        try:
+            await self._draw(lab, query)
+        except Exception as error:  # the page then says that the rows are gone, and how they come back
+            logger.error("rows of %s could not be read: %s", lab.slug, type(error).__name__)
+
+
+def _named(kind: str, text: str, store: Any) -> dict[str, Any]:
+    """What a store holds of all that is named in `text` by an address of this kind, by digest."""
+    digests = dict.fromkeys(re.findall(rf"/{kind}/([0-9a-f]{{32}})\b", text))
+    return {digest: kept for digest in digests if (kept := store.get(digest)) is not None}
 
 
 def meta(addresses: Mapping[str, str]) -> str:
@@ -107,9 +169,9 @@ def meta(addresses: Mapping[str, str]) -> str:
     return f'<meta name="tfe-stored" content="{html.escape(json.dumps(addresses, ensure_ascii=False))}" />'
 
 
-def _version() -> str:
-    digest = hashlib.sha256()
-    for pattern in WHAT_MATTERS:
+def _version(patterns: Sequence[str]) -> str:
+    digest = hashlib.sha256(metadata.version("torch").encode())
+    for pattern in patterns:
         for path in sorted(ROOT.glob(pattern)):
             digest.update(path.relative_to(ROOT).as_posix().encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()[:12]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import json
 import types
 import typing
@@ -57,16 +58,45 @@ def _unpack(value: Any, kind: Any, arrays: Any) -> Any:
     return float(value) if kind is float else value
 
 
-def save(path: Path, explanation: Any, milliseconds: float, device: str) -> None:
-    """Write a result, how long it took and on which device. TypeError where a value is no array, text, number, tuple or dataclass."""
+def save(path: Path, explanation: Any, milliseconds: float, device: str, key: str = "") -> None:
+    """Write a result, how long it took and on which device. TypeError where a value is no array, text, number, tuple or dataclass.
+
+    key: what `recall` finds it by; such a file is written without compression, for it is written while visitors are served.
+    """
     arrays: dict[str, Any] = {}
-    text = json.dumps({"value": _pack(explanation, "value", arrays), "milliseconds": milliseconds, "device": device}, ensure_ascii=False)
+    kind = f"{type(explanation).__module__}:{type(explanation).__qualname__}"
+    facts = {"value": _pack(explanation, "value", arrays), "milliseconds": milliseconds, "device": device}
+    text = json.dumps(facts | ({"key": key, "kind": kind} if key else {}), ensure_ascii=False)
     with path.open("wb") as file:
-        np.savez_compressed(file, json=np.frombuffer(text.encode(), dtype=np.uint8), **arrays)
+        (np.savez if key else np.savez_compressed)(file, json=np.frombuffer(text.encode(), dtype=np.uint8), **arrays)
 
 
 def load(path: Path, cls: type[Kind]) -> tuple[Kind, float, str]:
     """Read what `save` wrote: (explanation, milliseconds, device). ValueError where the fields are not those of cls."""
-    with np.load(path, allow_pickle=False) as arrays:
-        facts = json.loads(bytes(arrays["json"]).decode())
-        return _unpack(facts["value"], cls, arrays), float(facts["milliseconds"]), str(facts["device"])
+    with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+        return _read(arrays, _facts(arrays), cls)
+
+
+def recall(path: Path, key: str) -> tuple[Any, float, str]:
+    """Read what `save` wrote under this key, as the kind of record it was: (record, milliseconds, device).
+
+    ValueError where the file is of another key, or of no record of this project; whatever NumPy and zipfile raise where it is damaged.
+    """
+    with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+        facts = _facts(arrays)
+        module, _, name = str(facts.get("kind", "")).partition(":")
+        if facts.get("key") != key or module.partition(".")[0] not in {"models", "explorer"}:
+            raise ValueError(f"{path.name}: not the record of this key")
+        kind = getattr(importlib.import_module(module), name)
+        if not (isinstance(kind, type) and dataclasses.is_dataclass(kind)):
+            raise ValueError(f"{path.name}: {module}:{name} is no record")
+        return _read(arrays, facts, kind)
+
+
+def _facts(arrays: Any) -> dict[str, Any]:
+    facts: dict[str, Any] = json.loads(bytes(arrays["json"]).decode())
+    return facts
+
+
+def _read(arrays: Any, facts: dict[str, Any], cls: type[Kind]) -> tuple[Kind, float, str]:
+    return _unpack(facts["value"], cls, arrays), float(facts["milliseconds"]), str(facts["device"])
