@@ -115,25 +115,29 @@ class Stored:
         self._engine = engine
         if self._disk is not None and self._labs:
             self._engine = FromDisk(engine, self._disk, await asyncio.to_thread(_version, WHAT_IS_COMPUTED))
-        for lab in self._labs:
-            for query, address in self.addresses(lab).items():
-                if address in self._assets:
-                    continue
-                key = f"{address} {query}"
-                drawn = None if self._disk is None else await asyncio.to_thread(self._recall, key)
-                if drawn is None:
-                    try:
-                        drawn = await self._draw(lab, query)
-                    except Exception as error:  # the page then asks the engine, which says what is wrong
-                        logger.error("%s of %s could not be stored: %s", address.rpartition("/")[2], lab.slug, type(error).__name__)
-                        continue
-                    if drawn is not None and self._disk is not None:
-                        await asyncio.to_thread(self._disk.put, key, drawn)
-                if drawn is not None:
-                    self._arrays |= {digest: kept.tobytes() for digest, kept in drawn.arrays.items()}
-                    self._scores |= {score.digest: score for score in drawn.scores}
-                    self._unread |= dict.fromkeys(drawn.looks, (lab, query))
-                    self._assets[address] = await asyncio.to_thread(Asset.of, drawn.text.encode(), "application/json")
+        due = [(lab, query, address) for lab in self._labs for query, address in self.addresses(lab).items() if address not in self._assets]
+        for lab, query, address in [one for one in due if not await self._make(*one)]:  # a busy machine may have been too slow at first
+            if not await self._make(lab, query, address):  # the page then asks the engine, which says what is wrong
+                logger.error("%s of %s could not be stored", address.rpartition("/")[2], lab.slug)
+
+    async def _make(self, lab: Lab, query: str, address: str) -> bool:
+        """One result, from disk or made now; False where the lab failed."""
+        key = f"{address} {query}"
+        drawn = None if self._disk is None else await asyncio.to_thread(self._recall, key)
+        if drawn is None:
+            try:
+                drawn = await self._draw(lab, query)
+            except Exception as error:
+                logger.warning("%s of %s was not stored: %s", address.rpartition("/")[2], lab.slug, type(error).__name__)
+                return False
+            if drawn is not None and self._disk is not None:
+                await asyncio.to_thread(self._disk.put, key, drawn)
+        if drawn is not None:
+            self._arrays |= {digest: kept.tobytes() for digest, kept in drawn.arrays.items()}
+            self._scores |= {score.digest: score for score in drawn.scores}
+            self._unread |= dict.fromkeys(drawn.looks, (lab, query))
+            self._assets[address] = await asyncio.to_thread(Asset.of, drawn.text.encode(), "application/json")
+        return True
 
     def _recall(self, key: str) -> Drawn | None:
         kept = None if self._disk is None else self._disk.get(key)

@@ -111,3 +111,17 @@ def _site(one: Any, engine: Engine) -> Any:
     from tests.conftest import built
 
     return built(lambda: Site([one], engine))
+
+
+def test_a_result_that_came_too_late_on_a_busy_machine_is_made_once_more(engine: Engine) -> None:
+    tried: list[str] = []
+
+    async def draw(engine: Engine, query: str) -> Mapping[str, object]:
+        tried.append(query)
+        if tried.count(query) == 1:
+            raise TimeoutError
+        return {"prompt": {"state": "stored"}}
+
+    one = lab(stored=draw)
+    stored = prepared(Stored([one]), engine)
+    assert all(stored.get(address) is not None for address in stored.addresses(one).values())
