@@ -76,10 +76,14 @@ log = logging.getLogger("explorer")
 
 @dataclass
 class Readiness:
-    """What /readyz tells: when each lab's probe was answered, and what went wrong where one was not."""
+    """What /readyz tells: when each lab's probe was answered, and what went wrong where one was not.
+
+    strict: every lab must answer. Otherwise one that cannot is named, and the server stands for the others.
+    """
 
     began: float
     waiting: set[str]
+    strict: bool = False
     answered: dict[str, float] = field(default_factory=dict)  # lab -> seconds after the start
     failed: dict[str, str] = field(default_factory=dict)  # lab -> kind of error
     draining: bool = False
@@ -87,8 +91,9 @@ class Readiness:
 
     @property
     def ready(self) -> bool:
-        """Whether visitors are served well: every probe answered, and the server not on its way out."""
-        return not (self.waiting or self.failed or self.draining)
+        """Whether visitors are served: no probe is still awaited, some lab answers, and the server is not on its way out."""
+        lacking = self.failed and (self.strict or not self.answered)
+        return not (self.waiting or lacking or self.draining)
 
     def told(self) -> dict[str, object]:
         """The same as JSON."""
@@ -107,7 +112,8 @@ class Site:
         self.labs = tuple(labs)
         self.grace = grace
         self.engine = Engine("models.device:beside_a_server") if engine is None else engine
-        self.readiness = Readiness(time.monotonic() if began is None else began, {lab.slug for lab in labs if lab.probe is not None})
+        probed = {lab.slug for lab in labs if lab.probe is not None}
+        self.readiness = Readiness(time.monotonic() if began is None else began, probed, os.environ.get("EXPLORER_READY") == "all")
         self.ui = Shelf.folder(base.FOLDER, frozenset({".js", ".css"}))
         self.vendor = Shelf({f"{name}.js": base.vendor_file(name) for name in VENDOR}, effort=9)
         self.gradio_files = Shelf.folder(
@@ -306,7 +312,7 @@ class Site:
                 try:
                     await lab.probe(self.engine)  # the first call also imports torch and reads the checkpoint, outside of its deadline
                 except Exception as error:
-                    state.failed[lab.slug] = type(error).__name__
+                    state.failed[lab.slug] = type(error.__cause__ or error).__name__
                     log.exception("the probe of %s failed", lab.slug)
                 else:
                     state.answered[lab.slug] = round(time.monotonic() - state.began, 2)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import logging
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -12,13 +13,17 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
+from models.errors import DamagedFile, reading
+
 ASSETS = Path(__file__).resolve().parent.parent / "assets"
 LARGEST = 9_500_000  # bytes of one file: more would need large-file storage on a Space
 
 ConfigT = TypeVar("ConfigT")
 
+logger = logging.getLogger(__name__)
 
-class CheckpointError(Exception):
+
+class CheckpointError(DamagedFile):
     """A checkpoint that cannot be trusted, or that may not be written."""
 
 
@@ -33,11 +38,12 @@ def digest(path: Path) -> str:
 
 
 def read_facts(where: Path) -> dict[str, Any]:
-    """What model.json says. CheckpointError where there is none."""
+    """What model.json says. CheckpointError where there is none, DamagedFile where it cannot be read."""
     path = where / "model.json"
     if not path.is_file():
         raise CheckpointError(f"no model.json in {where.name}: train it first")
-    facts: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    with reading(path):
+        facts: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return facts
 
 
@@ -80,15 +86,23 @@ def config_of(kind: type[ConfigT], values: dict[str, Any]) -> ConfigT:
 
 
 def restore(where: Path, model: nn.Module) -> None:
-    """Put stored parameters into a model built from the stored config; CheckpointError where hash, names, shapes or count differ."""
+    """Put stored parameters into a model built from the stored config; CheckpointError where hash, names, shapes or count differ,
+    DamagedFile where a file cannot be read."""
     facts, path = read_facts(where), where / "model.safetensors"
-    if digest(path) != facts["sha256"]:
-        raise CheckpointError(f"{where.name}: model.safetensors is not the file that model.json describes")
-    state = load_file(path)
+    with reading(path):
+        if digest(path) != facts["sha256"]:
+            raise _damaged(f"{where.name}: model.safetensors is not the file that model.json describes")
+        state = load_file(path)
     count = sum(tensor.numel() for tensor in state.values())
     if count != facts["parameters"]:
-        raise CheckpointError(f"{where.name}: {count:,} parameters stored, {facts['parameters']:,} described")
+        raise _damaged(f"{where.name}: {count:,} parameters stored, {facts['parameters']:,} described")
     try:
         model.load_state_dict({name: tensor.float() for name, tensor in state.items()}, strict=True)
     except RuntimeError as error:
-        raise CheckpointError(f"{where.name}: {error}") from error
+        raise _damaged(f"{where.name}: {error}") from error
+
+
+def _damaged(what: str) -> CheckpointError:
+    """Said in the log too: a page that compares several models goes on without the one that cannot be read."""
+    logger.error("%s", what)
+    return CheckpointError(what)

@@ -1,8 +1,10 @@
-"""Messages written for the visitor."""
+"""Messages written for the visitor, and what the operator hears of a file that cannot be read."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 
 class InputError(Exception):
@@ -50,6 +52,21 @@ def _plain(value: object) -> str:
     text = value if isinstance(value, str) else repr(value)
     text = "".join(character if character.isprintable() else "?" for character in text)
     return text if len(text) <= 40 else text[:39] + "…"
+
+
+class DamagedFile(Exception):
+    """A file of the project's own, such as a checkpoint or a stored result, that cannot be read: the message names it."""
+
+
+@contextlib.contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """What goes wrong inside is the file's fault: DamagedFile, which names the file by its last three parts."""
+    try:
+        yield
+    except DamagedFile:
+        raise
+    except Exception as error:
+        raise DamagedFile(f"{'/'.join(path.parts[-3:])} cannot be read: {type(error).__name__}: {error}") from error
 
 
 def _rebuild(code: str, en: str, zh: str) -> InputError:

@@ -45,7 +45,7 @@ class TooSlow(InputError):
 
 
 class Failed(InputError):
-    """A defect of ours, or too little memory; the cause is in the log and in `__cause__`."""
+    """A defect of ours, a damaged file, or too little memory; the cause is in the log and in `__cause__`."""
 
 
 @dataclass(frozen=True)
@@ -140,6 +140,15 @@ def went_wrong() -> Failed:
         "failed",
         en="Something in the program went wrong with this input; it is in the server's log. Other inputs still work.",
         zh="程序在处理这个输入时出错，已记入服务器日志。其他输入不受影响。",
+    )
+
+
+def cannot_be_read() -> Failed:
+    """A file that the function needs, such as its model, is damaged."""
+    return Failed(
+        "damaged",
+        en="This lab's model cannot be read; the file is named in the server's log. The other labs work.",
+        zh="本实验的模型无法读取，是哪个文件已记入服务器日志。其他实验不受影响。",
     )
 
 

@@ -13,9 +13,9 @@ from concurrent.futures import Future
 from typing import Any
 
 from explorer.engine.desk import Desk, clock
-from explorer.engine.records import Answer, memory_ran_out, out_of_time, went_wrong
+from explorer.engine.records import Answer, cannot_be_read, memory_ran_out, out_of_time, went_wrong
 from explorer.engine.runs import Batch, Work
-from models.errors import InputError
+from models.errors import DamagedFile, InputError
 
 logger = logging.getLogger(__name__)
 
@@ -210,9 +210,12 @@ class Worker:
             return True
 
     def _spoiled(self, batch: Batch, error: BaseException) -> None:
-        """An exception spoils no other request: the batch is tried again one by one, or, out of memory, once in halves."""
+        """An exception spoils no other request: the batch is tried again one by one, or, out of memory, once in halves. A damaged file
+        spoils them all."""
         batch.rest()
-        no_memory = _out_of_memory(error)
+        no_memory, damaged = _out_of_memory(error), isinstance(error, DamagedFile)
+        if damaged:  # its message names a file, and nothing that a visitor wrote
+            logger.error("%s", error)
         logger.error("%s in %s, batch of %d\n%s", type(error).__name__, batch.work.name, len(batch.runs), _where_in_code(error))
         self._note(batch, "memory" if no_memory else "failed")
         if batch.turns is not None:
@@ -225,8 +228,8 @@ class Worker:
             for run in batch.runs:
                 if run.outcome is not None:
                     continue
-                if size == 1 or (no_memory and run.halved):
-                    outcome = memory_ran_out() if no_memory else went_wrong()
+                if size == 1 or damaged or (no_memory and run.halved):
+                    outcome = memory_ran_out() if no_memory else cannot_be_read() if damaged else went_wrong()
                     outcome.__cause__ = None if no_memory else error  # its frames would hold the memory
                     self.desk.finish(run, outcome)
                 elif run.askers and self._thread is threading.current_thread():

@@ -11,6 +11,7 @@ from typing import Any
 from explorer import labels
 from explorer.labels import filled
 from explorer.widgets.card import Pair
+from models.errors import reading
 
 Text = Mapping[str, str]
 
@@ -20,14 +21,16 @@ ASSETS = Path(__file__).parents[2] / "assets"
 def facts(slug: str, variant: str = "base") -> dict[str, Any]:
     """What model.json says about a shipped model; empty where none is shipped."""
     path = ASSETS / slug / variant / "model.json"
-    found: dict[str, Any] = json.loads(path.read_text("utf-8")) if path.exists() else {}
+    with reading(path):
+        found: dict[str, Any] = json.loads(path.read_text("utf-8")) if path.exists() else {}
     return found
 
 
 def log(slug: str, variant: str = "base") -> list[dict[str, float]]:
     """The training log of a shipped model, one entry per epoch; empty where none is shipped."""
     path = ASSETS / slug / variant / "training.json"
-    found: list[dict[str, float]] = json.loads(path.read_text("utf-8")) if path.exists() else []
+    with reading(path):
+        found: list[dict[str, float]] = json.loads(path.read_text("utf-8")) if path.exists() else []
     return found
 
 
@@ -66,7 +69,8 @@ def prose(slug: str, known: Mapping[str, Any], name: str = "card.md") -> dict[st
     path = ASSETS / slug / name
     if not path.exists():
         return {}
-    parts = re.split(r"^# +(English|中文) *$", path.read_text("utf-8"), flags=re.MULTILINE)
+    with reading(path):
+        parts = re.split(r"^# +(English|中文) *$", path.read_text("utf-8"), flags=re.MULTILINE)
     return {
         language: re.sub(r"\{([\w.]+)\}", lambda match, language=language: entry(known, match[1]) or labels.CARD["missing"][language], text)
         for language, text in zip(["zh" if heading == "中文" else "en" for heading in parts[1::2]], parts[2::2], strict=True)

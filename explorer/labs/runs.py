@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from models import stored
+from models.errors import reading
 
 Text = Mapping[str, str]
 
@@ -38,9 +39,11 @@ class Run:
 
 
 def first(slug: str, request: AskingT, kind: type[SeenT]) -> Stored[AskingT, SeenT] | None:
-    """What is shipped of a lab's first example, or None where nothing is. kind: what its models answer."""
+    """What is shipped of a lab's first example, or None where nothing is. kind: what its models answer. DamagedFile where it cannot be
+    read."""
     path = ASSETS / slug / "first.npz"
     if not path.exists():
         return None
-    seen, milliseconds, device = stored.load(path, kind)
+    with reading(path):
+        seen, milliseconds, device = stored.load(path, kind)
     return Stored(request, seen, milliseconds, device)

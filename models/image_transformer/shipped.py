@@ -15,6 +15,7 @@ from torch import nn
 
 from models import checkpoint
 from models.device import device
+from models.errors import reading
 from models.image_transformer import colour, model, pixelcnn
 from models.image_transformer.colour import ColourTransformer
 from models.image_transformer.model import ImageTransformer
@@ -113,5 +114,6 @@ def enlarger() -> ColourTransformer:
 @lru_cache(maxsize=1)
 def held_out() -> HeldOut:
     """The shipped held-out pictures, read once."""
-    with np.load(checkpoint.ASSETS / SLUG / "examples.npz", allow_pickle=False) as file:
+    path = checkpoint.ASSETS / SLUG / "examples.npz"
+    with reading(path), np.load(path, allow_pickle=False) as file:
         return HeldOut(file["grey"], file["grey_kinds"], file["colour"], file["colour_kinds"])

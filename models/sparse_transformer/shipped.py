@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from models import checkpoint
 from models.device import device
+from models.errors import reading
 from models.sparse_transformer.model import Config, SparseTransformer
 
 SLUG = "sparse_transformer"
@@ -67,5 +68,6 @@ def load(variant: str = "strided", seed: int = 1) -> Shipped:
 @lru_cache(maxsize=1)
 def held_out() -> HeldOut:
     """The shipped held-out digits, read once."""
-    with np.load(checkpoint.ASSETS / SLUG / "examples.npz", allow_pickle=False) as file:
+    path = checkpoint.ASSETS / SLUG / "examples.npz"
+    with reading(path), np.load(path, allow_pickle=False) as file:
         return HeldOut(file["pixels"], file["kinds"])

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from models.errors import InputError
+from models.errors import InputError, reading
 
 Array = NDArray[np.float32]
 Half = NDArray[np.float16]
@@ -182,7 +182,8 @@ def ladder() -> dict[str, Any] | None:
     """What `python -m models ladder transformer_xl` measured on the held-out book, or None where it has not run."""
     if not LADDER.is_file():
         return None
-    found: dict[str, Any] = json.loads(LADDER.read_text("utf-8"))
+    with reading(LADDER):
+        found: dict[str, Any] = json.loads(LADDER.read_text("utf-8"))
     return found
 
 

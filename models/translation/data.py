@@ -15,6 +15,8 @@ from tokenizers import Tokenizer as Pieces
 from tokenizers import models, normalizers, pre_tokenizers, trainers
 from torch import Tensor
 
+from models.errors import reading
+
 PAD, UNKNOWN, START, STOP = 0, 1, 2, 3
 SPECIAL = ("<pad>", "<unk>", "<s>", "</s>")
 SPACE = "\u2581"  # stands for a space inside pieces
@@ -78,8 +80,9 @@ class Tokenizer:
 
     @classmethod
     def load(cls, path: Path) -> Tokenizer:
-        """Read what `save` wrote."""
-        pieces = Pieces.from_file(str(path))
+        """Read what `save` wrote. DamagedFile where that cannot be read."""
+        with reading(path):
+            pieces = Pieces.from_file(str(path))
         pieces.encode_special_tokens = True  # what a visitor types is never a special token
         return cls(pieces)
 

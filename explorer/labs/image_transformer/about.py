@@ -14,6 +14,7 @@ from explorer.labs import about
 from explorer.labs.image_transformer import texts
 from explorer.widgets import figure
 from explorer.widgets.card import Pair
+from models.errors import reading
 
 SLUG = "image_transformer"
 PATTERNS = ("local_1d", "local_2d")
@@ -74,7 +75,8 @@ def prose() -> dict[str, str]:
 def measured() -> list[Rung]:
     """The rungs of ladder.json, {key, value, published, source} each; empty before it was measured."""
     path = about.ASSETS / SLUG / "ladder.json"
-    found: list[Rung] = json.loads(path.read_text("utf-8")) if path.exists() else []
+    with reading(path):
+        found: list[Rung] = json.loads(path.read_text("utf-8")) if path.exists() else []
     return [rung for rung in found if rung.get("value")]
 
 

@@ -19,6 +19,7 @@ from explorer.labs import runs
 from explorer.labs.image_transformer import texts
 from explorer.labs.runs import Stored
 from explorer.widgets import maker, remake
+from models.errors import reading
 from models.image_transformer.records import (
     EXAMPLES,
     FLANGE,
@@ -69,7 +70,7 @@ def held_out() -> dict[str, maker.Pictures]:
     path = ASSETS / "examples.npz"
     if not path.exists():
         return {"grey": maker.Pictures(np.zeros((0, SIDE, SIDE), np.uint8), ())}
-    with np.load(path, allow_pickle=False) as file:
+    with reading(path), np.load(path, allow_pickle=False) as file:
         sets = {key: (file[key], file[f"{key}_kinds"]) for key in ("grey", "colour") if key in file}
     names = {"grey": texts.KINDS, "colour": texts.COLOURED}
     return {

@@ -25,7 +25,7 @@ from explorer.labs.wiring import whole
 from explorer.looks import Look, looks
 from explorer.widgets import asker
 from models import stored
-from models.errors import InputError
+from models.errors import InputError, reading
 from models.reformer.letters import SHORTEST, UNKNOWN, WORD
 from models.reformer.records import EXAMPLES, MAX_TEXT, MODELS, Comparison, Explanation, Hashings, Read, Request
 from models.reformer.weights import Overview, overview, shared
@@ -53,7 +53,8 @@ def first() -> Stored[Request, Explanation] | None:
 def hashings() -> Hashings | None:
     """Every round of the first model's heads in the stored first example, or None where none is shipped."""
     path = ASSETS / "hashings.npz"
-    return stored.load(path, Hashings)[0] if path.exists() else None
+    with reading(path):
+        return stored.load(path, Hashings)[0] if path.exists() else None
 
 
 # ---- requests ----------------------------------------------------------------------------------------------------------------------

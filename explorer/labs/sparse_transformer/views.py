@@ -21,7 +21,7 @@ from explorer.labs.runs import Run, Stored
 from explorer.labs.sparse_transformer import about, change, texts
 from explorer.looks import Look, looks
 from explorer.widgets import remake, reread, sketch
-from models.errors import InputError
+from models.errors import InputError, reading
 from models.sparse_transformer.records import (
     EXAMPLES,
     HOTTEST,
@@ -60,7 +60,7 @@ def held_out() -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
     path = ASSETS / "examples.npz"
     if not path.exists():
         return np.zeros((0, SIDE, SIDE), np.uint8), np.zeros(0, np.uint8)
-    with np.load(path, allow_pickle=False) as file:
+    with reading(path), np.load(path, allow_pickle=False) as file:
         return file["pixels"], file["kinds"]
 
 
