@@ -1,17 +1,23 @@
-# Two commands on a fresh Debian or Ubuntu machine with Python 3.11 or newer and make:
+# Three commands on a fresh Debian or Ubuntu machine with Python 3.11 or newer and make:
 #   make run     installs what the app needs and opens it on http://localhost:7860
 #   make test    installs what the tests need and runs them all, those in a real browser included
+#   make check   the same without a browser: what is quick enough to be run after every change
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PORT ?= 7860
+WORKERS ?= 2
+# The tests of a group (a file, or a lab in a mode) share what they have opened, so one worker runs them, in order.
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup --no-loadscope-reorder --durations=15
 
-.PHONY: run test format lint types tests audit readme bench clean
+.PHONY: run test check format lint types tests quick audit readme bench clean
 
 run: $(VENV)/app-installed
 	$(BIN)/python app.py --port $(PORT)
 
 test: lint types tests audit
+
+check: lint types quick
 
 lint: $(VENV)/dev-installed
 	$(BIN)/ruff format --check .
@@ -22,7 +28,11 @@ types: $(VENV)/dev-installed
 
 tests: $(VENV)/dev-installed
 	sh tools/system-packages.sh packages.txt packages-dev.txt
-	$(BIN)/python -m pytest --durations=15
+	$(PYTEST)
+
+quick: $(VENV)/dev-installed
+	sh tools/system-packages.sh packages.txt packages-dev.txt
+	$(PYTEST) -m "not browser"
 
 audit: $(VENV)/dev-installed
 	$(BIN)/pip check

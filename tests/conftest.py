@@ -1,10 +1,15 @@
-"""What all tests share: no network, and the server of the whole site as a process of its own."""
+"""What all tests share: no network, and one server of the whole site for a run, whichever worker asks for it first."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import fcntl
+import json
 import os
+import resource
+import select
+import shutil
 import signal
 import socket
 import subprocess
@@ -14,23 +19,88 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
 
-# As in the server (explorer/server.py): NumPy's threads would take the processor from the apps and browsers beside the tests.
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+pytest_plugins = ("tests.pages", "tests.bench")
+
+# One thread for each process of a run: those of two workers, their server and browsers would wait for each other by spinning.
+for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(_name, "1")
 
 T = TypeVar("T")
 
 ROOT = Path(__file__).parent.parent
 PATIENCE = 300.0  # seconds that a start may take on a loaded machine
+RUN = "EXPLORER_TEST_RUN"  # the folder that the workers of a run share, named in their environment
 
 
+def in_a_browser(item: pytest.Item) -> bool:
+    """Does this test drive a browser?"""
+    return "browser" in item.path.parts or "playwright_driver" in getattr(item, "fixturenames", ())
+
+
+@pytest.hookimpl(tryfirst=True)  # before the workers read the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Browser tests come last: once Playwright drives a browser, its loop runs in this thread, where asyncio.run is then refused."""
-    items.sort(key=lambda item: "browser" in item.path.parts)
+    """Browser tests come last: once Playwright drives a browser, its loop runs in this thread, where asyncio.run is then refused.
+
+    Those of one file go to one worker, unless they say otherwise: they share what the file has made.
+    """
+    items.sort(key=in_a_browser)
+    for item in items:
+        if in_a_browser(item):
+            item.add_marker(pytest.mark.browser)
+        if item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(item.path.relative_to(ROOT / "tests").as_posix()))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Makes the folder that the workers share; they are started later, and so find it."""
+    if not hasattr(config, "workerinput"):
+        os.environ[RUN] = tempfile.mkdtemp(prefix="explorer-tests-")
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Ends what the workers shared, after the last of them."""
+    if not hasattr(config, "workerinput"):
+        folder = Path(os.environ.pop(RUN))
+        if (folder / "site.json").exists():
+            _end(json.loads((folder / "site.json").read_text())["pid"])
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """Where the time goes, beside the slowest tests: minutes of each lab, and of processor time, which a busy machine leaves alone."""
+    if config.option.durations is None:
+        return
+    slugs = sorted(page.parent.name for page in (ROOT / "explorer" / "labs").glob("*/page.py"))
+    spent = dict.fromkeys([*slugs, "no lab of its own"], 0.0)
+    for report in (report for reports in terminalreporter.stats.values() for report in reports):
+        if isinstance(report, pytest.TestReport):
+            lab = next((slug for slug in slugs if slug.removesuffix("_transformer") in report.nodeid), "no lab of its own")
+            spent[lab] += report.duration
+    terminalreporter.section("minutes per lab")
+    for lab, seconds in sorted(spent.items(), key=lambda one: -one[1]):
+        terminalreporter.write_line(f"{seconds / 60:6.2f}  {lab}")
+    used = [resource.getrusage(whose) for whose in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    cpu = sum(one.ru_utime + one.ru_stime for one in used)
+    terminalreporter.write_line(f"{cpu / 60:6.2f}  minutes of processor time, without those of the server that the workers share")
+
+
+def _end(pid: int) -> None:
+    """Ends a process, by force after a while."""
+    with contextlib.suppress(ProcessLookupError):
+        handle = os.pidfd_open(pid)
+        try:
+            for number in (signal.SIGTERM, signal.SIGKILL):
+                signal.pidfd_send_signal(handle, number)
+                if select.select([handle], [], [], 25)[0]:
+                    return
+        finally:
+            os.close(handle)
 
 
 def free_port() -> int:
@@ -46,7 +116,8 @@ def built(make: Callable[[], T]) -> T:
     async def inside() -> T:
         return make()
 
-    return asyncio.run(inside())
+    with ThreadPoolExecutor(1) as pool:  # where a browser is driven, this thread has a running loop already
+        return pool.submit(asyncio.run, inside()).result()
 
 
 class Running:
@@ -120,15 +191,37 @@ class Running:
         return self.start()
 
 
+_started: list[subprocess.Popen[bytes]] = []  # kept: a process that nobody holds is a leak to Python
+
+
+class Shared(Running):
+    """The whole site as one process for all workers of a run; whoever comes first starts it, and the end of the run ends it."""
+
+    def __init__(self, folder: Path) -> None:
+        """folder: what the workers share. Returns when the site is ready."""
+        with (folder / "site.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            self._facts = folder / "site.json"
+            port = json.loads(self._facts.read_text())["port"] if self._facts.exists() else None
+            super().__init__(port)
+            self._log.close()
+            self._log = (folder / "site.log").open("a+b")
+            if port is None:
+                self.start()
+                assert self._process is not None
+                _started.append(self._process)
+                self._facts.write_text(json.dumps({"port": self.port, "pid": self.pid}))
+
+    def stop(self) -> None:
+        """Only a start that failed is ended here: others may be using it."""
+        if not self._facts.exists():
+            super().stop()
+
+
 @pytest.fixture(scope="session")
 def running() -> Iterator[Running]:
-    """The whole site, served for all tests of the session."""
-    server = Running()
-    try:
-        server.start()
-    except BaseException:
-        server.close()
-        raise
+    """The whole site, served once for all tests of the run: nobody stops it or starts it again."""
+    server = Shared(Path(os.environ[RUN]))
     yield server
     server.close()
 

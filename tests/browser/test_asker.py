@@ -6,8 +6,7 @@ import asyncio
 import contextlib
 import json
 import re
-import sys
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -23,8 +22,7 @@ from explorer.widgets import asker
 from explorer.widgets.newest import Newest
 from models.universal_transformer import stories
 from models.universal_transformer.records import Request
-from tests.browser import trial
-from tests.browser.trial import TEXT
+from tests.bench import TEXT, Bench
 from tests.browser.waiting import addressed
 
 NEW = Callable[..., tuple[Page, Any]]
@@ -132,15 +130,10 @@ def page_of(lab: Lab, engine: object) -> None:
     bar.stop(halt, None, None, **how)
 
 
-def serve(port: int) -> None:
-    """The site with the trial page."""
-    trial.serve(port, {"trial": page_of}, year=2019)
-
-
 @pytest.fixture(scope="module")
-def site() -> Iterator[str]:
-    """The address of that server."""
-    yield from trial.served(__file__)
+def site(bench: Bench) -> str:
+    """The address of the bench pages."""
+    return bench.put(__name__, {"trial": page_of}, year=2019)
 
 
 def opened(page: Page, site: str, query: str = "lang=en") -> Page:
@@ -388,7 +381,3 @@ def test_a_story_leaves_room_for_the_mechanism_at_1280_pixels(page_watch: Page, 
     choose(page, "stories")
     panel = page.locator(".tfe-asker-panel").bounding_box()
     assert panel is not None and panel["height"] < 290, panel
-
-
-if __name__ == "__main__":
-    serve(int(sys.argv[1]))

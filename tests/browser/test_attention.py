@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -22,8 +21,7 @@ from explorer.figures.attention import Kind
 from explorer.lab import Lab
 from explorer.widgets import canvas, figure
 from explorer.widgets.attention import attention as attention_widget
-from tests.browser import trial
-from tests.browser.trial import TEXT
+from tests.bench import TEXT, Bench
 from tests.browser.waiting import becomes, quiet
 
 NEW = Callable[..., tuple[Page, Any]]
@@ -120,15 +118,10 @@ def page_of(slug: str) -> Callable[[Lab, object], None]:
     return page
 
 
-def serve(port: int) -> None:
-    """The site with the trial pages."""
-    trial.serve(port, {slug: page_of(slug) for slug in (*RUNS, "figures")})
-
-
 @pytest.fixture(scope="module")
-def site() -> Iterator[str]:
-    """The address of that server."""
-    yield from trial.served(__file__)
+def site(bench: Bench) -> str:
+    """The address of the bench pages."""
+    return bench.put(__name__, {slug: page_of(slug) for slug in (*RUNS, "figures")})
 
 
 def opened(page: Page, site: str, slug: str = "trial", query: str = "_kind=cross&_head=3.4&_row=9&_col=3") -> Page:
@@ -470,7 +463,3 @@ def test_every_control_and_picture_of_the_widget_has_a_name(page_watch: Page, si
     page.locator(".tfe-export[data-kind=table]").click()
     found = Axe().run(page, context=".tfe-attention").response["violations"]
     assert [(one["id"], one["nodes"][0]["html"]) for one in found if one["impact"] in {"serious", "critical"}] == []
-
-
-if __name__ == "__main__":
-    serve(int(sys.argv[1]))

@@ -6,8 +6,7 @@ Run as a program, this file is that server: a process of its own, with one lab w
 from __future__ import annotations
 
 import asyncio
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -21,7 +20,7 @@ from playwright.sync_api import Frame, Page, expect
 from explorer.figures.bertviz import Attention, encoder_decoder
 from explorer.lab import Lab
 from explorer.widgets import bertviz as widget
-from tests.browser import trial
+from tests.bench import Bench
 from tests.browser.waiting import addressed, becomes, focus
 
 NEW = Callable[..., tuple[Page, Any]]
@@ -84,15 +83,10 @@ def page(lab: Lab, engine: object) -> None:
     views.show(show, None, views, show_progress="hidden")
 
 
-def serve(port: int) -> None:
-    """The site with that one lab."""
-    trial.serve(port, {"trial": page})
-
-
 @pytest.fixture(scope="module")
-def site() -> Iterator[str]:
-    """The address of that server."""
-    yield from trial.served(__file__)
+def site(bench: Bench) -> str:
+    """The address of the bench pages."""
+    return bench.put(__name__, {"trial": page})
 
 
 def opened(page: Page, site: str, query: str) -> Frame:
@@ -262,7 +256,3 @@ def test_axe_finds_nothing_serious_around_the_frame_nor_in_it(new_page: NEW, sit
                 each for result in (around, inside) for each in result.response["violations"] if each["impact"] in {"serious", "critical"}
             ]
             assert not found, f"{scheme}, {view}: {[(each['id'], [node['html'] for node in each['nodes']]) for each in found]}"
-
-
-if __name__ == "__main__":
-    serve(int(sys.argv[1]))

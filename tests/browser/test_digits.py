@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 import re
-import sys
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,7 @@ from explorer.lab import Lab
 from explorer.widgets.digits import digits
 from models.layers.patterns import FACTORS, Factor
 from models.sparse_transformer.weights import look
-from tests.browser import trial
+from tests.bench import Bench
 from tests.browser.waiting import addressed, asked, becomes, quiet
 from tests.explorer import drawn_digits
 
@@ -64,15 +63,10 @@ def page_of(slug: str) -> Callable[[Lab, object], None]:
     return page
 
 
-def serve(port: int) -> None:
-    """The site with the trial pages."""
-    trial.serve(port, {slug: page_of(slug) for slug in ("three", "one")}, year=2019)
-
-
 @pytest.fixture(scope="module")
-def site() -> Iterator[str]:
-    """The address of that server."""
-    yield from trial.served(__file__)
+def site(bench: Bench) -> str:
+    """The address of the bench pages."""
+    return bench.put(__name__, {slug: page_of(slug) for slug in ("three", "one")}, year=2019)
 
 
 def script(page: Page, name: str) -> str:
@@ -326,7 +320,3 @@ def test_a_phone_shows_one_digit_everyone_can_use_it_and_the_projector_shows_wha
     becomes(page, lambda: page.evaluate(bottom) <= 900, True)
     page.keyboard.press("Escape")
     expect(page.locator(".tfe-digits-transport")).to_be_visible()
-
-
-if __name__ == "__main__":
-    serve(int(sys.argv[1]))

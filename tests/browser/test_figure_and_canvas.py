@@ -1,23 +1,22 @@
-"""The figure and the canvas widget in a real browser, on the trial site of the attention widget."""
+"""The figure and the canvas widget in a real browser, on a bench page."""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser import test_attention, trial
-from tests.browser.test_attention import IMAGE, opened, saved, view
+from tests.bench import Bench
+from tests.browser.test_attention import IMAGE, opened, page_of, saved, view
 
 
 @pytest.fixture(scope="module")
-def site() -> Iterator[str]:
-    """The trial site."""
-    yield from trial.served(test_attention.__file__)
+def site(bench: Bench) -> str:
+    """The address of the bench page."""
+    return bench.put(__name__, {"figures": page_of("figures")})
 
 
 def test_a_figure_has_its_sentence_its_table_and_its_exports(page_watch: Page, site: str) -> None:

@@ -11,8 +11,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from explorer.labs import LABS
-from tests.browser.waiting import addressed, becomes, quiet
-from tests.conftest import Running
+from tests.browser.waiting import addressed, quiet
 
 NEW = Callable[..., tuple[Page, Any]]
 PATHS = ["/", *(lab.path for lab in LABS)]
@@ -128,31 +127,3 @@ def test_a_link_with_nonsense_in_it_still_opens_the_page_and_says_so(new_page: N
     page, _ = new_page()
     settled(page, f"{site}/translation?{query}")
     expect(page.locator(".tfe-prompt").get_by_text("“colour”") if "colour" in query else page.locator(".tfe-prompt-error")).to_be_visible()
-
-
-def test_a_link_restores_its_view_after_the_server_was_restarted(new_page: NEW, running: Running) -> None:
-    address = running.url + "/translation?v=1&sentence=Two+dogs+run+through+the+snow.&_kind=encoder&_head=2.3&_row=3"
-    first, _ = new_page()
-    settled(first, address)
-    before = answered(first)
-    locked = "“through” (3)"  # a word of that sentence: the map is drawn once its numbers are here, after the words stand
-    expect(first.locator(".tfe-attention .tfe-words")).to_contain_text(locked)
-    sentence = first.locator(".tfe-attention").inner_text()
-    open_page, faults = new_page()
-    settled(open_page, running.url + "/translation")
-
-    running.restart()
-
-    second, _ = new_page()
-    settled(second, address)
-    assert answered(second) == before
-    expect(second.locator(".tfe-attention .tfe-words")).to_contain_text(locked)
-    becomes(second, lambda: second.locator(".tfe-attention").inner_text(), sentence)
-    assert second.locator(".tfe-prompt-box").input_value() == "Two dogs run through the snow."
-    addressed(second, _head="2.3", _row="3")
-
-    # A page that was open over the restart goes on working.
-    open_page.locator(".tfe-prompt-box").fill("A man is sitting on a bench.")
-    open_page.locator(".tfe-prompt-go").click()
-    assert answered(open_page)
-    faults.console[:] = [told for told in faults.console if "ERR_CONNECTION" not in told and "Failed to fetch" not in told]

@@ -5,8 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ from playwright.sync_api import Page, expect
 from explorer.lab import Lab
 from explorer.widgets.base import asset
 from explorer.widgets.hashing import hashing, looked
-from tests.browser import trial
+from tests.bench import Bench
 from tests.browser.waiting import addressed, becomes
 from tests.explorer import hashed
 
@@ -62,15 +61,10 @@ def page_of(kind: str) -> Callable[[Lab, object], None]:
     return page
 
 
-def serve(port: int) -> None:
-    """The site with the trial pages."""
-    trial.serve(port, {kind: page_of(kind) for kind in KINDS}, year=2020)
-
-
 @pytest.fixture(scope="module")
-def site() -> Iterator[str]:
-    """The address of that server."""
-    yield from trial.served(__file__)
+def site(bench: Bench) -> str:
+    """The address of the bench pages."""
+    return bench.put(__name__, {kind: page_of(kind) for kind in KINDS}, year=2020)
 
 
 def opened(page: Page, site: str, kind: str = "word", query: str = "lang=en") -> Page:
@@ -344,7 +338,3 @@ def test_nothing_is_cut_off_unnamed_or_hard_to_see(
         page.keyboard.press("ArrowRight")
         page.wait_for_function("!document.querySelector('.tfe-hashing').hasAttribute('data-moving') && window.written.length")
         becomes(page, lambda: page.evaluate("window.written.filter((one) => one.size < 20).length"), 0)
-
-
-if __name__ == "__main__":
-    serve(int(sys.argv[1]))

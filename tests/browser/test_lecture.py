@@ -188,7 +188,8 @@ def test_an_answer_that_comes_after_a_newer_wish_is_not_drawn(new_page: NEW, sit
                 ask = emit.run;
                 watch("value", () => wish.receive(own.value) && drawn.push(own.value.text));
             };
-            mount("trial", { mount: widget }, null, props, { run: (detail) => sent.push(detail.wished) }, (_, draw) => (arrive = draw));
+            const run = (detail) => sent.push(detail.wished);
+            mount("trial", { mount: widget }, document.body, props, { run }, (_, draw) => (arrive = draw));
             const answer = (text, wished) => {
                 props.value = { text, wished };
                 arrive();
@@ -210,7 +211,7 @@ MOUNTED = """async ([address, answers]) => {
     const { mount } = await import(address);
     const props = { value: null }, drawn = [], heard = [];
     const module = { mount: (root, props, emit, watch) => watch("value", () => drawn.push(props.value.text)) };
-    mount("trial", module, null, props, {}, (names, draw) => heard.push(draw));
+    mount("trial", module, document.body, props, {}, (names, draw) => heard.push(draw));
     for (const answer of answers) {
         props.value = answer;
         for (const draw of heard) draw();

@@ -8,8 +8,7 @@ import contextlib
 import io
 import json
 import re
-import sys
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import asdict
 from typing import Any
 
@@ -26,8 +25,7 @@ from explorer.lab import Lab
 from explorer.widgets import maker
 from explorer.widgets.newest import Newest
 from models.image_transformer.records import EXAMPLES, LARGE, MAX_COUNT, ROWS_KEPT, SIDE, SMALL, Request, read_picture, spelled
-from tests.browser import trial
-from tests.browser.trial import TEXT
+from tests.bench import TEXT, Bench
 from tests.browser.waiting import addressed
 
 NEW = Callable[..., tuple[Page, Any]]
@@ -92,15 +90,10 @@ def page_of(lab: Lab, engine: object) -> None:
     bar.stop(halt, None, None, **how)
 
 
-def serve(port: int) -> None:
-    """The site with the trial page."""
-    trial.serve(port, {"trial": page_of}, year=2018)
-
-
 @pytest.fixture(scope="module")
-def site() -> Iterator[str]:
-    """The address of that server."""
-    yield from trial.served(__file__)
+def site(bench: Bench) -> str:
+    """The address of the bench pages."""
+    return bench.put(__name__, {"trial": page_of}, year=2018)
 
 
 def opened(page: Page, site: str, query: str = "lang=en") -> Page:
@@ -417,7 +410,3 @@ def test_the_bar_is_one_row_at_1280_pixels_in_both_languages(new_page: NEW, site
         bar = page.locator(".tfe-maker-bar").bounding_box()
         assert bar is not None and bar["height"] < 56, language
         page.keyboard.press("Escape")
-
-
-if __name__ == "__main__":
-    serve(int(sys.argv[1]))

@@ -5,8 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,7 @@ from explorer.widgets.masks import masks
 from models.adaptive_span.records import Explanation
 from models.adaptive_span.saving import reaches
 from models.adaptive_span.weights import look, soft_mask
-from tests.browser import trial
+from tests.bench import Bench
 from tests.browser.waiting import addressed, becomes
 from tests.explorer import spanned
 from tests.explorer.spanned import RAMP, SPAN
@@ -69,15 +68,10 @@ def page_of(slug: str) -> Callable[[Lab, object], None]:
     return page
 
 
-def serve(port: int) -> None:
-    """The site with the trial pages."""
-    trial.serve(port, {slug: page_of(slug) for slug in ("adaptive", "dynamic", "forced")}, year=2019)
-
-
 @pytest.fixture(scope="module")
-def site() -> Iterator[str]:
-    """The address of that server."""
-    yield from trial.served(__file__)
+def site(bench: Bench) -> str:
+    """The address of the bench pages."""
+    return bench.put(__name__, {slug: page_of(slug) for slug in ("adaptive", "dynamic", "forced")}, year=2019)
 
 
 def opened(page: Page, site: str, slug: str = "adaptive", query: str = "lang=en") -> Page:
@@ -312,7 +306,3 @@ def test_nothing_is_cut_off_unnamed_or_hard_to_see(new_page: NEW, site: str, wid
             """() => [...document.querySelectorAll(".tfe-masks-picture text")]
                 .every((one) => parseFloat(getComputedStyle(one).fontSize) >= 20)"""
         )
-
-
-if __name__ == "__main__":
-    serve(int(sys.argv[1]))

@@ -5,8 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ from explorer.lab import Lab
 from explorer.widgets.base import asset
 from explorer.widgets.patterns import patterns
 from models.layers.patterns import KINDS, USES, Pattern, connectivity, reach
-from tests.browser import trial
+from tests.bench import Bench
 from tests.browser.waiting import addressed, becomes
 
 NEW = Callable[..., tuple[Page, Any]]
@@ -33,15 +32,10 @@ def page_of(lab: Lab, engine: object) -> None:
     patterns(trained=TRAINED)
 
 
-def serve(port: int) -> None:
-    """The site with the trial page."""
-    trial.serve(port, {"trial": page_of}, year=2019)
-
-
 @pytest.fixture(scope="module")
-def site() -> Iterator[str]:
-    """The address of that server."""
-    yield from trial.served(__file__)
+def site(bench: Bench) -> str:
+    """The address of the bench pages."""
+    return bench.put(__name__, {"trial": page_of}, year=2019)
 
 
 def opened(page: Page, site: str, query: str = "lang=en") -> Page:
@@ -301,7 +295,3 @@ def test_phones_dark_chinese_and_the_projector(site: str, new_page: NEW) -> None
     wide.keyboard.press("ArrowRight")
     assert before is not None
     expect(wide.locator(".tfe-patterns")).to_have_attribute("data-drawn", re.sub(" 102 ", " 103 ", before))
-
-
-if __name__ == "__main__":
-    serve(int(sys.argv[1]))

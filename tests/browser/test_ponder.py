@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import io
-import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from playwright.sync_api import Page, expect
 from explorer.figures import ponder as figures
 from explorer.lab import Lab
 from explorer.widgets.ponder import ponder
-from tests.browser import trial
+from tests.bench import Bench
 from tests.browser.waiting import quiet
 
 NEW = Callable[..., tuple[Page, Any]]
@@ -129,15 +128,10 @@ def page_of(slug: str) -> Callable[[Lab, object], None]:
     return page
 
 
-def serve(port: int) -> None:
-    """The site with the trial pages."""
-    trial.serve(port, {slug: page_of(slug) for slug in ("addition", "story", "parity", "word", "forced", "hasty", "hostile")})
-
-
 @pytest.fixture(scope="module")
-def site() -> Iterator[str]:
-    """The address of that server."""
-    yield from trial.served(__file__)
+def site(bench: Bench) -> str:
+    """The address of the bench pages."""
+    return bench.put(__name__, {slug: page_of(slug) for slug in ("addition", "story", "parity", "word", "forced", "hasty", "hostile")})
 
 
 def opened(page: Page, site: str, slug: str = "addition", query: str = "lang=en") -> Page:
@@ -478,7 +472,3 @@ def test_the_projector_shows_the_figure_the_answers_and_the_sentence_large(site:
     page.wait_for_function("document.querySelector('.tfe-ponder .tfe-words').getBoundingClientRect().bottom <= 900")
     page.keyboard.press("Escape")
     expect(page.locator(".tfe-ponder-transport")).to_be_visible()
-
-
-if __name__ == "__main__":
-    serve(int(sys.argv[1]))

@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 import re
-import sys
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ from playwright.sync_api import Page, expect
 
 from explorer.lab import Lab
 from explorer.widgets.reading import reading, readside
-from tests.browser import trial
+from tests.bench import Bench
 from tests.browser.waiting import addressed
 from tests.explorer import readings
 
@@ -56,15 +55,10 @@ def page_of(slug: str) -> Callable[[Lab, object], None]:
     return page
 
 
-def serve(port: int) -> None:
-    """The site with the trial pages."""
-    trial.serve(port, {slug: page_of(slug) for slug in ("long", "beside")}, year=2019)
-
-
 @pytest.fixture(scope="module")
-def site() -> Iterator[str]:
-    """The address of that server."""
-    yield from trial.served(__file__)
+def site(bench: Bench) -> str:
+    """The address of the bench pages."""
+    return bench.put(__name__, {slug: page_of(slug) for slug in ("long", "beside")}, year=2019)
 
 
 def opened(page: Page, site: str, slug: str = "beside", query: str = "lang=en") -> Page:
@@ -284,7 +278,3 @@ def test_axe_finds_nothing_and_the_projector_shows_the_text_and_its_sentence_alo
     assert max(bottoms) <= 900
     page.keyboard.press("Escape")
     expect(page.locator(".tfe-reading-transport")).to_be_visible()
-
-
-if __name__ == "__main__":
-    serve(int(sys.argv[1]))

@@ -6,8 +6,7 @@ import asyncio
 import io
 import json
 import re
-import sys
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ from explorer.lab import Lab
 from explorer.labs import wiring
 from explorer.widgets import remake
 from explorer.widgets.base import asset
-from tests.browser import trial
+from tests.bench import Bench
 
 NEW = Callable[..., tuple[Page, Any]]
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -109,15 +108,10 @@ def page_of(lab: Lab, engine: object) -> None:
     linked.click(lambda: changed({**REQUEST, "stride": 3, "summary": 2}), None, panel, **wiring.HOW)
 
 
-def serve(port: int) -> None:
-    """The site with the trial page."""
-    trial.serve(port, {"trial": page_of}, year=2019)
-
-
 @pytest.fixture(scope="module")
-def site() -> Iterator[str]:
-    """The address of that server."""
-    yield from trial.served(__file__)
+def site(bench: Bench) -> str:
+    """The address of the bench pages."""
+    return bench.put(__name__, {"trial": page_of}, year=2019)
 
 
 def opened(page: Page, site: str, query: str = "lang=en") -> Page:
@@ -273,7 +267,3 @@ def test_nothing_is_cut_off_unnamed_or_hard_to_see(new_page: NEW, site: str, wid
     if language == "zh":
         said = page.locator(".tfe-remake").inner_text()
         assert set(re.findall("[A-Za-z]{2,}", said)) <= {"Esc", "PNG", "NPZ", "TXT"}, said
-
-
-if __name__ == "__main__":
-    serve(int(sys.argv[1]))

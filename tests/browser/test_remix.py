@@ -7,8 +7,7 @@ import csv
 import io
 import json
 import re
-import sys
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,7 @@ from playwright.sync_api import Page, Route, expect
 from explorer.lab import Lab
 from explorer.widgets import remix
 from models.music.records import MAX_SHIFT, STRETCH, Request
-from tests.browser import trial
+from tests.bench import Bench
 
 NEW = Callable[..., tuple[Page, Any]]
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -107,15 +106,10 @@ def page_of(lab: Lab, engine: object) -> None:
     piano.click(lambda: remix.idle(told(PIANO), ["relative", "lstm"], {"model": "relative", "head": "1.1"}), None, panel, **how)
 
 
-def serve(port: int) -> None:
-    """The site with the trial page."""
-    trial.serve(port, {"trial": page_of}, year=2018)
-
-
 @pytest.fixture(scope="module")
-def site() -> Iterator[str]:
-    """The address of that server."""
-    yield from trial.served(__file__)
+def site(bench: Bench) -> str:
+    """The address of the bench pages."""
+    return bench.put(__name__, {"trial": page_of}, year=2018)
 
 
 def opened(page: Page, site: str, query: str = "lang=en") -> Page:
@@ -345,7 +339,3 @@ def test_nothing_is_cut_off_unnamed_or_hard_to_see(new_page: NEW, site: str, wid
     assert inside[0] <= inside[1], f"the panel is too narrow at {width} px: {inside}"
     found = Axe().run(page, context=".tfe-remix").response["violations"]
     assert not found, [(one["id"], [node["html"][:150] for node in one["nodes"][:3]]) for one in found]
-
-
-if __name__ == "__main__":
-    serve(int(sys.argv[1]))

@@ -7,8 +7,7 @@ import csv
 import io
 import json
 import re
-import sys
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from playwright.sync_api import Page, expect
 
 from explorer.lab import Lab
 from explorer.widgets import reread
-from tests.browser import trial
+from tests.bench import Bench
 from tests.browser.waiting import addressed, becomes
 
 NEW = Callable[..., tuple[Page, Any]]
@@ -130,15 +129,10 @@ def page_of(knobs: list[reread.Knob], request: dict[str, Any]) -> Callable[[Lab,
     return build
 
 
-def serve(port: int) -> None:
-    """The site with a trial page for each lab's knobs."""
-    trial.serve(port, {"memory": page_of([*REMEMBERING], MEMORY), "spans": page_of([*SPANNING], SPANS)}, year=2019)
-
-
 @pytest.fixture(scope="module")
-def site() -> Iterator[str]:
-    """The address of that server."""
-    yield from trial.served(__file__)
+def site(bench: Bench) -> str:
+    """The address of the bench pages."""
+    return bench.put(__name__, {"memory": page_of([*REMEMBERING], MEMORY), "spans": page_of([*SPANNING], SPANS)}, year=2019)
 
 
 def opened(page: Page, site: str, which: str = "memory", query: str = "lang=en") -> Page:
@@ -374,7 +368,3 @@ def test_nothing_is_cut_off_unnamed_or_hard_to_see(new_page: NEW, site: str, wid
     assert inside[0] <= inside[1], f"the panel is too narrow at {width} px: {inside}"
     found = Axe().run(page, context=".tfe-reread").response["violations"]
     assert not found, [(one["id"], [node["html"][:150] for node in one["nodes"][:3]]) for one in found]
-
-
-if __name__ == "__main__":
-    serve(int(sys.argv[1]))

@@ -7,8 +7,7 @@ import csv
 import io
 import json
 import re
-import sys
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ from playwright.sync_api import Page, expect
 from explorer.lab import Lab
 from explorer.widgets import rethink
 from models.act_rnn.records import LIMIT, MAX_BIAS, MAX_EPSILON, MAX_LIMIT, Request
-from tests.browser import trial
+from tests.bench import Bench
 
 NEW = Callable[..., tuple[Page, Any]]
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -79,15 +78,10 @@ def page_of(lab: Lab, engine: object) -> None:
     other.click(lambda: rethink.idle(told(Request("parity", "101", forced=2))), None, panel, **how)
 
 
-def serve(port: int) -> None:
-    """The site with the trial page."""
-    trial.serve(port, {"trial": page_of}, year=2016)
-
-
 @pytest.fixture(scope="module")
-def site() -> Iterator[str]:
-    """The address of that server."""
-    yield from trial.served(__file__)
+def site(bench: Bench) -> str:
+    """The address of the bench pages."""
+    return bench.put(__name__, {"trial": page_of}, year=2016)
 
 
 def opened(page: Page, site: str, query: str = "lang=en") -> Page:
@@ -295,7 +289,3 @@ def test_nothing_is_cut_off_unnamed_or_hard_to_see(new_page: NEW, site: str, wid
             44 if width < 720 else 25.9,
         )
         assert not small, small
-
-
-if __name__ == "__main__":
-    serve(int(sys.argv[1]))

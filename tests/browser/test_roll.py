@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 import re
-import sys
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,7 @@ from explorer.labs.music import rolls
 from explorer.widgets.roll import roll, rollside
 from models.music.records import Made, Step
 from models.music.weights import look
-from tests.browser import trial
+from tests.bench import Bench
 from tests.explorer.rolls import NAMES, chorale, piano
 
 NEW = Callable[..., tuple[Page, Any]]
@@ -65,15 +64,10 @@ def page_of(slug: str) -> Callable[[Lab, object], None]:
     return page
 
 
-def serve(port: int) -> None:
-    """The site with the trial pages."""
-    trial.serve(port, {slug: page_of(slug) for slug in ("chorale", "piano", "beside")}, year=2018)
-
-
 @pytest.fixture(scope="module")
-def site() -> Iterator[str]:
-    """The address of that server."""
-    yield from trial.served(__file__)
+def site(bench: Bench) -> str:
+    """The address of the bench pages."""
+    return bench.put(__name__, {slug: page_of(slug) for slug in ("chorale", "piano", "beside")}, year=2018)
 
 
 def opened(page: Page, site: str, slug: str = "chorale", query: str = "lang=en") -> Page:
@@ -355,7 +349,3 @@ def test_the_projector_shows_the_rolls_and_the_sentence_alone(page_watch: Page, 
     assert max(bottoms) <= 900
     page.keyboard.press("Escape")
     expect(page.locator(".tfe-roll-transport")).to_be_visible()
-
-
-if __name__ == "__main__":
-    serve(int(sys.argv[1]))

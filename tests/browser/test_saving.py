@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from playwright.sync_api import Page, expect
 from explorer.lab import Lab
 from explorer.widgets.folded import Question, shown
 from explorer.widgets.saving import saving
-from tests.browser import trial
+from tests.bench import Bench
 from tests.browser.waiting import addressed
 from tests.explorer import spanned
 from tests.explorer.test_saving import MEASURED, value
@@ -35,15 +34,10 @@ def page_of(lab: Lab, engine: object) -> None:
     panel.ask(answer, None, panel, show_progress="hidden", trigger_mode="multiple", api_visibility="private")  # type: ignore[attr-defined]
 
 
-def serve(port: int) -> None:
-    """The site with the trial page."""
-    trial.serve(port, {"trial": page_of}, year=2019)
-
-
 @pytest.fixture(scope="module")
-def site() -> Iterator[str]:
-    """The address of that server."""
-    yield from trial.served(__file__)
+def site(bench: Bench) -> str:
+    """The address of the bench pages."""
+    return bench.put(__name__, {"trial": page_of}, year=2019)
 
 
 def opened(page: Page, site: str, query: str = "lang=en&_saving=open") -> Page:
@@ -85,7 +79,3 @@ def test_no_word_is_cut_off(new_page: NEW, site: str, width: int, scheme: str, l
     )
     assert over == [0, False]
     assert not Axe().run(page, context=".tfe-saving").response["violations"]
-
-
-if __name__ == "__main__":
-    serve(int(sys.argv[1]))

@@ -6,8 +6,7 @@ import asyncio
 import csv
 import io
 import re
-import sys
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,7 @@ from explorer.figures import segments as figure
 from explorer.lab import Lab
 from explorer.widgets.segments import segments
 from models.transformer_xl.weights import look
-from tests.browser import trial
+from tests.bench import Bench
 from tests.browser.waiting import addressed
 from tests.explorer import segmented
 
@@ -64,15 +63,10 @@ def page_of(slug: str) -> Callable[[Lab, object], None]:
     return page
 
 
-def serve(port: int) -> None:
-    """The site with the trial pages."""
-    trial.serve(port, {slug: page_of(slug) for slug in figure.INTERVENTIONS}, year=2019)
-
-
 @pytest.fixture(scope="module")
-def site() -> Iterator[str]:
-    """The address of that server."""
-    yield from trial.served(__file__)
+def site(bench: Bench) -> str:
+    """The address of the bench pages."""
+    return bench.put(__name__, {slug: page_of(slug) for slug in figure.INTERVENTIONS}, year=2019)
 
 
 def opened(page: Page, site: str, slug: str = "none", query: str = "lang=en") -> Page:
@@ -291,7 +285,3 @@ def test_the_projector_shows_the_picture_and_the_sentence_alone(page_watch: Page
     assert max(bottoms) <= 900, bottoms
     page.keyboard.press("Escape")
     expect(page.locator(".tfe-segments-bar")).to_be_visible()
-
-
-if __name__ == "__main__":
-    serve(int(sys.argv[1]))

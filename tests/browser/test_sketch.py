@@ -6,8 +6,7 @@ import asyncio
 import io
 import json
 import re
-import sys
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
@@ -26,8 +25,7 @@ from explorer.labs import wiring
 from explorer.widgets import sketch
 from explorer.widgets.newest import Newest
 from models.sparse_transformer.records import DIGITS, SIDE, TASKS, TEXTS, Request, read_drawing, spelled
-from tests.browser import trial
-from tests.browser.trial import TEXT
+from tests.bench import TEXT, Bench
 from tests.browser.waiting import addressed
 
 NEW = Callable[..., tuple[Page, Any]]
@@ -100,15 +98,10 @@ def page_of(lab: Lab, engine: object, tasks: tuple[str, ...] = TASKS) -> None:
     panel.click(lambda: finished(replace(DIGITS[0], stride=7, silenced=(("strided", 1, 2),))), None, bar, **wiring.HOW)
 
 
-def serve(port: int) -> None:
-    """The site with the trial page, and the same where no texts are shipped."""
-    trial.serve(port, {"trial": page_of, "digits": partial(page_of, tasks=("digit",))}, year=2019)
-
-
 @pytest.fixture(scope="module")
-def site() -> Iterator[str]:
-    """The address of that server."""
-    yield from trial.served(__file__)
+def site(bench: Bench) -> str:
+    """The address of the bench pages."""
+    return bench.put(__name__, {"trial": page_of, "digits": partial(page_of, tasks=("digit",))}, year=2019)
 
 
 def opened(page: Page, site: str, query: str = "lang=en", which: str = "trial") -> Page:
@@ -330,7 +323,3 @@ def test_nothing_is_cut_off_unnamed_or_hard_to_see(new_page: NEW, site: str, wid
         if language == "zh":
             said = page.locator(".tfe-sketch").inner_text().replace(HOSTILE, "")
             assert set(re.findall("[A-Za-z]{2,}", said)) <= {"PNG", "JPEG", "WebP", "Delete", "Shift", "Space", "Ctrl", "Enter"}, said
-
-
-if __name__ == "__main__":
-    serve(int(sys.argv[1]))

@@ -5,8 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from explorer.lab import Lab
 from explorer.widgets import meter, skew
 from explorer.widgets.base import asset
 from explorer.widgets.folded import Question, shown
-from tests.browser import trial
+from tests.bench import Bench
 
 NEW = Callable[..., tuple[Page, Any]]
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -72,15 +71,10 @@ def page_of(lab: Lab, engine: object) -> None:
     second.ask(weigh, None, second, **how)
 
 
-def serve(port: int) -> None:
-    """The site with the trial page."""
-    trial.serve(port, {"trial": page_of}, year=2018)
-
-
 @pytest.fixture(scope="module")
-def site() -> Iterator[str]:
-    """The address of that server."""
-    yield from trial.served(__file__)
+def site(bench: Bench) -> str:
+    """The address of the bench pages."""
+    return bench.put(__name__, {"trial": page_of}, year=2018)
 
 
 def opened(page: Page, site: str, query: str = "lang=en&_skew=open") -> Page:
@@ -300,7 +294,3 @@ def test_nothing_is_cut_off_unnamed_or_hard_to_see(new_page: NEW, site: str, wid
         "Math.min(...[...document.querySelectorAll('.tfe-skew-board text')].map((one) => one.getBoundingClientRect().height))"
     )
     assert small >= 11, "a drawing that shrinks takes its words with it"
-
-
-if __name__ == "__main__":
-    serve(int(sys.argv[1]))

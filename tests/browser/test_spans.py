@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 import io
 import re
-import sys
 import zipfile
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -26,7 +25,7 @@ from explorer.figures.image import Layout, in_rows, in_tiles, known, reach
 from explorer.lab import Lab
 from explorer.widgets.spans import looked, spans
 from explorer.widgets.surprise import surprise
-from tests.browser import trial
+from tests.bench import Bench
 from tests.browser.waiting import becomes, quiet
 
 NEW = Callable[..., tuple[Page, Any]]
@@ -140,15 +139,10 @@ def page_of(slug: str) -> Callable[[Lab, object], None]:
     return page
 
 
-def serve(port: int) -> None:
-    """The site with the trial pages."""
-    trial.serve(port, {slug: page_of(slug) for slug in ("still", "four", "colour", "surprise")}, year=2018)
-
-
 @pytest.fixture(scope="module")
-def site() -> Iterator[str]:
-    """The address of that server."""
-    yield from trial.served(__file__)
+def site(bench: Bench) -> str:
+    """The address of the bench pages."""
+    return bench.put(__name__, {slug: page_of(slug) for slug in ("still", "four", "colour", "surprise")}, year=2018)
 
 
 def opened(page: Page, site: str, slug: str = "still", query: str = "lang=en") -> Page:
@@ -456,7 +450,3 @@ def test_the_surprise_of_a_pixel_is_told_for_every_model(page_watch: Page, site:
     _, content = saved(page, "PNG", ".tfe-surprise")
     assert Image.open(io.BytesIO(content)).size[0] > 2000
     page.keyboard.press("Escape")
-
-
-if __name__ == "__main__":
-    serve(int(sys.argv[1]))

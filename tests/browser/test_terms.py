@@ -5,8 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ from playwright.sync_api import Page, expect
 from explorer.lab import Lab
 from explorer.widgets import terms
 from explorer.widgets.folded import Question, refused, shown
-from tests.browser import trial
+from tests.bench import Bench
 from tests.browser.waiting import addressed
 from tests.explorer import segmented
 
@@ -50,15 +49,10 @@ def page_of(lab: Lab, engine: object) -> None:
     panel.ask(answer, None, panel, show_progress="hidden", trigger_mode="multiple", api_visibility="private")
 
 
-def serve(port: int) -> None:
-    """The site with the trial page."""
-    trial.serve(port, {"trial": page_of}, year=2019)
-
-
 @pytest.fixture(scope="module")
-def site() -> Iterator[str]:
-    """The address of that server."""
-    yield from trial.served(__file__)
+def site(bench: Bench) -> str:
+    """The address of the bench pages."""
+    return bench.put(__name__, {"trial": page_of}, year=2019)
 
 
 def opened(page: Page, site: str, query: str = "lang=en&_terms=open") -> Page:
@@ -218,7 +212,3 @@ def test_nothing_is_cut_off_unnamed_or_hard_to_see(new_page: NEW, site: str, wid
                 .filter(([, one]) => one.left < box.left || one.right > box.right || one.height < 11).map(([text]) => text); }"""
     )
     assert outside == []
-
-
-if __name__ == "__main__":
-    serve(int(sys.argv[1]))

@@ -6,8 +6,7 @@ import asyncio
 import contextlib
 import json
 import re
-import sys
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -23,9 +22,8 @@ from explorer.widgets import base, tune
 from explorer.widgets.newest import Newest
 from models.music import chorales, events
 from models.music.records import GRID, MAX_MADE, MAX_MOTIF, Request, melody, motif, read_motif, spelled
-from tests.browser import trial
+from tests.bench import TEXT, Bench
 from tests.browser.conftest import Faults
-from tests.browser.trial import TEXT
 
 NEW = Callable[..., tuple[Page, Any]]
 HOSTILE = "<img src=x onerror=alert(1)>.mid"
@@ -92,15 +90,10 @@ def page_of(lab: Lab, engine: object) -> None:
     bar.stop(halt, None, None, **how)
 
 
-def serve(port: int) -> None:
-    """The site with the trial page."""
-    trial.serve(port, {"trial": page_of}, year=2018)
-
-
 @pytest.fixture(scope="module")
-def site() -> Iterator[str]:
-    """The address of that server."""
-    yield from trial.served(__file__)
+def site(bench: Bench) -> str:
+    """The address of the bench pages."""
+    return bench.put(__name__, {"trial": page_of}, year=2018)
 
 
 def opened(page: Page, site: str, query: str = "lang=en") -> Page:
@@ -527,7 +520,3 @@ def test_nothing_is_cut_off_unnamed_or_hard_to_see(new_page: NEW, site: str, wid
             44 if width < 720 else 27.9,
         )
         assert not small, small
-
-
-if __name__ == "__main__":
-    serve(int(sys.argv[1]))

@@ -5,8 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ from explorer.lab import Lab
 from explorer.labs.reformer import texts, views
 from explorer.widgets.twice import twice
 from models.reformer.records import Request
-from tests.browser import trial
+from tests.bench import Bench
 from tests.browser.waiting import addressed
 from tests.explorer import duplicated
 
@@ -55,15 +54,12 @@ def page_of(given: str, mode: str) -> Callable[[Lab, object], None]:
     return page
 
 
-def serve(port: int) -> None:
-    """The site with the trial pages."""
-    trial.serve(port, {"word": page_of(WORD, "word"), "long": page_of(LONG[:80], "word"), "book": page_of(PROSE, "text")}, year=2020)
-
-
 @pytest.fixture(scope="module")
-def site() -> Iterator[str]:
-    """The address of that server."""
-    yield from trial.served(__file__)
+def site(bench: Bench) -> str:
+    """The address of the bench pages."""
+    return bench.put(
+        __name__, {"word": page_of(WORD, "word"), "long": page_of(LONG[:80], "word"), "book": page_of(PROSE, "text")}, year=2020
+    )
 
 
 def opened(page: Page, site: str, slug: str = "word", query: str = "lang=en") -> Page:
@@ -151,7 +147,3 @@ def test_a_phone_in_the_dark_and_in_chinese_fits_and_axe_finds_nothing(new_page:
     expect(page.locator(".tfe-twice-run .tfe-words")).to_have_text(re.compile("第 \\d+ 个"))
     found = Axe().run(page, context=".tfe-twice")
     assert found.violations_count == 0, found.generate_report()
-
-
-if __name__ == "__main__":
-    serve(int(sys.argv[1]))

@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import sys
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -24,7 +23,8 @@ from explorer.widgets import writer
 from explorer.widgets.newest import Newest
 from models.adaptive_span.records import EVERY, MAX_SEED, MAX_TEXT, MAX_WRITTEN, Request, page, read_text
 from models.errors import InputError
-from tests.browser import trial, waiting
+from tests.bench import Bench
+from tests.browser import waiting
 
 NEW = Callable[..., tuple[Page, Any]]
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -140,15 +140,10 @@ def page_of(lab: Lab, engine: object, choices: Sequence[writer.Choice] = CHOICES
     panel.click(lambda: finished(replace(EXAMPLES[0], spans=CUT), "live"), None, bar, **wiring.HOW)
 
 
-def serve(port: int) -> None:
-    """The site with the trial page, and the same without a choice."""
-    trial.serve(port, {"trial": page_of, "plain": partial(page_of, choices=())}, year=2019)
-
-
 @pytest.fixture(scope="module")
-def site() -> Iterator[str]:
-    """The address of that server."""
-    yield from trial.served(__file__)
+def site(bench: Bench) -> str:
+    """The address of the bench pages."""
+    return bench.put(__name__, {"trial": page_of, "plain": partial(page_of, choices=())}, year=2019)
 
 
 def opened(page: Page, site: str, query: str = "lang=en", slug: str = "trial") -> Page:
@@ -357,7 +352,3 @@ def test_nothing_is_cut_off_unnamed_too_tall_or_hard_to_see(new_page: NEW, site:
             44 if width < 720 else 27.9,
         )
         assert not small, small
-
-
-if __name__ == "__main__":
-    serve(int(sys.argv[1]))

@@ -39,7 +39,12 @@ const numbered = (emit) => Object.fromEntries(Object.entries(emit).map(([event, 
 /** How many wishes this page has had: answers to those are older than whatever it wishes next. */
 export const wished = () => wishes;
 
-/** Mounts a widget so that stored results reach it too, that nothing older comes after something newer, and that nothing is drawn twice. */
+/**
+ * Mounts a widget so that stored results reach it too, that nothing older comes after something newer, and that nothing is drawn twice.
+ *
+ * Its root says what it has drawn: data-view is the widget's name, data-state the state of the value drawn ("stored", "live", "running" …,
+ * "" for a value without one), data-wish the number of the wish that this value answers, 0 for the page's first.
+ */
 export function mount(name, module, root, props, emit, watch) {
   const drawing = [];
   let newest = 0; // the wish that the value in view answers
@@ -57,17 +62,31 @@ export function mount(name, module, root, props, emit, watch) {
     return true;
   }
 
+  function say() {
+    Object.assign(root.dataset, { view: name, state: kept?.state ?? "", wish: newest });
+  }
+
   bus.on("stored", (values) => {
     if (!(name in values)) return;
     newest = wishes;
     latest = 0;
     kept = props.value = values[name];
     for (const draw of drawing) draw(); // Gradio calls them for its own answers only
+    say();
   });
-  if (shown && name in shown) kept = props.value = shown[name];
+  if (shown && name in shown) {
+    newest = wishes;
+    kept = props.value = shown[name];
+  }
   module.mount(root, props, numbered(emit), (names, draw) => {
     const ofValue = [names].flat().includes("value");
-    watch(names, ofValue ? () => isNews() && draw() : draw);
+    const drawNews = () => {
+      if (!isNews()) return;
+      draw();
+      say();
+    };
+    watch(names, ofValue ? drawNews : draw);
     if (ofValue) drawing.push(draw);
   });
+  say();
 }

@@ -1,0 +1,168 @@
+"""A real browser on the real server, and pages that remember everything that went wrong on them: fixtures of every test."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Dialog, Page, Playwright, expect, sync_playwright
+
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--font-render-hinting=none",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",  # no request reaches another host
+]
+PATIENCE = 90_000  # milliseconds, for a machine that does other things beside
+SLOWNESS = "was preloaded using link preload but not used"  # said of a slow machine, not of the page
+MODE = {"locale": "en-US", "reduced_motion": "reduce"}  # of a page for which a test says nothing else
+
+
+@dataclass
+class Faults:
+    """What a page must never do."""
+
+    outside: list[str] = field(default_factory=list)
+    console: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+    dialogs: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)  # every request, for tests that count them; no fault by itself
+
+    def all(self) -> list[str]:
+        """Every fault so far, each with its kind."""
+        kinds = {"outside request": self.outside, "console": self.console, "page error": self.errors, "dialog": self.dialogs}
+        return [f"{kind}: {what}" for kind, found in kinds.items() for what in found]
+
+
+def watch(page: Page, site: str) -> Faults:
+    """Records the faults of `page` from now on. A request to another host is one; it reaches nobody (ARGUMENTS).
+
+    Nothing is routed here: a page with a route of Playwright's keeps no file, and would fetch all scripts again.
+    """
+    faults = Faults()
+    home = urlsplit(site).netloc
+
+    def request(asked: Any) -> None:
+        faults.requests.append(asked.url)
+        address = urlsplit(asked.url)
+        if address.scheme in {"http", "https", "ws", "wss"} and address.netloc != home:
+            faults.outside.append(asked.url)
+
+    def dialog(shown: Dialog) -> None:
+        faults.dialogs.append(shown.message)
+        shown.dismiss()
+
+    page.on("request", request)
+    page.on(
+        "console",
+        lambda message: (
+            faults.console.append(f"{message.type}: {message.text}")
+            if message.type in {"error", "warning"} and SLOWNESS not in message.text
+            else None
+        ),
+    )
+    page.on("pageerror", lambda error: faults.errors.append(str(error)))
+    page.on("dialog", dialog)
+    return faults
+
+
+@pytest.fixture(scope="session")
+def playwright_driver() -> Iterator[Playwright]:
+    """Playwright itself."""
+    expect.set_options(timeout=PATIENCE)
+    with sync_playwright() as driver:
+        yield driver
+
+
+@pytest.fixture(scope="session")
+def chromium(playwright_driver: Playwright) -> Iterator[Browser]:
+    """Debian's Chromium, or the one that $CHROMIUM names."""
+    browser = playwright_driver.chromium.launch(executable_path=os.environ.get("CHROMIUM", "/usr/bin/chromium"), args=ARGUMENTS)
+    yield browser
+    browser.close()
+
+
+class Contexts:
+    """Browser contexts: one of each mode is kept, with the files that it has fetched and nothing else of what a test did in it."""
+
+    def __init__(self, browser: Browser) -> None:
+        self._browser = browser
+        self._kept: dict[str, BrowserContext] = {}
+        self._lent: dict[str, BrowserContext] = {}
+        self._others: list[BrowserContext] = []
+
+    def lend(self, fresh: bool, settings: dict[str, Any]) -> BrowserContext:
+        """The kept context of this mode; a new one where that is lent already, or where a test wants a `fresh` one."""
+        mode = repr(sorted(settings.items()))
+        if fresh or mode in self._lent:
+            self._others.append(self._new(settings))
+            return self._others[-1]
+        if mode not in self._kept:
+            self._kept[mode] = self._new(settings)
+        self._lent[mode] = self._kept[mode]
+        return self._lent[mode]
+
+    def end(self, site: str) -> None:
+        """After a test: closes all pages, forgets storage, cookies and permissions, and whatever context was not kept."""
+        for context in self._others:
+            context.close()
+        for mode, context in self._lent.items():
+            del self._kept[mode]  # unless all of this works
+            if context.pages:
+                session = context.new_cdp_session(context.pages[0])
+                session.send("Storage.clearDataForOrigin", {"origin": site, "storageTypes": "all"})
+            for page in context.pages:
+                page.close()
+            context.clear_cookies()
+            context.clear_permissions()
+            context.unroute_all()
+            self._kept[mode] = context
+        self._others, self._lent = [], {}
+
+    def _new(self, settings: dict[str, Any]) -> BrowserContext:
+        context = self._browser.new_context(**settings)
+        context.set_default_timeout(PATIENCE)
+        return context
+
+
+@pytest.fixture(scope="session")
+def contexts(chromium: Browser) -> Contexts:
+    """The contexts of this worker's browser."""
+    return Contexts(chromium)
+
+
+@pytest.fixture
+def new_page(contexts: Contexts, site: str) -> Iterator[Callable[..., tuple[Page, Faults]]]:
+    """Makes a page in a context of its own: new_page(width=360, height=780, color_scheme="dark", locale="zh-CN") -> (page, faults).
+
+    No page sees what another one or another test has left, except for files that browsers keep; a `fresh` one has not even these. Any fault
+    on any of them fails the test when it ends.
+    """
+    watched: list[Faults] = []
+
+    def make(width: int = 1280, height: int = 900, fresh: bool = False, **settings: Any) -> tuple[Page, Faults]:
+        context = contexts.lend(fresh, {"viewport": {"width": width, "height": height}, **MODE, **settings})
+        page = context.new_page()
+        watched.append(watch(page, site))
+        return page, watched[-1]
+
+    yield make
+    found = [fault for faults in watched for fault in faults.all()]
+    contexts.end(site)
+    assert not found, "\n".join(found)
+
+
+@pytest.fixture
+def page_watch(new_page: Callable[..., tuple[Page, Faults]]) -> Page:
+    """A page of 1280 × 900 in English and light; an outside request, console error, page error or dialog on it fails the test."""
+    page, _ = new_page()
+    return page
