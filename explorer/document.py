@@ -2,7 +2,7 @@
 first paint.
 
 Gradio writes one HTML document per route. Instead of a template of our own, which would have to follow each of its versions, the document
-is rewritten on its way out, once per route and host; what is looked for and not found is an error at start, not a silent gap.
+is rewritten on its way out, once per route; what is looked for and not found is an error at start, not a silent gap.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from urllib.parse import quote
 
+HOST = "explorer.invalid"  # the name under which Gradio is asked for its document, and which it writes into it
 _MARK = (
     "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'><rect width='16' height='16' rx='3' fill='#00336B'/><g fill='#EBD65C'>"
     "<path d='M3 3h3v3H3zM6.5 6.5h3v3h-3zM10 10h3v3h-3z'/><path opacity='.45' d='M3 6.5h3v3H3zM10 6.5h3v3h-3zM6.5 10h3v3h-3z'/></g></svg>"
@@ -59,6 +60,8 @@ def rewrite(document: str, facts: Facts, styles: Iterable[str], imports: Callabl
     document = _once(
         r"<script>\s*\(\(\) => \{(?:(?!</script>).)*?iframeResizer(?:(?!</script>).)*</script>\s*", "", document, "loader of iframeResizer"
     )
+    # Whoever asks, under whatever name: Gradio's script makes this the origin of the page.
+    document = _once(rf'"root":\s*"http://{re.escape(HOST)}"', '"root":"/"', document, "address of its root")
     plain = f"<noscript>{facts.plain}</noscript>" if facts.plain else ""
     document = _once(
         r"(<gradio-app\b.*?</gradio-app>)", lambda found: f"{plain}{found[1]}<script>{SCHEME}</script>", document, "gradio-app element"

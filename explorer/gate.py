@@ -11,30 +11,42 @@ import json
 import logging
 import math
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from explorer import lost
 from explorer.delivery import CHECK, Asset
-from explorer.document import digests
+from explorer.document import HOST, digests
 from explorer.metrics import Traffic
 
-PATIENCE = 30  # seconds for a request's body to arrive
 BODY = 5 << 20  # bytes of a request; a million characters of any script fit, so that the lab itself can name its limit
-BODIES = 256 << 20  # bytes of all requests that are arriving or being answered
+SMALL = 64 << 10  # bytes of a request that always find a place
+BODIES = 256 << 20  # bytes beyond these of all requests that have arrived and are not answered yet
+SHARE = BODIES // 4  # of them from one address, which may be that of a whole lecture hall
+PATIENCE = 10.0  # seconds for a request to begin to arrive
+RATE = 32 << 10  # bytes that must arrive in each second after these
+LINES = 100  # lines of a request's head
 CANCEL = "/gradio_api/cancel"
+RESET = "/gradio_api/reset"
 JOIN = "/gradio_api/queue/join"
 DATA = "/gradio_api/queue/data"
 CLOSING = b'data: {"msg":"close_stream"'  # the last word of a page's stream of answers
+BROKEN = b'data: {"msg":"unexpected_error"'
+UNKNOWN = (  # what a stream says and ends with where its session is not known; its page then closes it and is free to ask again
+    b'data: {"msg":"unexpected_error","event_id":null,"message":"This run is not known here any more: asking again starts it anew.",'
+    b'"session_not_found":true,"success":false}\n\ndata: {"msg":"close_stream","event_id":null}\n\n'
+)
 SETTLED = 0.25  # seconds after which a page has heard that its stream of answers ended
 SESSION = 64  # characters of the name that a page gives itself
+FIELDS = frozenset({"data", "event_data", "fn_index", "session_hash", "trigger_id"})  # of an event
 ADDRESS = 16 << 10  # bytes of a path with its query
-HOST = ("host", "x-forwarded-host", "x-forwarded-proto")  # what tells the address that a visitor sees, behind a proxy too
-PAGES = 64  # rewritten documents kept, one per route and host
+CODES = "/qr"  # the one route that needs to know under which name a visitor sees this site
+NAMES = frozenset({b"host", b"x-forwarded-host", b"x-forwarded-proto", b"x-forwarded-prefix", b"x-gradio-server"})  # what tells such a name
 
 # 'unsafe-eval': Gradio makes a Function of every gr.HTML template. Inline styles: it writes style attributes. The rest is our own host.
 POLICY = (
@@ -49,6 +61,7 @@ FRAME = (
     "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; "
     "frame-ancestors 'self' https://huggingface.co https://*.hf.space"
 )
+TOO_LARGE = f"The request is larger than {BODY >> 20} MB."
 NOTHING = "There is nothing at this address."
 FILES = frozenset({"/ui", "/vendor", "/assets", "/theme.css", "/favicon.ico"})  # logged only where something is wrong
 WATCHED = frozenset({"/healthz", "/readyz", "/metrics"})  # not logged: whoever watches the server asks all the time
@@ -92,9 +105,9 @@ def rules(pages: Sequence[str], uploads: Sequence[str] = (), events: Iterable[in
     api = "/gradio_api"
     return Rules(
         pages=frozenset(pages),
-        get=frozenset({"/theme.css", "/qr", "/healthz", "/readyz", "/metrics", "/favicon.ico", DATA, f"{api}/app_id"}),
+        get=frozenset({"/theme.css", CODES, "/healthz", "/readyz", "/metrics", "/favicon.ico", DATA, f"{api}/app_id"}),
         get_under=("/ui/", "/vendor/", "/stored/", "/arrays/", "/looks/", "/sound/", "/frames/", "/assets/"),
-        post=frozenset({JOIN, CANCEL, f"{api}/reset"}),
+        post=frozenset({JOIN, CANCEL, RESET}),
         uploads=frozenset(uploads),
         events=None if events is None else frozenset(events),
     )
@@ -103,19 +116,26 @@ def rules(pages: Sequence[str], uploads: Sequence[str] = (), events: Iterable[in
 class Gate:
     """Outermost: paths, sizes and origins are checked here, every answer gets its headers, and is counted and logged.
 
-    document(path, html): a page as it is to be sent. left(session): told of a page that was left before it knew what it had asked for.
+    document(path, html): a page as it is to be sent. left(session, event, heard): told of an event that a page has cancelled, or, where
+    the event is None, of a page that was left before it knew what it had asked for; heard: a stream of its answers is open.
     """
 
     def __init__(
-        self, app: ASGIApp, rules: Rules, document: Callable[[str, str], str], left: Callable[[str], Awaitable[None]] | None = None
+        self,
+        app: ASGIApp,
+        rules: Rules,
+        document: Callable[[str, str], str],
+        left: Callable[[str, str | None, bool], Awaitable[None]] | None = None,
     ) -> None:
         self.app = app
         self.rules = rules
         self.document = document
         self.left = left
         self.traffic = Traffic()
-        self._bodies = 0  # bytes
-        self._pages: OrderedDict[tuple[str, ...], _Page] = OrderedDict()
+        self._held = _Held()
+        self._pages: dict[str, _Page] = {}
+        self._building = asyncio.Lock()
+        self._streams: Counter[str] = Counter()  # session -> open streams of its answers
         self._ended: OrderedDict[str, float] = OrderedDict()  # session -> when its stream of answers ended, while that is news
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -129,6 +149,10 @@ class Gate:
         self.traffic.under_way += 1
         try:
             await self._answer(scope, receive, sent)
+        except Exception:
+            if not sent.status:
+                await _plain(sent, 500, "Something went wrong here; it stands in the server's log.")
+            raise
         finally:
             self.traffic.under_way -= 1
             route, method, seconds = self.rules.route(scope["path"]), _method(scope["method"]), time.monotonic() - began
@@ -140,32 +164,53 @@ class Gate:
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = {key.decode("latin-1"): value.decode("latin-1") for key, value in scope["headers"]}
         refused = self._refusal(scope, headers)
+        if scope["path"] != CODES:
+            scope = {**scope, "headers": [(b"host", HOST.encode()), *((key, value) for key, value in scope["headers"] if key not in NAMES)]}
         if refused == (404, NOTHING) and scope["method"] in {"GET", "HEAD"} and "text/html" in headers.get("accept", ""):
             await _plain(send, 404, lost.PAGE, "text/html; charset=utf-8", lost.POLICY)
         elif refused is not None:
             await _plain(send, *refused)
         elif scope["method"] == "POST":
-            await self._post(scope, receive, send, int(headers.get("content-length", BODY)))
+            await self._post(scope, receive, send, headers)
         elif scope["path"] in self.rules.pages:
-            await self._page(scope, receive, send, headers)
+            await self._page(scope, receive, send)
         elif scope["path"] == DATA:
-            await self.app(scope, receive, _with_headers(self._streaming(Request(scope).query_params.get("session_hash", ""), send)))
+            await self._stream(scope, receive, _with_headers(send))
         else:
             await self.app(scope, receive, _with_headers(send))
 
-    def _streaming(self, session: str, send: Send) -> Send:
-        """A page's stream of answers, with a note of its end."""
+    async def _stream(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """A page's stream of answers, with a note of its end; one whose session Gradio does not know, or no longer, says so and ends."""
+        session = Request(scope).query_params.get("session_hash", "")
+        if not 0 < len(session) <= SESSION:
+            await _plain(send, 422, "A stream of answers is that of one page, whose session it names.")
+            return
+        unknown = False
 
         async def sending(message: Message) -> None:
-            if message.get("body", b"").startswith(CLOSING):
+            nonlocal unknown
+            body = message.get("body", b"")
+            if body.startswith(CLOSING):
                 now = time.monotonic()
                 while self._ended and next(iter(self._ended.values())) < now - SETTLED:
                     self._ended.popitem(last=False)
                 self._ended[session] = now
                 self._ended.move_to_end(session)
+            elif body.startswith(BROKEN) and b'"session_not_found":true' in body:
+                unknown, message = True, {**message, "body": UNKNOWN}
             await send(message)
 
-        return sending
+        self._streams[session] += 1
+        try:
+            await self.app(scope, receive, sending)
+        except Exception:
+            if not unknown:  # Gradio raises in the middle of an answer what it has just said in it
+                raise
+            await send({"type": "http.response.body", "body": b""})
+        finally:
+            self._streams[session] -= 1
+            if not self._streams[session]:
+                del self._streams[session]
 
     def _joining(self, session: str, send: Send) -> Send:
         """The answer to an event, which waits while the page may not have heard that its stream has ended.
@@ -181,62 +226,62 @@ class Gate:
 
         return sending
 
-    async def _post(self, scope: Scope, receive: Receive, send: Send, size: int) -> None:
-        """A request with a body of `size` bytes, or at most so many: read here, so that nothing behind reads without a bound."""
-        if size > BODY:  # an upload, which is refused unread
+    async def _post(self, scope: Scope, receive: Receive, send: Send, headers: Mapping[str, str]) -> None:
+        """A request with a body: read here, so that nothing behind reads without a bound of size or time."""
+        if int(headers.get("content-length", "0")) > BODY:  # an upload, which is refused unread
             await self.app(scope, receive, _with_headers(send))
             return
-        if self._bodies + size > BODIES:
-            await _plain(send, 503, "The server is receiving as much as it can hold just now: please try again in a minute.")
-            return
-        self._bodies += size
+        arriving = _Arriving(self._held, (scope.get("client") or ("",))[0])
         try:
-            try:
-                body = await asyncio.wait_for(_body(receive), PATIENCE)
-            except TimeoutError:
-                await _plain(send, 408, f"The request took longer than {PATIENCE} seconds to arrive.")
-                return
-            if body is None:
-                await _plain(send, 413, f"The request is larger than {BODY >> 20} MB.")
-            elif scope["path"] == CANCEL and (session := _left(body)) is not None:
-                if self.left is not None:
-                    await self.left(session)
-                await _plain(send, 200, '{"success":true}', "application/json")
-            elif scope["path"] == JOIN:
-                event = _event(body, self.rules.events)
-                if event is None:
-                    await _plain(send, 422, "This is no event of one of this site's pages.")
-                else:
-                    await self.app(scope, _replay(event.body, receive), _with_headers(self._joining(event.session, send)))
-            else:
-                await self.app(scope, _replay(body, receive), _with_headers(send))
+            body = await arriving.read(receive)
+            if isinstance(body, bytes):
+                await self._received(scope, body, receive, send, headers)
+            elif body is not None:
+                await _plain(send, *body)
         finally:
-            self._bodies -= size
+            arriving.answered()
 
-    async def _page(self, scope: Scope, receive: Receive, send: Send, headers: Mapping[str, str]) -> None:
-        """A page: rewritten and compressed once for each host, since Gradio writes the host into it."""
-        key = (scope["path"], *(headers.get(name, "") for name in HOST))
-        page = self._pages.get(key)
-        if page is None:
-            # Gradio answers GET alone and sees only the headers that the key holds, so that a visitor's own cannot stay in the page.
-            plain = [(name, value) for name, value in scope["headers"] if name.decode("latin-1") in HOST]
-            answer = _Gathered()
-            await self.app({**scope, "method": "GET", "query_string": b"", "headers": plain}, receive, answer)
-            if answer.status != 200:
-                await _plain(send, answer.status, "This page cannot be shown now.")
+    async def _received(self, scope: Scope, body: bytes, receive: Receive, send: Send, headers: Mapping[str, str]) -> None:
+        path, json_sent = scope["path"], headers.get("content-type", "").startswith("application/json")
+        if path in {CANCEL, RESET}:
+            ending = _ending(body, path)
+            if ending is None:
+                await _plain(send, 422, "This names no event of one of this site's pages.")
                 return
-            document = self.document(scope["path"], answer.body.decode())
-            page = _Page(Asset.of(document.encode(), "text/html"), POLICY.format(scripts=" ".join(digests(document))))
-            self._pages[key] = page
-            while len(self._pages) > PAGES:
-                self._pages.popitem(last=False)
+            if path == CANCEL and self.left is not None:
+                await self.left(ending.session, ending.event, ending.session in self._streams)
+            await _plain(send, 200, '{"success":true}', "application/json")
+        elif path == JOIN:
+            event = _event(body, self.rules.events) if json_sent else None
+            if event is None:
+                await _plain(send, 422, "This is no event of one of this site's pages.")
+            else:
+                await self.app(scope, _replay(event.body, receive), _with_headers(self._joining(event.session, send)))
         else:
-            self._pages.move_to_end(key)
+            await self.app(scope, _replay(body, receive), _with_headers(send))
+
+    async def _page(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """A page: rewritten and compressed once, since nothing in it depends on who asks, or under which name."""
+        path = scope["path"]
+        async with self._building:
+            page = self._pages.get(path)
+            if page is None:
+                # Gradio answers GET alone and sees no header of the visitor's, so that none can stay in the page.
+                answer = _Gathered()
+                await self.app({**scope, "method": "GET", "query_string": b"", "headers": scope["headers"][:1]}, receive, answer)
+                if answer.status != 200:
+                    await _plain(send, answer.status, "This page cannot be shown now.")
+                    return
+                document = self.document(path, answer.body.decode())
+                page = _Page(Asset.of(document.encode(), "text/html"), POLICY.format(scripts=" ".join(digests(document))))
+                self._pages[path] = page
         response = page.asset.answer(Request(scope), CHECK)
         response.headers["content-security-policy"] = page.policy
         await response(scope, receive, _with_headers(send))
 
     def _refusal(self, scope: Scope, headers: Mapping[str, str]) -> tuple[int, str] | None:
+        if len(scope["headers"]) > LINES:
+            return 431, f"The request's head has more than {LINES} lines."
         if len(scope.get("raw_path", b"")) + len(scope["query_string"]) > ADDRESS:
             return 414, f"The address is longer than {ADDRESS >> 10} KB."
         if not self.rules.allow(scope["method"], scope["path"]):
@@ -245,7 +290,7 @@ class Gate:
             return 403, "Requests are answered for this site's own pages."
         length = headers.get("content-length", "0")
         if not length.isdecimal() or (int(length) > BODY and scope["path"] not in self.rules.uploads):
-            return 413, f"The request is larger than {BODY >> 20} MB."
+            return 413, TOO_LARGE
         return None
 
 
@@ -256,6 +301,63 @@ def _from_our_pages(headers: Mapping[str, str]) -> bool:
         return headers["sec-fetch-site"] in {"same-origin", "none"}
     host = headers.get("origin", "").partition("://")[2]
     return "origin" not in headers or host in {headers.get("host"), headers.get("x-forwarded-host")}
+
+
+class _Held:
+    """Bytes of requests that have arrived and are not answered yet, beyond the first SMALL of each, in all and from each address."""
+
+    def __init__(self) -> None:
+        self._whole = 0
+        self._of: Counter[str] = Counter()
+
+    def take(self, address: str, size: int) -> bool:
+        """A place for so many bytes more; whether there is one."""
+        if self._whole + size > BODIES or self._of[address] + size > SHARE:
+            return False
+        self._whole += size
+        self._of[address] += size
+        return True
+
+    def give(self, address: str, size: int) -> None:
+        """Back."""
+        self._whole -= size
+        self._of[address] -= size
+        if not self._of[address]:
+            del self._of[address]
+
+
+class _Arriving:
+    """One request's body. It takes a place as it arrives, whatever size it says of itself."""
+
+    def __init__(self, held: _Held, address: str) -> None:
+        self._held = held
+        self._address = address
+        self._taken = 0
+
+    async def read(self, receive: Receive) -> bytes | tuple[int, str] | None:
+        """The whole body; the status and the sentence of its refusal; or None where the visitor has left."""
+        parts, size, began = [], 0, time.monotonic()
+        while True:
+            try:
+                message = await asyncio.wait_for(receive(), began + PATIENCE + size / RATE - time.monotonic())
+            except TimeoutError:
+                return 408, f"The request arrives more slowly than {RATE >> 10} KB a second."
+            if message["type"] == "http.disconnect":
+                return None
+            parts.append(message.get("body", b""))
+            size += len(parts[-1])
+            if size > BODY:
+                return 413, TOO_LARGE
+            more = max(0, size - SMALL) - self._taken
+            if more and not self._held.take(self._address, more):
+                return 503, "The server is receiving as much as it can hold just now: please try again in a minute."
+            self._taken += more
+            if not message.get("more_body"):
+                return b"".join(parts)
+
+    def answered(self) -> None:
+        """Its place is free again."""
+        self._held.give(self._address, self._taken)
 
 
 @dataclass(frozen=True)
@@ -300,13 +402,14 @@ def _with_headers(send: Send) -> Send:
     async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":
             kept = [(name, value) for name, value in message["headers"] if not name.startswith(b"access-control-") and name != b"server"]
-            message = {**message, "headers": kept + _headers(dict(kept))}
+            message = {**message, "headers": kept + own_headers(dict(kept))}
         await send(message)
 
     return sending
 
 
-def _headers(present: Mapping[bytes, bytes]) -> list[tuple[bytes, bytes]]:
+def own_headers(present: Mapping[bytes, bytes]) -> list[tuple[bytes, bytes]]:
+    """The headers of every answer that are not in `present` already."""
     wanted = {
         "content-security-policy": CLOSED,
         "x-content-type-options": "nosniff",
@@ -321,7 +424,7 @@ async def _plain(send: Send, status: int, sentence: str, kind: str = "text/plain
     body = sentence.encode()
     start = [(b"content-type", kind.encode()), (b"content-length", str(len(body)).encode()), (b"cache-control", b"no-store")]
     start.append((b"content-security-policy", policy.encode()))
-    await send({"type": "http.response.start", "status": status, "headers": start + _headers(dict(start))})
+    await send({"type": "http.response.start", "status": status, "headers": start + own_headers(dict(start))})
     await send({"type": "http.response.body", "body": body})
 
 
@@ -329,16 +432,23 @@ def _method(name: str) -> str:
     return name if name in {"GET", "HEAD", "POST", "OPTIONS", "PUT", "DELETE"} else "other"
 
 
-def _left(body: bytes) -> str | None:
-    """The session of a page that was left while its event was on its way: Gradio's page then cancels an event that has no name yet."""
-    if len(body) > 1000:
+@dataclass(frozen=True)
+class _Ending:
+    session: str
+    event: str | None  # None: the page did not know it yet
+
+
+def _ending(body: bytes, path: str) -> _Ending | None:
+    """What a page no longer waits for; None where the body is none that Gradio's page sends to `path`."""
+    told = _told(body)
+    if told is None or not isinstance(told.get("event_id"), str | None):
         return None
-    try:
-        told = json.loads(body)
-    except (ValueError, RecursionError):
+    session, event = told.get("session_hash"), told.get("event_id")
+    if path == RESET:  # nothing is left to do: whoever resets has cancelled
+        return _Ending("", event)
+    if type(told.get("fn_index")) is not int or "event_id" not in told or not (isinstance(session, str) and 0 < len(session) <= SESSION):
         return None
-    session = told.get("session_hash") if isinstance(told, dict) and told.get("event_id", "") is None else None
-    return session if isinstance(session, str) else None
+    return _Ending(session, event)
 
 
 @dataclass(frozen=True)
@@ -350,19 +460,16 @@ class _Event:
 def _event(body: bytes, events: frozenset[int] | None) -> _Event | None:
     """An event of the form that our pages send, its texts well-formed; None for anything else.
 
-    Half a surrogate pair, which JSON may name and no encoding can write, would end the answer's stream in the middle. A number that is
-    not finite could be read, and an answer that repeats it could not be written.
+    Half a surrogate pair, which JSON may name and no encoding can write, would end the answer's stream in the middle.
     """
-    try:
-        told = json.loads(body, parse_constant=_finite, parse_float=_finite)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(told, dict) or not isinstance(told.get("data"), list):
+    told = _told(body)
+    if told is None or not told.keys() <= FIELDS or not isinstance(told.get("data"), list):
         return None
     number, session = told.get("fn_index"), told.get("session_hash")
     if (
         type(number) is not int
         or not (events is None or number in events)
+        or type(told.get("trigger_id", 0)) not in {int, type(None)}
         or not (isinstance(session, str) and 0 < len(session) <= SESSION)
     ):
         return None
@@ -373,26 +480,21 @@ def _event(body: bytes, events: frozenset[int] | None) -> _Event | None:
     return _Event(mended, json.loads(mended)["session_hash"])
 
 
+def _told(body: bytes) -> dict[str, Any] | None:
+    """The object that a body holds as JSON. A number that is not finite could be read, and an answer that repeats it not be written."""
+    try:
+        told = json.loads(body, parse_constant=_finite, parse_float=_finite)
+    except (ValueError, RecursionError):
+        return None
+    return told if isinstance(told, dict) else None
+
+
 def _finite(number: str) -> float:
     """ValueError for NaN, for infinity, and for what is too large for a float."""
     value = float(number)
     if not math.isfinite(value):
         raise ValueError(f"{number} is no number of JSON")
     return value
-
-
-async def _body(receive: Receive) -> bytes | None:
-    parts, size = [], 0
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            return b""
-        parts.append(message.get("body", b""))
-        size += len(parts[-1])
-        if size > BODY:
-            return None
-        if not message.get("more_body"):
-            return b"".join(parts)
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:

@@ -288,7 +288,9 @@ def _number(body: bytes, at: int) -> tuple[int, int]:
 
 
 def lasting(seconds: float) -> dict[str, str]:
-    """A time in words."""
+    """A time in words, which follow “in”."""
+    if seconds < 0.95:
+        return {"en": "less than a second", "zh": "不到 1 秒"}
     if seconds < 60:
         return {"en": f"{seconds:.0f} s", "zh": f"{seconds:.0f} 秒"}
     if seconds <= LONGEST:

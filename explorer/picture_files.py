@@ -205,7 +205,7 @@ def _foreign(data: bytes) -> InputError:
     if name is None and _is_text(data[:512]):
         name = "text"
     known = {None: ("no picture that this lab knows", "不是本实验认识的图片"), "text": ("text", "文本"), "video": ("a video", "视频")}
-    article = "an" if name and name[0] in "IA" else "a"
+    article = "an" if name and name[0] in "AIS" else "a"
     english, chinese = known.get(name) or (f"{article} {name}", f"{name} 文件")
     return InputError(
         "file",

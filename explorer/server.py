@@ -51,12 +51,14 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response  # noq
 from starlette.routing import Mount, Route  # noqa: E402
 
 from explorer import journal, metrics, music_files, sound, uploads  # noqa: E402
+from explorer.cancelled import cancel  # noqa: E402
 from explorer.delivery import CHECK, IMMUTABLE, Asset, Shelf  # noqa: E402
 from explorer.disk import Disk  # noqa: E402
 from explorer.document import imported, rewrite  # noqa: E402
 from explorer.engine import Engine  # noqa: E402
 from explorer.figures import theme  # noqa: E402
 from explorer.gate import FRAME, NOTHING, Gate, rules  # noqa: E402
+from explorer.hosts import believed  # noqa: E402
 from explorer.lab import Lab  # noqa: E402
 from explorer.looks import looks  # noqa: E402
 from explorer.packing import arrays, frames  # noqa: E402
@@ -256,12 +258,11 @@ class Site:
 
     async def _qr(self, request: Request) -> Response:
         text = request.query_params.get("text", "")
-        hosts = {request.headers.get("host"), request.headers.get("x-forwarded-host")}
         try:
             address = urlsplit(text)
         except ValueError:
             address = urlsplit("")
-        if address.scheme not in {"http", "https"} or address.netloc not in hosts:
+        if address.scheme not in {"http", "https"} or not believed(address.netloc, request.headers):
             return PlainTextResponse("A code is drawn for an address of this site.", 400)
         try:
             return Response(
@@ -324,9 +325,9 @@ class Site:
 
     # --- pages
 
-    async def _left(self, session: str) -> None:
-        """A page was left while its event was on its way: what it asked for ends."""
-        await self.blocks._queue.clean_events(session_hash=session)
+    async def _left(self, session: str, event: str | None, heard: bool) -> None:
+        """A page no longer waits for an event, or for any: what it asked for ends."""
+        await cancel(self.blocks._queue, session, event, heard)
 
     def _document(self, path: str, document: str) -> str:
         return rewrite(document, self.pages[path], [self.sheet_path], self._imports)
@@ -356,6 +357,8 @@ def serve(labs: Sequence[Lab], host: str, port: int, began: float | None = None,
     """Serves until SIGTERM or SIGINT, then gives what runs `grace` seconds to be answered; a second signal ends it at once."""
     import uvicorn
 
+    from explorer.connection import Connection
+
     listener = _listener(host, port)
     _take_connections()
     whole = Site(labs, began=began, grace=grace)
@@ -377,6 +380,9 @@ def serve(labs: Sequence[Lab], host: str, port: int, began: float | None = None,
 
     config = uvicorn.Config(
         whole.gate,
+        http=Connection,
+        # On a Hugging Face Space every visitor comes through its proxy, which says who it was.
+        forwarded_allow_ips="*" if "SPACE_ID" in os.environ else None,
         log_level="warning",
         log_config=None,
         access_log=False,

@@ -16,11 +16,11 @@ import httpx
 from explorer.server import Site
 
 
-def ask(site: Site, path: str, method: str = "GET", **settings: Any) -> httpx.Response:
-    """One request to the application, without a network."""
+def ask(site: Site, path: str, method: str = "GET", raised: bool = True, **settings: Any) -> httpx.Response:
+    """One request to the application, without a network. raised: what goes wrong there goes wrong here too."""
 
     async def once() -> httpx.Response:
-        transport = httpx.ASGITransport(app=site.gate)
+        transport = httpx.ASGITransport(app=site.gate, raise_app_exceptions=raised)
         async with httpx.AsyncClient(transport=transport, base_url="http://here") as client:
             return await client.request(method, path, **settings)
 

@@ -9,21 +9,24 @@ import logging
 import re
 import sys
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import httpx
 import pytest
 
+from explorer import gate
 from explorer.document import digests
-from explorer.gate import ADDRESS, BODIES, BODY, CANCEL, PERMISSIONS
+from explorer.gate import ADDRESS, BODIES, BODY, CANCEL, DATA, PERMISSIONS, RESET
 from explorer.journal import Lines
 from explorer.server import Site
 from explorer.widgets import base
 from tests.explorer.asking import ask, raw
 
+T = TypeVar("T")
 TRAVERSAL = [
     *("/../app.py", "/ui/../../app.py", "/ui/x/../base.py", "/ui/x/..%2f..%2fapp.py", "/ui/x/%2e%2e/%2e%2e/app.py", "/ui/x//etc/passwd"),
     *("/ui/x/base.py", "/ui/x/%00", "/ui/x/lib%5cdom.js", "/ui/x/lib/..%5c..%5cbase.py", "/ui/x/", "/ui/x/lib", "/ui//x/lib/dom.js"),
@@ -173,16 +176,29 @@ def test_every_other_answer_may_neither_run_nor_be_framed(shell: Site, path: str
 
 def test_a_page_names_no_other_host(shell: Site) -> None:
     addresses = re.findall(r"https?://[\w.-]+", ask(shell, "/").text)
-    assert set(addresses) <= {"http://here", "http://www.w3.org"}
+    assert set(addresses) <= {"http://www.w3.org"}
 
 
-def test_a_visitors_host_name_stays_with_that_visitor(shell: Site) -> None:
-    assert "evil.example" in ask(shell, "/", headers={"host": "evil.example"}).text
-    ask(shell, "/", headers={"x-forwarded-prefix": "/evil.example", "x-gradio-server": "https://evil.example", "cookie": "a=evil.example"})
-    assert "evil.example" not in ask(shell, "/").text
-    for i in range(100):
-        ask(shell, "/", headers={"host": f"h{i}.example"})
-    assert len(shell.gate._pages) <= 64
+NAMES = ("host", "x-forwarded-host", "x-forwarded-proto", "x-forwarded-prefix", "x-gradio-server", "cookie", "accept-language")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_page_is_built_once_whatever_a_visitor_says_of_names(shell: Site, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    page = ask(shell, "/").text
+    assert '"root":"/"' in page and "explorer.invalid" not in page
+
+    def again(path: str, document: str) -> str:
+        raise AssertionError("it is built again")
+
+    monkeypatch.setattr(shell.gate, "document", again)
+    for i in range(3):
+        assert ask(shell, "/", headers={name: f"h{i}.example"}).text == page
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_first_visitor_of_a_page_leaves_nothing_in_it(shell: Site, name: str) -> None:
+    shell.gate._pages.clear()
+    assert "evil" not in ask(shell, "/?deep_link=evil", headers={name: "https" if name.endswith("proto") else "evil.example"}).text
 
 
 @pytest.mark.parametrize("length", [str(BODY + 1), "99999999999999999999", "-1", "many", "٣"])
@@ -216,34 +232,141 @@ def test_what_arrives_never_becomes_a_file(shell: Site, tmp_path: Path, monkeypa
     assert list(tmp_path.rglob("*")) == []
 
 
-def test_all_that_arrives_at_once_is_bounded_too(shell: Site) -> None:
-    async def many() -> list[int]:
-        waiting = asyncio.Event()
-        arriving = asyncio.Semaphore(0)
+@dataclass
+class Senders:
+    """Requests whose bodies arrive in part: of the first sender from the address 1, of the next from 2, and so on."""
+
+    site: Site
+    arrived: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(0))
+    waiting: list[asyncio.Task[int]] = field(default_factory=list)
+
+    async def post(self, content: Any, address: str = "", **headers: str) -> int:
+        """The status of the answer to a whole request."""
+        transport = httpx.ASGITransport(app=self.site.gate, client=(address, 1))
+        async with httpx.AsyncClient(transport=transport, base_url="http://here") as client:
+            return (await client.post(JOIN, content=content, headers=headers)).status_code
+
+    async def begin(self, size: int, address: str) -> None:
+        """One more that sends so many bytes of as many as a request may have, and nothing more."""
 
         async def slowly() -> AsyncIterator[bytes]:
-            yield b"x"
-            arriving.release()  # asked for more: it was let in
-            await waiting.wait()
-            yield b"x" * (BODY - 1)
+            yield b"x" * size
+            self.arrived.release()  # asked for more: these were taken
+            await asyncio.Event().wait()
 
-        async def send(content: Any) -> int:
-            headers = {"content-length": str(BODY)}
-            transport = httpx.ASGITransport(app=shell.gate)
-            async with httpx.AsyncClient(transport=transport, base_url="http://here") as client:
-                return (await client.post(JOIN, content=content, headers=headers)).status_code
+        self.waiting.append(asyncio.create_task(self.post(slowly(), address, **{"content-length": str(BODY)})))
+        await self.arrived.acquire()
 
-        first = [asyncio.create_task(send(slowly())) for _ in range(BODIES // BODY)]
-        for _ in first:
-            await arriving.acquire()
-        refused = await send(slowly())
-        for task in first:
+    async def leave(self) -> None:
+        """All of them."""
+        for task in self.waiting:
             task.cancel()
-        await asyncio.gather(*first, return_exceptions=True)
-        return [refused, await send(b"x" * BODY)]
+        await asyncio.gather(*self.waiting, return_exceptions=True)
+
+
+def sending(site: Site, acts: Callable[[Senders], Awaitable[T]]) -> T:
+    """What senders see who share one server."""
+
+    async def all_of_it() -> T:
+        senders = Senders(site)
+        try:
+            return await acts(senders)
+        finally:
+            await senders.leave()
 
     with ThreadPoolExecutor(1) as pool:
-        assert pool.submit(asyncio.run, many()).result() == [503, 422]
+        return pool.submit(asyncio.run, all_of_it()).result()
+
+
+def test_who_says_much_and_sends_little_takes_no_place(shell: Site) -> None:
+    async def acts(senders: Senders) -> list[int]:
+        for _ in range(BODIES // BODY + 9):
+            await senders.begin(1, "idle")
+        return [await senders.post(b"{}"), await senders.post(b"x" * BODY), await senders.post(b"x" * BODY, "idle")]
+
+    assert sending(shell, acts) == [422, 422, 422]
+
+
+def test_what_has_arrived_is_bounded_for_each_address_and_in_all_but_small_requests_pass(
+    shell: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gate, "BODIES", 4 * BODY)
+    monkeypatch.setattr(gate, "SHARE", 2 * BODY)
+
+    async def acts(senders: Senders) -> list[list[int]]:
+        seen = []
+        for address in ("first", "second"):
+            await senders.begin(BODY, address)
+            await senders.begin(BODY, address)
+            seen.append([await senders.post(b"x" * BODY, who) for who in (address, "other")])
+            assert [await senders.post(b"x" * gate.SMALL, who) for who in (address, "other")] == [422, 422]
+        await senders.leave()
+        return [*seen, [await senders.post(b"x" * BODY, who) for who in ("first", "other")]]
+
+    assert sending(shell, acts) == [[503, 422], [503, 503], [422, 422]]
+
+
+def test_a_body_that_trickles_is_given_up(shell: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gate, "PATIENCE", 0.05)
+    monkeypatch.setattr(gate, "RATE", 1 << 20)
+
+    async def trickle() -> AsyncIterator[bytes]:
+        while True:
+            yield b"x"
+            await asyncio.sleep(0.01)
+
+    assert sending(shell, lambda senders: senders.post(trickle())) == 408
+
+
+@pytest.mark.parametrize("path", [CANCEL, RESET, JOIN])
+@pytest.mark.parametrize(
+    "body",
+    [
+        *(b'{"event_id": 1e999}', b'{"event_id": NaN}', b'{"event_id": -Infinity}', b'{"event_id": 7}', b'{"event_id": ["a"]}', b"[]", b""),
+        *(b'{"event_id": "a", "fn_index": 1e999, "session_hash": "a"}', b'{"event_id": "a", "fn_index": 0, "session_hash": NaN}'),
+        *(b"null", b"{" * 9999, b'"\xff"', b'{"event_id": "a", "fn_index": 0, "session_hash": "a", "data": [], "batched": 1e999}'),
+        b'{"event_id": "a", "fn_index": 0, "session_hash": "a", "data": [], "trigger_id": "a"}',
+    ],
+)
+def test_a_body_of_another_form_is_refused_in_one_sentence(shell: Site, path: str, body: bytes) -> None:
+    answer = ask(shell, path, "POST", content=body, headers={"content-type": "application/json"})
+    if path == RESET and answer.status_code == 200:
+        assert type(json.loads(body)["event_id"]) is str, "its other fields are read by nobody"
+    elif path == CANCEL and answer.status_code == 200:
+        assert json.loads(body).keys() >= {"event_id", "fn_index", "session_hash"} and "1e999" not in str(body)
+    else:
+        assert answer.status_code == 422 and answer.headers["content-type"].startswith("text/plain")
+        assert answer.text.count(".") == 1 and answer.text.endswith(".")
+
+
+@pytest.mark.parametrize("query", ["?session_hash=x", "?session_hash=" + "%F0%9F%8E%B9" * 9])
+def test_a_stream_of_an_unknown_session_says_so_and_ends(shell: Site, query: str) -> None:
+    answer = ask(shell, DATA + query)
+    told = [json.loads(line.removeprefix("data: ")) for line in answer.text.split("\n\n") if line]
+    assert [message["msg"] for message in told] == ["unexpected_error", "close_stream"]
+    assert told[0]["session_not_found"] and told[0]["message"].endswith(".")
+
+
+@pytest.mark.parametrize("query", ["", "?session_hash=", "?session_hash=" + "x" * 65])
+def test_a_stream_of_no_session_is_refused_in_one_sentence(shell: Site, query: str) -> None:
+    answer = ask(shell, DATA + query)
+    assert answer.status_code == 422 and answer.text.endswith(".")
+
+
+def test_a_request_has_at_most_a_hundred_lines_of_head(shell: Site) -> None:
+    own = len(ask(shell, "/healthz").request.headers)
+    for more, status in ((100 - own, 200), (101 - own, 431)):
+        assert ask(shell, "/healthz", headers=[(f"x-{i}", "") for i in range(more)]).status_code == status
+
+
+def test_what_goes_wrong_in_the_gate_itself_has_its_headers_too(shell: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(path: str, document: str) -> str:
+        raise ValueError(path)
+
+    shell.gate._pages.clear()
+    monkeypatch.setattr(shell.gate, "document", broken)
+    answer = ask(shell, "/", raised=False)
+    assert answer.status_code == 500 and answer.headers["x-content-type-options"] == "nosniff"
 
 
 def test_a_file_that_is_no_picture_is_refused_where_pictures_are_read(shell: Site) -> None:
@@ -258,16 +381,15 @@ def test_a_file_that_is_no_picture_is_refused_where_pictures_are_read(shell: Sit
 
 
 def test_a_page_that_is_left_while_its_run_begins_is_answered_quietly(shell: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    left: list[str] = []
+    left: list[tuple[str, str | None, bool]] = []
 
-    async def note(session: str) -> None:
-        left.append(session)
+    async def note(session: str, event: str | None, heard: bool) -> None:
+        left.append((session, event, heard))
 
     monkeypatch.setattr(shell.gate, "left", note)
-    answer = ask(shell, CANCEL, "POST", json={"session_hash": "abc", "fn_index": 2, "event_id": None})
-    assert (answer.status_code, answer.json(), left) == (200, {"success": True}, ["abc"])
-    named = ask(shell, CANCEL, "POST", json={"session_hash": "abc", "fn_index": 2, "event_id": "d41d8c"})
-    assert named.status_code == 200 and left == ["abc"], "one that has a name is Gradio's affair"
+    for event in (None, "d41d8c"):
+        answer = ask(shell, CANCEL, "POST", json={"session_hash": "abc", "fn_index": 2, "event_id": event})
+        assert (answer.status_code, answer.json(), left.pop()) == (200, {"success": True}, ("abc", event, False))
 
 
 # --- figures and the log ------------------------------------------------------------------------------------------------------------

@@ -33,6 +33,7 @@ MAY_IMPORT = {
     "explorer.engine": {"models.errors"},
     "explorer.lab": {"explorer.engine"},
     "explorer.permalink": {"models.errors"},
+    "explorer.connection": {"explorer.gate"},
     "explorer.qr": {"models.errors"},
     "explorer.uploads": {"explorer.packing", "explorer.picture_files", "models.errors"},
     "explorer.picture_files": {"models.errors"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import signal
@@ -10,7 +11,10 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from tests.conftest import Running
+from explorer.cancelled import ENDED, cancel
+from explorer.engine import Engine
+from explorer.site import build
+from tests.conftest import Running, built
 from tests.explorer.asking import Stream, event, join, raw
 
 LONG = "A man in a red shirt and a woman in a blue dress are walking along a street with their small dog while children play soccer."
@@ -72,20 +76,40 @@ def test_a_connection_that_breaks_in_mid_stream_frees_the_worker(slow: Running) 
     assert until(lambda: runs(slow) == 0, PATIENCE) < SOON + late(slow)
 
 
-def test_a_cancelled_event_frees_the_worker(slow: Running) -> None:
-    stream, name = streaming(slow, "cancels", 2)
-    body = json.dumps({"session_hash": "cancels", "fn_index": event(slow.url, "/translation", "run"), "event_id": name})
-    assert raw(slow.url, "POST", "/gradio_api/cancel", body, {"content-type": "application/json"})[0] == 200
+@pytest.mark.parametrize("named", [True, False])
+def test_what_is_cancelled_frees_the_worker_and_its_stream_says_so_and_ends(slow: Running, named: bool) -> None:
+    stream, name = streaming(slow, f"cancels{named}", 2 + 100 * named)
+    body = {"session_hash": f"cancels{named}", "fn_index": event(slow.url, "/translation", "run"), "event_id": name if named else None}
+    assert raw(slow.url, "POST", "/gradio_api/cancel", json.dumps(body), {"content-type": "application/json"})[0] == 200
     assert until(lambda: runs(slow) == 0, PATIENCE) < SOON + late(slow)
+    *_, last, end = stream.messages + list(stream)
+    assert (last["msg"], last["event_id"], last["output"]) == ("process_completed", name, {"error": ENDED}) and not last["success"]
+    assert end["msg"] == "close_stream"
     stream.close()
 
 
-def test_a_page_left_before_it_knew_its_event_frees_the_worker(slow: Running) -> None:
-    stream, _ = streaming(slow, "leaves", 3)
-    body = json.dumps({"session_hash": "leaves", "fn_index": 0, "event_id": None})
+def test_of_two_events_of_a_page_the_other_goes_on(slow: Running) -> None:
+    stream, _ = streaming(slow, "two", 3)
+    number = event(slow.url, "/translation", "run")
+    gone = join(slow.url, number, {**wish(103), "wished": 1}, "two")
+    kept = join(slow.url, number, {**wish(104), "wished": 2}, "two")
+    body = json.dumps({"session_hash": "two", "fn_index": number, "event_id": gone})
     assert raw(slow.url, "POST", "/gradio_api/cancel", body, {"content-type": "application/json"})[0] == 200
-    assert until(lambda: runs(slow) == 0, PATIENCE) < SOON + late(slow)
+    ends = {message["event_id"]: message["success"] for message in stream if message["msg"] == "process_completed"}
+    assert ends[kept] and not ends[gone] and stream.messages[-1]["msg"] == "close_stream"
     stream.close()
+
+
+def test_who_leaves_without_listening_leaves_nothing_behind() -> None:
+    engine = Engine()
+    engine.close(0)
+    queue = built(lambda: build((), engine)._queue)
+    queue.pending_messages_per_session["gone"] = asyncio.Queue()
+    queue.pending_event_ids_session["gone"] = {"a", "b"}
+    asyncio.run(cancel(queue, "gone", "a", heard=False))
+    assert queue.pending_event_ids_session["gone"], "another is still under way"
+    asyncio.run(cancel(queue, "gone", None, heard=False))
+    assert not queue.pending_event_ids_session and not queue.pending_messages_per_session
 
 
 def test_the_stop_button_frees_the_worker(slow: Running) -> None:
@@ -117,7 +141,7 @@ def test_the_next_visitor_is_served(slow: Running) -> None:
 
 def test_a_cancel_of_somebody_elses_event_needs_its_name(slow: Running) -> None:
     stream, _ = streaming(slow, "victim", 8)
-    for session, name in (("other", "0" * 32), ("other", ""), ("victi", None), ("", None), ("*", None)):
+    for session, name in (("victim", "0" * 32), ("other", "0" * 32), ("other", ""), ("victi", None), ("", None), ("*", None)):
         body = json.dumps({"session_hash": session, "fn_index": event(slow.url, "/translation", "run"), "event_id": name})
         raw(slow.url, "POST", "/gradio_api/cancel", body, {"content-type": "application/json"})
     stream.until(lambda message: message["msg"] == "process_completed")

@@ -22,7 +22,7 @@ from starlette.applications import Starlette
 
 from benchmarks.midi_files import LYRICS, SCALE, TEMPO, Event, dearest, file, mutated, sound_files, track, tried, tune
 from explorer import sound
-from explorer.midi_files import FILE, NOTES
+from explorer.midi_files import FILE, NOTES, lasting
 from explorer.music_files import MOST, Music, read, routes
 from models.errors import InputError
 from models.music import chorales, events
@@ -363,3 +363,8 @@ def test_the_route_answers_with_the_music_as_a_request_carries_it(style: str) ->
 def test_the_route_refuses_with_a_sentence_in_both_languages(body: bytes, status: int) -> None:
     answer = sent(body, "piano")
     assert answer.status_code == status and set(answer.json()["error"]) == {"en", "zh"}
+
+
+@pytest.mark.parametrize(("seconds", "said"), [(0.0, "less than a second"), (0.4, "less than a second"), (1.0, "1 s"), (61.0, "1 min 1 s")])
+def test_a_time_is_never_nothing(seconds: float, said: str) -> None:
+    assert lasting(seconds)["en"] == said

@@ -79,6 +79,40 @@ def test_a_code_is_drawn_for_an_address_of_this_site_only(shell: Site) -> None:
     assert ask(shell, "/qr", params={"text": "http://here/?a=" + "b" * 3000}).status_code == 400
 
 
+HERE, LAN = {"host": "localhost:7860"}, {"host": "192.168.1.7:7860"}
+PROXIED = {"host": "127.0.0.1:7860", "referer": "https://public.example/translation?v=1"}  # by a proxy that asks under a name of its own
+
+
+@pytest.mark.parametrize(
+    ("address", "headers", "settings", "status"),
+    [
+        ("http://localhost:7860/", HERE, {}, 200),
+        ("http://192.168.1.7:7860/translation", LAN, {}, 200),
+        ("https://me-explorer.hf.space/", {"host": "me-explorer.hf.space"}, {}, 200),
+        ("https://me-explorer.hf.space/", {"host": "10.0.0.9:7860"}, {"SPACE_HOST": "me-explorer.hf.space"}, 200),
+        ("https://public.example/", {**PROXIED, "sec-fetch-site": "same-origin"}, {}, 200),
+        ("http://public.example/", {**PROXIED, "x-forwarded-host": "public.example"}, {}, 200),
+        ("https://public.example/", HERE, {"EXPLORER_HOSTS": "localhost, Public.example"}, 200),
+        ("http://public.example:8080/", HERE, {"EXPLORER_HOSTS": "public.example"}, 200),
+        ("http://localhost:7860/", HERE, {"EXPLORER_HOSTS": "public.example"}, 400),
+        ("https://evil.example/", {**HERE, "x-forwarded-host": "evil.example"}, {}, 400),
+        ("https://evil.example/", {**HERE, "referer": "https://evil.example/", "sec-fetch-site": "cross-site"}, {}, 400),
+        ("https://evil.example/", {**HERE, "referer": "https://evil.example/"}, {}, 400),
+        ("https://evil.example/", {**HERE, "referer": "https://[/", "sec-fetch-site": "same-origin"}, {}, 400),
+        ("https:///", {**HERE, "referer": "", "sec-fetch-site": "same-origin"}, {}, 400),
+        ("https://evil.example/", {**HERE, "x-forwarded-host": "evil.example"}, {"EXPLORER_HOSTS": "public.example"}, 400),
+    ],
+)
+def test_a_code_is_drawn_under_the_names_that_are_believed(
+    shell: Site, monkeypatch: pytest.MonkeyPatch, address: str, headers: dict[str, str], settings: dict[str, str], status: int
+) -> None:
+    for name in ("EXPLORER_HOSTS", "SPACE_HOST"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+    assert ask(shell, "/qr", params={"text": address}, headers=headers).status_code == status
+
+
 # --- health ---------------------------------------------------------------------------------------------------------
 
 

@@ -31,7 +31,7 @@ DOCUMENT = """<!doctype html><html lang="en"><head>
     content="https://raw.githubusercontent.com/gradio-app/header-image.jpg"
 />
 <meta name="twitter:creator" content="@Gradio" />
-<script>window.gradio_config = {"js_on_load": "import(new URL(\\"/ui/0a1b/attention.js\\"", "plotly": "/vendor/0c2d/plotly.js"};</script>
+<script>window.gradio_config = {"js_on_load": "import(new URL(\\"/ui/0a1b/attention.js\\"", "plotly": "/vendor/0c2d/plotly.js", "root":"http://explorer.invalid"};</script>
 <script data-gradio-mode>window.iFrameResizer = {autoResize: false};</script>
 <script>
     (() => {
@@ -133,7 +133,14 @@ def test_light_or_dark_is_decided_before_gradio_starts(document: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "gone", ["iframeResizer", '<link rel="manifest" href="/manifest.json" />', "<gradio-app", '<meta charset="utf-8" />']
+    "gone",
+    [
+        "iframeResizer",
+        '<link rel="manifest" href="/manifest.json" />',
+        "<gradio-app",
+        '<meta charset="utf-8" />',
+        "http://explorer.invalid",
+    ],
 )
 def test_a_gradio_that_writes_another_document_is_noticed(gone: str) -> None:
     with pytest.raises(ValueError, match="this version of Gradio"):

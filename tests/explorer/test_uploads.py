@@ -240,7 +240,7 @@ def test_a_text_file_named_png_is_said_to_be_a_text() -> None:
             (b"%PDF-1.7\n", "a PDF"),
             (b"\0\0\0\x20ftypavif" + bytes(9), "an AVIF"),
         ),
-        *((b"\0\0\0\x20ftypheic" + bytes(9), "a HEIC"), (b"II*\0" + bytes(99), "a TIFF"), (b"<svg xmlns='x'/>", "a SVG")),
+        *((b"\0\0\0\x20ftypheic" + bytes(9), "a HEIC"), (b"II*\0" + bytes(99), "a TIFF"), (b"<svg xmlns='x'/>", "an SVG")),
         *((bytes(range(256)), "no picture that this lab knows"), (b"\0\0\0\x20ftypmp42" + bytes(9), "a video")),
     ],
 )

@@ -1,0 +1,29 @@
+"""Which names of this site are believed: a QR code is drawn for an address under one of them alone."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+
+
+def believed(host: str, headers: Mapping[str, str]) -> bool:
+    """Whether `host`, with its port where an address names one, is a name of this site to the visitor who sent these headers.
+
+    EXPLORER_HOSTS names them all, comma-separated; one without a port stands for any. Left out, they are the name that was asked for, a
+    Hugging Face Space's own, and the one under which a visitor's browser has the page open, where a proxy asks for another: the browser
+    tells it as the referer, and must say itself, or hear from the proxy too, that page and code are of one site. X-Forwarded-Host alone,
+    which anybody may send, proves nothing.
+    """
+    host = host.lower()
+    named = {name.strip().lower() for name in os.environ.get("EXPLORER_HOSTS", "").split(",")} - {""}
+    if named:
+        return host in named or host.rpartition(":")[0] in named
+    if host in {headers.get("host", "").lower(), os.environ.get("SPACE_HOST", "").lower()} - {""}:
+        return True
+    try:
+        page = urlsplit(headers.get("referer", "")).netloc.lower()
+    except ValueError:
+        return False
+    site, forwarded = headers.get("sec-fetch-site"), headers.get("x-forwarded-host", "").partition(",")[0].strip().lower()
+    return host == page != "" and (site == "same-origin" or (site is None and forwarded == host))
