@@ -47,10 +47,11 @@ class Heard:
 class Visitor:
     """A browser that plays a recording as somebody else."""
 
-    def __init__(self, url: str, recording: Recording) -> None:
+    def __init__(self, url: str, recording: Recording, own: str | None = None) -> None:
+        """own: the address from which the browser speaks, another one of loopback's for somebody elsewhere."""
         site = urlsplit(url)
         self._host = site.netloc
-        self._connections = Connections(str(site.hostname), int(site.port or 80))
+        self._connections = Connections(str(site.hostname), int(site.port or 80), own)
         self._recording = recording
         self._etags: dict[str, str] = {}
         self._session = ""
@@ -60,7 +61,7 @@ class Visitor:
 
         held: as if the browser had been here before.
         """
-        self._session = "".join(random.choices(string.ascii_lowercase + string.digits, k=11))
+        self.name()
         calls = self._recording.again if held or self._etags else self._recording.opening
         began = time.perf_counter()
         async with asyncio.timeout(PATIENCE):
@@ -69,6 +70,10 @@ class Visitor:
                 for call in calls[1:]:
                     group.create_task(self._fetch(call))
         return time.perf_counter() - began
+
+    def name(self) -> None:
+        """Take a new session, as every page does; who opens no page may ask all the same."""
+        self._session = "".join(random.choices(string.ascii_lowercase + string.digits, k=11))
 
     async def click(self) -> Heard:
         """The recorded example."""

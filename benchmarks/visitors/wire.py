@@ -83,8 +83,10 @@ class _Connection:
 class Connections:
     """One browser's connections to the server."""
 
-    def __init__(self, host: str, port: int) -> None:
+    def __init__(self, host: str, port: int, own: str | None = None) -> None:
+        """own: the address of this machine from which the browser speaks; loopback has many."""
         self._address = host, port
+        self._own = None if own is None else (own, 0)
         self._free: list[_Connection] = []
         self._places = asyncio.Semaphore(CONNECTIONS)
 
@@ -143,4 +145,4 @@ class Connections:
             self._free.append(connection)
 
     async def _opened(self) -> _Connection:
-        return _Connection(*await asyncio.open_connection(*self._address, limit=LONGEST))
+        return _Connection(*await asyncio.open_connection(*self._address, limit=LONGEST, local_addr=self._own))

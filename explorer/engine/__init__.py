@@ -11,6 +11,6 @@ The engine knows no lab, no Gradio and no torch: functions are named "package.mo
 from __future__ import annotations
 
 from explorer.engine.engine import Engine
-from explorer.engine.records import Answer, Busy, Failed, Function, Limits, Snapshot, TooSlow, Waiting
+from explorer.engine.records import Answer, Busy, Failed, Function, Limits, Page, Snapshot, TooSlow, Waiting
 
-__all__ = ["Answer", "Busy", "Engine", "Failed", "Function", "Limits", "Snapshot", "TooSlow", "Waiting"]
+__all__ = ["Answer", "Busy", "Engine", "Failed", "Function", "Limits", "Page", "Snapshot", "TooSlow", "Waiting"]

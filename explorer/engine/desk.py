@@ -24,6 +24,7 @@ from explorer.engine.records import (
     Waiting,
     is_closing,
     queue_is_full,
+    too_many_of_your_address,
     too_many_of_yours,
 )
 from explorer.engine.runs import Asker, Batch, Run, Work
@@ -46,6 +47,7 @@ class Desk:
         self.runs: dict[Hashable, Run] = {}  # unfinished, by what they compute
         self.current: Batch | None = None  # what is computed now
         self.closing = False
+        self._served: dict[str, float] = {}  # address that has more waiting -> when a request of it was taken last
         self.askers = 0
         self.sessions: Counter[str] = Counter()
         self.counts: Counter[str] = Counter()
@@ -88,8 +90,7 @@ class Desk:
             key = (key_of(function), request)
             run = self.runs.get(key)
             if run is None:
-                if len(self.waiting) >= self.limits.queue:
-                    self._refuse(queue_is_full(self.limits.queue))
+                self._keep_places(asker.address)
                 work = self.work(function)
                 group = request.group() if hasattr(request, "group") else None
                 run = self.runs[key] = Run(key, work, request, group, self.limits.batch, clock(), work.cost(group).seconds)
@@ -101,6 +102,43 @@ class Desk:
             if session:
                 self.sessions[session] += 1
         return run, asker
+
+    def _keep_places(self, address: str) -> None:
+        """Raises Busy where the queue is full, or is half full and this address has its share of it."""
+        waiting, limits = len(self.waiting), self.limits
+        if waiting >= limits.queue:
+            self._refuse(queue_is_full(limits.queue, self._work_ahead()))
+        if address and waiting * 2 >= limits.queue:
+            own = sum(any(asker.address == address for asker in run.askers) for run in self.waiting)
+            if own >= limits.share:
+                self._refuse(too_many_of_your_address(limits.share, self._work_ahead()))
+
+    def _work_ahead(self) -> float:
+        """Seconds of computing that wait, at least one."""
+        return max(1.0, sum(run.work.cost(run.group).seconds for run in self.waiting))
+
+    def line(self) -> list[Run]:
+        """Those that wait in the order in which they go: addresses take turns, and of one address what is due first goes first.
+
+        A request of no address, which the server asks itself, stands where it is due.
+        """
+        turns: Counter[str] = Counter()
+        ranks: dict[Run, tuple[float, float]] = {}
+        for place, run in enumerate(self.waiting):
+            addresses = {asker.address for asker in run.askers}
+            ranks[run] = min(((turns[a], self._served.get(a, 0.0)) if a else (place, 0.0) for a in addresses), default=(place, 0.0))
+            turns.update(addresses)
+        return sorted(self.waiting, key=ranks.__getitem__)
+
+    def take(self, runs: list[Run]) -> None:
+        """These are computed next: their addresses have had their turn."""
+        taken = set(runs)
+        with self.changed:
+            self.waiting = [run for run in self.waiting if run not in taken]
+            present = {asker.address for run in self.waiting for asker in run.askers}
+            now = clock()
+            self._served.update((asker.address, now) for run in runs for asker in run.askers)
+            self._served = {address: when for address, when in self._served.items() if address in present}
 
     def leave(self, run: Run, asker: Asker) -> None:
         """Nobody waits there any more. A queued run without askers is dropped; a stream is closed at its next turn."""
@@ -157,7 +195,7 @@ class Desk:
                 if self.current is not None:
                     seconds = max(0.0, self.current.expected() - self.current.seconds())
                 waiting, places = len(self.waiting), {r: Waiting(0, len(self.waiting), seconds) for r in self.runs.values()}
-                for place, r in enumerate(self.waiting, 1):
+                for place, r in enumerate(self.line(), 1):
                     seconds += r.work.cost(r.group).seconds
                     places[r] = Waiting(place, waiting, seconds)
                 self._places = (clock(), places)

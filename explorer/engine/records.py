@@ -36,8 +36,20 @@ class Waiting:
     seconds: float
 
 
+class Page(str):
+    """The name that an open page gave itself, and the address from which it asks: names cost nothing, addresses do."""
+
+    address: str
+
+    def __new__(cls, name: str, address: str = "") -> Page:
+        """address: "" where it is not known."""
+        page = super().__new__(cls, name)
+        page.address = address
+        return page
+
+
 class Busy(InputError):
-    """No place in the queue, too many requests of one visitor, or the server is closing."""
+    """No place in the queue, too many requests of one visitor or address, or the server is closing."""
 
 
 class TooSlow(InputError):
@@ -59,6 +71,7 @@ class Limits:
     streams: int = 4  # batches of functions that yield, advanced in turns
     queue: int = 600  # requests waiting
     session: int = 8  # requests of one visitor, waiting or running
+    share: int = 300  # places of one address in a queue that is more than half full: a lecture hall is often behind a single address
     deadline: float = 20.0  # seconds of computing for a request
     loading: float = 60.0  # seconds more for the first call of a function, which also reads its model
     store: int = 48 << 20  # bytes of remembered results
@@ -100,12 +113,21 @@ class Snapshot:
     sessions: int  # visitors with requests waiting or running now
 
 
-def queue_is_full(queue: int) -> Busy:
-    """The queue has no place left."""
+def queue_is_full(queue: int, seconds: float) -> Busy:
+    """The queue has no place left; what waits there takes about so long."""
     return Busy(
         "busy",
-        en=f"{queue} requests are waiting, which is all this server takes: please try again in a minute.",
-        zh=f"已有 {queue} 个请求在排队，服务器暂时不再接受新的请求：请一分钟后再试。",
+        en=f"{queue} requests are waiting, about {seconds:.0f} s of work, which is all this server takes: please try again then.",
+        zh=f"已有 {queue} 个请求在排队，约需 {seconds:.0f} 秒，服务器暂时不再接受新的请求：请届时再试。",
+    )
+
+
+def too_many_of_your_address(share: int, seconds: float) -> Busy:
+    """One address asks for more than its share while others wait too."""
+    return Busy(
+        "busy",
+        en=f"{share} requests from your network are waiting, the most while the queue is half full: please try again in {seconds:.0f} s.",
+        zh=f"来自您网络的 {share} 个请求正在排队，队列过半时这是上限：请约 {seconds:.0f} 秒后再试。",
     )
 
 

@@ -19,6 +19,7 @@ class Asker:
 
     def __init__(self, session: str) -> None:
         self.session = session
+        self.address: str = getattr(session, "address", "")
         self.loop = asyncio.get_running_loop()
         self.woken = asyncio.Event()
 

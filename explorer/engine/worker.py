@@ -111,7 +111,7 @@ class Worker:
         if self._streams and self._stream_next:
             self._stream_next = False
             return self._streams.popleft()
-        waiting = self.desk.waiting
+        waiting = self.desk.line()
         head = next((run for run in waiting if len(self._streams) < self.limits.streams or not run.work.yields), None)
         company = None
         if head is not None:
@@ -120,8 +120,7 @@ class Worker:
             runs = [r for r in waiting if r.work is head.work and r.group == head.group and r.most == head.most][:most]
             company = head.arrived + self.limits.company - clock()
             if len(runs) >= most or company <= 0 or self.desk.closing:
-                taken = set(runs)
-                self.desk.waiting = [run for run in waiting if run not in taken]
+                self.desk.take(runs)
                 self._stream_next = True
                 self.desk.sizes[len(runs)] += 1
                 return Batch(head.work, head.group, runs, self.limits)

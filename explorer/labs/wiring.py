@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ipaddress
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
 import gradio as gr
 
+from explorer.engine import Page
 from explorer.widgets.newest import Newest
 
 Update = TypeVar("Update")
@@ -19,9 +21,22 @@ HOW: Final[MappingProxyType[str, Any]] = MappingProxyType(
 )
 
 
-def session(caller: gr.Request) -> str:
-    """What tells one open page from another; "" where nothing does."""
-    return str(caller.session_hash or "")
+def session(caller: gr.Request) -> Page:
+    """What tells one open page from another, "" where nothing does; with the address from which it asks."""
+    return Page(str(caller.session_hash or ""), network(str(getattr(getattr(caller, "client", None), "host", "") or "")))
+
+
+def network(host: str) -> str:
+    """The address by which a visitor is told from others: whoever has one of IPv6 has its whole /64. "" for what is none."""
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return ""
+    if isinstance(address, ipaddress.IPv6Address):
+        if address.ipv4_mapped is None:
+            return str(ipaddress.ip_network((int(address) >> 64 << 64, 64)))
+        address = address.ipv4_mapped
+    return str(address)
 
 
 def whole(value: object) -> int:
