@@ -54,6 +54,27 @@ def _plain(value: object) -> str:
     return text if len(text) <= 40 else text[:39] + "…"
 
 
+LARGEST = 10**15  # of a whole number, in a request and in a link: every part of the program and of a browser holds so many digits
+
+
+def whole(value: object) -> int:
+    """A whole number that came as JSON. TypeError for anything else, and InputError for one that is larger than anybody needs."""
+    if isinstance(value, int | float) and not isinstance(value, bool) and not -LARGEST < value < LARGEST:
+        raise InputError(
+            "number",
+            en=f"The number {_short(value)} is too large; whole numbers of up to 15 digits are read.",
+            zh=f"数字 {_short(value)} 过大；只读取至多 15 位的整数。",
+        )
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TypeError(f"{value!r} is no whole number")
+    return value
+
+
+def _short(number: float) -> str:
+    """With at most 20 characters, however many digits it has."""
+    return str(number) if abs(number) < 10**20 else f"{float(number):g}" if abs(number) < 10**300 else "∞"
+
+
 class DamagedFile(Exception):
     """A file of the project's own, such as a checkpoint or a stored result, that cannot be read: the message names it."""
 

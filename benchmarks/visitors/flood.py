@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from itertools import islice
 
 from benchmarks.visitors.recording import Recording
 from benchmarks.visitors.sentences import captions
@@ -52,18 +51,11 @@ async def beside_a_flood(url: str, recording: Recording, size: int = SIZE, innoc
 
 @asynccontextmanager
 async def flooding(url: str, recording: Recording, size: int = SIZE) -> AsyncIterator[None]:
-    """While it lasts, so many names of one address ask for something new at once, and again as soon as they have an answer."""
-
-    async def press(number: int) -> None:
-        visitor = Visitor(url, recording, FLOODER)
-        visitor.name()
-        for sentence in islice(captions(seed=8), number, None, size):
-            try:
-                await visitor.run(sentence)
-            except Exception:
-                await asyncio.sleep(0.1)  # whatever it is told, it asks again
-
-    tasks = [asyncio.create_task(press(number)) for number in range(size)]
+    """So many names of one address ask for a sentence of their own at once; whoever still waits when it is over leaves."""
+    visitors = [Visitor(url, recording, FLOODER) for _ in range(size)]
+    for visitor in visitors:
+        visitor.name()  # a name is all that asking needs
+    tasks = [asyncio.create_task(visitor.run(sentence)) for visitor, sentence in zip(visitors, captions(seed=8), strict=False)]
     try:
         yield
     finally:

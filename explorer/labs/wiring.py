@@ -11,9 +11,14 @@ import gradio as gr
 
 from explorer.engine import Page
 from explorer.widgets.newest import Newest
+from models.errors import LARGEST, whole
 
 Update = TypeVar("Update")
 Handler = Callable[[gr.EventData, gr.Request], AsyncGenerator[Update, None]]
+
+__all__ = ["HOW", "detail", "following", "halting", "network", "session", "whole"]
+
+GREATEST: Final = 10**300  # as a number with a point, which has room for a little more
 
 # How every event of a page is listened to. None passes by the queue: Gradio sends such events to an address that is shut here.
 HOW: Final[MappingProxyType[str, Any]] = MappingProxyType(
@@ -39,10 +44,25 @@ def network(host: str) -> str:
     return str(address)
 
 
-def whole(value: object) -> int:
-    """A whole number that came as JSON. TypeError for anything else."""
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise TypeError(f"{value!r} is no whole number")
+def detail(event: gr.EventData) -> Any:
+    """What an event carries, whatever was sent; None where it is nested beyond all sense.
+
+    A whole number of more digits than any request has becomes one with a point, as in a browser: an answer that repeats it can be sent,
+    and `whole` says that it is too large.
+    """
+    try:
+        return _held(event._data)
+    except RecursionError:
+        return None
+
+
+def _held(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _held(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_held(inner) for inner in value]
+    if isinstance(value, int) and not -LARGEST < value < LARGEST:
+        return float(max(-GREATEST, min(GREATEST, value)))
     return value
 
 
@@ -51,8 +71,9 @@ def following(newest: Newest, updates: Callable[[Any, str], AsyncGenerator[Updat
 
     async def handler(event: gr.EventData, caller: gr.Request) -> AsyncGenerator[Update, None]:
         page = session(caller)
-        order = _order(event._data)
-        followed = newest.follow(page, updates(event._data, page), _unchanged, order)
+        given = detail(event)
+        order = _order(given)
+        followed = newest.follow(page, updates(given, page), _unchanged, order)
         said = 0
         try:
             async for update in followed:
@@ -68,14 +89,14 @@ def halting(newest: Newest) -> Callable[[gr.EventData, gr.Request], Awaitable[No
     """An event handler: what the page has asked for until now ends."""
 
     async def handler(event: gr.EventData, caller: gr.Request) -> None:
-        newest.stop(session(caller), _order(event._data))
+        newest.stop(session(caller), _order(detail(event)))
 
     return handler
 
 
-def _order(detail: object) -> int | None:
+def _order(given: object) -> int | None:
     """The how-manieth wish of its page this is, as the browser counts them (widgets/lib/stored.js); None where it does not say."""
-    order = detail.get("wished") if isinstance(detail, Mapping) else None
+    order = given.get("wished") if isinstance(given, Mapping) else None
     return order if isinstance(order, int) and not isinstance(order, bool) else None
 
 

@@ -105,7 +105,7 @@ def page(lab: Lab, engine: Engine) -> None:
         return longtext.answers(engine, ours, lambda: longtext.asked(ours, detail), session)
 
     async def show(event: gr.EventData, caller: gr.Request) -> AsyncGenerator[Any, None]:
-        async with contextlib.aclosing(bertviz_of(engine, bertviz.Look.of(event._data), wiring.session(caller))) as updates:
+        async with contextlib.aclosing(bertviz_of(engine, bertviz.Look.of(wiring.detail(event)), wiring.session(caller))) as updates:
             async for update in updates:
                 yield update
 

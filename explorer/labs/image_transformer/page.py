@@ -79,7 +79,7 @@ def page(lab: Lab, engine: Engine) -> None:
         return answers(engine, lambda: asked(detail), session)
 
     async def look(event: gr.EventData, caller: gr.Request) -> AsyncGenerator[Any, None]:
-        async with contextlib.aclosing(looks(engine, event._data, wiring.session(caller))) as updates:
+        async with contextlib.aclosing(looks(engine, wiring.detail(event), wiring.session(caller))) as updates:
             async for update in updates:
                 yield update
 

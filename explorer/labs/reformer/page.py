@@ -91,12 +91,12 @@ def page(lab: Lab, engine: Engine) -> None:
         return answers(engine, lambda: views.asked(detail), session)
 
     async def show(event: gr.EventData, caller: gr.Request) -> AsyncGenerator[Any, None]:
-        async with contextlib.aclosing(bertviz_of(engine, bertviz.Look.of(event._data), wiring.session(caller))) as updates:
+        async with contextlib.aclosing(bertviz_of(engine, bertviz.Look.of(wiring.detail(event)), wiring.session(caller))) as updates:
             async for update in updates:
                 yield update
 
     async def look(event: gr.EventData, caller: gr.Request) -> AsyncGenerator[Any, None]:
-        async with contextlib.aclosing(looks(engine, event._data, wiring.session(caller))) as updates:
+        async with contextlib.aclosing(looks(engine, wiring.detail(event), wiring.session(caller))) as updates:
             async for update in updates:
                 yield update
 

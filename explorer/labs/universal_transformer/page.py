@@ -97,7 +97,7 @@ def page(lab: Lab, engine: Engine) -> None:
         return pondering.answers(engine, ours, lambda: pondering.asked(Request, detail), session)
 
     async def show(event: gr.EventData, caller: gr.Request) -> AsyncGenerator[Any, None]:
-        async with contextlib.aclosing(bertviz_of(engine, bertviz.Look.of(event._data), wiring.session(caller))) as updates:
+        async with contextlib.aclosing(bertviz_of(engine, bertviz.Look.of(wiring.detail(event)), wiring.session(caller))) as updates:
             async for update in updates:
                 yield update
 

@@ -11,6 +11,7 @@ from explorer.labs.translation.deeper import asking
 from explorer.widgets.folded import Question, Value
 from explorer.widgets.newest import Newest
 from explorer.widgets.weight import head, weight
+from models.errors import InputError
 from models.translation.head_records import Head, Look
 
 FUNCTION = "models.translation.vectors:heads"
@@ -36,7 +37,7 @@ def wished(question: Question) -> tuple[str, int, int]:
     given = question.wish if isinstance(question.wish, Mapping) else {}
     try:
         return str(given["kind"]), wiring.whole(given["layer"]), wiring.whole(given["head"])
-    except (KeyError, TypeError):
+    except (KeyError, TypeError, InputError):
         return "cross", 0, 0
 
 

@@ -1,0 +1,117 @@
+"""A number of more digits than any request has is refused in words: every event of every lab ends with an answer that can be sent."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import gradio as gr
+import orjson
+import pytest
+
+from explorer.engine import Engine
+from explorer.lab import Lab
+from explorer.labs import LABS, wiring
+from explorer.site import build
+from models.errors import InputError, whole
+from tests.conftest import built
+
+HUGE = (10**30, -(10**30), 10**400, 2**63, 1e30)
+SENTENCES = ("15 digits", "form in which this page sends it")
+
+
+@pytest.fixture(scope="module")
+def pages() -> Iterator[gr.Blocks]:
+    """The pages of all labs, at an engine that computes nothing."""
+    engine = Engine()
+    engine.close(0)
+    yield built(lambda: build(LABS, engine))
+
+
+def events(pages: gr.Blocks, lab: Lab) -> dict[int, tuple[str, Any]]:
+    """The handlers of a lab's page that take what an event carries, by number, each with the name of its event."""
+    return {
+        number: (str(next(iter(handler.targets))[1]), handler.fn)
+        for number, handler in pages.fns.items()
+        if handler.page == lab.slug and handler.outputs and next(iter(handler.targets))[1] not in {"unfold", "load"}
+    }
+
+
+def told(handler: Any, detail: Any) -> list[Any]:
+    """All that a handler says to an event, as it goes over the wire."""
+
+    async def hear() -> list[Any]:
+        event: Any = SimpleNamespace(_data=detail)
+        caller: Any = SimpleNamespace(session_hash="page", client=SimpleNamespace(host="203.0.113.1"))
+        return [orjson.loads(orjson.dumps(update)) async for update in handler(event, caller)]
+
+    return asyncio.run(hear())
+
+
+def changed(detail: Any, number: Any) -> Iterator[Any]:
+    """The same detail with another number in the place of each whole number in it, one at a time."""
+    places: list[tuple[Any, ...]] = []
+
+    def walk(value: Any, path: tuple[Any, ...]) -> None:
+        if type(value) is int:
+            places.append(path)
+        for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+            walk(inner, (*path, key))
+
+    walk(detail, ())
+    for *way, last in places:
+        other = inside = copy.deepcopy(detail)
+        for key in way:
+            inside = inside[key]
+        inside[last] = number
+        yield other
+
+
+@pytest.mark.parametrize("lab", LABS, ids=[lab.slug for lab in LABS])
+def test_every_number_of_a_request_is_refused_in_words(pages: gr.Blocks, lab: Lab) -> None:
+    handlers = events(pages, lab)
+    opening = next(handler for name, handler in handlers.values() if name == "open")
+    request = next(value["request"] for value in told(opening, {"query": ""})[-1] if isinstance(value, dict) and "request" in value)
+    asking = [handler for name, handler in handlers.values() if name == "run"]
+    tried = 0
+    for number in HUGE:
+        for other in changed(request, number):
+            for handler in asking:
+                answers = told(handler, {**other, "request": other})
+                refused = next(value for value in answers[-1] if isinstance(value, dict) and value.get("state") == "refused")
+                assert any(words in refused["error"]["en"] for words in SENTENCES), refused["error"]["en"]
+                tried += 1
+    assert tried >= len(HUGE)
+
+
+@pytest.mark.parametrize("lab", LABS, ids=[lab.slug for lab in LABS])
+def test_every_event_with_such_numbers_everywhere_has_an_answer_that_can_be_sent(pages: gr.Blocks, lab: Lab) -> None:
+    names = ("wished", "layer", "head", "round", "row", "order", "first", "queries", "beam", "pos", "keep", "stride", "farthest", "seed")
+    for name, handler in events(pages, lab).values():
+        for number in HUGE:
+            numbers: dict[str, Any] = dict.fromkeys(names, number)
+            for detail in (numbers, {"query": "", **numbers}, {"run": "", "wish": numbers, "wished": number}, number, [number]):
+                if name != "stop":
+                    told(handler, detail)
+
+
+def test_a_whole_number_is_one_that_a_link_could_carry() -> None:
+    assert whole(10**15 - 1) == 10**15 - 1 and whole(-5) == -5
+    for number in HUGE:
+        with pytest.raises(InputError, match="15 digits") as refused:
+            whole(number)
+        assert len(refused.value.text["en"]) < 120 and "15" in refused.value.text["zh"]
+    for other in (True, "5", 1.5, None, []):
+        with pytest.raises(TypeError):
+            whole(other)
+
+
+def test_an_event_that_is_nested_beyond_all_sense_is_nothing() -> None:
+    deep: Any = 1
+    for _ in range(5000):
+        deep = [deep]
+    event: Any = SimpleNamespace(_data=deep)
+    assert wiring.detail(event) is None
