@@ -7,10 +7,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 PORT ?= 7860
 WORKERS ?= 2
+# What the lock files name is installed as they name it, each file by its hash; then, by the requirements, torch, which they leave out
+# (tools/lock.py says why), and what a package needs more on a Python that the lock does not know.
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+LOCKED := $(PIP) --no-deps --require-hashes
 # The tests of a group (a file, or a lab in a mode) share what they have opened, so one worker runs them, in order.
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup --no-loadscope-reorder --durations=15
 
-.PHONY: run test check format lint types tests quick audit readme bench clean
+.PHONY: run test check format lint types tests quick audit lock readme bench clean
 
 run: $(VENV)/app-installed
 	$(BIN)/python app.py --port $(PORT)
@@ -44,20 +48,25 @@ format: $(VENV)/dev-installed
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
+lock: $(VENV)/bin/python
+	$(BIN)/python tools/lock.py
+
 readme: $(VENV)/dev-installed
 	$(BIN)/python -m explorer.readme
 
 $(VENV)/bin/python:
 	sh tools/make-venv.sh $(PYTHON) $(VENV)
 
-$(VENV)/app-installed: requirements.txt packages.txt | $(VENV)/bin/python
+$(VENV)/app-installed: requirements.txt requirements.lock packages.txt | $(VENV)/bin/python
 	sh tools/system-packages.sh packages.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	$(LOCKED) -r requirements.lock
+	$(PIP) -r requirements.txt
 	touch $@
 
-$(VENV)/dev-installed: requirements.txt requirements-dev.txt packages.txt packages-dev.txt | $(VENV)/bin/python
+$(VENV)/dev-installed: requirements.txt requirements-dev.txt requirements-dev.lock packages.txt packages-dev.txt | $(VENV)/bin/python
 	sh tools/system-packages.sh packages.txt packages-dev.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	$(LOCKED) -r requirements-dev.lock
+	$(PIP) -r requirements-dev.txt
 	touch $@ $(VENV)/app-installed
 
 clean:

@@ -1,0 +1,56 @@
+"""Writes the lock files anew: ``python tools/lock.py``, after a pin has changed.
+
+requirements.lock and requirements-dev.lock name, for each package that requirements.txt and requirements-dev.txt lead to, one version for
+every Python that the project runs on and the hashes of all of that version's files, as the package index tells them: so they hold on any
+platform, not only on that of whoever wrote them. Only the index that pip asks by default is asked, and its address is not written down.
+
+torch and what comes with it (CUDA, Triton) are left out: a CPU build of it, from a local file or from PyTorch's own index, is the same
+version with another hash, and needs none of the CUDA packages. make installs the lock first and then torch by requirements.txt.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tempfile
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+UV = "uv==0.13.9"  # resolves for all platforms at once, which pip cannot
+OLDEST = "3.11"  # Python
+FILES = {"requirements.txt": "requirements.lock", "requirements-dev.txt": "requirements-dev.lock"}
+OUTSIDE = re.compile(r"^(torch|triton|pip|nvidia-.*|cuda-.*)$")  # pip itself belongs to the virtual environment
+FIRST = "# Written by tools/lock.py from {}: every package with the hashes of all its files. torch is not here; that file says why.\n"
+
+
+def entries(text: str) -> dict[str, list[str]]:
+    """The blocks of a lock file by package: one for each version of it, each with its hashes."""
+    found: dict[str, list[str]] = {}
+    for block in re.split(r"^(?=[A-Za-z0-9])", text, flags=re.M):
+        if match := re.match(r"([A-Za-z0-9._-]+)==", block):
+            found.setdefault(match[1], []).append(block)
+    return found
+
+
+def main() -> int:
+    """Exit status: 0 when both files are written."""
+    with tempfile.TemporaryDirectory() as folder:
+        venv.create(folder, with_pip=True)
+        subprocess.run([f"{folder}/bin/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", UV], check=True)
+        before: list[str] = []
+        for wanted, lock in FILES.items():
+            told = Path(folder) / lock
+            command = [f"{folder}/bin/uv", "pip", "compile", "--quiet", "--universal", "--python-version", OLDEST, "--generate-hashes"]
+            command += ["--no-header", "--no-annotate", "--upgrade", *before, wanted, "--output-file", str(told)]
+            subprocess.run(command, cwd=ROOT, check=True)
+            kept = [block for name, blocks in entries(told.read_text("utf-8")).items() if not OUTSIDE.match(name) for block in blocks]
+            (ROOT / lock).write_text(FIRST.format(wanted) + "".join(kept), "utf-8")
+            before = ["--constraints", str(told)]  # what the app runs with is what it is tested with
+            print(f"lock: {lock} holds {len(kept)} packages")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
