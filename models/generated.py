@@ -1,4 +1,4 @@
-"""Learning from what a generator makes: the learning rate chosen from three, batches that no run ever sees twice, the shipped files."""
+"""Learning from what a generator makes: the learning rate searched for, batches that no run ever sees twice, the shipped files."""
 
 from __future__ import annotations
 
@@ -56,42 +56,26 @@ class Plan(Generic[BatchT]):
     draw: Callable[[np.random.Generator, float], BatchT]  # see `Drawn`
     validate: Callable[[nn.Module], float]  # on held-out inputs, lower is better
     schedule: Schedule
-    rates: tuple[float, ...]  # the largest learning rate is chosen from these
-    trial: int  # steps after which the rates are compared
-    rate: float | None  # the one of them to take instead of the trial's best
+    rates: tuple[float, ...]  # where the search for the largest learning rate begins
+    rate: float | None  # the largest learning rate; None: the best of a search
     round: int  # batches between two looks at the held-out inputs
     optimizers: Callable[[nn.Module, Schedule], list[torch.optim.Optimizer]] = training.adam
 
 
 def chosen_rate(plan: Plan[BatchT], run: Path, name: str, device: torch.device) -> dict[str, float]:
-    """Short runs with each rate, from the same start on the same inputs: rate -> what `validate` says.
+    """Short runs with each rate of `training.swept`, from the same start on the same inputs: rate -> what `validate` says."""
 
-    The result is kept beside the run, so that a resumed run need not choose again.
-    """
-    path = run / "rates.json"
-    if path.is_file():
-        found: dict[str, float] = json.loads(path.read_text("utf-8"))
-        return found
-    found = {}
-    for rate in plan.rates:
-        schedule = dataclasses.replace(
-            plan.schedule,
-            steps=plan.trial,
-            peak=rate,
-            warmup=max(1, plan.trial // 8),
-            cooldown=plan.trial // 4,
-            every=max(1, plan.trial // 8),
-            average=2,
-        )
+    def measure(rate: float) -> float:
+        schedule = training.trial_of(plan.schedule, rate)
         trial = run / f"trial-{rate:g}"
-        shutil.rmtree(trial, ignore_errors=True)
-        model, result = _trained(plan, schedule, trial, plan.trial, device=device)
+        model, result = _trained(plan, schedule, trial, schedule.steps, device=device, resume=True)
         model.load_state_dict(result.state)
-        found[f"{rate:g}"] = round(plan.validate(model.eval()), 4)
+        figure = plan.validate(model.eval())
         shutil.rmtree(trial)
-        print(f"{name}, learning rate {rate:g}: {found[f'{rate:g}']} after {plan.trial} steps", flush=True)
-    path.write_text(json.dumps(found) + "\n", encoding="utf-8")
-    return found
+        print(f"{name}, learning rate {rate:g}: {figure:.4f} after {schedule.steps} steps", flush=True)
+        return figure
+
+    return training.swept(measure, plan.rates, run / "rates.json")
 
 
 def _trained(plan: Plan[BatchT], schedule: Schedule, run: Path, size: int, **more: Any) -> tuple[nn.Module, Trained[BatchT]]:
@@ -127,8 +111,8 @@ def learn(
     `resume` with `minutes` 0 publishes what a run has so far.
     """
     run.mkdir(parents=True, exist_ok=True)
-    rates = chosen_rate(plan, run, str(facts["variant"]), device)
-    schedule = dataclasses.replace(plan.schedule, peak=plan.rate or float(min(rates, key=lambda rate: rates[rate])))
+    rates = {} if plan.rate else chosen_rate(plan, run, str(facts["variant"]), device)
+    schedule = dataclasses.replace(plan.schedule, peak=plan.rate or training.best_rate(rates))
     model, result = _trained(plan, schedule, run, plan.round, device=device, minutes=minutes, resume=resume, devices=devices)
     whole = {
         **facts,

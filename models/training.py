@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import dataclasses
 import json
 import math
 import sys
@@ -120,6 +121,48 @@ def _keep_memory() -> None:
             mallopt(-4, 0)  # M_MMAP_MAX: large blocks from the heap too
             mallopt(-1, 2**31 - 1)  # M_TRIM_THRESHOLD: do not give the heap back
             mallopt(-2, 256 << 20)  # M_TOP_PAD: grow it in large steps
+
+
+TRIAL = 0.15  # share of a run's steps after which learning rates are compared: shorter trials favour rates that are too large for a run
+MOST = 12  # learning rates tried at most
+
+
+def trial_of(schedule: Schedule, peak: float) -> Schedule:
+    """A run in small with this largest learning rate: its rise, its fall and its checkpoints at the same shares of fewer steps."""
+    share = {name: max(1, math.ceil(TRIAL * getattr(schedule, name))) for name in ("steps", "warmup", "cooldown", "every")}
+    return dataclasses.replace(schedule, peak=peak, **share)
+
+
+def swept(measure: Callable[[float], float], rates: Sequence[float], kept: Path) -> dict[str, float]:
+    """`measure` of each learning rate, lower is better, over a grid that grows until the best one lies inside it: rate -> figure.
+
+    rates: where the grid begins, two or more, ascending. Beyond its ends it goes on by the factor that its last two have. kept: a file
+    that holds what is measured so far, so that a stopped sweep goes on where it was. ValueError where after MOST rates the best one is
+    still the smallest or the largest.
+    """
+    found: dict[str, float] = json.loads(kept.read_text("utf-8")) if kept.is_file() else {}
+    todo = list(rates)
+    while True:
+        for rate in todo:
+            if f"{rate:g}" not in found:
+                figure = measure(rate)
+                found[f"{rate:g}"] = round(figure, 4) if math.isfinite(figure) else LOST
+                kept.write_text(json.dumps(found) + "\n", encoding="utf-8")
+        tried = sorted(map(float, found))
+        best = best_rate(found)
+        if tried[0] < best < tried[-1]:
+            return found
+        if len(found) >= MOST:
+            raise ValueError(f"of {len(found)} learning rates from {tried[0]:g} to {tried[-1]:g} the best is {best:g}, at the edge")
+        todo = [best * tried[0] / tried[1] if best == tried[0] else best * tried[-1] / tried[-2]]
+
+
+LOST = 1e9  # the figure of a run whose parameters left the numbers
+
+
+def best_rate(found: dict[str, float]) -> float:
+    """The learning rate with the lowest figure of `swept`."""
+    return float(min(found, key=lambda rate: found[rate]))
 
 
 class Run:

@@ -28,7 +28,7 @@ from models.generated import Plan, learn
 from models.training import Schedule
 
 REPORTED = "test"  # the split of the figure in README
-RATES = (1.5e-3, 3e-3, 6e-3)  # the largest learning rate is chosen from these, for every variant alike
+RATES = (1.5e-3, 3e-3, 6e-3)  # where the search for the largest learning rate begins, for every variant alike
 PAGE = 512  # characters of a page, in telling how unusual one is
 CHUNK = 1024  # characters that are read at once in measuring
 WATCHED = 24  # windows of the book of validation that are looked at after each round
@@ -43,8 +43,7 @@ class Recipe:
     window: int  # characters of a window: twice S, so that half of them have all the past that a span can reach
     penalty: float = 0.0  # nats that a mean span of all of S costs: λ S; as a share of S it means the same for every S
     round: int = 100  # batches between two looks at the book of validation
-    trial: int = 60  # steps after which the learning rates are compared
-    rate: float | None = None  # the one of RATES to take instead of the trial's best
+    rate: float | None = None  # the largest learning rate; None: the best of a search that begins with RATES
 
 
 @dataclass(frozen=True)
@@ -72,7 +71,6 @@ ON_GPU = Size(
         batch=16,
         window=2048,
         round=250,
-        trial=150,
     ),
 )
 
@@ -197,7 +195,6 @@ def train(
         validate=lambda model: mean_bits(model, held_out),
         schedule=recipe.schedule,
         rates=RATES,
-        trial=recipe.trial,
         rate=recipe.rate,
         round=recipe.round,
         optimizers=optimizers,

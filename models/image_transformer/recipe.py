@@ -30,7 +30,7 @@ from models.training import Schedule
 
 SLUG = "image_transformer"
 REPORTED = "test"  # the split of the figure in README
-RATES = (3e-3, 6e-3, 1.2e-2)  # the largest learning rate is one of these, chosen for every variant alike
+RATES = (3e-3, 6e-3, 1.2e-2)  # where the search for the largest learning rate begins, for every variant alike
 PUBLISHED = {
     "value": 2.96,
     "metric": "bits/dim",
@@ -53,8 +53,7 @@ class Recipe:
     batch: int = 8  # pictures
     forget: float = 0.1  # share of pictures whose kind is not told
     round: int = 100  # batches between two looks at the held-out pictures
-    trial: int = 120  # steps after which the learning rates are compared
-    rate: float | None = None  # the one of RATES to take instead of the trial's best
+    rate: float | None = None  # the largest learning rate; None: the best of a search that begins with RATES
     data: str = "fashion-mnist/train"  # what it learns from
     target: float | None = 3.05  # bits/dim on the test pictures that it must reach
 
@@ -123,7 +122,6 @@ COLOUR = Task(
         batch=4,
         forget=0.0,
         round=250,
-        trial=80,
         data="cifar10_jpeg/train, averaged to 16 × 16 and 8 × 8",
         target=None,
     ),
@@ -186,39 +184,32 @@ def _round(learn: Pictures, recipe: Recipe, size: int, number: int, model: Model
 
 
 def chosen_rate(data: Path, run: Path, variant: str, recipe: Recipe, device: torch.device) -> dict[str, float]:
-    """Short runs with each of RATES, from the same start on the same pictures: rate -> bits/dim on 500 held-out pictures.
-
-    The result is kept beside the run, so that a resumed run need not choose again.
-    """
-    path = run / "rates.json"
-    if path.is_file():
-        found: dict[str, float] = json.loads(path.read_text("utf-8"))
-        return found
-    found = {}
+    """Short runs with each rate of `training.swept`, from the same start on the same pictures: rate -> bits/dim of 500 held-out ones."""
     pictures = task_of(variant).pictures
     learn, held_out = pictures(data, "train"), pictures(data, "val")[:500]
-    seed = recipe.schedule.seed
-    for rate in RATES:
-        torch.manual_seed(seed)
+
+    def measure(rate: float) -> float:
+        schedule = training.trial_of(recipe.schedule, rate)
+        torch.manual_seed(schedule.seed)
         model = VARIANTS[variant]()
-        schedule = dataclasses.replace(recipe.schedule, steps=recipe.trial, peak=rate, warmup=recipe.trial // 4, cooldown=recipe.trial // 2)
         trial = run / f"trial-{rate:g}"
-        shutil.rmtree(trial, ignore_errors=True)
         result: training.Trained[Batch] = training.train(
             Objective(model),
-            lambda number, model=model: _round(learn, recipe, recipe.trial, number, model),  # type: ignore[arg-type, misc]
+            lambda number: _round(learn, recipe, schedule.steps, number, model),  # type: ignore[arg-type, return-value]
             lambda model: math.nan,
             schedule,
             trial,
             device=device,
+            resume=True,
             optimizers=training.muon,
         )
         model.load_state_dict(result.state)
-        found[f"{rate:g}"] = round(bits_per_dim(model, held_out), 4)
+        figure = bits_per_dim(model, held_out)
         shutil.rmtree(trial)
-        print(f"{variant}, learning rate {rate:g}: {found[f'{rate:g}']} bits/dim after {recipe.trial} steps", flush=True)
-    path.write_text(json.dumps(found) + "\n", encoding="utf-8")
-    return found
+        print(f"{variant}, learning rate {rate:g}: {figure:.4f} bits/dim after {schedule.steps} steps", flush=True)
+        return figure
+
+    return training.swept(measure, RATES, run / "rates.json")
 
 
 def train(
@@ -243,8 +234,8 @@ def train(
     recipe = dataclasses.replace(recipe, schedule=dataclasses.replace(recipe.schedule, seed=seed))
     run = runs / SLUG / variant / str(seed)
     run.mkdir(parents=True, exist_ok=True)
-    rates = chosen_rate(data, run, variant, recipe, device)
-    peak = recipe.rate or float(min(rates, key=lambda rate: rates[rate]))
+    rates = {} if recipe.rate else chosen_rate(data, run, variant, recipe, device)
+    peak = recipe.rate or training.best_rate(rates)
     recipe = dataclasses.replace(recipe, schedule=dataclasses.replace(recipe.schedule, peak=peak))
     learn, held_out = task.pictures(data, "train"), task.pictures(data, "val")[:100]
     torch.manual_seed(seed)

@@ -317,8 +317,9 @@ def beam_search(
     """For every sentence at most `beam` finished hypotheses, best score first; alphas: length penalty of each sentence.
 
     At each step every live hypothesis is extended by every piece and the best `beam` extensions are looked at: those that stop are
-    finished, the others live on. A sentence is done when `beam` hypotheses have finished and no live one, were it to stop for
-    nothing now, would rank among them. Only finished hypotheses are ever ranked against each other.
+    finished, the others live on. A sentence is done when `beam` hypotheses have finished and no live one can rank among them any more,
+    not even if all its further pieces cost nothing and it grew to the limit, where the penalty divides by most: so stopping early loses
+    nothing that searching on to the limit would find. Only finished hypotheses are ever ranked against each other.
 
     beam: of all sentences, or of each. watch: is told of every step. may_stop: False forbids the stop token, so that only the limits end
     the search. ValueError where beams or penalties are not one for each sentence.
@@ -375,7 +376,8 @@ def beam_search(
             alpha = alphas[sentence]
             finished[sentence].sort(key=lambda h: -h.score(alpha))
             del finished[sentence][own:]
-            if kept and (len(finished[sentence]) < own or kept[0][2] / penalty(length, alpha) > finished[sentence][-1].score(alpha)):
+            reachable = kept[0][2] / penalty(source.limits[sentence], alpha) if kept else -math.inf
+            if kept and (len(finished[sentence]) < own or reachable > finished[sentence][-1].score(alpha)):
                 going.append((i, kept))
         if not going:
             break

@@ -75,8 +75,8 @@ def score(tree: Tree, node: int, alpha: float) -> float:
 def outcome(tree: Tree, alpha: float) -> Outcome:
     """The search with this length penalty, read off the tree; the panel's script does the same.
 
-    At step t it is over when `beam` hypotheses have finished and the best kept one, were it to stop for nothing now, would not rank
-    among the best `beam` of them.
+    At step t it is over when `beam` hypotheses have finished and the best kept one would not rank among the best `beam` of them even if
+    it grew to the limit for nothing.
     """
     steps = int(tree.step.max())
     finished: list[int] = []
@@ -85,7 +85,9 @@ def outcome(tree: Tree, alpha: float) -> Outcome:
         finished += [node for node in here if tree.fates[node] == "finished"]
         finished.sort(key=lambda node: -score(tree, node, alpha))
         del finished[tree.beam :]
-        best_kept = max((score(tree, node, alpha) for node in here if tree.fates[node] == "kept"), default=-math.inf)
+        best_kept = (
+            max((tree.total[node] for node in here if tree.fates[node] == "kept"), default=-math.inf) / ((5 + tree.limit) / 6) ** alpha
+        )
         if best_kept == -math.inf or (len(finished) == tree.beam and best_kept <= score(tree, finished[-1], alpha)):
             return Outcome(t, tuple(finished))
     return Outcome(steps, tuple(finished))

@@ -27,7 +27,7 @@ from models.universal_transformer.shipped import FIXED, ORDINARY, SLUG, Model
 from models.universal_transformer.shipped import read as read_checkpoint
 
 REPORTED = "test"  # the split of the figure in README
-RATES = (1e-3, 2e-3, 4e-3)  # the largest learning rate is chosen from these, for every variant alike
+RATES = (1e-3, 2e-3, 4e-3)  # where the search for the largest learning rate begins, for every variant alike
 TASKS = ("reverse", "addition", "copy", "stories")
 LICENCE = "Apache-2.0: the generator and these weights"
 REACH = {"reverse": 0.99, "addition": 0.95, "copy": 0.99}  # characters at the lengths of training
@@ -49,8 +49,7 @@ class Recipe:
     price: float = 1e-2  # τ: what a unit of ponder cost N + R adds to the loss, in nats
     offset: int = 40  # the largest number that is added to all places of an input while training
     round: int = 250  # batches between two looks at held-out inputs
-    trial: int = 250  # steps after which the learning rates are compared
-    rate: float | None = None  # the one of RATES to take instead of the trial's best
+    rate: float | None = None  # the largest learning rate; None: the best of a search that begins with RATES
 
 
 def _recipe(steps: int, **more: Any) -> Recipe:
@@ -211,7 +210,6 @@ def train(
         validate=validate,
         schedule=recipe.schedule,
         rates=RATES,
-        trial=recipe.trial,
         rate=recipe.rate,
         round=recipe.round,
         optimizers=training.muon,

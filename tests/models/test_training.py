@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import json
 import math
 from pathlib import Path
 
@@ -132,3 +133,37 @@ def test_padding_counts_for_nothing_in_the_loss(tokenizer: Tokenizer) -> None:
     alone = [objective(pairs.batch([i])) for i in (0, 1)]
     torch.testing.assert_close(together, alone[0][0] + alone[1][0], atol=1e-3, rtol=1e-5)
     assert count == alone[0][1] + alone[1][1] == 4 + 16
+
+
+def test_a_grid_of_learning_rates_grows_until_the_best_lies_inside_it(tmp_path: Path) -> None:
+    for best in (1.0, 2.0, 4.0, 16.0, 0.125):
+        kept = tmp_path / f"{best}.json"
+        found = training.swept(lambda rate, best=best: abs(math.log(rate / best)), (1.0, 2.0, 4.0), kept)  # type: ignore[misc]
+        tried = sorted(map(float, found))
+        assert training.best_rate(found) == best and tried[0] < best < tried[-1]
+        assert json.loads(kept.read_text()) == found
+    assert training.swept(lambda rate: math.nan if rate > 4 else -rate, (1.0, 2.0), tmp_path / "lost.json")["8"] == training.LOST
+    with pytest.raises(ValueError, match="at the edge"):
+        training.swept(lambda rate: -rate, (1.0, 2.0, 4.0), tmp_path / "endless.json")
+
+
+def test_a_stopped_search_for_the_learning_rate_goes_on_where_it_was(tmp_path: Path) -> None:
+    measured: list[float] = []
+
+    def measure(rate: float) -> float:
+        measured.append(rate)
+        if len(measured) == 2:
+            raise KeyboardInterrupt
+        return (rate - 2) ** 2
+
+    with pytest.raises(KeyboardInterrupt):
+        training.swept(measure, (1.0, 2.0, 4.0), tmp_path / "rates.json")
+    assert training.best_rate(training.swept(measure, (1.0, 2.0, 4.0), tmp_path / "rates.json")) == 2.0
+    assert measured == [1.0, 2.0, 2.0, 4.0]
+
+
+def test_a_trial_is_the_run_in_small_and_no_shorter_than_its_share() -> None:
+    trial = training.trial_of(Schedule(steps=1000, warmup=100, cooldown=500, every=20), 0.5)
+    assert (trial.steps, trial.warmup, trial.cooldown, trial.every, trial.peak) == (150, 15, 75, 3, 0.5)
+    assert training.trial_of(Schedule(steps=3), 1.0).steps == 1
+    assert training.TRIAL >= 0.15

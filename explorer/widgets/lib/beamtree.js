@@ -4,11 +4,11 @@
 export const FATES = { kept: 0, finished: 1, passed: 2 };
 
 /**
- * @param {{parent: number[], step: number[], rank: number[], fate: number[], total: number[], stop: (number | null)[], beam: number}} value
+ * @param {{parent: number[], step: number[], rank: number[], fate: number[], total: number[], stop: (number | null)[], beam: number, limit: number}} value
  *   one entry per node, node 0 the root, parents before children, the nodes of a step by rank
  */
 export function tree(value) {
-  const { parent, step, fate, total, beam } = value;
+  const { parent, step, fate, total, beam, limit } = value;
   const steps = step[step.length - 1];
   const at = Array.from({ length: steps + 1 }, () => []);
   step.forEach((t, node) => at[t].push(node));
@@ -25,11 +25,11 @@ export function tree(value) {
     return all.sort((a, b) => score(b, alpha) - score(a, alpha)).slice(0, beam);
   }
 
-  /** How the search ends: its last step and the hypotheses it returns. */
+  /** How the search ends: its last step, after which no kept hypothesis can rank any more, however cheaply it grew to the limit; and the hypotheses it returns. */
   function outcome(alpha) {
     for (let t = 1; t <= steps; t += 1) {
       const list = held(t, alpha);
-      const best = Math.max(-Infinity, ...at[t].filter((node) => fate[node] === FATES.kept).map((node) => score(node, alpha)));
+      const best = Math.max(-Infinity, ...at[t].filter((node) => fate[node] === FATES.kept).map((node) => total[node] / ((5 + limit) / 6) ** alpha));
       if (best === -Infinity || (list.length === beam && best <= score(list[beam - 1], alpha))) return { last: t, ranking: list };
     }
     return { last: steps, ranking: held(steps, alpha) };

@@ -11,7 +11,7 @@ import torch
 from models import checkpoint
 from models.adaptive_span import recipe
 from models.adaptive_span.model import Config
-from models.adaptive_span.recipe import RATES, VARIANTS, Recipe, Size, evaluate, task_of, train
+from models.adaptive_span.recipe import VARIANTS, Recipe, Size, evaluate, task_of, train
 from models.adaptive_span.shipped import read
 from models.training import Schedule
 
@@ -23,7 +23,7 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every variant with a tiny network and a tiny recipe; its assets in a folder of its own."""
     schedule = Schedule(steps=6, warmup=1, decay=0.0, cooldown=2, average=2, every=2, precision="32-true")
     size = Size(
-        Config("", span=24, ramp=4, d_model=16, d_ff=16, n_heads=2, n_layers=2), Recipe(schedule, batch=2, window=48, round=3, trial=2)
+        Config("", span=24, ramp=4, d_model=16, d_ff=16, n_heads=2, n_layers=2), Recipe(schedule, batch=2, window=48, round=3, rate=3e-3)
     )
     tiny = {name: dataclasses.replace(task, sizes={"cpu": size}) for name, task in VARIANTS.items()}
     monkeypatch.setattr(recipe, "VARIANTS", tiny)
@@ -35,7 +35,7 @@ def test_a_variant_is_trained_measured_and_read_back(variant: str, data: Path, t
     where = train(data, tmp_path / "runs", variant, device=CPU)
     facts = checkpoint.read_facts(where)
     assert (facts["finished"], facts["steps"]) == (True, 6)
-    assert set(facts["rates"]) == {f"{rate:g}" for rate in RATES}
+    assert facts["recipe"]["schedule"]["peak"] == 3e-3
     assert facts["recipe"]["penalty"] == (0 if variant == "fixed" else recipe.PENALTY)
     assert "Q" not in facts["config"]["letters"] and "e" in facts["config"]["letters"]
     found = evaluate(data, variant, device=CPU, record=True)

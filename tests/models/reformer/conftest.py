@@ -39,7 +39,7 @@ def data(tmp_path: Path) -> Path:
 def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every variant with a tiny network and a tiny recipe; its assets in a folder of its own."""
     schedule = Schedule(steps=4, warmup=1, decay=0.0, cooldown=2, average=2, every=2, precision="32-true")
-    short = Recipe(schedule, Curriculum(tokens=600), batch=2, round=2, trial=1)
+    short = Recipe(schedule, Curriculum(tokens=600), batch=2, round=2, rate=3e-3)
     networks = {}
     for name in VARIANTS:
         task = task_of(name)

@@ -17,7 +17,6 @@ from models.reformer.data import LENGTH, NONE, Curriculum, drawn_words, said_twi
 from models.reformer.letters import WORD
 from models.reformer.model import FULL, Config, Reformer
 from models.reformer.recipe import (
-    RATES,
     VARIANTS,
     Objective,
     accuracy,
@@ -39,7 +38,7 @@ def test_a_variant_is_trained_measured_and_read_back(variant: str, data: Path, t
     where = train(data, tmp_path / "runs", variant, device=CPU)
     facts = checkpoint.read_facts(where)
     assert (facts["finished"], facts["steps"]) == (True, 4)
-    assert set(facts["rates"]) == {f"{rate:g}" for rate in RATES}
+    assert facts["recipe"]["schedule"]["peak"] == 3e-3
     found = evaluate(data, variant, device=CPU, record=True, count=2)
     assert checkpoint.read_facts(where)["figure"]["value"] == found["value"]
     assert found["seeds"] == [{"seed": 1, "value": found["value"]}]

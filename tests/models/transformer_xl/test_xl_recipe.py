@@ -17,7 +17,7 @@ from models.transformer_xl import absolute, model, recipe
 from models.transformer_xl.absolute import AbsoluteTransformer
 from models.transformer_xl.data import drawn_stretches, numbers
 from models.transformer_xl.model import TransformerXL
-from models.transformer_xl.recipe import RATES, VARIANTS, Objective, Recipe, evaluate, task_of, train
+from models.transformer_xl.recipe import VARIANTS, Objective, Recipe, evaluate, task_of, train
 from models.transformer_xl.shipped import read
 
 SMALL = {"segment": 16, "d_model": 16, "d_ff": 16, "n_heads": 2, "n_layers": 1}
@@ -28,7 +28,7 @@ CPU = torch.device("cpu")
 def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both variants with a tiny network and a tiny recipe; their assets in a folder of their own."""
     schedule = Schedule(steps=6, warmup=1, decay=0.0, cooldown=2, average=2, every=2, precision="32-true")
-    short = Recipe(schedule, lanes=2, segments=3, round=3, trial=2)
+    short = Recipe(schedule, lanes=2, segments=3, round=3, rate=3e-3)
     tiny = {
         "xl": lambda letters: TransformerXL(model.Config(letters, memory=32, distances=48, **SMALL)),
         "absolute": lambda letters: AbsoluteTransformer(absolute.Config(letters, **SMALL)),
@@ -44,7 +44,7 @@ def test_a_variant_is_trained_measured_and_read_back(variant: str, data: Path, t
     where = train(data, tmp_path / "runs", variant, device=CPU)
     facts = checkpoint.read_facts(where)
     assert (facts["finished"], facts["steps"]) == (True, 6)
-    assert set(facts["rates"]) == {f"{rate:g}" for rate in RATES}
+    assert facts["recipe"]["schedule"]["peak"] == 3e-3
     found = evaluate(data, variant, device=CPU, record=True)
     assert checkpoint.read_facts(where)["figure"]["value"] == found["value"]
     assert found["seeds"] == [{"seed": 1, "value": found["value"]}]

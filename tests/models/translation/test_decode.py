@@ -10,8 +10,19 @@ import pytest
 import torch
 
 from models.translation.data import PAD, START, STOP, UNKNOWN, padded
-from models.translation.decode import Cache, Hypothesis, Source, beam_search, greedy_search, laid_out, penalty, piece_log_probabilities
+from models.translation.decode import (
+    EXTRA,
+    Cache,
+    Hypothesis,
+    Source,
+    beam_search,
+    greedy_search,
+    laid_out,
+    penalty,
+    piece_log_probabilities,
+)
 from models.translation.model import Changes, Transformer, no_gains
+from models.translation.shipped import load
 
 ROWS = [[4, 5, 6, 7, 8, 9], [10, 11], [12, 13, 14, 15]]
 
@@ -128,6 +139,44 @@ def test_a_beam_as_wide_as_everything_finds_the_best_of_all_translations(tiny: T
         candidates[(token, STOP)] = float(first[token] + second[STOP])
     best = max(candidates, key=lambda tokens: candidates[tokens] / penalty(len(tokens), 0.6))
     assert beam_search(tiny, source, tiny.config.vocabulary - 4, [0.6])[0][0].tokens == best
+
+
+def searched_to_the_limit(model: Transformer, source: Source, beam: int, alpha: float) -> list[tuple[int, ...]]:
+    """The same search, written plainly: no cache, and no step left out before the limit."""
+    live: list[tuple[tuple[int, ...], float]] = [((), 0.0)]
+    finished: list[Hypothesis] = []
+    for length in range(1, source.limits[0] + 1):
+        ranked = []
+        for tokens, total in live:
+            log_p = log_p_without_cache(model, source, torch.tensor([[START, *tokens]]))[0].tolist()
+            pieces = [STOP] if length == source.limits[0] else [piece for piece, one in enumerate(log_p) if one > -math.inf]
+            ranked += [((*tokens, piece), total + log_p[piece]) for piece in pieces]
+        ranked.sort(key=lambda one: -one[1])
+        finished += [Hypothesis(tokens, (total,)) for tokens, total in ranked[:beam] if tokens[-1] == STOP]
+        live = [one for one in ranked[: 2 * beam] if one[0][-1] != STOP][:beam]
+    best = sorted(finished, key=lambda one: -one.score(alpha))[:beam]
+    return [one.tokens for one in best]
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.6, 2.0])
+def test_stopping_early_loses_nothing_that_searching_to_the_limit_finds(tiny: Transformer, alpha: float) -> None:
+    eager = copy.deepcopy(tiny)
+    torch.manual_seed(1)
+    eager.embedding.weight[STOP] = torch.randn(tiny.config.d_model) * 3 * tiny.embedding.weight.std()  # some translations stop early
+    for row in ROWS:
+        source = source_of([row], limit=12)
+        (found,) = beam_search(eager, source, 2, [alpha])
+        assert [one.tokens for one in found] == searched_to_the_limit(eager, source, 2, alpha)
+
+
+def test_the_trained_model_loses_no_longer_translation_that_a_large_penalty_prefers() -> None:
+    """Two hypotheses have finished before the best one has: a bound that took their length for its own would stop there."""
+    trained = load()
+    ids = trained.tokenizer.encode("A small black dog jumping over gates").ids
+    source = Source(torch.tensor([ids]), torch.ones(1, len(ids), dtype=torch.bool), (len(ids) + EXTRA,))
+    with torch.no_grad():
+        (found,) = beam_search(trained.model, source, 2, [2.0])
+        assert [one.tokens for one in found] == searched_to_the_limit(trained.model, source, 2, 2.0)
 
 
 def test_the_score_is_the_one_of_its_equation() -> None:
