@@ -21,7 +21,7 @@ README = ROOT / "README.md"
 
 
 def labs_table(labs: tuple[Lab, ...], assets: Path) -> str:
-    """A Markdown row per shipped variant: lab, parameters, data's licence, held-out figure, published figure, training."""
+    """A Markdown row per shipped variant: lab, parameters, held-out figure with how it came about, published figure, training."""
     rows = ["| lab | variant | parameters | held out, measured here | published | trained |", "| --- | --- | --- | --- | --- | --- |"]
     shipped = [(lab, path) for lab in labs for path in sorted((assets / lab.slug).glob("*/model.json"))]
     rows += [_row(lab, path.parent.name, json.loads(path.read_text("utf-8"))) for lab, path in shipped]
@@ -31,6 +31,8 @@ def labs_table(labs: tuple[Lab, ...], assets: Path) -> str:
 def _row(lab: Lab, variant: str, facts: dict[str, Any]) -> str:
     figure, published = facts.get("figure"), facts.get("published")
     ours = "–" if not figure else f"**{_figure(figure['value'])}** {figure['metric']}, `{figure['split']}`, n = {figure['n']:,}"
+    if figure and "chosen_on" in facts:
+        ours += f"; chosen on {_split(facts['chosen_on'])}; {facts['protocol']}"
     if figure and "signature" in figure:
         ours += f"<br>`{figure['signature']}`"
     theirs = "–"
@@ -44,6 +46,11 @@ def _row(lab: Lab, variant: str, facts: dict[str, Any]) -> str:
     trained = f"{minutes:.0f} min, {facts['training_device']}" + ("" if facts["finished"] else ", stopped early")
     paper = f"[{lab.title['en']}](https://arxiv.org/abs/{lab.arxiv}) ({lab.year})"
     return f"| {paper} | `{variant}` | {_size(facts['parameters'])} | {ours} | {theirs} | {trained} |"
+
+
+def _split(name: str) -> str:
+    """A split as code; where none is known, the words that say so."""
+    return name if " " in name else f"`{name}`"
 
 
 def _figure(value: float) -> str:

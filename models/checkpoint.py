@@ -54,6 +54,15 @@ def write_facts(where: Path, facts: dict[str, Any]) -> None:
     part.replace(where / "model.json")
 
 
+def with_figure(facts: dict[str, Any], figure: dict[str, Any], protocol: str, key: str = "figure") -> dict[str, Any]:
+    """The facts with a measured figure; the one called `figure` also says on which split it is and how it was measured.
+
+    On what the learning rate and all else was chosen, `chosen_on`, stands in the facts since training; it is never `reported_on`.
+    """
+    said = {"reported_on": figure["split"], "protocol": protocol} if key == "figure" else {}
+    return {**facts, key: figure, **said}
+
+
 def save(where: Path, state: dict[str, Tensor], facts: dict[str, Any], dtype: torch.dtype = torch.float16) -> None:
     """Write parameters in half precision and the facts beside them (config, recipe, finished, …; count and hash are added).
 

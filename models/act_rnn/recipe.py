@@ -23,6 +23,8 @@ from models.generated import Plan, learn
 from models.training import Schedule
 
 REPORTED = "test"  # the split of the figure in README
+CHOSEN = "val"  # the split that learning rates, and all else, are chosen on
+PROTOCOL = "10,000 inputs that no network learned from"
 RATES = (1e-3, 2e-3, 4e-3)  # where the search for the largest learning rate begins, for every variant alike
 WITHOUT = "_without"  # what the name of a variant without adaptive computation time ends in
 TARGETS = {"parity": 0.99, "addition": 0.95}
@@ -170,7 +172,7 @@ def train(
         rate=recipe.rate,
         round=recipe.round,
     )
-    facts = {"slug": SLUG, "variant": variant, "data": task.data, "licence": LICENCE, "published": None}
+    facts = {"slug": SLUG, "variant": variant, "chosen_on": CHOSEN, "data": task.data, "licence": LICENCE, "published": None}
     run = runs / SLUG / variant / str(seed)
     where = where or checkpoint.folder(SLUG, variant, seed)
     return learn(plan, run, where, facts, recipe, device=device, minutes=minutes, resume=resume, devices=devices)
@@ -240,7 +242,7 @@ def evaluate(
     if record:
         if split != REPORTED:
             raise ValueError(f"model.json keeps the figure of {REPORTED}, not of {split}")
-        checkpoint.write_facts(where, {**checkpoint.read_facts(where), "figure": figure})
+        checkpoint.write_facts(where, checkpoint.with_figure(checkpoint.read_facts(where), figure, PROTOCOL))
     beside = checkpoint.folder(SLUG, f"{task.name}{WITHOUT}", seed)
     without = None
     if task.steps == 0 and (beside / "model.json").is_file():

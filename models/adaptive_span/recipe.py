@@ -28,6 +28,8 @@ from models.generated import Plan, learn
 from models.training import Schedule
 
 REPORTED = "test"  # the split of the figure in README
+CHOSEN = "valid"  # the split that learning rates, and all else, are chosen on
+PROTOCOL = "each book read from its beginning to its end without a break, remembering of each head what its span reaches"
 RATES = (1.5e-3, 3e-3, 6e-3)  # where the search for the largest learning rate begins, for every variant alike
 PAGE = 512  # characters of a page, in telling how unusual one is
 CHUNK = 1024  # characters that are read at once in measuring
@@ -199,7 +201,7 @@ def train(
         round=recipe.round,
         optimizers=optimizers,
     )
-    facts = {"slug": SLUG, "variant": variant, "data": DATA, "licence": LICENCE, "published": task.published}
+    facts = {"slug": SLUG, "variant": variant, "chosen_on": CHOSEN, "data": DATA, "licence": LICENCE, "published": task.published}
     run = runs / SLUG / variant / str(seed)
     where = where or checkpoint.folder(SLUG, variant, seed)
     return learn(plan, run, where, facts, recipe, device=device, minutes=minutes, resume=resume, devices=devices)
@@ -290,7 +292,7 @@ def evaluate(
     if record:
         if split != REPORTED:
             raise ValueError(f"model.json keeps the figure of {REPORTED}, not of {split}")
-        checkpoint.write_facts(where, {**checkpoint.read_facts(where), "figure": figure})
+        checkpoint.write_facts(where, checkpoint.with_figure(checkpoint.read_facts(where), figure, PROTOCOL))
     print(f"{figure['value']:.4f} bits per character on {', '.join(figure['books'])}, {figure['n']:,} characters, in {seconds:.1f} s")
     print(f"mean span {figure['mean_span']:,} of {figure['span']:,} positions; by layer: {', '.join(map(str, figure['span_by_layer']))}")
     if task.target is not None and split == REPORTED and figure["value"] > task.target:

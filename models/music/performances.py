@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from models.music.events import Events, events_of, notes_of
+from models.music.events import NOTE_OFF, Events, events_of, notes_of
 
 
 @dataclass(frozen=True)
@@ -85,3 +85,17 @@ def drawn_window(performances: tuple[Performance, ...], length: int, augmentatio
     semitones = int(generator.integers(-augmentation.semitones, augmentation.semitones + 1))
     stretch = float(generator.choice(augmentation.stretches))
     return one.part(begin, begin + length).events(semitones, stretch)[:length]  # a note has two events at least: so many are enough
+
+
+def cut_at_notes(performance: Performance, length: int) -> list[Events]:
+    """A whole performance in windows of at most `length` events, each cut as `drawn_window` cuts: at a note, as if nothing had been before.
+
+    So no window begins with the ends of notes that it does not hold, and each tells the loudness of its first note. The next window begins
+    with the first note that this one does not hold; the ends of notes beyond a window's last event are in none.
+    """
+    found, begin = [], 0
+    while begin < len(performance.onset):
+        window = performance.part(begin, begin + length).events()[:length]
+        found.append(window)
+        begin += max(1, int((window < NOTE_OFF).sum()))
+    return found

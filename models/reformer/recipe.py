@@ -65,6 +65,18 @@ class Task:
         """Books; else words said twice."""
         return self.config.vocabulary == 0
 
+    @property
+    def chosen(self) -> str:
+        """The split that learning rates, and all else, are chosen on."""
+        return "valid" if self.of_text else "val"
+
+    @property
+    def protocol(self) -> str:
+        """How its figure is measured."""
+        if self.of_text:
+            return "each book read in windows as long as those of training, one after another, each from an empty beginning"
+        return "words that no network learned from, all letters before each given; 8 rounds of hashing"
+
 
 def published(values: dict[str, float]) -> dict[str, Any]:
     """The accuracies in print of a model trained with so many rounds, by rounds of evaluation."""
@@ -249,7 +261,14 @@ def train(
         round=recipe.round,
         optimizers=muon if task.of_text else adam,
     )
-    facts = {"slug": SLUG, "variant": variant, "data": task.data, "licence": task.licence, "published": task.published}
+    facts = {
+        "slug": SLUG,
+        "variant": variant,
+        "chosen_on": task.chosen,
+        "data": task.data,
+        "licence": task.licence,
+        "published": task.published,
+    }
     run = runs / SLUG / variant / str(seed)
     where = where or checkpoint.folder(SLUG, variant, seed)
     return learn(plan, run, where, facts, recipe, device=device, minutes=minutes, resume=resume, devices=devices)
@@ -339,7 +358,7 @@ def evaluate(
     if record:
         if (split, turns) != (REPORTED, usual):
             raise ValueError(f"model.json keeps the figure of {REPORTED} with {named(usual)} rounds, not of {split} with {named(turns)}")
-        checkpoint.write_facts(where, {**checkpoint.read_facts(where), "figure": figure})
+        checkpoint.write_facts(where, checkpoint.with_figure(checkpoint.read_facts(where), figure, task.protocol))
     print(f"{figure['value']:.4f} {figure['metric']} on {split}, rounds: {named(turns)}, {figure['n']:,} wanted, in {seconds:.1f} s")
     for name, value in figure.get("by_rounds", {}).items():
         print(f"  evaluated with {name}: {value:.4f}")

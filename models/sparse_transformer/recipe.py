@@ -54,6 +54,18 @@ class Task:
     of_text: bool = False  # characters of books, else pixels of digits
     target: float | None = None  # what it must reach
 
+    @property
+    def chosen(self) -> str:
+        """The split that learning rates, and all else, are chosen on."""
+        return "valid" if self.of_text else "val"
+
+    @property
+    def protocol(self) -> str:
+        """How its figure is measured."""
+        if self.of_text:
+            return "each book read in windows as long as those of training that overlap by half, the second half counting"
+        return "whole digits, each pixel drawn once"
+
 
 def published(value: float, metric: str, source: str, en: str, zh: str) -> dict[str, Any]:
     """A figure in print, what it measures, and why ours may not stand beside it."""
@@ -217,7 +229,14 @@ def train(
         round=recipe.round,
         optimizers=training.muon,
     )
-    facts = {"slug": SLUG, "variant": variant, "data": task.data, "licence": task.licence, "published": task.published}
+    facts = {
+        "slug": SLUG,
+        "variant": variant,
+        "chosen_on": task.chosen,
+        "data": task.data,
+        "licence": task.licence,
+        "published": task.published,
+    }
     run = runs / SLUG / variant / str(seed)
     where = where or checkpoint.folder(SLUG, variant, seed)
     return learn(plan, run, where, facts, recipe, device=device, minutes=minutes, resume=resume, devices=devices)
@@ -276,7 +295,8 @@ def evaluate(
     if record:
         if split != REPORTED or changed != config.pattern:
             raise ValueError(f"model.json keeps the figure of {REPORTED} under the pattern of training alone")
-        facts = {**checkpoint.read_facts(where), "figure": figure, "surprising_above": surprising_above(model, task, data)}
+        facts = checkpoint.with_figure(checkpoint.read_facts(where), figure, task.protocol)
+        facts["surprising_above"] = surprising_above(model, task, data)
         checkpoint.write_facts(where, facts)
     others = [
         {"seed": int(facts["seed"]), "value": facts["figure"]["value"]}

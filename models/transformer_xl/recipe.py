@@ -29,6 +29,8 @@ from models.transformer_xl.shipped import SLUG, Network
 from models.transformer_xl.shipped import read as read_checkpoint
 
 REPORTED = "test"  # the split of the figure in README
+CHOSEN = "valid"  # the split that learning rates, and all else, are chosen on
+PROTOCOL = "each book read from its beginning to its end, segment by segment, with the memory of training where there is one"
 RATES = (1.5e-3, 3e-3, 6e-3)  # where the search for the largest learning rate begins, for both variants alike
 WATCHED = 32_768  # characters of the held-out book that training looks at
 
@@ -142,7 +144,7 @@ def train(
         round=recipe.round,
         optimizers=training.muon,
     )
-    facts = {"slug": SLUG, "variant": variant, "data": task.data, "licence": task.licence, "published": PUBLISHED}
+    facts = {"slug": SLUG, "variant": variant, "chosen_on": CHOSEN, "data": task.data, "licence": task.licence, "published": PUBLISHED}
     run = runs / SLUG / variant / str(seed)
     where = where or checkpoint.folder(SLUG, variant, seed)
     return learn(plan, run, where, facts, recipe, device=device, minutes=minutes, resume=resume, devices=devices)
@@ -188,7 +190,7 @@ def evaluate(
     if record:
         if split != REPORTED or figure["memory"] != network.memory:
             raise ValueError(f"model.json keeps the figure of {REPORTED} with the memory of training, {network.memory}")
-        checkpoint.write_facts(where, {**checkpoint.read_facts(where), "figure": figure})
+        checkpoint.write_facts(where, checkpoint.with_figure(checkpoint.read_facts(where), figure, PROTOCOL))
     seeds = sorted([{"seed": seed, "value": figure["value"]}, *_others(variant, seed, figure)], key=lambda one: one["seed"])
     print(f"{figure['value']:.4f} {METRIC} on {figure['n']:,} characters of {split}, a memory of {figure['memory']}, in {seconds:.1f} s")
     if task.target is not None and split == REPORTED and memory is None and figure["value"] > task.target:

@@ -28,6 +28,7 @@ from models.translation.shipped import read as read_checkpoint
 
 SLUG = "translation"
 REPORTED = "test_2016_flickr"  # the split of the figure in README
+CHOSEN = "val"  # the split that everything is chosen and accepted on
 LICENCE = (
     "Multi30k (Elliott et al., 2016) has no licence file; its images are for non-commercial research and education, "
     "and so are these weights."
@@ -52,7 +53,7 @@ class Recipe:
     batch: int = 768  # target positions per batch, padding included
     smoothing: float = 0.1  # label smoothing ε
     data: str = "multi30k/train"  # what it learns from
-    target: float = 36.0  # sacreBLEU on test_2016_flickr that it must reach
+    target: float = 37.0  # sacreBLEU on val that it must reach
 
 
 class Objective(nn.Module):
@@ -167,7 +168,7 @@ def evaluate(
     if record:
         facts = checkpoint.read_facts(where)
         if split == REPORTED:
-            facts["figure"] = figure
+            facts = checkpoint.with_figure(facts, figure, f"beam {beam}, length penalty {alpha}, detokenised and cased text")
         elif split == "val":
             facts["validation"] = figure
             sure = [h.log_probability / len(h.tokens) for h in translate(shipped, english, beam=1)]
@@ -182,7 +183,7 @@ def evaluate(
     ]
     seeds = sorted([{"seed": seed, "value": figure["value"]}, *others], key=lambda one: one["seed"])
     print(f"{value:.2f} BLEU on the {len(english):,} sentences of {split} in {seconds:.1f} s; {signature}")
-    if split == REPORTED and value < Recipe().target:
+    if split == CHOSEN and value < Recipe().target:
         print(f"That falls short of the {Recipe().target:.1f} that the recipe must reach.")
     return {"slug": SLUG, "variant": variant, **figure, "seconds": round(seconds, 2), "device": str(device), "seeds": seeds}
 
@@ -259,6 +260,7 @@ def train(
     facts = {
         "slug": SLUG,
         "variant": variant,
+        "chosen_on": CHOSEN,
         "config": dataclasses.asdict(config),
         "recipe": dataclasses.asdict(recipe),
         "seed": seed,

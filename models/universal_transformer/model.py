@@ -2,7 +2,8 @@
 
 At step t every position that has not stopped does  u = s + P + T_t;  A = LayerNorm(u + MultiHead(u, u, u));  s ← LayerNorm(A + FFN(A))
 (eqs. 4 and 5), with P the sinusoids of its place and T_t those of the step (eqs. 6 and 7). One that has stopped keeps the u that it would
-have begun its next step with: nothing of it is computed any more, and the others still attend to it.
+have begun its next step with: nothing of it is computed any more, and the others still attend to it. The paper adds T_t to stopped
+positions too, at every further step, so that their keys and values change with it: `forward` does that where it is asked to (`refreshed`).
 
 There is one stack for input and answer: an answer has places of its own behind the input, and all of them are filled at once.
 """
@@ -127,11 +128,13 @@ class UniversalTransformer(nn.Module):
         told: Tensor | None = None,
         gain: Tensor | None = None,
         trace: Trace = OFF,
+        refreshed: bool = False,
     ) -> Thought:
         """Everything computed at every step, stopped positions masked; with gradients.
 
         tokens: (batch, position, word); places: (batch, position); alive: (batch, position), False at padding. stop: as trained where None.
         told: (batch,), 1 where the step signal is added and 0 where not. gain: (batch, head) of attention, at every step.
+        refreshed: stopped positions are attended to with the signal of the present step, as in the paper, not of the step after their last.
         Taps as in `ponder`, and `step/<n>/weights`.
         """
         block: Block = self.layers[0]  # type: ignore[assignment]
@@ -141,7 +144,8 @@ class UniversalTransformer(nn.Module):
 
         def advance(state: Tensor, running: Tensor, step: int) -> Tensor:
             nonlocal u, ran
-            u = torch.where(ran[..., None], state + where + self._signal(step, told), u)
+            begun = state + where + self._signal(step, told)
+            u = begun if refreshed else torch.where(ran[..., None], begun, u)
             ran = running
             return block(u, mask, gain, trace.within("step", step))  # type: ignore[no-any-return]
 

@@ -8,6 +8,7 @@ import dataclasses
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,8 @@ from models.universal_transformer.shipped import FIXED, ORDINARY, SLUG, Model
 from models.universal_transformer.shipped import read as read_checkpoint
 
 REPORTED = "test"  # the split of the figure in README
+CHOSEN = "val"  # the split that learning rates, and all else, are chosen on
+PROTOCOL = "inputs of every length of training that no network learned from, all answers filled at once"
 RATES = (1e-3, 2e-3, 4e-3)  # where the search for the largest learning rate begins, for every variant alike
 TASKS = ("reverse", "addition", "copy", "stories")
 LICENCE = "Apache-2.0: the generator and these weights"
@@ -158,14 +161,18 @@ def held_out(name: str, split: str, count: int, length: int | None = None, seed:
 
 
 @torch.no_grad()
-def answered(model: Model, inputs: Inputs, size: int = 200) -> tuple[Tensor, Tensor | None]:
-    """(batch, position) which answers are right, True where none is wanted; and N + R of every position, 0 at padding."""
+def answered(model: Model, inputs: Inputs, size: int = 200, refreshed: bool = False) -> tuple[Tensor, Tensor | None]:
+    """(batch, position) which answers are right, True where none is wanted; and N + R of every position, 0 at padding.
+
+    refreshed: as in `UniversalTransformer.forward`.
+    """
     device = next(model.parameters()).device
     right, cost = [], []
     for begin in range(0, len(inputs), size):
         batch = inputs[begin : begin + size].batch().to(device)
         adaptive = isinstance(model, UniversalTransformer) and model.halting is not None
-        thought: Thought = (model.gathered if adaptive else model)(batch.tokens, batch.places, batch.alive)  # type: ignore[operator]
+        asked: Any = partial(model, refreshed=True) if adaptive and refreshed else model.gathered if adaptive else model
+        thought: Thought = asked(batch.tokens, batch.places, batch.alive)
         right.append(((thought.logits.argmax(-1) == batch.targets) | (batch.targets == NONE)).cpu())
         if thought.pondered is not None:
             cost.append(thought.pondered.cost.cpu())
@@ -214,7 +221,7 @@ def train(
         round=recipe.round,
         optimizers=training.muon,
     )
-    facts = {"slug": SLUG, "variant": variant, "data": task.data, "licence": LICENCE, "published": task.published}
+    facts = {"slug": SLUG, "variant": variant, "chosen_on": CHOSEN, "data": task.data, "licence": LICENCE, "published": task.published}
     run = runs / SLUG / variant / str(seed)
     where = where or checkpoint.folder(SLUG, variant, seed)
     return learn(plan, run, where, facts, recipe, device=device, minutes=minutes, resume=resume, devices=devices)
@@ -235,15 +242,15 @@ def _mean(values: Tensor) -> dict[str, float | int]:
     return {"n": len(values), "mean": round(float(values.mean()), 3), "deviation": round(float(values.std(correction=0)), 3)}
 
 
-def measured(model: Model, name: str, split: str, count: int, length: int | None = None) -> dict[str, Any]:
+def measured(model: Model, name: str, split: str, count: int, length: int | None = None, refreshed: bool = False) -> dict[str, Any]:
     """What a network makes of held-out inputs: characters and whole answers that are right, and the ponder behind them."""
     if name == "stories":
-        return _of_stories(model, held_out(name, split, count)[0], split)
+        return _of_stories(model, held_out(name, split, count)[0], split, refreshed)
     parts = held_out(name, split, count, length)
     characters, sequences, by_length = [], [], {}
     costs: list[tuple[Tensor, Tensor, Tensor]] = []  # of answers, of all positions, difficulty
     for inputs in parts:
-        right, cost = answered(model, inputs)
+        right, cost = answered(model, inputs, refreshed=refreshed)
         wanted = torch.from_numpy(inputs.targets != NONE)
         here = right[wanted].double()
         characters.append(here)
@@ -271,8 +278,8 @@ def measured(model: Model, name: str, split: str, count: int, length: int | None
     return found
 
 
-def _of_stories(model: Model, inputs: Inputs, split: str) -> dict[str, Any]:
-    right, cost = answered(model, inputs)
+def _of_stories(model: Model, inputs: Inputs, split: str, refreshed: bool) -> dict[str, Any]:
+    right, cost = answered(model, inputs, refreshed=refreshed)
     wanted = torch.from_numpy(inputs.targets != NONE)
     good, needed = right.all(1).double(), torch.from_numpy(inputs.difficulty)
     known = needed > stories.UNKNOWN
@@ -305,11 +312,13 @@ def evaluate(
     record: bool = False,
     length: int | None = None,
     count: int = 2000,
+    refreshed: bool = False,
 ) -> dict[str, Any]:
     """Answer held-out inputs, all answers at once and nothing of them given.
 
-    length: characters of an input, in place of the lengths of training. `record` writes the figure of the reported split into model.json,
-    at the lengths of training as `figure`, at length 40 as `longer`. ValueError for an unknown variant, split or length.
+    length: characters of an input, in place of the lengths of training. refreshed: stopped positions get the signal of every step, as in
+    the paper and not as in training. `record` writes the figure of the reported split into model.json, at the lengths of training as
+    `figure` (or as `refreshed`), at length 40 as `longer`. ValueError for an unknown variant, split or length.
     """
     task = task_of(variant)
     if length is not None and not 1 <= length <= TESTED:
@@ -317,13 +326,13 @@ def evaluate(
     where = checkpoint.folder(SLUG, variant, seed)
     model = read_checkpoint(where, str(device)).model
     begin = time.perf_counter()
-    figure = measured(model, task.name, split, count, length)
+    figure = measured(model, task.name, split, count, length, refreshed)
     seconds = time.perf_counter() - begin
-    key = {None: "figure", TESTED: "longer"}.get(length)
+    key = {(None, False): "figure", (TESTED, False): "longer", (None, True): "refreshed"}.get((length, refreshed))
     if record:
         if split != REPORTED or key is None:
             raise ValueError(f"model.json keeps the figures of {REPORTED} at the lengths of training and at {TESTED}")
-        checkpoint.write_facts(where, {**checkpoint.read_facts(where), key: figure})
+        checkpoint.write_facts(where, checkpoint.with_figure(checkpoint.read_facts(where), figure, PROTOCOL, key))
     beside = []
     for kind in ("", ORDINARY, FIXED):
         for path in sorted(where.parent.glob(f"{task.name}{kind}*/model.json")):
@@ -364,6 +373,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     """What `evaluate` can be asked beside what every lab knows."""
     command.add_argument("--length", type=int, default=None, help=f"characters of an input, up to {TESTED}; by default those of training")
     command.add_argument("--count", type=int, default=2000, help="inputs to answer")
+    command.add_argument("--refreshed", action="store_true", help="tell stopped positions every further step, as the paper does")
 
 
 def examples() -> Path:

@@ -92,6 +92,20 @@ def test_a_stopped_position_stays_put_and_is_still_attended_to() -> None:
     assert (weights[1:, :, :, 1:, 0] > 0).all()
 
 
+def test_as_in_the_paper_a_stopped_position_may_be_told_every_further_step() -> None:
+    model, (tokens, places, alive) = network(), letters(2)
+    alive = torch.ones_like(alive)
+    stop = Stop(0.01, 6, forced=torch.tensor([[1] + [4] * 14] * 2))
+    first = model(tokens, places, alive, stop, refreshed=True).logits
+    state = model.embedding(tokens)
+    for step in range(1, 5):  # eqs. 4 and 5 for every position; the one that has stopped is copied on, its signal is not
+        u = state + model.places[places] + model.signals[step]
+        after = model.layers[0](u, None)
+        state = torch.cat((state[:, :1] if step > 1 else after[:, :1], after[:, 1:]), dim=1)
+    torch.testing.assert_close(first, model.readout(state))
+    assert not torch.allclose(first[:, 1:], model(tokens, places, alive, stop).logits[:, 1:])
+
+
 def test_the_step_signal_and_the_place_are_told() -> None:
     model, (tokens, places, alive) = network(), letters()
     plain = model(tokens, places, alive).logits

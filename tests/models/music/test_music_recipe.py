@@ -15,6 +15,7 @@ from models.__main__ import main
 from models.music import chorales, events, lstm, recipe
 from models.music.lstm import PerformanceRNN
 from models.music.model import Config, MusicTransformer
+from models.music.performances import cut_at_notes, performances
 from models.music.recipe import VARIANTS, Recipe, costs, evaluate, task_of, train, windows
 from models.music.shipped import read
 from models.training import Schedule
@@ -109,6 +110,34 @@ def test_costs_do_not_depend_on_how_pieces_are_put_together() -> None:
 def test_windows_hold_every_event_once() -> None:
     cut = windows([np.arange(10), np.arange(3)], 4)
     assert [one.tolist() for one in cut] == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9], [0, 1, 2]]
+
+
+def test_a_performance_is_cut_at_notes_as_in_training_and_holds_each_once(data: Path) -> None:
+    (played,) = performances(data, "train")
+    cut = cut_at_notes(played, 16)
+    begun: list[int] = []
+    for window in cut:
+        assert len(window) <= 16 and window[0] >= events.VELOCITY and window[1] < events.NOTE_OFF, "loudness, then the first note"
+        on: set[int] = set()
+        for event in window.tolist():
+            if event < events.NOTE_OFF:
+                on.add(event)
+                begun.append(event)
+            elif event < events.SHIFT:
+                assert event - events.NOTE_OFF in on, "no note ends that did not begin here"
+    whole = played.events()
+    assert begun == whole[whole < events.NOTE_OFF].tolist()
+
+
+def test_both_ways_of_cutting_a_performance_are_told(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    train(data, tmp_path / "runs", "relative", device=CPU)
+    found = evaluate(data, "relative", device=CPU)
+    model = read(checkpoint.folder("music", "relative"), "cpu").model
+    whole = [one.events() for one in performances(data, "test")]
+    assert found["cut_anywhere"] == pytest.approx(np.concatenate(costs(model, windows(whole, 16))).mean(), abs=1e-4)
+    at_notes = [window for one in performances(data, "test") for window in cut_at_notes(one, 16)]
+    assert found["value"] == pytest.approx(np.concatenate(costs(model, at_notes)).mean(), abs=1e-4)
+    assert found["n"] == sum(map(len, at_notes)) and "cut anywhere" in capsys.readouterr().out
 
 
 def test_an_unknown_variant_is_refused(data: Path, tmp_path: Path) -> None:
