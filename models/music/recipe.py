@@ -305,10 +305,10 @@ def _read(
 def measured(model: Network, task: Task, data: Path, split: str, times: int) -> dict[str, Any]:
     """Nats per event of a split, everything before an event in its window, or piece, given.
 
-    Chorales are read whole. Performances are read in windows as long as those of training, or `times` as long, and cut as there: at a
-    note. `cut_anywhere` is what they cost where each window begins right after the last event of the one before, among sounding notes that
-    the model is not told of: what no model was trained for. Full windows that are longer than those of training tell the loss of their
-    first and of their second half too, and of PARTS parts one by one.
+    Chorales are read whole. Performances are read in windows as long as those of training, cut as there: at a note. `cut_anywhere` is what
+    they cost where each window begins right after the last event of the one before, among sounding notes that the model is not told of:
+    what no model was trained for. Windows `times` as long are cut anywhere; full ones tell the loss of their first and of their second half,
+    and of PARTS parts one by one.
     """
     if task.of_chorales:
         if times != 1:
@@ -316,14 +316,17 @@ def measured(model: Network, task: Task, data: Path, split: str, times: int) -> 
         whole = sequences_of(task, data, split)
         return _read(model, task, split, whole, len(whole))[0]
     length, played = task.recipe.window * times, performances(data, split)
-    figure, found = _read(model, task, split, [window for one in played for window in cut_at_notes(one, length)], len(played))
-    if times > 1:
+    anywhere = windows([one.events() for one in played], length)
+    if times == 1:
+        figure, _ = _read(model, task, split, [window for one in played for window in cut_at_notes(one, length)], len(played))
+        figure["cut_anywhere"] = round(float(np.concatenate(costs(model, anywhere)).mean()), 4)
+    else:
+        figure, found = _read(model, task, split, anywhere, len(played))
         full = np.stack([one for one in found if len(one) == length])
         first, second = (float(half.mean()) for half in np.array_split(full, 2, axis=1))
         figure |= {"times": times, "first_half": round(first, 4), "second_half": round(second, 4), "ratio": round(second / first, 4)}
         figure["by_position"] = [round(float(part.mean()), 4) for part in np.array_split(full, PARTS, axis=1)]
-    anywhere = costs(model, windows(sequences_of(task, data, split), length))
-    return {**figure, "cut_anywhere": round(float(np.concatenate(anywhere).mean()), 4)}
+    return figure
 
 
 def evaluate(
