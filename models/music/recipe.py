@@ -307,8 +307,8 @@ def measured(model: Network, task: Task, data: Path, split: str, times: int) -> 
 
     Chorales are read whole. Performances are read in windows as long as those of training, cut as there: at a note. `cut_anywhere` is what
     they cost where each window begins right after the last event of the one before, among sounding notes that the model is not told of:
-    what no model was trained for. Windows `times` as long are cut anywhere; full ones tell the loss of their first and of their second half,
-    and of PARTS parts one by one.
+    what no model was trained for. Windows `times` as long are cut anywhere; full ones tell the loss of their first and second half, and of
+    PARTS parts one by one.
     """
     if task.of_chorales:
         if times != 1:
