@@ -16,9 +16,10 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.packing import LEVELS, whole_levels
+
 CAPACITY = 256 << 20  # bytes that all looks together may hold
 ROWS = 256  # rows of one answer at most
-LEVELS = 65_535  # weights travel as 16 bits: value = raw / 65,535
 
 Array = NDArray[np.float32]
 Rows = Callable[[int, int, range], Array]
@@ -38,11 +39,11 @@ class Look:
     size: int
 
     def answer(self, layer: int, head: int, first: int, count: int) -> bytes | None:
-        """Rows as 16-bit numbers, little-endian, row after row; None where there is no such layer, head or row, or too many are wanted."""
+        """Rows as 16-bit numbers (value = raw / 65,535), little-endian, row after row, each with the sum that it has; None where there is
+        no such layer, head or row, or too many are wanted."""
         if not (0 <= layer < self.layers and 0 <= head < self.heads and 0 <= first < self.queries and 1 <= count <= ROWS):
             return None
-        weights = self.rows(layer, head, range(first, min(self.queries, first + count)))
-        return bytes(np.rint(np.clip(weights, 0, 1) * np.float32(LEVELS)).astype("<u2", order="C").tobytes())
+        return whole_levels(self.rows(layer, head, range(first, min(self.queries, first + count))), LEVELS).tobytes()
 
 
 class Looks:

@@ -12,13 +12,14 @@ import threading
 import zlib
 from collections import OrderedDict
 from functools import cache
-from typing import TypedDict
+from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
 INLINE = 64 << 10  # bytes of raw values; above, an address is sent instead
 FINE = 131_072  # values; up to here weights travel as 16 bits
+LEVELS = 65_535  # of 16 bits: value = raw / 65,535
 CAPACITY = 256 << 20  # bytes of compressed arrays that the server keeps
 
 
@@ -90,15 +91,29 @@ def frames() -> ArrayStore:
     return ArrayStore(64 << 20, text=True)
 
 
-def pack(array: NDArray[np.generic], unit: bool = True, store: ArrayStore | None = None) -> Packed:
+def whole_levels(weights: NDArray[np.floating[Any]], levels: int) -> NDArray[np.uint16]:
+    """Weights in [0, 1] as whole numbers 0 … levels whose rows (the last axis) keep their sums: all are rounded down, then up again those
+    that lost most, as many as the sum lacks. Each is off by less than one level, their order stays, and 0 stays 0."""
+    exact = np.clip(weights, 0, 1).astype(np.float64) * levels
+    lower = np.floor(exact)
+    lost = exact - lower
+    lacking = np.rint(lost.sum(-1, keepdims=True))
+    raised = np.arange(exact.shape[-1]) < lacking
+    np.put_along_axis(lost, np.argsort(-lost, axis=-1), raised, axis=-1)
+    found: NDArray[np.uint16] = (lower + lost).astype("<u2", order="C")
+    return found
+
+
+def pack(array: NDArray[np.generic], unit: bool = True, store: ArrayStore | None = None, rows: bool = False) -> Packed:
     """An array as JSON for lib/arrays.js.
 
     array: booleans and whole numbers keep their values; floating-point numbers become weights (unit) or float32.
     unit: floating-point values lie in [0, 1]; they are rounded to 16 bits up to 131,072 values and to 8 bits above.
+    rows: the sums of the last axis are told too: 16 bits however many, rounded so that every row keeps its sum.
     store: where an array of more than 64 KB goes (the process's own by default); the result then holds its address.
     Raises ValueError for a value that is not finite or, with `unit`, lies outside [0, 1] by more than rounding.
     """
-    raw, scale = _raw(np.asarray(array), unit)
+    raw, scale = _raw(np.asarray(array), unit, rows)
     packed = Packed(dtype=raw.dtype.str[1:], shape=list(raw.shape), scale=scale)
     data = raw.tobytes()
     if len(data) <= INLINE:
@@ -108,7 +123,7 @@ def pack(array: NDArray[np.generic], unit: bool = True, store: ArrayStore | None
     return packed
 
 
-def _raw(array: NDArray[np.generic], unit: bool) -> tuple[NDArray[np.generic], float]:
+def _raw(array: NDArray[np.generic], unit: bool, rows: bool) -> tuple[NDArray[np.generic], float]:
     if array.dtype.kind == "b":
         return array.astype("<u1", order="C"), 1.0
     if array.dtype.kind in "iu":
@@ -124,7 +139,9 @@ def _raw(array: NDArray[np.generic], unit: bool) -> tuple[NDArray[np.generic], f
         return array.astype("<f4", order="C"), 1.0
     if lowest < -1e-3 or highest > 1 + 1e-3:
         raise ValueError(f"weights from {lowest:.4g} to {highest:.4g}; they lie in [0, 1], or unit=False is meant")
-    levels, dtype = (65_535, "<u2") if array.size <= FINE else (255, "<u1")
+    if rows:
+        return whole_levels(array.astype(np.float32, copy=False), LEVELS), 1 / LEVELS
+    levels, dtype = (LEVELS, "<u2") if array.size <= FINE else (255, "<u1")
     scaled = np.empty(array.shape, np.float32)
     np.multiply(array, np.float32(levels), out=scaled, casting="same_kind")
     np.clip(np.rint(scaled, out=scaled), 0, levels, out=scaled)

@@ -3,6 +3,9 @@
 Works for every frozen dataclass of texts, numbers, booleans and tuples of these. Only fields that differ from their defaults are
 written, so a link stays short and gains nothing when a request gains a field. What the address carries beside the request (the view's
 keys, which begin with an underscore, the guided step, the language) belongs to the browser and is passed over here.
+
+Layers and heads stand in a request from 0, as models count them, and stay so: `cross.2.4` of an old link could not be told from one that
+counts from 1, and would silence another head. What a visitor reads counts from 1 (`models.errors.no_head`).
 """
 
 from __future__ import annotations

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.figures.theme import FONT_UI, INK_TURNS_AT, WEIGHTS, colorscale
+from explorer.looks import Look, looks
 from explorer.packing import pack
 
 if TYPE_CHECKING:
@@ -34,7 +35,8 @@ NAMED = 96  # positions whose names have room beside their rows, two screens of 
 class Blocks:
     """What the rows and columns of a pooled map stand for. Row i is the mean of queries i · by_query and on, column j the sum of keys.
 
-    queries, keys: every single one. look: the address of exact rows (`explorer.looks`), for a visitor who chooses a block.
+    by_query, by_key: how many are together; the last may be fewer. queries, keys: every single one. look: the address of exact rows
+    (`explorer.looks`), for a visitor who chooses a block.
     """
 
     by_query: int
@@ -67,6 +69,7 @@ class Kind:
     blocks: Blocks | None = None  # where the model itself pooled a long map: what its rows and columns stand for
     axis: Literal["layer", "step"] = "layer"  # what the first axis of the weights counts: one block used again and again has steps
     taken: Sequence[int] | None = None  # of each query, in how many layers or steps it asks; afterwards it has stopped
+    first_key: int = 0  # the position of key 0: −1 where the keys begin with what stands before the text, and key j carries token j − 1
     spaced: bool = False  # queries and keys are whole sentences: the spaces between words are no tokens worth a sign
 
     def __post_init__(self) -> None:
@@ -111,20 +114,20 @@ def value(
     state: "stored", "live", or "stale" for the picture of an earlier input.
     silences: does the page silence heads when it is asked to?
     positions: are rows the positions that other views of the page lock too ("pos" in the address)? Then they move together.
-    Rows of queries that have stopped become 0. Sides longer than 256 positions are pooled: keys by their sum, queries by their mean, so
-    that rows still sum to 1.
+    Rows of queries that have stopped become 0. Sides longer than 256 positions are pooled: keys by their sum, queries by their mean; the
+    exact rows are then asked for, as of a kind that came with `Blocks`.
     """
     if not kinds:
         raise ValueError("0 kinds of attention given; a widget draws at least one")
     made = [_pooled(_asking(kind)) for kind in kinds]
     layers, heads = kinds[0].weights.shape[:2]
     return {
-        "kinds": [_packed(kind, factors) for kind, factors in made],
+        "kinds": [_packed(kind) for kind in made],
         "layers": int(layers),
         "heads": int(heads),
-        "pick": dict(pick if pick is not None else _best([kind for kind, _ in made])),
+        "pick": dict(pick if pick is not None else _best(made)),
         "silenced": [[kind, int(layer), int(head)] for kind, layer, head in silenced],
-        "jobs": [dict(job) for job in (found if found is not None else [job for kind, _ in made for job in jobs(kind)])],
+        "jobs": [dict(job) for job in (found if found is not None else [job for kind in made for job in jobs(kind)])],
         "state": state,
         "silences": silences,
         **({"positions": True} if positions else {}),
@@ -139,11 +142,12 @@ def _asking(kind: Kind) -> Kind:
     return replace(kind, weights=kind.weights * asks[:, None, :, None].astype(np.float32))
 
 
-def _packed(kind: Kind, pooled: tuple[int, int]) -> dict[str, object]:
+def _packed(kind: Kind) -> dict[str, object]:
     return {
         "key": kind.key,
         "label": dict(kind.label),
-        "weights": pack(kind.weights),
+        # Blocks are looked at, and their exact rows asked for; of single cells a sentence says the sum of a row.
+        "weights": pack(kind.weights, rows=kind.blocks is None or kind.blocks.by_query == kind.blocks.by_key == 1),
         "mask": kind.mask,
         "own": kind.own,
         "through": kind.through,
@@ -153,7 +157,8 @@ def _packed(kind: Kind, pooled: tuple[int, int]) -> dict[str, object]:
         "key_space": None if kind.key_space is None else [bool(space) for space in kind.key_space],
         "question": None if kind.question is None else dict(kind.question),
         "roles": None if kind.roles is None else [dict(role) for role in kind.roles],
-        "pooled": list(pooled) if kind.blocks is None else [kind.blocks.by_query, kind.blocks.by_key],
+        "pooled": [1, 1] if kind.blocks is None else [kind.blocks.by_query, kind.blocks.by_key],
+        "first_key": kind.first_key,
         "whole": None if kind.blocks is None else {"queries": list(kind.blocks.queries), "keys": list(kind.blocks.keys)},
         "look": None if kind.blocks is None else kind.blocks.look,
         "axis": kind.axis,
@@ -513,30 +518,27 @@ def _tick(text: str, index: int, between: str, continues: bool) -> str:
     return f'{mark}\u2068{escape(shown(text), quote=True)}\u2069{between}<span style="color:var(--ink3);font-size:11px">{index}</span>'
 
 
-def _pooled(kind: Kind) -> tuple[Kind, tuple[int, int]]:
+def _pooled(kind: Kind) -> Kind:
+    """The same, where a side is too long for a screen in blocks, whose exact rows `looks` then keeps."""
     n_queries, n_keys = kind.weights.shape[2:]
-    factors = (-(-n_queries // LONGEST), -(-n_keys // LONGEST))
-    if factors == (1, 1):
-        return kind, factors
+    by_query, by_key = -(-n_queries // LONGEST), -(-n_keys // LONGEST)
+    if by_query == by_key == 1:
+        return kind
     if kind.own:  # a self-attention map stays square
-        factors = (max(factors), max(factors))
-    by_query, by_key = factors
-    weights = np.add.reduceat(kind.weights, np.arange(0, n_keys, by_key), axis=3)
+        by_query = by_key = max(by_query, by_key)
+    exact = kind.weights
+    layers, heads = exact.shape[:2]
+    look = Look(lambda layer, head, rows: exact[layer, head, rows.start : rows.stop], layers, heads, n_queries, exact.nbytes)
     starts = np.arange(0, n_queries, by_query)
     sizes = np.diff(np.append(starts, n_queries)).astype(np.float32)
-    weights = (np.add.reduceat(weights, starts, axis=2) / sizes[:, None]).astype(np.float32)
-    made = Kind(
-        key=kind.key,
-        label=kind.label,
-        weights=weights,
+    by_keys = np.add.reduceat(exact, np.arange(0, n_keys, by_key), axis=3)
+    return replace(
+        kind,
+        weights=(np.add.reduceat(by_keys, starts, axis=2) / sizes[:, None]).astype(np.float32),
         queries=[kind.queries[i] for i in starts],
         keys=[kind.keys[i] for i in range(0, n_keys, by_key)],
-        mask=kind.mask,
-        through=kind.through,
-        question=kind.question,
-        roles=kind.roles,
-        axis=kind.axis,
+        query_space=None,
+        key_space=None,
         taken=None if kind.taken is None else [max(kind.taken[i : i + by_query]) for i in starts],
-        spaced=kind.spaced,
+        blocks=Blocks(by_query, by_key, kind.queries, kind.keys, looks().put(look, exact.tobytes())),
     )
-    return made, factors

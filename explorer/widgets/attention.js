@@ -2,9 +2,10 @@
 
 import { unpack } from "./lib/arrays.js";
 import { clear, el, segmented } from "./lib/dom.js";
+import { leaving } from "./lib/drawing.js";
 import { blob, csv, exportBar, fileName, npz, page, save } from "./lib/export.js";
 import { lang, onLang, t } from "./lib/lang.js";
-import { attention, isWord, keenest, number, ordinal, plainText, pooled, sentence, short, shorten, strongest, telling, width } from "./lib/maps.js";
+import { attention, finely, isWord, keenest, number, ordinal, plainText, pooled, sentence, short, shorten, signed, strongest, telling, width } from "./lib/maps.js";
 import { keys } from "./lib/keys.js";
 import { longMap } from "./lib/longmap.js";
 import { escape, plot } from "./lib/plot.js";
@@ -48,6 +49,7 @@ const TEXT = {
   cardMasked: { en: "not allowed: it comes later", zh: "不允许：它在后面" },
   cardPooled: { en: "sum of {n} keys", zh: "{n} 个键之和" },
   tileTop: { en: "largest", zh: "最大" },
+  tileBlock: { en: "largest block, a mean of sums:", zh: "最大的块（和的平均）：" },
   gridStill: { en: "{size}. Arrow keys choose a head. Chosen: {name}.", zh: "{size}。方向键选择头。当前：{name}。" },
   tileLook: { en: "click to look", zh: "点击查看" },
   tileDo: { en: "click to look · shift-click to silence", zh: "点击查看 · shift-点击关掉" },
@@ -55,7 +57,14 @@ const TEXT = {
   masked: { en: "grey: not allowed; no query sees what comes later", zh: "灰色：不允许；查询看不到后面的内容" },
   pooledNote: { en: "pooled {n}×: each column is the sum of {n} keys", zh: "合并 {n}×：每列是 {n} 个键之和" },
   pooledMax: { en: "pooled {n}×: each column is the largest of {n} keys", zh: "合并 {n}×：每列取 {n} 个键中的最大值" },
-  pooledBoth: { en: "pooled {q}× by {k}×: rows are means, columns sums", zh: "合并 {q}× 与 {k}×：行取平均，列取和" },
+  pooledBoth: { en: "{pooled}: a cell is the mean over {q} queries of the sum over {k} keys", zh: "{pooled}：每格先对 {k} 个键求和，再对 {q} 个查询取平均" },
+  pooledRollout: { en: "multiplied from pooled maps, so an estimate", zh: "由合并后的图相乘而得，是估计值" },
+  exactTake: { en: "“CSV 1×” and NPZ hold the exact rows of the chosen block", zh: "“CSV 1×”与 NPZ 含所选块的精确各行" },
+  thresholdBlocks: { en: "blocks under {n} are drawn as 0", zh: "小于 {n} 的块画作 0" },
+  noRows: { en: "Choose a block under one head first: its exact rows are then here.", zh: "请先在某个头下选一块，才有精确的各行。" },
+  around: { en: "exact weights around the chosen block; keys under {n} in all rows are left out", zh: "所选块附近的精确权重；各行中都小于 {n} 的键已省略" },
+  meanOfSums: { en: "the mean over queries of the sum over keys", zh: "对键求和再对查询取平均" },
+  position: { en: "key", zh: "键" },
   thresholdNote: { en: "weights under {n} are drawn as 0", zh: "小于 {n} 的权重画作 0" },
   silencedNote: { en: "{name} is silenced: its weights stand, its output counts 0", zh: "{name} 已关掉：权重仍在，输出按 0 计" },
   rolloutOwn: {
@@ -75,11 +84,13 @@ const TEXT = {
   caption: { en: "{kind}, {name}: weights of queries (rows) on keys (columns)", zh: "{kind}，{name}：查询（行）对键（列）的权重" },
   failed: { en: "The weights did not arrive: {why}. Run the input once more.", zh: "权重未能送达：{why}。请再运行一次。" },
   bars: { en: "The strongest keys of the locked row", zh: "锁定行中最强的键" },
+  barsBlocks: { en: "The strongest blocks of the locked row", zh: "锁定行中最强的块" },
   other: { en: "Head", zh: "头" },
 };
 
 const STATS = ["mean", "max", "rollout"];
 const GAP = 4;
+const LEAST = 0.001; // weight of a key that stands in a saved page's table
 const FONT = '"Inter", system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "PingFang SC", "Microsoft YaHei", "Noto Sans CJK SC", sans-serif';
 const font = (size, weight = 400) => `${weight} ${size}px ${FONT}`;
 const whole = (text) => (/^\d+$/.test(text) ? Number(text) : null);
@@ -135,7 +146,14 @@ export function mount(root, props, emit, watch) {
   );
   const jobsTitle = el("h3", { class: "tfe-label" });
   const jobs = el("ul", { class: "tfe-attention-jobs" });
-  const exports = exportBar({ PNG: () => picture("png"), SVG: () => picture("svg"), HTML: savePage, CSV: saveCsv, NPZ: saveNpz }, { onTable: openTable });
+  // A map on one screen leaves as it is drawn, with the exact rows below; of cells with names the whole figure is made anew.
+  const whole_ = leaving(() => ({ drawing: long.drawing(now), title: [heading(), now.it.pooling()].filter(Boolean).join(" · "), sentence: saidNow(), name: names(), more: exactTable(), note: notes(false) }));
+  const either = (kind, make) => () => (now.it.kind.look ? whole_[kind]() : make());
+  const exports = exportBar(
+    { PNG: either("PNG", () => picture("png")), SVG: either("SVG", () => picture("svg")), HTML: either("HTML", savePage), CSV: () => (now.it.blocks ? saveBlocks() : saveCsv()), "CSV 1×": saveRows, NPZ: saveNpz },
+    { onTable: openTable },
+  );
+  const rowsButton = exports.querySelector('[data-kind="CSV 1×"]');
   const left = el("div", { class: "tfe-attention-left tfe-controls" }, strip, grid, el("div", { class: "tfe-attention-under" }, stats, el("div", { class: "tfe-attention-work" }, jobsTitle, jobs)), el("div", { class: "tfe-attention-take" }, exports));
 
   const roles = el("p", { class: "tfe-attention-roles tfe-legend" });
@@ -146,7 +164,7 @@ export function mount(root, props, emit, watch) {
   const words = el("p", { class: "tfe-words", "aria-live": "polite", id: "tfe-attention-words" });
   const strengths = el("ol", { class: "tfe-attention-strengths" });
   const note = el("p", { class: "tfe-note tfe-attention-note" });
-  const long = longMap({ onLock: (row, column) => (lock([row], [column]), frame.focus({ preventScroll: true })), colours: () => table(props.figure.data[0].colorscale) });
+  const long = longMap({ onLock: (row, column) => (lock([row], [column]), frame.focus({ preventScroll: true })), onExact: () => value && drawWords(), colours: () => table(props.figure.data[0].colorscale) });
   frame.append(long.node);
   const right = el("div", { class: "tfe-attention-right" }, roles, el("div", { class: "tfe-attention-view" }, frame, scale, zoomOut), words, strengths, note);
   const body = el("div", { class: "tfe-attention-body" }, left, right);
@@ -511,7 +529,7 @@ export function mount(root, props, emit, watch) {
     const cell = Math.min(big ? 120 : 72, avail / columns);
     const names = Array.from({ length: columns }, (_, j) => {
       const [from, to] = [j * group, Math.min(it.columns, (j + 1) * group) - 1];
-      return { text: group === 1 ? keyLabels[from] : `${keyLabels[from]}${to > from ? "…" : ""}`, index: group === 1 || to === from ? `${from}` : `${from}–${to}`, from, to };
+      return { text: group === 1 ? keyLabels[from] : `${keyLabels[from]}${to > from ? "…" : ""}`, index: group === 1 || to === from ? it.keyAt(from) : `${it.keyAt(from)}–${it.keyAt(to)}`, from, to };
     });
     const longest = Math.max(...names.map((name) => width(name.text, inner.bold) + (group === 1 && continues(it.kind.key_space, it.kind.keys, name.from) ? mark : 0)));
     const rotated = group > 1 || longest > 1.1 * cell;
@@ -682,6 +700,9 @@ export function mount(root, props, emit, watch) {
     drawLegend();
   }
 
+  const exactNow = () => (now.it.blocks ? long.exact(now) : null);
+  const saidNow = () => plainText(sentence(now.it, now, exactNow()));
+
   /** The grid above the map or beside it; true where that is a change. */
   function stack(above) {
     if (above === body.classList.contains("is-stacked")) return false;
@@ -739,35 +760,48 @@ export function mount(root, props, emit, watch) {
   }
 
   function drawWords() {
-    const list_ = sentence(now.it, now);
+    const list_ = sentence(now.it, now, exactNow());
     const text = plainText(list_);
     if (words.dataset.text !== text) {
       words.dataset.text = text;
       words.replaceChildren(...list_.map((part) => (part.role ? el("b", { class: `tfe-${part.role}`, dir: "auto", text: part.text }) : document.createTextNode(part.text))));
     }
     const { it } = now;
+    note.textContent = notes();
+    note.hidden = !note.textContent;
+    rowsButton.hidden = !it.blocks;
+    // On a phone there is no room for bars above the map: the strongest keys stand below it.
+    clear(strengths);
+    if (phone() && now.rows.length && !now.by) strongestKeys();
+  }
+
+  /** The lines below the sentence. @param {boolean} [buttons] are the buttons beside it that it may name? */
+  function notes(buttons = true) {
+    const { it } = now;
     const notes = [];
     if (value.state === "stale") notes.push(t(TEXT.stale));
     if (now.name === "rollout") notes.push(it.kind.own ? say("rolloutOwn", { n: it.layers }) : t(TEXT.rolloutCross, { n: it.layers }));
     if (it.kind.mask) notes.push(t(TEXT.masked));
     if (now.name.includes(".") && it.kind.taken?.some((_, i) => it.gone(i, now.layer))) notes.push(t(STEPS.stopped));
-    const [byQuery, byKey] = it.kind.pooled ?? [1, 1];
-    if (byQuery > 1 || byKey > 1) notes.push(t(TEXT.pooledBoth, { q: byQuery, k: byKey }));
+    if (it.blocks) notes.push(t(TEXT.pooledBoth, { pooled: it.pooling(), q: it.kind.pooled[0], k: it.kind.pooled[1] }));
+    if (it.blocks && now.name === "rollout") notes.push(t(TEXT.pooledRollout));
+    if (buttons && it.blocks && now.name.includes(".")) notes.push(t(TEXT.exactTake));
     if (drawn.g.group > 1) notes.push(t(now.name === "max" ? TEXT.pooledMax : TEXT.pooledNote, { n: drawn.g.group }));
-    if (now.threshold) notes.push(t(TEXT.thresholdNote, { n: now.threshold.toFixed(2) }));
+    if (now.threshold) notes.push(t(it.blocks ? TEXT.thresholdBlocks : TEXT.thresholdNote, { n: now.threshold.toFixed(2) }));
     if (now.name.includes(".") && isGone(now.layer, now.head)) notes.push(t(TEXT.silencedNote, { name: shortName() }));
-    note.textContent = notes.map((text_) => text_.replace(/[.。]$/, "")).join(" · ");
-    note.hidden = !notes.length;
-    // On a phone there is no room for bars above the map: the strongest keys stand below it.
-    clear(strengths);
-    if (phone() && now.rows.length && !now.by) {
-      const map = it.map(now.name);
-      const row = now.rows[0];
-      const top = Array.from({ length: map.columns }, (_, j) => [map.data[row * map.columns + j], j]).filter(([w]) => w >= 0.01);
-      top.sort((a, b) => b[0] - a[0]);
-      strengths.setAttribute("aria-label", t(TEXT.bars));
-      for (const [w, j] of top.slice(0, 4))
-        strengths.append(el("li", {}, el("span", { class: "name" }, el("span", { text: it.shown(it.key(j)) }), el("small", { text: `·${j}` })), el("span", { class: "track" }, el("span", { style: { width: `${100 * w}%` } })), el("span", { text: number(w) })));
+    return notes.map((text_) => text_.replace(/[.。]$/, "")).join(" · ");
+  }
+
+  function strongestKeys() {
+    const { it } = now;
+    const map = it.map(now.name);
+    const row = now.rows[0];
+    const top = Array.from({ length: map.columns }, (_, j) => [map.data[row * map.columns + j], j]).filter(([w]) => w >= 0.01);
+    top.sort((a, b) => b[0] - a[0]);
+    strengths.setAttribute("aria-label", t(it.blocks ? TEXT.barsBlocks : TEXT.bars));
+    for (const [w, j] of top.slice(0, 4)) {
+      const name = it.blocks ? [el("span", { text: it.keyAt(j) })] : [el("span", { text: it.shown(it.key(j)) }), el("small", { text: `·${it.keyAt(j)}` })];
+      strengths.append(el("li", {}, el("span", { class: "name" }, name), el("span", { class: "track" }, el("span", { style: { width: `${100 * w}%` } })), el("span", { text: number(w) })));
     }
   }
 
@@ -889,7 +923,7 @@ export function mount(root, props, emit, watch) {
     if (!box) return;
     const row = Array.from(map.data.subarray(i * map.columns, (i + 1) * map.columns)).filter((w) => !Number.isNaN(w));
     clear(card).append(
-      el("div", {}, el("b", { class: "tfe-query", dir: "auto", text: `“${it.shown(it.query(i))}” (${i})` }), " → ", el("b", { class: "tfe-key", dir: "auto", text: `“${it.shown(it.key(j))}” (${j})` })),
+      el("div", {}, el("b", { class: "tfe-query", dir: "auto", text: `“${it.shown(it.query(i))}” (${it.queryAt(i)})` }), " → ", el("b", { class: "tfe-key", dir: "auto", text: `“${it.shown(it.key(j))}” (${it.keyAt(j)})` })),
       Number.isNaN(weight)
         ? el("div", { text: say("cardMasked") })
         : el("div", {}, `${t(TEXT.cardWeight)} `, el("b", { text: weight >= 0.0995 || weight === 0 ? number(weight) : weight.toFixed(4) }), ` · ${t(TEXT.cardRank, { rank: ordinal(1 + row.filter((w) => w > weight).length), n: row.length })}`),
@@ -961,7 +995,9 @@ export function mount(root, props, emit, watch) {
     const gone = isGone(layer, head_);
     clear(card).append(
       el("div", {}, el("b", { text: `${layer}·${head_}` }), job ? ` ${t(job.name)} ${number(job.score)}` : "", gone ? ` · ${t(TEXT.gone)}` : ""),
-      el("div", {}, `${t(TEXT.tileTop)} `, el("b", { text: number(map.data[best]) }), " ", el("b", { class: "tfe-query", dir: "auto", text: `“${it.shown(it.query(i))}” (${i})` }), " → ", el("b", { class: "tfe-key", dir: "auto", text: `“${it.shown(it.key(j))}” (${j})` })),
+      it.blocks
+        ? el("div", {}, `${t(TEXT.tileBlock)} `, el("b", { text: finely(map.data[best]) }), " ", el("b", { class: "tfe-query", text: it.queryAt(i) }), " → ", el("b", { class: "tfe-key", text: it.keyAt(j) }))
+        : el("div", {}, `${t(TEXT.tileTop)} `, el("b", { text: number(map.data[best]) }), " ", el("b", { class: "tfe-query", dir: "auto", text: `“${it.shown(it.query(i))}” (${it.queryAt(i)})` }), " → ", el("b", { class: "tfe-key", dir: "auto", text: `“${it.shown(it.key(j))}” (${it.keyAt(j)})` })),
       el("div", { class: "tfe-note", text: t(value.silences === false ? TEXT.tileLook : gone ? TEXT.tileWake : TEXT.tileDo) }),
     );
     place({ left: x, right: x + tiles.width, top: y, bottom: y + tiles.height });
@@ -996,11 +1032,12 @@ export function mount(root, props, emit, watch) {
   function drawTable() {
     const { it, name } = now;
     const map = it.map(name);
-    const caption = t(TEXT.caption, { kind: t(it.kind.label), name: longName() });
+    const caption = [t(TEXT.caption, { kind: t(it.kind.label), name: longName() }), it.blocks && `${it.pooling()}, ${t(TEXT.meanOfSums)}`].filter(Boolean).join("; ");
+    const called = (text, at) => (it.blocks ? at : `${it.shown(text)}·${at}`);
     const top = el("tr", {}, el("th", { scope: "col" }));
-    for (let j = 0; j < map.columns; j += 1) top.append(el("th", { scope: "col", text: `${it.shown(it.key(j))}·${j}` }));
+    for (let j = 0; j < map.columns; j += 1) top.append(el("th", { scope: "col", text: called(it.key(j), it.keyAt(j)) }));
     const rows = Array.from({ length: map.rows }, (_, i) => {
-      const tr = el("tr", {}, el("th", { scope: "row", text: `${it.shown(it.query(i))}·${i}` }));
+      const tr = el("tr", {}, el("th", { scope: "row", text: called(it.query(i), it.queryAt(i)) }));
       for (let j = 0; j < map.columns; j += 1) {
         const w = map.data[i * map.columns + j];
         tr.append(el("td", { class: now.rows.includes(i) && now.columns.includes(j) ? "here" : null, text: Number.isNaN(w) ? "–" : w.toFixed(3) }));
@@ -1012,7 +1049,8 @@ export function mount(root, props, emit, watch) {
   }
 
   // ── taking it along ──
-  const names = () => [now.kindKey, now.name];
+  const names = () => [now.kindKey, now.name, now.it.blocks ? `pooled ${now.it.kind.pooled.join("x")}` : ""];
+  const inFiles = (it) => `pooled ${it.kind.pooled[0] === it.kind.pooled[1] ? it.kind.pooled[0] : it.kind.pooled.join("× by ")}×`; // numbers for programs keep English names
   const heading = () => `${t(now.it.kind.label)} · ${longName()}`;
 
   function wrap(text, space, font_) {
@@ -1031,7 +1069,7 @@ export function mount(root, props, emit, watch) {
   function portable() {
     const g = measure(now, Math.max(640, now.it.columns * 20 + 150), {});
     const made = build(now, g);
-    const text = wrap(plainText(sentence(now.it, now)), g.width - 24, font(15));
+    const text = wrap(saidNow(), g.width - 24, font(15));
     const [top, bottom] = [40, 24 + 22 * text.length];
     const line = { xref: "paper", yref: "paper", x: 0, xanchor: "left", xshift: 12 - g.left, showarrow: false, align: "left" };
     Object.assign(made.layout, {
@@ -1079,7 +1117,7 @@ document.querySelector(".words").hidden = document.getElementById("choice").valu
       address: props.plotly,
       figure: resolved(made),
       title: `${t(TEXT.title)}: ${t(it.kind.label)}`,
-      sentence: plainText(sentence(it, now)),
+      sentence: saidNow(),
       note: note.hidden ? "" : note.textContent,
       link: link(),
       dark: dark(),
@@ -1093,22 +1131,84 @@ document.querySelector(".words").hidden = document.getElementById("choice").valu
     const { it, name } = now;
     const map = it.map(name);
     const rows = [["kind", "head", "query_index", "query", "key_index", "key", "weight"]];
-    for (let i = 0; i < map.rows; i += 1) for (let j = 0; j < map.columns; j += 1) rows.push([now.kindKey, name, i, it.query(i), j, it.key(j), Number(map.data[i * map.columns + j].toPrecision(6))]);
+    for (let i = 0; i < map.rows; i += 1) for (let j = 0; j < map.columns; j += 1) rows.push([now.kindKey, name, i, it.query(i), it.keyNumber(j), it.key(j), Number(map.data[i * map.columns + j].toPrecision(6))]);
     save(fileName(names(), "csv"), csv(rows), "text/csv");
   }
 
+  /** Blocks by the positions that they hold. */
+  function saveBlocks() {
+    const { it, name } = now;
+    const map = it.map(name);
+    const rows = [["kind", "head", "queries", "keys", `weight ${inFiles(it)}: mean over queries of the sum over keys`]];
+    for (let i = 0; i < map.rows; i += 1) for (let j = 0; j < map.columns; j += 1) if (!Number.isNaN(map.data[i * map.columns + j])) rows.push([now.kindKey, name, it.queryAt(i), it.keyAt(j), Number(map.data[i * map.columns + j].toFixed(4))]);
+    save(fileName(names(), "csv"), csv(rows), "text/csv");
+  }
+
+  /** A line for each key, a column for each exact row of the chosen block. */
+  function exactLines(digits, least = -1) {
+    const exact = exactNow();
+    if (!exact) return null;
+    const { it } = now;
+    const queries = Array.from({ length: exact.count }, (_, r) => r);
+    const head = ["key_index", "key", ...queries.map((r) => `weight from query ${exact.first + r} ${it.all.queries[exact.first + r]}`)];
+    const lines = it.all.keys.map((key, k) => [it.keyNumber(k), key, ...queries.map((r) => exact.at(r, k))]).filter(([, , ...row]) => row.some((w) => w >= least));
+    return [head, ...lines.map(([k, key, ...row]) => [k, key, ...row.map((w) => (Number.isNaN(w) ? w : Number(w.toFixed(digits))))])];
+  }
+
+  function saveRows() {
+    const lines = exactLines(6);
+    if (!lines) throw new Error(t(TEXT.noRows));
+    save(fileName([now.kindKey, now.name, "exact rows"], "csv"), csv(lines), "text/csv");
+  }
+
+  /** What of them stands in a saved page. */
+  function exactTable() {
+    const { it } = now;
+    const exact = exactNow();
+    const lines = exactLines(4, LEAST);
+    if (!lines) return [[t(TEXT.position)]];
+    const heads = Array.from({ length: exact.count }, (_, r) => `${it.shown(it.all.queries[exact.first + r])}·${exact.first + r}`);
+    return [[`${t(TEXT.position)} · ${t(TEXT.around, { n: LEAST })}`, ...heads], ...lines.slice(1).map(([k, key, ...row]) => [`${it.shown(key)}·${signed(k)}`, ...row.map((w) => (Number.isNaN(w) ? "–" : w.toFixed(4)))])];
+  }
+
   function saveNpz() {
+    if (now.it.blocks) return saveBlocksNpz();
     const files = {};
     for (const [key, it] of seen) {
       files[`${key}_weights`] = { shape: it.array.shape, data: it.array.data };
       files[`${key}_queries`] = Array.from(it.kind.queries);
       files[`${key}_keys`] = Array.from(it.kind.keys);
+      files[`${key}_key_index`] = { shape: [it.columns], data: Int32Array.from({ length: it.columns }, (_, j) => it.keyNumber(j)) };
       if (it.kind.taken) files[`${key}_taken`] = { shape: [it.rows], data: Float32Array.from(it.kind.taken) };
     }
     const map = now.it.map(now.name);
     files.shown = { shape: [map.rows, map.columns], data: Float32Array.from(map.data) };
     files.shown_name = `${now.kindKey} ${now.name}`;
     save(fileName([now.kindKey], "npz"), npz(files));
+  }
+
+  /** The map in view by blocks, and the exact rows of the chosen one; every head in whole steps of 1/255, as the browser has it. */
+  function saveBlocksNpz() {
+    const { it } = now;
+    const by = inFiles(it).replace("×", "x").replaceAll(/\W+/g, "_");
+    const exact = exactNow();
+    const map = it.map(now.name);
+    const files = {
+      [`shown_${by}`]: { shape: [map.rows, map.columns], data: Float32Array.from(map.data) },
+      [`all_heads_255_${by}`]: { shape: it.array.shape, data: Uint8Array.from(it.array.data, (w) => Math.round(255 * w)) },
+      [`queries_${by}`]: Array.from({ length: it.rows }, (_, i) => it.queryAt(i)),
+      [`keys_${by}`]: Array.from({ length: it.columns }, (_, j) => it.keyAt(j)),
+      queries: Array.from(it.all.queries),
+      keys: Array.from(it.all.keys),
+      key_index: { shape: [it.all.keys.length], data: Int32Array.from(it.all.keys, (_, k) => it.keyNumber(k)) },
+      shown_name: `${now.kindKey} ${now.name}, ${inFiles(it)}: mean over queries of the sum over keys`,
+    };
+    if (exact) {
+      const n = it.all.keys.length;
+      files.exact_rows = { shape: [exact.count, n], data: Float32Array.from({ length: exact.count * n }, (_, place) => exact.at(Math.floor(place / n), place % n) || 0) };
+      files.exact_rows_query_index = { shape: [exact.count], data: Int32Array.from({ length: exact.count }, (_, r) => exact.first + r) };
+    }
+    save(fileName(names(), "npz"), npz(files));
   }
 
   // ── alive ──

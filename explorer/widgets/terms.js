@@ -122,7 +122,7 @@ export function mount(root, props, emit, watch) {
     const { names: texts, positions } = it[which];
     const zh = lang() === "zh";
     const text = `“${shown(texts[i])}”`;
-    const place_ = positions[i].toLocaleString("en");
+    const place_ = positions[i];
     return positions[i] < 0 ? text : zh ? `${text}（${place_}）` : `${text} (${place_})`;
   };
 

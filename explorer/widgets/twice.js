@@ -34,7 +34,7 @@ const TEXT = {
   shares: { en: "Right letters of the second word: {each}.", zh: "第二遍说对的字母：{each}。" },
   cost: { en: "{bits} bits per character on these {n} characters; {right} of them were its first guess.", zh: "这 {n} 个字符平均每字符 {bits} 比特；其中 {right} 个是它的首选。" },
   column: { en: "letter", zh: "字母" },
-  position: { en: "position", zh: "位置" },
+  position: { en: "said at position", zh: "说出的位置" },
   sheet: { en: "Every letter: what is said, and the probability of the right one", zh: "每个字母：说出的内容，以及正确字母的概率" },
   table: { en: "Rounds of training, rounds of evaluation", zh: "训练轮数与评估轮数" },
 };
@@ -232,7 +232,7 @@ export function mount(root, props, _emit, watch) {
         { class: "tfe-table" },
         el("caption", { class: "tfe-note", text: t(TEXT.sheet) }),
         el("thead", {}, el("tr", {}, th(t(TEXT.column)), th(t(TEXT.position)), runs.map((one) => th(t(one.name))))),
-        el("tbody", {}, letters.map((letter, i) => el("tr", {}, el("th", { scope: "row", text: `${shown(letter)}·${i + 1}` }), el("td", { text: value.first + i }), runs.map((one) => el("td", { text: `${shown(one.said[i])} ${wrong(one, i) ? "✗" : "✓"} ${probability(one.nats[i])}` }))))),
+        el("tbody", {}, letters.map((letter, i) => el("tr", {}, el("th", { scope: "row", text: `${shown(letter)}·${value.first + i + 1}` }), el("td", { text: value.first + i }), runs.map((one) => el("td", { text: `${shown(one.said[i])} ${wrong(one, i) ? "✗" : "✓"} ${probability(one.nats[i])}` }))))),
       ),
     );
   }
@@ -247,7 +247,7 @@ export function mount(root, props, _emit, watch) {
   }
 
   function saveCsv() {
-    const rows = [["letter", "position", "given", ...runs.flatMap((one) => [`${one.key}_says`, `${one.key}_nats`])]];
+    const rows = [["letter", "said_at_position", "given", ...runs.flatMap((one) => [`${one.key}_says`, `${one.key}_nats`])]];
     letters.forEach((letter, i) => rows.push([i + 1, value.first + i, letter, ...runs.flatMap((one) => [one.said[i], Number(one.nats[i].toFixed(6))])]));
     save(fileName(["twice"], "csv"), csv(rows), "text/csv");
   }

@@ -8,7 +8,7 @@ import { csv, exportBar, fileName, npz, save } from "./lib/export.js";
 import { folded } from "./lib/folded.js";
 import { keys } from "./lib/keys.js";
 import { onLang, t } from "./lib/lang.js";
-import { NAME, ordinal, parts, plainText, shown } from "./lib/maps.js";
+import { NAME, ordinal, parts, plainText, shown, signed } from "./lib/maps.js";
 import { table } from "./lib/raster.js";
 import { bus, view } from "./lib/state.js";
 import { dark, onTheme } from "./lib/theme.js";
@@ -182,7 +182,7 @@ export function mount(root, props, emit, watch) {
     if (room) {
       const big = projected();
       const stops = props.signed[dark() ? "dark" : "light"];
-      const pieces = { query: (i) => value.queries[i] ?? "", key: (j) => value.keys[j] ?? "" };
+      const pieces = { query: (i) => value.queries[i] ?? "", key: (j) => value.keys[j] ?? "", keyNumber: numbered };
       const made = boards({ width: big ? room : Math.min(room, 1100), big, signed: table(stops.map((colour, i) => [i / (stops.length - 1), colour])), pieces })[step.key](it);
       made.setAttribute("aria-label", plainText(list));
       board.replaceChildren(made);
@@ -199,7 +199,7 @@ export function mount(root, props, emit, watch) {
     const negative = Array.from(w.products).filter((x) => x < 0);
     const best = w.products.indexOf(Math.max(...w.products));
     const q = NAME(head.value.queries[w.row], w.row, "query");
-    const k = NAME(head.value.keys[w.column], w.column, "key");
+    const k = NAME(head.value.keys[w.column], numbered(w.column), "key");
     const allowed = w.allowed[w.column];
     const values = {
       multiply: { n: positive.length, m: negative.length, plus: number(sum(positive)), minus: number(-sum(negative)), most: number(w.products[best]), at: best },
@@ -222,7 +222,7 @@ export function mount(root, props, emit, watch) {
   }
 
   const tableRows = () =>
-    Array.from({ length: it.n }, (_, j) => [`${shown(head.value.keys[j])}·${j}`, number(it.dots[j], 4), number(it.scores[j], 4), number(it.raised[j], 4), number(it.weights[j], 4)]);
+    Array.from({ length: it.n }, (_, j) => [`${shown(head.value.keys[j])}·${signed(numbered(j))}`, number(it.dots[j], 4), number(it.scores[j], 4), number(it.raised[j], 4), number(it.weights[j], 4)]);
 
   function drawTable() {
     sheet.hidden = !table_ || !it;
@@ -240,12 +240,15 @@ export function mount(root, props, emit, watch) {
     );
   }
 
+  /** The position of a key: where the future is hidden the keys begin before the text, at −1. */
+  const numbered = (j) => j - (head.value.causal ? 1 : 0);
+
   // ── taking it along ──
   const names = () => [head.value.kind, `${head.value.layer + 1}.${head.value.head + 1}`, `weight-${it.row}-${it.column}`];
 
   function saveCsv() {
     const rows = [["query_index", "query", "key_index", "key", "dot", "score", "raised", "weight"]];
-    for (let j = 0; j < it.n; j += 1) rows.push([it.row, head.value.queries[it.row], j, head.value.keys[j], it.dots[j], it.allowed[j] ? it.scores[j] : "masked", it.raised[j], it.weights[j]]);
+    for (let j = 0; j < it.n; j += 1) rows.push([it.row, head.value.queries[it.row], numbered(j), head.value.keys[j], it.dots[j], it.allowed[j] ? it.scores[j] : "masked", it.raised[j], it.weights[j]]);
     save(fileName(names(), "csv"), csv(rows), "text/csv");
   }
 

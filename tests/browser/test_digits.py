@@ -136,7 +136,7 @@ def saved(page: Page, kind: str) -> bytes:
     """What the export bar saves."""
     with page.expect_download() as download:
         page.locator(f".tfe-digits .tfe-export[data-kind='{kind}']").click()
-    assert download.value.suggested_filename.startswith("three-strided-pixel_553-2.3."), download.value.suggested_filename
+    assert download.value.suggested_filename.startswith("three-strided-position_552-2.3."), download.value.suggested_filename
     return Path(download.value.path()).read_bytes()
 
 

@@ -43,5 +43,5 @@ def test_a_long_run_is_pooled_and_a_chosen_block_shows_its_exact_rows(site: str,
         layer, head = ((page.locator(".tfe-attention").get_attribute("data-drawn") or "").split()[1]).split(".")
         exact = long_page.rows(int(layer) - 1, int(head) - 1, range(first, last + 1))[:, left : right + 1].reshape(-1)
         np.testing.assert_allclose(np.nan_to_num(shown), exact, atol=1e-4)
-        assert "pooled 8× by 8×" in page.locator(".tfe-attention-note").inner_text()
+        assert "pooled 8×: a cell is the mean over 8 queries of the sum over 8 keys" in page.locator(".tfe-attention-note").inner_text()
     faults.outside.clear()

@@ -346,7 +346,7 @@ def test_a_coloured_picture_grows_value_by_value_beside_what_it_starts_from(page
 def test_what_is_taken_along_opens_elsewhere_and_holds_the_numbers(page_watch: Page, site: str, tmp_path: Path) -> None:
     page = opened(page_watch, site)
     name, content = saved(page, "PNG")
-    assert name.endswith("pixel_530-4.2.png") and min(Image.open(io.BytesIO(content)).size) > 800
+    assert name.endswith("position_529-4.2.png") and min(Image.open(io.BytesIO(content)).size) > 800
     _, content = saved(page, "SVG")
     assert b"<svg" in content and b"data:image/png" in content and b"clipPath" in content and b'href="http' not in content
     _, content = saved(page, "NPZ")

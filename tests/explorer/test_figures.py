@@ -174,8 +174,9 @@ def test_a_long_map_is_pooled_and_its_rows_still_sum_to_one() -> None:
     size = 700
     scores = np.random.default_rng(0).normal(size=(1, 1, size, size)).astype(np.float32)
     kind = Kind("encoder", LABEL, softmax(scores), [str(i) for i in range(size)], [str(i) for i in range(size)])
-    pooled, factors = attention._pooled(kind)
-    assert factors == (3, 3)
+    pooled = attention._pooled(kind)
+    assert pooled.blocks is not None
+    assert (pooled.blocks.by_query, pooled.blocks.by_key) == (3, 3)
     assert pooled.weights.shape == (1, 1, 234, 234)
     assert np.allclose(pooled.weights.sum(-1), 1, atol=1e-4)
     assert attention.value([kind])["kinds"][0]["pooled"] == [3, 3]  # type: ignore[index]

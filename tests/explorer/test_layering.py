@@ -29,7 +29,8 @@ MAY_IMPORT = {
     "explorer.widgets": {
         *("explorer.figures", "explorer.lab", "explorer.labels", "explorer.packing", "explorer.permalink", "models.errors"),
     },
-    "explorer.figures": {"explorer.packing"},
+    "explorer.figures": {"explorer.looks", "explorer.packing"},
+    "explorer.looks": {"explorer.packing"},
     "explorer.engine": {"models.errors"},
     "explorer.lab": {"explorer.engine"},
     "explorer.permalink": {"models.errors"},

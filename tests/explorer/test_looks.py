@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from explorer.figures.attention import Blocks, Kind, value
-from explorer.looks import LEVELS, Look, Looks
+from explorer.looks import Look, Looks
+from explorer.packing import LEVELS
 
 LABEL = {"en": "Self", "zh": "自注意力"}
 

@@ -285,6 +285,7 @@ def heads(seen: Explanation, whole: Overview, addresses: tuple[str, str], pick: 
             question=texts.QUESTIONS[name],
             roles=texts.ROLES,
             blocks=Blocks(whole.by, whole.by, list(seen.text), keys, address) if attention.long(length) else None,
+            first_key=-1,
         )
         for name, pooled, address in (("after", whole.pooled_after, addresses[1]), ("before", whole.pooled_before, addresses[0]))
     ]

@@ -254,7 +254,8 @@ def heads(seen: Explanation, addresses: Mapping[str, str], pick: Value | None, s
 def kind(made: Made, whole: Overview, address: str) -> Kind:
     """The attention of all layers and heads of one model."""
     names = list(made.drawn) or [f"{row},{column}" for row in range(SIDE) for column in range(SIDE)]
-    keys = [texts.START, *names[:-1]]
+    # A character is named where it stands. Of a digit the page names places, and the key at a place carries the pixel made before it.
+    keys = [texts.START, *names[:-1]] if made.drawn else names
     starts = range(0, len(names), whole.by)
     return Kind(
         made.variant,
@@ -266,6 +267,7 @@ def kind(made: Made, whole: Overview, address: str) -> Kind:
         question=texts.QUESTIONS[made.variant],
         roles=texts.ROLES["text" if made.drawn else "digit"],
         blocks=Blocks(whole.by, whole.by, names, keys, address) if attention.long(len(names)) else None,
+        first_key=-1 if made.drawn else 0,
     )
 
 

@@ -298,6 +298,7 @@ def kind(one: Reading, whole: Overview) -> Kind:
         question=texts.QUESTIONS[one.variant],
         roles=texts.ROLES,
         blocks=blocks,
+        first_key=-1,
     )
 
 

@@ -63,6 +63,7 @@ def kinds(seen: Explanation) -> tuple[attention.Kind, ...]:
             mask="causal",
             question=texts.QUESTIONS["decoder"],
             roles=(texts.GERMAN, texts.WRITTEN),
+            first_key=-1,
         ),
         attention.Kind(
             "cross",

@@ -193,7 +193,7 @@ function numbers({ seen, side, shown, whole, what, position }) {
 
 /** The makers of the export bar; state() tells what is looked at, or gives null. */
 export function exporters(state) {
-  const name = ({ now, position }, ending) => fileName([now.key, position === null ? "" : `pixel ${position + 1}`, now.roll ? `rollout ${now.roll}` : `${now.layer}.${now.head}`], ending);
+  const name = ({ now, position }, ending) => fileName([now.key, position === null ? "" : `position ${position}`, now.roll ? `rollout ${now.roll}` : `${now.layer}.${now.head}`], ending);
   const having = (make) => async () => {
     const now = state();
     if (now) await make(now);

@@ -55,7 +55,7 @@ async function picture({ width, height, text }) {
   return new Promise((done) => canvas.toBlob(done));
 }
 
-function page({ drawing, title, sentence, more }) {
+function page({ drawing, title, sentence, more, note = "" }) {
   const [panel, ink, faint, accent, line] = ["--panel", "--ink", "--ink3", "--accent", "--line"].map(css);
   const alone = drawing.cloneNode(true);
   alone.removeAttribute("style");
@@ -64,20 +64,20 @@ function page({ drawing, title, sentence, more }) {
   const [head, ...rows] = more;
   return `<!doctype html>
 <html lang="${lang() === "zh" ? "zh-CN" : "en"}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
 <title>${html(title)}</title>
 <style>body{margin:24px;background:${panel};color:${ink};font:14px/20px system-ui,sans-serif}h1{font-size:20px;line-height:26px}.figure{overflow:auto}svg{font-family:system-ui,sans-serif}
 .words{border-left:3px solid ${accent};padding-left:12px;font:16px/24px Georgia,serif;max-width:60em}small{color:${faint}}table{border-collapse:collapse}th,td{padding:4px 8px;border-bottom:1px solid ${line};text-align:left}</style></head>
 <body><h1>${html(title)}</h1><div class="figure">${written(alone)}</div><p class="words">${html(sentence)}</p>
 <table><thead><tr>${cells(head, "th")}</tr></thead><tbody>${rows.map((row) => `<tr>${cells(row, "td")}</tr>`).join("")}</tbody></table>
-<p><small>${html(link())}</small></p></body></html>
+${note && `<p>${html(note)}</p>`}<p><small>${html(link())}</small></p></body></html>
 `;
 }
 
 /**
  * PNG, SVG and HTML for the export bar. now() tells what stands there:
  * @param {() => {drawing: SVGSVGElement, title: string, sentence: string, name: string[], more: any[][]} | null} now
- *   drawing: with a viewBox in pixels. more: a table for the saved page, its head first.
+ *   drawing: with a viewBox in pixels. more: a table for the saved page, its head first. note: a line below it, or nothing.
  */
 export function leaving(now) {
   const having = (make) => async () => {

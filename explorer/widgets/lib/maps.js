@@ -53,6 +53,11 @@ export function attention(kind, array, other) {
   const [layers, heads, rows, columns] = array.shape;
   const size = rows * columns;
   const allowed = (row, column) => kind.mask !== "causal" || column <= row;
+  const [byQuery, byKey] = kind.pooled ?? [1, 1];
+  const all = { queries: kind.whole?.queries ?? kind.queries, keys: kind.whole?.keys ?? kind.keys };
+  /** The first and the last of the single rows or columns behind one of the map's. */
+  const span = (i, by, count) => [i * by, Math.min(count, (i + 1) * by) - 1];
+  const joined = ([a, b], from = 0) => (a === b ? `${signed(a + from)}` : `${signed(a + from)}–${signed(b + from)}`);
   const kept = new Map();
 
   const once = (name, make) => {
@@ -146,6 +151,18 @@ export function attention(kind, array, other) {
     },
     query: (i) => kind.queries[i] ?? "",
     key: (j) => kind.keys[j] ?? "",
+    all,
+    queriesOf: (i) => span(i, byQuery, all.queries.length),
+    keysOf: (j) => span(j, byKey, all.keys.length),
+    /** Does a cell stand for several pairs? */
+    blocks: byQuery > 1 || byKey > 1,
+    /** Where a row or a column stands in the text: "3", or "960–964" of a block. The keys may begin before the text, at −1. */
+    queryAt: (i) => joined(span(i, byQuery, all.queries.length)),
+    keyAt: (j) => joined(span(j, byKey, all.keys.length), kind.first_key ?? 0),
+    /** The same of a single key. */
+    keyNumber: (k) => k + (kind.first_key ?? 0),
+    /** "pooled 5×", "pooled 4× by 1×", or "" where each cell is one pair. */
+    pooling: () => (byQuery > 1 || byKey > 1 ? t(POOLED, { n: byQuery === byKey ? `${byQuery}×` : `${byQuery}× ${t(BY)} ${byKey}×` }) : ""),
     /** A query or key as it is drawn. */
     shown: (text) => (kind.spaced ? text.split(" ").map(shown).join(" ") : shown(text)),
   };
@@ -224,6 +241,15 @@ export function pooled(map, by, largest) {
   return { rows: map.rows, columns, data };
 }
 
+const POOLED = { en: "pooled {n}", zh: "合并 {n}" };
+const BY = { en: "by", zh: "与" };
+
+/** −1 with the sign that numbers have on the page. */
+export const signed = (n) => String(n).replace("-", "−");
+
+/** A weight with as many digits as say something: 0.36, 0.0021. */
+export const finely = (w) => (w >= 0.0095 || w === 0 ? w.toFixed(2) : w < 0.0001 ? "<0.0001" : w.toFixed(4));
+
 /** 0.794 -> "0.79"; missing is "–". */
 export const number = (value) => (Number.isFinite(value) ? value.toFixed(2).replace("-", "−") : "–");
 
@@ -252,7 +278,7 @@ const SAY = {
   to: { en: "query {q} gives key {k} {w}", zh: "查询 {q} 给键 {k} 的权重是 {w}" },
   most: { en: ", {rank} of {n}; it gives most, {w}, to {k}", zh: "，在 {n} 个中排第 {rank}；最多的 {w} 给了 {k}" },
   sum: { en: "; the row sums to {sum}.", zh: "；该行之和为 {sum}。" },
-  sumOfLargest: { en: "; a row of such maxima need not sum to 1, this one gives {sum}.", zh: "；最大值组成的一行之和不必为 1，这里是 {sum}。" },
+  sumOfLargest: { en: "; a row of such maxima need not sum to 1.", zh: "；最大值组成的一行之和不必为 1。" },
   not: { en: "query {q} may not look at key {k}, which comes later: its weight is not 0, it does not exist.", zh: "查询 {q} 不能看键 {k}，它在后面：这里不是权重 0，而是没有权重。" },
   stopped: { en: "query {q} asks nothing any more: it stopped after step {n}. The others still look at it.", zh: "查询 {q} 在第 {n} 步后已停止，不再提问；其他位置仍可看向它。" },
   also: { en: "; query {q} gives most, {w}, to {k}", zh: "；查询 {q} 把最多的 {w} 给 {k}" },
@@ -262,11 +288,24 @@ const SAY = {
   byMost: { en: ", {rank} of {n}; it gets most, {w}, from {q}", zh: "，在 {n} 个中排第 {rank}；最多的 {w} 来自 {q}" },
   bySum: { en: "; all {n} queries together give it {sum}.", zh: "；全部 {n} 个查询共给它 {sum}。" },
   none: { en: "the largest of {n} weights is {w}, from query {q} to key {k}. Click a cell to lock it.", zh: "{n} 个权重中最大的是 {w}，由查询 {q} 给键 {k}。点击一格即可锁定。" },
+  within: { en: "of the {size} weights of queries {i} on keys {j} the largest is this: ", zh: "查询 {i} 对键 {j} 的 {size} 个权重中最大的一个：" },
+  block: {
+    en: "the block of {size} around query {q} and key {k} (queries {i}, keys {j}) holds {w}: the mean over its queries of the sum over its keys.",
+    zh: "查询 {q} 与键 {k} 附近的 {size} 块（查询 {i}，键 {j}）为 {w}：对其中各键求和，再对各查询取平均。",
+  },
+  blockNot: { en: "queries {i} may not look at keys {j}, which come later: no weight is there, not even 0.", zh: "查询 {i} 不能看键 {j}，它们在后面：这里没有权重，连 0 也没有。" },
+  blockFirst: { en: "queries {i} give most, {w} on the mean, to keys {j} together", zh: "查询 {i} 平均把最多的 {w} 给键 {j}（合计）" },
+  blockAlso: { en: "; queries {i} give most, {w} on the mean, to keys {j} together", zh: "；查询 {i} 平均把最多的 {w} 给键 {j}（合计）" },
+  blockNone: {
+    en: "of {n} blocks of {size} the largest holds {w}: the mean over queries {i} of the sum over keys {j}. Click a block for its exact rows.",
+    zh: "{n} 个 {size} 块中最大的是 {w}：对键 {j} 求和，再对查询 {i} 取平均。点击一块查看精确的行。",
+  },
+  blockLeast: { en: " {m} of the {n} blocks in this row reach {thr}.", zh: " 这一行的 {n} 块中有 {m} 块达到 {thr}。" },
   least: { en: " {m} of its {n} weights reach {thr}; together they hold {part}.", zh: " 其中 {m} 个（共 {n} 个）达到 {thr}，合计 {part}。" },
 };
 
 /** A token in a sentence: what it is and where, in the colour of its role. */
-export const NAME = (text, index, role) => ({ text: `“${shown(text)}” (${index})`, role });
+export const NAME = (text, index, role) => ({ text: `“${shown(text)}” (${signed(index)})`, role });
 const named = (seen, text, index, role) => ({ text: `“${seen.shown(text)}” (${index})`, role });
 
 /** Fills {name}s of a text with parts that keep their role. @returns {{text: string, role?: string}[]} */
@@ -283,17 +322,17 @@ export function parts(text, values) {
 }
 
 /**
- * The sentence under the map, computed from the numbers that are drawn.
+ * The sentence under the map: of single pairs computed from the numbers that are drawn, of blocks from exact rows, or else about blocks.
  * @param {ReturnType<typeof attention>} seen
  * @param {{name: string, rows: number[], columns: number[], by: boolean, threshold: number}} look
+ * @param {Exact | null} [exact] the rows of the locked block, where they are here
  * @returns {{text: string, role?: string}[]}
  */
-export function sentence(seen, { name, rows, columns, by, threshold }) {
+export function sentence(seen, { name, rows, columns, by, threshold }, exact = null) {
   const map = seen.map(name);
   const at = (i, j) => map.data[i * map.columns + j];
-  const [byQuery, byKey] = seen.kind.pooled ?? [1, 1]; // a pooled row is named by the first of its positions
-  const q = (i) => named(seen, seen.query(i), i * byQuery, "query");
-  const k = (j) => named(seen, seen.key(j), j * byKey, "key");
+  const q = (i) => named(seen, seen.query(i), seen.queryAt(i), "query");
+  const k = (j) => named(seen, seen.key(j), seen.keyAt(j), "key");
   const [layer, head] = name.split(".");
   const say = { ...SAY, ...(seen.kind.axis === "step" ? STEPS : {}) };
   const out = seen.has(name) && head ? parts(say.head, { layer, head }) : parts(say[name], { n: name === "rollout" ? seen.layers : seen.layers * seen.heads, heads: seen.heads });
@@ -308,6 +347,9 @@ export function sentence(seen, { name, rows, columns, by, threshold }) {
     return parts(SAY.least, { m: left.length, n: list.length, thr: number(threshold), part: number(sum(left)) });
   };
 
+  if (exact) return [...out, ...ofRows(seen, exact, { rows, columns, by, least })];
+  if (seen.blocks) return [...out, ...ofBlocks(seen, map, { rows, columns, by, threshold })];
+
   if (by ? columns.length : rows.length) {
     if (by) {
       const j = columns[0];
@@ -317,7 +359,7 @@ export function sentence(seen, { name, rows, columns, by, threshold }) {
       if (Number.isNaN(at(i, j))) return [...out, ...silent(i, j)];
       out.push(...parts(SAY.by, { q: q(i), k: k(j), w: number(at(i, j)) }));
       if (rank(list, at(i, j)) > 1) out.push(...parts(SAY.byMost, { rank: ordinal(rank(list, at(i, j))), n: list.length, w: number(at(best, j)), q: q(best) }));
-      return [...out, ...parts(SAY.bySum, { n: list.length, sum: number(sum(list)) }), ...least(list)];
+      return [...out, ...(name === "max" ? parts(SAY.stop, {}) : parts(SAY.bySum, { n: list.length, sum: number(sum(list)) })), ...least(list)];
     }
     if (rows.length > 1) {
       rows.forEach((i, turn) => {
@@ -345,6 +387,65 @@ export function sentence(seen, { name, rows, columns, by, threshold }) {
     }
   }
   return [...out, ...parts(SAY.none, { n: count, w: number(at(i, j)), q: q(i), k: k(j) })];
+}
+
+/**
+ * @typedef {{first: number, count: number, at: (row: number, key: number) => number}} Exact exact rows, one after another: the first query,
+ *   how many, and a weight, NaN where a query may not look; rows from 0 within them, keys from 0
+ */
+
+/** The largest weight of a block: {r, k, w}, row within the exact rows and key; null where none of its queries may look at its keys. */
+export function largest(exact, [from, to]) {
+  let found = null;
+  for (let r = 0; r < exact.count; r += 1)
+    for (let k = from; k <= to; k += 1) {
+      const w = exact.at(r, k);
+      if (!Number.isNaN(w) && !(found && found.w >= w)) found = { r, k, w };
+    }
+  return found;
+}
+
+/** What is said of the locked block from its exact rows. */
+function ofRows(seen, exact, { rows, columns, by, least }) {
+  const n = seen.all.keys.length;
+  const [i] = rows;
+  const keys = columns.length ? seen.keysOf(columns[0]) : [0, n - 1];
+  const spans = { i: seen.queryAt(i), j: columns.length ? seen.keyAt(columns[0]) : `${signed(seen.keyNumber(0))}–${seen.keyNumber(n - 1)}`, size: `${exact.count} × ${keys[1] - keys[0] + 1}` };
+  const best = largest(exact, keys);
+  const q = (r) => named(seen, seen.all.queries[exact.first + r], exact.first + r, "query");
+  const k = (key) => named(seen, seen.all.keys[key], signed(seen.keyNumber(key)), "key");
+  if (!best) return parts(SAY.blockNot, spans);
+  const row = Array.from({ length: n }, (_, key) => exact.at(best.r, key));
+  const list = row.filter((w) => !Number.isNaN(w));
+  const most = row.reduce((at, w, key) => (row[at] >= w || Number.isNaN(w) ? at : key), 0);
+  const rank = 1 + list.filter((w) => w > best.w).length;
+  const out = parts(SAY.within, spans);
+  out.push(...parts(by ? SAY.by : SAY.to, { q: q(best.r), k: k(best.k), w: finely(best.w) }));
+  if (by) return [...out, ...parts(SAY.stop, {})];
+  if (rank > 1) out.push(...parts(SAY.most, { rank: ordinal(rank), n: list.length, w: finely(row[most]), k: k(most) }));
+  return [...out, ...parts(SAY.sum, { sum: number(list.reduce((a, b) => a + b, 0)) }), ...least(list)];
+}
+
+/** What is said of blocks alone, each for what it is: a mean of sums. */
+function ofBlocks(seen, map, { rows, columns, by, threshold }) {
+  const at = (i, j) => map.data[i * map.columns + j];
+  const counts = (i, j) => [seen.queriesOf(i), seen.keysOf(j)].map(([a, b]) => b - a + 1).join(" × ");
+  const spans = (i, j) => ({ i: seen.queryAt(i), j: seen.keyAt(j), w: finely(at(i, j)), size: counts(i, j) });
+  if (!by && rows.length > 1) return [...rows.flatMap((i, turn) => parts(turn ? SAY.blockAlso : SAY.blockFirst, spans(i, strongest(map, i)))), ...parts(SAY.stop, {})];
+  if (by ? columns.length : rows.length) {
+    const j = columns[0] ?? strongest(map, rows[0]);
+    const i = rows[0] ?? keenest(map, j);
+    if (Number.isNaN(at(i, j))) return parts(SAY.blockNot, spans(i, j));
+    const middle = ([a, b]) => (a + b) >> 1;
+    const [query, key] = [middle(seen.queriesOf(i)), middle(seen.keysOf(j))];
+    const names = { q: named(seen, seen.all.queries[query], query, "query"), k: named(seen, seen.all.keys[key], signed(seen.keyNumber(key)), "key") };
+    const list = Array.from(map.data.subarray(i * map.columns, (i + 1) * map.columns)).filter((w) => !Number.isNaN(w));
+    const reach = threshold && !by ? parts(SAY.blockLeast, { m: list.filter((w) => w >= threshold).length, n: list.length, thr: number(threshold) }) : [];
+    return [...parts(SAY.block, { ...spans(i, j), ...names }), ...reach];
+  }
+  let [i, j, n] = [0, 0, 0];
+  for (let r = 0; r < map.rows; r += 1) for (let c = 0; c < map.columns; c += 1) if (!Number.isNaN(at(r, c)) && (n += 1) && at(r, c) > at(i, j)) [i, j] = [r, c];
+  return parts(SAY.blockNone, { ...spans(i, j), n });
 }
 
 export const plainText = (list) => list.map((part) => part.text).join("");

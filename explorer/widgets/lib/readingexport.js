@@ -3,6 +3,7 @@
 import { leaving } from "./drawing.js";
 import { csv, fileName, npz, save } from "./export.js";
 import { t } from "./lang.js";
+import { byCharacter } from "./readingrows.js";
 import { TEXT, bits, named, sign, weight } from "./readingwords.js";
 
 const AROUND = 25; // characters before and after the lock that the table shows
@@ -41,8 +42,8 @@ function numbers({ run, model, now, look }) {
     files[`${each.key}_weight_by_band`] = { shape: [each.layers, each.heads, each.edges.length - 1], data: each.profiles };
     files[`${each.key}_bands`] = { shape: [each.edges.length], data: Int32Array.from(each.edges) };
   }
-  if (look) files.weights = { shape: [look.weights.length], data: Float32Array.from(look.weights) };
-  files.looked_at = `${model.key}, layer ${now.layer}, head ${now.head}, position ${now.positions.at(-1) ?? "none"}; column j of the weights is the character at j - 1, column 0 the start`;
+  if (look) Object.assign(files, byCharacter(look.weights, model.count));
+  files.looked_at = `${model.key}, layer ${now.layer}, head ${now.head}, position ${now.positions.at(-1) ?? "none"}`;
   return npz(files);
 }
 

@@ -27,6 +27,14 @@ export function lookOf(model, position, weights) {
   return { position, from, weights: weights.subarray(0, own), best: { column: best, w: weights[best] }, most: weights[best], foreign, memory: model.first && (model.memory || memory > 0) ? memory : null };
 }
 
+/** What a position gives to each character and to what is none: key j carries character j − 1, the last character none yet. */
+export function byCharacter(look, length) {
+  const of = (data) => ({ shape: [data.length], data: Float32Array.from(data) });
+  const files = { weights: of(Float32Array.from({ length }, (_, p) => (p + 1 < Math.min(length, look.length) ? look[p + 1] : 0))), weight_of_start: of(look.slice(0, 1)) };
+  if (look.length > length) files.weights_of_another_text = of(look.slice(length));
+  return files;
+}
+
 /** @param {() => void} changed called when weights have arrived, or could not be had */
 export function rowsOf(changed) {
   const kept = new Map(); // address -> rows, or null while they are under way

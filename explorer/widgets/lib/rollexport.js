@@ -79,7 +79,7 @@ export const caption = ({ run, chosen, now }) => (now.notes.length ? t(TEXT.capt
 
 /** The makers of the export bar; state() tells what is looked at, with its sentence in `words`, or null. */
 export function exporters(state) {
-  const parts = ({ run, chosen, now }) => [run.models[chosen].key, ...(run.models[chosen].heads ? [`${now.layer}.${now.head}`] : []), now.notes.length ? `note ${now.notes.at(-1) + 1}` : ""];
+  const parts = ({ run, chosen, now }) => [run.models[chosen].key, ...(run.models[chosen].heads ? [`${now.layer}.${now.head}`] : []), now.notes.length ? `note ${now.notes.at(-1)}` : ""];
   const having = (make) => async () => {
     const now = state();
     if (now) await make(now);

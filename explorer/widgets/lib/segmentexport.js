@@ -3,6 +3,7 @@
 import { leaving } from "./drawing.js";
 import { csv, fileName, npz, save } from "./export.js";
 import { t } from "./lang.js";
+import { byCharacter } from "./readingrows.js";
 import { drawing } from "./segmentboard.js";
 import { TEXT, meanShare, weight, whole } from "./segmentwords.js";
 
@@ -23,7 +24,7 @@ function lines({ run, model, look, now }) {
     const shares = heads.map((i) => Number(model.across[i * model.length + p].toFixed(5)));
     // The key behind this one carries this character.
     const w = look && p + 1 < model.length ? Number(look[p + 1].toFixed(6)) : Number.NaN;
-    out.push([p, model.chars[p], Math.floor(p / run.segment), p < run.given ? 1 : 0, ...shares, model.travelled[run.layers * model.length + p], now.positions.length ? w : Number.NaN]);
+    out.push([p, model.chars[p], Math.floor(p / run.segment) + 1, p < run.given ? 1 : 0, ...shares, model.travelled[run.layers * model.length + p], now.positions.length ? w : Number.NaN]);
   }
   return out;
 }
@@ -40,7 +41,8 @@ function numbers({ run, model, look, now }) {
     given: whole_([run.given], [1]),
     looked_at: `${model.key}, head ${now.head === null ? "mean" : `${now.layer}.${now.head}`}, position ${now.positions.at(-1) ?? "none"}`,
   };
-  if (look) files.weights = { shape: [look.length], data: look };
+  files.remembered_are = "numbers of states: state j has read the character j - 1, state 0 what stands before the text";
+  if (look) Object.assign(files, byCharacter(look, model.length));
   return npz(files);
 }
 

@@ -63,7 +63,7 @@ export const whole = (n) => n.toLocaleString("en");
 export const weight = (w) => (w >= 0.0095 || w === 0 ? w.toFixed(2) : w < 0.0001 ? "<0.0001" : w.toFixed(4));
 
 /** "“e” (412)" */
-export const charName = (model, position) => (lang() === "zh" ? `“${shown(model.chars[position] ?? "")}”（${whole(position)}）` : `“${shown(model.chars[position] ?? "")}” (${whole(position)})`);
+export const charName = (model, position) => (lang() === "zh" ? `“${shown(model.chars[position] ?? "")}”（${position}）` : `“${shown(model.chars[position] ?? "")}” (${position})`);
 
 /** What a key carries: the character before its place; of another text it is not told which. */
 export function keyName(run, model, key) {

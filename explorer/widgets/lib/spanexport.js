@@ -232,7 +232,7 @@ function numbers({ seen, now, layers, position, truth, small, weights }) {
 
 /** The makers of the export bar; state() tells what is looked at. */
 export function exporters(state) {
-  const name = ({ now, position }, ending) => fileName([now.pattern, position === null ? "" : `pixel ${position + 1}`, now.field ? `field ${now.field}` : `${now.layer}.${now.head}`], ending);
+  const name = ({ now, position }, ending) => fileName([now.pattern, position === null ? "" : `position ${position}`, now.field ? `field ${now.field}` : `${now.layer}.${now.head}`], ending);
   const having = (make) => async () => {
     const now = state();
     if (now.value) await make(now);

@@ -3,7 +3,7 @@
 import { svg } from "./dom.js";
 import { t } from "./lang.js";
 import { chosen } from "./arithmetic.js";
-import { shorten, shown } from "./maps.js";
+import { shorten, shown, signed } from "./maps.js";
 
 const TEXT = {
   element: { en: "element", zh: "元素" },
@@ -23,7 +23,7 @@ const FONT = '"Inter", system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans"
 /** 1.234 -> "1.23", with a real minus sign; −∞ as such. */
 export const number = (value, digits = 2) => (value === -Infinity ? "−∞" : value.toFixed(digits).replace("-", "−"));
 
-const name = (text, index) => `\u2068“${shown(text)}”\u2069 (${index})`;
+const name = (text, index) => `\u2068“${shown(text)}”\u2069 (${signed(index)})`;
 
 /**
  * What all boards draw with.
@@ -81,7 +81,7 @@ export function boards({ width, big, signed, pieces }) {
     let y = line - 3;
     for (const [symbol, words, values, limit, role] of [
       ["q", `q · ${name(pieces.query(it.row), it.row)}`, it.q, both, "query"],
-      ["k", `k · ${name(pieces.key(it.column), it.column)}`, it.k, both, "key"],
+      ["k", `k · ${name(pieces.key(it.column), pieces.keyNumber(it.column))}`, it.k, both, "key"],
       ["q×k", t(TEXT.products), it.products, own, "ink"],
     ]) {
       const note = limits(limit);
