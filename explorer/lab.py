@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -17,6 +18,8 @@ Text: TypeAlias = Mapping[str, str]  # {"en": "…", "zh": "…"}
 Changed: TypeAlias = Literal["input", "memory", "cost", "depth", "reading"]
 
 LANGUAGES = ("en", "zh")
+
+logger = logging.getLogger(__name__)
 
 
 def bilingual(name: str, text: Text) -> None:
@@ -48,6 +51,15 @@ class GuidedStep:
         bilingual(f"step “{self.title['en']}”", self.say)
         if self.query.startswith("?") or any(key.startswith("_") for key in self.view):
             raise ValueError(f"step “{self.title['en']}”: the query has no “?” in front and view keys have no underscore")
+
+
+def readable(slug: str, make: Callable[[], tuple[GuidedStep, ...]]) -> tuple[GuidedStep, ...]:
+    """The guided steps that `make` makes, or none where a file that they speak of cannot be read: the lab is then closed."""
+    try:
+        return make()
+    except Exception:
+        logger.exception("%s cannot be read, and is closed", slug)
+        return ()
 
 
 @dataclass(frozen=True)
@@ -98,7 +110,8 @@ class Lab:
     year, paper, authors, arxiv, licence (of the shipped weights): where the mechanism comes from and on which terms.
     equation: the equation as the page's card draws it. ancestors: slugs of the labs it descends from. changed: what it changed about them.
     page(lab, engine): builds the page's components and wiring inside the route that is open; draws without loading a model.
-    examples: queries, at least three; the first is the stored one. steps: 5 to 8. words: keys of the in-words sentences it shows.
+    examples: queries, at least three; the first is the stored one. steps: 5 to 8; none where the lab is closed.
+    words: keys of the in-words sentences it shows.
     interventions: keys of what the visitor may change in the live model. exports: kinds of files to take along.
     thumbnail(): the picture of the stored first result for the family map; None where nothing is stored.
     probe(engine): asks the engine one small question, which loads the model; awaited in the background once the server listens, and the
@@ -137,7 +150,7 @@ class Lab:
             bilingual(f"{self.slug}.{name}", getattr(self, name))
         if len(self.examples) < 3:
             raise ValueError(f"{self.slug} has {len(self.examples)} examples; a lab offers at least 3")
-        if not 5 <= len(self.steps) <= 8:
+        if self.steps and not 5 <= len(self.steps) <= 8:
             raise ValueError(f"{self.slug} has {len(self.steps)} guided steps; a lab has 5 to 8")
         if not self.interventions:
             raise ValueError(f"{self.slug} lets the visitor change nothing; a lab has at least one intervention")

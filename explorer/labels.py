@@ -56,6 +56,15 @@ SHELL: Final = _texts(
     projecting=("Projector mode. Esc leaves.", "投影模式。按 Esc 退出。"),
 )
 
+CLOSED: Final = _texts(
+    kicker=("This lab is closed", "本实验暂时关闭"),
+    line=(
+        "A file of this lab cannot be read; the server's log names it. The other labs work: the list of the family and the map lead there.",
+        "本实验有一个文件无法读取，服务器日志写明了是哪一个。其他实验不受影响，可从家族列表或家族图谱前往。",
+    ),
+    spoken=("The equation of this lab", "本实验的公式"),
+)
+
 # One grammar of interaction for every view: what the hand does, what it does to the view.
 GRAMMAR: Final[tuple[tuple[Text, Text], ...]] = tuple(
     (MappingProxyType({"en": act[0], "zh": act[1]}), MappingProxyType({"en": effect[0], "zh": effect[1]}))

@@ -64,13 +64,14 @@ from explorer.looks import looks  # noqa: E402
 from explorer.packing import arrays, frames  # noqa: E402
 from explorer.qr import svg  # noqa: E402
 from explorer.quick import Shared  # noqa: E402
-from explorer.site import build, facts  # noqa: E402
+from explorer.site import facts, opened  # noqa: E402
 from explorer.stored import Stored, meta  # noqa: E402
 from explorer.widgets import base  # noqa: E402
 from models.errors import InputError  # noqa: E402
 
 GRACE = 20.0  # seconds from SIGTERM to the exit
 FAREWELL = 2.0  # the last of them: what could not be finished is handed back, and pages fetch what their answers name
+CLOSED = "closed: a file cannot be read"  # what /readyz says of a lab
 VENDOR = ("plotly",)  # scripts of other projects, from their pip packages
 
 log = logging.getLogger("explorer")
@@ -111,11 +112,13 @@ class Site:
     """
 
     def __init__(self, labs: Sequence[Lab], engine: Engine | None = None, began: float | None = None, grace: float = GRACE) -> None:
-        self.labs = tuple(labs)
         self.grace = grace
         self.engine = Engine("models.device:beside_a_server") if engine is None else engine
+        labs, self.blocks = opened(labs, self.engine)
+        self.labs = labs
         probed = {lab.slug for lab in labs if lab.probe is not None}
         self.readiness = Readiness(time.monotonic() if began is None else began, probed, os.environ.get("EXPLORER_READY") == "all")
+        self.readiness.failed.update({lab.slug: CLOSED for lab in labs if not lab.steps})
         self.ui = Shelf.folder(base.FOLDER, frozenset({".js", ".css"}))
         self.vendor = Shelf({f"{name}.js": base.vendor_file(name) for name in VENDOR}, effort=9)
         self.gradio_files = Shelf.folder(
@@ -127,7 +130,6 @@ class Site:
         self.pages = facts(labs, {lab.slug: meta(self.stored.addresses(lab)) for lab in labs})
         self.uploads = [*uploads.routes(), *music_files.routes()]
         self.app = Starlette(lifespan=self._life, routes=self._routes())
-        self.blocks = build(labs, self.engine)
         for block in self.blocks.blocks.values():
             self.stored.hold(json.dumps(getattr(block, "value", None), default=str))
         with warnings.catch_warnings():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ import gradio as gr
 from explorer.document import Facts
 from explorer.lab import Lab
 from explorer.quick import Quick
+from explorer.widgets.closed import closed
 from explorer.widgets.home import home
 from explorer.widgets.lecture import LEAD, TITLE, lecture, plain
 from explorer.widgets.shell import shell
@@ -23,11 +25,42 @@ LECTURE = "/lecture"  # the address of the guided lecture
 VISITORS = 1200  # events that Gradio lets wait or run at once; the engine has its own, shorter queue and says one's place in it
 REST = 0.02  # seconds that Gradio's queue sleeps while nothing waits in it; its own thousandth keeps 7 % of a core busy for nobody
 
+logger = logging.getLogger(__name__)
+
+
+class Unreadable(Exception):
+    """The page of a lab could not be built; `slug` is the lab's."""
+
+    def __init__(self, slug: str) -> None:
+        super().__init__(slug)
+        self.slug = slug
+
+
+def opened(labs: Sequence[Lab], engine: Engine) -> tuple[tuple[Lab, ...], gr.Blocks]:
+    """The whole site, and the labs that it shows: one whose files cannot be read has a closed page, and the log says why."""
+    shown = tuple(lab if lab.steps and _has_a_picture(lab) else closed(lab) for lab in labs)
+    while True:
+        try:
+            return shown, build(shown, engine)
+        except Unreadable as error:
+            logger.exception("%s cannot be read, and is closed", error.slug)
+            shown = tuple(closed(lab) if lab.slug == error.slug else lab for lab in shown)
+
+
+def _has_a_picture(lab: Lab) -> bool:
+    try:
+        lab.thumbnail()
+    except Exception:
+        logger.exception("%s cannot be read, and is closed", lab.slug)
+        return False
+    return True
+
 
 def build(labs: Sequence[Lab], engine: Engine) -> gr.Blocks:
     """The whole site. No model is loaded and no array is read beyond the labs' stored first results.
 
-    Pages hold no session state and no heartbeat: each would keep a second connection open in every tab.
+    Pages hold no session state and no heartbeat: each would keep a second connection open in every tab. Raises Unreadable for a lab whose
+    page fails.
     """
     site = Quick(title=NAME, fill_width=True, analytics_enabled=False)
     with site:
@@ -38,7 +71,10 @@ def build(labs: Sequence[Lab], engine: Engine) -> gr.Blocks:
         with site.route(lab.title["en"], lab.path):
             _frame(labs, lab)
             with gr.Column(elem_classes=["tfe-main"], elem_id="main"):
-                lab.page(lab, engine)
+                try:
+                    lab.page(lab, engine)
+                except Exception as error:
+                    raise Unreadable(lab.slug) from error
     if labs:
         with site.route(TITLE, LECTURE):
             _frame(labs, None, at_lecture=True)

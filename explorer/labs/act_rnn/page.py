@@ -8,7 +8,7 @@ from typing import Any
 import gradio as gr
 
 from explorer.engine import Engine
-from explorer.lab import Lab
+from explorer.lab import Lab, readable
 from explorer.labs import pondering, wiring
 from explorer.labs.act_rnn import about, texts, views
 from explorer.labs.pondering import Value
@@ -105,7 +105,7 @@ LAB = Lab(
     changed="depth",
     page=page,
     examples=tuple(pondering.query(example) for example in EXAMPLES),
-    steps=views.steps(),
+    steps=readable("act_rnn", views.steps),
     words=("ponder", "difficulty", "change"),
     interventions=("forced", "epsilon", "limit", "bias", "told"),
     exports=("png", "svg", "html", "csv", "npz", "txt"),

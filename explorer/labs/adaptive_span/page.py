@@ -10,7 +10,7 @@ from typing import Any
 import gradio as gr
 
 from explorer.engine import Answer, Engine
-from explorer.lab import Lab
+from explorer.lab import Lab, readable
 from explorer.labs import longtext, wiring
 from explorer.labs.adaptive_span import about, deeper, texts, views
 from explorer.labs.runs import Run
@@ -165,7 +165,7 @@ LAB = Lab(
     changed="cost",
     page=page,
     examples=tuple(longtext.query(example) for example, _ in views.offered()),
-    steps=views.steps(),
+    steps=readable("adaptive_span", views.steps),
     words=("masks", "reading", "attention", "saving", "change"),
     interventions=("spans", "variant"),
     exports=("txt", "png", "svg", "html", "csv", "npz"),

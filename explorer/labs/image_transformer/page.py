@@ -14,7 +14,7 @@ import gradio as gr
 from explorer import labels, permalink
 from explorer.engine import Answer, Engine, Waiting
 from explorer.figures import image
-from explorer.lab import Lab
+from explorer.lab import Lab, readable
 from explorer.labs import wiring
 from explorer.labs.image_transformer import about, texts, views
 from explorer.labs.wiring import whole
@@ -254,7 +254,7 @@ LAB = Lab(
     changed="input",
     page=page,
     examples=tuple(views.query(example) for example in EXAMPLES),
-    steps=views.steps(),
+    steps=readable("image_transformer", views.steps),
     words=("spans", "surprise", "ladder", "change"),
     interventions=("silence", "memory", "flange"),
     exports=("png", "svg", "html", "npz", "csv", "txt"),

@@ -13,7 +13,7 @@ import gradio as gr
 
 from explorer import labels, permalink
 from explorer.engine import Answer, Engine, Waiting
-from explorer.lab import Lab
+from explorer.lab import Lab, readable
 from explorer.labels import filled
 from explorer.labs import wiring
 from explorer.labs.music import about, change, deeper, texts, views
@@ -234,7 +234,7 @@ LAB = Lab(
     changed="input",
     page=page,
     examples=tuple(views.query(example) for example in EXAMPLES),
-    steps=views.steps(),
+    steps=readable("music", views.steps),
     words=("roll", "change"),
     interventions=("silence", "relative", "distance", "transpose", "stretch"),
     exports=("mid", "wav", "png", "svg", "html", "csv", "npz"),

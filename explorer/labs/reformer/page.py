@@ -13,7 +13,7 @@ import gradio as gr
 from explorer import labels
 from explorer.engine import Answer, Engine, Waiting
 from explorer.figures import hashing as drawing
-from explorer.lab import Lab
+from explorer.lab import Lab, readable
 from explorer.labs import wiring
 from explorer.labs.reformer import about, change, deeper, texts, views
 from explorer.labs.runs import Run
@@ -246,7 +246,7 @@ LAB = Lab(
     changed="cost",
     page=page,
     examples=tuple(views.query(example) for example in views.given()),
-    steps=views.steps(),
+    steps=readable("reformer", views.steps),
     words=("hashing", "twice", "attention", "missed", "rewind", "change"),
     interventions=("rounds", "buckets", "chunk", "seed", "silenced"),
     exports=("png", "svg", "html", "csv", "npz", "txt"),

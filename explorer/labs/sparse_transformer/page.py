@@ -13,7 +13,7 @@ import gradio as gr
 
 from explorer import labels, permalink
 from explorer.engine import Answer, Engine, Waiting
-from explorer.lab import Lab
+from explorer.lab import Lab, readable
 from explorer.labs import wiring
 from explorer.labs.runs import Run
 from explorer.labs.sparse_transformer import about, change, texts, views, writing
@@ -283,7 +283,7 @@ LAB = Lab(
     changed="cost",
     page=page,
     examples=tuple(views.query(example) for example in EXAMPLES),
-    steps=views.steps(),
+    steps=readable("sparse_transformer", views.steps),
     words=("patterns", "digits", "reading", "attention", "standing", "change"),
     interventions=("pattern", "stride", "summary", "silence"),
     exports=("png", "svg", "html", "npz", "csv", "txt"),

@@ -10,7 +10,7 @@ from typing import Any
 import gradio as gr
 
 from explorer.engine import Answer, Engine
-from explorer.lab import Lab
+from explorer.lab import Lab, readable
 from explorer.labs import longtext, wiring
 from explorer.labs.runs import Run
 from explorer.labs.transformer_xl import about, deeper, texts, views
@@ -162,7 +162,7 @@ LAB = Lab(
     changed="memory",
     page=page,
     examples=tuple(longtext.query(example) for example in EXAMPLES),
-    steps=views.steps(),
+    steps=readable("transformer_xl", views.steps),
     words=("reading", "segments", "attention", "terms", "bought", "change"),
     interventions=("memory", "cut", "shuffled", "foreign", "segment"),
     exports=("txt", "png", "svg", "html", "csv", "npz"),

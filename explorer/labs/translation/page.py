@@ -13,7 +13,7 @@ import gradio as gr
 from explorer import labels, permalink
 from explorer.engine import Answer, Engine, Waiting
 from explorer.figures import bertviz as drawing
-from explorer.lab import Lab
+from explorer.lab import Lab, readable
 from explorer.labs import wiring
 from explorer.labs.translation import about, deeper, texts, views
 from explorer.labs.wiring import whole
@@ -260,7 +260,7 @@ LAB = Lab(
     changed="input",
     page=page,
     examples=tuple(views.query(example) for example in EXAMPLES),
-    steps=views.steps(),
+    steps=readable("translation", views.steps),
     words=("attention", "change"),
     interventions=("silence", "hide", "parts"),
     exports=("png", "svg", "html", "csv", "npz"),

@@ -10,7 +10,7 @@ from typing import Any
 import gradio as gr
 
 from explorer.engine import Answer, Engine
-from explorer.lab import Lab
+from explorer.lab import Lab, readable
 from explorer.labs import pondering, wiring
 from explorer.labs.runs import Run
 from explorer.labs.universal_transformer import about, texts, views
@@ -156,7 +156,7 @@ LAB = Lab(
     changed="depth",
     page=page,
     examples=tuple(pondering.query(example) for example in EXAMPLES),
-    steps=views.steps(),
+    steps=readable("universal_transformer", views.steps),
     words=("ponder", "attention", "difficulty", "lengths", "change"),
     interventions=("epsilon", "limit", "forced", "bias", "told"),
     exports=("png", "svg", "html", "npz", "csv", "txt"),

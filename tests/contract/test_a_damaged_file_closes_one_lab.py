@@ -1,0 +1,92 @@
+"""A file of a lab that is damaged closes that lab at most: the site starts, the page says so in both languages, the others work."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import logging
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from explorer import labels
+from explorer.lab import Lab
+from explorer.labs import LABS
+from explorer.server import Site
+from tests.conftest import ROOT, built
+from tests.contract.damage import ASSETS, truncated
+from tests.explorer.asking import ask
+from tests.explorer.test_site import lab
+
+SMALL = ("*.npz", "*.md", "*.json")  # what may be read before the server listens; no test opens a parameter file that early
+
+
+def files(one: Lab) -> list[Path]:
+    """The small files of a lab."""
+    return sorted(path for pattern in SMALL for path in (ASSETS / one.slug).rglob(pattern))
+
+
+def site_of(*labs: Lab) -> Site:
+    """A site of these labs, with steps as they are read now."""
+    module = {one.slug: sys.modules[f"explorer.labs.{one.slug}.page"].views for one in LABS}
+    from explorer.lab import readable
+
+    now = [dataclasses.replace(one, steps=readable(one.slug, module[one.slug].steps)) if one.slug in module else one for one in labs]
+    return built(lambda: Site(now))
+
+
+def shown(site: Site, one: Lab) -> str:
+    """All that the widgets of a lab's page are given."""
+    found = re.search(r"window\.gradio_config = (\{.*?\});</script>", ask(site, one.path).text)
+    assert found is not None
+    return json.dumps(json.loads(found[1])["components"], ensure_ascii=False)
+
+
+OTHER = lab(slug="other", steps=LABS[0].steps, page=lambda lab, engine: None, thumbnail=lambda: None, probe=None, stored=None, ancestors=())
+
+
+@pytest.mark.parametrize("one", [one for one in LABS if one.slug == "act_rnn"], ids=lambda one: one.slug)
+def test_each_file_of_a_lab_cut_off_leaves_the_site_and_the_other_labs(one: Lab, caplog: pytest.LogCaptureFixture) -> None:
+    closed = set()
+    for path in files(one):
+        caplog.clear()
+        with truncated(path), caplog.at_level(logging.ERROR):
+            site = site_of(one, OTHER)
+        try:
+            assert ask(site, "/").status_code == ask(site, OTHER.path).status_code == ask(site, one.path).status_code == 200
+            assert labels.CLOSED["line"]["en"] not in shown(site, OTHER)
+            if not site.labs[0].steps:
+                closed.add(path.name)
+                assert all(words in shown(site, one) for words in labels.CLOSED["line"].values())
+                assert path.name in caplog.text, "the log names the file"
+                assert site.readiness.failed[one.slug]
+        finally:
+            site.engine.close(0)
+    assert "first.npz" in closed
+
+
+def test_all_labs_are_open_when_their_files_are_whole() -> None:
+    assert all(5 <= len(one.steps) <= 8 for one in LABS)
+
+
+def test_three_damaged_labs_at_once_leave_the_others() -> None:
+    """In a process of its own, as the server starts: the labs are imported while the files are damaged."""
+    code = """if True:
+        import asyncio, sys
+        from tests.contract.damage import ASSETS, truncated
+        names = ("reformer/first.npz", "music/jsb_relative/model.json", "sparse_transformer/examples.npz")
+        with truncated(*(ASSETS / name for name in names)):
+            from explorer.labs import LABS
+            from explorer.server import Site
+            async def make():
+                return Site(LABS)
+            site = asyncio.run(make())
+        print(*sorted(lab.slug for lab in site.labs if not lab.steps))
+        site.engine.close(0)
+    """
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["music", "reformer", "sparse_transformer"], done.stderr
