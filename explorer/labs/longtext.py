@@ -18,7 +18,7 @@ import gradio as gr
 
 from explorer import labels, permalink
 from explorer.engine import Answer, Engine, Waiting
-from explorer.labs.runs import Run, Stored
+from explorer.labs.runs import Run, Stored, as_stored
 from explorer.labs.wiring import whole
 from explorer.widgets import reread, writer
 from models.errors import InputError
@@ -184,7 +184,7 @@ async def answers(
             async with contextlib.aclosing(engine.stream(subject.generate, request, session)) as updates:
                 async for news in updates:
                     if isinstance(news, Answer):
-                        seen, run = news.value, Run("live", news.milliseconds, news.device, notice)
+                        seen, run = news.value, Run.of(news, notice)
                     elif isinstance(news, list):
                         steps += news
                         yield *subject.growing(request, steps), skip
@@ -236,7 +236,7 @@ async def stored(engine: Engine, subject: Subject[AskingT, SeenT], address: str)
             drawn |= {name: value for name, value in zip(subject.widgets, update, strict=True) if value != gr.skip()}
     if "refused" in {drawn[name]["state"] for name in (subject.widgets[0], subject.widgets[-1])}:
         return None
-    return {name: {**value, "state": "stored"} if value and value.get("state") == "live" else value for name, value in drawn.items()}
+    return as_stored(drawn)
 
 
 def remarks(*notices: Text | None) -> Text | None:

@@ -20,7 +20,7 @@ import gradio as gr
 from explorer import labels, permalink
 from explorer.engine import Answer, Engine, Waiting
 from explorer.labels import filled
-from explorer.labs.runs import Run, Stored
+from explorer.labs.runs import Run, Stored, as_stored
 from explorer.labs.wiring import whole
 from explorer.widgets import asker, rethink
 from models.errors import InputError
@@ -277,7 +277,7 @@ async def answers(
             async with contextlib.aclosing(engine.watch(subject.explain, request, session)) as updates:
                 async for update in updates:
                     if isinstance(update, Answer):
-                        seen, run = update.value, Run("live", update.milliseconds, update.device, notice)
+                        seen, run = update.value, Run.of(update, notice)
                     else:
                         yield waiting(update), *skips, skip
         drawn = await asyncio.to_thread(subject.draw, seen, request, run)
@@ -313,7 +313,7 @@ async def stored(engine: Engine, subject: Subject[AskingT, SeenT], address: str)
             drawn |= {name: value for name, value in zip(subject.widgets, update, strict=True) if value != gr.skip()}
     if "refused" in {drawn[name]["state"] for name in (subject.widgets[0], subject.widgets[-1])}:
         return None
-    return {name: {**value, "state": "stored"} if value and value.get("state") == "live" else value for name, value in drawn.items()}
+    return as_stored(drawn)
 
 
 # ---- what the bar and the panel draw -----------------------------------------------------------------------------------------------

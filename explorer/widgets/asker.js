@@ -2,6 +2,7 @@
 // long the network pondered, and what other networks answer to the same.
 
 import { asking } from "./lib/asking.js";
+import { badgeOf, grouped } from "./lib/badge.js";
 import { el, segmented } from "./lib/dom.js";
 import { fileName, save } from "./lib/export.js";
 import { bitRow, wordChips } from "./lib/keyboards.js";
@@ -29,12 +30,6 @@ const TEXT = {
   ponderLong: { en: "Updates and remainder, N + R, the mean over the input", zh: "更新次数加余量 N + R，在整个输入上取平均" },
   beside: { en: "What other networks answer", zh: "其他网络的回答" },
   take: { en: "TXT: save question and answers as a text file", zh: "TXT：把问题和各个回答存为文本文件" },
-  stopped: { en: "stopped", zh: "已停止" },
-  stored: { en: "stored", zh: "已存" },
-  live: { en: "live · {ms} · {device}", zh: "实时 · {ms} · {device}" },
-  reading: { en: "live · reading", zh: "实时 · 正在读" },
-  waiting: { en: "{place} of {of} · about {s} s", zh: "第 {place} 位，共 {of} 位 · 约 {s} 秒" },
-  refused: { en: "refused", zh: "已拒绝" },
   stale: { en: "The answer is still that of your last input.", zh: "显示的仍是上一个输入的回答。" },
   long: { en: "Your text has {n} characters; at most {most} can be read.", zh: "您的文本有 {n} 个字符；最多可读取 {most} 个。" },
   noLink: { en: "This input is too long for a link; save it as text instead.", zh: "这个输入太长，放不进链接；请存为文本。" },
@@ -42,12 +37,6 @@ const TEXT = {
 
 const MARK = { true: "✓", false: "✗" };
 const LONG = 24; // characters of an answer from which on it is written smaller
-const ordinal = (n) => {
-  const teen = n % 100 > 10 && n % 100 < 14;
-  return n + ((!teen && { 1: "st", 2: "nd", 3: "rd" }[n % 10]) || "th");
-};
-const milliseconds = (ms) => (ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`);
-const grouped = (n) => Number(n).toLocaleString("en-US");
 /** A probability; what is not quite 1 does not read as 1. */
 const probability = (p) => (p < 1 && p > 0.995 ? "> 0.99" : p.toFixed(2));
 
@@ -123,7 +112,7 @@ export function mount(root, props, emit, watch) {
   // ── the answer ──
   const outLabel = el("span", {});
   const take = el("button", { type: "button", class: "tfe-button small bare tfe-asker-take", text: "TXT", onclick: saveText });
-  const badge = el("span", { class: "tfe-badge", role: "status" });
+  const badge = badgeOf(() => paintState());
   const given = el("span", { class: "tfe-asker-given" });
   const answer = el("strong", { class: "tfe-asker-answer" });
   const mark = el("span", { class: "tfe-asker-mark" });
@@ -135,7 +124,7 @@ export function mount(root, props, emit, watch) {
   const out = el(
     "div",
     { class: "tfe-asker-out" },
-    el("div", { class: "tfe-asker-head" }, outLabel, el("span", { class: "tfe-asker-state" }, take, badge)),
+    el("div", { class: "tfe-asker-head" }, outLabel, el("span", { class: "tfe-asker-state" }, take, badge.node)),
     start,
     result,
     note,
@@ -207,6 +196,7 @@ export function mount(root, props, emit, watch) {
     if (task.keyboard === "story") mine().question = question.value;
     if (task.keyboard === "bits") bits.set(line.value, task.places);
     grow();
+    paintState();
   }
 
   /** The controls follow a request, unless it came from them, or they were filled from it already, and have been changed since. */
@@ -314,38 +304,18 @@ export function mount(root, props, emit, watch) {
 
   function paintState() {
     const busy = wish.pending;
-    const info = value.badge ?? {};
     panel.setAttribute("aria-busy", String(busy));
     panel.classList.toggle("is-stale", busy);
     go.classList.toggle("primary", !busy);
     goLabel.textContent = t(busy ? TEXT.stop : TEXT.run);
     goKey.textContent = busy ? "Esc" : "⏎";
-    let kind = value.state;
-    let text = "";
-    if (wish.stopped) {
-      kind = "stored";
-      text = t(TEXT.stopped);
-    } else if (busy && value.state === "waiting" && info.place) {
-      kind = "waiting";
-      text = t(TEXT.waiting, { place: document.documentElement.lang.startsWith("zh") ? info.place : ordinal(info.place), of: info.of, s: Math.max(1, Math.round(info.seconds)) });
-    } else if (busy) {
-      kind = "live";
-      text = t(TEXT.reading);
-    } else if (local || value.state === "refused") {
-      kind = "refused";
-      text = t(TEXT.refused);
-    } else if (value.state === "stored") text = t(TEXT.stored);
-    else if (value.state === "live") text = t(TEXT.live, { ms: milliseconds(info.milliseconds), device: info.device });
-    badge.className = `tfe-badge ${kind}`;
-    const dot = kind === "stored" || kind === "live";
-    badge.replaceChildren(...(dot ? [el("span", { class: "dot", "aria-hidden": "true" })] : []), text);
-    badge.hidden = text === "";
 
     const wrong = busy ? null : (local ?? (value.state === "refused" ? value.error : null));
+    badge.paint({ value, wish, wrong, differs: () => stamp(asked()) !== stamp(value.request) });
     error.hidden = !wrong;
     error.textContent = wrong ? t(wrong) : "";
     for (const field of [line, story, question]) field.setAttribute("aria-invalid", String(Boolean(wrong)));
-    const done = !busy && !wrong && (value.state === "stored" || value.state === "live");
+    const done = !busy && !wrong && value.answer !== undefined;
     take.hidden = !done;
     result.classList.toggle("is-stale", Boolean(wrong));
     const said = [value.notice, value.warning].filter(Boolean).map((each) => t(each));

@@ -2,10 +2,12 @@
 // the badge that says where a result comes from, and the ways in which a visitor gives a picture: ours, a file, or by hand.
 
 import { asking } from "./lib/asking.js";
+import { badgeOf, grouped } from "./lib/badge.js";
 import { unpack } from "./lib/arrays.js";
 import { el, segmented } from "./lib/dom.js";
 import { onLang, t } from "./lib/lang.js";
 import { colours, paintPicture, pad as drawingPad, spelled, unspelled } from "./lib/pad.js";
+import { seedBox } from "./lib/seed.js";
 import { onTheme } from "./lib/theme.js";
 
 const TEXT = {
@@ -32,13 +34,7 @@ const TEXT = {
   examples: { en: "examples", zh: "示例" },
   example: { en: "Example {n}: {title}", zh: "示例 {n}：{title}" },
   stop: { en: "Stop", zh: "停止" },
-  stopped: { en: "stopped", zh: "已停止" },
-  stored: { en: "stored", zh: "已存" },
-  live: { en: "live · {ms} · {device}", zh: "实时 · {ms} · {device}" },
   running: { en: "live · pixel {at} of {of}{device}", zh: "实时 · 第 {at} / {of} 像素{device}" },
-  reading: { en: "live · starting", zh: "实时 · 开始" },
-  waiting: { en: "{place} of {of} · about {s} s", zh: "第 {place} 位，共 {of} 位 · 约 {s} 秒" },
-  refused: { en: "refused", zh: "已拒绝" },
   ours: { en: "Held-out pictures, which no model has learned from", zh: "留出的图片，没有模型用它们学习过" },
   ourOne: { en: "Picture {n}: {name}", zh: "图片 {n}：{name}" },
   own: { en: "Your picture", zh: "您的图片" },
@@ -62,12 +58,6 @@ const TEXT = {
 };
 
 const MODES = ["generate", "complete", "enlarge"];
-const ordinal = (n) => {
-  const teen = n % 100 > 10 && n % 100 < 14;
-  return n + ((!teen && { 1: "st", 2: "nd", 3: "rd" }[n % 10]) || "th");
-};
-const milliseconds = (ms) => (ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`);
-const grouped = (n) => Number(n).toLocaleString("en-US");
 const megabytes = (bytes) => (Math.ceil((bytes / 2 ** 20) * 10) / 10).toFixed(1);
 
 let serial = 0;
@@ -114,26 +104,7 @@ export function mount(root, props, emit, watch) {
   });
   const heatValue = el("span", { class: "tfe-maker-value", "aria-hidden": "true" });
   const topPick = el("select", { class: "tfe-select", onchange: () => choose({ top_k: Number(topPick.value) }) });
-  const seedBox = el("input", {
-    class: "tfe-input tfe-maker-seed",
-    type: "number",
-    inputmode: "numeric",
-    min: 0,
-    max: limits.seed,
-    step: 1,
-    oninput: () => {
-      const seed = Math.trunc(Number(seedBox.value));
-      if (seedBox.value !== "" && seed >= 0 && seed <= limits.seed) choose({ seed });
-    },
-    onblur: () => {
-      seedBox.value = String(now.seed);
-    },
-    onkeydown: (event) => {
-      if (event.key !== "Enter") return;
-      event.preventDefault(); // the form's own answer would press Stop
-      run();
-    },
-  });
+  const seed = seedBox({ most: limits.seed, className: "tfe-maker-seed", onSeed: (chosen) => choose({ seed: chosen }), onWrong: () => paintState(), onEnter: () => run() });
   const countPick = el("select", { class: "tfe-select", onchange: () => choose({ count: Number(countPick.value) }) });
   const exampleButtons = examples.map((example, index) =>
     el("button", { type: "button", class: "tfe-maker-example", text: String(index + 1), onclick: () => show(example) }),
@@ -143,13 +114,13 @@ export function mount(root, props, emit, watch) {
     kind: field("kind", kindPick),
     temperature: field("temperature", heat),
     topk: field("topk", topPick),
-    seed: field("seed", seedBox),
+    seed: field("seed", seed.node),
     count: field("count", countPick),
     examples: field("examples", el("div", { class: "tfe-maker-examples" }, ...exampleButtons), "div"),
   };
   fields.examples.node.setAttribute("role", "group");
   fields.temperature.label.after(heatValue);
-  const badge = el("span", { class: "tfe-badge", role: "status" });
+  const badge = badgeOf(() => paintState());
   const goLabel = el("span", {});
   const goKey = el("kbd", { "aria-hidden": "true", text: "Esc" });
   const go = el("button", { type: "submit", class: "tfe-button primary tfe-maker-go" }, goLabel);
@@ -157,7 +128,7 @@ export function mount(root, props, emit, watch) {
     "div",
     { class: "tfe-maker-bar" },
     ...Object.values(fields).map((each) => each.node),
-    el("div", { class: "tfe-maker-end" }, badge, go),
+    el("div", { class: "tfe-maker-end" }, badge.node, go),
   );
 
   // ── the picture to begin with ──
@@ -229,7 +200,7 @@ export function mount(root, props, emit, watch) {
   function run() {
     const wanted = asked();
     local.error = unready(wanted);
-    if (local.error) {
+    if (seed.judge() || local.error) {
       paintState();
       return;
     }
@@ -273,6 +244,7 @@ export function mount(root, props, emit, watch) {
     const { mode, kind, count, picture } = wanted;
     if (!modes.includes(mode)) return;
     Object.assign(now, { mode, seed: wanted.seed, temperature: wanted.temperature, top_k: wanted.top_k });
+    seed.show(now.seed, true);
     if (mode === "complete") now.keep = wanted.keep;
     Object.assign(mine(), { count, picture: picture ?? "" }, mode === "enlarge" ? {} : { kind });
     if (mode !== "generate" && picture && !picture.startsWith("test:")) {
@@ -418,7 +390,7 @@ export function mount(root, props, emit, watch) {
     const tops = [...new Set([...limits.top_k, now.top_k])].sort((a, b) => a - b);
     choices(topPick, tops.map((k) => [k, k === limits.top_k.at(-1) ? t(TEXT.all) : String(k)]), now.top_k);
     fields.topk.node.title = t(TEXT.topkLong);
-    if (document.activeElement !== seedBox || Number(seedBox.value) !== now.seed) seedBox.value = String(now.seed);
+    seed.show(now.seed);
     fields.seed.node.title = t(TEXT.seedLong);
     choices(countPick, Array.from({ length: limits.count }, (_, index) => [index + 1, String(index + 1)]), mine().count);
     exampleButtons.forEach((button, index) => {
@@ -508,9 +480,14 @@ export function mount(root, props, emit, watch) {
     before.setAttribute("aria-label", now.mode === "complete" ? t(TEXT.keptPart, { n: now.keep, of: limits.side }) : t(TEXT.smallPart, { n: limits.small }));
   }
 
+  /** How far the pictures have come. */
+  function progress() {
+    const { done, device } = value.badge;
+    return t(TEXT.running, { at: grouped(done.at), of: grouped(done.of), device: device ? ` · ${device}` : "" });
+  }
+
   function paintState() {
     const busy = wish.pending;
-    const info = value.badge ?? {};
     form.setAttribute("aria-busy", String(busy || reading !== null));
     go.classList.toggle("primary", !busy);
     goLabel.textContent = t(busy ? TEXT.stop : TEXT[`go_${now.mode}`]);
@@ -518,28 +495,8 @@ export function mount(root, props, emit, watch) {
     else if (!goKey.isConnected) go.append(goKey);
     go.disabled = reading !== null && !busy;
     uploadButton.textContent = t(reading ? TEXT.readingFile : TEXT.upload);
-    let kind = value.state;
-    let text = "";
-    if (wish.stopped) {
-      kind = "stored";
-      text = t(TEXT.stopped);
-    } else if (value.state === "waiting" && info.place) {
-      text = t(TEXT.waiting, { place: document.documentElement.lang.startsWith("zh") ? info.place : ordinal(info.place), of: info.of, s: Math.max(1, Math.round(info.seconds)) });
-    } else if (busy) {
-      kind = "live";
-      const made = value.state === "running" ? info.done : null;
-      text = made ? t(TEXT.running, { at: grouped(made.at), of: grouped(made.of), device: info.device ? ` · ${info.device}` : "" }) : t(TEXT.reading);
-    } else if (local.error || value.state === "refused") {
-      kind = "refused";
-      text = t(TEXT.refused);
-    } else if (value.state === "stored") text = t(TEXT.stored);
-    else if (value.state === "live") text = t(TEXT.live, { ms: milliseconds(info.milliseconds), device: info.device });
-    badge.className = `tfe-badge ${kind}`;
-    const dot = kind === "stored" || kind === "live";
-    badge.replaceChildren(...(dot ? [el("span", { class: "dot", "aria-hidden": "true" })] : []), text);
-    badge.hidden = text === "";
-
-    const wrong = busy ? null : (local.error ?? (value.state === "refused" ? value.error : null));
+    const wrong = busy ? null : (seed.refused() ?? local.error ?? (value.state === "refused" ? value.error : null));
+    badge.paint({ value, wish, wrong, differs: () => seed.wrong() !== null || stamp(asked()) !== stamp(value.request), progress });
     error.hidden = !wrong;
     error.textContent = wrong ? t(wrong) : "";
     const about = value.state !== "refused" && value.request?.mode === now.mode; // remarks belong to a result of this kind

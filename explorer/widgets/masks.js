@@ -15,6 +15,7 @@ import { runOf, seen } from "./lib/maskrun.js";
 import { exporters, table } from "./lib/maskexport.js";
 import { TEXT, nodes, plain, sentence, spanText } from "./lib/maskwords.js";
 import { bus, onOpen, request, view } from "./lib/state.js";
+import { overtake } from "./lib/stored.js";
 import { onTheme } from "./lib/theme.js";
 
 const NARROW = 680; // px of the panel below which bars and mask stand one under the other
@@ -156,6 +157,7 @@ export function mount(root, props, emit, watch) {
     }
     if (asked === name(wish_)) return;
     asked = name(wish_);
+    overtake();
     emit.force({ request: wish_ });
     draw();
   }
@@ -214,6 +216,7 @@ export function mount(root, props, emit, watch) {
     body.hidden = legend.hidden = units.hidden = true;
     empty.hidden = false;
     handle.node.hidden = true;
+    bus.fire("changing", { by: "masks", state: null });
     labels();
   }
 
@@ -242,6 +245,7 @@ export function mount(root, props, emit, watch) {
     const found = preview === null || pointer.rests() ? rows.of(run, now.layer, now.head, position) : null;
     scene = { run, now, position, hover, narrow, big, ...seen({ run, i, draft, spanOf, leftOf, position, found }) };
     const { z, row } = scene;
+    bus.fire("changing", { by: "masks", state: asked !== null ? "running" : draft !== null ? "unrun" : null });
     empty.hidden = true;
     body.hidden = legend.hidden = units.hidden = false;
     panel.classList.toggle("is-narrow", narrow);

@@ -2,6 +2,7 @@
 // and the produced pieces, each linked with its row of the attention view.
 
 import { asking } from "./lib/asking.js";
+import { badgeOf, grouped } from "./lib/badge.js";
 import { clear, el } from "./lib/dom.js";
 import { onLang, t } from "./lib/lang.js";
 import { fileName, save } from "./lib/export.js";
@@ -12,13 +13,7 @@ const TEXT = {
   example: { en: "Example {n}: {text}", zh: "示例 {n}：{text}" },
   take: { en: "TXT: save sentence and translation as a text file", zh: "TXT：把句子和译文存为文本文件" },
   stop: { en: "Stop", zh: "停止" },
-  stopped: { en: "stopped", zh: "已停止" },
-  stored: { en: "stored", zh: "已存" },
-  live: { en: "live · {ms} · {device}", zh: "实时 · {ms} · {device}" },
   running: { en: "live · word {n}", zh: "实时 · 第 {n} 个词元" },
-  reading: { en: "live · reading", zh: "实时 · 正在读" },
-  waiting: { en: "{place} of {of} · about {s} s", zh: "第 {place} 位，共 {of} 位 · 约 {s} 秒" },
-  refused: { en: "refused", zh: "已拒绝" },
   stale: { en: "from your last sentence", zh: "来自上一个句子" },
   empty: { en: "Type a sentence, or begin with one of ours.", zh: "输入一个句子，或从我们的例子开始。" },
   noLink: { en: "This sentence is too long for a link; save it as text instead.", zh: "这个句子太长，放不进链接；请存为文本。" },
@@ -48,12 +43,6 @@ const TEXT = {
 const MINUS = "\u2212";
 /** A number with a true minus sign. */
 const signed = (value, digits = 2) => Number(value).toFixed(digits).replace("-", MINUS);
-const ordinal = (n) => {
-  const teen = n % 100 > 10 && n % 100 < 14;
-  return n + ((!teen && { 1: "st", 2: "nd", 3: "rd" }[n % 10]) || "th");
-};
-const milliseconds = (ms) => (ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`);
-const grouped = (n) => n.toLocaleString("en-US");
 
 let serial = 0;
 
@@ -88,7 +77,10 @@ export function mount(root, props, emit, watch) {
     spellcheck: "false",
     autocomplete: "off",
     "aria-describedby": `${id}-error`,
-    oninput: () => grow(),
+    oninput: () => {
+      grow();
+      paintState();
+    },
   });
   box.value = mine;
   const goLabel = el("span", {});
@@ -114,13 +106,16 @@ export function mount(root, props, emit, watch) {
     min: limits.alpha[0],
     max: limits.alpha[1],
     step: limits.alpha[2],
-    oninput: () => paintAlpha(),
+    oninput: () => {
+      paintAlpha();
+      paintState();
+    },
     onchange: () => run(),
   });
   const alphaLabel = el("label", { for: `${id}-alpha` });
   const alphaBox = el("span", { class: "tfe-prompt-alpha", hidden: true }, alphaLabel, alpha, alphaValue);
   const nats = el("span", { class: "tfe-prompt-nats" });
-  const badge = el("span", { class: "tfe-badge", role: "status" });
+  const badge = badgeOf(() => paintState());
   const take = el("button", { type: "button", class: "tfe-button small bare tfe-prompt-take", text: "TXT", onclick: saveText });
   const pieces = el("div", { class: "tfe-prompt-pieces", role: "group", lang: props.outputLanguage });
   const note = el("p", { class: "tfe-prompt-note", hidden: true });
@@ -128,7 +123,7 @@ export function mount(root, props, emit, watch) {
   const out = el(
     "div",
     { class: "tfe-prompt-out" },
-    el("div", { class: "tfe-prompt-head" }, el("span", { class: "tfe-prompt-how" }, outLabel, search, alphaBox), el("span", { class: "tfe-prompt-state" }, nats, take, badge)),
+    el("div", { class: "tfe-prompt-head" }, el("span", { class: "tfe-prompt-how" }, outLabel, search, alphaBox), el("span", { class: "tfe-prompt-state" }, nats, take, badge.node)),
     pieces,
     note,
     guesses,
@@ -173,6 +168,12 @@ export function mount(root, props, emit, watch) {
     };
   }
 
+  /** Do the controls ask for something else than what is in view? */
+  const differs = () => {
+    const wanted = asked();
+    return ["sentence", "beam", "alpha"].some((key) => wanted[key] !== value.request[key]);
+  };
+
   /** The sentence that refuses a text too long to be sent at all, or null. */
   function tooLong(text) {
     if (text.length <= limits.characters) return null;
@@ -202,8 +203,8 @@ export function mount(root, props, emit, watch) {
     search.value = String(example.beam);
     alpha.value = String(example.alpha);
     grow();
-    view.set({ row: null, col: null });
     run(example.query);
+    view.set({ row: null, col: null });
   }
 
   // ── drawing ──
@@ -215,6 +216,7 @@ export function mount(root, props, emit, watch) {
     search.value = String(shown.beam);
     alpha.value = String(shown.alpha);
     grow();
+    paintState();
   }
 
   function draw() {
@@ -267,24 +269,8 @@ export function mount(root, props, emit, watch) {
     panel.setAttribute("aria-busy", String(busy));
     const streaming = busy && value.state === "running";
     panel.classList.toggle("is-stale", busy && !streaming);
-    const info = value.badge ?? {};
-    let kind = value.state;
-    let text = "";
-    if (wish.stopped) {
-      kind = "stored";
-      text = t(TEXT.stopped);
-    } else if (value.state === "waiting" && info.place) {
-      text = t(TEXT.waiting, { place: document.documentElement.lang.startsWith("zh") ? info.place : ordinal(info.place), of: info.of, s: Math.max(1, Math.round(info.seconds)) });
-    } else if (busy) {
-      kind = "live";
-      text = streaming ? t(TEXT.running, { n: value.output?.pieces.length ?? 0 }) : t(TEXT.reading);
-    } else if (value.state === "stored") text = t(TEXT.stored);
-    else if (value.state === "live") text = t(TEXT.live, { ms: milliseconds(info.milliseconds), device: info.device });
-    else if (value.state === "refused") text = t(TEXT.refused);
-    badge.className = `tfe-badge ${kind}`;
-    const dot = kind === "stored" || kind === "live";
-    badge.replaceChildren(...(dot ? [el("span", { class: "dot", "aria-hidden": "true" })] : []), text);
-    badge.hidden = text === "";
+    const wrong = !busy && value.state === "refused";
+    badge.paint({ value, wish, wrong, differs, progress: () => t(TEXT.running, { n: value.output?.pieces.length ?? 0 }) });
 
     error.hidden = !(value.state === "refused" && value.error);
     error.textContent = error.hidden ? "" : t(value.error);

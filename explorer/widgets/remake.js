@@ -6,6 +6,7 @@ import { onLang, t } from "./lib/lang.js";
 import { exportBar, fileName, npz, save } from "./lib/export.js";
 import { knobsOf } from "./lib/rereadknobs.js";
 import { bus, link, view } from "./lib/state.js";
+import { late, overtake } from "./lib/stored.js";
 import { css, dark, onTheme } from "./lib/theme.js";
 import { unpack } from "./lib/arrays.js";
 import { table } from "./lib/raster.js";
@@ -86,6 +87,7 @@ export function mount(root, props, emit, watch) {
     waiting = mine = true;
     drawKnobs();
     paintState();
+    overtake();
     emit.ask(wanted);
   }
 
@@ -152,6 +154,7 @@ export function mount(root, props, emit, watch) {
     knobs.setAttribute("aria-label", t(TEXT.changes));
     panel.classList.toggle("is-stale", waiting);
     panel.setAttribute("aria-busy", String(waiting));
+    bus.fire("changing", { by: "remake", state: waiting ? "running" : null });
     error.hidden = value.state !== "refused" || !value.error;
     error.textContent = error.hidden ? "" : t(value.error);
     result.hidden = !shown;
@@ -315,6 +318,7 @@ export function mount(root, props, emit, watch) {
   // ── wiring ──
   watch("value", () => {
     const next = props.value ?? { state: "empty" };
+    if (late(next)) return;
     if (next.state === "running") {
       waiting = true;
       if (!mine && next.request) {

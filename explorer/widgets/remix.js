@@ -7,6 +7,7 @@ import { csv, exportBar, fileName, npz, save } from "./lib/export.js";
 import { onLang, t } from "./lib/lang.js";
 import { noteAt, paintRoll, pitchName, placed, shared } from "./lib/smallroll.js";
 import { bus, link, view } from "./lib/state.js";
+import { late, overtake } from "./lib/stored.js";
 import { css, dark, onTheme } from "./lib/theme.js";
 
 const TEXT = {
@@ -127,6 +128,7 @@ export function mount(root, props, emit, watch) {
     hush();
     drawKnobs();
     paintState();
+    overtake();
     emit.ask(wanted);
   }
 
@@ -233,6 +235,7 @@ export function mount(root, props, emit, watch) {
     knobs.setAttribute("aria-label", t(TEXT.changes));
     panel.classList.toggle("is-stale", waiting);
     panel.setAttribute("aria-busy", String(waiting));
+    bus.fire("changing", { by: "remix", state: waiting ? "running" : null });
     error.hidden = value.state !== "refused" || !value.error;
     error.textContent = error.hidden ? "" : t(value.error);
     result.hidden = !shown;
@@ -459,6 +462,7 @@ export function mount(root, props, emit, watch) {
   // ── wiring ──
   watch("value", () => {
     const next = props.value ?? { state: "empty" };
+    if (late(next)) return;
     if (next.state === "running") {
       waiting = true;
       paintState();

@@ -11,6 +11,7 @@ import { knobsOf } from "./lib/rereadknobs.js";
 import { drawn as drawing, limits, mark, said, stretches, under } from "./lib/rereadstrips.js";
 import { TEXT, digitsOf, named, number, parted, plus, roles, signed, table } from "./lib/rereadwords.js";
 import { bus, link, view } from "./lib/state.js";
+import { late, overtake } from "./lib/stored.js";
 import { dark, onTheme } from "./lib/theme.js";
 
 const WIDE = 720; // px of a picture that is taken along
@@ -84,6 +85,7 @@ export function mount(root, props, emit, watch) {
     waiting = mine = true;
     drawKnobs();
     paintState();
+    overtake();
     emit.ask(wanted);
   }
 
@@ -136,6 +138,7 @@ export function mount(root, props, emit, watch) {
     group.setAttribute("aria-label", t(TEXT.changes));
     panel.classList.toggle("is-stale", waiting);
     panel.setAttribute("aria-busy", String(waiting));
+    bus.fire("changing", { by: "reread", state: waiting ? "running" : null });
     error.hidden = value.state !== "refused" || !value.error;
     error.textContent = error.hidden ? "" : t(value.error);
     status.textContent = waiting && !seen ? t(TEXT.running) : "";
@@ -373,6 +376,7 @@ export function mount(root, props, emit, watch) {
 
   watch("value", () => {
     const next = props.value ?? { state: "empty" };
+    if (late(next)) return;
     if (next.state === "running") {
       waiting = true;
       if (!mine && next.request) {

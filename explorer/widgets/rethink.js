@@ -5,6 +5,7 @@ import { el, segmented } from "./lib/dom.js";
 import { csv, exportBar, fileName, save } from "./lib/export.js";
 import { onLang, t } from "./lib/lang.js";
 import { bus, link } from "./lib/state.js";
+import { late, overtake } from "./lib/stored.js";
 
 const TEXT = {
   title: { en: "What changes if …", zh: "如果……会怎样" },
@@ -113,6 +114,7 @@ export function mount(root, props, emit, watch) {
     waiting = mine = true;
     drawKnobs();
     paintState();
+    overtake();
     emit.ask(wanted);
   }
 
@@ -214,6 +216,7 @@ export function mount(root, props, emit, watch) {
     knobs.setAttribute("aria-label", t(TEXT.changes));
     panel.classList.toggle("is-stale", waiting);
     panel.setAttribute("aria-busy", String(waiting));
+    bus.fire("changing", { by: "rethink", state: waiting ? "running" : null });
     error.hidden = value.state !== "refused" || !value.error;
     error.textContent = error.hidden ? "" : t(value.error);
     result.hidden = !seen;
@@ -271,6 +274,7 @@ export function mount(root, props, emit, watch) {
   // ── wiring ──
   watch("value", () => {
     const next = props.value ?? { state: "empty" };
+    if (late(next)) return;
     if (next.state === "running") {
       waiting = true;
       paintState();

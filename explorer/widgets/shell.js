@@ -291,11 +291,11 @@ export function mount(root, props) {
     footWhere.textContent = one ? w("step", { step: now, of: steps.length }) : w("steps");
     footTitle.textContent = one ? t(one.title) : w("tour", { of: steps.length });
   }
-  function go(number) {
+  function go(number, enters = true) {
     const one = steps[number - 1];
     if (!one) return;
     if (rail.classList.contains("open")) drawer(false);
-    open({ query: one.query, view: one.view, step: number });
+    open({ query: one.query, view: one.view, step: number, enters });
     bring(one.panel);
   }
   /** What a step speaks about comes below its note, or into the projector, once it has been drawn. */
@@ -416,7 +416,7 @@ export function mount(root, props) {
 
   // An address that only names a step (a link typed by hand, the last step of the lab before) opens it whole.
   const named = step.get();
-  if (named && named <= steps.length && !request.get() && !view.any()) go(named);
+  if (named && named <= steps.length && !request.get() && !view.any()) go(named, false);
   else if (named > steps.length) step.set(0);
   if (step.get()) bring(steps[step.get() - 1].panel, true);
 }

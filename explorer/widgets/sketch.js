@@ -3,14 +3,16 @@
 
 import { unpack } from "./lib/arrays.js";
 import { asking } from "./lib/asking.js";
+import { badgeOf, grouped } from "./lib/badge.js";
 import { el, segmented } from "./lib/dom.js";
 import { onLang, t } from "./lib/lang.js";
 import { colours, paintPicture, pad as drawingPad } from "./lib/pad.js";
-import { badgeOf, field, paintSlider, seedField, slider } from "./lib/sketchbar.js";
+import { seedBox } from "./lib/seed.js";
+import { field, paintSlider, slider } from "./lib/sketchbar.js";
 import { fitted, greys, inked, spelled, unspelled } from "./lib/sketchbits.js";
 import { bringing, read, unfit } from "./lib/sketchgive.js";
 import { strip as pictureStrip } from "./lib/sketchstrip.js";
-import { TEXT, filledIn, grouped, joined, lengthOf, megabytes } from "./lib/sketchwords.js";
+import { TEXT, filledIn, joined, lengthOf, megabytes } from "./lib/sketchwords.js";
 import { view } from "./lib/state.js";
 import { onTheme } from "./lib/theme.js";
 
@@ -45,15 +47,16 @@ export function mount(root, props, emit, watch) {
   const make = field("make", taskPick.node, { tag: "div" });
   const length = slider("length", [0, limits.positions, 1], (n) => choose({ length: n }));
   const heat = slider("temperature", limits.temperature, (temperature) => choose({ temperature }));
-  const seed = seedField({ most: limits.seed, now: () => now.seed, onInput: (n) => choose({ seed: n }), onEnter: run });
+  const draws = seedBox({ most: limits.seed, className: "tfe-maker-seed", onSeed: (n) => choose({ seed: n }), onWrong: () => paintState(), onEnter: run });
+  const seed = field("seed", draws.node);
   const exampleButtons = examples.map((example) => el("button", { type: "button", class: "tfe-maker-example", onclick: () => show(example) }));
   const exampleRow = field("examples", el("div", { class: "tfe-maker-examples" }, exampleButtons), { tag: "div" });
   exampleRow.node.setAttribute("role", "group");
-  const badge = el("span", { class: "tfe-badge", role: "status" });
+  const badge = badgeOf(() => paintState());
   const goLabel = el("span", {});
   const goKey = el("kbd", { "aria-hidden": "true", text: "Esc" });
   const go = el("button", { type: "submit", class: "tfe-button primary tfe-maker-go" }, goLabel);
-  const bar = el("div", { class: "tfe-maker-bar" }, make.node, length.node, heat.node, seed.node, exampleRow.node, el("div", { class: "tfe-maker-end" }, badge, go));
+  const bar = el("div", { class: "tfe-maker-bar" }, make.node, length.node, heat.node, seed.node, exampleRow.node, el("div", { class: "tfe-maker-end" }, badge.node, go));
 
   // ── a digit ──
   const before = el("canvas", { class: "tfe-maker-before", role: "img" });
@@ -140,18 +143,18 @@ export function mount(root, props, emit, watch) {
   /** query: of an example whose stored result will do. */
   function ask(wanted, query = null) {
     const last = value.request;
+    filled = stamp(wanted);
+    wish.begin(query, () => emit.run({ request: wanted }));
     // A place in one text, or a model of digits, says nothing about another text.
     if (last && last.task !== wanted.task) view.set({ pos: null, model: null, head: null });
     else if (last && last.text !== wanted.text) view.set({ pos: null });
-    filled = stamp(wanted);
-    wish.begin(query, () => emit.run({ request: wanted }));
     paint();
   }
 
   function run() {
     const wanted = asked();
     local.error = unready(wanted);
-    if (local.error) paintState();
+    if (draws.judge() || local.error) paintState();
     else ask(wanted);
   }
 
@@ -178,6 +181,7 @@ export function mount(root, props, emit, watch) {
     const { task } = wanted;
     if (!tasks.includes(task)) return;
     Object.assign(now, { task, seed: wanted.seed, temperature: wanted.temperature });
+    draws.show(now.seed, true);
     if (task === "text") {
       now.length = wanted.length;
       if (box.value !== wanted.text) box.value = wanted.text;
@@ -287,7 +291,7 @@ export function mount(root, props, emit, watch) {
     paintSlider(heat, TEXT.temperature, { at: now.temperature, reads: hot, long: t(TEXT.temperatureLong, { value: hot }) });
     seed.name.textContent = t(TEXT.seed);
     seed.node.title = t(TEXT.seedLong);
-    if (document.activeElement !== seed.control || Number(seed.control.value) !== now.seed) seed.control.value = String(now.seed);
+    draws.show(now.seed);
     exampleRow.name.textContent = t(TEXT.examples);
     exampleRow.node.setAttribute("aria-label", t(TEXT.examples));
     let n = 0;
@@ -343,6 +347,12 @@ export function mount(root, props, emit, watch) {
     return now.keep === side ? TEXT.readOnly : now.keep ? TEXT.makeRest : TEXT.makeAll;
   };
 
+  /** How far the slowest model has come. */
+  function progress() {
+    const { done, device } = value.badge;
+    return t(value.request.task === "text" ? TEXT.atText : TEXT.atDigit, { at: grouped(done.at), of: grouped(done.of), device: device ? ` · ${device}` : "" });
+  }
+
   function paintState() {
     const busy = wish.pending;
     form.setAttribute("aria-busy", String(busy || reading !== null));
@@ -352,12 +362,8 @@ export function mount(root, props, emit, watch) {
     else if (!goKey.isConnected) go.append(goKey);
     go.disabled = reading !== null && !busy;
     uploadButton.textContent = t(reading ? TEXT.readingFile : TEXT.upload);
-    const wrong = busy ? null : (local.error ?? (value.state === "refused" ? value.error : null));
-    const [kind, text] = badgeOf({ value, pending: busy, stopped: wish.stopped, wrong });
-    badge.className = `tfe-badge ${kind}`;
-    const dot = kind === "stored" || kind === "live";
-    badge.replaceChildren(...(dot ? [el("span", { class: "dot", "aria-hidden": "true" })] : []), text);
-    badge.hidden = text === "";
+    const wrong = busy ? null : (draws.refused() ?? local.error ?? (value.state === "refused" ? value.error : null));
+    badge.paint({ value, wish, wrong, differs: () => draws.wrong() !== null || stamp(asked()) !== stamp(value.request), progress });
 
     error.hidden = !wrong;
     error.textContent = wrong ? t(wrong) : "";

@@ -250,7 +250,6 @@ export function mount(root, props, emit, watch) {
       // It grew before the visitor's eyes: it stays whole, and a telling pixel is locked on it.
       if (grew && !asked && was.query === next.query) quietly({ whole: 1, pos: null });
       if (was) asked = false;
-      for (const look of next.looks ?? []) known.take(look);
     }
     const parts = JSON.stringify([seen.map(({ pattern, count: n }) => [pattern.key, pattern.rows, pattern.layers, pattern.heads, n]), Boolean(truth), Boolean(small)]);
     if (parts !== built) {
@@ -258,6 +257,7 @@ export function mount(root, props, emit, watch) {
       for (const part of [boards, heads, fields, thumbs]) part.build({ seen, truth, small });
       options();
     }
+    if (next.state !== "running") for (const look of next.looks ?? []) known.take(look); // this draws: what is drawn stands by now
     update();
   }
 

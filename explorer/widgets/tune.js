@@ -2,11 +2,13 @@
 // result comes from. What is played is written here, as a request carries it.
 
 import { asking } from "./lib/asking.js";
+import { badgeOf, grouped } from "./lib/badge.js";
 import { el, segmented } from "./lib/dom.js";
 import { onLang, t } from "./lib/lang.js";
 import { cellsOf, eventsOf, notesOf, pitchName, playedCells, playedFrom, sopranoOf, spelled, unspelled } from "./lib/noteevents.js";
 import { keyboard } from "./lib/notekeys.js";
 import { paintNotes } from "./lib/noteroll.js";
+import { seedBox } from "./lib/seed.js";
 import { recorder } from "./lib/takes.js";
 import { css, onTheme } from "./lib/theme.js";
 import { tone } from "./lib/tone.js";
@@ -42,14 +44,8 @@ const TEXT = {
   seed: { en: "seed", zh: "种子" },
   seedLong: { en: "Seed of all draws, the same for every model: the same seed makes the same music", zh: "所有抽样的种子，各模型相同：同一种子得到同样的音乐" },
   stop: { en: "Stop", zh: "停止" },
-  stopped: { en: "stopped", zh: "已停止" },
-  stored: { en: "stored", zh: "已存" },
-  live: { en: "live · {ms} · {device}", zh: "实时 · {ms} · {device}" },
   running_piano: { en: "live · event {at} of {of}{device}", zh: "实时 · 第 {at} / {of} 个事件{device}" },
   running_chorale: { en: "live · cell {at} of {of}{device}", zh: "实时 · 第 {at} / {of} 格{device}" },
-  reading: { en: "live · starting", zh: "实时 · 开始" },
-  waiting: { en: "{place} of {of} · about {s} s", zh: "第 {place} 位，共 {of} 位 · 约 {s} 秒" },
-  refused: { en: "refused", zh: "已拒绝" },
   undo: { en: "Undo", zh: "撤销" },
   clear: { en: "Clear", zh: "清空" },
   lower: { en: "Octave down", zh: "低八度" },
@@ -84,12 +80,6 @@ const SPAN = 8000; // milliseconds that the small roll shows at least
 const HAND = { chorale: 60, piano: 48 }; // the C that the letter Z plays at first
 const UNTOUCHED = { silenced: [], farthest: -1, semitones: 0, stretch: 1 }; // the models and the motif as they are
 
-const ordinal = (n) => {
-  const teen = n % 100 > 10 && n % 100 < 14;
-  return n + ((!teen && { 1: "st", 2: "nd", 3: "rd" }[n % 10]) || "th");
-};
-const milliseconds = (ms) => (ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`);
-const grouped = (n) => Number(n).toLocaleString("en-US");
 const kilobytes = (bytes) => grouped(Math.ceil(bytes / 1024));
 const filledIn = (text, values) => Object.fromEntries(Object.entries(text).map(([language, raw]) => [language, raw.replace(/\{(\w+)\}/g, (_, key) => values[key])]));
 
@@ -135,39 +125,20 @@ export function mount(root, props, emit, watch) {
     oninput: () => choose({ temperature: Number(heat.value) }),
   });
   const heatValue = el("span", { class: "tfe-tune-value", "aria-hidden": "true" });
-  const seedBox = el("input", {
-    class: "tfe-input tfe-tune-seed",
-    type: "number",
-    inputmode: "numeric",
-    min: 0,
-    max: limits.seed,
-    step: 1,
-    oninput: () => {
-      const seed = Math.trunc(Number(seedBox.value));
-      if (seedBox.value !== "" && seed >= 0 && seed <= limits.seed) choose({ seed });
-    },
-    onblur: () => {
-      seedBox.value = String(now.seed);
-    },
-    onkeydown: (event) => {
-      if (event.key !== "Enter") return;
-      event.preventDefault(); // the form's own answer would press Stop
-      run();
-    },
-  });
+  const seed = seedBox({ most: limits.seed, className: "tfe-tune-seed", onSeed: (chosen) => choose({ seed: chosen }), onWrong: () => paintState(), onEnter: () => run() });
   const fields = {
     motif: field("motif", el("div", { class: "tfe-tune-motif" }, motifPick.node, examplePick), "div"),
     mode: field("mode", modePick.node, "div"),
     length: field("length", lengthPick),
     temperature: field("temperature", heat),
-    seed: field("seed", seedBox),
+    seed: field("seed", seed.node),
   };
   fields.temperature.label.after(heatValue);
-  const badge = el("span", { class: "tfe-badge", role: "status" });
+  const badge = badgeOf(() => paintState());
   const goLabel = el("span", {});
   const goKey = el("kbd", { "aria-hidden": "true", text: "Esc" });
   const go = el("button", { type: "submit", class: "tfe-button primary tfe-tune-go" }, goLabel);
-  const bar = el("div", { class: "tfe-tune-bar" }, ...Object.values(fields).map((each) => each.node), el("div", { class: "tfe-tune-end" }, badge, go));
+  const bar = el("div", { class: "tfe-tune-bar" }, ...Object.values(fields).map((each) => each.node), el("div", { class: "tfe-tune-end" }, badge.node, go));
 
   // ── the visitor's own motif ──
   const button = (act) => el("button", { type: "button", class: "tfe-button small", onclick: act });
@@ -278,7 +249,7 @@ export function mount(root, props, emit, watch) {
     if (now.source === "play" && take.notes().length === 0) local.error = TEXT.silent;
     else if (now.source === "file" && !own.file) local.error = TEXT.noFile;
     else local.error = null;
-    if (local.error) {
+    if (seed.judge() || local.error) {
       paintState();
       return;
     }
@@ -343,6 +314,7 @@ export function mount(root, props, emit, watch) {
     if (!styleOf(style)?.modes.includes(mode)) return;
     const anew = style !== now.style;
     Object.assign(now, { style, mode, seed: wanted.seed, temperature: wanted.temperature });
+    seed.show(now.seed, true);
     now.length[style] = wanted.length;
     const same = (each) => each.style === style && each.mode === mode && each.motif === text;
     const ours = isOurs() && same(examples[now.source]) ? now.source : examples.findIndex(same);
@@ -525,7 +497,7 @@ export function mount(root, props, emit, watch) {
     heatValue.textContent = Number(now.temperature).toFixed(1);
     heat.setAttribute("aria-valuetext", heatValue.textContent);
     fields.temperature.node.title = t(TEXT.temperatureLong, { value: heatValue.textContent });
-    if (document.activeElement !== seedBox || Number(seedBox.value) !== now.seed) seedBox.value = String(now.seed);
+    seed.show(now.seed);
     fields.seed.node.title = t(TEXT.seedLong);
     styleField.hidden = styles.length < 2;
     undo.textContent = t(TEXT.undo);
@@ -587,38 +559,22 @@ export function mount(root, props, emit, watch) {
     return number ? t(TEXT.go_ways, { n: t(number) }) : t(TEXT.go_continue);
   }
 
+  /** How far the slowest model has come. */
+  function progress() {
+    const { done, device } = value.badge;
+    return t(value.request.style === "piano" ? TEXT.running_piano : TEXT.running_chorale, { at: grouped(done.at), of: grouped(done.of), device: device ? ` · ${device}` : "" });
+  }
+
   function paintState() {
     const busy = wish.pending;
-    const info = value.badge ?? {};
     form.setAttribute("aria-busy", String(busy || reading !== null));
     go.classList.toggle("primary", !busy);
     goLabel.textContent = busy ? t(TEXT.stop) : goName();
     if (!busy) goKey.remove();
     else if (!goKey.isConnected) go.append(goKey);
     go.disabled = reading !== null && !busy;
-    let kind = value.state;
-    let text = "";
-    if (wish.stopped) {
-      kind = "stored";
-      text = t(TEXT.stopped);
-    } else if (value.state === "waiting" && info.place) {
-      text = t(TEXT.waiting, { place: document.documentElement.lang.startsWith("zh") ? info.place : ordinal(info.place), of: info.of, s: Math.max(1, Math.round(info.seconds)) });
-    } else if (busy) {
-      kind = "live";
-      const made = value.state === "running" ? info.done : null;
-      const running = value.request?.style === "piano" ? TEXT.running_piano : TEXT.running_chorale;
-      text = made ? t(running, { at: grouped(made.at), of: grouped(made.of), device: info.device ? ` · ${info.device}` : "" }) : t(TEXT.reading);
-    } else if (local.error || value.state === "refused") {
-      kind = "refused";
-      text = t(TEXT.refused);
-    } else if (value.state === "stored") text = t(TEXT.stored);
-    else if (value.state === "live") text = t(TEXT.live, { ms: milliseconds(info.milliseconds), device: info.device });
-    badge.className = `tfe-badge ${kind}`;
-    const dot = kind === "stored" || kind === "live";
-    badge.replaceChildren(...(dot ? [el("span", { class: "dot", "aria-hidden": "true" })] : []), text);
-    badge.hidden = text === "";
-
-    const wrong = busy ? null : (local.error ?? (value.state === "refused" ? value.error : null));
+    const wrong = busy ? null : (seed.refused() ?? local.error ?? (value.state === "refused" ? value.error : null));
+    badge.paint({ value, wish, wrong, differs: () => seed.wrong() !== null || stamp(asked()) !== stamp(value.request), progress });
     error.hidden = !wrong;
     error.textContent = wrong ? t(wrong) : "";
     const about = value.state !== "refused" && value.request?.style === now.style; // remarks belong to a result of this kind

@@ -5,6 +5,7 @@ import { clear, el, segmented } from "./lib/dom.js";
 import { lang, onLang, t } from "./lib/lang.js";
 import { csv, exportBar, fileName, npz, save } from "./lib/export.js";
 import { bus, link, step, view } from "./lib/state.js";
+import { late, overtake } from "./lib/stored.js";
 import { css, dark, onTheme } from "./lib/theme.js";
 import { unpack } from "./lib/arrays.js";
 
@@ -126,6 +127,7 @@ export function mount(root, props, emit, watch) {
     mine = true;
     drawKnob();
     paintState();
+    overtake();
     emit.ask(wanted);
   }
 
@@ -252,6 +254,7 @@ export function mount(root, props, emit, watch) {
     panel.classList.toggle("is-empty", !shown);
     panel.classList.toggle("is-stale", waiting);
     panel.setAttribute("aria-busy", String(waiting));
+    bus.fire("changing", { by: "whatif", state: waiting ? "running" : null });
     error.hidden = value.state !== "refused" || !value.error;
     error.textContent = error.hidden ? "" : t(value.error);
     for (const node of [texts, sentence, pictures, numberLabel, big, from]) node.hidden = !shown;
@@ -396,6 +399,7 @@ export function mount(root, props, emit, watch) {
   // ── wiring ──
   watch("value", () => {
     const next = props.value ?? { state: "empty" };
+    if (late(next)) return;
     if (next.state === "running") {
       waiting = true;
       paintState();

@@ -2,9 +2,11 @@
 // where a result comes from. What was written stands in another widget; here it can only be saved.
 
 import { asking } from "./lib/asking.js";
+import { badgeOf, grouped } from "./lib/badge.js";
 import { el } from "./lib/dom.js";
 import { fileName, save } from "./lib/export.js";
 import { onLang, t } from "./lib/lang.js";
+import { seedBox } from "./lib/seed.js";
 import { link, linkRefusal, view } from "./lib/state.js";
 
 const TEXT = {
@@ -33,14 +35,8 @@ const TEXT = {
   blank: { en: "The text is nothing but white space: type at least one character.", zh: "文本只有空白：请至少输入一个字符。" },
   long: { en: "The text has {n} characters; at most {most} can be read.", zh: "文本有 {n} 个字符；最多可读取 {most} 个。" },
   stop: { en: "Stop", zh: "停止" },
-  stopped: { en: "stopped", zh: "已停止" },
-  stored: { en: "stored", zh: "已存" },
-  live: { en: "live · {ms} · {device}", zh: "实时 · {ms} · {device}" },
-  starting: { en: "live · starting", zh: "实时 · 开始" },
   reads: { en: "live · reading {n} of {most}{device}", zh: "实时 · 读到 {n} / {most}{device}" },
   writes: { en: "live · writing {n} of {most}{device}", zh: "实时 · 写到 {n} / {most}{device}" },
-  waiting: { en: "{place} of {of} · about {s} s", zh: "第 {place} 位，共 {of} 位 · 约 {s} 秒" },
-  refused: { en: "refused", zh: "已拒绝" },
   noLink: { en: "This text is too long for a link; save the view as a file instead.", zh: "这段文本太长，放不进链接；请把视图存为文件。" },
   wrote: { en: "{name} wrote", zh: "{name} 续写" },
   bits: { en: "{name} {bits} bits per character of the text given", zh: "{name} 读原文每字符 {bits} 比特" },
@@ -52,12 +48,6 @@ const APPLE = /Mac|iPhone|iPad/.test(navigator.platform);
 
 /** Characters as the models count them, code points. */
 const lengthOf = (text) => text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);
-const ordinal = (n) => {
-  const teen = n % 100 > 10 && n % 100 < 14;
-  return n + ((!teen && { 1: "st", 2: "nd", 3: "rd" }[n % 10]) || "th");
-};
-const milliseconds = (ms) => (ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`);
-const grouped = (n) => Number(n).toLocaleString("en-US");
 const filledIn = (text, values) => Object.fromEntries(Object.entries(text).map(([language, raw]) => [language, raw.replace(/\{(\w+)\}/g, (_, key) => values[key])]));
 const alike = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 /** An example's request, without what the page calls it. */
@@ -85,7 +75,7 @@ export function mount(root, props, emit, watch) {
   const pageChips = further.map((page) => chip(() => turn(page)));
   const exampleRow = el("div", { class: "tfe-writer-chips", role: "group" }, exampleChips);
   const pageRow = el("div", { class: "tfe-writer-chips is-pages", role: "group", hidden: !further.length }, pageChips);
-  const badge = el("span", { class: "tfe-badge", role: "status" });
+  const badge = badgeOf(() => paintState());
   const take = el("button", { type: "button", class: "tfe-button small bare tfe-writer-take", text: "TXT", onclick: saveText });
   const box = el("textarea", {
     id,
@@ -116,29 +106,14 @@ export function mount(root, props, emit, watch) {
     el("input", { class: "tfe-range", type: "range", min: low, max: high, step, oninput: (event) => choose(key, Number(event.target.value)) });
   const length = field("length", slider("length", limits.written));
   const heat = field("temperature", slider("temperature", limits.temperature));
-  const seed = field(
-    "seed",
-    el("input", {
-      class: "tfe-input tfe-writer-seed",
-      type: "number",
-      inputmode: "numeric",
-      min: 0,
-      max: limits.seed,
-      step: 1,
-      oninput: (event) => {
-        const wanted = Math.trunc(Number(event.target.value));
-        if (event.target.value !== "" && wanted >= 0 && wanted <= limits.seed) choose("seed", wanted);
-      },
-      onblur: (event) => {
-        event.target.value = String(now.seed);
-      },
-      onkeydown: (event) => {
-        if (event.key !== "Enter") return;
-        event.preventDefault(); // the form's own answer would press Stop
-        run();
-      },
-    }),
-  );
+  const draws = seedBox({
+    most: limits.seed,
+    className: "tfe-writer-seed",
+    onSeed: (wanted) => choose("seed", wanted),
+    onWrong: () => paintState(),
+    onEnter: () => run(),
+  });
+  const seed = field("seed", draws.node);
   const picks = choices.map((choice) =>
     field("choice", el("select", { class: "tfe-select", onchange: (event) => choose(choice.field, choice.options[event.target.value][0]) })),
   );
@@ -150,7 +125,7 @@ export function mount(root, props, emit, watch) {
     "form",
     { class: "tfe-panel tfe-writer-panel", novalidate: true },
     el("div", { class: "tfe-writer-head" }, label, el("div", { class: "tfe-writer-offers" }, exampleRow, pageRow)),
-    el("div", { class: "tfe-writer-state" }, take, badge),
+    el("div", { class: "tfe-writer-state" }, take, badge.node),
     el("div", { class: "tfe-writer-in" }, box, el("p", { class: "tfe-writer-foot" }, from, count), error),
     el("div", { class: "tfe-writer-knobs" }, [length, heat, seed, ...picks].map((each) => each.node), go),
     note,
@@ -199,16 +174,16 @@ export function mount(root, props, emit, watch) {
   /** query: of an example whose stored result will do. */
   function ask(wanted, query = null) {
     local = null;
-    // A place in another text says nothing about this one.
-    if (value.request && textOf(value.request) !== textOf(wanted)) view.set({ pos: null });
     filled = stamp(wanted);
     wish.begin(query, () => emit.run({ request: wanted }));
+    // A place in another text says nothing about this one.
+    if (value.request && textOf(value.request) !== textOf(wanted)) view.set({ pos: null });
     paint();
   }
 
   function run() {
     local = wrong(box.value);
-    if (local) paintState();
+    if (draws.judge() || local) paintState();
     else ask(asked());
   }
 
@@ -236,6 +211,7 @@ export function mount(root, props, emit, watch) {
     if (!wanted) return;
     const next = stamp(wanted);
     for (const key of knobs) if (!alike(next[key], filled[key])) now[key] = next[key];
+    if (next.seed !== filled.seed) draws.show(now.seed, true);
     if (next.text !== filled.text && next.text !== box.value && (filled.text === undefined || box.value === filled.text)) {
       box.value = next.text;
       box.scrollTop = 0;
@@ -285,7 +261,7 @@ export function mount(root, props, emit, watch) {
     paintSlider(heat, "temperature", hot, t(TEXT.temperatureLong, { value: hot }));
     seed.name.textContent = t(TEXT.seed);
     seed.node.title = t(TEXT.seedLong);
-    if (document.activeElement !== seed.control || Number(seed.control.value) !== now.seed) seed.control.value = String(now.seed);
+    draws.show(now.seed);
     choices.forEach((choice, i) => {
       const { name, control } = picks[i];
       name.textContent = t(choice.label);
@@ -315,24 +291,13 @@ export function mount(root, props, emit, watch) {
     pageChips.forEach((button, i) => button.setAttribute("aria-pressed", String(further[i].text === text)));
   }
 
-  function stateOf() {
-    const info = value.badge ?? {};
-    if (wish.stopped) return ["stored", t(TEXT.stopped)];
-    if (wish.pending) {
-      if (value.state === "waiting" && info.place) {
-        const place = document.documentElement.lang.startsWith("zh") ? info.place : ordinal(info.place);
-        return ["waiting", t(TEXT.waiting, { place, of: info.of, s: Math.max(1, Math.round(info.seconds)) })];
-      }
-      if (value.state !== "running") return ["live", t(TEXT.starting)];
-      const device = info.device ? ` · ${info.device}` : "";
-      const all = lengthOf(textOf(value.request));
-      if (info.written === 0 && info.read < all) return ["live", t(TEXT.reads, { n: grouped(info.read), most: grouped(all), device })];
-      return ["live", t(TEXT.writes, { n: grouped(info.written), most: grouped(info.of), device })];
-    }
-    if (local || value.state === "refused") return ["refused", t(TEXT.refused)];
-    if (value.state === "stored") return ["stored", t(TEXT.stored)];
-    if (value.state === "live") return ["live", t(TEXT.live, { ms: milliseconds(info.milliseconds), device: info.device })];
-    return ["", ""];
+  /** How far the slowest model has come. */
+  function progress() {
+    const { device, read, written, of } = value.badge;
+    const at = device ? ` · ${device}` : "";
+    const all = lengthOf(textOf(value.request));
+    if (written === 0 && read < all) return t(TEXT.reads, { n: grouped(read), most: grouped(all), device: at });
+    return t(TEXT.writes, { n: grouped(written), most: grouped(of), device: at });
   }
 
   function paintState() {
@@ -343,13 +308,8 @@ export function mount(root, props, emit, watch) {
     goKey.textContent = busy ? "Esc" : APPLE ? "⌘ ⏎" : "Ctrl ⏎";
     go.title = busy ? t(TEXT.stopLong) : t(TEXT.runLong, { run: t(texts.run), keys: APPLE ? "⌘+Enter" : "Ctrl+Enter" });
     go.setAttribute("aria-keyshortcuts", busy ? "Escape" : "Control+Enter Meta+Enter");
-    const [kind, text] = stateOf();
-    badge.className = `tfe-badge ${kind}`;
-    const dot = kind === "stored" || kind === "live";
-    badge.replaceChildren(...(dot ? [el("span", { class: "dot", "aria-hidden": "true" })] : []), text);
-    badge.hidden = text === "";
-
-    const refusal = busy ? null : (local ?? (value.state === "refused" ? value.error : null));
+    const refusal = busy ? null : (draws.refused() ?? local ?? (value.state === "refused" ? value.error : null));
+    badge.paint({ value, wish, wrong: refusal, differs: () => draws.wrong() !== null || !alike(stamp(asked()), stamp(value.request)), progress });
     error.hidden = !refusal;
     error.textContent = refusal ? t(refusal) : "";
     box.setAttribute("aria-invalid", String(Boolean(refusal)));

@@ -15,7 +15,7 @@ from explorer.labs.act_rnn.page import LAB
 from tests.browser.waiting import addressed, asked, becomes, prepared
 
 PATH = LAB.path
-LIVE = re.compile(r"live · [\d.]+ m?s")
+LIVE = re.compile(r"live · [\d.]+ m?s|remembered")
 SLOW = 240_000  # milliseconds that a run may take while the machine does other things
 HOSTILE = '<img src=x onerror="alert(1)">'
 expect.set_options(timeout=60_000)  # five seconds, Playwright's own patience, are too few beside a training run

@@ -29,7 +29,7 @@ def settled(page: Page, address: str) -> Page:
 
 def answered(page: Page) -> str:
     """The output once it is live."""
-    expect(page.locator(".tfe-prompt .tfe-badge")).to_have_text(re.compile(r"live · [\d.,]+ m?s"))
+    expect(page.locator(".tfe-prompt .tfe-badge")).to_have_text(re.compile(r"live · [\d.,]+ m?s|remembered"))
     return page.locator(".tfe-prompt-pieces").inner_text()
 
 

@@ -20,7 +20,7 @@ from models.image_transformer.records import SIDE, read_picture
 from tests.browser.waiting import addressed, asked, becomes, prepared
 
 PATH = LAB.path
-LIVE = re.compile(r"live · [\d.]+ m?s")
+LIVE = re.compile(r"live · [\d.]+ m?s|remembered")
 SLOW = 240_000  # milliseconds that a run may take while the machine does other things
 IN_ROWS, IN_TILES = views.LAYOUTS["grey"]
 expect.set_options(timeout=60_000)  # five seconds, Playwright's own patience, are too few beside a training run

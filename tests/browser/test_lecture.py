@@ -35,7 +35,7 @@ from tests.explorer.asking import Stream, event, join, raw
 from tests.explorer.test_leaving import LONG, PATIENCE, SLOW, SOON, late, runs, until, wish
 
 NEW = Callable[..., tuple[Page, Any]]
-LIVE = re.compile(r"live · [\d.,]+ m?s")
+LIVE = re.compile(r"live · [\d.,]+ m?s|remembered")
 SPACE = "https://huggingface.co"  # one of the places that may embed a lab
 WAIT = 120_000  # milliseconds
 

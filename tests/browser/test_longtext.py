@@ -16,7 +16,7 @@ from explorer.labs.transformer_xl.page import LAB as XL
 from tests.browser.waiting import addressed
 
 NEW = Callable[..., tuple[Page, Any]]
-LIVE = re.compile(r"live · [\d.]+ m?s")
+LIVE = re.compile(r"live · [\d.]+ m?s|remembered")
 NUMBER = re.compile(r"^[+−]?\d\.\d{2,3}$")
 SLOW = 240_000  # milliseconds that a run may take while the machine does other things
 SENTENCE = "The captain went down to the harbour, and nobody saw him come back. "

@@ -19,7 +19,7 @@ from models.music.records import CHORALES, MODELS, styles
 from tests.browser.waiting import asked, prepared
 
 PATH = LAB.path
-LIVE = re.compile(r"live · [\d.]+ m?s")
+LIVE = re.compile(r"live · [\d.]+ m?s|remembered")
 SLOW = 240_000  # milliseconds that a run may take while the machine does other things
 ENERGY = """async (address) => {
     const bytes = await (await fetch(address)).arrayBuffer();

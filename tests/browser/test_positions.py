@@ -14,7 +14,7 @@ from tests.browser.waiting import addressed, quiet
 
 NewPage = Callable[..., tuple[Page, Any]]
 PANEL = ".tfe-positions"
-LIVE = re.compile(r"live · [\d.]+ m?s")
+LIVE = re.compile(r"live · [\d.]+ m?s|remembered")
 DRAWN = f"{PANEL} [data-drawn=shuffled]"
 HOSTILE = (
     "<img src=x onerror=alert(1)> {size} ⟦q:x⟧ &lt;b&gt; </details> \u202ex",

@@ -14,7 +14,7 @@ from explorer.labs.reformer.texts import NAMES
 from tests.browser.waiting import addressed
 
 NEW = Callable[..., tuple[Page, Any]]
-LIVE = re.compile(r"live · [\d.]+ m?s")
+LIVE = re.compile(r"live · [\d.]+ m?s|remembered")
 SLOW = 240_000  # milliseconds that a run may take while the machine does other things
 expect.set_options(timeout=60_000)  # five seconds, Playwright's own patience, are too few beside a training run
 

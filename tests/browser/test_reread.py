@@ -8,6 +8,7 @@ import io
 import json
 import re
 from collections.abc import AsyncGenerator, Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ SPANS = {"text": "", "variant": "adaptive", "spans": []}
 PICK = {"model": "xl", "head": "2.3", "pos": 640}
 SENTENCE = {"en": "With ⟦k:64 states⟧ of memory, segment 3 costs most " + HOSTILE, "zh": "记忆为⟦k:64 个状态⟧时，第 3 个片段变化最大"}
 REFUSED, SLOW = 1024, 32  # lengths of memory that the trial page refuses, and that it takes its time over
+HELD, HELD_REFUSED = 256, 384  # likewise, each answered when its button is pressed and not before
 
 REMEMBERING = [
     reread.Range(
@@ -98,21 +100,33 @@ def page_of(knobs: list[reread.Knob], request: dict[str, Any]) -> Callable[[Lab,
     """The panel, narrow as it stands on a page, a box that shows what it has asked for, and a link to another request."""
 
     def build(lab: Lab, engine: object) -> None:
+        held = {memory: asyncio.Event() for memory in (HELD, HELD_REFUSED)}
         with gr.Row(elem_classes=["tfe-bench"]):
             with gr.Column(elem_classes=["tfe-bench-wide"]):
                 box = gr.Textbox(label="asked", elem_id="asked")
                 linked = gr.Button("a link", elem_id="linked")
+                answered = gr.Textbox(label="answered", elem_id="answered")
+                free = {memory: gr.Button(str(memory), elem_id=f"free-{memory}") for memory in held}
             with gr.Column(elem_classes=["tfe-bench-side"]):
                 panel = reread.reread(reread.idle(request, PICK), knobs=knobs)
 
         async def ask(event: gr.EventData) -> AsyncGenerator[Any, None]:
             asked = {key: value for key, value in event._data.items() if key != "wished"}
-            yield reread.running(), json.dumps(asked)
-            if asked.get("memory") == REFUSED:
-                yield reread.refused({"en": f"So much is refused. {HOSTILE}", "zh": "太多，被拒绝。"}), gr.skip()
+            wish, memory = event._data["wished"], asked.get("memory")  # answers say which wish they answer, as those of the labs do
+            yield reread.running() | {"wished": wish, "said": 1}, json.dumps(asked), gr.skip()
+            if memory in held:
+                await held[memory].wait()
+                held[memory].clear()
+            if memory in {REFUSED, HELD_REFUSED}:
+                refused = reread.refused({"en": f"So much is refused. {HOSTILE}", "zh": "太多，被拒绝。"})
+                yield refused | {"wished": wish, "said": 2}, gr.skip(), str(memory)
                 return
-            await asyncio.sleep(1 if asked.get("memory") == SLOW else 0.05)
-            yield reread.idle(asked, PICK) if asked == request else changed(asked), gr.skip()
+            await asyncio.sleep(1 if memory == SLOW else 0.05)
+            value = reread.idle(asked, PICK) if asked == request else changed(asked)
+            yield value | {"wished": wish, "said": 2}, gr.skip(), str(memory)
+
+        async def let_go(memory: int) -> None:
+            held[memory].set()
 
         def other() -> reread.Value:
             return changed({**request, **({"memory": 200} if "memory" in request else {"spans": [[-1, -1, 16], [1, 2, 12.5]]})})
@@ -123,7 +137,9 @@ def page_of(knobs: list[reread.Knob], request: dict[str, Any]) -> Callable[[Lab,
             "api_visibility": "private",
             "concurrency_limit": None,
         }
-        panel.ask(ask, None, [panel, box], **how)
+        panel.ask(ask, None, [panel, box, answered], **how)
+        for memory, button in free.items():
+            button.click(partial(let_go, memory), None, None, **how)
         linked.click(other, None, panel, **how)
 
     return build
@@ -243,6 +259,26 @@ def test_the_knobs_stand_where_the_request_in_view_says(page_watch: Page, site: 
         assert asked(page) == MEMORY
         expect(knob(page, "memory").locator("input")).to_have_value("6")
     expect(page.locator(".tfe-reread .tfe-error")).to_be_hidden()
+
+
+@pytest.mark.parametrize("memory", [HELD, HELD_REFUSED])
+@pytest.mark.parametrize("newer_is_answered", [True, False])
+def test_an_answer_that_comes_late_puts_no_knob_back(new_page: NEW, site: str, memory: int, newer_is_answered: bool) -> None:
+    """The older of two wishes is answered last, or while the newer one is under way: a result, or a refusal."""
+    page, _ = new_page()
+    opened(page, site)
+    newer, place = (128, 3) if newer_is_answered else (HELD + HELD_REFUSED - memory, 4 if memory == HELD_REFUSED else 5)
+    turn(page, "memory", 4 if memory == HELD else 5)
+    turn(page, "memory", place)
+    if newer_is_answered:
+        expect(page.locator("#answered textarea")).to_have_value(str(newer))
+    page.locator(f"#free-{memory}").click()
+    expect(page.locator("#answered textarea")).to_have_value(str(memory))  # the late answer has arrived
+    expect(knob(page, "memory").locator("output")).to_have_text(f"{newer} characters")
+    expect(page.locator(".tfe-reread .tfe-error")).to_be_hidden()
+    knob(page, "intervention").locator("[data-key=cut]").click()
+    expect(page.locator("#asked textarea")).to_have_value(re.compile('"cut"'))
+    assert json.loads(page.locator("#asked textarea").input_value())["memory"] == newer  # the next wish builds on the newer one
 
 
 def test_spans_are_forced_for_all_heads_a_layer_or_the_head_in_view(page_watch: Page, site: str) -> None:

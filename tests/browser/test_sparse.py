@@ -11,7 +11,7 @@ from explorer.labs.sparse_transformer import about
 from explorer.labs.sparse_transformer.page import LAB
 from tests.browser.waiting import addressed
 
-LIVE = re.compile(r"live · [\d.]+ m?s")
+LIVE = re.compile(r"live · [\d.]+ m?s|remembered")
 SLOW = 240_000  # milliseconds that a run may take while the machine does other things
 expect.set_options(timeout=60_000)  # five seconds, Playwright's own patience, are too few beside a training run
 

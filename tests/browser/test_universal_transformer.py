@@ -13,7 +13,7 @@ from explorer.labs.universal_transformer.page import LAB
 from tests.browser.waiting import addressed, becomes
 
 NEW = Callable[..., tuple[Page, Any]]
-LIVE = re.compile(r"live · [\d.]+ m?s")
+LIVE = re.compile(r"live · [\d.]+ m?s|remembered")
 SLOW = 240_000  # milliseconds that a run may take while the machine does other things
 STORY = "emma put the coin in the bag. daniel took the bag. daniel went to the school."
 expect.set_options(timeout=60_000)  # five seconds, Playwright's own patience, are too few beside a training run

@@ -17,6 +17,7 @@ from explorer.figures import image
 from explorer.lab import Lab, readable
 from explorer.labs import wiring
 from explorer.labs.image_transformer import about, texts, views
+from explorer.labs.runs import Run, as_stored
 from explorer.labs.wiring import whole
 from explorer.widgets import figure, maker, remake
 from explorer.widgets.card import card
@@ -146,15 +147,15 @@ async def answers(
         plain = views.plain(request)
         kept = views.first()
         if kept is not None and plain == kept.request and not anew:
-            seen, state, milliseconds, device = kept.seen, "stored", kept.milliseconds, kept.device
+            seen, run = kept.seen, Run("stored", kept.milliseconds, kept.device)
         else:
             async with contextlib.aclosing(made(engine, plain, session)) as updates:
                 async for update in updates:
                     if isinstance(update, Answer):
-                        seen, state, milliseconds, device = update.value, "live", update.milliseconds, update.device
+                        seen, run = update.value, Run.of(update)
                     else:
                         yield *update, skip, skip
-        how: dict[str, Any] = {"state": state, "milliseconds": milliseconds, "device": device, "notice": notice}
+        how: dict[str, Any] = {"state": run.state, "milliseconds": run.milliseconds, "device": run.device, "notice": notice}
         bar, mechanism, surprised, panel = await asyncio.to_thread(views.finished, seen, request, **how)
     except InputError as error:
         yield maker.refused(error.text), skip, skip, remake.refused(None)
@@ -229,7 +230,7 @@ async def stored(engine: Engine, query: str) -> dict[str, object] | None:
             drawn |= {name: value for name, value in zip(names, update, strict=True) if value != gr.skip()}
     if drawn["maker"]["state"] == "refused" or drawn["remake"]["state"] == "refused":
         return None
-    return drawn | {name: {**drawn[name], "state": "stored"} for name in ("maker", "spans")}
+    return as_stored(drawn)
 
 
 async def probe(engine: Engine) -> None:

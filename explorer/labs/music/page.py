@@ -17,6 +17,7 @@ from explorer.lab import Lab, readable
 from explorer.labels import filled
 from explorer.labs import wiring
 from explorer.labs.music import about, change, deeper, texts, views
+from explorer.labs.runs import Run, as_stored
 from explorer.labs.wiring import whole
 from explorer.widgets import figure, remix, tune
 from explorer.widgets.card import card
@@ -149,16 +150,16 @@ async def answers(
         plain = change.plain(request)
         kept = views.first()
         if kept is not None and plain == kept.request and not anew:
-            seen, state, milliseconds, device = kept.seen, "stored", kept.milliseconds, kept.device
+            seen, run = kept.seen, Run("stored", kept.milliseconds, kept.device)
         else:
             there(request)
             async with contextlib.aclosing(made(engine, plain, session)) as updates:
                 async for update in updates:
                     if isinstance(update, Answer):
-                        seen, state, milliseconds, device = update.value, "live", update.milliseconds, update.device
+                        seen, run = update.value, Run.of(update)
                     else:
                         yield *update, skip
-        how: dict[str, Any] = {"state": state, "milliseconds": milliseconds, "device": device, "notice": notice}
+        how: dict[str, Any] = {"state": run.state, "milliseconds": run.milliseconds, "device": run.device, "notice": notice}
         bar, mechanism, panel = await asyncio.to_thread(views.finished, seen, request, **how)
     except InputError as error:
         yield tune.refused(error.text), skip, remix.refused(None)
@@ -207,7 +208,7 @@ async def stored(engine: Engine, query: str) -> dict[str, object] | None:
             drawn |= {name: value for name, value in zip(("tune", "roll", "remix"), update, strict=True) if value != gr.skip()}
     if drawn["tune"]["state"] == "refused" or drawn["remix"]["state"] == "refused":
         return None
-    return drawn | {name: {**drawn[name], "state": "stored"} for name in ("tune", "roll")}
+    return as_stored(drawn)
 
 
 async def probe(engine: Engine) -> None:

@@ -16,7 +16,7 @@ from explorer.figures import hashing as drawing
 from explorer.lab import Lab, readable
 from explorer.labs import wiring
 from explorer.labs.reformer import about, change, deeper, texts, views
-from explorer.labs.runs import Run
+from explorer.labs.runs import Run, as_stored
 from explorer.widgets import asker, bertviz, figure, reread
 from explorer.widgets.attention import attention
 from explorer.widgets.card import card
@@ -132,7 +132,7 @@ async def answers(engine: Engine, wish: Wish, session: str = "", *, anew: bool =
             async with contextlib.aclosing(engine.watch(EXPLAIN, request, session)) as updates:
                 async for update in updates:
                     if isinstance(update, Answer):
-                        seen, run = update.value, Run("live", update.milliseconds, update.device, notice)
+                        seen, run = update.value, Run.of(update, notice)
                     else:
                         yield waiting(update), *skips, skip
         drawn = await asyncio.to_thread(views.draw, seen, request, run)
@@ -222,7 +222,7 @@ async def stored(engine: Engine, query: str) -> dict[str, object] | None:
             drawn |= {name: value for name, value in zip(WIDGETS, update, strict=True) if value != gr.skip()}
     if "refused" in {drawn[name]["state"] for name in (WIDGETS[0], WIDGETS[-1])}:
         return None
-    return {name: {**value, "state": "stored"} if value and value.get("state") == "live" else value for name, value in drawn.items()}
+    return as_stored(drawn)
 
 
 async def probe(engine: Engine) -> None:

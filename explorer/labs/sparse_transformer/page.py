@@ -15,7 +15,7 @@ from explorer import labels, permalink
 from explorer.engine import Answer, Engine, Waiting
 from explorer.lab import Lab, readable
 from explorer.labs import wiring
-from explorer.labs.runs import Run
+from explorer.labs.runs import Run, as_stored
 from explorer.labs.sparse_transformer import about, change, texts, views, writing
 from explorer.labs.wiring import whole
 from explorer.widgets import figure, remake, reread, sketch
@@ -210,7 +210,7 @@ async def answers(
             async with contextlib.aclosing(engine.stream(GENERATE, plain, session)) as updates:
                 async for news in updates:
                     if isinstance(news, Answer):
-                        seen, how = news.value, Run("live", news.milliseconds, news.device, notice)
+                        seen, how = news.value, Run.of(news, notice)
                     elif isinstance(news, list):
                         steps += news
                         yield update(boards.growing(request, steps))
@@ -257,7 +257,7 @@ async def stored(engine: Engine, query: str) -> dict[str, object] | None:
             drawn |= {name: value for name, value in zip(WIDGETS, each, strict=True) if value != gr.skip()}
     if "refused" in {drawn[name]["state"] for name in ("sketch", DIGITS.knobs, TEXTS.knobs)}:
         return None
-    return {name: {**value, "state": "stored"} if value.get("state") == "live" else value for name, value in drawn.items()}
+    return as_stored(drawn)
 
 
 async def probe(engine: Engine) -> None:

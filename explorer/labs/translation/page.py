@@ -15,6 +15,7 @@ from explorer.engine import Answer, Engine, Waiting
 from explorer.figures import bertviz as drawing
 from explorer.lab import Lab, readable
 from explorer.labs import wiring
+from explorer.labs.runs import Run, as_stored
 from explorer.labs.translation import about, deeper, texts, views
 from explorer.labs.wiring import whole
 from explorer.widgets import bertviz, figure, prompt, whatif
@@ -139,24 +140,20 @@ async def answers(
 
     wish: reads the request, with a notice for the visitor. anew: run the first example too, instead of showing what is stored of it.
     """
-    seen: Explanation | None = None
     try:
         request, notice = wish()
         plain = request.plain()
         start = views.first()
         if start is not None and plain == start.request and not anew:
-            seen = start.seen
-            drawn = views.result(seen, request, state="stored", milliseconds=start.milliseconds, device=start.device, notice=notice)
-            state = "stored"
+            seen, how = start.seen, Run("stored", start.milliseconds, start.device)
         else:
             async with contextlib.aclosing(translated(engine, plain, session)) as updates:
                 async for update in updates:
                     if isinstance(update, Answer):
-                        answer = update
+                        seen, how = update.value, Run.of(update)
                     else:
                         yield update, gr.skip(), gr.skip()
-            seen, state = answer.value, "live"
-            drawn = views.result(seen, request, state="live", milliseconds=answer.milliseconds, device=answer.device, notice=notice)
+        drawn = views.result(seen, request, state=how.state, milliseconds=how.milliseconds, device=how.device, notice=notice)
     except InputError as error:
         yield prompt.refused(error.text), gr.skip(), whatif.refused(None)
         return
@@ -164,7 +161,7 @@ async def answers(
         logger.exception("a wish could not be fulfilled")
         yield prompt.refused(labels.DEFECT), gr.skip(), whatif.refused(None)
         return
-    yield drawn, views.maps(seen, request, state), whatif.running() if request.changed else views.untouched(seen, request)
+    yield drawn, views.maps(seen, request, how.state), whatif.running() if request.changed else views.untouched(seen, request)
     if not request.changed:
         return
     try:
@@ -236,7 +233,7 @@ async def stored(engine: Engine, query: str) -> dict[str, object] | None:
             drawn |= {name: value for name, value in zip(("prompt", "attention", "whatif"), update, strict=True) if value != gr.skip()}
     if drawn["prompt"]["state"] == "refused" or drawn["whatif"]["state"] == "refused":
         return None
-    return drawn | {name: {**drawn[name], "state": "stored"} for name in ("prompt", "attention")}
+    return as_stored(drawn)
 
 
 async def probe(engine: Engine) -> None:

@@ -1,7 +1,7 @@
 // A wish of the page on its way: sent to the model or taken from what the server holds ready, stopped, or overtaken by a newer one.
 
 import { bus, onOpen, refuseLink, request } from "./state.js";
-import { isStored, show as showStored, stored, wished } from "./stored.js";
+import { isStored, late, overtake, show as showStored, stored } from "./stored.js";
 
 const canonical = (query) => new URLSearchParams(query ?? "").toString();
 
@@ -13,7 +13,7 @@ const canonical = (query) => new URLSearchParams(query ?? "").toString();
 export function asking({ emit, first, noLink, paint }) {
   const home = canonical(first);
   let pending = null; // the wish under way, until an answer to it arrives
-  let outdated = 0; // how many wishes of the page a newer one has overtaken
+  let opened = false; // the wish under way shows another state of the page, which stands in the address already
   let fromStore = false; // a stored result stands here: what an older wish still says on its way is not wanted
   const self = {
     stopped: false,
@@ -22,11 +22,12 @@ export function asking({ emit, first, noLink, paint }) {
     },
 
     /** query: of the wish, where a stored result will do, else null. send: asks the server's model. */
-    begin(query, send) {
+    begin(query, send, { opens = false } = {}) {
       const before = pending;
+      opened = opens;
       const wish = {};
       pending = wish; // a newer wish ends an older one, on the server
-      outdated = wished(); // and here, where its answer may be on the way
+      overtake(); // and here, where its answer may be on the way
       self.stopped = fromStore = false;
       bus.fire("asking", true); // the other knobs wait: they belong to the result that is about to leave
       paint();
@@ -48,6 +49,7 @@ export function asking({ emit, first, noLink, paint }) {
 
     stop() {
       pending = null;
+      opened = false;
       self.stopped = true;
       bus.fire("asking", false);
       emit.stop({});
@@ -56,7 +58,7 @@ export function asking({ emit, first, noLink, paint }) {
 
     /** A value has arrived: is it still wanted? It then stands in the address too. */
     receive(next) {
-      if (next.wished <= outdated) return false;
+      if (late(next)) return false;
       const unfinished = next.state === "running" || next.state === "waiting";
       // An event that is overtaken ends by repeating what it said last.
       if (unfinished && (pending === null || fromStore)) return false;
@@ -66,7 +68,8 @@ export function asking({ emit, first, noLink, paint }) {
         bus.fire("asking", false);
       }
       // The bare address stands for the first example; everything else is written out in it.
-      if (next.query && !unfinished && (canonical(next.query) !== home || request.get())) request.set(next.query);
+      if (next.query && !unfinished && (canonical(next.query) !== home || request.get())) request.set(next.query, { enters: !opened });
+      if (!unfinished) opened = false;
       if (!unfinished && next.state !== "refused") refuseLink(next.query ? null : noLink);
       return true;
     },
@@ -75,7 +78,7 @@ export function asking({ emit, first, noLink, paint }) {
     follow(leave) {
       const open = (query) => {
         leave();
-        self.begin(query, () => emit.open({ query }));
+        self.begin(query, () => emit.open({ query }), { opens: true });
       };
       onOpen(open);
       const linked = request.get();

@@ -27,14 +27,8 @@ export const TEXT = {
   examples: { en: "examples", zh: "示例" },
   example: { en: "Example {n}: {title}", zh: "示例 {n}：{title}" },
   stop: { en: "Stop", zh: "停止" },
-  stopped: { en: "stopped", zh: "已停止" },
-  stored: { en: "stored", zh: "已存" },
-  live: { en: "live · {ms} · {device}", zh: "实时 · {ms} · {device}" },
   atDigit: { en: "live · pixel {at} of {of}{device}", zh: "实时 · 第 {at} / {of} 像素{device}" },
   atText: { en: "live · character {at} of {of}{device}", zh: "实时 · 第 {at} / {of} 字符{device}" },
-  starting: { en: "live · starting", zh: "实时 · 开始" },
-  waiting: { en: "{place} of {of} · about {s} s", zh: "第 {place} 位，共 {of} 位 · 约 {s} 秒" },
-  refused: { en: "refused", zh: "已拒绝" },
   ours: { en: "Held-out digits, which no model has learned from", zh: "留出的数字，没有模型用它们学习过" },
   ourOne: { en: "Digit {n}: {name}", zh: "数字 {n}：{name}" },
   own: { en: "Your digit", zh: "您的数字" },
@@ -78,13 +72,6 @@ export const TEXT = {
 /** Characters as the models count them, code points. */
 export const lengthOf = (text) => text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);
 
-export const ordinal = (n) => {
-  const teen = n % 100 > 10 && n % 100 < 14;
-  return n + ((!teen && { 1: "st", 2: "nd", 3: "rd" }[n % 10]) || "th");
-};
-
-export const milliseconds = (ms) => (ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`);
-export const grouped = (n) => Number(n).toLocaleString("en-US");
 export const megabytes = (bytes) => (Math.ceil((bytes / 2 ** 20) * 10) / 10).toFixed(1);
 
 /** A text in both languages with its {names} replaced. */

@@ -1,5 +1,8 @@
 // The page's state is its address: what was asked (the request, written by the server), what is looked at (keys with an
 // underscore), the guided step and the language. Nothing else is remembered, so a copied address shows exactly this page.
+// A run and a guided step are entries of the browser's history, so back and forward go through them; looking around is none.
+
+import { onLang } from "./lang.js";
 
 const OURS = new Set(["step", "lecture", "lang", "__theme"]);
 const listeners = new Map(); // name -> Set of functions
@@ -20,10 +23,19 @@ export const bus = {
 
 const read = () => new URL(location.href).searchParams;
 
-function write(params) {
+let shown = location.href; // where the page stands: "popstate" tells only where it has gone to
+onLang(() => {
+  shown = location.href;
+});
+let left = null; // where it stood when the run under way was wished for
+
+function write(params, { enters = false } = {}) {
   const url = new URL(location.href); // never a bare "?…": Gradio sets <base href="./">
   url.search = params.toString();
-  if (url.href !== location.href) history.replaceState(history.state, "", url);
+  if (url.href === location.href) return;
+  if (enters && left) history.replaceState(history.state, "", left); // what was let go of for the new run belongs to the old one
+  history[enters ? "pushState" : "replaceState"](history.state, "", url);
+  shown = url.href;
 }
 
 /** What is looked at: view.get("head") -> "3.5" or null; view.set({row: 9, col: null}); view.on(["row", "col"], fn). */
@@ -54,12 +66,18 @@ const isRequest = (key) => !key.startsWith("_") && !OURS.has(key);
 
 /** The request part of the address, as the server wrote it. */
 export const request = {
-  get: () => new URLSearchParams([...read()].filter(([key]) => isRequest(key))).toString(),
-  set(query) {
+  get: () => requestOf(read()),
+  /** enters: it is a run of the visitor's, and back leads to what stood here when `leave` was called. */
+  set(query, { enters = false } = {}) {
     const params = new URLSearchParams(query);
     for (const [key, value] of read()) if (!isRequest(key)) params.append(key, value);
-    write(params);
+    write(params, { enters });
+    left = null;
     bus.fire("request", request.get());
+  },
+  /** Another run is wished for: what stands in the address belongs to the one in view. */
+  leave() {
+    left = location.href;
   },
 };
 
@@ -85,21 +103,48 @@ export const lecture = {
   },
 };
 
-/** Shows another state of this page: the widget that owns the input hears of the query, the others of the view. */
-export function open({ query = "", view: look = {}, step: number = 0 }) {
+/**
+ * Shows another state of this page: the widget that owns the input hears of the query, the others of the view.
+ * enters: back leads to what stood here before.
+ */
+export function open({ query = "", view: look = {}, step: number = 0, enters = true }) {
   const params = new URLSearchParams(query);
   for (const [key, value] of Object.entries(look)) params.set("_" + key, String(value));
   if (number) params.set("step", String(number));
   for (const key of ["lecture", "lang"]) if (read().has(key)) params.set(key, read().get(key));
-  const same = request.get() === new URLSearchParams(query).toString();
-  const before = [...read().keys()].filter((key) => key.startsWith("_")).map((key) => key.slice(1));
-  write(params);
-  bus.fire("step", number);
-  bus.fire("view", [...new Set([...before, ...Object.keys(look)])]);
-  if (same) return;
-  if (listeners.get("open")?.size) bus.fire("open", query);
-  else unheard = query;
+  const before = location.href;
+  left = null;
+  write(params, { enters });
+  changed(before);
 }
+
+const requestOf = (params) => new URLSearchParams([...params].filter(([key]) => isRequest(key))).toString();
+const looksOf = (params) => [...params.keys()].filter((key) => key.startsWith("_")).map((key) => key.slice(1));
+
+/** Everybody hears in what the address differs from an earlier one. */
+function changed(before) {
+  const [was, is] = [new URL(before).searchParams, read()];
+  bus.fire("step", step.get());
+  bus.fire("view", [...new Set([...looksOf(was), ...looksOf(is)])]);
+  if (requestOf(was) === requestOf(is)) return;
+  if (listeners.get("open")?.size) bus.fire("open", requestOf(is));
+  else unheard = requestOf(is);
+}
+
+window.addEventListener("popstate", () => {
+  const before = shown;
+  const params = read();
+  // The language and the way through the lecture are the visitor's own, whatever they were when the page stood here.
+  for (const key of ["lecture", "lang", "__theme"]) {
+    const now = new URL(before).searchParams.get(key);
+    if (now === null) params.delete(key);
+    else params.set(key, now);
+  }
+  left = null;
+  write(params);
+  shown = location.href;
+  if (new URL(before).pathname === location.pathname) changed(before);
+});
 
 let unheard = null; // a request opened before the owner of the input had arrived
 

@@ -1,6 +1,6 @@
 // Results that the server holds ready, for examples and guided steps: fetched like a picture, without waiting in its queue.
 
-import { bus } from "./state.js";
+import { bus, request } from "./state.js";
 
 const canonical = (query) => new URLSearchParams(query).toString();
 const listed = document.querySelector('meta[name="tfe-stored"]')?.content;
@@ -36,8 +36,16 @@ export function show(values) {
 /** The same events; each says the how-manieth wish of the page it is, and the server says it again in its answers (labs/wiring.py). */
 const numbered = (emit) => Object.fromEntries(Object.entries(emit).map(([event, send]) => [event, (detail) => send({ ...detail, wished: ++wishes })]));
 
-/** How many wishes this page has had: answers to those are older than whatever it wishes next. */
-export const wished = () => wishes;
+let overtaken = 0; // the newest wish that a newer one for the run in view has overtaken
+
+/** A new run is wished for, or a change of the one in view: what answers an older wish comes too late from now on, a refusal too. */
+export const overtake = () => {
+  overtaken = wishes;
+  request.leave();
+};
+
+/** Does a value answer a wish that a newer one has overtaken? */
+export const late = (value) => value?.wished <= overtaken;
 
 /**
  * Mounts a widget so that stored results reach it too, that nothing older comes after something newer, and that nothing is drawn twice.

@@ -1,0 +1,100 @@
+"""The badge of every lab: stored, live, remembered, not run yet, a change that is dragged or running. One small run of its own per lab."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from explorer.lab import Lab
+from explorer.labs import LABS
+from tests.browser.waiting import prepared
+
+# A small input of each lab's own, as a link spells it; none of them is an example or a step.
+SMALL = {
+    "translation": "v=1&sentence=A+dog+sits.",
+    "image_transformer": "v=1&mode=complete&kind=10&picture=test:1&keep=21&seed=51",
+    "music": "v=1&length=2&seed=51&motif=JQAlACUAJQAkACQAJAAkAA",
+    "transformer_xl": "v=1&text=The+sea.&length=2&seed=51",
+    "adaptive_span": "v=1&text=The+sea.&length=2&seed=51",
+    "sparse_transformer": "v=1&keep=28&seed=51",
+    "reformer": "v=1&text=abba",
+    "act_rnn": "v=1&task=parity&text=1011",
+    "universal_transformer": "v=1&task=addition&text=12%2B34&question=",
+}
+RESULT = re.compile(r"^(stored|remembered|live · [\d.]+ m?s · \w+)$")
+LIVE = re.compile(r"^live · [\d.]+ m?s · \w+$")
+EACH = pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.slug)
+
+
+def opened(page: Page, site: str, lab: Lab, query: str = "") -> Locator:
+    """The badge of a lab's page."""
+    page.goto(f"{site}{lab.path}?lang=en&{query}")
+    return page.locator(".tfe-badge").first
+
+
+def noted(page: Page) -> list[str]:
+    """All that the badge has said since `note` was called."""
+    found: list[str] = page.evaluate("window.said")
+    return found
+
+
+def note(page: Page) -> None:
+    """From now on all that the badge says is written down."""
+    page.evaluate(
+        """() => {
+            const badge = document.querySelector(".tfe-badge");
+            window.said = [];
+            new MutationObserver(() => window.said.push(badge.textContent)).observe(badge, {childList: true, subtree: true});
+        }"""
+    )
+
+
+@EACH
+def test_a_new_input_is_live_the_same_again_remembered_and_another_not_run_yet(lab: Lab, site: str, page_watch: Page) -> None:
+    badge = opened(page_watch, site, lab, SMALL[lab.slug])
+    expect(badge).to_have_text(LIVE)
+    run = page_watch.locator("button[type=submit].tfe-button").first
+    for _ in range(2):
+        run.click()
+        expect(badge).to_have_text("remembered")
+    box: Any = page_watch.locator("form input[class*=seed]:visible, form textarea:visible, form input[type=text]:visible").first
+    was = box.input_value()
+    box.fill(was + "1")
+    expect(badge).to_have_text("not run yet")
+    box.fill(was)
+    expect(badge).to_have_text("remembered")
+
+
+@EACH
+def test_every_guided_step_stands_in_the_controls_as_it_is_shown(lab: Lab, site: str, page_watch: Page) -> None:
+    prepared(site, lab.slug)
+    badge = opened(page_watch, site, lab)
+    expect(badge).to_have_text("stored")
+    for number in range(1, len(lab.steps) + 1):
+        page_watch.locator(f".tfe-shell-tour li:nth-child({number}) button").click()
+        expect(page_watch.locator(".tfe-shell-tour [aria-current=step]")).to_have_attribute("aria-label", re.compile(f"^{number}, "))
+        expect(badge).to_have_text(RESULT)
+
+
+@EACH
+def test_a_change_that_is_running_says_so(lab: Lab, site: str, page_watch: Page) -> None:
+    badge = opened(page_watch, site, lab, SMALL[lab.slug])
+    expect(badge).to_have_text(RESULT)
+    panel = page_watch.locator(".tfe-whatif, .tfe-remake, .tfe-remix, .tfe-reread, .tfe-rethink").locator("visible=true").first
+    knob = panel.locator("input[type=range][data-field]:enabled").locator("visible=true").first
+    note(page_watch)
+    if lab.slug == "translation":
+        panel.locator(".tfe-whatif-do").click()
+    else:
+        places = knob.evaluate("(it) => [it.min, it.max, it.value].map(Number)")
+        other = places[0] if places[2] != places[0] else places[1]
+        for event in ("input", "change"):
+            knob.evaluate("(it, [to, event]) => { it.value = to; it.dispatchEvent(new Event(event, {bubbles: true})); }", [other, event])
+            if event == "input":
+                expect(badge).to_have_text("not run yet")  # nothing is asked before it comes to rest
+    expect(panel.locator("[aria-busy]").first).to_have_attribute("aria-busy", "false")
+    expect(badge).to_have_text(RESULT)
+    assert "live · running the change" in noted(page_watch)
