@@ -11,7 +11,7 @@ import { longMap } from "./lib/longmap.js";
 import { escape, plot } from "./lib/plot.js";
 import { fit, paint, table } from "./lib/raster.js";
 import { positionInView, stepInView, STEPS } from "./lib/steps.js";
-import { bus, link, onOpen, request, view } from "./lib/state.js";
+import { bus, headIn, judge, link, onOpen, positionsIn, request, view } from "./lib/state.js";
 import { css, dark, onTheme } from "./lib/theme.js";
 
 const TEXT = {
@@ -206,6 +206,7 @@ export function mount(root, props, emit, watch) {
   function read() {
     const kindKey = [view.get("kind"), value.pick?.kind].find((key) => seen.has(key)) ?? value.kinds[0].key;
     const it = seen.get(kindKey);
+    judge({ kind: (key) => seen.has(key), head: headIn(it.layers, it.heads), ...(asked ? {} : { row: positionsIn(it.rows), col: positionsIn(it.columns) }) }, request.get());
     const stat = view.get("stat");
     const asHead = view.get("head");
     const picked = value.pick && value.pick.kind === kindKey ? `${value.pick.layer + 1}.${value.pick.head + 1}` : null;

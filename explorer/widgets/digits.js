@@ -14,7 +14,7 @@ import { exportBar } from "./lib/export.js";
 import { keys } from "./lib/keys.js";
 import { onLang, t } from "./lib/lang.js";
 import { table as shades } from "./lib/raster.js";
-import { bus, onOpen, request, view } from "./lib/state.js";
+import { bus, headIn, judge, onOpen, positionsIn, request, view } from "./lib/state.js";
 import { css, dark, onTheme } from "./lib/theme.js";
 
 const NARROW = 560; // px of the panel below which one board is shown at a time
@@ -123,6 +123,7 @@ export function mount(root, props, emit, watch) {
     const index = run.models.findIndex((model) => model.key === key);
     const model = run.models[index];
     const within = (text, top) => Math.max(1, Math.min(top, Number.parseInt(text, 10) || 1));
+    if (finished()) judge({ model: (name) => run.models.some((one) => one.key === name), head: headIn(model.layers, model.heads), pos: positionsIn(made()) }, run.query);
     const wished = view.get("head") ?? pick.head ?? lastHead;
     if (/^\d+\.\d+$/.test(wished)) lastHead = wished; // "mean" and the like are other widgets'
     const [layer, head] = lastHead.split(".");

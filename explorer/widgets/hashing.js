@@ -16,7 +16,7 @@ import { keys } from "./lib/keys.js";
 import { lang, onLang, t } from "./lib/lang.js";
 import { table } from "./lib/raster.js";
 import { spoken } from "./lib/spoken.js";
-import { onOpen, request, view } from "./lib/state.js";
+import { headIn, judge, onOpen, positionsIn, request, view } from "./lib/state.js";
 import { dark, onTheme } from "./lib/theme.js";
 
 const NARROW = 620; // px of the panel below which things stand one under the other
@@ -95,6 +95,7 @@ export function mount(root, props, emit, watch) {
       const n = Number.parseInt(text ?? "", 10);
       return Math.max(1, Math.min(top, Number.isFinite(n) ? n : otherwise));
     };
+    judge({ model: (key) => run.models.some((one) => one.key === key), head: headIn(model.layers, model.heads), pos: positionsIn(run.length) }, run.query);
     const told = view.get("head");
     const [l, h] = (/^\d+\.\d+$/.test(told ?? "") ? told : (pick.head ?? "1.1")).split(".");
     const text = view.get("pos");

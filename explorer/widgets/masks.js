@@ -14,7 +14,7 @@ import { rowsOf } from "./lib/maskrows.js";
 import { runOf, seen } from "./lib/maskrun.js";
 import { exporters, table } from "./lib/maskexport.js";
 import { TEXT, nodes, plain, sentence, spanText } from "./lib/maskwords.js";
-import { bus, onOpen, request, view } from "./lib/state.js";
+import { bus, headIn, judge, onOpen, positionsIn, request, view } from "./lib/state.js";
 import { overtake } from "./lib/stored.js";
 import { onTheme } from "./lib/theme.js";
 
@@ -84,6 +84,7 @@ export function mount(root, props, emit, watch) {
   function read() {
     const [layers, heads] = run.heads;
     const within = (text, top) => Math.max(1, Math.min(top, Number.parseInt(text, 10) || 1));
+    judge({ head: headIn(layers, heads), pos: positionsIn(run.length) }, run.query);
     const told = view.get("head");
     const [l, h] = (/^\d+\.\d+$/.test(told ?? "") ? told : (run.pick?.head ?? "1.1")).split(".");
     const text = view.get("pos");

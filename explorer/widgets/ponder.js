@@ -12,7 +12,7 @@ import { layoutOf, place, wide } from "./lib/ponderplace.js";
 import { readRun } from "./lib/ponderrun.js";
 import { sumOf } from "./lib/pondersum.js";
 import { TEXT, called, edge, mixed, nodes, plain, sentence } from "./lib/ponderwords.js";
-import { onOpen, request, view } from "./lib/state.js";
+import { judge, onOpen, positionsIn, request, view } from "./lib/state.js";
 import { css, dark, onTheme } from "./lib/theme.js";
 
 const PACE = 900; // ms that a step stands while playing
@@ -82,6 +82,7 @@ export function mount(root, props, emit, watch) {
       const text = view.get(key);
       return text !== null && /^\d{1,4}$/.test(text) ? Math.max(least, Math.min(most, Number(text))) : otherwise;
     };
+    judge({ pos: positionsIn(run.count), step: (text) => /^\d+$/.test(text) && text >= 1 && text <= run.steps }, value.query);
     return { pos: number("pos", 0, run.count - 1, value.pick), step: number("step", 1, run.steps, run.steps), far: view.get("far") === "1" };
   }
 

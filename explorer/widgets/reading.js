@@ -16,7 +16,7 @@ import { player } from "./lib/readingplay.js";
 import { rowsOf } from "./lib/readingrows.js";
 import { TEXT, count, plain, sentence } from "./lib/readingwords.js";
 import { spoken } from "./lib/spoken.js";
-import { bus, onOpen, request, view } from "./lib/state.js";
+import { bus, headIn, judge, onOpen, positionsIn, request, view } from "./lib/state.js";
 import { css, dark, onTheme } from "./lib/theme.js";
 
 const NARROW = 560; // px of the panel below which one model stands at a time
@@ -111,6 +111,7 @@ export function mount(root, props, emit, watch) {
     const index = run.models.findIndex((model) => model.key === key);
     const model = run.models[index];
     const within = (text, top) => Math.max(1, Math.min(Math.max(1, top), Number.parseInt(text, 10) || 1));
+    if (finished()) judge({ model: (name) => run.models.some((one) => one.key === name), head: headIn(model.layers || Infinity, model.heads || Infinity), pos: positionsIn(model.count) }, run.query);
     const wished = view.get("head") ?? pick.head ?? "1.1";
     const one = /^\d+\.\d+$/.test(wished) ? wished : lastHead; // "mean" and the like are other widgets'
     lastHead = one;

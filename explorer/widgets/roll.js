@@ -12,7 +12,7 @@ import { headsOf } from "./lib/rollheads.js";
 import { player } from "./lib/rollplay.js";
 import { rowsOf } from "./lib/rollrows.js";
 import { LETTERS, TEXT, clock, moment, nodes, noteName, plain, sentence, weight } from "./lib/rollwords.js";
-import { bus, onOpen, request, view } from "./lib/state.js";
+import { bus, headIn, judge, onOpen, positionsIn, request, view } from "./lib/state.js";
 import { onTheme } from "./lib/theme.js";
 
 const NARROW = 560; // px of the panel below which rolls are low
@@ -114,6 +114,7 @@ export function mount(root, props, emit, watch) {
     const own = pick.model === key ? pick : {};
     const [most, count] = model.heads ?? [1, 1];
     const within = (text, top) => Math.max(1, Math.min(top, Number.parseInt(text, 10) || 1));
+    if (finished()) judge({ model: (name) => run.models.some((one) => one.key === name), head: headIn(...(model.heads ?? [Infinity, Infinity])), note: positionsIn(model.count) }, run.query);
     const [layer, number] = (view.get("head") ?? own.head ?? pick.head ?? "1.1").split(".");
     const text = view.get("note");
     const fallback = own.note ?? lastMade(model);

@@ -10,7 +10,7 @@ import { ground, marked, over, place, under } from "./lib/segmentboard.js";
 import { exporters, table } from "./lib/segmentexport.js";
 import { rowsOf } from "./lib/segmentrows.js";
 import { TEXT, charName, nodes, plain, sentence, shareAt, weight } from "./lib/segmentwords.js";
-import { bus, onOpen, request, view } from "./lib/state.js";
+import { bus, headIn, judge, onOpen, positionsIn, request, view } from "./lib/state.js";
 import { onTheme } from "./lib/theme.js";
 
 const NARROW = 560; // px of the panel below which labels are short
@@ -79,6 +79,7 @@ export function mount(root, props, emit, watch) {
     const pick = run.pick ?? {};
     const key = [view.get("model"), pick.model].find((name) => run.models.some((model) => model.key === name)) ?? run.models[0].key;
     const model = run.models.find((each) => each.key === key);
+    if (finished()) judge({ model: (name) => run.models.some((one) => one.key === name), head: headIn(run.layers, model.heads ?? Infinity), pos: positionsIn(model.length) }, run.query);
     const said = view.get("head") ?? pick.head ?? "mean";
     const named = /^(\d+)\.(\d+)$/.exec(said);
     const within = (text, top) => Math.max(1, Math.min(top, Number(text)));

@@ -4,7 +4,7 @@
 import { clear, el, svg } from "./lib/dom.js";
 import { pageKeys, projecting } from "./lib/keys.js";
 import { lang, onLang, setLang, t } from "./lib/lang.js";
-import { bus, lecture, link, linkRefusal, open, request, step, view } from "./lib/state.js";
+import { bus, lecture, link, linkRefusal, nowhere, open, request, step, told, view } from "./lib/state.js";
 import { dark, onTheme, setTheme } from "./lib/theme.js";
 import { projector } from "./projector.js";
 
@@ -271,7 +271,11 @@ export function mount(root, props) {
   name(noteClose, words.leave_step);
   const note = el("section", { class: "tfe-shell-note", hidden: true }, noteNumber, el("div", { class: "tfe-shell-lesson", "aria-live": "polite" }, noteTitle, " ", noteText), noteClose);
   name(note, words.steps);
-  root.append(note);
+  // What is to be said of the link that opened the page.
+  const tidings = el("div", { class: "tfe-shell-told", role: "status" });
+  painters.push(() => tidings.replaceChildren(...told.map((sentence) => el("p", { class: "tfe-error", text: t(sentence) }))));
+  bus.on("told", () => paint());
+  root.append(note, tidings);
 
   function paintSteps() {
     const now = Math.min(step.get(), steps.length);
@@ -417,6 +421,9 @@ export function mount(root, props) {
   // An address that only names a step (a link typed by hand, the last step of the lab before) opens it whole.
   const named = step.get();
   if (named && named <= steps.length && !request.get() && !view.any()) go(named, false);
-  else if (named > steps.length) step.set(0);
+  else if (named > steps.length || (!named && new URL(location.href).searchParams.has("step"))) {
+    nowhere("step", new URL(location.href).searchParams.get("step"));
+    step.set(0);
+  }
   if (step.get()) bring(steps[step.get() - 1].panel, true);
 }

@@ -13,7 +13,7 @@ import { exporters } from "./lib/spanexport.js";
 import { looks } from "./lib/spanlooks.js";
 import { drawTable, fieldsOf, headsOf, thumbsOf } from "./lib/spantiles.js";
 import { TEXT, nodes, plain, sentence, weight } from "./lib/spanwords.js";
-import { bus, onOpen, request, view } from "./lib/state.js";
+import { bus, headIn, judge, onOpen, positionsIn, request, view } from "./lib/state.js";
 import { css, onTheme } from "./lib/theme.js";
 
 const PLAYED = 12; // seconds that a whole picture takes when played
@@ -116,6 +116,7 @@ export function mount(root, props, emit, watch) {
       const n = Number.parseInt(text ?? "", 10);
       return Number.isFinite(n) ? Math.max(1, Math.min(top, n)) : otherwise;
     };
+    if (!unfinished()) judge({ pattern: (key) => seen.some((each) => each.pattern.key === key), head: headIn(layers, most), pos: positionsIn(made()) }, value.query);
     const [asLayer, asHead] = (view.get("head") ?? "").split(".");
     const last = Math.max(0, made() - 1);
     const pos = Number.parseInt(view.get("pos") ?? "", 10);

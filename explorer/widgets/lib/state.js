@@ -62,6 +62,51 @@ export const view = {
   on: (keys, fn) => listen("view", (changed) => changed.some((key) => keys.includes(key)) && fn(changed)),
 };
 
+// What the link that opened the page looks at, as long as nobody has looked elsewhere: it may name what is not there.
+const linked = new Map([...read()].filter(([key]) => key.startsWith("_")).map(([key, value]) => [key.slice(1), value]));
+const SAID = 40; // characters of what a link says that are said again
+
+/** A sentence for the visitor, {en, zh}, which the shell shows above the page. */
+export const tell = (sentence) => {
+  told.push(sentence);
+  bus.fire("told", sentence);
+};
+/** Those that were said before anybody listened. */
+export const told = [];
+
+/**
+ * What a link names and is not there is said, and leaves the address. keys: {key: text -> is that there?}, judged on the run that the view
+ * draws; query: of that run, for the address may be about another that is still on its way.
+ */
+export function judge(keys, query) {
+  if (request.get() && request.get() !== requestOf(new URLSearchParams(query))) return;
+  for (const [key, there] of Object.entries(keys)) {
+    const given = linked.get(key);
+    if (given === undefined) continue;
+    linked.delete(key);
+    if (view.get(key) !== given || there(given)) continue;
+    nowhere("_" + key, given);
+    queueMicrotask(() => view.set({ [key]: null })); // whoever judges is drawing
+  }
+}
+
+/** For `judge`: is a head, "2.3" counted from 1, there? What is no pair of numbers names no head ("mean"). */
+export const headIn = (layers, heads) => (text) => {
+  const [, layer, head] = /^(\d+)\.(\d+)$/.exec(text) ?? [null, 1, 1];
+  return (/^[a-z]+$/.test(text) || text.includes(".")) && layer >= 1 && layer <= layers && head >= 1 && head <= heads;
+};
+/** For `judge`: are all of these positions, "3" or "3,7" counted from 0, there? */
+export const positionsIn = (count) => (text) => text === "none" || text.split(",").every((one) => /^\d+$/.test(one) && Number(one) < count);
+
+/** Says that a part of the link points at nothing. */
+export function nowhere(key, given) {
+  const text = given.length > SAID ? `${given.slice(0, SAID - 1)}…` : given;
+  tell({
+    en: `The link's “${key}” is “${text}”, which is not on this page: its usual view is shown.`,
+    zh: `链接中的“${key}”是“${text}”，本页没有：显示的是默认视图。`,
+  });
+}
+
 const isRequest = (key) => !key.startsWith("_") && !OURS.has(key);
 
 /** The request part of the address, as the server wrote it. */

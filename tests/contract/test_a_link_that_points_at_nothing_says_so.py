@@ -1,0 +1,45 @@
+"""A link that names a head, a row, a place or a step that is not there: the page says so, shows its usual view and mends the address."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from explorer.lab import Lab
+from explorer.labs import LABS
+from tests.browser.waiting import addressed
+
+# What each lab's link can look at, of the things that the other labs name too.
+LOOKS = {
+    "translation": {"_head": "99.99", "_row": "1e9"},
+    "image_transformer": {"_head": "99.99", "_pos": "99999"},
+    "music": {"_head": "99.99", "_note": "1e9"},
+    "transformer_xl": {"_head": "99.99", "_pos": "99999"},
+    "adaptive_span": {"_head": "0.1", "_pos": "-1"},
+    "sparse_transformer": {"_head": "99.99", "_pos": "1e9"},
+    "reformer": {"_head": "99.99", "_pos": "99999"},
+    "act_rnn": {"_step": "99", "_pos": "1e9"},
+    "universal_transformer": {"_head": "99.99", "_pos": "99999"},
+}
+
+
+@pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.slug)
+def test_what_a_link_names_and_is_not_there_is_said_and_leaves_the_address(lab: Lab, site: str, page_watch: Page) -> None:
+    looks = LOOKS[lab.slug]
+    page_watch.goto(f"{site}{lab.path}?lang=en&step=77&" + "&".join(f"{key}={value}" for key, value in looks.items()))
+    said = page_watch.locator(".tfe-shell-told")
+    for key, value in {"step": "77", **looks}.items():
+        expect(said).to_contain_text(f"The link's “{key}” is “{value}”, which is not on this page: its usual view is shown.")
+    expect(said.locator("p")).to_have_count(1 + len(looks))
+    addressed(page_watch, step=None, **dict.fromkeys(looks))
+    expect(page_watch.locator(".tfe-badge").first).to_have_text("stored")
+    page_watch.locator(".tfe-shell-lang").click()
+    expect(said).to_contain_text("链接中的“step”是“77”，本页没有")
+
+
+def test_what_a_link_says_is_text_and_never_long(site: str, page_watch: Page) -> None:
+    page_watch.goto(f"{site}/translation?lang=en&_head=%3Cimg+src%3Dx+onerror%3Dalert(1)%3E" + "9" * 200)
+    said = page_watch.locator(".tfe-shell-told p")
+    expect(said).to_contain_text("<img src=x onerror=alert(1)>")
+    assert len(said.inner_text()) < 160
+    assert said.locator("img").count() == 0
