@@ -36,6 +36,7 @@ T = TypeVar("T")
 ROOT = Path(__file__).parent.parent
 PATIENCE = 300.0  # seconds that a start may take on a loaded machine
 RUN = "EXPLORER_TEST_RUN"  # the folder that the workers of a run share, named in their environment
+OWNER = "EXPLORER_TEST_OWNER"  # the process that began the run, likewise
 
 
 def in_a_browser(item: pytest.Item) -> bool:
@@ -61,6 +62,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Makes the folder that the workers share; they are started later, and so find it."""
     if not hasattr(config, "workerinput"):
         os.environ[RUN] = tempfile.mkdtemp(prefix="explorer-tests-")
+        os.environ[OWNER] = str(os.getpid())
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -203,7 +205,8 @@ class Shared(Running):
             fcntl.flock(lock, fcntl.LOCK_EX)
             self._facts = folder / "site.json"
             port = json.loads(self._facts.read_text())["port"] if self._facts.exists() else None
-            super().__init__(port)
+            site = ["app.py", "--host", "127.0.0.1", "--port", "PORT"]
+            super().__init__(port, ["tests/keeper.py", os.environ[OWNER], sys.executable, *site])  # a run that is killed leaves no server
             self._log.close()
             self._log = (folder / "site.log").open("a+b")
             if port is None:
