@@ -137,7 +137,7 @@ def test_the_head_view_draws_the_numbers_of_the_run_and_hostile_tokens_as_text(p
     # The frame reaches neither the page around it nor anything else.
     box = page_watch.locator(".tfe-bertviz iframe")
     assert box.get_attribute("sandbox") == "allow-scripts"
-    answer = page_watch.request.get(site + str(box.get_attribute("src")).split("#")[0])
+    answer = page_watch.request.get(page_watch.evaluate("location.origin") + str(box.get_attribute("src")).split("#")[0])
     assert "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline';" in answer.headers["content-security-policy"]
     assert frame.evaluate("() => { try { return parent.document.title } catch (error) { return error.name } }") == "SecurityError"
     assert frame.evaluate("origin") == "null"
