@@ -33,7 +33,7 @@ const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 function box(tag, classes, { elem_id: id, elem_classes: more = [] }) {
   const node = document.createElement(tag);
   if (id) node.id = id;
-  node.className = [...classes, ...(more ?? [])].join(" ");
+  node.className = [...classes, "on-bench", ...(more ?? [])].join(" ");
   return node;
 }
 
@@ -42,7 +42,8 @@ const KINDS = {
     const node = box("div", ["block"], props);
     const holder = document.createElement("div");
     holder.className = "html-container";
-    const element = box("div", [], { elem_classes: props.elem_classes });
+    const element = document.createElement("div");
+    element.className = (props.elem_classes ?? []).join(" ");
     element.innerHTML = props.html_template;
     node.append(holder);
     holder.append(element);

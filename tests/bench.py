@@ -34,16 +34,17 @@ DOCUMENT = """<!doctype html>
 <div class="wrap" style="min-height:100%"><main class="contain" style="flex-grow:1;margin-right:0"></main></div></div></div>
 </gradio-app><script>{scheme}</script><script type="module" src="/bench/bench.js"></script></body></html>"""
 
-# What Gradio's own rules say of the boxes around ours, under class names that change with its versions.
+# What Gradio's own rules say of the boxes around ours, under class names that change with its versions; here "on-bench" tells them from
+# what widgets call a row or a block.
 BOXES = """
 .gradio-container, .gradio-container *, .gradio-container *::before, .gradio-container *::after { box-sizing: border-box; }
-.column { display: flex; position: relative; flex-direction: column; gap: var(--layout-gap); }
-.column > * { width: var(--size-full); }
-.row { display: flex; flex-wrap: wrap; gap: var(--layout-gap); width: var(--size-full); }
-.row > * { flex: 1 1 0%; min-width: 0; }
-.block { position: relative; margin: 0; box-shadow: none; border-width: 0; width: 100%; line-height: var(--line-sm); }
+.column:where(.on-bench) { display: flex; position: relative; flex-direction: column; gap: var(--layout-gap); }
+.column:where(.on-bench) > * { width: var(--size-full); }
+.row:where(.on-bench) { display: flex; flex-wrap: wrap; gap: var(--layout-gap); width: var(--size-full); }
+.row:where(.on-bench) > * { flex: 1 1 0%; min-width: 0; }
+.block:where(.on-bench) { position: relative; margin: 0; box-shadow: none; border-width: 0; width: 100%; line-height: var(--line-sm); }
 .contain { display: flex; flex-direction: column; }
-.contain > .column { flex-grow: 1; }
+.contain > .column:where(.on-bench) { flex-grow: 1; }
 """
 
 
