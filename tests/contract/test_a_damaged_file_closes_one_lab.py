@@ -48,7 +48,7 @@ def shown(site: Site, one: Lab) -> str:
 OTHER = lab(slug="other", steps=LABS[0].steps, page=lambda lab, engine: None, thumbnail=lambda: None, probe=None, stored=None, ancestors=())
 
 
-@pytest.mark.parametrize("one", [one for one in LABS if one.slug == "act_rnn"], ids=lambda one: one.slug)
+@pytest.mark.parametrize("one", LABS, ids=[one.slug for one in LABS])
 def test_each_file_of_a_lab_cut_off_leaves_the_site_and_the_other_labs(one: Lab, caplog: pytest.LogCaptureFixture) -> None:
     closed = set()
     for path in files(one):
