@@ -7,6 +7,7 @@ import gzip
 import json
 import re
 import signal
+import socket
 import threading
 from typing import Any
 
@@ -17,7 +18,7 @@ import pytest
 from explorer import packing
 from explorer.engine import Engine
 from explorer.labs import LABS
-from explorer.server import Site, main
+from explorer.server import Site, _listener, main
 from explorer.widgets import base
 from tests.conftest import Running, built
 from tests.explorer.asking import answers, ask, event, raw
@@ -159,6 +160,23 @@ def test_the_running_server_is_alive_and_ready(site: str) -> None:
 
 def test_the_running_server_says_nothing_of_its_visitors(running: Running) -> None:
     assert "Listening on" in running.log() and "Ready after" in running.log()
+
+
+def test_the_second_part_of_an_answer_does_not_wait_for_the_first_to_be_acknowledged() -> None:
+    async def answering() -> int:
+        listener = _listener("127.0.0.1", 0)
+        delay: asyncio.Queue[int] = asyncio.Queue()
+
+        def connected(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            delay.put_nowait(writer.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+            writer.close()
+
+        async with await asyncio.start_server(connected, sock=listener):
+            _, writer = await asyncio.open_connection(*listener.getsockname())
+            writer.close()
+            return await delay.get()
+
+    assert asyncio.run(answering())
 
 
 # --- the command line and the exit ----------------------------------------------------------------------------------
