@@ -1,0 +1,53 @@
+"""Visitors who come once: each opens a lab's page under a new name, has its first example drawn, and is never seen again."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import urllib.request
+from collections import Counter
+from itertools import count, cycle, islice
+from urllib.parse import urlsplit
+
+from benchmarks.visitors.wire import Connections, written
+
+TOGETHER = 8
+_names = count(1)
+
+
+async def guests(url: str, paths: list[str], number: int) -> Counter[str]:
+    """So many visitors, over the pages in turn, some at a time; what went wrong, and how often."""
+    site, errors = urlsplit(url), Counter[str]()
+    events = [await asyncio.to_thread(_opening, url + path) for path in paths]
+    waiting = islice(cycle(events), number)
+    headers = [("host", site.netloc), ("content-type", "application/json"), ("accept", "text/event-stream")]
+
+    async def work() -> None:
+        connections = Connections(str(site.hostname), int(site.port or 80))
+        for event in waiting:
+            name = f"guest{next(_names)}"
+            body = {"data": [], "event_data": {"query": ""}, "fn_index": event, "trigger_id": None, "session_hash": name}
+            try:
+                joined = await connections.ask(written("POST", "/gradio_api/queue/join", headers, json.dumps(body).encode()))
+                said = b""
+                if joined.status == 200:
+                    async for news in connections.events(written("GET", f"/gradio_api/queue/data?session_hash={name}", headers)):
+                        said = news if b'"process_completed"' in news else said
+                if b'"success":true' not in said:
+                    errors[f"status {joined.status}: {said[:80]!r}"] += 1
+            except Exception as error:
+                errors[f"{type(error).__name__}: {error}"[:200]] += 1
+        connections.close()
+
+    await asyncio.gather(*(work() for _ in range(TOGETHER)))
+    return errors
+
+
+def _opening(address: str) -> int:
+    """The number of the event by which a page draws what its address names."""
+    with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(address, timeout=60) as answer:
+        found = re.search(r"window\.gradio_config = (\{.*?\});</script>", answer.read().decode())
+    if found is None:
+        raise ValueError(f"{address} is no page of the app")
+    return next(int(one["id"]) for one in json.loads(found[1])["dependencies"] if any(event == "open" for _, event in one["targets"]))
