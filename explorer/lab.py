@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -18,6 +18,7 @@ Text: TypeAlias = Mapping[str, str]  # {"en": "…", "zh": "…"}
 Changed: TypeAlias = Literal["input", "memory", "cost", "depth", "reading"]
 
 LANGUAGES = ("en", "zh")
+FIGURE = ("PNG", "SVG", "HTML", "CSV", "NPZ")  # kinds of files that a figure with numbers offers
 
 logger = logging.getLogger(__name__)
 
@@ -112,7 +113,8 @@ class Lab:
     page(lab, engine): builds the page's components and wiring inside the route that is open; draws without loading a model.
     examples: queries, at least three; the first is the stored one. steps: 5 to 8; none where the lab is closed.
     words: keys of the in-words sentences it shows.
-    interventions: keys of what the visitor may change in the live model. exports: kinds of files to take along.
+    interventions: what the visitor may change in the live model, key → the query of an example changed so; each changes a printed number.
+    exports: kinds of files that a view offers to take along, the widget's name → kinds as its buttons say.
     thumbnail(): the picture of the stored first result for the family map; None where nothing is stored.
     probe(engine): asks the engine one small question, which loads the model; awaited in the background once the server listens, and the
         server counts as ready when every lab's probe was answered. None where the lab runs no model.
@@ -137,8 +139,8 @@ class Lab:
     examples: tuple[str, ...]
     steps: tuple[GuidedStep, ...]
     words: tuple[str, ...]
-    interventions: tuple[str, ...]
-    exports: tuple[str, ...]
+    interventions: Mapping[str, str]
+    exports: Mapping[str, Sequence[str]]
     thumbnail: Callable[[], Thumbnail | Picture | None]
     probe: Callable[[Engine], Awaitable[object]] | None
     stored: Callable[[Engine, str], Awaitable[Mapping[str, object] | None]] | None = None

@@ -65,6 +65,11 @@ def encode(request: Any) -> str:
     return "&".join(f"{quote_plus(key)}={quote_plus(value, safe=',', errors='replace')}" for key, value in pairs)
 
 
+def changed(request: Any, **fields: object) -> str:
+    """The query of `request` with some of its fields changed: changed(EXAMPLES[0], beam=4)."""
+    return encode(dataclasses.replace(request, **fields))
+
+
 def decode(kind: type[Request], query: str) -> tuple[Request, dict[str, str] | None]:
     """The request that a query string spells, and a notice for the visitor ({"en", "zh"}) where it names keys that this page does not know.
 

@@ -180,8 +180,8 @@ def _lab(path: str, slug: str, year: int, steps: int, place: Place) -> Any:
         "examples": ("",) * 3,
         "steps": (GuidedStep(TEXT, TEXT, "", {}),) * steps,
         "words": (),
-        "interventions": ("none",),
-        "exports": (),
+        "interventions": {"none": ""},
+        "exports": {},
         "thumbnail": lambda: None,
         "probe": None,
     }

@@ -84,7 +84,7 @@ def serve(port: int) -> None:
     facts: dict[str, Any] = dict.fromkeys(("title", "short", "line", "card"), TEXT)
     texts: dict[str, Any] = dict.fromkeys(("paper", "authors", "arxiv", "licence", "equation"), "")
     tuples: dict[str, Any] = {"ancestors": (), "examples": ("",) * 3, "steps": (step,) * 5, "words": (), "exports": ()}
-    rest: dict[str, Any] = {"interventions": ("none",), "changed": "cost", "thumbnail": lambda: None, "probe": None}
+    rest: dict[str, Any] = {"interventions": {"none": ""}, "changed": "cost", "thumbnail": lambda: None, "probe": None}
     server.serve([Lab(slug=SLUG, year=2020, page=page, **facts, **texts, **tuples, **rest)], "127.0.0.1", port)
 
 

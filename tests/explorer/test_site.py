@@ -163,7 +163,7 @@ def test_imports_of_a_module_are_found_as_they_are_written() -> None:
         ({"examples": ("a", "b")}, "2 examples"),
         ({"steps": (STEP,) * 4}, "4 guided steps"),
         ({"steps": (STEP,) * 9}, "9 guided steps"),
-        ({"interventions": ()}, "intervention"),
+        ({"interventions": {}}, "intervention"),
     ],
 )
 def test_a_lab_that_leaves_something_out_is_refused(changed: dict[str, Any], named: str) -> None:

@@ -7,8 +7,9 @@ from typing import Any
 
 import gradio as gr
 
+from explorer import permalink
 from explorer.engine import Engine
-from explorer.lab import Lab, readable
+from explorer.lab import FIGURE, Lab, readable
 from explorer.labs import pondering, wiring
 from explorer.labs.act_rnn import about, texts, views
 from explorer.labs.pondering import Value
@@ -107,8 +108,14 @@ LAB = Lab(
     examples=tuple(pondering.query(example) for example in EXAMPLES),
     steps=readable("act_rnn", views.steps),
     words=("ponder", "difficulty", "change"),
-    interventions=("forced", "epsilon", "limit", "bias", "told"),
-    exports=("png", "svg", "html", "csv", "npz", "txt"),
+    interventions={
+        "forced": permalink.changed(EXAMPLES[0], forced=1),
+        "epsilon": permalink.changed(EXAMPLES[0], epsilon=0.9),
+        "limit": permalink.changed(EXAMPLES[0], limit=1),
+        "bias": permalink.changed(EXAMPLES[0], bias=5.0),
+        "told": permalink.changed(EXAMPLES[0], told=False),
+    },
+    exports={"ponder": FIGURE, "difficulty": FIGURE, "rethink": ("TXT", "CSV")},
     thumbnail=views.thumbnail,
     probe=probe,
     stored=stored,

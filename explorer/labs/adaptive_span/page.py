@@ -9,8 +9,9 @@ from typing import Any
 
 import gradio as gr
 
+from explorer import permalink
 from explorer.engine import Answer, Engine
-from explorer.lab import Lab, readable
+from explorer.lab import FIGURE, Lab, readable
 from explorer.labs import longtext, wiring
 from explorer.labs.adaptive_span import about, deeper, texts, views
 from explorer.labs.runs import Run
@@ -21,7 +22,7 @@ from explorer.widgets.masks import masks
 from explorer.widgets.newest import Newest
 from explorer.widgets.notes import notes
 from explorer.widgets.reading import reading, readside
-from models.adaptive_span.records import EXAMPLES, Explanation, Request
+from models.adaptive_span.records import EVERY, EXAMPLES, Explanation, Request
 from models.errors import InputError
 
 GENERATE = "models.adaptive_span.explain:generate"
@@ -167,8 +168,10 @@ LAB = Lab(
     examples=tuple(longtext.query(example) for example, _ in views.offered()),
     steps=readable("adaptive_span", views.steps),
     words=("masks", "reading", "attention", "saving", "change"),
-    interventions=("spans", "variant"),
-    exports=("txt", "png", "svg", "html", "csv", "npz"),
+    interventions={
+        "spans": permalink.changed(EXAMPLES[0], spans=((EVERY, EVERY, 16.0),)),
+    },
+    exports={"masks": FIGURE, "reading": FIGURE, "attention": FIGURE, "saving": FIGURE, "reread": (*FIGURE, "TXT")},
     thumbnail=views.thumbnail,
     probe=probe,
     stored=stored,

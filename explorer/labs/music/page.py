@@ -13,7 +13,7 @@ import gradio as gr
 
 from explorer import labels, permalink
 from explorer.engine import Answer, Engine, Waiting
-from explorer.lab import Lab, readable
+from explorer.lab import FIGURE, Lab, readable
 from explorer.labels import filled
 from explorer.labs import wiring
 from explorer.labs.music import about, change, deeper, texts, views
@@ -25,7 +25,7 @@ from explorer.widgets.newest import Newest
 from explorer.widgets.notes import notes
 from explorer.widgets.roll import roll, rollside
 from models.errors import InputError
-from models.music.records import EXAMPLES, STYLES, Explanation, Request, Step, melody, styles
+from models.music.records import EXAMPLES, PIANO, STYLES, Explanation, Request, Step, melody, styles
 
 GENERATE = "models.music.explain:generate"
 COMPARE = "models.music.explain:compare"
@@ -237,8 +237,20 @@ LAB = Lab(
     examples=tuple(views.query(example) for example in EXAMPLES),
     steps=readable("music", views.steps),
     words=("roll", "change"),
-    interventions=("silence", "relative", "distance", "transpose", "stretch"),
-    exports=("mid", "wav", "png", "svg", "html", "csv", "npz"),
+    interventions={
+        "silence": permalink.changed(EXAMPLES[0], silenced=(("jsb_relative", 1, 1),)),
+        "relative": permalink.changed(EXAMPLES[0], farthest=0),
+        "distance": permalink.changed(EXAMPLES[0], farthest=16),
+        "transpose": permalink.changed(EXAMPLES[0], semitones=5),
+        "stretch": permalink.changed(PIANO[0], stretch=2.0),
+    },
+    exports={
+        "roll": ("MIDI", "WAV", *FIGURE, "events"),
+        "skew": FIGURE,
+        "meter": ("PNG", "SVG", "HTML", "CSV"),
+        "lengths": FIGURE,
+        "remix": ("PNG", "CSV", "NPZ", "TXT"),
+    },
     thumbnail=views.thumbnail,
     probe=probe,
     stored=stored,

@@ -10,10 +10,10 @@ from typing import Any
 
 import gradio as gr
 
-from explorer import labels
+from explorer import labels, permalink
 from explorer.engine import Answer, Engine, Waiting
 from explorer.figures import hashing as drawing
-from explorer.lab import Lab, readable
+from explorer.lab import FIGURE, Lab, readable
 from explorer.labs import wiring
 from explorer.labs.reformer import about, change, deeper, texts, views
 from explorer.labs.runs import Run, as_stored
@@ -25,7 +25,7 @@ from explorer.widgets.newest import Newest
 from explorer.widgets.notes import notes
 from explorer.widgets.twice import twice
 from models.errors import InputError
-from models.reformer.records import Place, Request
+from models.reformer.records import EXAMPLES, Place, Request
 
 EXPLAIN = "models.reformer.explain:explain"
 COMPARE = "models.reformer.explain:compare"
@@ -248,8 +248,21 @@ LAB = Lab(
     examples=tuple(views.query(example) for example in views.given()),
     steps=readable("reformer", views.steps),
     words=("hashing", "twice", "attention", "missed", "rewind", "change"),
-    interventions=("rounds", "buckets", "chunk", "seed", "silenced"),
-    exports=("png", "svg", "html", "csv", "npz", "txt"),
+    interventions={
+        "rounds": permalink.changed(EXAMPLES[0], rounds=1),
+        "buckets": permalink.changed(EXAMPLES[0], buckets=2),
+        "chunk": permalink.changed(EXAMPLES[0], chunk=2),
+        "seed": permalink.changed(EXAMPLES[0], seed=2),
+        "silence": permalink.changed(EXAMPLES[0], silenced=(("lsh_4", 0, 0),)),
+    },
+    exports={
+        "hashing": FIGURE,
+        "twice": ("PNG", "SVG", "HTML", "CSV", "TXT"),
+        "attention": FIGURE,
+        "missed": FIGURE,
+        "rewind": FIGURE * 4,
+        "reread": (*FIGURE, "TXT"),
+    },
     thumbnail=views.thumbnail,
     probe=probe,
     stored=stored,

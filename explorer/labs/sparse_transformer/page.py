@@ -13,7 +13,7 @@ import gradio as gr
 
 from explorer import labels, permalink
 from explorer.engine import Answer, Engine, Waiting
-from explorer.lab import Lab, readable
+from explorer.lab import FIGURE, Lab, readable
 from explorer.labs import wiring
 from explorer.labs.runs import Run, as_stored
 from explorer.labs.sparse_transformer import about, change, texts, views, writing
@@ -285,8 +285,20 @@ LAB = Lab(
     examples=tuple(views.query(example) for example in EXAMPLES),
     steps=readable("sparse_transformer", views.steps),
     words=("patterns", "digits", "reading", "attention", "standing", "change"),
-    interventions=("pattern", "stride", "summary", "silence"),
-    exports=("png", "svg", "html", "npz", "csv", "txt"),
+    interventions={
+        "pattern": permalink.changed(EXAMPLES[0], pattern="full"),
+        "stride": permalink.changed(EXAMPLES[0], stride=7),
+        "summary": permalink.changed(EXAMPLES[0], summary=1),
+        "silence": permalink.changed(EXAMPLES[0], silenced=(("strided", 1, 2),)),
+    },
+    exports={
+        "patterns": FIGURE,
+        "digits": FIGURE,
+        "reading": FIGURE,
+        "attention": FIGURE,
+        "remake": ("PNG", "NPZ", "TXT"),
+        "reread": (*FIGURE, "TXT"),
+    },
     thumbnail=views.thumbnail,
     probe=probe,
     stored=stored,

@@ -9,8 +9,9 @@ from typing import Any
 
 import gradio as gr
 
+from explorer import permalink
 from explorer.engine import Answer, Engine
-from explorer.lab import Lab, readable
+from explorer.lab import FIGURE, Lab, readable
 from explorer.labs import longtext, wiring
 from explorer.labs.runs import Run
 from explorer.labs.transformer_xl import about, deeper, texts, views
@@ -164,8 +165,14 @@ LAB = Lab(
     examples=tuple(longtext.query(example) for example in EXAMPLES),
     steps=readable("transformer_xl", views.steps),
     words=("reading", "segments", "attention", "terms", "bought", "change"),
-    interventions=("memory", "cut", "shuffled", "foreign", "segment"),
-    exports=("txt", "png", "svg", "html", "csv", "npz"),
+    interventions={
+        "memory": permalink.changed(EXAMPLES[0], memory=0),
+        "cut": permalink.changed(EXAMPLES[0], intervention="cut"),
+        "shuffled": permalink.changed(EXAMPLES[0], intervention="shuffled"),
+        "foreign": permalink.changed(EXAMPLES[0], intervention="foreign"),
+        "segment": permalink.changed(EXAMPLES[0], segment=64),
+    },
+    exports={"segments": FIGURE, "reading": FIGURE, "attention": FIGURE, "terms": FIGURE, "bought": FIGURE, "reread": (*FIGURE, "TXT")},
     thumbnail=views.thumbnail,
     probe=probe,
     stored=stored,

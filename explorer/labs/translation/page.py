@@ -13,7 +13,7 @@ import gradio as gr
 from explorer import labels, permalink
 from explorer.engine import Answer, Engine, Waiting
 from explorer.figures import bertviz as drawing
-from explorer.lab import Lab, readable
+from explorer.lab import FIGURE, Lab, readable
 from explorer.labs import wiring
 from explorer.labs.runs import Run, as_stored
 from explorer.labs.translation import about, deeper, texts, views
@@ -259,8 +259,19 @@ LAB = Lab(
     examples=tuple(views.query(example) for example in EXAMPLES),
     steps=readable("translation", views.steps),
     words=("attention", "change"),
-    interventions=("silence", "hide", "parts"),
-    exports=("png", "svg", "html", "csv", "npz"),
+    interventions={
+        "silence": permalink.changed(EXAMPLES[0], silenced=(("cross", 0, 1),)),
+        "hide": permalink.changed(EXAMPLES[0], hidden=(1,)),
+        "parts": permalink.changed(EXAMPLES[0], without=("position",)),
+    },
+    exports={
+        "attention": FIGURE,
+        "whatif": ("PNG", "CSV", "NPZ", "TXT"),
+        "weight": FIGURE,
+        "beam": FIGURE,
+        "forced": FIGURE,
+        "positions": FIGURE * 3,
+    },
     thumbnail=views.thumbnail,
     probe=probe,
     stored=stored,

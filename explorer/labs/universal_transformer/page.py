@@ -9,8 +9,9 @@ from typing import Any
 
 import gradio as gr
 
+from explorer import permalink
 from explorer.engine import Answer, Engine
-from explorer.lab import Lab, readable
+from explorer.lab import FIGURE, Lab, readable
 from explorer.labs import pondering, wiring
 from explorer.labs.runs import Run
 from explorer.labs.universal_transformer import about, texts, views
@@ -158,8 +159,14 @@ LAB = Lab(
     examples=tuple(pondering.query(example) for example in EXAMPLES),
     steps=readable("universal_transformer", views.steps),
     words=("ponder", "attention", "difficulty", "lengths", "change"),
-    interventions=("epsilon", "limit", "forced", "bias", "told"),
-    exports=("png", "svg", "html", "npz", "csv", "txt"),
+    interventions={
+        "forced": permalink.changed(EXAMPLES[0], forced=1),
+        "epsilon": permalink.changed(EXAMPLES[0], epsilon=0.9),
+        "limit": permalink.changed(EXAMPLES[0], limit=1),
+        "bias": permalink.changed(EXAMPLES[0], bias=5.0),
+        "told": permalink.changed(EXAMPLES[0], told=False),
+    },
+    exports={"ponder": FIGURE, "attention": FIGURE, "difficulty": FIGURE, "rethink": ("TXT", "CSV")},
     thumbnail=views.thumbnail,
     probe=probe,
     stored=stored,
