@@ -25,7 +25,7 @@ from explorer.widgets.newest import Newest
 from explorer.widgets.notes import notes
 from explorer.widgets.twice import twice
 from models.errors import InputError
-from models.reformer.records import EXAMPLES, Place, Request
+from models.reformer.records import Place, Request
 
 EXPLAIN = "models.reformer.explain:explain"
 COMPARE = "models.reformer.explain:compare"
@@ -230,6 +230,9 @@ async def probe(engine: Engine) -> None:
     await engine.ask(EXPLAIN, Request(text="a"))
 
 
+# A text: a word is said without a mistake under most changes, so that the share of right letters stays.
+CHANGED = Request("text", "The captain of the ship was an old man, and nobody had ever heard him laugh. ")
+
 LAB = Lab(
     slug="reformer",
     title=texts.TITLE,
@@ -249,11 +252,11 @@ LAB = Lab(
     steps=readable("reformer", views.steps),
     words=("hashing", "twice", "attention", "missed", "rewind", "change"),
     interventions={
-        "rounds": permalink.changed(EXAMPLES[0], rounds=1),
-        "buckets": permalink.changed(EXAMPLES[0], buckets=2),
-        "chunk": permalink.changed(EXAMPLES[0], chunk=2),
-        "seed": permalink.changed(EXAMPLES[0], seed=2),
-        "silence": permalink.changed(EXAMPLES[0], silenced=(("lsh_4", 0, 0),)),
+        "rounds": permalink.changed(CHANGED, rounds=1),
+        "buckets": permalink.changed(CHANGED, buckets=2),
+        "chunk": permalink.changed(CHANGED, chunk=2),
+        "seed": permalink.changed(CHANGED, seed=2),
+        "silence": permalink.changed(CHANGED, silenced=(("text", 0, 0),)),
     },
     exports={
         "hashing": FIGURE,
