@@ -87,6 +87,7 @@ const KINDS = {
     return { node };
   },
   column: (id, props) => ({ node: box("div", ["column"], props) }),
+  form: (id, props) => ({ node: box("div", ["form"], props) }),
   row: (id, props) => ({ node: box("div", ["row"], props) }),
   navbar: () => ({ node: document.createElement("i") }),
 };
