@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
@@ -176,11 +177,87 @@ DEFECT: Final[Text] = MappingProxyType(
 )
 
 
+# Nouns behind a number in a text: after "1" the second is written. `lib/lang.js` has the same for what the browser fills in.
+NOUNS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "bars": "bar",
+        "beats": "beat",
+        "buckets": "bucket",
+        "carries": "carry",
+        "cells": "cell",
+        "characters": "character",
+        "columns": "column",
+        "epochs": "epoch",
+        "events": "event",
+        "facts": "fact",
+        "guesses": "guess",
+        "heads": "head",
+        "hypotheses": "hypothesis",
+        "keys": "key",
+        "layers": "layer",
+        "letters": "letter",
+        "models": "model",
+        "notes": "note",
+        "octaves": "octave",
+        "pairs": "pair",
+        "pieces": "piece",
+        "pixels": "pixel",
+        "places": "place",
+        "positions": "position",
+        "queries": "query",
+        "rounds": "round",
+        "rows": "row",
+        "semitones": "semitone",
+        "sentences": "sentence",
+        "spans": "span",
+        "steps": "step",
+        "threads": "thread",
+        "tokens": "token",
+        "updates": "update",
+        "weights": "weight",
+        "words": "word",
+    }
+)
+_COUNTED = re.compile(rf"\{{(\w+)\}}((?: other| more)? )({'|'.join(NOUNS)})\b")
+_CHOSEN = re.compile(r"\{(\w+)\|([^{}|]*)\|([^{}|]*)\}")
+
+
+def agreed(text: str, values: Mapping[str, object]) -> str:
+    """A text whose words agree with their numbers: "{n} layers" is "{n} layer" where n is 1, and so is "{n|this layer is|these are}"."""
+
+    def one(name: str) -> bool:
+        return str(values.get(name)) == "1"
+
+    text = _COUNTED.sub(lambda m: f"{{{m[1]}}}{m[2]}{NOUNS[m[3]]}" if one(m[1]) else m[0], text)
+    return _CHOSEN.sub(lambda m: m[0] if m[1] not in values else m[2] if one(m[1]) else m[3], text)
+
+
 def filled(text: Text, **values: object) -> Text:
-    """A text with its names in braces replaced; a value may itself be a text in two languages."""
+    """A text with its names in braces replaced, nouns agreeing with their numbers; a value may itself be a text in two languages."""
     made: dict[str, str] = {}
     for language in ("en", "zh"):
-        made[language] = text[language]
+        made[language] = agreed(text[language], values)
         for name, value in values.items():
             made[language] = made[language].replace("{" + name + "}", value[language] if isinstance(value, Mapping) else str(value))
     return made
+
+
+def split(name: object) -> Text:
+    """What a part of a data set is called on the page: the name that `model.json` gives it, in words. "val" -> validation, 验证集."""
+    known = {"test": ("test", "测试集"), "val": ("validation", "验证集"), "valid": ("validation", "验证集")}
+    english, chinese = known.get(str(name), (str(name).replace("_", " "),) * 2)
+    return {"en": english, "zh": chinese}
+
+
+def two(value: float) -> str:
+    """A number as most sentences print it: 0.57."""
+    return f"{value:,.2f}"
+
+
+def change_sentence(moves: Text, stays: Text, before: float, after: float, *, show: Callable[[float], str] = two, **values: object) -> Text:
+    """A sentence of a change: `moves` with {before} and {after} as `show` prints them, and `stays` where both are printed alike.
+
+    So no sentence says that 0.57 became 0.57.
+    """
+    was, now = show(before), show(after)
+    return filled(stays if was == now else moves, before=was, after=now, **values)

@@ -18,16 +18,20 @@ CLEAR = "rgba(0,0,0,0)"
 
 @dataclass(frozen=True)
 class System:
-    """One system of a comparison. score: what it reached. cost: operations of its training. ours: measured here, drawn solid."""
+    """One system of a comparison. score: what it reached on the test that all scores of the axis are of; None where it was tested on
+    another one, which `elsewhere` names with what it reached there. cost: operations of its training. ours: measured here, drawn solid."""
 
     name: str
-    score: float
+    score: float | None
     cost: float
     ours: bool = False
+    elsewhere: str = ""
 
 
 def compared(systems: Sequence[System], axes: tuple[str, str]) -> Figure:
     """Scores on the left, costs on a logarithmic axis on the right, a row each; what is published in dashed outlines, ours solid.
+
+    A score on another test is no bar among the others: it stands there as words.
 
     axes: titles of the two. ValueError for no systems.
     """
@@ -39,7 +43,7 @@ def compared(systems: Sequence[System], axes: tuple[str, str]) -> Figure:
     frame = theme.titled((axes[0], ""))
     label = {"tickmode": "array", "tickvals": rows, "ticktext": [system.name for system in systems], "showgrid": False, "zeroline": False}
     frame["yaxis"] = {**frame["yaxis"], **label, "range": [len(systems) - 0.4, -0.6]}
-    frame["xaxis"] |= {"domain": [0, 0.46], "range": [0, 1.12 * max(system.score for system in systems)], "fixedrange": True}
+    frame["xaxis"] |= {"domain": [0, 0.46], "range": [0, 1.12 * max(system.score or 0.0 for system in systems)], "fixedrange": True}
     title = {**frame["xaxis"]["title"], "text": axes[1]}
     frame["xaxis2"] = {**frame["xaxis"], "domain": [0.54, 1], "type": "log", "range": [low, high], "dtick": 2, "title": title}
     frame["xaxis2"] |= {"exponentformat": "power", "anchor": "y"}
@@ -59,7 +63,7 @@ def compared(systems: Sequence[System], axes: tuple[str, str]) -> Figure:
             "hoverinfo": "skip",
         }
         for axis, values, texts in (
-            ("x", [system.score for system in systems], [f"{system.score:.1f}" for system in systems]),
+            ("x", [system.score for system in systems], ["" if system.score is None else f"{system.score:.1f}" for system in systems]),
             ("x2", [system.cost for system in systems], [power(system.cost) for system in systems]),
         )
     ]
@@ -79,7 +83,10 @@ def compared(systems: Sequence[System], axes: tuple[str, str]) -> Figure:
         for row, system in enumerate(systems)
         if not system.ours
         for axis, start, value in (("x", 0.0, system.score), ("x2", 10.0**low, system.cost))
+        if value is not None
     ]
+    words = {"xref": "x", "yref": "y", "x": 0, "xanchor": "left", "showarrow": False, "font": {"color": "var(--ink2)"}}
+    frame["annotations"] = [{**words, "y": row, "text": system.elsewhere} for row, system in enumerate(systems) if system.score is None]
     return {"data": bars, "layout": frame}
 
 

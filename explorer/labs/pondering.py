@@ -19,7 +19,7 @@ import gradio as gr
 
 from explorer import labels, permalink
 from explorer.engine import Answer, Engine, Waiting
-from explorer.labels import filled
+from explorer.labels import change_sentence, filled
 from explorer.labs.runs import Run, Stored, as_stored
 from explorer.labs.wiring import whole
 from explorer.widgets import asker, rethink
@@ -49,10 +49,11 @@ LIMIT: Final = _("with at most {count}", "最多 {count}")
 BIAS: Final = _("with {bias} on the halting unit", "停止单元的输入加 {bias}")
 OTHER: Final = _("“{before}” becomes “⟦o:{after}⟧”", "“{before}”变成“⟦o:{after}⟧”")
 SAME: Final = _("the answer stays “⟦o:{before}⟧”", "答案仍是“⟦o:{before}⟧”")
-MEASURED: Final = _(
-    "on {sample} held-out inputs {right} of answers are right instead of {were}, and a mean {place} costs {ponder} instead of {cost}",
-    "在 {sample} 个留出输入上，答对的比例由 {were} 变为 {right}，每个{place}的平均代价由 {cost} 变为 {ponder}",
-)
+MEASURED: Final = _("on {sample} held-out inputs {right}, and {ponder}", "在 {sample} 个留出输入上，{right}，{ponder}")
+RIGHT: Final = _("{after} of answers are right instead of {before}", "答对的比例由 {before} 变为 {after}")
+RIGHT_SAME: Final = _("{before} of answers are right, as before", "答对的比例仍为 {before}")
+COSTS: Final = _("a mean {place} costs {after} instead of {before}", "每个{place}的平均代价由 {before} 变为 {after}")
+COSTS_SAME: Final = _("a mean {place} costs {before}, as before", "每个{place}的平均代价仍为 {before}")
 
 # The figure “hard things take longer”.
 YOUR_RUN: Final = _("your input", "您的输入")
@@ -389,9 +390,9 @@ def sentence(compared: Compared[Seen], request: Asking, words: Words) -> Text:
     """The comparison in words: what was changed, what became of the answer, and of accuracy and ponder on the sample."""
     before, after = (words.say(request.task, one.answer) for one in (compared.before, compared.after))
     answer = filled(SAME if before == after else OTHER, before=before, after=after)
-    were, right = (f"{100 * share:.0f} %" for share in compared.accuracy)
-    cost, ponder = (f"{one:.2f}" for one in compared.ponder)
-    measured = filled(MEASURED, sample=compared.sample, right=right, were=were, ponder=ponder, cost=cost, place=words.place)
+    right = change_sentence(RIGHT, RIGHT_SAME, *compared.accuracy, show=lambda share: f"{100 * share:.0f} %")
+    ponder = change_sentence(COSTS, COSTS_SAME, *compared.ponder, place=words.place)
+    measured = filled(MEASURED, sample=compared.sample, right=right, ponder=ponder)
     what = changed_in(request, words)
     english = f"{what['en']}, {answer['en']}; {measured['en']}."
     return {"en": f"{english[0].upper()}{english[1:]}", "zh": f"{what['zh']}：{answer['zh']}；{measured['zh']}。"}

@@ -7,7 +7,7 @@ import { el, segmented } from "./lib/dom.js";
 import { fileName, save } from "./lib/export.js";
 import { bitRow, wordChips } from "./lib/keyboards.js";
 import { onLang, t } from "./lib/lang.js";
-import { link } from "./lib/state.js";
+import { foot } from "./lib/source.js";
 
 const TEXT = {
   task: { en: "Task", zh: "任务" },
@@ -329,7 +329,7 @@ export function mount(root, props, emit, watch) {
     const { request } = value;
     const lines = [request.text, ...(request.question ? [request.question] : []), `${t(TEXT.answer)}: ${written(value.answer)} ${mark.hidden ? "" : mark.textContent}`.trim(), ...(facts.hidden ? [] : [facts.innerText.replace(/\s*\n\s*/g, " · ")])];
     for (const other of value.beside) lines.push(`${t(other.name)}: ${written(other.answer)} ${MARK[other.right]} ${verdictOf(other)}`);
-    save(fileName(["answer"], "txt"), `${[...lines, link()].join("\n")}\n`, "text/plain");
+    save(fileName(["answer"], "txt"), `${[...lines, foot()].join("\n")}\n`, "text/plain");
   }
 
   function draw() {

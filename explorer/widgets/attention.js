@@ -3,7 +3,7 @@
 import { unpack } from "./lib/arrays.js";
 import { clear, el, segmented } from "./lib/dom.js";
 import { leaving } from "./lib/drawing.js";
-import { blob, csv, exportBar, fileName, npz, page, save } from "./lib/export.js";
+import { blob, csv, exportBar, fileName, footLines, npz, page, save } from "./lib/export.js";
 import { lang, onLang, t } from "./lib/lang.js";
 import { attention, finely, isWord, keenest, number, ordinal, plainText, pooled, sentence, short, shorten, signed, strongest, telling, width } from "./lib/maps.js";
 import { keys } from "./lib/keys.js";
@@ -11,7 +11,7 @@ import { longMap } from "./lib/longmap.js";
 import { escape, plot } from "./lib/plot.js";
 import { fit, paint, table } from "./lib/raster.js";
 import { positionInView, stepInView, STEPS } from "./lib/steps.js";
-import { bus, headIn, judge, link, onOpen, positionsIn, request, view } from "./lib/state.js";
+import { bus, headIn, judge, onOpen, positionsIn, request, view } from "./lib/state.js";
 import { css, dark, onTheme } from "./lib/theme.js";
 
 const TEXT = {
@@ -1066,12 +1066,13 @@ export function mount(root, props, emit, watch) {
     return [...lines, line.trim()];
   }
 
-  /** The figure for leaving the page: on its own ground, with its title above and its sentence below. */
+  /** The figure for leaving the page: on its own ground, with its title above, its sentence and where it comes from below. */
   function portable() {
     const g = measure(now, Math.max(640, now.it.columns * 20 + 150), {});
     const made = build(now, g);
     const text = wrap(saidNow(), g.width - 24, font(15));
-    const [top, bottom] = [40, 24 + 22 * text.length];
+    const from = footLines(g.width - 24);
+    const [top, bottom] = [40, 32 + 22 * text.length + 18 * from.length];
     const line = { xref: "paper", yref: "paper", x: 0, xanchor: "left", xshift: 12 - g.left, showarrow: false, align: "left" };
     Object.assign(made.layout, {
       width: Math.max(g.width + 12, 360),
@@ -1081,6 +1082,7 @@ export function mount(root, props, emit, watch) {
       annotations: [
         { ...line, y: 1, yanchor: "bottom", yshift: 12, text: `<b>${escape(heading())}</b>`, font: { size: 15 } },
         { ...line, y: 0, yanchor: "top", yshift: -12, text: text.map(escape).join("<br>"), font: { size: 15, family: 'Charter, "Iowan Old Style", "Noto Serif", Georgia, serif' } },
+        { ...line, y: 0, yanchor: "top", yshift: 8 + 18 * from.length - bottom, text: from.map(escape).join("<br>"), font: { size: 12, color: "var(--ink3)" } },
       ],
     });
     return made;
@@ -1120,8 +1122,6 @@ document.querySelector(".words").hidden = document.getElementById("choice").valu
       title: `${t(TEXT.title)}: ${t(it.kind.label)}`,
       sentence: saidNow(),
       note: note.hidden ? "" : note.textContent,
-      link: link(),
-      dark: dark(),
       // In "attended by" bars stand on two sides and follow their head; such a page keeps the one head it shows.
       more: now.by ? undefined : { label: t(TEXT.other), choices, chosen: title_(now.name), script },
     });

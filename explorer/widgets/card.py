@@ -72,6 +72,8 @@ def terms(equation: str) -> list[list[str]]:
         if inside is None:
             if "{" in part:
                 raise ValueError(f"{part} in an equation: {{role:term}} is meant")
+            if "_" in part:
+                raise ValueError(f"{part} in an equation: what is lowered stands in braces, m{{sub:z}}")
             found.append(["upright", part])
         elif inside[1] not in ROLES:
             raise ValueError(f"role {inside[1]} in an equation; known are {', '.join(sorted(ROLES))}")

@@ -1,11 +1,9 @@
 // A Plotly figure with everything a figure needs around it: title and units, legend in words, sentence, table, exports.
 
 import { clear, el } from "./lib/dom.js";
-import { blob, csv, exportBar, fileName, npz, page, save } from "./lib/export.js";
+import { blob, csv, exportBar, fileName, footLines, npz, page, save, wrap } from "./lib/export.js";
 import { lang, onLang, t } from "./lib/lang.js";
 import { escape, plot, resolve } from "./lib/plot.js";
-import { link } from "./lib/state.js";
-import { dark } from "./lib/theme.js";
 
 const TEXT = {
   figure: { en: "Figure: {title}", zh: "图：{title}" },
@@ -95,17 +93,26 @@ export function mount(root, props, emit, watch) {
     );
   }
 
-  /** For leaving the page: the figure with its title above and its sentence below. */
+  /** For leaving the page: the figure with its title above, its sentence and where it comes from below. */
   function portable() {
     const { value } = props;
-    const figure = sized(Math.max(640, Math.min(960, room || 640)), value.height + 110);
+    const width = Math.max(640, Math.min(960, room || 640));
+    const from = footLines(width - 24);
+    const pen = document.createElement("canvas").getContext("2d");
+    pen.font = "15px sans-serif"; // the fonts of another machine may run wider
+    const said = wrap(pen, t(value.sentence), width - 24);
+    const below = 20 + 20 * said.length + 12 + 18 * from.length;
+    const figure = sized(width, value.height + 34 + below);
     const margin = figure.layout.margin ?? {};
-    figure.layout.margin = { ...margin, t: (margin.t ?? 12) + 34, b: (margin.b ?? 40) + 66 };
-    const line = { xref: "paper", yref: "paper", x: 0, xanchor: "left", xshift: 8 - (margin.l ?? 48), showarrow: false, align: "left" };
+    const { l, b } = picture_.margins() ?? { l: margin.l ?? 48, b: margin.b ?? 40 };
+    figure.layout.margin = { ...margin, t: (margin.t ?? 12) + 34, b: (margin.b ?? 40) + below };
+    const line = { xref: "paper", yref: "paper", x: 0, xanchor: "left", xshift: 12 - l, showarrow: false, align: "left" };
+    const foot = { ...line, y: 0, yanchor: "top" };
     figure.layout.annotations = [
       ...(figure.layout.annotations ?? []),
       { ...line, y: 1, yanchor: "bottom", yshift: 10, text: `<b>${escape(t(value.title))}</b> ${escape(t(value.units))}`, font: { size: 15, color: "var(--ink)" } },
-      { ...line, y: 0, yanchor: "top", yshift: -(margin.b ?? 40) - 6, width: figure.layout.width - 24, text: escape(t(value.sentence)), font: { size: 14, color: "var(--ink)" } },
+      { ...foot, yshift: -b - 6, text: said.map(escape).join("<br>"), font: { size: 14, color: "var(--ink)" } },
+      { ...foot, yshift: -b - 18 - 20 * said.length, text: from.map(escape).join("<br>"), font: { size: 12, color: "var(--ink3)" } },
     ];
     return figure;
   }
@@ -119,7 +126,7 @@ export function mount(root, props, emit, watch) {
   async function savePage() {
     const { value } = props;
     const figure = resolve(sized(Math.max(640, Math.min(960, room || 640)), value.height));
-    const text = await page({ address: props.plotly, figure, title: t(value.title), sentence: t(value.sentence), link: link(), dark: dark() });
+    const text = await page({ address: props.plotly, figure, title: t(value.title), sentence: t(value.sentence) });
     save(fileName([value.name], "html"), text, "text/html");
   }
 

@@ -25,7 +25,7 @@ const TEXT = {
     en: "Temperature {value}: 1 is the model's own distribution, less plays safe, more dares",
     zh: "温度 {value}：1 是模型自己的分布，越低越保守，越高越大胆",
   },
-  topk: { en: "top-k", zh: "top-k" },
+  topk: { en: "top-k", zh: "前 k 个" },
   topkLong: { en: "Of how many of the likeliest grey levels each pixel is drawn", zh: "每个像素从最可能的多少个灰度中抽取" },
   all: { en: "all", zh: "全部" },
   seed: { en: "seed", zh: "种子" },

@@ -6,7 +6,8 @@ import { badgeOf, grouped } from "./lib/badge.js";
 import { clear, el } from "./lib/dom.js";
 import { onLang, t } from "./lib/lang.js";
 import { fileName, save } from "./lib/export.js";
-import { bus, link, view } from "./lib/state.js";
+import { foot } from "./lib/source.js";
+import { bus, view } from "./lib/state.js";
 
 const TEXT = {
   examples: { en: "Examples:", zh: "示例：" },
@@ -398,7 +399,7 @@ export function mount(root, props, emit, watch) {
     const how = [search.selectedOptions[0].textContent, ...(value.request.beam > 1 ? [`α ${value.request.alpha}`] : []), nats.textContent];
     const lines = [value.request.sentence, written(value.output), how.join(" · ")];
     for (const [index, [text, logp]] of (value.hypotheses ?? []).entries()) lines.push(`${index + 1}. ${text} · log P ${signed(logp)}`);
-    save(fileName(["text"], "txt"), `${[...lines, link()].join("\n")}\n`, "text/plain");
+    save(fileName(["text"], "txt"), `${[...lines, foot()].join("\n")}\n`, "text/plain");
   }
 
   /** Pieces as one text, the stop token left out. */

@@ -5,7 +5,8 @@ import { el } from "./lib/dom.js";
 import { onLang, t } from "./lib/lang.js";
 import { exportBar, fileName, npz, save } from "./lib/export.js";
 import { knobsOf } from "./lib/rereadknobs.js";
-import { bus, link, view } from "./lib/state.js";
+import { foot } from "./lib/source.js";
+import { bus, view } from "./lib/state.js";
 import { late, overtake } from "./lib/stored.js";
 import { css, dark, onTheme } from "./lib/theme.js";
 import { unpack } from "./lib/arrays.js";
@@ -306,7 +307,7 @@ export function mount(root, props, emit, watch) {
 
   function saveText() {
     const lines = value.pictures.map(({ key, number: costs }) => `${t(props.patterns[key] ?? key)}, ${t(props.numberLabel)}: ${plus(costs.after - costs.before)} (${number(costs.before)} → ${number(costs.after)})`);
-    save(fileName(["what-if"], "txt"), `${[...lines, sentence.textContent, link()].join("\n")}\n`, "text/plain");
+    save(fileName(["what-if"], "txt"), `${[...lines, sentence.textContent, foot()].join("\n")}\n`, "text/plain");
   }
 
   function draw() {

@@ -6,7 +6,8 @@ import { el } from "./lib/dom.js";
 import { csv, exportBar, fileName, npz, save } from "./lib/export.js";
 import { onLang, t } from "./lib/lang.js";
 import { noteAt, paintRoll, pitchName, placed, shared } from "./lib/smallroll.js";
-import { bus, link, view } from "./lib/state.js";
+import { foot } from "./lib/source.js";
+import { bus, view } from "./lib/state.js";
 import { late, overtake } from "./lib/stored.js";
 import { css, dark, onTheme } from "./lib/theme.js";
 
@@ -450,7 +451,7 @@ export function mount(root, props, emit, watch) {
       const unit = t(roll.voices ? TEXT.cell : TEXT.event);
       return `${modelName(roll.key)}, ${t(roll.own ? TEXT.own : TEXT.read)}, ${unit}: ${plus(after - before)} (${number(before)} → ${number(after)})`;
     });
-    save(fileName(["what-if"], "txt"), `${[...lines, sentence.textContent, link()].join("\n")}\n`, "text/plain");
+    save(fileName(["what-if"], "txt"), `${[...lines, sentence.textContent, foot()].join("\n")}\n`, "text/plain");
   }
 
   function draw() {

@@ -10,7 +10,8 @@ import { onLang, t } from "./lib/lang.js";
 import { knobsOf } from "./lib/rereadknobs.js";
 import { drawn as drawing, limits, mark, said, stretches, under } from "./lib/rereadstrips.js";
 import { TEXT, digitsOf, named, number, parted, plus, roles, signed, table } from "./lib/rereadwords.js";
-import { bus, link, view } from "./lib/state.js";
+import { foot } from "./lib/source.js";
+import { bus, view } from "./lib/state.js";
 import { late, overtake } from "./lib/stored.js";
 import { dark, onTheme } from "./lib/theme.js";
 
@@ -338,7 +339,7 @@ export function mount(root, props, emit, watch) {
       if (answers) return [head_, ...["before", "after"].map((which, i) => `${t(TEXT[which])}: ${answers[i]}`)];
       return [head_, ...(written ? ["before", "after"].map((which, at) => `${t(TEXT.writes)}, ${t(TEXT[which])}:\n${written[at]}`) : [])];
     });
-    save(fileName(["what-if"], "txt"), `${[...lines, sentence.textContent, link()].join("\n")}\n`, "text/plain");
+    save(fileName(["what-if"], "txt"), `${[...lines, sentence.textContent, foot()].join("\n")}\n`, "text/plain");
   }
 
   function draw() {

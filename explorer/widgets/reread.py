@@ -41,7 +41,7 @@ class Range:
     """A slider over given numbers. field: of the request; values: increasing; trained: the one of them that the model was trained with.
 
     unit: what is counted, said behind the number. mark: what is said of numbers beyond `trained`, which are hatched; None where there is
-    nothing to say.
+    nothing to say. unused: (field, value, what is said): while another field of the request has that value, this number counts for nothing.
     """
 
     field: str
@@ -50,6 +50,7 @@ class Range:
     trained: int
     unit: Text
     mark: Text | None = None
+    unused: tuple[str, object, Text] | None = None
 
     def __post_init__(self) -> None:
         if list(self.values) != sorted(set(self.values)) or self.trained not in self.values:
@@ -65,6 +66,7 @@ class Range:
             "neutral": self.trained,
             "unit": dict(self.unit),
             "mark": dict(self.mark) if self.mark else None,
+            "unused": [*self.unused[:2], dict(self.unused[2])] if self.unused else None,
         }
 
 
@@ -219,6 +221,11 @@ class Side:
     def reached(self) -> bool:
         """Does the change make a difference to any character?"""
         return bool(np.abs(self.after - self.before).max() > ROUNDING)
+
+
+def most(before: NDArray[np.floating], after: NDArray[np.floating]) -> str:
+    """Bits that no character's change exceeds, in hundredths, for a sentence. before, after: (position,) nats."""
+    return f"{math.ceil(float(np.abs(after - before).max()) / math.log(2) * 100) / 100:.2f}"
 
 
 def reread(value: Value, *, knobs: Sequence[Knob]) -> gr.HTML:

@@ -4,7 +4,8 @@
 import { el, segmented } from "./lib/dom.js";
 import { csv, exportBar, fileName, save } from "./lib/export.js";
 import { onLang, t } from "./lib/lang.js";
-import { bus, link } from "./lib/state.js";
+import { foot } from "./lib/source.js";
+import { bus } from "./lib/state.js";
 import { late, overtake } from "./lib/stored.js";
 
 const TEXT = {
@@ -245,7 +246,7 @@ export function mount(root, props, emit, watch) {
   // ── take along ──
   function saveText() {
     const said = ({ head, key, cells }) => `${headText(head)}, ${t(TEXT[key])}: ${cells[0]} → ${cells[1]} (${cells[2]})`;
-    const lines = [`${big.textContent} ${unit.textContent}, ${from.textContent}`, ...rows().map(said), sentence.textContent, link()];
+    const lines = [`${big.textContent} ${unit.textContent}, ${from.textContent}`, ...rows().map(said), sentence.textContent, foot()];
     save(fileName(["what-if"], "txt"), `${lines.join("\n")}\n`, "text/plain");
   }
 

@@ -4,6 +4,7 @@
 import { clear, el, svg } from "./lib/dom.js";
 import { pageKeys, projecting } from "./lib/keys.js";
 import { lang, onLang, setLang, t } from "./lib/lang.js";
+import { from } from "./lib/source.js";
 import { bus, lecture, link, linkRefusal, nowhere, open, request, step, told, view } from "./lib/state.js";
 import { dark, onTheme, setTheme } from "./lib/theme.js";
 import { projector } from "./projector.js";
@@ -42,6 +43,7 @@ function to(path, search = {}) {
 
 export function mount(root, props) {
   const { words, site, steps, here, labs } = props;
+  from(here);
   const w = (name, values) => t(words[name], values);
   const lecturing = () => Boolean(here && props.lecture && lecture.get());
   const painters = []; // everything that speaks a language

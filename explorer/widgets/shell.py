@@ -34,7 +34,10 @@ def shell(labs: Sequence[Lab], here: Lab | None = None, *, lecture: str | None =
         first=labs[0].path if labs else None,
         lecture=lecture,
         at_lecture=at_lecture,
-        here=None if here is None else {"slug": here.slug, "title": dict(here.title), "short": dict(here.short)},
+        here=None
+        if here is None
+        else {"slug": here.slug, "title": dict(here.title), "short": dict(here.short)}
+        | {"paper": here.paper, "authors": here.authors, "year": here.year, "arxiv": here.arxiv},
         steps=[
             {"title": dict(step.title), "say": dict(step.say), "query": step.query, "view": dict(step.view), "panel": step.panel}
             for step in (here.steps if here else ())

@@ -7,7 +7,7 @@ import { leaving } from "./lib/drawing.js";
 import { csv, exportBar, fileName, npz, save } from "./lib/export.js";
 import { folded } from "./lib/folded.js";
 import { keys } from "./lib/keys.js";
-import { onLang, t } from "./lib/lang.js";
+import { agreed, onLang, t } from "./lib/lang.js";
 import { table } from "./lib/raster.js";
 import { STEPS, drawn, kind, number, places } from "./lib/skewboards.js";
 import { view } from "./lib/state.js";
@@ -79,7 +79,7 @@ function tiny(value) {
 
 /** A text with {names}: those that are {text, role} keep their role, the rest is filled in. */
 function parts(text, values) {
-  return t(text)
+  return agreed(t(text), values)
     .split(/(\{\w+\})/)
     .map((part) => {
       const name = /^\{(\w+)\}$/.exec(part)?.[1];

@@ -2,7 +2,7 @@
 
 import { unpack } from "./lib/arrays.js";
 import { clear, el } from "./lib/dom.js";
-import { csv, exportBar, fileName, save } from "./lib/export.js";
+import { csv, exportBar, fileName, footLines, save } from "./lib/export.js";
 import { keys } from "./lib/keys.js";
 import { onLang, t } from "./lib/lang.js";
 import { fit, paint, table } from "./lib/raster.js";
@@ -247,9 +247,11 @@ export function mount(root, props, emit, watch) {
       return canvas.toDataURL("image/png");
     });
     const safe = (text) => String(text).replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
-    const [width, height] = [20 + seen.length * (side + 20), side + 96];
+    const width = 20 + seen.length * (side + 20);
+    const from = footLines(width - 40);
+    const height = side + 96 + 18 * from.length;
     const parts = addresses.map((address, i) => `<g transform="translate(${20 + i * (side + 20)} 52)"><image width="${side}" height="${side}" href="${address}" style="image-rendering:pixelated" preserveAspectRatio="none"/><text y="${side + 22}" font-size="14" font-weight="650" fill="${css("--ink")}">${safe(t(seen[i].label))}</text><text x="${side}" y="${side + 22}" text-anchor="end" font-size="14" fill="${css("--ink2")}">${seen[i].mean === null ? "" : seen[i].mean.toFixed(2)}</text></g>`);
-    return { width, height, text: `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" font-family="system-ui, sans-serif" role="img" aria-label="${safe(words.textContent)}"><rect width="${width}" height="${height}" fill="${css("--panel")}"/><text x="20" y="34" font-size="18" font-weight="650" fill="${css("--ink")}">${safe(t(TEXT.title))} · ${safe(t(TEXT.mean))}</text>${parts.join("")}</svg>` };
+    return { width, height, text: `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" font-family="system-ui, sans-serif" role="img" aria-label="${safe(words.textContent)}"><rect width="${width}" height="${height}" fill="${css("--panel")}"/><text x="20" y="34" font-size="18" font-weight="650" fill="${css("--ink")}">${safe(t(TEXT.title))} · ${safe(t(TEXT.mean))}</text>${parts.join("")}${from.map((line, n) => `<text x="20" y="${side + 98 + 18 * n}" font-size="12" fill="${css("--ink3")}">${safe(line)}</text>`).join("")}</svg>` };
   }
   function saveVector() {
     save(fileName(["surprise"], "svg"), sheetOf(280).text, "image/svg+xml");

@@ -20,7 +20,7 @@ const TEXT = {
     zh: "真实的数：{model} 第 {layer} 层第 {head} 头，到字符 {last} 为止的 {n} 个查询，{m} 个键。查询已读入它要说出的字符之前的那个；键携带在那里刚读入的字符；距离 0 是查询自己的键。均已除以 √d。",
   },
   other: { en: " {other} in view has no such terms.", zh: "当前所看的 {other} 没有这些项。" },
-  off: { en: " {n} keys farther back are left out; in words their weight is told.", zh: "更远的 {n} 个键未画出；其权重在句中说明。" },
+  off: { en: " {n} keys farther back {n|is|are} left out; the sentence tells {n|its|their} weight.", zh: "更远的 {n} 个键未画出；其权重在句中说明。" },
   queries: { en: "queries", zh: "查询数" },
   signed: { en: "terms and their sum, −{n} to {n}", zh: "各项与其和，−{n} 至 {n}" },
   weights: { en: "weight, 0 to 1 (colour: w^0.8)", zh: "权重，0 至 1（颜色：w^0.8）" },

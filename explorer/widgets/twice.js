@@ -7,7 +7,8 @@ import { leaving } from "./lib/drawing.js";
 import { csv, exportBar, fileName, save } from "./lib/export.js";
 import { keys, projecting } from "./lib/keys.js";
 import { onLang, t } from "./lib/lang.js";
-import { bus, link, view } from "./lib/state.js";
+import { foot } from "./lib/source.js";
+import { bus, view } from "./lib/state.js";
 import { dark, onTheme } from "./lib/theme.js";
 import { WORST, cellOf, drawing, roundsTable, shown, tint } from "./lib/twicedraw.js";
 
@@ -254,7 +255,7 @@ export function mount(root, props, _emit, watch) {
 
   function saveText() {
     const lines = [`${t(TEXT.given)}: ${value.given}`, ...runs.map((one) => `${t(one.name)} (${one.right} / ${letters.length}): ${one.said.join("")}`)];
-    save(fileName(["twice"], "txt"), `${[...lines, words.textContent, link()].join("\n")}\n`, "text/plain");
+    save(fileName(["twice"], "txt"), `${[...lines, words.textContent, foot()].join("\n")}\n`, "text/plain");
   }
 
   // ── alive ──

@@ -59,7 +59,7 @@ const STEPS = [
       zh: "{q} 这一行对 {n} 个键各有一个分数，从 {low} 到 {high}；这里没有掩码，每个键都可以看。",
     },
     causal: {
-      en: "Row {q} may look at {n} keys, with scores from {low} to {high}; {m} keys come later, and −∞ takes the place of their scores.",
+      en: "Row {q} may look at {n} keys, with scores from {low} to {high}; {m} keys {m|comes|come} later, and −∞ takes the place of {m|its score|their scores}.",
       zh: "{q} 这一行可以看 {n} 个键，分数从 {low} 到 {high}；{m} 个键在后面，它们的分数换成 −∞。",
     },
   },

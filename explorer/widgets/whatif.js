@@ -4,7 +4,8 @@
 import { clear, el, segmented } from "./lib/dom.js";
 import { lang, onLang, t } from "./lib/lang.js";
 import { csv, exportBar, fileName, npz, save } from "./lib/export.js";
-import { bus, link, step, view } from "./lib/state.js";
+import { foot } from "./lib/source.js";
+import { bus, step, view } from "./lib/state.js";
 import { late, overtake } from "./lib/stored.js";
 import { css, dark, onTheme } from "./lib/theme.js";
 import { unpack } from "./lib/arrays.js";
@@ -384,7 +385,7 @@ export function mount(root, props, emit, watch) {
 
   function saveText() {
     const plain = (marked) => marked.map(([text], index) => (index && !/^[.,;:!?%)\]]/.test(text) ? ` ${text}` : text)).join("");
-    const lines = [`${t(TEXT.before)}: ${plain(value.before)}`, `${t(TEXT.after)}: ${plain(value.after)}`, `${t(props.numberLabel)}: ${big.textContent} (${from.textContent})`, sentence.textContent, link()];
+    const lines = [`${t(TEXT.before)}: ${plain(value.before)}`, `${t(TEXT.after)}: ${plain(value.after)}`, `${t(props.numberLabel)}: ${big.textContent} (${from.textContent})`, sentence.textContent, foot()];
     save(fileName(["what-if"], "txt"), `${lines.join("\n")}\n`, "text/plain");
   }
 

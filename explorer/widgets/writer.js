@@ -7,7 +7,8 @@ import { el } from "./lib/dom.js";
 import { fileName, save } from "./lib/export.js";
 import { onLang, t } from "./lib/lang.js";
 import { seedBox } from "./lib/seed.js";
-import { link, linkRefusal, view } from "./lib/state.js";
+import { foot } from "./lib/source.js";
+import { linkRefusal, view } from "./lib/state.js";
 
 const TEXT = {
   examples: { en: "Examples", zh: "示例" },
@@ -319,7 +320,7 @@ export function mount(root, props, emit, watch) {
     note.textContent = said.join(" ");
   }
 
-  /** What was given, what each model wrote after it, the numbers and the address of this view. */
+  /** What was given, what each model wrote after it, the numbers, where it comes from and what was asked. */
   function saveText() {
     const { request, given, readers } = value;
     const page = pageOf(textOf(request));
@@ -332,8 +333,8 @@ export function mount(root, props, emit, watch) {
       `${t(TEXT.seed)} ${request.seed}`,
       ...readers.map(({ name, bits }) => t(TEXT.bits, { name: t(name), bits: bits.toFixed(2) })),
     ];
-    const address = linkRefusal() ? t(linkRefusal()) : link();
-    save(fileName(["text"], "txt"), `${[...lines, "", numbers.join(" · "), address].join("\n")}\n`, "text/plain;charset=utf-8");
+    const refused = linkRefusal() ? [t(linkRefusal())] : [];
+    save(fileName(["text"], "txt"), `${[...lines, "", numbers.join(" · "), ...refused, foot()].join("\n")}\n`, "text/plain;charset=utf-8");
   }
 
   // ── wiring ──

@@ -191,7 +191,7 @@ def test_a_silenced_head_gives_before_after_and_one_number(monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize(
-    ("part", "says"), [("scale", "the largest weight of a row goes from"), ("mask", "to what comes later"), ("position", "encoder head")]
+    ("part", "says"), [("scale", "the largest weight of a row"), ("mask", "to what comes later"), ("position", "encoder head")]
 )
 def test_a_part_left_out_is_named_with_what_it_was_for(monkeypatch: pytest.MonkeyPatch, part: str, says: str) -> None:
     updates = everything(monkeypatch, wish(without=[part]))

@@ -49,7 +49,7 @@ def _measured(known: Mapping[str, Mapping[str, Any]]) -> tuple[Pair, ...]:
     value = _listed({task: measured[task] for task in ours})
     others = {task: measured[task + WITHOUT] for task in ours if task + WITHOUT in measured}
     note = filled(texts.WITHOUT_IT, values=" · ".join(f"{one['value']:.3f}" for one in others.values())) if others else ""
-    return (Pair(filled(texts.RIGHT, split=str(measured[ours[0]]["split"])), value, note, texts.UNPUBLISHED),)
+    return (Pair(filled(texts.RIGHT, split=labels.split(measured[ours[0]]["split"])), value, note, texts.UNPUBLISHED),)
 
 
 def _listed(measured: Mapping[str, Mapping[str, Any]]) -> Mapping[str, str]:

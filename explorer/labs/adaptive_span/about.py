@@ -73,7 +73,7 @@ def _held_out(known: Mapping[str, Facts]) -> tuple[Pair, ...]:
         notes.append(filled(labels.CARD["published"], value=f"{published['value']:.2f}"))
         why = {language: f"{published['source']}. {published['why'][language]}" for language in ("en", "zh")}
     note = {language: " · ".join(one[language] for one in notes) for language in ("en", "zh")} if notes else ""
-    return (Pair(filled(texts.METRIC, split=found[ours]["split"]), f"{found[ours]['value']:.2f}", note, why),)
+    return (Pair(filled(texts.METRIC, split=labels.split(found[ours]["split"])), f"{found[ours]['value']:.2f}", note, why),)
 
 
 def prose() -> dict[str, str]:

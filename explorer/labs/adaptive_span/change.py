@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from explorer.labels import filled
+from explorer.labels import change_sentence, filled
 from explorer.labs.adaptive_span import texts
 from explorer.widgets import reread
 from models.adaptive_span.records import EVERY, Explanation, Losses, Request
@@ -53,12 +53,6 @@ def sentence(request: Request, before: Explanation, after: Explanation, side: re
     """The comparison in words: how much, and how far the heads look before and after."""
     bits = [float(nats[: side.given].mean() / np.log(2)) for nats in (side.before, side.after)]
     mean, was = (float(seen.saved.long_positions.mean()) for seen in (after, before))
-    told = filled(
-        texts.SAYS,
-        change=said(request),
-        before=f"{bits[0]:.2f}",
-        after=f"{bits[1]:.2f}",
-        mean=f"{mean:,.0f}",
-        was=f"{was:,.0f}",
-    )
-    return {"en": told["en"][:1].upper() + told["en"][1:], "zh": told["zh"]}
+    cost = change_sentence(texts.SAYS, texts.SAYS_SAME, *bits, change=said(request), most=reread.most(side.before, side.after))
+    looks = change_sentence(texts.LOOKS, texts.LOOKS_SAME, was, mean, show="{:,.0f}".format)
+    return {"en": cost["en"][:1].upper() + cost["en"][1:] + looks["en"], "zh": cost["zh"] + looks["zh"]}

@@ -20,7 +20,7 @@ LINE: Final = _(
 )
 CARD: Final = _("Each head learns\nhow far to look.", "每个头学习\n看多远。")
 KICKER: Final = _("Sukhbaatar et al., 2019 · arXiv 1905.07799", "Sukhbaatar 等，2019 · arXiv 1905.07799")
-EQUATION: Final = "softmax({query:Q}({key:K} + {key:P}){sup:⊤}/{root:d_k} + log m_z) {value:V}"
+EQUATION: Final = "softmax({query:Q}({key:K} + {key:P}){sup:⊤}/{root:d_k} + log m{sub:z}) {value:V}"
 SPOKEN: Final = _(
     "softmax of Q times K plus P transposed, divided by the square root of d k, plus the logarithm of the soft mask m z, times V; P has an "
     "embedding for each distance, m z is 1 up to the span z, falls to 0 over a ramp of R positions, and z is learned for each head",
@@ -89,10 +89,16 @@ LAYER: Final = _("with the heads of layer {layer} at z = {z}", "第 {layer} 层�
 HEAD: Final = _("with head {head} at z = {z}", "头 {head} 的 z = {z}")
 SEVERAL: Final = _("with {n} spans forced", "强制了 {n} 处跨度")
 SAYS: Final = _(
-    "{change}, the model pays ⟦o:{after}⟧ bits per character instead of {before} for the same text; its heads look {mean} back on the "
-    "mean, instead of {was}.",
-    "{change}时，对同一段文本，模型每字符付出 ⟦o:{after}⟧ 比特，原来是 {before}；各头平均往回看 {mean}，原来是 {was}。",
+    "{change}, the model pays ⟦o:{after}⟧ bits per character instead of {before} for the same text; ",
+    "{change}时，对同一段文本，模型每字符付出 ⟦o:{after}⟧ 比特，原来是 {before}；",
 )
+SAYS_SAME: Final = _(
+    "{change}, the model pays ⟦o:{before}⟧ bits per character for the same text, as before, and no character changes by more than "
+    "{most} bits; ",
+    "{change}时，对同一段文本，模型每字符仍付出 ⟦o:{before}⟧ 比特，没有一个字符的变化超过 {most} 比特；",
+)
+LOOKS: Final = _("its heads look {after} back on the mean, instead of {before}.", "各头平均往回看 {after}，原来是 {before}。")
+LOOKS_SAME: Final = _("its heads look {before} back on the mean, as before.", "各头平均往回看 {before}，与原来相同。")
 
 KIND: Final[Mapping[str, Text]] = MappingProxyType({"after": _("under the mask", "掩码之后"), "before": _("before the mask", "掩码之前")})
 ROLES: Final = (_("character that is said", "要说出的字符"), _("character that was read", "读过的字符"))

@@ -51,7 +51,7 @@ def _measured(ours: Mapping[str, Mapping[str, Any]]) -> tuple[Pair, ...]:
     if not measured:
         return ()
     best, *others = sorted(measured, key=lambda variant: float(measured[variant]["value"]))
-    split = str(measured[best]["split"])
+    split = labels.split(measured[best]["split"])
     beside = " · ".join([texts.PATTERNS[best]["en"], *(f"{measured[v]['value']:.2f} {texts.PATTERNS[v]['en']}" for v in others)])
     note: Mapping[str, str] = {"en": beside, "zh": beside}
     why = None
@@ -59,7 +59,7 @@ def _measured(ours: Mapping[str, Mapping[str, Any]]) -> tuple[Pair, ...]:
         published, why = about.published(measured[best], known)
         note = {language: f"{beside} · {published[language]}" for language in ("en", "zh")}
     metric = str(measured[best]["metric"])
-    return (Pair(dict.fromkeys(("en", "zh"), f"{metric}, {split}"), f"{measured[best]['value']:.2f}", note, why),)
+    return (Pair(filled(texts.TEST, metric=metric, split=split), f"{measured[best]['value']:.2f}", note, why),)
 
 
 def prose() -> dict[str, str]:

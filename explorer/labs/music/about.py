@@ -84,7 +84,7 @@ def _held_out(style: str) -> tuple[Pair, ...]:
         notes.append(filled(labels.CARD["published"], value=three(published["value"])))
         listed = filled(texts.SEEDS, values=_listed(seeds(ours))) if len(seeds(ours)) > 1 else {"en": "", "zh": ""}
         why = {language: f"{published['source']}. {published['why'][language]}{listed[language]}" for language in ("en", "zh")}
-    return (Pair(filled(texts.METRIC[style], split=figure_["split"]), three(figure_["value"]), _listed_in_words(notes), why),)
+    return (Pair(filled(texts.METRIC[style], split=labels.split(figure_["split"])), three(figure_["value"]), _listed_in_words(notes), why),)
 
 
 def _listed_in_words(notes: Sequence[Text]) -> Text:
@@ -138,7 +138,7 @@ def standing(style: str, known: Mapping[str, Facts]) -> dict[str, object]:
         if shown:
             rows.append((name, None, value, printed[variant]["source"]))
         else:
-            here = filled(texts.HERE, split=known[variant]["figure"]["split"])["en"]
+            here = filled(texts.HERE, split=labels.split(known[variant]["figure"]["split"]))["en"]
             rows += [(name, seed, loss, here) for seed, loss in (seeds(variant) or {1: value}).items()]
     return figure.value(
         drawn,

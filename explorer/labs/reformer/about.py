@@ -84,7 +84,7 @@ def _held_out(known: Mapping[str, Facts]) -> tuple[Pair, ...]:
         why = {language: f"{published['source']}. {published['why'][language]}" for language in ("en", "zh")}
     notes += [filled(texts.NAMED, name=texts.NAMES[one], value=f"{measured[one]['value']:.3f}") for one in others if one != "text"]
     note = _listed(notes, " · ", " · ") if notes else ""
-    label = filled(texts.METRIC, rounds=head.get("rounds", "–"), split=head["split"])
+    label = filled(texts.METRIC, rounds=head.get("rounds", "–"), split=labels.split(head["split"]))
     return (Pair(label, f"{head['value']:.4f}", note, why),)
 
 

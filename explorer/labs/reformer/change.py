@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from explorer.labels import filled
+from explorer.labels import change_sentence, filled
 from explorer.labs.reformer import texts
 from explorer.widgets import reread
 from models.reformer.records import FULL, MAX_BUCKETS, MAX_CHUNK, MAX_ROUNDS, Comparison, Read, Request
@@ -99,8 +99,12 @@ def sentence(request: Request, pairs: Sequence[tuple[Read, Read]]) -> Text:
     if request.mode == "text":
         before, after = (float(one.nats.mean() / np.log(2)) for one in reached[0])
         name = texts.NAMES[reached[0][0].variant]
-        return _capital(filled(texts.SAYS_TEXT, change=change, model=name, before=f"{before:.2f}", after=f"{after:.2f}"))
-    each = [filled(texts.ANSWERED, model=texts.NAMES[a.variant], before=f"{a.correct:.3f}", after=f"{b.correct:.3f}") for a, b in reached]
+        most = reread.most(reached[0][0].nats, reached[0][1].nats)
+        return _capital(change_sentence(texts.SAYS_TEXT, texts.SAYS_TEXT_SAME, before, after, change=change, model=name, most=most))
+    each = [
+        change_sentence(texts.ANSWERED, texts.ANSWERED_SAME, a.correct, b.correct, show="{:.3f}".format, model=texts.NAMES[a.variant])
+        for a, b in reached
+    ]
     listed = {"en": ", ".join(one["en"] for one in each), "zh": "，".join(one["zh"] for one in each)}
     return _capital(filled(texts.SAYS, change=change, each=listed))
 

@@ -135,17 +135,22 @@ SEED: Final = _("with other rotations", "换一组旋转矩阵")
 SILENCED: Final = _("without head {heads} of {model}", "关掉 {model} 的头 {heads}")
 SHARE: Final = _("share of right letters", "答对字母的比例")
 ANSWERED: Final = _("⟦o:{model}⟧ {after} instead of {before}", "⟦o:{model}⟧ 由 {before} 变为 {after}")
+ANSWERED_SAME: Final = _("⟦o:{model}⟧ {before} as before", "⟦o:{model}⟧ 仍为 {before}")
 SAYS: Final = _("{change}, share of right letters: {each}.", "{change}：答对字母的比例，{each}。")
 SAYS_TEXT: Final = _(
     "{change}, ⟦o:{model}⟧ pays {after} bits per character instead of {before} for the same text.",
     "{change}：对同一段文本，⟦o:{model}⟧ 每字符由 {before} 变为 {after} 比特。",
+)
+SAYS_TEXT_SAME: Final = _(
+    "{change}, ⟦o:{model}⟧ pays {before} bits per character for the same text, as before; no character changes by more than {most} bits.",
+    "{change}：对同一段文本，⟦o:{model}⟧ 每字符仍付出 {before} 比特；没有一个字符的变化超过 {most} 比特。",
 )
 SAME: Final = _("{change}, nothing changes for any model.", "{change}：对哪个模型都没有影响。")
 UNREACHED: Final = _("The change makes no difference to it.", "这个改变影响不到它。")
 
 # ---- the card ----------------------------------------------------------------------------------------------------------------------
 
-EACH: Final = _("each", "各")
+EACH: Final = _("each", "每个模型")
 DATA: Final = _("random words, said twice", "随机的词，说两遍")
 DATA_HINT: Final = _("Apache-2.0: the generator and these weights", "Apache-2.0：生成器与权重")
 METRIC: Final = _("right letters, {rounds} rounds, {split}", "答对字母，{rounds} 轮，{split}")

@@ -87,7 +87,7 @@ def _held_out(known: Mapping[str, Facts]) -> tuple[Pair, ...]:
     notes.append(filled(labels.CARD["published"], value=f"{value:.1f}"))
     why = filled(texts.PRINTED, name=name, value=f"{value:.1f}", source=source)
     note = {language: " · ".join(one[language] for one in notes) for language in ("en", "zh")}
-    return (Pair(filled(texts.METRIC, split=found[ours]["split"]), f"{found[ours]['value']:.1f}", note, why),)
+    return (Pair(filled(texts.METRIC, split=labels.split(found[ours]["split"])), f"{found[ours]['value']:.1f}", note, why),)
 
 
 def prose() -> dict[str, str]:

@@ -138,6 +138,10 @@ ROW: Final = _("most of it in ⟦k:row {row}⟧", "第 ⟦k:{row} 行⟧变化�
 OTHER: Final = _("drawn anew, {n} of {of} pixels differ", "重新画时，{of} 个像素中有 {n} 个不同")
 SAME: Final = _("drawn anew, the digit is the same", "重新画时，数字不变")
 AGAIN: Final = _("{model} then needs {after} bits per character, not {before}", "{model}于是每字符需要 {after} 比特，原来是 {before}")
+AGAIN_SAME: Final = _(
+    "{model} still needs {before} bits per character, and no character changes by more than {most} bits",
+    "{model}每字符仍需要 {before} 比特，没有一个字符的变化超过 {most} 比特",
+)
 UNTOUCHED: Final = _("no model is touched by it", "没有模型受影响")
 
 UNUSUAL: Final[Mapping[str, Text]] = MappingProxyType(
@@ -215,7 +219,7 @@ TEXT_NOTES: Final[tuple[Text, ...]] = (
 NOTES_LABEL: Final = _("Small print", "说明")
 
 # The card.
-EACH: Final = _("each", "各")
+EACH: Final = _("each", "每个模型")
 DATA: Final = "MNIST"
 MIT: Final = _("binarised once; MIT licence: the copy of MNIST", "只二值化一次；MIT 许可：MNIST 的这个副本")
 METRIC: Final = _("nats per digit, {split}", "每个数字的纳特数，{split}")

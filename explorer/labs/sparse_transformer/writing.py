@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.figures import reading
-from explorer.labels import filled
+from explorer.labels import change_sentence, filled
 from explorer.labs.runs import Run
 from explorer.labs.sparse_transformer import about, change, texts, views
 from explorer.labs.sparse_transformer.views import Array, Text, Value
@@ -173,6 +173,9 @@ def sentence(request: Request, sides: Sequence[reread.Side]) -> Text:
         said.append(texts.UNTOUCHED)
     else:
         dearest = max(bits, key=lambda key: bits[key][1] - bits[key][0])
-        before, after = bits[dearest]
-        said.append(filled(texts.AGAIN, model=texts.MODELS_THE[dearest], before=f"{before:.3f}", after=f"{after:.3f}"))
+        side = next(one for one in reached if one.key == dearest)
+        most = reread.most(side.before, side.after)
+        said.append(
+            change_sentence(texts.AGAIN, texts.AGAIN_SAME, *bits[dearest], show="{:.3f}".format, model=texts.MODELS_THE[dearest], most=most)
+        )
     return change.joined(said, None)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.labels import filled
+from explorer.labels import change_sentence, filled
 from explorer.labs.transformer_xl import texts
 from explorer.widgets import reread
 from models.transformer_xl.records import Explanation, Losses, Request
@@ -62,12 +62,13 @@ def sentence(request: Request, sides: list[reread.Side]) -> Text:
         return _capital(filled(texts.SAME, change=change))
     bits = [float(nats[: side.given].mean() / np.log(2)) for nats in (side.before, side.after)]
     return _capital(
-        filled(
+        change_sentence(
             texts.SAYS,
+            texts.SAYS_SAME,
+            *bits,
             change=change,
             model=side.name,
-            before=f"{bits[0]:.2f}",
-            after=f"{bits[1]:.2f}",
+            most=reread.most(side.before, side.after),
             where=_where(side.after - side.before, side.segment),
         )
     )

@@ -80,6 +80,11 @@ SAYS: Final = _(
     "{change}, ⟦o:{model}⟧ pays {after} bits per character instead of {before} for the same text{where}.",
     "{change}时，对同一段文本，⟦o:{model}⟧ 每字符付出 {after} 比特，原来是 {before}{where}。",
 )
+SAYS_SAME: Final = _(
+    "{change}, ⟦o:{model}⟧ pays {before} bits per character for the same text, as before; no character changes by more than "
+    "{most} bits{where}.",
+    "{change}时，对同一段文本，⟦o:{model}⟧ 每字符仍付出 {before} 比特；没有一个字符的变化超过 {most} 比特{where}。",
+)
 MOST: Final = _(
     ", most where segment {n} begins: {more} bits more over its first 16", "，在第 {n} 个片段开头最多：前 16 个字符每字符多 {more} 比特"
 )
@@ -94,6 +99,7 @@ KNOBS: Final[Mapping[str, Text]] = MappingProxyType(
         "memory": _("memory", "记忆长度"),
         "unit": _("characters", "字符"),
         "beyond": _("longer than in training", "比训练时更长"),
+        "unused": _("not used: nothing is remembered", "未使用：什么都不记"),
         "intervention": _("what it remembers", "记住什么"),
         "none": _("its own past", "自己的过去"),
         "cut": _("nothing", "什么都不记"),

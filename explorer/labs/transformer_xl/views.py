@@ -104,7 +104,9 @@ def knobs() -> list[reread.Knob]:
     """What may be changed in the models."""
     named = texts.KNOBS
     return [
-        reread.Range("memory", named["memory"], MEMORIES, TRAINED.memory, named["unit"], named["beyond"]),
+        reread.Range(
+            "memory", named["memory"], MEMORIES, TRAINED.memory, named["unit"], named["beyond"], ("intervention", "cut", named["unused"])
+        ),
         reread.Pick("intervention", named["intervention"], [(one, named[one]) for one in INTERVENTIONS], TRAINED.intervention),
         reread.Pick("segment", named["segment"], [(n, {"en": str(n), "zh": str(n)}) for n in SEGMENTS], TRAINED.segment),
     ]

@@ -33,8 +33,13 @@ def _measured(known: Mapping[str, Any]) -> tuple[Pair, ...]:
     measured, published = known.get("figure"), known.get("published")
     if not measured or not published:
         return ()
-    label = f"{measured['metric']}, {measured['split'].removesuffix('_flickr').replace('_', ' ')}"
-    return (Pair({"en": label, "zh": label}, f"{measured['value']:.1f}", *about.published(measured, published)),)
+    return (
+        Pair(
+            filled(texts.METRIC, metric=measured["metric"], split=labels.split(measured["split"].removesuffix("_flickr"))),
+            f"{measured['value']:.1f}",
+            *about.published(measured, published),
+        ),
+    )
 
 
 def prose() -> dict[str, str]:

@@ -57,6 +57,7 @@ ENGLISH: Final = _("English", "英文")
 GERMAN: Final = _("German", "德文")
 WRITTEN: Final = _("German so far", "已写出的德文")
 
+METRIC: Final = _("{metric}, {split}", "{metric}，{split}")
 SILENCE: Final = _("Silence heads", "关掉头")
 SILENCE_TITLE: Final = _("What changes if … a head is silenced", "如果……关掉一个头，会怎样")
 HIDE: Final = _("Hide a word", "遮住一个词")
@@ -129,12 +130,20 @@ ONE_HEAD: Final = _("{kind} head {name}", "{kind}头 {name}")
 MANY_HEADS: Final = _("{n} heads", " {n} 个头")
 TURNS: Final = _("{who}, row {query} turns from {old} to {new}", "{who}，{query} 这一行从 {old} 转向 {new}")
 SHIFTS: Final = _(
-    "{who}, row {query} changes most: {old} goes from {before} to {after}", "{who}，{query} 这一行变化最大：{old} 从 {before} 变为 {after}"
+    "{who}, row {query} changes most: {key} goes from {before} to {after}", "{who}，{query} 这一行变化最大：{key} 从 {before} 变为 {after}"
 )
+# Where the mean of the heads prints alike: the one weight of all heads that changes most.
+WITHIN: Final = _(
+    "{who}, no row of the last cross-attention changes visibly on the mean; {kind} head {name} changes most: row {query} gives {key} "
+    "{after} instead of {before}",
+    "{who}，最后一层交叉注意力的平均没有可见的变化；变化最大的是{kind}头 {name}：{query} 这一行给 {key} 的权重由 {before} 变为 {after}",
+)
+NOWHERE: Final = _("{who}, no weight of any head changes visibly", "{who}，没有一个头的权重有可见的变化")
 TOLD: Final = _("{who}, {what}", "{who}，{what}")
 HARDER: Final = _(
     "the largest weight of a row goes from {before} to {after} on average over all heads", "每行最大的权重平均从 {before} 变为 {after}"
 )
+AS_HARD: Final = _("the largest weight of a row stays {before} on average over all heads", "每行最大的权重平均仍为 {before}")
 AHEAD: Final = _(
     "a row of the decoder gives {share} of its weight to what comes later, on average over all heads",
     "解码器的一行平均把 {share} 的权重给了后面的词",
@@ -148,6 +157,16 @@ ADRIFT: Final[Mapping[str, Text]] = MappingProxyType(
         "next": _(
             "encoder head {name}, which gave the word after {before} of its weight, gives it {after}",
             "编码器头 {name} 原来把 {before} 的权重给后一个词，现在给 {after}",
+        ),
+    }
+)
+NOT_ADRIFT: Final[Mapping[str, Text]] = MappingProxyType(
+    {
+        "previous": _(
+            "encoder head {name} gives the word before {before} of its weight, as it did", "编码器头 {name} 仍把 {before} 的权重给前一个词"
+        ),
+        "next": _(
+            "encoder head {name} gives the word after {before} of its weight, as it did", "编码器头 {name} 仍把 {before} 的权重给后一个词"
         ),
     }
 )
@@ -202,8 +221,8 @@ STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
         _("No look ahead", "不许看未来"),
         _(
             "The decoder writes one word at a time, so a row may only look at what is already written; here the mask is taken away, and "
-            "rows look at words yet to come. Only cross-attention, German asking English, needs no mask.",
-            "解码器一次写一个词，所以一行只能看已经写出的部分；这里去掉了掩码，各行便看向还没有写出的词。只有德文问英文的交叉注意力不需要掩码。",
+            "rows look at words yet to come. English needs no mask, in the encoder or across: the whole sentence is there.",
+            "解码器一次写一个词，所以一行只能看已经写出的部分；这里去掉了掩码，各行便看向还没有写出的词。编码器自注意力和交叉注意力看的都是英文，整句一开始就在，所以不需要掩码。",
         ),
     ),
     (

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from explorer import permalink
 from explorer.figures import attention, roles
 from explorer.lab import GuidedStep, Thumbnail
-from explorer.labels import filled
+from explorer.labels import change_sentence, filled
 from explorer.labs import runs
 from explorer.labs.runs import Stored
 from explorer.labs.translation import texts
@@ -241,24 +241,32 @@ def sentence(compared: Comparison, request: Request) -> Text:
 
 
 def _row_in_words(before: Explanation, forced: Explanation, request: Request) -> Text:
-    row, old, new = strongest_change(before.cross[-1].mean(0), forced.cross[-1].mean(0))
-    weights = (float(before.cross[-1].mean(0)[row, old]), float(forced.cross[-1].mean(0)[row, old]))
-    said = texts.TURNS if old != new else texts.SHIFTS
-    return filled(
-        said,
-        who=_who(before, request),
-        query=_named("q", before.target, row),
-        old=_named("k", before.source, old),
-        new=_named("k", before.source, new),
-        before=f"{weights[0]:.2f}",
-        after=f"{weights[1]:.2f}",
-    )
+    who = _who(before, request)
+    was, now = before.cross[-1].mean(0), forced.cross[-1].mean(0)
+    row, old, new = strongest_change(was, now)
+    query = _named("q", before.target, row)
+    if old != new:
+        return filled(texts.TURNS, who=who, query=query, old=_named("k", before.source, old), new=_named("k", before.source, new))
+    key = int(np.abs(now[row] - was[row]).argmax())
+    shifts: dict[str, Any] = {"who": who, "query": query, "key": _named("k", before.source, key)}
+    return change_sentence(texts.SHIFTS, _within(who, before, forced), float(was[row, key]), float(now[row, key]), **shifts)
+
+
+def _within(who: Text, before: Explanation, forced: Explanation) -> Text:
+    """Where the mean over the heads of the last layer prints alike: the single weight, of all heads, that changes most."""
+    pairs = list(zip(kinds(before), kinds(forced), strict=True))
+    one, other = max(pairs, key=lambda pair: float(np.nanmax(np.abs(pair[1].weights - pair[0].weights))))
+    place = np.unravel_index(int(np.nanargmax(np.abs(other.weights - one.weights))), one.weights.shape)
+    layer, head, row, key = (int(n) for n in place)
+    cell: dict[str, Any] = {"query": _named("q", one.queries, row), "key": _named("k", one.keys, key), "name": f"{layer + 1}·{head + 1}"}
+    weights = float(one.weights[place]), float(other.weights[place])
+    return change_sentence(texts.WITHIN, texts.NOWHERE, *weights, who=who, kind=texts.KIND_NAMES[one.key], **cell)
 
 
 def without_it(part: str, before: Explanation, forced: Explanation) -> Text | None:
     """What a part was for: how its absence tells on the weights of the same translation. None where a single piece leaves no choice."""
     if part == "scale" and len(before.source) > 1:
-        return filled(texts.HARDER, before=f"{hardness(before):.2f}", after=f"{hardness(forced):.2f}")
+        return change_sentence(texts.HARDER, texts.AS_HARD, hardness(before), hardness(forced))
     if part == "mask" and len(before.target) > 1:
         ahead = np.triu(forced.decoder, 1).sum(-1)[..., :-1].mean()  # the last row has nothing after it
         return filled(texts.AHEAD, share=f"{float(ahead):.2f}")
@@ -268,7 +276,7 @@ def without_it(part: str, before: Explanation, forced: Explanation) -> Text | No
         layer, head = (int(place) for place in np.unravel_index(beside[job].argmax(), beside[job].shape))
         now = np.diagonal(forced.encoder[layer, head], -1 if job == "previous" else 1).mean()
         name = f"{layer + 1}·{head + 1}"
-        return filled(texts.ADRIFT[job], name=name, before=f"{float(beside[job].max()):.2f}", after=f"{float(now):.2f}")
+        return change_sentence(texts.ADRIFT[job], texts.NOT_ADRIFT[job], float(beside[job].max()), float(now), name=name)
     return None
 
 

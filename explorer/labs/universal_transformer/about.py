@@ -65,7 +65,7 @@ def _measured(ours: Mapping[str, Facts]) -> tuple[Pair, ...]:
         return ()
     task = next(iter(measured))
     head = measured[task]
-    label = filled(texts.STORY_FIGURE, split=head["split"]) if task == "stories" else texts.SHORT_NAMES[task]
+    label = filled(texts.STORY_FIGURE, split=labels.split(head["split"])) if task == "stories" else texts.SHORT_NAMES[task]
     others = [(name, one) for name, one in measured.items() if name != task]
     note: str | Text = ""
     if others:

@@ -3,10 +3,10 @@
 import { drawDigit, colourDigit, covered } from "./digitboard.js";
 import { boardOf } from "./digitboards.js";
 import { MAY, PARTS, allowed, partsOf } from "./digitpattern.js";
-import { csv, fileName, html as text, npz, save, wrap } from "./export.js";
+import { csv, fileName, footLines, html as text, npz, save, wrap } from "./export.js";
 import { lang, t } from "./lang.js";
 import { around, enlarge, rgb } from "./pixels.js";
-import { link } from "./state.js";
+import { foot as origin } from "./source.js";
 import { css } from "./theme.js";
 import { TEXT, costsOf as costs } from "./digitwords.js";
 
@@ -26,13 +26,14 @@ function portrait(state) {
   const pen = document.createElement("canvas").getContext("2d");
   pen.font = `16px ${SERIF}`;
   const lines = wrap(pen, state.words, width - 2 * EDGE - 16);
-  return { wide, width, height: HEAD + wide + FOOT + 24 + 24 * lines.length + EDGE, lines, foot: HEAD + wide + FOOT + 16 };
+  const below = footLines(width - 2 * EDGE);
+  return { wide, width, height: HEAD + wide + FOOT + 24 + 24 * lines.length + 12 + 18 * below.length + EDGE, lines, below, foot: HEAD + wide + FOOT + 16 };
 }
 
 const still = (state, i) => boardOf({ ...state, hover: null }, i, CELL);
 
 async function png(state) {
-  const { wide, width, height, lines, foot } = portrait(state);
+  const { wide, width, height, lines, below, foot } = portrait(state);
   const canvas = document.createElement("canvas");
   [canvas.width, canvas.height] = [2 * width, 2 * height];
   const context = canvas.getContext("2d");
@@ -60,6 +61,7 @@ async function png(state) {
   context.fillStyle = css("--accent");
   context.fillRect(EDGE, foot, 3, 24 * lines.length);
   lines.forEach((line, n) => write(line, EDGE + 16, foot + 17 + 24 * n, `16px ${SERIF}`, state.tokens.ink));
+  below.forEach((line, n) => write(line, EDGE, foot + 17 + 24 * lines.length + 12 + 18 * n, `12px ${SANS}`, css("--ink3")));
   return new Promise((done) => canvas.toBlob(done, "image/png"));
 }
 
@@ -73,7 +75,7 @@ function raster(pixels) {
 
 /** The same as SVG: the pixels as an embedded raster, everything else as lines and text. */
 function vector(state) {
-  const { wide, width, height, lines, foot } = portrait(state);
+  const { wide, width, height, lines, below, foot } = portrait(state);
   const { tokens, side } = state;
   const boards = state.seen.map((model, i) => {
     const how = still(state, i);
@@ -101,10 +103,11 @@ function vector(state) {
     ].join("");
   });
   const said = lines.map((line, n) => `<text x="${EDGE + 16}" y="${foot + 17 + 24 * n}" font-size="16" font-family="${text(SERIF)}" fill="${tokens.ink}">${text(line)}</text>`).join("");
+  const from = below.map((line, n) => `<text x="${EDGE}" y="${foot + 17 + 24 * lines.length + 12 + 18 * n}" font-size="12" fill="${css("--ink3")}">${text(line)}</text>`).join("");
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" font-family="${text(SANS)}" role="img" aria-label="${text(state.words)}">
 <rect width="${width}" height="${height}" fill="${tokens.panel}"/><text x="${EDGE}" y="36" font-size="18" font-weight="650" fill="${tokens.ink}">${text(state.title)}<tspan dx="12" font-size="14" font-weight="400" fill="${css("--ink3")}">${text(state.what)}</tspan></text>
 ${boards.join("\n")}
-<rect x="${EDGE}" y="${foot}" width="3" height="${24 * lines.length}" fill="${css("--accent")}"/>${said}</svg>
+<rect x="${EDGE}" y="${foot}" width="3" height="${24 * lines.length}" fill="${css("--accent")}"/>${said}${from}</svg>
 `;
 }
 
@@ -160,7 +163,7 @@ figcaption{margin-bottom:6px}canvas{display:block}.controls{display:flex;gap:16p
 .words{border-left:3px solid ${accent};padding-left:12px;font:16px/24px Georgia,serif;max-width:60em}small{color:${faint}}</style></head>
 <body><h1>${text(state.title)}</h1><div class="boards">${boards}</div>
 <div class="controls"><input id="at" type="range" min="0" max="${seen[0].count - 1}" value="${data.position}" aria-label="${text(t(TEXT.seek))}"><output id="count"></output></div>
-<p class="words">${text(state.words)}</p><p>${text(state.what)}</p><p><small>${text(link())}</small></p>
+<p class="words">${text(state.words)}</p><p>${text(state.what)}</p><p><small>${text(origin())}</small></p>
 <script>
 ${functions.replaceAll("</", "<\\/")}
 ${pattern}

@@ -1,9 +1,9 @@
 // A figure drawn as SVG leaves the page: as a picture, as a page that opens offline. Colours in it are tokens, "var(--ink)".
 
 import { svg } from "./dom.js";
-import { fileName, html, save, wrap } from "./export.js";
+import { fileName, footLines, html, save, wrap } from "./export.js";
 import { lang } from "./lang.js";
-import { link } from "./state.js";
+import { foot } from "./source.js";
 import { css } from "./theme.js";
 
 const SERIF = 'Charter, "Iowan Old Style", "Noto Serif", Georgia, serif';
@@ -21,14 +21,15 @@ function written(node) {
   return new XMLSerializer().serializeToString(node);
 }
 
-/** The drawing with its title above and its sentence below. */
+/** The drawing with its title above, its sentence and where it comes from below. */
 function sheet({ drawing, title, sentence }) {
   const { width: wide, height: tall } = drawing.viewBox.baseVal;
   const pen = document.createElement("canvas").getContext("2d");
   pen.font = `16px ${SERIF}`;
   const width = Math.max(640, wide) + 2 * EDGE;
   const lines = wrap(pen, sentence, Math.min(width, 960) - 2 * EDGE - 16);
-  const height = 60 + tall + 24 + 24 * lines.length + EDGE;
+  const below = footLines(width - 2 * EDGE);
+  const height = 60 + tall + 24 + 24 * lines.length + 12 + 18 * below.length + EDGE;
   const inner = drawing.cloneNode(true);
   for (const [name, value] of Object.entries({ x: EDGE, y: 56, width: wide, height: tall })) inner.setAttribute(name, value);
   inner.removeAttribute("style");
@@ -40,6 +41,7 @@ function sheet({ drawing, title, sentence }) {
     inner,
     svg("rect", { x: EDGE, y: 68 + tall, width: 3, height: 24 * lines.length, fill: "var(--accent)" }),
     lines.map((line, n) => svg("text", { x: EDGE + 16, y: 85 + tall + 24 * n, "font-size": 16, "font-family": SERIF, fill: "var(--ink)", text: line })),
+    below.map((line, n) => svg("text", { x: EDGE, y: 85 + tall + 24 * lines.length + 12 + 18 * n, "font-size": 12, fill: "var(--ink3)", text: line })),
   );
   return { width, height, text: written(node) };
 }
@@ -70,7 +72,7 @@ function page({ drawing, title, sentence, more, note = "" }) {
 .words{border-left:3px solid ${accent};padding-left:12px;font:16px/24px Georgia,serif;max-width:60em}small{color:${faint}}table{border-collapse:collapse}th,td{padding:4px 8px;border-bottom:1px solid ${line};text-align:left}</style></head>
 <body><h1>${html(title)}</h1><div class="figure">${written(alone)}</div><p class="words">${html(sentence)}</p>
 <table><thead><tr>${cells(head, "th")}</tr></thead><tbody>${rows.map((row) => `<tr>${cells(row, "td")}</tr>`).join("")}</tbody></table>
-${note && `<p>${html(note)}</p>`}<p><small>${html(link())}</small></p></body></html>
+${note && `<p>${html(note)}</p>`}<p><small>${html(foot())}</small></p></body></html>
 `;
 }
 

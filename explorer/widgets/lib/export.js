@@ -2,12 +2,15 @@
 
 import { el } from "./dom.js";
 import { lang, onLang, t } from "./lang.js";
+import { CONFIG } from "./plot.js";
+import { foot, source } from "./source.js";
 import { css } from "./theme.js";
 
 const TEXTS = {
   take: { en: "Take along", zh: "带走" },
   table: { en: "Table", zh: "数据表" },
   save: { en: "Save as {kind}", zh: "保存为 {kind}" },
+  events: { en: "events", zh: "事件" },
   failed: { en: "{kind} could not be made: {why}", zh: "无法生成 {kind}：{why}" },
   saved: { en: "{name} is saved", zh: "已保存 {name}" },
 };
@@ -138,8 +141,8 @@ export function zip(files) {
   return new Blob([...parts, ...central, end.buffer], { type: "application/zip" });
 }
 
-/** Named arrays as numpy.load reads them, without pickle. */
-export const npz = (arrays) => zip(Object.fromEntries(Object.entries(arrays).map(([name, array]) => [`${name}.npy`, npy(array)])));
+/** Named arrays as numpy.load reads them, without pickle; `lab_and_paper` among them says where they come from. */
+export const npz = (arrays) => zip(Object.fromEntries(Object.entries({ ...arrays, lab_and_paper: source() }).map(([name, array]) => [`${name}.npy`, npy(array)])));
 
 export const html = (text) => String(text).replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
 
@@ -156,16 +159,23 @@ export function wrap(context, words, width) {
   return [...lines, line.trim()];
 }
 
+/** The foot of a picture so many px wide: where it comes from, in lines of 12 px. */
+export function footLines(width) {
+  const pen = document.createElement("canvas").getContext("2d");
+  pen.font = "13px sans-serif"; // the fonts of another machine may run wider
+  return wrap(pen, source(), width);
+}
+
 // Inside a script no text may close it; as JSON these signs have a spelling without them.
 const json = (value) => JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
 /**
- * A page that opens anywhere, with no network: the figure with plotly.js inside, the sentence and where it came from.
- * @param {{address: string, figure: {data: any, layout: any}, title: string, sentence: string, note?: string, link: string,
+ * A page that opens anywhere, with no network: the figure with plotly.js inside, the sentence, and the lab and paper it came from.
+ * @param {{address: string, figure: {data: any, layout: any}, title: string, sentence: string, note?: string,
  *   more?: {label: string, choices: [string, any][], chosen: string, script: string}}} what
  *   more: a choice above the figure; its script is the body of a function (Plotly, node, choice)
  */
-export async function page({ address, figure, title, sentence, note = "", link, more }) {
+export async function page({ address, figure, title, sentence, note = "", more }) {
   const answer = await fetch(new URL(address, location.origin));
   if (!answer.ok) throw new Error(`${address}: ${answer.status}`);
   const library = (await answer.text()).replaceAll("</script", "<\\/script");
@@ -181,14 +191,14 @@ document.getElementById("choice").onchange = (event) => change(Plotly, node, cho
     : "";
   return `<!doctype html>
 <html lang="${lang() === "zh" ? "zh-CN" : "en"}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; form-action 'none'; base-uri 'none'">
 <title>${html(title)}</title>
 <style>body{margin:24px;background:${panel};color:${ink};font:14px/20px system-ui,sans-serif}h1{font-size:20px;line-height:26px}
 .words{border-left:3px solid ${accent};padding-left:12px;font:16px/24px Georgia,serif;max-width:60em}small{color:${faint}}select{font:inherit}</style></head>
-<body><h1>${html(title)}</h1>${choose}<div id="figure"></div><p class="words">${html(sentence)}</p><p>${html(note)}</p><p><small>${html(link)}</small></p>
+<body><h1>${html(title)}</h1>${choose}<div id="figure"></div><p class="words">${html(sentence)}</p><p>${html(note)}</p><p><small>${html(foot())}</small></p>
 <script>${library}</script>
 <script>const node = document.getElementById("figure"); const figure = ${json(figure)};
-Plotly.newPlot(node, figure.data, figure.layout, {displaylogo: false});
+Plotly.newPlot(node, figure.data, figure.layout, ${json(CONFIG)});
 ${chosen}</script></body></html>
 `;
 }
@@ -199,6 +209,7 @@ ${chosen}</script></body></html>
  * @param {{onTable?: (open: boolean) => void}} [more] a last button that opens the figure's table
  */
 export function exportBar(makers, { onTable } = {}) {
+  const named = (kind) => (kind in TEXTS ? t(TEXTS[kind]) : kind);
   const title = el("span", { class: "tfe-export-title" });
   const said = el("span", { class: "tfe-export-said", role: "status" });
   const buttons = Object.entries(makers).map(([kind, make]) =>
@@ -206,7 +217,6 @@ export function exportBar(makers, { onTable } = {}) {
       type: "button",
       class: "tfe-button tfe-export",
       "data-kind": kind,
-      text: kind,
       onclick: async (event) => {
         const button = event.currentTarget;
         button.disabled = true;
@@ -214,7 +224,7 @@ export function exportBar(makers, { onTable } = {}) {
         try {
           await make();
         } catch (error) {
-          said.textContent = t(TEXTS.failed, { kind, why: error.message });
+          said.textContent = t(TEXTS.failed, { kind: named(kind), why: error.message });
         } finally {
           button.disabled = false;
           button.focus();
@@ -240,7 +250,10 @@ export function exportBar(makers, { onTable } = {}) {
   const paint = () => {
     title.textContent = t(TEXTS.take);
     node.setAttribute("aria-label", t(TEXTS.take));
-    for (const button of buttons) button.setAttribute("aria-label", t(TEXTS.save, { kind: button.dataset.kind }));
+    for (const button of buttons) {
+      button.textContent = named(button.dataset.kind);
+      button.setAttribute("aria-label", t(TEXTS.save, { kind: button.textContent }));
+    }
     if (table) table.textContent = t(TEXTS.table);
   };
   onLang(paint);

@@ -1,7 +1,7 @@
 // What the hashing widget says: names of tokens, its labels, and the sentence of each step, computed from what is looked at.
 
 import { compared, meet, ranked, share } from "./hashnumbers.js";
-import { t } from "./lang.js";
+import { agreed, t } from "./lang.js";
 
 export const TEXT = {
   title: { en: "Hash, sort, chunk, attend", zh: "哈希、排序、分块、注意" },
@@ -135,7 +135,7 @@ const SAY = {
 /** A sentence with names in the colours of their roles. */
 function say(text, values, roles = {}) {
   const out = [];
-  for (const [n, piece] of t(text).split(/\{(\w+)\}/).entries()) {
+  for (const [n, piece] of agreed(t(text), values).split(/\{(\w+)\}/).entries()) {
     if (n % 2) out.push({ text: String(values[piece]), role: roles[piece] });
     else if (piece) out.push({ text: piece });
   }

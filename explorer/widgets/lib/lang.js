@@ -17,10 +17,59 @@ stamp();
 /** @returns {"en" | "zh"} */
 export const lang = () => now;
 
-/** The visitor's language of a text {en, zh}, with {name} replaced by values.name. Plain strings pass through. */
+// Nouns as they stand behind a number in a text: after "1" the second is written. As in explorer/labels.py, which a test compares.
+const NOUNS = {
+  bars: "bar",
+  beats: "beat",
+  buckets: "bucket",
+  carries: "carry",
+  cells: "cell",
+  characters: "character",
+  columns: "column",
+  epochs: "epoch",
+  events: "event",
+  facts: "fact",
+  guesses: "guess",
+  heads: "head",
+  hypotheses: "hypothesis",
+  keys: "key",
+  layers: "layer",
+  letters: "letter",
+  models: "model",
+  notes: "note",
+  octaves: "octave",
+  pairs: "pair",
+  pieces: "piece",
+  pixels: "pixel",
+  places: "place",
+  positions: "position",
+  queries: "query",
+  rounds: "round",
+  rows: "row",
+  semitones: "semitone",
+  sentences: "sentence",
+  spans: "span",
+  steps: "step",
+  threads: "thread",
+  tokens: "token",
+  updates: "update",
+  weights: "weight",
+  words: "word",
+};
+const COUNTED = new RegExp(`\\{(\\w+)\\}((?: other| more)? )(${Object.keys(NOUNS).join("|")})\\b`, "g");
+
+/** A text whose words agree with their numbers: "{n} layers" is "{n} layer" where values.n is 1, and so is "{n|this layer is|these are}". */
+export function agreed(raw, values) {
+  const one = (name) => String(values[name]) === "1";
+  return raw
+    .replace(COUNTED, (whole, name, between, noun) => (one(name) ? `{${name}}${between}${NOUNS[noun]}` : whole))
+    .replace(/\{(\w+)\|([^{}|]*)\|([^{}|]*)\}/g, (whole, name, single, many) => (name in values ? (one(name) ? single : many) : whole));
+}
+
+/** The visitor's language of a text {en, zh}, with {name} replaced by values.name and nouns agreeing with their numbers. Plain strings pass through. */
 export function t(text, values = {}) {
   const raw = text === null || text === undefined ? "" : typeof text === "string" ? text : (text[now] ?? text.en ?? "");
-  return raw.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? String(values[name]) : whole));
+  return agreed(raw, values).replace(/\{(\w+)\}/g, (whole, name) => (name in values ? String(values[name]) : whole));
 }
 
 /** Calls fn after every change of language; returns a function that stops it. */

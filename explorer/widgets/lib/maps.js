@@ -1,6 +1,6 @@
 // What the attention widget computes from the arrays it was sent: maps over heads, what a token looks like, and the sentence.
 
-import { lang, t } from "./lang.js";
+import { agreed, lang, t } from "./lang.js";
 
 /** @typedef {{rows: number, columns: number, data: Float32Array}} Grid one (query × key) map; NaN where a query may not attend */
 
@@ -310,7 +310,7 @@ const named = (seen, text, index, role) => ({ text: `“${seen.shown(text)}” (
 
 /** Fills {name}s of a text with parts that keep their role. @returns {{text: string, role?: string}[]} */
 export function parts(text, values) {
-  return t(text)
+  return agreed(t(text), values)
     .split(/(\{\w+\})/)
     .filter(Boolean)
     .map((piece) => {

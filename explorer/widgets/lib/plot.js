@@ -56,7 +56,12 @@ export function plotly(address) {
 /** Text inside Plotly's own markup: nothing a visitor typed may become a tag, a link or an entity there. */
 export const escape = (text) => text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
 
-const CONFIG = { displayModeBar: false, displaylogo: false, responsive: false, showTips: false, doubleClick: "reset" };
+/**
+ * How every figure stands, here and in a saved page: with nothing that leaves the machine. Plotly would offer to upload the figure
+ * ("Share chart") and link to its maker; without an address for either, even a button that came back would lead nowhere.
+ */
+export const CONFIG = Object.freeze({ displaylogo: false, showSendToCloud: false, plotlyServerURL: "", responsive: false, showTips: false, doubleClick: "reset" });
+const ON_PAGE = { ...CONFIG, displayModeBar: false };
 
 /**
  * A figure in a node. Colours written as "var(--token)" follow the theme; zoom is kept while layout.uirevision stays the same.
@@ -73,14 +78,14 @@ export function plot(node, address, events = {}) {
   const react = async () => {
     if (!library) library = await plotly(address);
     if (!figure) return;
-    const { data, layout, config } = figure;
+    const { data, layout } = figure;
     // Where a page has a <base>, Plotly writes its clip paths with the page's address of that moment. Ours changes with every
     // look, and the browser would then fetch the page again for each of them: so Plotly finds no <base>. (Taking the element's
     // address away instead makes the browser compute every style anew, 40 ms a time.)
     document.querySelector = (what) => (what === "base" ? null : Document.prototype.querySelector.call(document, what));
     let done;
     try {
-      done = library.react(node, resolve(data), resolve(layout), { ...CONFIG, ...config });
+      done = library.react(node, resolve(data), resolve(layout), ON_PAGE);
     } finally {
       delete document.querySelector;
     }
@@ -105,11 +110,13 @@ export function plot(node, address, events = {}) {
     settled: () => job,
     /** Axis ranges as the visitor sees them now: {x: [0, 1], y: [1, 0]}, or null before the first picture. */
     ranges: () => (node._fullLayout?.xaxis ? { x: node._fullLayout.xaxis.range.slice(), y: node._fullLayout.yaxis.range.slice() } : null),
+    /** Room around the axes as it stands, labels included: {l, r, t, b} in px, or null before the first picture. */
+    margins: () => (node._fullLayout?._size ? { ...node._fullLayout._size } : null),
     relayout: (patch) => (library && bound ? library.relayout(node, patch) : Promise.resolve()),
     /** A picture of the figure as it stands, or of another one. @returns {Promise<string>} a data address */
     async image(other, how) {
       library ??= await plotly(address);
-      return library.toImage({ data: resolve(other.data), layout: resolve(other.layout), config: CONFIG }, how);
+      return library.toImage({ data: resolve(other.data), layout: resolve(other.layout), config: ON_PAGE }, how);
     },
     remove() {
       stop();

@@ -1,11 +1,10 @@
 // What a visitor takes along from the ponder widget: the figure, a page that replays its steps with no network, and the numbers.
 
-import { blob, csv, fileName, npz, page, save, wrap } from "./export.js";
+import { blob, csv, fileName, footLines, npz, page, save, wrap } from "./export.js";
 import { el } from "./dom.js";
 import { t } from "./lang.js";
 import { escape, resolve } from "./plot.js";
 import { plain, sentence } from "./ponderwords.js";
-import { link } from "./state.js";
 
 const digits = (value) => Math.round(value * 1e4) / 1e4;
 
@@ -33,14 +32,15 @@ export function drawTable(sheet, run, say) {
   );
 }
 
-/** The figure with its title above and its sentence below. */
+/** The figure with its title above, its sentence and where it comes from below. */
 function portable({ now, title, units, words, made, width }) {
   const { figure, where } = made(now.step, Math.max(640, Math.min(1100, width)), 0, false);
   const side = 24;
   const pen = document.createElement("canvas").getContext("2d");
   pen.font = "14px sans-serif";
   const below = wrap(pen, words, (where.width - 8) / 1.12); // the fonts of another machine may run wider
-  const [top, bottom] = [70, 36 + 20 * below.length];
+  const from = footLines((where.width - 8) / 1.12);
+  const [top, bottom] = [70, 48 + 20 * below.length + 18 * from.length];
   const { layout } = figure;
   layout.width = where.width + 2 * side;
   layout.height = where.height + top + bottom;
@@ -51,6 +51,7 @@ function portable({ now, title, units, words, made, width }) {
     { ...line, y: 1, yanchor: "bottom", yshift: 34, text: `<b>${escape(title)}</b>`, font: { size: 16, color: "var(--ink)" } },
     { ...line, y: 1, yanchor: "bottom", yshift: 14, text: escape(units), font: { size: 13, color: "var(--ink3)" } },
     { ...line, y: 0, yanchor: "top", yshift: -14, text: below.map(escape).join("<br>"), font: { size: 14, color: "var(--ink)" } },
+    { ...line, y: 0, yanchor: "top", yshift: -28 - 20 * below.length, text: from.map(escape).join("<br>"), font: { size: 12, color: "var(--ink3)" } },
   ];
   return figure;
 }
@@ -84,7 +85,6 @@ export function exporters({ state, picture, plotly }) {
       figure: choices[now.now.step - 1][1],
       title: `${title} · ${units}`,
       sentence: now.words,
-      link: link(),
       more: { label: now.step, choices, chosen: String(now.now.step), script: 'Plotly.react(node, choice.data, choice.layout); document.querySelector(".words").textContent = choice.words;' },
     });
     save(name(now, "html"), text, "text/html");

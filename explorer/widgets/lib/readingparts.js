@@ -43,7 +43,7 @@ export function noteOf(run, at, heads) {
   const remarks = run.state === "stale" ? [t(TEXT.from)] : [];
   if (run.state === "running") remarks.push(t(TEXT.growingNote));
   else if (run.given >= longest) remarks.push(t(TEXT.allGiven, { n: count(longest) }));
-  else remarks.push(t(run.given === 0 ? TEXT.allWritten : run.models.length > 1 ? TEXT.border : TEXT.borderOne, { n: count(run.given || longest) }));
+  else remarks.push(t(run.given === 0 ? TEXT.allWritten : run.models.length === 1 ? TEXT.borderOne : run.shared === longest ? TEXT.borderAlike : TEXT.border, { n: count(run.given || longest) }));
   if (at.view < at.height) remarks.push(t(heads ? TEXT.stripLooks : TEXT.strip));
   if (run.strange.size) remarks.push(t(run.strange.size === 1 ? TEXT.unknownOne : TEXT.unknownNote, { n: count(run.strange.size) }));
   return remarks.join(" ");

@@ -51,6 +51,7 @@ function range(knob, { ask, shut, panel }) {
   let meant = home; // the place that was chosen, which another knob may forbid for a while
   let bound = last; // the last place that it allows
   let bounding = null; // what that one is called
+  let asked_ = null; // the request in view
   const one = slider(field, {
     last,
     panel,
@@ -58,6 +59,8 @@ function range(knob, { ask, shut, panel }) {
       const value = told ?? values[at];
       const beyond_ = value > neutral && knob.mark;
       const full = bound < last && at === bound && told === null;
+      const [other, off, why] = knob.unused ?? [];
+      if (other && asked_?.[other] === off) return [count(knob.unit, value), t(why), false];
       const note = knob.plain ? null : value === neutral ? t(TEXT.trained) : beyond_ ? t(knob.mark) : full ? t(TEXT.bounded, { label: t(bounding) }) : null;
       return [count(knob.unit, value), note, beyond_];
     },
@@ -99,6 +102,7 @@ function range(knob, { ask, shut, panel }) {
     /** What this knob comes to in a request of which a part will change. */
     held: (most) => writtenOf(knob, values[Math.min(meant, placeOf(most))]),
     draw(request) {
+      asked_ = request;
       const value = valueIn(knob, request);
       const at = nearest(values, value);
       one.label.textContent = t(knob.label);

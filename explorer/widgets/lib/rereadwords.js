@@ -43,7 +43,7 @@ export const TEXT = {
   },
   writes: { en: "What it writes after the given text", zh: "它在给定文本之后写出的内容" },
   alike: { en: "It writes the same {n} characters.", zh: "它写出相同的 {n} 个字符。" },
-  common: { en: "the first {n} characters are the same", zh: "前 {n} 个字符相同" },
+  common: { en: "the first {n} characters {n|is|are} the same", zh: "前 {n} 个字符相同" },
   nothing: { en: "nothing", zh: "没有内容" },
   unreached: { en: "The change does not reach it: {n} bits per character, as before.", zh: "这个改变影响不到它：每字符仍为 {n} 比特。" },
   table: { en: "Table", zh: "数据表" },

@@ -1,10 +1,10 @@
 // What a visitor takes along from the spans widget: the figure as a picture, a page that replays it with no network, and the numbers.
 
-import { fileName, npz, save, wrap } from "./export.js";
+import { fileName, footLines, npz, save, wrap } from "./export.js";
 import { byPixel, layout } from "./layout.js";
 import { lang, t } from "./lang.js";
 import { around, colourPixels, drawBoard, enlarge, rgb } from "./pixels.js";
-import { link } from "./state.js";
+import { foot } from "./source.js";
 import { css } from "./theme.js";
 
 const SERIF = 'Charter, "Iowan Old Style", "Noto Serif", Georgia, serif';
@@ -53,11 +53,12 @@ function portrait(state) {
   const pen = document.createElement("canvas").getContext("2d");
   pen.font = `16px ${SERIF}`;
   const lines = wrap(pen, state.words, width - 2 * EDGE - 16);
-  return { cell, wide, tall, width, height: 92 + tall + 24 + 24 * lines.length + EDGE, lines };
+  const below = footLines(width - 2 * EDGE);
+  return { cell, wide, tall, width, height: 92 + tall + 24 + 24 * lines.length + 12 + 18 * below.length + EDGE, lines, below };
 }
 
 async function png(state) {
-  const { cell, wide, tall, width, height, lines } = portrait(state);
+  const { cell, wide, tall, width, height, lines, below } = portrait(state);
   const canvas = document.createElement("canvas");
   [canvas.width, canvas.height] = [2 * width, 2 * height];
   const context = canvas.getContext("2d");
@@ -85,6 +86,7 @@ async function png(state) {
   context.fillStyle = css("--accent");
   context.fillRect(EDGE, 82 + tall + 16, 3, 24 * lines.length);
   lines.forEach((line, n) => write(line, EDGE + 16, 82 + tall + 33 + 24 * n, `16px ${SERIF}`, state.tokens.ink));
+  below.forEach((line, n) => write(line, EDGE, 82 + tall + 33 + 24 * lines.length + 12 + 18 * n, `12px ${SANS}`, css("--ink3")));
   return new Promise((done) => canvas.toBlob(done, "image/png"));
 }
 
@@ -98,7 +100,7 @@ function raster(pixels) {
 
 /** The same as SVG: the pixels as an embedded raster, everything else as lines and text. */
 function vector(state) {
-  const { cell, wide, tall, width, height, lines } = portrait(state);
+  const { cell, wide, tall, width, height, lines, below } = portrait(state);
   const { tokens } = state;
   const parts = [];
   state.seen.forEach(({ pattern }, i) => {
@@ -122,10 +124,11 @@ function vector(state) {
     parts.push("</g>");
   });
   const said = lines.map((line, n) => `<text x="${EDGE + 16}" y="${82 + tall + 33 + 24 * n}" font-size="16" font-family="${text(SERIF)}" fill="${tokens.ink}">${text(line)}</text>`).join("");
+  const from = below.map((line, n) => `<text x="${EDGE}" y="${82 + tall + 33 + 24 * lines.length + 12 + 18 * n}" font-size="12" fill="${css("--ink3")}">${text(line)}</text>`).join("");
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" font-family="${text(SANS)}" role="img" aria-label="${text(state.words)}">
 <rect width="${width}" height="${height}" fill="${tokens.panel}"/><text x="${EDGE}" y="36" font-size="18" font-weight="650" fill="${tokens.ink}">${text(state.title)}<tspan dx="12" font-size="14" font-weight="400" fill="${css("--ink3")}">${text(subtitle(state))}</tspan></text>
 ${parts.join("\n")}
-<rect x="${EDGE}" y="${82 + tall + 16}" width="3" height="${24 * lines.length}" fill="${css("--accent")}"/>${said}</svg>
+<rect x="${EDGE}" y="${82 + tall + 16}" width="3" height="${24 * lines.length}" fill="${css("--accent")}"/>${said}${from}</svg>
 `;
 }
 
@@ -181,7 +184,7 @@ figcaption{margin-bottom:6px}canvas{display:block}.controls{display:flex;gap:16p
 .words{border-left:3px solid ${accent};padding-left:12px;font:16px/24px Georgia,serif;max-width:60em}small{color:${faint}}select{font:inherit}</style></head>
 <body><h1>${text(state.title)}</h1><div class="boards">${boards}</div>
 <div class="controls"><input id="at" type="range" min="0" max="${seen[0].pattern.made - 1}" value="${data.position}" aria-label="${names[0]}"><output id="count"></output>${heads}</div>
-<p class="words">${text(state.words)}</p><p><small>${text(link())}</small></p>
+<p class="words">${text(state.words)}</p><p><small>${text(foot())}</small></p>
 <script>
 ${functions.replaceAll("</", "<\\/")}
 const data = ${json(data)};

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
+from explorer import labels
 from explorer.engine import Engine
 from explorer.figures import training as drawing
 from explorer.labels import filled
@@ -73,7 +74,8 @@ SOURCE: Final = _(
 )
 
 COST: Final = _("What did translating well cost in its time?", "在当时，译得好要花多大代价？")
-COST_UNITS: Final = _("dashed: published; solid: this model, on another test", "虚线：已发表；实心：本模型，测试集不同")
+COST_UNITS: Final = _("dashed: published; solid: this model", "虚线：已发表；实心：本模型")
+ELSEWHERE: Final = _("{value}, on {split}", "{value}，{split}")
 COST_SAYS: Final = _(
     "The big Transformer reached {big} BLEU, {more} more than GNMT for as many operations; the base model passed both older systems with "
     "{times} times fewer than GNMT. This model took about {ours} operations, {less} times fewer than the base model.",
@@ -81,8 +83,8 @@ COST_SAYS: Final = _(
     "本模型约用 {ours} 次运算，是基础模型的 1/{less}。",
 )
 COST_AXES: Final = {
-    "en": ("BLEU, English → German", "operations of training, logarithmic"),
-    "zh": ("BLEU，英→德", "训练运算量，对数"),
+    "en": ("BLEU on newstest2014, English → German", "operations of training, logarithmic"),
+    "zh": ("newstest2014 上的 BLEU，英→德", "训练运算量，对数"),
 }
 RATE: Final = _("How fast was it allowed to learn?", "允许它学多快？")
 RATE_UNITS: Final = _("learning rate over steps", "学习率随步数")
@@ -111,7 +113,7 @@ UPDATES: Final = _("Updates", "更新")
 UPDATES_ARE: Final = _("{steps}, of at most {batch} target pieces each", "{steps} 次，每次最多 {batch} 个目标词元")
 OPTIMISER: Final = _("Optimiser", "优化器")
 OPTIMISER_IS: Final = _("Adam; gradients longer than {clip} are shortened to it", "Adam；长度超过 {clip} 的梯度被缩短到该值")
-DROPOUT: Final = _("Dropout", "Dropout")
+DROPOUT: Final = _("Dropout", "随机失活")
 DROPOUT_IS: Final = _(
     "each number is 0 with probability {rate} and else × {grown}, at {places} places: both embeddings and before every residual sum",
     "每个数以概率 {rate} 置 0，否则 × {grown}，共 {places} 处：两侧嵌入，以及每次残差相加之前",
@@ -212,20 +214,19 @@ def _rows(known: Facts) -> Iterator[tuple[list[str | Text], bool]]:
     yield [dict(OURS), f"{known['figure']['value']:.1f}", "–", drawing.power(operations(known)), "–", where], True
 
 
-def _split(known: Facts) -> str:
-    return "Multi30k " + str(known["figure"]["split"]).removesuffix("_flickr").replace("_", " ")
+def _split(known: Facts) -> Text:
+    return {language: f"Multi30k {said}" for language, said in labels.split(str(known["figure"]["split"]).removesuffix("_flickr")).items()}
 
 
 def _cost(known: Facts) -> Value:
     gnmt, _conv, base, big = TABLE
     ours = operations(known)
 
-    def systems(name: str) -> list[drawing.System]:
-        rivals = [drawing.System(row.name, row.german, row.german_cost) for row in TABLE]
-        return [*rivals, drawing.System(name, float(known["figure"]["value"]), ours, ours=True)]
-
+    rivals = [drawing.System(row.name, row.german, row.german_cost) for row in TABLE]
+    elsewhere = filled(ELSEWHERE, value=f"{known['figure']['value']:.1f}", split=_split(known))
+    systems = {language: [*rivals, drawing.System(OURS[language], None, ours, True, elsewhere[language])] for language in COST_AXES}
     return figure.value(
-        {language: drawing.compared(systems(OURS[language]), axes) for language, axes in COST_AXES.items()},
+        {language: drawing.compared(systems[language], axes) for language, axes in COST_AXES.items()},
         title=COST,
         units=COST_UNITS,
         sentence=filled(
@@ -236,7 +237,10 @@ def _cost(known: Facts) -> Value:
             ours=drawing.power(ours),
             less=f"{float(f'{base.german_cost / ours:.2g}'):,.0f}",
         ),
-        table=figure.Table((COLUMNS[0], COLUMNS[1], COLUMNS[3]), [(one.name, one.score, one.cost) for one in systems(OURS["en"])]),
+        table=figure.Table(
+            (COLUMNS[0], COLUMNS[1], COLUMNS[3]),
+            [(one.name, one.score if one.score is not None else one.elsewhere, one.cost) for one in systems["en"]],
+        ),
         height=250,
         name="cost",
     )

@@ -1,0 +1,139 @@
+"""What a visitor takes along works with no network, leads nowhere, and says which lab and paper it comes from, never which machine."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from explorer.lab import Lab
+from explorer.labs import LABS
+from explorer.widgets.base import FOLDER, vendor_file
+from tests.browser.conftest import Faults, chromium, new_page, playwright_driver
+
+__all__ = ["chromium", "new_page", "playwright_driver"]
+
+every_lab = pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.slug)
+# Every Plotly figure in view: what its bar of buttons and its settings would let out.
+FIGURES = """() => [...document.querySelectorAll(".js-plotly-plot")].map((node) => ({
+  buttons: [...node.querySelectorAll(".modebar-btn")].map((one) => one.dataset.title ?? ""),
+  links: [...node.querySelectorAll("a[href]")].map((one) => one.href),
+  upload: node._context.showSendToCloud, logo: node._context.displaylogo, server: node._context.plotlyServerURL}))"""
+STAYS = re.compile(r"Download plot|Zoom|Pan|Box Select|Lasso Select|Zoom in|Zoom out|Autoscale|Reset axes")
+
+
+@pytest.fixture
+def offline(chromium: Browser) -> Iterator[Callable[[Path], tuple[Page, list[str]]]]:
+    """Opens a saved page with no network: (page, addresses it asked for beside its own)."""
+    context = chromium.new_context(offline=True)
+
+    def look(path: Path) -> tuple[Page, list[str]]:
+        page = context.new_page()
+        asked: list[str] = []
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto(path.as_uri())
+        return page, [each for each in asked if each != path.as_uri() and urlsplit(each).scheme not in {"data", "blob"}]
+
+    yield look
+    context.close()
+
+
+def _saved(page: Page, folder: Path) -> dict[str, Path]:
+    """Every file that the export bars in view offer, by widget and kind."""
+    files = {}
+    bars = page.locator(".tfe-exports:visible")
+    for at in range(bars.count()):
+        for button in bars.nth(at).locator("button[data-kind]").all():
+            kind = button.get_attribute("data-kind")
+            assert kind is not None
+            if kind == "table" or button.is_disabled():
+                continue
+            with page.expect_download() as download:
+                button.click()
+            path = folder / f"{at}-{download.value.suggested_filename}"
+            download.value.save_as(path)
+            files[f"{at} {kind}"] = path
+    return files
+
+
+def _drawn(page: Page) -> None:
+    page.wait_for_function(
+        "() => document.querySelector('.tfe-exports') && "
+        "[...document.querySelectorAll('.js-plotly-plot')].every((node) => node._fullLayout)"
+    )
+    page.wait_for_load_state("networkidle")
+
+
+@every_lab
+def test_an_export_leads_nowhere_and_names_the_lab_and_its_paper(
+    new_page: Callable[..., tuple[Page, Faults]], offline: Callable[[Path], tuple[Page, list[str]]], site: str, lab: Lab, tmp_path: Path
+) -> None:
+    page, _ = new_page()
+    page.goto(site + lab.path)
+    _drawn(page)
+    files = _saved(page, tmp_path)
+    assert {kind.split()[1] for kind in files} >= {"PNG", "SVG", "HTML", "CSV"}, "the lab's views offer their files"
+    library = vendor_file("plotly").read_text()
+    for name, path in files.items():
+        inside = path.read_bytes()
+        for local in (urlsplit(site).netloc, "localhost", "127.0.0.1"):
+            assert local.encode() not in inside and local.encode("utf-32-le") not in inside, f"{name} names this machine: {local}"
+        kind = path.suffix[1:]
+        if kind == "svg":
+            text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", inside.decode()))
+            assert f"{lab.authors} ({lab.year})" in text and lab.title["en"] in text, f"{name} does not say where it comes from"
+        if kind == "npz":
+            assert lab.paper.encode("utf-32-le") in inside, f"{name} does not name its paper"
+        if kind != "html":
+            continue
+        own = inside.decode().replace(library.replace("</script", "<\\/script"), "")
+        assert not re.search(r"https?://(?!www\.w3\.org)", own), f"{name} holds an address"
+        saved, asked = offline(path)
+        assert asked == [], f"{name} asks for {asked}"
+        foot = saved.locator("small").inner_text()
+        assert lab.paper in foot and lab.title["en"] in foot, f"{name} does not say where it comes from"
+        assert saved.evaluate("[...document.links].map((one) => one.href)") == [], f"{name} holds a link"
+        for figure in saved.evaluate(FIGURES):
+            _stays(figure, name)
+            assert figure["buttons"], "a saved figure keeps its buttons"
+        saved.close()
+
+
+@every_lab
+def test_no_figure_of_a_page_has_a_button_that_leaves_the_machine(
+    new_page: Callable[..., tuple[Page, Faults]], site: str, lab: Lab
+) -> None:
+    page, _ = new_page()
+    page.goto(site + lab.path)
+    page.locator(".tfe-card-more").click()  # the training curve of the model card
+    page.wait_for_function("() => document.querySelector('.js-plotly-plot')?._context")
+    _drawn(page)
+    figures = page.evaluate(FIGURES)
+    assert figures
+    for figure in figures:
+        _stays(figure, lab.slug)
+
+
+def _stays(figure: dict[str, Any], name: str) -> None:
+    away = [title for title in figure["buttons"] if not STAYS.match(title)]
+    assert not away and not figure["links"], f"{name}: {away} {figure['links']}"
+    assert (figure["upload"], figure["logo"], figure["server"]) == (False, False, ""), name
+
+
+def test_plotly_is_given_its_settings_in_one_place() -> None:
+    calls = {path.name for path in FOLDER.rglob("*.js") if re.search(r"newPlot\(|library\.(react|toImage)\(", path.read_text())}
+    assert calls == {"plot.js", "export.js"}, "every figure is drawn or saved by these two, which share CONFIG"
+
+
+def test_only_the_frame_and_the_projector_speak_of_the_address_of_this_machine() -> None:
+    users = {
+        path.name
+        for path in FOLDER.rglob("*.js")
+        if re.search(r"import \{[^}]*\blink\b[^}]*\} from \"[./lib]*state\.js\"", path.read_text())
+    }
+    assert users == {"shell.js", "projector.js"}, "a file that leaves says where it comes from with lib/source.js"
