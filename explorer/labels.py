@@ -186,20 +186,27 @@ NOUNS: Final[Mapping[str, str]] = MappingProxyType(
         "carries": "carry",
         "cells": "cell",
         "characters": "character",
+        "checkpoints": "checkpoint",
         "columns": "column",
+        "coordinates": "coordinate",
+        "digits": "digit",
         "epochs": "epoch",
         "events": "event",
         "facts": "fact",
         "guesses": "guess",
         "heads": "head",
         "hypotheses": "hypothesis",
+        "inputs": "input",
         "keys": "key",
+        "kinds": "kind",
         "layers": "layer",
         "letters": "letter",
         "models": "model",
         "notes": "note",
         "octaves": "octave",
         "pairs": "pair",
+        "parts": "part",
+        "pictures": "picture",
         "pieces": "piece",
         "pixels": "pixel",
         "places": "place",
@@ -214,6 +221,7 @@ NOUNS: Final[Mapping[str, str]] = MappingProxyType(
         "threads": "thread",
         "tokens": "token",
         "updates": "update",
+        "ways": "way",
         "weights": "weight",
         "words": "word",
     }
@@ -247,6 +255,11 @@ def split(name: object) -> Text:
     known = {"test": ("test", "测试集"), "val": ("validation", "验证集"), "valid": ("validation", "验证集")}
     english, chinese = known.get(str(name), (str(name).replace("_", " "),) * 2)
     return {"en": english, "zh": chinese}
+
+
+def device(name: str) -> Text:
+    """Where a network was trained, as `model.json` names it: "cpu, 2 threads" -> CPU，2 线程."""
+    return {"en": name, "zh": re.sub(r"(\d+) threads?", r"\1 线程", name.replace("cpu", "CPU").replace(", ", "，"))}
 
 
 def two(value: float) -> str:

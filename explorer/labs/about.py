@@ -72,9 +72,18 @@ def prose(slug: str, known: Mapping[str, Any], name: str = "card.md") -> dict[st
     with reading(path):
         parts = re.split(r"^# +(English|中文) *$", path.read_text("utf-8"), flags=re.MULTILINE)
     return {
-        language: re.sub(r"\{([\w.]+)\}", lambda match, language=language: entry(known, match[1]) or labels.CARD["missing"][language], text)
+        language: re.sub(
+            r"\{([\w.]+)\}", lambda match, language=language: _worded(known, match[1], language) or labels.CARD["missing"][language], text
+        )
         for language, text in zip(["zh" if heading == "中文" else "en" for heading in parts[1::2]], parts[2::2], strict=True)
     }
+
+
+def _worded(known: Mapping[str, Any], path: str, language: str) -> str | None:
+    """`entry` in a language, where it is a word of the project's own and no name or number."""
+    found = entry(known, path)
+    words = {"split": labels.split, "training_device": labels.device}.get(path.rpartition(".")[2])
+    return words(found)[language] if words and found else found
 
 
 def entry(known: Mapping[str, Any], path: str) -> str | None:

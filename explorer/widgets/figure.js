@@ -63,7 +63,7 @@ export function mount(root, props, emit, watch) {
     title.textContent = t(value.title);
     units.textContent = t(value.units);
     words.textContent = t(value.sentence);
-    frame.setAttribute("aria-label", `${t(TEXT.figure, { title: t(value.title) })}. ${t(value.sentence)}`);
+    frame.setAttribute("aria-label", `${t(TEXT.figure, { title: t(value.title) })}${/[?？]$/.test(t(value.title)) ? "" : lang() === "zh" ? "。" : "."} ${t(value.sentence)}`);
     clear(legend).append(
       ...value.legend.map((mark) => el("span", {}, el("span", { class: mark.dashed ? "line dashed" : "line", style: { color: mark.colour } }), el("span", { text: t(mark.text) }))),
     );
@@ -77,7 +77,7 @@ export function mount(root, props, emit, watch) {
     });
   }
 
-  const cellText = (cell) => (cell === null ? t(TEXT.missing) : typeof cell === "number" ? String(cell).replace("-", "−") : cell);
+  const cellText = (cell) => (cell === null ? t(TEXT.missing) : typeof cell === "number" ? String(cell).replace("-", "−") : t(cell));
 
   function drawTable() {
     const { columns, rows } = props.value.table;
@@ -88,7 +88,7 @@ export function mount(root, props, emit, watch) {
         { class: "tfe-table" },
         el("caption", { class: "tfe-note", text: t(props.value.title) }),
         el("thead", {}, el("tr", {}, columns.map((column) => el("th", { scope: "col", text: t(column) })))),
-        el("tbody", {}, rows.map((row) => el("tr", {}, row.map((cell, i) => el(i ? "td" : "th", { scope: i ? null : "row", class: typeof cell === "string" ? "text" : null, text: cellText(cell) }))))),
+        el("tbody", {}, rows.map((row) => el("tr", {}, row.map((cell, i) => el(i ? "td" : "th", { scope: i ? null : "row", class: typeof cell === "number" || cell === null ? null : "text", text: cellText(cell) }))))),
       ),
     );
   }
@@ -132,14 +132,14 @@ export function mount(root, props, emit, watch) {
 
   function saveCsv() {
     const { columns, rows } = props.value.table;
-    save(fileName([props.value.name], "csv"), csv([columns.map(t), ...rows.map((row) => row.map((cell) => cell ?? ""))]), "text/csv");
+    save(fileName([props.value.name], "csv"), csv([columns.map(t), ...rows.map((row) => row.map((cell) => (typeof cell === "number" ? cell : t(cell))))]), "text/csv");
   }
 
   function saveNpz() {
     const { columns, rows } = props.value.table;
     const files = { columns: columns.map((column) => column.en) };
     columns.forEach((column, i) => {
-      const cells = rows.map((row) => row[i]);
+      const cells = rows.map((row) => row[i]?.en ?? row[i]);
       const words_ = cells.some((cell) => typeof cell === "string");
       files[`column_${i}`] = words_ ? cells.map((cell) => String(cell ?? "")) : { shape: [cells.length], data: Float64Array.from(cells, (cell) => cell ?? Number.NaN) };
     });

@@ -32,7 +32,7 @@ class Table:
     """The numbers of a figure, for readers and for the CSV and NPZ exports."""
 
     columns: Sequence[Text]  # one heading per column, with its unit
-    rows: Sequence[Sequence[str | float | None]]  # None is a missing value
+    rows: Sequence[Sequence[str | float | Text | None]]  # None is a missing value
 
     def __post_init__(self) -> None:
         wrong = {len(row) for row in self.rows} - {len(self.columns)}
@@ -65,7 +65,10 @@ def value(
         "units": None if units is None else dict(units),
         "sentence": dict(sentence),
         "legend": [{"text": dict(mark.text), "colour": mark.colour, "dashed": mark.dashed} for mark in legend],
-        "table": {"columns": [dict(column) for column in table.columns], "rows": [list(row) for row in table.rows]},
+        "table": {
+            "columns": [dict(column) for column in table.columns],
+            "rows": [[dict(cell) if isinstance(cell, Mapping) else cell for cell in row] for row in table.rows],
+        },
         "height": height,
         "name": name,
     }

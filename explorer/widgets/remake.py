@@ -31,7 +31,7 @@ Text = Mapping[str, str]
 Value = dict[str, object]
 
 EVENTS = ("ask",)  # not "change": Gradio fires that itself whenever a value changes
-NATS: Text = {"en": "nats", "zh": "奈特"}
+NATS: Text = {"en": "nats", "zh": "纳特"}
 
 
 @dataclass(frozen=True)

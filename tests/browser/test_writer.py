@@ -10,6 +10,7 @@ from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import gradio as gr
 import pytest
@@ -298,7 +299,7 @@ def test_the_badge_tells_place_reading_and_writing_and_escape_stops(page_watch: 
         expect(box(page)).to_have_value(read_text(EXAMPLES[0]))
 
 
-def test_a_link_fills_every_control_and_the_file_holds_text_numbers_and_link(page_watch: Page, site: str) -> None:
+def test_a_link_fills_every_control_and_the_file_holds_text_numbers_and_request(page_watch: Page, site: str) -> None:
     linked = Request(text="The sea.\n", variant="fixed", length=123, seed=5, temperature=1.2)
     page = opened(page_watch, site, f"{permalink.encode(linked)}&lang=en")
     assert asked(page) == told(linked)
@@ -310,12 +311,13 @@ def test_a_link_fills_every_control_and_the_file_holds_text_numbers_and_link(pag
         page.get_by_role("button", name="TXT").click()
     saved = Path(download.value.path()).read_text("utf-8")
     assert saved.startswith("The sea.\n\n\n[Adaptive wrote]\n" + "A" * 123 + "\n\n")
-    numbers, link = saved.splitlines()[-2:]
+    numbers, foot = saved.splitlines()[-2:]
     assert numbers == (
         "9 + 123 characters · temperature 1.2 · seed 5 · Adaptive 1.52 bits per character of the text given · "
         "Fixed 1.61 bits per character of the text given"
     )
-    assert link == page.url
+    assert urlsplit(site).netloc not in foot, "not the address of this machine"
+    assert parse_qs(foot.partition("?")[2]) == {key: value for key, value in asked(page).items() if key != "lang"}
     page.locator(".tfe-writer-go").click()
     addressed(page, text="Something else meanwhile", length="123")
     assert asked(page) == told(replace(linked, text="Something else meanwhile"))

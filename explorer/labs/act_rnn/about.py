@@ -125,7 +125,7 @@ def curves() -> dict[str, object] | None:
         table=figure.Table(
             (texts.NETWORK, texts.INPUTS_SEEN, texts.WRONG),
             [
-                (texts.VARIANTS[variant]["en"], int(line["step"] * known[variant]["recipe"]["batch"]), round(line["validation"], 4))
+                (texts.VARIANTS[variant], int(line["step"] * known[variant]["recipe"]["batch"]), round(line["validation"], 4))
                 for variant, log in runs.items()
                 for line in log
             ],

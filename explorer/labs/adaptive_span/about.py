@@ -112,7 +112,7 @@ def standing() -> dict[str, object] | None:
         sentence=standing_sentence(known),
         table=figure.Table(
             (texts.MODEL, texts.BITS, texts.SPAN, texts.SHARE),
-            [(texts.NAMES[variant]["en"], one["value"], one["mean_span"], round(100 * one["share"], 2)) for variant, one in known.items()],
+            [(texts.NAMES[variant], one["value"], one["mean_span"], round(100 * one["share"], 2)) for variant, one in known.items()],
         ),
         height=24 * len(known) + 36,
         name="short-spans",

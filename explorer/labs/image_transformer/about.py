@@ -58,8 +58,7 @@ def _measured(ours: Mapping[str, Mapping[str, Any]]) -> tuple[Pair, ...]:
     if known := ours[best].get("published"):
         published, why = about.published(measured[best], known)
         note = {language: f"{beside} · {published[language]}" for language in ("en", "zh")}
-    metric = str(measured[best]["metric"])
-    return (Pair(filled(texts.TEST, metric=metric, split=split), f"{measured[best]['value']:.2f}", note, why),)
+    return (Pair(filled(texts.TEST, split=split), f"{measured[best]['value']:.2f}", note, why),)
 
 
 def prose() -> dict[str, str]:
@@ -101,7 +100,7 @@ def ladder(found: Sequence[Rung] | None = None) -> dict[str, object] | None:
         sentence=ladder_sentence(rungs),
         table=figure.Table(
             (texts.WAY, texts.COST, texts.SOURCE),
-            [(named(rung)["en"], round(float(rung["value"]), 3), str(rung.get("source", ""))) for rung in rungs],
+            [(named(rung), round(float(rung["value"]), 3), str(rung.get("source", ""))) for rung in rungs],
         ),
         height=21 * len(rungs) + 28,
         name="image-ladder",

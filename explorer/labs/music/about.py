@@ -132,13 +132,13 @@ def standing(style: str, known: Mapping[str, Facts]) -> dict[str, object]:
         language: _bars([drawing.Rung(_named(variant, shown)[language], value, _role(variant, shown)) for variant, value, shown in rungs])
         for language in ("en", "zh")
     }
-    rows: list[tuple[str | float | None, ...]] = []
+    rows: list[tuple[str | float | Text | None, ...]] = []
     for variant, value, shown in rungs:
-        name = _named(variant, shown)["en"]
+        name = _named(variant, shown)
         if shown:
             rows.append((name, None, value, printed[variant]["source"]))
         else:
-            here = filled(texts.HERE, split=labels.split(known[variant]["figure"]["split"]))["en"]
+            here = filled(texts.HERE, split=labels.split(known[variant]["figure"]["split"]))
             rows += [(name, seed, loss, here) for seed, loss in (seeds(variant) or {1: value}).items()]
     return figure.value(
         drawn,

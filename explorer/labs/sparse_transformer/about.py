@@ -129,7 +129,7 @@ def standing() -> dict[str, object] | None:
         title=texts.STANDING,
         units=texts.STANDING_UNITS,
         sentence=standing_sentence(known),
-        table=figure.Table((texts.WAY, texts.COST, texts.SOURCE), [(name["en"], value, source) for name, value, _, source in rungs]),
+        table=figure.Table((texts.WAY, texts.COST, texts.SOURCE), [(name, value, source) for name, value, _, source in rungs]),
         height=22 * len(rungs) + 32,
         name="patterns-standing",
     )
@@ -166,7 +166,7 @@ def on_text() -> dict[str, object] | None:
         title=texts.TEXT_STANDING,
         units=texts.TEXT_UNITS,
         sentence=filled(texts.TEXT_SAYS if best == "text_fixed" else texts.TEXT_OTHER, best=texts.MODELS[best], gap=f"{gap:.3f}"),
-        table=figure.Table((texts.WAY, texts.BITS), [(name["en"], value) for name, value in rungs]),
+        table=figure.Table((texts.WAY, texts.BITS), [(name, value) for name, value in rungs]),
         height=22 * len(rungs) + 32,
         name="patterns-on-text",
     )
@@ -198,7 +198,7 @@ def speed() -> dict[str, object] | None:
             masked=f"{figures['strided_vs_masked_ratio']:.0f}",
             growth=f"{figures['growth_exponent']:.2f}",
         ),
-        table=figure.Table((texts.WAY, texts.SPEED_AXIS), [(way.name["en"], round(way.milliseconds, 3)) for way in ways]),
+        table=figure.Table((texts.WAY, texts.SPEED_AXIS), [(way.name, round(way.milliseconds, 3)) for way in ways]),
         height=190,
         name="sparse-speed",
     )

@@ -109,7 +109,7 @@ def speed() -> dict[str, object] | None:
             sliding=f"{ways[1].milliseconds:,.0f}",
             difference=f"{float(figures['max_difference']):.0e}",
         ),
-        table=figure.Table((texts.WAY, texts.SPEED_AXIS), [(way.name["en"], way.milliseconds) for way in ways]),
+        table=figure.Table((texts.WAY, texts.SPEED_AXIS), [(way.name, way.milliseconds) for way in ways]),
         height=120,
         name="evaluation-speed",
     )

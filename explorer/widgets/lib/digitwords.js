@@ -17,10 +17,10 @@ export const TEXT = {
   out: { en: "made", zh: "生成的" },
   weight: { en: "√ weight", zh: "√ 权重" },
   rollout: { en: "√ rollout", zh: "√ 累积" },
-  surpriseScale: { en: "nats", zh: "奈特" },
-  costs: { en: "{given} given + {made} made = {whole} nats", zh: "给定 {given} + 生成 {made} = {whole} 奈特" },
-  costsGiven: { en: "{whole} nats, all of it given", zh: "{whole} 奈特，全部是给定的" },
-  costsMade: { en: "{whole} nats, all of it made", zh: "{whole} 奈特，全部是生成的" },
+  surpriseScale: { en: "nats", zh: "纳特" },
+  costs: { en: "{given} given + {made} made = {whole} nats", zh: "给定 {given} + 生成 {made} = {whole} 纳特" },
+  costsGiven: { en: "{whole} nats, all of it given", zh: "{whole} 纳特，全部是给定的" },
+  costsMade: { en: "{whole} nats, all of it made", zh: "{whole} 纳特，全部是生成的" },
   comma: { en: ", ", zh: "，" },
   unusual: { en: "what was given is unlike the digits learned from", zh: "给定部分不像学习过的数字" },
   start: { en: "Back to the first pixel that was made", zh: "回到第一个生成的像素" },
@@ -67,7 +67,7 @@ export const TEXT = {
   cardGiven: { en: "given", zh: "给定" },
   cardMade: { en: "made", zh: "生成" },
   cardLater: { en: "not made yet", zh: "尚未生成" },
-  cardNats: { en: "cost {n} nats", zh: "花费 {n} 奈特" },
+  cardNats: { en: "cost {n} nats", zh: "花费 {n} 纳特" },
   cardWeight: { en: "{q} gives it {w}, {n} of {of}", zh: "{q} 给它 {w}，排第 {n}，共 {of}" },
   cardHidden: { en: "{q} may not look here", zh: "{q} 看不到这里" },
   cardAfter: { en: "{q} comes before it", zh: "{q} 在它之前" },
@@ -76,7 +76,7 @@ export const TEXT = {
   rank: { en: "rank", zh: "名次" },
   weightOf: { en: "{name}: weight", zh: "{name}：权重" },
   pixelOf: { en: "{name}: pixel", zh: "{name}：像素" },
-  captionCosts: { en: "What each model paid, in nats", zh: "各模型的花费（奈特）" },
+  captionCosts: { en: "What each model paid, in nats", zh: "各模型的花费（纳特）" },
   captionLook: { en: "What pixel {q} looks at most, {what}", zh: "像素 {q} 最看重的位置，{what}" },
   given: { en: "given", zh: "给定" },
   made: { en: "made", zh: "生成" },
@@ -124,7 +124,7 @@ function costs({ seen, side }) {
   const { given } = seen[0];
   const each = (what, says) => listed(seen.map((one, i) => says(t(one.name), nats(one.cost[what]), i)));
   const zh = lang() === "zh";
-  const said = (name, n) => (zh ? `${name} ${n} 奈特` : `${name} ${n}`);
+  const said = (name, n) => (zh ? `${name} ${n} 纳特` : `${name} ${n}`);
   const firstUnit = (name, n, i) => (zh ? said(name, n) : i ? said(name, n) : `${name} ${n} nats`);
   if (given >= all) return [zh ? `读完整个数字的花费：${each("whole", said)}；越少，说明越熟悉。` : `Reading the whole digit costs ${each("whole", firstUnit)}: the fewer, the better it is known.`];
   const made = all - given;
@@ -148,7 +148,7 @@ export function sentence(look) {
     const at = Math.min(model.count, model.length - 1);
     const paid = nats(model.cost.whole);
     const q = { query: place(side, at) };
-    return zh ? [`${name}正在${at < model.given ? "读" : "生成"}像素 `, q, `，第 ${at + 1} 个，共 ${model.length} 个；至今花费 ${paid} 奈特。`] : [`${name} ${at < model.given ? "reads" : "makes"} pixel `, q, `, ${at + 1} of ${model.length}; it has paid ${paid} nats so far.`];
+    return zh ? [`${name}正在${at < model.given ? "读" : "生成"}像素 `, q, `，第 ${at + 1} 个，共 ${model.length} 个；至今花费 ${paid} 纳特。`] : [`${name} ${at < model.given ? "reads" : "makes"} pixel `, q, `, ${at + 1} of ${model.length}; it has paid ${paid} nats so far.`];
   }
   if (position === null) return costs(look);
   const q = { query: place(side, position) };
@@ -157,7 +157,7 @@ export function sentence(look) {
     const worst = model.nats.reduce((most, n, p) => (n > model.nats[most] ? p : most), 0);
     const beside = others((one) => `${t(one.name)} ${nats(one.nats[position])}`);
     return zh
-      ? [`${name}：像素 `, q, ` 花费 ${nats(model.nats[position])} 奈特${beside.length ? `（${beside.join("，")}）` : ""}；最贵的是 ${place(side, worst)}，${nats(model.nats[worst])}。`]
+      ? [`${name}：像素 `, q, ` 花费 ${nats(model.nats[position])} 纳特${beside.length ? `（${beside.join("，")}）` : ""}；最贵的是 ${place(side, worst)}，${nats(model.nats[worst])}。`]
       : [`${name} paid ${nats(model.nats[position])} nats for pixel `, q, `${beside.length ? ` (${beside.join(", ")})` : ""}; the most, ${nats(model.nats[worst])}, for ${place(side, worst)}.`];
   }
   const all = position + 1;

@@ -7,7 +7,7 @@ export const TEXT = {
   question: { en: "Who stops thinking when?", zh: "谁在什么时候停止思考？" },
   empty: { en: "Nothing has been run yet.", zh: "还没有运行。" },
   units: { en: "{step}s of each {axis}, then its halting probability adding up to 1 − ε = {edge}", zh: "每个{axis}的{step}数，以及停止概率如何累加到 1 − ε = {edge}" },
-  unitsForced: { en: "every {axis} takes {n} {step}s, whatever its halting unit says", zh: "每个{axis}都走 {n} {step}，不问停止单元" },
+  unitsForced: { en: "every {axis} takes {n} {step}{n||s}, whatever its halting unit says", zh: "每个{axis}都走 {n} {step}，不问停止单元" },
   legendShades: { en: "first to last {step}", zh: "从第一到最后一{step}" },
   legendStopped: { en: "has stopped", zh: "已停止" },
   legendAhead: { en: "still to come", zh: "尚未发生" },

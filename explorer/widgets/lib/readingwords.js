@@ -90,7 +90,7 @@ export const short = (code, position) => `${sign(code)}·${position}`;
 export const bits = (nats) => (nats / Math.LN2).toFixed(2);
 /** A weight as it is read: two digits, more where two would say nothing. */
 export const weight = (w) => (w >= 0.0095 || w === 0 ? w.toFixed(2) : w < 0.0001 ? "<0.0001" : w.toFixed(4));
-export const percent = (w) => `${Math.round(100 * w)} %`;
+export const percent = (w) => (w > 0 && w < 0.01 ? t({ en: "less than 1 %", zh: "不到 1 %" }) : `${Math.round(100 * w)} %`);
 export const count = (n) => Math.round(n).toLocaleString("en");
 
 const text = (words) => ({ text: words });

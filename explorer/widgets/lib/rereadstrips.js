@@ -176,4 +176,5 @@ export function under(x, { side, width, big = false }) {
   return Math.max(0, Math.min(side.count - 1, Math.floor(((x - gutter) / plot) * side.count)));
 }
 
-export const said = (bar, digits) => ({ before: number(bar.before, digits), after: number(bar.after, digits), difference: plus(bar.difference, digits) });
+/** A stretch in numbers; the difference is that of the two as they are printed. */
+export const said = ({ before, after }, digits) => ({ before: number(before, digits), after: number(after, digits), difference: plus(Number(after.toFixed(digits)) - Number(before.toFixed(digits)), digits) });

@@ -135,7 +135,7 @@ export function sentence({ run, model, now, first, end, held, look, trouble }) {
   const share = weight(shareAt(model, now.layer, now.head, position));
   const head = `${now.layer}·${now.head}`;
   const best = look && strongest(look);
-  const most = best ? [zh ? "，最多的 " : ", most of all ", `${weight(best.w)}${zh ? " 给 " : " to "}`, { key: keyName(run, model, best.key) }] : trouble ? [zh ? `（${trouble}）` : ` (${trouble})`] : [];
+  const most = best ? [zh ? "；最大的权重 " : "; its largest weight, ", `${weight(best.w)}${zh ? " 给 " : ", goes to "}`, { key: keyName(run, model, best.key) }] : trouble ? [zh ? `（${trouble}）` : ` (${trouble})`] : [];
   return zh ? ["要说出 ", q, `，头 ${head} 把 ${share} 的注意力给予${what()}`, ...most, "；", knows] : ["To say ", q, ` head ${head} gives ${share} of its attention to ${what()}`, ...most, "; ", knows];
 }
 

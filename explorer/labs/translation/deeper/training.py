@@ -239,7 +239,7 @@ def _cost(known: Facts) -> Value:
         ),
         table=figure.Table(
             (COLUMNS[0], COLUMNS[1], COLUMNS[3]),
-            [(one.name, one.score if one.score is not None else one.elsewhere, one.cost) for one in systems["en"]],
+            [*((one.name, one.score, one.cost) for one in rivals), (OURS, elsewhere, ours)],
         ),
         height=250,
         name="cost",
@@ -282,7 +282,10 @@ def _smoothing(known: Facts) -> Value:
             floor=f"{floor(known):.2f}",
         ),
         legend=(figure.Mark(HARD, drawing.PUBLISHED, dashed=True), figure.Mark(SOFT, drawing.OURS)),
-        table=figure.Table((_("piece", "词元"), HARD, SOFT), [(PIECES["en"][0], 1.0, right), (PIECES["en"][1], 0.0, each)]),
+        table=figure.Table(
+            (_("piece", "词元"), HARD, SOFT),
+            [(_(PIECES["en"][n], PIECES["zh"][n]), *row) for n, row in enumerate(((1.0, right), (0.0, each)))],
+        ),
         name="smoothing",
     )
 
@@ -300,7 +303,7 @@ def _facts(known: Facts) -> Iterator[tuple[Text, Text]]:
         filled(
             TIME_IS,
             time=about.duration(known["training_seconds"]),
-            device=known["training_device"],
+            device=labels.device(known["training_device"]),
             precision=schedule["precision"],
             seed=known["seed"],
         ),

@@ -1,0 +1,165 @@
+"""What the pages say agrees with their numbers, and each language stands by itself: no "1 layers", no "from 0.57 to 0.57", no English left
+in Chinese."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.sync_api import Page
+
+from explorer import labels
+from explorer.labels import NOUNS, change_sentence, filled
+from explorer.labs import LABS, about
+from explorer.widgets.base import FOLDER
+from tests.browser.conftest import Faults, chromium, new_page, playwright_driver
+from tests.conftest import ROOT
+
+__all__ = ["chromium", "new_page", "playwright_driver"]
+
+CHINESE = re.compile(r"[一-鿿]")
+LATIN = re.compile(r"[A-Za-z][A-Za-z'’-]+")
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(re.findall(r"\S+", text))
+
+
+# What stays as it is in Chinese: people, data sets, systems, kinds of files, keys of the keyboard, functions, units, and the words that the
+# models of stories read.
+NAMES = _words("""
+    Abnar Zuidema Child Dai Dehghani Graves Huang Kitaev Kingma Dhariwal Parmar Sukhbaatar Vaswani Wu Xiao Elliott Oord Simon Oore
+    ACT ASAP Adam Apache- BLEU BY-NC-SA CC CIFAR- CPU Fashion-MNIST GNMT GPU Glow LSTM MIT MNIST Multi Muon PixelCNN Reformer RL
+    Transformer Transformer-XL Transformers arXiv bAbI bertviz newstest python reformer-pytorch sacreBLEU transformers ConvS base
+    big Backspace Ctrl Delete Enter Esc PageDown PageUp Shift shift shift- Space JPEG MIDI PNG TXT WebP mid KB MB GB ms kB CSV NPZ
+    SVG HTML WAV FF attention Attention argmax exp log softmax xR float max clamp mary somebody went to the garden took put in
+    where is nobody test word text benchmarks lsh reversible save and
+""")
+# Verbs and measures that stand behind a number or a name without counting anything.
+UNCOUNTED = _words("""
+    ends gives goes is was has times hours bits nats does pays reads ms others fits passes takes makes looks needs costs stands
+    sees comes holds reaches says stops turns becomes begins changes marks points misses works plus quarters sixteenths ticks
+    frames operations less as means attends knows listens gets parameters dimensions products shares numbers hashes carries asks
+""")
+every_lab = pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.slug)
+
+
+def _texts() -> Iterator[tuple[str, str]]:
+    """(file, text) of every text in the code of the pages: string literals, documentation and comments left out."""
+    for path in [*ROOT.glob("explorer/**/*.py"), *ROOT.glob("models/**/*.py")]:
+        tree = ast.parse(path.read_text("utf-8"))
+        said = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in said:
+                yield path.name, node.value
+    for path in FOLDER.rglob("*.js"):
+        code = re.sub(r"^\s*(//|\*|/\*).*$", "", path.read_text("utf-8"), flags=re.MULTILINE)
+        for found in re.finditer(r'"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)*)`', code):
+            yield path.name, found[1] if found[1] is not None else found[2]
+
+
+def _english_in(text: str) -> list[str]:
+    """Words of a Chinese text that are neither names nor filled in; what stands in quotation marks is quoted."""
+    bare = re.sub(r"\$\{(?:[^{}]|\{[^{}]*\})*\}|\$\{.*|\{[^{}]*\}|“[^”]*”|⁨[^⁩]*⁩|\(?github\.com[^\s)；，。]*|\w+_\w+", " ", text)
+    return [word for word in LATIN.findall(bare) if word not in NAMES]
+
+
+def test_no_chinese_text_of_the_code_has_english_words_left() -> None:
+    mixed = {(name, text): _english_in(text) for name, text in _texts() if CHINESE.search(text) and name not in {"lost.py", "about.py"}}
+    assert {where: words for where, words in mixed.items() if words} == {}
+
+
+def test_a_text_in_two_languages_is_not_the_same_english_twice() -> None:
+    same = [
+        (path.name, found[1])
+        for path in FOLDER.rglob("*.js")
+        for found in re.finditer(r'en: "([^"]*)", zh: "\1"', path.read_text("utf-8"))
+        if _english_in(found[1])
+    ]
+    assert same == []
+
+
+def test_every_noun_behind_a_number_has_its_singular() -> None:
+    behind = {
+        word
+        for _, text in _texts()
+        if not CHINESE.search(text)
+        for word in re.findall(r"\{\w+\} (?:other |more )?([a-z]+s|hypotheses)\b", text)
+    }
+    assert behind - NOUNS.keys() - UNCOUNTED == set()
+
+
+def test_the_browser_and_the_server_know_the_same_nouns() -> None:
+    code = (FOLDER / "lib" / "lang.js").read_text("utf-8")
+    table = code[code.index("const NOUNS = {") : code.index("};", code.index("const NOUNS"))]
+    assert dict(re.findall(r'(\w+): "(\w+)"', table)) == dict(NOUNS)
+
+
+@pytest.mark.parametrize("many", sorted(NOUNS))
+def test_one_of_a_kind_is_said_in_the_singular(many: str) -> None:
+    said = filled({"en": f"{{n}} {many}", "zh": "{n}"}, n=1)
+    assert said["en"] == f"1 {NOUNS[many]}"
+    assert filled({"en": f"{{n}} {many}", "zh": "{n}"}, n=2)["en"] == f"2 {many}"
+    chosen = {"en": "{n} {n|was|were} given", "zh": "{n}"}
+    assert [filled(chosen, n=n)["en"] for n in (1, 3)] == ["1 was given", "3 were given"]
+
+
+def test_a_change_that_nobody_could_see_is_not_told_as_one() -> None:
+    moves, stays = {"en": "from {before} to {after}", "zh": "{before} → {after}"}, {"en": "still {before}", "zh": "仍为 {before}"}
+    assert change_sentence(moves, stays, 0.571, 0.569)["en"] == "still 0.57"
+    assert change_sentence(moves, stays, 0.571, 0.581)["en"] == "from 0.57 to 0.58"
+
+
+def test_every_sentence_of_a_change_goes_through_the_helper_that_compares_what_is_printed() -> None:
+    told = [
+        (path.name, found[0])
+        for path in ROOT.glob("explorer/labs/**/*.py")
+        for found in re.finditer(r"filled\([^()]*(?:\([^()]*\)[^()]*)*\bbefore=f?[\"'(\w][^()]*after=[^()]*:\.", path.read_text("utf-8"))
+    ]
+    assert told == []
+
+
+@every_lab
+def test_the_model_card_in_chinese_names_parts_of_data_and_machines_in_chinese(lab: object) -> None:
+    slug = lab.slug  # type: ignore[attr-defined]
+    card = about.ASSETS / slug / "card.md"
+    chinese = re.split(r"^# +中文 *$", card.read_text("utf-8"), flags=re.MULTILINE)[1]
+    assert not re.search(r"\b(valid|validation|dropout|threads|held-out|epochs?|steps?)\b", re.sub(r"\{[^{}]*\}|`[^`]*`", "", chinese))
+    assert labels.device("cpu, 2 threads")["zh"] == "CPU，2 线程"
+
+
+# Texts as a visitor reads them: of blocks that say something of the page's own, not of data.
+SAID = """() => [...document.querySelectorAll(".tfe *")]
+  .filter((node) => node.children.length === 0 || [...node.childNodes].some((one) => one.nodeType === 3 && one.textContent.trim()))
+  .filter((node) => !node.closest("textarea, input, script, style, .tfe-shell-rail, .tfe-card-sheet, svg, [dir], bdi"))
+  .flatMap((node) => [node.textContent, node.getAttribute("title"), node.getAttribute("aria-label")])
+  .filter((text) => text && text.trim().length > 3 && text.length < 600)"""
+
+
+def _said(page: Page) -> list[str]:
+    page.wait_for_load_state("networkidle")
+    page.locator(".tfe-card-more").click()
+    page.wait_for_function("() => document.querySelector('.tfe-exports')")
+    found: list[str] = page.evaluate(SAID)
+    return found
+
+
+@every_lab
+def test_no_page_says_1_layers(new_page: Callable[..., tuple[Page, Faults]], site: str, lab: object) -> None:
+    page, _ = new_page()
+    page.goto(f"{site}/{lab.slug}?lang=en")  # type: ignore[attr-defined]
+    wrong = re.compile(rf"(?<![\w.,·]){1} (?:{'|'.join(NOUNS)})\b")
+    assert [text for text in _said(page) if wrong.search(text)] == []
+
+
+@every_lab
+def test_no_page_in_chinese_mixes_english_in(new_page: Callable[..., tuple[Page, Faults]], site: str, lab: object) -> None:
+    page, _ = new_page(locale="zh-CN")
+    page.goto(f"{site}/{lab.slug}?lang=zh")  # type: ignore[attr-defined]
+    parts = re.compile(r"\b(valid|validation|test|events|top-k|threads|heads?|layers?|each|trained|published|dropout)\b")
+    mixed = [
+        text for text in _said(page) if CHINESE.search(text) and parts.search(re.sub(r"“[^”]*”|†.*|\([^)]*\)|[^.]*\bet al\..*", "", text))
+    ]
+    assert mixed == []
