@@ -89,7 +89,7 @@ def page_of(lab: Lab, engine: object) -> None:
                 knobs=KNOBS,
                 patterns=MODELS,
                 heads=dict.fromkeys(MODELS, (4, 4)),
-                number_label={"en": "nats of the digit", "zh": "该数字的奈特数"},
+                number_label={"en": "nats of the digit", "zh": "该数字的纳特数"},
                 number_key="nats",
                 view="model",
                 raster=True,

@@ -148,7 +148,7 @@ def test_every_entry_of_the_model_card_is_filled_in() -> None:
 
 def test_the_curves_show_every_network_that_kept_a_log() -> None:
     drawn: Any = about.curves()
-    assert {row[0] for row in drawn["table"]["rows"]} == {texts.VARIANTS[variant]["en"] for variant in about.facts()}
+    assert {row[0]["en"] for row in drawn["table"]["rows"]} == {texts.VARIANTS[variant]["en"] for variant in about.facts()}
     assert drawn["sentence"]["en"].startswith("Wrong at the end: parity")
 
 

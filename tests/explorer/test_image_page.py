@@ -331,7 +331,7 @@ def test_the_ladder_is_sorted_and_says_what_is_only_published() -> None:
     assert layout["xaxis"]["range"][0] == 0
     assert layout["yaxis"]["ticktext"][3:] == ["Glow, as published", "<b>Image T., local 2D</b>"]
     assert [(shape["line"]["dash"], shape["x1"]) for shape in layout["shapes"]] == [("dot", 2.96)]
-    assert next(row[0] for row in drawn["table"]["rows"]) == "uniform"
+    assert next(row[0]["en"] for row in drawn["table"]["rows"]) == "uniform"
 
 
 def test_the_ladder_says_the_order_that_came_out_whatever_it_is() -> None:

@@ -332,7 +332,7 @@ def test_every_seed_is_listed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(about, "seeds", lambda variant: {1: 0.49, 2: 0.5, 3: 0.48})
     chorales_ = about.standings()[0]
     table: Any = chorales_["table"]
-    assert [row[1:3] for row in table["rows"] if row[0] == "relative"] == [[1, 0.49], [2, 0.5], [3, 0.48]]
+    assert [row[1:3] for row in table["rows"] if row[0]["en"] == "relative"] == [[1, 0.49], [2, 0.5], [3, 0.48]]
     assert "relative by seed: 0.490 · 0.500 · 0.480." in str(chorales_["sentence"])
 
 
