@@ -182,6 +182,7 @@ NOUNS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "bars": "bar",
         "beats": "beat",
+        "blocks": "block",
         "buckets": "bucket",
         "carries": "carry",
         "cells": "cell",

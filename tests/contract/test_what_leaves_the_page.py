@@ -14,9 +14,7 @@ from playwright.sync_api import Browser, Page
 from explorer.lab import Lab
 from explorer.labs import LABS
 from explorer.widgets.base import FOLDER, vendor_file
-from tests.browser.conftest import Faults, chromium, new_page, playwright_driver
-
-__all__ = ["chromium", "new_page", "playwright_driver"]
+from tests.pages import Faults
 
 every_lab = pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.slug)
 # Every Plotly figure in view: what its bar of buttons and its settings would let out.

@@ -21,6 +21,7 @@ export const lang = () => now;
 const NOUNS = {
   bars: "bar",
   beats: "beat",
+  blocks: "block",
   buckets: "bucket",
   carries: "carry",
   cells: "cell",

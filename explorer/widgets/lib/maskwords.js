@@ -119,8 +119,8 @@ export function sentence({ run, now, z, left, row, would, range }) {
   let best = 0;
   for (let x = 1; x < row.after.length; x += 1) if (row.after[x] > row.after[best]) best = x;
   const k = { key: letterName(run.letters, position - 1 - best) };
-  const [was, now] = [weight(row.before[best]), weight(row.after[best])];
-  const change = was === now ? (zh ? `${now}，有无掩码都一样` : `${now}, with the mask or without`) : `${was} → ${now}`;
+  const [plain_, masked] = [weight(row.before[best]), weight(row.after[best])];
+  const change = plain_ === masked ? (zh ? `${masked}，有无掩码都一样` : `${masked}, with the mask or without`) : `${plain_} → ${masked}`;
   parts.push(weight(row.kept), zh ? "，所得最多的是 " : "; most goes to ", k, zh ? `（往回 ${best}）：${change}。` : `, ${best} back: ${change}.`);
   return parts;
 }
