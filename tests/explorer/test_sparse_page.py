@@ -132,7 +132,7 @@ def test_what_cannot_be_read_gets_one_sentence(engine: Engine, request_: Request
 )
 def test_a_pattern_that_there_is_not_is_refused_beside_the_digit_as_trained(engine: Engine, request_: Request) -> None:
     updates = told(engine, request_)
-    assert any(update["sketch"]["state"] == "live" for update in updates if "sketch" in update)
+    assert any(update["sketch"]["state"] in {"live", "remembered"} for update in updates if "sketch" in update)
     panel = updates[-1]["remake"]
     assert panel["state"] == "refused"
     assert all(panel["error"][language].strip() for language in ("en", "zh"))
