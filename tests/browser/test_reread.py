@@ -34,7 +34,7 @@ SPANS = {"text": "", "variant": "adaptive", "spans": []}
 PICK = {"model": "xl", "head": "2.3", "pos": 640}
 SENTENCE = {"en": "With ⟦k:64 states⟧ of memory, segment 3 costs most " + HOSTILE, "zh": "记忆为⟦k:64 个状态⟧时，第 3 个片段变化最大"}
 REFUSED, SLOW = 1024, 32  # lengths of memory that the trial page refuses, and that it takes its time over
-HELD, HELD_REFUSED = 256, 384  # likewise, each answered when its button is pressed and not before
+HELD, HELD_REFUSED = 256, 384  # likewise, of which it says nothing before their button is pressed
 
 REMEMBERING = [
     reread.Range(
@@ -113,10 +113,10 @@ def page_of(knobs: list[reread.Knob], request: dict[str, Any]) -> Callable[[Lab,
         async def ask(event: gr.EventData) -> AsyncGenerator[Any, None]:
             asked = {key: value for key, value in event._data.items() if key != "wished"}
             wish, memory = event._data["wished"], asked.get("memory")  # answers say which wish they answer, as those of the labs do
-            yield reread.running() | {"wished": wish, "said": 1}, json.dumps(asked), gr.skip()
-            if memory in held:
+            if memory in held and asked["intervention"] == "none":
                 await held[memory].wait()
                 held[memory].clear()
+            yield reread.running() | {"wished": wish, "said": 1}, json.dumps(asked), gr.skip()
             if memory in {REFUSED, HELD_REFUSED}:
                 refused = reread.refused({"en": f"So much is refused. {HOSTILE}", "zh": "太多，被拒绝。"})
                 yield refused | {"wished": wish, "said": 2}, gr.skip(), str(memory)
