@@ -332,7 +332,7 @@ def test_question_and_answers_are_taken_along_as_text(page_watch: Page, site: st
     with page.expect_download() as caught:
         page.locator(".tfe-asker-take").click()
     written = Path(caught.value.path()).read_text().splitlines()
-    assert written[0] == "1011001" and written[1] == "Answer: odd ✓ right" and written[-1] == page.url
+    assert written[0] == "1011001" and written[1] == "Answer: odd ✓ right" and written[-1].startswith("Trial")
     assert f"ordinary Transformer: 7{HOSTILE} ✗ wrong" in written
 
 

@@ -49,7 +49,7 @@ def _saved(page: Page, folder: Path) -> dict[str, Path]:
         for button in bars.nth(at).locator("button[data-kind]").all():
             kind = button.get_attribute("data-kind")
             assert kind is not None
-            if kind == "table" or button.is_disabled():
+            if kind == "table" or button.is_hidden() or button.is_disabled():
                 continue
             with page.expect_download() as download:
                 button.click()
