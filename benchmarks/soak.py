@@ -65,7 +65,7 @@ async def soaked(served: Served, recording: Recording, sessions: int = SESSIONS)
 
     async def arrive(visitor: Visitor) -> None:
         await visitor.open(held=True)
-        check((await visitor.run(KNOWN)).values(), KNOWN, live=True)
+        check((await visitor.run(KNOWN)).values(), KNOWN, live=True, known=True)
         visitor.leave()
 
     async def stay(visitor: Visitor) -> None:
@@ -74,7 +74,7 @@ async def soaked(served: Served, recording: Recording, sessions: int = SESSIONS)
                 check((await visitor.click()).values(), recording.example, live=False)
                 continue
             sentence = next(fresh) if wish == "new" else asked[0]
-            check((await visitor.run(sentence)).values(), sentence, live=True)
+            check((await visitor.run(sentence)).values(), sentence, live=True, known=wish != "new")
             asked.append(sentence)
         visitor.leave()
 

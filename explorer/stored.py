@@ -122,7 +122,7 @@ class Stored:
 
     async def _make(self, lab: Lab, query: str, address: str) -> bool:
         """One result, from disk or made now; False where the lab failed."""
-        key = f"{address} {query}"
+        key = f"{address} {lab.stored.__module__}.{lab.stored.__qualname__} {query}" if lab.stored is not None else ""
         drawn = None if self._disk is None else await asyncio.to_thread(self._recall, key)
         if drawn is None:
             try:

@@ -176,12 +176,16 @@ def drawn(events: Sequence[bytes], asked: str | None = None) -> tuple[Any, ...]:
     raise Lost(f"a stream of {len(events)} events without an end")
 
 
-def check(values: Sequence[Any], sentence: str, live: bool) -> None:
-    """Raise Wrong unless the page shows the translation of `sentence`, with the attention of all heads. live: computed just now."""
+def check(values: Sequence[Any], sentence: str, live: bool, known: bool = False) -> None:
+    """Raise Wrong unless the page shows the translation of `sentence`, with the attention of all heads.
+
+    live: computed for a visitor, and just now unless it may be `known` from an earlier one; else it is a stored result.
+    """
     box = next((value for value in values if isinstance(value, dict) and "state" in value), None)
     if box is None:
         raise Wrong("nothing that the prompt could draw")
-    if box["state"] != "live" if live else box["state"] not in {"stored", "live"}:
+    wanted = {"live", "remembered"} if known else {"live"} if live else {"stored", "live", "remembered"}
+    if box["state"] not in wanted:
         raise Wrong(f"state {box['state']!r}: {json.dumps(box, ensure_ascii=False)[:300]}")
     if box["request"]["sentence"] != sentence:
         raise Wrong(f"the answer to {box['request']['sentence']!r} instead of {sentence!r}")

@@ -97,14 +97,6 @@ def test_the_language_is_switched_in_place_and_travels_in_the_address(new_page: 
     expect(other.locator("h1")).to_contain_text(LABS[0].title["zh"])
 
 
-def test_an_unknown_address_is_answered_in_one_sentence(new_page: NEW, site: str) -> None:
-    page, faults = new_page()
-    answer = page.goto(site + "/no-such-lab")
-    assert answer is not None and answer.status == 404
-    assert page.locator("body").inner_text() == "There is nothing at this address."
-    faults.console.clear()  # the browser itself reports the 404
-
-
 @pytest.mark.parametrize("text", HOSTILE)
 def test_what_a_visitor_types_is_never_markup(new_page: NEW, site: str, text: str) -> None:
     page, _ = new_page()

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from explorer import packing
-from explorer.engine import Engine
+from explorer.disk import VARIABLE
+from explorer.engine import Engine, Limits
 from explorer.labs import LABS
 from explorer.stored import Stored, meta
 from tests.explorer.asking import ask
@@ -21,8 +22,8 @@ from tests.explorer.test_site import lab
 
 @pytest.fixture
 def engine() -> Iterator[Engine]:
-    """The engine of a server."""
-    made = Engine("models.device:beside_a_server")
+    """The engine of a server, with the patience that a busy machine needs."""
+    made = Engine("models.device:beside_a_server", Limits(deadline=300))
     yield made
     made.close(0.0)
 
@@ -48,7 +49,8 @@ def test_every_example_and_step_is_ready_before_anybody_asks(engine: Engine, one
         assert asset.brotli is not None and len(asset.brotli) < 120_000, query
 
 
-def test_a_result_comes_from_memory_at_an_address_of_its_own(engine: Engine) -> None:
+def test_a_result_comes_from_memory_at_an_address_of_its_own(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, "")  # nothing of an earlier run
     calls: list[str] = []
 
     async def draw(engine: Engine, query: str) -> Mapping[str, object]:
