@@ -180,18 +180,21 @@ class Gate:
             await self.app(scope, receive, _with_headers(send))
 
     async def _stream(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """A page's stream of answers, with a note of its end; one whose session Gradio does not know, or no longer, says so and ends."""
+        """A page's stream of answers, with a note of its end; one whose session Gradio does not know, or no longer, says so and ends.
+
+        Where the connection breaks before that, what the page has asked for ends: Gradio itself notices only if it looks in time.
+        """
         session = Request(scope).query_params.get("session_hash", "")
         if not 0 < len(session) <= SESSION:
             await _plain(send, 422, "A stream of answers is that of one page, whose session it names.")
             return
-        unknown = False
+        unknown = closed = False
 
         async def sending(message: Message) -> None:
-            nonlocal unknown
+            nonlocal unknown, closed
             body = message.get("body", b"")
             if body.startswith(CLOSING):
-                now = time.monotonic()
+                closed, now = True, time.monotonic()
                 while self._ended and next(iter(self._ended.values())) < now - SETTLED:
                     self._ended.popitem(last=False)
                 self._ended[session] = now
@@ -211,6 +214,8 @@ class Gate:
             self._streams[session] -= 1
             if not self._streams[session]:
                 del self._streams[session]
+                if self.left is not None and not (closed or unknown):
+                    await self.left(session, None, False)
 
     def _joining(self, session: str, send: Send) -> Send:
         """The answer to an event, which waits while the page may not have heard that its stream has ended.
