@@ -268,7 +268,7 @@ def test_markup_in_a_sentence_stays_text(site: str, page_watch: Page) -> None:
     [
         ("v=1&sentence=A+dog.&beam=99", "99"),
         ("v=1&sentence=A+dog.&beam=four", "four"),
-        ("v=1&sentence=A+dog.&silenced=cross.17.0", "17"),
+        ("v=1&sentence=A+dog.&silenced=cross.17.0", "18·1"),
         ("v=1&sentence=A+dog.&alpha=nan", "nan"),
         ("v=7&sentence=A+dog.", "version 7"),
     ],

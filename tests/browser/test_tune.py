@@ -455,7 +455,7 @@ def test_notes_are_spelled_as_the_models_spell_them(page_watch: Page, site: str,
     rows = [dict(zip(played, map(float, row), strict=True)) for row in zip(*played.values(), strict=True)]
     odd = generator.integers(0, events.EVENTS, 300)
     page = page_watch
-    page.goto(site)
+    page.goto(f"{site}/trial")
     made = page.evaluate(
         """async ([address, played, odd]) => {
             const music = await import(new URL(address, location.origin));

@@ -134,7 +134,7 @@ def test_a_text_is_coloured_by_loss_and_never_becomes_markup(site: str, page_wat
     addressed(page_watch, _pos="7")
     expect(page_watch.locator(".tfe-twice-run .tfe-words")).to_contain_text("Character 8, “l”, cost 4.33 bits: p = 0.050")
     rows = list(csv.reader(io.StringIO(saved(page_watch, "CSV").decode("utf-8-sig"))))
-    assert rows[0] == ["letter", "position", "given", "text_says", "text_nats"] and len(rows) == len(PROSE) + 1
+    assert rows[0] == ["letter", "said_at_position", "given", "text_says", "text_nats"] and len(rows) == len(PROSE) + 1
     assert rows[8][:3] == ["8", "7", "l"] and float(rows[8][4]) == pytest.approx(3.0)
     assert b"<svg" in saved(page_watch, "SVG") and saved(page_watch, "PNG").startswith(b"\x89PNG")
 

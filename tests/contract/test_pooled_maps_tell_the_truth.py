@@ -139,7 +139,7 @@ def test_what_is_taken_from_a_text_gives_each_weight_to_its_own_character(lab: L
         root = view.locator("xpath=ancestor-or-self::*[@data-drawn][1]").first
         expect(root).to_have_attribute("data-drawn", re.compile("looked$"))
         said = words.inner_text()
-        found = re.search(r"gives “(.)” \((\d+)\) (\d\.\d+)|most of all (\d\.\d+) to “(.)” \((\d+)\)", said)
+        found = re.search(r"gives “(.)” \((\d+)\) (\d\.\d+)|its largest weight, (\d\.\d+), goes to “(.)” \((\d+)\)", said)
         assert found is not None, said
         letter, at, weight = (found[1], found[2], found[3]) if found[1] else (found[5], found[6], found[4])
         with page.expect_download() as coming:

@@ -24,6 +24,9 @@ SMALL = {
     "act_rnn": "v=1&task=parity&text=1011",
     "universal_transformer": "v=1&task=addition&text=12%2B34&question=",
 }
+# The same with other inputs, which no other test runs: the server of a run of tests remembers what any of them has asked for.
+OTHER = {"A+dog+sits.": "A+cat+sits.", "seed=51": "seed=53", "text=abba": "text=cddc", "text=1011": "text=1101", "12%2B34": "21%2B43"}
+NEW = {slug: next(query.replace(old, new) for old, new in OTHER.items() if old in query) for slug, query in SMALL.items()}
 RESULT = re.compile(r"^(stored|remembered|live · [\d.]+ m?s · \w+)$")
 LIVE = re.compile(r"^live · [\d.]+ m?s · \w+$")
 EACH = pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.slug)
@@ -54,7 +57,7 @@ def note(page: Page) -> None:
 
 @EACH
 def test_a_new_input_is_live_the_same_again_remembered_and_another_not_run_yet(lab: Lab, site: str, page_watch: Page) -> None:
-    badge = opened(page_watch, site, lab, SMALL[lab.slug])
+    badge = opened(page_watch, site, lab, NEW[lab.slug])
     expect(badge).to_have_text(LIVE)
     run = page_watch.locator("button[type=submit].tfe-button").first
     for _ in range(2):

@@ -78,14 +78,14 @@ export function plot(node, address, events = {}) {
   const react = async () => {
     if (!library) library = await plotly(address);
     if (!figure) return;
-    const { data, layout } = figure;
+    const { data, layout, config } = figure;
     // Where a page has a <base>, Plotly writes its clip paths with the page's address of that moment. Ours changes with every
     // look, and the browser would then fetch the page again for each of them: so Plotly finds no <base>. (Taking the element's
     // address away instead makes the browser compute every style anew, 40 ms a time.)
     document.querySelector = (what) => (what === "base" ? null : Document.prototype.querySelector.call(document, what));
     let done;
     try {
-      done = library.react(node, resolve(data), resolve(layout), ON_PAGE);
+      done = library.react(node, resolve(data), resolve(layout), { ...ON_PAGE, ...config });
     } finally {
       delete document.querySelector;
     }
