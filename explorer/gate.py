@@ -20,16 +20,11 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from explorer import lost
+from explorer.bodies import BODY, TOO_LARGE, Arriving, Held
 from explorer.delivery import CHECK, Asset
 from explorer.document import HOST, digests
 from explorer.metrics import Traffic
 
-BODY = 5 << 20  # bytes of a request; a million characters of any script fit, so that the lab itself can name its limit
-SMALL = 64 << 10  # bytes of a request that always find a place
-BODIES = 256 << 20  # bytes beyond these of all requests that have arrived and are not answered yet
-SHARE = BODIES // 4  # of them from one address, which may be that of a whole lecture hall
-PATIENCE = 10.0  # seconds for a request to begin to arrive
-RATE = 32 << 10  # bytes that must arrive in each second after these
 LINES = 100  # lines of a request's head
 CANCEL = "/gradio_api/cancel"
 RESET = "/gradio_api/reset"
@@ -61,7 +56,6 @@ FRAME = (
     "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; "
     "frame-ancestors 'self' https://huggingface.co https://*.hf.space"
 )
-TOO_LARGE = f"The request is larger than {BODY >> 20} MB."
 NOTHING = "There is nothing at this address."
 FILES = frozenset({"/ui", "/vendor", "/assets", "/theme.css", "/favicon.ico"})  # logged only where something is wrong
 WATCHED = frozenset({"/healthz", "/readyz", "/metrics"})  # not logged: whoever watches the server asks all the time
@@ -132,7 +126,7 @@ class Gate:
         self.document = document
         self.left = left
         self.traffic = Traffic()
-        self._held = _Held()
+        self._held = Held()
         self._pages: dict[str, _Page] = {}
         self._building = asyncio.Lock()
         self._streams: Counter[str] = Counter()  # session -> open streams of its answers
@@ -236,7 +230,7 @@ class Gate:
         if int(headers.get("content-length", "0")) > BODY:  # an upload, which is refused unread
             await self.app(scope, receive, _with_headers(send))
             return
-        arriving = _Arriving(self._held, (scope.get("client") or ("",))[0])
+        arriving = Arriving(self._held, (scope.get("client") or ("",))[0])
         try:
             body = await arriving.read(receive)
             if isinstance(body, bytes):
@@ -306,63 +300,6 @@ def _from_our_pages(headers: Mapping[str, str]) -> bool:
         return headers["sec-fetch-site"] in {"same-origin", "none"}
     host = headers.get("origin", "").partition("://")[2]
     return "origin" not in headers or host in {headers.get("host"), headers.get("x-forwarded-host")}
-
-
-class _Held:
-    """Bytes of requests that have arrived and are not answered yet, beyond the first SMALL of each, in all and from each address."""
-
-    def __init__(self) -> None:
-        self._whole = 0
-        self._of: Counter[str] = Counter()
-
-    def take(self, address: str, size: int) -> bool:
-        """A place for so many bytes more; whether there is one."""
-        if self._whole + size > BODIES or self._of[address] + size > SHARE:
-            return False
-        self._whole += size
-        self._of[address] += size
-        return True
-
-    def give(self, address: str, size: int) -> None:
-        """Back."""
-        self._whole -= size
-        self._of[address] -= size
-        if not self._of[address]:
-            del self._of[address]
-
-
-class _Arriving:
-    """One request's body. It takes a place as it arrives, whatever size it says of itself."""
-
-    def __init__(self, held: _Held, address: str) -> None:
-        self._held = held
-        self._address = address
-        self._taken = 0
-
-    async def read(self, receive: Receive) -> bytes | tuple[int, str] | None:
-        """The whole body; the status and the sentence of its refusal; or None where the visitor has left."""
-        parts, size, began = [], 0, time.monotonic()
-        while True:
-            try:
-                message = await asyncio.wait_for(receive(), began + PATIENCE + size / RATE - time.monotonic())
-            except TimeoutError:
-                return 408, f"The request arrives more slowly than {RATE >> 10} KB a second."
-            if message["type"] == "http.disconnect":
-                return None
-            parts.append(message.get("body", b""))
-            size += len(parts[-1])
-            if size > BODY:
-                return 413, TOO_LARGE
-            more = max(0, size - SMALL) - self._taken
-            if more and not self._held.take(self._address, more):
-                return 503, "The server is receiving as much as it can hold just now: please try again in a minute."
-            self._taken += more
-            if not message.get("more_body"):
-                return b"".join(parts)
-
-    def answered(self) -> None:
-        """Its place is free again."""
-        self._held.give(self._address, self._taken)
 
 
 @dataclass(frozen=True)

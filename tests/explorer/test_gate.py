@@ -18,9 +18,10 @@ from typing import Any, TypeVar
 import httpx
 import pytest
 
-from explorer import gate
+from explorer import bodies
+from explorer.bodies import BODIES, BODY
 from explorer.document import digests
-from explorer.gate import ADDRESS, BODIES, BODY, CANCEL, DATA, PERMISSIONS, RESET
+from explorer.gate import ADDRESS, CANCEL, DATA, PERMISSIONS, RESET
 from explorer.journal import Lines
 from explorer.server import Site
 from explorer.widgets import base
@@ -290,8 +291,8 @@ def test_who_says_much_and_sends_little_takes_no_place(shell: Site) -> None:
 def test_what_has_arrived_is_bounded_for_each_address_and_in_all_but_small_requests_pass(
     shell: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(gate, "BODIES", 4 * BODY)
-    monkeypatch.setattr(gate, "SHARE", 2 * BODY)
+    monkeypatch.setattr(bodies, "BODIES", 4 * BODY)
+    monkeypatch.setattr(bodies, "SHARE", 2 * BODY)
 
     async def acts(senders: Senders) -> list[list[int]]:
         seen = []
@@ -299,7 +300,7 @@ def test_what_has_arrived_is_bounded_for_each_address_and_in_all_but_small_reque
             await senders.begin(BODY, address)
             await senders.begin(BODY, address)
             seen.append([await senders.post(b"x" * BODY, who) for who in (address, "other")])
-            assert [await senders.post(b"x" * gate.SMALL, who) for who in (address, "other")] == [422, 422]
+            assert [await senders.post(b"x" * bodies.SMALL, who) for who in (address, "other")] == [422, 422]
         await senders.leave()
         return [*seen, [await senders.post(b"x" * BODY, who) for who in ("first", "other")]]
 
@@ -307,8 +308,8 @@ def test_what_has_arrived_is_bounded_for_each_address_and_in_all_but_small_reque
 
 
 def test_a_body_that_trickles_is_given_up(shell: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gate, "PATIENCE", 0.05)
-    monkeypatch.setattr(gate, "RATE", 1 << 20)
+    monkeypatch.setattr(bodies, "PATIENCE", 0.05)
+    monkeypatch.setattr(bodies, "RATE", 1 << 20)
 
     async def trickle() -> AsyncIterator[bytes]:
         while True:
