@@ -1,4 +1,4 @@
-"""What ends because its page no longer waits for it, or because somebody who knows the page's session says so."""
+"""The events that pages have sent: which are under way, and what ends because its page, or somebody who knows its session, says so."""
 
 from __future__ import annotations
 
@@ -25,3 +25,8 @@ async def cancel(queue: Queue, session: str, event: str | None, heard: bool) -> 
     elif not under_way.difference(ending):  # nobody will come for what is left
         queue.pending_event_ids_session.pop(session, None)
         queue.pending_messages_per_session.pop(session, None)
+
+
+def under_way(queue: Queue) -> set[str]:
+    """The names of the events that were taken and not yet answered, whether or not anybody listens. It may be called from any thread."""
+    return set(queue.event_ids_to_events)

@@ -51,7 +51,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response  # noq
 from starlette.routing import Mount, Route  # noqa: E402
 
 from explorer import journal, metrics, music_files, sound, uploads  # noqa: E402
-from explorer.cancelled import cancel  # noqa: E402
+from explorer.cancelled import cancel, under_way  # noqa: E402
 from explorer.delivery import CHECK, IMMUTABLE, Asset, Shelf  # noqa: E402
 from explorer.disk import Disk  # noqa: E402
 from explorer.document import imported, rewrite  # noqa: E402
@@ -157,7 +157,7 @@ class Site:
         )
 
     def drain(self, then: Callable[[], None]) -> None:
-        """Stops new work, finishes or hands back what runs, lets pages fetch what their answers name, then calls `then`. Returns at once.
+        """Answers what was taken, stops new work, hands back the rest, lets pages fetch what answers name, then calls `then`. Returns at once.
 
         Until then the server listens on: a page whose event was taken a moment ago still comes for its answer.
         """
@@ -167,7 +167,10 @@ class Site:
 
     def _drained(self, then: Callable[[], None]) -> None:
         began, nobody = time.monotonic(), not self.gate.traffic.under_way
-        answered = self.engine.close(max(0.0, self.grace - FAREWELL))
+        taken, last = under_way(self.blocks._queue), began + max(0.0, self.grace - FAREWELL)
+        while taken & under_way(self.blocks._queue) and time.monotonic() < last:
+            time.sleep(0.02)  # an event may have been taken and not yet have asked the engine, which would refuse it from now on
+        answered = self.engine.close(max(0.0, last - time.monotonic()))
         end = time.monotonic() + FAREWELL * 0.75
         while self.gate.traffic.under_way and time.monotonic() < end:
             time.sleep(0.02)

@@ -6,13 +6,15 @@ import asyncio
 import json
 import re
 import signal
+import threading
 import time
 from collections.abc import Callable, Iterator
 
 import pytest
 
 from explorer.cancelled import ENDED, cancel
-from explorer.engine import Engine
+from explorer.engine import Busy, Engine
+from explorer.server import Site
 from explorer.site import build
 from tests.conftest import Running, built
 from tests.explorer.asking import Stream, event, join, raw
@@ -165,6 +167,19 @@ def test_a_stream_that_outlasts_the_grace_gets_a_last_word_and_the_exit_is_clean
         assert drained(server)["all_answered"] is False and float(str(drained(server)["seconds"])) < 5 + slowness
     finally:
         server.close()
+
+
+def test_an_event_that_was_taken_may_ask_the_models_until_the_door_is_shut() -> None:
+    site, ended = built(lambda: Site((), grace=60)), threading.Event()
+    events: dict[str, object] = site.blocks._queue.event_ids_to_events
+    events["taken"] = "whatever Gradio holds of it"
+    site.drain(ended.set)
+    assert not ended.wait(0.2), "one is on its way"
+    assert asyncio.run(site.engine.ask("builtins:sorted", "request")).value == "request"
+    del events["taken"]
+    assert ended.wait(PATIENCE)
+    with pytest.raises(Busy, match="closing"):
+        asyncio.run(site.engine.ask("builtins:sorted", "another"))
 
 
 def test_a_second_signal_ends_the_server_at_once() -> None:
