@@ -109,7 +109,7 @@ class Desk:
         if waiting >= limits.queue:
             self._refuse(queue_is_full(limits.queue, self._work_ahead()))
         if address and waiting * 2 >= limits.queue:
-            own = sum(any(asker.address == address for asker in run.askers) for run in self.waiting)
+            own = sum(address in run.addresses for run in self.waiting)
             if own >= limits.share:
                 self._refuse(too_many_of_your_address(limits.share, self._work_ahead()))
 
@@ -125,9 +125,8 @@ class Desk:
         turns: Counter[str] = Counter()
         ranks: dict[Run, tuple[float, float]] = {}
         for place, run in enumerate(self.waiting):
-            addresses = {asker.address for asker in run.askers}
-            ranks[run] = min(((turns[a], self._served.get(a, 0.0)) if a else (place, 0.0) for a in addresses), default=(place, 0.0))
-            turns.update(addresses)
+            ranks[run] = min(((turns[a], self._served.get(a, 0.0)) if a else (place, 0.0) for a in run.addresses), default=(place, 0.0))
+            turns.update(run.addresses)
         return sorted(self.waiting, key=ranks.__getitem__)
 
     def take(self, runs: list[Run]) -> None:
@@ -135,9 +134,9 @@ class Desk:
         taken = set(runs)
         with self.changed:
             self.waiting = [run for run in self.waiting if run not in taken]
-            present = {asker.address for run in self.waiting for asker in run.askers}
+            present = {address for run in self.waiting for address in run.addresses}
             now = clock()
-            self._served.update((asker.address, now) for run in runs for asker in run.askers)
+            self._served.update((address, now) for run in runs for address in run.addresses)
             self._served = {address: when for address, when in self._served.items() if address in present}
 
     def leave(self, run: Run, asker: Asker) -> None:

@@ -50,6 +50,11 @@ class Run:
         self.skip = 0  # steps told already when a spoiled batch is tried again
         self.outcome: Answer[Any] | InputError | None = None
 
+    @property
+    def addresses(self) -> set[str]:
+        """From where it is asked for; "" is the server itself."""
+        return {asker.address for asker in self.askers}
+
     def add(self, steps: list[Any]) -> bool:
         """Note new steps; was there any?"""
         told = min(self.skip, len(steps))
@@ -72,6 +77,11 @@ class Batch:
         self.took = 0.0  # seconds of computing so far, without the call or turn that runs now
         self.allowed = limits.deadline + (0.0 if work.loaded else limits.loading)  # seconds of computing
         self._began: float | None = None
+
+    @property
+    def addresses(self) -> set[str]:
+        """From where its requests are asked for; empty where nobody follows any more."""
+        return {address for run in self.runs for address in run.addresses}
 
     def begin(self) -> None:
         """A call or turn begins."""

@@ -14,7 +14,7 @@ from typing import Any
 
 from explorer.engine.desk import Desk, clock
 from explorer.engine.records import Answer, cannot_be_read, memory_ran_out, out_of_time, went_wrong
-from explorer.engine.runs import Batch, Work
+from explorer.engine.runs import Batch, Run, Work
 from models.errors import DamagedFile, InputError
 
 logger = logging.getLogger(__name__)
@@ -28,7 +28,8 @@ class Worker:
         self.desk = desk
         self.limits = desk.limits
         self._device = device
-        self._streams: deque[Batch] = deque()
+        self._streams: list[Batch] = []
+        self._advanced: dict[str, float] = {}  # address that has a stream under way -> when one of its streams was advanced last
         self._stream_next = False  # calls and streams alternate
         self._warming: deque[tuple[Work, Future[None]]] = deque()
         self._thread: threading.Thread | None = None
@@ -110,9 +111,9 @@ class Worker:
         """What is due: a batch, an import, seconds to wait for company, or None: nothing. Streams and calls take turns, calls first."""
         if self._streams and self._stream_next:
             self._stream_next = False
-            return self._streams.popleft()
+            return self._next_stream()
         waiting = self.desk.line()
-        head = next((run for run in waiting if len(self._streams) < self.limits.streams or not run.work.yields), None)
+        head = next((run for run in waiting if self._may_begin(run)), None)
         company = None
         if head is not None:
             cost = head.work.cost(head.group)
@@ -123,12 +124,31 @@ class Worker:
                 self.desk.take(runs)
                 self._stream_next = True
                 self.desk.sizes[len(runs)] += 1
-                return Batch(head.work, head.group, runs, self.limits)
+                return self._turn_of(Batch(head.work, head.group, runs, self.limits))
         if self._streams:
-            return self._streams.popleft()
+            return self._next_stream()
         if self._warming and head is None:
             return self._warming.popleft()
         return company
+
+    def _may_begin(self, run: Run) -> bool:
+        """A call may. A stream may while there are few, and one more where none of its address is under way."""
+        under_way, most = len(self._streams), self.limits.streams
+        if not run.work.yields or under_way < most:
+            return True
+        return under_way == most and run.addresses.isdisjoint(address for batch in self._streams for address in batch.addresses)
+
+    def _next_stream(self) -> Batch:
+        """The stream whose turn it is: addresses take turns, and so do the streams of one address."""
+        addresses = [batch.addresses for batch in self._streams]
+        self._advanced = {address: self._advanced.get(address, 0.0) for several in addresses for address in several}
+        last = [min((self._advanced[address] for address in several), default=0.0) for several in addresses]
+        return self._turn_of(self._streams.pop(last.index(min(last))))
+
+    def _turn_of(self, batch: Batch) -> Batch:
+        """The same batch; its addresses have their turn now."""
+        self._advanced.update(dict.fromkeys(batch.addresses, clock()))
+        return batch
 
     def _advance(self, batch: Batch) -> None:
         """One call, or one turn of a function that yields; then its askers are told."""
@@ -247,7 +267,7 @@ class Worker:
 
     def _close_streams(self) -> None:
         while self._streams:
-            turns = self._streams.popleft().turns
+            turns = self._streams.pop().turns
             if turns is not None:
                 _shut(turns)
 

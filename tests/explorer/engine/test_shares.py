@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import re
+import threading
+from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,7 +13,7 @@ import pytest
 
 from explorer.engine import Answer, Busy, Engine, Limits, Page
 from explorer.labs import wiring
-from tests.explorer.engine.fakes import Ask, Echo, run, until
+from tests.explorer.engine.fakes import PATIENCE, Ask, Echo, run, until
 
 FLOODER, HALL, INNOCENT = "203.0.113.1", "203.0.113.2", "203.0.113.3"
 
@@ -109,6 +112,41 @@ def test_a_request_that_others_made_too_goes_when_the_first_of_them_may() -> Non
     run(go())
     engine.close(0)
     assert [texts[0] for texts in echo.batches[1:3]] == [f"{FLOODER} 0", f"{FLOODER} 19"], "addresses take turns"
+
+
+def test_streams_of_one_address_leave_room_for_another_s_and_every_second_turn() -> None:
+    engine, order = Engine(limits=Limits(streams=2, turn=0.0, company=0.0)), list[str]()
+    flood, both, others = threading.Event(), threading.Event(), threading.Event()
+
+    def spell(requests: list[Ask]) -> Iterator[list[Any]]:
+        for _ in range(8):
+            assert flood.wait(PATIENCE)
+            order.append(requests[0].text)
+            if "b" in order:
+                both.set()
+                assert others.wait(PATIENCE)
+            yield [["x"]]
+        yield ["done"]
+
+    def ask(text: str, width: int, address: str) -> asyncio.Task[Answer[Any]]:
+        return asyncio.create_task(engine.ask(spell, Ask(text, width), Page(text, address)))
+
+    async def go() -> None:
+        tasks = [ask(text, width, FLOODER) for width, text in enumerate("abc")]
+        await until(lambda: engine.snapshot().waiting == 2)
+        flood.set()
+        await until(both.is_set)
+        tasks.append(ask("I", 3, INNOCENT))
+        await until(lambda: engine.snapshot().waiting == 2)
+        others.set()
+        await asyncio.gather(*tasks)
+
+    run(go())
+    engine.close(0)
+    said = "".join(order)
+    its_own = said[said.index("I") : said.rindex("I") + 1]
+    assert re.fullmatch("(I[ab])*I", its_own) and its_own.count("I") == 8, said
+    assert said.index("I") < 6 and said.rindex("I") < said.index("c"), said
 
 
 @pytest.mark.parametrize(
