@@ -157,7 +157,7 @@ class Site:
         )
 
     def drain(self, then: Callable[[], None]) -> None:
-        """Answers what was taken, stops new work, hands back the rest, lets pages fetch what answers name, then calls `then`. Returns at once.
+        """Answers what was taken, takes no more, hands back the rest, lets pages fetch what answers name, calls `then`. Returns at once.
 
         Until then the server listens on: a page whose event was taken a moment ago still comes for its answer.
         """
