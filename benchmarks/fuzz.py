@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import copy
 import io
 import json
 import random
@@ -17,7 +18,7 @@ import zlib
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from itertools import islice
 from typing import Any
 from urllib.parse import quote, quote_plus
@@ -26,6 +27,7 @@ import torch
 from PIL import Image
 
 from benchmarks.measure import Bound, Report
+from benchmarks.visitors.guests import events_of
 from benchmarks.visitors.recording import Recording, record
 from benchmarks.visitors.sentences import captions, stories
 from benchmarks.visitors.served import Served
@@ -33,6 +35,7 @@ from benchmarks.visitors.visitor import Heard, Visitor, Wrong
 from benchmarks.visitors.wire import Reply
 from explorer.engine.records import went_wrong
 from explorer.labels import DEFECT
+from explorer.labs import LABS
 
 INPUTS, TOGETHER, SEED = 10_000, 16, 0
 DEFECTS = (DEFECT["en"], went_wrong().text["en"])  # what a page says where the program is at fault
@@ -87,7 +90,9 @@ async def fuzzed(url: str, recording: Recording, inputs: int = INPUTS, seed: int
     """Send so many inputs, each of a kind drawn by its share."""
     found = Found()
     draw = Random(seed)
-    names = draw.choices(list(KINDS), [kind.share for kind in KINDS.values()], k=inputs)
+    asked = [await _request(url, recording, lab.path) for lab in LABS]
+    kinds = KINDS | {"number": Kind(partial(_number, asked), _send_number, 0.1)}
+    names = draw.choices(list(kinds), [kind.share for kind in kinds.values()], k=inputs)
     waiting = iter([(name, draw.getrandbits(64)) for name in names])
     _pool(), _files()  # made now: drawn while others wait for their answers, they would count as the app's time
 
@@ -95,10 +100,10 @@ async def fuzzed(url: str, recording: Recording, inputs: int = INPUTS, seed: int
         visitor = Visitor(url, recording)
         await visitor.open(held=True)
         for name, number in waiting:
-            given = KINDS[name].make(Random(number))
+            given = kinds[name].make(Random(number))
             began = time.perf_counter()
             try:
-                await KINDS[name].send(visitor, given)
+                await kinds[name].send(visitor, given)
             except Exception as error:
                 found.uncaught[f"{name} {number}: {type(error).__name__}: {error}"[:300]] += 1
             seconds = time.perf_counter() - began
@@ -150,6 +155,14 @@ async def _send_body(visitor: Visitor, body: bytes) -> None:
 
 async def _send_event(visitor: Visitor, detail: object) -> None:
     _said(await visitor.wish(detail))
+
+
+async def _send_number(visitor: Visitor, given: tuple[int, object]) -> None:
+    event, detail = given
+    heard = await visitor.wish(detail, event=event)
+    _said(heard)
+    if not any(isinstance(value, dict) and value.get("state") == "refused" for value in heard.values()):
+        raise Wrong("a number of more digits than any request has was taken")
 
 
 async def _send_link(visitor: Visitor, query: str) -> None:
@@ -233,6 +246,35 @@ def _event(draw: Random) -> Any:
         case 2:
             return usual | {"sentence": _text(draw), "beam": draw.randrange(1, 9), "alpha": draw.random() * 2, "extra": draw.choice(ABSURD)}
     return usual | {draw.choice(list(usual)): draw.choice(ABSURD) for _ in range(draw.randrange(1, 4))}
+
+
+HUGE = (2**63, -(2**63) - 1, 10**30, -(10**30), 10**400, 1e30)
+
+
+async def _request(url: str, recording: Recording, path: str) -> tuple[int, dict[str, Any]]:
+    """What a lab's page sends to have its first example run: the number of the event, and the request."""
+    events = await asyncio.to_thread(events_of, url + path)
+    visitor = Visitor(url, recording)
+    visitor.name()
+    drawn = (await visitor.wish({"query": ""}, event=events["open"])).values()
+    visitor.leave()
+    return events["run"], next(value["request"] for value in drawn if isinstance(value, dict) and "request" in value)
+
+
+def _number(asked: list[tuple[int, dict[str, Any]]], draw: Random) -> tuple[int, Any]:
+    """A request of any lab, one whole number in it beyond 64 bits."""
+    event, request = draw.choice(asked)
+    changed = copy.deepcopy(request)
+    places: list[tuple[Any, Any]] = []
+    inside: list[Any] = [changed]
+    while inside:
+        value = inside.pop()
+        for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+            places += [(value, key)] if type(inner) is int else []
+            inside.append(inner)
+    value, key = draw.choice(places)
+    value[key] = draw.choice(HUGE)
+    return event, {**changed, "request": changed}
 
 
 def _body(draw: Random) -> bytes:

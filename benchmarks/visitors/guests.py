@@ -19,7 +19,7 @@ _names = count(1)
 async def guests(url: str, paths: list[str], number: int) -> Counter[str]:
     """So many visitors, over the pages in turn, some at a time; what went wrong, and how often."""
     site, errors = urlsplit(url), Counter[str]()
-    events = [await asyncio.to_thread(_opening, url + path) for path in paths]
+    events = [(await asyncio.to_thread(events_of, url + path))["open"] for path in paths]
     waiting = islice(cycle(events), number)
     headers = [("host", site.netloc), ("content-type", "application/json"), ("accept", "text/event-stream")]
 
@@ -44,10 +44,11 @@ async def guests(url: str, paths: list[str], number: int) -> Counter[str]:
     return errors
 
 
-def _opening(address: str) -> int:
-    """The number of the event by which a page draws what its address names."""
+def events_of(address: str) -> dict[str, int]:
+    """The number of each event of a page, the first of a name: "open" draws what the address names, "run" what a visitor asks for."""
     with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(address, timeout=60) as answer:
         found = re.search(r"window\.gradio_config = (\{.*?\});</script>", answer.read().decode())
     if found is None:
         raise ValueError(f"{address} is no page of the app")
-    return next(int(one["id"]) for one in json.loads(found[1])["dependencies"] if any(event == "open" for _, event in one["targets"]))
+    events = json.loads(found[1])["dependencies"]
+    return {name: int(one["id"]) for one in reversed(events) for _, name in one["targets"]}

@@ -50,11 +50,13 @@ class Call:
         """What an event of the page carries, as JSON; None for a call that carries none."""
         return None if self.body is None else json.loads(self.body).get("event_data")
 
-    def bytes(self, host: str, session: str, detail: object = None, etag: str | None = None, raw: bytes | None = None) -> bytes:
+    def bytes(
+        self, host: str, session: str, detail: object = None, etag: str | None = None, raw: bytes | None = None, event: int | None = None
+    ) -> bytes:
         """As it goes over the wire for a visitor of that session.
 
         detail: what an event carries instead of the recorded detail. etag: of what the visitor holds of this path, named instead of the
-        recorded one, which differs from host to host. raw: the body, as it is.
+        recorded one, which differs from host to host. raw: the body, as it is. event: the number of another event.
         """
         path = self.path.replace(SESSION, session)
         headers = [
@@ -63,7 +65,8 @@ class Call:
         ]
         body = self.body if raw is None else raw
         if raw is None and body is not None and b'"session_hash"' in body:
-            whole = json.loads(body) | {"session_hash": session} | ({} if detail is None else {"event_data": detail})
+            changed = {"session_hash": session, "event_data": detail, "fn_index": event}
+            whole = json.loads(body) | {name: value for name, value in changed.items() if value is not None}
             text = json.dumps(whole, ensure_ascii=False, separators=(",", ":"))
             body = re.sub("[\ud800-\udfff]", _escaped, text).encode()
         return written(self.method, path, headers, body)

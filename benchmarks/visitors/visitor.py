@@ -83,9 +83,9 @@ class Visitor:
         """A sentence of one's own. hear: called with each event as it comes."""
         return await self.wish({**self._recording.own[0].detail, "sentence": sentence}, hear)
 
-    async def wish(self, detail: object, hear: Callable[[bytes], object] | None = None) -> Heard:
-        """As `run`, with anything in the place of what the page sends."""
-        return await self._wish(self._recording.own, detail, hear)
+    async def wish(self, detail: object, hear: Callable[[bytes], object] | None = None, event: int | None = None) -> Heard:
+        """As `run`, with anything in the place of what the page sends. event: the number of another event of the site's than the run's."""
+        return await self._wish(self._recording.own, detail, hear, event)
 
     async def follow(self, link: str) -> Heard:
         """What the page asks for when its address carries a link (the query, without “?”)."""
@@ -122,7 +122,9 @@ class Visitor:
             self._etags[call.path] = reply.headers["etag"]
         return reply
 
-    async def _wish(self, calls: Sequence[Call], detail: object = None, hear: Callable[[bytes], object] | None = None) -> Heard:
+    async def _wish(
+        self, calls: Sequence[Call], detail: object = None, hear: Callable[[bytes], object] | None = None, event: int | None = None
+    ) -> Heard:
         """The calls of one wish, each after the one before, as the page makes them."""
         if not self._session:
             raise ValueError("a page is opened before it is used")
@@ -132,18 +134,18 @@ class Visitor:
         replies: list[Reply] = []
         async with asyncio.timeout(PATIENCE):
             for call in calls:
-                request = call.bytes(self._host, self._session, detail, self._etags.get(call.path))
+                request = call.bytes(self._host, self._session, detail, self._etags.get(call.path), event=event)
                 if not call.streams:
                     replies.append(await self._connections.ask(request))
                     if replies[-1].status >= 400:
                         break
                     continue
                 async with contextlib.aclosing(self._connections.events(request)) as stream:
-                    async for event in stream:
+                    async for said in stream:
                         gap, last = max(gap, time.perf_counter() - last), time.perf_counter()
-                        events.append(event)
+                        events.append(said)
                         if hear is not None:
-                            hear(event)
+                            hear(said)
         return Heard(time.perf_counter() - began, gap, tuple(events), tuple(replies))
 
 

@@ -1,0 +1,89 @@
+"""Every page, whole and with a change made in its model, on a phone, on a tablet, in the dark in Chinese, and projected."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from explorer.lab import Lab
+from explorer.labs import LABS
+from tests.pages import Contexts, Faults, watch
+
+MODES: dict[str, dict[str, Any]] = {
+    "phone": {"width": 360, "height": 780, "color_scheme": "dark", "has_touch": True, "locale": "zh-CN"},
+    "tablet": {"width": 768, "height": 1024, "color_scheme": "light", "locale": "en-US"},
+    "desk": {"width": 1280, "height": 900, "color_scheme": "dark", "locale": "zh-CN"},
+}
+BUSY = '[data-view]:is([data-state="running"], details[open] [data-state="ready"], [aria-busy="true"])'
+# What a visitor can read of the page, each piece of text with what tells where it stands.
+TEXTS = """() => {
+  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), found = [];
+  while (walk.nextNode()) {
+    const text = walk.currentNode.textContent.trim(), at = walk.currentNode.parentElement;
+    if (!/[A-Za-z]{2}/.test(text) || at.closest("script, style, [lang], code, .katex")) continue;
+    if (at.checkVisibility({ visibilityProperty: true, opacityProperty: true })) found.push([text, at.outerHTML.slice(0, 160)]);
+  }
+  return found;
+}"""
+
+
+def _opened(contexts: Contexts, site: str, lab: Lab, mode: str) -> tuple[Page, Faults]:
+    """The lab with its first intervention, all that is folded away unfolded and answered."""
+    settings = dict(MODES[mode])
+    size = {"viewport": {"width": settings.pop("width"), "height": settings.pop("height")}, "reduced_motion": "reduce"}
+    page = contexts.lend(False, {**size, **settings}).new_page()
+    faults = watch(page, site)
+    page.goto(f"{site}{lab.path}?{next(iter(lab.interventions.values()))}")
+    expect(page.locator("[data-view]").first).to_be_attached()
+    page.wait_for_load_state("networkidle")
+    for fold in page.locator("main details:not([open]) > summary:visible, .tfe-main details:not([open]) > summary:visible").all():
+        fold.click()
+    page.locator(".tfe-card-more").click()
+    expect(page.locator(BUSY)).to_have_count(0)
+    page.wait_for_load_state("networkidle")
+    return page, faults
+
+
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param((lab, mode), id=f"{lab.slug}-{mode}", marks=pytest.mark.xdist_group(f"{lab.slug} {mode}"))
+        for lab in LABS
+        for mode in MODES
+    ],
+)
+def shown(request: pytest.FixtureRequest, contexts: Contexts, site: str) -> Iterator[tuple[Page, Faults, Lab, str]]:
+    """(page, its faults, lab, mode): one page for all that is promised of it."""
+    lab, mode = request.param
+    page, faults = _opened(contexts, site, lab, mode)
+    yield page, faults, lab, mode
+    contexts.end(site)
+
+
+def test_no_page_scrolls_sideways(shown: tuple[Page, Faults, Lab, str]) -> None:
+    page, *_ = shown
+    wide, room = page.evaluate("[document.documentElement.scrollWidth, document.documentElement.clientWidth]")
+    assert wide <= room
+
+
+def test_axe_finds_nothing_wrong(shown: tuple[Page, Faults, Lab, str]) -> None:
+    page, *_ = shown
+    found = Axe().run(page).response["violations"]
+    assert not found, [(one["id"], one["impact"], [node["html"][:150] for node in one["nodes"][:3]]) for one in found]
+
+
+def test_nothing_that_the_page_says_in_chinese_is_english(shown: tuple[Page, Faults, Lab, str]) -> None:
+    page, _, lab, mode = shown
+    if not MODES[mode]["locale"].startswith("zh"):
+        pytest.skip("a page in English")
+    for text, where in page.evaluate(TEXTS):
+        print(lab.slug, repr(text[:100]), where)
+
+
+def test_nothing_goes_wrong_on_it(shown: tuple[Page, Faults, Lab, str]) -> None:
+    assert shown[1].all() == []
