@@ -41,8 +41,7 @@ def _opened(contexts: Contexts, site: str, lab: Lab, mode: str) -> tuple[Page, F
     page.goto(f"{site}{lab.path}?{next(iter(lab.interventions.values()))}")
     expect(page.locator("[data-view]").first).to_be_attached()
     page.wait_for_load_state("networkidle")
-    for fold in page.locator("main details:not([open]) > summary:visible, .tfe-main details:not([open]) > summary:visible").all():
-        fold.click()
+    page.evaluate("document.querySelectorAll('.tfe-main details').forEach((one) => (one.open = true))")
     page.locator(".tfe-card-more").click()
     expect(page.locator(BUSY)).to_have_count(0)
     page.wait_for_load_state("networkidle")
