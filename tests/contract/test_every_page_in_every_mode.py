@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,6 +11,7 @@ from playwright.sync_api import Page, expect
 
 from explorer.lab import Lab
 from explorer.labs import LABS
+from tests.browser.waiting import START, quiet
 from tests.pages import Contexts, Faults, watch
 
 MODES: dict[str, dict[str, Any]] = {
@@ -19,7 +19,7 @@ MODES: dict[str, dict[str, Any]] = {
     "tablet": {"width": 768, "height": 1024, "color_scheme": "light", "locale": "en-US"},
     "desk": {"width": 1280, "height": 900, "color_scheme": "dark", "locale": "zh-CN"},
 }
-BUSY = '[data-view]:is([data-state="running"], details[open] [data-state="ready"], [aria-busy="true"])'
+BUSY = '[data-view]:is([data-state="running"], [data-state="ready"]:has(details[open]))'
 # What a visitor can read of the page, each piece of text with what tells where it stands.
 TEXTS = """() => {
   const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), found = [];
@@ -40,11 +40,10 @@ def _opened(contexts: Contexts, site: str, lab: Lab, mode: str) -> tuple[Page, F
     faults = watch(page, site)
     page.goto(f"{site}{lab.path}?{next(iter(lab.interventions.values()))}")
     expect(page.locator("[data-view]").first).to_be_attached()
-    page.wait_for_load_state("networkidle")
     page.evaluate("document.querySelectorAll('.tfe-main details').forEach((one) => (one.open = true))")
     page.locator(".tfe-card-more").click()
-    expect(page.locator(BUSY)).to_have_count(0)
-    page.wait_for_load_state("networkidle")
+    expect(page.locator(BUSY)).to_have_count(0, timeout=START * 1000)
+    quiet(page, faults)
     return page, faults
 
 
