@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from explorer.lab import Lab
@@ -137,19 +136,3 @@ def test_every_guided_step_restores_its_view(site: str, page_watch: Page, lab: L
             expect(page_watch.locator(f".tfe-{panel} .tfe-words").first).not_to_be_empty(timeout=SLOW)
         if re.search(r"\b(spans|intervention)=", step.query):  # a step that changes the model, not one that reads with another
             expect(page_watch.locator(".tfe-reread-result")).to_be_visible(timeout=SLOW)
-
-
-@LABS
-def test_a_phone_in_the_dark_and_in_chinese_never_scrolls_sideways(new_page: NEW, site: str, lab: Lab) -> None:
-    page, _ = new_page(360, 780, color_scheme="dark", has_touch=True)
-    opened(page, site, lab, "lang=zh")
-    assert page.evaluate("document.scrollingElement.scrollWidth <= innerWidth")
-    expect(page.locator(".tfe-reading .tfe-words")).to_contain_text("比特")
-
-
-@LABS
-def test_axe_finds_nothing_serious(site: str, page_watch: Page, lab: Lab) -> None:
-    opened(page_watch, site, lab)
-    found = Axe().run(page_watch).response["violations"]
-    serious = [(one["id"], [node["target"] for node in one["nodes"]][:3]) for one in found if one["impact"] in {"serious", "critical"}]
-    assert serious == []

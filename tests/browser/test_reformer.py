@@ -131,10 +131,3 @@ def test_both_panels_answer_for_the_run_in_view(site: str, page_watch: Page) -> 
     expect(page_watch.locator(".tfe-missed[data-drawn]")).to_be_attached(timeout=SLOW)
     expect(page_watch.locator(".tfe-rewind[data-drawn]")).to_be_attached(timeout=SLOW)
     assert page_watch.locator(".tfe-folded .tfe-error:visible").count() == 0
-
-
-def test_a_phone_in_the_dark_and_in_chinese_never_scrolls_sideways(new_page: NEW, site: str) -> None:
-    page, _ = new_page(width=360, height=780, color_scheme="dark", locale="zh-CN")
-    opened(page, site)
-    expect(page.locator(".tfe-twice-run .tfe-words")).to_contain_text("个字母")
-    assert page.evaluate("document.documentElement.scrollWidth") <= 360

@@ -90,9 +90,3 @@ def test_a_text_takes_the_place_of_the_digits_and_gives_it_back(site: str, page_
 def test_what_cannot_be_read_is_refused_in_one_sentence_and_the_digit_stays(site: str, page_watch: Page) -> None:
     page_watch.goto(f"{site}{LAB.path}?v=1&drawing=test%3A99")
     expect(page_watch.locator(".tfe-maker-error")).to_contain_text("There is no held-out digit 99; there are 0 to 19.", timeout=SLOW)
-
-
-def test_nothing_on_the_page_hinders_who_cannot_see_or_point(site: str, page_watch: Page) -> None:
-    opened(page_watch, site)
-    found = Axe().run(page_watch)
-    assert found.violations_count == 0, found.generate_report()

@@ -135,11 +135,3 @@ def test_every_word_that_the_network_knows_is_a_chip(site: str, page_watch: Page
     page_watch.locator(".tfe-asker-story").press("End")
     chips.filter(has_text="suitcase").first.click()
     expect(page_watch.locator(".tfe-asker-story")).to_have_value(re.compile(r"^sandra took the suitcase\s?$"))
-
-
-def test_a_phone_in_the_dark_and_in_chinese_never_scrolls_sideways(new_page: NEW, site: str) -> None:
-    page, _ = new_page(width=360, height=780, color_scheme="dark", locale="zh-CN")
-    page.goto(site + LAB.path)
-    expect(page.locator(".tfe-ponder-count")).to_contain_text("步", timeout=SLOW)
-    expect(page.locator(".tfe-attention .tfe-words")).to_contain_text("步", timeout=SLOW)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 360

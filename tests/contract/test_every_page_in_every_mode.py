@@ -28,7 +28,8 @@ TEXTS = """() => {
   const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), found = [];
   while (walk.nextNode()) {
     const text = walk.currentNode.textContent.trim(), at = walk.currentNode.parentElement;
-    if (!/[A-Za-z]{2}/.test(text) || at.closest("script, style, textarea, option, [lang]:not(html), [dir=auto], bdi, [style*=unicode-bidi], code, .katex")) continue;
+    if (!/[A-Za-z]{2}/.test(text)) continue;
+    if (at.closest("script, style, textarea, option, [lang]:not(html), [dir=auto], bdi, [style*=unicode-bidi], code, .katex")) continue;
     if (at.checkVisibility({ visibilityProperty: true, opacityProperty: true })) found.push([text, at.outerHTML.slice(0, 160)]);
   }
   return found;
