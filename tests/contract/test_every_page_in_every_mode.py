@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 from explorer import labels
 from explorer.lab import Lab
 from explorer.labs import LABS
-from tests.browser.waiting import START, quiet
+from tests.browser.waiting import START
 from tests.conftest import ROOT
 from tests.pages import Contexts, Faults, watch
 
@@ -23,6 +23,8 @@ MODES: dict[str, dict[str, Any]] = {
     "desk": {"width": 1280, "height": 900, "color_scheme": "dark", "locale": "zh-CN"},
 }
 BUSY = '[data-view]:is([data-state="running"], [data-state="ready"]:has(details[open]))'
+# Every figure of Plotly's is drawn.
+STANDS = "() => [...document.querySelectorAll('.js-plotly-plot')].every((node) => node._fullLayout)"
 # What a visitor can read of the page, each piece of text with what tells where it stands.
 TEXTS = """() => {
   const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), found = [];
@@ -61,7 +63,7 @@ def _opened(contexts: Contexts, site: str, lab: Lab, mode: str) -> tuple[Page, F
     page.evaluate("document.querySelectorAll('.tfe-main details').forEach((one) => (one.open = true))")
     page.locator(".tfe-card-more").click()
     expect(page.locator(BUSY)).to_have_count(0, timeout=START * 1000)
-    quiet(page, faults)
+    page.wait_for_function(STANDS)
     return page, faults
 
 
