@@ -38,11 +38,10 @@ TEXTS = """() => {
 }"""
 # What widgets and labels say in English where the Chinese is another word; a name in braces is whatever stands there.
 SAID = re.compile(r'\ben: "((?:[^"\\\\]|\\\\.)+)", zh: "((?:[^"\\\\]|\\\\.)+)"')
+PAIRS = {pair for path in (ROOT / "explorer" / "widgets").rglob("*.js") for pair in SAID.findall(path.read_text("utf-8"))}
+TERMS = {"softmax", "float", "log"}  # of mathematics, in both languages
 ENGLISH = {
-    english
-    for path in (ROOT / "explorer" / "widgets").rglob("*.js")
-    for english, chinese in SAID.findall(path.read_text("utf-8"))
-    if english != chinese and re.search("[A-Za-z]{2}", english) and not re.search("[{}]", english)
+    english for english, chinese in PAIRS if english != chinese and re.search("[A-Za-z]{2}", english) and not re.search("[{}]", english)
 } | {
     text["en"]
     for table in vars(labels).values()
@@ -105,3 +104,10 @@ def test_nothing_that_the_page_says_in_chinese_is_english(shown: tuple[Page, Fau
 
 def test_nothing_goes_wrong_on_it(shown: tuple[Page, Faults, Lab, str]) -> None:
     assert shown[1].all() == []
+
+
+def test_every_label_of_a_widget_has_a_chinese_of_its_own() -> None:
+    assert len(PAIRS) > 500
+    for _, chinese in PAIRS:
+        words = set(re.findall("[A-Za-z]{3,}", re.sub(r"\{[^}]*\}", "", chinese)))
+        assert words <= TERMS or re.search("[\u4e00-\u9fff]", chinese), chinese
