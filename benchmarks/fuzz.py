@@ -125,7 +125,7 @@ def _said(heard: Heard) -> None:
         if reply.status >= 400:
             return
     boxes = [value for value in heard.values() if isinstance(value, dict) and "state" in value]
-    if not boxes or boxes[0]["state"] not in {"live", "stored", "refused"}:
+    if not boxes or boxes[0]["state"] not in {"live", "remembered", "stored", "refused"}:
         raise Wrong(f"no answer: {str(heard.values())[:200]}")
     for box in boxes:
         sentence = (box.get("error") or {}).get("en", "")
