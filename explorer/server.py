@@ -130,6 +130,7 @@ class Site:
         self.pages = facts(labs, {lab.slug: meta(self.stored.addresses(lab)) for lab in labs})
         self.uploads = [*uploads.routes(), *music_files.routes()]
         self.app = Starlette(lifespan=self._life, routes=self._routes())
+        self.app.router.redirect_slashes = False  # every address is the one that it is
         for block in self.blocks.blocks.values():
             self.stored.hold(json.dumps(getattr(block, "value", None), default=str))
         with warnings.catch_warnings():

@@ -60,7 +60,14 @@ SHUT = [
         for path in ("upload", "run/predict", "api/run", "call/run", "component_server", "process_recording")
     ),
     *(("POST", path) for path in ("/login", "/", "/translation", "/readyz", "/ui/x/lib/dom.js")),
-    *(("PUT", "/"), ("DELETE", "/arrays/x"), ("OPTIONS", "/gradio_api/queue/join"), ("TRACE", "/"), ("GET", "/static/img/logo.svg")),
+    *(
+        ("PUT", "/"),
+        ("DELETE", "/arrays/x"),
+        ("OPTIONS", "/gradio_api/queue/join"),
+        ("TRACE", "/"),
+        ("GET", "/static/img/logo.svg"),
+        ("GET", "/ui/x%0A"),
+    ),
 ]
 
 
