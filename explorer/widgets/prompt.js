@@ -268,7 +268,7 @@ export function mount(root, props, emit, watch) {
     goLabel.textContent = busy ? t(TEXT.stop) : t(texts.run);
     goKey.textContent = busy ? "Esc" : "⏎";
     panel.setAttribute("aria-busy", String(busy));
-    const streaming = busy && value.state === "running";
+    const streaming = busy && wish.heard && value.state === "running";
     panel.classList.toggle("is-stale", busy && !streaming);
     const wrong = !busy && value.state === "refused";
     badge.paint({ value, wish, wrong, differs, progress: () => t(TEXT.running, { n: value.output?.pieces.length ?? 0 }) });

@@ -72,7 +72,7 @@ def test_an_app_serves_its_first_visitor_while_it_is_getting_ready(recording: Re
 
 
 def test_nothing_is_lost_when_the_app_ends_under_running_calls(served: Served, recording: Recording) -> None:
-    end = asyncio.run(drained(served, recording, calls=6))
+    end = asyncio.run(drained(served, recording, calls=6, seed=9))  # stories that the small lecture has not told
     assert end.unanswered > 0, "the signal came while calls were running"
     assert end.status == 0
     # A machine that is busy with other things may not get through in the grace; what is left then is handed back with a sentence.

@@ -26,7 +26,7 @@ from explorer.widgets import maker
 from explorer.widgets.newest import Newest
 from models.image_transformer.records import EXAMPLES, LARGE, MAX_COUNT, ROWS_KEPT, SIDE, SMALL, Request, read_picture, spelled
 from tests.bench import TEXT, Bench
-from tests.browser.waiting import addressed
+from tests.browser.waiting import addressed, note, noted
 
 NEW = Callable[..., tuple[Page, Any]]
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -170,9 +170,12 @@ def test_the_badge_tells_place_and_pixel_and_escape_stops(page_watch: Page, site
     knob(page, "seed").press("Escape")
     expect(badge(page)).to_have_text("stopped")
     expect(button).to_have_text("Generate")
+    note(page)
     knob(page, "seed").fill("5")
     assert asked(page)["seed"] == 5
     expect(badge(page)).to_have_text("live · 1.2 s · cpu")
+    said = [text for text in noted(page) if text != "stopped"]
+    assert said[0] == "live · running", "how far the stopped run had come is not said of the new one"
 
 
 def test_what_is_changed_while_a_picture_grows_stays_changed(page_watch: Page, site: str) -> None:

@@ -70,3 +70,20 @@ def prepared(site: str, slug: str) -> None:
 def left(faults: Faults) -> None:
     """Forgets what Gradio's script writes to the console where a page is left in mid-stream: that is what leaving is."""
     faults.console[:] = [line for line in faults.console if not CLOSED.search(line)]
+
+
+def noted(page: Page) -> list[str]:
+    """All that the page's first badge has said since `note` was called."""
+    found: list[str] = page.evaluate("window.said")
+    return found
+
+
+def note(page: Page) -> None:
+    """From now on all that the page's first badge says is written down."""
+    page.evaluate(
+        """() => {
+            const badge = document.querySelector(".tfe-badge");
+            window.said = [];
+            new MutationObserver(() => window.said.push(badge.textContent)).observe(badge, {childList: true, subtree: true});
+        }"""
+    )

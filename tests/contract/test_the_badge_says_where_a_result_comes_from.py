@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from explorer.lab import Lab
 from explorer.labs import LABS
-from tests.browser.waiting import prepared
+from tests.browser.waiting import note, noted, prepared
 
 # A small input of each lab's own, as a link spells it; none of them is an example or a step.
 SMALL = {
@@ -36,23 +36,6 @@ def opened(page: Page, site: str, lab: Lab, query: str = "") -> Locator:
     """The badge of a lab's page."""
     page.goto(f"{site}{lab.path}?lang=en&{query}")
     return page.locator(".tfe-badge").first
-
-
-def noted(page: Page) -> list[str]:
-    """All that the badge has said since `note` was called."""
-    found: list[str] = page.evaluate("window.said")
-    return found
-
-
-def note(page: Page) -> None:
-    """From now on all that the badge says is written down."""
-    page.evaluate(
-        """() => {
-            const badge = document.querySelector(".tfe-badge");
-            window.said = [];
-            new MutationObserver(() => window.said.push(badge.textContent)).observe(badge, {childList: true, subtree: true});
-        }"""
-    )
 
 
 @EACH

@@ -17,6 +17,7 @@ export function asking({ emit, first, noLink, paint }) {
   let fromStore = false; // a stored result stands here: what an older wish still says on its way is not wanted
   const self = {
     stopped: false,
+    heard: false, // has anything been said of the wish under way? Until then the values are those of an older one
     get pending() {
       return pending !== null;
     },
@@ -28,7 +29,7 @@ export function asking({ emit, first, noLink, paint }) {
       const wish = {};
       pending = wish; // a newer wish ends an older one, on the server
       overtake(); // and here, where its answer may be on the way
-      self.stopped = fromStore = false;
+      self.stopped = self.heard = fromStore = false;
       bus.fire("asking", true); // the other knobs wait: they belong to the result that is about to leave
       paint();
       // While the model is at an older wish, only a wish to the model ends that one for certain.
@@ -62,6 +63,7 @@ export function asking({ emit, first, noLink, paint }) {
       const unfinished = next.state === "running" || next.state === "waiting";
       // An event that is overtaken ends by repeating what it said last.
       if (unfinished && (pending === null || fromStore)) return false;
+      self.heard = true;
       if (!unfinished) {
         pending = null;
         self.stopped = false;

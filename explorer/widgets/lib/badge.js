@@ -30,7 +30,7 @@ const ordinal = (n) => {
  * Whoever changes the model says where its change stands: bus.fire("changing", {by: name of the panel, state}), state "unrun" (it is being
  * dragged), "running" or null.
  * @param {() => void} repaint called when that changed
- * @returns {{node: HTMLElement, paint: (now: {value: any, wish: {pending: boolean, stopped: boolean}, wrong: any, differs: () => boolean, progress?: () => string | null}) => void}}
+ * @returns {{node: HTMLElement, paint: (now: {value: any, wish: {pending: boolean, stopped: boolean, heard: boolean}, wrong: any, differs: () => boolean, progress?: () => string | null}) => void}}
  *   value: of the input, with its state and badge. wrong: what is refused. differs: do the controls ask for something else than what is in
  *   view? progress: how far a run has come, where that is known
  */
@@ -53,11 +53,11 @@ export function badgeOf(repaint) {
     const info = value.badge ?? {};
     if (wish.stopped) return ["stopped", t(TEXT.stopped)];
     if (wish.pending) {
-      if (value.state === "waiting" && info.place) {
+      if (wish.heard && value.state === "waiting" && info.place) {
         const place = document.documentElement.lang.startsWith("zh") ? info.place : ordinal(info.place);
         return ["waiting", t(TEXT.waiting, { place, of: info.of, s: Math.max(1, Math.round(info.seconds)) })];
       }
-      return ["live", (value.state === "running" && progress?.()) || t(TEXT.running)];
+      return ["live", (wish.heard && value.state === "running" && progress?.()) || t(TEXT.running)];
     }
     if (wrong) return ["refused", t(TEXT.refused)];
     const states = new Set(changes.values());
