@@ -14,7 +14,7 @@ LOCKED := $(PIP) --no-deps --require-hashes
 # The tests of a group (a file, or a lab in a mode) share what they have opened, so one worker runs them, in order.
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup --no-loadscope-reorder --durations=15
 
-.PHONY: run test check format lint types tests quick audit lock readme bench clean
+.PHONY: run test check format lint types tests quick audit lock readme price bench clean
 
 run: $(VENV)/app-installed
 	$(BIN)/python app.py --port $(PORT)
@@ -53,6 +53,9 @@ lock: $(VENV)/bin/python
 
 readme: $(VENV)/dev-installed
 	$(BIN)/python -m explorer.readme
+
+price: $(VENV)/bin/python
+	$(BIN)/python -m tools.price
 
 $(VENV)/bin/python:
 	sh tools/make-venv.sh $(PYTHON) $(VENV)

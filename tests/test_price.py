@@ -1,0 +1,112 @@
+"""What a lab costs is counted as the docstring of tools/price.py says, and nothing is counted twice."""
+
+from __future__ import annotations
+
+import pytest
+
+from tools import price
+
+
+def test_blank_lines_comments_and_docstrings_cost_nothing() -> None:
+    source = '"""What it is."""\n\n# why\nx = 1  # a trap\n\n\ndef f():\n    """Says\n    something."""\n    return x\n'
+    assert price.python(source) == 3
+
+
+def test_a_string_that_is_no_docstring_costs_each_of_its_lines() -> None:
+    assert price.python('x = """one\ntwo\n# three\n"""\n') == 4
+
+
+def test_a_line_costs_once_for_every_120_characters() -> None:
+    assert price.python(f"x = {'1' * 116}\n") == 1
+    assert price.python(f"x = {'1' * 117}\n") == 2
+
+
+def test_a_comment_on_a_long_line_is_not_a_part_of_it() -> None:
+    assert price.python(f"x = 1  # {'why ' * 40}\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("source", "lines"),
+    [
+        ('TITLE: Final = _("A sum", "加法")\n', 0),
+        ('TITLE = {"en": "A sum", "zh": "加法"}\n', 0),
+        ('TEXTS = {\n    "title": _(\n        "A sum",\n        "加法",\n    ),\n}\n', 2),
+        ('raise InputError(\n    "empty",\n    en="Nothing.",\n    zh="没有。",\n)\n', 3),
+        ('draw(title, _("A sum", "加法"))\n', 1),
+    ],
+)
+def test_a_text_of_python_costs_nothing_and_what_is_done_with_it_does(source: str, lines: int) -> None:
+    assert price.python(source) == lines
+
+
+@pytest.mark.parametrize(
+    ("source", "lines"),
+    [
+        ("// why\n/* two\nlines */\nlet x = 1; // a trap\n", 1),
+        ('const home = "http://a/*b*/";\nlet y;\n', 2),
+        ('const slashes = /\\/\\/[/"]/g;\nlet y;\n', 2),
+        ("return /[\"'`]/.test(x);\nlet y; // end\n", 2),
+        ("const two = `one\n// two`;\n", 2),
+        ('const TEXT = {\n  title: { en: "A sum {n}", zh: "加法" },\n  note: {\n    en: "It\'s",\n    zh: "是",\n  },\n};\n', 2),
+        ('draw({ en: "A sum", zh: "加法" }, node);\n', 1),
+    ],
+)
+def test_a_script_is_counted_by_the_same_rules(source: str, lines: int) -> None:
+    assert price.script(source) == lines
+
+
+def test_a_style_sheet_is_counted_by_the_same_rules() -> None:
+    assert price.style("/* of\na panel */\n.a { color: red; } /* why */\n\n.b {\n}\n") == 3
+
+
+SMALL = {
+    "app.py": "import explorer.site\n",
+    "explorer/site.py": "from explorer.widgets import base\nfrom explorer.labs import LABS\n",
+    "explorer/labs/__init__.py": "from explorer.labs.one import page\nfrom explorer.labs.two import page\n",
+    "explorer/labs/one/page.py": 'from explorer.widgets import panel, base\nEXPLAIN = "models.one.explain:explain"\n',
+    "explorer/labs/two/page.py": "from explorer.widgets import panel, board\n",
+    "explorer/labs/three/page.py": "from explorer.widgets import base\nfrom models.one.records import Request\n",
+    "explorer/widgets/base.py": "x = 1\n",
+    "explorer/widgets/panel.py": 'place = widget("panel")\n',
+    "explorer/widgets/panel.js": 'import { el } from "./lib/dom.js";\n',
+    "explorer/widgets/panel.css": ".panel {}\n",
+    "explorer/widgets/board.py": 'place = widget("drawn")\n',
+    "explorer/widgets/drawn.js": 'const late = import("./lib/late.js");\n',
+    "explorer/widgets/lib/dom.js": "export const el = 1;\n",
+    "explorer/widgets/lib/late.js": "export const late = 1;\n",
+    "models/one/explain.py": "from models.layers.attention import attend\n",
+    "models/one/records.py": "x = 1\n",
+    "models/layers/attention.py": "attend = 1\n",
+    "tools/alone.py": "x = 1\n",
+}
+
+
+def test_a_shared_file_is_divided_among_the_labs_that_reach_it() -> None:
+    whose = price.shares(SMALL, ["one", "two", "three"])
+    half = {"one": 0.5, "two": 0.5}
+    for name in ("widgets/panel.py", "widgets/panel.js", "widgets/panel.css", "widgets/lib/dom.js"):
+        assert whose[f"explorer/{name}"] == half, name
+    for name in ("widgets/board.py", "widgets/drawn.js", "widgets/lib/late.js"):
+        assert whose[f"explorer/{name}"] == {"two": 1}, name
+    assert whose["models/layers/attention.py"] == {"one": 1}
+
+
+def test_a_file_in_a_labs_folder_is_that_labs_own_whoever_reads_it() -> None:
+    assert price.shares(SMALL, ["one", "two", "three"])["models/one/records.py"] == {"one": 1}
+
+
+def test_what_the_app_or_nobody_reaches_is_the_frames() -> None:
+    whose = price.shares(SMALL, ["one", "two", "three"])
+    for name in ("app.py", "explorer/site.py", "explorer/widgets/base.py", "tools/alone.py"):
+        assert whose[name] == {price.FRAME: 1}, name
+
+
+def test_the_figures_of_the_tree_add_up() -> None:
+    found = price.figures()
+    kinds = sum(found[f"{kind}_lines"] for kind in price.KINDS.values())
+    parts = {name: n for name, n in found.items() if name == "frame_lines" or (name.startswith("lab_") and not name.endswith("own_lines"))}
+    own = {name: n for name, n in found.items() if name.endswith("own_lines")}
+    assert found["code_lines"] == kinds
+    assert abs(sum(parts.values()) - kinds) <= len(parts), "each part is rounded"
+    assert all(found[name.replace("_own", "")] >= n > 0 for name, n in own.items())
+    assert found["test_lines"] > 0
