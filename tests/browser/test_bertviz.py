@@ -21,7 +21,7 @@ from explorer.figures.bertviz import Attention, encoder_decoder
 from explorer.lab import Lab
 from explorer.widgets import bertviz as widget
 from tests.bench import Bench
-from tests.browser.waiting import addressed, becomes, focus
+from tests.browser.waiting import addressed, becomes, focus, quiet
 
 NEW = Callable[..., tuple[Page, Any]]
 Array = NDArray[np.float32]
@@ -189,7 +189,7 @@ def test_it_is_computed_when_it_is_opened_and_worked_by_keyboard_alone(new_page:
     page, faults = new_page()
     page.goto(f"{site}/trial")
     page.wait_for_selector(".tfe-bertviz summary")
-    page.wait_for_timeout(300)
+    quiet(page, faults)
     assert not any("/queue/join" in asked or "/frames/" in asked for asked in faults.requests)
     page.locator(".tfe-bertviz summary").focus()
     page.keyboard.press("Enter")

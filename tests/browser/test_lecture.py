@@ -22,13 +22,13 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, FrameLocator, Page, Playwright, Route, expect
+from playwright.sync_api import Browser, FrameLocator, Page, Playwright, Request, Route, expect
 
 from explorer.labs.translation.page import LAB
 from explorer.widgets.base import asset
 from models.translation.records import EXAMPLES
 from tests.browser.conftest import ARGUMENTS
-from tests.browser.waiting import asked, left
+from tests.browser.waiting import asked, becomes, left
 from tests.conftest import PATIENCE as START
 from tests.conftest import Running
 from tests.explorer.asking import Stream, event, join, raw
@@ -57,6 +57,18 @@ def sentence(page: Page | FrameLocator, text: str) -> None:
     page.locator(".tfe-prompt-box").fill(text)
     page.locator(".tfe-prompt-box").press("Enter")
     expect(page.locator(".tfe-prompt .tfe-badge")).to_have_text(LIVE, timeout=WAIT)
+
+
+@contextlib.contextmanager
+def all_said(page: Page) -> Iterator[None]:
+    """Waits until the stream of answers that is opened inside has ended: whatever an older wish still had to say has come."""
+    opened: list[Request] = []
+    ended: list[Request] = []
+    page.on("request", lambda request: opened.append(request) if "/queue/data" in request.url else None)
+    page.on("requestfinished", lambda request: ended.append(request))
+    page.on("requestfailed", lambda request: ended.append(request))  # the page itself closes a stream that has said its last word
+    yield
+    becomes(page, lambda: bool(opened) and all(one in ended for one in opened), True)
 
 
 # --- embedded -----------------------------------------------------------------------------------------------------------------------
@@ -134,22 +146,22 @@ def test_an_example_ends_an_older_wish(new_page: NEW, prepared: str) -> None:
     expect(page.locator(".tfe-prompt .tfe-badge")).to_have_text("stored")
     page.locator(".tfe-prompt-box").fill(f"{random.random()} and then {LONG}")
     # The page itself chooses the example, once the older wish is on its way: a click from here may come after that wish is answered.
-    page.evaluate(
-        """() => new Promise((chosen, late) => {
-            setTimeout(late, 60000, new Error("the older wish was not sent"));
-            new PerformanceObserver((seen, observer) => {
-                if (!seen.getEntries().some(entry => entry.name.includes("/queue/join"))) return;
-                observer.disconnect();
-                document.querySelectorAll(".tfe-prompt-example")[3].click();
-                chosen();
-            }).observe({ type: "resource" });
-            document.querySelector(".tfe-prompt-search").value = "8"; // it takes longer so
-            document.querySelector(".tfe-prompt-box").dispatchEvent(new KeyboardEvent("keydown", { key: "Enter" }));
-        })"""
-    )
-    expect(page.locator(".tfe-prompt-example").nth(3)).to_have_attribute("aria-pressed", "true")
-    expect(page.locator(".tfe-prompt .tfe-badge")).to_have_text(LIVE, timeout=WAIT)
-    page.wait_for_timeout(3000)  # whatever the older wish still had to say has come
+    with all_said(page):
+        page.evaluate(
+            """() => new Promise((chosen, late) => {
+                setTimeout(late, 60000, new Error("the older wish was not sent"));
+                new PerformanceObserver((seen, observer) => {
+                    if (!seen.getEntries().some(entry => entry.name.includes("/queue/join"))) return;
+                    observer.disconnect();
+                    document.querySelectorAll(".tfe-prompt-example")[3].click();
+                    chosen();
+                }).observe({ type: "resource" });
+                document.querySelector(".tfe-prompt-search").value = "8"; // it takes longer so
+                document.querySelector(".tfe-prompt-box").dispatchEvent(new KeyboardEvent("keydown", { key: "Enter" }));
+            })"""
+        )
+        expect(page.locator(".tfe-prompt-example").nth(3)).to_have_attribute("aria-pressed", "true")
+        expect(page.locator(".tfe-prompt .tfe-badge")).to_have_text(LIVE, timeout=WAIT)
     assert "Leiter" in page.locator(".tfe-prompt-pieces").inner_text()
     expect(page.locator(".tfe-prompt-box")).to_have_value(EXAMPLES[3].sentence)
     sentence(page, "A dog runs.")
@@ -167,9 +179,8 @@ def test_a_wish_that_arrives_after_a_newer_one_changes_nothing(new_page: NEW, pr
     expect(page.locator(".tfe-prompt .tfe-badge")).to_have_text(LIVE, timeout=WAIT)
     shown = page.locator(".tfe-prompt-pieces").inner_text()
     assert "Hund" in shown
-    with page.expect_response("**/queue/join**"):
+    with all_said(page):
         held[0].continue_()
-    page.wait_for_timeout(2000)  # whatever it has to say has come
     assert page.locator(".tfe-prompt-pieces").inner_text() == shown
     assert "dogs" not in str(asked(page))
 
