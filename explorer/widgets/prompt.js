@@ -42,6 +42,7 @@ const TEXT = {
 };
 
 const MINUS = "\u2212";
+const TARGET = 26; // px that a piece of text can be hit on: 24, and a little for letters that are measured before their font has come
 /** A number with a true minus sign. */
 const signed = (value, digits = 2) => Number(value).toFixed(digits).replace("-", MINUS);
 
@@ -323,6 +324,12 @@ export function mount(root, props, emit, watch) {
       );
     });
     pieces.replaceChildren(...nodes);
+    const reaches = [...pieces.children].map((node) => (TARGET - node.getBoundingClientRect().width) / 2); // all are asked before any changes
+    reaches.forEach((reach, at) => {
+      if (reach <= 0) return;
+      pieces.children[at].classList.add("is-narrow");
+      pieces.children[at].style.setProperty("--reach", `${reach}px`);
+    });
     paintLock();
     if (had !== undefined && pieces.isConnected) buttonOf(had)?.focus({ preventScroll: true });
   }
