@@ -9,7 +9,7 @@ import { folded } from "./lib/folded.js";
 import { keys, projecting } from "./lib/keys.js";
 import { t } from "./lib/lang.js";
 import { number, ordinal, parts, plainText, shown } from "./lib/maps.js";
-import { view } from "./lib/state.js";
+import { judge, positionsIn, request, view } from "./lib/state.js";
 import { TEXT } from "./lib/beamwords.js";
 import { hovering, spoken } from "./lib/spoken.js";
 
@@ -124,7 +124,9 @@ export function mount(root, props, emit, watch) {
 
   function paint() {
     if (!value) return;
+    judge({ btree: () => asked() !== null, balpha: (text) => Number(text) >= 0 && Number(text) <= MOST, bnode: positionsIn(value.step.length) }, request.get());
     const { last, ranking } = end();
+    judge({ bstep: positionsIn(last + 1) }, request.get());
     const a = alpha();
     const step = now();
     const node = locked();

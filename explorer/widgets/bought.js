@@ -5,7 +5,7 @@ import { el } from "./lib/dom.js";
 import { folded } from "./lib/folded.js";
 import { onLang, t } from "./lib/lang.js";
 import { nested } from "./lib/nested.js";
-import { view } from "./lib/state.js";
+import { judge, request, view } from "./lib/state.js";
 
 /** props: see bought.py. Event: ask({run, wish}). */
 export function mount(root, props, emit, watch) {
@@ -48,6 +48,7 @@ export function mount(root, props, emit, watch) {
   function paint() {
     label.textContent = t(props.knob_text);
     if (!value || !rows || !value.along) return;
+    judge({ bmemory: (text) => value.memories.includes(Number(text)) }, request.get());
     const at = chosen();
     slider.value = String(at);
     slider.style.setProperty("--at", `${(100 * at) / Math.max(1, value.memories.length - 1)}%`);

@@ -123,7 +123,7 @@ export function mount(root, props, emit, watch) {
     const index = run.models.findIndex((model) => model.key === key);
     const model = run.models[index];
     const within = (text, top) => Math.max(1, Math.min(top, Number.parseInt(text, 10) || 1));
-    if (finished()) judge({ model: (name) => run.models.some((one) => one.key === name), head: headIn(model.layers, model.heads), pos: positionsIn(made()) }, run.query);
+    if (finished()) judge({ model: (name) => run.models.some((one) => one.key === name), head: headIn(model.layers, model.heads), pos: positionsIn(made()), digitsroll: (text) => /^\d+$/.test(text) && text >= 1 && text <= model.layers }, run.query);
     const wished = view.get("head") ?? pick.head ?? lastHead;
     if (/^\d+\.\d+$/.test(wished)) lastHead = wished; // "mean" and the like are other widgets'
     const [layer, head] = lastHead.split(".");

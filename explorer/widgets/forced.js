@@ -11,7 +11,7 @@ import { keys, projecting } from "./lib/keys.js";
 import { onLang, t } from "./lib/lang.js";
 import { NAME, number, ordinal, parts, plainText, shown } from "./lib/maps.js";
 import { hovering, spoken } from "./lib/spoken.js";
-import { bus, request, view } from "./lib/state.js";
+import { bus, headIn, judge, positionsIn, request, view } from "./lib/state.js";
 import { dark, onTheme } from "./lib/theme.js";
 
 const LINKED = 600; // characters of a text that travel in the address
@@ -131,6 +131,8 @@ export function mount(root, props, emit, watch) {
 
   function paint() {
     if (!value) return;
+    const there = headIn(...cross.shape);
+    judge({ fword: positionsIn(value.logp.length), fhead: (text) => there(/^\d+$/.test(text) ? `${text}.1` : text) }, request.get());
     const now = picked();
     const ramp = colours(props.scales.surprise[dark() ? "dark" : "light"]);
     title.textContent = t(TEXT.title);

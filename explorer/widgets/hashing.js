@@ -95,7 +95,9 @@ export function mount(root, props, emit, watch) {
       const n = Number.parseInt(text ?? "", 10);
       return Math.max(1, Math.min(top, Number.isFinite(n) ? n : otherwise));
     };
-    judge({ model: (key) => run.models.some((one) => one.key === key), head: headIn(model.layers, model.heads), pos: positionsIn(run.length) }, run.query);
+    const upTo = (top) => (text) => /^\d+$/.test(text) && text >= 1 && text <= top;
+    const looks = { hashingstep: upTo(STEPS), hashinground: (text) => text === "all" || upTo(Math.max(1, model.rounds))(text) };
+    judge({ model: (key) => run.models.some((one) => one.key === key), head: headIn(model.layers, model.heads), pos: positionsIn(run.length), ...looks }, run.query);
     const told = view.get("head");
     const [l, h] = (/^\d+\.\d+$/.test(told ?? "") ? told : (pick.head ?? "1.1")).split(".");
     const text = view.get("pos");

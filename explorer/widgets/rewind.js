@@ -10,7 +10,7 @@ import { onLang, t } from "./lib/lang.js";
 import { NAME, parts } from "./lib/maps.js";
 import { nested } from "./lib/nested.js";
 import { drawn, place, positionAt, tiny } from "./lib/rewindboard.js";
-import { bus, view } from "./lib/state.js";
+import { bus, judge, positionsIn, request, view } from "./lib/state.js";
 import { onTheme } from "./lib/theme.js";
 
 const TITLE = { en: "What need not be kept? Reversible layers", zh: "什么不必保留？可逆层" };
@@ -144,6 +144,7 @@ export function mount(root, props, emit, watch) {
   function draw() {
     if (!it || !panel.opened()) return;
     const { value, layers } = it;
+    judge({ rewindstep: positionsIn(2 * layers + 1) }, request.get());
     follows.textContent = t(TEXT.follows, { model: t(value.model), n: it.positions.toLocaleString("en"), layers: layers === 1 ? t(TEXT.one) : t(TEXT.many, { n: layers }) });
     figure.dataset.question = t(TEXT.question);
     [TEXT.forward, TEXT.back].forEach((one, i) => {

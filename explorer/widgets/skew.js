@@ -10,7 +10,7 @@ import { keys } from "./lib/keys.js";
 import { agreed, onLang, t } from "./lib/lang.js";
 import { table } from "./lib/raster.js";
 import { STEPS, drawn, kind, number, places } from "./lib/skewboards.js";
-import { view } from "./lib/state.js";
+import { judge, request, view } from "./lib/state.js";
 import { dark, onTheme } from "./lib/theme.js";
 
 const TITLE = { en: "How does “query by distance” become “query by key”?", zh: "“查询 × 距离”怎样变成“查询 × 键”？" };
@@ -210,6 +210,7 @@ export function mount(root, props, emit, watch) {
   function draw() {
     if (!it || !panel.opened()) return;
     const { value, length } = it;
+    judge({ squeries: (text) => props.queries.includes(Number(text)), sstep: (text) => text in STEPS }, request.get());
     const here = QUESTIONS[step()];
     choose.set({ options: Object.entries(QUESTIONS).map(([key, { label }]) => ({ key, label: t(label) })), value: step(), label: t(TEXT.steps) });
     many.set({ options: props.queries.map((count) => ({ key: String(count), label: String(count) })), value: String(queries()), label: t(TEXT.queries) });

@@ -6,7 +6,7 @@ import { csv, exportBar, fileName, footLines, save } from "./lib/export.js";
 import { keys } from "./lib/keys.js";
 import { onLang, t } from "./lib/lang.js";
 import { fit, paint, table } from "./lib/raster.js";
-import { view } from "./lib/state.js";
+import { judge, request, view } from "./lib/state.js";
 import { css, dark, onTheme } from "./lib/theme.js";
 
 const TEXT = {
@@ -107,6 +107,7 @@ export function mount(root, props, emit, watch) {
     boards.hidden = scale.hidden = bar.hidden = nothing;
     panel.hidden = !value;
     if (!value) return;
+    if (!nothing) judge({ bit: () => locked() !== null }, request.get());
     warning.hidden = nothing || !value.unusual;
     warning.textContent = t(TEXT.unusual);
     body.classList.toggle("tfe-stale", value.state === "stale");

@@ -8,7 +8,7 @@ import { folded } from "./lib/folded.js";
 import { keys } from "./lib/keys.js";
 import { lang, onLang, t } from "./lib/lang.js";
 import { table } from "./lib/raster.js";
-import { view } from "./lib/state.js";
+import { judge, request, view } from "./lib/state.js";
 import { MAPS, NAMES, cellAt, drawn, number, pixels, place, shown } from "./lib/termboards.js";
 import { css, dark, onTheme } from "./lib/theme.js";
 
@@ -172,6 +172,7 @@ export function mount(root, props, emit, watch) {
   function draw() {
     if (!it || !panel.opened()) return;
     const { value, rows: count, columns } = it;
+    judge({ tqueries: (text) => props.queries.includes(Number(text)) }, request.get());
     many.set({ options: props.queries.map((n) => ({ key: String(n), label: String(n) })), value: String(queries()), label: t(TEXT.queries) });
     manyLabel.textContent = t(TEXT.queries);
     follows.textContent =

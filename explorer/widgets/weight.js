@@ -10,7 +10,7 @@ import { keys } from "./lib/keys.js";
 import { onLang, t } from "./lib/lang.js";
 import { NAME, ordinal, parts, plainText, shown, signed } from "./lib/maps.js";
 import { table } from "./lib/raster.js";
-import { bus, view } from "./lib/state.js";
+import { bus, judge, request, view } from "./lib/state.js";
 import { dark, onTheme } from "./lib/theme.js";
 import { boards, number } from "./lib/weightboards.js";
 
@@ -165,6 +165,7 @@ export function mount(root, props, emit, watch) {
     const { value } = head;
     const same = look && look.kind === value.kind && look.layer === value.layer && look.head === value.head;
     if (look && !same) return; // its numbers are on their way
+    judge({ wstep: (text) => /^\d+$/.test(text) && text >= 1 && text <= STEPS.length }, request.get());
     const row = Math.min(look?.row ?? 0, value.queries.length - 1);
     const column = Math.min(look?.col ?? 0, value.keys.length - 1);
     it = worked(head, row, column);

@@ -37,6 +37,29 @@ def test_what_a_link_names_and_is_not_there_is_said_and_leaves_the_address(lab: 
     expect(said).to_contain_text("链接中的“step”是“77”，本页没有")
 
 
+# The same inside panels that a link unfolds.
+FOLDED = {
+    "translation": {
+        "weight": {"wstep": "99"},
+        "beam": {"bstep": "99", "bnode": "9999", "balpha": "77", "btree": "9"},
+        "forced": {"fword": "99", "fhead": "9.9"},
+    },
+    "music": {"skew": {"squeries": "77", "sstep": "nowhere"}},
+    "transformer_xl": {"terms": {"tqueries": "77"}, "bought": {"bmemory": "77"}},
+    "reformer": {"rewind": {"rewindstep": "99"}},
+}
+
+
+@pytest.mark.parametrize(("slug", "panel"), [(slug, panel) for slug, panels in FOLDED.items() for panel in panels])
+def test_what_a_link_names_in_a_folded_panel_and_is_not_there_is_said_too(slug: str, panel: str, site: str, page_watch: Page) -> None:
+    looks = FOLDED[slug][panel]
+    page_watch.goto(f"{site}/{slug}?lang=en&_{panel}=open&" + "&".join(f"_{key}={value}" for key, value in looks.items()))
+    said = page_watch.locator(".tfe-shell-told")
+    for key, value in looks.items():
+        expect(said).to_contain_text(f"The link's “_{key}” is “{value}”, which is not on this page: its usual view is shown.")
+    addressed(page_watch, **{f"_{panel}": "open"}, **dict.fromkeys(f"_{key}" for key in looks))
+
+
 def test_what_a_link_says_is_text_and_never_long(site: str, page_watch: Page) -> None:
     page_watch.goto(f"{site}/translation?lang=en&_head=%3Cimg+src%3Dx+onerror%3Dalert(1)%3E" + "9" * 200)
     said = page_watch.locator(".tfe-shell-told p")
