@@ -209,7 +209,7 @@ def _unpacked(text: str, name: str) -> str:
 
 def _expected(hint: Any) -> tuple[str, str]:
     if hint is int:
-        return "a whole number", "整数"
+        return "a whole number of up to 15 digits", "至多 15 位的整数"
     if hint is float:
         return "a number", "数字"
     if hint is bool:

@@ -172,7 +172,7 @@ WITH_FULL: Final = _("full attention", "完整注意力")
 WITH_ONE: Final = _("1 round", "1 轮")
 WITH: Final = _("{n} rounds", "{n} 轮")
 ORDER: Final = _("Evaluated with {rounds}: here {ours}; in print {printed}.", "用{rounds}评估：这里 {ours}；论文 {printed}。")
-SAME_ORDER: Final = _("The same order came out.", "得到的顺序相同。")
+SAME_ORDER: Final = _("No two of them stand the other way round.", "没有哪两个的先后与论文相反。")
 OTHER_ORDER: Final = _("That is not the order in print.", "与论文的顺序不同。")
 UNHASHED: Final = _(
     "Without hashing, models trained with it get {ours} right here; in print {printed}, and why was not found.",

@@ -97,10 +97,13 @@ export const factorName = (name) => t(FACTORS[name] ?? name);
 const SMALL = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
 const spelled = (n) => SMALL[n] ?? String(n);
 export const nats = (n) => n.toFixed(n < 10 ? 2 : 1);
-/** What a model paid for its digit. */
+/** What a model paid for its digit. Both parts and their sum have as many digits as it takes for the sum to be right as it is printed. */
 export function costsOf(model) {
   const text = model.given >= model.length ? TEXT.costsGiven : model.given ? TEXT.costs : TEXT.costsMade;
-  return t(text, Object.fromEntries(Object.entries(model.cost).map(([key, n]) => [key, nats(n)])));
+  const { given, made, whole } = model.cost;
+  const right = (digits) => (Number(given.toFixed(digits)) + Number(made.toFixed(digits))).toFixed(digits) === whole.toFixed(digits);
+  const digits = text === TEXT.costs ? [1, 2, 3].find(right) : null;
+  return t(text, Object.fromEntries(Object.entries(model.cost).map(([key, n]) => [key, digits ? n.toFixed(digits) : nats(n)])));
 }
 export const place = (side, p) => `(${Math.floor(p / side)}, ${p % side})`;
 
