@@ -8,13 +8,14 @@ import re
 from collections.abc import Callable, Iterator
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from explorer import labels
 from explorer.labels import NOUNS, change_sentence, filled
 from explorer.labs import LABS, about
 from explorer.widgets.base import FOLDER
 from tests.conftest import ROOT
+from tests.contract.test_one_number_for_a_place import drawn
 from tests.pages import Faults
 
 CHINESE = re.compile(r"[一-鿿]")
@@ -116,11 +117,21 @@ def test_a_change_that_nobody_could_see_is_not_told_as_one() -> None:
 
 def test_every_sentence_of_a_change_goes_through_the_helper_that_compares_what_is_printed() -> None:
     told = [
-        (path.name, found[0])
-        for path in ROOT.glob("explorer/labs/**/*.py")
-        for found in re.finditer(r"filled\([^()]*(?:\([^()]*\)[^()]*)*\bbefore=f?[\"'(\w][^()]*after=[^()]*:\.", path.read_text("utf-8"))
+        (path.name, call.lineno)
+        for path in ROOT.glob("explorer/**/*.py")
+        for call in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(call, ast.Call)
+        and isinstance(call.func, ast.Name)
+        and call.func.id == "filled"
+        and {"before", "after"} <= {word.arg for word in call.keywords}
+        and not isinstance(call.args[0], ast.IfExp)  # another text where both are alike
     ]
     assert told == []
+
+
+def test_parts_of_data_sets_have_chinese_names_and_a_number_is_never_said_to_be_of_each_alone() -> None:
+    assert [labels.split(name)["zh"] for name in ("test", "val", "valid")] == ["测试集", "验证集", "验证集"]
+    assert "各" not in {text for _, text in _texts()}, "“0.13 M 各” is no Chinese: each of what?"
 
 
 @every_lab
@@ -135,7 +146,7 @@ def test_the_model_card_in_chinese_names_parts_of_data_and_machines_in_chinese(l
 # Texts as a visitor reads them: of blocks that say something of the page's own, not of data.
 SAID = """() => [...document.querySelectorAll(".tfe *")]
   .filter((node) => node.children.length === 0 || [...node.childNodes].some((one) => one.nodeType === 3 && one.textContent.trim()))
-  .filter((node) => !node.closest("textarea, input, script, style, .tfe-shell-rail, .tfe-card-sheet, svg, [dir], bdi"))
+  .filter((node) => !node.closest("textarea, input, script, style, .tfe-shell-rail, .tfe-card-sheet, svg, [dir=auto], bdi"))
   .flatMap((node) => [node.textContent, node.getAttribute("title"), node.getAttribute("aria-label")])
   .filter((text) => text && text.trim().length > 3 && text.length < 600)"""
 
@@ -165,3 +176,24 @@ def test_no_page_in_chinese_mixes_english_in(new_page: Callable[..., tuple[Page,
         text for text in _said(page) if CHINESE.search(text) and parts.search(re.sub(r"“[^”]*”|†.*|\([^)]*\)|[^.]*\bet al\..*", "", text))
     ]
     assert mixed == []
+
+
+def test_the_step_about_the_mask_names_every_attention_that_has_none() -> None:
+    lab = next(lab for lab in LABS if lab.slug == "translation")
+    (say,) = (step.say for step in lab.steps if "mask is taken away" in step.say["en"])
+    names = {"encoder": ("encoder", "编码器自注意力"), "cross": ("across", "交叉注意力")}
+    unmasked = {kind["key"] for value in drawn(lab) for kind in value.get("kinds") or [] if not kind["mask"]}
+    assert unmasked == set(names)
+    assert all(english in say["en"] and chinese in say["zh"] for english, chinese in names.values())
+
+
+def test_a_memory_that_holds_nothing_is_not_as_trained_and_texts_that_came_out_alike_are_nobodys_own(
+    new_page: Callable[..., tuple[Page, Faults]], site: str
+) -> None:
+    page, _ = new_page()
+    page.goto(f"{site}/transformer_xl?lang=en&v=1&text=The+sea.&length=1&temperature=0&intervention=cut")
+    expect(page.locator("[data-knob=memory] output")).to_have_text("512 characters · not used: nothing is remembered")
+    notes = page.locator(".tfe-reading .tfe-note")
+    expect(notes.filter(has_text="characters were given")).to_have_text(
+        re.compile("^The first 8 characters were given; the rest, on green, the models wrote alike\\.")
+    )

@@ -87,6 +87,14 @@ def test_published_bars_are_dashed_outlines_and_ours_is_solid() -> None:
         drawing.compared([], ("a", "b"))
 
 
+def test_a_score_on_another_test_is_no_bar_among_the_published_ones() -> None:
+    for language, figure in panel.value(KNOWN, LOG)["figures"][0]["figures"].items():  # type: ignore[index]
+        assert list(figure["data"][0]["x"]) == [*(row.german for row in panel.TABLE), None]
+        (words,) = figure["layout"]["annotations"]
+        assert words["text"].startswith(f"{KNOWN['figure']['value']:.1f}") and "Multi30k" in words["text"]
+        assert "newstest2014" in panel.COST_AXES[language][0]
+
+
 def test_everything_is_said_in_both_languages_with_the_numbers_of_model_json() -> None:
     value = panel.value(KNOWN, LOG)
     said = {**value, "figures": [{**each, "figures": None} for each in value["figures"]]}  # type: ignore[attr-defined]

@@ -1,0 +1,46 @@
+"""A seed below 0, between two whole numbers or beyond all of them is refused in words, in its box and in a link, and is not replaced."""
+
+from __future__ import annotations
+
+import dataclasses
+from importlib import import_module
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from explorer.lab import Lab
+from explorer.labs import LABS
+from explorer.permalink import encode
+
+SEEDED = [lab for lab in LABS if hasattr(import_module(f"models.{lab.slug}.records").EXAMPLES[0], "seed")]
+TYPED = [lab for lab in SEEDED if lab.slug != "reformer"]  # there a slider draws rotations
+NONE = ("-1", "1.5", "100000000000000000000")
+
+
+def test_most_labs_have_a_seed() -> None:
+    assert len(SEEDED) >= 6
+
+
+@pytest.mark.parametrize("lab", TYPED, ids=lambda lab: lab.slug)
+def test_what_is_typed_stays_in_its_box(lab: Lab, site: str, page_watch: Page) -> None:
+    page_watch.goto(f"{site}{lab.path}?lang=en")
+    badge = page_watch.locator(".tfe-badge").first
+    expect(badge).to_have_text("stored")
+    box = page_watch.locator("form input[class*=seed]:visible").first
+    for given in NONE:
+        box.fill(given)
+        page_watch.locator("button[type=submit].tfe-button").first.click()
+        expect(page_watch.locator("form .tfe-error")).to_have_text(f"The seed is {given}; it can be a whole number from 0 to 999,999.")
+        expect(badge).to_have_text("refused")
+        expect(box).to_have_value(given)
+
+
+@pytest.mark.parametrize("lab", SEEDED, ids=lambda lab: lab.slug)
+def test_a_link_that_gives_one_is_refused(lab: Lab, site: str, page_watch: Page) -> None:
+    example = dataclasses.replace(import_module(f"models.{lab.slug}.records").EXAMPLES[0], seed=424_242)
+    for given in NONE:
+        page_watch.goto(f"{site}{lab.path}?lang=en&{encode(example).replace('424242', given)}")
+        said = page_watch.locator("form .tfe-error")
+        expect(said).to_contain_text(given)
+        expect(said).to_contain_text("it can be 0 to 999" if given == "-1" else "a whole number of up to 15 digits belongs there")
+        expect(page_watch.locator(".tfe-badge").first).to_have_text("refused")
