@@ -252,10 +252,14 @@ def filled(text: Text, **values: object) -> Text:
 
 
 def split(name: object) -> Text:
-    """What a part of a data set is called on the page: the name that `model.json` gives it, in words. "val" -> validation, 验证集."""
+    """What a part of a data set is called on the page: the name that `model.json` gives it, in words. "val" -> validation, 验证集;
+    "test_2016" -> test 2016, 2016 测试集."""
     known = {"test": ("test", "测试集"), "val": ("validation", "验证集"), "valid": ("validation", "验证集")}
-    english, chinese = known.get(str(name), (str(name).replace("_", " "),) * 2)
-    return {"en": english, "zh": chinese}
+    part, _, year = str(name).partition("_")
+    if part not in known:
+        return dict.fromkeys(("en", "zh"), str(name).replace("_", " "))
+    english, chinese = known[part]
+    return {"en": f"{english} {year}".rstrip(), "zh": f"{year} {chinese}".lstrip()}
 
 
 def device(name: str) -> Text:
