@@ -6,7 +6,7 @@ import io
 import re
 from collections.abc import Callable
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
@@ -14,11 +14,10 @@ from PIL import Image
 from playwright.sync_api import Page, expect
 
 from explorer.figures import image
-from explorer.lab import FIGURE
 from explorer.labs.image_transformer import views
 from explorer.labs.image_transformer.page import LAB
 from models.image_transformer.records import SIDE, read_picture
-from tests.browser.waiting import addressed, asked, becomes, prepared
+from tests.browser.waiting import addressed, asked, becomes
 
 PATH = LAB.path
 LIVE = re.compile(r"live · [\d.]+ m?s|remembered")
@@ -63,17 +62,6 @@ def watch_badge(page: Page) -> None:
             new MutationObserver(note).observe(badge, {childList: true, subtree: true, characterData: true});
         }"""
     )
-
-
-def test_the_page_is_alive_before_any_model_is_loaded(site: str, page_watch: Page) -> None:
-    opened(page_watch, site)
-    expect(badge(page_watch)).to_have_text("stored")
-    place = views.telling()
-    row, column = divmod(int(IN_TILES.order[place["position"]]), SIDE)
-    expect(words(page_watch)).to_contain_text(f"({row}, {column})")
-    expect(page_watch.locator(".tfe-surprise .tfe-words")).to_contain_text("costs most")
-    expect(page_watch.locator(".tfe-bench-side .tfe-figure .tfe-words")).to_contain_text("bits a pixel")
-    expect(page_watch.locator(".tfe-card-pairs dt")).to_have_count(4)
 
 
 def test_a_picture_grows_before_the_visitors_eyes(site: str, page_watch: Page) -> None:
@@ -255,35 +243,6 @@ def test_before_after_and_difference_have_one_shape(site: str, page_watch: Page)
     assert len(sizes) == 3 and len(set(sizes)) == 1
 
 
-def test_a_permalink_restores_request_interventions_and_view(site: str, page_watch: Page) -> None:
-    query = "v=1&kind=3&seed=4&temperature=0.9&count=2&silenced=local_1d.1.2&flange=5&_pattern=local_1d&_head=2.3&_pos=300"
-    opened(page_watch, site, query)
-    number(page_watch, "local_1d")
-    number(page_watch, "local_2d")
-    expect(page_watch.locator(".tfe-maker .is-kind select")).to_have_value("3")
-    expect(page_watch.locator(".tfe-maker-seed")).to_have_value("4")
-    expect(page_watch.locator(".tfe-maker .is-temperature input").first).to_have_value("0.9")
-    expect(page_watch.locator(".tfe-maker .is-count select")).to_have_value("2")
-    expect(page_watch.locator(".tfe-remake-chip")).to_have_text(["head 1D 2·3 ×"])
-    expect(page_watch.locator("input[data-field=flange]")).to_have_value("5")
-    expect(words(page_watch)).to_contain_text("made 301st")
-    expect(words(page_watch)).to_contain_text("head 3 of layer 2", timeout=SLOW)
-    kept = parse_qs(query)
-    becomes(page_watch, lambda: {key: asked(page_watch).get(key) for key in kept}, kept)
-
-
-def test_an_example_is_one_click_away_and_leaves_the_queue_alone(site: str, new_page: Callable[..., tuple[Page, Any]]) -> None:
-    page, faults = new_page()
-    prepared(site, LAB.slug)
-    opened(page, site)
-    page.locator(".tfe-maker-example").nth(1).click()
-    expect(page.locator(".tfe-maker .is-kept [aria-checked=true]")).to_have_text("14")
-    expect(badge(page)).to_have_text("stored", timeout=SLOW)
-    addressed(page, mode="complete")
-    expect(page.locator(".tfe-spans-thumb").nth(2)).to_be_visible()
-    assert [address for address in faults.requests if "/queue/join" in address] == []
-
-
 def test_a_small_picture_is_made_larger_in_colour(site: str, page_watch: Page) -> None:
     opened(page_watch, site)
     page_watch.locator(".tfe-maker-example").nth(3).click()
@@ -292,56 +251,3 @@ def test_a_small_picture_is_made_larger_in_colour(site: str, page_watch: Page) -
     expect(page_watch.locator(".tfe-surprise")).to_contain_text("grey pictures")
     expect(page_watch.locator("input[data-field=flange]")).to_be_disabled()
     expect(page_watch.locator("input[data-field=memory_rows]")).to_be_enabled()
-
-
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_every_guided_step_restores_its_view(site: str, new_page: Callable[..., tuple[Page, object]], language: str) -> None:
-    page, _ = new_page(locale="zh-CN" if language == "zh" else "en-US")
-    opened(page, site)
-    for count, step in enumerate(LAB.steps, 1):
-        page.get_by_role("button", name=re.compile(re.escape(step.title[language]))).first.click()
-        expect(page.get_by_text(step.say[language]).first).to_be_visible()
-        addressed(page, step=str(count))
-        for key, value in parse_qs(step.query).items():
-            addressed(page, **{key: value[0]})
-        for key, value in step.view.items():
-            addressed(page, **{f"_{key}": value})
-        if "flange" in step.query:
-            number(page, "local_2d")
-
-
-@pytest.mark.parametrize(
-    ("query", "says"),
-    [
-        ("v=1&temperature=90", "90"),
-        ("v=1&kind=99", "99"),
-        ("v=1&count=5000", "5"),
-        ("v=1&mode=complete&picture=test:999", "999"),
-        ("v=1&mode=complete&picture=nonsense", "28 × 28"),
-        ("v=1&mode=dream", "dream"),
-        ("v=1&seed=x", "seed"),
-    ],
-)
-def test_a_made_up_link_gets_one_sentence_and_the_page_stays(site: str, page_watch: Page, query: str, says: str) -> None:
-    opened(page_watch, site, query)
-    refusal = page_watch.locator(".tfe-maker-error")
-    expect(refusal).to_be_visible(timeout=SLOW)
-    expect(refusal).to_contain_text(says)
-    expect(badge(page_watch)).to_have_text("refused")
-
-
-def test_every_export_opens_as_a_file(site: str, page_watch: Page) -> None:
-    opened(page_watch, site, "v=1&flange=0")
-    number(page_watch, "local_2d")
-    endings: set[str] = set()
-    for bar in (".tfe-spans", ".tfe-surprise", ".tfe-bench-side .tfe-figure", ".tfe-remake"):
-        buttons = page_watch.locator(f"{bar} .tfe-exports .tfe-export:not([aria-expanded])")
-        expect(buttons.nth(2)).to_be_visible()
-        kinds = buttons.evaluate_all("(all) => all.map((one) => one.dataset.kind)")
-        assert kinds == list(LAB.exports.get(bar.removeprefix(".tfe-"), FIGURE))
-        for at in range(buttons.count()):
-            with page_watch.expect_download(timeout=SLOW) as saved:
-                buttons.nth(at).click()
-            endings.add(saved.value.suggested_filename.rpartition(".")[2])
-            assert saved.value.path().stat().st_size > 50
-    assert endings >= {"png", "svg", "html", "npz", "csv", "txt"}

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -14,7 +12,6 @@ from explorer.labs.adaptive_span.page import LAB as SPAN
 from explorer.labs.transformer_xl.page import LAB as XL
 from tests.browser.waiting import addressed
 
-NEW = Callable[..., tuple[Page, Any]]
 LIVE = re.compile(r"live · [\d.]+ m?s|remembered")
 NUMBER = re.compile(r"^[+−]?\d\.\d{2,3}$")
 SLOW = 240_000  # milliseconds that a run may take while the machine does other things
@@ -44,16 +41,6 @@ def number(page: Page) -> float:
     big = page.locator(".tfe-reread-result .tfe-number, .tfe-reread-numbers > :first-child").first
     expect(big).to_have_text(NUMBER, timeout=SLOW)
     return float(big.inner_text().replace("−", "-"))
-
-
-@LABS
-def test_the_page_is_alive_before_any_model_is_loaded(site: str, page_watch: Page, lab: Lab) -> None:
-    opened(page_watch, site, lab)
-    expect(page_watch.locator(".tfe-writer .tfe-badge")).to_have_text("stored")
-    expect(page_watch.locator(".tfe-reading .tfe-words")).to_contain_text("bits")
-    expect(page_watch.locator(f".tfe-{MECHANISM[lab.slug]} .tfe-words")).not_to_be_empty()
-    expect(page_watch.locator(".tfe-attention .tfe-words")).to_contain_text("query")
-    expect(page_watch.locator(".tfe-card-pairs dt")).to_have_count(4)
 
 
 @LABS
@@ -122,17 +109,3 @@ def test_characters_that_no_book_holds_are_named_and_never_markup(site: str, pag
     finished(page_watch)
     expect(page_watch.locator(".tfe-writer-note")).to_contain_text("漢")
     assert page_watch.locator("img[onerror], img[src=x]").count() == 0
-
-
-@LABS
-def test_every_guided_step_restores_its_view(site: str, page_watch: Page, lab: Lab) -> None:
-    opened(page_watch, site, lab)
-    for count, step in enumerate(lab.steps, 1):
-        page_watch.get_by_role("button", name=re.compile(re.escape(step.title["en"]))).first.click()
-        addressed(page_watch, step=str(count), **{f"_{key}": value for key, value in step.view.items()})
-        page_watch.wait_for_selector(".tfe-reading[data-drawn$=looked], .tfe-reading[data-drawn$=bare]", state="attached", timeout=SLOW)
-        expect(page_watch.locator(".tfe-writer-panel")).not_to_have_attribute("aria-busy", "true", timeout=SLOW)
-        for panel in {"terms", "bought", "saving"} & step.view.keys():
-            expect(page_watch.locator(f".tfe-{panel} .tfe-words").first).not_to_be_empty(timeout=SLOW)
-        if re.search(r"\b(spans|intervention)=", step.query):  # a step that changes the model, not one that reads with another
-            expect(page_watch.locator(".tfe-reread-result")).to_be_visible(timeout=SLOW)

@@ -6,17 +6,15 @@ import io
 import re
 from collections.abc import Callable
 from typing import Any
-from urllib.parse import parse_qs
 
 import pretty_midi
 import pytest
 from playwright.sync_api import Page, expect
 
-from explorer.lab import FIGURE
 from explorer.labs.music import views
 from explorer.labs.music.page import LAB
-from models.music.records import CHORALES, MODELS, styles
-from tests.browser.waiting import asked, prepared
+from models.music.records import MODELS, styles
+from tests.browser.waiting import asked
 
 PATH = LAB.path
 LIVE = re.compile(r"live · [\d.]+ m?s|remembered")
@@ -62,14 +60,6 @@ def number(page: Page, model: str = "jsb_relative") -> float:
     shown = page.locator(f".tfe-remix [data-model={model}] .tfe-remix-number")
     expect(shown).to_be_visible(timeout=SLOW)
     return float(shown.inner_text().replace("−", "-"))
-
-
-def test_the_page_is_alive_before_any_model_is_loaded(site: str, page_watch: Page) -> None:
-    opened(page_watch, site)
-    expect(badge(page_watch)).to_have_text("stored")
-    expect(words(page_watch)).to_contain_text("gives")
-    expect(page_watch.locator(".tfe-bench-wide .tfe-figure .tfe-words").first).to_contain_text("From best to worst")
-    assert page_watch.locator(".tfe-card-pairs dt").count() == 4
 
 
 def test_music_grows_before_the_visitors_eyes_and_can_be_stopped(site: str, page_watch: Page) -> None:
@@ -163,74 +153,3 @@ def test_leaving_the_relative_term_out_costs_nats_and_restoring_gives_them_back(
     page.locator(".tfe-remix-restore").click()
     expect(page.locator(".tfe-remix-board")).to_be_hidden(timeout=SLOW)
     assert "farthest" not in asked(page)
-
-
-def test_a_permalink_restores_request_interventions_and_view(site: str, page_watch: Page) -> None:
-    query = views.query(CHORALES[0]) + "&seed=4&temperature=0.9&silenced=jsb_relative.1.2&_model=jsb_relative&_head=2.3&_note=40"
-    page = opened(page_watch, site, query)
-    number(page)
-    expect(page.locator(".tfe-tune-seed")).to_have_value("4")
-    expect(page.locator(".tfe-remix-chip")).to_have_count(1)
-    kept = parse_qs(query)
-    assert {key: asked(page)[key] for key in kept} == kept
-
-
-def test_examples_are_one_click_away_and_leave_the_queue_alone(site: str, new_page: Callable[..., tuple[Page, Any]]) -> None:
-    prepared(site, LAB.slug)
-    page, faults = new_page()
-    opened(page, site)
-    page.locator(".tfe-tune-motif select").select_option(index=1)
-    page.wait_for_function("(query) => location.search.includes(query)", arg="motif.z", timeout=SLOW)
-    expect(badge(page)).to_have_text("stored", timeout=SLOW)
-    assert [address for address in faults.requests if "/queue/join" in address] == []
-
-
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_every_guided_step_restores_its_view(site: str, new_page: Callable[..., tuple[Page, object]], language: str) -> None:
-    page, _ = new_page(locale="zh-CN" if language == "zh" else "en-US")
-    opened(page, site)
-    for count, step in enumerate(LAB.steps, 1):
-        page.get_by_role("button", name=re.compile(re.escape(step.title[language]))).first.click()
-        expect(page.get_by_text(step.say[language]).first).to_be_visible()
-        assert asked(page)["step"] == [str(count)]
-        for key, value in parse_qs(step.query).items():
-            page.wait_for_function("([key, value]) => new URL(location).searchParams.get(key) === value", arg=[key, value[0]], timeout=SLOW)
-        for key, value in step.view.items():
-            assert asked(page)[f"_{key}"] == [value], step.title
-        if "farthest" in step.query:
-            number(page)
-
-
-@pytest.mark.parametrize(
-    ("query", "says"),
-    [
-        ("v=1&motif=%25%25%25", "motif"),
-        ("v=1&mode=continue&motif=AQ", "motif"),
-        ("v=1&style=polka", "polka"),
-        ("v=1&temperature=90", "90"),
-        ("v=1&seed=x", "seed"),
-        *([] if "piano" in styles() else [("v=1&style=piano&mode=continue", "Piano")]),
-    ],
-)
-def test_a_made_up_link_gets_one_sentence_and_the_page_stays(site: str, page_watch: Page, query: str, says: str) -> None:
-    opened(page_watch, site, query)
-    refusal = page_watch.locator(".tfe-tune-error")
-    expect(refusal).to_be_visible(timeout=SLOW)
-    expect(refusal).to_contain_text(says)
-    expect(badge(page_watch)).to_have_text("refused")
-
-
-def test_every_export_opens_as_a_file(site: str, page_watch: Page) -> None:
-    opened(page_watch, site, views.query(CHORALES[0]) + "&farthest=0")
-    number(page_watch)
-    endings: set[str] = set()
-    for bar in (".tfe-roll", ".tfe-bench-wide .tfe-figure", ".tfe-remix"):
-        buttons = page_watch.locator(f"{bar} .tfe-exports .tfe-export:not([aria-expanded])")
-        kinds = buttons.evaluate_all("(all) => all.map((one) => one.dataset.kind)")
-        assert kinds == list(LAB.exports.get(bar.removeprefix(".tfe-"), FIGURE * 2))  # two figures stand there
-        for at in range(buttons.count()):
-            with page_watch.expect_download(timeout=SLOW) as saved:
-                buttons.nth(at).click()
-            endings.add(saved.value.suggested_filename.rpartition(".")[2])
-            assert saved.value.path().stat().st_size > 50
-    assert endings >= {"mid", "wav", "png", "svg", "html", "csv", "npz"}

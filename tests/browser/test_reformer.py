@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import Any
 
 from playwright.sync_api import Page, expect
 
@@ -13,7 +11,6 @@ from explorer.labs.reformer.page import LAB
 from explorer.labs.reformer.texts import NAMES
 from tests.browser.waiting import addressed
 
-NEW = Callable[..., tuple[Page, Any]]
 LIVE = re.compile(r"live · [\d.]+ m?s|remembered")
 SLOW = 240_000  # milliseconds that a run may take while the machine does other things
 expect.set_options(timeout=60_000)  # five seconds, Playwright's own patience, are too few beside a training run
@@ -31,17 +28,6 @@ def opened(page: Page, site: str, query: str = "") -> Page:
 def finished(page: Page) -> None:
     """Waits for the live result."""
     expect(page.locator(".tfe-asker .tfe-badge")).to_have_text(LIVE, timeout=SLOW)
-
-
-def test_the_page_is_alive_before_any_network_is_loaded(site: str, page_watch: Page) -> None:
-    opened(page_watch, site)
-    expect(page_watch.locator(".tfe-asker .tfe-badge")).to_have_text("stored")
-    expect(page_watch.locator(".tfe-asker-answer")).not_to_be_empty()
-    expect(page_watch.locator(".tfe-asker-facts")).to_be_hidden()
-    expect(page_watch.locator(".tfe-asker-beside > div")).to_have_count(len(about.sizes("word")) - 1)
-    expect(page_watch.locator(".tfe-twice-run .tfe-words")).to_contain_text("said at position")
-    expect(page_watch.locator(".tfe-attention .tfe-words")).to_contain_text("the row sums to 1.00")
-    expect(page_watch.locator(".tfe-card-pairs dt")).to_have_count(4)
 
 
 def test_a_word_is_given_and_one_round_is_compared_with_training(site: str, page_watch: Page) -> None:

@@ -31,15 +31,6 @@ def finished(page: Page) -> None:
     expect(page.locator(".tfe-sketch .tfe-badge")).to_have_text(LIVE, timeout=SLOW)
 
 
-def test_the_page_is_alive_before_any_model_is_loaded(site: str, page_watch: Page) -> None:
-    opened(page_watch, site)
-    expect(page_watch.locator(".tfe-sketch .tfe-badge")).to_have_text("stored")
-    expect(page_watch.locator(".tfe-patterns .tfe-words").first).to_contain_text("two steps away")
-    expect(page_watch.locator(".tfe-digits .tfe-words")).to_contain_text("looks at")
-    expect(page_watch.locator(".tfe-attention .tfe-words")).to_contain_text("query")
-    expect(page_watch.locator(".tfe-card-pairs dt")).to_have_count(4)
-
-
 def test_another_seed_makes_another_digit_live(site: str, page_watch: Page) -> None:
     opened(page_watch, site)
     page_watch.locator(".tfe-maker-seed").fill("12")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
-from urllib.parse import parse_qs, quote
+from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -42,16 +41,6 @@ def translate(page: Page, sentence: str) -> None:
 
 def pieces(page: Page) -> list[str]:
     return page.locator(".tfe-prompt-piece").all_inner_texts()
-
-
-def test_the_page_is_alive_before_any_model_is_loaded(site: str, page_watch: Page) -> None:
-    opened(page_watch, site)
-    kept = views.first()
-    assert kept is not None
-    assert badge(page_watch) == "stored"
-    assert pieces(page_watch) == list(kept.seen.target)
-    expect(page_watch.locator(".tfe-prompt-box")).to_have_value(kept.request.sentence)
-    expect(page_watch.locator(".tfe-attention .tfe-words")).to_contain_text("the row")
 
 
 def test_a_typed_sentence_comes_back_with_every_head_in_view(site: str, page_watch: Page) -> None:
@@ -183,46 +172,7 @@ def test_before_after_and_difference_have_one_shape(site: str, page_watch: Page)
     becomes(page_watch, lambda: page_watch.locator(".tfe-whatif canvas").first.evaluate("c => c.height"), len(kept.seen.source))
 
 
-def test_a_permalink_restores_input_search_interventions_and_view(site: str, page_watch: Page) -> None:
-    query = "v=1&sentence=A+dog+runs.&beam=2&silenced=cross.0.1,encoder.1.2&_kind=encoder&_head=2.3&_row=1"
-    opened(page_watch, site, query)
-    number(page_watch)
-    expect(page_watch.locator(".tfe-prompt-box")).to_have_value("A dog runs.")
-    expect(page_watch.locator(".tfe-prompt-search")).to_have_value("2")
-    expect(page_watch.locator(".tfe-whatif-chip")).to_have_text(["cross 1·2 ×", "encoder 2·3 ×"])
-    expect(page_watch.locator(".tfe-attention .tfe-words")).to_contain_text("layer 2, head 3")
-    kept = parse_qs(query)
-    becomes(page_watch, lambda: {key: asked(page_watch).get(key) for key in kept}, kept)
-
-
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_every_guided_step_restores_its_view(site: str, new_page: Callable[..., tuple[Page, object]], language: str) -> None:
-    page, _ = new_page(locale="zh-CN" if language == "zh" else "en-US")
-    opened(page, site)
-    for count, step in enumerate(LAB.steps, 1):
-        page.get_by_role("button", name=re.compile(re.escape(step.title[language]))).first.click()
-        expect(page.get_by_text(step.say[language]).first).to_be_visible()
-        addressed(page, step=str(count))
-        for key, value in step.view.items():
-            addressed(page, **{f"_{key}": value})
-        for key, value in parse_qs(step.query).items():
-            addressed(page, **{key: value[0]})
-        if "silenced" in step.query or "hidden" in step.query:
-            number(page)
-
-
-BAD = [
-    ("", "empty"),
-    ("   ", "empty"),
-    ("word " * 300, "word pieces"),
-    ("word " * 10_000, "10,000 words"),
-    ("x" * 1_000_000, "1,000,000 characters"),
-    ("🎈🎈🎈", "no letter"),
-    ("\x07\x01", "empty"),
-]
-
-
-@pytest.mark.parametrize(("text", "says"), BAD, ids=["empty", "blank", "long", "10000-words", "million", "emoji", "controls"])
+@pytest.mark.parametrize(("text", "says"), [("x" * 1_000_000, "1,000,000 characters"), ("🎈🎈🎈", "no letter")], ids=["million", "emoji"])
 def test_bad_input_gets_one_sentence_and_stays_in_the_box(site: str, page_watch: Page, text: str, says: str) -> None:
     opened(page_watch, site)
     page_watch.evaluate(
@@ -250,23 +200,6 @@ def test_markup_in_a_sentence_stays_text(site: str, page_watch: Page) -> None:
     assert page_watch.locator(".tfe-main img[src=x]").count() == 0
     shown = "".join(re.sub(r"\s*·\d+$", "", text) for text in page_watch.locator(".tfe-whatif-chip").all_inner_texts())
     assert "</script>" in shown
-
-
-@pytest.mark.parametrize(
-    ("query", "says"),
-    [
-        ("v=1&sentence=A+dog.&beam=99", "99"),
-        ("v=1&sentence=A+dog.&beam=four", "four"),
-        ("v=1&sentence=A+dog.&silenced=cross.17.0", "18·1"),
-        ("v=1&sentence=A+dog.&alpha=nan", "nan"),
-        ("v=7&sentence=A+dog.", "version 7"),
-    ],
-)
-def test_an_absurd_link_is_refused_in_one_sentence(site: str, page_watch: Page, query: str, says: str) -> None:
-    opened(page_watch, site, query)
-    refusal = page_watch.locator(".tfe-prompt-error, .tfe-whatif-error").locator("visible=true")
-    expect(refusal).to_have_count(1, timeout=SLOW)
-    expect(refusal).to_contain_text(says)
 
 
 def test_unknown_keys_of_a_link_are_named(site: str, page_watch: Page) -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -12,7 +10,6 @@ from playwright.sync_api import Page, expect
 from explorer.labs.universal_transformer.page import LAB
 from tests.browser.waiting import addressed, becomes
 
-NEW = Callable[..., tuple[Page, Any]]
 LIVE = re.compile(r"live · [\d.]+ m?s|remembered")
 SLOW = 240_000  # milliseconds that a run may take while the machine does other things
 STORY = "emma put the coin in the bag. daniel took the bag. daniel went to the school."
@@ -48,16 +45,6 @@ def count(page: Page) -> tuple[int, int]:
     found = re.search(r"(\d+)\D+(\d+)", page.locator(".tfe-ponder-count").inner_text())
     assert found is not None
     return int(found[1]), int(found[2])
-
-
-def test_the_page_is_alive_before_any_network_is_loaded(site: str, page_watch: Page) -> None:
-    opened(page_watch, site)
-    expect(page_watch.locator(".tfe-asker .tfe-badge")).to_have_text("stored")
-    expect(page_watch.locator(".tfe-asker-answer")).not_to_be_empty()
-    expect(page_watch.locator(".tfe-ponder-words, .tfe-ponder .tfe-words").first).to_contain_text("where is the key")
-    expect(page_watch.locator(".tfe-attention .tfe-words")).to_contain_text("At step")
-    expect(page_watch.locator(".tfe-attention-strip")).to_contain_text("steps × 4 heads")
-    expect(page_watch.locator(".tfe-card-pairs dt")).to_have_count(4)
 
 
 def test_a_story_is_asked_its_steps_are_scrubbed_and_attention_follows(site: str, page_watch: Page) -> None:

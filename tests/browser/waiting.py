@@ -32,7 +32,7 @@ def asked(page: Page) -> dict[str, list[str]]:
     return parse_qs(urlsplit(page.evaluate("location.href")).query)
 
 
-def addressed(page: Page, **said: str | None) -> None:
+def addressed(page: Page, /, **said: str | None) -> None:
     """Waits until the address says this of each of these keys; None: nothing."""
     becomes(page, lambda: {key: asked(page).get(key, [None])[0] for key in said}, said)
 

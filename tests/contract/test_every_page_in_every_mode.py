@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from explorer import labels
@@ -15,6 +14,7 @@ from explorer.lab import Lab
 from explorer.labs import LABS
 from tests.browser.waiting import START
 from tests.conftest import ROOT
+from tests.fitting import misfits, refused_by_axe, scrolls_sideways
 from tests.pages import Contexts, Faults, watch
 
 MODES: dict[str, dict[str, Any]] = {
@@ -85,15 +85,15 @@ def shown(request: pytest.FixtureRequest, contexts: Contexts, site: str) -> Iter
 
 
 def test_no_page_scrolls_sideways(shown: tuple[Page, Faults, Lab, str]) -> None:
-    page, *_ = shown
-    wide, room = page.evaluate("[document.documentElement.scrollWidth, document.documentElement.clientWidth]")
-    assert wide <= room
+    assert scrolls_sideways(shown[0]) == 0
+
+
+def test_everything_fits_and_is_large_enough_to_read_and_to_press(shown: tuple[Page, Faults, Lab, str]) -> None:
+    assert misfits(shown[0]) == []
 
 
 def test_axe_finds_nothing_wrong(shown: tuple[Page, Faults, Lab, str]) -> None:
-    page, *_ = shown
-    found = Axe().run(page).response["violations"]
-    assert not found, [(one["id"], one["impact"], [node["html"][:150] for node in one["nodes"][:3]]) for one in found]
+    assert refused_by_axe(shown[0]) == []
 
 
 def test_nothing_that_the_page_says_is_of_the_other_language(shown: tuple[Page, Faults, Lab, str]) -> None:

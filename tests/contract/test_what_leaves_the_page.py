@@ -11,9 +11,10 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, Page
 
-from explorer.lab import Lab
+from explorer.lab import FIGURE, Lab
 from explorer.labs import LABS
 from explorer.widgets.base import FOLDER, vendor_file
+from tests.contract.test_a_walk_through_every_lab import settled
 from tests.pages import Faults
 
 every_lab = pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.slug)
@@ -41,11 +42,15 @@ def offline(chromium: Browser) -> Iterator[Callable[[Path], tuple[Page, list[str
     context.close()
 
 
-def _saved(page: Page, folder: Path) -> dict[str, Path]:
-    """Every file that the export bars in view offer, by widget and kind."""
+def _saved(page: Page, folder: Path, lab: Lab) -> dict[str, Path]:
+    """Every file that the export bars in view offer, by widget and kind; each view offers the kinds that its lab declares."""
     files = {}
     bars = page.locator(".tfe-exports:visible")
     for at in range(bars.count()):
+        view = bars.nth(at).evaluate("(it) => it.closest('[data-view]')?.dataset.view ?? ''")
+        buttons = bars.nth(at).locator(".tfe-export:not([aria-expanded]):visible")
+        offered = [kind for kind in buttons.evaluate_all("(all) => all.map((one) => one.dataset.kind)") if not kind.endswith(" 1×")]
+        assert offered == list(lab.exports.get(view, FIGURE)), f"{view}, beside the exact rows of a pooled map"
         for button in bars.nth(at).locator("button[data-kind]").all():
             kind = button.get_attribute("data-kind")
             assert kind is not None
@@ -72,9 +77,10 @@ def test_an_export_leads_nowhere_and_names_the_lab_and_its_paper(
     new_page: Callable[..., tuple[Page, Faults]], offline: Callable[[Path], tuple[Page, list[str]]], site: str, lab: Lab, tmp_path: Path
 ) -> None:
     page, _ = new_page()
-    page.goto(site + lab.path)
+    page.goto(f"{site}{lab.path}?{next(iter(lab.interventions.values()))}")
+    settled(page)
     _drawn(page)
-    files = _saved(page, tmp_path)
+    files = _saved(page, tmp_path, lab)
     assert {kind.split()[1] for kind in files} >= {"PNG", "SVG", "HTML", "CSV"}, "the lab's views offer their files"
     library = vendor_file("plotly").read_text()
     for name, path in files.items():

@@ -1,0 +1,101 @@
+"""A link that asks for what a lab does not do: the answer is one sentence in both languages, and it names what cannot be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import quote
+
+import gradio as gr
+import pytest
+
+from explorer.engine import Engine
+from explorer.labs import LABS
+from explorer.site import build
+from tests.conftest import built
+from tests.contract.test_numbers_beyond_all_sense import events, told
+
+LINKS = [
+    *[
+        ("translation", query, named)
+        for query, named in (
+            ("v=1&sentence=A+dog.&beam=99", "99"),
+            ("v=1&sentence=A+dog.&beam=four", "four"),
+            ("v=1&sentence=A+dog.&silenced=cross.17.0", "18·1"),
+            ("v=1&sentence=A+dog.&alpha=nan", "nan"),
+            ("v=7&sentence=A+dog.", "version 7"),
+            ("v=1&sentence=", "empty"),
+            ("v=1&sentence=+++", "empty"),
+            ("v=1&sentence=%07%01", "empty"),
+            ("v=1&sentence=" + "word+" * 300, "word pieces"),
+            ("v=1&sentence=" + quote("🎈🎈🎈"), "no letter"),
+        )
+    ],
+    *[
+        ("image_transformer", query, named)
+        for query, named in (
+            ("v=1&temperature=90", "90"),
+            ("v=1&kind=99", "99"),
+            ("v=1&count=5000", "5"),
+            ("v=1&mode=complete&picture=test:999", "999"),
+            ("v=1&mode=complete&picture=nonsense", "28 × 28"),
+            ("v=1&mode=dream", "dream"),
+            ("v=1&seed=x", "seed"),
+        )
+    ],
+    *[
+        ("music", query, named)
+        for query, named in (
+            ("v=1&motif=%25%25%25", "motif"),
+            ("v=1&mode=continue&motif=AQ", "motif"),
+            ("v=1&style=polka", "polka"),
+            ("v=1&temperature=90", "90"),
+            ("v=1&seed=x", "seed"),
+        )
+    ],
+    *[(slug, "v=1&length=x", "length") for slug in ("transformer_xl", "adaptive_span")],
+    ("sparse_transformer", "v=1&keep=x", "keep"),
+    ("reformer", "v=1&text=abba&rounds=99", "99"),
+    *[
+        ("act_rnn", query, named)
+        for query, named in (
+            ("v=1&epsilon=7", "ε is 7.0"),
+            ("v=1&forced=99", "99"),
+            ("v=1&limit=x", "limit"),
+            ("v=1&task=sort", "sort"),
+            ("v=1&task=parity&text=12", "“2” is no bit"),
+            ("v=1&told=maybe", "told"),
+            ("v=1&text=", "There is no sum"),
+            ("v=1&text=1234567%2B1", "7 digits"),
+            ("v=1&task=parity&text=" + "1" * 17, "17 bits"),
+        )
+    ],
+    ("universal_transformer", "v=1&task=sort", "sort"),
+]
+
+
+@pytest.fixture(scope="module")
+def pages() -> Iterator[gr.Blocks]:
+    """The pages of all labs, at an engine that computes."""
+    engine = Engine()
+    yield built(lambda: build(LABS, engine))
+    engine.close(0)
+
+
+def refusals(values: Any) -> Iterator[dict[str, str]]:
+    """The sentence of every widget that shows a refusal."""
+    if isinstance(values, dict):
+        if values.get("state") == "refused" and values.get("error"):
+            yield values["error"]
+        values = list(values.values())
+    for value in values if isinstance(values, list) else []:
+        yield from refusals(value)
+
+
+@pytest.mark.parametrize(("slug", "query", "named"), LINKS, ids=[f"{slug}-{query[:40]}" for slug, query, _ in LINKS])
+def test_a_link_is_refused_in_one_sentence_that_names_what_cannot_be(pages: gr.Blocks, slug: str, query: str, named: str) -> None:
+    lab = next(lab for lab in LABS if lab.slug == slug)
+    handler = next(handler for name, handler in events(pages, lab).values() if name == "open")
+    found = list(refusals(told(handler, {"query": query, "wish": 1})))
+    assert len(found) == 1, found
+    assert named in found[0]["en"] and found[0]["zh"] != found[0]["en"]

@@ -1,0 +1,119 @@
+"""Every lab from its first look through all its guided steps to a link: one page of 1280 pixels per lab for all these promises."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from urllib.parse import parse_qs
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from explorer.lab import Lab
+from explorer.labs import LABS
+from tests.browser.waiting import START, addressed, becomes, prepared
+from tests.contract.test_back_and_forward_go_through_runs_and_steps import address, controls
+from tests.contract.test_the_badge_says_where_a_result_comes_from import RESULT
+from tests.pages import MODE, Contexts, Faults, watch
+
+SIZE = {"viewport": {"width": 1280, "height": 900}, **MODE}
+BUSY = '[data-view]:is([data-state="running"], [data-state="waiting"], [data-state="ready"]:has(details[open])), [aria-busy=true]'
+HOSTILE = "<img src=x onerror=alert(1)>"
+# What every view in sight says of itself.
+SENTENCES = """() => [...document.querySelectorAll("[data-view] .tfe-words")]
+    .filter((one) => one.checkVisibility()).map((one) => [one.closest("[data-view]").dataset.view, one.textContent])"""
+# A field of each lab's link that must be refused: what it says, and what the refusal must name.
+NONSENSE = {
+    "translation": ("sentence=A+dog.&beam=x", "beam"),
+    "image_transformer": ("mode=dream", "dream"),
+    "music": ("style=polka", "polka"),
+    "transformer_xl": ("length=x", "length"),
+    "adaptive_span": ("length=x", "length"),
+    "sparse_transformer": ("keep=x", "keep"),
+    "reformer": ("rounds=99", "99"),
+    "act_rnn": ("task=sort", "sort"),
+    "universal_transformer": ("task=sort", "sort"),
+}
+
+
+def settled(page: Page) -> None:
+    """Waits until nothing on the page is being computed or drawn any more."""
+    expect(page.locator(".tfe-badge").first).to_have_text(RESULT)
+    expect(page.locator(BUSY)).to_have_count(0, timeout=START * 1000)
+
+
+def step(page: Page, number: int) -> None:
+    """Opens a guided step, as a visitor does."""
+    page.locator(f".tfe-shell-tour li:nth-child({number}) button").click()
+    expect(page.locator(".tfe-shell-tour [aria-current=step]")).to_have_attribute("aria-label", re.compile(rf"^{number}, "))
+
+
+@pytest.fixture(scope="module", params=[pytest.param(lab, id=lab.slug, marks=pytest.mark.xdist_group(f"{lab.slug} walk")) for lab in LABS])
+def walk(request: pytest.FixtureRequest, contexts: Contexts, site: str) -> Iterator[tuple[Page, Faults, Lab]]:
+    """(page, its faults, lab), opened at the bare address once the server holds the lab's examples and steps."""
+    prepared(site, request.param.slug)
+    page = contexts.lend(False, SIZE).new_page()
+    faults = watch(page, site)
+    page.goto(site + request.param.path)
+    settled(page)
+    yield page, faults, request.param
+    contexts.end(site)
+
+
+def test_it_opens_with_a_stored_result_and_every_view_says_what_it_shows(walk: tuple[Page, Faults, Lab]) -> None:
+    page, faults, _ = walk
+    expect(page.locator(".tfe-badge").first).to_have_text("stored")
+    said = page.evaluate(SENTENCES)
+    assert said and all(len(text) > 20 for _, text in said), said
+    assert page.locator(".tfe-card-pairs dt").count() == 4
+    assert [asked for asked in faults.requests if "/queue/" in asked] == [], "before any model is asked"
+
+
+def test_every_step_restores_its_view_without_the_queue(walk: tuple[Page, Faults, Lab]) -> None:
+    page, faults, lab = walk
+    for number, one in enumerate(lab.steps, 1):
+        step(page, number)
+        expect(page.get_by_text(one.say["en"]).first).to_be_visible()
+        kept = {key: values[0] for key, values in parse_qs(one.query).items()}
+        addressed(page, step=str(number), **kept, **{f"_{key}": value for key, value in one.view.items()})
+        settled(page)
+        assert all(len(text) > 20 for _, text in page.evaluate(SENTENCES)), one.title["en"]
+    runs = [asked for asked in faults.requests if "/queue/join" in asked]
+    assert len(runs) <= sum(len(one.view) for one in lab.steps), "a step asks for what it unfolds, not for its run"
+
+
+def test_its_link_shows_the_same_in_another_browser(walk: tuple[Page, Faults, Lab], contexts: Contexts, site: str) -> None:
+    page, _, lab = walk
+    step(page, len(lab.steps))
+    settled(page)
+    other = contexts.lend(True, SIZE).new_page()
+    faults = watch(other, site)
+    other.goto(address(page))
+    settled(other)
+    becomes(other, lambda: other.evaluate(SENTENCES), page.evaluate(SENTENCES))
+    assert (address(other), controls(other)) == (address(page), controls(page))
+    assert faults.all() == []
+    other.close()
+
+
+def test_its_steps_are_told_in_chinese_too(walk: tuple[Page, Faults, Lab]) -> None:
+    page, _, lab = walk
+    page.locator(".tfe-shell-lang").click()
+    for number in (1, len(lab.steps)):
+        step(page, number)
+        expect(page.get_by_text(lab.steps[number - 1].say["zh"]).first).to_be_visible()
+    page.locator(".tfe-shell-lang").click()
+
+
+def test_a_link_with_nonsense_in_it_is_refused_in_one_sentence(walk: tuple[Page, Faults, Lab], site: str) -> None:
+    page, _, lab = walk
+    query, named = NONSENSE[lab.slug]
+    page.goto(f"{site}{lab.path}?v=1&{query}{HOSTILE}")
+    expect(page.locator(".tfe-badge").first).to_have_text("refused")
+    refusal = page.locator("form [role=alert]:visible, form [class$=-error]:visible").first
+    expect(refusal).to_contain_text(named)
+    expect(page.locator("h1")).to_be_visible()
+
+
+def test_nothing_went_wrong_on_the_way(walk: tuple[Page, Faults, Lab]) -> None:
+    assert walk[1].all() == []

@@ -1,0 +1,59 @@
+"""Whether all that stands on a page can be read and used: it fits its place, is large enough, and axe finds nothing wrong."""
+
+from __future__ import annotations
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page
+
+# Everything within an element that is cut off, leaves its picture, is too small to read (11 px) or to press (24 px).
+MISFITS = """(within) => {
+  const found = [];
+  const say = (what, node) => found.push(`${what}: ${node.outerHTML.slice(0, 150)}`);
+  for (const node of document.querySelectorAll(`${within} *`)) {
+    if (!node.checkVisibility({ visibilityProperty: true, opacityProperty: true }) || node.closest(".tfe-unseen")) continue;
+    const box = node.getBoundingClientRect(), style = getComputedStyle(node);
+    if (!box.width || !box.height) continue;
+    if ([...node.childNodes].some((one) => one.nodeType === Node.TEXT_NODE && one.textContent.trim())) {
+      if (node instanceof SVGElement) {
+        const picture = node.closest("svg:not(svg svg)"), room = picture.getBoundingClientRect();
+        const out = box.left < room.left - 2 || box.right > room.right + 2 || box.top < room.top - 2 || box.bottom > room.bottom + 2;
+        if (out && !picture.closest(".js-plotly-plot")) say("outside its picture", node);
+        if (box.height < 11 && box.width < 11) say("too small to read", node);
+      } else {
+        if (parseFloat(style.fontSize) < 11) say("too small to read", node);
+        const cut = style.overflowX === "hidden" && style.textOverflow !== "ellipsis" && node.scrollWidth > node.clientWidth + 2;
+        if (cut) say("cut off", node);
+      }
+    }
+    const pressed = "button, a[href], [role=button], [role=tab], input:not([type=hidden], [type=checkbox], [type=radio]), select, textarea";
+    if (node.matches(pressed) && !node.matches("p a, li a, td a, dd a") && style.position !== "absolute" && !node.closest("[inert]")) {
+      if (Math.min(box.width, box.height) < 23.9) say(`too small to press, ${Math.round(box.width)} × ${Math.round(box.height)} px`, node);
+    }
+  }
+  return found;
+}"""
+
+
+def scrolls_sideways(page: Page) -> int:
+    """How many pixels of the page lie beyond its right edge."""
+    beyond: int = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    return max(0, beyond)
+
+
+def misfits(page: Page, within: str = "body") -> list[str]:
+    """Every part of the page, within an element, that cannot be read or pressed well: what is wrong with it, and its beginning."""
+    found: list[str] = page.evaluate(MISFITS, within)
+    return found
+
+
+def refused_by_axe(page: Page, within: str | None = None) -> list[tuple[str, list[str]]]:
+    """What axe finds wrong, of any severity: (rule, the beginnings of the first three parts that break it)."""
+    found = Axe().run(page, context=within).response["violations"]
+    return [(one["id"], [node["html"][:150] for node in one["nodes"][:3]]) for one in found]
+
+
+def assert_fits(page: Page, within: str) -> None:
+    """All of the above."""
+    assert scrolls_sideways(page) == 0
+    assert misfits(page, within) == []
+    assert refused_by_axe(page, within) == []
