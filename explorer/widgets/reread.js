@@ -11,7 +11,7 @@ import { knobsOf } from "./lib/rereadknobs.js";
 import { drawn as drawing, limits, mark, said, stretches, under } from "./lib/rereadstrips.js";
 import { TEXT, digitsOf, named, number, parted, plus, roles, signed, table } from "./lib/rereadwords.js";
 import { foot } from "./lib/source.js";
-import { bus, view } from "./lib/state.js";
+import { bus, judge, request, view } from "./lib/state.js";
 import { late, overtake } from "./lib/stored.js";
 import { dark, onTheme } from "./lib/theme.js";
 
@@ -128,6 +128,7 @@ export function mount(root, props, emit, watch) {
 
   // ── drawing ──
   function drawKnobs() {
+    judge({ reread_of: (text) => ["layer", "head"].includes(text) }, request.get());
     knobs.draw(wanted);
   }
 

@@ -210,7 +210,16 @@ export function mount(root, props, emit, watch) {
   function draw() {
     if (!it || !panel.opened()) return;
     const { value, length } = it;
-    judge({ squeries: (text) => props.queries.includes(Number(text)), sstep: (text) => text in STEPS }, request.get());
+    const below = (limit) => (text) => /^\d+$/.test(text) && Number(text) < limit;
+    judge(
+      {
+        squeries: (text) => props.queries.includes(Number(text)),
+        sstep: (text) => text in STEPS,
+        sfrom: (text) => text === String(value.first),
+        scell: below(length * (length + 1)),
+      },
+      request.get(),
+    );
     const here = QUESTIONS[step()];
     choose.set({ options: Object.entries(QUESTIONS).map(([key, { label }]) => ({ key, label: t(label) })), value: step(), label: t(TEXT.steps) });
     many.set({ options: props.queries.map((count) => ({ key: String(count), label: String(count) })), value: String(queries()), label: t(TEXT.queries) });

@@ -172,7 +172,11 @@ export function mount(root, props, emit, watch) {
   function draw() {
     if (!it || !panel.opened()) return;
     const { value, rows: count, columns } = it;
-    judge({ tqueries: (text) => props.queries.includes(Number(text)) }, request.get());
+    const cell = (text) => {
+      const [, back, before] = (/^(\d+)\.(\d+)$/.exec(text) ?? []).map(Number);
+      return back < count && before <= own(count - 1 - back);
+    };
+    judge({ tqueries: (text) => props.queries.includes(Number(text)), tcell: cell }, request.get());
     many.set({ options: props.queries.map((n) => ({ key: String(n), label: String(n) })), value: String(queries()), label: t(TEXT.queries) });
     manyLabel.textContent = t(TEXT.queries);
     follows.textContent =
