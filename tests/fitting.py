@@ -5,8 +5,8 @@ from __future__ import annotations
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
-# Everything within an element that is cut off, leaves its picture, is too small to read (11 px) or to press (24 px).
-MISFITS = """(within) => {
+# Everything within an element that is cut off, leaves its picture, is too small to read (11 px) or to press (24 px, or more where asked).
+MISFITS = """([within, least]) => {
   const found = [];
   const say = (what, node) => found.push(`${what}: ${node.outerHTML.slice(0, 150)}`);
   for (const node of document.querySelectorAll(`${within} *`)) {
@@ -27,7 +27,9 @@ MISFITS = """(within) => {
     }
     const pressed = "button, a[href], [role=button], [role=tab], input:not([type=hidden], [type=checkbox], [type=radio]), select, textarea";
     if (node.matches(pressed) && !node.matches("p a, li a, td a, dd a") && style.position !== "absolute" && !node.closest("[inert]")) {
-      if (Math.min(box.width, box.height) < 23.9) say(`too small to press, ${Math.round(box.width)} × ${Math.round(box.height)} px`, node);
+      const need = node.matches("button:not(.tfe-export), select, input, textarea") ? least : 24;
+      const [wide, high] = [box.width, box.height].map(Math.round);
+      if (Math.min(box.width, box.height) < need - 0.1) say(`too small to press, ${wide} × ${high} px`, node);
     }
   }
   return found;
@@ -40,9 +42,12 @@ def scrolls_sideways(page: Page) -> int:
     return max(0, beyond)
 
 
-def misfits(page: Page, within: str = "body") -> list[str]:
-    """Every part of the page, within an element, that cannot be read or pressed well: what is wrong with it, and its beginning."""
-    found: list[str] = page.evaluate(MISFITS, within)
+def misfits(page: Page, within: str = "body", press: int = 24) -> list[str]:
+    """Every part of the page, within an element, that cannot be read or pressed well: what is wrong with it, and its beginning.
+
+    press: pixels that a control needs on each side.
+    """
+    found: list[str] = page.evaluate(MISFITS, [within, press])
     return found
 
 
@@ -52,8 +57,8 @@ def refused_by_axe(page: Page, within: str | None = None) -> list[tuple[str, lis
     return [(one["id"], [node["html"][:150] for node in one["nodes"][:3]]) for one in found]
 
 
-def assert_fits(page: Page, within: str) -> None:
-    """All of the above."""
+def assert_fits(page: Page, within: str, press: int = 24) -> None:
+    """All of the above; a bar that is used with a finger has controls of 44 pixels."""
     assert scrolls_sideways(page) == 0
-    assert misfits(page, within) == []
+    assert misfits(page, within, press) == []
     assert refused_by_axe(page, within) == []

@@ -15,7 +15,6 @@ from typing import Any
 import gradio as gr
 import numpy as np
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from numpy.typing import NDArray
 from PIL import Image
 from playwright.sync_api import Page, expect
@@ -27,6 +26,7 @@ from explorer.widgets.newest import Newest
 from models.image_transformer.records import EXAMPLES, LARGE, MAX_COUNT, ROWS_KEPT, SIDE, SMALL, Request, read_picture, spelled
 from tests.bench import TEXT, Bench
 from tests.browser.waiting import addressed, note, noted
+from tests.fitting import assert_fits
 
 NEW = Callable[..., tuple[Page, Any]]
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -379,28 +379,14 @@ def test_every_text_is_chinese_in_chinese(page_watch: Page, site: str) -> None:
     expect(page.locator(".tfe-maker-go")).to_have_text("补完")
 
 
-@pytest.mark.parametrize(
-    ("width", "height", "scheme"), [(1280, 900, "light"), (1280, 900, "dark"), (768, 1024, "light"), (360, 780, "light")]
-)
-def test_nothing_is_cut_off_unnamed_or_hard_to_see(new_page: NEW, site: str, width: int, height: int, scheme: str) -> None:
-    page, _ = new_page(width=width, height=height, color_scheme=scheme)
+def test_it_fits_a_phone_in_the_dark_and_axe_finds_nothing(new_page: NEW, site: str) -> None:
+    page, _ = new_page(width=360, height=780, color_scheme="dark")
     opened(page, site)
     for key in ("generate", "complete", "enlarge"):
         mode(page, key)
         if key == "complete":
             page.get_by_role("button", name="Draw", exact=True).click()
-        wide = page.evaluate("[document.documentElement.scrollWidth, document.documentElement.clientWidth]")
-        assert wide[0] <= wide[1], f"{key} scrolls sideways at {width} px: {wide}"
-        found = Axe().run(page, context=".tfe-maker").response["violations"]
-        assert not found, [(one["id"], [node["html"][:150] for node in one["nodes"][:3]]) for one in found]
-        small = page.evaluate(
-            """(least) => [...document.querySelectorAll(".tfe-maker :is(button, select, input:not([type=file]))")]
-                .map((node) => [node.closest(".tfe-segmented button") && least < 44 ? node.parentNode : node, node.outerHTML.slice(0, 90)])
-                .map(([node, text]) => [node.getBoundingClientRect(), text])
-                .filter(([box]) => box.width && Math.min(box.width, box.height) < least).map(([box, text]) => [box.height, text])""",
-            44 if width < 720 else 27.9,
-        )
-        assert not small, small
+        assert_fits(page, ".tfe-maker", press=44)
 
 
 def test_the_bar_is_one_row_at_1280_pixels_in_both_languages(new_page: NEW, site: str) -> None:

@@ -14,13 +14,13 @@ from typing import Any
 
 import gradio as gr
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from explorer.lab import Lab
 from explorer.widgets import rethink
 from models.act_rnn.records import LIMIT, MAX_BIAS, MAX_EPSILON, MAX_LIMIT, Request
 from tests.bench import Bench
+from tests.fitting import assert_fits
 
 NEW = Callable[..., tuple[Page, Any]]
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -264,28 +264,11 @@ def test_every_text_is_chinese_in_chinese(page_watch: Page, site: str) -> None:
     assert latin <= {"Esc", "M", "N", "R", "TXT", "CSV", "sample"}, latin
 
 
-@pytest.mark.parametrize(
-    ("width", "height", "scheme"), [(1280, 900, "light"), (1280, 900, "dark"), (768, 1024, "light"), (360, 780, "light")]
-)
-def test_nothing_is_cut_off_unnamed_or_hard_to_see(new_page: NEW, site: str, width: int, height: int, scheme: str) -> None:
-    page, _ = new_page(width=width, height=height, color_scheme=scheme)
+def test_it_fits_a_phone_in_the_dark_and_axe_finds_nothing(new_page: NEW, site: str) -> None:
+    page, _ = new_page(width=360, height=780, color_scheme="dark")
     opened(page, site)
     for forced in (2, 7):
         turn(page, "forced", forced)
         assert asked(page)["forced"] == forced
         expect(number(page)).to_be_visible()
-        wide = page.evaluate("[document.documentElement.scrollWidth, document.documentElement.clientWidth]")
-        assert wide[0] <= wide[1], f"scrolls sideways at {width} px: {wide}"
-        inside = page.evaluate(
-            "(({ scrollWidth, clientWidth }) => [scrollWidth, clientWidth])(document.querySelector('.tfe-rethink-panel'))"
-        )
-        assert inside[0] <= inside[1], f"the panel is too narrow at {width} px: {inside}"
-        found = Axe().run(page, context=".tfe-rethink").response["violations"]
-        assert not found, [(one["id"], [node["html"][:150] for node in one["nodes"][:3]]) for one in found]
-        small = page.evaluate(
-            """(least) => [...document.querySelectorAll(".tfe-rethink :is(button, input):not(.tfe-export)")]
-                .map((node) => [node.getBoundingClientRect(), node.outerHTML.slice(0, 90)])
-                .filter(([box]) => box.width && Math.min(box.width, box.height) < least).map(([box, text]) => [box.height, text])""",
-            44 if width < 720 else 25.9,
-        )
-        assert not small, small
+        assert_fits(page, ".tfe-rethink", press=44)

@@ -14,7 +14,6 @@ from typing import Any
 import gradio as gr
 import numpy as np
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from numpy.typing import NDArray
 from PIL import Image
 from playwright.sync_api import Page, expect
@@ -27,6 +26,7 @@ from explorer.widgets.newest import Newest
 from models.sparse_transformer.records import DIGITS, SIDE, TASKS, TEXTS, Request, read_drawing, spelled
 from tests.bench import TEXT, Bench
 from tests.browser.waiting import addressed
+from tests.fitting import assert_fits
 
 NEW = Callable[..., tuple[Page, Any]]
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -298,28 +298,10 @@ def test_a_text_shares_its_places_with_what_is_written(page_watch: Page, site: s
     assert asked(page) == told(replace(DIGITS[0], seed=TEXTS[1].seed)), "of the text nothing is left in it"
 
 
-@pytest.mark.parametrize(
-    ("width", "height", "scheme", "language"), [(1280, 900, "light", "zh"), (1280, 900, "dark", "en"), (360, 780, "light", "en")]
-)
-def test_nothing_is_cut_off_unnamed_or_hard_to_see(new_page: NEW, site: str, width: int, height: int, scheme: str, language: str) -> None:
-    page, _ = new_page(width=width, height=height, color_scheme=scheme)
-    opened(page, site, f"lang={language}")
-    drawing = {"en": "Draw", "zh": "手绘"}[language]
-    page.get_by_role("button", name=drawing, exact=True).click()
+def test_it_fits_a_phone_in_the_dark_and_axe_finds_nothing(new_page: NEW, site: str) -> None:
+    page, _ = new_page(width=360, height=780, color_scheme="dark")
+    opened(page, site, "lang=en")
+    page.get_by_role("button", name="Draw", exact=True).click()
     for task in TASKS:
         page.locator(f".is-make [data-key={task}]").click()
-        wide = page.evaluate("[document.documentElement.scrollWidth, document.documentElement.clientWidth]")
-        assert wide[0] <= wide[1], f"{task} scrolls sideways at {width} px: {wide}"
-        found = Axe().run(page, context=".tfe-sketch").response["violations"]
-        assert not found, [(one["id"], [node["html"][:150] for node in one["nodes"][:3]]) for one in found]
-        small = page.evaluate(
-            """(least) => [...document.querySelectorAll(".tfe-sketch :is(button, textarea, input:not([type=file]))")]
-                .map((node) => [(least < 44 && node.closest(".tfe-segmented")) || node, node.outerHTML.slice(0, 90)])
-                .map(([node, text]) => [node.getBoundingClientRect(), text])
-                .filter(([box]) => box.width && Math.min(box.width, box.height) < least).map(([box, text]) => [box.height, text])""",
-            44 if width < 720 else 27.9,
-        )
-        assert not small, small
-        if language == "zh":
-            said = page.locator(".tfe-sketch").inner_text().replace(HOSTILE, "")
-            assert set(re.findall("[A-Za-z]{2,}", said)) <= {"PNG", "JPEG", "WebP", "Delete", "Shift", "Space", "Ctrl", "Enter"}, said
+        assert_fits(page, ".tfe-sketch", press=44)

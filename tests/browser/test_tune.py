@@ -13,7 +13,6 @@ from typing import Any
 import gradio as gr
 import numpy as np
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, Route, expect
 
 from explorer import permalink
@@ -24,6 +23,7 @@ from models.music import chorales, events
 from models.music.records import GRID, MAX_MADE, MAX_MOTIF, Request, melody, motif, read_motif, spelled
 from tests.bench import TEXT, Bench
 from tests.browser.conftest import Faults
+from tests.fitting import assert_fits
 
 NEW = Callable[..., tuple[Page, Any]]
 HOSTILE = "<img src=x onerror=alert(1)>.mid"
@@ -500,23 +500,9 @@ def test_every_text_is_chinese_in_chinese(page_watch: Page, site: str) -> None:
     expect(page.locator(".tfe-tune-go")).to_have_text("配和声")
 
 
-@pytest.mark.parametrize(
-    ("width", "height", "scheme"), [(1280, 900, "light"), (1280, 900, "dark"), (768, 1024, "light"), (360, 780, "light")]
-)
-def test_nothing_is_cut_off_unnamed_or_hard_to_see(new_page: NEW, site: str, width: int, height: int, scheme: str) -> None:
-    page, _ = new_page(width=width, height=height, color_scheme=scheme)
+def test_it_fits_a_phone_in_the_dark_and_axe_finds_nothing(new_page: NEW, site: str) -> None:
+    page, _ = new_page(width=360, height=780, color_scheme="dark")
     opened(page, site)
     for name in ("Example", "Play it", "My MIDI"):
         source(page, name)
-        wide = page.evaluate("[document.documentElement.scrollWidth, document.documentElement.clientWidth]")
-        assert wide[0] <= wide[1], f"{name} scrolls sideways at {width} px: {wide}"
-        found = Axe().run(page, context=".tfe-tune").response["violations"]
-        assert not found, [(one["id"], [node["html"][:150] for node in one["nodes"][:3]]) for one in found]
-        small = page.evaluate(
-            """(least) => [...document.querySelectorAll(".tfe-tune :is(button, select, input:not([type=file]))")]
-                .map((node) => [node.closest(".tfe-segmented button") && least < 44 ? node.parentNode : node, node.outerHTML.slice(0, 90)])
-                .map(([node, text]) => [node.getBoundingClientRect(), text])
-                .filter(([box]) => box.width && Math.min(box.width, box.height) < least).map(([box, text]) => [box.height, text])""",
-            44 if width < 720 else 27.9,
-        )
-        assert not small, small
+        assert_fits(page, ".tfe-tune", press=44)
