@@ -6,8 +6,9 @@ nothing is won by squeezing. A text is what a visitor reads in both languages: i
 unless it is only the name that the text goes by, as in ``title: { en: …, zh: … },`` or ``TITLE: Final = _(…)``.
 
 Files of a lab are those of ``explorer/labs/SLUG`` and ``models/SLUG``. A shared file belongs to the labs that reach it through imports: of
-Python, of JavaScript, and from a widget's Python file to the script and style of the same name. It is divided equally among them. What
-every lab reaches, what ``app.py`` reaches without a lab, and what no lab reaches (programs, benchmarks) is the frame's.
+Python, of JavaScript, from a widget's Python file to the script and style of the same name, and from a script to the styles that it wears,
+``root.classList.add("tfe-NAME")``. It is divided equally among them. What every lab reaches, what ``app.py`` reaches without a lab, and
+what no lab reaches (programs, benchmarks) is the frame's.
 """
 
 from __future__ import annotations
@@ -134,7 +135,8 @@ def uses(files: Mapping[str, str]) -> dict[str, set[str]]:
     found: dict[str, set[str]] = defaultdict(set)
     for name, source in files.items():
         path = Path(name)
-        found[name] |= {str(path.with_suffix(ending)) for ending in (".js", ".css")}
+        if path.suffix != ".css":
+            found[name] |= {str(path.with_suffix(ending)) for ending in (".js", ".css")}
         if path.suffix == ".py":
             for module in _modules(source):
                 whole = module.replace(".", "/")
@@ -144,6 +146,7 @@ def uses(files: Mapping[str, str]) -> dict[str, set[str]]:
             }
         elif path.suffix == ".js":
             named = re.findall(r"""(?:from|import\(?)\s*["'](\.[^"']+)["']""", source)
+            found[name] |= {f"explorer/widgets/{worn}.css" for worn in re.findall(r'classList\.add\("tfe-(\w+)"\)', source)}
             found[name] |= {posixpath.normpath(f"{path.parent.as_posix()}/{other}") for other in named}
         found[name] &= files.keys()
         found[name].discard(name)
