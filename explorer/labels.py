@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
@@ -249,6 +249,11 @@ def filled(text: Text, **values: object) -> Text:
         for name, value in values.items():
             made[language] = made[language].replace("{" + name + "}", value[language] if isinstance(value, Mapping) else str(value))
     return made
+
+
+def listed(parts: Sequence[Text]) -> Text | None:
+    """Several parts as one text, joined by "and"; None for none."""
+    return {"en": " and ".join(part["en"] for part in parts), "zh": "，".join(part["zh"] for part in parts)} if parts else None
 
 
 def split(name: object) -> Text:

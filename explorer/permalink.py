@@ -61,7 +61,7 @@ def encode(request: Any) -> str:
                 raise LinkTooLong(len(packed))
             pairs.append((field.name + ".z", base64.urlsafe_b64encode(packed).decode("ascii").rstrip("=")))
         else:
-            pairs.append((field.name, _written(value, field.name)))
+            pairs.append((field.name, written(value, field.name)))
     return "&".join(f"{quote_plus(key)}={quote_plus(value, safe=',', errors='replace')}" for key, value in pairs)
 
 
@@ -103,17 +103,21 @@ def decode(kind: type[Request], query: str) -> tuple[Request, dict[str, str] | N
             values[field.name] = _unpacked(given.pop(field.name + ".z"), field.name)
             given.pop(field.name, None)
         elif field.name in given:
-            text = given.pop(field.name)
-            try:
-                values[field.name] = _read(hints[field.name], text)
-            except ValueError:
-                raise _wrong(
-                    f"The link's “{field.name}” reads “{_shown(text)}”; {_expected(hints[field.name])[0]} belongs there.",
-                    f"链接中的“{field.name}”是“{_shown(text)}”；此处应为{_expected(hints[field.name])[1]}。",
-                ) from None
+            values[field.name] = read(hints[field.name], given.pop(field.name), field.name)
         elif _default(field) is dataclasses.MISSING:
             raise _wrong(f"This link gives no “{field.name}”, which this page needs.", f"该链接没有给出本页需要的“{field.name}”。")
     return kind(**values), _notice(list(given))
+
+
+def read(hint: Any, text: str, name: str) -> object:
+    """`text` as a value of the type `hint`; InputError, which calls it `name`, where it is none."""
+    try:
+        return _read(hint, text)
+    except ValueError:
+        raise _wrong(
+            f"The link's “{name}” reads “{_shown(text)}”; {_expected(hint)[0]} belongs there.",
+            f"链接中的“{name}”是“{_shown(text)}”；此处应为{_expected(hint)[1]}。",
+        ) from None
 
 
 def _default(field: dataclasses.Field[Any]) -> object:
@@ -122,7 +126,8 @@ def _default(field: dataclasses.Field[Any]) -> object:
     return field.default
 
 
-def _written(value: object, name: str) -> str:
+def written(value: object, name: str) -> str:
+    """A value as an address spells it. TypeError, which calls it `name`, for a value that no address can carry."""
     if isinstance(value, str):
         return value
     if isinstance(value, bool):
@@ -135,7 +140,7 @@ def _written(value: object, name: str) -> str:
 
 
 def _escaped(value: object) -> str:
-    text = _written(value, "an entry of a tuple")
+    text = written(value, "an entry of a tuple")
     return text.replace("%", "%25").replace(".", "%2E").replace(",", "%2C")
 
 
@@ -161,7 +166,7 @@ def _read(hint: Any, text: str) -> object:
             raise ValueError(text)
         return float(text)
     if origin is Literal:
-        return next((value for value in arguments if _written(value, "") == text), None) or _raise(text)
+        return next((value for value in arguments if written(value, "") == text), None) or _raise(text)
     if origin in (typing.Union, types.UnionType):
         return _read(next(argument for argument in arguments if argument is not type(None)), text)
     if origin is tuple:

@@ -25,8 +25,25 @@ MAY_IMPORT = {
     "explorer.labs": {
         *("explorer.engine", "explorer.figures", "explorer.lab", "explorer.labels", "explorer.looks", "explorer.packing"),
         *("explorer.permalink", "explorer.sound", "explorer.widgets", "models.errors", "models.stored", "models.checkpoint"),
+        *("explorer.controls", "explorer.program", "explorer.runs", "explorer.wiring"),
     },
+    "explorer.program": {
+        *(
+            "explorer.controls",
+            "explorer.engine",
+            "explorer.lab",
+            "explorer.labels",
+            "explorer.runs",
+            "explorer.widgets",
+            "explorer.wiring",
+        ),
+        "models.errors",
+    },
+    "explorer.wiring": {"explorer.engine", "explorer.widgets.newest", "models.errors"},
+    "explorer.runs": {"explorer.engine", "models.errors", "models.stored"},
+    "explorer.controls": {"explorer.lab", "explorer.permalink", "models.errors", "models.fields"},
     "explorer.widgets": {
+        "explorer.controls",
         *("explorer.figures", "explorer.lab", "explorer.labels", "explorer.packing", "explorer.permalink", "models.errors"),
     },
     "explorer.figures": {"explorer.looks", "explorer.packing"},

@@ -22,14 +22,18 @@ export function asking({ emit, first, noLink, paint }) {
       return pending !== null;
     },
 
+    changes: false, // is the wish under way a change of the model, for the same input?
+
     /** query: of the wish, where a stored result will do, else null. send: asks the server's model. */
-    begin(query, send, { opens = false } = {}) {
+    begin(query, send, { opens = false, changes = false } = {}) {
       const before = pending;
       opened = opens;
       const wish = {};
       pending = wish; // a newer wish ends an older one, on the server
       overtake(); // and here, where its answer may be on the way
       self.stopped = self.heard = fromStore = false;
+      self.changes = changes;
+      bus.fire("wishing", { changes });
       bus.fire("asking", true); // the other knobs wait: they belong to the result that is about to leave
       paint();
       // While the model is at an older wish, only a wish to the model ends that one for certain.
@@ -52,6 +56,7 @@ export function asking({ emit, first, noLink, paint }) {
       pending = null;
       opened = false;
       self.stopped = true;
+      bus.fire("wishing", { stopped: true });
       bus.fire("asking", false);
       emit.stop({});
       paint();

@@ -30,7 +30,7 @@ const ordinal = (n) => {
  * Whoever changes the model says where its change stands: bus.fire("changing", {by: name of the panel, state}), state "unrun" (it is being
  * dragged), "running" or null.
  * @param {() => void} repaint called when that changed
- * @returns {{node: HTMLElement, paint: (now: {value: any, wish: {pending: boolean, stopped: boolean, heard: boolean}, wrong: any, differs: () => boolean, progress?: () => string | null}) => void}}
+ * @returns {{node: HTMLElement, paint: (now: {value: any, wish: {pending: boolean, stopped: boolean, heard: boolean, changes?: boolean}, wrong: any, differs: () => boolean, progress?: () => string | null}) => void}}
  *   value: of the input, with its state and badge. wrong: what is refused. differs: do the controls ask for something else than what is in
  *   view? progress: how far a run has come, where that is known
  */
@@ -57,7 +57,7 @@ export function badgeOf(repaint) {
         const place = document.documentElement.lang.startsWith("zh") ? info.place : ordinal(info.place);
         return ["waiting", t(TEXT.waiting, { place, of: info.of, s: Math.max(1, Math.round(info.seconds)) })];
       }
-      return ["live", (wish.heard && value.state === "running" && progress?.()) || t(TEXT.running)];
+      return ["live", (wish.heard && value.state === "running" && progress?.()) || t(wish.changes ? TEXT.changing : TEXT.running)];
     }
     if (wrong) return ["refused", t(TEXT.refused)];
     const states = new Set(changes.values());

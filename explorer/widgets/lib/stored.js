@@ -47,6 +47,30 @@ export const overtake = () => {
 /** Does a value answer a wish that a newer one has overtaken? */
 export const late = (value) => value?.wished <= overtaken;
 
+let answering = new Set(); // names of the widgets that the answer to a wish draws
+
+/** All these widgets draw answers to the wishes of one input bar: what answers an overtaken wish is drawn by none of them. */
+export const guard = (names) => {
+  answering = new Set(names);
+};
+
+let runs = []; // the newest two runs, and the unchanged one of a change in view: [{order, values}]
+
+function keep(order, name, value) {
+  let run = runs.find((one) => one.order === order);
+  if (!run) runs.push((run = { order, values: {} }));
+  if (value?.state === "before") run.values = value.values;
+  else run.values[name] = value;
+  const { plain = null } = runs.at(-1).values.ask ?? {};
+  runs = runs.filter((one, at) => at >= runs.length - 2 || one.values.ask?.query === plain);
+}
+
+/** What the widgets draw of a finished run of this request, {name: value}, where it was in view not long ago; else null. */
+export const kept = (query) => runs.findLast(({ values }) => values.ask?.answer !== undefined && canonical(values.ask.query) === canonical(query))?.values ?? null;
+
+/** Shows other values for a while, of those widgets that are views; null: their own again. */
+export const peek = (values) => bus.fire("peek", values);
+
 /**
  * Mounts a widget so that stored results reach it too, that nothing older comes after something newer, and that nothing is drawn twice.
  *
@@ -57,34 +81,45 @@ export function mount(name, module, root, props, emit, watch) {
   const drawing = [];
   let newest = 0; // the wish that the value in view answers
   let latest = 0; // which of the answers to that wish it is: Gradio repeats the last one
-  let kept = props.value;
+  let own = props.value;
 
   function isNews() {
     const { wished: order, said } = props.value ?? {};
-    if (order < newest || (order === newest && said <= latest)) {
-      props.value = kept;
+    if (order < newest || (order === newest && said <= latest) || (answering.has(name) && late(props.value))) {
+      props.value = own;
       return false;
     }
     if (order !== undefined) [newest, latest] = [order, said ?? 0];
-    kept = props.value;
+    own = props.value;
     return true;
   }
 
   function say() {
-    Object.assign(root.dataset, { view: name, state: kept?.state ?? "", wish: newest });
+    Object.assign(root.dataset, { view: name, state: own?.state ?? "", wish: newest });
+    keep(newest, name, own);
   }
 
   bus.on("stored", (values) => {
     if (!(name in values)) return;
     newest = wishes;
     latest = 0;
-    kept = props.value = values[name];
+    own = props.value = values[name];
     for (const draw of drawing) draw(); // Gradio calls them for its own answers only
     say();
   });
+  const isView = () => answering.has(name) && name !== "ask" && name !== "change";
+  bus.on("wishing", ({ stopped }) => isView() && root.classList.toggle("is-older", !stopped));
+  bus.on("asking", (yes) => yes || root.classList.remove("is-older"));
+  bus.on("peek", (values) => {
+    if (!isView()) return;
+    const value = values?.[name] ?? own;
+    if (props.value === value) return;
+    props.value = value;
+    for (const draw of drawing) draw();
+  });
   if (shown && name in shown) {
     newest = wishes;
-    kept = props.value = shown[name];
+    own = props.value = shown[name];
   }
   module.mount(root, props, numbered(emit), (names, draw) => {
     const ofValue = [names].flat().includes("value");

@@ -1,0 +1,137 @@
+"""How the fields of a request are asked for, and the one codec of requests: a query string, and {field: text} on top of it.
+
+Type, default, range and refusal of a field stand in models/<slug>/records.py (models/fields.py); a `Control` adds what a visitor reads and
+with what a hand sets it. The browser holds every field as text, as a link spells it, and has no codec of its own.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import typing
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal, TypeVar
+
+from explorer import permalink
+from explorer.lab import Text
+from models.errors import InputError
+from models.fields import Characters, Choice, Number, check, range_of
+
+Kind = Literal["choice", "switch", "number", "bits", "sum", "letters", "text"]
+Value = dict[str, object]
+R = TypeVar("R")
+
+TYPED: Final = ("bits", "sum", "letters", "text")  # kinds that are typed into a line or a box
+
+
+@dataclass(frozen=True)
+class Control:
+    """How one field of a request is asked for.
+
+    kind: "choice" (one of some), "switch", "number" (a slider), or typed: "bits" (a row of places beside the line), "sum", "letters",
+    "text" (several lines).
+    names: what values are called, where not by themselves; of a choice in their order, of a switch for True and False.
+    hint: what is accepted.
+    placeholder: an example inside an empty line. places: of "bits", how many. step: of a number.
+    change: it changes the model, stands in the panel of changes, and its default is the model as trained.
+    says: a changed value in words, "at most 4 updates", given the value.
+    stands: what the default stands for by the value of another field, ("task", {"parity": 20}): the slider shows that number instead.
+    idle: (field, why): it has no effect while that other field differs from its default.
+    when: the control is shown only where other fields have one of these values.
+    """
+
+    field: str
+    label: Text
+    kind: Kind
+    names: Mapping[Any, Text] = dataclasses.field(default_factory=dict)
+    hint: Text | None = None
+    placeholder: str = ""
+    places: int = 0
+    step: float = 1
+    change: bool = False
+    says: Callable[[Any], Text] | None = None
+    stands: tuple[str, Mapping[str, float]] | None = None
+    idle: tuple[str, Text] | None = None
+    when: Mapping[str, Sequence[str]] = dataclasses.field(default_factory=dict)
+
+    def drawn(self, kind: Any) -> Value:
+        """What a widget needs of it, as JSON; values are texts. kind: the class of the request, which says range and default."""
+        allowed, default = range_of(kind, self.field), _defaults(kind)[self.field]
+        bounds: Value = {}
+        if isinstance(allowed, Number):
+            bounds = {"least": allowed.least + (1 if self.stands else 0), "most": allowed.most, "step": self.step}
+        elif isinstance(allowed, Choice):
+            bounds = {"values": [*self.names] or list(allowed.values)}
+        elif isinstance(allowed, Characters):
+            bounds = {"most": allowed.most}
+        return {
+            "field": self.field,
+            "label": dict(self.label),
+            "kind": self.kind,
+            "default": written(default),
+            "names": {written(value): dict(name) for value, name in self.names.items()},
+            "hint": dict(self.hint) if self.hint else None,
+            "placeholder": self.placeholder,
+            "places": self.places,
+            "stands": {"field": self.stands[0], "numbers": dict(self.stands[1])} if self.stands else None,
+            "idle": {"field": self.idle[0], "why": dict(self.idle[1])} if self.idle else None,
+            "when": {name: list(values) for name, values in self.when.items()},
+            **bounds,
+        }
+
+
+def written(value: object) -> str:
+    """A value of a field as a link spells it."""
+    return permalink.written(value, "a field")
+
+
+def texts(request: Any) -> dict[str, str]:
+    """Every field of a request, as a link spells it."""
+    return {one.name: written(getattr(request, one.name)) for one in dataclasses.fields(request)}
+
+
+def query(request: Any) -> str:
+    """The query string of a request; "" for one that is too large for a link."""
+    try:
+        return permalink.encode(request)
+    except permalink.LinkTooLong:
+        return ""
+
+
+def read(kind: type[R], spelled: str, given: object = None) -> tuple[R, Text | None]:
+    """The request that a query string spells, with some fields set anew, checked; and a notice where the link names unknown keys.
+
+    given: {field: text}, None for nothing. Raises InputError for what cannot be read or lies outside its range.
+    """
+    request, notice = permalink.decode(kind, spelled)
+    if given is not None:
+        hints = typing.get_type_hints(kind)
+        if not isinstance(given, Mapping) or not all(name in hints and isinstance(text, str) for name, text in given.items()):
+            raise InputError(
+                "malformed", en="The request does not have the form in which this page sends it.", zh="请求的格式与本页发送的不同。"
+            )
+        read_ = {name: permalink.read(hints[name], text, name) for name, text in given.items()}
+        request = dataclasses.replace(request, **read_)  # type: ignore[type-var]
+    check(request)
+    return request, notice
+
+
+def plain(request: R, controls: Sequence[Control]) -> R:
+    """The same input for the model as it was trained."""
+    return dataclasses.replace(request, **_neutral(type(request), controls))  # type: ignore[type-var]
+
+
+def changes(request: Any, controls: Sequence[Control]) -> list[Text]:
+    """What a request changes in the model, each in words; empty where it changes nothing."""
+    neutral = _neutral(type(request), controls)
+    differing = [one for one in controls if one.change and getattr(request, one.field) != neutral[one.field]]
+    return [one.says(getattr(request, one.field)) for one in differing if one.says is not None]
+
+
+def _neutral(kind: Any, controls: Sequence[Control]) -> dict[str, Any]:
+    defaults = _defaults(kind)
+    return {one.field: defaults[one.field] for one in controls if one.change}
+
+
+def _defaults(kind: Any) -> dict[str, Any]:
+    return {one.name: one.default for one in dataclasses.fields(kind)}

@@ -1,0 +1,279 @@
+"""The one handler of a lab's page: a wish goes to the engine, and the values of all widgets come back.
+
+A wish is a query string and some fields set anew. Input bar and views show the run as it was asked for, changes of the model included; the
+panel of changes shows what they do; the run without them is another query, which every answer names. A link, a guided step, an example,
+a stored result and a knob take the same path.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, Literal, TypeVar
+
+import gradio as gr
+
+from explorer import controls, labels, wiring
+from explorer.controls import Control, Value
+from explorer.engine import Answer, Engine, Function, Waiting
+from explorer.lab import Lab, Text
+from explorer.runs import Run, Stored, as_stored
+from explorer.widgets import ask, change, figure
+from explorer.widgets.card import card
+from explorer.widgets.newest import Newest
+from explorer.widgets.notes import notes
+from models.errors import InputError
+
+R = TypeVar("R")
+S = TypeVar("S")
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class View(Generic[R, S]):
+    """A picture of a run. name: its widget's. place(value): puts the widget on the page. draw(seen, request, state): its value; state says
+    where the result comes from. at: in the wide column, in the narrow one beside it, or below both."""
+
+    name: str
+    place: Callable[[Value | None], Any]
+    draw: Callable[[S, R, str], Value | None]
+    at: Literal["wide", "side", "below"] = "wide"
+
+
+@dataclass(frozen=True)
+class Change(Generic[R, S]):
+    """What a change of the model does. measure: the engine function that reads the same output again, for each of two requests.
+
+    ask(request, before): what it is asked, without and with the change. draw(both runs, both measures, request, changes in words).
+    """
+
+    measure: Function
+    ask: Callable[[R, S], Any]
+    draw: Callable[[tuple[S, S], tuple[Any, Any], R, Text], change.Difference]
+
+
+@dataclass(frozen=True)
+class About:
+    """What stands above the input bar, beside what `Lab` says: the functions are called when the page is built, `curves` when asked for."""
+
+    kicker: Text
+    spoken: Text
+    pairs: Callable[[], Sequence[Any]]
+    prose: Callable[[], Mapping[str, str]]
+    curves: Callable[[], Value | None]
+
+
+@dataclass(frozen=True)
+class Program(Generic[R, S]):
+    """What a lab declares of its page.
+
+    explain: the engine function that answers requests, of the class `kind`. controls: of all fields. views: in their order. examples: with
+    their titles; the first is what a bare address stands for, and first() its stored result. answer(seen, request): what stands as the
+    answer in the input bar. warning(request): what to say of an input outside of what the model knows. region: what the bar is called.
+    """
+
+    explain: Function
+    kind: type[R]
+    controls: tuple[Control, ...]
+    views: tuple[View[R, S], ...]
+    change: Change[R, S] | None
+    examples: Sequence[tuple[R, Text]]
+    first: Callable[[], Stored[R, S] | None]
+    answer: Callable[[S, R], Value]
+    about: About
+    region: Text
+    notes: tuple[Text, ...] = ()
+    notes_label: Text | None = None
+    warning: Callable[[R], Text | None] = lambda _request: None
+
+    @property
+    def widgets(self) -> tuple[str, ...]:
+        """Names of all that an answer draws."""
+        return ("ask", *(view.name for view in self.views), "change")
+
+    def read(self, query: str, given: object = None) -> tuple[R, Text | None]:
+        """The request of a wish, and a notice for the visitor; no query is the first example. InputError for what cannot be read."""
+        return controls.read(self.kind, query or controls.query(self.examples[0][0]), given)
+
+    def plain(self, request: R) -> R:
+        """The same input for the model as it was trained."""
+        return controls.plain(request, self.controls)
+
+    def named(self, request: R) -> Value:
+        """A request as widgets know it: its query, that of the run without changes, and every field as text."""
+        return {"query": controls.query(request), "plain": controls.query(self.plain(request)), "fields": controls.texts(request)}
+
+    def changes(self, request: R) -> Text | None:
+        """What a request changes in the model, in words; None for nothing."""
+        return labels.listed(controls.changes(request, self.controls))
+
+    def drawn(self, seen: S, request: R, run: Run) -> dict[str, Value | None]:
+        """What the input bar and the views draw of a run."""
+        about = self.named(request)
+        bar = ask.done(
+            about,
+            state=run.state,
+            milliseconds=run.milliseconds,
+            device=run.device,
+            answer=self.answer(seen, request),
+            changes=self.changes(request),
+            notice=run.notice,
+            warning=self.warning(request),
+        )
+        return {"ask": bar, **{view.name: view.draw(seen, request, run.state) for view in self.views}}
+
+    def place(self, lab: Lab, engine: Engine) -> None:
+        """Place the components, draw the stored first example, and wire every wish of a visitor to the engine."""
+        kept = self.first()
+        drawn: Mapping[str, Value | None] = {"ask": ask.empty()}
+        if kept is not None:
+            drawn = self.drawn(kept.seen, kept.request, Run("stored", kept.milliseconds, kept.device))
+        start = self.examples[0][0]
+        about = self.about
+        titled = card(
+            kicker=about.kicker,
+            title=lab.title,
+            line=lab.line,
+            equation=lab.equation,
+            spoken=about.spoken,
+            pairs=about.pairs(),
+            prose=about.prose(),
+        )
+        with gr.Column(elem_classes=["tfe-card-curve"]):
+            curve = figure.figure()
+        bar = ask.ask(
+            drawn["ask"] or ask.empty(),
+            region=self.region,
+            controls=self.controls,
+            kind=self.kind,
+            examples=[ask.Example(title, controls.query(one), controls.texts(one)) for one, title in self.examples],
+            answers=self.widgets,
+        )
+        placed = {"ask": bar}
+        with gr.Row(elem_classes=["tfe-bench"]):
+            with gr.Column(elem_classes=["tfe-bench-wide"]):
+                placed |= self._placed("wide", drawn)
+                if self.notes and self.notes_label:
+                    notes(self.notes, label=self.notes_label)
+            with gr.Column(elem_classes=["tfe-bench-side"]):
+                placed["change"] = change.change(change.idle(self.named(start)), controls=self.controls, kind=self.kind)
+                placed |= self._placed("side", drawn)
+        placed |= self._placed("below", drawn)
+        self._wire(engine, placed)
+        titled.unfold(about.curves, None, curve, **wiring.HOW)
+
+    def _placed(self, at: str, drawn: Mapping[str, Value | None]) -> dict[str, Any]:
+        return {view.name: view.place(drawn.get(view.name)) for view in self.views if view.at == at}
+
+    def _wire(self, engine: Engine, placed: Mapping[str, Any]) -> None:
+        newest = Newest()
+
+        async def answers(detail: Any, session: str) -> AsyncGenerator[tuple[Any, ...], None]:
+            async with contextlib.aclosing(answer(self, engine, *_wish(detail), session)) as updates:
+                async for update in updates:
+                    yield tuple(update.get(name, gr.skip()) for name in self.widgets)
+
+        def earlier(detail: Any, session: str) -> AsyncGenerator[Any, None]:
+            return before(self, engine, _wish(detail)[0], session)
+
+        bar = placed["ask"]
+        bar.ask(wiring.following(newest, answers), None, [placed[name] for name in self.widgets], **wiring.HOW)
+        bar.before(wiring.following(Newest(), earlier), None, bar, **wiring.HOW)
+        bar.stop(wiring.halting(newest), None, None, **wiring.HOW)
+
+    async def stored(self, engine: Engine, query: str) -> dict[str, object] | None:
+        """What the page draws of an example or a guided step, finished, by widget name; None where it is refused."""
+        drawn: dict[str, Any] = {}
+        async with contextlib.aclosing(answer(self, engine, query)) as updates:
+            async for update in updates:
+                drawn |= update
+        return None if "refused" in {drawn["ask"]["state"], drawn["change"]["state"]} else as_stored(drawn)
+
+
+def _wish(detail: object) -> tuple[str, object]:
+    """Query and fields of an event, whatever was sent."""
+    given = detail if isinstance(detail, Mapping) else {}
+    return str(given.get("query") or ""), given.get("set")
+
+
+async def answer(
+    program: Program[R, S], engine: Engine, query: str, given: object = None, session: str = ""
+) -> AsyncGenerator[dict[str, Value | None], None]:
+    """Everything that a page draws until a wish is fulfilled, by widget name: the run as asked for, then what its changes do.
+
+    The first example is shown as it is stored, unless a field was set. Nothing is raised: what is refused is an answer too.
+    """
+    try:
+        request, notice = program.read(query, given)
+        kept = program.first() if given is None else None
+        if kept is not None and request == kept.request:
+            seen, run = kept.seen, Run("stored", kept.milliseconds, kept.device, notice)
+        else:
+            async with contextlib.aclosing(engine.watch(program.explain, request, session)) as updates:
+                async for update in updates:
+                    if isinstance(update, Answer):
+                        seen, run = update.value, Run.of(update, notice)
+                    else:
+                        yield {"ask": _waiting(update)}
+        drawn = await asyncio.to_thread(program.drawn, seen, request, run)
+    except InputError as error:
+        yield {"ask": ask.refused(error.text), "change": change.refused(None)}
+        return
+    except Exception:
+        logger.exception("a wish could not be fulfilled")
+        yield {"ask": ask.refused(labels.DEFECT), "change": change.refused(None)}
+        return
+    about = program.named(request)
+    if program.change is None or request == program.plain(request):
+        yield {**drawn, "change": change.idle(about)}
+        return
+    yield {**drawn, "change": change.running(about)}
+    try:
+        async with contextlib.aclosing(_compared(program, program.change, engine, request, seen, session)) as found:
+            async for difference in found:
+                yield {"change": change.running(about) if difference is None else change.done(about, difference)}
+    except InputError as error:
+        yield {"change": change.refused(error.text)}
+
+
+async def _compared(
+    program: Program[R, S], changing: Change[R, S], engine: Engine, request: R, after: S, session: str
+) -> AsyncGenerator[change.Difference | None, None]:
+    """What a change does, last; None while it is worked out."""
+    plain = program.plain(request)
+    results: list[Any] = []
+    wanted: list[tuple[Function, Callable[[], Any]]] = [
+        (program.explain, lambda: plain),
+        (changing.measure, lambda: changing.ask(plain, results[0])),
+        (changing.measure, lambda: changing.ask(request, results[0])),
+    ]
+    for function, asked in wanted:
+        async with contextlib.aclosing(engine.watch(function, asked(), session)) as updates:
+            async for update in updates:
+                if isinstance(update, Answer):
+                    results.append(update.value)
+                else:
+                    yield None
+    seen, *measured = results
+    yield changing.draw((seen, after), (measured[0], measured[1]), request, program.changes(request) or {})
+
+
+async def before(program: Program[R, S], engine: Engine, query: str, session: str = "") -> AsyncGenerator[Any, None]:
+    """What the widgets draw of a run without its changes, as a value of the input bar; nothing where it is refused."""
+    last: dict[str, Any] = {}
+    async with contextlib.aclosing(answer(program, engine, query, None, session)) as updates:
+        async for update in updates:
+            last |= update
+            if "answer" not in last["ask"]:
+                yield gr.skip()  # a handler that says nothing is not told that its page was closed
+    if "answer" in last["ask"]:
+        yield ask.before(last["ask"]["query"], last)
+
+
+def _waiting(where: Waiting) -> Value:
+    """The badge of a request in the queue; place 0 is running, and the badge already says that."""
+    return ask.waiting(where.place, where.of, where.seconds) if where.place else ask.reading()

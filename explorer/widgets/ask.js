@@ -1,0 +1,274 @@
+// The input bar: what is asked, by a control for each field of the request that is input; where the result comes from; the answer.
+// All wishes of the page are sent here, also those of the panel of changes: {query, set}.
+
+import { answerOf } from "./lib/answer.js";
+import { asking } from "./lib/asking.js";
+import { badgeOf, grouped } from "./lib/badge.js";
+import { beforeOf } from "./lib/before.js";
+import { el, segmented } from "./lib/dom.js";
+import { fileName, save } from "./lib/export.js";
+import { bitRow } from "./lib/keyboards.js";
+import { onLang, t } from "./lib/lang.js";
+import { foot } from "./lib/source.js";
+import { bus } from "./lib/state.js";
+import { guard } from "./lib/stored.js";
+
+const TEXT = {
+  run: { en: "Ask", zh: "提问" },
+  stop: { en: "Stop", zh: "停止" },
+  examples: { en: "Examples:", zh: "示例：" },
+  example: { en: "Example {n}: {title}", zh: "示例 {n}：{title}" },
+  use: { en: "Use example {n}", zh: "用示例 {n}" },
+  empty: { en: "Type your own, or begin with one of ours.", zh: "请自己输入，或从我们的例子开始。" },
+  answer: { en: "Answer", zh: "回答" },
+  take: { en: "TXT: save question and answers as a text file", zh: "TXT：把问题和各个回答存为文本文件" },
+  stale: { en: "The answer is still that of your last input.", zh: "显示的仍是上一个输入的回答。" },
+  long: { en: "Your text has {n} characters; at most {most} can be read.", zh: "您的文本有 {n} 个字符；最多可读取 {most} 个。" },
+  noLink: { en: "This input is too long for a link; save it as text instead.", zh: "这个输入太长，放不进链接；请存为文本。" },
+};
+const TYPED = ["bits", "sum", "letters", "text"];
+
+let serial = 0;
+
+/** props, value and events: see ask.py. */
+export function mount(root, props, emit, watch) {
+  const { region, controls, examples } = props;
+  const id = `tfe-ask-${(serial += 1)}`;
+  guard(props.answers);
+  root.classList.add("tfe-asker"); // whose styles it wears
+  let value = props.value ?? { state: "empty" };
+  let filled = null; // what the controls were last filled from, or asked for
+  let local = null; // a refusal of our own, before anything is sent
+
+  // ── what stands in the controls: each typed one keeps its own draft ──
+  const fits = ({ when }, fields) => Object.entries(when).every(([field, values]) => values.includes(fields[field]));
+  const picks = controls.filter(({ kind }) => kind === "choice").map(pickOf);
+  const lines = controls.filter(({ kind }) => TYPED.includes(kind)).map(lineOf);
+  const chosen = () => Object.fromEntries(picks.map(({ control, now }) => [control.field, now()]));
+  const open = () => lines.filter(({ control }) => fits(control, chosen()));
+  const asked = () => ({ ...chosen(), ...Object.fromEntries(open().map((line) => [line.control.field, line.text])) });
+  const stamp = (fields) => JSON.stringify(Object.entries(asked()).map(([field]) => fields?.[field] ?? ""));
+
+  function pickOf(control) {
+    let now = control.default;
+    const pick = segmented({ options: [], value: now, label: "", onPick: choose });
+    function choose(key) {
+      now = key;
+      local = null;
+      paintInput();
+      paintState();
+    }
+    const paint = () => pick.set({ label: t(control.label), value: now, options: control.values.map((key) => ({ key, label: t(control.names[key]) || key })) });
+    return { control, node: pick.node, now: () => now, set: (key) => control.values.includes(key) && (now = key), paint };
+  }
+
+  function lineOf(control, at) {
+    const wide = control.kind === "text";
+    const own = `${id}-${at}`;
+    const described = { id: own, spellcheck: "false", autocomplete: "off", autocapitalize: "off", "aria-describedby": `${own}-hint ${id}-error`, placeholder: control.placeholder };
+    const box = wide ? el("textarea", { class: "tfe-input tfe-asker-story", rows: "2", ...described }) : el("input", { class: "tfe-input tfe-asker-line", type: "text", inputmode: { sum: "tel", bits: "numeric" }[control.kind] ?? "text", ...described });
+    const label = el("label", { class: "tfe-label", for: own });
+    const hint = el("span", { class: "tfe-asker-hint", id: `${own}-hint` });
+    const first = examples.find(({ fields }) => fits(control, fields));
+    const line = {
+      control,
+      box,
+      above: [label, hint],
+      text: first?.fields[control.field] ?? "",
+      bits: control.kind === "bits" ? bitRow((text) => line.write(text)) : null,
+      write(text) {
+        line.text = text;
+        line.paint();
+        paintState();
+      },
+      paint() {
+        label.textContent = t(control.label);
+        hint.textContent = control.hint ? t(control.hint) : "";
+        if (box.value !== line.text) box.value = line.text;
+        line.bits?.set(line.text, control.places);
+        if (!wide || !box.isConnected) return;
+        box.style.height = "auto";
+        box.style.height = `${box.scrollHeight + 2}px`;
+      },
+    };
+    box.addEventListener("input", () => line.write(box.value));
+    box.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+      event.preventDefault(); // the form's own answer would press Stop
+      run();
+    });
+    return line;
+  }
+
+  // ── the input ──
+  const exampleLabel = el("span", {});
+  const exampleButtons = examples.map((example, at) => el("button", { type: "button", class: "tfe-asker-example", text: String(at + 1), onclick: () => show(example) }));
+  const between = (button, at) => (at ? [el("span", { text: "·", "aria-hidden": "true" }), button] : [button]);
+  const exampleRow = el("div", { class: "tfe-asker-examples", role: "group" }, exampleLabel, ...exampleButtons.flatMap(between));
+  const labels = el("div", { class: "tfe-asker-labels" });
+  const fields = el("div", { class: "tfe-asker-fields" });
+  const below = el("div", {});
+  const goLabel = el("span", {});
+  const goKey = el("span", { class: "tfe-asker-return", "aria-hidden": "true" });
+  const go = el("button", { type: "submit", class: "tfe-button primary tfe-asker-go" }, goLabel, goKey);
+  const error = el("p", { id: `${id}-error`, class: "tfe-error tfe-asker-error", role: "alert", hidden: true });
+  const head = el("div", { class: "tfe-asker-head" }, ...picks.map(({ node }) => node), exampleRow);
+  const form = el("form", { class: "tfe-asker-in", novalidate: true }, head, labels, el("div", { class: "tfe-asker-row" }, fields, go), below, error);
+
+  // ── the answer ──
+  const outLabel = el("span", {});
+  const take = el("button", { type: "button", class: "tfe-button small bare tfe-asker-take", text: "TXT", onclick: saveText });
+  const badge = badgeOf(() => paintState());
+  const before = beforeOf({ take: () => wished({ query: value.plain, changes: true }), fetch: (query) => emit.before({ query }), ready: () => !wish.pending, paint: paintAnswer });
+  const answer = answerOf();
+  const start = el("div", { class: "tfe-asker-start" });
+  const note = el("p", { class: "tfe-asker-note", role: "status", hidden: true });
+  const state = el("span", { class: "tfe-asker-state" }, take, badge.node);
+  const out = el("div", { class: "tfe-asker-out" }, el("div", { class: "tfe-asker-head" }, outLabel, state), before.node, start, answer.node, note);
+  const panel = el("section", { class: "tfe-panel tfe-asker-panel" }, form, out);
+  root.replaceChildren(panel);
+
+  const wish = asking({ emit: { stop: emit.stop, open: ({ query }) => emit.ask({ query }) }, first: value.query, noLink: TEXT.noLink, paint: paintState });
+
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    if (wish.pending) wish.stop();
+    else run();
+  });
+  panel.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !wish.pending) return;
+    event.preventDefault();
+    event.stopPropagation();
+    wish.stop();
+  });
+
+  // ── wishes ──
+  /** query and fields set anew on top of it; a query alone may be held ready by the server. */
+  function wished({ query, set, changes = false }) {
+    local = null;
+    before.end();
+    wish.begin(set ? null : query, () => emit.ask({ query, set }), { changes });
+  }
+
+  function run() {
+    const set = asked();
+    const long = open().find(({ control, text }) => text.length > control.most);
+    const said = (language) => TEXT.long[language].replace("{n}", grouped(long.text.length)).replace("{most}", grouped(long.control.most));
+    local = long ? { en: said("en"), zh: said("zh") } : null;
+    if (local) return paintState();
+    filled = stamp(set);
+    return wished({ query: "", set });
+  }
+
+  function show(example) {
+    filled = null; // also where it stood here before and was written over
+    fill(example.fields);
+    wished({ query: example.query });
+  }
+
+  /** The controls follow a request, unless it came from them, or they were filled from it already, and have been changed since. */
+  function fill(from) {
+    if (!from) return;
+    const others = picks.some(({ control, now }) => from[control.field] !== now());
+    if (stamp(from) === filled && !others) return;
+    for (const pick of picks) pick.set(from[pick.control.field]);
+    for (const line of open()) line.text = from[line.control.field] ?? "";
+    filled = stamp(from);
+    local = null;
+    paintInput();
+  }
+
+  // ── drawing ──
+  function paintInput() {
+    const now = open();
+    for (const pick of picks) pick.paint();
+    panel.dataset.keyboard = now[0]?.control.kind ?? "";
+    const put = (node, children) => [...node.children].some((child, at) => child !== children[at]) || node.children.length !== children.length ? node.replaceChildren(...children) : null;
+    put(labels, now.flatMap(({ above }) => above));
+    put(fields, now.map(({ box }) => box));
+    put(below, now.flatMap(({ bits }) => (bits ? [bits.node] : [])));
+    for (const line of now) line.paint();
+  }
+
+  function paintTexts() {
+    panel.setAttribute("aria-label", t(region));
+    exampleLabel.textContent = t(TEXT.examples);
+    exampleRow.setAttribute("aria-label", t(TEXT.examples));
+    exampleButtons.forEach((button, at) => {
+      button.title = t(TEXT.example, { n: at + 1, title: t(examples[at].title) });
+      button.setAttribute("aria-label", button.title);
+    });
+    outLabel.textContent = t(TEXT.answer);
+    take.title = t(TEXT.take);
+    take.setAttribute("aria-label", t(TEXT.take));
+  }
+
+  function paintAnswer() {
+    const shown = before.shown?.ask ?? value;
+    const kind = lines.find(({ control }) => shown.fields && fits(control, shown.fields))?.control.kind ?? "";
+    answer.paint(shown.answer ?? null, kind);
+    start.hidden = Boolean(shown.answer);
+    if (start.hidden) return;
+    const offer = examples.length ? [el("button", { type: "button", class: "tfe-button", text: t(TEXT.use, { n: 1 }), onclick: () => show(examples[0]) })] : [];
+    start.replaceChildren(el("span", { class: "tfe-asker-empty", text: t(TEXT.empty) }), ...offer);
+  }
+
+  function paintState() {
+    const busy = wish.pending;
+    panel.setAttribute("aria-busy", String(busy));
+    panel.classList.toggle("is-stale", busy);
+    go.classList.toggle("primary", !busy);
+    goLabel.textContent = t(busy ? TEXT.stop : TEXT.run);
+    goKey.textContent = busy ? "Esc" : "⏎";
+    const wrong = busy ? null : (local ?? (value.state === "refused" ? value.error : null));
+    badge.paint({ value: { ...value, request: value.fields }, wish, wrong, differs: () => stamp(asked()) !== stamp(value.fields) });
+    error.hidden = !wrong;
+    error.textContent = wrong ? t(wrong) : "";
+    for (const { box } of lines) box.setAttribute("aria-invalid", String(Boolean(wrong)));
+    take.hidden = busy || Boolean(wrong) || !value.answer;
+    answer.node.classList.toggle("is-stale", Boolean(wrong));
+    const said = [value.notice, value.warning].filter(Boolean).map((each) => t(each));
+    if (wrong && value.answer) said.push(t(TEXT.stale));
+    note.hidden = said.length === 0;
+    note.textContent = said.join(" ");
+  }
+
+  /** What was asked and what was answered, with the address of this view. */
+  function saveText() {
+    save(fileName(["answer"], "txt"), `${[...answer.text((before.shown?.ask ?? value).answer), foot()].join("\n")}\n`, "text/plain");
+  }
+
+  function draw() {
+    paintTexts();
+    paintInput();
+    paintAnswer();
+    paintState();
+  }
+
+  // ── wiring ──
+  function receive() {
+    const next = props.value ?? { state: "empty" };
+    if (next.state === "before") {
+      before.arrived(next.query, next.values);
+      return;
+    }
+    if (!wish.receive(next)) return;
+    const { error: _error, notice: _notice, ...rest } = value;
+    value = next.state === "waiting" || next.state === "refused" ? { ...rest, ...next } : next;
+    if (next.fields) fill(next.fields);
+    if (next.state !== "waiting") before.of(value);
+    paintAnswer();
+    paintState();
+  }
+  watch("value", receive);
+  bus.on("wish", wished);
+  onLang(draw);
+  fill(value.fields);
+  before.of(value);
+  draw();
+  wish.follow(() => {
+    local = null;
+    filled = null; // another state of the page is wanted: its input replaces what stands here
+    before.end();
+  });
+}

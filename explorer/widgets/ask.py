@@ -1,0 +1,143 @@
+"""The input bar: a control for each field of the request that is input, where the result comes from, what is changed, and the answer.
+
+It sends all wishes of the page: its own, those of the panel of changes, of links and steps. An event is {query, set: {field: text}}: the
+request of a query string with some fields set anew; the server merges and checks, and the answer brings the query in its one spelling.
+
+The value it draws is one JSON object, built with `empty`, `reading`, `waiting`, `done` and `refused`. Waiting and refused name little: the
+browser keeps the last answer in view beside them.
+
+    state: "stored" | "remembered" | "live" | "waiting" | "refused" | "empty"; badge: {milliseconds, device} or {place, of, seconds}
+    query, plain: the request in view as a link, and without what it changes in the model; fields: every field as text
+    changes: what it changes in words, {en, zh} or None
+    answer: from `answer`; error, notice, warning: {en, zh} or None
+
+A value in state "before" is no answer of its own: `values` holds what the other widgets draw of the run that `query` names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import gradio as gr
+
+from explorer.controls import Control
+from explorer.widgets.base import widget
+
+Text = Mapping[str, str]
+Value = dict[str, object]
+
+EVENTS = ("ask", "before", "stop")
+
+
+@dataclass(frozen=True)
+class Example:
+    """An input that the bar offers. query: its link; fields: all of its fields as text."""
+
+    title: Text
+    query: str
+    fields: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Beside:
+    """What another network answers to the same input."""
+
+    name: Text
+    answer: str | Text
+    right: bool
+
+
+def ask(
+    value: Value, *, region: Text, controls: Sequence[Control], kind: Any, examples: Sequence[Example], answers: Sequence[str]
+) -> gr.HTML:
+    """Place the input bar. Its events `ask` ({query, set}), `before` ({query}) and `stop` ({}) reach handlers of the page.
+
+    region: what the bar is called for screen readers. controls: of the page; those that change nothing stand here. kind: the class of its
+    requests. answers: names of all widgets that the answer to a wish draws.
+    """
+    return widget(
+        "ask",
+        value,
+        events=EVENTS,
+        region=dict(region),
+        controls=[one.drawn(kind) for one in controls if not one.change],
+        examples=[{"title": dict(one.title), "query": one.query, "fields": dict(one.fields)} for one in examples],
+        answers=list(answers),
+    )
+
+
+def empty() -> Value:
+    """Nothing asked yet."""
+    return {"state": "empty"}
+
+
+def reading() -> Value:
+    """The model has the request; no answer has come out yet."""
+    return {"state": "waiting", "badge": {}}
+
+
+def waiting(place: int, of: int, seconds: float) -> Value:
+    """Others are before this request: its place (1 = next), how many wait, and about how long."""
+    return {"state": "waiting", "badge": {"place": place, "of": of, "seconds": seconds}}
+
+
+def refused(text: Text) -> Value:
+    """What was given cannot be read: one sentence. What the visitor typed, and the last answer, stay as they are."""
+    return {"state": "refused", "error": dict(text)}
+
+
+def done(
+    about: Value,
+    *,
+    state: str,
+    milliseconds: float,
+    device: str,
+    answer: Value | None,
+    changes: Text | None = None,
+    notice: Text | None = None,
+    warning: Text | None = None,
+) -> Value:
+    """A result. about: query, plain and fields of the request. state: "live", "remembered" or "stored"; computed in `milliseconds`."""
+    return {
+        "state": state,
+        "badge": {"milliseconds": milliseconds, "device": device},
+        **about,
+        "answer": answer,
+        "changes": dict(changes) if changes else None,
+        "notice": dict(notice) if notice else None,
+        "warning": dict(warning) if warning else None,
+    }
+
+
+def before(query: str, values: Mapping[str, object]) -> Value:
+    """What the widgets draw of the run without its changes, which `query` names."""
+    return {"state": "before", "query": query, "values": dict(values)}
+
+
+def answer(
+    given: str,
+    said: str | Text,
+    *,
+    right: bool | None,
+    expected: str | Text,
+    facts: Sequence[tuple[Text, Text]] = (),
+    beside: Sequence[Beside] = (),
+) -> Value:
+    """What the network answers. given: what was asked, on one line. right: is the answer the expected one; None where nobody knows.
+
+    facts: what is to be said of it, each with what that means. beside: what other networks answer.
+    """
+    return {
+        "given": given,
+        "said": _plain(said),
+        "right": right,
+        "expected": _plain(expected),
+        "facts": [[dict(fact), dict(meaning)] for fact, meaning in facts],
+        "beside": [{"name": dict(other.name), "answer": _plain(other.answer), "right": other.right} for other in beside],
+    }
+
+
+def _plain(text: str | Text) -> object:
+    return text if isinstance(text, str) else dict(text)

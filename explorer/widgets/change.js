@@ -1,0 +1,230 @@
+// What changes if …: a knob for each control that changes the model, then one big signed number and a table of before, after, difference.
+
+import { el, segmented } from "./lib/dom.js";
+import { csv, exportBar, fileName, save } from "./lib/export.js";
+import { onLang, t } from "./lib/lang.js";
+import { foot } from "./lib/source.js";
+import { bus } from "./lib/state.js";
+
+const TEXT = {
+  title: { en: "What changes if …", zh: "如果……会怎样" },
+  changes: { en: "What may be changed", zh: "可以改变什么" },
+  restore: { en: "Restore", zh: "复原" },
+  from: { en: "{before} → {after}", zh: "{before} → {after}" },
+  what: { en: "what", zh: "项目" },
+  before: { en: "before", zh: "之前" },
+  after: { en: "after", zh: "之后" },
+  difference: { en: "difference", zh: "差值" },
+  named: { en: "{name} {when}", zh: "{when}的{name}" },
+  right: { en: "right", zh: "正确" },
+  wrong: { en: "wrong", zh: "错误" },
+  nothing: { en: "(nothing)", zh: "（空）" },
+};
+const MINUS = "\u2212";
+const MARK = { true: "✓", false: "✗" };
+const LONG = 8; // signs of an answer that no longer stands in a column
+const number = (value, digits) => value.toFixed(digits).replace(/^-(?=[0.]*$)/, "").replace("-", MINUS); // no minus before a zero
+const plus = (value, digits) => (/[1-9]/.test(value.toFixed(digits)) && value > 0 ? "+" : "") + number(value, digits);
+
+/** props and value: see change.py. */
+export function mount(root, props, _emit, watch) {
+  root.classList.add("tfe-rethink"); // whose styles it wears
+  let value = props.value ?? { state: "empty" };
+  let fields = { ...value.fields }; // as the knobs stand, ahead of the answer
+  let waiting = false; // for the answer to a wish of the knobs
+  let elsewhere = false; // another input is being answered
+
+  const title = el("h2", { class: "tfe-title" });
+  const restoreText = el("span", {});
+  const restore = el("button", { type: "button", class: "tfe-button small tfe-rethink-restore", onclick: () => bus.fire("wish", { query: value.plain, changes: true }) }, restoreText, el("kbd", { text: "Esc" }));
+  const knobs = props.controls.map((control) => (control.kind === "switch" ? toggle(control) : slider(control)));
+  const group = el("div", { class: "tfe-rethink-knobs", role: "group" }, ...knobs.flatMap((knob) => knob.nodes));
+  const error = el("p", { class: "tfe-error tfe-rethink-error", role: "alert", hidden: true });
+  const big = el("strong", { class: "tfe-number tfe-rethink-number" });
+  const unit = el("span", { class: "tfe-rethink-unit" });
+  const from = el("span", { class: "tfe-rethink-from" });
+  const table = el("table", { class: "tfe-table tfe-rethink-table" });
+  const sentence = el("p", { class: "tfe-words tfe-rethink-sentence", "aria-live": "polite" });
+  const shown = el("div", { class: "tfe-rethink-shown" }, el("p", { class: "tfe-rethink-headline" }, big, el("span", { class: "tfe-rethink-what" }, unit, from)), table, sentence);
+  const result = el("div", { class: "tfe-rethink-result", hidden: true }, shown, exportBar({ TXT: saveText, CSV: saveCsv }));
+  const panel = el("section", { class: "tfe-panel tfe-rethink-panel" }, el("div", { class: "tfe-row tight apart" }, title, restore), group, error, result);
+  root.replaceChildren(panel);
+
+  // ── knobs ──
+  function ask(field, text) {
+    if (elsewhere || !value.fields) return;
+    fields = { ...fields, [field]: text };
+    drawKnobs();
+    bus.fire("wish", { query: value.query, set: { [field]: text }, changes: true });
+  }
+
+  const idleWhy = ({ idle }) => (idle && fields[idle.field] !== props.controls.find(({ field }) => field === idle.field)?.default ? t(idle.why) : "");
+
+  /** A slider; where the default stands for a number of its own, the slider shows that one. */
+  function slider(control) {
+    const id = `tfe-change-${control.field}`;
+    const input = el("input", { id, class: "tfe-range", type: "range", min: control.least, max: control.most, step: control.step, "data-field": control.field });
+    const label = el("label", { class: "tfe-label", for: id });
+    const output = el("output", { for: id });
+    const digits = (String(control.step).split(".")[1] ?? "").length;
+    const standing = () => control.stands?.numbers[fields[control.stands.field]];
+    const shownAs = (text) => (text === control.default && standing() !== undefined ? standing() : Number(text ?? control.default));
+    const written = (at) => (at === standing() ? control.default : String(at));
+    const paint = () => {
+      const at = Number(input.value);
+      input.style.setProperty("--at", `${((at - control.least) / (control.most - control.least)) * 100}%`);
+      const name = control.names[written(at)];
+      output.textContent = name ? t(name) : control.least < 0 ? plus(at, digits) : at.toFixed(digits);
+      input.setAttribute("aria-valuetext", output.textContent);
+    };
+    input.addEventListener("input", paint);
+    input.addEventListener("change", () => ask(control.field, written(Number(input.value))));
+    return {
+      nodes: [label, input, output],
+      draw(off) {
+        const why = idleWhy(control);
+        label.textContent = t(control.label);
+        label.classList.toggle("is-idle", why !== "");
+        input.value = String(shownAs(fields[control.field]));
+        input.disabled = off || why !== "";
+        input.title = why;
+        paint();
+      },
+    };
+  }
+
+  function toggle(control) {
+    const pick = segmented({ options: [], value: control.default, label: "", onPick: (key) => ask(control.field, key) });
+    const label = el("span", { class: "tfe-label" });
+    return {
+      nodes: [el("div", { class: "tfe-rethink-told" }, label, pick.node)],
+      draw(off) {
+        label.textContent = t(control.label);
+        pick.set({ label: t(control.label), value: fields[control.field] ?? control.default, options: ["1", "0"].map((key) => ({ key, label: t(control.names[key]) })) });
+        for (const button of pick.node.children) button.disabled = off;
+      },
+    };
+  }
+
+  function drawKnobs() {
+    for (const knob of knobs) knob.draw(elsewhere || !value.fields);
+  }
+
+  // ── drawing ──
+  const written = (text) => t(text) || t(TEXT.nothing);
+  const difference = ({ before, after, scale, digits }) => plus((after - before) * scale, digits);
+  const cells = (row) =>
+    row.verdict ? [written(row.before), written(row.after), t(row.verdict)] : [number(row.before * row.scale, row.digits), number(row.after * row.scale, row.digits), difference(row)];
+  const rows = () => value.rows.filter((row) => row.name);
+
+  /** An answer before (0) or after (1) with its mark; of two as long as each other, the signs that became others are set off. */
+  function marked(row, at) {
+    const [was, is] = cells(row).slice(0, 2).map((text) => [...text]);
+    const compared = at === 1 && was.length === is.length && typeof row.before === "string" && typeof row.after === "string";
+    const signs = compared ? is.map((sign, place) => (sign === was[place] ? sign : el("u", { class: "is-changed", text: sign }))) : [cells(row)[at]];
+    if (!row.right) return signs;
+    return [...signs, " ", el("span", { class: row.right[at] ? "is-right" : "is-wrong", role: "img", "aria-label": t(row.right[at] ? TEXT.right : TEXT.wrong), text: MARK[row.right[at]] })];
+  }
+
+  function paintTable() {
+    const body = [];
+    let head = null;
+    const name = (text) => el("th", { scope: "row", text });
+    for (const row of rows()) {
+      if (t(row.head) !== head) {
+        head = t(row.head);
+        body.push(el("tr", { class: "tfe-rethink-head" }, el("th", { scope: "colgroup", colspan: "4", text: head })));
+      }
+      const [was, is, by] = cells(row);
+      const ended = (span) => el("td", { class: `is-difference ${row.kind ? `is-${row.kind}` : ""}`, colspan: span, text: by });
+      if (!row.verdict) body.push(el("tr", {}, name(t(row.name)), ...[was, is].map((text) => el("td", { text })), ended(null)));
+      else if (Math.max(was.length, is.length) <= LONG) body.push(el("tr", {}, name(t(row.name)), ...[0, 1].map((at) => el("td", { class: "is-answer" }, ...marked(row, at))), ended(null)));
+      else {
+        // Answers that are long have a line each.
+        for (const [at, when] of [TEXT.before, TEXT.after].entries()) body.push(el("tr", {}, name(t(TEXT.named, { name: t(row.name), when: t(when) })), el("td", { class: "is-answer is-long", colspan: "3" }, ...marked(row, at))));
+        body.push(el("tr", {}, name(t(TEXT.difference)), ended("3")));
+      }
+    }
+    const columns = ["before", "after", "difference"].map((key) => el("th", { scope: "col", text: t(TEXT[key]) }));
+    table.replaceChildren(el("thead", {}, el("tr", {}, el("th", { scope: "col" }, el("span", { class: "tfe-unseen", text: t(TEXT.what) })), ...columns)), el("tbody", {}, ...body));
+  }
+
+  /** The computed sentence; parts between ⟦…⟧ wear the colour of their role: ⟦o:734⟧. */
+  function paintSentence() {
+    const parts = t(value.sentence).split(/(⟦[qko]:[^⟧]*⟧)/);
+    sentence.replaceChildren(
+      ...parts.map((part) => {
+        const role = /^⟦([qko]):([^⟧]*)⟧$/.exec(part);
+        return role ? el("b", { class: { q: "tfe-query", k: "tfe-key", o: "tfe-out" }[role[1]], text: role[2] }) : document.createTextNode(part);
+      }),
+    );
+  }
+
+  function paintState() {
+    panel.setAttribute("aria-label", t(TEXT.title));
+    title.textContent = t(TEXT.title);
+    group.setAttribute("aria-label", t(TEXT.changes));
+    panel.classList.toggle("is-stale", waiting);
+    panel.setAttribute("aria-busy", String(waiting));
+    bus.fire("changing", { by: "change", state: waiting ? "running" : null });
+    error.hidden = value.state !== "refused" || !value.error;
+    error.textContent = error.hidden ? "" : t(value.error);
+    restore.hidden = !value.query || value.query === value.plain;
+    restoreText.textContent = t(TEXT.restore);
+    result.hidden = value.state !== "done";
+    if (result.hidden) return;
+    const { scale, digits, suffix, before, after } = value.number;
+    const said = (of) => `${number(of * scale, digits)}${suffix}`;
+    big.textContent = difference(value.number);
+    unit.textContent = t(value.unit);
+    from.textContent = t(TEXT.from, { before: said(before), after: said(after) });
+    paintTable();
+    paintSentence();
+  }
+
+  // ── take along ──
+  function saveText() {
+    const said = (row) => `${t(row.head)}, ${t(row.name)}: ${cells(row)[0]} → ${cells(row)[1]} (${cells(row)[2]})`;
+    const lines = [`${big.textContent} ${unit.textContent}, ${from.textContent}`, ...rows().map(said), sentence.textContent, foot()];
+    save(fileName(["what-if"], "txt"), `${lines.join("\n")}\n`, "text/plain");
+  }
+
+  /** The numbers as they came, not rounded. */
+  function saveCsv() {
+    const lines = [["what", "before", "after", "difference"]];
+    for (const { key, before, after, verdict, right } of value.rows) {
+      lines.push(verdict ? [key, t(before), t(after), ""] : [key, before, after, after - before]);
+      if (right) lines.push(["right", ...right.map(Number), right[1] - right[0]]);
+    }
+    save(fileName(["what-if"], "csv"), csv(lines), "text/csv");
+  }
+
+  function draw() {
+    drawKnobs();
+    paintState();
+  }
+
+  // ── wiring ──
+  watch("value", () => {
+    const next = props.value ?? { state: "empty" };
+    waiting = next.state === "running";
+    if (waiting) value = { ...value, query: next.query, plain: next.plain, fields: next.fields };
+    else if (next.state === "refused") value = { ...value, state: next.error ? "refused" : value.state, error: next.error };
+    else value = next;
+    fields = { ...value.fields }; // after a refusal, too, the knobs stand as what is shown
+    draw();
+  });
+  bus.on("wishing", ({ changes, stopped }) => {
+    waiting = Boolean(changes);
+    elsewhere = !changes && !stopped;
+    if (stopped) fields = { ...value.fields };
+    draw();
+  });
+  bus.on("asking", (yes) => {
+    if (yes || !elsewhere) return;
+    elsewhere = false;
+    draw();
+  });
+  onLang(draw);
+  draw();
+}

@@ -1,0 +1,103 @@
+"""What changes if …: a knob for each control that changes the model, then one number, a table and a sentence: before, after, difference.
+
+The panel asks nothing of the server itself: what its knobs wish for goes to the input bar (ask.py), which sends all wishes of the page.
+
+The value it draws is one JSON object, built with `idle`, `running`, `done` and `refused`:
+
+    state: "empty" | "running" | "done" | "refused"
+    query, plain, fields: of the request in view: its link, the link without its changes, every field as text; not where it is refused
+    number: {before, after, scale, digits, suffix}; unit: {en, zh}; sentence: {en, zh}, parts in ⟦q:…⟧, ⟦k:…⟧, ⟦o:…⟧ in colours of roles
+    rows: [{head, name, key, before, after, scale, digits, right, verdict}]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import gradio as gr
+
+from explorer.controls import Control
+from explorer.widgets.base import widget
+
+Text = Mapping[str, str]
+Value = dict[str, object]
+
+
+@dataclass(frozen=True)
+class Number:
+    """The one number, before and after: printed times `scale`, with so many digits and a suffix such as " %"."""
+
+    before: float
+    after: float
+    scale: float = 1
+    digits: int = 2
+    suffix: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One thing before and after: numbers, printed times `scale` with so many `digits`; or texts, with a `verdict` as their difference.
+
+    head: the rows that it belongs to. name: what it is; None: it stands in files only. key: its name in files.
+    right: of answers, whether each is right. kind: of the verdict, "lost", "won", "same" or "other".
+    """
+
+    head: Text
+    name: Text | None
+    key: str
+    before: float | str | Text
+    after: float | str | Text
+    scale: float = 1
+    digits: int = 2
+    right: tuple[bool, bool] | None = None
+    verdict: Text | None = None
+    kind: str = ""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What a change does. unit: what the number is a difference of. sentence: the change in words."""
+
+    number: Number
+    unit: Text
+    rows: Sequence[Row]
+    sentence: Text
+
+
+def change(value: Value, *, controls: Sequence[Control], kind: Any) -> gr.HTML:
+    """Place the panel. controls: of the page; those that change the model become knobs. kind: the class of its requests."""
+    return widget("change", value, controls=[one.drawn(kind) for one in controls if one.change])
+
+
+def idle(about: Value) -> Value:
+    """Nothing is changed: the knobs alone. about: query, plain and fields of the request in view."""
+    return {"state": "empty", **about}
+
+
+def running(about: Value) -> Value:
+    """The change is being measured; the last one stays, dimmed. about: as of `idle`."""
+    return {"state": "running", **about}
+
+
+def refused(text: Text | None) -> Value:
+    """The change was refused, in one sentence; without one, nothing came of it and the input bar says why."""
+    return {"state": "refused", "error": dict(text) if text else None}
+
+
+def done(about: Value, difference: Difference) -> Value:
+    """A change that was measured. about: as of `idle`."""
+    return {
+        "state": "done",
+        **about,
+        "number": asdict(difference.number),
+        "unit": dict(difference.unit),
+        "rows": [_plain(row) for row in difference.rows],
+        "sentence": dict(difference.sentence),
+    }
+
+
+def _plain(row: Row) -> Value:
+    told: Value = {name: dict(value) if isinstance(value, Mapping) else value for name, value in vars(row).items()}
+    return {**told, "right": list(row.right) if row.right else None}

@@ -1,0 +1,133 @@
+"""The fields of a request: type, default, range and refusal of each are said once, where the request is declared. No torch here.
+
+    @dataclass(frozen=True)
+    class Request:
+        task: str = choice("addition", ("parity", "addition"), en="task", zh="任务")
+        epsilon: float = number(0.01, 0, 0.9, en="ε", zh="ε")
+
+`check` refuses what lies outside; the pages read the same ranges for their sliders.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from models.errors import InputError
+
+
+@dataclass(frozen=True)
+class Number:
+    """Whole numbers or others, as the default is, from `least` to `most`. en, zh: what the number is called in a refusal."""
+
+    least: float
+    most: float
+    whole: bool
+    en: str
+    zh: str
+
+    def refuse(self, name: str, value: object) -> None:
+        """InputError unless `value` is such a number."""
+        fits = isinstance(value, int if self.whole else int | float) and not isinstance(value, bool)
+        if not fits or not math.isfinite(value) or not self.least <= value <= self.most:  # type: ignore[arg-type,operator]
+            raise InputError(
+                name,
+                en=f"The {self.en} is {shown(value)}; it can be {self.least:g} to {self.most:g}.",
+                zh=f"{self.zh}为 {shown(value)}；可以取 {self.least:g} 到 {self.most:g}。",
+            )
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of some texts. en, zh: what is chosen, in a refusal."""
+
+    values: tuple[str, ...]
+    en: str
+    zh: str
+
+    def refuse(self, name: str, value: object) -> None:
+        """InputError unless `value` is one of them."""
+        if value not in self.values:
+            there = ", ".join(self.values)
+            raise InputError(
+                name,
+                en=f"There is no {self.en} {shown(value)}; there are {there}.",
+                zh=f"没有{self.zh} {shown(value)}；可用的有 {there}。",
+            )
+
+
+@dataclass(frozen=True)
+class Characters:
+    """A text of at most `most` characters."""
+
+    most: int
+
+    def refuse(self, name: str, value: object) -> None:
+        """InputError unless `value` is such a text."""
+        if not isinstance(value, str):
+            raise InputError("no_text", en="There is no text.", zh="没有文本。")
+        if len(value) > self.most:
+            raise InputError(
+                "too_long",
+                en=f"Your text has {len(value):,} characters; at most {self.most} can be read.",
+                zh=f"您的文本有 {len(value):,} 个字符；最多可读取 {self.most} 个。",
+            )
+
+
+@dataclass(frozen=True)
+class Switch:
+    """Yes or no."""
+
+    def refuse(self, name: str, value: object) -> None:
+        """InputError unless `value` is one of the two."""
+        if not isinstance(value, bool):
+            raise InputError(name, en=f"“{name}” is {shown(value)}; it can be 0 or 1.", zh=f"“{name}”为 {shown(value)}；可以取 0 或 1。")
+
+
+Range = Number | Choice | Characters | Switch
+
+
+def number(default: float, least: float, most: float, *, en: str, zh: str) -> Any:
+    """A field that is a number, whole where its default is an int."""
+    return _field(default, Number(least, most, isinstance(default, int), en, zh))
+
+
+def choice(default: str, values: Sequence[str], *, en: str, zh: str) -> Any:
+    """A field that is one of some texts."""
+    return _field(default, Choice(tuple(values), en, zh))
+
+
+def characters(default: str, most: int) -> Any:
+    """A field that is a text."""
+    return _field(default, Characters(most))
+
+
+def switch(default: bool) -> Any:
+    """A field that is yes or no."""
+    return _field(default, Switch())
+
+
+def _field(default: object, allowed: Range) -> Any:
+    return dataclasses.field(default=default, metadata={"range": allowed})
+
+
+def range_of(kind: Any, name: str) -> Range:
+    """What a field of a request may be. KeyError for a field that there is not, or that does not say."""
+    found: Range = {field.name: field for field in dataclasses.fields(kind)}[name].metadata["range"]
+    return found
+
+
+def check(request: Any) -> None:
+    """InputError, a sentence for the visitor, for the first field of a request that lies outside its range."""
+    for field in dataclasses.fields(request):
+        field.metadata["range"].refuse(field.name, getattr(request, field.name))
+
+
+def shown(value: object) -> str:
+    """What a visitor gave, fit for a sentence: no controls, at most 40 characters."""
+    text = value if isinstance(value, str) else repr(value)
+    text = "".join(c if c.isprintable() else "?" for c in text)
+    return text if len(text) <= 40 else text[:39] + "…"

@@ -1,0 +1,302 @@
+"""The input bar and the panel of changes in a real browser, on a lab of a few lines: typed, asked, changed, taken off, shown as before."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from explorer.lab import Lab
+from tests.bench import Bench
+from tests.browser.waiting import addressed
+from tests.explorer import small_lab
+from tests.explorer.small_lab import HOSTILE, PROGRAM, SLOW
+
+NEW = Callable[..., tuple[Page, Any]]
+LIVE = re.compile(r"^live · |^remembered$")
+
+
+def page_of(lab: Lab, engine: Any) -> None:
+    """The whole page of the small lab."""
+    PROGRAM.place(lab, engine)
+
+
+@pytest.fixture(scope="module")
+def site(bench: Bench) -> str:
+    """The address of the bench pages."""
+    return bench.put(__name__, {"trial": page_of}, year=2019)
+
+
+@pytest.fixture(autouse=True)
+def nothing_waits() -> Iterator[None]:
+    """The model answers the slow text, too, once a test is over."""
+    small_lab.go.clear()
+    yield
+    small_lab.go.set()
+
+
+def opened(page: Page, site: str, query: str = "lang=en") -> Page:
+    """The page once bar, panel and view stand."""
+    page.goto(f"{site}/trial?{query}")
+    page.wait_for_selector(".tfe-asker-go")
+    page.wait_for_selector(".tfe-rethink-panel")
+    expect(page.locator(".tfe-difficulty .tfe-words")).to_contain_text(re.compile("It says|回答"))
+    return page
+
+
+def badge(page: Page) -> Any:
+    return page.locator(".tfe-ask .tfe-badge")
+
+
+def line(page: Page) -> Any:
+    return page.locator(".tfe-asker-line")
+
+
+def answer(page: Page) -> Any:
+    return page.locator(".tfe-asker-answer")
+
+
+def chip(page: Page) -> Any:
+    return page.locator(".tfe-changed-chip")
+
+
+def view(page: Page) -> Any:
+    return page.locator(".tfe-difficulty .tfe-words")
+
+
+def moved(page: Page, field: str, value: str) -> None:
+    """A knob is moved and let go of."""
+    page.locator(f"input[data-field={field}]").evaluate(
+        "(it, to) => { it.value = to; for (const name of ['input', 'change']) it.dispatchEvent(new Event(name, {bubbles: true})); }", value
+    )
+
+
+def test_each_task_has_its_own_line_and_an_input_of_ones_own_is_asked(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site)
+    expect(badge(page)).to_have_text("stored")
+    expect(line(page)).to_have_value("ab")
+    line(page).fill("cde")
+    expect(badge(page)).to_have_text("not run yet")
+    line(page).press("Enter")
+    expect(answer(page)).to_have_text("cdecde")
+    expect(badge(page)).to_have_text(LIVE)
+    addressed(page, text="cde", task=None)
+    expect(page.locator(".tfe-asker-facts")).to_have_text("6 letters")
+    page.get_by_role("radio", name="Bits").click()
+    expect(line(page)).to_have_value("101")
+    bits = page.locator(".tfe-asker-bit")
+    bits.nth(1).click()
+    expect(line(page)).to_have_value("111")
+    page.locator(".tfe-asker-go").click()
+    expect(answer(page)).to_have_text("111111")
+    addressed(page, text="111", task="bits")
+    page.get_by_role("radio", name="A word").click()
+    expect(line(page)).to_have_value("cde")
+    expect(bits).to_have_count(0)
+
+
+def test_a_change_shows_everywhere_and_beside_the_badge_and_escape_takes_it_off(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site)
+    expect(chip(page)).to_be_hidden()
+    moved(page, "times", "1")
+    expect(chip(page)).to_have_text("changed: said 1 timesEsc")
+    expect(answer(page)).to_have_text("ab")
+    expect(view(page)).to_have_text("It says ab.")
+    expect(page.locator(".tfe-rethink-number")).to_have_text("−75.0")
+    expect(page.locator(".tfe-rethink-from")).to_have_text("100.0 % → 25.0 %")
+    addressed(page, times="1")
+    expect(page.locator("input[data-field=cut]")).to_be_disabled()
+    page.keyboard.press("Escape")
+    expect(chip(page)).to_be_hidden()
+    expect(answer(page)).to_have_text("abab")
+    expect(view(page)).to_have_text("It says abab.")
+    expect(page.locator(".tfe-rethink-result")).to_be_hidden()
+    expect(page.locator("input[data-field=times]")).to_have_value("2")
+    addressed(page, times=None)
+
+
+@pytest.mark.parametrize("button", [".tfe-changed-chip", ".tfe-rethink-restore"])
+def test_a_button_takes_the_change_off_too(page_watch: Page, site: str, button: str) -> None:
+    page = opened(page_watch, site, "lang=en&v=1&text=xyz&loud=1")
+    expect(answer(page)).to_have_text("XYZXYZ")
+    page.locator(button).click()
+    expect(answer(page)).to_have_text("xyzxyz")
+    addressed(page, loud=None, text="xyz")
+
+
+def test_b_shows_the_run_before_while_it_is_held_and_a_tap_switches(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site)
+    moved(page, "times", "3")
+    expect(answer(page)).to_have_text("ababab")
+    expect(page.locator(".tfe-rethink-panel")).to_have_attribute("aria-busy", "false")
+    where = page.url
+
+    def shows(said: str, pressed: str) -> None:
+        expect(answer(page)).to_have_text(said)
+        expect(view(page)).to_have_text(f"It says {said}.")
+        expect(page.locator(".tfe-changed-before")).to_have_attribute("aria-pressed", pressed)
+        expect(page.locator(".tfe-rethink-number")).to_have_text("−75.0")
+
+    page.keyboard.down("b")
+    shows("abab", "true")
+    page.keyboard.down("b")  # a key that is held repeats itself
+    page.keyboard.up("b")
+    shows("ababab", "false")
+    page.keyboard.press("b")
+    shows("abab", "true")
+    page.keyboard.press("b")
+    shows("ababab", "false")
+    page.locator(".tfe-changed-before").click()
+    shows("abab", "true")
+    assert page.url == where, "before is no other place"
+    page.locator(".tfe-changed-before").click()
+    line(page).press("b")
+    expect(line(page)).to_have_value("bab")
+    shows("ababab", "false")
+
+
+def test_a_run_before_that_was_never_in_view_is_asked_for(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site, "lang=en&v=1&text=unseen&times=1")
+    expect(answer(page)).to_have_text("unseen")
+    page.keyboard.press("b")
+    expect(answer(page)).to_have_text("unseenunseen")
+    expect(view(page)).to_have_text("It says unseenunseen.")
+    page.keyboard.press("b")
+    expect(view(page)).to_have_text("It says unseen.")
+
+
+def test_a_new_input_begins_with_the_model_as_trained(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site, "lang=en&v=1&text=xyz&loud=1&times=3")
+    expect(chip(page)).to_contain_text("said 3 times and said loud")
+    line(page).fill("q")
+    line(page).press("Enter")
+    expect(answer(page)).to_have_text("qq")
+    expect(chip(page)).to_be_hidden()
+
+
+def test_a_knob_that_is_dragged_has_not_been_run(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site)
+    page.locator("input[data-field=times]").evaluate("(it) => { it.value = 4; it.dispatchEvent(new Event('input', {bubbles: true})); }")
+    expect(badge(page)).to_have_text("not run yet")
+    expect(page.locator("output[for=tfe-change-times]")).to_have_text("4")
+    expect(answer(page)).to_have_text("abab")
+
+
+def test_a_run_can_be_stopped_and_the_knobs_go_back(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site)
+    for stop in (lambda: line(page).press("Escape"), page.locator(".tfe-asker-go").click):
+        line(page).fill(SLOW)
+        line(page).press("Enter")
+        expect(badge(page)).to_have_text("live · running")
+        expect(page.locator("input[data-field=times]")).to_be_disabled()
+        stop()
+        expect(badge(page)).to_have_text("stopped")
+        expect(page.locator("input[data-field=times]")).to_be_enabled()
+    small_lab.go.set()
+    line(page).fill("ok")
+    line(page).press("Enter")
+    expect(answer(page)).to_have_text("okok")
+
+
+def test_what_answers_an_overtaken_wish_is_drawn_by_no_view(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site)
+    drawn = page.evaluate(
+        """async () => {
+            const {mount, guard, overtake} = await import(document.querySelector('link[href$="/lib/stored.js"]').href);
+            guard(["mine"]);
+            const [props, drawn, numbers] = [{value: null}, [], []];
+            let redraw, ask;
+            const view = {mount: (root, props, emit, watch) => { ask = emit.ask; watch("value", () => drawn.push(props.value.said)); }};
+            const emit = {ask: ({wished}) => numbers.push(wished)};
+            mount("mine", view, document.createElement("div"), props, emit, (names, draw) => { redraw = draw; });
+            const answer = (wished, said) => { props.value = {wished, said}; redraw(); };
+            ask({});
+            answer(numbers[0], 1);
+            overtake();
+            ask({});
+            answer(numbers[0], 2);
+            answer(numbers[1], 1);
+            answer(numbers[0], 3);
+            answer(numbers[1], 1);
+            return drawn.length;
+        }"""
+    )
+    assert drawn == 2, "the first answer, and that to the newer wish"
+
+
+def test_what_is_refused_is_said_and_nothing_else_changes(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site)
+    line(page).fill("")
+    line(page).press("Enter")
+    expect(page.locator(".tfe-asker-error")).to_have_text(f"There is no text, {HOSTILE}.")
+    expect(badge(page)).to_have_text("refused")
+    expect(answer(page)).to_have_text("abab")
+    line(page).fill("x" * 41)
+    line(page).press("Enter")
+    expect(page.locator(".tfe-asker-error")).to_have_text("Your text has 41 characters; at most 40 can be read.")
+    line(page).fill("ab")
+    moved(page, "times", "9")
+    expect(page.locator(".tfe-rethink-error")).to_have_text("Nine is too much.")
+    expect(answer(page)).to_have_text("ab" * 9)
+
+
+def test_what_is_typed_is_never_markup(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site)
+    line(page).fill(HOSTILE)
+    line(page).press("Enter")
+    expect(answer(page)).to_have_text(HOSTILE * 2)
+    moved(page, "times", "1")
+    expect(page.locator(".tfe-rethink-sentence")).to_contain_text(HOSTILE)
+    assert page.locator(".tfe-main :is(img[src=x], script)").count() == 0
+
+
+def test_answer_and_change_are_taken_along(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site, "lang=en&v=1&text=xyz&times=1")
+    expect(page.locator(".tfe-rethink-number")).to_have_text("−75.0")
+    with page.expect_download() as caught:
+        page.locator(".tfe-asker-take").click()
+    written = Path(caught.value.path()).read_text().splitlines()
+    assert written[:3] == ["xyz", "Answer: xyz ✗ wrong, right is xyzxyz", "3 letters"]
+    assert f"another: {HOSTILE} ✗ wrong" in written
+    files = {}
+    for kind in ("TXT", "CSV"):
+        with page.expect_download() as caught:
+            page.locator(f".tfe-rethink .tfe-export[data-kind={kind}]").click()
+        files[kind] = Path(caught.value.path()).read_text("utf-8-sig").splitlines()
+    assert files["TXT"][:3] == [
+        "−75.0 points, 100.0 % → 25.0 %",
+        "own, answer: xyzxyz → xyz (another)",
+        "held out, share, %: 100.0 → 25.0 (−75.0)",
+    ]
+    assert files["CSV"][1:] == ["answer,xyzxyz,xyz,", "right,1,0,-1", "share,1,0.25,-0.75", "inputs,200,200,0"]
+
+
+def test_every_text_is_chinese_in_chinese(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site, "lang=zh&v=1&text=xyz&times=1")
+    expect(chip(page)).to_contain_text("已改动：说 1 次")
+    for panel in (".tfe-ask", ".tfe-change"):
+        latin = set(re.findall(r"[A-Za-z]{2,}", page.locator(panel).inner_text().replace(HOSTILE, "")))
+        assert latin <= {"TXT", "CSV", "Esc", "xyz", "xyzxyz"}, latin
+
+
+@pytest.mark.parametrize("width", [1280, 360])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_changed_run_is_accessible_and_fits(new_page: NEW, site: str, width: int, scheme: str) -> None:
+    page, _ = new_page(width=width, color_scheme=scheme)
+    opened(page, site, "lang=en&v=1&text=xyz&times=1&loud=1")
+    expect(page.locator(".tfe-rethink-number")).to_have_text("−75.0")
+    expect(page.locator(".tfe-rethink-panel")).to_have_attribute("aria-busy", "false")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    found = Axe().run(page, options={"runOnly": ["wcag2a", "wcag2aa"]})
+    assert found.violations_count == 0, found.generate_report()
+    if width == 360:
+        small = page.eval_on_selector_all(
+            ":is(.tfe-ask, .tfe-change) button:not(.tfe-export)",
+            "(all) => all.filter((one) => one.offsetWidth && one.offsetHeight < 43).map((one) => one.className)",
+        )
+        assert small == []

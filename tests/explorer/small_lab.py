@@ -1,0 +1,147 @@
+"""A lab of a few lines that is all there: a request, a model of two lines, a program. Tests drive it with and without a browser."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from explorer.controls import Control
+from explorer.program import About, Change, Program, View
+from explorer.runs import Stored
+from explorer.widgets import ask, change, figure
+from explorer.widgets.difficulty import difficulty
+from models.errors import InputError
+from models.fields import characters, choice, number, switch
+
+HOSTILE = "<img src=x onerror=alert(1)>"
+SLOW = "slow"  # a text that the model takes its time over, until `go` is set
+go = threading.Event()
+
+
+def text(en: str, zh: str) -> dict[str, str]:
+    """A text in both languages."""
+    return {"en": en, "zh": zh}
+
+
+@dataclass(frozen=True)
+class Ask:
+    """text is said `times` times, in capitals or not."""
+
+    task: str = choice("word", ("word", "bits"), en="task", zh="任务")
+    text: str = characters("ab", 40)
+    times: int = number(2, 1, 9, en="number of times", zh="次数")
+    cut: float = number(0.0, -1, 1, en="cut", zh="截短")
+    loud: bool = switch(False)
+
+
+@dataclass(frozen=True)
+class Said:
+    """What the model says, and what it should."""
+
+    answer: str
+    expected: str
+
+
+def explain(requests: Sequence[Ask]) -> list[Said | InputError]:
+    """The model."""
+    for _ in (one for one in requests if one.text == SLOW):
+        go.wait(60)
+    return [
+        Said((one.text.upper() if one.loud else one.text) * one.times, one.text * 2)
+        if one.text
+        else InputError("empty", en=f"There is no text, {HOSTILE}.", zh=f"没有文本，{HOSTILE}。")
+        for one in requests
+    ]
+
+
+def measure(requests: Sequence[Ask]) -> list[float | InputError]:
+    """How much of the expected is said."""
+    return [
+        InputError("much", en="Nine is too much.", zh="九次太多。") if one.times == 9 else 1.0 if one == replace(Ask(), text="") else 0.25
+        for one in requests
+    ]
+
+
+def difference(seen: tuple[Said, Said], measured: tuple[float, float], request: Ask, what: Any) -> change.Difference:
+    """What a change does."""
+    before, after = (one.answer for one in seen)
+    verdict = text("the same", "相同") if before == after else text("another", "不同")
+    return change.Difference(
+        change.Number(*measured, scale=100, digits=1, suffix=" %"),
+        text("points", "个百分点"),
+        (
+            change.Row(
+                text("own", "自己"), text("answer", "回答"), "answer", before, after, right=(True, before == after), verdict=verdict
+            ),
+            change.Row(text("held out", "留出"), text("share, %", "份额，%"), "share", *measured, scale=100, digits=1),
+            change.Row(text("held out", "留出"), None, "inputs", 200, 200),
+        ),
+        text(f"With {what['en']}, it says ⟦o:{after}⟧.", f"{what['zh']}：⟦o:{after}⟧。"),
+    )
+
+
+def drawn(seen: Said, request: Ask, state: str) -> Any:
+    """A figure whose sentence is the answer."""
+    sentence = text(f"It says {seen.answer}.", f"回答 {seen.answer}。")
+    plot: Any = {"data": [{"type": "bar", "x": ["said"], "y": [len(seen.answer)]}], "layout": {}}
+    return figure.value(
+        {"en": plot, "zh": plot},
+        title=text("Said", "所说"),
+        units=text("letters", "字母"),
+        sentence=sentence,
+        table=figure.Table((text("letters", "字母"),), [(len(seen.answer),)]),
+    )
+
+
+TIMES = Control(
+    "times",
+    text("times", "次数"),
+    "number",
+    change=True,
+    says=lambda n: text(f"said {n} times", f"说 {n} 次"),
+    names={1: text("once", "一次")},
+)
+EXAMPLES = (Ask(), Ask(text="xyz"), Ask("bits", "101"))
+PROGRAM: Program[Ask, Said] = Program(
+    explain=explain,
+    kind=Ask,
+    controls=(
+        Control("task", text("Task", "任务"), "choice", names={"word": text("A word", "单词"), "bits": text("Bits", "比特")}),
+        Control("text", text("A word", "单词"), "letters", hint=text("letters", "字母"), placeholder="ab", when={"task": ("word",)}),
+        Control("text", text("Some bits", "比特"), "bits", places=8, when={"task": ("bits",)}),
+        TIMES,
+        Control(
+            "cut",
+            text("cut", "截短"),
+            "number",
+            step=0.5,
+            change=True,
+            says=lambda cut: text(f"cut {cut:g}", f"截短 {cut:g}"),
+            idle=("times", text("only as trained", "仅在原样时")),
+        ),
+        Control(
+            "loud",
+            text("loud", "大写"),
+            "switch",
+            names={True: text("yes", "是"), False: text("no", "否")},
+            change=True,
+            says=lambda _loud: text("said loud", "大声说"),
+        ),
+    ),
+    views=(View("difficulty", difficulty, drawn, at="side"),),
+    change=Change(measure, lambda request, _before: replace(request, text=""), difference),
+    examples=tuple((one, text(f"example {one.text}", f"示例 {one.text}")) for one in EXAMPLES),
+    first=lambda: Stored(EXAMPLES[0], Said("abab", "abab"), 12.0, "cpu"),
+    answer=lambda seen, request: ask.answer(
+        request.text,
+        seen.answer,
+        right=seen.answer == seen.expected,
+        expected=seen.expected,
+        facts=[(text(f"{len(seen.answer)} letters", f"{len(seen.answer)} 个字母"), text("how many", "多少"))],
+        beside=[ask.Beside(text("another", "另一个"), HOSTILE, False)],
+    ),
+    about=About(text("Trial", "试验"), text("no equation", "没有公式"), lambda: (), dict, lambda: None),
+    region=text("What is asked", "提问"),
+)

@@ -1,0 +1,96 @@
+"""One codec: a query and fields on top of it become a checked request, and a request has one spelling."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+
+from explorer import controls
+from models.errors import InputError
+from models.fields import characters, number
+from tests.explorer.small_lab import PROGRAM, Ask
+
+
+def read(query: str, given: object = None) -> Ask:
+    request, notice = controls.read(Ask, query, given)
+    assert notice is None
+    return request
+
+
+def test_fields_that_are_set_stand_on_top_of_the_query() -> None:
+    assert read("v=1&text=xyz&times=3", {"cut": "0.5", "loud": "1"}) == Ask(text="xyz", times=3, cut=0.5, loud=True)
+    assert read("v=1&text=xyz&times=3", {"times": "2"}) == Ask(text="xyz")
+    assert read("", {}) == Ask()
+
+
+@pytest.mark.parametrize("request_", [Ask(), Ask("bits", "1 0.1&text=x", 4, -0.5, True), Ask(text="“ü”\n+%")])
+def test_what_a_request_is_spelled_as_is_read_as_the_same_request(request_: Ask) -> None:
+    assert read(controls.query(request_)) == request_
+    assert read("", controls.texts(request_)) == request_
+    assert controls.query(read(controls.query(request_))) == controls.query(request_)
+
+
+@pytest.mark.parametrize(
+    ("query", "given", "says"),
+    [
+        ("v=1&times=10", None, "The number of times is 10; it can be 1 to 9."),
+        ("v=1", {"times": "0"}, "The number of times is 0; it can be 1 to 9."),
+        ("v=1", {"times": "many"}, "The link's “times” reads “many”; a whole number of up to 15 digits belongs there."),
+        ("v=1", {"loud": "maybe"}, "The link's “loud” reads “maybe”; 0 or 1 belongs there."),
+        ("v=1", {"task": "sing"}, "There is no task sing; there are word, bits."),
+        ("v=1", {"text": "x" * 41}, "Your text has 41 characters; at most 40 can be read."),
+        ("v=2", None, "This link is of version 2; this page reads version 1."),
+    ],
+)
+def test_what_cannot_be_is_refused_in_one_sentence(query: str, given: object, says: str) -> None:
+    with pytest.raises(InputError) as caught:
+        controls.read(Ask, query, given)
+    assert caught.value.text["en"] == says
+
+
+@pytest.mark.parametrize("given", [{"times": 3}, {"other": "1"}, ["times", "3"], "times=3", 5, {"times": None}, {3: "times"}])
+def test_fields_of_another_form_are_refused(given: Any) -> None:
+    with pytest.raises(InputError) as caught:
+        controls.read(Ask, "v=1", given)
+    assert caught.value.code == "malformed"
+
+
+def test_a_link_that_names_more_than_this_page_knows_is_read_with_a_notice() -> None:
+    request, notice = controls.read(Ask, "v=1&times=3&colour=red")
+    assert request == Ask(times=3)
+    assert notice is not None and "“colour”" in notice["en"]
+
+
+def test_a_request_too_large_for_a_link_has_no_query() -> None:
+    @dataclass(frozen=True)
+    class Long:
+        text: str = characters("", 10**6)
+
+    assert controls.query(Long("".join(map(str, range(20_000))))) == ""
+
+
+def test_without_its_changes_a_request_keeps_its_input() -> None:
+    changed = Ask("bits", "101", times=5, cut=0.5, loud=True)
+    assert controls.plain(changed, PROGRAM.controls) == Ask("bits", "101")
+    assert [one["en"] for one in controls.changes(changed, PROGRAM.controls)] == ["said 5 times", "cut 0.5", "said loud"]
+    assert controls.changes(replace(changed, times=2, cut=0.0, loud=False), PROGRAM.controls) == []
+
+
+def test_a_widget_learns_type_default_and_range_from_the_record() -> None:
+    drawn = {control.field: control.drawn(Ask) for control in PROGRAM.controls}
+    assert (drawn["times"]["least"], drawn["times"]["most"], drawn["times"]["default"]) == (1, 9, "2")
+    assert drawn["task"]["values"] == ["word", "bits"]
+    assert drawn["text"]["most"] == 40
+    assert drawn["loud"]["names"] == {"1": {"en": "yes", "zh": "是"}, "0": {"en": "no", "zh": "否"}}
+
+
+def test_a_default_that_stands_for_another_number_has_no_place_of_its_own_on_the_slider() -> None:
+    @dataclass(frozen=True)
+    class Limited:
+        limit: int = number(0, 0, 20, en="limit", zh="上限")
+
+    drawn = controls.Control("limit", {"en": "", "zh": ""}, "number", stands=("task", {"word": 7})).drawn(Limited)
+    assert (drawn["least"], drawn["default"]) == (1, "0")
+    assert drawn["stands"] == {"field": "task", "numbers": {"word": 7}}
