@@ -258,7 +258,10 @@ async def _request(url: str, recording: Recording, path: str) -> tuple[int, dict
     visitor.name()
     drawn = (await visitor.wish({"query": ""}, event=events["open"])).values()
     visitor.leave()
-    return events["run"], next(value["request"] for value in drawn if isinstance(value, dict) and "request" in value)
+    value = next(value for value in drawn if isinstance(value, dict) and value.keys() & {"request", "fields"})
+    # A page that sends fields as texts is sent numbers, which is no form that it knows either.
+    fields = {name: int(text) for name, text in value.get("fields", {}).items() if text.lstrip("-").isdigit()}
+    return events["run"], value.get("request", {"query": "", "set": fields})
 
 
 def _number(asked: list[tuple[int, dict[str, Any]]], draw: Random) -> tuple[int, Any]:

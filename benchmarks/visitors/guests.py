@@ -45,10 +45,14 @@ async def guests(url: str, paths: list[str], number: int) -> Counter[str]:
 
 
 def events_of(address: str) -> dict[str, int]:
-    """The number of each event of a page, the first of a name: "open" draws what the address names, "run" what a visitor asks for."""
+    """The number of each event of a page, the first of a name: "open" draws what the address names, "run" what a visitor asks for.
+
+    Of a page with one event for both, "ask", these are other names of it.
+    """
     with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(address, timeout=60) as answer:
         found = re.search(r"window\.gradio_config = (\{.*?\});</script>", answer.read().decode())
     if found is None:
         raise ValueError(f"{address} is no page of the app")
     events = json.loads(found[1])["dependencies"]
-    return {name: int(one["id"]) for one in reversed(events) for _, name in one["targets"]}
+    numbers = {name: int(one["id"]) for one in reversed(events) for _, name in one["targets"]}
+    return numbers if "open" in numbers else numbers | dict.fromkeys(("open", "run"), numbers["ask"])

@@ -20,6 +20,7 @@ import gradio as gr
 from explorer import labels, permalink
 from explorer.engine import Answer, Engine, Waiting
 from explorer.labels import change_sentence, filled
+from explorer.labs.adaptive_depth import COSTS, COSTS_SAME, MEASURED, OTHER, RIGHT, RIGHT_SAME, SAME, Seen, Words
 from explorer.labs.runs import Run, Stored, as_stored
 from explorer.labs.wiring import whole
 from explorer.widgets import asker, rethink
@@ -47,16 +48,6 @@ FORCED: Final = _("with exactly {count} for every {place}", "每个{place}恰好
 EPSILON: Final = _("with ε = {epsilon}", "ε = {epsilon}")
 LIMIT: Final = _("with at most {count}", "最多 {count}")
 BIAS: Final = _("with {bias} on the halting unit", "停止单元的输入加 {bias}")
-OTHER: Final = _("“{before}” becomes “⟦o:{after}⟧”", "“{before}”变成“⟦o:{after}⟧”")
-SAME: Final = _("the answer stays “⟦o:{before}⟧”", "答案仍是“⟦o:{before}⟧”")
-MEASURED: Final = _("on {sample} held-out inputs {right}, and {ponder}", "在 {sample} 个留出输入上，{right}，{ponder}")
-RIGHT: Final = _("{after} of answers are right instead of {before}", "答对的比例由 {before} 变为 {after}")
-RIGHT_SAME: Final = _("{before} of answers are right, as before", "答对的比例仍为 {before}")
-COSTS: Final = _("a mean {place} costs {after} instead of {before}", "每个{place}的平均代价由 {before} 变为 {after}")
-COSTS_SAME: Final = _("a mean {place} costs {before}, as before", "每个{place}的平均代价仍为 {before}")
-
-# The figure “hard things take longer”.
-YOUR_RUN: Final = _("your input", "您的输入")
 
 
 class Asking(Protocol):
@@ -96,30 +87,6 @@ class Asking(Protocol):
         """Is the step signal on?"""
 
 
-class Seen(Protocol):
-    """What the explanations of these labs have in common."""
-
-    @property
-    def answer(self) -> str:
-        """The given answer."""
-
-    @property
-    def expected(self) -> str:
-        """The right one."""
-
-    @property
-    def right(self) -> bool:
-        """Are they the same?"""
-
-    @property
-    def probability(self) -> Any:
-        """Of each part of the answer."""
-
-    @property
-    def ponder(self) -> float:
-        """Mean N + R."""
-
-
 AskingT = TypeVar("AskingT", bound=Asking)
 SeenT = TypeVar("SeenT", bound=Seen)
 SeenT_co = TypeVar("SeenT_co", bound=Seen, covariant=True)
@@ -151,18 +118,6 @@ class Compared(Protocol[SeenT_co]):
     @property
     def sample(self) -> int:
         """How many held-out inputs."""
-
-
-@dataclass(frozen=True)
-class Words:
-    """What a lab calls things. place: what thinks, "input"; step, steps: one and several of its steps, "{n} update"; signal: a request
-    without the step signal; say: an answer to a task, as a visitor reads it."""
-
-    place: Text
-    step: Text
-    steps: Text
-    signal: Text
-    say: Callable[[str, str], str | Text]
 
 
 @dataclass(frozen=True)

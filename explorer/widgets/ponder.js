@@ -73,6 +73,7 @@ export function mount(root, props, emit, watch) {
   let room = 0;
   const locked = () => KEYS.some((key) => view.get(key) !== null);
   let asked = locked() && request.get() !== "";
+  let opened = request.get() !== ""; // is the run under way that of a link or a step, which says itself what is looked at?
 
   const projecting = () => document.body.classList.contains("tfe-projecting") && root.classList.contains("tfe-projected");
   const say = (name, values = {}) => t(TEXT[name], { step: t(props.texts.step), axis: run ? t(run.axis) : "", ...values });
@@ -159,11 +160,12 @@ export function mount(root, props, emit, watch) {
     if (was && was.query !== next.query) {
       stop();
       leave();
-      // Over another input what was locked tells nothing; the same input run in another way is compared at the same position.
+      // Over another input what was locked tells nothing; the same input run in another way is compared at the same place, as far as it goes.
       const same = was.positions.join("\n") === next.positions.join("\n");
-      if (!asked) quietly(same ? { step: null } : { pos: null, step: null });
+      if (!asked && !same) quietly({ pos: null, step: null });
+      if (!asked && same && !opened && next.pick !== now.pos) quietly({ pos: now.pos });
     }
-    if (was) asked = false;
+    if (was) asked = opened = false;
     update();
   }
 
@@ -371,7 +373,7 @@ export function mount(root, props, emit, watch) {
     Home: () => go(1),
     End: () => run && go(run.steps),
     " ": () => toggle(),
-    Escape: () => (projecting() || !run ? false : stop() || reset()),
+    Escape: () => (projecting() || !run || !(timer || view.get("pos") !== null || view.get("step") !== null) ? false : stop() || reset()),
   });
 
   const makers = exporters({
@@ -407,6 +409,7 @@ export function mount(root, props, emit, watch) {
   });
   onOpen(() => {
     asked = locked();
+    opened = true;
   });
   onLang(() => (run ? draw() : labels()));
   onTheme(() => run && draw());

@@ -19,23 +19,23 @@ from models.act_rnn.model import PonderingNetwork, Thought
 from models.act_rnn.records import (
     EXAMPLES,
     Array,
-    Comparison,
     Explanation,
+    Measured,
     Request,
-    check,
     read_bits,
     read_sum,
 )
 from models.act_rnn.shipped import load
 from models.checkpoint import CheckpointError
 from models.errors import InputError
+from models.fields import check
 from models.layers.act import Stop
 from models.trace import OFF, Trace
 
-__all__ = ["EXAMPLES", "Comparison", "Explanation", "Request", "compare", "explain"]
+__all__ = ["EXAMPLES", "Explanation", "Measured", "Request", "explain", "measure"]
 
 WITHOUT = "_without"
-SAMPLE = 200  # held-out inputs that a comparison measures on
+SAMPLE = 200  # held-out inputs that a network is measured on
 
 
 @dataclass(frozen=True)
@@ -45,11 +45,6 @@ class _Read:
     request: Request
     inputs: Inputs
     labels: tuple[str, ...]
-
-
-def _plain(request: Request) -> Request:
-    """The same input for the network as it was trained."""
-    return Request(request.task, request.text)
 
 
 def _read(request: Request) -> _Read:
@@ -240,39 +235,35 @@ def explain(requests: Sequence[Request]) -> list[Explanation | InputError]:
 
 @lru_cache(maxsize=2)
 def _sample(task: str) -> Inputs:
-    """Held-out inputs, the same ones for every comparison."""
+    """Held-out inputs, the same ones for every measure."""
     return drawn(task, np.random.default_rng(2), SAMPLE, "test")
 
 
-@lru_cache(maxsize=64)
-def _measured(task: str, options: Request) -> tuple[float, float, float]:
-    """Accuracy, mean N + R and milliseconds of the sample under a request's options; what has stopped is not computed."""
-    model = load(task).model
+def measure(requests: Sequence[Request]) -> list[Measured | InputError]:
+    """What the network of each request does on held-out inputs, its own input apart; what has stopped is not computed."""
+    result: list[Measured | InputError] = []
+    for request in requests:
+        try:
+            check(request)
+        except InputError as error:
+            result.append(error)
+        else:
+            result.append(_measured(request))
+    return result
+
+
+@torch.no_grad()
+def _measured(request: Request) -> Measured:
+    model = load(request.task).model
     device = model.readout.weight.device
-    inputs = _sample(task)
+    inputs = _sample(request.task)
     batch = inputs.batch().to(device)
-    told = torch.full((len(inputs),), float(options.told), device=device)
-    stop = _stop([options] * len(inputs), model, device)
-    with torch.no_grad():
-        begin = time.perf_counter()
-        thought: Thought = model(batch.inputs, batch.alive, stop, told, gather=True)
-        milliseconds = (time.perf_counter() - begin) * 1000
+    told = torch.full((len(inputs),), float(request.told), device=device)
+    stop = _stop([request] * len(inputs), model, device)
+    begin = time.perf_counter()
+    thought: Thought = model(batch.inputs, batch.alive, stop, told, gather=True)
+    milliseconds = (time.perf_counter() - begin) * 1000
     wanted = batch.targets != NONE
     right = (thought.logits.argmax(-1) == batch.targets)[wanted]
     ponder = thought.cost.sum() / batch.alive.sum()
-    return float(right.double().mean()), float(ponder), milliseconds
-
-
-def compare(requests: Sequence[Request]) -> list[Comparison | InputError]:
-    """Each request without and with its changes: the answer, and accuracy, ponder and time on held-out inputs; one result per request."""
-    found = _readable(requests)
-    read = [one for one in found if isinstance(one, _Read)]
-    both = _explained([*(dataclasses.replace(one, request=_plain(one.request)) for one in read), *read])
-    done = []
-    for one, before, after in zip(read, both[: len(read)], both[len(read) :], strict=True):
-        task = one.request.task
-        measures = zip(_measured(task, Request(task, "")), _measured(task, dataclasses.replace(one.request, text="")), strict=True)
-        accuracy, ponder, milliseconds = measures
-        done.append(Comparison(before, after, accuracy, ponder, milliseconds, SAMPLE))
-    filled = iter(done)
-    return [one if isinstance(one, InputError) else next(filled) for one in found]
+    return Measured(float(right.double().mean()), float(ponder), milliseconds, SAMPLE)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.errors import InputError
+from models.fields import characters, choice, number, shown, switch
 
 Array = NDArray[np.float32]
 Whole = NDArray[np.int64]
@@ -33,19 +33,18 @@ _SUM = re.compile(r"\s*([0-9]+)\s*[+＋]\s*([0-9]+)\s*=?\s*")
 class Request:
     """Bits or a sum, and what is changed in the network meanwhile.
 
-    task: "parity" or "addition". text: bits such as "1011", an empty place written ".", at most 16; or a sum such as "478+256", numbers of
-    at most 6 digits.
-    epsilon: ε, 0 … 0.9. limit: M, 1 … 20, or 0 for the limit as trained. forced: updates that every input takes, 1 … 20, or 0 where the
-    network decides. bias: added to the input of the halting unit, −5 … 5. told: the first update of an input is marked as such.
+    text: bits such as "1011", an empty place written ".", at most 16; or a sum such as "478+256", numbers of at most 6 digits.
+    epsilon: ε. limit: M, or 0 for the limit as trained. forced: updates that every input takes, or 0 where the network decides.
+    bias: added to the input of the halting unit. told: the first update of an input is marked as such.
     """
 
-    task: str = "addition"
-    text: str = "478+256"
-    epsilon: float = EPSILON
-    limit: int = 0
-    forced: int = 0
-    bias: float = 0.0
-    told: bool = True
+    task: str = choice("addition", TASKS, en="task", zh="任务")
+    text: str = characters("478+256", MAX_CHARACTERS)
+    epsilon: float = number(EPSILON, 0, MAX_EPSILON, en="ε", zh="ε")
+    limit: int = number(0, 0, MAX_LIMIT, en="limit of updates", zh="更新次数上限")
+    forced: int = number(0, 0, MAX_LIMIT, en="forced number of updates", zh="强制更新次数")
+    bias: float = number(0.0, -MAX_BIAS, MAX_BIAS, en="halting bias", zh="停止偏置")
+    told: bool = switch(True)
 
     def group(self) -> Hashable:
         """Requests of one group may share a batch: the same task."""
@@ -92,24 +91,17 @@ class Explanation:
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """What changes under an intervention.
+class Measured:
+    """What a network does on `sample` held-out inputs of a task: share of right answers, mean ponder N + R, milliseconds for all."""
 
-    before: nothing changed. after: under the intervention. Accuracy, mean ponder N + R and milliseconds, before and after, of `sample`
-    held-out inputs of the same task.
-    """
-
-    before: Explanation
-    after: Explanation
-    accuracy: tuple[float, float]
-    ponder: tuple[float, float]
-    milliseconds: tuple[float, float]
+    accuracy: float
+    ponder: float
+    milliseconds: float
     sample: int
 
 
 def read_bits(text: str) -> tuple[int, ...]:
     """The entries that a text says: 1 for "1", −1 for "0", 0 for "."; InputError where it says something else, nothing or too much."""
-    _short_enough(text)
     bits = _SPACE.sub("", text)
     if not bits:
         raise InputError("empty", en="There are no bits: type up to 16 of 0 and 1.", zh="没有比特：请输入最多 16 个 0 或 1。")
@@ -117,8 +109,8 @@ def read_bits(text: str) -> tuple[int, ...]:
     if wrong is not None:
         raise InputError(
             "not_bits",
-            en=f"“{_shown(wrong)}” is no bit: this network reads 0, 1 and . for an empty place.",
-            zh=f"“{_shown(wrong)}”不是比特：该网络只读 0、1，以及表示空位的“.”。",
+            en=f"“{shown(wrong)}” is no bit: this network reads 0, 1 and . for an empty place.",
+            zh=f"“{shown(wrong)}”不是比特：该网络只读 0、1，以及表示空位的“.”。",
         )
     if len(bits) > MAX_BITS:
         raise InputError(
@@ -134,7 +126,6 @@ def read_bits(text: str) -> tuple[int, ...]:
 
 def read_sum(text: str) -> tuple[str, str]:
     """The two numbers that a text adds, without leading zeros. InputError where it is no sum of two numbers of at most 6 digits."""
-    _short_enough(text)
     if not text.strip():
         raise InputError("empty", en="There is no sum: type one such as 478+256.", zh="没有算式：请输入例如 478+256。")
     found = _SUM.fullmatch(text.translate({0xFF10 + i: 0x30 + i for i in range(10)}))
@@ -143,8 +134,8 @@ def read_sum(text: str) -> tuple[str, str]:
         if wrong is not None:
             raise InputError(
                 "not_a_sum",
-                en=f"“{_shown(wrong)}” does not belong in a sum: type two numbers and a plus sign, such as 478+256.",
-                zh=f"算式中不能有“{_shown(wrong)}”：请输入两个数和一个加号，例如 478+256。",
+                en=f"“{shown(wrong)}” does not belong in a sum: type two numbers and a plus sign, such as 478+256.",
+                zh=f"算式中不能有“{shown(wrong)}”：请输入两个数和一个加号，例如 478+256。",
             )
         raise InputError(
             "not_a_sum",
@@ -160,48 +151,6 @@ def read_sum(text: str) -> tuple[str, str]:
             zh=f"其中一个数有 {longest} 位；该网络最多处理 {MAX_DIGITS} 位数的加法。",
         )
     return numbers[0], numbers[1]
-
-
-def check(request: Request) -> None:
-    """InputError where the task or an option lies outside what the networks have."""
-    if request.task not in TASKS:
-        raise InputError(
-            "task",
-            en=f"There is no task {_shown(request.task)}; there are {', '.join(TASKS)}.",
-            zh=f"没有任务 {_shown(request.task)}；可用的有 {', '.join(TASKS)}。",
-        )
-    if not isinstance(request.text, str):
-        raise InputError("no_text", en="There is no text.", zh="没有文本。")
-    ranges = (
-        ("epsilon", request.epsilon, 0, MAX_EPSILON, "ε", "ε"),
-        ("limit", request.limit, 0, MAX_LIMIT, "limit of updates", "更新次数上限"),
-        ("forced", request.forced, 0, MAX_LIMIT, "forced number of updates", "强制更新次数"),
-        ("bias", request.bias, -MAX_BIAS, MAX_BIAS, "halting bias", "停止偏置"),
-    )
-    for name, value, least, most, english, chinese in ranges:
-        whole = name in {"limit", "forced"}
-        fits = isinstance(value, int if whole else int | float) and not isinstance(value, bool)
-        if not fits or not math.isfinite(value) or not least <= value <= most:
-            raise InputError(
-                name,
-                en=f"The {english} is {_shown(value)}; it can be {least:g} to {most:g}.",
-                zh=f"{chinese}为 {_shown(value)}；可以取 {least:g} 到 {most:g}。",
-            )
-
-
-def _short_enough(text: str) -> None:
-    if len(text) > MAX_CHARACTERS:
-        raise InputError(
-            "too_long",
-            en=f"Your text has {len(text):,} characters; at most {MAX_CHARACTERS} can be read.",
-            zh=f"您的文本有 {len(text):,} 个字符；最多可读取 {MAX_CHARACTERS} 个。",
-        )
-
-
-def _shown(value: object) -> str:
-    text = value if isinstance(value, str) else repr(value)
-    text = "".join(c if c.isprintable() else "?" for c in text)
-    return text if len(text) <= 40 else text[:39] + "…"
 
 
 EXAMPLES: tuple[Request, ...] = (

@@ -103,7 +103,13 @@ def test_a_sum_is_typed_its_steps_scrubbed_and_one_forced_update_breaks_it(site:
     expect(page_watch.locator(".tfe-asker-mark")).to_contain_text("7332")
     expect(page_watch.locator(".tfe-rethink-sentence")).to_contain_text("With exactly 1 update for every input, “7332” becomes")
     expect(chips).to_have_count(1)
-    addressed(page_watch, forced="1")
+    addressed(page_watch, forced="1", _step="2")  # what was locked stays locked
+    page_watch.keyboard.press("b")
+    expect(chips).to_have_count(last)
+    expect(answer(page_watch)).to_have_text("7332")
+    expect(page_watch.locator(".tfe-ponder-count")).to_contain_text(f"2 of {last}")
+    page_watch.keyboard.press("b")
+    expect(chips).to_have_count(1)
 
     page_watch.locator(".tfe-rethink-restore").click()
     expect(answer(page_watch)).to_have_text("7332", timeout=SLOW)

@@ -95,7 +95,8 @@ def refusals(values: Any) -> Iterator[dict[str, str]]:
 @pytest.mark.parametrize(("slug", "query", "named"), LINKS, ids=[f"{slug}-{query[:40]}" for slug, query, _ in LINKS])
 def test_a_link_is_refused_in_one_sentence_that_names_what_cannot_be(pages: gr.Blocks, slug: str, query: str, named: str) -> None:
     lab = next(lab for lab in LABS if lab.slug == slug)
-    handler = next(handler for name, handler in events(pages, lab).values() if name == "open")
+    handlers = dict(events(pages, lab).values())
+    handler = handlers.get("open") or handlers["ask"]  # a page with one handler has one event for every wish
     found = list(refusals(told(handler, {"query": query, "wish": 1})))
     assert len(found) == 1, found
     assert named in found[0]["en"] and found[0]["zh"] != found[0]["en"]

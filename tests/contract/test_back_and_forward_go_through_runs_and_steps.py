@@ -47,7 +47,8 @@ def test_back_and_forward_bring_input_result_and_view_back(lab: Lab, site: str, 
         becomes(page, lambda n=number: f"step={n}" in address(page), True)  # type: ignore[misc]
         expect(badge).to_have_text(RESULT)
     assert page.evaluate("history.length") == entries + 2, "a step is an entry"
-    page.keyboard.press("Escape")
+    if not page.locator(".tfe-changed-chip").is_visible():  # where something is changed, Escape takes that off
+        page.keyboard.press("Escape")
     page.evaluate(
         "import(document.querySelector('link[rel=modulepreload][href$=\"/lib/state.js\"]').href).then(({view}) => view.set({looked: 1}))"
     )

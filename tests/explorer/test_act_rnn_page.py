@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from explorer import permalink
-from explorer.labs import pondering
+from explorer.controls import query
 from explorer.labs.act_rnn import about, texts, views
-from explorer.labs.act_rnn.page import LAB, SUBJECT
-from explorer.labs.runs import Run, Stored
+from explorer.labs.act_rnn.page import LAB, PROGRAM
+from explorer.runs import Run, Stored
 from models.act_rnn.records import EXAMPLES, MAX_BITS, Explanation, Request, read_bits, read_sum
 
 LIVE = Run("live", 5.0, "cpu")
@@ -71,17 +71,17 @@ def test_every_input_has_its_bar_and_digits_say_whose_they_are() -> None:
 
 def test_even_and_odd_are_said_in_both_languages_and_digits_as_they_are() -> None:
     request = Request("parity", "101")
-    bar, drawn, _ = views.draw(explanation(request), request, LIVE)
-    told: Any = bar
-    assert told["answer"] == {"en": "even", "zh": "偶数"}
-    assert drawn["stopped"][0]["answer"] == {"en": "odd", "zh": "奇数"}  # type: ignore[index]
+    drawn: Any = PROGRAM.drawn(explanation(request), request, LIVE)
+    told = drawn["ask"]["answer"]
+    assert told["said"] == {"en": "even", "zh": "偶数"}
+    assert drawn["ponder"]["stopped"][0]["answer"] == {"en": "odd", "zh": "奇数"}
     assert told["beside"] == [{"name": dict(texts.WITHOUT), "answer": dict(texts.ODD), "right": False}]
     assert views.say("addition", "52") == "52"
 
 
 def test_a_network_that_is_not_shipped_says_nothing_beside() -> None:
-    bar, _, _ = views.draw(explanation(), SUM, LIVE)
-    assert bar["beside"] == []
+    told: Any = views.answer(explanation(), SUM)
+    assert told["beside"] == []
 
 
 def test_forced_updates_are_told_to_the_mechanism() -> None:
@@ -92,11 +92,11 @@ def test_forced_updates_are_told_to_the_mechanism() -> None:
 
 
 def test_a_task_hands_its_example_to_an_empty_line_and_reads_it() -> None:
-    for task in views.TASKS:
-        read = read_bits if task.key == "parity" else read_sum
-        assert read(task.placeholder)
-        assert any(example.task == task.key for example in EXAMPLES)
-    assert next(task for task in views.TASKS if task.key == "parity").places == MAX_BITS
+    for control in views.CONTROLS:
+        if control.field == "text":
+            (task,) = control.when["task"]
+            assert (read_bits if task == "parity" else read_sum)(control.placeholder)
+            assert control.places in {0, MAX_BITS}
 
 
 # ---- the figure of difficulty ------------------------------------------------------------------------------------------------------
@@ -186,7 +186,17 @@ def test_what_the_steps_say_is_true_of_the_stored_run() -> None:
     assert kept.seen.right and kept.seen.stopped[0] != kept.seen.answer, "after one update the answer is wrong"
 
 
-def test_the_page_and_its_stored_results_name_the_same_widgets() -> None:
-    assert SUBJECT.widgets == ("asker", "ponder", "difficulty", "rethink")
-    assert SUBJECT.start == EXAMPLES[0]
-    assert pondering.query(EXAMPLES[0]) == LAB.examples[0]
+def test_what_is_changed_is_named_after_the_network_as_trained() -> None:
+    changed = PROGRAM.changes(Request(forced=3, epsilon=0.25, limit=1, bias=-1.5, told=False))
+    assert changed is not None
+    assert changed["en"] == (
+        "exactly 3 updates for every input and at most 1 update and ε = 0.25 and −1.5 on the halting unit and no mark on the first update"
+    )
+    assert PROGRAM.changes(Request("parity", "101")) is None
+    assert PROGRAM.plain(Request("parity", "101", forced=3, told=False)) == Request("parity", "101")
+
+
+def test_a_link_is_spelled_as_before() -> None:
+    assert [query(example) for example in EXAMPLES] == list(LAB.examples)
+    assert PROGRAM.named(Request("parity", "1011", forced=2))["query"] == "v=1&task=parity&text=1011&forced=2"
+    assert PROGRAM.named(Request("parity", "1011", forced=2))["plain"] == "v=1&task=parity&text=1011"

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from explorer.engine import Engine
 from explorer.figures import depth
 from explorer.labs import effort, pondering
-from explorer.labs.pondering import Subject, Words
+from explorer.labs.adaptive_depth import Words
+from explorer.labs.pondering import Subject
 from explorer.labs.runs import Run, Stored
 from explorer.widgets import asker
 from models.errors import InputError

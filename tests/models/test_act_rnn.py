@@ -8,9 +8,9 @@ import torch
 
 from models.act_rnn import explain as page
 from models.act_rnn.data import BITS, DIGITS, NONE, OUTPUTS, UNITS, drawn, sums, vectors
-from models.act_rnn.explain import compare, explain
+from models.act_rnn.explain import explain, measure
 from models.act_rnn.model import Config, PonderingNetwork
-from models.act_rnn.records import EXAMPLES, Comparison, Explanation, Request, read_bits, read_sum
+from models.act_rnn.records import EXAMPLES, Explanation, Measured, Request, read_bits, read_sum
 from models.act_rnn.shipped import Shipped
 from models.checkpoint import CheckpointError
 from models.errors import InputError
@@ -37,7 +37,6 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
         return models[variant]
 
     monkeypatch.setattr(page, "load", load)
-    page._measured.cache_clear()
 
 
 def test_parity_counts_the_ones_alone() -> None:
@@ -126,13 +125,16 @@ def test_forced_updates_and_the_limit_hold() -> None:
     assert limited.updates.tolist() == [1] and limited.limit == 1
 
 
-def test_a_comparison_measures_both_sides_on_the_same_inputs() -> None:
-    (found,) = compare([Request("parity", "1101", forced=1)])
-    assert isinstance(found, Comparison)
-    assert found.before.updates.tolist() != [1] and found.after.updates.tolist() == [1]
-    assert found.ponder[1] == 2.0  # one update, and a remainder of one
-    assert found.ponder[0] > 2.0
-    assert all(0 <= share <= 1 for share in found.accuracy) and min(found.milliseconds) > 0
+def test_a_network_is_measured_on_the_same_inputs_whatever_was_asked_and_changed() -> None:
+    plain, again, forced, refused = measure(
+        [Request("parity", "1101"), Request("parity", ""), Request("parity", "", forced=1), Request("sort")]
+    )
+    assert isinstance(plain, Measured) and isinstance(again, Measured) and isinstance(forced, Measured)
+    assert (plain.accuracy, plain.ponder, plain.sample) == (again.accuracy, again.ponder, again.sample)
+    assert forced.ponder == 2.0  # one update, and a remainder of one
+    assert plain.ponder > 2.0
+    assert all(0 <= one.accuracy <= 1 for one in (plain, forced)) and min(plain.milliseconds, forced.milliseconds) > 0
+    assert isinstance(refused, InputError) and refused.code == "task"
 
 
 def test_bits_may_be_written_in_many_ways() -> None:

@@ -1,93 +1,55 @@
-"""The page of adaptive computation time: components and wiring. What the widgets draw is made in views.py, what they say in texts.py."""
+"""The page of adaptive computation time: what it is asked, what it draws, what may be changed. Its texts stand in texts.py."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
-from typing import Any
-
-import gradio as gr
+from dataclasses import replace
 
 from explorer import permalink
+from explorer.controls import query
 from explorer.engine import Engine
-from explorer.lab import FIGURE, Lab, readable
-from explorer.labs import pondering, wiring
+from explorer.lab import FIGURE, Lab, Text, readable
+from explorer.labs import adaptive_depth
 from explorer.labs.act_rnn import about, texts, views
-from explorer.labs.pondering import Value
-from explorer.labs.runs import Run
-from explorer.widgets import asker, figure, rethink
-from explorer.widgets.card import card
+from explorer.program import About, Change, Program, View
+from explorer.widgets.change import Difference
 from explorer.widgets.difficulty import difficulty
-from explorer.widgets.newest import Newest
-from explorer.widgets.notes import notes
 from explorer.widgets.ponder import ponder
-from models.act_rnn.records import EXAMPLES, Explanation, Request
+from models.act_rnn.records import EXAMPLES, Explanation, Measured, Request
 
-SUBJECT: pondering.Subject[Request, Explanation] = pondering.Subject(
+
+def changed(seen: tuple[Explanation, Explanation], measured: tuple[Measured, Measured], request: Request, what: Text) -> Difference:
+    """What a change does to the answer, and on held-out inputs."""
+    return adaptive_depth.difference(seen, measured, request, views.WORDS, what)
+
+
+PROGRAM: Program[Request, Explanation] = Program(
     explain="models.act_rnn.explain:explain",
-    compare="models.act_rnn.explain:compare",
     kind=Request,
-    start=EXAMPLES[0],
+    controls=views.CONTROLS,
+    views=(
+        View("ponder", lambda value: ponder(value, texts=texts.PONDER), views.mechanism),
+        View(
+            "difficulty",
+            lambda value: difficulty(value or about.difficulty(EXAMPLES[0].task)),
+            lambda seen, request, _state: about.difficulty(request.task, (seen.difficulty, seen.ponder)),
+            at="side",
+        ),
+    ),
+    change=Change("models.act_rnn.explain:measure", lambda request, _before: replace(request, text=""), changed),
+    examples=tuple(zip(EXAMPLES, texts.EXAMPLES, strict=True)),
     first=views.first,
-    draw=views.draw,
-    words=views.WORDS,
-    widgets=("asker", "ponder", "difficulty", "rethink"),
+    answer=views.answer,
+    about=About(texts.KICKER, texts.SPOKEN, about.pairs, about.prose, about.curves),
+    region=texts.REGION,
+    notes=texts.NOTES,
+    notes_label=texts.NOTES_LABEL,
 )
-
-
-def page(lab: Lab, engine: Engine) -> None:
-    """Place the components, draw the stored first example, and wire every visitor's wish to the engine."""
-    kept = views.first()
-    drawn: tuple[Value, Value | None, Value | None] = (asker.empty(), None, about.difficulty(EXAMPLES[0].task))
-    if kept is not None:
-        drawn = views.draw(kept.seen, kept.request, Run("stored", kept.milliseconds, kept.device))
-    about_it = card(
-        kicker=texts.KICKER,
-        title=lab.title,
-        line=lab.line,
-        equation=lab.equation,
-        spoken=texts.SPOKEN,
-        pairs=about.pairs(),
-        prose=about.prose(),
-    )
-    with gr.Column(elem_classes=["tfe-card-curve"]):
-        curve = figure.figure()
-    bar = asker.asker(drawn[0], texts=texts.ASKER, tasks=views.TASKS, examples=views.examples(), neutral=pondering.neutral(Request))
-    with gr.Row(elem_classes=["tfe-bench"]):
-        with gr.Column(elem_classes=["tfe-bench-wide"]):
-            mechanism = ponder(drawn[1], texts=texts.PONDER)
-            notes(texts.NOTES, label=texts.NOTES_LABEL)
-        with gr.Column(elem_classes=["tfe-bench-side"]):
-            knobs = rethink.rethink(rethink.idle(pondering.spelled(EXAMPLES[0])), limits=views.LIMITS, texts=texts.RETHINK)
-            hardness = difficulty(drawn[2])
-
-    newest = Newest()
-
-    def run(detail: Any, session: str) -> AsyncGenerator[tuple[Any, ...], None]:
-        return pondering.answers(engine, SUBJECT, lambda: pondering.asked(Request, detail), session, anew=True)
-
-    def reopen(detail: Any, session: str) -> AsyncGenerator[tuple[Any, ...], None]:
-        return pondering.answers(engine, SUBJECT, lambda: pondering.linked(SUBJECT, detail), session)
-
-    def intervene(detail: Any, session: str) -> AsyncGenerator[tuple[Any, ...], None]:
-        return pondering.answers(engine, SUBJECT, lambda: pondering.asked(Request, detail), session)
-
-    outputs = [bar, mechanism, hardness, knobs]
-    bar.run(wiring.following(newest, run), None, outputs, **wiring.HOW)
-    bar.open(wiring.following(newest, reopen), None, outputs, **wiring.HOW)
-    knobs.ask(wiring.following(newest, intervene), None, outputs, **wiring.HOW)
-    bar.stop(wiring.halting(newest), None, None, **wiring.HOW)
-    about_it.unfold(about.curves, None, curve, **wiring.HOW)
-
-
-async def stored(engine: Engine, query: str) -> dict[str, object] | None:
-    """What the page draws of an example or a guided step, finished."""
-    return await pondering.stored(engine, SUBJECT, query)
 
 
 async def probe(engine: Engine) -> None:
     """One input of each task, which loads the models."""
     for task, text in (("parity", "1"), ("addition", "1+1")):
-        await engine.ask(SUBJECT.explain, Request(task, text))
+        await engine.ask(PROGRAM.explain, Request(task, text))
 
 
 LAB = Lab(
@@ -104,8 +66,8 @@ LAB = Lab(
     equation=texts.EQUATION,
     ancestors=(),
     changed="depth",
-    page=page,
-    examples=tuple(pondering.query(example) for example in EXAMPLES),
+    page=PROGRAM.place,
+    examples=tuple(query(example) for example in EXAMPLES),
     steps=readable("act_rnn", views.steps),
     words=("ponder", "difficulty", "change"),
     interventions={
@@ -115,8 +77,8 @@ LAB = Lab(
         "bias": permalink.changed(EXAMPLES[0], bias=5.0),
         "told": permalink.changed(EXAMPLES[0], told=False),
     },
-    exports={"ponder": FIGURE, "difficulty": FIGURE, "rethink": ("TXT", "CSV")},
+    exports={"ponder": FIGURE, "difficulty": FIGURE, "change": ("TXT", "CSV")},
     thumbnail=views.thumbnail,
     probe=probe,
-    stored=stored,
+    stored=PROGRAM.stored,
 )

@@ -29,7 +29,8 @@ SPOKEN: Final = _(
     "N 是使停止概率 h 1 到 h n 之和不小于 1 减 ε 的最小的 n；状态 s 是 p n 乘 s n 之和，其中 p n 在 N 之前等于 h n，在 N 处等于余量",
 )
 
-ASKER: Final[Mapping[str, Text]] = MappingProxyType({"region": _("What the network is asked", "问网络什么")})
+REGION: Final = _("What the network is asked", "问网络什么")
+TASK: Final = _("Task", "任务")
 SUM: Final = _("A sum", "加法")
 SUM_PROMPT: Final = _("Two numbers to add", "两个相加的数")
 SUM_HINT: Final = _("At most {digits} digits each; read one by one, the units first.", "每个数最多 {digits} 位；从个位起逐位读入。")
@@ -50,7 +51,7 @@ EXAMPLES: Final[tuple[Text, ...]] = (
 INPUT: Final = _("input", "输入")
 ONE_UPDATE: Final = _("{n} update", "{n} 次更新")
 UPDATES: Final = _("{n} updates", "{n} 次更新")
-NO_SIGNAL: Final = _("with no mark on the first update", "不标明第一次更新")
+NO_SIGNAL: Final = _("no mark on the first update", "不标明第一次更新")
 PONDER: Final[Mapping[str, Text]] = MappingProxyType(
     {
         "region": _("How long each input is thought about", "每个输入想了多久"),
@@ -58,7 +59,7 @@ PONDER: Final[Mapping[str, Text]] = MappingProxyType(
         "question": _("How long does it think about each input?", "它对每个输入想多久？"),
     }
 )
-RETHINK: Final[Mapping[str, Text]] = MappingProxyType(
+KNOBS: Final[Mapping[str, Text]] = MappingProxyType(
     {
         "limit": _("at most M updates", "最多更新 M 次"),
         "forced": _("force every input to", "强制每个输入更新"),

@@ -8,39 +8,17 @@ from functools import cache
 
 import numpy as np
 
+from explorer import runs
+from explorer.controls import Control, Value, query
 from explorer.figures import ponder
 from explorer.lab import GuidedStep, Thumbnail
 from explorer.labels import filled
-from explorer.labs import pondering, runs
-from explorer.labs.act_rnn import about, texts
-from explorer.labs.pondering import Value, query, spelled
-from explorer.labs.runs import Run, Stored
-from explorer.widgets import asker, rethink
-from models.act_rnn.records import (
-    EPSILON,
-    EXAMPLES,
-    LIMIT,
-    MAX_BIAS,
-    MAX_BITS,
-    MAX_CHARACTERS,
-    MAX_DIGITS,
-    MAX_EPSILON,
-    MAX_LIMIT,
-    Explanation,
-    Request,
-)
+from explorer.labs import adaptive_depth
+from explorer.labs.act_rnn import texts
+from explorer.widgets import ask
+from models.act_rnn.records import EXAMPLES, LIMIT, MAX_BITS, MAX_DIGITS, Explanation, Request
 
 Text = Mapping[str, str]
-
-TASKS = (
-    asker.Task("addition", texts.SUM, texts.SUM_PROMPT, "478+256", "sum", filled(texts.SUM_HINT, digits=MAX_DIGITS), MAX_CHARACTERS),
-    asker.Task(
-        "parity", texts.BITS, texts.BITS_PROMPT, "1011001", "bits", filled(texts.BITS_HINT, bits=MAX_BITS), MAX_CHARACTERS, places=MAX_BITS
-    ),
-)
-LIMITS = rethink.Limits(
-    max_epsilon=MAX_EPSILON, max_limit=MAX_LIMIT, max_bias=MAX_BIAS, most_forced=MAX_LIMIT, trained=LIMIT, epsilon=EPSILON
-)
 
 
 def say(task: str, answer: str) -> str | Text:
@@ -48,30 +26,43 @@ def say(task: str, answer: str) -> str | Text:
     return {"even": texts.EVEN, "odd": texts.ODD}.get(answer, answer) if task == "parity" else answer
 
 
-WORDS = pondering.Words(texts.INPUT, texts.ONE_UPDATE, texts.UPDATES, texts.NO_SIGNAL, say)
+WORDS = adaptive_depth.Words(texts.INPUT, texts.ONE_UPDATE, texts.UPDATES, texts.NO_SIGNAL, say)
+CONTROLS = (
+    Control("task", texts.TASK, "choice", names={"addition": texts.SUM, "parity": texts.BITS}),
+    Control(
+        "text",
+        texts.SUM_PROMPT,
+        "sum",
+        hint=filled(texts.SUM_HINT, digits=MAX_DIGITS),
+        placeholder="478+256",
+        when={"task": ("addition",)},
+    ),
+    Control(
+        "text",
+        texts.BITS_PROMPT,
+        "bits",
+        hint=filled(texts.BITS_HINT, bits=MAX_BITS),
+        placeholder="1011001",
+        places=MAX_BITS,
+        when={"task": ("parity",)},
+    ),
+    *adaptive_depth.knobs(WORDS, texts.KNOBS, LIMIT),
+)
 
 
 @cache
-def first() -> Stored[Request, Explanation] | None:
+def first() -> runs.Stored[Request, Explanation] | None:
     """The stored first example, or None where none is shipped."""
     return runs.first("act_rnn", EXAMPLES[0], Explanation)
-
-
-def examples() -> list[Value]:
-    """What the input bar offers to begin with."""
-    return [
-        {**spelled(request), "query": query(request), "title": dict(title)} for request, title in zip(EXAMPLES, texts.EXAMPLES, strict=True)
-    ]
 
 
 # ---- a run -------------------------------------------------------------------------------------------------------------------------
 
 
-def draw(seen: Explanation, request: Request, run: Run) -> tuple[Value, Value, Value | None]:
-    """What the input bar, the mechanism and the figure of difficulty draw of a run."""
-    beside = [asker.Beside(texts.WITHOUT, say(request.task, seen.without), seen.without == seen.expected)] if seen.without else []
-    bar = pondering.bar(seen, request, run, WORDS, beside)
-    return bar, mechanism(seen, request, run.state), about.difficulty(request.task, (seen.difficulty, seen.ponder))
+def answer(seen: Explanation, request: Request) -> Value:
+    """What stands as the answer, with that of the network without ACT beside it."""
+    beside = [ask.Beside(texts.WITHOUT, say(request.task, seen.without), seen.without == seen.expected)] if seen.without else []
+    return adaptive_depth.answer(seen, request, WORDS, beside)
 
 
 def mechanism(seen: Explanation, request: Request, state: str) -> Value:

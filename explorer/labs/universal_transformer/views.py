@@ -15,6 +15,7 @@ from explorer.figures.attention import Kind
 from explorer.lab import GuidedStep, Thumbnail
 from explorer.labels import filled
 from explorer.labs import pondering, runs
+from explorer.labs.adaptive_depth import Words
 from explorer.labs.pondering import query, spelled
 from explorer.labs.runs import Run, Stored
 from explorer.labs.universal_transformer import about, texts
@@ -62,7 +63,7 @@ def say(task: str, answer: str) -> str | Text:
     return texts.NOBODY if task == "stories" and answer == NOBODY else answer
 
 
-WORDS = pondering.Words(texts.PLACE, texts.STEP, texts.STEPS_OF, texts.SIGNAL, say)
+WORDS = Words(texts.PLACE, texts.STEP, texts.STEPS_OF, texts.SIGNAL, say)
 
 
 # ---- the input bar -----------------------------------------------------------------------------------------------------------------

@@ -1,0 +1,200 @@
+"""What the labs of networks that decide how long they think declare alike: knobs of the halting unit, the answer, what a change does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final, Protocol
+
+from explorer.controls import Control, Value
+from explorer.labels import change_sentence, filled
+from explorer.widgets import ask, change
+
+Text = Mapping[str, str]
+
+
+def _(en: str, zh: str) -> Text:
+    return MappingProxyType({"en": en, "zh": zh})
+
+
+# The knobs, and what they change in words.
+HALTS: Final = _("ε, halts at 1 − ε", "ε，累计到 1 − ε 即停")
+BIAS: Final = _("halting bias", "停止偏置")
+OFF, ON = _("off", "关"), _("on", "开")
+IDLE: Final = _("no effect while the number is forced", "次数被强制时不起作用")
+FORCED_TO: Final = _("exactly {count} for every {place}", "每个{place}恰好 {count}")
+AT_EPSILON: Final = _("ε = {epsilon}", "ε = {epsilon}")
+AT_MOST: Final = _("at most {count}", "最多 {count}")
+BIASED: Final = _("{bias} on the halting unit", "停止单元的输入加 {bias}")
+
+# The answer.
+PONDER: Final = _("ponder {n}", "思考步数 {n}")
+PONDER_MEANS: Final = _("Updates and remainder, N + R, the mean over the input", "更新次数加余量 N + R，在整个输入上取平均")
+SURE: Final = _("least sure part {p}", "最不确定的部分 {p}")
+SURE_MEANS: Final = _("The smallest probability that the network gave to a part of its answer", "网络给答案各部分的概率中最小的一个")
+
+# What a change does.
+POINTS: Final = _("points of accuracy, held out", "个百分点：留出数据的准确率")
+OWN: Final = _("this input", "这个输入")
+HELD_OUT: Final = _("{sample} held-out inputs", "{sample} 个留出的输入")
+ANSWER: Final = _("answer", "回答")
+COST: Final = _("ponder N + R", "思考步数 N + R")
+ACCURACY: Final = _("accuracy, %", "准确率，%")
+TIME: Final = _("time, ms", "用时，毫秒")
+VERDICTS: Final[Mapping[str, Text]] = MappingProxyType(
+    {"same": _("the same", "相同"), "other": _("another", "不同"), "lost": _("now wrong", "变错了"), "won": _("now right", "变对了")}
+)
+WITH: Final = _("With {changes}", "{changes}")
+OTHER: Final = _("“{before}” becomes “⟦o:{after}⟧”", "“{before}”变成“⟦o:{after}⟧”")
+SAME: Final = _("the answer stays “⟦o:{before}⟧”", "答案仍是“⟦o:{before}⟧”")
+MEASURED: Final = _("on {sample} held-out inputs {right}, and {ponder}", "在 {sample} 个留出输入上，{right}，{ponder}")
+RIGHT: Final = _("{after} of answers are right instead of {before}", "答对的比例由 {before} 变为 {after}")
+RIGHT_SAME: Final = _("{before} of answers are right, as before", "答对的比例仍为 {before}")
+COSTS: Final = _("a mean {place} costs {after} instead of {before}", "每个{place}的平均代价由 {before} 变为 {after}")
+COSTS_SAME: Final = _("a mean {place} costs {before}, as before", "每个{place}的平均代价仍为 {before}")
+
+
+@dataclass(frozen=True)
+class Words:
+    """What a lab calls things. place: what thinks, "input"; step, steps: one and several of its steps, "{n} update"; signal: a request
+    without the step signal; say: an answer to a task, as a visitor reads it."""
+
+    place: Text
+    step: Text
+    steps: Text
+    signal: Text
+    say: Callable[[str, str], str | Text]
+
+
+class Seen(Protocol):
+    """What the explanations of these labs have in common."""
+
+    @property
+    def answer(self) -> str:
+        """The given answer."""
+
+    @property
+    def expected(self) -> str:
+        """The right one."""
+
+    @property
+    def right(self) -> bool:
+        """Are they the same?"""
+
+    @property
+    def probability(self) -> Any:
+        """Of each part of the answer."""
+
+    @property
+    def ponder(self) -> float:
+        """Mean N + R."""
+
+
+class Measured(Protocol):
+    """What these labs measure on held-out inputs."""
+
+    @property
+    def accuracy(self) -> float:
+        """Share of right answers."""
+
+    @property
+    def ponder(self) -> float:
+        """Mean N + R."""
+
+    @property
+    def milliseconds(self) -> float:
+        """Of all inputs."""
+
+    @property
+    def sample(self) -> int:
+        """How many inputs."""
+
+
+def knobs(words: Words, labels: Mapping[str, Text], trained: Mapping[str, float]) -> tuple[Control, ...]:
+    """The controls that change the halting unit. labels: of forced, limit and told. trained: task -> its limit as trained."""
+    idle = ("forced", IDLE)
+
+    def counted(n: int) -> Text:
+        return filled(words.step if n == 1 else words.steps, n=n)
+
+    return (
+        Control(
+            "forced",
+            labels["forced"],
+            "number",
+            names={0: OFF},
+            change=True,
+            says=lambda n: filled(FORCED_TO, count=counted(n), place=words.place),
+        ),
+        Control(
+            "limit",
+            labels["limit"],
+            "number",
+            change=True,
+            says=lambda n: filled(AT_MOST, count=counted(n)),
+            stands=("task", trained),
+            idle=idle,
+        ),
+        Control("epsilon", HALTS, "number", step=0.01, change=True, says=lambda e: filled(AT_EPSILON, epsilon=f"{e:g}"), idle=idle),
+        Control(
+            "bias",
+            BIAS,
+            "number",
+            step=0.5,
+            change=True,
+            says=lambda b: filled(BIASED, bias=f"{b:+g}".replace("-", "−")),
+            idle=idle,
+        ),
+        Control("told", labels["told"], "switch", names={True: ON, False: OFF}, change=True, says=lambda _told: words.signal),
+    )
+
+
+def answer(seen: Seen, request: Any, words: Words, beside: Sequence[ask.Beside] = ()) -> Value:
+    """What stands as the answer in the input bar. beside: what other networks answer."""
+    sure = float(seen.probability.min())
+    return ask.answer(
+        getattr(request, "question", "") or request.text,
+        words.say(request.task, seen.answer),
+        right=seen.right,
+        expected=words.say(request.task, seen.expected),
+        facts=(
+            (filled(PONDER, n=f"{seen.ponder:.2f}"), PONDER_MEANS),
+            # What is not quite 1 does not read as 1.
+            (filled(SURE, p="> 0.99" if 0.995 < sure < 1 else f"{sure:.2f}"), SURE_MEANS),
+        ),
+        beside=beside,
+    )
+
+
+def difference(
+    seen: tuple[Seen, Seen], measured: tuple[Measured, Measured], request: Any, words: Words, changes: Text
+) -> change.Difference:
+    """What a change does, each pair before and after. changes: what is changed, in words."""
+    (was, now), (held_was, held_now) = seen, measured
+    before, after = (words.say(request.task, one.answer) for one in seen)
+    held = filled(HELD_OUT, sample=held_was.sample)
+    verdict = "same" if before == after else "lost" if was.right and not now.right else "won" if now.right and not was.right else "other"
+    right_was, right_now = held_was.accuracy, held_now.accuracy
+    took = (held_was.milliseconds, held_now.milliseconds)
+    right = change_sentence(RIGHT, RIGHT_SAME, right_was, right_now, show=lambda share: f"{100 * share:.0f} %")
+    ponder = change_sentence(COSTS, COSTS_SAME, held_was.ponder, held_now.ponder, place=words.place)
+    answered = filled(SAME if verdict == "same" else OTHER, before=before, after=after)
+    on_held_out = filled(MEASURED, sample=held_was.sample, right=right, ponder=ponder)
+    with_ = filled(WITH, changes=changes)
+    return change.Difference(
+        change.Number(right_was, right_now, scale=100, digits=1, suffix=" %"),
+        POINTS,
+        (
+            change.Row(OWN, ANSWER, "answer", before, after, right=(was.right, now.right), verdict=VERDICTS[verdict], kind=verdict),
+            change.Row(OWN, COST, "ponder", was.ponder, now.ponder),
+            change.Row(held, ACCURACY, "heldout_accuracy", right_was, right_now, scale=100, digits=1),
+            change.Row(held, COST, "heldout_ponder", held_was.ponder, held_now.ponder),
+            change.Row(held, TIME, "heldout_milliseconds", *took, digits=1 if took[0] < 10 else 0),
+            change.Row(held, None, "heldout_inputs", held_was.sample, held_now.sample),
+        ),
+        {
+            "en": f"{with_['en']}, {answered['en']}; {on_held_out['en']}.",
+            "zh": f"{with_['zh']}：{answered['zh']}；{on_held_out['zh']}。",
+        },
+    )
