@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from explorer.labs.act_rnn import views
 from explorer.labs.act_rnn.page import LAB
-from tests.browser.waiting import addressed, asked, becomes
+from tests.browser.waiting import addressed, asked, becomes, prepared
 
 PATH = LAB.path
 LIVE = re.compile(r"live · [\d.]+ m?s|remembered")
@@ -166,3 +167,18 @@ def test_bad_input_gets_one_sentence_and_nothing_else_changes(site: str, page_wa
     ask(page_watch, "2+2", "A sum")
     expect(answer(page_watch)).to_have_text("4", timeout=SLOW)
     expect(error).to_be_hidden()
+
+
+def test_the_run_before_a_change_of_an_example_is_fetched_without_the_queue(site: str, new_page: Callable[..., tuple[Page, Any]]) -> None:
+    page, faults = new_page()
+    prepared(site, LAB.slug)
+    opened(page, site, "v=1&text=99999%2B1&forced=1")
+    assert number(page) < 0
+    expect(answer(page)).not_to_have_text("100000")
+    asked_before = [address for address in faults.requests if "/queue/join" in address]
+    page.keyboard.press("b")
+    expect(answer(page)).to_have_text("100000")
+    expect(page.locator(".tfe-ponder .tfe-units").first).to_contain_text("updates of each input")
+    page.keyboard.press("b")
+    expect(answer(page)).not_to_have_text("100000")
+    assert [address for address in faults.requests if "/queue/join" in address] == asked_before

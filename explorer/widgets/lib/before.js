@@ -3,7 +3,7 @@
 import { el } from "./dom.js";
 import { projecting, wantsText } from "./keys.js";
 import { onLang, t } from "./lang.js";
-import { kept, peek } from "./stored.js";
+import { isStored, kept, peek, stored } from "./stored.js";
 
 const TEXT = {
   changed: { en: "changed: {what}", zh: "已改动：{what}" },
@@ -45,10 +45,16 @@ export function beforeOf({ take, fetch, ready, paint }) {
     wanted = yes && run !== null && ready();
     button.setAttribute("aria-pressed", String(wanted));
     if (!wanted) return show(null);
-    const values = kept(run.plain);
+    const { plain } = run;
+    const values = kept(plain);
     if (values) show(values);
-    else fetch(run.plain);
+    else if (isStored(plain)) stored(plain).then((found) => (found ? arrived(plain, found) : fetch(plain)));
+    else fetch(plain);
     return undefined;
+  }
+
+  function arrived(query, values) {
+    if (wanted && run?.plain === query) show(values);
   }
 
   const free = (event) => run && !event.defaultPrevented && !event.ctrlKey && !event.metaKey && !event.altKey && !wantsText(event.target);
@@ -97,8 +103,6 @@ export function beforeOf({ take, fetch, ready, paint }) {
       look(false);
     },
     /** The run of a query has come. */
-    arrived(query, values) {
-      if (wanted && run?.plain === query) show(values);
-    },
+    arrived,
   };
 }
