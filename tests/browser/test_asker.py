@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import json
 import re
 from collections.abc import AsyncGenerator, Callable
@@ -94,14 +95,14 @@ def page_of(lab: Lab, engine: object) -> None:
         answered(EXAMPLES[0], "stored"), texts={"region": TEXT}, tasks=TASKS, examples=examples, neutral=NEUTRAL, vocabulary=VOCABULARY
     )
     box = gr.Textbox(label="asked", elem_id="asked")
-    newest = Newest()
+    newest, waits = Newest(), itertools.count(0, 0.001)
 
     async def answers(request: Request) -> AsyncGenerator[Any, None]:
         written = json.dumps(asdict(request))
         if request.text == REFUSED:
             yield asker.refused(text(f"{HOSTILE} is not read.", f"不读 {HOSTILE}。")), written
             return
-        yield asker.waiting(3, 12, 2.0), written
+        yield asker.waiting(3, 12, 2.0 + next(waits)), written  # no two wishes get the same value, as pages number theirs
         await asyncio.sleep(5 if request.text == SLOW else 0.05)
         yield asker.reading(), written
         yield answered(request), gr.skip()
