@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import re
 import urllib.request
@@ -10,6 +11,7 @@ from collections import Counter
 from itertools import count, cycle, islice
 from urllib.parse import urlsplit
 
+from benchmarks.visitors.visitor import ends
 from benchmarks.visitors.wire import Connections, written
 
 TOGETHER = 8
@@ -32,8 +34,12 @@ async def guests(url: str, paths: list[str], number: int) -> Counter[str]:
                 joined = await connections.ask(written("POST", "/gradio_api/queue/join", headers, json.dumps(body).encode()))
                 said = b""
                 if joined.status == 200:
-                    async for news in connections.events(written("GET", f"/gradio_api/queue/data?session_hash={name}", headers)):
-                        said = news if b'"process_completed"' in news else said
+                    stream = written("GET", f"/gradio_api/queue/data?session_hash={name}", headers)
+                    async with contextlib.aclosing(connections.events(stream)) as told:
+                        async for news in told:
+                            if ends(news):
+                                said = news
+                                break
                 if b'"success":true' not in said:
                     errors[f"status {joined.status}: {said[:80]!r}"] += 1
             except Exception as error:

@@ -40,7 +40,7 @@ class Heard:
             if reply.status not in {200, 204, 304}:
                 raise Wrong(f"status {reply.status}: {reply.body[:200]!r}")
         if self.events:  # an earlier run of the same page may still speak on the stream
-            return drawn(self.events, json.loads(self.replies[0].text())["event_id"] if self.replies else None)
+            return drawn(self.events, _named(self.replies))
         return tuple(value for reply in self.replies for value in json.loads(reply.text()).values())  # a stored result, by widget
 
 
@@ -140,13 +140,29 @@ class Visitor:
                     if replies[-1].status >= 400:
                         break
                     continue
+                asked = _named(replies)
                 async with contextlib.aclosing(self._connections.events(request)) as stream:
                     async for said in stream:
                         gap, last = max(gap, time.perf_counter() - last), time.perf_counter()
                         events.append(said)
                         if hear is not None:
                             hear(said)
+                        if ends(said, asked):  # the stream itself stays open for a while
+                            break
         return Heard(time.perf_counter() - began, gap, tuple(events), tuple(replies))
+
+
+def _named(replies: Sequence[Reply]) -> str | None:
+    """The name that the server gave to an event, where it has answered."""
+    return json.loads(replies[0].text())["event_id"] if replies else None
+
+
+def ends(said: bytes, asked: str | None = None) -> bool:
+    """Whether one of Gradio's messages is the last about an event. asked: which one; None: any."""
+    if b'"process_completed"' not in said and b'"close_stream"' not in said:
+        return False
+    message = json.loads(said.removeprefix(b"data: "))
+    return message["msg"] == "close_stream" or (message["msg"] == "process_completed" and asked in {None, message["event_id"]})
 
 
 def drawn(events: Sequence[bytes], asked: str | None = None) -> tuple[Any, ...]:
@@ -165,8 +181,6 @@ def drawn(events: Sequence[bytes], asked: str | None = None) -> tuple[Any, ...]:
             raise Wrong(f"the run ended with {json.dumps(message['output'])[:300]}")
         if kind == "unexpected_error":
             raise Wrong(f"the stream ended with {message.get('message')!r}")
-        if kind == "close_stream":
-            return tuple(values)
         if kind in {"process_generating", "process_completed"}:
             news = message["output"]["data"]
             if kind == "process_generating" and told:
@@ -175,6 +189,8 @@ def drawn(events: Sequence[bytes], asked: str | None = None) -> tuple[Any, ...]:
                 told = news
             before = values or [None] * len(told)
             values = [old if new == STAYS else new for old, new in zip(before, told, strict=True)]
+        if ends(event, asked):
+            return tuple(values)
     raise Lost(f"a stream of {len(events)} events without an end")
 
 

@@ -172,17 +172,44 @@ def test_a_wish_that_arrives_after_a_newer_one_changes_nothing(new_page: NEW, pr
     page.goto(prepared + LAB.path)
     held: list[Route] = []
     page.route("**/queue/join**", lambda route: route.continue_() if held else held.append(route))
-    for text in (f"{random.random()} dogs", "A dog runs."):
-        page.locator(".tfe-prompt-box").fill(text)
-        page.locator(".tfe-prompt-box").press("Enter")
-        until(lambda: page.wait_for_timeout(20) or bool(held), PATIENCE)
-    expect(page.locator(".tfe-prompt .tfe-badge")).to_have_text(LIVE, timeout=WAIT)
+    with all_said(page):
+        for text in (f"{random.random()} dogs", "A dog runs."):
+            page.locator(".tfe-prompt-box").fill(text)
+            page.locator(".tfe-prompt-box").press("Enter")
+            until(lambda: page.wait_for_timeout(20) or bool(held), PATIENCE)
+        expect(page.locator(".tfe-prompt .tfe-badge")).to_have_text(LIVE, timeout=WAIT)
     shown = page.locator(".tfe-prompt-pieces").inner_text()
     assert "Hund" in shown
     with all_said(page):
         held[0].continue_()
     assert page.locator(".tfe-prompt-pieces").inner_text() == shown
     assert "dogs" not in str(asked(page))
+
+
+LATE = """
+const fetched = window.fetch;
+window.fetch = async (...asked) => {
+    const answer = await fetched(...asked);
+    if (!String(asked[0]?.url ?? asked[0]).includes("/queue/data")) return answer;
+    const slow = new TransformStream({
+        async transform(chunk, passed) {
+            if (new TextDecoder().decode(chunk).includes("close_stream")) await new Promise((on) => setTimeout(on, 1000));
+            passed.enqueue(chunk);
+        },
+    });
+    return new Response(answer.body.pipeThrough(slow), { status: answer.status, headers: answer.headers });
+};
+"""  # a busy browser: it hears a second late that its stream of answers has ended
+
+
+def test_whoever_asks_as_an_answer_ends_is_answered_though_the_page_hears_late_that_it_has_ended(new_page: NEW, site: str) -> None:
+    page, _ = new_page()
+    page.add_init_script(LATE)
+    page.goto(site + LAB.path)
+    sentence(page, f"{random.random()} dogs")
+    page.locator(".tfe-prompt-box").fill("A dog runs.")
+    page.locator(".tfe-prompt-box").press("Enter")
+    expect(page.locator(".tfe-prompt-pieces")).to_contain_text("Hund", timeout=WAIT)
 
 
 def test_an_answer_that_comes_after_a_newer_wish_is_not_drawn(new_page: NEW, site: str) -> None:

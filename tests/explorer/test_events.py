@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import time
+from collections.abc import AsyncGenerator
 
 import httpx
 import pytest
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from explorer import gate
 from explorer.gate import CLOSING, DATA, JOIN, SETTLED, Gate, _event, rules
+from tests.conftest import PATIENCE
 
 USUAL = {"data": [], "event_data": {"sentence": "A dog."}, "fn_index": 3, "trigger_id": 1, "session_hash": "abc"}
 KNOWN = frozenset({3, 4})
@@ -60,30 +64,66 @@ def test_half_a_surrogate_pair_in_the_name_of_a_page_is_the_same_sign_everywhere
     assert passed.session == json.loads(passed.body)["session_hash"] == "a\ufffd"
 
 
-def test_a_page_whose_stream_has_just_ended_is_told_of_its_next_event_after_it_has_heard_of_that() -> None:
-    """A page that hears of its event first takes the old stream for an open one, and never opens another."""
+class Pages:
+    """A gate before an app that ends every stream of answers at once, and takes every event."""
 
-    async def data(request: Request) -> Response:
-        return Response(CLOSING + b',"event_id":null}\n\n', media_type="text/event-stream")
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, lingers: float) -> None:
+        monkeypatch.setattr(gate, "LINGERS", lingers)
+        self.streams = 0  # that the app was asked for
 
-    async def taken(request: Request) -> Response:
-        return JSONResponse({"event_id": "1"})
+        async def data(request: Request) -> Response:
+            self.streams += 1
 
+            async def said() -> AsyncGenerator[bytes, None]:
+                yield b"data: %d\n\n" % self.streams
+                yield CLOSING + b',"event_id":null}\n\n'
+
+            return StreamingResponse(said(), media_type="text/event-stream")
+
+        async def taken(request: Request) -> Response:
+            return JSONResponse({"event_id": "1"})
+
+        routes = [Route(DATA, data), Route(JOIN, taken, methods=["POST"])]
+        self.gate = Gate(Starlette(routes=routes), rules([]), lambda path, html: html)
+        self.client = httpx.AsyncClient(transport=httpx.ASGITransport(app=self.gate), base_url="http://here")
+
+    async def listen(self, session: str = "abc") -> str:
+        """All that a stream of answers says."""
+        answer = await self.client.get(DATA, params={"session_hash": session})
+        assert answer.status_code == 200
+        return answer.text
+
+    async def ask(self, session: str = "abc") -> float:
+        """Seconds until an event is answered."""
+        began = time.monotonic()
+        assert (await self.client.post(JOIN, json=USUAL | {"session_hash": session})).status_code == 200
+        return time.monotonic() - began
+
+
+def test_what_a_page_asks_at_the_end_of_its_stream_is_answered_on_that_stream(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page that hears of its event before it hears that its stream has ended would open no other, and wait for ever."""
+
+    async def told() -> tuple[str, int]:
+        pages = Pages(monkeypatch, PATIENCE)
+        stream = asyncio.create_task(pages.listen())
+        for count in (1, 2):
+            while pages.streams < count or "abc" not in pages.gate._lingering:
+                await asyncio.sleep(0)
+            await pages.ask("other")
+            monkeypatch.setattr(gate, "LINGERS", PATIENCE if count == 1 else 0.0)
+            await pages.ask()
+        return await stream, pages.streams
+
+    said, streams = asyncio.run(told())
+    assert streams == 3 and re.findall(r"data: (\d)", said) == ["1", "2", "3"]
+    assert said.count("close_stream") == 1 and said.endswith(',"event_id":null}\n\n')
+
+
+def test_a_page_whose_stream_has_just_ended_is_told_of_its_next_event_after_it_has_heard_of_that(monkeypatch: pytest.MonkeyPatch) -> None:
     async def seconds() -> list[float]:
-        gate = Gate(Starlette(routes=[Route(DATA, data), Route(JOIN, taken, methods=["POST"])]), rules([]), lambda path, html: html)
-        found = []
-        async with httpx.AsyncClient(transport=httpx.ASGITransport(app=gate), base_url="http://here") as client:
-
-            async def joined(session: str) -> None:
-                began = time.monotonic()
-                assert (await client.post(JOIN, json=USUAL | {"session_hash": session})).status_code == 200
-                found.append(time.monotonic() - began)
-
-            assert (await client.get(DATA, params={"session_hash": "abc"})).status_code == 200
-            await joined("other")
-            await joined("abc")
-            await joined("abc")
-        return found
+        pages = Pages(monkeypatch, 0.0)
+        assert "close_stream" in await pages.listen()
+        return [await pages.ask(session) for session in ("other", "abc", "abc")]
 
     other, first, second = asyncio.run(seconds())
     assert first > 0.8 * SETTLED > other and second < 0.2 * SETTLED
