@@ -190,7 +190,7 @@ class Gate:
         self._streams[session] += 1
         try:
             while True:
-                stream.over = None
+                stream.listen()
                 await self.app(scope, receive, stream)
                 if stream.over is None or not await self._asked_again(session, receive):
                     break
@@ -364,6 +364,10 @@ class _Stream:
             self.unknown, message = True, {**message, "body": UNKNOWN}
         if message["type"] == "http.response.start" or body:
             await self._send({**message, "more_body": True} if body else message)
+
+    def listen(self) -> None:
+        """More is to come."""
+        self.over = None
 
     async def end(self) -> None:
         """The last word, if there is one, and the end of the answer."""
