@@ -92,17 +92,15 @@ def test_without_time_to_think_a_sum_is_wrong(site: str, page_watch: Page) -> No
 
 
 def test_the_head_in_view_stays_when_the_network_is_changed(site: str, page_watch: Page) -> None:
-    opened(page_watch, site)
-    words = page_watch.locator(".tfe-attention .tfe-words")
-    head = page_watch.locator(".tfe-attention select").first
-    expect(words).to_contain_text("head")
+    opened(page_watch, site, "v=1&task=copy&text=abcab&question=")  # there, another head tells most without the step signal
+    finished(page_watch)
+    head = page_watch.locator(".tfe-attention").get_by_label("Head", exact=True)
     was = head.input_value()
-    page_watch.locator(".tfe-rethink input[data-field=epsilon]").focus()
-    page_watch.keyboard.press("End")
-    expect(page_watch.locator(".tfe-changed-chip")).to_contain_text("ε = 0.9")
+    page_watch.locator(".tfe-rethink-told").get_by_role("radio", name="off").click()
+    expect(page_watch.locator(".tfe-changed-chip")).to_contain_text("no step signal")
     expect(page_watch.locator(".tfe-rethink-panel")).to_have_attribute("aria-busy", "false")
     expect(head).to_have_value(was)
-    expect(words).to_contain_text(f"head {was}")
+    addressed(page_watch, told="0", _head=f"2.{was}")
 
 
 def test_bertviz_opens_on_the_run_in_view(site: str, page_watch: Page) -> None:

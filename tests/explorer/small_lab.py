@@ -16,7 +16,7 @@ from models.errors import InputError
 from models.fields import characters, choice, number, switch
 
 HOSTILE = "<img src=x onerror=alert(1)>"
-SLOW = "slow"  # a text that the model takes its time over, until `go` is set
+SLOW = "slow"  # how a text begins that the model takes its time over, until `go` is set
 go = threading.Event()
 
 
@@ -48,7 +48,7 @@ class Said:
 
 def explain(requests: Sequence[Ask]) -> list[Said | InputError]:
     """The model."""
-    for _ in (one for one in requests if one.text == SLOW):
+    for _ in (one for one in requests if one.text.startswith(SLOW)):
         go.wait(60)
     return [
         Said((one.text.upper() if one.loud else one.text) * min(one.times, one.most or 9), one.text * 2)
