@@ -10,18 +10,25 @@ import dataclasses
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from explorer import permalink
 from explorer.lab import Text
 from models.errors import InputError
 from models.fields import Characters, Choice, Number, check, range_of
 
-Kind = Literal["choice", "switch", "number", "bits", "sum", "letters", "text"]
+Kind = Literal["choice", "switch", "number", "bits", "sum", "letters", "text", "story", "question"]
 Value = dict[str, object]
 R = TypeVar("R")
 
-TYPED: Final = ("bits", "sum", "letters", "text")  # kinds that are typed into a line or a box
+
+@dataclass(frozen=True)
+class Words:
+    """Words of one kind that a story may use. before: what is typed along, such as "the"."""
+
+    name: Text
+    words: Sequence[str]
+    before: str = ""
 
 
 @dataclass(frozen=True)
@@ -29,10 +36,11 @@ class Control:
     """How one field of a request is asked for.
 
     kind: "choice" (one of some), "switch", "number" (a slider), or typed: "bits" (a row of places beside the line), "sum", "letters",
-    "text" (several lines).
+    "text" (several lines), "story" (several lines, with words to insert), "question" (a line below a story). What is typed into no control
+    that is shown is empty.
     names: what values are called, where not by themselves; of a choice in their order, of a switch for True and False.
     hint: what is accepted.
-    placeholder: an example inside an empty line. places: of "bits", how many. step: of a number.
+    placeholder: an example inside an empty line. places: of "bits", how many. words: of a "story". step: of a number.
     change: it changes the model, stands in the panel of changes, and its default is the model as trained.
     says: a changed value in words, "at most 4 updates", given the value.
     stands: what the default stands for by the value of another field, ("task", {"parity": 20}): the slider shows that number instead.
@@ -47,6 +55,7 @@ class Control:
     hint: Text | None = None
     placeholder: str = ""
     places: int = 0
+    words: Sequence[Words] = ()
     step: float = 1
     change: bool = False
     says: Callable[[Any], Text] | None = None
@@ -73,6 +82,7 @@ class Control:
             "hint": dict(self.hint) if self.hint else None,
             "placeholder": self.placeholder,
             "places": self.places,
+            "words": [{"name": dict(one.name), "words": list(one.words), "before": one.before} for one in self.words],
             "stands": {"field": self.stands[0], "numbers": dict(self.stands[1])} if self.stands else None,
             "idle": {"field": self.idle[0], "why": dict(self.idle[1])} if self.idle else None,
             "when": {name: list(values) for name, values in self.when.items()},

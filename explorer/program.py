@@ -11,8 +11,8 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Generic, Literal, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, Generic, Literal, Protocol, TypeVar
 
 import gradio as gr
 
@@ -24,7 +24,6 @@ from explorer.runs import Run, Stored, as_stored
 from explorer.widgets import ask, change, figure
 from explorer.widgets.card import card
 from explorer.widgets.newest import Newest
-from explorer.widgets.notes import notes
 from models.errors import InputError
 
 R = TypeVar("R")
@@ -33,15 +32,36 @@ S = TypeVar("S")
 logger = logging.getLogger(__name__)
 
 
+class Looked(Protocol):
+    """What the event of a view asks. run: the query of the run that it is about, "" for the first example."""
+
+    @property
+    def run(self) -> str:
+        """A link's query."""
+
+
+@dataclass(frozen=True)
+class Look(Generic[S]):
+    """An event of a view that is opened on demand. event: its name. read(detail): what is asked; it raises nothing. draw(seen, asked) and
+    refused(asked, sentence): the value of the view."""
+
+    event: str
+    read: Callable[[object], Any]
+    draw: Callable[[S, Any], Value]
+    refused: Callable[[Any, Text], Value]
+
+
 @dataclass(frozen=True)
 class View(Generic[R, S]):
     """A picture of a run. name: its widget's. place(value): puts the widget on the page. draw(seen, request, state): its value; state says
-    where the result comes from. at: in the wide column, in the narrow one beside it, or below both."""
+    where the result comes from; None where no answer to a wish draws it. at: in the wide column, in the narrow one beside it, or below
+    both. look: its own event, by which it asks about a run."""
 
     name: str
     place: Callable[[Value | None], Any]
-    draw: Callable[[S, R, str], Value | None]
+    draw: Callable[[S, R, str], Value | None] | None = None
     at: Literal["wide", "side", "below"] = "wide"
+    look: Look[S] | None = None
 
 
 @dataclass(frozen=True)
@@ -86,14 +106,12 @@ class Program(Generic[R, S]):
     answer: Callable[[S, R], Value]
     about: About
     region: Text
-    notes: tuple[Text, ...] = ()
-    notes_label: Text | None = None
     warning: Callable[[R], Text | None] = lambda _request: None
 
     @property
     def widgets(self) -> tuple[str, ...]:
         """Names of all that an answer draws."""
-        return ("ask", *(view.name for view in self.views), "change")
+        return ("ask", *(view.name for view in self.views if view.draw), "change")
 
     def read(self, query: str, given: object = None) -> tuple[R, Text | None]:
         """The request of a wish, and a notice for the visitor; no query is the first example. InputError for what cannot be read."""
@@ -124,7 +142,7 @@ class Program(Generic[R, S]):
             notice=run.notice,
             warning=self.warning(request),
         )
-        return {"ask": bar, **{view.name: view.draw(seen, request, run.state) for view in self.views}}
+        return {"ask": bar, **{view.name: view.draw(seen, request, run.state) for view in self.views if view.draw}}
 
     def place(self, lab: Lab, engine: Engine) -> None:
         """Place the components, draw the stored first example, and wire every wish of a visitor to the engine."""
@@ -157,8 +175,6 @@ class Program(Generic[R, S]):
         with gr.Row(elem_classes=["tfe-bench"]):
             with gr.Column(elem_classes=["tfe-bench-wide"]):
                 placed |= self._placed("wide", drawn)
-                if self.notes and self.notes_label:
-                    notes(self.notes, label=self.notes_label)
             with gr.Column(elem_classes=["tfe-bench-side"]):
                 placed["change"] = change.change(change.idle(self.named(start)), controls=self.controls, kind=self.kind)
                 placed |= self._placed("side", drawn)
@@ -184,6 +200,17 @@ class Program(Generic[R, S]):
         bar.ask(wiring.following(newest, answers), None, [placed[name] for name in self.widgets], **wiring.HOW)
         bar.before(wiring.following(Newest(), earlier), None, bar, **wiring.HOW)
         bar.stop(wiring.halting(newest), None, None, **wiring.HOW)
+        for view in self.views:
+            if view.look:
+                self._listen(engine, placed[view.name], view.look)
+
+    def _listen(self, engine: Engine, placed: Any, look: Look[S]) -> None:
+        async def handler(event: gr.EventData, caller: gr.Request) -> AsyncGenerator[Any, None]:
+            async with contextlib.aclosing(looked(self, engine, look, wiring.detail(event), wiring.session(caller))) as updates:
+                async for update in updates:
+                    yield update
+
+        getattr(placed, look.event)(handler, None, placed, **wiring.HOW)
 
     async def stored(self, engine: Engine, query: str) -> dict[str, object] | None:
         """What the page draws of an example or a guided step, finished, by widget name; None where it is refused."""
@@ -209,17 +236,13 @@ async def answer(
     """
     try:
         request, notice = program.read(query, given)
-        kept = program.first() if given is None else None
-        if kept is not None and request == kept.request:
-            seen, run = kept.seen, Run("stored", kept.milliseconds, kept.device, notice)
-        else:
-            async with contextlib.aclosing(engine.watch(program.explain, request, session)) as updates:
-                async for update in updates:
-                    if isinstance(update, Answer):
-                        seen, run = update.value, Run.of(update, notice)
-                    else:
-                        yield {"ask": _waiting(update)}
-        drawn = await asyncio.to_thread(program.drawn, seen, request, run)
+        async with contextlib.aclosing(_seen(program, engine, request, session, anew=given is not None)) as updates:
+            async for update in updates:
+                if isinstance(update, Waiting):
+                    yield {"ask": _waiting(update)}
+                else:
+                    seen, run = update
+        drawn = await asyncio.to_thread(program.drawn, seen, request, replace(run, notice=notice))
     except InputError as error:
         yield {"ask": ask.refused(error.text), "change": change.refused(None)}
         return
@@ -238,6 +261,38 @@ async def answer(
                 yield {"change": change.running(about) if difference is None else change.done(about, difference)}
     except InputError as error:
         yield {"change": change.refused(error.text)}
+
+
+async def _seen(
+    program: Program[R, S], engine: Engine, request: R, session: str, *, anew: bool = False
+) -> AsyncGenerator[Waiting | tuple[S, Run], None]:
+    """The run of a request, last, and how it came about. anew: the first example is run too, instead of taking what is stored of it."""
+    kept = None if anew else program.first()
+    if kept is not None and request == kept.request:
+        yield kept.seen, Run("stored", kept.milliseconds, kept.device)
+        return
+    async with contextlib.aclosing(engine.watch(program.explain, request, session)) as updates:
+        async for update in updates:
+            yield (update.value, Run.of(update)) if isinstance(update, Answer) else update
+
+
+async def looked(program: Program[R, S], engine: Engine, look: Look[S], detail: object, session: str = "") -> AsyncGenerator[Any, None]:
+    """What a view that is opened on demand draws of the run that it asks about. Nothing is raised: what is refused is an answer too."""
+    asked: Looked = look.read(detail)
+    try:
+        request, _ = program.read(asked.run)
+        async with contextlib.aclosing(_seen(program, engine, request, session)) as updates:
+            async for update in updates:
+                if isinstance(update, Waiting):
+                    yield gr.skip()  # a handler that says nothing is not told that its page was closed
+                else:
+                    seen, _run = update
+        yield await asyncio.to_thread(look.draw, seen, asked)
+    except InputError as error:
+        yield look.refused(asked, error.text)
+    except Exception:
+        logger.exception("a view could not be opened")
+        yield look.refused(asked, labels.DEFECT)
 
 
 async def _compared(

@@ -7,7 +7,7 @@ import { badgeOf, grouped } from "./lib/badge.js";
 import { beforeOf } from "./lib/before.js";
 import { el, segmented } from "./lib/dom.js";
 import { fileName, save } from "./lib/export.js";
-import { bitRow } from "./lib/keyboards.js";
+import { bitRow, wordChips } from "./lib/keyboards.js";
 import { onLang, t } from "./lib/lang.js";
 import { foot } from "./lib/source.js";
 import { bus } from "./lib/state.js";
@@ -18,6 +18,7 @@ const TEXT = {
   stop: { en: "Stop", zh: "停止" },
   examples: { en: "Examples:", zh: "示例：" },
   example: { en: "Example {n}: {title}", zh: "示例 {n}：{title}" },
+  words: { en: "Words that it knows", zh: "它认识的单词" },
   use: { en: "Use example {n}", zh: "用示例 {n}" },
   empty: { en: "Type your own, or begin with one of ours.", zh: "请自己输入，或从我们的例子开始。" },
   answer: { en: "Answer", zh: "回答" },
@@ -26,7 +27,7 @@ const TEXT = {
   long: { en: "Your text has {n} characters; at most {most} can be read.", zh: "您的文本有 {n} 个字符；最多可读取 {most} 个。" },
   noLink: { en: "This input is too long for a link; save it as text instead.", zh: "这个输入太长，放不进链接；请存为文本。" },
 };
-const TYPED = ["bits", "sum", "letters", "text"];
+const TYPED = ["bits", "sum", "letters", "text", "story", "question"];
 
 let serial = 0;
 
@@ -39,6 +40,7 @@ export function mount(root, props, emit, watch) {
   let value = props.value ?? { state: "empty" };
   let filled = null; // what the controls were last filled from, or asked for
   let local = null; // a refusal of our own, before anything is sent
+  let last = null; // the field that was used last: words go into it
 
   // ── what stands in the controls: each typed one keeps its own draft ──
   const fits = ({ when }, fields) => Object.entries(when).every(([field, values]) => values.includes(fields[field]));
@@ -46,8 +48,9 @@ export function mount(root, props, emit, watch) {
   const lines = controls.filter(({ kind }) => TYPED.includes(kind)).map(lineOf);
   const chosen = () => Object.fromEntries(picks.map(({ control, now }) => [control.field, now()]));
   const open = () => lines.filter(({ control }) => fits(control, chosen()));
-  const asked = () => ({ ...chosen(), ...Object.fromEntries(open().map((line) => [line.control.field, line.text])) });
-  const stamp = (fields) => JSON.stringify(Object.entries(asked()).map(([field]) => fields?.[field] ?? ""));
+  const inSight = () => ({ ...chosen(), ...Object.fromEntries(open().map((line) => [line.control.field, line.text])) });
+  const asked = () => ({ ...Object.fromEntries(lines.map((line) => [line.control.field, ""])), ...inSight() }); // what no control shows is empty
+  const stamp = (fields) => JSON.stringify(Object.keys(inSight()).map((field) => fields?.[field] ?? ""));
 
   function pickOf(control) {
     let now = control.default;
@@ -63,17 +66,22 @@ export function mount(root, props, emit, watch) {
   }
 
   function lineOf(control, at) {
-    const wide = control.kind === "text";
+    const wide = control.kind === "text" || control.kind === "story";
+    const below_ = control.kind === "question";
     const own = `${id}-${at}`;
-    const described = { id: own, spellcheck: "false", autocomplete: "off", autocapitalize: "off", "aria-describedby": `${own}-hint ${id}-error`, placeholder: control.placeholder };
-    const box = wide ? el("textarea", { class: "tfe-input tfe-asker-story", rows: "2", ...described }) : el("input", { class: "tfe-input tfe-asker-line", type: "text", inputmode: { sum: "tel", bits: "numeric" }[control.kind] ?? "text", ...described });
+    const described = { id: own, spellcheck: "false", autocomplete: "off", autocapitalize: "off", "aria-describedby": `${control.hint ? `${own}-hint ` : ""}${id}-error`, placeholder: control.placeholder };
+    if (below_ || control.kind === "story") described.lang = "en"; // the words are those of the network
+    const inputmode = { sum: "tel", bits: "numeric" }[control.kind] ?? "text";
+    const box = wide ? el("textarea", { class: "tfe-input tfe-asker-story", rows: "2", ...described }) : el("input", { class: `tfe-input tfe-asker-${below_ ? "question" : "line"}`, type: "text", inputmode, ...described });
     const label = el("label", { class: "tfe-label", for: own });
     const hint = el("span", { class: "tfe-asker-hint", id: `${own}-hint` });
     const first = examples.find(({ fields }) => fits(control, fields));
     const line = {
       control,
       box,
-      above: [label, hint],
+      node: below_ ? el("div", { class: "tfe-asker-questionrow" }, label, box) : box,
+      above: below_ ? [] : [label, hint],
+      words: control.words.length ? wordsOf(control.words, () => (open().find((one) => one.box === last) ?? line).box) : null,
       text: first?.fields[control.field] ?? "",
       bits: control.kind === "bits" ? bitRow((text) => line.write(text)) : null,
       write(text) {
@@ -92,12 +100,25 @@ export function mount(root, props, emit, watch) {
       },
     };
     box.addEventListener("input", () => line.write(box.value));
+    box.addEventListener("focus", () => {
+      last = box;
+    });
     box.addEventListener("keydown", (event) => {
       if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
       event.preventDefault(); // the form's own answer would press Stop
       run();
     });
     return line;
+  }
+
+  /** Words to insert into the field that `field()` says; where there is no room they are folded. */
+  function wordsOf(groups, field) {
+    const chips = wordChips(groups, field);
+    chips.id = `${id}-words`;
+    const unfold = () => more.setAttribute("aria-expanded", String(!node.classList.toggle("is-folded")));
+    const more = el("button", { type: "button", class: "tfe-button small tfe-phone tfe-asker-more", "aria-controls": chips.id, "aria-expanded": "false", onclick: unfold });
+    const node = el("div", { class: "tfe-asker-vocabulary is-folded" }, more, chips);
+    return { node, paint: () => (more.textContent = t(TEXT.words)) };
   }
 
   // ── the input ──
@@ -125,7 +146,7 @@ export function mount(root, props, emit, watch) {
   const note = el("p", { class: "tfe-asker-note", role: "status", hidden: true });
   const state = el("span", { class: "tfe-asker-state" }, take, badge.node);
   const out = el("div", { class: "tfe-asker-out" }, el("div", { class: "tfe-asker-head" }, outLabel, state), before.node, start, answer.node, note);
-  const panel = el("section", { class: "tfe-panel tfe-asker-panel" }, form, out);
+  const panel = el("section", { class: "tfe-panel tfe-asker-panel" }, form, out, ...lines.flatMap(({ words }) => (words ? [words.node] : [])));
   root.replaceChildren(panel);
 
   const wish = asking({ emit: { stop: emit.stop, open: ({ query }) => emit.ask({ query }) }, first: value.query, noLink: TEXT.noLink, paint: paintState });
@@ -185,9 +206,10 @@ export function mount(root, props, emit, watch) {
     panel.dataset.keyboard = now[0]?.control.kind ?? "";
     const put = (node, children) => [...node.children].some((child, at) => child !== children[at]) || node.children.length !== children.length ? node.replaceChildren(...children) : null;
     put(labels, now.flatMap(({ above }) => above));
-    put(fields, now.map(({ box }) => box));
+    put(fields, now.map(({ node }) => node));
     put(below, now.flatMap(({ bits }) => (bits ? [bits.node] : [])));
     for (const line of now) line.paint();
+    for (const line of lines) if (line.words) line.words.node.hidden = !now.includes(line);
   }
 
   function paintTexts() {
@@ -198,6 +220,7 @@ export function mount(root, props, emit, watch) {
       button.title = t(TEXT.example, { n: at + 1, title: t(examples[at].title) });
       button.setAttribute("aria-label", button.title);
     });
+    for (const { words } of lines) words?.paint();
     outLabel.textContent = t(TEXT.answer);
     take.title = t(TEXT.take);
     take.setAttribute("aria-label", t(TEXT.take));

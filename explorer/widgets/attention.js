@@ -187,6 +187,7 @@ export function mount(root, props, emit, watch) {
   let asked = locked() && request.get() !== ""; // is a result on its way for which the address holds the lock? then that result keeps it
   let chosen = view.get("head") !== null || view.get("stat") !== null || view.get("kind") !== null;
   let mine = false; // the change of the address under way is our own
+  let changing = false; // is the answer under way that to a change of the model?
   let room = 0; // widths of the panel and of its two columns, measured when they change: asking costs a layout
   let roomLeft = 0;
   let roomRight = 0;
@@ -357,10 +358,22 @@ export function mount(root, props, emit, watch) {
       view.set(chosen ? { row: null, col: null } : { kind: null, head: null, stat: null, row: null, col: null });
       mine = false;
     }
+    if (changing && before === sign(value) && !asked && now) stay();
+    changing = false;
     if (before !== null) asked = false;
     leave();
     options();
     update(true);
+  }
+
+  /** The model was changed, and the input is the same: the head in view stays, though another one may now tell more. */
+  function stay() {
+    const { kindKey, name, layer, head } = now;
+    const it = seen.get(kindKey);
+    if (!it || !name.includes(".") || read().name === name) return;
+    mine = true;
+    view.set({ kind: kindKey, head: it.has(name) ? name : `${Math.min(layer, it.layers)}.${Math.min(head, it.heads)}` });
+    mine = false;
   }
 
   const sign = (made) => JSON.stringify(made.kinds.map((kind) => [kind.queries, kind.keys]));
@@ -1254,6 +1267,9 @@ document.querySelector(".words").hidden = document.getElementById("choice").valu
   });
   onOpen(() => {
     asked = locked();
+  });
+  bus.on("wishing", ({ changes, stopped }) => {
+    changing = Boolean(changes) && !stopped;
   });
   bus.on("hover-row", (detail) => {
     over = detail?.row ?? null;

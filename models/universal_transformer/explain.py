@@ -22,13 +22,13 @@ from models.universal_transformer import data as texts
 from models.universal_transformer import stories
 from models.universal_transformer.data import NONE, Batch, Inputs
 from models.universal_transformer.model import Thought, UniversalTransformer
-from models.universal_transformer.reading import inputs_of
-from models.universal_transformer.records import EXAMPLES, Array, Beside, Comparison, Explanation, Request
+from models.universal_transformer.reading import check, inputs_of
+from models.universal_transformer.records import EXAMPLES, Array, Beside, Explanation, Measured, Request
 from models.universal_transformer.shipped import FIXED, ORDINARY, load
 
-__all__ = ["EXAMPLES", "Comparison", "Explanation", "Request", "compare", "explain"]
+__all__ = ["EXAMPLES", "Explanation", "Measured", "Request", "explain", "measure"]
 
-SAMPLE = 120  # held-out inputs that a comparison measures on
+SAMPLE = 120  # held-out inputs that a network is measured on
 LETTERS, SUM = 12, 13  # characters of each of them, where they are no stories
 
 
@@ -220,43 +220,38 @@ def explain(requests: Sequence[Request]) -> list[Explanation | InputError]:
 
 @lru_cache(maxsize=4)
 def _sample(task: str) -> Inputs:
-    """Held-out inputs, the same ones for every comparison."""
+    """Held-out inputs, the same ones for every measure."""
     generator = np.random.default_rng(2)
     if task == "stories":
         return stories.drawn(generator, SAMPLE, "test")
     return texts.characters(task, generator, SAMPLE, SUM if task == "addition" else LETTERS, "test")
 
 
-@lru_cache(maxsize=64)
+def measure(requests: Sequence[Request]) -> list[Measured | InputError]:
+    """What the network of each request does on held-out inputs, its own input apart; what has stopped is not computed."""
+    result: list[Measured | InputError] = []
+    for request in requests:
+        try:
+            check(request)
+        except InputError as error:
+            result.append(error)
+        else:
+            result.append(_measured(request))
+    return result
+
+
 @torch.no_grad()
-def _measured(options: Request) -> tuple[float, float, float]:
-    """Accuracy, mean N + R and milliseconds of the sample under a request's options; what has stopped is not computed."""
-    model = _network(options.task)
+def _measured(request: Request) -> Measured:
+    model = _network(request.task)
     device = model.readout.weight.device
-    inputs = _sample(options.task)
+    inputs = _sample(request.task)
     batch = inputs.batch().to(device)
-    told = None if options.told else torch.zeros(len(inputs), device=device)
-    stop = _stop([options] * len(inputs), model, device)
+    told = None if request.told else torch.zeros(len(inputs), device=device)
+    stop = _stop([request] * len(inputs), model, device)
     begin = time.perf_counter()
     thought = model.gathered(batch.tokens, batch.places, batch.alive, stop, told)
     milliseconds = (time.perf_counter() - begin) * 1000
     assert thought.pondered is not None
     right = (thought.logits.argmax(-1) == batch.targets) | (batch.targets == NONE)
     ponder = thought.pondered.cost.sum() / batch.alive.sum()
-    return float(right.all(1).double().mean()), float(ponder), milliseconds
-
-
-def compare(requests: Sequence[Request]) -> list[Comparison | InputError]:
-    """Each request without and with its changes: the answer, and accuracy, ponder and time on held-out inputs; one result per request."""
-    found = _readable(requests)
-    read = [one for one in found if isinstance(one, _Read)]
-    plain = [dataclasses.replace(one, request=Request(one.request.task, one.request.text, one.request.question)) for one in read]
-    both = _explained([*plain, *read])
-    done = []
-    for one, before, after in zip(read, both[: len(read)], both[len(read) :], strict=True):
-        options = dataclasses.replace(one.request, text="", question="")
-        sides = zip(_measured(Request(one.request.task, "", "")), _measured(options), strict=True)
-        accuracy, ponder, milliseconds = sides
-        done.append(Comparison(before, after, accuracy, ponder, milliseconds, SAMPLE))
-    filled = iter(done)
-    return [one if isinstance(one, InputError) else next(filled) for one in found]
+    return Measured(float(right.all(1).double().mean()), float(ponder), milliseconds, SAMPLE)

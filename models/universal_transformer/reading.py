@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-import math
 import re
 
 import numpy as np
 
+from models import fields
 from models.errors import InputError
+from models.fields import shown
 from models.universal_transformer import data as texts
 from models.universal_transformer import stories, vocabulary
 from models.universal_transformer.data import Inputs
-from models.universal_transformer.records import (
-    MAX_BIAS,
-    MAX_CHARACTERS,
-    MAX_DIGITS,
-    MAX_EPSILON,
-    MAX_FACTS,
-    MAX_LETTERS,
-    MAX_LIMIT,
-    TASKS,
-    Request,
-)
+from models.universal_transformer.records import MAX_CHARACTERS, MAX_DIGITS, MAX_FACTS, MAX_LETTERS, Request
 from models.universal_transformer.stories import PUT, TOOK, WENT, Fact
 
 _WIDE = {0xFF10 + i: 0x30 + i for i in range(10)} | {0xFF0B: 0x2B}
@@ -31,30 +22,8 @@ _WORD = re.compile(r"[^\s,，]+")
 
 
 def check(request: Request) -> None:
-    """InputError where the task or an option lies outside what the networks have, or a text is none or too long."""
-    if request.task not in TASKS:
-        raise InputError(
-            "task",
-            en=f"There is no task {_shown(request.task)}; there are {', '.join(TASKS)}.",
-            zh=f"没有任务 {_shown(request.task)}；可用的有 {', '.join(TASKS)}。",
-        )
-    ranges = (
-        ("epsilon", request.epsilon, 0, MAX_EPSILON, "ε", "ε"),
-        ("limit", request.limit, 0, MAX_LIMIT, "limit of steps", "步数上限"),
-        ("forced", request.forced, 0, MAX_LIMIT, "forced number of steps", "强制步数"),
-        ("bias", request.bias, -MAX_BIAS, MAX_BIAS, "halting bias", "停止偏置"),
-    )
-    for name, value, least, most, english, chinese in ranges:
-        whole = name in {"limit", "forced"}
-        fits = isinstance(value, int if whole else int | float) and not isinstance(value, bool)
-        if not fits or not math.isfinite(value) or not least <= value <= most:
-            raise InputError(
-                name,
-                en=f"The {english} is {_shown(value)}; it can be {least:g} to {most:g}.",
-                zh=f"{chinese}为 {_shown(value)}；可以取 {least:g} 到 {most:g}。",
-            )
-    if not isinstance(request.text, str) or not isinstance(request.question, str):
-        raise InputError("no_text", en="There is no text.", zh="没有文本。")
+    """InputError where a field lies outside its range, or text and question together are too long."""
+    fields.check(request)
     given = len(request.text) + len(request.question)
     if given > MAX_CHARACTERS:
         raise InputError(
@@ -73,8 +42,8 @@ def read_word(text: str) -> str:
     if wrong is not None:
         raise InputError(
             "not_letters",
-            en=f"“{_shown(wrong)}” is no letter that this network knows: it reads a to z.",
-            zh=f"该网络不认识“{_shown(wrong)}”：它只读 a 到 z。",
+            en=f"“{shown(wrong)}” is no letter that this network knows: it reads a to z.",
+            zh=f"该网络不认识“{shown(wrong)}”：它只读 a 到 z。",
         )
     if len(word) > MAX_LETTERS:
         raise InputError(
@@ -96,8 +65,8 @@ def read_sum(text: str) -> tuple[str, str]:
         if wrong is not None:
             raise InputError(
                 "not_a_sum",
-                en=f"“{_shown(wrong)}” does not belong in a sum: type two numbers and a plus sign, such as 478+256.",
-                zh=f"算式中不能有“{_shown(wrong)}”：请输入两个数和一个加号，例如 478+256。",
+                en=f"“{shown(wrong)}” does not belong in a sum: type two numbers and a plus sign, such as 478+256.",
+                zh=f"算式中不能有“{shown(wrong)}”：请输入两个数和一个加号，例如 478+256。",
             )
         raise InputError(
             "not_a_sum", en="This is no sum of two numbers: type one such as 478+256.", zh="这不是两个数的加法：请输入例如 478+256。"
@@ -138,7 +107,7 @@ def read_story(text: str, question: str) -> tuple[tuple[Fact, ...], str]:
         )
     unknown = [word for words in [*sentences, asked] for word in words if word not in stories.TOKEN or word == vocabulary.NOBODY]
     if unknown:
-        listed = ", ".join(dict.fromkeys(map(_shown, unknown[:5])))
+        listed = ", ".join(dict.fromkeys(map(shown, unknown[:5])))
         raise InputError(
             "unknown_words",
             en=f"The network does not know {listed}: it reads the words that are listed beside the story.",
@@ -166,7 +135,7 @@ def _fact(words: tuple[str, ...]) -> Fact:
             return Fact(TOOK, who, what)
         case (who, "put", "the", what, "in", "the", into) if who in vocabulary.PEOPLE and what in vocabulary.THINGS and into in holders:
             return Fact(PUT, who, what, into)
-    given = _shown(" ".join(words))
+    given = shown(" ".join(words))
     raise InputError(
         "sentence",
         en=f"“{given}” is no sentence that this network knows: somebody went to the …, took the …, or put the … in the ….",
@@ -180,7 +149,7 @@ def _about(words: tuple[str, ...]) -> str:
             return who
         case ("where", "is", "the", what) if what in (*vocabulary.THINGS, *vocabulary.CONTAINERS):
             return what
-    given = _shown(" ".join(words))
+    given = shown(" ".join(words))
     raise InputError(
         "question",
         en=f"“{given}” is no question that this network knows: ask where is, then a person, or the and a thing.",
@@ -197,8 +166,8 @@ def inputs_of(request: Request) -> tuple[Inputs, tuple[str, ...], tuple[int, ...
     if request.task == "stories":
         facts, about = read_story(request.text, request.question)
         found, used = stories.answer(facts, about)
-        shown = (*(" ".join(fact.words()) for fact in facts), " ".join(stories.question(about)))
-        return stories.inputs([(facts, about)]), shown, used, found
+        sentences = (*(" ".join(fact.words()) for fact in facts), " ".join(stories.question(about)))
+        return stories.inputs([(facts, about)]), sentences, used, found
     if request.task == "addition":
         first, second = read_sum(request.text)
         width = max(len(first), len(second))
@@ -210,9 +179,3 @@ def inputs_of(request: Request) -> tuple[Inputs, tuple[str, ...], tuple[int, ...
         inputs = texts.words(letters, request.task == "reverse")
         right = word[::-1] if request.task == "reverse" else word
     return inputs, tuple(texts.CHARACTERS[token] for token in inputs.tokens[0, :, 0]), (), right
-
-
-def _shown(value: object) -> str:
-    text = value if isinstance(value, str) else repr(value)
-    text = "".join(c if c.isprintable() else "?" for c in text)
-    return text if len(text) <= 40 else text[:39] + "…"

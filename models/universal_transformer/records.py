@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from models.fields import characters, choice, number, switch
+
 Array = NDArray[np.float32]
 Whole = NDArray[np.int64]
 
@@ -15,7 +17,7 @@ TASKS = ("stories", "reverse", "copy", "addition")
 MAX_LETTERS = 40  # of a word; training saw up to 20
 MAX_DIGITS = 19  # of a number; training saw up to 9
 MAX_FACTS = 10  # of a story
-MAX_CHARACTERS = 2_000  # of what is typed
+MAX_CHARACTERS = 2_000  # of text and question together
 EPSILON = 0.01  # ε as trained
 MAX_EPSILON = 0.9
 LIMIT = 8  # M as trained
@@ -27,20 +29,22 @@ MAX_BIAS = 5.0  # added to the input of the halting unit, up or down
 class Request:
     """A word, a sum or a story with a question, and what is changed in the network meanwhile.
 
-    task: one of TASKS. text: the word, the sum ("478+256"), or the story, one sentence after the other, each ending in a full stop.
+    text: the word, the sum ("478+256"), or the story, one sentence after the other, each ending in a full stop.
     question: of a story, such as "where is the key"; else empty.
-    epsilon: ε, 0 … 0.9. limit: M, 1 … 16, or 0 for the limit as trained. forced: steps that every position takes, 1 … 16, or 0 where each
-    stops by itself. bias: added to the input of the halting unit, −5 … 5. told: the step signal is added.
+    epsilon: ε. limit: M, or 0 for the limit as trained. forced: steps that every position takes, or 0 where each stops by itself.
+    bias: added to the input of the halting unit. told: the step signal is added.
     """
 
-    task: str = "stories"
-    text: str = "peter put the key in the basket. sandra took the basket. daniel went to the office. sandra went to the bedroom."
-    question: str = "where is the key"
-    epsilon: float = EPSILON
-    limit: int = 0
-    forced: int = 0
-    bias: float = 0.0
-    told: bool = True
+    task: str = choice("stories", TASKS, en="task", zh="任务")
+    text: str = characters(
+        "peter put the key in the basket. sandra took the basket. daniel went to the office. sandra went to the bedroom.", MAX_CHARACTERS
+    )
+    question: str = characters("where is the key", MAX_CHARACTERS)
+    epsilon: float = number(EPSILON, 0, MAX_EPSILON, en="ε", zh="ε")
+    limit: int = number(0, 0, MAX_LIMIT, en="limit of steps", zh="步数上限")
+    forced: int = number(0, 0, MAX_LIMIT, en="forced number of steps", zh="强制步数")
+    bias: float = number(0.0, -MAX_BIAS, MAX_BIAS, en="halting bias", zh="停止偏置")
+    told: bool = switch(True)
 
     def group(self) -> Hashable:
         """Requests of one group may share a batch: the same task."""
@@ -101,18 +105,12 @@ class Explanation:
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """What changes under an intervention.
+class Measured:
+    """What a network does on `sample` held-out inputs of a task: share of right answers, mean ponder N + R, milliseconds for all."""
 
-    before: nothing changed. after: under the intervention. Accuracy of whole answers, mean ponder N + R and milliseconds, before and after,
-    of `sample` held-out inputs of the same task.
-    """
-
-    before: Explanation
-    after: Explanation
-    accuracy: tuple[float, float]
-    ponder: tuple[float, float]
-    milliseconds: tuple[float, float]
+    accuracy: float
+    ponder: float
+    milliseconds: float
     sample: int
 
 

@@ -16,6 +16,7 @@ from tests.bench import Bench
 from tests.browser.waiting import addressed
 from tests.explorer import small_lab
 from tests.explorer.small_lab import HOSTILE, PROGRAM, SLOW
+from tests.fitting import assert_fits
 
 NEW = Callable[..., tuple[Page, Any]]
 LIVE = re.compile(r"^live · |^remembered$")
@@ -252,7 +253,128 @@ def test_what_is_typed_is_never_markup(page_watch: Page, site: str) -> None:
     expect(answer(page)).to_have_text(HOSTILE * 2)
     moved(page, "times", "1")
     expect(page.locator(".tfe-rethink-sentence")).to_contain_text(HOSTILE)
+    expect(page.locator(".tfe-rethink-sentence .tfe-out")).to_have_text(HOSTILE)
     assert page.locator(".tfe-main :is(img[src=x], script)").count() == 0
+
+
+def test_words_of_a_story_are_put_where_the_caret_stands(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site)
+    page.get_by_role("radio", name="A story").click()
+    story, question = page.locator(".tfe-asker-story"), page.locator(".tfe-asker-question")
+    expect(story).to_have_value("mary took the key.")
+    expect(question).to_have_value("where is mary")
+    expect(page.get_by_label("Question", exact=True)).to_have_value("where is mary")
+    story.fill("")
+
+    def word(name: str) -> None:
+        page.get_by_role("button", name=name, exact=True).click()
+
+    for name in ("mary", "took", "key", "."):
+        word(name)
+    expect(story).to_have_value("mary took the key. ")
+    expect(story).to_be_focused()
+    question.fill("where is ")
+    word("apple")
+    expect(question).to_have_value("where is the apple ")
+    story.evaluate("(field) => (field.focus(), field.setSelectionRange(14, 17))")
+    word("apple")
+    expect(story).to_have_value("mary took the apple. ")
+    page.locator(".tfe-asker-word").first.press("ArrowRight")
+    page.keyboard.press("Enter")
+    expect(story).to_have_value("mary took the apple john. ")
+    expect(page.get_by_role("button", name="john", exact=True)).to_be_focused()
+
+
+def test_a_story_is_asked_with_its_question_and_nothing_else_is(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site)
+    expect(page.locator(".tfe-asker-vocabulary")).to_be_hidden()
+    page.get_by_role("radio", name="A story").click()
+    page.locator(".tfe-asker-story").fill("john took the key.")
+    page.locator(".tfe-asker-question").fill("where is the key")
+    page.locator(".tfe-asker-question").press("Enter")
+    addressed(page, task="story", text="john took the key.", question="where is the key")
+    expect(page.locator(".tfe-asker-given")).to_have_text("where is the key")
+    assert "mono" not in page.locator(".tfe-asker-given").evaluate("(it) => getComputedStyle(it).fontFamily").lower()
+    page.get_by_role("radio", name="A word").click()
+    expect(page.locator(".tfe-asker-question")).to_have_count(0)
+    line(page).fill("cd")
+    line(page).press("Enter")
+    expect(answer(page)).to_have_text("cdcd")
+    addressed(page, task=None, text="cd", question=None)
+    expect(page.locator(".tfe-asker-given")).to_have_text("cd")
+
+
+def test_a_link_with_a_story_brings_both_of_its_fields_back(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site, "lang=en&v=1&task=story&text=john+took+it.&question=where&times=3")
+    expect(page.locator(".tfe-asker-story")).to_have_value("john took it.")
+    expect(page.locator(".tfe-asker-question")).to_have_value("where")
+    expect(page.get_by_role("radio", name="A story")).to_have_attribute("aria-checked", "true")
+    expect(badge(page)).to_have_text(LIVE)
+
+
+def test_a_story_leaves_room_for_the_mechanism_at_1280_pixels(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site, "lang=en&v=1&task=story&text=john+took+it.&question=where")
+    panel = page.locator(".tfe-asker-panel").bounding_box()
+    assert panel is not None and panel["height"] < 290, panel
+
+
+def test_what_is_typed_while_an_answer_is_on_its_way_stays(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site)
+    line(page).fill(f"{SLOW}er")
+    line(page).press("Enter")
+    expect(badge(page)).to_have_text("live · running")
+    line(page).fill("next")
+    small_lab.go.set()
+    expect(answer(page)).to_have_text(f"{SLOW}er" * 2)
+    expect(line(page)).to_have_value("next")
+    expect(badge(page)).to_have_text("not run yet")
+
+
+def test_a_default_that_stands_for_a_number_of_the_task_is_shown_as_that_number(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site)
+    knob = page.locator("input[data-field=most]")
+    expect(knob).to_have_value("4")
+    moved(page, "most", "1")
+    expect(answer(page)).to_have_text("ab")
+    addressed(page, most="1")
+    moved(page, "most", "4")
+    expect(answer(page)).to_have_text("abab")
+    addressed(page, most=None)
+    page.get_by_role("button", name="Example 3").click()
+    expect(answer(page)).to_have_text("101101")
+    expect(knob).to_have_value("8")
+
+
+def test_a_knob_without_effect_says_why_until_it_has_one(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site, "lang=en&v=1&text=xyz&times=1")
+    cut = page.locator("input[data-field=cut]")
+    expect(cut).to_be_disabled()
+    expect(cut).to_have_attribute("title", "only as trained")
+    moved(page, "times", "2")
+    expect(cut).to_be_enabled()
+
+
+def table(page: Page) -> list[list[str]]:
+    """The table of a change, row by row."""
+    rows = page.locator(".tfe-rethink-table tbody tr").all()
+    return [[cell.inner_text().strip() for cell in row.locator("th, td").all()] for row in rows]
+
+
+def test_an_answer_is_set_against_the_one_before_sign_by_sign_and_a_long_one_has_its_own_lines(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site, "lang=en&v=1&text=a1&loud=1")
+    expect(page.locator(".tfe-rethink-number")).to_have_text("−75.0")
+    assert table(page) == [["own"], ["answer", "a1a1 ✓", "A1A1 ✗", "another"], ["held out"], ["share, %", "100.0", "25.0", "−75.0"]]
+    expect(page.locator(".tfe-rethink-table .is-changed")).to_have_text(["A", "A"])
+    line(page).fill("abcdefghi")
+    line(page).press("Enter")
+    expect(chip(page)).to_be_hidden()
+    moved(page, "times", "1")
+    expect(page.locator(".tfe-rethink-sentence")).to_have_text("With said 1 times, it says abcdefghi.")
+    assert table(page)[1:4] == [
+        ["answer before", "abcdefghiabcdefghi ✓"],
+        ["answer after", "abcdefghi ✗"],
+        ["difference", "another"],
+    ]
 
 
 def test_answer_and_change_are_taken_along(page_watch: Page, site: str) -> None:
@@ -262,7 +384,7 @@ def test_answer_and_change_are_taken_along(page_watch: Page, site: str) -> None:
         page.locator(".tfe-asker-take").click()
     written = Path(caught.value.path()).read_text().splitlines()
     assert written[:3] == ["xyz", "Answer: xyz ✗ wrong, right is xyzxyz", "3 letters"]
-    assert f"another: {HOSTILE} ✗ wrong" in written
+    assert f"another: {HOSTILE} ✗ wrong" in written and written[-1].startswith("Trial")
     files = {}
     for kind in ("TXT", "CSV"):
         with page.expect_download() as caught:
@@ -273,6 +395,7 @@ def test_answer_and_change_are_taken_along(page_watch: Page, site: str) -> None:
         "own, answer: xyzxyz → xyz (another)",
         "held out, share, %: 100.0 → 25.0 (−75.0)",
     ]
+    assert files["TXT"][-1].startswith("Trial")
     assert files["CSV"][1:] == ["answer,xyzxyz,xyz,", "right,1,0,-1", "share,1,0.25,-0.75", "inputs,200,200,0"]
 
 
@@ -280,9 +403,21 @@ def test_every_text_is_chinese_in_chinese(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site, "lang=zh&v=1&text=xyz&times=1")
     expect(chip(page)).to_contain_text("已改动：说 1 次")
     expect(page.locator(".tfe-rethink-panel")).to_have_attribute("aria-busy", "false")
-    for panel in (".tfe-ask", ".tfe-change"):
-        latin = set(re.findall(r"[A-Za-z]{2,}", page.locator(panel).inner_text().replace(HOSTILE, "")))
-        assert latin <= {"TXT", "CSV", "Esc", "xyz", "xyzxyz", "ms", "cpu"}, latin
+    words = {"mary", "john", "took", "key", "apple"}
+    for task in ("单词", "故事"):
+        page.get_by_role("radio", name=task).click()
+        for panel in (".tfe-ask", ".tfe-change"):
+            latin = set(re.findall(r"[A-Za-z]{2,}", page.locator(panel).inner_text().replace(HOSTILE, "")))
+            assert latin <= {"TXT", "CSV", "Esc", "xyz", "xyzxyz", "ms", "cpu"} | words, latin
+
+
+def test_on_a_phone_the_words_of_a_story_unfold_and_nothing_is_too_small(new_page: NEW, site: str) -> None:
+    page, _ = new_page(width=360, height=780, color_scheme="dark")
+    opened(page, site, "lang=en&v=1&task=story&text=john+took+it.&question=where")
+    expect(page.get_by_role("button", name="apple")).to_be_hidden()
+    page.get_by_role("button", name="Words that it knows").click()
+    expect(page.get_by_role("button", name="apple")).to_be_visible()
+    assert_fits(page, ".tfe-ask", press=44)
 
 
 @pytest.mark.parametrize("width", [1280, 360])

@@ -79,6 +79,36 @@ def test_without_time_to_think_a_sum_is_wrong(site: str, page_watch: Page) -> No
     becomes(page_watch, lambda: count(page_watch), (1, 1))
     addressed(page_watch, forced="1")
     expect(page_watch.locator(".tfe-rethink-sentence")).to_contain_text("exactly 1 step")
+    expect(page_watch.locator(".tfe-changed-chip")).to_contain_text("exactly 1 step for every position")
+    page_watch.keyboard.press("b")
+    expect(page_watch.locator(".tfe-asker-answer")).to_have_text("100000")
+    becomes(page_watch, lambda: count(page_watch)[1], most)
+    page_watch.keyboard.press("b")
+    becomes(page_watch, lambda: count(page_watch), (1, 1))
+    page_watch.keyboard.press("Escape")
+    expect(page_watch.locator(".tfe-changed-chip")).to_be_hidden()
+    expect(page_watch.locator(".tfe-asker-answer")).to_have_text("100000")
+    addressed(page_watch, forced=None)
+
+
+def test_the_head_in_view_stays_when_the_network_is_changed(site: str, page_watch: Page) -> None:
+    opened(page_watch, site, "v=1&task=copy&text=abcab&question=")  # there, another head tells most without the step signal
+    finished(page_watch)
+    head = page_watch.locator(".tfe-attention").get_by_label("Head", exact=True)
+    was = head.input_value()
+    page_watch.locator(".tfe-rethink-told").get_by_role("radio", name="off").click()
+    expect(page_watch.locator(".tfe-changed-chip")).to_contain_text("no step signal")
+    expect(page_watch.locator(".tfe-rethink-panel")).to_have_attribute("aria-busy", "false")
+    expect(head).to_have_value(was)
+    addressed(page_watch, told="0", _head=f"2.{was}")
+
+
+def test_bertviz_opens_on_the_run_in_view(site: str, page_watch: Page) -> None:
+    opened(page_watch, site, "v=1&task=copy&text=abcab&question=")
+    finished(page_watch)
+    page_watch.locator(".tfe-bertviz summary").click()
+    expect(page_watch.locator(".tfe-bertviz iframe")).to_be_visible()
+    expect(page_watch.locator(".tfe-bertviz [role=alert]")).to_be_hidden()
 
 
 def test_a_word_that_no_story_has_is_named(site: str, page_watch: Page) -> None:

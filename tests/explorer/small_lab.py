@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from explorer.controls import Control
+from explorer.controls import Control, Words
 from explorer.program import About, Change, Program, View
 from explorer.runs import Stored
 from explorer.widgets import ask, change, figure
@@ -16,7 +16,7 @@ from models.errors import InputError
 from models.fields import characters, choice, number, switch
 
 HOSTILE = "<img src=x onerror=alert(1)>"
-SLOW = "slow"  # a text that the model takes its time over, until `go` is set
+SLOW = "slow"  # how a text begins that the model takes its time over, until `go` is set
 go = threading.Event()
 
 
@@ -27,13 +27,15 @@ def text(en: str, zh: str) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Ask:
-    """text is said `times` times, in capitals or not."""
+    """text is said `times` times, in capitals or not, at most `most` times where that is not 0. question: of a story; nobody reads it."""
 
-    task: str = choice("word", ("word", "bits"), en="task", zh="任务")
+    task: str = choice("word", ("word", "bits", "story"), en="task", zh="任务")
     text: str = characters("ab", 40)
     times: int = number(2, 1, 9, en="number of times", zh="次数")
     cut: float = number(0.0, -1, 1, en="cut", zh="截短")
     loud: bool = switch(False)
+    question: str = characters("", 40)
+    most: int = number(0, 0, 9, en="most", zh="上限")
 
 
 @dataclass(frozen=True)
@@ -46,10 +48,10 @@ class Said:
 
 def explain(requests: Sequence[Ask]) -> list[Said | InputError]:
     """The model."""
-    for _ in (one for one in requests if one.text == SLOW):
+    for _ in (one for one in requests if one.text.startswith(SLOW)):
         go.wait(60)
     return [
-        Said((one.text.upper() if one.loud else one.text) * one.times, one.text * 2)
+        Said((one.text.upper() if one.loud else one.text) * min(one.times, one.most or 9), one.text * 2)
         if one.text
         else InputError("empty", en=f"There is no text, {HOSTILE}.", zh=f"没有文本，{HOSTILE}。")
         for one in requests
@@ -103,15 +105,35 @@ TIMES = Control(
     says=lambda n: text(f"said {n} times", f"说 {n} 次"),
     names={1: text("once", "一次")},
 )
-EXAMPLES = (Ask(), Ask(text="xyz"), Ask("bits", "101"))
+WORDS = (
+    Words(text("people", "人物"), ("mary", "john")),
+    Words(text("acts", "动作"), ("took", ".")),
+    Words(text("things", "物品"), ("key", "apple"), "the"),
+)
+EXAMPLES = (Ask(), Ask(text="xyz"), Ask("bits", "101"), Ask("story", "mary took the key.", question="where is mary"))
 PROGRAM: Program[Ask, Said] = Program(
     explain=explain,
     kind=Ask,
     controls=(
-        Control("task", text("Task", "任务"), "choice", names={"word": text("A word", "单词"), "bits": text("Bits", "比特")}),
+        Control(
+            "task",
+            text("Task", "任务"),
+            "choice",
+            names={"word": text("A word", "单词"), "bits": text("Bits", "比特"), "story": text("A story", "故事")},
+        ),
         Control("text", text("A word", "单词"), "letters", hint=text("letters", "字母"), placeholder="ab", when={"task": ("word",)}),
         Control("text", text("Some bits", "比特"), "bits", places=8, when={"task": ("bits",)}),
+        Control("text", text("A story", "故事"), "story", hint=text("sentences", "句子"), words=WORDS, when={"task": ("story",)}),
+        Control("question", text("Question", "问题"), "question", placeholder="where is john", when={"task": ("story",)}),
         TIMES,
+        Control(
+            "most",
+            text("at most", "至多"),
+            "number",
+            change=True,
+            says=lambda n: text(f"at most {n}", f"至多 {n}"),
+            stands=("task", {"word": 4, "bits": 8, "story": 4}),
+        ),
         Control(
             "cut",
             text("cut", "截短"),
@@ -135,7 +157,7 @@ PROGRAM: Program[Ask, Said] = Program(
     examples=tuple((one, text(f"example {one.text}", f"示例 {one.text}")) for one in EXAMPLES),
     first=lambda: Stored(EXAMPLES[0], Said("abab", "abab"), 12.0, "cpu"),
     answer=lambda seen, request: ask.answer(
-        request.text,
+        request.question or request.text,
         seen.answer,
         right=seen.answer == seen.expected,
         expected=seen.expected,

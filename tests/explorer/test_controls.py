@@ -39,7 +39,7 @@ def test_what_a_request_is_spelled_as_is_read_as_the_same_request(request_: Ask)
         ("v=1", {"times": "0"}, "The number of times is 0; it can be 1 to 9."),
         ("v=1", {"times": "many"}, "The link's “times” reads “many”; a whole number of up to 15 digits belongs there."),
         ("v=1", {"loud": "maybe"}, "The link's “loud” reads “maybe”; 0 or 1 belongs there."),
-        ("v=1", {"task": "sing"}, "There is no task sing; there are word, bits."),
+        ("v=1", {"task": "sing"}, "There is no task sing; there are word, bits, story."),
         ("v=1", {"text": "x" * 41}, "Your text has 41 characters; at most 40 can be read."),
         ("v=2", None, "This link is of version 2; this page reads version 1."),
     ],
@@ -81,9 +81,16 @@ def test_without_its_changes_a_request_keeps_its_input() -> None:
 def test_a_widget_learns_type_default_and_range_from_the_record() -> None:
     drawn = {control.field: control.drawn(Ask) for control in PROGRAM.controls}
     assert (drawn["times"]["least"], drawn["times"]["most"], drawn["times"]["default"]) == (1, 9, "2")
-    assert drawn["task"]["values"] == ["word", "bits"]
+    assert drawn["task"]["values"] == ["word", "bits", "story"]
     assert drawn["text"]["most"] == 40
     assert drawn["loud"]["names"] == {"1": {"en": "yes", "zh": "是"}, "0": {"en": "no", "zh": "否"}}
+
+
+def test_a_story_brings_its_words_and_other_controls_none() -> None:
+    drawn = [control.drawn(Ask) for control in PROGRAM.controls]
+    (words,) = [one["words"] for one in drawn if one["kind"] == "story"]
+    assert words[2] == {"name": {"en": "things", "zh": "物品"}, "words": ["key", "apple"], "before": "the"}  # type: ignore[index]
+    assert all(one["words"] == [] for one in drawn if one["kind"] != "story")
 
 
 def test_a_default_that_stands_for_another_number_has_no_place_of_its_own_on_the_slider() -> None:

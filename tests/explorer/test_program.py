@@ -52,7 +52,7 @@ def test_a_run_that_changes_nothing_ends_live_and_the_panel_is_idle() -> None:
         "v=1&text=xy",
     )
     assert bar["changes"] is None and bar["notice"] is None
-    assert bar["fields"] == {"task": "word", "text": "xy", "times": "2", "cut": "0.0", "loud": "0"}
+    assert bar["fields"] == {"task": "word", "text": "xy", "times": "2", "cut": "0.0", "loud": "0", "question": "", "most": "0"}
     assert shown["difficulty"][-1]["sentence"]["en"] == "It says xyxy."
     assert [one["state"] for one in shown["change"]] == ["empty"]
     assert json.dumps(shown)

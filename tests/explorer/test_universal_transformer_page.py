@@ -5,26 +5,29 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import json
-from collections.abc import Coroutine
+from collections.abc import AsyncGenerator, Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 import pytest
 
+from explorer import program
+from explorer.controls import query
+from explorer.controls import texts as texts_of
 from explorer.engine import Engine
 from explorer.figures.lengths import Run as Line
 from explorer.figures.lengths import lengths
-from explorer.labs import pondering
 from explorer.labs.about import ASSETS
-from explorer.labs.pondering import query, spelled
-from explorer.labs.runs import Run, Stored
-from explorer.labs.universal_transformer import about, page, texts, views
-from explorer.widgets import asker
-from explorer.widgets.bertviz import Look
+from explorer.labs.universal_transformer import about, texts, views
+from explorer.labs.universal_transformer.page import LAB, PROGRAM
+from explorer.runs import Run, Stored
+from explorer.widgets import ask
 from models.errors import InputError
-from models.universal_transformer.records import EXAMPLES, Beside, Comparison, Explanation, Request
+from models.universal_transformer.reading import inputs_of
+from models.universal_transformer.records import EXAMPLES, Beside, Explanation, Measured, Request
 
 T = TypeVar("T")
 STORY = ("john put the key in the box", "mary took the box", "mary went to the garden", "where is the key")
@@ -76,31 +79,54 @@ def explanation(answer: str = "garden", taken: tuple[int, ...] = (2, 1, 1, 3), t
 
 
 @pytest.mark.parametrize("request_", EXAMPLES, ids=lambda one: f"{one.task} {one.text[:12]}")
-def test_what_the_browser_sends_becomes_the_same_request(request_: Request) -> None:
-    assert pondering.asked(Request, {"request": spelled(request_)}) == (request_, None)
-    assert pondering.linked(page.subject(), {"query": query(request_)}) == (request_, None)
+def test_an_example_is_spelled_as_before_and_read_as_the_same_request(request_: Request) -> None:
+    assert PROGRAM.read(query(request_)) == (request_, None)
+    assert PROGRAM.read("", texts_of(request_)) == (request_, None)
+    assert query(request_) in LAB.examples
 
 
-@pytest.mark.parametrize(
-    "broken", [None, {}, {"request": None}, {"request": {"task": "stories"}}, {"request": {**spelled(Request()), "question": 3}}]
-)
-def test_a_made_up_request_is_refused_in_one_sentence(broken: object) -> None:
-    with pytest.raises(InputError) as refusal:
-        pondering.asked(Request, broken)
-    assert refusal.value.code == "malformed"
+def test_a_link_is_spelled_as_before() -> None:
+    named = PROGRAM.named(Request("addition", "12+34", "", epsilon=0.25, limit=3, forced=2, bias=-1.5, told=False))
+    assert named["query"] == "v=1&task=addition&text=12%2B34&question=&epsilon=0.25&limit=3&forced=2&bias=-1.5&told=0"
+    assert named["plain"] == "v=1&task=addition&text=12%2B34&question="
+
+
+def test_what_is_changed_is_named() -> None:
+    changed = PROGRAM.changes(Request(forced=1, epsilon=0.25, told=False))
+    assert changed is not None
+    assert changed["en"] == "exactly 1 step for every position and ε = 0.25 and no step signal"
+    assert PROGRAM.changes(Request("copy", "ab", "")) is None
+
+
+def test_a_sum_is_answered_as_a_sum_though_its_link_has_a_question() -> None:
+    drawn: Any = views.answer(explanation(task="addition"), Request("addition", "1+2"))
+    assert drawn["given"] == "1+2"
+    told: Any = views.answer(explanation(), Request())
+    assert told["given"] == Request().question
 
 
 def test_every_word_of_the_stories_is_on_a_chip() -> None:
     from models.universal_transformer.stories import WORDS
 
-    chips = {part for group in views.vocabulary() for word in group.words for part in (*word.split(), *group.before.split())}
+    chips = {part for group in views.VOCABULARY for word in group.words for part in (*word.split(), *group.before.split())}
     assert chips == {word for word in WORDS if word and word != "nobody"}
 
 
-def test_every_task_may_be_asked_for() -> None:
-    assert [task.key for task in views.tasks()] == ["stories", "addition", "reverse", "copy"]
-    assert {task.keyboard for task in views.tasks()} == {"story", "sum", "letters"}
-    assert {example["task"] for example in views.examples()} == {"stories", "addition", "reverse", "copy"}
+def test_every_task_may_be_asked_for_and_only_stories_have_a_question() -> None:
+    task = next(control for control in views.CONTROLS if control.field == "task")
+    assert list(task.names) == ["stories", "addition", "reverse", "copy"]
+    typed = {control.when["task"][0]: control for control in views.CONTROLS if control.field == "text"}
+    assert {key: control.kind for key, control in typed.items()} == {
+        "stories": "story",
+        "addition": "sum",
+        "reverse": "letters",
+        "copy": "letters",
+    }
+    for key, control in typed.items():
+        assert inputs_of(Request(key, control.placeholder)), "an example inside the empty line can be read"
+    (question,) = [control for control in views.CONTROLS if control.field == "question"]
+    assert question.when == {"task": ("stories",)}
+    assert {example.task for example in EXAMPLES} == set(typed)
 
 
 @pytest.mark.parametrize(
@@ -122,13 +148,14 @@ def test_an_input_longer_than_in_training_carries_a_warning(request_: Request, b
 
 
 def test_a_run_becomes_an_answer_its_steps_and_its_attention() -> None:
-    bar, thinking, heads, _ = views.draw(explanation(), Request(), LIVE)
-    assert bar["state"] == "live" and bar["right"] is True and bar["answer"] == "garden"
-    assert [other["answer"] for other in bar["beside"]] == ["office", dict(texts.NOBODY)]  # type: ignore[attr-defined]
+    drawn: Any = PROGRAM.drawn(explanation(), Request(), LIVE)
+    bar, thinking, heads = drawn["ask"], drawn["ponder"], drawn["attention"]
+    assert bar["state"] == "live" and bar["answer"]["right"] is True and bar["answer"]["said"] == "garden"
+    assert [other["answer"] for other in bar["answer"]["beside"]] == ["office", dict(texts.NOBODY)]
     assert thinking["positions"] == list(STORY) and thinking["steps"] == [2, 1, 1, 3]
     assert thinking["marks"] == [0, 1, 2] and thinking["pick"] == 3
-    assert [one["right"] for one in thinking["stopped"]] == [False, True, True]  # type: ignore[attr-defined]
-    (kind,) = heads["kinds"]  # type: ignore[misc]
+    assert [one["right"] for one in thinking["stopped"]] == [False, True, True]
+    (kind,) = heads["kinds"]
     assert kind["axis"] == "step" and kind["taken"] == [2, 1, 1, 3] and kind["spaced"] is True
     assert heads["silences"] is False
     json.dumps([bar, thinking, heads])
@@ -151,9 +178,9 @@ def test_the_answers_position_that_thought_longest_is_looked_at_even_if_all_took
 
 def test_nobody_knows_is_an_answer() -> None:
     seen = dataclasses.replace(explanation("nobody", (1, 1, 1, 2)), expected="nobody", facts=(), stopped=("nobody", "nobody"))
-    bar, thinking, _, _ = views.draw(seen, Request(), LIVE)
-    assert bar["right"] is True and bar["answer"] == dict(texts.NOBODY)
-    assert all(one["right"] for one in thinking["stopped"])  # type: ignore[attr-defined]
+    drawn: Any = PROGRAM.drawn(seen, Request(), LIVE)
+    assert drawn["ask"]["answer"]["right"] is True and drawn["ask"]["answer"]["said"] == dict(texts.NOBODY)
+    assert all(one["right"] for one in drawn["ponder"]["stopped"])
     assert views.say("copy", "nobody") == "nobody", "a word may be copied"
 
 
@@ -174,74 +201,79 @@ def explain(requests: list[Request]) -> list[Explanation | InputError]:
     return [one(request) for request in requests]
 
 
-def compare(requests: list[Request]) -> list[Comparison | InputError]:
-    return [Comparison(explanation(), explanation("office", (1, 1, 1, 1)), (0.95, 0.4), (2.3, 2.0), (30.0, 12.0), 120) for _ in requests]
+def measure(requests: list[Request]) -> list[Measured | InputError]:
+    return [Measured(0.4, 2.0, 12.0, 120) if request.forced == 1 else Measured(0.95, 2.3, 30.0, 120) for request in requests]
 
 
-@pytest.fixture
-def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The page runs the functions above, and nothing is stored."""
-    monkeypatch.setattr(page, "EXPLAIN", explain)
-    monkeypatch.setattr(page, "COMPARE", compare)
-    monkeypatch.setattr(views, "first", lambda: None)
+SMALL = replace(PROGRAM, explain=explain, first=lambda: None, change=replace(PROGRAM.change, measure=measure))  # type: ignore[type-var]
 
 
-def everything(detail: object) -> dict[str, list[Any]]:
-    """What each widget was told to draw until a wish was fulfilled."""
-    ours = page.subject()
+def said(updates: Callable[[Engine], AsyncGenerator[Any, None]]) -> list[Any]:
+    """All that a handler says."""
 
     async def collect() -> list[Any]:
         engine = Engine()
         try:
-            return [one async for one in pondering.answers(engine, ours, lambda: pondering.asked(Request, detail), "")]
+            return [one async for one in updates(engine)]
         finally:
             engine.close(1)
 
-    updates = alone(collect())
-    return {name: [one[at] for one in updates if "__type__" not in one[at]] for at, name in enumerate(ours.widgets)}
+    return alone(collect())
 
 
-@pytest.mark.usefixtures("small")
+def everything(query: str, given: dict[str, str] | None = None) -> dict[str, list[Any]]:
+    """What each widget was told to draw until a wish was fulfilled."""
+    shown: dict[str, list[Any]] = {name: [] for name in SMALL.widgets}
+    for update in said(lambda engine: program.answer(SMALL, engine, query, given)):
+        for name, value in update.items():
+            shown[name].append(value)
+    return shown
+
+
 def test_forcing_one_step_breaks_the_answer_and_says_so() -> None:
-    told = everything({"request": spelled(Request(forced=1))})
-    assert told["asker"][-1]["answer"] == "office" and told["asker"][-1]["right"] is False
+    told = everything("v=1", {"forced": "1"})
+    answer = told["ask"][-1]["answer"]
+    assert answer["said"] == "office" and answer["right"] is False
     assert told["ponder"][-1]["forced"] == 1 and set(told["ponder"][-1]["reasons"]) == {"forced"}
-    change = told["rethink"][-1]
-    assert change["answers"] == ["garden", "office"] and change["accuracy"] == [0.95, 0.4]
-    assert "exactly 1 step for every position" in change["sentence"]["en"]
+    change = told["change"][-1]
+    assert (change["number"]["before"], change["number"]["after"]) == (0.95, 0.4)
+    assert [change["rows"][0][side] for side in ("before", "after")] == ["garden", "office"]
+    assert "With exactly 1 step for every position" in change["sentence"]["en"]
 
 
-@pytest.mark.usefixtures("small")
 def test_a_story_without_a_question_is_refused_and_nothing_else_moves() -> None:
-    told = everything({"request": spelled(Request(question=""))})
-    assert told["asker"][-1] == asker.refused({"en": "The story has no question.", "zh": "没有问题。"})
+    told = everything("v=1", {"question": ""})
+    assert told["ask"][-1] == ask.refused({"en": "The story has no question.", "zh": "没有问题。"})
     assert told["ponder"] == told["attention"] == told["difficulty"] == []
 
 
-@pytest.mark.usefixtures("small")
 def test_an_example_is_held_ready_as_it_is_drawn() -> None:
-    async def ask() -> dict[str, object] | None:
-        engine = Engine()
-        try:
-            return await page.stored(engine, "")
-        finally:
-            engine.close(1)
+    async def held(engine: Engine) -> AsyncGenerator[Any, None]:
+        yield await SMALL.stored(engine, "")
 
-    drawn = alone(ask())
-    assert drawn is not None and set(drawn) == {"asker", "ponder", "attention", "difficulty", "rethink"}
-    assert drawn["asker"]["state"] == "stored"  # type: ignore[index]
+    (drawn,) = said(held)
+    assert set(drawn) == {"ask", "ponder", "attention", "difficulty", "change"}
+    assert drawn["ask"]["state"] == "stored"
 
 
-@pytest.mark.usefixtures("small")
-def test_bertviz_is_asked_for_the_run_in_view() -> None:
-    async def ask() -> Any:
-        engine = Engine()
-        try:
-            return [one async for one in page.bertviz_of(engine, Look("head", query(EXAMPLES[1])), "")][-1]
-        finally:
-            engine.close(1)
+def opened(run: str) -> Any:
+    """What bertviz draws of a run, last."""
+    look = next(view.look for view in PROGRAM.views if view.name == "bertviz")
+    assert look is not None
+    return said(lambda engine: program.looked(SMALL, engine, look, {"view": "head", "run": run}))[-1]
 
-    assert alone(ask())["state"] == "shown"
+
+def test_bertviz_is_asked_for_the_run_in_view_and_no_answer_to_a_wish_draws_it() -> None:
+    run = query(EXAMPLES[1])
+    assert (opened(run)["state"], opened(run)["run"]) == ("shown", run)
+    assert "bertviz" not in PROGRAM.widgets
+
+
+@pytest.mark.parametrize("run", ["v=1&question=", "v=1&task=sort", "v=9"])
+def test_bertviz_says_why_it_shows_nothing(run: str) -> None:
+    refused = opened(run)
+    assert (refused["state"], refused["run"], refused["views"]) == ("refused", run, ["head", "model"])
+    assert refused["error"]["en"] and refused["error"]["zh"]
 
 
 # ---- what it is compared with ------------------------------------------------------------------------------------------------------
@@ -370,7 +402,7 @@ def test_steps_look_at_positions_that_their_inputs_have(monkeypatch: pytest.Monk
     assert steps[2].view["head"] == "3.1", "the question alone goes on at step 3; the head is the one that looks at a fact"
     width = len("95678")
     assert steps[5].view["pos"] == str(2 * width + 2), "the first digit of the answer"
-    requests = [pondering.linked(page.subject(), {"query": step.query})[0] for step in steps]
+    requests = [PROGRAM.read(step.query)[0] for step in steps]
     assert requests[-1].forced == 1 and requests[-1].task == "addition"
     assert any(not one.told for one in requests)
 

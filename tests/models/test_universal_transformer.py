@@ -15,9 +15,9 @@ from models.trace import Trace
 from models.universal_transformer import explain as page
 from models.universal_transformer import stories
 from models.universal_transformer.data import CHARACTERS, NONE, characters, columns, lengths, sums, words
-from models.universal_transformer.explain import compare, explain
+from models.universal_transformer.explain import explain, measure
 from models.universal_transformer.model import Config, OrdinaryConfig, OrdinaryTransformer, UniversalTransformer
-from models.universal_transformer.records import EXAMPLES, Comparison, Explanation, Request
+from models.universal_transformer.records import EXAMPLES, Explanation, Measured, Request
 from models.universal_transformer.shipped import Model, Shipped
 from models.universal_transformer.stories import PUT, TOOK, WENT, Fact
 
@@ -47,7 +47,6 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
         return Shipped(models[variant], {})
 
     monkeypatch.setattr(page, "load", load)
-    page._measured.cache_clear()
 
 
 def letters(count: int = 5, n: int = 7) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
@@ -220,15 +219,23 @@ def test_other_networks_stand_beside_where_they_are_shipped() -> None:
     assert [one.variant for one in copied.beside] == ["ordinary"] and reversed_.beside == ()
 
 
-def test_a_comparison_measures_both_sides_on_the_same_inputs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_networks_are_measured_on_the_same_inputs_whatever_is_asked_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(page, "SAMPLE", 8)
     page._sample.cache_clear()
-    (found,) = compare([Request("reverse", "abc", "", forced=1)])
+    trained, other, forced, refused = measure(
+        [
+            Request("reverse", "abc", ""),
+            Request("reverse", "", ""),
+            Request("reverse", "abc", "", forced=1),
+            Request("reverse", "", "", forced=99),
+        ]
+    )
     page._sample.cache_clear()
-    assert isinstance(found, Comparison)
-    assert set(found.after.steps.tolist()) == {1} and found.before.steps.max() > 1
-    assert found.ponder[1] == 2.0 and found.ponder[0] > 2.0
-    assert all(0 <= share <= 1 for share in found.accuracy) and min(found.milliseconds) > 0
+    assert isinstance(trained, Measured) and isinstance(other, Measured) and isinstance(forced, Measured)
+    assert (trained.accuracy, trained.ponder, trained.sample) == (other.accuracy, other.ponder, 8)
+    assert forced.ponder == 2.0 and trained.ponder > 2.0
+    assert 0 <= forced.accuracy <= trained.accuracy <= 1 and forced.milliseconds > 0
+    assert isinstance(refused, InputError) and refused.code == "forced"
 
 
 def test_a_story_may_end_with_its_question_and_be_written_in_capitals() -> None:

@@ -13,6 +13,7 @@ from explorer.labs.act_rnn import about, texts, views
 from explorer.program import About, Change, Program, View
 from explorer.widgets.change import Difference
 from explorer.widgets.difficulty import difficulty
+from explorer.widgets.notes import notes
 from explorer.widgets.ponder import ponder
 from models.act_rnn.records import EXAMPLES, Explanation, Measured, Request
 
@@ -28,6 +29,7 @@ PROGRAM: Program[Request, Explanation] = Program(
     controls=views.CONTROLS,
     views=(
         View("ponder", lambda value: ponder(value, texts=texts.PONDER), views.mechanism),
+        View("notes", lambda _value: notes(texts.NOTES, label=texts.NOTES_LABEL)),
         View(
             "difficulty",
             lambda value: difficulty(value or about.difficulty(EXAMPLES[0].task)),
@@ -41,8 +43,6 @@ PROGRAM: Program[Request, Explanation] = Program(
     answer=views.answer,
     about=About(texts.KICKER, texts.SPOKEN, about.pairs, about.prose, about.curves),
     region=texts.REGION,
-    notes=texts.NOTES,
-    notes_label=texts.NOTES_LABEL,
 )
 
 

@@ -32,7 +32,8 @@ SPOKEN: Final = _(
 
 # ---- the input ---------------------------------------------------------------------------------------------------------------------
 
-BAR: Final[Mapping[str, Text]] = MappingProxyType({"region": _("A story, a sum or a word", "故事、算式或单词")})
+REGION: Final = _("A story, a sum or a word", "故事、算式或单词")
+TASK: Final = _("Task", "任务")
 TASKS: Final[Mapping[str, Text]] = MappingProxyType(
     {
         "stories": _("Story and question", "故事与问题"),
@@ -63,6 +64,7 @@ HINTS: Final[Mapping[str, Text]] = MappingProxyType(
         "copy": _("a to z, up to {letters} letters; training saw up to 20.", "a 到 z，最多 {letters} 个字母；训练时最多 20 个。"),
     }
 )
+QUESTION: Final = _("Question", "问题")
 GROUPS: Final[Mapping[str, Text]] = MappingProxyType(
     {
         "people": _("people", "人"),
@@ -107,7 +109,7 @@ AXIS: Final = _("position", "位置")
 PLACE: Final = _("position", "位置")
 STEP: Final = _("{n} step", "{n} 步")
 STEPS_OF: Final = _("{n} steps", "{n} 步")
-SIGNAL: Final = _("without the step signal", "去掉步信号")
+NO_SIGNAL: Final = _("no step signal", "没有步信号")
 
 KIND: Final = _("Self-attention, step by step", "逐步的自注意力")
 ROLES: Final[Mapping[str, Text]] = MappingProxyType({"stories": _("sentences", "句子"), "": _("characters", "字符")})
@@ -128,7 +130,7 @@ JOBS: Final[Mapping[str, Text]] = MappingProxyType(
     }
 )
 
-RETHINK: Final[Mapping[str, Text]] = MappingProxyType(
+KNOBS: Final[Mapping[str, Text]] = MappingProxyType(
     {
         "limit": _("Steps at most, M", "最多步数 M"),
         "forced": _("Every position takes exactly", "每个位置恰好走"),

@@ -2,54 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer import controls, runs
+from explorer.controls import Control, Value, Words, query
 from explorer.figures import attention, ponder
 from explorer.figures import bertviz as drawing
 from explorer.figures.attention import Kind
 from explorer.lab import GuidedStep, Thumbnail
 from explorer.labels import filled
-from explorer.labs import pondering, runs
-from explorer.labs.adaptive_depth import Words
-from explorer.labs.pondering import query, spelled
-from explorer.labs.runs import Run, Stored
+from explorer.labs import adaptive_depth
 from explorer.labs.universal_transformer import about, texts
-from explorer.widgets import asker, rethink
-from models.universal_transformer.records import (
-    EPSILON,
-    EXAMPLES,
-    LIMIT,
-    MAX_BIAS,
-    MAX_CHARACTERS,
-    MAX_DIGITS,
-    MAX_EPSILON,
-    MAX_FACTS,
-    MAX_LETTERS,
-    MAX_LIMIT,
-    TASKS,
-    Explanation,
-    Request,
-)
+from explorer.runs import Stored
+from explorer.widgets import ask
+from models.universal_transformer.records import EXAMPLES, LIMIT, MAX_DIGITS, MAX_FACTS, MAX_LETTERS, TASKS, Explanation, Request
 from models.universal_transformer.vocabulary import CONTAINERS, NOBODY, PEOPLE, PLACES, THINGS
 
 Text = Mapping[str, str]
-Value = dict[str, object]
 Array = NDArray[np.float32]
 
 LETTERS, DIGITS = 20, 9  # of the longest word, and the longest number, in training
-LIMITS = rethink.Limits(
-    max_epsilon=MAX_EPSILON,
-    max_limit=MAX_LIMIT,
-    max_bias=MAX_BIAS,
-    most_forced=MAX_LIMIT,
-    trained=dict.fromkeys(TASKS, LIMIT),
-    epsilon=EPSILON,
-)
 
 
 @cache
@@ -63,53 +40,34 @@ def say(task: str, answer: str) -> str | Text:
     return texts.NOBODY if task == "stories" and answer == NOBODY else answer
 
 
-WORDS = Words(texts.PLACE, texts.STEP, texts.STEPS_OF, texts.SIGNAL, say)
-
-
 # ---- the input bar -----------------------------------------------------------------------------------------------------------------
 
-
-def tasks() -> tuple[asker.Task, ...]:
-    """What a visitor may give, stories first."""
-    given: dict[str, tuple[str, int]] = {  # an example inside the empty line, and the characters that it holds
-        "stories": (EXAMPLES[0].text, MAX_CHARACTERS),
-        "addition": ("478+256", 2 * MAX_DIGITS + 8),
-        "reverse": ("transformer", MAX_LETTERS),
-        "copy": ("universal", MAX_LETTERS),
-    }
-    hints = {task: filled(hint, facts=MAX_FACTS, digits=MAX_DIGITS, letters=MAX_LETTERS) for task, hint in texts.HINTS.items()}
-    return tuple(
-        asker.Task(
-            key=task,
-            label=texts.TASKS[task],
-            prompt=texts.PROMPTS[task],
-            placeholder=placeholder,
-            keyboard="story" if task == "stories" else "sum" if task == "addition" else "letters",
-            hint=hints[task],
-            most=most,
-            question=EXAMPLES[0].question if task == "stories" else "",
-        )
-        for task, (placeholder, most) in given.items()
-    )
+VOCABULARY = (  # all words that the network knows, as they are put into a story
+    Words(texts.GROUPS["people"], PEOPLE),
+    Words(texts.GROUPS["verbs"], ("went to", "took", "put", "in")),
+    Words(texts.GROUPS["places"], PLACES, "the"),
+    Words(texts.GROUPS["things"], THINGS, "the"),
+    Words(texts.GROUPS["containers"], CONTAINERS, "the"),
+    Words(texts.GROUPS["asking"], ("where is",)),
+)
 
 
-def vocabulary() -> tuple[asker.Group, ...]:
-    """All words that the network knows, as they are put into a story."""
-    return (
-        asker.Group(texts.GROUPS["people"], PEOPLE),
-        asker.Group(texts.GROUPS["verbs"], ("went to", "took", "put", "in")),
-        asker.Group(texts.GROUPS["places"], PLACES, "the"),
-        asker.Group(texts.GROUPS["things"], THINGS, "the"),
-        asker.Group(texts.GROUPS["containers"], CONTAINERS, "the"),
-        asker.Group(texts.GROUPS["asking"], ("where is",)),
-    )
+def typed(task: str, kind: controls.Kind, placeholder: str, words: Sequence[Words] = ()) -> Control:
+    """How the text of a task is asked for."""
+    hint = filled(texts.HINTS[task], facts=MAX_FACTS, digits=MAX_DIGITS, letters=MAX_LETTERS)
+    return Control("text", texts.PROMPTS[task], kind, hint=hint, placeholder=placeholder, words=words, when={"task": (task,)})
 
 
-def examples() -> list[Value]:
-    """What the input bar offers to begin with."""
-    return [
-        {**spelled(request), "query": query(request), "title": dict(title)} for request, title in zip(EXAMPLES, texts.EXAMPLES, strict=True)
-    ]
+WORDS = adaptive_depth.Words(texts.PLACE, texts.STEP, texts.STEPS_OF, texts.NO_SIGNAL, say)
+CONTROLS = (
+    Control("task", texts.TASK, "choice", names=texts.TASKS),
+    typed("stories", "story", EXAMPLES[0].text, VOCABULARY),
+    Control("question", texts.QUESTION, "question", placeholder=EXAMPLES[0].question, when={"task": ("stories",)}),
+    typed("addition", "sum", "478+256"),
+    typed("reverse", "letters", "transformer"),
+    typed("copy", "letters", "universal"),
+    *adaptive_depth.knobs(WORDS, texts.KNOBS, dict.fromkeys(TASKS, LIMIT)),
+)
 
 
 def warning(request: Request) -> Text | None:
@@ -125,11 +83,10 @@ def warning(request: Request) -> Text | None:
 # ---- the views ---------------------------------------------------------------------------------------------------------------------
 
 
-def draw(seen: Explanation, request: Request, run: Run) -> tuple[Value, Value, Value, Value]:
-    """What the input bar, the steps, the attention view and the figure of difficulty draw of a run."""
-    beside = [asker.Beside(texts.BESIDE[other.variant], say(request.task, other.answer), other.right) for other in seen.beside]
-    bar = pondering.bar(seen, request, run, WORDS, beside, warning(request))
-    return bar, thinking(seen, request, run.state), heads(seen, request, run.state), hard(seen, request)
+def answer(seen: Explanation, request: Request) -> Value:
+    """What stands as the answer, with those of other networks beside it; only stories have a question."""
+    beside = [ask.Beside(texts.BESIDE[other.variant], say(request.task, other.answer), other.right) for other in seen.beside]
+    return adaptive_depth.answer(seen, request if request.task == "stories" else replace(request, question=""), WORDS, beside)
 
 
 def thinking(seen: Explanation, request: Request, state: str) -> Value:
