@@ -159,10 +159,10 @@ def _named(replies: Sequence[Reply]) -> str | None:
 
 def ends(said: bytes, asked: str | None = None) -> bool:
     """Whether one of Gradio's messages is the last about an event. asked: which one; None: any."""
-    if b'"process_completed"' not in said and b'"close_stream"' not in said:
+    if b'"process_completed"' not in said:
         return False
     message = json.loads(said.removeprefix(b"data: "))
-    return message["msg"] == "close_stream" or (message["msg"] == "process_completed" and asked in {None, message["event_id"]})
+    return message["msg"] == "process_completed" and asked in {None, message["event_id"]}
 
 
 def drawn(events: Sequence[bytes], asked: str | None = None) -> tuple[Any, ...]:

@@ -89,7 +89,6 @@ def _told(kind: str, data: object, **more: object) -> bytes:
     return b"data: " + json.dumps({"msg": kind, "event_id": "e", "success": True, "output": {"data": data}, **more}).encode()
 
 
-END = b'data: {"msg": "close_stream", "event_id": null}'
 STAYS = {"__type__": "update"}
 
 
@@ -103,19 +102,18 @@ def test_a_stream_is_read_as_the_page_reads_it() -> None:
         _told("process_generating", [[["append", ["state"], "!"]], []], event_id="other"),
         _told("process_generating", [[], goes]),
         _told("process_completed", [STAYS, STAYS]),
-        END,
     ]
     assert drawn(events, "e") == ({"state": "live", "n": [1, 2]}, {"kinds": []})
 
 
 def test_a_stream_without_an_end_is_a_loss() -> None:
     with pytest.raises(Lost):
-        drawn([_told("process_completed", [LIVE])])
+        drawn([_told("process_generating", [LIVE]), _told("process_completed", [LIVE], event_id="other")], "e")
 
 
 def test_a_run_that_failed_is_no_answer() -> None:
     with pytest.raises(Wrong):
-        drawn([_told("process_completed", [None], success=False), END])
+        drawn([_told("process_completed", [None], success=False)])
 
 
 @pytest.mark.parametrize(
