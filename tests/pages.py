@@ -24,6 +24,7 @@ ARGUMENTS = [
 ]
 PATIENCE = 90_000  # milliseconds, for a machine that does other things beside
 SLOWNESS = "was preloaded using link preload but not used"  # said of a slow machine, not of the page
+LEFT = "AbortError: signal is aborted without reason"  # Gradio's script writes that where a page with an open stream of answers is left
 MODE = {"locale": "en-US", "reduced_motion": "reduce"}  # of a page for which a test says nothing else
 
 
@@ -66,7 +67,7 @@ def watch(page: Page, site: str) -> Faults:
         "console",
         lambda message: (
             faults.console.append(f"{message.type}: {message.text}")
-            if message.type in {"error", "warning"} and SLOWNESS not in message.text
+            if message.type in {"error", "warning"} and not any(said in message.text for said in (SLOWNESS, LEFT))
             else None
         ),
     )

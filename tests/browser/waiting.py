@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import time
 import urllib.request
 from collections.abc import Callable
@@ -16,7 +15,7 @@ from tests.browser.conftest import PATIENCE, Faults
 from tests.conftest import PATIENCE as START
 
 T = TypeVar("T")
-CLOSED = re.compile(r"AbortError: signal is aborted without reason|Unexpected error Connection errored out")
+CLOSED = "Unexpected error Connection errored out"
 
 
 def becomes(page: Page, read: Callable[[], T], wanted: T) -> None:
@@ -69,7 +68,7 @@ def prepared(site: str, slug: str) -> None:
 
 def left(faults: Faults) -> None:
     """Forgets what Gradio's script writes to the console where a page is left in mid-stream: that is what leaving is."""
-    faults.console[:] = [line for line in faults.console if not CLOSED.search(line)]
+    faults.console[:] = [line for line in faults.console if CLOSED not in line]
 
 
 def noted(page: Page) -> list[str]:
