@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
+from explorer.figures.sides import Side
 from explorer.lab import Lab
 from explorer.widgets import reread
 from tests.bench import Bench
@@ -66,7 +67,7 @@ REMEMBERING = [
 SPANNING = [reread.Spans(layers=4, heads=4, span=512, ramp=32)]
 
 
-def side(key: str, name: reread.Text, worse: float, seed: int) -> reread.Side:
+def side(key: str, name: reread.Text, worse: float, seed: int) -> Side:
     """Made-up costs of a text: dear where a segment begins, dearer still where the change is felt."""
     draw = np.random.default_rng(seed)
     at = np.arange(COUNT)
@@ -75,7 +76,7 @@ def side(key: str, name: reread.Text, worse: float, seed: int) -> reread.Side:
     after = np.maximum(before + (worse * felt + draw.normal(0, 0.3, COUNT) * worse).astype(np.float32), 0) if worse else before
     first = TEXT[GIVEN:]
     wrote = (first, first[:90] + "and " + HOSTILE + " nobody could say why they had come at all. " + first[:120])
-    return reread.Side(
+    return Side(
         key,
         name,
         before,

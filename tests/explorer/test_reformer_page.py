@@ -16,6 +16,7 @@ import torch
 
 from explorer.engine import Engine
 from explorer.figures import twice
+from explorer.figures.sides import Side
 from explorer.labs.reformer import about, change, page, texts, views
 from explorer.labs.runs import Run, Stored
 from explorer.widgets import asker, reread
@@ -231,7 +232,7 @@ def test_stops_and_heads_that_cannot_be_are_errors() -> None:
         reread.Heads({"full": (text, (0, 4))})
     nats = np.ones(3, np.float32)
     with pytest.raises(ValueError, match=r"answers of \[3, 2, 3\]"):
-        reread.Side("full", text, nats, nats, 3, 0, answers=("abc", "ab", "abc"))
+        Side("full", text, nats, nats, 3, 0, answers=("abc", "ab", "abc"))
 
 
 # ---- what comes back, with models of a few lines -----------------------------------------------------------------------------------

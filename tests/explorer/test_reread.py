@@ -11,6 +11,7 @@ import gradio as gr
 import numpy as np
 import pytest
 
+from explorer.figures.sides import Side
 from explorer.widgets import reread
 from tests.conftest import built
 
@@ -19,10 +20,10 @@ UNIT = {"en": "characters", "zh": "个字符"}
 SENTENCE = {"en": "⟦k:segment 2⟧ costs most.", "zh": "⟦k:第 2 个片段⟧变化最大。"}
 
 
-def side(worse: float = 0.5, **more: Any) -> reread.Side:
+def side(worse: float = 0.5, **more: Any) -> Side:
     """Six characters, of which three are given; each costs one bit, the even ones `worse` bits more under the change."""
     before = np.full(6, math.log(2), np.float32)
-    return reread.Side("xl", NAME, before, before + np.float32(worse * math.log(2)) * (np.arange(6) % 2 == 0), 3, 2, **more)
+    return Side("xl", NAME, before, before + np.float32(worse * math.log(2)) * (np.arange(6) % 2 == 0), 3, 2, **more)
 
 
 def unpacked(packed: dict[str, Any]) -> list[float]:
@@ -54,18 +55,18 @@ def test_sides_that_do_not_fit_are_an_error_with_their_sizes() -> None:
     nats = np.ones(6, np.float32)
     for given, after in ((0, nats), (7, nats), (4, nats[:5])):
         with pytest.raises(ValueError, match=r"before \(6,\)"):
-            reread.Side("xl", NAME, nats, after, given, 2)
+            Side("xl", NAME, nats, after, given, 2)
     with pytest.raises(ValueError, match="5 characters for 6 positions"):
         side(text="abcde")
     with pytest.raises(ValueError, match="not finite"):
-        reread.done({}, [reread.Side("xl", NAME, nats, nats + np.float32(math.inf), 4, 2)], SENTENCE)
+        reread.done({}, [Side("xl", NAME, nats, nats + np.float32(math.inf), 4, 2)], SENTENCE)
     with pytest.raises(ValueError, match="0 sides"):
         reread.done({}, [], SENTENCE)
 
 
 def test_a_character_is_a_code_point() -> None:
     nats = np.ones(4, np.float32)
-    value: dict[str, Any] = reread.done({}, [reread.Side("xl", NAME, nats, nats * 2, 3, 0, text="a😀b\n")], SENTENCE)
+    value: dict[str, Any] = reread.done({}, [Side("xl", NAME, nats, nats * 2, 3, 0, text="a😀b\n")], SENTENCE)
     assert value["sides"][0]["text"] == "a😀b\n"
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from explorer.figures.sides import Side, most_bits
 from explorer.labels import change_sentence, filled
 from explorer.labs.adaptive_span import texts
 from explorer.widgets import reread
@@ -36,7 +37,7 @@ def _one(layer: int, head: int, z: float) -> Text:
 def done(request: Request, before: Explanation, after: Explanation, losses: Losses, shown: Value) -> Value:
     """What the panel draws of a comparison. losses: of what `before` holds, read under the forced spans. shown: the request for the
     browser."""
-    side = reread.Side(
+    side = Side(
         before.variant,
         texts.NAMES[before.variant],
         before.nats,
@@ -49,10 +50,10 @@ def done(request: Request, before: Explanation, after: Explanation, losses: Loss
     return reread.done(shown, [side], sentence(request, before, after, side))
 
 
-def sentence(request: Request, before: Explanation, after: Explanation, side: reread.Side) -> Text:
+def sentence(request: Request, before: Explanation, after: Explanation, side: Side) -> Text:
     """The comparison in words: how much, and how far the heads look before and after."""
     bits = [float(nats[: side.given].mean() / np.log(2)) for nats in (side.before, side.after)]
     mean, was = (float(seen.saved.long_positions.mean()) for seen in (after, before))
-    cost = change_sentence(texts.SAYS, texts.SAYS_SAME, *bits, change=said(request), most=reread.most(side.before, side.after))
+    cost = change_sentence(texts.SAYS, texts.SAYS_SAME, *bits, change=said(request), most=most_bits(side.before, side.after))
     looks = change_sentence(texts.LOOKS, texts.LOOKS_SAME, was, mean, show="{:,.0f}".format)
     return {"en": cost["en"][:1].upper() + cost["en"][1:] + looks["en"], "zh": cost["zh"] + looks["zh"]}

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from explorer.figures.sides import ROUNDING, Side, most_bits
 from explorer.labels import change_sentence, filled
 from explorer.labs.reformer import texts
 from explorer.widgets import reread
@@ -71,10 +72,10 @@ def done(request: Request, compared: Comparison, shown: Value, pick: Value | Non
     return reread.done(shown, sides, sentence(request, pairs), pick)
 
 
-def side(request: Request, before: Read, after: Read, first: int) -> reread.Side:
+def side(request: Request, before: Read, after: Read, first: int) -> Side:
     """One model before and after. first: the position that says its first letter."""
     word = request.mode == "word"
-    return reread.Side(
+    return Side(
         before.variant,
         texts.NAMES[before.variant],
         before.nats,
@@ -93,13 +94,13 @@ def side(request: Request, before: Read, after: Read, first: int) -> reread.Side
 def sentence(request: Request, pairs: Sequence[tuple[Read, Read]]) -> Text:
     """The comparison in words: what was changed, and what each model that it reaches makes of it."""
     change = said(request)
-    reached = [(a, b) for a, b in pairs if float(np.abs(a.nats - b.nats).max()) > reread.ROUNDING]
+    reached = [(a, b) for a, b in pairs if float(np.abs(a.nats - b.nats).max()) > ROUNDING]
     if not reached:
         return _capital(filled(texts.SAME, change=change))
     if request.mode == "text":
         before, after = (float(one.nats.mean() / np.log(2)) for one in reached[0])
         name = texts.NAMES[reached[0][0].variant]
-        most = reread.most(reached[0][0].nats, reached[0][1].nats)
+        most = most_bits(reached[0][0].nats, reached[0][1].nats)
         return _capital(change_sentence(texts.SAYS_TEXT, texts.SAYS_TEXT_SAME, before, after, change=change, model=name, most=most))
     each = [
         change_sentence(texts.ANSWERED, texts.ANSWERED_SAME, a.correct, b.correct, show="{:.3f}".format, model=texts.NAMES[a.variant])

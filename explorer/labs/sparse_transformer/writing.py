@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.figures import reading
+from explorer.figures.sides import Side, most_bits
 from explorer.labels import change_sentence, filled
 from explorer.labs.runs import Run
 from explorer.labs.sparse_transformer import about, change, texts, views
@@ -148,7 +149,7 @@ def compared(request: Request, comparison: Comparison) -> Value:
     reached = change.touched(request)
     given = len(request.text)
     sides = [
-        reread.Side(
+        Side(
             before.variant,
             texts.MODELS[before.variant],
             before.nats,
@@ -164,7 +165,7 @@ def compared(request: Request, comparison: Comparison) -> Value:
     return reread.done(views.spelled(request), sides, sentence(request, sides), pick)
 
 
-def sentence(request: Request, sides: Sequence[reread.Side]) -> Text:
+def sentence(request: Request, sides: Sequence[Side]) -> Text:
     """The comparison in words, for the model that it costs most."""
     said = [change.said(request)]
     reached = [side for side in sides if side.reached()]
@@ -174,7 +175,7 @@ def sentence(request: Request, sides: Sequence[reread.Side]) -> Text:
     else:
         dearest = max(bits, key=lambda key: bits[key][1] - bits[key][0])
         side = next(one for one in reached if one.key == dearest)
-        most = reread.most(side.before, side.after)
+        most = most_bits(side.before, side.after)
         said.append(
             change_sentence(texts.AGAIN, texts.AGAIN_SAME, *bits[dearest], show="{:.3f}".format, model=texts.MODELS_THE[dearest], most=most)
         )

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.figures.sides import Side, most_bits
 from explorer.labels import change_sentence, filled
 from explorer.labs.transformer_xl import texts
 from explorer.widgets import reread
@@ -38,7 +39,7 @@ def said(request: Request) -> Text:
 def done(request: Request, before: Explanation, after: Explanation, losses: Losses, shown: Value) -> Value:
     """What the panel draws of a comparison. losses: of what `before` holds, read under the change. shown: the request for the browser."""
     sides = [
-        reread.Side(
+        Side(
             one.variant,
             texts.NAMES[one.variant],
             one.nats,
@@ -54,7 +55,7 @@ def done(request: Request, before: Explanation, after: Explanation, losses: Loss
     return reread.done(shown, sides, sentence(request, sides))
 
 
-def sentence(request: Request, sides: list[reread.Side]) -> Text:
+def sentence(request: Request, sides: list[Side]) -> Text:
     """The comparison in words, for the first model that the change reaches: how much, and where most."""
     change = said(request)
     side = next((one for one in sides if one.reached()), None)
@@ -68,7 +69,7 @@ def sentence(request: Request, sides: list[reread.Side]) -> Text:
             *bits,
             change=change,
             model=side.name,
-            most=reread.most(side.before, side.after),
+            most=most_bits(side.before, side.after),
             where=_where(side.after - side.before, side.segment),
         )
     )

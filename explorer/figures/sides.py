@@ -1,0 +1,93 @@
+"""The same characters before and after a change, as a model reads them: what the strips of a panel draw (widgets/lib/sides.js)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.figures import theme
+from explorer.packing import pack
+
+Text = Mapping[str, str]
+Value = dict[str, object]
+
+ROUNDING = 1e-3  # nats; what two readings of the same characters may differ by where nothing was changed
+
+
+@dataclass(frozen=True)
+class Side:
+    """One model. before, after: (position,) nats of the same characters, as trained and under the change.
+
+    given: how many of them were given, from the first; what follows was written before the change. segment: characters read at once, whose
+    borders are drawn; 0 where there are none. written: what the model writes after the given text, before and after.
+    text: those characters; "" where positions are to be told by their number alone. first: the position, as the address counts them, of the
+    first of them. share, unit: the one number before and after, and what it counts, in place of mean bits. answers: what the model says
+    before and after, and what is right, letter by letter, as long as each other.
+    unreached: said where the change makes no difference to this model.
+    """
+
+    key: str
+    name: Text
+    before: NDArray[np.floating]
+    after: NDArray[np.floating]
+    given: int
+    segment: int
+    written: tuple[str, str] | None = None
+    text: str = ""
+    unreached: Text | None = None
+    first: int = 0
+    share: tuple[float, float] | None = None
+    unit: Text | None = None
+    answers: tuple[str, str, str] | None = None
+
+    def __post_init__(self) -> None:
+        count = len(self.before)
+        if self.before.shape != (count,) or self.after.shape != (count,) or not 0 < self.given <= count or self.segment < 0:
+            raise ValueError(f"before {self.before.shape}, after {self.after.shape}, {self.given} given, segment {self.segment}")
+        if self.text and len(self.text) != count:
+            raise ValueError(f"a text of {len(self.text)} characters for {count} positions")
+        if self.answers and {len(answer) for answer in self.answers} != {count}:
+            raise ValueError(f"answers of {[len(answer) for answer in self.answers]} letters for {count} positions")
+
+    def reached(self) -> bool:
+        """Does the change make a difference to any character?"""
+        return bool(np.abs(self.after - self.before).max() > ROUNDING)
+
+
+def most_bits(before: NDArray[np.floating], after: NDArray[np.floating]) -> str:
+    """Bits that no character's change exceeds, in hundredths, for a sentence. before, after: (position,) nats."""
+    return f"{math.ceil(float(np.abs(after - before).max()) / math.log(2) * 100) / 100:.2f}"
+
+
+def scales() -> Value:
+    """The colours of the strips, by light and dark."""
+    named = (("surprise", theme.SURPRISE), ("signed", theme.SIGNED))
+    return {name: {mode: list(stops) for mode, stops in scale.items()} for name, scale in named}
+
+
+def spelled(side: Side) -> Value:
+    """As the browser takes it."""
+    bits = [nats.astype(np.float64) / math.log(2) for nats in (side.before, side.after)]
+    before, after = side.share or tuple(float(cost[: side.given].mean()) for cost in bits)
+    reached = side.reached()
+    packed = [pack(cost, unit=False) if reached else None for cost in bits]
+    return {
+        "key": side.key,
+        "name": dict(side.name),
+        "given": int(side.given),
+        "segment": int(side.segment),
+        "first": int(side.first),
+        "unit": dict(side.unit) if side.unit else None,
+        "number": {"before": before, "after": after if reached else before},
+        "reached": reached,
+        "unreached": dict(side.unreached) if side.unreached else None,
+        "text": side.text if reached else "",
+        "before": packed[0],
+        "after": packed[1],
+        "written": list(side.written) if side.written and reached else None,
+        "answers": list(side.answers) if side.answers and reached else None,
+    }
