@@ -17,7 +17,7 @@ from explorer.lab import Text
 from models.errors import InputError
 from models.fields import Characters, Choice, Number, check, range_of
 
-Kind = Literal["choice", "switch", "number", "bits", "sum", "letters", "text", "story", "question"]
+Kind = Literal["choice", "switch", "number", "stops", "heads", "bits", "sum", "letters", "text", "story", "question"]
 Value = dict[str, object]
 R = TypeVar("R")
 
@@ -35,10 +35,12 @@ class Words:
 class Control:
     """How one field of a request is asked for.
 
-    kind: "choice" (one of some), "switch", "number" (a slider), or typed: "bits" (a row of places beside the line), "sum", "letters",
-    "text" (several lines), "story" (several lines, with words to insert), "question" (a line below a story). What is typed into no control
-    that is shown is empty.
-    names: what values are called, where not by themselves; of a choice in their order, of a switch for True and False.
+    kind: "choice" (one of some), "switch", "number" (a slider), "stops" (a slider over the values of `names`, in their order), "heads" (of
+    attention: the one in view is silenced, and any whose picture is shift-clicked), or typed: "bits" (a row of places beside the line),
+    "sum", "letters", "text" (several lines), "story" (several lines, with words to insert), "question" (a line below a story). What is
+    typed into no control that is shown is empty.
+    names: what values are called, where not by themselves; of a choice in their order, of a switch for True and False, of heads the names
+    of their models. sizes: (layers, heads) of these.
     hint: what is accepted.
     placeholder: an example inside an empty line. places: of "bits", how many. words: of a "story". step: of a number.
     change: it changes the model, stands in the panel of changes, and its default is the model as trained.
@@ -52,6 +54,7 @@ class Control:
     label: Text
     kind: Kind
     names: Mapping[Any, Text] = dataclasses.field(default_factory=dict)
+    sizes: Mapping[str, tuple[int, int]] = dataclasses.field(default_factory=dict)
     hint: Text | None = None
     placeholder: str = ""
     places: int = 0
@@ -78,7 +81,8 @@ class Control:
             "label": dict(self.label),
             "kind": self.kind,
             "default": written(default),
-            "names": {written(value): dict(name) for value, name in self.names.items()},
+            "names": [[written(value), dict(name)] for value, name in self.names.items()],
+            "sizes": {model: list(size) for model, size in self.sizes.items()},
             "hint": dict(self.hint) if self.hint else None,
             "placeholder": self.placeholder,
             "places": self.places,

@@ -55,25 +55,27 @@ class Look(Generic[S]):
 class View(Generic[R, S]):
     """A picture of a run. name: its widget's. place(value): puts the widget on the page. draw(seen, request, state): its value; state says
     where the result comes from; None where no answer to a wish draws it. at: in the wide column, in the narrow one beside it, or below
-    both. look: its own event, by which it asks about a run."""
+    both. look: its own event, by which it asks about a run. wire(placed, engine): what else it listens to, or places beside itself."""
 
     name: str
     place: Callable[[Value | None], Any]
     draw: Callable[[S, R, str], Value | None] | None = None
     at: Literal["wide", "side", "below"] = "wide"
     look: Look[S] | None = None
+    wire: Callable[[Any, Engine], None] | None = None
 
 
 @dataclass(frozen=True)
 class Change(Generic[R, S]):
-    """What a change of the model does. measure: the engine function that reads the same output again, for each of two requests.
+    """What a change of the model does. draw(both runs, both measures, request, changes in words).
 
-    ask(request, before): what it is asked, without and with the change. draw(both runs, both measures, request, changes in words).
+    measure: the engine function that reads the same output again, for each of two requests; None where the runs themselves tell.
+    ask(request, before): what it is asked, without and with the change.
     """
 
-    measure: Function
-    ask: Callable[[R, S], Any]
-    draw: Callable[[tuple[S, S], tuple[Any, Any], R, Text], change.Difference]
+    draw: Callable[[tuple[S, S], tuple[Any, Any], R, Text], change.Difference | change.Readings]
+    measure: Function | None = None
+    ask: Callable[[R, S], Any] = lambda request, _before: request
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,8 @@ class Program(Generic[R, S]):
 
     explain: the engine function that answers requests, of the class `kind`. controls: of all fields. views: in their order. examples: with
     their titles; the first is what a bare address stands for, and first() its stored result. answer(seen, request): what stands as the
-    answer in the input bar. warning(request): what to say of an input outside of what the model knows. region: what the bar is called.
+    answer in the input bar. warning(request, seen): what to say of an input outside of what the model knows. region: the bar's name.
+    pick(seen, request): the model, head and position that are looked at on arrival, where the page has such.
     """
 
     explain: Function
@@ -106,7 +109,8 @@ class Program(Generic[R, S]):
     answer: Callable[[S, R], Value]
     about: About
     region: Text
-    warning: Callable[[R], Text | None] = lambda _request: None
+    warning: Callable[[R, S], Text | None] = lambda _request, _seen: None
+    pick: Callable[[S, R], Value] | None = None
 
     @property
     def widgets(self) -> tuple[str, ...]:
@@ -121,9 +125,10 @@ class Program(Generic[R, S]):
         """The same input for the model as it was trained."""
         return controls.plain(request, self.controls)
 
-    def named(self, request: R) -> Value:
-        """A request as widgets know it: its query, that of the run without changes, and every field as text."""
-        return {"query": controls.query(request), "plain": controls.query(self.plain(request)), "fields": controls.texts(request)}
+    def named(self, request: R, seen: S | None = None) -> Value:
+        """A request as widgets know it: its query, that of the run without changes, and every field as text; what is looked at in a run."""
+        about: Value = {"query": controls.query(request), "plain": controls.query(self.plain(request)), "fields": controls.texts(request)}
+        return about if self.pick is None or seen is None else {**about, "pick": self.pick(seen, request)}
 
     def changes(self, request: R) -> Text | None:
         """What a request changes in the model, in words; None for nothing."""
@@ -131,7 +136,7 @@ class Program(Generic[R, S]):
 
     def drawn(self, seen: S, request: R, run: Run) -> dict[str, Value | None]:
         """What the input bar and the views draw of a run."""
-        about = self.named(request)
+        about = self.named(request, seen)
         bar = ask.done(
             about,
             state=run.state,
@@ -140,7 +145,7 @@ class Program(Generic[R, S]):
             answer=self.answer(seen, request),
             changes=self.changes(request),
             notice=run.notice,
-            warning=self.warning(request),
+            warning=self.warning(request, seen),
         )
         return {"ask": bar, **{view.name: view.draw(seen, request, run.state) for view in self.views if view.draw}}
 
@@ -174,16 +179,24 @@ class Program(Generic[R, S]):
         placed = {"ask": bar}
         with gr.Row(elem_classes=["tfe-bench"]):
             with gr.Column(elem_classes=["tfe-bench-wide"]):
-                placed |= self._placed("wide", drawn)
+                placed |= self._placed("wide", drawn, engine)
             with gr.Column(elem_classes=["tfe-bench-side"]):
-                placed["change"] = change.change(change.idle(self.named(start)), controls=self.controls, kind=self.kind)
-                placed |= self._placed("side", drawn)
-        placed |= self._placed("below", drawn)
+                placed["change"] = change.change(
+                    change.idle(self.named(start, kept.seen if kept else None)), controls=self.controls, kind=self.kind
+                )
+                placed |= self._placed("side", drawn, engine)
+        placed |= self._placed("below", drawn, engine)
         self._wire(engine, placed)
         titled.unfold(about.curves, None, curve, **wiring.HOW)
 
-    def _placed(self, at: str, drawn: Mapping[str, Value | None]) -> dict[str, Any]:
-        return {view.name: view.place(drawn.get(view.name)) for view in self.views if view.at == at}
+    def _placed(self, at: str, drawn: Mapping[str, Value | None], engine: Engine) -> dict[str, Any]:
+        found = {}
+        for view in self.views:
+            if view.at == at:
+                found[view.name] = view.place(drawn.get(view.name))
+                if view.wire:
+                    view.wire(found[view.name], engine)
+        return found
 
     def _wire(self, engine: Engine, placed: Mapping[str, Any]) -> None:
         newest = Newest()
@@ -250,7 +263,7 @@ async def answer(
         logger.exception("a wish could not be fulfilled")
         yield {"ask": ask.refused(labels.DEFECT), "change": change.refused(None)}
         return
-    about = program.named(request)
+    about = program.named(request, seen)
     if program.change is None or request == program.plain(request):
         yield {**drawn, "change": change.idle(about)}
         return
@@ -297,15 +310,13 @@ async def looked(program: Program[R, S], engine: Engine, look: Look[S], detail: 
 
 async def _compared(
     program: Program[R, S], changing: Change[R, S], engine: Engine, request: R, after: S, session: str
-) -> AsyncGenerator[change.Difference | None, None]:
+) -> AsyncGenerator[change.Difference | change.Readings | None, None]:
     """What a change does, last; None while it is worked out."""
     plain = program.plain(request)
     results: list[Any] = []
-    wanted: list[tuple[Function, Callable[[], Any]]] = [
-        (program.explain, lambda: plain),
-        (changing.measure, lambda: changing.ask(plain, results[0])),
-        (changing.measure, lambda: changing.ask(request, results[0])),
-    ]
+    wanted: list[tuple[Function, Callable[[], Any]]] = [(program.explain, lambda: plain)]
+    if changing.measure is not None:
+        wanted += [(changing.measure, lambda one=one: changing.ask(one, results[0])) for one in (plain, request)]  # type: ignore[misc]
     for function, asked in wanted:
         async with contextlib.aclosing(engine.watch(function, asked(), session)) as updates:
             async for update in updates:
@@ -314,7 +325,8 @@ async def _compared(
                 else:
                     yield None
     seen, *measured = results
-    yield changing.draw((seen, after), (measured[0], measured[1]), request, program.changes(request) or {})
+    before, now = measured or (None, None)
+    yield changing.draw((seen, after), (before, now), request, program.changes(request) or {})
 
 
 async def before(program: Program[R, S], engine: Engine, query: str, session: str = "") -> AsyncGenerator[Any, None]:

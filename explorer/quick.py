@@ -50,9 +50,24 @@ class Quick(gr.Blocks):
     def handle_streaming_diffs(
         self, block_fn: Any, data: list[Any], session_hash: str | None, run: str | None, final: bool, simple_format: bool = False
     ) -> list[Any]:
-        """Of the values of a generator the first is sent whole, then what changed; at the end, where Gradio sends all again, nothing."""
+        """Of the values of a generator the first is sent whole, then what changed; at the end, where Gradio sends all again, nothing.
+
+        The browser applies changes to the value that it was sent before, which may not be drawn yet where several come at once. So a value
+        that follows an empty update, or gives way to one, is sent whole.
+        """
+        before = list(self.pending_diff_streams.get(session_hash or "", {}).get(run or "", ()))
+        now = list(data)
         sent = super().handle_streaming_diffs(block_fn, data, session_hash, run, final, simple_format)
-        return [gr.skip() for _ in sent] if final and all(type(output) is gr.HTML for output in block_fn.outputs) else list(sent)
+        if final and all(type(output) is gr.HTML for output in block_fn.outputs):
+            return [gr.skip() for _ in sent]
+        if final or simple_format or not before:
+            return list(sent)
+        anew = [_skips(old) != _skips(new) for old, new in zip(before, now, strict=True)]
+        return [[["replace", [], new]] if whole else steps for whole, new, steps in zip(anew, now, sent, strict=True)]
+
+
+def _skips(value: object) -> bool:
+    return isinstance(value, dict) and value.get(UPDATE) == "update"
 
 
 class Shared(StateHolder):

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from models.errors import InputError
+from models.errors import InputError, no_head
 
 
 @dataclass(frozen=True)
@@ -70,11 +70,7 @@ class Characters:
         if not isinstance(value, str):
             raise InputError("no_text", en="There is no text.", zh="没有文本。")
         if len(value) > self.most:
-            raise InputError(
-                "too_long",
-                en=f"Your text has {len(value):,} characters; at most {self.most} can be read.",
-                zh=f"您的文本有 {len(value):,} 个字符；最多可读取 {self.most} 个。",
-            )
+            raise too_long(value, self.most)
 
 
 @dataclass(frozen=True)
@@ -87,7 +83,20 @@ class Switch:
             raise InputError(name, en=f"“{name}” is {shown(value)}; it can be 0 or 1.", zh=f"“{name}”为 {shown(value)}；可以取 0 或 1。")
 
 
-Range = Number | Choice | Characters | Switch
+@dataclass(frozen=True)
+class Heads:
+    """Heads of attention, (model, layer, head) each, layers and heads from 0. How many a model has is its own affair."""
+
+    models: tuple[str, ...]
+
+    def refuse(self, name: str, value: object) -> None:
+        """InputError unless `value` holds such heads."""
+        for model, layer, head in value if isinstance(value, tuple) else ():
+            if model not in self.models or not all(isinstance(at, int) and not isinstance(at, bool) and at >= 0 for at in (layer, head)):
+                raise no_head(layer, head, model, names=self.models, code=name)
+
+
+Range = Number | Choice | Characters | Switch | Heads
 
 
 def number(default: float, least: float, most: float, *, en: str, zh: str) -> Any:
@@ -110,6 +119,11 @@ def switch(default: bool) -> Any:
     return _field(default, Switch())
 
 
+def heads(models: Sequence[str]) -> Any:
+    """A field that holds heads of attention of these models; none to begin with."""
+    return _field((), Heads(tuple(models)))
+
+
 def _field(default: object, allowed: Range) -> Any:
     return dataclasses.field(default=default, metadata={"range": allowed})
 
@@ -124,6 +138,15 @@ def check(request: Any) -> None:
     """InputError, a sentence for the visitor, for the first field of a request that lies outside its range."""
     for field in dataclasses.fields(request):
         field.metadata["range"].refuse(field.name, getattr(request, field.name))
+
+
+def too_long(text: str, most: int) -> InputError:
+    """The refusal of a text of more than `most` characters."""
+    return InputError(
+        "too_long",
+        en=f"Your text has {len(text):,} characters; at most {most:,} can be read.",
+        zh=f"您的文本有 {len(text):,} 个字符；最多可读取 {most:,} 个。",
+    )
 
 
 def shown(value: object) -> str:

@@ -10,7 +10,7 @@ import { fileName, save } from "./lib/export.js";
 import { bitRow, wordChips } from "./lib/keyboards.js";
 import { onLang, t } from "./lib/lang.js";
 import { foot } from "./lib/source.js";
-import { bus } from "./lib/state.js";
+import { bus, view } from "./lib/state.js";
 import { guard } from "./lib/stored.js";
 
 const TEXT = {
@@ -36,7 +36,6 @@ export function mount(root, props, emit, watch) {
   const { region, controls, examples } = props;
   const id = `tfe-ask-${(serial += 1)}`;
   guard(props.answers);
-  root.classList.add("tfe-asker"); // whose styles it wears
   let value = props.value ?? { state: "empty" };
   let filled = null; // what the controls were last filled from, or asked for
   let local = null; // a refusal of our own, before anything is sent
@@ -61,7 +60,7 @@ export function mount(root, props, emit, watch) {
       paintInput();
       paintState();
     }
-    const paint = () => pick.set({ label: t(control.label), value: now, options: control.values.map((key) => ({ key, label: t(control.names[key]) || key })) });
+    const paint = () => pick.set({ label: t(control.label), value: now, options: control.values.map((key) => ({ key, label: t(new Map(control.names).get(key)) || key })) });
     return { control, node: pick.node, now: () => now, set: (key) => control.values.includes(key) && (now = key), paint };
   }
 
@@ -72,14 +71,14 @@ export function mount(root, props, emit, watch) {
     const described = { id: own, spellcheck: "false", autocomplete: "off", autocapitalize: "off", "aria-describedby": `${control.hint ? `${own}-hint ` : ""}${id}-error`, placeholder: control.placeholder };
     if (below_ || control.kind === "story") described.lang = "en"; // the words are those of the network
     const inputmode = { sum: "tel", bits: "numeric" }[control.kind] ?? "text";
-    const box = wide ? el("textarea", { class: "tfe-input tfe-asker-story", rows: "2", ...described }) : el("input", { class: `tfe-input tfe-asker-${below_ ? "question" : "line"}`, type: "text", inputmode, ...described });
+    const box = wide ? el("textarea", { class: "tfe-input tfe-ask-story", rows: "2", ...described }) : el("input", { class: `tfe-input tfe-ask-${below_ ? "question" : "line"}`, type: "text", inputmode, ...described });
     const label = el("label", { class: "tfe-label", for: own });
-    const hint = el("span", { class: "tfe-asker-hint", id: `${own}-hint` });
+    const hint = el("span", { class: "tfe-ask-hint", id: `${own}-hint` });
     const first = examples.find(({ fields }) => fits(control, fields));
     const line = {
       control,
       box,
-      node: below_ ? el("div", { class: "tfe-asker-questionrow" }, label, box) : box,
+      node: below_ ? el("div", { class: "tfe-ask-questionrow" }, label, box) : box,
       above: below_ ? [] : [label, hint],
       words: control.words.length ? wordsOf(control.words, () => (open().find((one) => one.box === last) ?? line).box) : null,
       text: first?.fields[control.field] ?? "",
@@ -116,37 +115,37 @@ export function mount(root, props, emit, watch) {
     const chips = wordChips(groups, field);
     chips.id = `${id}-words`;
     const unfold = () => more.setAttribute("aria-expanded", String(!node.classList.toggle("is-folded")));
-    const more = el("button", { type: "button", class: "tfe-button small tfe-phone tfe-asker-more", "aria-controls": chips.id, "aria-expanded": "false", onclick: unfold });
-    const node = el("div", { class: "tfe-asker-vocabulary is-folded" }, more, chips);
+    const more = el("button", { type: "button", class: "tfe-button small tfe-phone tfe-ask-more", "aria-controls": chips.id, "aria-expanded": "false", onclick: unfold });
+    const node = el("div", { class: "tfe-ask-vocabulary is-folded" }, more, chips);
     return { node, paint: () => (more.textContent = t(TEXT.words)) };
   }
 
   // ── the input ──
   const exampleLabel = el("span", {});
-  const exampleButtons = examples.map((example, at) => el("button", { type: "button", class: "tfe-asker-example", text: String(at + 1), onclick: () => show(example) }));
+  const exampleButtons = examples.map((example, at) => el("button", { type: "button", class: "tfe-ask-example", text: String(at + 1), onclick: () => show(example) }));
   const between = (button, at) => (at ? [el("span", { text: "·", "aria-hidden": "true" }), button] : [button]);
-  const exampleRow = el("div", { class: "tfe-asker-examples", role: "group" }, exampleLabel, ...exampleButtons.flatMap(between));
-  const labels = el("div", { class: "tfe-asker-labels" });
-  const fields = el("div", { class: "tfe-asker-fields" });
+  const exampleRow = el("div", { class: "tfe-ask-examples", role: "group" }, exampleLabel, ...exampleButtons.flatMap(between));
+  const labels = el("div", { class: "tfe-ask-labels" });
+  const fields = el("div", { class: "tfe-ask-fields" });
   const below = el("div", {});
   const goLabel = el("span", {});
-  const goKey = el("span", { class: "tfe-asker-return", "aria-hidden": "true" });
-  const go = el("button", { type: "submit", class: "tfe-button primary tfe-asker-go" }, goLabel, goKey);
-  const error = el("p", { id: `${id}-error`, class: "tfe-error tfe-asker-error", role: "alert", hidden: true });
-  const head = el("div", { class: "tfe-asker-head" }, ...picks.map(({ node }) => node), exampleRow);
-  const form = el("form", { class: "tfe-asker-in", novalidate: true }, head, labels, el("div", { class: "tfe-asker-row" }, fields, go), below, error);
+  const goKey = el("span", { class: "tfe-ask-return", "aria-hidden": "true" });
+  const go = el("button", { type: "submit", class: "tfe-button primary tfe-ask-go" }, goLabel, goKey);
+  const error = el("p", { id: `${id}-error`, class: "tfe-error tfe-ask-error", role: "alert", hidden: true });
+  const head = el("div", { class: "tfe-ask-head" }, ...picks.map(({ node }) => node), exampleRow);
+  const form = el("form", { class: "tfe-ask-in", novalidate: true }, head, labels, el("div", { class: "tfe-ask-row" }, fields, go), below, error);
 
   // ── the answer ──
   const outLabel = el("span", {});
-  const take = el("button", { type: "button", class: "tfe-button small bare tfe-asker-take", text: "TXT", onclick: saveText });
+  const take = el("button", { type: "button", class: "tfe-button small bare tfe-ask-take", text: "TXT", onclick: saveText });
   const badge = badgeOf(() => paintState());
-  const before = beforeOf({ take: () => wished({ query: value.plain, changes: true }), fetch: (query) => emit.before({ query }), ready: () => !wish.pending, paint: paintAnswer });
+  const before = beforeOf({ take: () => bus.fire("restore", {}), fetch: (query) => emit.before({ query }), ready: () => !wish.pending, paint: paintAnswer });
   const answer = answerOf();
-  const start = el("div", { class: "tfe-asker-start" });
-  const note = el("p", { class: "tfe-asker-note", role: "status", hidden: true });
-  const state = el("span", { class: "tfe-asker-state" }, take, badge.node);
-  const out = el("div", { class: "tfe-asker-out" }, el("div", { class: "tfe-asker-head" }, outLabel, state), before.node, start, answer.node, note);
-  const panel = el("section", { class: "tfe-panel tfe-asker-panel" }, form, out, ...lines.flatMap(({ words }) => (words ? [words.node] : [])));
+  const start = el("div", { class: "tfe-ask-start" });
+  const note = el("p", { class: "tfe-ask-note", role: "status", hidden: true });
+  const state = el("span", { class: "tfe-ask-state" }, take, badge.node);
+  const out = el("div", { class: "tfe-ask-out" }, el("div", { class: "tfe-ask-head" }, outLabel, state), before.node, start, answer.node, note);
+  const panel = el("section", { class: "tfe-panel tfe-ask-panel" }, form, out, ...lines.flatMap(({ words }) => (words ? [words.node] : [])));
   root.replaceChildren(panel);
 
   const wish = asking({ emit: { stop: emit.stop, open: ({ query }) => emit.ask({ query }) }, first: value.query, noLink: TEXT.noLink, paint: paintState });
@@ -168,7 +167,15 @@ export function mount(root, props, emit, watch) {
   function wished({ query, set, changes = false }) {
     local = null;
     before.end();
+    if (changes) hold(value.pick ?? {});
+    if (changes && !query) set = { ...value.fields, ...set }; // a run without a link is spelled out
     wish.begin(set ? null : query, () => emit.ask({ query, set }), { changes });
+  }
+
+  /** A change of the model leaves in view what is looked at, though another head or position might be more telling then. */
+  function hold(pick) {
+    const free = Object.entries(pick).filter(([key]) => view.get(key) === null);
+    if (free.length) view.set(Object.fromEntries(free.map(([key, at]) => [key, String(at)])));
   }
 
   function run() {
@@ -233,7 +240,7 @@ export function mount(root, props, emit, watch) {
     start.hidden = Boolean(shown.answer);
     if (start.hidden) return;
     const offer = examples.length ? [el("button", { type: "button", class: "tfe-button", text: t(TEXT.use, { n: 1 }), onclick: () => show(examples[0]) })] : [];
-    start.replaceChildren(el("span", { class: "tfe-asker-empty", text: t(TEXT.empty) }), ...offer);
+    start.replaceChildren(el("span", { class: "tfe-ask-empty", text: t(TEXT.empty) }), ...offer);
   }
 
   function paintState() {
@@ -250,7 +257,7 @@ export function mount(root, props, emit, watch) {
     for (const { box } of lines) box.setAttribute("aria-invalid", String(Boolean(wrong)));
     take.hidden = busy || Boolean(wrong) || !value.answer;
     answer.node.classList.toggle("is-stale", Boolean(wrong));
-    const said = [value.notice, value.warning].filter(Boolean).map((each) => t(each));
+    const said = [value.notice, value.warning, value.answer && !value.query ? TEXT.noLink : null].filter(Boolean).map((each) => t(each));
     if (wrong && value.answer) said.push(t(TEXT.stale));
     note.hidden = said.length === 0;
     note.textContent = said.join(" ");

@@ -8,6 +8,7 @@ browser keeps the last answer in view beside them.
 
     state: "stored" | "remembered" | "live" | "waiting" | "refused" | "empty"; badge: {milliseconds, device} or {place, of, seconds}
     query, plain: the request in view as a link, and without what it changes in the model; fields: every field as text
+    pick: {model, head, pos} in view on arrival, where the page has such a thing: a change of the model leaves it in view
     changes: what it changes in words, {en, zh} or None
     answer: from `answer`; error, notice, warning: {en, zh} or None
 
@@ -42,11 +43,12 @@ class Example:
 
 @dataclass(frozen=True)
 class Beside:
-    """What another network answers to the same input."""
+    """What another network answers to the same input. verdict: said in place of “right” or “wrong”."""
 
     name: Text
     answer: str | Text
     right: bool
+    verdict: Text | None = None
 
 
 def ask(
@@ -122,11 +124,13 @@ def answer(
     *,
     right: bool | None,
     expected: str | Text,
+    verdict: Text | None = None,
     facts: Sequence[tuple[Text, Text]] = (),
     beside: Sequence[Beside] = (),
 ) -> Value:
     """What the network answers. given: what was asked, on one line. right: is the answer the expected one; None where nobody knows.
 
+    verdict: said in place of “right” or “wrong”.
     facts: what is to be said of it, each with what that means. beside: what other networks answer.
     """
     return {
@@ -134,8 +138,17 @@ def answer(
         "said": _plain(said),
         "right": right,
         "expected": _plain(expected),
+        "verdict": dict(verdict) if verdict else None,
         "facts": [[dict(fact), dict(meaning)] for fact, meaning in facts],
-        "beside": [{"name": dict(other.name), "answer": _plain(other.answer), "right": other.right} for other in beside],
+        "beside": [
+            {
+                "name": dict(other.name),
+                "answer": _plain(other.answer),
+                "right": other.right,
+                "verdict": dict(other.verdict) if other.verdict else None,
+            }
+            for other in beside
+        ],
     }
 
 

@@ -1,10 +1,14 @@
-// What changes if …: a knob for each control that changes the model, then one big signed number and a table of before, after, difference.
+// What changes if …: a knob for each control that changes the model, then what it does: one big signed number, and a table of before, after
+// and difference, or the characters of a text before and after.
 
 import { el, segmented } from "./lib/dom.js";
 import { csv, exportBar, fileName, save } from "./lib/export.js";
+import { projecting } from "./lib/keys.js";
 import { onLang, t } from "./lib/lang.js";
+import { knobsOf } from "./lib/rereadknobs.js";
+import { sidesOf } from "./lib/sides.js";
 import { foot } from "./lib/source.js";
-import { bus } from "./lib/state.js";
+import { bus, view } from "./lib/state.js";
 
 const TEXT = {
   title: { en: "What changes if …", zh: "如果……会怎样" },
@@ -26,9 +30,19 @@ const LONG = 8; // signs of an answer that no longer stands in a column
 const number = (value, digits) => value.toFixed(digits).replace(/^-(?=[0.]*$)/, "").replace("-", MINUS); // no minus before a zero
 const plus = (value, digits) => (/[1-9]/.test(value.toFixed(digits)) && value > 0 ? "+" : "") + number(value, digits);
 
+// How the kinds of knobs that rereadknobs.js draws hold a field, and how a request spells it.
+const RICH = {
+  stops: { read: Number, write: String, drawn: ({ names }) => ({ stops: names.map(([value, label]) => ({ value: Number(value), label })), other: { en: "{n}", zh: "{n}" } }) },
+  heads: {
+    read: (text) => (text ? text.split(",").map((one) => one.split(".").map((part, at) => (at ? Number(part) : part))) : []),
+    write: (heads) => heads.map((one) => one.join(".")).join(","),
+    drawn: ({ names, sizes }) => ({ models: Object.fromEntries(names.map(([model, name]) => [model, { name, layers: sizes[model][0], heads: sizes[model][1] }])) }),
+  },
+};
+
 /** props and value: see change.py. */
 export function mount(root, props, _emit, watch) {
-  root.classList.add("tfe-rethink"); // whose styles it wears
+  root.classList.add("tfe-reread"); // whose styles its strips wear
   let value = props.value ?? { state: "empty" };
   let fields = { ...value.fields }; // as the knobs stand, ahead of the answer
   let waiting = false; // for the answer to a wish of the knobs
@@ -36,18 +50,19 @@ export function mount(root, props, _emit, watch) {
 
   const title = el("h2", { class: "tfe-title" });
   const restoreText = el("span", {});
-  const restore = el("button", { type: "button", class: "tfe-button small tfe-rethink-restore", onclick: () => bus.fire("wish", { query: value.plain, changes: true }) }, restoreText, el("kbd", { text: "Esc" }));
-  const knobs = props.controls.map((control) => (control.kind === "switch" ? toggle(control) : slider(control)));
-  const group = el("div", { class: "tfe-rethink-knobs", role: "group" }, ...knobs.flatMap((knob) => knob.nodes));
-  const error = el("p", { class: "tfe-error tfe-rethink-error", role: "alert", hidden: true });
-  const big = el("strong", { class: "tfe-number tfe-rethink-number" });
-  const unit = el("span", { class: "tfe-rethink-unit" });
-  const from = el("span", { class: "tfe-rethink-from" });
-  const table = el("table", { class: "tfe-table tfe-rethink-table" });
-  const sentence = el("p", { class: "tfe-words tfe-rethink-sentence", "aria-live": "polite" });
-  const shown = el("div", { class: "tfe-rethink-shown" }, el("p", { class: "tfe-rethink-headline" }, big, el("span", { class: "tfe-rethink-what" }, unit, from)), table, sentence);
-  const result = el("div", { class: "tfe-rethink-result", hidden: true }, shown, exportBar({ TXT: saveText, CSV: saveCsv }));
-  const panel = el("section", { class: "tfe-panel tfe-rethink-panel" }, el("div", { class: "tfe-row tight apart" }, title, restore), group, error, result);
+  const restore = el("button", { type: "button", class: "tfe-button small tfe-change-restore", onclick: reset }, restoreText, el("kbd", { text: "Esc" }));
+  const knobs = props.controls.map((control) => (control.kind in RICH ? rich(control) : control.kind === "switch" ? toggle(control) : slider(control)));
+  const group = el("div", { class: "tfe-change-knobs", role: "group" }, ...knobs.flatMap((knob) => knob.nodes));
+  const error = el("p", { class: "tfe-error tfe-change-error", role: "alert", hidden: true });
+  const big = el("strong", { class: "tfe-number tfe-change-number" });
+  const unit = el("span", { class: "tfe-change-unit" });
+  const from = el("span", { class: "tfe-change-from" });
+  const table = el("table", { class: "tfe-table tfe-change-table" });
+  const sentence = el("p", { class: "tfe-words tfe-change-sentence", "aria-live": "polite" });
+  const shown = el("div", { class: "tfe-change-shown" }, el("p", { class: "tfe-change-headline" }, big, el("span", { class: "tfe-change-what" }, unit, from)), table, sentence);
+  const result = el("div", { class: "tfe-change-result", hidden: true }, shown, exportBar({ TXT: saveText, CSV: saveCsv }));
+  const sides = sidesOf({ root, scales: props.scales });
+  const panel = el("section", { class: "tfe-panel tfe-change-panel" }, el("div", { class: "tfe-row tight apart" }, title, restore), group, error, result);
   root.replaceChildren(panel);
 
   // ── knobs ──
@@ -58,6 +73,41 @@ export function mount(root, props, _emit, watch) {
     bus.fire("wish", { query: value.query, set: { [field]: text }, changes: true });
   }
 
+  const changed = () => props.controls.some(({ field, default: neutral }) => (value.fields?.[field] ?? neutral) !== neutral);
+
+  /** Everything as trained; without a link for that, field by field. */
+  function reset() {
+    const neutral = Object.fromEntries(props.controls.map((control) => [control.field, control.default]));
+    bus.fire("wish", value.plain ? { query: value.plain, changes: true } : { query: "", set: neutral, changes: true });
+  }
+
+  /** The head in view, [layer, head] from 0: the address says "2.3" counted from 1; mean and max are no single head. */
+  function looked() {
+    const found = [view.get("head"), value.pick?.head].map((text) => /^(\d+)\.(\d+)$/.exec(text ?? "")).find((match) => match && match[1] > 0 && match[2] > 0);
+    return found ? [found[1] - 1, found[2] - 1] : [0, 0];
+  }
+
+  /** The model in view, of those whose heads may be silenced, and the head in view. */
+  function watched(models) {
+    return () => [[view.get("model"), value.pick?.model, ...Object.keys(models)].find((key) => key in models), ...looked()];
+  }
+
+  /** A knob of several parts, drawn by rereadknobs.js. */
+  function rich(control) {
+    const { read, write, drawn } = RICH[control.kind];
+    let shut = true;
+    const spelled = { kind: control.kind, field: control.field, label: control.label, neutral: read(control.default), ...drawn(control) };
+    const own = knobsOf([spelled], { ask: (patch) => ask(control.field, write(patch[control.field])), shut: () => shut, panel: "change", looked, watched: watched(spelled.models) });
+    return {
+      nodes: own.nodes,
+      silence: own.toggle,
+      draw(off) {
+        shut = off;
+        own.draw({ [control.field]: read(fields[control.field] ?? control.default) });
+      },
+    };
+  }
+
   const idleWhy = ({ idle }) => (idle && fields[idle.field] !== props.controls.find(({ field }) => field === idle.field)?.default ? t(idle.why) : "");
 
   /** A slider; where the default stands for a number of its own, the slider shows that one. */
@@ -66,6 +116,7 @@ export function mount(root, props, _emit, watch) {
     const input = el("input", { id, class: "tfe-range", type: "range", min: control.least, max: control.most, step: control.step, "data-field": control.field });
     const label = el("label", { class: "tfe-label", for: id });
     const output = el("output", { for: id });
+    const names = new Map(control.names);
     const digits = (String(control.step).split(".")[1] ?? "").length;
     const standing = () => control.stands?.numbers[fields[control.stands.field]];
     const shownAs = (text) => (text === control.default && standing() !== undefined ? standing() : Number(text ?? control.default));
@@ -73,7 +124,7 @@ export function mount(root, props, _emit, watch) {
     const paint = () => {
       const at = Number(input.value);
       input.style.setProperty("--at", `${((at - control.least) / (control.most - control.least)) * 100}%`);
-      const name = control.names[written(at)];
+      const name = names.get(written(at));
       output.textContent = name ? t(name) : control.least < 0 ? plus(at, digits) : at.toFixed(digits);
       input.setAttribute("aria-valuetext", output.textContent);
     };
@@ -95,12 +146,13 @@ export function mount(root, props, _emit, watch) {
 
   function toggle(control) {
     const pick = segmented({ options: [], value: control.default, label: "", onPick: (key) => ask(control.field, key) });
+    const names = new Map(control.names);
     const label = el("span", { class: "tfe-label" });
     return {
-      nodes: [el("div", { class: "tfe-rethink-told" }, label, pick.node)],
+      nodes: [el("div", { class: "tfe-change-told" }, label, pick.node)],
       draw(off) {
         label.textContent = t(control.label);
-        pick.set({ label: t(control.label), value: fields[control.field] ?? control.default, options: ["1", "0"].map((key) => ({ key, label: t(control.names[key]) })) });
+        pick.set({ label: t(control.label), value: fields[control.field] ?? control.default, options: ["1", "0"].map((key) => ({ key, label: t(names.get(key)) })) });
         for (const button of pick.node.children) button.disabled = off;
       },
     };
@@ -133,7 +185,7 @@ export function mount(root, props, _emit, watch) {
     for (const row of rows()) {
       if (t(row.head) !== head) {
         head = t(row.head);
-        body.push(el("tr", { class: "tfe-rethink-head" }, el("th", { scope: "colgroup", colspan: "4", text: head })));
+        body.push(el("tr", { class: "tfe-change-head" }, el("th", { scope: "colgroup", colspan: "4", text: head })));
       }
       const [was, is, by] = cells(row);
       const ended = (span) => el("td", { class: `is-difference ${row.kind ? `is-${row.kind}` : ""}`, colspan: span, text: by });
@@ -169,10 +221,13 @@ export function mount(root, props, _emit, watch) {
     bus.fire("changing", { by: "change", state: waiting ? "running" : null });
     error.hidden = value.state !== "refused" || !value.error;
     error.textContent = error.hidden ? "" : t(value.error);
-    restore.hidden = !value.query || value.query === value.plain;
+    restore.hidden = !changed();
     restoreText.textContent = t(TEXT.restore);
-    result.hidden = value.state !== "done";
-    if (result.hidden) return;
+    const [part, other] = value.sides ? [sides.node, result] : [result, sides.node];
+    if (other.isConnected) other.replaceWith(part);
+    part.hidden = value.state !== "done";
+    sides.set(value.sides && !part.hidden ? value : null);
+    if (part.hidden || value.sides) return;
     const { scale, digits, suffix, before, after } = value.number;
     const said = (of) => `${number(of * scale, digits)}${suffix}`;
     big.textContent = difference(value.number);
@@ -202,6 +257,7 @@ export function mount(root, props, _emit, watch) {
   function draw() {
     drawKnobs();
     paintState();
+    sides.draw();
   }
 
   // ── wiring ──
@@ -213,6 +269,14 @@ export function mount(root, props, _emit, watch) {
     else value = next;
     fields = { ...value.fields }; // after a refusal, too, the knobs stand as what is shown
     draw();
+  });
+  panel.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && !projecting() && sides.unlock(event.target)) event.preventDefault(); // the change stays
+  });
+  view.on(["head", "model"], drawKnobs);
+  bus.on("restore", () => changed() && reset());
+  bus.on("silence", ({ model, kind, layer, head }) => {
+    for (const knob of elsewhere || !value.fields ? [] : knobs) knob.silence?.([model ?? kind.split(".")[0], layer, head]);
   });
   bus.on("wishing", ({ changes, stopped }) => {
     waiting = Boolean(changes);

@@ -8,6 +8,8 @@ The value it draws is one JSON object, built with `idle`, `running`, `done` and 
     query, plain, fields: of the request in view: its link, the link without its changes, every field as text; not where it is refused
     number: {before, after, scale, digits, suffix}; unit: {en, zh}; sentence: {en, zh}, parts in ⟦q:…⟧, ⟦k:…⟧, ⟦o:…⟧ in colours of roles
     rows: [{head, name, key, before, after, scale, digits, right, verdict}]
+    or, in place of number, unit and rows, sides: [figures.sides.spelled]
+    pick: {model, head, pos} in view on arrival, where the page has such a thing
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from typing import Any
 import gradio as gr
 
 from explorer.controls import Control
+from explorer.figures.sides import Side, scales, spelled
 from explorer.widgets.base import widget
 
 Text = Mapping[str, str]
@@ -66,13 +69,21 @@ class Difference:
     sentence: Text
 
 
+@dataclass(frozen=True)
+class Readings:
+    """What a change does to texts that are read again. sides: of each model."""
+
+    sides: Sequence[Side]
+    sentence: Text
+
+
 def change(value: Value, *, controls: Sequence[Control], kind: Any) -> gr.HTML:
     """Place the panel. controls: of the page; those that change the model become knobs. kind: the class of its requests."""
-    return widget("change", value, controls=[one.drawn(kind) for one in controls if one.change])
+    return widget("change", value, controls=[one.drawn(kind) for one in controls if one.change], scales=scales())
 
 
 def idle(about: Value) -> Value:
-    """Nothing is changed: the knobs alone. about: query, plain and fields of the request in view."""
+    """Nothing is changed: the knobs alone. about: query, plain, fields and pick of the run in view."""
     return {"state": "empty", **about}
 
 
@@ -86,16 +97,13 @@ def refused(text: Text | None) -> Value:
     return {"state": "refused", "error": dict(text) if text else None}
 
 
-def done(about: Value, difference: Difference) -> Value:
+def done(about: Value, difference: Difference | Readings) -> Value:
     """A change that was measured. about: as of `idle`."""
-    return {
-        "state": "done",
-        **about,
-        "number": asdict(difference.number),
-        "unit": dict(difference.unit),
-        "rows": [_plain(row) for row in difference.rows],
-        "sentence": dict(difference.sentence),
-    }
+    told: Value = {"state": "done", **about, "sentence": dict(difference.sentence)}
+    if isinstance(difference, Readings):
+        return {**told, "sides": [spelled(side) for side in difference.sides]}
+    rows = [_plain(row) for row in difference.rows]
+    return {**told, "number": asdict(difference.number), "unit": dict(difference.unit), "rows": rows}
 
 
 def _plain(row: Row) -> Value:

@@ -25,7 +25,6 @@ from models.reformer.records import (
     EXAMPLES,
     MAX_ROUNDS,
     MODELS,
-    Comparison,
     Explanation,
     Hashing,
     InChunks,
@@ -40,8 +39,8 @@ from models.reformer.shipped import SLUG, load
 from models.trace import Trace
 
 __all__ = [
-    "EXAMPLES", "Comparison", "Explanation", "Request",
-    "compare", "explain", "generate", "hashing", "in_chunks", "missed", "rewind", "table",
+    "EXAMPLES", "Explanation", "Request",
+    "explain", "generate", "hashing", "in_chunks", "missed", "rewind", "table",
 ]  # fmt: skip
 
 Kind = TypeVar("Kind", bound=np.generic)
@@ -183,19 +182,6 @@ def generate(requests: Sequence[Request]) -> Iterator[Turn]:
             read.append(_read(one, variant))
             yield turn(i, [read[-1]])
         yield turn(i, _explanation(one, read))
-
-
-def compare(requests: Sequence[Request]) -> list[Comparison | InputError]:
-    """Each request as the models were trained, and as it asks; one answer per request, in order."""
-    answers: list[Comparison | InputError] = []
-    for one in _checked(requests):
-        if isinstance(one, InputError):
-            answers.append(one)
-            continue
-        plain = Request(one.mode, one.text)
-        before, after = (_explanation(each, [_read(each, variant) for variant in _there(one.mode)]) for each in (plain, one))
-        answers.append(Comparison(before, after))
-    return answers
 
 
 def _chosen(seen: Explanation, variant: str, layer: int, head: int) -> tuple[Read, Tensor]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from models import fields
 from models.errors import InputError, no_head
+from models.fields import characters, choice, heads, number
 from models.reformer.letters import LETTERS, WORD
 
 Array = NDArray[np.float32]
@@ -37,13 +38,13 @@ class Request:
     silenced: (variant, layer, head) from 0.
     """
 
-    mode: str = "word"
-    text: str = "locality sensitive hashing"
-    rounds: int = -1
-    buckets: int = 0
-    chunk: int = 0
-    seed: int = 1
-    silenced: tuple[tuple[str, int, int], ...] = ()
+    mode: str = choice("word", MODES, en="task", zh="任务")
+    text: str = characters("locality sensitive hashing", MAX_TEXT)
+    rounds: int = number(-1, -1, MAX_ROUNDS, en="number of rounds", zh="轮数")
+    buckets: int = number(0, 0, MAX_BUCKETS, en="number of buckets", zh="桶数")
+    chunk: int = number(0, 0, MAX_CHUNK, en="chunk", zh="块长")
+    seed: int = number(1, 0, MAX_SEED, en="seed", zh="随机种子")
+    silenced: tuple[tuple[str, int, int], ...] = heads([variant for mode in MODES for variant in MODELS[mode]])
 
     def group(self) -> Hashable:
         """Requests of one group may share a batch: none does, their lengths and rotations differ."""
@@ -82,14 +83,6 @@ class Explanation:
     wanted: Short
     read: tuple[Read, ...]
     seed: int
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """before: the same input as trained, nothing changed, with the usual seed. after: as asked."""
-
-    before: Explanation
-    after: Explanation
 
 
 @dataclass(frozen=True)
@@ -199,18 +192,12 @@ class Table:
 
 def check(request: Request) -> None:
     """InputError where an option lies outside what there is, or the text cannot be read."""
-    if request.mode not in MODES:
-        raise InputError("mode", en="There is no such task; there are word and text.", zh="没有这种任务；可用的有 word 和 text。")
-    if not isinstance(request.text, str) or not request.text:
+    fields.check(request)
+    if not request.text:
         raise InputError("empty", en="Type at least one letter.", zh="请至少输入一个字母。")
-    most = WORD if request.mode == "word" else MAX_TEXT
-    if len(request.text) > most:
-        raise InputError(
-            "too_long",
-            en=f"The text has {len(request.text):,} characters; at most {most:,} can be read.",
-            zh=f"文本有 {len(request.text):,} 个字符；最多可读取 {most:,} 个。",
-        )
     if request.mode == "word":
+        if len(request.text) > WORD:
+            raise fields.too_long(request.text, WORD)
         other = sorted({letter for letter in request.text if letter not in LETTERS})
         if other:
             shown = " ".join(letter if letter.isprintable() else "?" for letter in other[:8])
@@ -219,19 +206,6 @@ def check(request: Request) -> None:
                 en=f"The models know a to z, the space and .,-! but not: {shown}",
                 zh=f"模型只认识 a 到 z、空格和 .,-!，不认识：{shown}",
             )
-    ranges = (
-        ("rounds", request.rounds, -1, MAX_ROUNDS, "number of rounds", "轮数"),
-        ("buckets", request.buckets, 0, MAX_BUCKETS, "number of buckets", "桶数"),
-        ("chunk", request.chunk, 0, MAX_CHUNK, "chunk", "块长"),
-        ("seed", request.seed, 0, MAX_SEED, "seed", "随机种子"),
-    )
-    for name, number, least, largest, english, chinese in ranges:
-        if not isinstance(number, int) or isinstance(number, bool) or not math.isfinite(number) or not least <= number <= largest:
-            raise InputError(
-                name,
-                en=f"The {english} is {str(number)[:20]}; it can be {least} to {largest}.",
-                zh=f"{chinese}为 {str(number)[:20]}；可以取 {least} 到 {largest}。",
-            )
     if request.buckets % 2:
         raise InputError(
             "buckets",
@@ -239,7 +213,7 @@ def check(request: Request) -> None:
             zh=f"桶数为 {request.buckets}；它必须是偶数，因为每个方向都有其镜像。",
         )
     for variant, layer, head in request.silenced:
-        if variant not in MODELS[request.mode] or not all(isinstance(i, int) and i >= 0 for i in (layer, head)):
+        if variant not in MODELS[request.mode]:
             raise no_head(layer, head, variant, names=MODELS[request.mode])
 
 

@@ -23,18 +23,18 @@ expect.set_options(timeout=60_000)  # five seconds, Playwright's own patience, a
 def opened(page: Page, site: str, query: str = "") -> Page:
     """The lab, drawn and listening."""
     page.goto(f"{site}{PATH}" + (f"?{query}" if query else ""))
-    expect(page.locator(".tfe-asker-go")).to_be_visible()
+    expect(page.locator(".tfe-ask-go")).to_be_visible()
     page.wait_for_selector(".tfe-ponder[data-drawn]", state="attached", timeout=SLOW)
-    expect(page.locator(".tfe-rethink-panel")).to_be_visible()
+    expect(page.locator(".tfe-change-panel")).to_be_visible()
     return page
 
 
 def badge(page: Page) -> Any:
-    return page.locator(".tfe-asker .tfe-badge")
+    return page.locator(".tfe-ask .tfe-badge")
 
 
 def answer(page: Page) -> Any:
-    return page.locator(".tfe-asker-answer")
+    return page.locator(".tfe-ask-answer")
 
 
 def words(page: Page) -> Any:
@@ -43,22 +43,22 @@ def words(page: Page) -> Any:
 
 def ask(page: Page, text: str, task: str = "A sum") -> None:
     """Types something of one's own and asks for it."""
-    page.locator(".tfe-asker").get_by_role("radio", name=task).click()
-    line = page.locator(".tfe-asker-line")
+    page.locator(".tfe-ask").get_by_role("radio", name=task).click()
+    line = page.locator(".tfe-ask-line")
     line.fill(text)
     line.press("Enter")
 
 
 def number(page: Page) -> float:
     """The one number of the panel, once the answer stands."""
-    shown = page.locator(".tfe-rethink-number")
+    shown = page.locator(".tfe-change-number")
     expect(shown).to_be_visible(timeout=SLOW)
-    expect(page.locator(".tfe-rethink-panel")).not_to_have_attribute("aria-busy", "true", timeout=SLOW)
+    expect(page.locator(".tfe-change-panel")).not_to_have_attribute("aria-busy", "true", timeout=SLOW)
     return float(shown.inner_text().replace("−", "-").replace("+", ""))
 
 
 def knob(page: Page, field: str) -> Any:
-    return page.locator(f".tfe-rethink input[data-field={field}]")
+    return page.locator(f".tfe-change input[data-field={field}]")
 
 
 def test_the_page_is_alive_before_any_model_is_loaded(site: str, page_watch: Page) -> None:
@@ -101,8 +101,8 @@ def test_a_sum_is_typed_its_steps_scrubbed_and_one_forced_update_breaks_it(site:
     forced.press("ArrowRight")
     assert number(page_watch) < -20, "points of accuracy on held-out sums"
     expect(answer(page_watch)).not_to_have_text("7332")
-    expect(page_watch.locator(".tfe-asker-mark")).to_contain_text("7332")
-    expect(page_watch.locator(".tfe-rethink-sentence")).to_contain_text("With exactly 1 update for every input, “7332” becomes")
+    expect(page_watch.locator(".tfe-ask-mark")).to_contain_text("7332")
+    expect(page_watch.locator(".tfe-change-sentence")).to_contain_text("With exactly 1 update for every input, “7332” becomes")
     expect(chips).to_have_count(1)
     addressed(page_watch, forced="1", _step="2")  # what was locked stays locked
     page_watch.keyboard.press("b")
@@ -112,9 +112,9 @@ def test_a_sum_is_typed_its_steps_scrubbed_and_one_forced_update_breaks_it(site:
     page_watch.keyboard.press("b")
     expect(chips).to_have_count(1)
 
-    page_watch.locator(".tfe-rethink-restore").click()
+    page_watch.locator(".tfe-change-restore").click()
     expect(answer(page_watch)).to_have_text("7332", timeout=SLOW)
-    expect(page_watch.locator(".tfe-rethink-result")).to_be_hidden(timeout=SLOW)
+    expect(page_watch.locator(".tfe-change-result")).to_be_hidden(timeout=SLOW)
     addressed(page_watch, forced=None)
 
 
@@ -128,15 +128,15 @@ def test_every_knob_changes_its_printed_number(site: str, page_watch: Page, fiel
     slider.focus()
     slider.press(key)
     assert number(page_watch) < 0
-    expect(page_watch.locator(".tfe-rethink-sentence")).to_contain_text(says)
+    expect(page_watch.locator(".tfe-change-sentence")).to_contain_text(says)
     becomes(page_watch, lambda: field in asked(page_watch), True)
 
 
 def test_the_mark_of_the_first_update_can_be_taken_away(site: str, page_watch: Page) -> None:
     opened(page_watch, site)
-    page_watch.locator(".tfe-rethink-told").get_by_role("radio", name="off").click()
+    page_watch.locator(".tfe-change-told").get_by_role("radio", name="off").click()
     assert number(page_watch) < 0
-    expect(page_watch.locator(".tfe-rethink-sentence")).to_contain_text("With no mark on the first update")
+    expect(page_watch.locator(".tfe-change-sentence")).to_contain_text("With no mark on the first update")
     addressed(page_watch, told="0")
 
 
@@ -160,7 +160,7 @@ def test_bits_of_ones_own_are_counted(site: str, page_watch: Page) -> None:
 def test_bad_input_gets_one_sentence_and_nothing_else_changes(site: str, page_watch: Page, task: str, text: str, says: str) -> None:
     opened(page_watch, site)
     ask(page_watch, text, task)
-    error = page_watch.locator(".tfe-asker-error")
+    error = page_watch.locator(".tfe-ask-error")
     expect(error).to_contain_text(says, timeout=SLOW)
     expect(badge(page_watch)).to_have_text("refused")
     expect(answer(page_watch)).to_have_text("734")

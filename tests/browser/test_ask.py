@@ -44,8 +44,8 @@ def nothing_waits() -> Iterator[None]:
 def opened(page: Page, site: str, query: str = "lang=en") -> Page:
     """The page once bar, panel and view stand."""
     page.goto(f"{site}/trial?{query}")
-    page.wait_for_selector(".tfe-asker-go")
-    page.wait_for_selector(".tfe-rethink-panel")
+    page.wait_for_selector(".tfe-ask-go")
+    page.wait_for_selector(".tfe-change-panel")
     expect(page.locator(".tfe-difficulty .tfe-words")).to_contain_text(re.compile("It says|回答"))
     return page
 
@@ -55,11 +55,11 @@ def badge(page: Page) -> Any:
 
 
 def line(page: Page) -> Any:
-    return page.locator(".tfe-asker-line")
+    return page.locator(".tfe-ask-line")
 
 
 def answer(page: Page) -> Any:
-    return page.locator(".tfe-asker-answer")
+    return page.locator(".tfe-ask-answer")
 
 
 def chip(page: Page) -> Any:
@@ -87,13 +87,13 @@ def test_each_task_has_its_own_line_and_an_input_of_ones_own_is_asked(page_watch
     expect(answer(page)).to_have_text("cdecde")
     expect(badge(page)).to_have_text(LIVE)
     addressed(page, text="cde", task=None)
-    expect(page.locator(".tfe-asker-facts")).to_have_text("6 letters")
+    expect(page.locator(".tfe-ask-facts")).to_have_text("6 letters")
     page.get_by_role("radio", name="Bits").click()
     expect(line(page)).to_have_value("101")
-    bits = page.locator(".tfe-asker-bit")
+    bits = page.locator(".tfe-ask-bit")
     bits.nth(1).click()
     expect(line(page)).to_have_value("111")
-    page.locator(".tfe-asker-go").click()
+    page.locator(".tfe-ask-go").click()
     expect(answer(page)).to_have_text("111111")
     addressed(page, text="111", task="bits")
     page.get_by_role("radio", name="A word").click()
@@ -108,20 +108,20 @@ def test_a_change_shows_everywhere_and_beside_the_badge_and_escape_takes_it_off(
     expect(chip(page)).to_have_text("changed: said 1 timesEsc")
     expect(answer(page)).to_have_text("ab")
     expect(view(page)).to_have_text("It says ab.")
-    expect(page.locator(".tfe-rethink-number")).to_have_text("−75.0")
-    expect(page.locator(".tfe-rethink-from")).to_have_text("100.0 % → 25.0 %")
+    expect(page.locator(".tfe-change-number")).to_have_text("−75.0")
+    expect(page.locator(".tfe-change-from")).to_have_text("100.0 % → 25.0 %")
     addressed(page, times="1")
     expect(page.locator("input[data-field=cut]")).to_be_disabled()
     page.keyboard.press("Escape")
     expect(chip(page)).to_be_hidden()
     expect(answer(page)).to_have_text("abab")
     expect(view(page)).to_have_text("It says abab.")
-    expect(page.locator(".tfe-rethink-result")).to_be_hidden()
+    expect(page.locator(".tfe-change-result")).to_be_hidden()
     expect(page.locator("input[data-field=times]")).to_have_value("2")
     addressed(page, times=None)
 
 
-@pytest.mark.parametrize("button", [".tfe-changed-chip", ".tfe-rethink-restore"])
+@pytest.mark.parametrize("button", [".tfe-changed-chip", ".tfe-change-restore"])
 def test_a_button_takes_the_change_off_too(page_watch: Page, site: str, button: str) -> None:
     page = opened(page_watch, site, "lang=en&v=1&text=xyz&loud=1")
     expect(answer(page)).to_have_text("XYZXYZ")
@@ -134,14 +134,14 @@ def test_b_shows_the_run_before_while_it_is_held_and_a_tap_switches(page_watch: 
     page = opened(page_watch, site)
     moved(page, "times", "3")
     expect(answer(page)).to_have_text("ababab")
-    expect(page.locator(".tfe-rethink-panel")).to_have_attribute("aria-busy", "false")
+    expect(page.locator(".tfe-change-panel")).to_have_attribute("aria-busy", "false")
     where = page.url
 
     def shows(said: str, pressed: str) -> None:
         expect(answer(page)).to_have_text(said)
         expect(view(page)).to_have_text(f"It says {said}.")
         expect(page.locator(".tfe-changed-before")).to_have_attribute("aria-pressed", pressed)
-        expect(page.locator(".tfe-rethink-number")).to_have_text("−75.0")
+        expect(page.locator(".tfe-change-number")).to_have_text("−75.0")
 
     page.keyboard.down("b")
     shows("abab", "true")
@@ -190,7 +190,7 @@ def test_a_knob_that_is_dragged_has_not_been_run(page_watch: Page, site: str) ->
 
 def test_a_run_can_be_stopped_and_the_knobs_go_back(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site)
-    for stop in (lambda: line(page).press("Escape"), page.locator(".tfe-asker-go").click):
+    for stop in (lambda: line(page).press("Escape"), page.locator(".tfe-ask-go").click):
         line(page).fill(SLOW)
         line(page).press("Enter")
         expect(badge(page)).to_have_text("live · running")
@@ -234,15 +234,15 @@ def test_what_is_refused_is_said_and_nothing_else_changes(page_watch: Page, site
     page = opened(page_watch, site)
     line(page).fill("")
     line(page).press("Enter")
-    expect(page.locator(".tfe-asker-error")).to_have_text(f"There is no text, {HOSTILE}.")
+    expect(page.locator(".tfe-ask-error")).to_have_text(f"There is no text, {HOSTILE}.")
     expect(badge(page)).to_have_text("refused")
     expect(answer(page)).to_have_text("abab")
     line(page).fill("x" * 41)
     line(page).press("Enter")
-    expect(page.locator(".tfe-asker-error")).to_have_text("Your text has 41 characters; at most 40 can be read.")
+    expect(page.locator(".tfe-ask-error")).to_have_text("Your text has 41 characters; at most 40 can be read.")
     line(page).fill("ab")
     moved(page, "times", "9")
-    expect(page.locator(".tfe-rethink-error")).to_have_text("Nine is too much.")
+    expect(page.locator(".tfe-change-error")).to_have_text("Nine is too much.")
     expect(answer(page)).to_have_text("ab" * 9)
 
 
@@ -252,15 +252,15 @@ def test_what_is_typed_is_never_markup(page_watch: Page, site: str) -> None:
     line(page).press("Enter")
     expect(answer(page)).to_have_text(HOSTILE * 2)
     moved(page, "times", "1")
-    expect(page.locator(".tfe-rethink-sentence")).to_contain_text(HOSTILE)
-    expect(page.locator(".tfe-rethink-sentence .tfe-out")).to_have_text(HOSTILE)
+    expect(page.locator(".tfe-change-sentence")).to_contain_text(HOSTILE)
+    expect(page.locator(".tfe-change-sentence .tfe-out")).to_have_text(HOSTILE)
     assert page.locator(".tfe-main :is(img[src=x], script)").count() == 0
 
 
 def test_words_of_a_story_are_put_where_the_caret_stands(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site)
     page.get_by_role("radio", name="A story").click()
-    story, question = page.locator(".tfe-asker-story"), page.locator(".tfe-asker-question")
+    story, question = page.locator(".tfe-ask-story"), page.locator(".tfe-ask-question")
     expect(story).to_have_value("mary took the key.")
     expect(question).to_have_value("where is mary")
     expect(page.get_by_label("Question", exact=True)).to_have_value("where is mary")
@@ -279,7 +279,7 @@ def test_words_of_a_story_are_put_where_the_caret_stands(page_watch: Page, site:
     story.evaluate("(field) => (field.focus(), field.setSelectionRange(14, 17))")
     word("apple")
     expect(story).to_have_value("mary took the apple. ")
-    page.locator(".tfe-asker-word").first.press("ArrowRight")
+    page.locator(".tfe-ask-word").first.press("ArrowRight")
     page.keyboard.press("Enter")
     expect(story).to_have_value("mary took the apple john. ")
     expect(page.get_by_role("button", name="john", exact=True)).to_be_focused()
@@ -287,34 +287,34 @@ def test_words_of_a_story_are_put_where_the_caret_stands(page_watch: Page, site:
 
 def test_a_story_is_asked_with_its_question_and_nothing_else_is(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site)
-    expect(page.locator(".tfe-asker-vocabulary")).to_be_hidden()
+    expect(page.locator(".tfe-ask-vocabulary")).to_be_hidden()
     page.get_by_role("radio", name="A story").click()
-    page.locator(".tfe-asker-story").fill("john took the key.")
-    page.locator(".tfe-asker-question").fill("where is the key")
-    page.locator(".tfe-asker-question").press("Enter")
+    page.locator(".tfe-ask-story").fill("john took the key.")
+    page.locator(".tfe-ask-question").fill("where is the key")
+    page.locator(".tfe-ask-question").press("Enter")
     addressed(page, task="story", text="john took the key.", question="where is the key")
-    expect(page.locator(".tfe-asker-given")).to_have_text("where is the key")
-    assert "mono" not in page.locator(".tfe-asker-given").evaluate("(it) => getComputedStyle(it).fontFamily").lower()
+    expect(page.locator(".tfe-ask-given")).to_have_text("where is the key")
+    assert "mono" not in page.locator(".tfe-ask-given").evaluate("(it) => getComputedStyle(it).fontFamily").lower()
     page.get_by_role("radio", name="A word").click()
-    expect(page.locator(".tfe-asker-question")).to_have_count(0)
+    expect(page.locator(".tfe-ask-question")).to_have_count(0)
     line(page).fill("cd")
     line(page).press("Enter")
     expect(answer(page)).to_have_text("cdcd")
     addressed(page, task=None, text="cd", question=None)
-    expect(page.locator(".tfe-asker-given")).to_have_text("cd")
+    expect(page.locator(".tfe-ask-given")).to_have_text("cd")
 
 
 def test_a_link_with_a_story_brings_both_of_its_fields_back(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site, "lang=en&v=1&task=story&text=john+took+it.&question=where&times=3")
-    expect(page.locator(".tfe-asker-story")).to_have_value("john took it.")
-    expect(page.locator(".tfe-asker-question")).to_have_value("where")
+    expect(page.locator(".tfe-ask-story")).to_have_value("john took it.")
+    expect(page.locator(".tfe-ask-question")).to_have_value("where")
     expect(page.get_by_role("radio", name="A story")).to_have_attribute("aria-checked", "true")
     expect(badge(page)).to_have_text(LIVE)
 
 
 def test_a_story_leaves_room_for_the_mechanism_at_1280_pixels(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site, "lang=en&v=1&task=story&text=john+took+it.&question=where")
-    panel = page.locator(".tfe-asker-panel").bounding_box()
+    panel = page.locator(".tfe-ask-panel").bounding_box()
     assert panel is not None and panel["height"] < 290, panel
 
 
@@ -356,20 +356,20 @@ def test_a_knob_without_effect_says_why_until_it_has_one(page_watch: Page, site:
 
 def table(page: Page) -> list[list[str]]:
     """The table of a change, row by row."""
-    rows = page.locator(".tfe-rethink-table tbody tr").all()
+    rows = page.locator(".tfe-change-table tbody tr").all()
     return [[cell.inner_text().strip() for cell in row.locator("th, td").all()] for row in rows]
 
 
 def test_an_answer_is_set_against_the_one_before_sign_by_sign_and_a_long_one_has_its_own_lines(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site, "lang=en&v=1&text=a1&loud=1")
-    expect(page.locator(".tfe-rethink-number")).to_have_text("−75.0")
+    expect(page.locator(".tfe-change-number")).to_have_text("−75.0")
     assert table(page) == [["own"], ["answer", "a1a1 ✓", "A1A1 ✗", "another"], ["held out"], ["share, %", "100.0", "25.0", "−75.0"]]
-    expect(page.locator(".tfe-rethink-table .is-changed")).to_have_text(["A", "A"])
+    expect(page.locator(".tfe-change-table .is-changed")).to_have_text(["A", "A"])
     line(page).fill("abcdefghi")
     line(page).press("Enter")
     expect(chip(page)).to_be_hidden()
     moved(page, "times", "1")
-    expect(page.locator(".tfe-rethink-sentence")).to_have_text("With said 1 times, it says abcdefghi.")
+    expect(page.locator(".tfe-change-sentence")).to_have_text("With said 1 times, it says abcdefghi.")
     assert table(page)[1:4] == [
         ["answer before", "abcdefghiabcdefghi ✓"],
         ["answer after", "abcdefghi ✗"],
@@ -379,16 +379,16 @@ def test_an_answer_is_set_against_the_one_before_sign_by_sign_and_a_long_one_has
 
 def test_answer_and_change_are_taken_along(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site, "lang=en&v=1&text=xyz&times=1")
-    expect(page.locator(".tfe-rethink-number")).to_have_text("−75.0")
+    expect(page.locator(".tfe-change-number")).to_have_text("−75.0")
     with page.expect_download() as caught:
-        page.locator(".tfe-asker-take").click()
+        page.locator(".tfe-ask-take").click()
     written = Path(caught.value.path()).read_text().splitlines()
     assert written[:3] == ["xyz", "Answer: xyz ✗ wrong, right is xyzxyz", "3 letters"]
     assert f"another: {HOSTILE} ✗ wrong" in written and written[-1].startswith("Trial")
     files = {}
     for kind in ("TXT", "CSV"):
         with page.expect_download() as caught:
-            page.locator(f".tfe-rethink .tfe-export[data-kind={kind}]").click()
+            page.locator(f".tfe-change .tfe-export[data-kind={kind}]").click()
         files[kind] = Path(caught.value.path()).read_text("utf-8-sig").splitlines()
     assert files["TXT"][:3] == [
         "−75.0 points, 100.0 % → 25.0 %",
@@ -402,7 +402,7 @@ def test_answer_and_change_are_taken_along(page_watch: Page, site: str) -> None:
 def test_every_text_is_chinese_in_chinese(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site, "lang=zh&v=1&text=xyz&times=1")
     expect(chip(page)).to_contain_text("已改动：说 1 次")
-    expect(page.locator(".tfe-rethink-panel")).to_have_attribute("aria-busy", "false")
+    expect(page.locator(".tfe-change-panel")).to_have_attribute("aria-busy", "false")
     words = {"mary", "john", "took", "key", "apple"}
     for task in ("单词", "故事"):
         page.get_by_role("radio", name=task).click()
@@ -425,8 +425,8 @@ def test_on_a_phone_the_words_of_a_story_unfold_and_nothing_is_too_small(new_pag
 def test_a_changed_run_is_accessible_and_fits(new_page: NEW, site: str, width: int, scheme: str) -> None:
     page, _ = new_page(width=width, color_scheme=scheme)
     opened(page, site, "lang=en&v=1&text=xyz&times=1&loud=1")
-    expect(page.locator(".tfe-rethink-number")).to_have_text("−75.0")
-    expect(page.locator(".tfe-rethink-panel")).to_have_attribute("aria-busy", "false")
+    expect(page.locator(".tfe-change-number")).to_have_text("−75.0")
+    expect(page.locator(".tfe-change-panel")).to_have_attribute("aria-busy", "false")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     found = Axe().run(page, options={"runOnly": ["wcag2a", "wcag2aa"]})
     assert found.violations_count == 0, found.generate_report()

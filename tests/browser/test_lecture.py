@@ -202,6 +202,16 @@ window.fetch = async (...asked) => {
 """  # a busy browser: it hears a second late that its stream of answers has ended
 
 
+BEHIND = """
+const sent = window.fetch;
+window.fetch = async (...asked) => {
+    const answer = await sent(...asked);
+    if (String(asked[0]?.url ?? asked[0]).includes("/queue/join")) await new Promise((on) => setTimeout(on, 1000));
+    return answer;
+};
+"""  # its stream of answers is quicker than the word that the server has taken an event
+
+
 def test_whoever_asks_as_an_answer_ends_is_answered_though_the_page_hears_late_that_it_has_ended(new_page: NEW, site: str) -> None:
     page, _ = new_page()
     page.add_init_script(LATE)
@@ -210,6 +220,17 @@ def test_whoever_asks_as_an_answer_ends_is_answered_though_the_page_hears_late_t
     page.locator(".tfe-prompt-box").fill("A dog runs.")
     page.locator(".tfe-prompt-box").press("Enter")
     expect(page.locator(".tfe-prompt-pieces")).to_contain_text("Hund", timeout=WAIT)
+
+
+def test_an_answer_that_overtakes_the_word_of_its_own_event_is_drawn(new_page: NEW, site: str) -> None:
+    page, _ = new_page()
+    page.goto(site + LAB.path)
+    sentence(page, f"{random.random()} dogs")
+    page.evaluate(BEHIND)
+    page.locator(".tfe-prompt-box").fill("A dog runs.")
+    page.locator(".tfe-prompt-box").press("Enter")
+    expect(page.locator(".tfe-prompt-pieces")).to_contain_text("Hund", timeout=WAIT)
+    expect(page.locator(".tfe-prompt .tfe-badge")).to_have_text(LIVE, timeout=WAIT)
 
 
 def test_an_answer_that_comes_after_a_newer_wish_is_not_drawn(new_page: NEW, site: str) -> None:

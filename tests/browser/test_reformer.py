@@ -19,7 +19,7 @@ expect.set_options(timeout=60_000)  # five seconds, Playwright's own patience, a
 def opened(page: Page, site: str, query: str = "") -> Page:
     """The lab, drawn and listening."""
     page.goto(f"{site}{LAB.path}" + (f"?{query}" if query else ""))
-    expect(page.locator(".tfe-asker-go")).to_be_visible(timeout=SLOW)
+    expect(page.locator(".tfe-ask-go")).to_be_visible(timeout=SLOW)
     expect(page.locator(".tfe-twice[data-drawn]")).to_be_attached(timeout=SLOW)
     expect(page.locator(".tfe-reread-knob").first).to_be_visible()
     return page
@@ -27,39 +27,44 @@ def opened(page: Page, site: str, query: str = "") -> Page:
 
 def finished(page: Page) -> None:
     """Waits for the live result."""
-    expect(page.locator(".tfe-asker .tfe-badge")).to_have_text(LIVE, timeout=SLOW)
+    expect(page.locator(".tfe-ask .tfe-badge")).to_have_text(LIVE, timeout=SLOW)
 
 
 def test_a_word_is_given_and_one_round_is_compared_with_training(site: str, page_watch: Page) -> None:
     opened(page_watch, site)
-    page_watch.locator(".tfe-asker-line").fill("tweedledum and tweedledee")
-    page_watch.locator(".tfe-asker-line").press("Enter")
+    page_watch.locator(".tfe-ask-line").fill("tweedledum and tweedledee")
+    page_watch.locator(".tfe-ask-line").press("Enter")
     finished(page_watch)
     addressed(page_watch, text="tweedledum and tweedledee", rounds=None)
     expect(page_watch.locator(".tfe-twice-row.is-given").first).to_contain_text("tweedledum")
+    place = page_watch.locator(".tfe-hashing").get_attribute("data-drawn")
     slider = page_watch.locator(".tfe-reread-knob[data-knob=rounds] input")
     slider.focus()
     page_watch.keyboard.press("ArrowRight")
     addressed(page_watch, rounds="1")
-    expect(page_watch.locator(".tfe-reread[data-painted]")).to_be_attached(timeout=SLOW)
+    expect(page_watch.locator(".tfe-change[data-painted]")).to_be_attached(timeout=SLOW)
     expect(page_watch.locator(".tfe-reread-sentence")).to_contain_text("With 1 round of hashing")
     expect(page_watch.locator(".tfe-reread-what")).to_contain_text("share of right letters")
-    expect(page_watch.locator(".tfe-asker-note")).to_contain_text("with 1 round of hashing")
-    page_watch.locator(".tfe-reread-restore").click()
+    chip = page_watch.locator(".tfe-changed-chip")
+    expect(chip).to_contain_text("changed: with 1 round of hashing")
+    assert place is not None
+    model, head, position, *_ = place.split(" ")  # the change leaves in view what was looked at
+    expect(page_watch.locator(".tfe-hashing")).to_have_attribute("data-drawn", re.compile(rf"^{model} {re.escape(head)} {position} "))
+    page_watch.locator(".tfe-change-restore").click()
     addressed(page_watch, rounds=None)
-    expect(page_watch.locator(".tfe-asker-note")).to_be_hidden(timeout=SLOW)
+    expect(chip).to_be_hidden(timeout=SLOW)
 
 
 def test_a_text_is_read_letter_by_letter_and_a_single_round_costs_it_bits(site: str, page_watch: Page) -> None:
     opened(page_watch, site)
-    page_watch.locator(".tfe-asker-head").get_by_text("Read a text").click()
+    page_watch.locator(".tfe-ask-head").get_by_text("Read a text").click()
     text = "The rain had gone, and the captain came up the road. " * 6  # longer than the two chunks that anybody sees
-    page_watch.locator(".tfe-asker-story").fill(text)
-    page_watch.locator(".tfe-asker-story").press("Enter")
+    page_watch.locator(".tfe-ask-story").fill(text)
+    page_watch.locator(".tfe-ask-story").press("Enter")
     finished(page_watch)
-    expect(page_watch.locator(".tfe-asker-answer")).to_contain_text("bits per character")
+    expect(page_watch.locator(".tfe-ask-answer")).to_contain_text("bits per character")
     expect(page_watch.locator(".tfe-twice .tfe-words").first).to_contain_text("bits")
-    expect(page_watch.locator(".tfe-asker-note")).to_be_hidden()
+    expect(page_watch.locator(".tfe-changed-chip")).to_be_hidden()
     exact = page_watch.locator(".tfe-long-exact .tfe-label")
     expect(exact).to_contain_text("rows")
     first = re.findall(r"\d+", exact.inner_text())[0]
@@ -103,13 +108,13 @@ def test_the_head_in_view_is_silenced_and_given_back(site: str, page_watch: Page
 
 def test_a_letter_that_no_word_has_is_named_and_the_last_answer_stays(site: str, page_watch: Page) -> None:
     opened(page_watch, site)
-    before = page_watch.locator(".tfe-asker-answer").inner_text()
-    page_watch.locator(".tfe-asker-line").fill("<b>Word</b>")
-    page_watch.locator(".tfe-asker-line").press("Enter")
-    error = page_watch.locator(".tfe-asker-error")
+    before = page_watch.locator(".tfe-ask-answer").inner_text()
+    page_watch.locator(".tfe-ask-line").fill("<b>Word</b>")
+    page_watch.locator(".tfe-ask-line").press("Enter")
+    error = page_watch.locator(".tfe-ask-error")
     expect(error).to_contain_text("but not: / < > W", timeout=SLOW)
     assert error.locator("b").count() == 0
-    assert page_watch.locator(".tfe-asker-answer").inner_text() == before
+    assert page_watch.locator(".tfe-ask-answer").inner_text() == before
 
 
 def test_both_panels_answer_for_the_run_in_view(site: str, page_watch: Page) -> None:

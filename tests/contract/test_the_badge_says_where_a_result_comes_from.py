@@ -69,7 +69,7 @@ def test_every_guided_step_stands_in_the_controls_as_it_is_shown(lab: Lab, site:
 def test_a_change_that_is_running_says_so(lab: Lab, site: str, page_watch: Page) -> None:
     badge = opened(page_watch, site, lab, SMALL[lab.slug])
     expect(badge).to_have_text(RESULT)
-    panel = page_watch.locator(".tfe-whatif, .tfe-remake, .tfe-remix, .tfe-reread, .tfe-rethink").locator("visible=true").first
+    panel = page_watch.locator(".tfe-whatif, .tfe-remake, .tfe-remix, .tfe-reread, .tfe-change").locator("visible=true").first
     knob = panel.locator("input[type=range][data-field]:enabled").locator("visible=true").first
     note(page_watch)
     if lab.slug == "translation":

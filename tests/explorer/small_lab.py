@@ -153,7 +153,7 @@ PROGRAM: Program[Ask, Said] = Program(
         ),
     ),
     views=(View("difficulty", difficulty, drawn, at="side"),),
-    change=Change(measure, lambda request, _before: replace(request, text=""), difference),
+    change=Change(difference, measure, lambda request, _before: replace(request, text="")),
     examples=tuple((one, text(f"example {one.text}", f"示例 {one.text}")) for one in EXAMPLES),
     first=lambda: Stored(EXAMPLES[0], Said("abab", "abab"), 12.0, "cpu"),
     answer=lambda seen, request: ask.answer(

@@ -83,7 +83,7 @@ def test_a_widget_learns_type_default_and_range_from_the_record() -> None:
     assert (drawn["times"]["least"], drawn["times"]["most"], drawn["times"]["default"]) == (1, 9, "2")
     assert drawn["task"]["values"] == ["word", "bits", "story"]
     assert drawn["text"]["most"] == 40
-    assert drawn["loud"]["names"] == {"1": {"en": "yes", "zh": "是"}, "0": {"en": "no", "zh": "否"}}
+    assert drawn["loud"]["names"] == [["1", {"en": "yes", "zh": "是"}], ["0", {"en": "no", "zh": "否"}]]
 
 
 def test_a_story_brings_its_words_and_other_controls_none() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Coroutine
+from collections.abc import AsyncGenerator, Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -14,16 +14,19 @@ import numpy as np
 import pytest
 import torch
 
+from explorer import controls
+from explorer.controls import query
 from explorer.engine import Engine
 from explorer.figures import twice
 from explorer.figures.sides import Side
 from explorer.labs.reformer import about, change, page, texts, views
-from explorer.labs.runs import Run, Stored
-from explorer.widgets import asker, reread
-from explorer.widgets.bertviz import Look
+from explorer.program import answer, looked
+from explorer.runs import Run, Stored
+from explorer.widgets import ask
+from explorer.widgets.change import done
 from models.errors import InputError
 from models.layers.lsh import met, shared_weights, sort_by_bucket
-from models.reformer.records import EXAMPLES, Comparison, Explanation, Request
+from models.reformer.records import EXAMPLES, Explanation, Request
 from models.reformer.weights import overview, shared
 from tests.explorer import duplicated
 
@@ -44,40 +47,22 @@ def alone(coroutine: Coroutine[Any, Any, T]) -> T:
 @pytest.mark.parametrize(
     "request_", [*EXAMPLES, Request("text", "It was late.", silenced=(("text", 1, 2),))], ids=lambda one: one.text[:12]
 )
-def test_what_the_browser_sends_becomes_the_same_request(request_: Request) -> None:
-    assert views.asked({"request": json.loads(json.dumps(views.spelled(request_)))}) == (request_, None)
-    assert views.linked({"query": views.query(request_)}) == (request_, None)
-
-
-@pytest.mark.parametrize(
-    "broken",
-    [
-        None,
-        {},
-        {"request": None},
-        {"request": {"task": "word"}},
-        {"request": {**views.spelled(WORD), "text": 3}},
-        {"request": {**views.spelled(WORD), "rounds": "8"}},
-        {"request": {**views.spelled(WORD), "silenced": [["lsh_4", 0]]}},
-    ],
-)
-def test_a_made_up_request_is_refused_in_one_sentence(broken: object) -> None:
-    with pytest.raises(InputError) as refusal:
-        views.asked(broken)
-    assert refusal.value.code == "malformed"
+def test_a_link_names_the_same_request(request_: Request) -> None:
+    assert views.read(query(request_)) == (request_, None)
+    assert views.read("")[0] == EXAMPLES[0]
 
 
 def test_a_word_shorter_than_any_in_training_carries_a_warning() -> None:
-    assert views.warning(Request(text="a" * 15)) is not None
-    assert views.warning(Request(text="a" * 16)) is None
-    assert views.warning(Request("text", "Short.")) is None
+    assert views.warning(Request(text="a" * 15), duplicated.word("a" * 15)) is not None
+    assert views.warning(Request(text="a" * 16), duplicated.word("a" * 16)) is None
+    assert views.warning(Request("text", "Short."), duplicated.book("Short.")) is None
 
 
 def test_texts_are_offered_only_where_their_model_is(monkeypatch: pytest.MonkeyPatch) -> None:
     for there in (True, False):
         monkeypatch.setattr(views, "reads", lambda there=there: there)
-        assert [task.key for task in views.tasks()] == (["word", "text"] if there else ["word"])
-        assert ("text" in {example["task"] for example in views.examples()}) == there
+        assert [control.kind for control in views.asked()] == (["choice", "letters", "text"] if there else ["letters"])
+        assert ("text" in {example.mode for example in views.given()}) == there
 
 
 # ---- weights without a model -------------------------------------------------------------------------------------------------------
@@ -114,12 +99,13 @@ def test_heads_and_positions_that_there_are_not_are_an_error_with_what_there_is(
 
 
 def test_a_word_becomes_an_answer_its_letters_and_attention() -> None:
-    bar, _, letters, heads = views.draw(duplicated.word(), WORD, LIVE)
+    drawn = page.program().drawn(duplicated.word(), WORD, LIVE)
+    bar, letters, heads = drawn["ask"], drawn["twice"], drawn["attention"]
     assert bar is not None and letters is not None and heads is not None
-    assert bar["state"] == "live" and bar["right"] is True and bar["answer"] == WORD.text and bar["ponder"] is None
-    beside: Any = bar["beside"]
-    assert [one["right"] for one in beside] == [True, True, False]
-    assert beside[-1]["verdict"]["en"] == "23 of 26 letters right"
+    answer: Any = bar["answer"]
+    assert bar["state"] == "live" and answer["right"] is True and answer["said"] == WORD.text
+    assert [one["right"] for one in answer["beside"]] == [True, True, False]
+    assert answer["beside"][-1]["verdict"]["en"] == "23 of 26 letters right"
     runs: Any = letters["runs"]
     assert [(one["key"], one["right"], one["rounds"]) for one in runs] == [
         ("lsh_4", 26, "4"),
@@ -131,25 +117,26 @@ def test_a_word_becomes_an_answer_its_letters_and_attention() -> None:
     kinds: Any = heads["kinds"]
     assert [one["key"] for one in kinds] == ["lsh_4", "lsh_4.saw", "full", "lsh_2.saw", "lsh_1.saw"]
     assert heads["pick"]["kind"] == "lsh_4.saw" and heads["silences"] is True  # type: ignore[index]
-    json.dumps([bar, letters, heads])
+    json.dumps(drawn)
 
 
 def test_a_text_is_told_in_bits_and_its_long_maps_are_pooled(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "It was a dark and stormy night. " * 12
     asked = Request("text", text)
-    bar, _, letters, heads = views.draw(duplicated.book(text), asked, LIVE)
+    drawn = page.program().drawn(duplicated.book(text), asked, LIVE)
+    bar, letters, heads = drawn["ask"], drawn["twice"], drawn["attention"]
     assert bar is not None and letters is not None and heads is not None
-    assert bar["right"] is None and bar["answer"]["en"].endswith("bits per character")  # type: ignore[index]
+    assert bar["answer"]["right"] is None and bar["answer"]["said"]["en"].endswith("bits per character")  # type: ignore[index]
     assert letters["mode"] == "text" and letters["first"] == 0
     kinds: Any = heads["kinds"]
     assert [one["key"] for one in kinds] == ["text", "text.saw"] and kinds[0]["pooled"] == [2, 2]
     assert kinds[0]["look"] != kinds[1]["look"]
-    json.dumps([bar, letters, heads])
+    json.dumps(drawn)
 
 
 def test_a_map_without_room_for_names_stands_on_one_screen_with_every_cell_its_own() -> None:
     for text, whole in (("It was a dark and stormy night. " * 3, False), ("It was a dark and stormy night. " * 4, True)):
-        heads: Any = views.draw(duplicated.book(text), Request("text", text), LIVE)[-1]
+        heads: Any = views.heads(duplicated.book(text), Request("text", text), "live")
         assert all(one["pooled"] == [1, 1] and (one["look"] is not None) == whole for one in heads["kinds"])
 
 
@@ -160,8 +147,8 @@ def test_every_character_of_our_own_text_stands_in_the_books() -> None:
 def test_characters_that_no_book_has_are_named() -> None:
     seen = duplicated.book("It was § late")
     tokens = tuple("\N{REPLACEMENT CHARACTER}" if token == "§" else token for token in seen.tokens)
-    bar = views.bar(replace(seen, tokens=tokens), Request("text", "It was § late"), LIVE)
-    assert "§" in bar["notice"]["en"]  # type: ignore[index]
+    said = views.warning(Request("text", "It was § late"), replace(seen, tokens=tokens))
+    assert said is not None and "§" in said["en"]
 
 
 def test_letters_and_answers_of_different_lengths_are_an_error_with_both() -> None:
@@ -178,9 +165,9 @@ def test_a_run_under_another_change_marks_no_column_of_the_table() -> None:
 
 
 def test_bertviz_is_refused_for_a_long_word_and_says_its_limit() -> None:
-    assert views.bertviz(duplicated.word(), WORD).weights.shape == (1, 4, 53, 53)
+    assert views.bertviz(duplicated.word()).weights.shape == (1, 4, 53, 53)
     with pytest.raises(InputError) as refusal:
-        views.bertviz(duplicated.word("a" * 40), Request(text="a" * 40))
+        views.bertviz(duplicated.word("a" * 40))
     assert "64 positions" in refusal.value.text["en"] and "81" in refusal.value.text["en"]
 
 
@@ -189,18 +176,21 @@ def test_bertviz_is_refused_for_a_long_word_and_says_its_limit() -> None:
 
 def test_a_change_is_told_in_words() -> None:
     asked = Request(rounds=1, buckets=8, chunk=2, seed=5, silenced=(("full", 0, 1), ("full", 0, 2)))
-    assert change.said(asked)["en"] == (
-        "with 1 round of hashing and with 8 buckets and in chunks of 2 and with other rotations and without head 1·2, 1·3 of Full attention"
-    )
-    assert change.said(Request(rounds=0))["en"] == "with full attention in place of hashing"
-    assert change.said(Request())["en"] == ""
+    told = page.program().changes
+    assert told(asked) == {
+        "en": "with 1 round of hashing and with 8 buckets and in chunks of 2 and with other rotations and without head 1·2, 1·3 of Full "
+        "attention",
+        "zh": "1 轮哈希，8 个桶，每块 2 个位置，换一组旋转矩阵，关掉 完整注意力 的头 1·2, 1·3",
+    }
+    assert told(Request(rounds=0)) == texts.FULL
+    assert told(Request()) is None
 
 
 def test_the_panel_tells_the_share_of_right_letters_and_the_letters_that_changed() -> None:
     asked = Request(rounds=1)
     before, after = duplicated.word(wrong={}), duplicated.word(wrong={"lsh_2": (0, 1), "lsh_1": (5,)}, salt=1)
     after = replace(after, read=(after.read[0], before.read[1], *after.read[2:]))
-    drawn: Any = views.compared(Comparison(before, after), asked)
+    drawn: Any = done({}, change.difference((before, after), None, asked, texts.ROUND))
     sides = {one["key"]: one for one in drawn["sides"]}
     assert sides["lsh_2"]["number"] == {"before": 1.0, "after": 24 / 26} and sides["lsh_2"]["unit"] == texts.SHARE
     assert sides["lsh_2"]["answers"][1][:2] == "mp" and sides["lsh_2"]["first"] == 27
@@ -211,28 +201,22 @@ def test_the_panel_tells_the_share_of_right_letters_and_the_letters_that_changed
 
 def test_a_change_that_reaches_nobody_says_so() -> None:
     seen = duplicated.word()
-    drawn: Any = views.compared(Comparison(seen, seen), Request(chunk=256))
+    drawn: Any = done({}, change.difference((seen, seen), None, Request(chunk=256), {"en": "in chunks of 256", "zh": "每块 256 个位置"}))
     assert drawn["sentence"]["en"] == "In chunks of 256, nothing changes for any model."
 
 
 def test_knobs_change_nothing_where_they_stand_at_first() -> None:
-    knobs = change.knobs({"lsh_4": (1, 4)})
-    told = [one.spelled() for one in knobs]
-    assert {str(one["field"]): one["neutral"] for one in told} == views.neutral()
-    rounds: Any = told[0]["stops"]
-    assert [one["value"] for one in rounds] == [-1, *range(1, 17), 0]
-    assert all(one["value"] % 2 == 0 for one in told[1]["stops"])  # type: ignore[attr-defined]
+    told = {one.field: one.drawn(Request) for one in change.knobs({"lsh_4": (1, 4)})}
+    assert {field: one["default"] for field, one in told.items()} == {field: controls.texts(Request())[field] for field in told}
+    assert [value for value, _ in told["rounds"]["names"]] == ["-1", *map(str, range(1, 17)), "0"]  # type: ignore[attr-defined]
+    assert all(int(value) % 2 == 0 for value, _ in told["buckets"]["names"])  # type: ignore[attr-defined]
+    assert told["silenced"]["sizes"] == {"lsh_4": [1, 4]}
 
 
-def test_stops_and_heads_that_cannot_be_are_errors() -> None:
-    text = texts.SHARE
-    with pytest.raises(ValueError, match="two or more, each once"):
-        reread.Stops("rounds", text, [(1, text), (1, text)], 1, text)
-    with pytest.raises(ValueError, match="each model has one or more"):
-        reread.Heads({"full": (text, (0, 4))})
+def test_answers_of_different_lengths_are_an_error_with_all() -> None:
     nats = np.ones(3, np.float32)
     with pytest.raises(ValueError, match=r"answers of \[3, 2, 3\]"):
-        Side("full", text, nats, nats, 3, 0, answers=("abc", "ab", "abc"))
+        Side("full", texts.SHARE, nats, nats, 3, 0, answers=("abc", "ab", "abc"))
 
 
 # ---- what comes back, with models of a few lines -----------------------------------------------------------------------------------
@@ -247,70 +231,69 @@ def explain(requests: list[Request]) -> list[Explanation | InputError]:
     return [one(request) for request in requests]
 
 
-def compare(requests: list[Request]) -> list[Comparison | InputError]:
-    return [Comparison(duplicated.word(one.text, {}), duplicated.word(one.text, {"lsh_1": (1,)})) for one in requests]
-
-
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The page runs the functions above, and nothing is stored."""
+    """The page runs the function above, and nothing is stored."""
     monkeypatch.setattr(page, "EXPLAIN", explain)
-    monkeypatch.setattr(page, "COMPARE", compare)
     monkeypatch.setattr(views, "first", lambda: None)
 
 
-def everything(detail: object) -> dict[str, list[Any]]:
+def everything(request: Request) -> dict[str, list[Any]]:
     """What each widget was told to draw until a wish was fulfilled."""
+    updates = in_engine(lambda program, engine: answer(program, engine, "", controls.texts(request)))
+    return {name: [one[name] for one in updates if name in one] for name in page.program().widgets}
+
+
+def in_engine(asked: Callable[[Any, Engine], AsyncGenerator[Any, None]]) -> list[Any]:
+    """All that the page's program says to a question."""
 
     async def collect() -> list[Any]:
         engine = Engine()
         try:
-            return [one async for one in page.answers(engine, lambda: views.asked(detail))]
+            return [one async for one in asked(page.program(), engine)]
         finally:
             engine.close(1)
 
-    updates = alone(collect())
-    return {name: [one[at] for one in updates if "__type__" not in one[at]] for at, name in enumerate(page.WIDGETS)}
+    return alone(collect())
 
 
 @pytest.mark.usefixtures("small")
 def test_a_single_round_loses_letters_and_the_page_says_which() -> None:
-    told = everything({"request": views.spelled(Request(rounds=1))})
-    assert "with 1 round of hashing" in told["asker"][-1]["notice"]["en"]
+    told = everything(Request(rounds=1))
+    assert told["ask"][-1]["changes"] == texts.ROUND
     assert [one["right"] for one in told["twice"][-1]["runs"]] == [26, 26, 26, 25]
-    panel = told["reread"][-1]
+    panel = told["change"][-1]
     assert panel["state"] == "done" and [one["key"] for one in panel["sides"] if one["reached"]] == ["lsh_1"]
 
 
 @pytest.mark.usefixtures("small")
 def test_an_unchanged_word_leaves_the_panel_idle_at_the_letter_in_view() -> None:
-    told = everything({"request": views.spelled(Request(text="hashing and hashing"))})
-    assert told["reread"] == [reread.idle(views.spelled(Request(text="hashing and hashing")), told["twice"][-1]["pick"])]
+    told = everything(Request(text="hashing and hashing"))
+    assert [one["state"] for one in told["change"]] == ["empty"]
+    assert told["change"][-1]["pick"] == told["twice"][-1]["pick"]
 
 
 @pytest.mark.usefixtures("small")
 def test_nothing_typed_is_refused_and_nothing_else_moves() -> None:
-    told = everything({"request": views.spelled(Request(text=""))})
-    assert told["asker"][-1] == asker.refused({"en": "Type at least one letter.", "zh": "请至少输入一个字母。"})
+    told = everything(Request(text=""))
+    assert told["ask"][-1] == ask.refused({"en": "Type at least one letter.", "zh": "请至少输入一个字母。"})
     assert told["twice"] == told["hashing"] == told["attention"] == []
 
 
 @pytest.mark.usefixtures("small")
 def test_an_example_is_held_ready_as_it_is_drawn_and_bertviz_shows_it() -> None:
-    async def ask() -> tuple[dict[str, object] | None, Any, Any]:
-        engine = Engine()
-        try:
-            drawn = await page.stored(engine, views.query(EXAMPLES[1]))
-            shown = [one async for one in page.bertviz_of(engine, Look("head", ""), "")][-1]
-            long = [one async for one in page.bertviz_of(engine, Look("head", views.query(EXAMPLES[2])), "")][-1]
-            return drawn, shown, long
-        finally:
-            engine.close(1)
+    async def held(program: Any, engine: Engine) -> AsyncGenerator[Any, None]:
+        yield await program.stored(engine, query(EXAMPLES[1]))
 
-    drawn, shown, long = alone(ask())
-    assert drawn is not None and set(drawn) == set(page.WIDGETS)
-    assert drawn["asker"]["state"] == drawn["twice"]["state"] == "stored"  # type: ignore[index]
-    assert shown["state"] == "shown" and long["state"] == "refused"
+    def shown(run: str) -> Any:
+        look = next(view.look for view in page.program().views if view.name == "bertviz")
+        detail = {"view": "head", "run": run}
+        return in_engine(lambda program, engine: looked(program, engine, look, detail))[-1]
+
+    (drawn,) = in_engine(held)
+    assert set(drawn) == set(page.program().widgets)
+    assert drawn["ask"]["state"] == drawn["twice"]["state"] == "stored"
+    assert shown("")["state"] == "shown" and shown(query(EXAMPLES[2]))["state"] == "refused"
 
 
 # ---- what it is compared with ------------------------------------------------------------------------------------------------------
@@ -414,7 +397,7 @@ def test_steps_open_what_the_stored_run_has_to_tell(monkeypatch: pytest.MonkeyPa
     steps = views.steps()
     assert 5 <= len(steps) <= 8
     assert steps[0].view["pos"] == "30" and steps[0].view["kind"] == "lsh_4"
-    requests = [views.linked({"query": step.query})[0] for step in steps]
+    requests = [views.read(step.query)[0] for step in steps]
     assert any(one.rounds == 1 for one in requests)
     assert {"missed", "rewind"} <= {key for step in steps for key in step.view}
     picture = views.thumbnail()

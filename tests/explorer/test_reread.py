@@ -116,3 +116,10 @@ def test_states_carry_what_they_need_and_nothing_else() -> None:
     assert reread.running() == {"state": "running"}
     assert reread.running({"memory": 512}) == {"state": "running", "request": {"memory": 512}}
     assert reread.refused(None)["error"] is None and reread.refused(NAME)["error"] == NAME
+
+
+def test_stops_and_heads_that_cannot_be_are_errors() -> None:
+    with pytest.raises(ValueError, match="two or more, each once"):
+        reread.Stops("rounds", NAME, [(1, NAME), (1, NAME)], 1, NAME)
+    with pytest.raises(ValueError, match="each model has one or more"):
+        reread.Heads({"full": (NAME, (0, 4))})

@@ -37,7 +37,7 @@ PROGRAM: Program[Request, Explanation] = Program(
             at="side",
         ),
     ),
-    change=Change("models.act_rnn.explain:measure", lambda request, _before: replace(request, text=""), changed),
+    change=Change(changed, "models.act_rnn.explain:measure", lambda request, _before: replace(request, text="")),
     examples=tuple(zip(EXAMPLES, texts.EXAMPLES, strict=True)),
     first=views.first,
     answer=views.answer,

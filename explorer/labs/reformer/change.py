@@ -2,74 +2,74 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from explorer import labels
+from explorer.controls import Control
 from explorer.figures.sides import ROUNDING, Side, most_bits
 from explorer.labels import change_sentence, filled
 from explorer.labs.reformer import texts
-from explorer.widgets import reread
-from models.reformer.records import FULL, MAX_BUCKETS, MAX_CHUNK, MAX_ROUNDS, Comparison, Read, Request
+from explorer.widgets.change import Readings
+from models.reformer.records import FULL, MAX_BUCKETS, MAX_CHUNK, MAX_ROUNDS, Explanation, Read, Request
 
 Text = Mapping[str, str]
-Value = dict[str, object]
 
 TRAINED = Request()
 SEEDS = 16  # that the panel offers
 
 
-def plain(request: Request) -> Request:
-    """The same input for the models as they were trained."""
-    return Request(request.mode, request.text)
-
-
-def knobs(models: Mapping[str, tuple[int, int]]) -> list[reread.Knob]:
+def knobs(models: Mapping[str, tuple[int, int]]) -> tuple[Control, ...]:
     """What may be changed. models: (layers, heads) of each that is there, by name."""
     named = texts.KNOBS
-    number = named["n"]
 
-    def stops(*values: int) -> list[tuple[int, Text]]:
-        return [(n, {"en": str(n), "zh": str(n)}) for n in values]
+    def stops(field: str, names: Mapping[int, Text], says: Callable[[int], Text]) -> Control:
+        return Control(field, named[field], "stops", names=names, change=True, says=says)
+
+    def numbers(*values: int) -> dict[int, Text]:
+        return {n: {"en": str(n), "zh": str(n)} for n in values}
 
     powers = [1 << power for power in range(1, MAX_BUCKETS.bit_length())]
-    rounds = [(TRAINED.rounds, named["trained"]), *stops(*range(1, MAX_ROUNDS + 1)), (FULL, named["full"])]
-    found: list[reread.Knob] = [
-        reread.Stops("rounds", named["rounds"], rounds, TRAINED.rounds, number),
-        reread.Stops("buckets", named["buckets"], [(0, named["trained"]), *stops(*powers)], 0, number),
-        reread.Stops("chunk", named["chunk"], [(0, named["trained"]), *stops(1, *(n for n in powers if n <= MAX_CHUNK))], 0, number),
-        reread.Stops("seed", named["seed"], stops(*range(1, SEEDS + 1)), TRAINED.seed, number),
-    ]
-    if models:
-        found.append(reread.Heads({variant: (texts.NAMES[variant], size) for variant, size in models.items()}))
-    return found
+    trained, full = named["trained"], named["full"]
+    silenced = Control(
+        "silenced",
+        named["silenced"],
+        "heads",
+        names={variant: texts.NAMES[variant] for variant in models},
+        sizes=models,
+        change=True,
+        says=without,
+    )
+    return (
+        stops("rounds", {TRAINED.rounds: trained, **numbers(*range(1, MAX_ROUNDS + 1)), FULL: full}, rounds),
+        stops("buckets", {0: trained, **numbers(*powers)}, lambda n: filled(texts.BUCKETS, n=n)),
+        stops("chunk", {0: trained, **numbers(1, *(n for n in powers if n <= MAX_CHUNK))}, lambda n: filled(texts.CHUNK, n=n)),
+        stops("seed", numbers(*range(1, SEEDS + 1)), lambda _n: texts.SEED),
+        *([silenced] if models else []),
+    )
 
 
-def said(request: Request) -> Text:
-    """What a request changes in the models, in words; "" where it changes nothing."""
-    parts: list[Text] = []
-    if request.rounds == FULL:
-        parts.append(texts.FULL)
-    elif request.rounds != TRAINED.rounds:
-        parts.append(texts.ROUND if request.rounds == 1 else filled(texts.ROUNDS, n=request.rounds))
-    if request.buckets:
-        parts.append(filled(texts.BUCKETS, n=request.buckets))
-    if request.chunk:
-        parts.append(filled(texts.CHUNK, n=request.chunk))
-    if request.seed != TRAINED.seed:
-        parts.append(texts.SEED)
-    for variant in dict.fromkeys(variant for variant, _, _ in request.silenced):
-        heads = ", ".join(f"{layer + 1}·{head + 1}" for one, layer, head in request.silenced if one == variant)
-        parts.append(filled(texts.SILENCED, heads=heads, model=texts.NAMES[variant]))
-    return {"en": " and ".join(part["en"] for part in parts), "zh": "，".join(part["zh"] for part in parts)}
+def rounds(n: int) -> Text:
+    """A changed number of rounds in words."""
+    return texts.FULL if n == FULL else texts.ROUND if n == 1 else filled(texts.ROUNDS, n=n)
 
 
-def done(request: Request, compared: Comparison, shown: Value, pick: Value | None) -> Value:
-    """What the panel draws of a comparison. shown: the request as the browser holds it. pick: {model, head, pos} in view on arrival."""
-    first = int(compared.before.wanted[0])
-    pairs = list(zip(compared.before.read, compared.after.read, strict=True))
-    sides = [side(request, before, after, first) for before, after in pairs]
-    return reread.done(shown, sides, sentence(request, pairs), pick)
+def without(silenced: Sequence[tuple[str, int, int]]) -> Text:
+    """Silenced heads in words, those of a model together."""
+    found: list[Text] = []
+    for variant in dict.fromkeys(variant for variant, _, _ in silenced):
+        heads = ", ".join(f"{layer + 1}·{head + 1}" for one, layer, head in silenced if one == variant)
+        found.append(filled(texts.SILENCED, heads=heads, model=texts.NAMES[variant]))
+    return labels.listed(found) or {}
+
+
+def difference(seen: tuple[Explanation, Explanation], _measured: object, request: Request, what: Text) -> Readings:
+    """What a change does to each model. seen: the runs without and with it. what: the change in words."""
+    before, after = seen
+    pairs = list(zip(before.read, after.read, strict=True))
+    sides = [side(request, one, other, int(before.wanted[0])) for one, other in pairs]
+    return Readings(sides, sentence(request, pairs, what))
 
 
 def side(request: Request, before: Read, after: Read, first: int) -> Side:
@@ -91,9 +91,8 @@ def side(request: Request, before: Read, after: Read, first: int) -> Side:
     )
 
 
-def sentence(request: Request, pairs: Sequence[tuple[Read, Read]]) -> Text:
+def sentence(request: Request, pairs: Sequence[tuple[Read, Read]], change: Text) -> Text:
     """The comparison in words: what was changed, and what each model that it reaches makes of it."""
-    change = said(request)
     reached = [(a, b) for a, b in pairs if float(np.abs(a.nats - b.nats).max()) > ROUNDING]
     if not reached:
         return _capital(filled(texts.SAME, change=change))

@@ -31,7 +31,8 @@ SPOKEN: Final = _(
 
 # ---- the input ---------------------------------------------------------------------------------------------------------------------
 
-BAR: Final[Mapping[str, Text]] = MappingProxyType({"region": _("A word to say twice, or a text", "要说两遍的词，或一段文本")})
+REGION: Final = _("A word to say twice, or a text", "要说两遍的词，或一段文本")
+TASK: Final = _("what to give", "输入什么")
 TASKS: Final[Mapping[str, Text]] = MappingProxyType({"word": _("Say a word twice", "把词说两遍"), "text": _("Read a text", "读一段文本")})
 PROMPTS: Final[Mapping[str, Text]] = MappingProxyType(
     {"word": _("A word of letters", "一串字母"), "text": _("A text, read character by character", "一段文本，逐字符读")}
@@ -78,12 +79,6 @@ COST: Final = _("{bits} bits per character", "每字符 {bits} 比特")
 SHORTER: Final = _(
     "Shorter than any word of training, {least} letters at least: expect mistakes.", "比训练时的词都短（至少 {least} 个字母），可能出错。"
 )
-LONG_LINK: Final = _("This text is too long for a link; save the view as a file instead.", "该文本太长，放不进链接；请把视图存为文件。")
-MALFORMED: Final = _(
-    "The request does not have the form in which this page sends it: a task, a text, rounds, buckets, a chunk, a seed, silenced heads.",
-    "请求的格式与本页发送的不同：应含任务、文本、轮数、桶数、块长、种子与关掉的头。",
-)
-UNDER: Final = _("These are the models {change}.", "此处的模型：{change}。")
 
 # ---- attention ---------------------------------------------------------------------------------------------------------------------
 
@@ -123,7 +118,7 @@ KNOBS: Final[Mapping[str, Text]] = MappingProxyType(
         "seed": _("rotations, drawn with seed", "旋转矩阵的随机种子"),
         "trained": _("as trained", "同训练时"),
         "full": _("full", "完整"),
-        "n": _("{n}", "{n}"),
+        "silenced": _("silenced heads", "关掉的头"),
     }
 )
 ROUND: Final = _("with 1 round of hashing", "1 轮哈希")

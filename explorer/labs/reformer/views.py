@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,22 +11,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer import permalink
+from explorer import controls, runs
+from explorer.controls import Control, Kind, query
 from explorer.figures import attention, hashing, twice
 from explorer.figures import bertviz as drawing
-from explorer.figures.attention import Blocks, Kind
+from explorer.figures.attention import Blocks
 from explorer.lab import GuidedStep, Thumbnail
 from explorer.labels import filled
-from explorer.labs import longtext, runs
-from explorer.labs.reformer import about, change, texts
-from explorer.labs.runs import Run, Stored
-from explorer.labs.wiring import whole
+from explorer.labs import longtext
+from explorer.labs.reformer import about, texts
 from explorer.looks import Look, looks
-from explorer.widgets import asker
+from explorer.runs import Stored
+from explorer.widgets import ask
 from models import stored
 from models.errors import InputError, reading
 from models.reformer.letters import SHORTEST, UNKNOWN, WORD
-from models.reformer.records import EXAMPLES, MAX_TEXT, MODELS, Comparison, Explanation, Hashings, Read, Request
+from models.reformer.records import EXAMPLES, MAX_TEXT, MODELS, Explanation, Hashings, Read, Request
 from models.reformer.weights import Overview, overview, shared
 
 Text = Mapping[str, str]
@@ -60,44 +59,9 @@ def hashings() -> Hashings | None:
 # ---- requests ----------------------------------------------------------------------------------------------------------------------
 
 
-def query(request: Request) -> str:
-    """The request part of the permalink; empty for a text that no link carries."""
-    try:
-        return permalink.encode(request)
-    except permalink.LinkTooLong:
-        return ""
-
-
-def spelled(request: Request) -> Value:
-    """A request as the browser holds it; its mode is called task there."""
-    return {
-        "task": request.mode,
-        "text": request.text,
-        "rounds": request.rounds,
-        "buckets": request.buckets,
-        "chunk": request.chunk,
-        "seed": request.seed,
-        "silenced": [list(head) for head in request.silenced],
-    }
-
-
-def asked(detail: object) -> tuple[Request, Text | None]:
-    """The request that the browser sends as JSON. Ranges are the model's affair; InputError for what has not even the right form."""
-    try:
-        given: Any = detail["request"] if isinstance(detail, Mapping) and "request" in detail else detail
-        if not isinstance(given, Mapping):
-            raise TypeError("an object is meant")
-        numbers = {name: whole(given[name]) for name in ("rounds", "buckets", "chunk", "seed")}
-        silenced = tuple((longtext.words(one), whole(layer), whole(head)) for one, layer, head in given["silenced"])
-        return Request(longtext.words(given["task"]), longtext.words(given["text"]), **numbers, silenced=silenced), None
-    except (KeyError, TypeError, ValueError, OverflowError):
-        raise InputError("malformed", en=texts.MALFORMED["en"], zh=texts.MALFORMED["zh"]) from None
-
-
-def linked(detail: object) -> tuple[Request, Text | None]:
-    """The request of a permalink {query}, and a notice where the link says more than this page knows; no query is the first example."""
-    address = detail.get("query", "") if isinstance(detail, Mapping) else ""
-    return permalink.decode(Request, str(address)) if address else (EXAMPLES[0], None)
+def read(spelled: str) -> tuple[Request, Text | None]:
+    """The request of a link, and a notice where it says more than this page knows; an empty one is the first example."""
+    return controls.read(Request, spelled or query(EXAMPLES[0]))
 
 
 # ---- the input bar -----------------------------------------------------------------------------------------------------------------
@@ -108,15 +72,18 @@ def reads() -> bool:
     return bool(about.sizes("text"))
 
 
-def tasks() -> tuple[asker.Task, ...]:
+def asked() -> tuple[Control, ...]:
     """What a visitor may give: a word, and a text where its model is there."""
 
-    def task(mode: str, placeholder: str, keyboard: Any, most: int) -> asker.Task:
+    def typed(mode: str, placeholder: str, kind: Kind, most: int) -> Control:
         hint = filled(texts.HINTS[mode], most=f"{most:,}", least=SHORTEST)
-        return asker.Task(mode, texts.TASKS[mode], texts.PROMPTS[mode], placeholder, keyboard, hint, most)
+        when = {"mode": (mode,)} if reads() else {}
+        return Control("text", texts.PROMPTS[mode], kind, hint=hint, placeholder=placeholder, when=when)
 
-    found = (task("word", EXAMPLES[0].text, "letters", WORD),)
-    return (*found, task("text", OPENING[:40], "text", MAX_TEXT)) if reads() else found
+    word = typed("word", EXAMPLES[0].text, "letters", WORD)
+    if not reads():
+        return (word,)
+    return Control("mode", texts.TASK, "choice", names=texts.TASKS), word, typed("text", OPENING[:40], "text", MAX_TEXT)
 
 
 def given() -> list[Request]:
@@ -124,52 +91,27 @@ def given() -> list[Request]:
     return [*EXAMPLES, *([Request("text", OPENING)] if reads() else [])]
 
 
-def examples() -> list[Value]:
-    """What the input bar offers to begin with."""
-    named = zip(given(), (*texts.EXAMPLES, texts.TEXT_EXAMPLE), strict=False)
-    return [{**spelled(request), "query": query(request), "title": dict(title)} for request, title in named]
+def warning(request: Request, seen: Explanation) -> Text | None:
+    """What to say of a word that is shorter than any in training, and of characters that no book has; None for others."""
+    if request.mode == "word":
+        return filled(texts.SHORTER, least=SHORTEST) if len(request.text) < SHORTEST else None
+    unknown = [letter for token, letter in zip(seen.tokens[1:], request.text, strict=False) if token == UNKNOWN != letter]
+    return longtext.unknown(list(dict.fromkeys(unknown)), len(unknown))
 
 
-def neutral() -> Value:
-    """The fields that say how the models hash, with nothing changed."""
-    return {name: value for name, value in spelled(change.TRAINED).items() if name not in {"task", "text"}}
-
-
-def warning(request: Request) -> Text | None:
-    """What to say of a word that is shorter than any in training; None for others."""
-    short = request.mode == "word" and len(request.text) < SHORTEST
-    return filled(texts.SHORTER, least=SHORTEST) if short else None
-
-
-def bar(seen: Explanation, request: Request, run: Run) -> Value:
-    """What the input bar draws of a run."""
-    address = query(request)
-    changes = filled(texts.UNDER, change=change.said(request)) if request != change.plain(request) else None
+def answer(seen: Explanation, request: Request) -> Value:
+    """What the first model says, with what the others say beside it; of a text, what it costs."""
     one, *others = seen.read
+    if request.mode == "text":
+        return ask.answer(request.text, filled(texts.COST, bits=f"{bits(one):.2f}"), right=None, expected="")
     count = len(one.nats)
-    text = request.mode == "text"
     verdicts = [filled(texts.VERDICT, right=round(read.correct * count), n=count) for read in seen.read]
-    unknown = [token for token, letter in zip(seen.tokens[1:], request.text, strict=False) if token == UNKNOWN != letter]
-    letters = dict.fromkeys(letter for token, letter in zip(seen.tokens[1:], request.text, strict=False) if token == UNKNOWN)
-    return asker.done(
-        spelled(request),
-        address,
-        state=run.state,
-        milliseconds=run.milliseconds,
-        device=run.device,
-        answer=filled(texts.COST, bits=f"{bits(one):.2f}") if text else one.said,
-        right=None if text else one.said == request.text,
-        expected="" if text else request.text,
-        verdict=None if text else verdicts[0],
-        beside=[
-            asker.Beside(texts.NAMES[other.variant], other.said, other.said == request.text, verdict)
-            for other, verdict in zip(others, verdicts[1:], strict=True)
-        ],
-        notice=longtext.remarks(
-            run.notice if address else texts.LONG_LINK, changes, longtext.unknown(list(letters), len(unknown)) if text else None
-        ),
-        warning=warning(request),
-    )
+    beside = [
+        ask.Beside(texts.NAMES[other.variant], other.said, other.said == request.text, verdict)
+        for other, verdict in zip(others, verdicts[1:], strict=True)
+    ]
+    right = one.said == request.text
+    return ask.answer(request.text, one.said, right=right, expected=request.text, verdict=verdicts[0], beside=beside)
 
 
 def bits(read: Read) -> float:
@@ -180,16 +122,10 @@ def bits(read: Read) -> float:
 # ---- the views ---------------------------------------------------------------------------------------------------------------------
 
 
-def draw(seen: Explanation, request: Request, run: Run) -> tuple[Value | None, ...]:
-    """What the input bar and then every view draw of a run. It may take some tenths of a second: not in the thread that serves pages."""
-    pick = telling(seen, request)
-    walk = hashed(seen, request, run.state, pick)
-    return bar(seen, request, run), walk, said_twice(seen, request, run.state, pick), heads(seen, request, pick, run.state)
-
-
-def hashed(seen: Explanation, request: Request, state: str, pick: Value) -> Value:
+def hashed(seen: Explanation, request: Request, state: str) -> Value:
     """Hash, sort, chunk, attend, on the run's own buckets. Vectors of a head and round are asked for as somebody looks at them; those in
     view on arrival at the page are stored."""
+    pick = telling(seen, request)
     layer, head = (int(n) - 1 for n in str(pick["head"]).split("."))
     turn = meeting(seen, request, pick)
     kept, stored_, look = first(), hashings(), None
@@ -244,7 +180,7 @@ def sources(request: Request, letter: int) -> list[int]:
     return [letter, letter + 1]
 
 
-def said_twice(seen: Explanation, request: Request, state: str, pick: Value) -> Value:
+def said_twice(seen: Explanation, request: Request, state: str) -> Value:
     """Letter by letter, what each model said."""
     return twice.value(
         [
@@ -256,13 +192,13 @@ def said_twice(seen: Explanation, request: Request, state: str, pick: Value) -> 
         first=int(seen.wanted[0]),
         query=query(request),
         state=state,
-        pick=pick,
+        pick=telling(seen, request),
     )
 
 
 def ran(request: Request, read: Read) -> str:
     """Rounds of a run, as the table's columns name them; "" for a run that was changed in another way too."""
-    if request != replace(change.plain(request), rounds=request.rounds):
+    if request != Request(request.mode, request.text, request.rounds):
         return ""
     return str(read.buckets.shape[2]) if _hashes(read) else "full"
 
@@ -271,7 +207,7 @@ def _hashes(read: Read) -> bool:
     return bool(read.buckets.shape[2])
 
 
-def kinds(seen: Explanation, request: Request) -> list[tuple[Kind, Overview, Read]]:
+def kinds(seen: Explanation, request: Request) -> list[tuple[attention.Kind, Overview, Read]]:
     """What the heads of the first model would weigh and what they saw, then what those of the others saw."""
     made = []
     for number, read in enumerate(seen.read):
@@ -282,14 +218,14 @@ def kinds(seen: Explanation, request: Request) -> list[tuple[Kind, Overview, Rea
     return made
 
 
-def kind(seen: Explanation, request: Request, read: Read, *, hashed: bool) -> tuple[Kind, Overview, Read]:
+def kind(seen: Explanation, request: Request, read: Read, *, hashed: bool) -> tuple[attention.Kind, Overview, Read]:
     """The attention of all layers and heads of a model; pooled where its input is long."""
     whole_ = overview(read, hashed)
     tokens = spelled_tokens(seen)
     starts = range(0, len(tokens), whole_.by)
     blocks = Blocks(whole_.by, whole_.by, tokens, tokens, keep(read, hashed)) if attention.long(len(tokens)) else None
     label = filled(texts.SAW if hashed else texts.EVERY_KEY, model=texts.NAMES[read.variant])
-    made = Kind(
+    made = attention.Kind(
         f"{read.variant}.{HASHED}" if hashed else read.variant,
         label,
         whole_.pooled,
@@ -330,8 +266,9 @@ def keep(read: Read, hashed: bool) -> str:
     return looks().put(Look(rows, layers, n_heads, length, read.queries.nbytes + read.buckets.nbytes), made.digest())
 
 
-def heads(seen: Explanation, request: Request, pick: Value, state: str) -> Value:
+def heads(seen: Explanation, request: Request, state: str) -> Value:
     """What the attention view draws."""
+    pick = telling(seen, request)
     made = kinds(seen, request)
     shown, whole_, read = made[1] if len(made) > 1 and made[1][2] is seen.read[0] else made[0]
     layer, head = (int(n) - 1 for n in str(pick["head"]).split("."))
@@ -343,7 +280,7 @@ def heads(seen: Explanation, request: Request, pick: Value, state: str) -> Value
     return attention.value([one for one, _, _ in made], pick=place, silenced=silenced, found=found, state=state, positions=True)
 
 
-def jobs(one: Kind, read: Read, seen: Explanation, request: Request, least: float = 0.3) -> list[Value]:
+def jobs(one: attention.Kind, read: Read, seen: Explanation, request: Request, least: float = 0.3) -> list[Value]:
     """Heads that do one recognisable thing with a word: they look at the first time of their own letter, or of the one to be said."""
     if request.mode == "text" or one.weights.shape[3] < len(seen.tokens):
         return []
@@ -361,7 +298,7 @@ def jobs(one: Kind, read: Read, seen: Explanation, request: Request, least: floa
     return sorted(found, key=lambda job: -float(str(job["score"])))
 
 
-def bertviz(seen: Explanation, request: Request) -> drawing.Attention:
+def bertviz(seen: Explanation) -> drawing.Attention:
     """The attention that the first model used, as bertviz shows it. InputError for more positions than fit into its view."""
     if len(seen.tokens) > BERTVIZ:
         said = filled(texts.BERTVIZ_LONG, most=BERTVIZ, n=len(seen.tokens))
@@ -370,11 +307,6 @@ def bertviz(seen: Explanation, request: Request) -> drawing.Attention:
     tokens = spelled_tokens(seen)
     weights = overview(read, _hashes(read)).pooled
     return drawing.Attention(read.variant, texts.NAMES[read.variant], weights, tokens, tokens, causal=True)
-
-
-def compared(found: Comparison, request: Request) -> Value:
-    """What the panel draws of a comparison."""
-    return change.done(request, found, spelled(request), telling(found.after, request))
 
 
 # ---- the family map and the guided steps -------------------------------------------------------------------------------------------

@@ -59,13 +59,13 @@ PROGRAM: Program[Request, Explanation] = Program(
         ),
         View("notes", lambda _value: notes(texts.NOTES, label=texts.NOTES_LABEL), at="below"),
     ),
-    change=Change("models.universal_transformer.explain:measure", lambda request, _before: replace(request, text="", question=""), changed),
+    change=Change(changed, "models.universal_transformer.explain:measure", lambda request, _before: replace(request, text="", question="")),
     examples=tuple(zip(EXAMPLES, texts.EXAMPLES, strict=True)),
     first=views.first,
     answer=views.answer,
     about=About(texts.KICKER, texts.SPOKEN, about.pairs, about.prose, about.curves),
     region=texts.REGION,
-    warning=views.warning,
+    warning=lambda request, _seen: views.warning(request),
 )
 
 

@@ -14,17 +14,17 @@ const TEXT = {
 const MARK = { true: "✓", false: "✗" };
 const LONG = 24; // characters of an answer from which on it is written smaller
 const written = (text) => t(text) || t(TEXT.nothing);
-const verdict = ({ right }) => t(right ? TEXT.right : TEXT.wrong);
+const verdict = (other) => t(other.verdict ?? (other.right ? TEXT.right : TEXT.wrong));
 
 /** node; paint(answer, kind of what was typed); text(answer): lines of a file. answer: see ask.py. */
 export function answerOf() {
-  const given = el("span", { class: "tfe-asker-given" });
-  const said = el("strong", { class: "tfe-asker-answer" });
-  const mark = el("span", { class: "tfe-asker-mark" });
-  const facts = el("p", { class: "tfe-asker-facts" });
-  const beside = el("dl", { class: "tfe-asker-beside" });
-  const node = el("div", { class: "tfe-asker-result" }, el("p", { class: "tfe-asker-said", "aria-live": "polite" }, given, said, mark), facts, beside);
-  const judged = ({ right, expected }) => (right === null ? "" : right ? t(TEXT.right) : t(TEXT.instead, { expected: written(expected) }));
+  const given = el("span", { class: "tfe-ask-given" });
+  const said = el("strong", { class: "tfe-ask-answer" });
+  const mark = el("span", { class: "tfe-ask-mark" });
+  const facts = el("p", { class: "tfe-ask-facts" });
+  const beside = el("dl", { class: "tfe-ask-beside" });
+  const node = el("div", { class: "tfe-ask-result" }, el("p", { class: "tfe-ask-said", "aria-live": "polite" }, given, said, mark), facts, beside);
+  const judged = ({ right, expected, verdict: told }) => (right === null ? "" : told ? t(told) : right ? t(TEXT.right) : t(TEXT.instead, { expected: written(expected) }));
 
   return {
     node,
@@ -36,10 +36,10 @@ export function answerOf() {
       node.dataset.keyboard = kind;
       given.textContent = answer.given;
       said.textContent = written(answer.said);
-      said.className = `tfe-asker-answer ${turn}`;
+      said.className = `tfe-ask-answer ${turn}`;
       said.classList.toggle("is-long", [...said.textContent].length > LONG);
       mark.hidden = right === null;
-      mark.className = `tfe-asker-mark ${turn}`;
+      mark.className = `tfe-ask-mark ${turn}`;
       mark.replaceChildren(el("span", { text: MARK[Boolean(right)], "aria-hidden": "true" }), ` ${judged(answer)}`);
       facts.replaceChildren(...answer.facts.map(([fact, meaning]) => el("span", { title: t(meaning), text: t(fact) })));
       facts.hidden = !answer.facts.length;

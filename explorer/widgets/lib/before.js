@@ -42,7 +42,7 @@ export function beforeOf({ take, fetch, ready, paint }) {
 
   /** Shows the run without the change, or again the changed one. */
   function look(yes) {
-    wanted = yes && run !== null && ready();
+    wanted = yes && Boolean(run?.plain) && ready();
     button.setAttribute("aria-pressed", String(wanted));
     if (!wanted) return show(null);
     const { plain } = run;
@@ -96,6 +96,7 @@ export function beforeOf({ take, fetch, ready, paint }) {
       run = value?.changes ? value : null;
       look(false);
       node.hidden = run === null;
+      button.hidden = !run?.plain; // without a link nobody can tell what was before
       label_();
     },
     /** Shows the changed run again, whatever was shown instead of it. */

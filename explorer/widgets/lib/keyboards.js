@@ -30,7 +30,7 @@ export const textOf = (places) => places.join("").replace(/\.+$/, "");
  * @param {(text: string) => void} onWrite called with the whole text when a place has been changed
  */
 export function bitRow(onWrite) {
-  const node = el("div", { class: "tfe-asker-bits", role: "group" });
+  const node = el("div", { class: "tfe-ask-bits", role: "group" });
   let places = []; // what the line says, or null
   let at = 0; // the place under the hand
 
@@ -86,7 +86,7 @@ export function bitRow(onWrite) {
       places = placesOf(text, most);
       if (node.childElementCount !== most) {
         at = 0;
-        node.replaceChildren(...Array.from({ length: most }, () => el("button", { type: "button", class: "tfe-asker-bit" })));
+        node.replaceChildren(...Array.from({ length: most }, () => el("button", { type: "button", class: "tfe-ask-bit" })));
       }
       paint();
     },
@@ -115,13 +115,13 @@ export function insertWord(field, word, before = "") {
  * @param {{name: {en, zh}, words: string[], before: string}[]} groups @param {() => HTMLInputElement | HTMLTextAreaElement} field
  */
 export function wordChips(groups, field) {
-  const node = el("div", { class: "tfe-asker-words", role: "group" });
+  const node = el("div", { class: "tfe-ask-words", role: "group" });
   const rows = groups.map((group) => {
-    const name = el("span", { class: "tfe-asker-groupname" });
+    const name = el("span", { class: "tfe-ask-groupname" });
     const chips = group.words.map((word, index) =>
       el("button", {
         type: "button",
-        class: "tfe-chip tfe-asker-word",
+        class: "tfe-chip tfe-ask-word",
         text: word,
         lang: "en",
         tabindex: index ? "-1" : "0",
@@ -133,7 +133,7 @@ export function wordChips(groups, field) {
         },
       }),
     );
-    const row = el("div", { class: "tfe-asker-group", role: "group" }, name, ...chips);
+    const row = el("div", { class: "tfe-ask-group", role: "group" }, name, ...chips);
     row.addEventListener("keydown", (event) => {
       const index = chips.indexOf(event.target);
       const to = { ArrowRight: index + 1, ArrowLeft: index - 1, Home: 0, End: chips.length - 1 }[event.key];

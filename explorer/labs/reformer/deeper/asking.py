@@ -76,7 +76,7 @@ async def answers(
     thread of its own.
     """
     try:
-        run, _ = views.linked({"query": question.run})
+        run, _ = views.read(question.run)
         kept = views.first()
         seen: Explanation | None = kept.seen if kept is not None and run == kept.request else None
         if seen is None:
