@@ -3,6 +3,10 @@
 p(large | small) = Π_i p(x_i | x_<i, small). A pixel is three positions, red, green, blue, and each of them has 256 levels (§3.1).
 Beside attending to the small picture, a position is told what the encoder says of the value below it: the paper leaves that to attention,
 which takes longer to find it than these few steps of training last.
+
+A small pixel is the mean of the large ones that it covers. So once some of them are made, what remains for the others is known: the small
+value times their number, less the sum so far. The network is told the mean of what remains, how many values share it and by how much the
+values just made, to the left and above missed theirs; and its readout says how far a level lies from that mean, not which of the 256 it is.
 """
 
 from __future__ import annotations
@@ -26,6 +30,7 @@ from models.layers.positional import sinusoids
 from models.trace import OFF, Trace
 
 CHANNELS = 3  # red, green, blue, in the order in which they are made
+NEAR = 32.0  # levels: misses are told in this unit
 
 
 @dataclass(frozen=True)
@@ -106,12 +111,25 @@ class Embedding(nn.Module):
         self.register_buffer("small", _square(coarse), persistent=False)
         line = torch.arange(config.side) // (config.side // config.small)
         below = (line[:, None] * config.small + line).flatten()  # of each large pixel
+        self.share = (config.side // config.small) ** 2  # large pixels that a small one covers
+        spot = torch.arange(config.side) % (config.side // config.small)
+        turn = (spot[:, None] * (config.side // config.small) + spot).flatten()  # which of them each large pixel is, from 0
         self.below: Tensor  # (position,) the small picture's value, of the same channel, that each value of the large one lies in
         self.register_buffer("below", (below[:, None] * CHANNELS + torch.arange(CHANNELS)).flatten(), persistent=False)
+        self.turn: Tensor  # (position,) how many values of its small one are made before each
+        self.register_buffer("turn", turn.repeat_interleave(CHANNELS), persistent=False)
+        self.earlier = (1, 2, CHANNELS, config.side * CHANNELS)  # whose misses a position is told: the last two, the one to the left, above
+        self.remaining = nn.Embedding(LEVELS, config.d_model)
+        self.sharing = nn.Embedding(self.share, config.d_model)
+        self.missed = nn.Linear(len(self.earlier), config.d_model, bias=False)
         nn.init.normal_(self.channel.weight, std=0.5)
         with torch.no_grad():
             self.level.weight.normal_(std=0.5)
             self.level.weight[:-1] += 0.7 * sinusoids(LEVELS, config.d_model, WAVELENGTHS).repeat(CHANNELS, 1)
+            self.remaining.weight.normal_(std=0.3)
+            self.remaining.weight += 0.7 * sinusoids(LEVELS, config.d_model, WAVELENGTHS)
+            self.sharing.weight.normal_(std=0.3)
+            self.missed.weight.normal_(std=0.3)
 
     def symbols(self, values: Tensor) -> Tensor:
         """Levels (batch, position), channels inside pixels -> which row of E each is."""
@@ -123,14 +141,35 @@ class Embedding(nn.Module):
         values = small.flatten(1)
         return self.level(self.symbols(values)) + self.told(self.small)  # type: ignore[no-any-return]
 
-    def forward(self, values: Tensor, source: Tensor) -> Tensor:
+    def mean(self, below: Tensor, so_far: Tensor, turn: Tensor) -> Tensor:
+        """What remains for a value and those that share it, on average: (small value · their number − sum so far) / how many are left.
+
+        All three of one shape. A real number within the levels, for a sum may miss by as much as the small value was rounded.
+        """
+        return ((self.share * below - so_far) / (self.share - turn)).clamp(0, LEVELS - 1)
+
+    def means(self, values: Tensor, small: Tensor) -> Tensor:
+        """`mean` of every value: values (batch, position) of the large picture, small (batch, small position) -> (batch, position)."""
+        sums = values.new_zeros(small.shape)
+        so_far = torch.empty_like(values)
+        for turn in range(self.share):
+            here = self.turn == turn
+            of = self.below[here]
+            so_far[:, here] = sums[:, of]
+            sums.index_add_(1, of, values[:, here])
+        return self.mean(small[:, self.below], so_far, self.turn)
+
+    def forward(self, values: Tensor, source: Tensor, means: Tensor) -> Tensor:
         """values: (batch, position) levels of the large picture; source: (batch, small position, d_model), the small one as encoded.
 
-        What is known before each of them, (batch, position, d_model).
+        means: (batch, position) as `means` gives them. What is known before each value, (batch, position, d_model).
         """
         symbols = self.symbols(values)
         before = torch.cat((symbols.new_full((len(symbols), 1), CHANNELS * LEVELS), symbols[:, :-1]), dim=1)
-        return self.level(before) + self.told(self.large) + source[:, self.below]  # type: ignore[no-any-return]
+        misses = (values - means) / NEAR
+        missed = torch.stack([F.pad(misses, (by, 0))[:, : misses.shape[1]] for by in self.earlier], dim=2)
+        known = self.remaining(means.round().long()) + self.sharing(self.turn) + self.missed(missed)
+        return self.level(before) + self.told(self.large) + source[:, self.below] + known  # type: ignore[no-any-return]
 
     def told(self, place: Tensor) -> Tensor:
         """place: (pixel, d_model) -> place and channel of every value, (position, d_model)."""
@@ -158,7 +197,7 @@ class ColourTransformer(nn.Module):
         self.layers = nn.ModuleDict({"encoder": encoder, "decoder": decoder})
         self.source_norm = nn.LayerNorm(config.d_model)
         self.norm = nn.LayerNorm(config.d_model)
-        self.readout = nn.Linear(config.d_model, LEVELS)
+        self.readout = nn.Linear(config.d_model, 2 * LEVELS - 1)  # how far a level lies above what remains on average: −255 … 255
         self._start()
 
     @property
@@ -195,9 +234,14 @@ class ColourTransformer(nn.Module):
             x = layer(x)
         return self.source_norm(x)  # type: ignore[no-any-return]
 
-    def hidden(self, values: Tensor, source: Tensor, layout: Layout, gains: Tensor | None = None, trace: Trace = OFF) -> Tensor:
-        """values: (batch, position) levels of the large picture -> (batch, position, d_model), normalised, ready for the readout."""
-        x = self.embedding(values, source)
+    def hidden(
+        self, values: Tensor, means: Tensor, source: Tensor, layout: Layout, gains: Tensor | None = None, trace: Trace = OFF
+    ) -> Tensor:
+        """values: (batch, position) levels of the large picture, means as the embedding's `means` gives them.
+
+        (batch, position, d_model), normalised, ready for the readout.
+        """
+        x = self.embedding(values, source, means)
         for i, layer in enumerate(self.decoder):
             x = layer(x, source, layout.blocks, None if gains is None else gains[i], trace.within(i))
         return self.norm(x)  # type: ignore[no-any-return]
@@ -215,12 +259,20 @@ class ColourTransformer(nn.Module):
         small: (batch, row, column, channel) levels. layout: another memory than the trained one. gains: (decoder layer, batch, head).
         Taps `<layer>/self/queries`, `<layer>/self/keys`, `<layer>/cross/weights` of the decoder.
         """
-        x = self.hidden(picture.flatten(1), self.encode(small), layout or self.layout, gains, trace)
-        return self.readout(x).view(*picture.shape, LEVELS)  # type: ignore[no-any-return]
+        values = picture.flatten(1)
+        means = self.embedding.means(values, small.flatten(1))
+        x = self.hidden(values, means, self.encode(small), layout or self.layout, gains, trace)
+        return levels_from(self.readout(x), means).view(*picture.shape, LEVELS)
 
     def predictions(self, picture: Tensor, small: Tensor) -> tuple[Tensor, Tensor]:
         """For training: logits (batch, row, column, channel, level) and the levels that came (batch, row, column, channel)."""
         return self(picture, small), picture
+
+
+def levels_from(distances: Tensor, means: Tensor) -> Tensor:
+    """Logits of distances −255 … 255 from the rounded mean (…, 511) -> logits of the levels 0 … 255, (…, 256); means: (…)."""
+    first = LEVELS - 1 - means.round().long()  # where level 0 stands
+    return distances.gather(-1, first[..., None] + torch.arange(LEVELS, device=means.device))
 
 
 class _Layer(NamedTuple):
@@ -264,15 +316,20 @@ class Cache:
     calling the library, and `step` spells the decoder's equations out in few calls, on views made beforehand.
     """
 
-    def __init__(self, model: ColourTransformer, source: Tensor, layout: Layout, gains: Tensor | None) -> None:
-        """source: (row, small position, d_model) from the encoder; layout: raster order; gains: (decoder layer, row, head)."""
-        config, rows = model.config, len(source)
+    def __init__(self, model: ColourTransformer, small: Tensor, layout: Layout, gains: Tensor | None) -> None:
+        """small: (row, row, column, channel) levels; layout: raster order; gains: (decoder layer, row, head)."""
+        config, rows, source = model.config, len(small), model.encode(small)
         self._heads, self._d_head, self._width = rows * config.n_heads, config.d_model // config.n_heads, (config.d_model,)
         self._scale = self._d_head**-0.5
         self._embedding = model.embedding.level.weight
         self._told = model.embedding.told(model.embedding.large)
         self._source = source
         self._below: list[int] = model.embedding.below.tolist()
+        self._turn: Tensor = model.embedding.turn
+        self._known = model.embedding
+        self._small = small.flatten(1)
+        self._so_far = torch.zeros_like(self._small)  # of the large values that each small one covers
+        self._misses = source.new_zeros(rows, len(layout.order))
         self._norm = (model.norm.weight, model.norm.bias)
         self._readout = _matrix(model.readout)
         self._layers = [_Layer.of(layer) for layer in model.decoder]
@@ -290,7 +347,8 @@ class Cache:
         self._slots = [
             slots.unbind(1) for slots in self._own.unbind(0)
         ]  # of each layer, where a position's key and value go, (2, row, d_model)
-        self._nothing = source.new_empty(1)
+        self._nothing, self._zero = source.new_empty(1), source.new_zeros(rows)
+        self._means = self._zero  # of the position that `step` came to last
         self._last = source.new_full((rows,), CHANNELS * LEVELS, dtype=torch.long)
         self._gains: Sequence[Tensor | None] = [None] * len(self._layers)
         if gains is not None:
@@ -316,7 +374,14 @@ class Cache:
         slot, width = self._filled, self._width
         self._filled += 1
         x = self._embedding.index_select(0, self._last).add_(self._told[self.position])  # (row, d_model)
-        x.add_(self._source.select(1, self._below[self.position]))
+        below = self._below[self.position]
+        x.add_(self._source.select(1, below))
+        known, turn = self._known, self._turn[self.position]
+        means = known.mean(self._small[:, below], self._so_far[:, below], turn)
+        earlier = [self.position - by for by in known.earlier]
+        missed = torch.stack([self._misses[:, at] if at >= 0 else self._zero for at in earlier], dim=1)
+        x.add_(known.remaining(means.round().long()) + known.sharing(turn) + known.missed(missed))
+        self._means = means
         keys, values = self._keys.narrow(3, 0, slot + 1).unbind(0), self._values.narrow(2, 0, slot + 1).unbind(0)
         for i, layer in enumerate(self._layers):
             projected = torch.addmm(layer.project_in[1], torch.layer_norm(x, width, *layer.norm), layer.project_in[0])
@@ -329,11 +394,13 @@ class Cache:
             x.add_(layer.cross_out[1]).addmm_(self._attend(query, *self._cross[i], None), layer.cross_out[0])
             inner = torch.addmm(layer.inner[1], torch.layer_norm(x, width, *layer.feedforward_norm), layer.inner[0]).relu_()
             x.add_(layer.outer[1]).addmm_(inner, layer.outer[0])
-        return torch.addmm(self._readout[1], torch.layer_norm(x, width, *self._norm), self._readout[0])
+        return levels_from(torch.addmm(self._readout[1], torch.layer_norm(x, width, *self._norm), self._readout[0]), means)
 
     def tell(self, levels: Tensor) -> None:
         """What came at this position: (row,) levels."""
         self._last = levels + LEVELS * (self.position % CHANNELS)
+        self._misses[:, self.position] = (levels - self._means) / NEAR
+        self._so_far[:, self._below[self.position]] += levels
         self.position += 1
 
     def _attend(self, query: Tensor, keys: Tensor, values: Tensor, gain: Tensor | None) -> Tensor:
@@ -378,7 +445,7 @@ def enlarge(
     """
     layout = layout or model.layout
     device = small.device
-    cache = Cache(model, model.encode(small), layout, gains)
+    cache = Cache(model, small, layout, gains)
     draws = torch.from_numpy(uniforms).to(device).unbind(1)
     heat = torch.tensor(temperature, dtype=torch.float64, device=device)
     likeliest = torch.tensor(top_k, device=device) if min(top_k) < LEVELS else None

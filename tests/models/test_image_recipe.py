@@ -168,22 +168,79 @@ def test_an_unknown_variant_is_named(data: Path) -> None:
 
 
 def test_the_ladder_measures_other_ways_on_the_same_pictures(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    recipe.train(data, data / "runs", "pixelcnn", device=CPU, recipe=quick("pixelcnn"))
-    found = recipe.evaluate(data, "pixelcnn", device=CPU, record=True)
+    found = {}
+    for variant in ("pixelcnn", "colour"):
+        recipe.train(data, data / "runs", variant, device=CPU, recipe=quick(variant))
+        found[variant] = recipe.evaluate(data, variant, device=CPU, record=True)["value"]
     assert program.main(["ladder", "image_transformer", "--data", str(data)]) == 0
-    rungs = {rung["key"]: rung for rung in json.loads((data / "assets" / "image_transformer" / "ladder.json").read_text())}
+    written = json.loads((data / "assets" / "image_transformer" / "ladder.json").read_text())
+    rungs = {rung["key"]: rung for rung in written if rung["pictures"] == "grey"}
     assert list(rungs) == ["uniform", "histogram", "png", "webp", "pixelcnn", "glow"]  # a model that is not there has no rung
-    assert rungs["uniform"]["value"] == 8 and rungs["pixelcnn"]["value"] == found["value"]
+    assert rungs["uniform"]["value"] == 8 and rungs["pixelcnn"]["value"] == found["pixelcnn"]
     assert 2 < rungs["histogram"]["value"] < 4.6  # four levels, learned from thirty pictures
     assert rungs["png"]["value"] > 2 and rungs["webp"]["value"] > 2  # four levels at random: two bits, and the file around them
     assert [key for key, rung in rungs.items() if rung["published"]] == ["glow"]
-    assert all(rung["source"] for rung in rungs.values()) and "written" in capsys.readouterr().out
+    coloured = {rung["key"]: rung for rung in written if rung["pictures"] == "colour"}
+    assert list(coloured) == ["uniform", "linear_block", "linear", "colour"] and coloured["colour"]["value"] == found["colour"]
+    assert coloured["linear"]["value"] < 1 and coloured["linear"]["n"] == 4  # of one colour each: the small picture says it all
+    assert all(rung["source"] for rung in written) and "written" in capsys.readouterr().out
 
 
 def test_a_histogram_costs_what_it_has_learned() -> None:
     learn = Pictures(np.array([[[0, 7]], [[255, 7]]], np.uint8), np.zeros(2, np.int64))
     half, sure = (1 + ladder.SMOOTHING) / (2 + 256 * ladder.SMOOTHING), (2 + ladder.SMOOTHING) / (2 + 256 * ladder.SMOOTHING)
     assert ladder.histogram(learn, learn) == pytest.approx(-(math.log2(half) + math.log2(sure)) / 2)
+
+
+def pairs(large: np.ndarray, small: np.ndarray | None = None) -> Pictures:
+    levels = large.astype(np.uint8)
+    told = reduced(levels, levels.shape[1] // 2) if small is None else small.astype(np.uint8)
+    return Pictures(levels, np.zeros(len(levels), np.int64), told)
+
+
+@pytest.mark.parametrize("neighbours", [False, True])
+def test_the_linear_coder_knows_nothing_that_comes_later(neighbours: bool) -> None:
+    pictures = pairs(np.random.default_rng(3).integers(0, 256, (1, 6, 6, 3)))
+    for row, column, channel in ((0, 0, 0), (1, 2, 1), (2, 3, 2), (5, 5, 2)):
+        later = pictures.levels.copy()
+        later.reshape(-1)[(row * 6 + column) * 3 + channel :] = 99  # this value and all after it
+        of_block = row % 2 * 2 + column % 2
+        before, after = (
+            ladder._known(Pictures(levels, pictures.kinds, pictures.small), of_block, channel, neighbours)[0]
+            for levels in (pictures.levels, later)
+        )
+        np.testing.assert_array_equal(before[row // 2 * 3 + column // 2], after[row // 2 * 3 + column // 2])
+
+
+def test_what_remains_of_a_small_pixel_gives_its_last_value_away() -> None:
+    draw = np.random.default_rng(4)
+    large = draw.integers(0, 64, (400, 4, 4, 1)) * 4  # so that means are whole numbers
+    pictures = pairs(large)
+    known, level = ladder._known(pictures, 3, 0, False)
+    np.testing.assert_array_equal(known[:, 0], level)
+    free = np.log2(64)  # nothing but the last of four is told, and of the others the sum
+    assert 0.5 * free < ladder.linear(pictures, pairs(draw.integers(0, 64, (100, 4, 4, 1)) * 4), neighbours=False) < free + 1
+
+
+def test_the_linear_coder_gives_all_levels_together_a_probability_of_1() -> None:
+    draw = np.random.default_rng(5)
+    small = draw.integers(0, 256, (500, 1, 1, 1))
+    learn = pairs((small + draw.integers(-20, 21, small.shape)).clip(0, 255), small)
+    for told in (0, 3, 130, 255):
+        each = [pairs(np.full((1, 1, 1, 1), level), np.full((1, 1, 1, 1), told)) for level in range(256)]
+        assert sum(2 ** -ladder.linear(learn, one, neighbours=True) for one in each) == pytest.approx(1)
+    with pytest.raises(ValueError, match="small pictures"):
+        ladder.linear(Pictures(learn.levels, learn.kinds), learn, neighbours=True)
+
+
+def test_neighbours_are_worth_something_where_pictures_are_smooth() -> None:
+    draw = np.random.default_rng(6)
+    slope = np.arange(8)[:, None, None] * draw.integers(-12, 13, (300, 1, 1, 3)) + np.arange(8)[:, None] * draw.integers(
+        -12, 13, (300, 1, 1, 3)
+    )
+    smooth = (128 + slope + draw.integers(-1, 2, slope.shape)).clip(0, 255)
+    learn, held_out = pairs(smooth[:200]), pairs(smooth[200:])
+    assert ladder.linear(learn, held_out, neighbours=True) < ladder.linear(learn, held_out, neighbours=False) - 0.3
 
 
 def test_a_file_of_one_picture_is_counted_whole() -> None:

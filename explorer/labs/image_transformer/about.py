@@ -20,6 +20,8 @@ SLUG = "image_transformer"
 PATTERNS = ("local_1d", "local_2d")
 GREY = (*PATTERNS, "pixelcnn")  # trained on the same pictures, so that they may be compared
 VARIANTS = (*GREY, "colour")
+OURS = (*PATTERNS, "colour")
+BASELINES = ("pixelcnn", "linear")  # what stands beside ours
 COLOURS = {"local_1d": "var(--cat-1)", "local_2d": "var(--cat-2)", "pixelcnn": "var(--cat-3)"}
 
 Rung = Mapping[str, Any]
@@ -71,39 +73,39 @@ def prose() -> dict[str, str]:
 # ---- the ladder --------------------------------------------------------------------------------------------------------------------
 
 
-def measured() -> list[Rung]:
-    """The rungs of ladder.json, {key, value, published, source} each; empty before it was measured."""
+def measured(pictures: str) -> list[Rung]:
+    """The rungs of ladder.json for "grey" or "colour" pictures, {key, value, published, source} each; empty before it was measured."""
     path = about.ASSETS / SLUG / "ladder.json"
     with reading(path):
         found: list[Rung] = json.loads(path.read_text("utf-8")) if path.exists() else []
-    return [rung for rung in found if rung.get("value")]
+    return [rung for rung in found if rung["pictures"] == pictures and rung.get("value")]
 
 
-def ladder(found: Sequence[Rung] | None = None) -> dict[str, object] | None:
-    """The ladder as the figure widget draws it, dearest first; None before it was measured."""
-    rungs = sorted(measured() if found is None else found, key=lambda rung: -float(rung["value"]))
+def ladder(pictures: str, found: Sequence[Rung] | None = None) -> dict[str, object] | None:
+    """The ladder of "grey" or "colour" pictures as the figure widget draws it, dearest first; None before it was measured."""
+    rungs = sorted(measured(pictures) if found is None else found, key=lambda rung: -float(rung["value"]))
     if not rungs:
         return None
 
     def role(rung: Rung) -> drawing.Role:
         if rung.get("published"):
             return "published"
-        return "ours" if rung["key"] in PATTERNS else "baseline" if rung["key"] == "pixelcnn" else "other"
+        return "ours" if rung["key"] in OURS else "baseline" if rung["key"] in BASELINES else "other"
 
     return figure.value(
         {
             language: drawing.ladder([drawing.Rung(named(rung)[language], float(rung["value"]), role(rung)) for rung in rungs])
             for language in ("en", "zh")
         },
-        title=texts.LADDER,
+        title=texts.LADDERS[pictures],
         units=texts.LADDER_UNITS,
-        sentence=ladder_sentence(rungs),
+        sentence=colour_sentence(rungs) if pictures == "colour" else ladder_sentence(rungs),
         table=figure.Table(
             (texts.WAY, texts.COST, texts.SOURCE),
             [(named(rung), round(float(rung["value"]), 3), str(rung.get("source", ""))) for rung in rungs],
         ),
         height=21 * len(rungs) + 28,
-        name="image-ladder",
+        name="image-ladder" if pictures == "grey" else f"image-ladder-{pictures}",
     )
 
 
@@ -118,8 +120,7 @@ def ladder_sentence(rungs: Sequence[Rung]) -> Mapping[str, str]:
     values = {str(rung["key"]): float(rung["value"]) for rung in rungs}
     ours = {key: values[key] for key in PATTERNS if key in values}
     if not ours or not {"uniform", "pixelcnn"} <= values.keys():
-        cheapest = rungs[-1]
-        return {language: f"{named(cheapest)[language]}: {float(cheapest['value']):.2f}" for language in ("en", "zh")}
+        return _cheapest(rungs)
     best = min(ours, key=lambda key: ours[key])
     gain = values["pixelcnn"] - ours[best]
     said = filled(
@@ -131,6 +132,25 @@ def ladder_sentence(rungs: Sequence[Rung]) -> Mapping[str, str]:
     )
     order = texts.SAME_ORDER if gain >= 0 else texts.OTHER_ORDER
     return {"en": f"{said['en']} {order['en']}", "zh": f"{said['zh']}{order['zh']}"}
+
+
+def colour_sentence(rungs: Sequence[Rung]) -> Mapping[str, str]:
+    """The ladder in colour in words: the model against a linear coder that is told as much, and against guessing."""
+    values = {str(rung["key"]): float(rung["value"]) for rung in rungs}
+    if not {"uniform", "linear", "colour"} <= values.keys():
+        return _cheapest(rungs)
+    gain = values["linear"] - values["colour"]
+    return filled(
+        texts.COLOUR_SAYS,
+        value=f"{values['colour']:.2f}",
+        less=f"{values['uniform'] - values['colour']:.2f}",
+        beside=filled(texts.LADDER_BEATS if gain >= 0 else texts.LADDER_LOSES, bits=f"{abs(gain):.2f}"),
+    )
+
+
+def _cheapest(rungs: Sequence[Rung]) -> Mapping[str, str]:
+    """What to say where a rung that the sentence needs is missing. rungs: dearest first."""
+    return {language: f"{named(rungs[-1])[language]}: {float(rungs[-1]['value']):.2f}" for language in ("en", "zh")}
 
 
 # ---- training ----------------------------------------------------------------------------------------------------------------------

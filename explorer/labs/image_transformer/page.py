@@ -66,7 +66,8 @@ def page(lab: Lab, engine: Engine) -> None:
         with gr.Column(elem_classes=["tfe-bench-side"]):
             surprised = surprise(drawn[2])
             knobs = remake.remake(drawn[3], knobs=views.KNOBS, patterns=texts.PATTERNS, heads=views.HEADS, number_label=texts.NUMBER)
-            figure.figure(about.ladder())
+            figure.figure(about.ladder("grey"))
+            figure.figure(about.ladder("colour"))
 
     newest = Newest()
 

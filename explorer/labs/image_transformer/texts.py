@@ -72,8 +72,8 @@ FLANGE: Final = _("2D flange", "2D 翼缘")
 ROWS: Final = _("{n} rows", "{n} 行")
 PIXELS: Final = _("{n} px", "{n} 像素")
 NO_SURPRISE: Final = _(
-    "The three models of the ladder read grey pictures of 28 × 28; a coloured one has no map here.",
-    "阶梯上的三个模型读 28 × 28 的灰度图；彩色图在这里没有意外图。",
+    "The three models of the first ladder read grey pictures of 28 × 28; a coloured one has no map here.",
+    "第一个阶梯上的三个模型读 28 × 28 的灰度图；彩色图在这里没有意外图。",
 )
 
 # In words: what an intervention did. {who} is what was changed.
@@ -134,7 +134,9 @@ EACH: Final = _("each", "每个模型")
 MIT: Final = _("MIT licence: Fashion-MNIST (Xiao et al., 2017) and these weights", "MIT 许可：Fashion-MNIST（Xiao 等，2017）与这些权重")
 TEST: Final = _("bits/dim, {split}", "每维比特数，{split}")
 
-LADDER: Final = _("The ladder", "阶梯")
+LADDERS: Final[Mapping[str, Text]] = MappingProxyType(
+    {"grey": _("The ladder", "阶梯"), "colour": _("The ladder in colour", "彩色图的阶梯")}
+)
 LADDER_UNITS: Final = _("bits/dim, lower is better", "比特/维，越低越好")
 RUNGS: Final[Mapping[str, Text]] = MappingProxyType(
     {
@@ -146,6 +148,9 @@ RUNGS: Final[Mapping[str, Text]] = MappingProxyType(
         "glow": _("Glow, as published", "Glow（发表值）"),
         "local_1d": _("Image T., local 1D", "图像 T.，局部 1D"),
         "local_2d": _("Image T., local 2D", "图像 T.，局部 2D"),
+        "linear_block": _("linear, own block", "线性，只看本块"),
+        "linear": _("linear, neighbours", "线性，加上邻近像素"),
+        "colour": _("Image T., colour", "图像 T.，彩色"),
     }
 )
 LADDER_MARKS: Final = _("measured here on the same test pictures", "在同一批测试图上测得")
@@ -156,6 +161,11 @@ LADDER_SAYS: Final = _(
 )
 LADDER_BEATS: Final = _("{bits} less", "少 {bits}")
 LADDER_LOSES: Final = _("{bits} more", "多 {bits}")
+COLOUR_SAYS: Final = _(
+    "Told the small picture, the model needs {value} bits for a level of the large one: {beside} than a linear coder of the small pixels "
+    "around it and the pixels beside it, {less} less than guessing evenly.",
+    "已知小图时，模型对大图的每个数值平均用 {value} 比特：比同样知道小图和旁边像素的线性编码器{beside}，比均匀猜测少 {less}。",
+)
 BEST: Final[Mapping[str, Text]] = MappingProxyType({"local_1d": _("Local 1D", "局部 1D"), "local_2d": _("Local 2D", "局部 2D")})
 SAME_ORDER: Final = _("The paper found the same order on CIFAR-10: 2.90 against 3.03.", "论文在 CIFAR-10 上得到同样的顺序：2.90 对 3.03。")
 OTHER_ORDER: Final = _(
