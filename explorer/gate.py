@@ -11,7 +11,6 @@ import json
 import logging
 import math
 import time
-from collections import Counter, OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,20 +23,13 @@ from explorer.bodies import BODY, TOO_LARGE, Arriving, Held
 from explorer.delivery import CHECK, Asset
 from explorer.document import HOST, digests
 from explorer.metrics import Traffic
+from explorer.streams import Streams
 
 LINES = 100  # lines of a request's head
 CANCEL = "/gradio_api/cancel"
 RESET = "/gradio_api/reset"
 JOIN = "/gradio_api/queue/join"
 DATA = "/gradio_api/queue/data"
-CLOSING = b'data: {"msg":"close_stream"'  # the last word of a page's stream of answers
-BROKEN = b'data: {"msg":"unexpected_error"'
-UNKNOWN = (  # what a stream says and ends with where its session is not known; its page then closes it and is free to ask again
-    b'data: {"msg":"unexpected_error","event_id":null,"message":"This run is not known here any more: asking again starts it anew.",'
-    b'"session_not_found":true,"success":false}\n\ndata: {"msg":"close_stream","event_id":null}\n\n'
-)
-LINGERS = 2.0  # seconds that a page's stream of answers stays open when all is answered: a visitor often goes on at once
-SETTLED = 0.5  # seconds after which a page has heard that its stream of answers ended
 SESSION = 64  # characters of the name that a page gives itself
 FIELDS = frozenset({"data", "event_data", "fn_index", "session_hash", "trigger_id"})  # of an event
 ADDRESS = 16 << 10  # bytes of a path with its query
@@ -130,9 +122,7 @@ class Gate:
         self._held = Held()
         self._pages: dict[str, _Page] = {}
         self._building = asyncio.Lock()
-        self._streams: Counter[str] = Counter()  # session -> open streams of its answers
-        self._ended: OrderedDict[str, float] = OrderedDict()  # session -> when its stream of answers ended, while that is news
-        self._lingering: dict[str, asyncio.Event] = {}  # session -> told when it asks again, while its stream has nothing to say
+        self._streams = Streams(app, left)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request."""
@@ -171,77 +161,13 @@ class Gate:
         elif scope["path"] in self.rules.pages:
             await self._page(scope, receive, send)
         elif scope["path"] == DATA:
-            await self._stream(scope, receive, _with_headers(send))
+            session = Request(scope).query_params.get("session_hash", "")
+            if 0 < len(session) <= SESSION:
+                await self._streams.answer(session, scope, receive, _with_headers(send))
+            else:
+                await _plain(send, 422, "A stream of answers is that of one page, whose session it names.")
         else:
             await self.app(scope, receive, _with_headers(send))
-
-    async def _stream(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """A page's stream of answers, with a note of its end; one whose session Gradio does not know, or no longer, says so and ends.
-
-        Gradio ends it when nothing is under way. A page that asks at that very moment takes the old stream for an open one, opens none,
-        and would wait for ever: so it stays open for a while, and what the page asks meanwhile is answered on it.
-        Where the connection breaks before that, what the page has asked for ends: Gradio itself notices only if it looks in time.
-        """
-        session = Request(scope).query_params.get("session_hash", "")
-        if not 0 < len(session) <= SESSION:
-            await _plain(send, 422, "A stream of answers is that of one page, whose session it names.")
-            return
-        stream = _Stream(send)
-        self._streams[session] += 1
-        try:
-            while True:
-                stream.listen()
-                await self.app(scope, receive, stream)
-                if stream.over is None or not await self._asked_again(session, receive):
-                    break
-            await stream.end()
-        except Exception:
-            if not stream.unknown:  # Gradio raises in the middle of an answer what it has just said in it
-                raise
-            await stream.end()
-        finally:
-            self._streams[session] -= 1
-            if not self._streams[session]:
-                del self._streams[session]
-                if self.left is not None and not (stream.over or stream.unknown):
-                    await self.left(session, None, False)
-
-    async def _asked_again(self, session: str, receive: Receive) -> bool:
-        """Whether a page whose stream has nothing more to say asks for something on it; if not, it has to be told that the stream ends."""
-        asked = self._lingering[session] = asyncio.Event()
-        waiting = {asyncio.ensure_future(asked.wait()), asyncio.ensure_future(_gone(receive))}
-        try:
-            await asyncio.wait(waiting, timeout=LINGERS, return_when=asyncio.FIRST_COMPLETED)
-            again = asked.is_set() and self._streams[session] == 1
-            if not again:
-                self._note(session)
-            return again
-        finally:
-            if self._lingering.get(session) is asked:
-                del self._lingering[session]
-            for task in waiting:
-                task.cancel()
-            await asyncio.gather(*waiting, return_exceptions=True)
-
-    def _note(self, session: str) -> None:
-        """From now on the page may not have heard yet that its stream has ended."""
-        now = time.monotonic()
-        while self._ended and next(iter(self._ended.values())) < now - SETTLED:
-            self._ended.popitem(last=False)
-        self._ended[session] = now
-        self._ended.move_to_end(session)
-
-    def _joining(self, session: str, send: Send) -> Send:
-        """The answer to an event: its stream goes on, or is opened by the page, which has heard by then that the old one has ended."""
-
-        async def sending(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                if session in self._lingering and message["status"] == 200:
-                    self._lingering[session].set()
-                await asyncio.sleep(max(0.0, self._ended.get(session, -SETTLED) + SETTLED - time.monotonic()))
-            await send(message)
-
-        return sending
 
     async def _post(self, scope: Scope, receive: Receive, send: Send, headers: Mapping[str, str]) -> None:
         """A request with a body: read here, so that nothing behind reads without a bound of size or time."""
@@ -273,7 +199,7 @@ class Gate:
             if event is None:
                 await _plain(send, 422, "This is no event of one of this site's pages.")
             else:
-                await self.app(scope, _replay(event.body, receive), _with_headers(self._joining(event.session, send)))
+                await self.app(scope, _replay(event.body, receive), _with_headers(self._streams.joining(event.session, send)))
         else:
             await self.app(scope, _replay(body, receive), _with_headers(send))
 
@@ -342,39 +268,6 @@ class _Sent:
         await self._send(message)
 
 
-class _Stream:
-    """The sending side of a page's stream of answers: of one answer, made of all that is sent through until `end`."""
-
-    def __init__(self, send: Send) -> None:
-        self._send = send
-        self._begun = False
-        self.over: bytes | None = None  # Gradio's last word, since all is answered
-        self.unknown = False  # the session is not known
-
-    async def __call__(self, message: Message) -> None:
-        if message["type"] == "http.response.start":
-            if self._begun:
-                return
-            self._begun = True
-        body = message.get("body", b"")
-        if body.startswith(CLOSING):
-            self.over = body
-            return
-        if body.startswith(BROKEN) and b'"session_not_found":true' in body:
-            self.unknown, message = True, {**message, "body": UNKNOWN}
-        if message["type"] == "http.response.start" or body:
-            await self._send({**message, "more_body": True} if body else message)
-
-    def listen(self) -> None:
-        """More is to come."""
-        self.over = None
-
-    async def end(self) -> None:
-        """The last word, if there is one, and the end of the answer."""
-        if self._begun:
-            await self._send({"type": "http.response.body", "body": self.over or b""})
-
-
 class _Gathered:
     """The sending side of a request whose answer is read whole."""
 
@@ -387,12 +280,6 @@ class _Gathered:
             self.status = message["status"]
         elif message["type"] == "http.response.body":
             self.body += message.get("body", b"")
-
-
-async def _gone(receive: Receive) -> None:
-    """Until the connection of a request breaks."""
-    while (await receive())["type"] != "http.disconnect":
-        pass
 
 
 def _with_headers(send: Send) -> Send:

@@ -15,8 +15,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from explorer import gate
-from explorer.gate import CLOSING, DATA, JOIN, SETTLED, Gate, _event, rules
+from explorer import streams
+from explorer.gate import DATA, JOIN, Gate, _event, rules
+from explorer.streams import CLOSING, SETTLED
 from tests.conftest import PATIENCE
 
 USUAL = {"data": [], "event_data": {"sentence": "A dog."}, "fn_index": 3, "trigger_id": 1, "session_hash": "abc"}
@@ -68,14 +69,14 @@ class Pages:
     """A gate before an app that ends every stream of answers at once, and takes every event."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, lingers: float) -> None:
-        monkeypatch.setattr(gate, "LINGERS", lingers)
-        self.streams = 0  # that the app was asked for
+        monkeypatch.setattr(streams, "LINGERS", lingers)
+        self.asked = 0  # streams that the app was asked for
 
         async def data(request: Request) -> Response:
-            self.streams += 1
+            self.asked += 1
 
             async def said() -> AsyncGenerator[bytes, None]:
-                yield b"data: %d\n\n" % self.streams
+                yield b"data: %d\n\n" % self.asked
                 yield CLOSING + b',"event_id":null}\n\n'
 
             return StreamingResponse(said(), media_type="text/event-stream")
@@ -107,15 +108,15 @@ def test_what_a_page_asks_at_the_end_of_its_stream_is_answered_on_that_stream(mo
         pages = Pages(monkeypatch, PATIENCE)
         stream = asyncio.create_task(pages.listen())
         for count in (1, 2):
-            while pages.streams < count or "abc" not in pages.gate._lingering:
+            while pages.asked < count or "abc" not in pages.gate._streams.lingering:
                 await asyncio.sleep(0)
             await pages.ask("other")
-            monkeypatch.setattr(gate, "LINGERS", PATIENCE if count == 1 else 0.0)
+            monkeypatch.setattr(streams, "LINGERS", PATIENCE if count == 1 else 0.0)
             await pages.ask()
-        return await stream, pages.streams
+        return await stream, pages.asked
 
-    said, streams = asyncio.run(told())
-    assert streams == 3 and re.findall(r"data: (\d)", said) == ["1", "2", "3"]
+    said, asked = asyncio.run(told())
+    assert asked == 3 and re.findall(r"data: (\d)", said) == ["1", "2", "3"]
     assert said.count("close_stream") == 1 and said.endswith(',"event_id":null}\n\n')
 
 
