@@ -51,7 +51,8 @@ async def guests(url: str, paths: list[str], number: int) -> Counter[str]:
 
 
 def events_of(address: str) -> dict[str, int]:
-    """The number of each event of a page, the first of a name: "open" draws what the address names, "run" what a visitor asks for.
+    """The number of each event of a page, of a name the one that draws most: "open" draws what the address names, "run" what a visitor
+    asks for.
 
     Of a page with one event for both, "ask", these are other names of it.
     """
@@ -60,5 +61,5 @@ def events_of(address: str) -> dict[str, int]:
     if found is None:
         raise ValueError(f"{address} is no page of the app")
     events = json.loads(found[1])["dependencies"]
-    numbers = {name: int(one["id"]) for one in reversed(events) for _, name in one["targets"]}
+    numbers = {name: int(one["id"]) for one in sorted(events, key=lambda one: len(one["outputs"])) for _, name in one["targets"]}
     return numbers if "open" in numbers else numbers | dict.fromkeys(("open", "run"), numbers["ask"])
