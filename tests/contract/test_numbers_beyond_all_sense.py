@@ -33,10 +33,10 @@ def pages() -> Iterator[gr.Blocks]:
 
 
 def events(pages: gr.Blocks, lab: Lab) -> dict[int, tuple[str, Any]]:
-    """The handlers of a lab's page that take what an event carries, by number, each with the name of its event."""
+    """The handlers of a page that take what an event carries, by number, with the name of their event; that which draws most is first."""
     return {
         number: (str(next(iter(handler.targets))[1]), handler.fn)
-        for number, handler in pages.fns.items()
+        for number, handler in sorted(pages.fns.items(), key=lambda one: -len(one[1].outputs))
         if handler.page == lab.slug and handler.outputs and next(iter(handler.targets))[1] not in {"unfold", "load"}
     }
 
