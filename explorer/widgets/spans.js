@@ -240,6 +240,14 @@ export function mount(root, props, emit, watch) {
       }
       return { pattern, it: layouts.get(key), pictures, bits, count: pictures.shape[0] };
     });
+    // First: what is let go of below is drawn at once, of these pictures.
+    const parts = JSON.stringify([seen.map(({ pattern, count: n }) => [pattern.key, pattern.rows, pattern.layers, pattern.heads, n]), Boolean(truth), Boolean(small)]);
+    if (parts !== built) {
+      built = parts;
+      for (const part of [boards, heads, fields, thumbs]) part.build({ seen, truth, small });
+      options();
+    }
+    now = read();
     if (was && (was.query !== next.query || (was.state !== "running" && next.state === "running"))) {
       // Another picture: a lock of the old one tells nothing here. Pattern and head that the visitor chose stay.
       stop(false);
@@ -251,12 +259,6 @@ export function mount(root, props, emit, watch) {
       // It grew before the visitor's eyes: it stays whole, and a telling pixel is locked on it.
       if (grew && !asked && was.query === next.query) quietly({ whole: 1, pos: null });
       if (was) asked = false;
-    }
-    const parts = JSON.stringify([seen.map(({ pattern, count: n }) => [pattern.key, pattern.rows, pattern.layers, pattern.heads, n]), Boolean(truth), Boolean(small)]);
-    if (parts !== built) {
-      built = parts;
-      for (const part of [boards, heads, fields, thumbs]) part.build({ seen, truth, small });
-      options();
     }
     if (next.state !== "running") for (const look of next.looks ?? []) known.take(look); // this draws: what is drawn stands by now
     update();

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 from explorer import labels
 from explorer.lab import Lab
 from explorer.labs import LABS
-from tests.browser.waiting import START
+from tests.browser.waiting import START, prepared
 from tests.conftest import ROOT
 from tests.fitting import misfits, refused_by_axe, scrolls_sideways
 from tests.pages import Contexts, Faults, watch
@@ -66,6 +66,27 @@ def _opened(contexts: Contexts, site: str, lab: Lab, mode: str) -> tuple[Page, F
     expect(page.locator(BUSY)).to_have_count(0, timeout=START * 1000)
     page.wait_for_function(STANDS)
     return page, faults
+
+
+# Goes to a link of the page as the browser's Back does; the newest wish that a widget of it answers.
+GO = """(query) => {
+  history.pushState({}, "", `${location.pathname}?${query}`);
+  dispatchEvent(new PopStateEvent("popstate", { state: {} }));
+}"""
+NEWEST = "() => Math.max(...[...document.querySelectorAll('[data-wish]')].map((node) => Number(node.dataset.wish)))"
+
+
+@pytest.mark.parametrize("lab", LABS, ids=[lab.slug for lab in LABS])
+def test_every_example_fits_a_phone(new_page: Any, site: str, lab: Lab) -> None:
+    prepared(site, lab.slug)
+    page, _ = new_page(width=360, height=780, has_touch=True)
+    page.goto(f"{site}{lab.path}?{lab.examples[-1]}")
+    expect(page.locator(".tfe-badge").first).to_have_text("stored")
+    for query in lab.examples:
+        before = page.evaluate(NEWEST)
+        page.evaluate(GO, query)
+        page.wait_for_function(f"(before) => ({NEWEST})() > before", arg=before)
+        assert not scrolls_sideways(page), query
 
 
 @pytest.fixture(
