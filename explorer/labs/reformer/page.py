@@ -12,8 +12,8 @@ import gradio as gr
 from explorer import permalink, wiring
 from explorer.controls import query
 from explorer.engine import Answer, Engine
-from explorer.figures import bertviz as drawing_
-from explorer.figures import hashing as drawing
+from explorer.figures import bertviz as drawing
+from explorer.figures import hashing as hashes
 from explorer.lab import FIGURE, Lab, readable
 from explorer.labs.reformer import about, change, deeper, texts, views
 from explorer.program import About, Change, Look, Program, View
@@ -27,7 +27,7 @@ from models.reformer.records import Explanation, Place, Request
 
 EXPLAIN = "models.reformer.explain:explain"
 HASHINGS = "models.reformer.asked:hashings"
-OPENED: Final[tuple[drawing_.View, ...]] = ("head", "model")  # bertviz's views of a run; queries and keys are one here
+OPENED: Final[tuple[drawing.View, ...]] = ("head", "model")  # bertviz's views of a run; queries and keys are one here
 
 
 def follow(walk: Any, engine: Engine) -> None:
@@ -60,23 +60,23 @@ async def looks(engine: Engine, detail: object, session: str) -> AsyncGenerator[
     place: dict[str, Any] = {"query": str(given.get("query", "")), "model": model, "layer": layer, "head": number}
     wish = {"wished": given["wished"]} if "wished" in given else {}
     try:
-        if turn == drawing.ALL:
+        if turn == hashes.ALL:
             async with contextlib.aclosing(engine.watch(EXPLAIN, request, session)) as updates:
                 async for update in updates:
                     if isinstance(update, Answer):
                         weights = await asyncio.to_thread(views.together, update.value, model, layer, number)
-                        yield {**drawing.together(**place, weights=weights), **wish}
+                        yield {**hashes.together(**place, weights=weights), **wish}
                     else:
                         yield gr.skip()
             return
         async with contextlib.aclosing(engine.watch(HASHINGS, Place(request, model, layer, number, turn - 1), session)) as updates:
             async for update in updates:
                 if isinstance(update, Answer):
-                    yield {**drawing.looked(**place, turn=turn - 1, seen=update.value), **wish}
+                    yield {**hashes.looked(**place, turn=turn - 1, seen=update.value), **wish}
                 else:
                     yield gr.skip()
     except InputError as error:
-        yield {**drawing.unseen(**place, turn=turn - 1, error=error.text), **wish}
+        yield {**hashes.unseen(**place, turn=turn - 1, error=error.text), **wish}
 
 
 def program() -> Program[Request, Explanation]:
