@@ -58,7 +58,7 @@ MAY_IMPORT = {
     "explorer.midi_files": {"models.errors"},
     "explorer.music_files": {"explorer.midi_files", "explorer.packing", "explorer.uploads", "models.errors", "models.music"},
     "explorer.sound": {"explorer.delivery", "models.music"},
-    "explorer.gate": {"explorer.bodies", "explorer.delivery", "explorer.document", "explorer.lost", "explorer.metrics"},
+    "explorer.gate": {"explorer.bodies", "explorer.delivery", "explorer.document", "explorer.lost", "explorer.metrics", "explorer.streams"},
     "explorer.lost": {"explorer.document", "explorer.figures"},
     "explorer.metrics": {"explorer.engine"},
     "explorer.disk": {"explorer.engine", "models.stored"},
