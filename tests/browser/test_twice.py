@@ -49,7 +49,7 @@ def page_of(given: str, mode: str) -> Callable[[Lab, object], None]:
         seen = duplicated.book(given) if mode == "text" else duplicated.word(given)
         if mode == "text":
             seen = replace(seen, read=(replace(seen.read[0], said="é" + seen.read[0].said[1:]),))
-        twice(views.said_twice(seen, request, "live", views.telling(seen, request)), table=table() if mode == "word" else None)
+        twice(views.said_twice(seen, request, "live"), table=table() if mode == "word" else None)
 
     return page
 
