@@ -75,7 +75,7 @@ def test_even_and_odd_are_said_in_both_languages_and_digits_as_they_are() -> Non
     told = drawn["ask"]["answer"]
     assert told["said"] == {"en": "even", "zh": "偶数"}
     assert drawn["ponder"]["stopped"][0]["answer"] == {"en": "odd", "zh": "奇数"}
-    assert told["beside"] == [{"name": dict(texts.WITHOUT), "answer": dict(texts.ODD), "right": False}]
+    assert told["beside"] == [{"name": dict(texts.WITHOUT), "answer": dict(texts.ODD), "right": False, "verdict": None}]
     assert views.say("addition", "52") == "52"
 
 
