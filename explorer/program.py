@@ -21,7 +21,7 @@ from explorer.controls import Control, Value
 from explorer.engine import Answer, Engine, Function, Waiting
 from explorer.lab import Lab, Text
 from explorer.runs import Run, Stored, as_stored
-from explorer.widgets import ask, change, figure
+from explorer.widgets import ask, bertviz, change, figure
 from explorer.widgets.card import card
 from explorer.widgets.newest import Newest
 from models.errors import InputError
@@ -63,6 +63,17 @@ class View(Generic[R, S]):
     at: Literal["wide", "side", "below"] = "wide"
     look: Look[S] | None = None
     wire: Callable[[Any, Engine], None] | None = None
+
+
+def in_bertviz(opened: tuple[bertviz.View, ...], attention: Callable[[S], bertviz.Attention]) -> View[Any, S]:
+    """bertviz's own views of a run, opened on demand. attention(seen): what they show; InputError for a run that is too long for them."""
+    look: Look[S] = Look(
+        "show",
+        bertviz.Look.of,
+        lambda seen, asked: bertviz.shown(asked, [attention(seen)]),
+        lambda asked, text: bertviz.refused(asked, text, opened),
+    )
+    return View("bertviz", lambda _value: bertviz.bertviz(bertviz.ready(opened)), at="below", look=look)
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,8 @@ from explorer.figures.bertviz import VIEWS, Attention, TooLarge, View, page
 from explorer.packing import ArrayStore, frames
 from explorer.widgets.base import widget
 
+__all__ = ["Attention", "Look", "View", "bertviz", "ready", "refused", "shown"]
+
 Text = Mapping[str, str]
 Value = dict[str, object]
 

@@ -186,64 +186,6 @@ def test_a_wish_that_arrives_after_a_newer_one_changes_nothing(new_page: NEW, pr
     assert "dogs" not in str(asked(page))
 
 
-LATE = """
-const fetched = window.fetch;
-window.fetch = async (...asked) => {
-    const answer = await fetched(...asked);
-    if (!String(asked[0]?.url ?? asked[0]).includes("/queue/data")) return answer;
-    const slow = new TransformStream({
-        async transform(chunk, passed) {
-            if (new TextDecoder().decode(chunk).includes("close_stream")) await new Promise((on) => setTimeout(on, 1000));
-            passed.enqueue(chunk);
-        },
-    });
-    return new Response(answer.body.pipeThrough(slow), { status: answer.status, headers: answer.headers });
-};
-"""  # a busy browser: it hears a second late that its stream of answers has ended
-
-
-BEHIND = """
-const sent = window.fetch;
-let joined = 0, completed = 0;
-window.fetch = async (...asked) => {
-    const answer = await sent(...asked), address = String(asked[0]?.url ?? asked[0]);
-    if (address.includes("/queue/data")) {
-        const counted = new TransformStream({
-            transform(chunk, passed) {
-                completed += new TextDecoder().decode(chunk).split('"msg":"process_completed"').length - 1;
-                passed.enqueue(chunk);
-            },
-        });
-        return new Response(answer.body.pipeThrough(counted), { status: answer.status, headers: answer.headers });
-    }
-    if (address.includes("/queue/join") && (joined += 1) > 1)
-        for (let tries = 0; completed < joined && tries < 250; tries += 1) await new Promise((on) => setTimeout(on, 20));
-    return answer;
-};
-"""  # from the second event on the word that the server has taken it comes after its whole answer
-
-
-def test_whoever_asks_as_an_answer_ends_is_answered_though_the_page_hears_late_that_it_has_ended(new_page: NEW, site: str) -> None:
-    page, _ = new_page()
-    page.add_init_script(LATE)
-    page.goto(site + LAB.path)
-    sentence(page, f"{random.random()} dogs")
-    page.locator(".tfe-prompt-box").fill("A dog runs.")
-    page.locator(".tfe-prompt-box").press("Enter")
-    expect(page.locator(".tfe-prompt-pieces")).to_contain_text("Hund", timeout=WAIT)
-
-
-def test_an_answer_that_overtakes_the_word_of_its_own_event_is_drawn(new_page: NEW, site: str) -> None:
-    page, _ = new_page()
-    page.add_init_script(BEHIND)
-    page.goto(site + LAB.path)
-    sentence(page, f"{random.random()} dogs")
-    page.locator(".tfe-prompt-box").fill("A dog runs.")
-    page.locator(".tfe-prompt-box").press("Enter")
-    expect(page.locator(".tfe-prompt-pieces")).to_contain_text("Hund", timeout=WAIT)
-    expect(page.locator(".tfe-prompt .tfe-badge")).to_have_text(LIVE, timeout=WAIT)
-
-
 def test_an_answer_that_comes_after_a_newer_wish_is_not_drawn(new_page: NEW, site: str) -> None:
     page, _ = new_page()
     page.goto(site + LAB.path)

@@ -16,8 +16,7 @@ from explorer.figures import bertviz as drawing
 from explorer.figures import hashing as hashes
 from explorer.lab import FIGURE, Lab, readable
 from explorer.labs.reformer import about, change, deeper, texts, views
-from explorer.program import About, Change, Look, Program, View
-from explorer.widgets import bertviz
+from explorer.program import About, Change, Program, View, in_bertviz
 from explorer.widgets.attention import attention
 from explorer.widgets.hashing import hashing, looked
 from explorer.widgets.notes import notes
@@ -90,17 +89,7 @@ def program() -> Program[Request, Explanation]:
             View("twice", lambda value: twice(value, table=about.table()), views.said_twice),
             View("attention", lambda value: attention(value, empty=texts.NO_ATTENTION), views.heads, at="below"),
             View("deeper", lambda _value: None, at="below", wire=panels),
-            View(
-                "bertviz",
-                lambda _value: bertviz.bertviz(bertviz.ready(OPENED)),
-                at="below",
-                look=Look(
-                    "show",
-                    bertviz.Look.of,
-                    lambda seen, look: bertviz.shown(look, [views.bertviz(seen)]),
-                    lambda look, text: bertviz.refused(look, text, OPENED),
-                ),
-            ),
+            in_bertviz(OPENED, views.bertviz),
             View(
                 "notes",
                 lambda _value: notes((*texts.NOTES, texts.TEXT_NOTE) if views.reads() else texts.NOTES, label=texts.NOTES_LABEL),

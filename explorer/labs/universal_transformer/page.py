@@ -14,8 +14,8 @@ from explorer.figures import bertviz as drawing
 from explorer.lab import FIGURE, Lab, Text, readable
 from explorer.labs import adaptive_depth
 from explorer.labs.universal_transformer import about, texts, views
-from explorer.program import About, Change, Look, Program, View
-from explorer.widgets import bertviz, figure
+from explorer.program import About, Change, Program, View, in_bertviz
+from explorer.widgets import figure
 from explorer.widgets.attention import attention
 from explorer.widgets.change import Difference
 from explorer.widgets.difficulty import difficulty
@@ -46,17 +46,7 @@ PROGRAM: Program[Request, Explanation] = Program(
         View("difficulty", lambda value: difficulty(value or None), lambda seen, request, _state: views.hard(seen, request), at="side"),
         View("attention", lambda value: attention(value, empty=texts.NO_ATTENTION), views.heads, at="below"),
         View("lengths", lambda _value: lengths(), at="below"),
-        View(
-            "bertviz",
-            lambda _value: bertviz.bertviz(bertviz.ready(OPENED)),
-            at="below",
-            look=Look(
-                "show",
-                bertviz.Look.of,
-                lambda seen, look: bertviz.shown(look, [views.bertviz(seen)]),
-                lambda look, text: bertviz.refused(look, text, OPENED),
-            ),
-        ),
+        in_bertviz(OPENED, views.bertviz),
         View("notes", lambda _value: notes(texts.NOTES, label=texts.NOTES_LABEL), at="below"),
     ),
     change=Change(changed, "models.universal_transformer.explain:measure", lambda request, _before: replace(request, text="", question="")),

@@ -1,0 +1,64 @@
+"""The stream on which a page hears of its events, in a browser that hears of one thing later than of another."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from explorer.labs.translation.page import LAB
+
+NEW = Callable[..., tuple[Page, Any]]
+LIVE = re.compile(r"live · [\d.,]+ m?s|remembered")
+
+# A busy browser: it hears a second late that its stream of answers has ended.
+LATE = """
+const fetched = window.fetch;
+window.fetch = async (...asked) => {
+    const answer = await fetched(...asked);
+    if (!String(asked[0]?.url ?? asked[0]).includes("/queue/data")) return answer;
+    const slow = new TransformStream({
+        async transform(chunk, passed) {
+            if (new TextDecoder().decode(chunk).includes("close_stream")) await new Promise((on) => setTimeout(on, 1000));
+            passed.enqueue(chunk);
+        },
+    });
+    return new Response(answer.body.pipeThrough(slow), { status: answer.status, headers: answer.headers });
+};
+"""
+# From the second event on, the word that the server has taken it comes after its whole answer.
+BEHIND = """
+const sent = window.fetch;
+let joined = 0, completed = 0;
+window.fetch = async (...asked) => {
+    const answer = await sent(...asked), address = String(asked[0]?.url ?? asked[0]);
+    if (address.includes("/queue/data")) {
+        const counted = new TransformStream({
+            transform(chunk, passed) {
+                completed += new TextDecoder().decode(chunk).split('"msg":"process_completed"').length - 1;
+                passed.enqueue(chunk);
+            },
+        });
+        return new Response(answer.body.pipeThrough(counted), { status: answer.status, headers: answer.headers });
+    }
+    if (address.includes("/queue/join") && (joined += 1) > 1)
+        for (let tries = 0; completed < joined && tries < 250; tries += 1) await new Promise((on) => setTimeout(on, 20));
+    return answer;
+};
+"""
+
+
+@pytest.mark.parametrize("browser", [LATE, BEHIND], ids=["late to hear of the end", "late to hear that its event was taken"])
+def test_whoever_asks_as_an_answer_ends_is_answered(new_page: NEW, site: str, browser: str) -> None:
+    page, _ = new_page()
+    page.add_init_script(browser)
+    page.goto(site + LAB.path)
+    for text, said in ((f"{random.random()} dogs", ""), ("A dog runs.", "Hund")):
+        page.locator(".tfe-prompt-box").fill(text)
+        page.locator(".tfe-prompt-box").press("Enter")
+        expect(page.locator(".tfe-prompt .tfe-badge")).to_have_text(LIVE)
+        expect(page.locator(".tfe-prompt-pieces")).to_contain_text(said)
