@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Dialog, Page, Playwright, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog, Page, Playwright, expect, sync_playwright
 
 ARGUMENTS = [
     "--no-sandbox",
@@ -24,7 +24,15 @@ ARGUMENTS = [
 ]
 PATIENCE = 90_000  # milliseconds, for a machine that does other things beside
 SLOWNESS = "was preloaded using link preload but not used"  # said of a slow machine, not of the page
-LEFT = "AbortError: signal is aborted without reason"  # Gradio's script writes that where a page with an open stream of answers is left
+LEFT = (  # what Gradio's script writes where a page with an open stream of answers is left, the second for each event under way
+    "AbortError: signal is aborted without reason",
+    "Unexpected error Connection errored out.",
+)
+LEAVING, ARRIVED = "the page is being left", "a page begins"
+TELLS = f"""if (window === top) {{
+    console.debug("{ARRIVED}");
+    addEventListener("beforeunload", () => console.debug("{LEAVING}"));
+}}"""
 MODE = {"locale": "en-US", "reduced_motion": "reduce"}  # of a page for which a test says nothing else
 
 
@@ -58,19 +66,22 @@ def watch(page: Page, site: str) -> Faults:
         if address.scheme in {"http", "https", "ws", "wss"} and address.netloc != home:
             faults.outside.append(asked.url)
 
+    leaving = False
+
+    def console(message: ConsoleMessage) -> None:
+        nonlocal leaving
+        if message.text in {LEAVING, ARRIVED}:
+            leaving = message.text == LEAVING
+        elif message.type in {"error", "warning"} and SLOWNESS not in message.text and not (leaving and message.text.strip().startswith(LEFT)):
+            faults.console.append(f"{message.type}: {message.text}")
+
     def dialog(shown: Dialog) -> None:
         faults.dialogs.append(shown.message)
         shown.dismiss()
 
     page.on("request", request)
-    page.on(
-        "console",
-        lambda message: (
-            faults.console.append(f"{message.type}: {message.text}")
-            if message.type in {"error", "warning"} and not any(said in message.text for said in (SLOWNESS, LEFT))
-            else None
-        ),
-    )
+    page.add_init_script(TELLS)
+    page.on("console", console)
     page.on("pageerror", lambda error: faults.errors.append(str(error)))
     page.on("dialog", dialog)
     return faults
