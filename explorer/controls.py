@@ -13,11 +13,28 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
 from explorer import permalink
+from explorer.knobs import Knob
 from explorer.lab import Text
 from models.errors import InputError
 from models.fields import Characters, Choice, Number, check, range_of
 
-Kind = Literal["choice", "switch", "number", "stops", "heads", "bits", "sum", "letters", "text", "story", "question"]
+Kind = Literal[
+    "choice",
+    "select",
+    "switch",
+    "number",
+    "seed",
+    "stops",
+    "heads",
+    "knob",
+    "bits",
+    "sum",
+    "letters",
+    "text",
+    "story",
+    "question",
+    "passage",
+]
 Value = dict[str, object]
 R = TypeVar("R")
 
@@ -32,17 +49,38 @@ class Words:
 
 
 @dataclass(frozen=True)
+class Page:
+    """A shipped text, which stands whole in the box when it is chosen.
+
+    key: as the request's `page` says it. title: in a tip; short: on a chip. text: the page itself. source: author, title, year, chapter.
+    """
+
+    key: str
+    title: Text
+    short: Text
+    text: str
+    source: Text
+
+    def drawn(self) -> Value:
+        """As JSON; lines are ended as a box ends them."""
+        named = {"title": dict(self.title), "short": dict(self.short), "source": dict(self.source)}
+        return {"key": self.key, "text": self.text.replace("\r\n", "\n").replace("\r", "\n"), **named}
+
+
+@dataclass(frozen=True)
 class Control:
     """How one field of a request is asked for.
 
-    kind: "choice" (one of some), "switch", "number" (a slider), "stops" (a slider over the values of `names`, in their order), "heads" (of
-    attention: the one in view is silenced, and any whose picture is shift-clicked), or typed: "bits" (a row of places beside the line),
-    "sum", "letters", "text" (several lines), "story" (several lines, with words to insert), "question" (a line below a story). What is
-    typed into no control that is shown is empty.
+    kind: "choice" (one of some), "select" (the same in a menu), "switch", "number" (a slider), "seed", "stops" (a slider over the values of
+    `names`, in their order), "heads" (of attention: the one in view is silenced, and any whose picture is shift-clicked), "knob" (of
+    several parts), or typed: "bits" (a row of places beside the line), "sum", "letters", "text" (several lines), "story" (several lines,
+    with words to insert), "question" (a line below a story), "passage" (a long text, or one of `pages`, which the request's `page` then
+    names). What is typed into no control that is shown is empty.
     names: what values are called, where not by themselves; of a choice in their order, of a switch for True and False, of heads the names
     of their models. sizes: (layers, heads) of these.
     hint: what is accepted.
-    placeholder: an example inside an empty line. places: of "bits", how many. words: of a "story". step: of a number.
+    placeholder: an example inside an empty line. places: of "bits", how many. words: of a "story". step: of a number. unit: what stands
+    behind it, "{n} characters". pages: of a "passage". knob: the knob of several parts.
     change: it changes the model, stands in the panel of changes, and its default is the model as trained.
     says: a changed value in words, "at most 4 updates", given the value.
     stands: what the default stands for by the value of another field, ("task", {"parity": 20}): the slider shows that number instead.
@@ -60,6 +98,9 @@ class Control:
     places: int = 0
     words: Sequence[Words] = ()
     step: float = 1
+    unit: Text | None = None
+    pages: Sequence[Page] = ()
+    knob: Knob | None = None
     change: bool = False
     says: Callable[[Any], Text] | None = None
     stands: tuple[str, Mapping[str, float]] | None = None
@@ -73,7 +114,7 @@ class Control:
         if isinstance(allowed, Number):
             bounds = {"least": allowed.least + (1 if self.stands else 0), "most": allowed.most, "step": self.step}
         elif isinstance(allowed, Choice):
-            bounds = {"values": [*self.names] or list(allowed.values)}
+            bounds = {"values": [written(value) for value in [*self.names] or allowed.values]}
         elif isinstance(allowed, Characters):
             bounds = {"most": allowed.most}
         return {
@@ -86,6 +127,9 @@ class Control:
             "hint": dict(self.hint) if self.hint else None,
             "placeholder": self.placeholder,
             "places": self.places,
+            "unit": dict(self.unit) if self.unit else None,
+            "pages": [page.drawn() for page in self.pages],
+            "knob": self.knob.spelled() if self.knob else None,
             "words": [{"name": dict(one.name), "words": list(one.words), "before": one.before} for one in self.words],
             "stands": {"field": self.stands[0], "numbers": dict(self.stands[1])} if self.stands else None,
             "idle": {"field": self.idle[0], "why": dict(self.idle[1])} if self.idle else None,

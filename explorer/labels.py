@@ -256,6 +256,12 @@ def listed(parts: Sequence[Text]) -> Text | None:
     return {"en": " and ".join(part["en"] for part in parts), "zh": "，".join(part["zh"] for part in parts)} if parts else None
 
 
+def joined(*remarks: Text | None) -> Text | None:
+    """Several sentences as one remark, or None for none."""
+    said = [one for one in remarks if one]
+    return {"en": " ".join(one["en"] for one in said), "zh": "".join(one["zh"] for one in said)} if said else None
+
+
 def split(name: object) -> Text:
     """What a part of a data set is called on the page: the name that `model.json` gives it, in words. "val" -> validation, 验证集;
     "test_2016" -> test 2016, 2016 测试集."""

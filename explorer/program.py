@@ -12,6 +12,7 @@ import contextlib
 import logging
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
 import gradio as gr
@@ -54,12 +55,14 @@ class Look(Generic[S]):
 @dataclass(frozen=True)
 class View(Generic[R, S]):
     """A picture of a run. name: its widget's. place(value): puts the widget on the page. draw(seen, request, state): its value; state says
-    where the result comes from; None where no answer to a wish draws it. at: in the wide column, in the narrow one beside it, or below
-    both. look: its own event, by which it asks about a run. wire(placed, engine): what else it listens to, or places beside itself."""
+    where the result comes from; None where no answer to a wish draws it. grow(steps so far, request): its value while the answer grows.
+    at: in the wide column, in the narrow one beside it, or below both. look: its own event, by which it asks about a run. wire(placed,
+    engine): what else it listens to, or places beside itself."""
 
     name: str
     place: Callable[[Value | None], Any]
-    draw: Callable[[S, R, str], Value | None] | None = None
+    draw: Callable[[Any, R, str], Value | None] | None = None
+    grow: Callable[[Sequence[Any], R], Value] | None = None
     at: Literal["wide", "side", "below"] = "wide"
     look: Look[S] | None = None
     wire: Callable[[Any, Engine], None] | None = None
@@ -81,7 +84,7 @@ class Change(Generic[R, S]):
     """What a change of the model does. draw(both runs, both measures, request, changes in words).
 
     measure: the engine function that reads the same output again, for each of two requests; None where the runs themselves tell.
-    ask(request, before): what it is asked, without and with the change.
+    ask(request, before): what it is asked, without and with the change; None where there is nothing to ask.
     """
 
     draw: Callable[[tuple[S, S], tuple[Any, Any], R, Text], change.Difference | change.Readings]
@@ -105,9 +108,12 @@ class Program(Generic[R, S]):
     """What a lab declares of its page.
 
     explain: the engine function that answers requests, of the class `kind`. controls: of all fields. views: in their order. examples: with
-    their titles; the first is what a bare address stands for, and first() its stored result. answer(seen, request): what stands as the
-    answer in the input bar. warning(request, seen): what to say of an input outside of what the model knows. region: the bar's name.
-    pick(seen, request): the model, head and position that are looked at on arrival, where the page has such.
+    their titles; the first is what a bare address stands for, and first() its stored result. shorts: their titles on chips, beside a
+    long text. answer(seen, request): what stands as the answer in the input bar, None where it stands in a view. warning(request, seen):
+    what to say of an input outside of what the model knows; notice: what else. region: the bar's name; run: what its button says.
+    pick(seen, request): the model, head and position that are looked at on arrival, where the page has such. prepare(seen, request): what
+    views and `pick` are given in place of what was seen, where several of them need the same. progress(steps so far,
+    request): how far an answer has come that grows. lines(seen, request): what a text file of the answer says.
     """
 
     explain: Function
@@ -117,11 +123,17 @@ class Program(Generic[R, S]):
     change: Change[R, S] | None
     examples: Sequence[tuple[R, Text]]
     first: Callable[[], Stored[R, S] | None]
-    answer: Callable[[S, R], Value]
+    answer: Callable[[S, R], Value | None]
     about: About
     region: Text
+    run: Text | None = None
+    shorts: Sequence[Text] = ()
     warning: Callable[[R, S], Text | None] = lambda _request, _seen: None
-    pick: Callable[[S, R], Value] | None = None
+    notice: Callable[[R, S], Text | None] = lambda _request, _seen: None
+    pick: Callable[[Any, R], Value | None] | None = None
+    prepare: Callable[[S, R], Any] = lambda seen, _request: seen
+    progress: Callable[[Sequence[Any], R], Text] | None = None
+    lines: Callable[[S, R], Sequence[Text]] = lambda _seen, _request: ()
 
     @property
     def widgets(self) -> tuple[str, ...]:
@@ -136,34 +148,40 @@ class Program(Generic[R, S]):
         """The same input for the model as it was trained."""
         return controls.plain(request, self.controls)
 
-    def named(self, request: R, seen: S | None = None) -> Value:
+    def named(self, request: R, prepared: Any = None) -> Value:
         """A request as widgets know it: its query, that of the run without changes, and every field as text; what is looked at in a run."""
         about: Value = {"query": controls.query(request), "plain": controls.query(self.plain(request)), "fields": controls.texts(request)}
-        return about if self.pick is None or seen is None else {**about, "pick": self.pick(seen, request)}
+        return about if self.pick is None or prepared is None else {**about, "pick": self.pick(prepared, request)}
 
     def changes(self, request: R) -> Text | None:
         """What a request changes in the model, in words; None for nothing."""
         return labels.listed(controls.changes(request, self.controls))
 
-    def drawn(self, seen: S, request: R, run: Run) -> dict[str, Value | None]:
-        """What the input bar and the views draw of a run."""
-        about = self.named(request, seen)
+    def drawn(self, seen: S, request: R, run: Run) -> dict[str, Any]:
+        """What the input bar and the views draw of a run. It may take some tenths of a second: not in the thread that serves pages."""
+        prepared = self.prepare(seen, request)
         bar = ask.done(
-            about,
+            self.named(request, prepared),
             state=run.state,
             milliseconds=run.milliseconds,
             device=run.device,
             answer=self.answer(seen, request),
+            lines=self.lines(seen, request),
             changes=self.changes(request),
-            notice=run.notice,
+            notice=labels.joined(run.notice, self.notice(request, seen)),
             warning=self.warning(request, seen),
         )
-        return {"ask": bar, **{view.name: view.draw(seen, request, run.state) for view in self.views if view.draw}}
+        return {"ask": bar, **{view.name: view.draw(prepared, request, run.state) for view in self.views if view.draw}}
+
+    def grown(self, steps: Sequence[Any], request: R) -> dict[str, Any]:
+        """What the input bar and the views draw of an answer that grows. steps: all so far."""
+        said = self.progress(steps, request) if self.progress else {}
+        return {"ask": ask.growing(self.named(request), said), **{view.name: view.grow(steps, request) for view in self.views if view.grow}}
 
     def place(self, lab: Lab, engine: Engine) -> None:
         """Place the components, draw the stored first example, and wire every wish of a visitor to the engine."""
         kept = self.first()
-        drawn: Mapping[str, Value | None] = {"ask": ask.empty()}
+        drawn: Mapping[str, Any] = {"ask": ask.empty()}
         if kept is not None:
             drawn = self.drawn(kept.seen, kept.request, Run("stored", kept.milliseconds, kept.device))
         start = self.examples[0][0]
@@ -180,11 +198,15 @@ class Program(Generic[R, S]):
         with gr.Column(elem_classes=["tfe-card-curve"]):
             curve = figure.figure()
         bar = ask.ask(
-            drawn["ask"] or ask.empty(),
+            drawn["ask"],
             region=self.region,
+            run=self.run,
             controls=self.controls,
             kind=self.kind,
-            examples=[ask.Example(title, controls.query(one), controls.texts(one)) for one, title in self.examples],
+            examples=[
+                ask.Example(title, controls.query(one), controls.texts(one), short)
+                for (one, title), short in zip_longest(self.examples, self.shorts)
+            ],
             answers=self.widgets,
         )
         placed = {"ask": bar}
@@ -192,9 +214,8 @@ class Program(Generic[R, S]):
             with gr.Column(elem_classes=["tfe-bench-wide"]):
                 placed |= self._placed("wide", drawn, engine)
             with gr.Column(elem_classes=["tfe-bench-side"]):
-                placed["change"] = change.change(
-                    change.idle(self.named(start, kept.seen if kept else None)), controls=self.controls, kind=self.kind
-                )
+                known = _about(drawn["ask"]) if kept else self.named(start)
+                placed["change"] = change.change(change.idle(known), controls=self.controls, kind=self.kind)
                 placed |= self._placed("side", drawn, engine)
         placed |= self._placed("below", drawn, engine)
         self._wire(engine, placed)
@@ -245,6 +266,11 @@ class Program(Generic[R, S]):
         return None if "refused" in {drawn["ask"]["state"], drawn["change"]["state"]} else as_stored(drawn)
 
 
+def _about(bar: Value) -> Value:
+    """What the input bar knows of the request in view."""
+    return {name: bar[name] for name in ("query", "plain", "fields", "pick") if name in bar}
+
+
 def _wish(detail: object) -> tuple[str, object]:
     """Query and fields of an event, whatever was sent."""
     given = detail if isinstance(detail, Mapping) else {}
@@ -264,6 +290,8 @@ async def answer(
             async for update in updates:
                 if isinstance(update, Waiting):
                     yield {"ask": _waiting(update)}
+                elif isinstance(update, list):
+                    yield program.grown(update, request)
                 else:
                     seen, run = update
         drawn = await asyncio.to_thread(program.drawn, seen, request, replace(run, notice=notice))
@@ -274,7 +302,7 @@ async def answer(
         logger.exception("a wish could not be fulfilled")
         yield {"ask": ask.refused(labels.DEFECT), "change": change.refused(None)}
         return
-    about = program.named(request, seen)
+    about = _about(drawn["ask"])
     if program.change is None or request == program.plain(request):
         yield {**drawn, "change": change.idle(about)}
         return
@@ -289,15 +317,22 @@ async def answer(
 
 async def _seen(
     program: Program[R, S], engine: Engine, request: R, session: str, *, anew: bool = False
-) -> AsyncGenerator[Waiting | tuple[S, Run], None]:
-    """The run of a request, last, and how it came about. anew: the first example is run too, instead of taking what is stored of it."""
+) -> AsyncGenerator[Waiting | list[Any] | tuple[S, Run], None]:
+    """The run of a request, last, and how it came about; before it, of an answer that grows, all steps so far. anew: the first example is
+    run too, instead of taking what is stored of it."""
     kept = None if anew else program.first()
     if kept is not None and request == kept.request:
         yield kept.seen, Run("stored", kept.milliseconds, kept.device)
         return
-    async with contextlib.aclosing(engine.watch(program.explain, request, session)) as updates:
+    steps: list[Any] = []
+    follow = engine.stream if program.progress else engine.watch
+    async with contextlib.aclosing(follow(program.explain, request, session)) as updates:
         async for update in updates:
-            yield (update.value, Run.of(update)) if isinstance(update, Answer) else update
+            if isinstance(update, list):
+                steps += update
+                yield steps
+            else:
+                yield (update.value, Run.of(update)) if isinstance(update, Answer) else update
 
 
 async def looked(program: Program[R, S], engine: Engine, look: Look[S], detail: object, session: str = "") -> AsyncGenerator[Any, None]:
@@ -307,10 +342,10 @@ async def looked(program: Program[R, S], engine: Engine, look: Look[S], detail: 
         request, _ = program.read(asked.run)
         async with contextlib.aclosing(_seen(program, engine, request, session)) as updates:
             async for update in updates:
-                if isinstance(update, Waiting):
-                    yield gr.skip()  # a handler that says nothing is not told that its page was closed
-                else:
+                if isinstance(update, tuple):
                     seen, _run = update
+                else:
+                    yield gr.skip()  # a handler that says nothing is not told that its page was closed
         yield await asyncio.to_thread(look.draw, seen, asked)
     except InputError as error:
         yield look.refused(asked, error.text)
@@ -328,8 +363,12 @@ async def _compared(
     wanted: list[tuple[Function, Callable[[], Any]]] = [(program.explain, lambda: plain)]
     if changing.measure is not None:
         wanted += [(changing.measure, lambda one=one: changing.ask(one, results[0])) for one in (plain, request)]  # type: ignore[misc]
-    for function, asked in wanted:
-        async with contextlib.aclosing(engine.watch(function, asked(), session)) as updates:
+    for function, wish in wanted:
+        asked = wish()
+        if asked is None:
+            results.append(None)
+            continue
+        async with contextlib.aclosing(engine.watch(function, asked, session)) as updates:
             async for update in updates:
                 if isinstance(update, Answer):
                     results.append(update.value)

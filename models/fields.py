@@ -42,16 +42,16 @@ class Number:
 
 @dataclass(frozen=True)
 class Choice:
-    """One of some texts. en, zh: what is chosen, in a refusal."""
+    """One of some values. en, zh: what is chosen, in a refusal."""
 
-    values: tuple[str, ...]
+    values: tuple[Any, ...]
     en: str
     zh: str
 
     def refuse(self, name: str, value: object) -> None:
         """InputError unless `value` is one of them."""
-        if value not in self.values:
-            there = ", ".join(self.values)
+        if value not in self.values or isinstance(value, bool):
+            there = ", ".join(map(str, self.values))
             raise InputError(
                 name,
                 en=f"There is no {self.en} {shown(value)}; there are {there}.",
@@ -96,7 +96,17 @@ class Heads:
                 raise no_head(layer, head, model, names=self.models, code=name)
 
 
-Range = Number | Choice | Characters | Switch | Heads
+@dataclass(frozen=True)
+class Anything:
+    """What reads as its type; what else it must be is the model's affair."""
+
+    def refuse(self, name: str, value: object) -> None:
+        """Nothing is refused here."""
+
+
+LOST = "\N{REPLACEMENT CHARACTER}"  # in place of half a surrogate pair, which no text may carry
+
+Range = Number | Choice | Characters | Switch | Heads | Anything
 
 
 def number(default: float, least: float, most: float, *, en: str, zh: str) -> Any:
@@ -104,8 +114,8 @@ def number(default: float, least: float, most: float, *, en: str, zh: str) -> An
     return _field(default, Number(least, most, isinstance(default, int), en, zh))
 
 
-def choice(default: str, values: Sequence[str], *, en: str, zh: str) -> Any:
-    """A field that is one of some texts."""
+def choice(default: Any, values: Sequence[Any], *, en: str, zh: str) -> Any:
+    """A field that is one of some values."""
     return _field(default, Choice(tuple(values), en, zh))
 
 
@@ -122,6 +132,11 @@ def switch(default: bool) -> Any:
 def heads(models: Sequence[str]) -> Any:
     """A field that holds heads of attention of these models; none to begin with."""
     return _field((), Heads(tuple(models)))
+
+
+def anything(default: object) -> Any:
+    """A field that the model itself judges."""
+    return _field(default, Anything())
 
 
 def _field(default: object, allowed: Range) -> Any:
@@ -147,6 +162,16 @@ def too_long(text: str, most: int) -> InputError:
         en=f"Your text has {len(text):,} characters; at most {most:,} can be read.",
         zh=f"您的文本有 {len(text):,} 个字符；最多可读取 {most:,} 个。",
     )
+
+
+def passage(text: str) -> str:
+    """A text of a visitor as models read it: lines ended by \\n, no half of a surrogate pair. InputError where it is only white space."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if not text.strip():
+        raise InputError(
+            "blank", en="The text is nothing but white space: type at least one character.", zh="文本只有空白：请至少输入一个字符。"
+        )
+    return "".join(LOST if "\ud800" <= letter <= "\udfff" else letter for letter in text)
 
 
 def shown(value: object) -> str:

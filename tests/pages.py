@@ -72,7 +72,11 @@ def watch(page: Page, site: str) -> Faults:
         nonlocal leaving
         if message.text in {LEAVING, ARRIVED}:
             leaving = message.text == LEAVING
-        elif message.type in {"error", "warning"} and SLOWNESS not in message.text and not (leaving and message.text.strip().startswith(LEFT)):
+        elif (
+            message.type in {"error", "warning"}
+            and SLOWNESS not in message.text
+            and not (leaving and message.text.strip().startswith(LEFT))
+        ):
             faults.console.append(f"{message.type}: {message.text}")
 
     def dialog(shown: Dialog) -> None:

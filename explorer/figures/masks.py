@@ -97,7 +97,6 @@ def value(
     after: Array | None,
     look_before: str | None,
     look_after: str | None,
-    request: Mapping[str, object],
     query: str,
     state: str,
     pick: Mapping[str, object] | None = None,
@@ -112,7 +111,7 @@ def value(
     where `forced` (layer, head) says that others stand in `z`; None where none is forced. span: S; ramp: R.
     before, after: (layer, head, distance) mean weight by distance before and after the mask, of `profiles`, or None.
     look_before, look_after: addresses of exact weights (`explorer.looks`), one row per position, or None.
-    request: its fields; of them `spans` is changed by who drags. query: its permalink. state: "stored", "live" or "stale".
+    query: the permalink of the run. state: "stored", "live" or "stale".
     pick: {"head" ("2.3", from 1), "pos"} that is locked on arrival; left out, the one of `telling`.
     kept: (layer, head) mean share of its weight that the mask leaves a query. counts: (distance,) from how many queries each mean of
     `before` is made; left out, all positions count. watched: from how many queries of how many the means are made.
@@ -127,7 +126,6 @@ def value(
     return {
         "state": state,
         "query": query,
-        "request": dict(request),
         "variant": variant,
         "name": dict(name),
         "text": text,
@@ -148,12 +146,11 @@ def value(
     }
 
 
-def growing(*, variant: str, name: Text, text: str, given: int, of: int, request: Mapping[str, object], query: str) -> Value:
+def growing(*, variant: str, name: Text, text: str, given: int, of: int, query: str) -> Value:
     """A run under way: what was read and written so far. of: how many characters there will be. The last picture stays, dimmed."""
     return {
         "state": "running",
         "query": query,
-        "request": dict(request),
         "variant": variant,
         "name": dict(name),
         "text": text,

@@ -99,7 +99,6 @@ def value(
     segment: int,
     memory: int,
     unknown: Sequence[int],
-    request: Mapping[str, object],
     query: str,
     state: str,
     pick: Mapping[str, object] | None = None,
@@ -108,13 +107,12 @@ def value(
 
     models: in the order they stand. given: characters that were given, before those written. segment: positions that are read at once, 0
     where a text is not cut. memory: columns that each layer remembers, 0 for none. unknown: positions of characters that the models do not
-    know. request: its fields. query: its permalink. state: "stored", "live" or "stale". pick: what is locked on arrival, from `telling`.
+    know. query: the permalink of the run. state: "stored", "live" or "stale". pick: what is locked on arrival, from `telling`.
     ValueError where a text and its nats differ in length, or profiles, ends or first_seen in shape.
     """
     return {
         "state": state,
         "query": query,
-        "request": dict(request),
         "given": given,
         "of": max((len(model.text) for model in models), default=0),
         "segment": segment,
@@ -130,7 +128,6 @@ def growing(
     given: int,
     of: int,
     segment: int,
-    request: Mapping[str, object],
     query: str,
     unknown: Sequence[int] = (),
 ) -> Value:
@@ -138,7 +135,6 @@ def growing(
     return {
         "state": "running",
         "query": query,
-        "request": dict(request),
         "given": given,
         "of": of,
         "segment": segment,

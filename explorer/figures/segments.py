@@ -77,7 +77,6 @@ def value(
     memory: int,
     layers: int,
     intervention: str,
-    request: Mapping[str, object],
     query: str,
     state: str,
     pick: Mapping[str, object] | None = None,
@@ -88,7 +87,7 @@ def value(
     models: in the order they stand; the first that remembers is in view on arrival. given: characters that were given, before those
     written. segment: characters that are read at once. memory: states that each layer remembers, where a model has a memory. layers: of
     the networks. intervention: "none"; "cut": nothing is remembered; "shuffled": the memory in a random order; "foreign": another book's
-    in its place. request: its fields. query: its permalink. state: "stored", "live" or "stale". pick: {"model", "head" ("3.2", from 1),
+    in its place. query: the permalink of the run. state: "stored", "live" or "stale". pick: {"model", "head" ("3.2", from 1),
     "pos"} locked on arrival, from `telling`; left out, it is looked for. book: what a foreign memory was read from.
 
     Raises ValueError for arrays that do not fit each other, and for an intervention that is none.
@@ -101,7 +100,6 @@ def value(
     return {
         "state": state,
         "query": query,
-        "request": dict(request),
         "given": given,
         "segment": segment,
         "memory": memory,
@@ -122,7 +120,6 @@ def growing(
     memory: int,
     layers: int,
     intervention: str,
-    request: Mapping[str, object],
     query: str,
     book: Text | None = None,
 ) -> Value:
@@ -130,7 +127,6 @@ def growing(
     return {
         "state": "running",
         "query": query,
-        "request": dict(request),
         "given": given,
         "segment": segment,
         "memory": memory,

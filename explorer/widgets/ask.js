@@ -9,6 +9,8 @@ import { el, segmented } from "./lib/dom.js";
 import { fileName, save } from "./lib/export.js";
 import { bitRow, wordChips } from "./lib/keyboards.js";
 import { onLang, t } from "./lib/lang.js";
+import { passageOf } from "./lib/passage.js";
+import { settingsOf } from "./lib/settings.js";
 import { foot } from "./lib/source.js";
 import { bus, view } from "./lib/state.js";
 import { guard } from "./lib/stored.js";
@@ -27,7 +29,9 @@ const TEXT = {
   long: { en: "Your text has {n} characters; at most {most} can be read.", zh: "您的文本有 {n} 个字符；最多可读取 {most} 个。" },
   noLink: { en: "This input is too long for a link; save it as text instead.", zh: "这个输入太长，放不进链接；请存为文本。" },
 };
-const TYPED = ["bits", "sum", "letters", "text", "story", "question"];
+const TYPED = ["bits", "sum", "letters", "text", "story", "question", "passage"];
+const SET = ["number", "seed", "select"];
+const ENTER = /Mac|iPhone|iPad/.test(navigator.platform) ? "⌘ ⏎" : "Ctrl ⏎"; // what runs where Enter begins a new line
 
 let serial = 0;
 
@@ -44,12 +48,14 @@ export function mount(root, props, emit, watch) {
   // ── what stands in the controls: each typed one keeps its own draft ──
   const fits = ({ when }, fields) => Object.entries(when).every(([field, values]) => values.includes(fields[field]));
   const picks = controls.filter(({ kind }) => kind === "choice").map(pickOf);
-  const lines = controls.filter(({ kind }) => TYPED.includes(kind)).map(lineOf);
+  const lines = controls.filter(({ kind }) => TYPED.includes(kind)).map((control, at) => (control.kind === "passage" ? longOf(control) : lineOf(control, at)));
+  const settings = settingsOf(controls.filter(({ kind }) => SET.includes(kind)), { changed: touched, run });
+  const passage = lines.find(({ control }) => control.kind === "passage") ?? null;
   const chosen = () => Object.fromEntries(picks.map(({ control, now }) => [control.field, now()]));
   const open = () => lines.filter(({ control }) => fits(control, chosen()));
-  const inSight = () => ({ ...chosen(), ...Object.fromEntries(open().map((line) => [line.control.field, line.text])) });
-  const asked = () => ({ ...Object.fromEntries(lines.map((line) => [line.control.field, ""])), ...inSight() }); // what no control shows is empty
-  const stamp = (fields) => JSON.stringify(Object.keys(inSight()).map((field) => fields?.[field] ?? ""));
+  const typed = (line) => line.fields?.() ?? { [line.control.field]: line.text };
+  const asked = () => Object.assign(Object.fromEntries(lines.map((line) => [line.control.field, ""])), chosen(), settings.fields(), ...open().map(typed)); // what no control shows is empty
+  const stamp = (fields) => JSON.stringify([...Object.keys(chosen()).map((field) => fields?.[field] ?? ""), ...open().map((line) => line.of(fields)), ...settings.of(fields)]);
 
   function pickOf(control) {
     let now = control.default;
@@ -62,6 +68,15 @@ export function mount(root, props, emit, watch) {
     }
     const paint = () => pick.set({ label: t(control.label), value: now, options: control.values.map((key) => ({ key, label: t(new Map(control.names).get(key)) || key })) });
     return { control, node: pick.node, now: () => now, set: (key) => control.values.includes(key) && (now = key), paint };
+  }
+
+  function touched() {
+    local = null;
+    paintState();
+  }
+
+  function longOf(control) {
+    return passageOf(control, { id, examples, input: touched, run, show });
   }
 
   function lineOf(control, at) {
@@ -82,6 +97,7 @@ export function mount(root, props, emit, watch) {
       above: below_ ? [] : [label, hint],
       words: control.words.length ? wordsOf(control.words, () => (open().find((one) => one.box === last) ?? line).box) : null,
       text: first?.fields[control.field] ?? "",
+      of: (fields) => fields?.[control.field] ?? "",
       bits: control.kind === "bits" ? bitRow((text) => line.write(text)) : null,
       write(text) {
         line.text = text;
@@ -127,7 +143,7 @@ export function mount(root, props, emit, watch) {
   const exampleRow = el("div", { class: "tfe-ask-examples", role: "group" }, exampleLabel, ...exampleButtons.flatMap(between));
   const labels = el("div", { class: "tfe-ask-labels" });
   const fields = el("div", { class: "tfe-ask-fields" });
-  const below = el("div", {});
+  const below = el("div", { class: "tfe-ask-below" });
   const goLabel = el("span", {});
   const goKey = el("span", { class: "tfe-ask-return", "aria-hidden": "true" });
   const go = el("button", { type: "submit", class: "tfe-button primary tfe-ask-go" }, goLabel, goKey);
@@ -180,11 +196,14 @@ export function mount(root, props, emit, watch) {
 
   function run() {
     const set = asked();
-    const long = open().find(({ control, text }) => text.length > control.most);
+    local = passage?.refusal() ?? null;
+    if (settings.judge() || local) return paintState();
+    const long = passage ? null : open().find(({ control, text }) => text.length > control.most);
     const said = (language) => TEXT.long[language].replace("{n}", grouped(long.text.length)).replace("{most}", grouped(long.control.most));
     local = long ? { en: said("en"), zh: said("zh") } : null;
     if (local) return paintState();
     filled = stamp(set);
+    if (passage && value.fields && passage.of(value.fields) !== passage.text) view.set({ pos: null }); // a place in another text
     return wished({ query: "", set });
   }
 
@@ -200,7 +219,8 @@ export function mount(root, props, emit, watch) {
     const others = picks.some(({ control, now }) => from[control.field] !== now());
     if (stamp(from) === filled && !others) return;
     for (const pick of picks) pick.set(from[pick.control.field]);
-    for (const line of open()) line.text = from[line.control.field] ?? "";
+    for (const line of open()) line.text = line.of(from);
+    settings.set(from);
     filled = stamp(from);
     local = null;
     paintInput();
@@ -214,7 +234,8 @@ export function mount(root, props, emit, watch) {
     const put = (node, children) => [...node.children].some((child, at) => child !== children[at]) || node.children.length !== children.length ? node.replaceChildren(...children) : null;
     put(labels, now.flatMap(({ above }) => above));
     put(fields, now.map(({ node }) => node));
-    put(below, now.flatMap(({ bits }) => (bits ? [bits.node] : [])));
+    put(below, [...now.flatMap(({ bits }) => (bits ? [bits.node] : [])), ...(settings.node.children.length ? [settings.node] : [])]);
+    settings.paint();
     for (const line of now) line.paint();
     for (const line of lines) if (line.words) line.words.node.hidden = !now.includes(line);
   }
@@ -237,7 +258,7 @@ export function mount(root, props, emit, watch) {
     const shown = before.shown?.ask ?? value;
     const kind = lines.find(({ control }) => shown.fields && fits(control, shown.fields))?.control.kind ?? "";
     answer.paint(shown.answer ?? null, kind);
-    start.hidden = Boolean(shown.answer);
+    start.hidden = Boolean(shown.answer) || passage !== null;
     if (start.hidden) return;
     const offer = examples.length ? [el("button", { type: "button", class: "tfe-button", text: t(TEXT.use, { n: 1 }), onclick: () => show(examples[0]) })] : [];
     start.replaceChildren(el("span", { class: "tfe-ask-empty", text: t(TEXT.empty) }), ...offer);
@@ -248,24 +269,29 @@ export function mount(root, props, emit, watch) {
     panel.setAttribute("aria-busy", String(busy));
     panel.classList.toggle("is-stale", busy);
     go.classList.toggle("primary", !busy);
-    goLabel.textContent = t(busy ? TEXT.stop : TEXT.run);
-    goKey.textContent = busy ? "Esc" : "⏎";
-    const wrong = busy ? null : (local ?? (value.state === "refused" ? value.error : null));
-    badge.paint({ value: { ...value, request: value.fields }, wish, wrong, differs: () => stamp(asked()) !== stamp(value.fields) });
+    goLabel.textContent = t(busy ? TEXT.stop : (props.run ?? TEXT.run));
+    goKey.textContent = busy ? "Esc" : passage ? ENTER : "⏎";
+    const wrong = busy ? null : (settings.refusal() ?? local ?? (value.state === "refused" ? value.error : null));
+    const same = (fields) => !settings.unsaid() && stamp(asked()) === stamp(fields);
+    badge.paint({ value: { ...value, request: value.fields }, wish, wrong, differs: () => !same(value.fields), progress: () => t(value.badge.progress) });
+    passage?.press(same);
     error.hidden = !wrong;
     error.textContent = wrong ? t(wrong) : "";
     for (const { box } of lines) box.setAttribute("aria-invalid", String(Boolean(wrong)));
-    take.hidden = busy || Boolean(wrong) || !value.answer;
+    const whole = Boolean(value.answer) || Boolean(value.lines?.length);
+    take.hidden = busy || Boolean(wrong) || !whole;
     answer.node.classList.toggle("is-stale", Boolean(wrong));
-    const said = [value.notice, value.warning, value.answer && !value.query ? TEXT.noLink : null].filter(Boolean).map((each) => t(each));
-    if (wrong && value.answer) said.push(t(TEXT.stale));
+    const said = [value.notice, value.warning, whole && !value.query ? TEXT.noLink : null].filter(Boolean).map((each) => t(each));
+    if (wrong && whole) said.push(t(TEXT.stale));
     note.hidden = said.length === 0;
     note.textContent = said.join(" ");
   }
 
   /** What was asked and what was answered, with the address of this view. */
   function saveText() {
-    save(fileName(["answer"], "txt"), `${[...answer.text((before.shown?.ask ?? value).answer), foot()].join("\n")}\n`, "text/plain");
+    const shown = before.shown?.ask ?? value;
+    const said = [...(shown.answer ? answer.text(shown.answer) : []), ...shown.lines.map((line) => t(line))];
+    save(fileName(["answer"], "txt"), `${[...said, foot()].join("\n")}\n`, "text/plain;charset=utf-8");
   }
 
   function draw() {
@@ -284,9 +310,10 @@ export function mount(root, props, emit, watch) {
     }
     if (!wish.receive(next)) return;
     const { error: _error, notice: _notice, ...rest } = value;
-    value = next.state === "waiting" || next.state === "refused" ? { ...rest, ...next } : next;
+    const under = next.state === "waiting" || next.state === "running";
+    value = under ? { ...rest, state: next.state, badge: next.badge } : next.state === "refused" ? { ...rest, ...next } : next;
     if (next.fields) fill(next.fields);
-    if (next.state !== "waiting") before.of(value);
+    if (!under) before.of(value);
     paintAnswer();
     paintState();
   }

@@ -6,11 +6,12 @@ request of a query string with some fields set anew; the server merges and check
 The value it draws is one JSON object, built with `empty`, `reading`, `waiting`, `done` and `refused`. Waiting and refused name little: the
 browser keeps the last answer in view beside them.
 
-    state: "stored" | "remembered" | "live" | "waiting" | "refused" | "empty"; badge: {milliseconds, device} or {place, of, seconds}
+    state: "stored" | "remembered" | "live" | "waiting" | "running" | "refused" | "empty"
+    badge: {milliseconds, device}, {place, of, seconds} or {progress: {en, zh}}
     query, plain: the request in view as a link, and without what it changes in the model; fields: every field as text
     pick: {model, head, pos} in view on arrival, where the page has such a thing: a change of the model leaves it in view
     changes: what it changes in words, {en, zh} or None
-    answer: from `answer`; error, notice, warning: {en, zh} or None
+    answer: from `answer`; lines: of a file, {en, zh} each; error, notice, warning: {en, zh} or None
 
 A value in state "before" is no answer of its own: `values` holds what the other widgets draw of the run that `query` names.
 """
@@ -34,11 +35,12 @@ EVENTS = ("ask", "before", "stop")
 
 @dataclass(frozen=True)
 class Example:
-    """An input that the bar offers. query: its link; fields: all of its fields as text."""
+    """An input that the bar offers. query: its link; fields: all of its fields as text. short: of the title, for a chip."""
 
     title: Text
     query: str
     fields: Mapping[str, str]
+    short: Text | None = None
 
 
 @dataclass(frozen=True)
@@ -52,20 +54,31 @@ class Beside:
 
 
 def ask(
-    value: Value, *, region: Text, controls: Sequence[Control], kind: Any, examples: Sequence[Example], answers: Sequence[str]
+    value: Value,
+    *,
+    region: Text,
+    controls: Sequence[Control],
+    kind: Any,
+    examples: Sequence[Example],
+    answers: Sequence[str],
+    run: Text | None = None,
 ) -> gr.HTML:
     """Place the input bar. Its events `ask` ({query, set}), `before` ({query}) and `stop` ({}) reach handlers of the page.
 
     region: what the bar is called for screen readers. controls: of the page; those that change nothing stand here. kind: the class of its
-    requests. answers: names of all widgets that the answer to a wish draws.
+    requests. answers: names of all widgets that the answer to a wish draws. run: what its button says, where not "Ask".
     """
     return widget(
         "ask",
         value,
         events=EVENTS,
         region=dict(region),
+        run=dict(run) if run else None,
         controls=[one.drawn(kind) for one in controls if not one.change],
-        examples=[{"title": dict(one.title), "query": one.query, "fields": dict(one.fields)} for one in examples],
+        examples=[
+            {"title": dict(one.title), "short": dict(one.short or one.title), "query": one.query, "fields": dict(one.fields)}
+            for one in examples
+        ],
         answers=list(answers),
     )
 
@@ -90,6 +103,11 @@ def refused(text: Text) -> Value:
     return {"state": "refused", "error": dict(text)}
 
 
+def growing(about: Value, progress: Text) -> Value:
+    """An answer that grows, piece by piece. about: query, plain and fields of the request. progress: how far it has come."""
+    return {"state": "running", "badge": {"progress": dict(progress)}, **about}
+
+
 def done(
     about: Value,
     *,
@@ -97,16 +115,21 @@ def done(
     milliseconds: float,
     device: str,
     answer: Value | None,
+    lines: Sequence[Text] = (),
     changes: Text | None = None,
     notice: Text | None = None,
     warning: Text | None = None,
 ) -> Value:
-    """A result. about: query, plain and fields of the request. state: "live", "remembered" or "stored"; computed in `milliseconds`."""
+    """A result. about: query, plain and fields of the request. state: "live", "remembered" or "stored"; computed in `milliseconds`.
+
+    answer: None where it stands in a view. lines: what a text file of it says beside.
+    """
     return {
         "state": state,
         "badge": {"milliseconds": milliseconds, "device": device},
         **about,
         "answer": answer,
+        "lines": [dict(line) for line in lines],
         "changes": dict(changes) if changes else None,
         "notice": dict(notice) if notice else None,
         "warning": dict(warning) if warning else None,

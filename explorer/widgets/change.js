@@ -5,10 +5,11 @@ import { el, segmented } from "./lib/dom.js";
 import { csv, exportBar, fileName, save } from "./lib/export.js";
 import { projecting } from "./lib/keys.js";
 import { onLang, t } from "./lib/lang.js";
+import { inLink } from "./lib/masknumbers.js";
 import { knobsOf } from "./lib/rereadknobs.js";
 import { sidesOf } from "./lib/sides.js";
 import { foot } from "./lib/source.js";
-import { bus, view } from "./lib/state.js";
+import { bus, judge, request, view } from "./lib/state.js";
 
 const TEXT = {
   title: { en: "What changes if …", zh: "如果……会怎样" },
@@ -31,10 +32,17 @@ const number = (value, digits) => value.toFixed(digits).replace(/^-(?=[0.]*$)/, 
 const plus = (value, digits) => (/[1-9]/.test(value.toFixed(digits)) && value > 0 ? "+" : "") + number(value, digits);
 
 // How the kinds of knobs that rereadknobs.js draws hold a field, and how a request spells it.
+const parts = (text) => (text ? text.split(",").map((one) => one.split(".")) : []);
 const RICH = {
+  range: { read: Number, write: String, drawn: ({ knob }) => knob },
+  spans: {
+    read: (text) => parts(text).map((one) => one.map((part) => Number(part.replace("%2E", ".")))),
+    write: inLink,
+    drawn: ({ knob }) => knob,
+  },
   stops: { read: Number, write: String, drawn: ({ names }) => ({ stops: names.map(([value, label]) => ({ value: Number(value), label })), other: { en: "{n}", zh: "{n}" } }) },
   heads: {
-    read: (text) => (text ? text.split(",").map((one) => one.split(".").map((part, at) => (at ? Number(part) : part))) : []),
+    read: (text) => parts(text).map((one) => one.map((part, at) => (at ? Number(part) : part))),
     write: (heads) => heads.map((one) => one.join(".")).join(","),
     drawn: ({ names, sizes }) => ({ models: Object.fromEntries(names.map(([model, name]) => [model, { name, layers: sizes[model][0], heads: sizes[model][1] }])) }),
   },
@@ -48,10 +56,19 @@ export function mount(root, props, _emit, watch) {
   let waiting = false; // for the answer to a wish of the knobs
   let elsewhere = false; // another input is being answered
 
+  const spans = props.controls.find(({ knob }) => knob?.kind === "spans")?.knob ?? { layers: Infinity, heads: Infinity };
+  function there(layer, head) {
+    return layer >= 0 && head >= 0 && layer < spans.layers && head < spans.heads;
+  }
+  const scope = {
+    get: () => (["layer", "head"].includes(view.get("reread_of")) ? view.get("reread_of") : "all"),
+    set: (key) => view.set({ reread_of: key === "all" ? null : key }),
+  };
+
   const title = el("h2", { class: "tfe-title" });
   const restoreText = el("span", {});
   const restore = el("button", { type: "button", class: "tfe-button small tfe-change-restore", onclick: reset }, restoreText, el("kbd", { text: "Esc" }));
-  const knobs = props.controls.map((control) => (control.kind in RICH ? rich(control) : control.kind === "switch" ? toggle(control) : slider(control)));
+  const knobs = props.controls.map((control) => ((control.knob?.kind ?? control.kind) in RICH ? rich(control) : ["switch", "choice"].includes(control.kind) ? toggle(control) : slider(control)));
   const group = el("div", { class: "tfe-change-knobs", role: "group" }, ...knobs.flatMap((knob) => knob.nodes));
   const error = el("p", { class: "tfe-error tfe-change-error", role: "alert", hidden: true });
   const big = el("strong", { class: "tfe-number tfe-change-number" });
@@ -83,7 +100,7 @@ export function mount(root, props, _emit, watch) {
 
   /** The head in view, [layer, head] from 0: the address says "2.3" counted from 1; mean and max are no single head. */
   function looked() {
-    const found = [view.get("head"), value.pick?.head].map((text) => /^(\d+)\.(\d+)$/.exec(text ?? "")).find((match) => match && match[1] > 0 && match[2] > 0);
+    const found = [view.get("head"), value.pick?.head].map((text) => /^(\d+)\.(\d+)$/.exec(text ?? "")).find((match) => match && there(match[1] - 1, match[2] - 1));
     return found ? [found[1] - 1, found[2] - 1] : [0, 0];
   }
 
@@ -94,16 +111,17 @@ export function mount(root, props, _emit, watch) {
 
   /** A knob of several parts, drawn by rereadknobs.js. */
   function rich(control) {
-    const { read, write, drawn } = RICH[control.kind];
+    const kind = control.knob?.kind ?? control.kind;
+    const { read, write, drawn } = RICH[kind];
     let shut = true;
-    const spelled = { kind: control.kind, field: control.field, label: control.label, neutral: read(control.default), ...drawn(control) };
-    const own = knobsOf([spelled], { ask: (patch) => ask(control.field, write(patch[control.field])), shut: () => shut, panel: "change", looked, watched: watched(spelled.models) });
+    const spelled = { kind, field: control.field, label: control.label, neutral: read(control.default), ...drawn(control) };
+    const own = knobsOf([spelled], { ask: (patch) => ask(control.field, write(patch[control.field])), shut: () => shut, panel: "change", looked, watched: watched(spelled.models), scope });
     return {
       nodes: own.nodes,
       silence: own.toggle,
       draw(off) {
         shut = off;
-        own.draw({ [control.field]: read(fields[control.field] ?? control.default) });
+        own.draw({ ...fields, [control.field]: read(fields[control.field] ?? control.default) });
       },
     };
   }
@@ -144,7 +162,9 @@ export function mount(root, props, _emit, watch) {
     };
   }
 
+  /** One of a few, each with a button. */
   function toggle(control) {
+    const keys = control.kind === "switch" ? ["1", "0"] : control.values;
     const pick = segmented({ options: [], value: control.default, label: "", onPick: (key) => ask(control.field, key) });
     const names = new Map(control.names);
     const label = el("span", { class: "tfe-label" });
@@ -152,13 +172,14 @@ export function mount(root, props, _emit, watch) {
       nodes: [el("div", { class: "tfe-change-told" }, label, pick.node)],
       draw(off) {
         label.textContent = t(control.label);
-        pick.set({ label: t(control.label), value: fields[control.field] ?? control.default, options: ["1", "0"].map((key) => ({ key, label: t(names.get(key)) })) });
+        pick.set({ label: t(control.label), value: fields[control.field] ?? control.default, options: keys.map((key) => ({ key, label: t(names.get(key)) || key })) });
         for (const button of pick.node.children) button.disabled = off;
       },
     };
   }
 
   function drawKnobs() {
+    judge({ reread_of: (text) => Number.isFinite(spans.layers) && ["layer", "head"].includes(text) }, request.get());
     for (const knob of knobs) knob.draw(elsewhere || !value.fields);
   }
 
@@ -273,7 +294,7 @@ export function mount(root, props, _emit, watch) {
   panel.addEventListener("keydown", (event) => {
     if (event.key === "Escape" && !projecting() && sides.unlock(event.target)) event.preventDefault(); // the change stays
   });
-  view.on(["head", "model"], drawKnobs);
+  view.on(["head", "model", "reread_of"], drawKnobs);
   bus.on("restore", () => changed() && reset());
   bus.on("silence", ({ model, kind, layer, head }) => {
     for (const knob of elsewhere || !value.fields ? [] : knobs) knob.silence?.([model ?? kind.split(".")[0], layer, head]);

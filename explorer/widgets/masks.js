@@ -8,14 +8,13 @@ import { onLang, t } from "./lib/lang.js";
 import { bars, place as placeBars } from "./lib/maskbars.js";
 import { board as boardOf, cross, place as placeBoard } from "./lib/maskboard.js";
 import { handleOf } from "./lib/maskhandle.js";
-import { kept, reach, spelled } from "./lib/masknumbers.js";
+import { inLink, kept, reach, spelled } from "./lib/masknumbers.js";
 import { pointerOf } from "./lib/maskpointer.js";
 import { rowsOf } from "./lib/maskrows.js";
 import { runOf, seen } from "./lib/maskrun.js";
 import { exporters, table } from "./lib/maskexport.js";
 import { TEXT, nodes, plain, sentence, spanText } from "./lib/maskwords.js";
 import { bus, headIn, judge, onOpen, positionsIn, request, view } from "./lib/state.js";
-import { overtake } from "./lib/stored.js";
 import { onTheme } from "./lib/theme.js";
 
 const NARROW = 680; // px of the panel below which bars and mask stand one under the other
@@ -25,7 +24,7 @@ const REST = 450; // ms after the last key until a span is sent
 const write = (node, text) => node.textContent !== text && (node.textContent = text);
 const put = (node, name, text) => node.getAttribute(name) !== text && node.setAttribute(name, text);
 
-export function mount(root, props, emit, watch) {
+export function mount(root, props, _emit, watch) {
   // ── what stays on the page, built once ──
   const title = el("h2", { class: "tfe-title" });
   const units = el("span", { class: "tfe-units" });
@@ -146,20 +145,19 @@ export function mount(root, props, emit, watch) {
     if (rests) send();
   }
 
-  const name = (what) => JSON.stringify(what, Object.keys(what ?? {}).sort());
+  const asText = (forced) => inLink(spelled(forced, ...run.heads));
 
   function send() {
     if (!run || !draft) return;
-    const wish_ = { ...run.request, spans: spelled(draft, ...run.heads) };
+    const spans = asText(draft);
     if (asked === null && draft.every((z, i) => Object.is(z, run.forcing[i]))) {
       draft = null;
       draw();
       return;
     }
-    if (asked === name(wish_)) return;
-    asked = name(wish_);
-    overtake();
-    emit.force({ request: wish_ });
+    if (asked === spans) return;
+    asked = spans;
+    bus.fire("wish", { query: run.query, set: { spans }, changes: true });
     draw();
   }
 
@@ -190,7 +188,7 @@ export function mount(root, props, emit, watch) {
     const was = run;
     run = made;
     // The answer to a wish that a newer one of this widget has overtaken: the newer one is still on its way.
-    const overtaken = asked !== null && name(run.request) !== asked && name({ ...run.request, spans: null }) === name({ ...JSON.parse(asked), spans: null });
+    const overtaken = asked !== null && asText(run.forcing) !== asked && was?.variant === run.variant && was.text.slice(0, was.given) === run.text.slice(0, run.given);
     if (!handle.busy() && !overtaken) draft = asked = null;
     if (was && (was.text !== run.text || was.variant !== run.variant) && !overtaken) {
       pointer.leave();
@@ -397,7 +395,6 @@ export function mount(root, props, emit, watch) {
     }
     if (run) draw();
   });
-  bus.on("restore", () => run && !forcedNow().every(Number.isNaN) && wish(new Float32Array(run.count).fill(Number.NaN), true));
   view.on(KEYS, () => !mine && update());
   onOpen(() => {
     wanted = linked();

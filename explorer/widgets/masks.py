@@ -5,7 +5,7 @@ the browser; exact weights of a character are fetched from the value's own addre
 
 In the address: ``head`` ("2.3", layer and head from 1), ``pos`` (the locked character, "412"; "3,9" for several, the last one told of;
 "none" for no lock) and ``masksaxis`` ("log": distances on a logarithmic axis). Hovering a character fires ``hover-pos`` {pos} on the
-page's bus, and follows it. The event ``force`` {request: the request in view with its ``spans`` changed} comes once a drag rests.
+page's bus, and follows it. Once a drag rests, it wishes for the run in view with its ``spans`` changed.
 """
 
 from __future__ import annotations
@@ -16,12 +16,10 @@ import gradio as gr
 
 from explorer.widgets.base import widget
 
-EVENTS = ("force",)
-
 
 def masks(value: Mapping[str, object] | None = None, *, empty: Mapping[str, str] | None = None) -> gr.HTML:
     """Place the widget. value: from `explorer.figures.masks`, or None while there is nothing to show.
 
     empty: the sentence that stands there while there is nothing, en and zh.
     """
-    return widget("masks", value, events=EVENTS, empty=None if empty is None else dict(empty))
+    return widget("masks", value, empty=None if empty is None else dict(empty))

@@ -11,6 +11,7 @@ import { fit, table as shades } from "./lib/raster.js";
 import { canvasPen, charAt, corner, drawRows, drawStrip, place, svgPen } from "./lib/readingboard.js";
 import { caption, exporters } from "./lib/readingexport.js";
 import { headsOf } from "./lib/readingheads.js";
+import { outlived } from "./lib/locks.js";
 import { cardOf, legendOf, namesOf, noteOf, perCharacter, tableOf } from "./lib/readingparts.js";
 import { player } from "./lib/readingplay.js";
 import { rowsOf } from "./lib/readingrows.js";
@@ -65,6 +66,7 @@ export function mount(root, props, emit, watch) {
 
   // ── state ──
   let run = null; // what is drawn: the value with its numbers at hand
+  let settled = null; // the last finished one
   let now = null; // what is looked at, read from the address and completed
   let scene = null; // the same with everything that drawing needs
   let at = null; // where it stands, from `place`
@@ -200,9 +202,10 @@ export function mount(root, props, emit, watch) {
       replay.forget();
       following = true;
       shownLock = "";
-      if (!asked) quietly({ pos: null, head: null });
+      if (!asked) quietly(outlived(settled, run, view.get("pos")));
     }
     if (was && next.state !== "running") asked = false;
+    if (next.state !== "running") settled = run;
     if (!was || was.models.map((model) => model.key).join() !== models.map((model) => model.key).join()) offer();
     update();
   }

@@ -6,6 +6,7 @@ import { el, segmented, svg } from "./lib/dom.js";
 import { exportBar } from "./lib/export.js";
 import { keys } from "./lib/keys.js";
 import { onLang, t } from "./lib/lang.js";
+import { outlived } from "./lib/locks.js";
 import { ground, marked, over, place, under } from "./lib/segmentboard.js";
 import { exporters, table } from "./lib/segmentexport.js";
 import { rowsOf } from "./lib/segmentrows.js";
@@ -54,6 +55,7 @@ export function mount(root, props, emit, watch) {
 
   // ── state ──
   let run = null; // what is drawn: the value with its numbers at hand
+  let settled = null; // the last finished one
   let now = null; // what is looked at, read from the address and completed
   let scene = null; // the same with everything that drawing needs
   let at = null; // where it stands, from `place`
@@ -191,9 +193,10 @@ export function mount(root, props, emit, watch) {
       // Another text: a lock of the old one tells nothing here. The model that the visitor chose stays.
       stop();
       leave();
-      if (!asked) quietly({ pos: null, head: null });
+      if (!asked) quietly(outlived(settled, run, view.get("pos")));
     }
     if (was && next.state !== "running") asked = false;
+    if (next.state !== "running") settled = run;
     update();
   }
 

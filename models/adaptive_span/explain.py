@@ -28,7 +28,6 @@ from models.adaptive_span.records import (
     Step,
     check,
     forced_spans,
-    read_text,
 )
 from models.adaptive_span.saving import Shape, saved
 from models.adaptive_span.shipped import load
@@ -76,8 +75,7 @@ class _Read:
 
 def _read(request: Request) -> _Read:
     """InputError where an option lies outside what there is, or the text cannot be read. CheckpointError where no model is there."""
-    check(request)
-    text = read_text(request)
+    text = check(request)
     model = load(request.variant).model
     config = model.config
     forced = forced_spans(request, config.n_layers, config.n_heads, config.span)

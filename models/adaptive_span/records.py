@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from models import fields
 from models.errors import InputError, no_head
+from models.fields import anything, characters, choice, number, passage, shown
 
 Array = NDArray[np.float32]
 Half = NDArray[np.float16]
@@ -22,9 +25,13 @@ PAGES = ("letter", "lyme", "kellynch")  # of Jane Austen's Persuasion (1818), a 
 MAX_TEXT = 3000  # characters that may be read
 MAX_WRITTEN = 600  # characters that may be written after them
 MAX_SEED = 999_999
-HOTTEST = 2.0  # temperature; 0 takes the likeliest character every time
 EVERY = -1  # in place of a layer or of a head: all of them
-LOST = "\N{REPLACEMENT CHARACTER}"  # in place of half a surrogate pair, which no text may carry
+HOTTEST = 2.0  # temperature; 0 takes the likeliest character every time
+
+
+def shipped() -> tuple[str, ...]:
+    """The variants of which a trained model is shipped, in the order of VARIANTS."""
+    return tuple(variant for variant in VARIANTS if (SHIPPED / variant / "model.json").is_file())
 
 
 @dataclass(frozen=True)
@@ -32,16 +39,17 @@ class Request:
     """A text to read and go on with, and what is changed in the model meanwhile.
 
     text: the visitor's own; "" takes the held-out page called `page`. length: characters to write after it, 0 … 600. seed: 0 … 999,999.
-    temperature: 0 … 2. variant: of VARIANTS. spans: (layer, head, z) from 0, EVERY for all of them, z in positions; later ones win.
+    temperature: 0 … 2. variant: of those that are shipped.
+    spans: (layer, head, z) from 0, EVERY for all of them, z in positions; later ones win.
     """
 
-    text: str = ""
-    page: str = "letter"
-    length: int = 300
-    seed: int = 7
-    temperature: float = 0.8
-    variant: str = "adaptive"
-    spans: tuple[tuple[int, int, float], ...] = ()
+    text: str = characters("", MAX_TEXT)
+    page: str = choice("letter", PAGES, en="page", zh="页面")
+    length: int = number(300, 0, MAX_WRITTEN, en="length", zh="长度")
+    seed: int = number(7, 0, MAX_SEED, en="seed", zh="随机种子")
+    temperature: float = number(0.8, 0, HOTTEST, en="temperature", zh="温度")
+    variant: str = choice("adaptive", shipped() or VARIANTS[:1], en="variant", zh="变体")
+    spans: tuple[tuple[int, int, float], ...] = anything(())
 
     def group(self) -> Hashable:
         """Requests of one group may share a batch: the same model with the same spans."""
@@ -139,63 +147,18 @@ class Step:
     given: bool
 
 
-def shipped() -> tuple[str, ...]:
-    """The variants of which a trained model is shipped, in the order of VARIANTS."""
-    return tuple(variant for variant in VARIANTS if (SHIPPED / variant / "model.json").is_file())
-
-
+@cache
 def page(name: str) -> str:
-    """A page of the held-out book. InputError for an unknown one."""
+    """A page of the held-out book, of PAGES. KeyError for another."""
     if name not in PAGES:
-        listed = ", ".join(PAGES)
-        raise InputError(
-            "page",
-            en=f"There is no page {_shown(name)}; there are {listed}. Or type a text.",
-            zh=f"没有页面 {_shown(name)}；可用的有 {listed}。也可以输入文本。",
-        )
+        raise KeyError(name)
     return (FOLDER / f"{name}.txt").read_text("utf-8")
 
 
-def read_text(request: Request) -> str:
-    """What is to be read, lines ended by \\n. InputError where there is nothing but white space, or too much."""
-    if not isinstance(request.text, str):
-        raise InputError("text", en="The link carries no text.", zh="链接中没有文本。")
-    text = request.text.replace("\r\n", "\n").replace("\r", "\n") or page(request.page)
-    text = "".join(LOST if "\ud800" <= letter <= "\udfff" else letter for letter in text)
-    if not text.strip():
-        raise InputError(
-            "blank", en="The text is nothing but white space: type at least one character.", zh="文本只有空白：请至少输入一个字符。"
-        )
-    if len(text) > MAX_TEXT:
-        raise InputError(
-            "too_long",
-            en=f"The text has {len(text):,} characters; at most {MAX_TEXT:,} can be read.",
-            zh=f"文本有 {len(text):,} 个字符；最多可读取 {MAX_TEXT:,} 个。",
-        )
-    return text
-
-
-def check(request: Request) -> None:
-    """InputError where an option lies outside what there is."""
-    if request.variant not in VARIANTS:
-        listed = ", ".join(VARIANTS)
-        raise InputError(
-            "variant",
-            en=f"There is no variant {_shown(request.variant)}; there are {listed}.",
-            zh=f"没有变体 {_shown(request.variant)}；可用的有 {listed}。",
-        )
-    for name, number, most, english, chinese, whole in (
-        ("length", request.length, MAX_WRITTEN, "length", "长度", True),
-        ("seed", request.seed, MAX_SEED, "seed", "随机种子", True),
-        ("temperature", request.temperature, HOTTEST, "temperature", "温度", False),
-    ):
-        fits = isinstance(number, int if whole else int | float) and not isinstance(number, bool)
-        if not fits or not math.isfinite(number) or not 0 <= number <= most:
-            raise InputError(
-                name,
-                en=f"The {english} is {_shown(number)}; it can be 0 to {most:g}.",
-                zh=f"{chinese}为 {_shown(number)}；可以取 0 到 {most:g}。",
-            )
+def check(request: Request) -> str:
+    """The text that a request wants to be read, lines ended by \\n. InputError where an option lies outside what there is."""
+    fields.check(request)
+    return passage(request.text) if request.text else page(request.page)
 
 
 def forced_spans(request: Request, layers: int, heads: int, span: int) -> Array:
@@ -207,16 +170,10 @@ def forced_spans(request: Request, layers: int, heads: int, span: int) -> Array:
             raise no_head(layer, head, layers=layers, heads=heads, code="head")
         if isinstance(z, bool) or not isinstance(z, int | float) or not math.isfinite(z) or not 0 <= z <= span:
             raise InputError(
-                "span", en=f"The span is {_shown(z)}; it can be 0 to {span:,}.", zh=f"跨度为 {_shown(z)}；可以取 0 到 {span:,}。"
+                "span", en=f"The span is {shown(z)}; it can be 0 to {span:,}.", zh=f"跨度为 {shown(z)}；可以取 0 到 {span:,}。"
             )
         found[slice(None) if layer == EVERY else layer, slice(None) if head == EVERY else head] = z
     return found
-
-
-def _shown(value: object) -> str:
-    text = value if isinstance(value, str) else repr(value)
-    text = "".join(c if c.isprintable() else "?" for c in text)
-    return text if len(text) <= 40 else text[:39] + "…"
 
 
 OFFERED: tuple[Request, ...] = (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,7 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from models.errors import InputError, reading
+from models import fields
+from models.errors import reading
+from models.fields import characters, choice, number, passage
 
 Array = NDArray[np.float32]
 Half = NDArray[np.float16]
@@ -48,14 +49,14 @@ class Request:
     temperature: 0 … 2. The model without a memory takes segment, length, seed and temperature alone.
     """
 
-    text: str = ""
-    page: str = "lyme"
-    memory: int = 512
-    segment: int = 128
-    intervention: str = "none"
-    length: int = 256
-    seed: int = 7
-    temperature: float = 0.7
+    text: str = characters("", MAX_TEXT)
+    page: str = choice("lyme", tuple(PAGES), en="page", zh="页面")
+    memory: int = number(512, 0, MAX_MEMORY, en="memory", zh="记忆长度")
+    segment: int = choice(128, SEGMENTS, en="segment", zh="片段")
+    intervention: str = choice("none", INTERVENTIONS, en="intervention", zh="干预")
+    length: int = number(256, 0, MAX_WRITTEN, en="length", zh="长度")
+    seed: int = number(7, 0, MAX_SEED, en="seed", zh="随机种子")
+    temperature: float = number(0.7, 0, HOTTEST, en="temperature", zh="温度")
 
     def group(self) -> Hashable:
         """Requests of one group may share a batch: the same memory, and texts of nearly the same length."""
@@ -189,55 +190,8 @@ def ladder() -> dict[str, Any] | None:
 
 def check(request: Request) -> str:
     """The text that a request wants to be read, lines ended by \\n. InputError where an option lies outside what there is."""
-    if request.text:
-        text = request.text.replace("\r\n", "\n").replace("\r", "\n")
-        if not text.strip():
-            raise InputError(
-                "blank", en="The text is nothing but white space: type at least one character.", zh="文本只有空白：请至少输入一个字符。"
-            )
-        if len(text) > MAX_TEXT:
-            raise InputError(
-                "too_long",
-                en=f"The text has {len(text):,} characters; at most {MAX_TEXT:,} can be read.",
-                zh=f"文本有 {len(text):,} 个字符；最多可读取 {MAX_TEXT:,} 个。",
-            )
-    elif request.page in PAGES:
-        text = page(request.page)
-    else:
-        known = ", ".join(PAGES)
-        raise InputError(
-            "page",
-            en=f"There is no page {_shown(request.page)}; there are {known}.",
-            zh=f"没有页面 {_shown(request.page)}；可用的有 {known}。",
-        )
-    choices = (("segment", "片段", request.segment, SEGMENTS), ("intervention", "干预", request.intervention, INTERVENTIONS))
-    for name, chinese, value, options in choices:
-        if value not in options or isinstance(value, bool):
-            listed = ", ".join(map(str, options))
-            raise InputError(
-                name, en=f"The {name} is {_shown(value)}; it can be {listed}.", zh=f"{chinese}为 {_shown(value)}；可以是 {listed}。"
-            )
-    ranges = (
-        ("memory", request.memory, MAX_MEMORY, "memory", "记忆长度", True),
-        ("length", request.length, MAX_WRITTEN, "length", "长度", True),
-        ("seed", request.seed, MAX_SEED, "seed", "随机种子", True),
-        ("temperature", request.temperature, HOTTEST, "temperature", "温度", False),
-    )
-    for name, number, most, english, chinese, whole in ranges:
-        fits = isinstance(number, int if whole else int | float) and not isinstance(number, bool)
-        if not fits or not math.isfinite(number) or not 0 <= number <= most:
-            raise InputError(
-                name,
-                en=f"The {english} is {_shown(number)}; it can be 0 to {most:g}.",
-                zh=f"{chinese}为 {_shown(number)}；可以取 0 到 {most:g}。",
-            )
-    return text
-
-
-def _shown(value: object) -> str:
-    text = value if isinstance(value, str) else repr(value)
-    text = "".join(c if c.isprintable() else "?" for c in text)
-    return text if len(text) <= 40 else text[:39] + "…"
+    fields.check(request)
+    return passage(request.text) if request.text else page(request.page)
 
 
 EXAMPLES: tuple[Request, ...] = (

@@ -24,16 +24,16 @@ MECHANISM = {XL.slug: "segments", SPAN.slug: "masks"}
 def opened(page: Page, site: str, lab: Lab, query: str = "") -> Page:
     """The lab, drawn and listening."""
     page.goto(f"{site}{lab.path}" + (f"?{query}" if query else ""))
-    expect(page.locator(".tfe-writer-go")).to_be_visible(timeout=SLOW)
+    expect(page.locator(".tfe-ask-go")).to_be_visible(timeout=SLOW)
     page.wait_for_selector(".tfe-reading[data-drawn$=looked]", state="attached", timeout=SLOW)
     page.wait_for_selector(f".tfe-{MECHANISM[lab.slug]}[data-drawn]", state="attached", timeout=SLOW)
-    expect(page.locator(".tfe-reread-knobs")).to_be_visible()
+    expect(page.locator(".tfe-change-knobs")).to_be_visible()
     return page
 
 
 def finished(page: Page) -> None:
     """Waits for the live result."""
-    expect(page.locator(".tfe-writer .tfe-badge")).to_have_text(LIVE, timeout=SLOW)
+    expect(page.locator(".tfe-ask .tfe-badge")).to_have_text(LIVE, timeout=SLOW)
 
 
 def number(page: Page) -> float:
@@ -46,8 +46,8 @@ def number(page: Page) -> float:
 @LABS
 def test_a_text_of_one_s_own_is_read_and_written_on_and_stands_in_the_link(site: str, page_watch: Page, lab: Lab) -> None:
     opened(page_watch, site, lab)
-    page_watch.locator(".tfe-writer-box").fill(SENTENCE * 4)
-    page_watch.locator(".tfe-writer-box").press("Control+Enter")
+    page_watch.locator(".tfe-ask-box").fill(SENTENCE * 4)
+    page_watch.locator(".tfe-ask-box").press("Control+Enter")
     finished(page_watch)
     addressed(page_watch, text=SENTENCE * 4)
     page_watch.wait_for_selector(".tfe-reading[data-drawn$=looked]", state="attached", timeout=SLOW)
@@ -55,7 +55,7 @@ def test_a_text_of_one_s_own_is_read_and_written_on_and_stands_in_the_link(site:
     page_watch.reload()
     opened(page_watch, site, lab, page_watch.url.split("?", 1)[1])
     finished(page_watch)
-    expect(page_watch.locator(".tfe-writer-box")).to_have_value(SENTENCE * 4)
+    expect(page_watch.locator(".tfe-ask-box")).to_have_value(SENTENCE * 4)
 
 
 def test_cutting_the_memory_makes_the_text_dearer_and_restoring_it_brings_it_back(site: str, page_watch: Page) -> None:
@@ -64,8 +64,8 @@ def test_cutting_the_memory_makes_the_text_dearer_and_restoring_it_brings_it_bac
     assert number(page_watch) > 0.01
     addressed(page_watch, intervention="cut")
     expect(page_watch.locator(".tfe-segments .tfe-words")).to_contain_text("cut", timeout=SLOW)
-    expect(page_watch.locator(".tfe-reread")).to_contain_text("nothing remembered")
-    page_watch.locator(".tfe-reread").get_by_role("button", name=re.compile("Restore")).click()
+    expect(page_watch.locator(".tfe-change")).to_contain_text("nothing remembered")
+    page_watch.locator(".tfe-change").get_by_role("button", name=re.compile("Restore")).click()
     addressed(page_watch, intervention=None)
     expect(page_watch.locator(".tfe-segments .tfe-words")).to_contain_text("memory", timeout=SLOW)
     expect(page_watch.locator(".tfe-reread-result")).to_be_hidden()
@@ -87,25 +87,25 @@ def test_dragging_a_span_moves_the_loss(site: str, page_watch: Page) -> None:
     page_watch.keyboard.press("Home")  # every head sees its ramp alone
     assert number(page_watch) > 0.005
     assert "spans=" in page_watch.evaluate("location.search")
-    expect(page_watch.locator(".tfe-reread")).to_contain_text("With every head at z = 0")
+    expect(page_watch.locator(".tfe-change")).to_contain_text("With every head at z = 0")
 
 
 @LABS
 @pytest.mark.parametrize(("text", "said"), [(" \n\t ", "white space"), ("a" * 100_000, "100,000 characters")], ids=["blank", "too long"])
 def test_what_cannot_be_read_is_refused_in_one_sentence(site: str, page_watch: Page, lab: Lab, text: str, said: str) -> None:
     opened(page_watch, site, lab)
-    page_watch.locator(".tfe-writer-box").fill(text)
-    page_watch.locator(".tfe-writer-go").click()
-    expect(page_watch.locator(".tfe-writer-error")).to_contain_text(said, timeout=SLOW)
-    expect(page_watch.locator(".tfe-writer-box")).to_have_value(text)
+    page_watch.locator(".tfe-ask-box").fill(text)
+    page_watch.locator(".tfe-ask-go").click()
+    expect(page_watch.locator(".tfe-ask-error")).to_contain_text(said, timeout=SLOW)
+    expect(page_watch.locator(".tfe-ask-box")).to_have_value(text)
     expect(page_watch.locator(".tfe-reading .tfe-words")).to_contain_text("bits")
 
 
 @LABS
 def test_characters_that_no_book_holds_are_named_and_never_markup(site: str, page_watch: Page, lab: Lab) -> None:
     opened(page_watch, site, lab)
-    page_watch.locator(".tfe-writer-box").fill("<img src=x onerror=alert(1)> 漢字 שלום, he said, and went on.")
-    page_watch.locator(".tfe-writer-go").click()
+    page_watch.locator(".tfe-ask-box").fill("<img src=x onerror=alert(1)> 漢字 שלום, he said, and went on.")
+    page_watch.locator(".tfe-ask-go").click()
     finished(page_watch)
-    expect(page_watch.locator(".tfe-writer-note")).to_contain_text("漢")
+    expect(page_watch.locator(".tfe-ask-note")).to_contain_text("漢")
     assert page_watch.locator("img[onerror], img[src=x]").count() == 0

@@ -5,24 +5,29 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import gradio as gr
 import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
+from explorer.controls import Control, query
 from explorer.figures.masks import telling
+from explorer.knobs import Spans
 from explorer.lab import Lab
 from explorer.looks import Look, looks
+from explorer.program import About, Program, View
+from explorer.runs import Stored
 from explorer.widgets.base import asset
 from explorer.widgets.masks import masks
 from models.adaptive_span.records import Explanation
 from models.adaptive_span.saving import reaches
 from models.adaptive_span.weights import look, soft_mask
+from models.fields import anything, choice
 from tests.bench import Bench
 from tests.browser.waiting import addressed, becomes
 from tests.explorer import spanned
@@ -44,34 +49,53 @@ def kept(seen: Explanation, forced: object) -> tuple[str, str]:
     return found[0], found[1]
 
 
-def finished(variant: str, spans: list[list[float]], state: str = "stored") -> dict[str, object]:
-    """A run under these spans."""
-    forced = tuple((int(layer), int(head), float(z)) for layer, head, z in spans)
-    seen = spanned.run(variant, forced)
-    request = {"text": "", "page": "letter", "variant": variant, "spans": spans}
-    return spanned.value(seen, kept(seen, forced), state, request=request)
+@dataclass(frozen=True)
+class Ask:
+    """What is asked of the masks' model."""
+
+    variant: str = choice("adaptive", ("adaptive", "dynamic"), en="variant", zh="变体")
+    spans: tuple[tuple[int, int, float], ...] = anything(())
 
 
-def page_of(slug: str) -> Callable[[Lab, object], None]:
+def explain(requests: Sequence[Ask]) -> list[Explanation]:
+    """Runs under these spans."""
+    return [spanned.run(one.variant, one.spans) for one in requests]
+
+
+def drawn_of(seen: Explanation, request: Ask, state: str) -> dict[str, object]:
+    """What the masks draw of a run."""
+    return spanned.value(seen, kept(seen, request.spans), state, query=query(request))
+
+
+def page_of(start: Ask) -> Callable[[Lab, Any], None]:
     """What stands on one trial page: the widget, run again as it asks."""
+    seen = spanned.run(start.variant, start.spans)
+    nothing = {"en": "spans", "zh": "跨度"}
+    program: Program[Ask, Explanation] = Program(
+        explain=explain,
+        kind=Ask,
+        controls=(
+            Control("variant", nothing, "select"),
+            Control("spans", nothing, "knob", knob=Spans(layers=4, heads=4, span=SPAN, ramp=RAMP), change=True, says=lambda spans: nothing),
+        ),
+        views=(View("masks", masks, drawn_of),),
+        change=None,
+        examples=((start, nothing),),
+        first=lambda: Stored(start, seen, 12.0, "cpu"),
+        answer=lambda _seen, _request: None,
+        about=About(nothing, nothing, lambda: (), dict, lambda: None),
+        region=nothing,
+    )
+    return program.place
 
-    def page(lab: Lab, engine: object) -> None:
-        place = masks(finished("dynamic" if slug == "dynamic" else "adaptive", [[3, 1, 96.0], [1, 1, 200.0]] if slug == "forced" else []))
 
-        def force(event: gr.EventData) -> Any:
-            detail: Any = event._data
-            request = detail["request"]
-            return {**finished(request["variant"], request["spans"], "live"), "wished": detail["wished"]}
-
-        place.force(force, None, place, show_progress="hidden", trigger_mode="multiple", api_visibility="private")  # type: ignore[attr-defined]
-
-    return page
+STARTS = {"adaptive": Ask(), "dynamic": Ask("dynamic"), "forced": Ask(spans=((3, 1, 96.0), (1, 1, 200.0)))}
 
 
 @pytest.fixture(scope="module")
 def site(bench: Bench) -> str:
     """The address of the bench pages."""
-    return bench.put(__name__, {slug: page_of(slug) for slug in ("adaptive", "dynamic", "forced")}, year=2019)
+    return bench.put(__name__, {slug: page_of(start) for slug, start in STARTS.items()}, year=2019)
 
 
 def opened(page: Page, site: str, slug: str = "adaptive", query: str = "lang=en") -> Page:
@@ -187,6 +211,7 @@ def test_keys_step_characters_and_heads_and_reset(page_watch: Page, site: str) -
 def test_a_dragged_span_is_seen_at_once_and_run_when_the_hand_rests(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site, query="lang=en&_head=3.2")
     handle = page.get_by_role("slider", name="Span z of head 3·2")
+    handle.scroll_into_view_if_needed()
     box = handle.bounding_box()
     assert box is not None
     x = box["x"] + box["width"] / 2

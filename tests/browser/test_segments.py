@@ -26,7 +26,7 @@ from tests.browser.waiting import addressed
 from tests.explorer import segmented
 
 NEW = Callable[..., tuple[Page, Any]]
-SIZES = {"given": 200, "segment": 32, "memory": 64, "layers": 3, "request": {}}
+SIZES = {"given": 200, "segment": 32, "memory": 64, "layers": 3}
 PICK = {"model": "xl", "head": "2.1", "pos": 138}
 HOSTILE = "<img src=x onerror=alert(1)> is שלום 𝄞 " * 8
 

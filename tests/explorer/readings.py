@@ -118,7 +118,7 @@ def value(length: int = 0, foreign: int = 0, **more: Any) -> dict[str, Any]:
     """A finished run as the widget gets it."""
     made, given = run(length, foreign)
     unknown = [n for n, letter in enumerate(made[0].text[:given]) if ord(letter) > 0x3000]
-    facts: dict[str, Any] = {"given": given, "segment": SEGMENT, "memory": MEMORY, "unknown": unknown, "request": {}, "query": "v=1"}
+    facts: dict[str, Any] = {"given": given, "segment": SEGMENT, "memory": MEMORY, "unknown": unknown, "query": "v=1"}
     pick = more.pop("pick") if "pick" in more else figure.telling(made, rows, given=given)
     return figure.value([drawn(one) for one in made], **{**facts, "state": "stored", "pick": pick, **more})
 
@@ -127,4 +127,4 @@ def growing(length: int, until: int, query: str = "v=2") -> dict[str, Any]:
     """The same run while its first `until` characters are read and written."""
     made, given = run(length)
     parts = [Growing(one.variant, NAMES[one.variant], ABOUT[one.variant], one.text[:until], one.nats[:until]) for one in made]
-    return figure.growing(parts, given=given, of=max(len(one.text) for one in made), segment=SEGMENT, request={}, query=query)
+    return figure.growing(parts, given=given, of=max(len(one.text) for one in made), segment=SEGMENT, query=query)

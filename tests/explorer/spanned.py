@@ -83,7 +83,6 @@ def profiles(seen: Explanation) -> masks.Profiles:
 def value(seen: Explanation, looks: tuple[str | None, str | None] = (None, None), state: str = "stored", **more: Any) -> dict[str, object]:
     """What the widget draws of it."""
     found = profiles(seen)
-    request = more.pop("request", {"text": "", "page": "letter", "variant": seen.variant, "spans": []})
     return masks.value(
         variant=seen.variant,
         name=NAMES[seen.variant],
@@ -98,8 +97,7 @@ def value(seen: Explanation, looks: tuple[str | None, str | None] = (None, None)
         after=found.after,
         look_before=looks[0],
         look_after=looks[1],
-        request=request,
-        query=f"variant={seen.variant}",
+        query=more.pop("query", f"variant={seen.variant}"),
         state=state,
         kept=found.kept,
         counts=found.counts,

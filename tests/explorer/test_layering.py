@@ -25,7 +25,7 @@ MAY_IMPORT = {
     "explorer.labs": {
         *("explorer.engine", "explorer.figures", "explorer.lab", "explorer.labels", "explorer.looks", "explorer.packing"),
         *("explorer.permalink", "explorer.sound", "explorer.widgets", "models.errors", "models.stored", "models.checkpoint"),
-        *("explorer.controls", "explorer.program", "explorer.runs", "explorer.wiring"),
+        *("explorer.controls", "explorer.knobs", "explorer.program", "explorer.runs", "explorer.wiring"),
     },
     "explorer.program": {
         *(
@@ -41,9 +41,9 @@ MAY_IMPORT = {
     },
     "explorer.wiring": {"explorer.engine", "explorer.widgets.newest", "models.errors"},
     "explorer.runs": {"explorer.engine", "models.errors", "models.stored"},
-    "explorer.controls": {"explorer.lab", "explorer.permalink", "models.errors", "models.fields"},
+    "explorer.controls": {"explorer.knobs", "explorer.lab", "explorer.permalink", "models.errors", "models.fields"},
     "explorer.widgets": {
-        "explorer.controls",
+        *("explorer.controls", "explorer.knobs"),
         *("explorer.figures", "explorer.lab", "explorer.labels", "explorer.packing", "explorer.permalink", "models.errors"),
     },
     "explorer.figures": {"explorer.looks", "explorer.packing"},

@@ -80,7 +80,6 @@ def test_shapes_that_do_not_fit_are_refused() -> None:
         "after": None,
         "look_before": None,
         "look_after": None,
-        "request": {},
         "query": "",
         "state": "live",
     }
@@ -100,5 +99,5 @@ def test_shapes_that_do_not_fit_are_refused() -> None:
 
 
 def test_what_grows_tells_the_text_so_far() -> None:
-    value = masks.growing(variant="adaptive", name={"en": "A", "zh": "A"}, text="ab", given=1, of=9, request={"seed": 7}, query="seed=7")
+    value = masks.growing(variant="adaptive", name={"en": "A", "zh": "A"}, text="ab", given=1, of=9, query="seed=7")
     assert value["state"] == "running" and value["text"] == "ab" and value["of"] == 9

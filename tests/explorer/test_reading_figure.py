@@ -48,13 +48,13 @@ def test_every_model_stands_with_its_text_and_what_each_character_cost() -> None
 
 
 def test_a_text_that_is_all_given_has_no_bits_of_what_was_written() -> None:
-    facts: dict[str, Any] = {"segment": 0, "memory": 0, "unknown": (), "request": {}, "query": "", "state": "live"}
+    facts: dict[str, Any] = {"segment": 0, "memory": 0, "unknown": (), "query": "", "state": "live"}
     value = figure.value([plain("ab", [np.log(2), 3 * np.log(2)])], given=2, **facts)
     assert value["models"][0]["bits"] == {"given": pytest.approx(2.0, abs=1e-4), "written": None}  # type: ignore[index]
 
 
 def test_a_character_is_a_code_point_and_one_without_its_cost_is_refused() -> None:
-    facts: dict[str, Any] = {"given": 0, "segment": 0, "memory": 0, "unknown": (), "request": {}, "query": "", "state": "live"}
+    facts: dict[str, Any] = {"given": 0, "segment": 0, "memory": 0, "unknown": (), "query": "", "state": "live"}
     assert figure.value([plain("a🐋\u0301", [1, 2, 3])], **facts)["of"] == 3
     with pytest.raises(ValueError, match="2 characters with 3 nats"):
         figure.value([plain("ab", [1, 2, 3])], **facts)
@@ -101,7 +101,7 @@ def test_a_model_says_what_its_pattern_lets_a_position_look_at() -> None:
     one = Model("one", NAME, NAME, "It was", np.ones(6, np.float32), look="/looks/x", layers=1, heads=2)
     fixed = {"kind": "fixed", "l": 8, "c": 2}
     models = [one, replace(one, key="two", pattern=fixed)]
-    drawn: Any = figure.value(models, given=6, segment=0, memory=0, unknown=(), request={}, query="", state="live")["models"]
+    drawn: Any = figure.value(models, given=6, segment=0, memory=0, unknown=(), query="", state="live")["models"]
     assert "pattern" not in drawn[0] and drawn[1]["pattern"] == fixed
 
 

@@ -19,7 +19,7 @@ from tests.explorer.rolls import unpacked
 def drawn(intervention: str = "none", **more: Any) -> dict[str, Any]:
     """A finished run as the widget gets it, once around JSON."""
     _, models = segmented.run(intervention)
-    how = {"given": 200, "segment": 32, "memory": 64, "layers": 3, "request": {"page": "lyme"}, "query": "v=1", "state": "live"}
+    how = {"given": 200, "segment": 32, "memory": 64, "layers": 3, "query": "v=1", "state": "live"}
     found: dict[str, Any] = json.loads(json.dumps(segments.value(models, intervention=intervention, **{**how, **more})))
     return found
 
@@ -73,7 +73,7 @@ def test_the_last_of_two_segments_is_good_enough_to_begin_with() -> None:
 
 def test_arrays_that_do_not_fit_the_text_are_refused_with_their_sizes() -> None:
     _, (model, _) = segmented.run()
-    how: dict[str, Any] = {"given": 0, "memory": 64, "layers": 3, "intervention": "none", "request": {}, "query": "", "state": "live"}
+    how: dict[str, Any] = {"given": 0, "memory": 64, "layers": 3, "intervention": "none", "query": "", "state": "live"}
     with pytest.raises(ValueError, match=r"across \(3, 2, 249\).*250 characters in segments of 32, 3 layers"):
         segments.value([dataclasses.replace(model, across=model.across[..., 1:])], segment=32, **how)
     with pytest.raises(ValueError, match=r"remembered \(8, 64\) for 250 characters in segments of 16"):
@@ -91,7 +91,6 @@ def test_a_text_that_is_being_read_has_an_axis_and_says_how_far_it_is() -> None:
         memory=512,
         layers=4,
         intervention="none",
-        request={},
         query="v=1",
     )
     (model,) = json.loads(json.dumps(value))["models"]

@@ -1,29 +1,41 @@
-"""What changes if …, for adaptive span: what forced spans cost, in words and for the panel."""
+"""What changes if …, for adaptive span: the knob of spans, and what forced ones cost, in words and for the panel."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
+from explorer import labels
+from explorer.controls import Control
 from explorer.figures.sides import Side, most_bits
+from explorer.knobs import Spans
 from explorer.labels import change_sentence, filled
 from explorer.labs.adaptive_span import texts
-from explorer.widgets import reread
-from models.adaptive_span.records import EVERY, Explanation, Losses, Request
+from explorer.widgets.change import Readings
+from models.adaptive_span.records import EVERY, PAGES, Again, Explanation, Losses, Request
 
 Text = Mapping[str, str]
-Value = dict[str, object]
 
 NAMED = 2  # forced spans that are named one by one
 
 
-def said(request: Request) -> Text:
-    """What a request forces, in words; "" where it forces nothing."""
-    parts = [_one(*span) for span in request.spans]
-    if len(parts) > NAMED:
-        parts = [filled(texts.SEVERAL, n=len(parts))]
-    return {"en": " and ".join(part["en"] for part in parts), "zh": "，".join(part["zh"] for part in parts)}
+def knobs(layers: int, heads: int, span: int, ramp: int) -> tuple[Control, ...]:
+    """What may be changed in a model of so many layers and heads, with spans up to `span`."""
+    knob = Spans(layers=layers, heads=heads, span=span, ramp=ramp)
+    return (Control("spans", texts.SPANS, "knob", knob=knob, change=True, says=said),)
+
+
+def said(spans: Sequence[tuple[int, int, float]]) -> Text:
+    """What a request forces, in words."""
+    parts = [_one(*span) for span in spans]
+    return labels.listed(parts if len(parts) <= NAMED else [filled(texts.SEVERAL, n=len(parts))]) or {}
+
+
+def again(request: Request, seen: Explanation) -> Again | None:
+    """What was read and written, to be read under the spans that a request forces; None where it forces none."""
+    return Again(replace(request, text="", page=PAGES[0], length=0), seen.text) if request.spans else None
 
 
 def _one(layer: int, head: int, z: float) -> Text:
@@ -34,26 +46,26 @@ def _one(layer: int, head: int, z: float) -> Text:
     return filled(texts.HEAD, head=f"{layer + 1}·{head + 1}", z=f"{z:g}")
 
 
-def done(request: Request, before: Explanation, after: Explanation, losses: Losses, shown: Value) -> Value:
-    """What the panel draws of a comparison. losses: of what `before` holds, read under the forced spans. shown: the request for the
-    browser."""
+def readings(seen: tuple[Explanation, Explanation], losses: tuple[Losses | None, Losses], _request: Request, change: Text) -> Readings:
+    """What the panel draws of a comparison. losses: of what was read before, read under the forced spans."""
+    before, after = seen
     side = Side(
         before.variant,
         texts.NAMES[before.variant],
         before.nats,
-        losses.nats,
+        losses[1].nats,
         before.given,
         0,
         (before.text[before.given :], after.text[before.given :]),
         text=before.text,
     )
-    return reread.done(shown, [side], sentence(request, before, after, side))
+    return Readings([side], sentence(change, before, after, side))
 
 
-def sentence(request: Request, before: Explanation, after: Explanation, side: Side) -> Text:
-    """The comparison in words: how much, and how far the heads look before and after."""
+def sentence(change: Text, before: Explanation, after: Explanation, side: Side) -> Text:
+    """The comparison in words: how much, and how far the heads look before and after. change: in words."""
     bits = [float(nats[: side.given].mean() / np.log(2)) for nats in (side.before, side.after)]
     mean, was = (float(seen.saved.long_positions.mean()) for seen in (after, before))
-    cost = change_sentence(texts.SAYS, texts.SAYS_SAME, *bits, change=said(request), most=most_bits(side.before, side.after))
+    cost = change_sentence(texts.SAYS, texts.SAYS_SAME, *bits, change=change, most=most_bits(side.before, side.after))
     looks = change_sentence(texts.LOOKS, texts.LOOKS_SAME, was, mean, show="{:,.0f}".format)
     return {"en": cost["en"][:1].upper() + cost["en"][1:] + looks["en"], "zh": cost["zh"] + looks["zh"]}

@@ -1,148 +1,69 @@
-"""The page of adaptive attention span: components and wiring. What the widgets draw is made in views.py, what they say in texts.py."""
+"""The page of adaptive attention span: what it is asked, what it draws, what may be changed. Its texts stand in texts.py."""
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
-from collections.abc import AsyncGenerator, Mapping
 from typing import Any
 
 import gradio as gr
 
 from explorer import permalink
-from explorer.engine import Answer, Engine
+from explorer.controls import query
+from explorer.engine import Engine
 from explorer.lab import FIGURE, Lab, readable
-from explorer.labs import longtext, wiring
-from explorer.labs.adaptive_span import about, deeper, texts, views
-from explorer.labs.runs import Run
-from explorer.widgets import bertviz, figure, reread, writer
+from explorer.labs import passages
+from explorer.labs.adaptive_span import about, change, deeper, texts, views
+from explorer.program import About, Change, Program, View, in_bertviz
+from explorer.widgets import figure
 from explorer.widgets.attention import attention
-from explorer.widgets.card import card
 from explorer.widgets.masks import masks
-from explorer.widgets.newest import Newest
 from explorer.widgets.notes import notes
 from explorer.widgets.reading import reading, readside
 from models.adaptive_span.records import EVERY, EXAMPLES, Explanation, Request
-from models.errors import InputError
 
 GENERATE = "models.adaptive_span.explain:generate"
 REREAD = "models.adaptive_span.explain:reread"
 
-Text = Mapping[str, str]
-Value = dict[str, object]
-Update = tuple[Any, ...]  # what the input bar, the text, the masks, the attention and the panel of knobs draw next
 
-
-def subject() -> longtext.Subject[Request, Explanation]:
-    """This lab's side of what its page does."""
-    return longtext.Subject(
-        generate=GENERATE,
-        reread=REREAD,
-        kind=Request,
-        start=EXAMPLES[0],
-        first=views.first,
-        plain=views.plain,
-        again=views.again,
-        growing=views.growing,
-        draw=views.draw,
-        change=views.compared,
-        spelled=views.spelled,
-        asked=views.asked,
-        there=views.there,
-        widgets=("writer", "reading", "masks", "attention", "reread"),
-    )
-
-
-def page(lab: Lab, engine: Engine) -> None:
-    """Place the components, draw the stored first example, and wire every visitor's wish to the engine."""
-    ours = subject()
-    kept = views.first()
-    drawn: tuple[Value, Value | None, Value | None, Value | None] = (writer.empty(), None, None, None)
-    if kept is not None:
-        drawn = views.draw(kept.seen, kept.request, Run("stored", kept.milliseconds, kept.device))
-    about_it = card(
-        kicker=texts.KICKER,
-        title=lab.title,
-        line=lab.line,
-        equation=lab.equation,
-        spoken=texts.SPOKEN,
-        pairs=about.pairs(),
-        prose=about.prose(),
-    )
-    with gr.Column(elem_classes=["tfe-card-curve"]):
-        curve = figure.figure()
-    bar = writer.writer(
-        drawn[0], texts=texts.WRITER, limits=views.LIMITS, pages=views.pages(), examples=views.examples(), choices=views.choices()
-    )
-    with gr.Row(elem_classes=["tfe-bench"]):
-        with gr.Column(elem_classes=["tfe-bench-wide"]):
-            spans = masks(drawn[2])
-            text = reading(drawn[1])
-        with gr.Column(elem_classes=["tfe-bench-side"]):
-            knobs = reread.reread(
-                reread.idle(views.spelled(EXAMPLES[0]) if kept is not None else None),
-                knobs=views.knobs(),
-            )
-            readside()
-    heads = attention(drawn[3], empty=texts.NO_ATTENTION)
+def panels(_placed: Any, engine: Engine) -> None:
+    """The folded panels, each of which asks its own question, and how the models stand to one another."""
     for place in deeper.PANELS:
         place(engine)
     standing = about.standing()
     if standing is not None:
         with gr.Column(elem_classes=["tfe-bench"]):
             figure.figure(standing)
-    others = bertviz.bertviz(bertviz.ready(("head", "model")))
-    notes(texts.NOTES, label=texts.NOTES_LABEL)
-
-    newest = Newest()
-
-    def run(detail: Any, session: str) -> AsyncGenerator[Update, None]:
-        return longtext.answers(engine, ours, lambda: longtext.asked(ours, detail), session, anew=True)
-
-    def reopen(detail: Any, session: str) -> AsyncGenerator[Update, None]:
-        return longtext.answers(engine, ours, lambda: longtext.linked(ours, detail), session)
-
-    def intervene(detail: Any, session: str) -> AsyncGenerator[Update, None]:
-        return longtext.answers(engine, ours, lambda: longtext.asked(ours, detail), session)
-
-    async def show(event: gr.EventData, caller: gr.Request) -> AsyncGenerator[Any, None]:
-        async with contextlib.aclosing(bertviz_of(engine, bertviz.Look.of(wiring.detail(event)), wiring.session(caller))) as updates:
-            async for update in updates:
-                yield update
-
-    outputs = [bar, text, spans, heads, knobs]
-    bar.run(wiring.following(newest, run), None, outputs, **wiring.HOW)
-    bar.open(wiring.following(newest, reopen), None, outputs, **wiring.HOW)
-    knobs.ask(wiring.following(newest, intervene), None, outputs, **wiring.HOW)
-    spans.force(wiring.following(newest, intervene), None, outputs, **wiring.HOW)
-    bar.stop(wiring.halting(newest), None, None, **wiring.HOW)
-    others.show(show, None, others, **wiring.HOW)
-    about_it.unfold(about.curves, None, curve, **wiring.HOW)
 
 
-async def bertviz_of(engine: Engine, look: bertviz.Look, session: str) -> AsyncGenerator[Any, None]:
-    """bertviz's own view of the run that the address names."""
-    try:
-        request, _ = longtext.linked(subject(), {"query": look.run})
-        kept = views.first()
-        seen = kept.seen if kept is not None and request == kept.request else None
-        if seen is None:
-            # A handler that yields nothing is never told that its page was closed.
-            async with contextlib.aclosing(engine.watch(GENERATE, request, session)) as updates:
-                async for update in updates:
-                    if isinstance(update, Answer):
-                        seen = update.value
-                    else:
-                        yield gr.skip()
-        assert seen is not None
-        yield await asyncio.to_thread(bertviz.shown, look, [views.bertviz(seen)])
-    except InputError as error:
-        yield bertviz.refused(look, error.text, ("head", "model"))
-
-
-async def stored(engine: Engine, query: str) -> dict[str, object] | None:
-    """What the page draws of an example or a guided step, finished."""
-    return await longtext.stored(engine, subject(), query)
+def program() -> Program[Request, Explanation]:
+    """What the page declares; which models are there is looked up when it is built."""
+    return Program(
+        explain=GENERATE,
+        kind=Request,
+        controls=(*views.asked(), *change.knobs(*about.size())),
+        views=(
+            View("masks", masks, views.spans_of, views.spans_growing),
+            View("reading", reading, views.text_of, views.text_growing),
+            View("readside", lambda _value: readside(), at="side"),
+            View("attention", lambda value: attention(value, empty=texts.NO_ATTENTION), views.heads, at="below"),
+            View("deeper", lambda _value: None, at="below", wire=panels),
+            in_bertviz(("head", "model"), views.bertviz),
+            View("notes", lambda _value: notes(texts.NOTES, label=texts.NOTES_LABEL), at="below"),
+        ),
+        change=Change(change.readings, REREAD, change.again),
+        examples=tuple((request, title) for request, (title, _) in views.offered()),
+        shorts=tuple(short for _, (_, short) in views.offered()),
+        first=views.first,
+        answer=lambda _seen, _request: None,
+        about=About(texts.KICKER, texts.SPOKEN, about.pairs, about.prose, about.curves),
+        region=texts.REGION,
+        run=passages.RUN,
+        warning=views.warning,
+        notice=views.notice,
+        lines=views.lines,
+        pick=views.pick,
+        prepare=views.prepare,
+        progress=views.progress,
+    )
 
 
 async def probe(engine: Engine) -> None:
@@ -164,15 +85,15 @@ LAB = Lab(
     equation=texts.EQUATION,
     ancestors=("transformer_xl",),
     changed="cost",
-    page=page,
-    examples=tuple(longtext.query(example) for example, _ in views.offered()),
+    page=lambda lab, engine: program().place(lab, engine),
+    examples=tuple(query(example) for example, _ in views.offered()),
     steps=readable("adaptive_span", views.steps),
     words=("masks", "reading", "attention", "saving", "change"),
     interventions={
         "spans": permalink.changed(EXAMPLES[0], spans=((EVERY, EVERY, 16.0),)),
     },
-    exports={"masks": FIGURE, "reading": FIGURE, "attention": FIGURE, "saving": FIGURE, "reread": (*FIGURE, "TXT")},
+    exports={"masks": FIGURE, "reading": FIGURE, "attention": FIGURE, "saving": FIGURE, "change": (*FIGURE, "TXT")},
     thumbnail=views.thumbnail,
     probe=probe,
-    stored=stored,
+    stored=lambda engine, spelled: program().stored(engine, spelled),
 )

@@ -28,15 +28,9 @@ SPOKEN: Final = _(
     "m z 在跨度 z 以内为 1，在长为 R 的斜坡上降到 0，每个头的 z 都是学出来的",
 )
 
-WRITER: Final[Mapping[str, Text]] = MappingProxyType(
-    {
-        "region": _("What the model reads", "模型读什么"),
-        "label": _("Text", "文本"),
-        "placeholder": _("Type or paste a text, or choose a page.", "输入或粘贴文本，或选择一页。"),
-        "run": _("Read and write on", "读完接着写"),
-    }
-)
+REGION: Final = _("What the model reads", "模型读什么")
 MODEL_CHOICE: Final = _("spans", "跨度")
+SPANS: Final = _("attention span", "注意力跨度")
 # Our examples: what each is, and the word or two on its button.
 EXAMPLES: Final[tuple[tuple[Text, Text], ...]] = (
     (
@@ -78,11 +72,6 @@ ABOUT: Final[Mapping[str, Text]] = MappingProxyType(
 BRIEF: Final[Mapping[str, Text]] = MappingProxyType(
     {"adaptive": _("adaptive", "自适应"), "fixed": _("full span", "全跨度"), "dynamic": _("by token", "随词元")}
 )
-UNDER: Final = _("Read {change}.", "此处{change}。")
-NOT_THERE: Final = _(
-    "No model of the kind “{variant}” is shipped here; there is {variants}.", "这里没有“{variant}”的模型；现有：{variants}。"
-)
-
 # What a request changes, in words. Layers and heads are counted from 1.
 ALL: Final = _("with every head at z = {z}", "所有头的 z = {z}")
 LAYER: Final = _("with the heads of layer {layer} at z = {z}", "第 {layer} 层各头的 z = {z}")

@@ -4,98 +4,37 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer import runs
+from explorer.controls import Control, Page, query
 from explorer.figures import attention, masks, reading
 from explorer.figures import bertviz as drawing
 from explorer.figures.attention import Blocks, Kind
 from explorer.lab import GuidedStep, Thumbnail
-from explorer.labels import filled
-from explorer.labs import longtext, runs
-from explorer.labs.adaptive_span import about, change, texts
-from explorer.labs.longtext import query
-from explorer.labs.runs import Run, Stored
-from explorer.labs.wiring import whole
+from explorer.labs import passages
+from explorer.labs.adaptive_span import about, texts
 from explorer.looks import Look, looks
-from explorer.widgets import reread, writer
-from models.adaptive_span.records import (
-    EVERY,
-    EXAMPLES,
-    HOTTEST,
-    MAX_SEED,
-    MAX_TEXT,
-    MAX_WRITTEN,
-    OFFERED,
-    PAGES,
-    VARIANTS,
-    Again,
-    Explanation,
-    Losses,
-    Request,
-    Step,
-    page,
-    read_text,
-)
+from explorer.runs import Stored
+from models.adaptive_span.records import EVERY, EXAMPLES, OFFERED, PAGES, VARIANTS, Explanation, Request, Step, check, page
 from models.adaptive_span.weights import Overview, look, overview
-from models.errors import InputError
 
 Text = Mapping[str, str]
 Value = dict[str, object]
 Array = NDArray[np.float32]
 
-LIMITS = writer.Limits(characters=MAX_TEXT, written=(0, MAX_WRITTEN, 20), temperature=(0.0, HOTTEST, 0.1), seed=MAX_SEED)
 BERTVIZ = 48  # characters that bertviz shows, the last ones
 SHOWN = 48  # blocks of the family map's picture
-LEAST = 32  # characters below which a text says little about where it comes from
 
 
 @cache
 def first() -> Stored[Request, Explanation] | None:
     """The stored first example, or None where none is shipped."""
     return runs.first("adaptive_span", EXAMPLES[0], Explanation)
-
-
-# ---- requests ----------------------------------------------------------------------------------------------------------------------
-
-
-def spelled(request: Request) -> Value:
-    """A request as the browser holds it."""
-    return {**asdict(request), "spans": [list(span) for span in request.spans]}
-
-
-def asked(given: Mapping[str, Any]) -> Request:
-    """The request that the browser sends. KeyError, TypeError or ValueError for what has not its form."""
-
-    def spans(value: Any) -> tuple[tuple[int, int, float], ...]:
-        return tuple((whole(layer), whole(head), longtext.number(z)) for layer, head, z in value)
-
-    words = dict.fromkeys(("text", "page", "variant"), longtext.words)
-    return longtext.read(Request, given, {**words, "temperature": longtext.number, "spans": spans})
-
-
-def plain(request: Request) -> Request:
-    """The same text for the model as trained."""
-    return replace(request, spans=())
-
-
-def again(request: Request, seen: Explanation) -> Again:
-    """What was read and written, to be read under the spans that a request forces."""
-    return Again(replace(request, text="", page=PAGES[0], length=0), seen.text)
-
-
-def there(request: Request) -> None:
-    """InputError where a request's model is not shipped; what is no model at all, the model's side refuses."""
-    known = about.facts()
-    if request.variant in known or request.variant not in VARIANTS:
-        return
-    listed = {language: ", ".join(texts.NAMES[variant][language] for variant in known) or "–" for language in ("en", "zh")}
-    said = filled(texts.NOT_THERE, variant=texts.NAMES[request.variant], variants=listed)
-    raise InputError("variant", en=said["en"], zh=said["zh"])
 
 
 # ---- the input bar -----------------------------------------------------------------------------------------------------------------
@@ -106,96 +45,87 @@ def offered() -> tuple[tuple[Request, tuple[Text, Text]], ...]:
     return tuple((request, named) for request, named in zip(OFFERED, texts.EXAMPLES, strict=True) if request in EXAMPLES)
 
 
-def pages() -> list[writer.Page]:
-    """The held-out pages that the bar offers."""
+def asked() -> tuple[Control, ...]:
+    """The controls of the text, with the held-out pages, and which model reads."""
     named = {example.page: text for example, text in zip(OFFERED, texts.EXAMPLES, strict=True) if not example.text}
-    return [writer.Page(name, *named[name], page(name), texts.SOURCES[name]) for name in PAGES]
-
-
-def examples() -> list[Value]:
-    """What the bar offers to begin with."""
-    return [
-        {**spelled(request), "query": query(request), "title": dict(title), "short": dict(short)} for request, (title, short) in offered()
-    ]
-
-
-def choices() -> list[writer.Choice]:
-    """Which model reads."""
-    return [writer.Choice("variant", texts.MODEL_CHOICE, [(v, texts.BRIEF[v]) for v in about.facts() or VARIANTS[:1]])]
-
-
-def knobs() -> list[reread.Knob]:
-    """What may be changed in the models."""
-    layers, heads_, span, ramp = about.size()
-    return [reread.Spans(layers=layers, heads=heads_, span=span, ramp=ramp)]
-
-
-def growing(request: Request, steps: Sequence[Step]) -> tuple[Value, ...]:
-    """What the bar and the views draw while a text is read and written. steps: all so far."""
-    given, address = len(read_text(request)), query(request)
-    of = given + request.length
-    text, nats = "".join(step.text for step in steps), np.concatenate([step.nats for step in steps])
-    how: dict[str, Any] = {"request": spelled(request), "query": address}
-    variant = request.variant
-    bar = writer.running(spelled(request), address, min(len(text), given), max(0, len(text) - given), request.length)
-    grown = reading.Growing(variant, texts.NAMES[variant], texts.ABOUT[variant], text, nats)
+    there = {variant: texts.BRIEF[variant] for variant in about.facts() or VARIANTS[:1]}
     return (
-        bar,
-        reading.growing([grown], given=given, of=of, segment=0, **how),
-        masks.growing(variant=variant, name=texts.NAMES[variant], text=text, given=given, of=of, **how),
-        {},
+        *passages.asked([Page(name, *named[name], page(name), texts.SOURCES[name]) for name in PAGES], step=20),
+        Control("variant", texts.MODEL_CHOICE, "select", names=there),
+    )
+
+
+def _costs(seen: Explanation) -> dict[str, float]:
+    """Bits per character of the text given, by each model, the one that ran first."""
+    read = {seen.variant: seen.nats} | {one.variant: one.nats for one in seen.beside}
+    return {variant: float(nats[: seen.given].mean() / np.log(2)) for variant, nats in read.items()}
+
+
+def lines(seen: Explanation, request: Request) -> list[Text]:
+    """What a text file of a run says."""
+    written = {seen.variant: seen.text[seen.given :]}
+    read = [(texts.NAMES[variant], bits, written.get(variant)) for variant, bits in _costs(seen).items()]
+    return passages.lines(request, seen.text[: seen.given], None if request.text else texts.SOURCES[request.page], read)
+
+
+def notice(_request: Request, seen: Explanation) -> Text | None:
+    """What to say of characters that the model does not know."""
+    strange = [letter for letter, flag in zip(seen.text[: seen.given], seen.unknown, strict=False) if flag]
+    return passages.unknown(tuple(dict.fromkeys(strange)), len(strange))
+
+
+def warning(request: Request, seen: Explanation) -> Text | None:
+    """What to say of a text that is unlike the books of training, for the model as trained."""
+    return None if request.spans else passages.unlike(_costs(seen)[seen.variant], seen.given, about.unusual())
+
+
+# ---- a run under way ---------------------------------------------------------------------------------------------------------------
+
+
+def progress(steps: Sequence[Step], request: Request) -> Text:
+    """How far the reading has come."""
+    return passages.progress(len(check(request)), sum(len(step.text) for step in steps), request.length)
+
+
+def text_growing(steps: Sequence[Step], request: Request) -> Value:
+    """What the text draws while it is read and written."""
+    given, variant = len(check(request)), request.variant
+    nats = np.concatenate([step.nats for step in steps])
+    grown = reading.Growing(variant, texts.NAMES[variant], texts.ABOUT[variant], "".join(step.text for step in steps), nats)
+    return reading.growing([grown], given=given, of=given + request.length, segment=0, query=query(request))
+
+
+def spans_growing(steps: Sequence[Step], request: Request) -> Value:
+    """What the masks draw meanwhile."""
+    given, variant = len(check(request)), request.variant
+    text = "".join(step.text for step in steps)
+    return masks.growing(
+        variant=variant, name=texts.NAMES[variant], text=text, given=given, of=given + request.length, query=query(request)
     )
 
 
 # ---- a finished run ----------------------------------------------------------------------------------------------------------------
 
 
-def draw(seen: Explanation, request: Request, run: Run) -> tuple[Value, Value, Value, Value]:
-    """What the bar, the text, the masks and the attention view draw of a run. It takes some tenths of a second: not in the thread that
-    serves pages."""
-    whole = overview(seen)
-    before, after = (keep(seen, name, part) for name, part in (("before", _before), ("after", _after)))
-    pick = telling(seen)
-    how: dict[str, Any] = {"request": spelled(request), "query": query(request), "state": run.state}
-    return (
-        bar(seen, request, run),
-        text_of(seen, whole, after, pick, how),
-        spans_of(seen, whole, (before, after), pick, how),
-        heads(seen, whole, (before, after), pick, run.state),
-    )
+@dataclass(frozen=True)
+class Run:
+    """A run with what all of its pictures need: an overview and the addresses of exact weights, before the mask and after it, and what is
+    looked at first."""
+
+    seen: Explanation
+    whole: Overview
+    addresses: tuple[str, str]
+    pick: Value | None
 
 
-def bar(seen: Explanation, request: Request, run: Run) -> Value:
-    """What the input bar draws of a run."""
-    address = query(request)
-    read = {seen.variant: seen.nats} | {one.variant: one.nats for one in seen.beside}
-    costs = {variant: float(nats[: seen.given].mean() / np.log(2)) for variant, nats in read.items()}
-    changes = filled(texts.UNDER, change=change.said(request)) if request.spans else None
-    strange = [letter for letter, flag in zip(seen.text[: seen.given], seen.unknown, strict=False) if flag]
-    return writer.done(
-        spelled(request),
-        address,
-        state=run.state,
-        milliseconds=run.milliseconds,
-        device=run.device,
-        given=seen.text[: seen.given],
-        readers=[
-            writer.Reader(texts.NAMES[variant], bits, seen.text[seen.given :] if variant == seen.variant else None)
-            for variant, bits in costs.items()
-        ],
-        notice=longtext.remarks(
-            run.notice if address else longtext.LONG_LINK, changes, longtext.unknown(tuple(dict.fromkeys(strange)), len(strange))
-        ),
-        warning=unlike(costs[seen.variant], seen.given) if not request.spans else None,
-    )
+def prepare(seen: Explanation, _request: Request) -> Run:
+    """A run with what all of its pictures need."""
+    return Run(seen, overview(seen), (keep(seen, "before", _before), keep(seen, "after", _after)), telling(seen))
 
 
-def unlike(bits: float, given: int) -> Text | None:
-    """What to say of a text that costs more than nearly every page of a held-out book; None for others, and for a few words."""
-    limit = about.unusual()
-    if limit is None or bits <= limit or given < LEAST:
-        return None
-    return filled(longtext.UNLIKE, bits=f"{bits:.2f}")
+def pick(run: Run, _request: Request) -> Value | None:
+    """What is looked at on arrival."""
+    return run.pick
 
 
 def _before(seen: Explanation, layer: int, head: int, rows: Sequence[int]) -> Array:
@@ -225,8 +155,9 @@ def telling(seen: Explanation) -> Value | None:
     return reading.telling([seen], _after, given=seen.given)
 
 
-def text_of(seen: Explanation, whole: Overview, address: str, pick: Value | None, how: Mapping[str, Any]) -> Value:
+def text_of(run: Run, request: Request, state: str) -> Value:
     """What the text with its losses draws: the model that ran, and beside it one that read the same."""
+    seen = run.seen
     layers, heads_, length = seen.queries.shape[:3]
     models = [
         reading.Model(
@@ -235,20 +166,21 @@ def text_of(seen: Explanation, whole: Overview, address: str, pick: Value | None
             texts.ABOUT[seen.variant],
             seen.text,
             seen.nats,
-            look=address,
+            look=run.addresses[1],
             layers=layers,
             heads=heads_,
-            profiles=whole.distances_after[..., :length],
+            profiles=run.whole.distances_after[..., :length],
             ends=seen.z.mean(2),
         ),
         *(reading.Model(one.variant, texts.NAMES[one.variant], texts.ABOUT[one.variant], seen.text, one.nats) for one in seen.beside[:1]),
     ]
     unknown = np.flatnonzero(seen.unknown).tolist()
-    return reading.value(models, given=seen.given, segment=0, memory=0, unknown=unknown, pick=pick, **how)
+    return reading.value(models, given=seen.given, segment=0, memory=0, unknown=unknown, pick=run.pick, query=query(request), state=state)
 
 
-def spans_of(seen: Explanation, whole: Overview, addresses: tuple[str, str], pick: Value | None, how: Mapping[str, Any]) -> Value:
+def spans_of(run: Run, request: Request, state: str) -> Value:
     """What the masks draw."""
+    seen = run.seen
     learned = seen.learned if seen.forced.any() and not np.isnan(seen.learned).any() else None
     return masks.value(
         variant=seen.variant,
@@ -260,17 +192,19 @@ def spans_of(seen: Explanation, whole: Overview, addresses: tuple[str, str], pic
         forced=seen.forced,
         span=seen.span,
         ramp=seen.ramp,
-        before=whole.distances_before,
-        after=whole.distances_after,
-        look_before=addresses[0],
-        look_after=addresses[1],
-        pick=pick,
-        **how,
+        before=run.whole.distances_before,
+        after=run.whole.distances_after,
+        look_before=run.addresses[0],
+        look_after=run.addresses[1],
+        pick=run.pick,
+        query=query(request),
+        state=state,
     )
 
 
-def heads(seen: Explanation, whole: Overview, addresses: tuple[str, str], pick: Value | None, state: str) -> Value:
+def heads(run: Run, _request: Request, state: str) -> Value:
     """What the attention view draws: under the mask, and before it."""
+    seen, whole, addresses, pick = run.seen, run.whole, run.addresses, run.pick
     length = len(seen.text)
     keys = [texts.START, *seen.text[:-1]]
     starts = range(0, length, whole.by)
@@ -323,11 +257,6 @@ def bertviz(seen: Explanation) -> drawing.Attention:
     return drawing.Attention(
         seen.variant, texts.NAMES[seen.variant], weights, [seen.text[i] for i in rows], [keys[i] for i in rows], causal=True
     )
-
-
-def compared(request: Request, before: Explanation, after: Explanation, losses: Losses) -> Value:
-    """What the panel draws of a comparison."""
-    return change.done(request, before, after, losses, spelled(request))
 
 
 # ---- the family map and the guided steps -------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from explorer.figures import bertviz as drawing
 from explorer.figures.attention import Blocks
 from explorer.lab import GuidedStep, Thumbnail
 from explorer.labels import filled
-from explorer.labs import longtext
+from explorer.labs import passages
 from explorer.labs.reformer import about, texts
 from explorer.looks import Look, looks
 from explorer.runs import Stored
@@ -96,7 +96,7 @@ def warning(request: Request, seen: Explanation) -> Text | None:
     if request.mode == "word":
         return filled(texts.SHORTER, least=SHORTEST) if len(request.text) < SHORTEST else None
     unknown = [letter for token, letter in zip(seen.tokens[1:], request.text, strict=False) if token == UNKNOWN != letter]
-    return longtext.unknown(list(dict.fromkeys(unknown)), len(unknown))
+    return passages.unknown(list(dict.fromkeys(unknown)), len(unknown))
 
 
 def answer(seen: Explanation, request: Request) -> Value:

@@ -82,10 +82,9 @@ def growing(request: Request, steps: Sequence[Step]) -> dict[str, Value]:
         )
         for variant, said in told.items()
     ]
-    wanted, address = views.spelled(request), views.query(request)
     return {
         "sketch": views.running(request, variants, steps, of),
-        "reading": reading.growing(grown, given=given, of=of, segment=0, request=wanted, query=address),
+        "reading": reading.growing(grown, given=given, of=of, segment=0, query=views.query(request)),
     }
 
 
@@ -105,7 +104,6 @@ def draw(seen: Explanation, request: Request, run: Run) -> dict[str, Value]:
             segment=0,
             memory=0,
             unknown=(),
-            request=views.spelled(request),
             query=views.query(request),
             state=run.state,
             pick=pick,

@@ -1,43 +1,59 @@
-"""What changes if …, for Transformer-XL: what a change of memory costs, in words and for the panel."""
+"""What changes if …, for Transformer-XL: the knobs, and what a change of memory costs, in words and for the panel."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.controls import Control
 from explorer.figures.sides import Side, most_bits
+from explorer.knobs import Range
 from explorer.labels import change_sentence, filled
 from explorer.labs.transformer_xl import texts
-from explorer.widgets import reread
-from models.transformer_xl.records import Explanation, Losses, Request
+from explorer.widgets.change import Readings
+from models.transformer_xl.records import INTERVENTIONS, MEMORIES, Again, Explanation, Losses, Request
 
 Text = Mapping[str, str]
-Value = dict[str, object]
 
 TRAINED = Request()
 BEGINNING = 16  # characters of a segment that are its beginning
 
 
-def said(request: Request) -> Text:
-    """What a request changes in the models, in words."""
-    parts: list[Text] = []
-    if request.intervention == "cut":
-        parts.append(texts.CUT)
-    elif request.intervention == "shuffled":
-        parts.append(texts.SHUFFLED)
-    elif request.intervention == "foreign":
-        parts.append(texts.FOREIGN)
-    if request.memory != TRAINED.memory:
-        parts.append(filled(texts.MEMORY, n=f"{request.memory:,}"))
-    if request.segment != TRAINED.segment:
-        parts.append(filled(texts.SEGMENT, n=request.segment))
-    return {"en": " and ".join(part["en"] for part in parts), "zh": "，".join(part["zh"] for part in parts)}
+SAID = {"cut": texts.CUT, "shuffled": texts.SHUFFLED, "foreign": texts.FOREIGN}
 
 
-def done(request: Request, before: Explanation, after: Explanation, losses: Losses, shown: Value) -> Value:
-    """What the panel draws of a comparison. losses: of what `before` holds, read under the change. shown: the request for the browser."""
+def knobs() -> tuple[Control, ...]:
+    """What may be changed in the models."""
+    named = texts.KNOBS
+    unused = ("intervention", "cut", named["unused"])
+    memory = Range("memory", named["memory"], MEMORIES, TRAINED.memory, named["unit"], named["beyond"], unused)
+    return (
+        Control("memory", named["memory"], "knob", knob=memory, change=True, says=lambda n: filled(texts.MEMORY, n=f"{n:,}")),
+        Control(
+            "intervention",
+            named["intervention"],
+            "choice",
+            names={one: named[one] for one in INTERVENTIONS},
+            change=True,
+            says=SAID.__getitem__,
+        ),
+        Control("segment", named["segment"], "choice", change=True, says=lambda n: filled(texts.SEGMENT, n=n)),
+    )
+
+
+def again(request: Request, seen: Explanation) -> Again | None:
+    """What was read and written, to be read under what a request changes; None where it changes nothing."""
+    changed = replace(request, text="", page=TRAINED.page, length=0)
+    same = (request.memory, request.segment, request.intervention) == (TRAINED.memory, TRAINED.segment, TRAINED.intervention)
+    return None if same else Again(changed, tuple(one.text for one in seen.readings))
+
+
+def readings(seen: tuple[Explanation, Explanation], losses: tuple[Losses | None, Losses], _request: Request, change: Text) -> Readings:
+    """What the panel draws of a comparison. losses: of what was read before, read under the change."""
+    before, after = seen
     sides = [
         Side(
             one.variant,
@@ -50,14 +66,13 @@ def done(request: Request, before: Explanation, after: Explanation, losses: Loss
             text=one.text,
             unreached=filled(texts.UNREACHED, model=texts.NAMES[one.variant]) if not one.memory else None,
         )
-        for one, other, nats in zip(before.readings, after.readings, losses.nats, strict=True)
+        for one, other, nats in zip(before.readings, after.readings, losses[1].nats, strict=True)
     ]
-    return reread.done(shown, sides, sentence(request, sides))
+    return Readings(sides, sentence(change, sides))
 
 
-def sentence(request: Request, sides: list[Side]) -> Text:
-    """The comparison in words, for the first model that the change reaches: how much, and where most."""
-    change = said(request)
+def sentence(change: Text, sides: list[Side]) -> Text:
+    """The comparison in words, for the first model that the change reaches: how much, and where most. change: in words."""
     side = next((one for one in sides if one.reached()), None)
     if side is None:
         return _capital(filled(texts.SAME, change=change))

@@ -29,14 +29,7 @@ SPOKEN: Final = _(
     "R 说明键在多远之前，u 和 v 对每个查询都相同",
 )
 
-WRITER: Final[Mapping[str, Text]] = MappingProxyType(
-    {
-        "region": _("What the models read", "模型读什么"),
-        "label": _("Text", "文本"),
-        "placeholder": _("Type or paste a text, or choose a page.", "输入或粘贴文本，或选择一页。"),
-        "run": _("Read and write on", "读完接着写"),
-    }
-)
+REGION: Final = _("What the models read", "模型读什么")
 # Our examples: what each is, and the word or two on its button.
 EXAMPLES: Final[tuple[tuple[Text, Text], ...]] = (
     (_("The autumn walk to Lyme, from a novel that no training has seen", "秋日莱姆之行，选自训练时没见过的小说"), _("Lyme", "莱姆")),
@@ -67,8 +60,6 @@ ABOUT: Final[Mapping[str, Text]] = MappingProxyType(
     }
 )
 BRIEF: Final[Mapping[str, Text]] = MappingProxyType({"xl": _("with memory", "有记忆"), "absolute": _("without", "无记忆")})
-
-UNDER: Final = _("Read {change}.", "此处{change}。")
 
 # What a request changes, in words.
 CUT: Final = _("with nothing remembered", "什么都不记")

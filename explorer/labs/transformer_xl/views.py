@@ -4,49 +4,28 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer import runs
+from explorer.controls import Control, Page, query
 from explorer.figures import attention, reading, segments
 from explorer.figures import bertviz as drawing
 from explorer.figures.attention import Blocks, Kind
 from explorer.lab import GuidedStep, Thumbnail
-from explorer.labels import filled
-from explorer.labs import longtext, runs
-from explorer.labs.longtext import query
-from explorer.labs.runs import Run, Stored
-from explorer.labs.transformer_xl import about, change, texts
+from explorer.labs import passages
+from explorer.labs.transformer_xl import about, texts
 from explorer.looks import Look, looks
-from explorer.widgets import reread, writer
-from models.transformer_xl.records import (
-    EXAMPLES,
-    HOTTEST,
-    INTERVENTIONS,
-    MAX_SEED,
-    MAX_TEXT,
-    MAX_WRITTEN,
-    MEMORIES,
-    PAGES,
-    SEGMENTS,
-    Again,
-    Explanation,
-    Losses,
-    Reading,
-    Request,
-    Step,
-    check,
-    page,
-)
+from explorer.runs import Stored
+from models.transformer_xl.records import EXAMPLES, PAGES, Explanation, Reading, Request, Step, check, page
 from models.transformer_xl.weights import Overview, look, overview, travelled
 
 Text = Mapping[str, str]
 Value = dict[str, object]
 
-LIMITS = writer.Limits(characters=MAX_TEXT, written=(0, MAX_WRITTEN, 16), temperature=(0.0, HOTTEST, 0.1), seed=MAX_SEED)
 BERTVIZ = 48  # characters that bertviz shows, the last ones
 SHOWN = 48  # blocks of the family map's picture
 TRAINED = Request()
@@ -59,137 +38,101 @@ def first() -> Stored[Request, Explanation] | None:
     return runs.first("transformer_xl", EXAMPLES[0], Explanation)
 
 
-# ---- requests ----------------------------------------------------------------------------------------------------------------------
-
-
-def spelled(request: Request) -> Value:
-    """A request as the browser holds it."""
-    return asdict(request)
-
-
-def asked(given: Mapping[str, Any]) -> Request:
-    """The request that the browser sends. KeyError or TypeError for what has not its form."""
-    words = dict.fromkeys(("text", "page", "intervention"), longtext.words)
-    return longtext.read(Request, given, {**words, "temperature": longtext.number})
-
-
-def plain(request: Request) -> Request:
-    """The same text for the models as trained."""
-    return replace(request, memory=TRAINED.memory, segment=TRAINED.segment, intervention=TRAINED.intervention)
-
-
-def again(request: Request, seen: Explanation) -> Again:
-    """What was read and written, to be read under what a request changes."""
-    return Again(replace(request, text="", page=EXAMPLES[0].page, length=0), tuple(one.text for one in seen.readings))
-
-
 # ---- the input bar -----------------------------------------------------------------------------------------------------------------
 
 
-def pages() -> list[writer.Page]:
-    """The held-out pages that the bar offers."""
+def asked() -> tuple[Control, ...]:
+    """The controls of the text, with the held-out pages."""
     named = {example.page: text for example, text in zip(EXAMPLES, texts.EXAMPLES, strict=True) if not example.text}
-    return [writer.Page(name, *named[name], page(name), texts.SOURCES[name]) for name in PAGES]
+    return passages.asked([Page(name, *named[name], page(name), texts.SOURCES[name]) for name in PAGES], step=16)
 
 
-def examples() -> list[Value]:
-    """What the bar offers to begin with."""
-    return [
-        {**spelled(request), "query": query(request), "title": dict(title), "short": dict(short)}
-        for request, (title, short) in zip(EXAMPLES, texts.EXAMPLES, strict=True)
-    ]
+def _costs(seen: Explanation) -> list[float]:
+    """Bits per character of the text given, by each model."""
+    return [float(one.nats[: seen.given].mean() / np.log(2)) for one in seen.readings]
 
 
-def knobs() -> list[reread.Knob]:
-    """What may be changed in the models."""
-    named = texts.KNOBS
-    return [
-        reread.Range(
-            "memory", named["memory"], MEMORIES, TRAINED.memory, named["unit"], named["beyond"], ("intervention", "cut", named["unused"])
-        ),
-        reread.Pick("intervention", named["intervention"], [(one, named[one]) for one in INTERVENTIONS], TRAINED.intervention),
-        reread.Pick("segment", named["segment"], [(n, {"en": str(n), "zh": str(n)}) for n in SEGMENTS], TRAINED.segment),
-    ]
+def lines(seen: Explanation, request: Request) -> list[Text]:
+    """What a text file of a run says."""
+    given = seen.readings[0].text[: seen.given]
+    read = [(texts.NAMES[one.variant], bits, one.text[seen.given :]) for one, bits in zip(seen.readings, _costs(seen), strict=True)]
+    return passages.lines(request, given, None if request.text else texts.SOURCES[request.page], read)
 
 
-def growing(request: Request, steps: Sequence[Step]) -> tuple[Value, ...]:
-    """What the bar and the views draw while texts are read and written. steps: all so far."""
-    given, address = len(check(request)), query(request)
-    of = given + request.length
+def notice(_request: Request, seen: Explanation) -> Text | None:
+    """What to say of characters that no model has seen."""
+    return passages.unknown(seen.unknown, seen.unknown_count)
+
+
+def warning(_request: Request, seen: Explanation) -> Text | None:
+    """What to say of a text that is unlike the books of training."""
+    return passages.unlike(_costs(seen)[0], seen.given, about.unusual())
+
+
+# ---- a run under way ---------------------------------------------------------------------------------------------------------------
+
+
+def _made(steps: Sequence[Step]) -> dict[str, list[Step]]:
+    """Steps by model."""
     parts: dict[str, list[Step]] = {}
     for step in steps:
         parts.setdefault(step.variant, []).append(step)
-    made = {variant: "".join(step.text for step in some) for variant, some in parts.items()}
-    nats = {variant: np.concatenate([step.nats for step in some]) for variant, some in parts.items()}
-    slowest = min(map(len, made.values()))
-    how: dict[str, Any] = {"request": spelled(request), "query": address}
-    bar = writer.running(spelled(request), address, min(slowest, given), max(0, slowest - given), request.length)
-    grown = [reading.Growing(v, texts.NAMES[v], texts.ABOUT[v], text, nats[v]) for v, text in made.items()]
-    return (
-        bar,
-        reading.growing(grown, given=given, of=of, segment=request.segment, **how),
-        segments.growing(
-            [segments.Growing(v, texts.NAMES[v], texts.ABOUT[v], text, request.memory if v == "xl" else 0) for v, text in made.items()],
-            of=of,
-            given=given,
-            segment=request.segment,
-            memory=request.memory,
-            layers=about.layers(),
-            intervention=request.intervention,
-            book=texts.BOOK,
-            **how,
-        ),
-        {},
+    return parts
+
+
+def progress(steps: Sequence[Step], request: Request) -> Text:
+    """How far the slowest model has come."""
+    made = min(sum(len(step.text) for step in some) for some in _made(steps).values())
+    return passages.progress(len(check(request)), made, request.length)
+
+
+def text_growing(steps: Sequence[Step], request: Request) -> Value:
+    """What the text draws while it is read and written."""
+    given = len(check(request))
+    grown = [
+        reading.Growing(
+            v, texts.NAMES[v], texts.ABOUT[v], "".join(step.text for step in some), np.concatenate([step.nats for step in some])
+        )
+        for v, some in _made(steps).items()
+    ]
+    return reading.growing(grown, given=given, of=given + request.length, segment=request.segment, query=query(request))
+
+
+def border_growing(steps: Sequence[Step], request: Request) -> Value:
+    """What segments and memory draw meanwhile."""
+    given = len(check(request))
+    return segments.growing(
+        [
+            segments.Growing(v, texts.NAMES[v], texts.ABOUT[v], "".join(step.text for step in some), request.memory if v == "xl" else 0)
+            for v, some in _made(steps).items()
+        ],
+        of=given + request.length,
+        given=given,
+        segment=request.segment,
+        memory=request.memory,
+        layers=about.layers(),
+        intervention=request.intervention,
+        book=texts.BOOK,
+        query=query(request),
     )
 
 
 # ---- a finished run ----------------------------------------------------------------------------------------------------------------
 
 
-def draw(seen: Explanation, request: Request, run: Run) -> tuple[Value, Value, Value, Value]:
-    """What the bar, the text, the segments and the attention view draw of a run. It takes some tenths of a second: not in the thread that
-    serves pages."""
-    overviews = [overview(one) for one in seen.readings]
-    addresses = [keep(one) for one in seen.readings]
-    pick = telling(seen)
-    how: dict[str, Any] = {"request": spelled(request), "query": query(request), "state": run.state}
-    return (
-        bar(seen, request, run),
-        text_of(seen, request, overviews, addresses, pick, how),
-        border(seen, request, addresses, pick, how),
-        heads(seen, overviews, pick, run.state),
-    )
+@dataclass(frozen=True)
+class Run:
+    """A run with what all of its pictures need: overviews and addresses of exact weights of each reading, and what is looked at first."""
+
+    seen: Explanation
+    overviews: tuple[Overview, ...]
+    addresses: tuple[str, ...]
+    pick: Value | None
 
 
-def bar(seen: Explanation, request: Request, run: Run) -> Value:
-    """What the input bar draws of a run."""
-    address = query(request)
-    costs = [float(one.nats[: seen.given].mean() / np.log(2)) for one in seen.readings]
-    changes = filled(texts.UNDER, change=change.said(request)) if plain(request) != request else None
-    return writer.done(
-        spelled(request),
-        address,
-        state=run.state,
-        milliseconds=run.milliseconds,
-        device=run.device,
-        given=seen.readings[0].text[: seen.given],
-        readers=[
-            writer.Reader(texts.NAMES[one.variant], bits, one.text[seen.given :]) for one, bits in zip(seen.readings, costs, strict=True)
-        ],
-        notice=longtext.remarks(run.notice if address else longtext.LONG_LINK, changes, longtext.unknown(seen.unknown, seen.unknown_count)),
-        warning=unlike(costs[0], seen.given),
-    )
-
-
-def unlike(bits: float, given: int) -> Text | None:
-    """What to say of a text that costs more than nearly every page of a held-out book; None for others, and for a few words."""
-    limit = about.unusual()
-    if limit is None or bits <= limit or given < LEAST:
-        return None
-    return filled(longtext.UNLIKE, bits=f"{bits:.2f}")
-
-
-LEAST = 32  # characters below which a text says little about where it comes from
+def prepare(seen: Explanation, _request: Request) -> Run:
+    """A run with what all of its pictures need."""
+    return Run(seen, tuple(map(overview, seen.readings)), tuple(map(keep, seen.readings)), telling(seen))
 
 
 def telling(seen: Explanation) -> Value | None:
@@ -216,18 +159,12 @@ def _digest(one: Reading) -> bytes:
     return made.digest()
 
 
-def text_of(
-    seen: Explanation,
-    request: Request,
-    overviews: Sequence[Overview],
-    addresses: Sequence[str],
-    pick: Value | None,
-    how: Mapping[str, Any],
-) -> Value:
+def text_of(run: Run, request: Request, state: str) -> Value:
     """What the text with its losses draws."""
+    seen = run.seen
     own = request.intervention in OWN
     models = []
-    for one, whole, address in zip(seen.readings, overviews, addresses, strict=True):
+    for one, whole, address in zip(seen.readings, run.overviews, run.addresses, strict=True):
         layers, heads_, length = one.queries.shape[:3]
         models.append(
             reading.Model(
@@ -246,11 +183,21 @@ def text_of(
         )
     first_ = seen.readings[0]
     unknown = np.flatnonzero(first_.characters[: seen.given] == 0).tolist()
-    return reading.value(models, given=seen.given, segment=first_.segment, memory=first_.memory, unknown=unknown, pick=pick, **how)
+    return reading.value(
+        models,
+        given=seen.given,
+        segment=first_.segment,
+        memory=first_.memory,
+        unknown=unknown,
+        pick=run.pick,
+        query=query(request),
+        state=state,
+    )
 
 
-def border(seen: Explanation, request: Request, addresses: Sequence[str], pick: Value | None, how: Mapping[str, Any]) -> Value:
+def border(run: Run, request: Request, state: str) -> Value:
     """What segments and memory draw."""
+    seen = run.seen
     own = request.intervention in OWN
     layers = seen.readings[0].queries.shape[0]
     models = [
@@ -265,7 +212,7 @@ def border(seen: Explanation, request: Request, addresses: Sequence[str], pick: 
             travelled(len(one.text), one.segment, one.memory if own else 0, layers),
             one.memory,
         )
-        for one, address in zip(seen.readings, addresses, strict=True)
+        for one, address in zip(seen.readings, run.addresses, strict=True)
     ]
     return segments.value(
         models,
@@ -274,9 +221,10 @@ def border(seen: Explanation, request: Request, addresses: Sequence[str], pick: 
         memory=request.memory,
         layers=layers,
         intervention=request.intervention,
-        pick=pick,
+        pick=run.pick,
         book=texts.BOOK,
-        **how,
+        query=query(request),
+        state=state,
     )
 
 
@@ -314,8 +262,9 @@ def _own(one: Reading) -> Look:
     return Look(rows, layers, heads_, length, one.queries.nbytes + one.keys.nbytes + one.table.nbytes)
 
 
-def heads(seen: Explanation, overviews: Sequence[Overview], pick: Value | None, state: str) -> Value:
+def heads(run: Run, _request: Request, state: str) -> Value:
     """What the attention view draws: both models."""
+    seen, overviews, pick = run.seen, run.overviews, run.pick
     kinds = [kind(one, whole) for one, whole in zip(seen.readings, overviews, strict=True)]
     place = None
     if pick is not None:
@@ -358,9 +307,9 @@ def bertviz(seen: Explanation) -> drawing.Attention:
     )
 
 
-def compared(request: Request, before: Explanation, after: Explanation, losses: Losses) -> Value:
-    """What the panel draws of a comparison."""
-    return change.done(request, before, after, losses, spelled(request))
+def pick(run: Run, _request: Request) -> Value | None:
+    """What is looked at on arrival."""
+    return run.pick
 
 
 # ---- the family map and the guided steps -------------------------------------------------------------------------------------------

@@ -44,6 +44,9 @@ export function spelled(forced, layers, heads) {
   return rows.flatMap((row, l) => (each[l] !== null ? [[l, ALL, each[l]]] : row.flatMap((z, h) => (Number.isNaN(z) ? [] : [[l, h, z]]))));
 }
 
+/** Forced spans as a link has them. */
+export const inLink = (spans) => spans.map((one) => one.map((part) => String(part).replace(".", "%2E")).join(".")).join(",");
+
 /** Where distances stand on an axis from 0 to 1. @param {"linear" | "log"} kind */
 export function axis(kind, span) {
   if (kind === "log") return { at: (x) => Math.log1p(x) / Math.log1p(span), of: (u) => Math.expm1(u * Math.log1p(span)) };

@@ -14,6 +14,7 @@ import torch
 from models import stored
 from models.checkpoint import CheckpointError
 from models.errors import InputError
+from models.fields import LOST
 from models.trace import Trace
 from models.transformer_xl.absolute import AbsoluteTransformer
 from models.transformer_xl.explain import Again, Explanation, Request, bought, explain, generate, reread
@@ -220,7 +221,7 @@ def test_one_character_is_a_text() -> None:
 
 def test_what_was_never_seen_is_shown_as_it_came_and_scored_as_unknown() -> None:
     seen = answered(dataclasses.replace(TEXT, text="the 船 and the Ж went, 船!\ud800\r\nat home"))
-    assert seen.unknown == ("船", "Ж", "!", "\ud800")
+    assert seen.unknown == ("船", "Ж", "!", LOST)
     assert seen.unknown_count == 5
     reading = seen.readings[0]
     assert reading.text.startswith("the 船 and the Ж went, 船!\ud800\nat home")

@@ -18,7 +18,7 @@ from explorer.engine import Answer, Engine
 from explorer.figures import lines
 from explorer.labels import filled
 from explorer.labs import wiring
-from explorer.labs.transformer_xl import texts, views
+from explorer.labs.transformer_xl import texts
 from explorer.widgets import bought as widget
 from explorer.widgets import figure
 from explorer.widgets.folded import Question, Value, refused, shown
@@ -48,7 +48,7 @@ def place(engine: Engine) -> None:
 def run_of(question: Question) -> Request:
     """The text that a question is about, for the models as trained; what is written after it does not matter. InputError as `decode`."""
     request = permalink.decode(Request, question.run)[0] if question.run else EXAMPLES[0]
-    return replace(views.plain(request), length=0, seed=0, temperature=0.0)
+    return replace(EXAMPLES[0], text=request.text, page=request.page, length=0, seed=0, temperature=0.0)
 
 
 async def answers(engine: Engine, question: Question, session: str = "") -> AsyncGenerator[Value, None]:

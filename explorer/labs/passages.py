@@ -1,0 +1,102 @@
+"""What the pages of models of long texts say alike: how a text is asked for, how far its reading has come, and what is odd about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Final
+
+from explorer import labels
+from explorer.controls import Control, Page
+
+Text = Mapping[str, str]
+
+
+def _(en: str, zh: str) -> Text:
+    return MappingProxyType({"en": en, "zh": zh})
+
+
+LABEL: Final = _("Text", "文本")
+PLACEHOLDER: Final = _("Type or paste a text, or choose a page.", "输入或粘贴文本，或选择一页。")
+RUN: Final = _("Read and write on", "读完接着写")
+LENGTH: Final = _("write", "续写")
+CHARACTERS: Final = _("{n} characters", "{n} 个字符")
+LENGTH_HINT: Final = _("How many characters the model writes after the text", "模型在文本之后写多少个字符")
+TEMPERATURE: Final = _("temperature", "温度")
+TEMPERATURE_HINT: Final = _(
+    "Temperature {value}: 1 is the model's own distribution, less plays safe, more dares, 0 takes the likeliest character every time",
+    "温度 {value}：1 是模型自己的分布，越低越保守，越高越大胆，0 每次取最可能的字符",
+)
+SEED: Final = _("seed", "种子")
+SEED_HINT: Final = _("Seed of all draws: the same seed writes the same text", "所有抽样的种子：同一种子写出同样的文本")
+READS: Final = _("live · reading {n} of {of}", "实时 · 读到 {n} / {of}")
+WRITES: Final = _("live · writing {n} of {of}", "实时 · 写到 {n} / {of}")
+HELD_OUT: Final = _("held out: {source}", "留出的书页：{source}")
+WROTE: Final = _("[{name} wrote]", "[{name} 续写]")
+BITS: Final = _("{name} {bits} bits per character of the text given", "{name} 读原文每字符 {bits} 比特")
+NUMBERS: Final = _(
+    "{given} + {length} characters · temperature {temperature} · seed {seed}",
+    "{given} + {length} 个字符 · 温度 {temperature} · 种子 {seed}",
+)
+UNKNOWN: Final = _(
+    "{n} of the characters stand in no book of training ({letters}): they are read and scored as one unknown character.",
+    "有 {n} 个字符在训练的书中从未出现（{letters}）：它们都按同一个未知字符读取和评分。",
+)
+UNKNOWN_ONE: Final = _(
+    "One character stands in no book of training ({letters}): it is read and scored as an unknown one.",
+    "有 1 个字符在训练的书中从未出现（{letters}）：它按未知字符读取和评分。",
+)
+UNLIKE: Final = _(
+    "This text is unlike the books of training: {bits} bits per character, more than 99 of 100 pages of a held-out book cost.",
+    "这段文本与训练的书很不一样：每字符 {bits} 比特，高于留出的书中 100 页里的 99 页。",
+)
+LISTED = 8  # unknown characters that are named
+LEAST = 32  # characters below which a text says little about where it comes from
+
+
+def asked(pages: Sequence[Page], step: int) -> tuple[Control, ...]:
+    """The controls of a text: itself, how much is written after it (in steps of so many characters), how boldly, with which seed."""
+    return (
+        Control("text", LABEL, "passage", hint=PLACEHOLDER, pages=pages),
+        Control("length", LENGTH, "number", hint=LENGTH_HINT, unit=CHARACTERS, step=step),
+        Control("temperature", TEMPERATURE, "number", hint=TEMPERATURE_HINT, step=0.1),
+        Control("seed", SEED, "seed", hint=SEED_HINT),
+    )
+
+
+def progress(given: int, made: int, length: int) -> Text:
+    """How far a reading has come. given: characters to read; made: characters read and written; length: how many are to be written."""
+    if made < given:
+        return labels.filled(READS, n=f"{made:,}", of=f"{given:,}")
+    return labels.filled(WRITES, n=f"{made - given:,}", of=f"{length:,}")
+
+
+def lines(request: Any, given: str, source: Text | None, readers: Sequence[tuple[Text, float, str | None]]) -> list[Text]:
+    """What a text file of a reading says. given: the text; source: of a page of ours. readers: of each model its name, the bits per
+    character that it paid for the text, and what it wrote after it, None where it only read."""
+
+    def plain(text: str) -> Text:
+        return {"en": text, "zh": text}
+
+    told: list[Text] = [] if source is None else [labels.filled(HELD_OUT, source=source), plain("")]
+    told.append(plain(given))
+    for name, _bits, written in readers:
+        if written is not None:
+            told += [plain(""), labels.filled(WROTE, name=name), plain(written)]
+    how = {"length": f"{request.length:,}", "temperature": f"{request.temperature:g}", "seed": request.seed}
+    numbers = labels.filled(NUMBERS, given=f"{len(given):,}", **how)
+    costs = [labels.filled(BITS, name=name, bits=f"{bits:.2f}") for name, bits, _ in readers]
+    return [*told, plain(""), {language: " · ".join(one[language] for one in (numbers, *costs)) for language in ("en", "zh")}]
+
+
+def unlike(bits: float, given: int, limit: float | None) -> Text | None:
+    """What to say of a text that costs more than nearly every page of a held-out book; None for others, and for a few words."""
+    return None if limit is None or bits <= limit or given < LEAST else labels.filled(UNLIKE, bits=f"{bits:.2f}")
+
+
+def unknown(letters: Sequence[str], places: int) -> Text | None:
+    """What to say of characters that no model has seen, each named once, which take so many places; None for none."""
+    if not places:
+        return None
+    named = "".join(letters[:LISTED]) + ("…" if len(letters) > LISTED else "")
+    return labels.filled(UNKNOWN_ONE if places == 1 else UNKNOWN, n=f"{places:,}", letters=named)

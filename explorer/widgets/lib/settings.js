@@ -1,0 +1,103 @@
+// How an answer is made, in the input bar: numbers as sliders, a seed, a choice of a few as a menu.
+
+import { grouped } from "./badge.js";
+import { el } from "./dom.js";
+import { t } from "./lang.js";
+import { seedBox } from "./seed.js";
+
+/**
+ * @param {any[]} controls of kind "number", "seed" or "select", as controls.py draws them
+ * @param {{changed: () => void, run: () => void}} how changed: one is set anew, or what stands in a box is none. run: ask for it now
+ * @returns {{node: HTMLElement, fields: () => any, of: (fields: any) => string[], set: (fields: any) => void, refusal: () => any, judge: () => any, unsaid: () => boolean, paint: () => void}}
+ *   of: what of a request stands here, so that two can be compared. judge: as `refusal`, of what stands there now. unsaid: does something stand in a box that is none?
+ */
+export function settingsOf(controls, { changed, run }) {
+  const made = controls.map((control) => ({ number: slider, seed, select })[control.kind](control));
+  const values = Object.fromEntries(controls.map((control) => [control.field, control.default]));
+  const node = el("div", { class: "tfe-ask-settings" }, ...made.map((one) => one.node));
+
+  function choose(field, text) {
+    values[field] = text;
+    paint();
+    changed();
+  }
+
+  function framed(control, input) {
+    const name = el("span", { class: "tfe-ask-setting-name" });
+    const reading = el("span", { class: "tfe-ask-setting-value", "aria-hidden": "true" });
+    return { name, reading, node: el("label", { class: `tfe-ask-setting is-${control.kind}` }, name, reading, input) };
+  }
+
+  function slider(control) {
+    const { field, least, most, step } = control;
+    const digits = (String(step).split(".")[1] ?? "").length;
+    const input = el("input", { class: "tfe-range", type: "range", min: least, max: most, step });
+    input.addEventListener("input", () => choose(field, input.value));
+    const frame = framed(control, input);
+    return {
+      node: frame.node,
+      paint() {
+        const at = Number(values[field]);
+        const said = digits ? at.toFixed(digits) : grouped(at);
+        input.value = String(at);
+        input.style.setProperty("--at", `${Math.min(100, Math.max(0, ((at - least) / (most - least)) * 100))}%`);
+        frame.name.textContent = t(control.label);
+        frame.reading.textContent = control.unit ? t(control.unit, { n: said }) : said;
+        input.setAttribute("aria-valuetext", frame.reading.textContent);
+        frame.node.title = control.hint ? t(control.hint, { value: said }) : "";
+      },
+    };
+  }
+
+  function seed(control) {
+    const { field, most } = control;
+    const box = seedBox({ most, className: "tfe-ask-seed", onSeed: (wanted) => choose(field, String(wanted)), onWrong: () => changed(), onEnter: run });
+    const frame = framed(control, box.node);
+    return {
+      node: frame.node,
+      box,
+      paint() {
+        frame.name.textContent = t(control.label);
+        frame.node.title = control.hint ? t(control.hint) : "";
+        box.show(Number(values[field]));
+      },
+    };
+  }
+
+  function select(control) {
+    const names = new Map(control.names);
+    const input = el("select", { class: "tfe-select" });
+    input.addEventListener("change", () => choose(control.field, control.values[input.selectedIndex]));
+    const frame = framed(control, input);
+    return {
+      node: frame.node,
+      paint() {
+        const said = control.values.map((value) => t(names.get(value)) || value);
+        frame.name.textContent = t(control.label);
+        if ([...input.options].map(({ textContent }) => textContent).join("\n") !== said.join("\n")) input.replaceChildren(...said.map((text) => el("option", { text })));
+        input.selectedIndex = control.values.indexOf(values[control.field]);
+      },
+    };
+  }
+
+  function paint() {
+    for (const one of made) one.paint();
+  }
+
+  const boxes = () => made.flatMap(({ box }) => (box ? [box] : []));
+  const first = (found) => found.find((one) => one !== null) ?? null;
+  return {
+    node,
+    fields: () => ({ ...values }),
+    of: (fields) => controls.map(({ field, kind, default: usual }) => (kind === "select" ? (fields?.[field] ?? usual) : String(Number(fields?.[field] ?? usual)))),
+    set(fields) {
+      for (const { field } of controls) if (field in fields) values[field] = fields[field];
+      for (const { field, kind } of controls) if (kind === "seed" && field in fields) made[controls.findIndex((one) => one.field === field)].box.show(Number(fields[field]), true);
+      paint();
+    },
+    refusal: () => first(boxes().map((box) => box.refused())),
+    judge: () => first(boxes().map((box) => box.judge())),
+    unsaid: () => boxes().some((box) => box.wrong() !== null),
+    paint,
+  };
+}

@@ -1,0 +1,244 @@
+"""A long text in the input bar, in a real browser: pages, own texts, limits, keys, files, how an answer grows, phones, languages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from explorer import permalink
+from explorer.lab import Lab
+from models.errors import InputError
+from tests.bench import Bench
+from tests.browser.waiting import addressed
+from tests.explorer import small_reader
+from tests.explorer.small_reader import EXAMPLES, MOST, PROGRAM, READS, REFUSED, WRITES, Ask, given
+from tests.fitting import assert_fits
+
+NEW = Callable[..., tuple[Page, Any]]
+HOSTILE = "<img src=x onerror=alert(1)>"
+LIVE = re.compile(r"^live · [\d.]+ m?s|^remembered$")
+
+
+def page_of(lab: Lab, engine: Any) -> None:
+    """The whole page of the small lab."""
+    PROGRAM.place(lab, engine)
+
+
+@pytest.fixture(scope="module")
+def site(bench: Bench) -> str:
+    """The address of the bench pages."""
+    return bench.put(__name__, {"trial": page_of}, year=2019)
+
+
+@pytest.fixture(autouse=True)
+def nothing_waits() -> Iterator[None]:
+    """The model ends all of its work once a test is over."""
+    small_reader.go.clear()
+    yield
+    small_reader.go.set()
+
+
+def opened(page: Page, site: str, query: str = "lang=en") -> Page:
+    """The page once its bar stands."""
+    page.goto(f"{site}/trial?{query}")
+    page.wait_for_selector(".tfe-ask-go")
+    return page
+
+
+def box(page: Page) -> Any:
+    """The box of the text."""
+    return page.locator(".tfe-ask-box")
+
+
+def go(page: Page) -> Any:
+    """The button."""
+    return page.locator(".tfe-ask-go")
+
+
+def chip(page: Page, name: str) -> Any:
+    """An example, or a page of none."""
+    return page.locator(".tfe-ask-offers").get_by_role("button", name=name, exact=True)
+
+
+def setting(page: Page, name: str) -> Any:
+    """A control beside the text."""
+    return page.locator(".tfe-ask-setting").filter(has_text=name).locator("input, select")
+
+
+def seed(page: Page) -> Any:
+    """The box of the seed."""
+    return page.locator(".tfe-ask-seed")
+
+
+def badge(page: Page) -> Any:
+    """Says where the result comes from."""
+    return page.locator(".tfe-ask .tfe-badge")
+
+
+def error(page: Page) -> Any:
+    """Says why a text was refused."""
+    return page.locator(".tfe-ask-error")
+
+
+def origin(page: Page) -> Any:
+    """Says where the text is from."""
+    return page.locator(".tfe-ask-from")
+
+
+def test_an_example_is_asked_for_whole_and_its_page_travels_by_name(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site, "lang=en&_pos=4")
+    expect(badge(page)).to_have_text("stored")
+    expect(chip(page, "The sea")).to_have_attribute("aria-pressed", "true")
+    expect(origin(page)).to_have_text("held out: A. Author, Waves")
+    chip(page, "Little memory").click()
+    expect(badge(page)).to_have_text(LIVE)
+    expect(box(page)).to_have_value(given(EXAMPLES[1]))
+    expect(origin(page)).to_have_text("held out: B. Author, Stones")
+    expect(chip(page, "Little memory")).to_have_attribute("aria-pressed", "true")
+    expect(chip(page, "The sea")).to_have_attribute("aria-pressed", "false")
+    addressed(page, page="hill", memory="16", text=None)
+    chip(page, "An opening").click()
+    expect(setting(page, "model")).to_have_value("wild one")
+    expect(page.locator(".tfe-ask-setting-value").first).to_have_text("400 characters")
+    expect(origin(page)).to_have_text("an opening of ours, from no book")
+    addressed(page, text=EXAMPLES[2].text, page=None, variant="wild", seed="11", memory=None)
+
+
+def test_the_bar_leaves_room_for_the_mechanism(page_watch: Page, site: str) -> None:
+    tall = opened(page_watch, site).locator(".tfe-ask-panel").bounding_box()
+    assert tall is not None and tall["height"] <= 190
+
+
+def test_a_page_of_no_example_keeps_what_is_set(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site)
+    seed(page).fill("421")
+    setting(page, "temperature").press("ArrowLeft")
+    setting(page, "write").press("ArrowRight")
+    setting(page, "model").select_option(label="bold one")
+    expect(badge(page)).to_have_text("not run yet")
+    chip(page, "The moor").click()
+    expect(badge(page)).to_have_text(LIVE)
+    addressed(page, page="moor", seed="421", temperature="0.7", length="320", variant="bold", text=None)
+    expect(chip(page, "The moor")).to_have_attribute("aria-pressed", "true")
+
+
+def test_a_place_in_another_text_leaves_the_address(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site, "lang=en&_pos=4")
+    seed(page).fill("8")
+    seed(page).press("Enter")
+    addressed(page, seed="8", _pos="4")
+    chip(page, "The moor").click()
+    addressed(page, page="moor", _pos=None)
+
+
+def test_a_text_of_ones_own_takes_enter_as_a_new_line_and_runs_with_control(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site)
+    box(page).fill("")
+    box(page).press_sequentially("A whale 🐳.")
+    box(page).press("Enter")
+    expect(badge(page)).to_have_text("not run yet")
+    box(page).press_sequentially(HOSTILE)
+    expect(page.locator(".tfe-ask-count")).to_have_text(f"{11 + len(HOSTILE)} of 3,000 characters")
+    expect(origin(page)).to_have_text("your own text")
+    box(page).press("Control+Enter")
+    expect(badge(page)).to_have_text(LIVE)
+    own = f"A whale 🐳.\n{HOSTILE}"
+    expect(box(page)).to_have_value(own)
+    addressed(page, text=own, page=None)
+
+
+def test_what_the_models_would_refuse_is_refused_here_in_their_words(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site)
+    for wrong, said in ((" \n\u3000\x1f ", None), ("🐳" * (MOST + 1), "The text has 3,001 characters; at most 3,000 can be read.")):
+        with pytest.raises(InputError) as refused:
+            given(Ask(text=wrong))
+        box(page).fill(wrong)
+        go(page).click()
+        expect(error(page)).to_have_text(said or refused.value.text["en"])
+        expect(badge(page)).to_have_text("refused")
+        expect(box(page)).to_have_value(wrong)
+    box(page).fill("")
+    expect(error(page)).to_be_hidden()
+    go(page).click()
+    expect(error(page)).to_have_text("The box is empty: type a text, or begin with one of ours.")
+    box(page).fill("".join(chr(0x4E00 + 7919 * at % 20_000) for at in range(MOST)))
+    go(page).click()
+    expect(badge(page)).to_have_text(LIVE)
+    expect(page.locator(".tfe-ask-note")).to_contain_text("too long for a link")
+    box(page).fill("My own words.")
+    seed(page).fill(str(REFUSED))
+    seed(page).press("Enter")
+    expect(error(page)).to_have_text("Thirteen is not read.")
+    expect(box(page)).to_have_value("My own words.")
+
+
+def test_the_badge_tells_reading_and_writing_the_view_grows_and_escape_stops(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site)
+    count = len(given(EXAMPLES[0]))
+    view = page.locator(".tfe-difficulty .tfe-words")
+    stages = {READS: (f"live · reading {count // 2} of {count}", count // 2), WRITES: ("live · writing 150 of 300", count + 150)}
+    for wanted, (said, far) in stages.items():
+        small_reader.go.clear()
+        seed(page).fill(str(wanted))
+        go(page).click()
+        expect(badge(page)).to_have_text(said)
+        expect(view).to_have_text(f"So far {far}.")
+        expect(go(page)).to_have_text("StopEsc")
+        box(page).press("End")
+        box(page).type("!")
+        changed = box(page).input_value()
+        box(page).press("Escape")
+        expect(badge(page)).to_have_text("stopped")
+        expect(box(page)).to_have_value(changed)
+        small_reader.go.set()
+        chip(page, "The sea").click()
+        expect(badge(page)).to_have_text(re.compile("^stored$|^live · [0-9.]+ m?s|^remembered$"))
+        expect(box(page)).to_have_value(given(EXAMPLES[0]))
+
+
+def test_a_link_fills_every_control_and_the_file_holds_text_numbers_and_request(page_watch: Page, site: str) -> None:
+    linked = Ask(text="The sea.\n", variant="bold", length=123, seed=5, temperature=1.2)
+    page = opened(page_watch, site, f"{permalink.encode(linked)}&lang=en")
+    expect(badge(page)).to_have_text(LIVE)
+    expect(box(page)).to_have_value("The sea.\n")
+    expect(setting(page, "model")).to_have_value("bold one")
+    expect(page.locator(".tfe-ask-setting-value").first).to_have_text("123 characters")
+    box(page).fill("Something else meanwhile")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="TXT").click()
+    saved = Path(download.value.path()).read_text("utf-8")
+    assert saved.startswith("The sea.\n\n\n[Calm wrote]\n" + "A" * 123 + "\n\n")
+    numbers, foot = saved.splitlines()[-2:]
+    assert numbers == (
+        "9 + 123 characters · temperature 1.2 · seed 5 · Calm 1.52 bits per character of the text given · "
+        "Bold 1.61 bits per character of the text given"
+    )
+    assert urlsplit(site).netloc not in foot, "not the address of this machine"
+    assert parse_qs(foot.partition("?")[2]) == {key: value for key, value in parse_qs(urlsplit(page.url).query).items() if key != "lang"}
+    go(page).click()
+    addressed(page, text="Something else meanwhile", length="123")
+
+
+def test_every_text_is_chinese_in_chinese(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site, "lang=zh")
+    found = page.locator(".tfe-ask").inner_text() + " ".join(
+        page.eval_on_selector_all(".tfe-ask [title]", "nodes => nodes.map((node) => node.title)")
+    )
+    assert set(re.findall("[A-Za-z]{2,}", found)) <= {"TXT", "Ctrl", "Enter"}
+    expect(go(page)).to_contain_text("读完接着写")
+    expect(origin(page)).to_have_text("留出的书页：甲《浪》")
+
+
+def test_it_fits_a_phone_in_the_dark_and_axe_finds_nothing(new_page: NEW, site: str) -> None:
+    page, _ = new_page(width=360, height=780, color_scheme="dark")
+    opened(page, site)
+    box(page).fill("x" * (MOST + 1))
+    go(page).click()
+    expect(error(page)).to_be_visible()
+    assert_fits(page, ".tfe-ask", press=44)
