@@ -169,7 +169,7 @@ export function mount(root, props, _emit, watch) {
     const names = new Map(control.names);
     const label = el("span", { class: "tfe-label" });
     return {
-      nodes: [el("div", { class: "tfe-change-told" }, label, pick.node)],
+      nodes: [el("div", { class: "tfe-change-told", "data-knob": control.field }, label, pick.node)],
       draw(off) {
         label.textContent = t(control.label);
         pick.set({ label: t(control.label), value: fields[control.field] ?? control.default, options: keys.map((key) => ({ key, label: t(names.get(key)) || key })) });

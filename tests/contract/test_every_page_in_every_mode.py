@@ -105,6 +105,14 @@ def shown(request: pytest.FixtureRequest, contexts: Contexts, site: str) -> Iter
     contexts.end(site)
 
 
+def test_it_has_one_heading_a_title_and_a_language(shown: tuple[Page, Faults, Lab, str]) -> None:
+    page, _, lab, mode = shown
+    chinese = MODES[mode]["locale"] == "zh-CN"
+    expect(page.locator("h1")).to_have_text(lab.title["zh" if chinese else "en"])
+    expect(page.locator("html")).to_have_attribute("lang", "zh-CN" if chinese else "en")
+    assert page.title()
+
+
 def test_no_page_scrolls_sideways(shown: tuple[Page, Faults, Lab, str]) -> None:
     assert scrolls_sideways(shown[0]) == 0
 

@@ -11,6 +11,8 @@ from explorer import controls
 from models.errors import InputError
 from models.fields import characters, number
 from tests.explorer.small_lab import PROGRAM, Ask
+from tests.explorer.small_reader import PROGRAM as READER
+from tests.explorer.small_reader import Ask as Reading
 
 
 def read(query: str, given: object = None) -> Ask:
@@ -101,3 +103,12 @@ def test_a_default_that_stands_for_another_number_has_no_place_of_its_own_on_the
     drawn = controls.Control("limit", {"en": "", "zh": ""}, "number", stands=("task", {"word": 7})).drawn(Limited)
     assert (drawn["least"], drawn["default"]) == (1, "0")
     assert drawn["stands"] == {"field": "task", "numbers": {"word": 7}}
+
+
+def test_a_passage_brings_its_pages_and_a_knob_of_several_parts_its_places() -> None:
+    drawn = {one.field: one.drawn(Reading) for one in READER.controls}
+    assert [page["key"] for page in drawn["text"]["pages"]] == ["sea", "hill", "moor"]  # type: ignore[attr-defined]
+    assert drawn["text"]["most"] == 3000
+    assert drawn["length"]["unit"] == {"en": "{n} characters", "zh": "{n} 个字符"} and drawn["length"]["step"] == 20
+    assert drawn["variant"]["values"] == ["calm", "bold", "wild"]
+    assert drawn["memory"]["knob"]["values"] == [0, 16, 64, 128] and drawn["memory"]["default"] == "64"  # type: ignore[index]
