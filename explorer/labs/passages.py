@@ -31,8 +31,8 @@ SEED: Final = _("seed", "种子")
 SEED_HINT: Final = _("Seed of all draws: the same seed writes the same text", "所有抽样的种子：同一种子写出同样的文本")
 READS: Final = _("live · reading {n} of {of}", "实时 · 读到 {n} / {of}")
 WRITES: Final = _("live · writing {n} of {of}", "实时 · 写到 {n} / {of}")
-HELD_OUT: Final = _("held out: {source}", "留出的书页：{source}")
-WROTE: Final = _("[{name} wrote]", "[{name} 续写]")
+HELD_OUT: Final = _("held out: {source}\n", "留出的书页：{source}\n")
+WROTE: Final = _("\n[{name} wrote]\n{written}", "\n[{name} 续写]\n{written}")
 BITS: Final = _("{name} {bits} bits per character of the text given", "{name} 读原文每字符 {bits} 比特")
 NUMBERS: Final = _(
     "{given} + {length} characters · temperature {temperature} · seed {seed}",
@@ -75,18 +75,13 @@ def lines(request: Any, given: str, source: Text | None, readers: Sequence[tuple
     """What a text file of a reading says. given: the text; source: of a page of ours. readers: of each model its name, the bits per
     character that it paid for the text, and what it wrote after it, None where it only read."""
 
-    def plain(text: str) -> Text:
-        return {"en": text, "zh": text}
-
-    told: list[Text] = [] if source is None else [labels.filled(HELD_OUT, source=source), plain("")]
-    told.append(plain(given))
-    for name, _bits, written in readers:
-        if written is not None:
-            told += [plain(""), labels.filled(WROTE, name=name), plain(written)]
+    told = [] if source is None else [labels.filled(HELD_OUT, source=source)]
+    told.append({"en": given, "zh": given})
+    told += [labels.filled(WROTE, name=name, written=written) for name, _bits, written in readers if written is not None]
     how = {"length": f"{request.length:,}", "temperature": f"{request.temperature:g}", "seed": request.seed}
     numbers = labels.filled(NUMBERS, given=f"{len(given):,}", **how)
     costs = [labels.filled(BITS, name=name, bits=f"{bits:.2f}") for name, bits, _ in readers]
-    return [*told, plain(""), {language: " · ".join(one[language] for one in (numbers, *costs)) for language in ("en", "zh")}]
+    return [*told, {language: "\n" + " · ".join(one[language] for one in (numbers, *costs)) for language in ("en", "zh")}]
 
 
 def unlike(bits: float, given: int, limit: float | None) -> Text | None:

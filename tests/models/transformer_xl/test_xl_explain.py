@@ -224,7 +224,7 @@ def test_what_was_never_seen_is_shown_as_it_came_and_scored_as_unknown() -> None
     assert seen.unknown == ("船", "Ж", "!", LOST)
     assert seen.unknown_count == 5
     reading = seen.readings[0]
-    assert reading.text.startswith("the 船 and the Ж went, 船!\ud800\nat home")
+    assert reading.text.startswith(f"the 船 and the Ж went, 船!{LOST}\nat home")
     assert (reading.characters[: seen.given] == 0).sum() == 5
     assert (reading.characters[seen.given :] > 0).all()
     assert np.isfinite(reading.nats).all()
