@@ -35,6 +35,15 @@ SCHEME = (
     'document.body.classList.toggle("dark",chosen?hand==="dark":matchMedia("(prefers-color-scheme: dark)").matches);'
     'if(chosen)document.querySelector("gradio-app").setAttribute("theme_mode",hand)}'
 )
+RAIL = "tfe-with-rail"  # the class of a frame that has a rail
+
+
+def scheme(page: str) -> str:
+    """The script at the beginning of the body: light or dark, and whether room is left for a rail. page: its components.
+
+    A class for the rail, since "body:has(…)" would make the browser compute every style anew whenever anything is added to the page.
+    """
+    return SCHEME + ('document.body.classList.add("tfe-railed");' if RAIL in page else "")
 
 
 @dataclass(frozen=True)
@@ -64,7 +73,7 @@ def rewrite(document: str, facts: Facts, styles: Iterable[str], imports: Callabl
     document = _once(rf'"root":\s*"http://{re.escape(HOST)}"', '"root":"/"', document, "address of its root")
     plain = f"<noscript>{facts.plain}</noscript>" if facts.plain else ""
     document = _once(
-        r"(<gradio-app\b.*?</gradio-app>)", lambda found: f"{plain}{found[1]}<script>{SCHEME}</script>", document, "gradio-app element"
+        r"(<gradio-app\b.*?</gradio-app>)", lambda found: f"{plain}{found[1]}<script>{scheme(document)}</script>", document, "gradio-app element"
     )
     document = _once(r'(<meta charset="utf-8" />)', lambda found: found[1] + _head(document, facts, styles, imports), document, "charset")
     return document.replace("\r\n", "\n")  # as the browser reads it, so that the digests of the scripts hold

@@ -124,7 +124,7 @@ class Bench:
         await response(scope, receive, send)
 
     async def _document(self, path: str) -> str:
-        from explorer.document import BEFORE, SCHEME
+        from explorer.document import BEFORE, scheme
 
         if path not in self._pages:
             self._pages[path] = await asyncio.to_thread(asyncio.run, self._built(path))
@@ -132,7 +132,7 @@ class Bench:
         scripts = sorted(set(re.findall(r"/ui/[0-9a-f]+/[\w/.-]+?\.js", drawn)))
         wanted = dict.fromkeys(address for script in scripts for address in [script, *self._site._imports(script)])
         preloads = "".join(f'<link rel="modulepreload" href="{address}">' for address in wanted)  # as on a page of the site
-        return DOCUMENT.format(before=BEFORE, title=TEXT["en"], sheet=self._site.sheet_path, preloads=preloads, page=drawn, scheme=SCHEME)
+        return DOCUMENT.format(before=BEFORE, title=TEXT["en"], sheet=self._site.sheet_path, preloads=preloads, page=drawn, scheme=scheme(drawn))
 
     async def _built(self, path: str) -> Page:
         import gradio as gr

@@ -291,6 +291,7 @@ export function mount(root, props) {
     for (const button of [railNext, footNext]) button.querySelector("span").textContent = nextWord();
     const one = steps[now - 1];
     note.hidden = !one;
+    document.body.classList.toggle("tfe-noted", !note.hidden);
     noteNumber.textContent = String(now);
     noteTitle.textContent = one ? t(one.title) : "";
     noteText.textContent = one ? t(one.say) : "";
