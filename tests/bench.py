@@ -132,7 +132,9 @@ class Bench:
         scripts = sorted(set(re.findall(r"/ui/[0-9a-f]+/[\w/.-]+?\.js", drawn)))
         wanted = dict.fromkeys(address for script in scripts for address in [script, *self._site._imports(script)])
         preloads = "".join(f'<link rel="modulepreload" href="{address}">' for address in wanted)  # as on a page of the site
-        return DOCUMENT.format(before=BEFORE, title=TEXT["en"], sheet=self._site.sheet_path, preloads=preloads, page=drawn, scheme=scheme(drawn))
+        return DOCUMENT.format(
+            before=BEFORE, title=TEXT["en"], sheet=self._site.sheet_path, preloads=preloads, page=drawn, scheme=scheme(drawn)
+        )
 
     async def _built(self, path: str) -> Page:
         import gradio as gr

@@ -14,6 +14,7 @@ from explorer.lab import Lab
 from explorer.labs import LABS
 from tests.browser.waiting import START, becomes, prepared
 from tests.conftest import ROOT
+from tests.contract.test_what_leaves_the_page import FIGURES, stays
 from tests.fitting import misfits, refused_by_axe, scrolls_sideways
 from tests.pages import Contexts, Faults, watch
 
@@ -37,14 +38,24 @@ TEXTS = """() => {
   return found;
 }"""
 # What widgets and labels say: (English, Chinese); a name in braces is whatever stands there.
-SAID = re.compile(r'\ben: "((?:[^"\\]|\\.)+)", zh: "((?:[^"\\]|\\.)+)"')
-PAIRS = {pair for path in (ROOT / "explorer" / "widgets").rglob("*.js") for pair in SAID.findall(path.read_text("utf-8"))} | {
+SPELLED = re.compile(r'\ben: "((?:[^"\\]|\\.)+)", zh: "((?:[^"\\]|\\.)+)"')
+PAIRS = {pair for path in (ROOT / "explorer" / "widgets").rglob("*.js") for pair in SPELLED.findall(path.read_text("utf-8"))} | {
     (text["en"], text["zh"])
     for table in vars(labels).values()
     if isinstance(table, Mapping)
     for text in table.values()
     if isinstance(text, Mapping)
 }
+# Texts of blocks that say something of the page's own, not of data.
+SAID = """() => [...document.querySelectorAll(".tfe *")]
+  .filter((node) => node.children.length === 0 || [...node.childNodes].some((one) => one.nodeType === 3 && one.textContent.trim()))
+  .filter((node) => !node.closest("textarea, input, script, style, .tfe-shell-rail, .tfe-card-sheet, svg, [dir=auto], bdi"))
+  .flatMap((node) => [node.textContent, node.getAttribute("title"), node.getAttribute("aria-label")])
+  .filter((text) => text && text.trim().length > 3 && text.length < 600)"""
+PLURAL = re.compile(rf"(?<![\w.,·]){1} (?:{'|'.join(labels.NOUNS)})\b")  # "1 layers"
+CHINESE = re.compile("[\u4e00-\u9fff]")
+PARTS = re.compile(r"\b(valid|validation|test|events|top-k|threads|heads?|layers?|each|trained|published|dropout)\b")  # English in Chinese
+QUOTED = re.compile(r"“[^”]*”|†.*|\([^)]*\)|[^.]*\bet al\..*")
 TERMS = {"softmax", "float", "log"}  # of mathematics, in both languages
 # What a page must not say, by its language: what it says in the other one.
 FOREIGN = {
@@ -129,6 +140,23 @@ def test_nothing_that_the_page_says_is_of_the_other_language(shown: tuple[Page, 
     page, _, _, mode = shown
     left = [(text, where) for text, where in page.evaluate(TEXTS) if text in FOREIGN[MODES[mode]["locale"]]]
     assert not left, left[:5]
+
+
+def test_its_texts_keep_to_the_rules_of_their_language(shown: tuple[Page, Faults, Lab, str]) -> None:
+    page, _, _, mode = shown
+    said = page.evaluate(SAID)
+    if MODES[mode]["locale"] == "en-US":
+        assert [text for text in said if PLURAL.search(text)] == []
+    else:
+        assert [text for text in said if CHINESE.search(text) and PARTS.search(QUOTED.sub("", text))] == []
+
+
+def test_no_figure_has_a_button_that_leaves_the_machine(shown: tuple[Page, Faults, Lab, str]) -> None:
+    page, _, lab, _ = shown
+    figures = page.evaluate(FIGURES)
+    assert figures
+    for figure in figures:
+        stays(figure, lab.slug)
 
 
 def test_nothing_goes_wrong_on_it(shown: tuple[Page, Faults, Lab, str]) -> None:

@@ -28,8 +28,8 @@ def opened(page: Page, site: str, path: str) -> list[Response]:
     rows: list[Response] = []
     page.on("response", lambda answer: rows.append(answer) if "/looks/" in answer.url else None)
     page.goto(site + path)
-    page.wait_for_selector(".tfe-rail, .tfe-panel", state="attached")
-    page.wait_for_load_state("networkidle")
+    expect(page.locator(".tfe-badge").first).to_have_text("stored")
+    page.wait_for_selector(".tfe-panel", state="attached")
     return rows
 
 

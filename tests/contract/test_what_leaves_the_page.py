@@ -69,7 +69,6 @@ def _drawn(page: Page) -> None:
         "() => document.querySelector('.tfe-exports') && "
         "[...document.querySelectorAll('.js-plotly-plot')].every((node) => node._fullLayout)"
     )
-    page.wait_for_load_state("networkidle")
 
 
 @every_lab
@@ -103,27 +102,12 @@ def test_an_export_leads_nowhere_and_names_the_lab_and_its_paper(
         assert lab.paper in foot and lab.title["en"] in foot, f"{name} does not say where it comes from"
         assert saved.evaluate("[...document.links].map((one) => one.href)") == [], f"{name} holds a link"
         for figure in saved.evaluate(FIGURES):
-            _stays(figure, name)
+            stays(figure, name)
             assert figure["buttons"], "a saved figure keeps its buttons"
         saved.close()
 
 
-@every_lab
-def test_no_figure_of_a_page_has_a_button_that_leaves_the_machine(
-    new_page: Callable[..., tuple[Page, Faults]], site: str, lab: Lab
-) -> None:
-    page, _ = new_page()
-    page.goto(site + lab.path)
-    page.locator(".tfe-card-more").click()  # the training curve of the model card
-    page.wait_for_function("() => document.querySelector('.js-plotly-plot')?._context")
-    _drawn(page)
-    figures = page.evaluate(FIGURES)
-    assert figures
-    for figure in figures:
-        _stays(figure, lab.slug)
-
-
-def _stays(figure: dict[str, Any], name: str) -> None:
+def stays(figure: dict[str, Any], name: str) -> None:
     away = [title for title in figure["buttons"] if not STAYS.match(title)]
     assert not away and not figure["links"], f"{name}: {away} {figure['links']}"
     assert (figure["upload"], figure["logo"], figure["server"]) == (False, False, ""), name

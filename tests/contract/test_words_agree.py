@@ -144,41 +144,6 @@ def test_the_model_card_in_chinese_names_parts_of_data_and_machines_in_chinese(l
     assert labels.device("cpu, 2 threads")["zh"] == "CPU，2 线程"
 
 
-# Texts as a visitor reads them: of blocks that say something of the page's own, not of data.
-SAID = """() => [...document.querySelectorAll(".tfe *")]
-  .filter((node) => node.children.length === 0 || [...node.childNodes].some((one) => one.nodeType === 3 && one.textContent.trim()))
-  .filter((node) => !node.closest("textarea, input, script, style, .tfe-shell-rail, .tfe-card-sheet, svg, [dir=auto], bdi"))
-  .flatMap((node) => [node.textContent, node.getAttribute("title"), node.getAttribute("aria-label")])
-  .filter((text) => text && text.trim().length > 3 && text.length < 600)"""
-
-
-def _said(page: Page) -> list[str]:
-    page.wait_for_load_state("networkidle")
-    page.locator(".tfe-card-more").click()
-    page.wait_for_function("() => document.querySelector('.tfe-exports')")
-    found: list[str] = page.evaluate(SAID)
-    return found
-
-
-@every_lab
-def test_no_page_says_1_layers(new_page: Callable[..., tuple[Page, Faults]], site: str, lab: object) -> None:
-    page, _ = new_page()
-    page.goto(f"{site}/{lab.slug}?lang=en")  # type: ignore[attr-defined]
-    wrong = re.compile(rf"(?<![\w.,·]){1} (?:{'|'.join(NOUNS)})\b")
-    assert [text for text in _said(page) if wrong.search(text)] == []
-
-
-@every_lab
-def test_no_page_in_chinese_mixes_english_in(new_page: Callable[..., tuple[Page, Faults]], site: str, lab: object) -> None:
-    page, _ = new_page(locale="zh-CN")
-    page.goto(f"{site}/{lab.slug}?lang=zh")  # type: ignore[attr-defined]
-    parts = re.compile(r"\b(valid|validation|test|events|top-k|threads|heads?|layers?|each|trained|published|dropout)\b")
-    mixed = [
-        text for text in _said(page) if CHINESE.search(text) and parts.search(re.sub(r"“[^”]*”|†.*|\([^)]*\)|[^.]*\bet al\..*", "", text))
-    ]
-    assert mixed == []
-
-
 def test_the_step_about_the_mask_names_every_attention_that_has_none() -> None:
     lab = next(lab for lab in LABS if lab.slug == "translation")
     (say,) = (step.say for step in lab.steps if "mask is taken away" in step.say["en"])

@@ -132,6 +132,14 @@ def test_light_or_dark_is_decided_before_gradio_starts(document: str) -> None:
     assert document.index("tfe-lang") < document.index("gradio_config")
 
 
+def test_room_for_the_rail_is_left_where_the_page_has_one(document: str) -> None:
+    script = 'classList.add("tfe-railed")'
+    assert script not in document
+    assert script in rewrite(
+        DOCUMENT.replace("gradio_config = {", 'gradio_config = {"classes": "tfe-with-rail", '), Facts("a", "b"), [], lambda _: []
+    )
+
+
 @pytest.mark.parametrize(
     "gone",
     [

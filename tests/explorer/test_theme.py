@@ -105,6 +105,12 @@ def test_every_variable_that_a_sheet_uses_exists() -> None:
     assert used - defined - set_by_scripts == set()
 
 
+def test_no_style_of_the_whole_page_asks_what_stands_on_it() -> None:
+    asked = re.compile(r"(?:^|[\s,}])(?:html|body|gradio-app|\.gradio-container)[\w.-]*:has\(")
+    wrong = [found[0] for found in asked.finditer(theme.css())]
+    assert wrong == [], "each element that is added to the page would make the browser compute every style anew"
+
+
 def test_sheets_and_scripts_write_no_colour_of_their_own() -> None:
     # Black and white stand on the weight scale and behind the squares of a QR code; shadows and veils are no colours of the page.
     for path in [*theme.WIDGETS.rglob("*.css"), *theme.WIDGETS.rglob("*.js")]:
