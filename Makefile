@@ -11,8 +11,8 @@ WORKERS ?= 2
 # (tools/lock.py says why), and what a package needs more on a Python that the lock does not know.
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 LOCKED := $(PIP) --no-deps --require-hashes
-# The tests of a group (a file, or a lab in a mode) share what they have opened, so one worker runs them, in order.
-PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup --no-loadscope-reorder --durations=15
+# The tests of a group (a file, or a lab in a mode) share what they have opened, so one worker runs them, in order (tests/conftest.py).
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --no-loadscope-reorder --durations=15
 
 .PHONY: run test check format lint types tests quick audit lock readme price bench clean
 

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
+from xdist.scheduler import LoadScopeScheduling
 
 pytest_plugins = ("tests.pages", "tests.bench")
 
@@ -56,6 +57,30 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.browser)
         if item.get_closest_marker("xdist_group") is None:
             item.add_marker(pytest.mark.xdist_group(item.path.relative_to(ROOT / "tests").as_posix()))
+    told = Path(os.environ[RUN]) / f"groups-{os.getpid()}.json"
+    told.write_text(json.dumps({item.nodeid: item.get_closest_marker("xdist_group").args[0] for item in items}))
+    told.replace(told.with_name("groups.json"))
+
+
+class Groups(LoadScopeScheduling):  # type: ignore[misc]
+    """The tests of a group go to one worker, in order.
+
+    xdist's own "loadgroup" tells its scheduler by renaming tests, which pytest takes no notice of since 9.2: groups were torn apart, and
+    what they share was made again and again.
+    """
+
+    def schedule(self) -> None:
+        """Begins, once all workers have collected their tests and said which group each belongs to."""
+        self._groups: dict[str, str] = json.loads((Path(os.environ[RUN]) / "groups.json").read_text())
+        super().schedule()
+
+    def _split_scope(self, nodeid: str) -> str:
+        return self._groups[nodeid]
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Groups:
+    """Who runs what."""
+    return Groups(config, log)
 
 
 def pytest_configure(config: pytest.Config) -> None:
