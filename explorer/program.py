@@ -108,12 +108,12 @@ class Program(Generic[R, S]):
     """What a lab declares of its page.
 
     explain: the engine function that answers requests, of the class `kind`. controls: of all fields. views: in their order. examples: with
-    their titles; the first is what a bare address stands for, and first() its stored result. shorts: their titles on chips, beside a
-    long text. answer(seen, request): what stands as the answer in the input bar, None where it stands in a view. warning(request, seen):
-    what to say of an input outside of what the model knows; notice: what else. region: the bar's name; run: what its button says.
-    pick(seen, request): the model, head and position that are looked at on arrival, where the page has such. prepare(seen, request): what
-    views and `pick` are given in place of what was seen, where several of them need the same. progress(steps so far,
-    request): how far an answer has come that grows. lines(seen, request): what a text file of the answer says.
+    their titles, the first is what a bare address stands for, and first() its stored result. shorts: their titles on chips, beside a long
+    text. answer(seen, request): what stands as the answer in the input bar, None where it stands in a view. region: the bar's name. run:
+    what its button says. warning(request, seen): what to say of an input outside of what the model knows; notice(request, seen): what else.
+    lines(seen, request): what a text file of the answer says. progress(steps so far, request): how far an answer has come that grows.
+    prepare(seen, request): what views and `pick` are given in place of what was seen, where several of them need the same.
+    pick(seen, request): the model, head and position that are looked at on arrival, where the page has such.
     """
 
     explain: Function
