@@ -11,7 +11,16 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog, Page, Playwright, expect, sync_playwright
 
+# Parts of the browser that no test is about. The first two are pages of its own behind the address bar, two more renderers for each page of
+# a test; the rest is the list of Playwright, whose place this one takes.
+WITHOUT = (
+    *("WebUIOmniboxPopup", "WebUIOmniboxAimPopup"),
+    *("AimEnabled", "AvoidCorsURLLoaderRestartOnRedirect", "AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose"),
+    *("HttpsFirstBalancedModeAutoEnable", "HttpsUpgrades", "LensOverlay", "MediaRouter", "NetworkTimeServiceQuerying", "OptimizationHints"),
+    *("PaintHolding", "PreconnectToSearch", "TcpPortRandomizationWin", "ThirdPartyStoragePartitioning"),
+)
 ARGUMENTS = [
+    f"--disable-features={','.join(WITHOUT)}",
     "--no-sandbox",
     "--disable-gpu",
     "--disable-quic",
