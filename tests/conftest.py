@@ -56,7 +56,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if in_a_browser(item):
             item.add_marker(pytest.mark.browser)
         if item.get_closest_marker("xdist_group") is None:
-            item.add_marker(pytest.mark.xdist_group(item.path.relative_to(ROOT / "tests").as_posix()))
+            where = " in a browser" if in_a_browser(item) else ""
+            item.add_marker(pytest.mark.xdist_group(item.path.relative_to(ROOT / "tests").as_posix() + where))
     told = Path(os.environ[RUN]) / f"groups-{os.getpid()}.json"
     told.write_text(json.dumps({item.nodeid: item.get_closest_marker("xdist_group").args[0] for item in items}))
     told.replace(told.with_name("groups.json"))
