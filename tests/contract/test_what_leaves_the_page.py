@@ -69,6 +69,7 @@ def _drawn(page: Page) -> None:
         "() => document.querySelector('.tfe-exports') && "
         "[...document.querySelectorAll('.js-plotly-plot')].every((node) => node._fullLayout)"
     )
+    page.wait_for_load_state("networkidle")
 
 
 @every_lab
