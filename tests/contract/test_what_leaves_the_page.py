@@ -23,6 +23,7 @@ FIGURES = """() => [...document.querySelectorAll(".js-plotly-plot")].map((node) 
   buttons: [...node.querySelectorAll(".modebar-btn")].map((one) => one.dataset.title ?? ""),
   links: [...node.querySelectorAll("a[href]")].map((one) => one.href),
   upload: node._context.showSendToCloud, logo: node._context.displaylogo, server: node._context.plotlyServerURL}))"""
+BURST = 9  # files: a browser lets a page offer ten a second, and drops those beyond
 STAYS = re.compile(r"Download plot|Zoom|Pan|Box Select|Lasso Select|Zoom in|Zoom out|Autoscale|Reset axes")
 
 
@@ -56,6 +57,8 @@ def _saved(page: Page, folder: Path, lab: Lab) -> dict[str, Path]:
             assert kind is not None
             if kind == "table" or button.is_hidden() or button.is_disabled():
                 continue
+            if len(files) % BURST == BURST - 1:
+                page.wait_for_timeout(1100)
             with page.expect_download() as download:
                 button.click()
             path = folder / f"{at}-{download.value.suggested_filename}"
