@@ -73,7 +73,10 @@ def rewrite(document: str, facts: Facts, styles: Iterable[str], imports: Callabl
     document = _once(rf'"root":\s*"http://{re.escape(HOST)}"', '"root":"/"', document, "address of its root")
     plain = f"<noscript>{facts.plain}</noscript>" if facts.plain else ""
     document = _once(
-        r"(<gradio-app\b.*?</gradio-app>)", lambda found: f"{plain}{found[1]}<script>{scheme(document)}</script>", document, "gradio-app element"
+        r"(<gradio-app\b.*?</gradio-app>)",
+        lambda found: f"{plain}{found[1]}<script>{scheme(document)}</script>",
+        document,
+        "gradio-app element",
     )
     document = _once(r'(<meta charset="utf-8" />)', lambda found: found[1] + _head(document, facts, styles, imports), document, "charset")
     return document.replace("\r\n", "\n")  # as the browser reads it, so that the digests of the scripts hold
