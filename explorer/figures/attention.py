@@ -448,6 +448,7 @@ def skeleton() -> dict[str, Any]:
             "showlegend": False,
             "bargap": 0,
             "hovermode": "closest",
+            "clickanywhere": True,
             "dragmode": "zoom",
             "xaxis": {**labelled, "anchor": "y", "side": "top", "title": {"text": ""}, "ticklabelstandoff": 2, "tickangle": 0},
             "yaxis": {**labelled, "anchor": "x", "title": {"text": ""}, "ticklabelstandoff": 4},

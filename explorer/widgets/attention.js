@@ -867,10 +867,20 @@ export function mount(root, props, emit, watch) {
     return best;
   }
 
+  /** The cell under a click or a tap, by its place: the points Plotly names are up to 50 ms old, another cell's under a quick hand. */
+  function cellUnder(event) {
+    const { clientX, clientY } = event.changedTouches?.[0] ?? event;
+    const { xaxis, yaxis } = board._fullLayout;
+    const { left: x, top: y } = board.getBoundingClientRect();
+    const [j, i] = [Math.round(xaxis.p2l(clientX - x - xaxis._offset)), Math.round(yaxis.p2l(clientY - y - yaxis._offset))];
+    const { rows, columns } = now.it.map(now.name);
+    return i >= 0 && i < rows && j >= 0 && j < Math.ceil(columns / drawn.g.group) ? { i, j } : null;
+  }
+
   let tapped = "";
   function clicked(event) {
-    const cell = cellOf(event);
-    if (!cell || !now) return;
+    const cell = now && drawn && cellUnder(event.event);
+    if (!cell) return;
     const { i } = cell;
     const j = keyOf(i, cell.j);
     const touch = event.event?.pointerType === "touch" || (event.event?.sourceCapabilities?.firesTouchEvents ?? false);

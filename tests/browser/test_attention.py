@@ -194,6 +194,16 @@ def test_a_click_locks_the_cell_and_the_sentence_says_its_weight(page_watch: Pag
     expect(page.locator(".tfe-words")).to_contain_text(f"{cross()[2, 3, 5, weakest]:.2f}, 11th of 11; it gives most")
 
 
+def test_a_quick_click_locks_the_cell_under_it_and_not_the_one_before(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site)
+    here, there = cell(page, 2, 1), cell(page, 7, 8)
+    for at in (here, there):  # faster than Plotly looks where the pointer is: every 50 ms
+        page.mouse.move(*at)
+    page.mouse.down()
+    page.mouse.up()
+    expect(page.locator(".tfe-words")).to_contain_text(f"“{TARGET[7]}” (7) gives key “{SOURCE[8]}” (8)")
+
+
 def test_a_shift_click_adds_a_row(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site)
     page.keyboard.down("Shift")
