@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Dialog, Page, Playwright, expect, sync_playwright
@@ -23,6 +23,7 @@ ARGUMENTS = [
     f"--disable-features={','.join(WITHOUT)}",
     "--no-sandbox",
     "--disable-gpu",
+    "--process-per-site",  # the pages of a context share the scripts that one of them has compiled
     "--disable-quic",
     "--no-first-run",
     "--disable-background-networking",
@@ -117,46 +118,62 @@ def chromium(playwright_driver: Playwright) -> Iterator[Browser]:
 
 
 class Contexts:
-    """Browser contexts: one of each mode is kept, with the files that it has fetched and nothing else of what a test did in it."""
+    """Browser contexts: one of each mode is kept, with the files that it has fetched and nothing else of what a test did in it.
+
+    A page of its own stays open in it: without one, the process that has compiled the site's scripts ends with the last page of a test, and
+    each test compiles them anew, half of what opening a page costs.
+    """
 
     def __init__(self, browser: Browser) -> None:
         self._browser = browser
-        self._kept: dict[str, BrowserContext] = {}
-        self._lent: dict[str, BrowserContext] = {}
+        self._kept: dict[str, tuple[BrowserContext, Page]] = {}
+        self._lent: set[str] = set()
         self._others: list[BrowserContext] = []
 
-    def lend(self, fresh: bool, settings: dict[str, Any]) -> BrowserContext:
-        """The kept context of this mode; a new one where that is lent already, or where a test wants a `fresh` one."""
+    def page(self, site: str, width: int = 1280, height: int = 900, fresh: bool = False, **settings: Any) -> Page:
+        """A page in the kept context of this mode; in a new one where that is lent already, or where a test wants a `fresh` one."""
+        settings = {**MODE, **settings}
         mode = repr(sorted(settings.items()))
         if fresh or mode in self._lent:
-            self._others.append(self._new(settings))
-            return self._others[-1]
-        if mode not in self._kept:
-            self._kept[mode] = self._new(settings)
-        self._lent[mode] = self._kept[mode]
-        return self._lent[mode]
+            context = self._new(settings)
+            self._others.append(context)
+        else:
+            if mode not in self._kept:
+                self._kept[mode] = self._keep(site, settings)
+            self._lent.add(mode)
+            context, _ = self._kept[mode]
+        page = context.new_page()
+        page.set_viewport_size({"width": width, "height": height})
+        return page
 
     def end(self, site: str) -> None:
         """After a test: closes all pages, forgets storage, cookies and permissions, and whatever context was not kept."""
         for context in self._others:
             context.close()
-        for mode, context in self._lent.items():
-            del self._kept[mode]  # unless all of this works
-            if context.pages:
-                session = context.new_cdp_session(context.pages[0])
-                session.send("Storage.clearDataForOrigin", {"origin": site, "storageTypes": "all"})
+        for mode in self._lent:
+            context, own = self._kept.pop(mode)  # unless all of this works
+            session = context.new_cdp_session(own)
+            session.send("Storage.clearDataForOrigin", {"origin": site, "storageTypes": "all"})
+            session.detach()
             for page in context.pages:
-                page.close()
+                if page is not own:
+                    page.close()
             context.clear_cookies()
             context.clear_permissions()
             context.unroute_all()
-            self._kept[mode] = context
-        self._others, self._lent = [], {}
+            self._kept[mode] = (context, own)
+        self._others, self._lent = [], set()
 
     def _new(self, settings: dict[str, Any]) -> BrowserContext:
         context = self._browser.new_context(**settings)
         context.set_default_timeout(PATIENCE)
         return context
+
+    def _keep(self, site: str, settings: dict[str, Any]) -> tuple[BrowserContext, Page]:
+        context = self._new(settings)
+        own = context.new_page()
+        own.goto(urljoin(site, "/healthz"))
+        return context, own
 
 
 @pytest.fixture(scope="session")
@@ -174,9 +191,8 @@ def new_page(contexts: Contexts, site: str) -> Iterator[Callable[..., tuple[Page
     """
     watched: list[Faults] = []
 
-    def make(width: int = 1280, height: int = 900, fresh: bool = False, **settings: Any) -> tuple[Page, Faults]:
-        context = contexts.lend(fresh, {"viewport": {"width": width, "height": height}, **MODE, **settings})
-        page = context.new_page()
+    def make(width: int = 1280, height: int = 900, **settings: Any) -> tuple[Page, Faults]:
+        page = contexts.page(site, width, height, **settings)
         watched.append(watch(page, site))
         return page, watched[-1]
 

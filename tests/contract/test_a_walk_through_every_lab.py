@@ -14,9 +14,8 @@ from explorer.labs import LABS
 from tests.browser.waiting import START, addressed, becomes, prepared
 from tests.contract.test_back_and_forward_go_through_runs_and_steps import address, controls
 from tests.contract.test_the_badge_says_where_a_result_comes_from import RESULT
-from tests.pages import MODE, Contexts, Faults, watch
+from tests.pages import Contexts, Faults, watch
 
-SIZE = {"viewport": {"width": 1280, "height": 900}, **MODE}
 BUSY = '[data-view]:is([data-state="running"], [data-state="waiting"], [data-state="ready"]:has(details[open])), [aria-busy=true]'
 HOSTILE = "<img src=x onerror=alert(1)>"
 # What every view in sight says of itself.
@@ -52,7 +51,7 @@ def step(page: Page, number: int) -> None:
 def walk(request: pytest.FixtureRequest, contexts: Contexts, site: str) -> Iterator[tuple[Page, Faults, Lab]]:
     """(page, its faults, lab), opened at the bare address once the server holds the lab's examples and steps."""
     prepared(site, request.param.slug)
-    page = contexts.lend(False, SIZE).new_page()
+    page = contexts.page(site)
     faults = watch(page, site)
     page.goto(site + request.param.path)
     settled(page)
@@ -86,7 +85,7 @@ def test_its_link_shows_the_same_in_another_browser(walk: tuple[Page, Faults, La
     page, _, lab = walk
     step(page, len(lab.steps))
     settled(page)
-    other = contexts.lend(True, SIZE).new_page()
+    other = contexts.page(site, fresh=True)
     faults = watch(other, site)
     other.goto(address(page))
     settled(other)

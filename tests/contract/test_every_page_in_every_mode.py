@@ -66,9 +66,7 @@ FOREIGN = {
 
 def _opened(contexts: Contexts, site: str, lab: Lab, mode: str) -> tuple[Page, Faults]:
     """The lab with its first intervention, all that is folded away unfolded and answered."""
-    settings = dict(MODES[mode])
-    size = {"viewport": {"width": settings.pop("width"), "height": settings.pop("height")}, "reduced_motion": "reduce"}
-    page = contexts.lend(False, {**size, **settings}).new_page()
+    page = contexts.page(site, **MODES[mode])
     faults = watch(page, site)
     page.goto(f"{site}{lab.path}?{next(iter(lab.interventions.values()))}")
     expect(page.locator("[data-view]").first).to_be_attached()
