@@ -131,7 +131,7 @@ class Contexts:
         self._others: list[BrowserContext] = []
 
     def page(self, site: str, width: int = 1280, height: int = 900, fresh: bool = False, **settings: Any) -> Page:
-        """A page in the kept context of this mode; in a new one where that is lent already, or where a test wants it `fresh` or permits things."""
+        """A page in the kept context of this mode; a new one where that is lent, or for `fresh` or permissions."""
         settings = {**MODE, **settings}
         mode = repr(sorted(settings.items()))
         if fresh or mode in self._lent or "permissions" in settings:
