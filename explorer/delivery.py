@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import mimetypes
+import os
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -65,11 +66,12 @@ class Shelf:
     def folder(cls, folder: Path, suffixes: frozenset[str]) -> Shelf:
         """Every file under `folder` with one of these suffixes, by its path inside; links out of the folder are left out."""
         inside = folder.resolve()
+        found = (Path(at, name) for at, _, names in os.walk(folder) for name in names)
         return cls(
             {
                 path.relative_to(folder).as_posix(): path
-                for path in sorted(folder.rglob("*"))
-                if path.suffix in suffixes and path.is_file() and path.resolve().is_relative_to(inside)
+                for path in sorted(path for path in found if path.suffix in suffixes)
+                if not path.is_symlink() or path.is_file() and path.resolve().is_relative_to(inside)
             }
         )
 

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import gradio as gr
 import numpy as np
@@ -124,16 +123,6 @@ def test_examples_and_steps_are_links_that_the_page_reads(lab: Lab) -> None:
         request, notice = permalink.decode(records.Request, query)
         assert notice is None
         assert permalink.encode(request) == query
-
-
-@labs
-def test_every_example_is_explained_in_time(lab: Lab) -> None:
-    records, explain = import_module(f"models.{lab.slug}.records"), import_module(f"models.{lab.slug}.explain").explain
-    explain([records.EXAMPLES[0]])  # the model is loaded
-    begin = time.process_time()  # of the processor, all threads together: not what else the machine does meanwhile
-    seen: list[Any] = explain(list(records.EXAMPLES))
-    assert all(isinstance(one, records.Explanation) for one in seen)
-    assert time.process_time() - begin < 60
 
 
 def looks_of(lab: Lab) -> set[str]:

@@ -8,6 +8,7 @@ import functools
 import gc
 import io
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,12 @@ def truncated(*paths: Path) -> Iterator[None]:
 
 def forget() -> None:
     """Everything that our functions have kept of files."""
-    for one in gc.get_objects():
-        if type(one) is functools._lru_cache_wrapper and str(one.__module__).startswith(("models.", "explorer.labs.")):
-            one.cache_clear()
+    for one in _keeping(len(sys.modules)):
+        one.cache_clear()
+
+
+@functools.cache
+def _keeping(_modules: int) -> list[Any]:
+    """Our functions that keep what they have answered, as far as this many modules are loaded: looking through all objects takes long."""
+    kept = (one for one in gc.get_objects() if type(one) is functools._lru_cache_wrapper)
+    return [one for one in kept if str(one.__module__).startswith(("models.", "explorer.labs."))]
