@@ -49,9 +49,10 @@ def in_a_browser(item: pytest.Item) -> bool:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Browser tests come last: once Playwright drives a browser, its loop runs in this thread, where asyncio.run is then refused.
 
-    Those of one file go to one worker, unless they say otherwise: they share what the file has made.
+    Before them come those that ask a server: it starts once the others are done, and has its stored results ready for all of these.
+    Tests of one file go to one worker, unless they say otherwise: they share what the file has made.
     """
-    items.sort(key=in_a_browser)
+    items.sort(key=lambda item: (in_a_browser(item), "site" in getattr(item, "fixturenames", ())))
     for item in items:
         if in_a_browser(item):
             item.add_marker(pytest.mark.browser)
@@ -219,9 +220,6 @@ class Running:
         return self.start()
 
 
-_started: list[subprocess.Popen[bytes]] = []  # kept: a process that nobody holds is a leak to Python
-
-
 class Shared(Running):
     """The whole site as one process for all workers of a run; whoever comes first starts it, and the end of the run ends it."""
 
@@ -238,7 +236,7 @@ class Shared(Running):
             if port is None:
                 self.start()
                 assert self._process is not None
-                _started.append(self._process)
+                self._process.returncode = 0  # it outlives this worker, which Python would call a leak
                 self._facts.write_text(json.dumps({"port": self.port, "pid": self.pid}))
 
     def stop(self) -> None:

@@ -20,12 +20,16 @@ from benchmarks.visitors.sentences import captions, stories
 from benchmarks.visitors.served import Served
 from benchmarks.visitors.visitor import Visitor, Wrong, check, drawn
 from benchmarks.visitors.wire import Lost, Reply
+from explorer.labs import LABS
 from explorer.server import GRACE
+from tests.browser.waiting import prepared
 
 
 @pytest.fixture(scope="module")
-def served() -> Iterator[Served]:
-    """An app of these tests alone; the last of them ends it."""
+def served(site: str) -> Iterator[Served]:
+    """An app of these tests alone; the last of them ends it. Its stored results are those that the site of all tests has left on disk."""
+    for lab in LABS:
+        prepared(site, lab.slug)
     with Served() as app:
         app.prepare()
         yield app

@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from explorer.lab import Lab
 from explorer.labs import LABS
-from tests.browser.waiting import note, noted, prepared
+from tests.browser.waiting import note, noted
 
 # A small input of each lab's own, as a link spells it; none of them is an example or a step.
 SMALL = {
@@ -52,17 +52,6 @@ def test_a_new_input_is_live_the_same_again_remembered_and_another_not_run_yet(l
     expect(badge).to_have_text("not run yet")
     box.fill(was)
     expect(badge).to_have_text("remembered")
-
-
-@EACH
-def test_every_guided_step_stands_in_the_controls_as_it_is_shown(lab: Lab, site: str, page_watch: Page) -> None:
-    prepared(site, lab.slug)
-    badge = opened(page_watch, site, lab)
-    expect(badge).to_have_text("stored")
-    for number in range(1, len(lab.steps) + 1):
-        page_watch.locator(f".tfe-shell-tour li:nth-child({number}) button").click()
-        expect(page_watch.locator(".tfe-shell-tour [aria-current=step]")).to_have_attribute("aria-label", re.compile(f"^{number}, "))
-        expect(badge).to_have_text(RESULT)
 
 
 @EACH
