@@ -21,8 +21,9 @@ __all__ = ["HOW", "detail", "following", "halting", "network", "session", "whole
 GREATEST: Final = 10**300  # as a number with a point, which has room for a little more
 
 # How every event of a page is listened to. None passes by the queue: Gradio sends such events to an address that is shut here.
+# No component shows Gradio's own progress: to tell them of it, its script would copy everything they hold at every word of an answer.
 HOW: Final[MappingProxyType[str, Any]] = MappingProxyType(
-    {"show_progress": "hidden", "trigger_mode": "multiple", "api_visibility": "private"}
+    {"show_progress": "hidden", "show_progress_on": (), "trigger_mode": "multiple", "api_visibility": "private"}
 )
 
 
