@@ -75,6 +75,13 @@ def test_every_lab_has_a_page_with_its_frame(engine: Engine) -> None:
     assert config["connect_heartbeat"] is False, "a page that keeps a heartbeat holds a second connection in every tab"
 
 
+def test_no_event_makes_the_page_copy_what_its_widgets_hold(engine: Engine) -> None:
+    """Gradio's script copies all that a component holds whenever it tells it of an event's progress: at every word of an answer."""
+    events = [one for one in built(lambda: build(LABS, engine)).get_config_file()["dependencies"] if one["backend_fn"]]
+    assert len(events) > 20
+    assert [one["targets"] for one in events if one["show_progress_on"] is None or len(one["show_progress_on"])] == []
+
+
 def test_a_site_with_no_labs_still_has_its_map(engine: Engine) -> None:
     assert [page[0] for page in built(lambda: build((), engine)).pages] == [""]
 
