@@ -103,7 +103,7 @@ LAB = Lab(
         "summary": permalink.changed(EXAMPLES[0], summary=1),
         "silence": permalink.changed(EXAMPLES[0], silenced=(("strided", 1, 2),)),
     },
-    exports={"patterns": FIGURE, "digits": FIGURE, "reading": FIGURE, "attention": FIGURE, "change": (*FIGURE, "TXT")},
+    exports={"patterns": FIGURE, "digits": FIGURE, "reading": FIGURE, "attention": FIGURE, "change": ("PNG", "NPZ", "TXT")},  # of a digit
     thumbnail=views.thumbnail,
     probe=probe,
     stored=lambda engine, spelled: program().stored(engine, spelled),
