@@ -70,9 +70,9 @@ export function mount(root, props, _emit, watch) {
   const restore = el("button", { type: "button", class: "tfe-button small tfe-change-restore", onclick: reset }, restoreText, el("kbd", { text: "Esc" }));
   const kindOf = (control) => control.knob?.kind ?? control.kind;
   const shownFor = ({ when }) => JSON.stringify(when);
-  const knobs = [...new Set(props.controls.map(shownFor))].flatMap((key) => {
+  const knobs = [...new Set(props.controls.map(shownFor))].flatMap((key, at) => {
     const group = props.controls.filter((control) => shownFor(control) === key); // they stand there together
-    const rich = riches(group.filter((control) => kindOf(control) in RICH));
+    const rich = riches(group.filter((control) => kindOf(control) in RICH), at);
     return group.map((control) => Object.assign(rich.get(control) ?? (["switch", "choice"].includes(control.kind) ? toggle(control) : slider(control)), { control }));
   });
   knobs.sort((a, b) => props.controls.indexOf(a.control) - props.controls.indexOf(b.control));
@@ -119,7 +119,7 @@ export function mount(root, props, _emit, watch) {
   }
 
   /** Knobs of several parts, drawn by rereadknobs.js, by their controls: where one is bounded by another, both move. */
-  function riches(controls) {
+  function riches(controls, number) {
     const by = Object.fromEntries(controls.map((control) => [control.field, RICH[kindOf(control)]]));
     const spelled = controls.map((control) => ({ kind: kindOf(control), field: control.field, label: control.label, neutral: by[control.field].read(control.default), ...by[control.field].drawn(control) }));
     const { models } = spelled.find(({ kind }) => kind === "heads") ?? {};
@@ -127,7 +127,7 @@ export function mount(root, props, _emit, watch) {
     const own = knobsOf(spelled, {
       ask: (patch) => ask(Object.fromEntries(Object.entries(patch).map(([field, now]) => [field, by[field].write(now)]))),
       shut: () => shut,
-      panel: "change",
+      panel: `change${number || ""}`, // of one field there may be a knob in two groups
       looked,
       watched: watched(models),
       scope,

@@ -92,8 +92,8 @@ def given(request: Request) -> NDArray[np.uint8] | None:
 
 
 def warning(request: Request, seen: Explanation) -> Text | None:
-    """What to say of a digit or a text that is unlike what the models learned from."""
-    return texts.UNUSUAL[request.task] if any(made.unusual for made in seen.made) else None
+    """What to say of a digit or a text that is unlike what the models learned from, for the models as trained."""
+    return texts.UNUSUAL[request.task] if request == _plain(request) and any(made.unusual for made in seen.made) else None
 
 
 def notice(request: Request, _seen: Explanation) -> Text | None:
@@ -203,7 +203,11 @@ def digits_of(run: Run, request: Request, state: str) -> Value:
 
 def _input(request: Request) -> str:
     """What runs of the same digit, drawn alike, have in common, whatever is changed in the models."""
-    return query(replace(request, pattern="", stride=0, summary=0, silenced=()))
+    return query(_plain(request))
+
+
+def _plain(request: Request) -> Request:
+    return replace(request, pattern="", stride=0, summary=0, silenced=())
 
 
 def text_of(run: Run, request: Request, state: str) -> Value:
