@@ -12,9 +12,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from explorer import permalink
 from explorer.knobs import Knob
 from explorer.lab import Text
+from explorer.packing import inside
 from models.errors import InputError
 from models.fields import Characters, Choice, Number, check, range_of
 
@@ -34,6 +38,7 @@ Kind = Literal[
     "story",
     "question",
     "passage",
+    "drawing",
 ]
 Value = dict[str, object]
 R = TypeVar("R")
@@ -68,6 +73,43 @@ class Page:
 
 
 @dataclass(frozen=True)
+class Drawings:
+    """Pictures of 0 and 1 to begin with, in place of one that is drawn by hand or brought as a file.
+
+    pixels: (picture, row, column), of which a request calls the first "test:0". names: what each shows. rows: the field that says how many
+    upper rows stay. upload: where a visitor's file is sent to be read; file: its largest size in bytes.
+    """
+
+    pixels: NDArray[np.uint8]
+    names: Sequence[Text]
+    rows: str
+    upload: str = "/picture/grey"
+    file: int = 5 << 20
+
+    def drawn(self) -> Value:
+        """As JSON; pixels travel inside the page: what it offers to begin with must not depend on what the server still remembers."""
+        side = self.pixels.shape[1]
+        return {
+            "side": side,
+            "pixels": inside(self.pixels),
+            "thresholds": inside(thresholds(side)),
+            "names": [dict(name) for name in self.names],
+            "rows": self.rows,
+            "upload": self.upload,
+            "file": self.file,
+        }
+
+
+def thresholds(side: int, seed: int = 0) -> NDArray[np.uint8]:
+    """(row, column) the least level, 1 … 255, at which a grey becomes ink: draw < level / 255, with draws from a fixed seed.
+
+    Black is never ink and white always; the levels between become pixels once and for all, as in the data.
+    """
+    draws = np.random.default_rng(seed).random((side, side))
+    return (np.floor(draws * 255) + 1).astype(np.uint8)
+
+
+@dataclass(frozen=True)
 class Control:
     """How one field of a request is asked for.
 
@@ -75,12 +117,13 @@ class Control:
     `names`, in their order), "heads" (of attention: the one in view is silenced, and any whose picture is shift-clicked), "knob" (of
     several parts), or typed: "bits" (a row of places beside the line), "sum", "letters", "text" (several lines), "story" (several lines,
     with words to insert), "question" (a line below a story), "passage" (a long text, or one of `pages`, which the request's `page` then
-    names). What is typed into no control that is shown is empty.
+    names), "drawing" (a picture, one of `drawings` or the visitor's). What is typed into no control that is shown is empty.
     names: what values are called, where not by themselves; of a choice in their order, of a switch for True and False, of heads the names
     of their models. sizes: (layers, heads) of these.
     hint: what is accepted.
     placeholder: an example inside an empty line. places: of "bits", how many. words: of a "story". step: of a number. unit: what stands
-    behind it, "{n} characters". pages: of a "passage". knob: the knob of several parts.
+    behind it, "{n} characters". pages: of a "passage". shares: the field whose characters a passage leaves room for, which is then the one
+    that must not be 0 where it is empty. drawings: of a "drawing". knob: the knob of several parts.
     change: it changes the model, stands in the panel of changes, and its default is the model as trained.
     says: a changed value in words, "at most 4 updates", given the value.
     stands: what the default stands for by the value of another field, ("task", {"parity": 20}): the slider shows that number instead.
@@ -100,6 +143,8 @@ class Control:
     step: float = 1
     unit: Text | None = None
     pages: Sequence[Page] = ()
+    shares: str = ""
+    drawings: Drawings | None = None
     knob: Knob | None = None
     change: bool = False
     says: Callable[[Any], Text] | None = None
@@ -129,6 +174,8 @@ class Control:
             "places": self.places,
             "unit": dict(self.unit) if self.unit else None,
             "pages": [page.drawn() for page in self.pages],
+            "shares": self.shares,
+            "drawings": self.drawings.drawn() if self.drawings else None,
             "knob": self.knob.spelled() if self.knob else None,
             "words": [{"name": dict(one.name), "words": list(one.words), "before": one.before} for one in self.words],
             "stands": {"field": self.stands[0], "numbers": dict(self.stands[1])} if self.stands else None,
@@ -182,7 +229,8 @@ def plain(request: R, controls: Sequence[Control]) -> R:
 def changes(request: Any, controls: Sequence[Control]) -> list[Text]:
     """What a request changes in the model, each in words; empty where it changes nothing."""
     neutral = _neutral(type(request), controls)
-    differing = [one for one in controls if one.change and getattr(request, one.field) != neutral[one.field]]
+    here = [one for one in controls if one.change and all(written(getattr(request, name)) in values for name, values in one.when.items())]
+    differing = [one for one in here if getattr(request, one.field) != neutral[one.field]]
     return [one.says(getattr(request, one.field)) for one in differing if one.says is not None]
 
 

@@ -1,4 +1,4 @@
-"""Knobs of several parts, as lib/rereadknobs.js draws them: over given numbers, one of several, heads that are silenced, forced spans."""
+"""Knobs of several parts, as lib/rereadknobs.js draws them: a slider over given numbers, and forced spans."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ class Range:
 
     unit: what is counted, said behind the number. mark: what is said of numbers beyond `trained`, which are hatched; None where there is
     nothing to say. unused: (field, value, what is said): while another field of the request has that value, this number counts for nothing.
+    unchanged: what the request holds where it is as trained, where that is not the number itself. within: the field of another range, which
+    this one never exceeds: where that one goes below it, this one follows, and comes back with it.
     """
 
     field: str
@@ -24,8 +26,12 @@ class Range:
     unit: Text
     mark: Text | None = None
     unused: tuple[str, object, Text] | None = None
+    unchanged: int | None = None
+    within: str | None = None
 
     def __post_init__(self) -> None:
+        if self.unchanged is not None and self.unchanged != self.trained and self.unchanged in self.values:
+            raise ValueError(f"{self.unchanged} is a {self.field} of its own; it cannot stand for {self.trained} as trained")
         if list(self.values) != sorted(set(self.values)) or self.trained not in self.values:
             raise ValueError(f"values {list(self.values)} with {self.trained} as trained; they increase, and it is one of them")
 
@@ -37,82 +43,12 @@ class Range:
             "label": dict(self.label),
             "values": list(self.values),
             "neutral": self.trained,
+            "written": self.trained if self.unchanged is None else self.unchanged,
+            "within": self.within,
             "unit": dict(self.unit),
             "mark": dict(self.mark) if self.mark else None,
             "unused": [*self.unused[:2], dict(self.unused[2])] if self.unused else None,
         }
-
-
-@dataclass(frozen=True)
-class Pick:
-    """One of several. options: (value of the field, what it is called); neutral: the value that changes nothing."""
-
-    field: str
-    label: Text
-    options: Sequence[tuple[str | int, Text]]
-    neutral: str | int
-
-    def __post_init__(self) -> None:
-        values = [value for value, _ in self.options]
-        if self.neutral not in values:
-            raise ValueError(f"{self.neutral!r} changes nothing, but is none of {values}")
-
-    def spelled(self) -> Value:
-        """As the browser takes it."""
-        return {
-            "kind": "pick",
-            "field": self.field,
-            "label": dict(self.label),
-            "options": [{"value": value, "label": dict(label)} for value, label in self.options],
-            "neutral": self.neutral,
-        }
-
-
-@dataclass(frozen=True)
-class Stops:
-    """A slider whose places are given one by one. stops: (value of the field, what it is called), in the order of the slider; neutral: the
-    value that changes nothing. other: what a value between them, made by a link, is called, with {n}.
-    """
-
-    field: str
-    label: Text
-    stops: Sequence[tuple[int, Text]]
-    neutral: int
-    other: Text
-
-    def __post_init__(self) -> None:
-        values = [value for value, _ in self.stops]
-        if self.neutral not in values or len(set(values)) != len(values) or len(values) < 2:
-            raise ValueError(f"{self.neutral} changes nothing, among the stops {values}: two or more, each once")
-
-    def spelled(self) -> Value:
-        """As the browser takes it."""
-        return {
-            "kind": "stops",
-            "field": self.field,
-            "label": dict(self.label),
-            "stops": [{"value": value, "label": dict(label)} for value, label in self.stops],
-            "neutral": self.neutral,
-            "other": dict(self.other),
-        }
-
-
-@dataclass(frozen=True)
-class Heads:
-    """Heads that are silenced, one by one: the one in view, and every one whose picture is shift-clicked. The field holds [model, layer,
-    head], numbers from 0. models: by name, what it is called, and its (layers, heads)."""
-
-    models: Mapping[str, tuple[Text, tuple[int, int]]]
-    field: str = "silenced"
-
-    def __post_init__(self) -> None:
-        if any(min(size) < 1 for _, size in self.models.values()):
-            raise ValueError(f"heads of {dict(self.models)}: each model has one or more")
-
-    def spelled(self) -> Value:
-        """As the browser takes it."""
-        models = {key: {"name": dict(name), "layers": size[0], "heads": size[1]} for key, (name, size) in self.models.items()}
-        return {"kind": "heads", "field": self.field, "models": models, "neutral": []}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,4 +89,4 @@ class Spans:
         }
 
 
-Knob = Range | Stops | Pick | Spans | Heads
+Knob = Range | Spans

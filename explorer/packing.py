@@ -123,6 +123,12 @@ def pack(array: NDArray[np.generic], unit: bool = True, store: ArrayStore | None
     return packed
 
 
+def inside(levels: NDArray[np.uint8]) -> Packed:
+    """Levels of 8 bits inside the page itself, however many."""
+    raw = np.ascontiguousarray(levels, np.uint8).tobytes()
+    return Packed(dtype="u1", shape=list(levels.shape), scale=1.0, data=base64.b64encode(raw).decode())
+
+
 def _raw(array: NDArray[np.generic], unit: bool, rows: bool) -> tuple[NDArray[np.generic], float]:
     if array.dtype.kind == "b":
         return array.astype("<u1", order="C"), 1.0

@@ -56,16 +56,22 @@ class Look(Generic[S]):
 class View(Generic[R, S]):
     """A picture of a run. name: its widget's. place(value): puts the widget on the page. draw(seen, request, state): its value; state says
     where the result comes from; None where no answer to a wish draws it. grow(steps so far, request): its value while the answer grows.
-    at: in the wide column, in the narrow one beside it, or below both. look: its own event, by which it asks about a run. wire(placed,
-    engine): what else it listens to, or places beside itself."""
+    at: above both columns, in the wide one, in the narrow one beside it, or below both. task: of requests with this `task` alone; while
+    another one is in view it keeps what it drew, and is hidden. look: its own event, by which it asks about a run. wire(placed, engine):
+    what else it listens to, or places beside itself."""
 
     name: str
     place: Callable[[Value | None], Any]
     draw: Callable[[Any, R, str], Value | None] | None = None
     grow: Callable[[Sequence[Any], R], Value] | None = None
-    at: Literal["wide", "side", "below"] = "wide"
+    at: Literal["above", "wide", "side", "below"] = "wide"
+    task: str = ""
     look: Look[S] | None = None
     wire: Callable[[Any, Engine], None] | None = None
+
+    def of(self, request: R) -> bool:
+        """Is it a picture of such a run?"""
+        return self.task in {"", getattr(request, "task", "")}
 
 
 def in_bertviz(opened: tuple[bertviz.View, ...], attention: Callable[[S], bertviz.Attention]) -> View[Any, S]:
@@ -87,7 +93,7 @@ class Change(Generic[R, S]):
     ask(request, before): what it is asked, without and with the change; None where there is nothing to ask.
     """
 
-    draw: Callable[[tuple[S, S], tuple[Any, Any], R, Text], change.Difference | change.Readings]
+    draw: Callable[[tuple[S, S], tuple[Any, Any], R, Text], change.Difference | change.Readings | change.Pictures]
     measure: Function | None = None
     ask: Callable[[R, S], Any] = lambda request, _before: request
 
@@ -171,12 +177,14 @@ class Program(Generic[R, S]):
             notice=labels.joined(run.notice, self.notice(request, seen)),
             warning=self.warning(request, seen),
         )
-        return {"ask": bar, **{view.name: view.draw(prepared, request, run.state) for view in self.views if view.draw}}
+        views = [view for view in self.views if view.of(request)]
+        return {"ask": bar, **{view.name: view.draw(prepared, request, run.state) for view in views if view.draw}}
 
     def grown(self, steps: Sequence[Any], request: R) -> dict[str, Any]:
         """What the input bar and the views draw of an answer that grows. steps: all so far."""
         said = self.progress(steps, request) if self.progress else {}
-        return {"ask": ask.growing(self.named(request), said), **{view.name: view.grow(steps, request) for view in self.views if view.grow}}
+        views = [view for view in self.views if view.of(request)]
+        return {"ask": ask.growing(self.named(request), said), **{view.name: view.grow(steps, request) for view in views if view.grow}}
 
     def place(self, lab: Lab, engine: Engine) -> None:
         """Place the components, draw the stored first example, and wire every wish of a visitor to the engine."""
@@ -209,7 +217,7 @@ class Program(Generic[R, S]):
             ],
             answers=self.widgets,
         )
-        placed = {"ask": bar}
+        placed = {"ask": bar, **self._placed("above", drawn, engine)}
         with gr.Row(elem_classes=["tfe-bench"]):
             with gr.Column(elem_classes=["tfe-bench-wide"]):
                 placed |= self._placed("wide", drawn, engine)
@@ -225,7 +233,8 @@ class Program(Generic[R, S]):
         found = {}
         for view in self.views:
             if view.at == at:
-                found[view.name] = view.place(drawn.get(view.name))
+                with gr.Column(elem_classes=[f"tfe-of-{view.task}"]) if view.task else contextlib.nullcontext():
+                    found[view.name] = view.place(drawn.get(view.name))
                 if view.wire:
                     view.wire(found[view.name], engine)
         return found
@@ -356,7 +365,7 @@ async def looked(program: Program[R, S], engine: Engine, look: Look[S], detail: 
 
 async def _compared(
     program: Program[R, S], changing: Change[R, S], engine: Engine, request: R, after: S, session: str
-) -> AsyncGenerator[change.Difference | change.Readings | None, None]:
+) -> AsyncGenerator[change.Difference | change.Readings | change.Pictures | None, None]:
     """What a change does, last; None while it is worked out."""
     plain = program.plain(request)
     results: list[Any] = []

@@ -51,7 +51,7 @@ class Choice:
     def refuse(self, name: str, value: object) -> None:
         """InputError unless `value` is one of them."""
         if value not in self.values or isinstance(value, bool):
-            there = ", ".join(map(str, self.values))
+            there = ", ".join(str(one) for one in self.values if one != "")
             raise InputError(
                 name,
                 en=f"There is no {self.en} {shown(value)}; there are {there}.",

@@ -272,7 +272,7 @@ def value(
     *,
     state: str,
     query: str,
-    request: Mapping[str, object] | None = None,
+    same: str = "",
     whole: ArrayLike | None = None,
     kind: int = -1,
     looks: Mapping[str, str] | None = None,
@@ -284,7 +284,8 @@ def value(
     """A finished run.
 
     made: by each model that is there, in the order they stand. state: "stored", "live" or "stale". query: the permalink of the request;
-    request: its fields. whole: (28, 28) the digit as it was given, the rows that were not kept too. kind: which digit a held-out one is.
+    same: what it has in common with runs of the same digit, in which a lock stays. whole: (28, 28) the digit as it was given, the rows that
+    were not kept too. kind: which digit a held-out one is.
     looks: by variant, the address of exact rows of weights; rollouts: that of `Rollout.rows`, which has one head. mean: by variant, from
     `offsets`; of models that are left out it is computed here. pick: what is locked on arrival, from `telling`.
     ValueError for anything but 784 pixels, or where a given one comes after one that was made.
@@ -312,7 +313,7 @@ def value(
                 "roll": (rollouts or {}).get(one.variant),
             }
         )
-    return {**_run(state, query, request, whole, parts), "kind": kind, "pick": dict(pick or {})}
+    return {**_run(state, query, same, whole, parts), "kind": kind, "pick": dict(pick or {})}
 
 
 def growing(
@@ -322,7 +323,7 @@ def growing(
     query: str,
     keep: int,
     whole: ArrayLike | None = None,
-    request: Mapping[str, object] | None = None,
+    same: str = "",
     layers: int = 4,
     heads: int = 4,
     state: str = "running",
@@ -347,7 +348,7 @@ def growing(
             symbols[here], nats[here] = step.symbols, step.nats
             read = max(read, here.stop)
         parts.append({**_model(variant, symbols, nats, read, given, layers, heads, names), "note": None})
-    return {**_run(state, query, request, whole, parts), "kind": -1, "pick": None}
+    return {**_run(state, query, same, whole, parts), "kind": -1, "pick": None}
 
 
 def telling(made: Sequence[Made], rows: Rows) -> dict[str, object] | None:
@@ -401,16 +402,14 @@ def _factors(made: Made, layer: int) -> list[str]:
     return [factor.name for count, factor in made.pattern.of_heads(made.use, layer, heads) for _ in range(count)]
 
 
-def _run(
-    state: str, query: str, request: Mapping[str, object] | None, whole: ArrayLike | None, models: list[dict[str, Any]]
-) -> dict[str, object]:
+def _run(state: str, query: str, same: str, whole: ArrayLike | None, models: list[dict[str, Any]]) -> dict[str, object]:
     full = None if whole is None else np.asarray(whole).reshape(-1)
     if full is not None and full.shape != (PIXELS,):
         raise ValueError(f"a digit of {len(full)} pixels; {PIXELS} are meant")
     return {
         "state": state,
         "query": query,
-        "request": dict(request or {}),
+        "same": same,
         "side": SIDE,
         "whole": None if full is None else _raw((full > 0).astype(np.uint8), 1.0),
         "models": models,

@@ -11,6 +11,7 @@ import { bitRow, wordChips } from "./lib/keyboards.js";
 import { onLang, t } from "./lib/lang.js";
 import { passageOf } from "./lib/passage.js";
 import { settingsOf } from "./lib/settings.js";
+import { drawingOf } from "./lib/sketchline.js";
 import { foot } from "./lib/source.js";
 import { bus, view } from "./lib/state.js";
 import { guard } from "./lib/stored.js";
@@ -29,7 +30,7 @@ const TEXT = {
   long: { en: "Your text has {n} characters; at most {most} can be read.", zh: "您的文本有 {n} 个字符；最多可读取 {most} 个。" },
   noLink: { en: "This input is too long for a link; save it as text instead.", zh: "这个输入太长，放不进链接；请存为文本。" },
 };
-const TYPED = ["bits", "sum", "letters", "text", "story", "question", "passage"];
+const TYPED = ["bits", "sum", "letters", "text", "story", "question", "passage", "drawing"];
 const SET = ["number", "seed", "select"];
 const ENTER = /Mac|iPhone|iPad/.test(navigator.platform) ? "⌘ ⏎" : "Ctrl ⏎"; // what runs where Enter begins a new line
 
@@ -43,18 +44,20 @@ export function mount(root, props, emit, watch) {
   let value = props.value ?? { state: "empty" };
   let filled = null; // what the controls were last filled from, or asked for
   let local = null; // a refusal of our own, before anything is sent
+  let remark = null; // what is said of a file that was brought
   let last = null; // the field that was used last: words go into it
 
   // ── what stands in the controls: each typed one keeps its own draft ──
   const fits = ({ when }, fields) => Object.entries(when).every(([field, values]) => values.includes(fields[field]));
   const picks = controls.filter(({ kind }) => kind === "choice").map(pickOf);
-  const lines = controls.filter(({ kind }) => TYPED.includes(kind)).map((control, at) => (control.kind === "passage" ? longOf(control) : lineOf(control, at)));
-  const settings = settingsOf(controls.filter(({ kind }) => SET.includes(kind)), { changed: touched, run });
-  const passage = lines.find(({ control }) => control.kind === "passage") ?? null;
+  const lines = controls.filter(({ kind }) => TYPED.includes(kind)).map((control, at) => ({ passage: longOf, drawing: drawnOf })[control.kind]?.(control) ?? lineOf(control, at));
+  const settings = settingsOf(controls.filter(({ kind }) => SET.includes(kind)), { changed: touched, run, here: (control) => fits(control, chosen()) });
+  const inView = lines.some(({ control }) => ["passage", "drawing"].includes(control.kind)); // the answer stands in a view
+  const passage = () => open().find(({ control }) => control.kind === "passage") ?? null;
   const chosen = () => Object.fromEntries(picks.map(({ control, now }) => [control.field, now()]));
   const open = () => lines.filter(({ control }) => fits(control, chosen()));
   const typed = (line) => line.fields?.() ?? { [line.control.field]: line.text };
-  const asked = () => Object.assign(Object.fromEntries(lines.map((line) => [line.control.field, ""])), chosen(), settings.fields(), ...open().map(typed)); // what no control shows is empty
+  const asked = () => Object.assign({}, ...lines.map((line) => line.absent ?? { [line.control.field]: "" }), chosen(), settings.fields(), ...open().map(typed)); // what no control shows is empty
   const stamp = (fields) => JSON.stringify([...Object.keys(chosen()).map((field) => fields?.[field] ?? ""), ...open().map((line) => line.of(fields)), ...settings.of(fields)]);
 
   function pickOf(control) {
@@ -62,7 +65,7 @@ export function mount(root, props, emit, watch) {
     const pick = segmented({ options: [], value: now, label: "", onPick: choose });
     function choose(key) {
       now = key;
-      local = null;
+      local = remark = null;
       paintInput();
       paintState();
     }
@@ -72,11 +75,30 @@ export function mount(root, props, emit, watch) {
 
   function touched() {
     local = null;
+    for (const line of open()) if (line.reading || line.press) line.paint(); // it shows what some setting says
     paintState();
   }
 
   function longOf(control) {
-    return passageOf(control, { id, examples, input: touched, run, show });
+    const own = examples.filter(({ fields }) => fits(control, fields));
+    return passageOf(control, { id, examples: own, set: (field) => settings.now(field), input: touched, run, show });
+  }
+
+  function drawnOf(control) {
+    return drawingOf(control, {
+      id,
+      rows: () => Number(settings.now(control.drawings.rows)),
+      say(told) {
+        local = told.error ?? null;
+        remark = told.remark ?? null;
+        paintState();
+      },
+      open() {
+        for (const pick of picks) if (pick.control.field in control.when) pick.set(control.when[pick.control.field][0]);
+        paintInput();
+      },
+      run,
+    });
   }
 
   function lineOf(control, at) {
@@ -161,8 +183,9 @@ export function mount(root, props, emit, watch) {
   const note = el("p", { class: "tfe-ask-note", role: "status", hidden: true });
   const state = el("span", { class: "tfe-ask-state" }, take, badge.node);
   const out = el("div", { class: "tfe-ask-out" }, el("div", { class: "tfe-ask-head" }, outLabel, state), before.node, start, answer.node, note);
-  const panel = el("section", { class: "tfe-panel tfe-ask-panel" }, form, out, ...lines.flatMap(({ words }) => (words ? [words.node] : [])));
+  const panel = el("section", { class: `tfe-panel tfe-ask-panel${inView ? " is-viewed" : ""}` }, form, out, ...lines.flatMap(({ words }) => (words ? [words.node] : [])));
   root.replaceChildren(panel);
+  for (const line of lines) line.attach?.(panel);
 
   const wish = asking({ emit: { stop: emit.stop, open: ({ query }) => emit.ask({ query }) }, first: value.query, noLink: TEXT.noLink, paint: paintState });
 
@@ -194,22 +217,33 @@ export function mount(root, props, emit, watch) {
     if (free.length) view.set(Object.fromEntries(free.map(([key, at]) => [key, String(at)])));
   }
 
+  /** A place in one text, or a model of one task, says nothing about another. */
+  function leave(next) {
+    const was = value.fields;
+    const long = passage();
+    if (!was || !inView) return;
+    if (picks.some(({ control: { field } }) => next[field] !== was[field])) view.set({ pos: null, model: null, head: null });
+    else if (long && long.of(was) !== long.of(next)) view.set({ pos: null });
+  }
+
   function run() {
     const set = asked();
-    local = passage?.refusal() ?? null;
+    local = open().map((line) => line.refusal?.() ?? null).find(Boolean) ?? null;
     if (settings.judge() || local) return paintState();
-    const long = passage ? null : open().find(({ control, text }) => text.length > control.most);
+    const long = open().find(({ control, text, refusal }) => !refusal && text.length > control.most);
     const said = (language) => TEXT.long[language].replace("{n}", grouped(long.text.length)).replace("{most}", grouped(long.control.most));
     local = long ? { en: said("en"), zh: said("zh") } : null;
     if (local) return paintState();
     filled = stamp(set);
-    if (passage && value.fields && passage.of(value.fields) !== passage.text) view.set({ pos: null }); // a place in another text
+    leave(set);
     return wished({ query: "", set });
   }
 
   function show(example) {
     filled = null; // also where it stood here before and was written over
+    remark = null;
     fill(example.fields);
+    if (picks.length) leave(example.fields);
     wished({ query: example.query });
   }
 
@@ -258,7 +292,7 @@ export function mount(root, props, emit, watch) {
     const shown = before.shown?.ask ?? value;
     const kind = lines.find(({ control }) => shown.fields && fits(control, shown.fields))?.control.kind ?? "";
     answer.paint(shown.answer ?? null, kind);
-    start.hidden = Boolean(shown.answer) || passage !== null;
+    start.hidden = Boolean(shown.answer) || inView;
     if (start.hidden) return;
     const offer = examples.length ? [el("button", { type: "button", class: "tfe-button", text: t(TEXT.use, { n: 1 }), onclick: () => show(examples[0]) })] : [];
     start.replaceChildren(el("span", { class: "tfe-ask-empty", text: t(TEXT.empty) }), ...offer);
@@ -266,22 +300,24 @@ export function mount(root, props, emit, watch) {
 
   function paintState() {
     const busy = wish.pending;
-    panel.setAttribute("aria-busy", String(busy));
     panel.classList.toggle("is-stale", busy);
     go.classList.toggle("primary", !busy);
-    goLabel.textContent = t(busy ? TEXT.stop : (props.run ?? TEXT.run));
-    goKey.textContent = busy ? "Esc" : passage ? ENTER : "⏎";
+    const reading = open().some((line) => line.reading?.());
+    panel.setAttribute("aria-busy", String(busy || reading));
+    go.disabled = reading && !busy;
+    goLabel.textContent = t(busy ? TEXT.stop : (open()[0]?.goes?.() ?? props.run ?? TEXT.run));
+    goKey.textContent = busy ? "Esc" : passage() ? ENTER : "⏎";
     const wrong = busy ? null : (settings.refusal() ?? local ?? (value.state === "refused" ? value.error : null));
     const same = (fields) => !settings.unsaid() && stamp(asked()) === stamp(fields);
     badge.paint({ value: { ...value, request: value.fields }, wish, wrong, differs: () => !same(value.fields), progress: () => t(value.badge.progress) });
-    passage?.press(same);
+    passage()?.press(same);
     error.hidden = !wrong;
     error.textContent = wrong ? t(wrong) : "";
-    for (const { box } of lines) box.setAttribute("aria-invalid", String(Boolean(wrong)));
+    for (const { box } of lines) box?.setAttribute("aria-invalid", String(Boolean(wrong)));
     const whole = Boolean(value.answer) || Boolean(value.lines?.length);
     take.hidden = busy || Boolean(wrong) || !whole;
     answer.node.classList.toggle("is-stale", Boolean(wrong));
-    const said = [value.notice, value.warning, whole && !value.query ? TEXT.noLink : null].filter(Boolean).map((each) => t(each));
+    const said = [remark, value.notice, value.warning, whole && !value.query ? TEXT.noLink : null].filter(Boolean).map((each) => t(each));
     if (wrong && whole) said.push(t(TEXT.stale));
     note.hidden = said.length === 0;
     note.textContent = said.join(" ");
@@ -302,6 +338,11 @@ export function mount(root, props, emit, watch) {
   }
 
   // ── wiring ──
+  /** What is drawn of one task is hidden while a run of another one is in view. */
+  function showTask({ task } = {}) {
+    if (task) document.body.dataset.task = task;
+  }
+
   function receive() {
     const next = props.value ?? { state: "empty" };
     if (next.state === "before") {
@@ -313,6 +354,7 @@ export function mount(root, props, emit, watch) {
     const under = next.state === "waiting" || next.state === "running";
     value = under ? { ...rest, state: next.state, badge: next.badge } : next.state === "refused" ? { ...rest, ...next } : next;
     if (next.fields) fill(next.fields);
+    showTask(next.fields);
     if (!under) before.of(value);
     paintAnswer();
     paintState();
@@ -321,10 +363,11 @@ export function mount(root, props, emit, watch) {
   bus.on("wish", wished);
   onLang(draw);
   fill(value.fields);
+  showTask(value.fields);
   before.of(value);
   draw();
   wish.follow(() => {
-    local = null;
+    local = remark = null;
     filled = null; // another state of the page is wanted: its input replaces what stands here
     before.end();
   });

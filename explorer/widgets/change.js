@@ -1,11 +1,12 @@
 // What changes if …: a knob for each control that changes the model, then what it does: one big signed number, and a table of before, after
-// and difference, or the characters of a text before and after.
+// and difference, or the characters of a text, or pictures, before and after.
 
 import { el, segmented } from "./lib/dom.js";
 import { csv, exportBar, fileName, save } from "./lib/export.js";
 import { projecting } from "./lib/keys.js";
 import { onLang, t } from "./lib/lang.js";
 import { inLink } from "./lib/masknumbers.js";
+import { pairsOf } from "./lib/pairs.js";
 import { knobsOf } from "./lib/rereadknobs.js";
 import { sidesOf } from "./lib/sides.js";
 import { foot } from "./lib/source.js";
@@ -50,7 +51,6 @@ const RICH = {
 
 /** props and value: see change.py. */
 export function mount(root, props, _emit, watch) {
-  root.classList.add("tfe-reread"); // whose styles its strips wear
   let value = props.value ?? { state: "empty" };
   let fields = { ...value.fields }; // as the knobs stand, ahead of the answer
   let waiting = false; // for the answer to a wish of the knobs
@@ -68,7 +68,14 @@ export function mount(root, props, _emit, watch) {
   const title = el("h2", { class: "tfe-title" });
   const restoreText = el("span", {});
   const restore = el("button", { type: "button", class: "tfe-button small tfe-change-restore", onclick: reset }, restoreText, el("kbd", { text: "Esc" }));
-  const knobs = props.controls.map((control) => ((control.knob?.kind ?? control.kind) in RICH ? rich(control) : ["switch", "choice"].includes(control.kind) ? toggle(control) : slider(control)));
+  const kindOf = (control) => control.knob?.kind ?? control.kind;
+  const shownFor = ({ when }) => JSON.stringify(when);
+  const knobs = [...new Set(props.controls.map(shownFor))].flatMap((key, at) => {
+    const group = props.controls.filter((control) => shownFor(control) === key); // they stand there together
+    const rich = riches(group.filter((control) => kindOf(control) in RICH), at);
+    return group.map((control) => Object.assign(rich.get(control) ?? (["switch", "choice"].includes(control.kind) ? toggle(control) : slider(control)), { control }));
+  });
+  knobs.sort((a, b) => props.controls.indexOf(a.control) - props.controls.indexOf(b.control));
   const group = el("div", { class: "tfe-change-knobs", role: "group" }, ...knobs.flatMap((knob) => knob.nodes));
   const error = el("p", { class: "tfe-error tfe-change-error", role: "alert", hidden: true });
   const big = el("strong", { class: "tfe-number tfe-change-number" });
@@ -79,17 +86,19 @@ export function mount(root, props, _emit, watch) {
   const shown = el("div", { class: "tfe-change-shown" }, el("p", { class: "tfe-change-headline" }, big, el("span", { class: "tfe-change-what" }, unit, from)), table, sentence);
   const result = el("div", { class: "tfe-change-result", hidden: true }, shown, exportBar({ TXT: saveText, CSV: saveCsv }));
   const sides = sidesOf({ root, scales: props.scales });
+  const pairs = pairsOf(props.scales.signed);
   const panel = el("section", { class: "tfe-panel tfe-change-panel" }, el("div", { class: "tfe-row tight apart" }, title, restore), group, error, result);
   root.replaceChildren(panel);
 
   // ── knobs ──
-  function ask(field, text) {
+  function ask(set) {
     if (elsewhere || !value.fields) return;
-    fields = { ...fields, [field]: text };
+    fields = { ...fields, ...set };
     drawKnobs();
-    bus.fire("wish", { query: value.query, set: { [field]: text }, changes: true });
+    bus.fire("wish", { query: value.query, set, changes: true });
   }
 
+  const stands = ({ when }) => Object.entries(when).every(([field, values]) => values.includes(fields[field]));
   const changed = () => props.controls.some(({ field, default: neutral }) => (value.fields?.[field] ?? neutral) !== neutral);
 
   /** Everything as trained; without a link for that, field by field. */
@@ -109,21 +118,25 @@ export function mount(root, props, _emit, watch) {
     return () => [[view.get("model"), value.pick?.model, ...Object.keys(models)].find((key) => key in models), ...looked()];
   }
 
-  /** A knob of several parts, drawn by rereadknobs.js. */
-  function rich(control) {
-    const kind = control.knob?.kind ?? control.kind;
-    const { read, write, drawn } = RICH[kind];
+  /** Knobs of several parts, drawn by rereadknobs.js, by their controls: where one is bounded by another, both move. */
+  function riches(controls, number) {
+    const by = Object.fromEntries(controls.map((control) => [control.field, RICH[kindOf(control)]]));
+    const spelled = controls.map((control) => ({ kind: kindOf(control), field: control.field, label: control.label, neutral: by[control.field].read(control.default), ...by[control.field].drawn(control) }));
+    const { models } = spelled.find(({ kind }) => kind === "heads") ?? {};
     let shut = true;
-    const spelled = { kind, field: control.field, label: control.label, neutral: read(control.default), ...drawn(control) };
-    const own = knobsOf([spelled], { ask: (patch) => ask(control.field, write(patch[control.field])), shut: () => shut, panel: "change", looked, watched: watched(spelled.models), scope });
-    return {
-      nodes: own.nodes,
-      silence: own.toggle,
-      draw(off) {
-        shut = off;
-        own.draw({ ...fields, [control.field]: read(fields[control.field] ?? control.default) });
-      },
+    const own = knobsOf(spelled, {
+      ask: (patch) => ask(Object.fromEntries(Object.entries(patch).map(([field, now]) => [field, by[field].write(now)]))),
+      shut: () => shut,
+      panel: `change${number || ""}`, // of one field there may be a knob in two groups
+      looked,
+      watched: watched(models),
+      scope,
+    });
+    const draw = (off) => {
+      shut = off;
+      own.draw({ ...fields, ...Object.fromEntries(controls.map((control) => [control.field, by[control.field].read(fields[control.field] ?? control.default)])) });
     };
+    return new Map(controls.map((control, at) => [control, { nodes: [own.nodes[at]], ...(at ? { draw() {} } : { draw, silence: own.toggle }) }]));
   }
 
   const idleWhy = ({ idle }) => (idle && fields[idle.field] !== props.controls.find(({ field }) => field === idle.field)?.default ? t(idle.why) : "");
@@ -147,7 +160,7 @@ export function mount(root, props, _emit, watch) {
       input.setAttribute("aria-valuetext", output.textContent);
     };
     input.addEventListener("input", paint);
-    input.addEventListener("change", () => ask(control.field, written(Number(input.value))));
+    input.addEventListener("change", () => ask({ [control.field]: written(Number(input.value)) }));
     return {
       nodes: [label, input, output],
       draw(off) {
@@ -165,7 +178,7 @@ export function mount(root, props, _emit, watch) {
   /** One of a few, each with a button. */
   function toggle(control) {
     const keys = control.kind === "switch" ? ["1", "0"] : control.values;
-    const pick = segmented({ options: [], value: control.default, label: "", onPick: (key) => ask(control.field, key) });
+    const pick = segmented({ options: [], value: control.default, label: "", onPick: (key) => ask({ [control.field]: key }) });
     const names = new Map(control.names);
     const label = el("span", { class: "tfe-label" });
     return {
@@ -180,7 +193,10 @@ export function mount(root, props, _emit, watch) {
 
   function drawKnobs() {
     judge({ reread_of: (text) => Number.isFinite(spans.layers) && ["layer", "head"].includes(text) }, request.get());
-    for (const knob of knobs) knob.draw(elsewhere || !value.fields);
+    for (const knob of knobs) {
+      knob.draw(elsewhere || !value.fields);
+      for (const node of knob.nodes) node.hidden = !stands(knob.control);
+    }
   }
 
   // ── drawing ──
@@ -244,11 +260,12 @@ export function mount(root, props, _emit, watch) {
     error.textContent = error.hidden ? "" : t(value.error);
     restore.hidden = !changed();
     restoreText.textContent = t(TEXT.restore);
-    const [part, other] = value.sides ? [sides.node, result] : [result, sides.node];
-    if (other.isConnected) other.replaceWith(part);
+    const part = value.sides ? sides.node : value.pairs ? pairs.node : result;
+    if (!part.isConnected) panel.lastChild.replaceWith(part);
     part.hidden = value.state !== "done";
     sides.set(value.sides && !part.hidden ? value : null);
-    if (part.hidden || value.sides) return;
+    pairs.set(value.pairs && !part.hidden ? value : null);
+    if (part.hidden || part !== result) return;
     const { scale, digits, suffix, before, after } = value.number;
     const said = (of) => `${number(of * scale, digits)}${suffix}`;
     big.textContent = difference(value.number);
@@ -279,6 +296,7 @@ export function mount(root, props, _emit, watch) {
     drawKnobs();
     paintState();
     sides.draw();
+    pairs.draw();
   }
 
   // ── wiring ──

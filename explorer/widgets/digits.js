@@ -235,7 +235,8 @@ export function mount(root, props, emit, watch) {
     run = { ...next, models, whole: digit?.data ?? null };
     looks.forget();
     if (was && (was.query !== next.query || (was.state !== "running" && next.state === "running"))) {
-      // Another digit: a lock of the old one tells nothing here. Model and head that the visitor chose stay.
+      // Another digit: a lock of the old one tells nothing here, unless only the models were changed. Model and head that were chosen stay.
+      if (next.same && was.same === next.same && locked()) asked = true;
       stop(false);
       boards.leave();
       following = true;

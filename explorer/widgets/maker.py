@@ -14,7 +14,6 @@ browser keeps the last request in view beside them.
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
@@ -22,7 +21,7 @@ import gradio as gr
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.packing import Packed
+from explorer.packing import inside
 from explorer.widgets.base import widget
 
 Text = Mapping[str, str]
@@ -94,15 +93,10 @@ def maker(
         texts={key: dict(text) for key, text in texts.items()},
         kinds=[dict(kind) for kind in kinds],
         examples=[dict(example) for example in examples],
-        pictures={key: {"levels": _carried(some.levels), "names": [dict(name) for name in some.names]} for key, some in pictures.items()},
+        pictures={key: {"levels": inside(some.levels), "names": [dict(name) for name in some.names]} for key, some in pictures.items()},
         limits={key: list(limit) if isinstance(limit, tuple) else limit for key, limit in asdict(limits).items()},
         upload=dict(upload),
     )
-
-
-def _carried(levels: NDArray[np.uint8]) -> Packed:
-    """Levels inside the page itself: what it offers to begin with must not depend on what the server still remembers."""
-    return Packed(dtype="u1", shape=list(levels.shape), scale=1.0, data=base64.b64encode(levels.tobytes()).decode())
 
 
 def empty() -> Value:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -25,10 +24,11 @@ from models.sparse_transformer.records import (
     MAX_SHOWN,
     MODELS,
     SIDE,
+    Again,
     Array,
-    Comparison,
     Connections,
     Explanation,
+    Losses,
     Made,
     Paths,
     Pixels,
@@ -48,17 +48,18 @@ from models.turns import beside, finished, grouped, readable, turns
 
 __all__ = [
     "EXAMPLES",
-    "Comparison",
+    "Again",
     "Explanation",
+    "Losses",
     "Request",
     "by_offset",
-    "compare",
     "connections",
     "drawing",
     "explain",
     "generate",
     "look",
     "paths",
+    "reread",
 ]
 
 Kind = TypeVar("Kind", bound=np.generic)
@@ -101,8 +102,8 @@ def _pattern(request: Request, model: SparseTransformer) -> Pattern:
     return pattern_of(request.pattern or config.kind, request.stride or config.stride, request.summary or config.summary)
 
 
-def _read(request: Request) -> _Read:
-    """InputError where an option lies outside what there is, or the drawing or text cannot be read."""
+def _models(request: Request) -> dict[str, Shipped]:
+    """The models of a request's task. InputError where an option lies outside what there is."""
     check(request)
     models = _there(request.task)
     for variant, shipped in models.items():
@@ -111,6 +112,12 @@ def _read(request: Request) -> _Read:
         for other, layer, head in request.silenced:
             if other == variant and (layer >= config.n_layers or head >= config.n_heads):
                 raise no_head(layer, head, variant, layers=config.n_layers, heads=config.n_heads)
+    return models
+
+
+def _read(request: Request) -> _Read:
+    """InputError where an option lies outside what there is, or the drawing or text cannot be read."""
+    models = _models(request)
     if request.task == "text":
         config = next(iter(models.values())).model.config
         read_text(request, config.letters, config.length)
@@ -133,13 +140,13 @@ def _readable(requests: Sequence[Request]) -> list[_Read | InputError]:
     return found
 
 
-def _gains(read: Sequence[_Read], variant: str, model: SparseTransformer) -> Tensor | None:
+def _gains(requests: Sequence[Request], variant: str, model: SparseTransformer) -> Tensor | None:
     """(layer, batch, head) 0 for silenced heads; None where nothing is silenced."""
-    if not any(one.request.silenced for one in read):
+    if not any(one.silenced for one in requests):
         return None
-    gains = model.readout.weight.new_ones(model.config.n_layers, len(read), model.config.n_heads)
-    for row, one in enumerate(read):
-        for other, layer, head in one.request.silenced:
+    gains = model.readout.weight.new_ones(model.config.n_layers, len(requests), model.config.n_heads)
+    for row, one in enumerate(requests):
+        for other, layer, head in one.silenced:
             if other == variant:
                 gains[layer, row, head] = 0
     return gains
@@ -149,7 +156,9 @@ def _composer(read: Sequence[_Read], variant: str, model: SparseTransformer) -> 
     known = torch.from_numpy(np.stack([one.known for one in read]))
     draws = torch.stack([uniforms(one.request.seed, known.shape[1]) for one in read])
     heats = [float(one.request.temperature) for one in read]
-    return Composer(model, Wanted(known, draws, heats, _gains(read, variant, model), _pattern(read[0].request, model)))
+    return Composer(
+        model, Wanted(known, draws, heats, _gains([one.request for one in read], variant, model), _pattern(read[0].request, model))
+    )
 
 
 def _compose(read: Sequence[_Read]) -> Iterator[News]:
@@ -197,7 +206,7 @@ def _made(one: _Read, row: int, variant: str, shipped: Shipped, composer: Compos
     model, pattern = shipped.model, _pattern(one.request, shipped.model)
     symbols = composer.symbols[row : row + 1]
     trace = Trace("*/self/queries", "*/self/keys")
-    model(model.after(symbols), gains=_gains([one], variant, model), pattern=pattern, trace=trace)
+    model(model.after(symbols), gains=_gains([one.request], variant, model), pattern=pattern, trace=trace)
     given, nats = one.known != FREE, composer.nats[row].cpu().numpy()
     numbers = symbols[0].cpu().numpy()
     limit = shipped.facts.get("surprising_above")
@@ -236,31 +245,25 @@ def generate(requests: Sequence[Request]) -> Iterator[Turn]:
     yield from turns(_readable(requests), _work)
 
 
-def _plain(request: Request) -> Request:
-    """The same drawing or text, the models as trained."""
-    return dataclasses.replace(request, pattern="", stride=0, summary=0, silenced=())
-
-
-def compare(requests: Sequence[Request]) -> list[Comparison | InputError]:
-    """Each request as trained and with what it changes; one answer per request, in order."""
-    found = _readable(requests)
-    changed = [one for one in found if isinstance(one, _Read)]
-    both = _explained([*(dataclasses.replace(one, request=_plain(one.request)) for one in changed), *changed])
-    before, after = both[: len(changed)], both[len(changed) :]
-    done = iter([Comparison(b, a, _forced(one, b)) for one, b, a in zip(changed, before, after, strict=True)])
-    return [one if isinstance(one, InputError) else next(done) for one in found]
-
-
 @torch.no_grad()
-def _forced(one: _Read, before: Explanation) -> tuple[Array, ...]:
-    """Nats of what is there without an intervention, read under it."""
-    found = []
-    for made in before.made:
-        model = load(made.variant).model
-        symbols = torch.from_numpy(made.symbols.astype(np.int64))[None].to(model.readout.weight.device)
-        logits = model(model.after(symbols), gains=_gains([one], made.variant, model), pattern=_pattern(one.request, model))
-        found.append(_frozen(F.cross_entropy(logits[0].float(), symbols[0], reduction="none").cpu().numpy(), np.float32))
-    return tuple(found)
+def reread(requests: Sequence[Again]) -> list[Losses | InputError]:
+    """What was made, read under what a request changes: the nats of the same symbols. One answer per request, in order."""
+    found: list[Losses | InputError] = []
+    for one in requests:
+        try:
+            models = _models(one.request)
+        except InputError as error:
+            found.append(error)
+            continue
+        pairs = zip(models.items(), one.symbols, strict=True)
+        found.append(Losses(tuple(_again(one.request, variant, shipped.model, raw) for (variant, shipped), raw in pairs)))
+    return found
+
+
+def _again(request: Request, variant: str, model: SparseTransformer, raw: bytes) -> Array:
+    symbols = torch.from_numpy(np.frombuffer(raw, np.int16).astype(np.int64))[None].to(model.readout.weight.device)
+    logits = model(model.after(symbols), gains=_gains([request], variant, model), pattern=_pattern(request, model))
+    return _frozen(F.cross_entropy(logits[0].float(), symbols[0], reduction="none").cpu().numpy(), np.float32)
 
 
 def _length(length: int) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import math
 from collections.abc import Hashable
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from models import fields
 from models.errors import InputError, no_head
+from models.fields import anything, characters, choice, heads, number, shown
 from models.layers.patterns import KINDS, Pattern
 
 Array = NDArray[np.float32]
@@ -41,17 +42,17 @@ class Request:
     silenced: (variant, layer, head) from 0.
     """
 
-    task: str = "digit"
-    drawing: str = "test:0"
-    keep: int = 14
-    text: str = ""
-    length: int = 256
-    seed: int = 7
-    temperature: float = 1.0
-    pattern: str = ""
-    stride: int = 0
-    summary: int = 0
-    silenced: tuple[tuple[str, int, int], ...] = ()
+    task: str = choice("digit", TASKS, en="task", zh="任务")
+    drawing: str = anything("test:0")
+    keep: int = number(14, 0, SIDE, en="number of rows", zh="行数")
+    text: str = characters("", POSITIONS["text"])
+    length: int = number(256, 0, POSITIONS["text"], en="length", zh="长度")
+    seed: int = number(7, 0, MAX_SEED, en="seed", zh="随机种子")
+    temperature: float = number(1.0, 0, HOTTEST, en="temperature", zh="温度")
+    pattern: str = choice("", ("", *KINDS), en="pattern", zh="模式")
+    stride: int = number(0, 0, POSITIONS["text"], en="stride", zh="步长")
+    summary: int = number(0, 0, POSITIONS["text"], en="width of the summary", zh="摘要宽度")
+    silenced: tuple[tuple[str, int, int], ...] = heads([variant for task in TASKS for variant in MODELS[task]])
 
     def group(self) -> Hashable:
         """Requests of one group may share a batch: the same models and patterns, as many positions, as many of them given."""
@@ -95,16 +96,26 @@ class Explanation:
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """What changes under an intervention.
+class Again:
+    """What was read and made, to be read once more under what a request changes.
 
-    before: the models as trained. after: under the intervention, same seed. forced: for each model, (position,) nats of what `before` holds
-    read under the intervention; their sum minus that of before's `nats` is what the intervention costs.
+    request: its task and what it changes; of the rest nothing is taken. symbols: by each model that is there, in the order of MODELS, the
+    bytes of `Made.symbols`.
     """
 
-    before: Explanation
-    after: Explanation
-    forced: tuple[Array, ...]
+    request: Request
+    symbols: tuple[bytes, ...]
+
+    def group(self) -> Hashable:
+        """Requests of one group may share a batch: all may, since each is read by itself."""
+        return ()
+
+
+@dataclass(frozen=True)
+class Losses:
+    """What was read again costs. nats: for each model (position,), in the order of MODELS."""
+
+    nats: tuple[Array, ...]
 
 
 @dataclass(frozen=True)
@@ -198,11 +209,11 @@ def held_out_number(request: Request, count: int) -> int | None:
         return None
     number = request.drawing.removeprefix(HELD_OUT)
     if not (number.isascii() and number.isdigit() and len(number) < 9 and int(number) < count):
-        shown = _shown(number)
+        given = shown(number)
         raise InputError(
             "drawing",
-            en=f"There is no held-out digit {shown}; there are 0 to {count - 1}.",
-            zh=f"没有编号为 {shown} 的留出数字；可用 0 到 {count - 1}。",
+            en=f"There is no held-out digit {given}; there are 0 to {count - 1}.",
+            zh=f"没有编号为 {given} 的留出数字；可用 0 到 {count - 1}。",
         )
     return int(number)
 
@@ -211,11 +222,11 @@ def read_text(request: Request, letters: str, length: int) -> None:
     """InputError where the text cannot be read: too long with what is to be made, or with a character that was never seen."""
     strange = next((c for c in request.text if c not in letters), None)
     if strange is not None:
-        shown = strange if strange.isprintable() else f"U+{ord(strange):04X}"
+        letter = strange if strange.isprintable() else f"U+{ord(strange):04X}"
         raise InputError(
             "unseen",
-            en=f"The text has the character {shown}, which the books that were learned from do not hold.",
-            zh=f"文本中有字符 {shown}，模型学习的书中没有出现过。",
+            en=f"The text has the character {letter}, which the books that were learned from do not hold.",
+            zh=f"文本中有字符 {letter}，模型学习的书中没有出现过。",
         )
     total = len(request.text) + request.length
     if total > length:
@@ -230,34 +241,14 @@ def read_text(request: Request, letters: str, length: int) -> None:
 
 def check(request: Request) -> None:
     """InputError where an option lies outside what there is."""
-    for name, value, known in (("task", request.task, TASKS), ("pattern", request.pattern, ("", *KINDS))):
-        if value not in known:
-            listed = ", ".join(one for one in known if one)
-            raise InputError(
-                name, en=f"There is no {name} {_shown(value)}; there are {listed}.", zh=f"没有 {_shown(value)}；可用的有 {listed}。"
-            )
-    if not isinstance(request.drawing, str) or not isinstance(request.text, str):
-        raise InputError("input", en="The link carries neither a drawing nor a text.", zh="链接中没有图画，也没有文本。")
-    longest = POSITIONS[request.task]
-    ranges = (
-        ("keep", request.keep, 0, SIDE, "number of rows", "行数", True),
-        ("length", request.length, 0, longest, "length", "长度", True),
-        ("seed", request.seed, 0, MAX_SEED, "seed", "随机种子", True),
-        ("temperature", request.temperature, 0, HOTTEST, "temperature", "温度", False),
-        ("stride", request.stride, 0, longest, "stride", "步长", True),
-        ("summary", request.summary, 0, longest, "width of the summary", "摘要宽度", True),
-    )
-    for name, number, least, most, english, chinese, whole in ranges:
-        fits = isinstance(number, int if whole else int | float) and not isinstance(number, bool)
-        if not fits or not math.isfinite(number) or not least <= number <= most:
-            raise InputError(
-                name,
-                en=f"The {english} is {_shown(number)}; it can be {least:g} to {most:g}.",
-                zh=f"{chinese}为 {_shown(number)}；可以取 {least:g} 到 {most:g}。",
-            )
+    fields.check(request)
     for variant, layer, head in request.silenced:
-        if variant not in MODELS[request.task] or not all(isinstance(i, int) and i >= 0 for i in (layer, head)):
+        if variant not in MODELS[request.task]:
             raise no_head(layer, head, variant, names=MODELS[request.task])
+    if request.task == "text" and not reads("text"):
+        raise InputError(
+            "task", en="No model of texts is shipped with this page; it reads digits.", zh="本页没有附带文本模型；它只读数字。"
+        )
 
 
 def pattern_of(kind: str, stride: int, summary: int) -> Pattern:
@@ -265,14 +256,14 @@ def pattern_of(kind: str, stride: int, summary: int) -> Pattern:
     if kind not in KINDS:
         listed = ", ".join(KINDS)
         raise InputError(
-            "pattern", en=f"There is no pattern {_shown(kind)}; there are {listed}.", zh=f"没有 {_shown(kind)}；可用的有 {listed}。"
+            "pattern", en=f"There is no pattern {shown(kind)}; there are {listed}.", zh=f"没有 {shown(kind)}；可用的有 {listed}。"
         )
     whole = all(isinstance(number, int) and not isinstance(number, bool) for number in (stride, summary))
     if not whole or not 1 <= summary <= stride:
         raise InputError(
             "summary",
-            en=f"A stride of {_shown(stride)} with {_shown(summary)} summary columns makes no pattern; there can be 1 to the stride.",
-            zh=f"步长 {_shown(stride)} 配 {_shown(summary)} 个摘要列不成模式；摘要列数应在 1 到步长之间。",
+            en=f"A stride of {shown(stride)} with {shown(summary)} summary columns makes no pattern; there can be 1 to the stride.",
+            zh=f"步长 {shown(stride)} 配 {shown(summary)} 个摘要列不成模式；摘要列数应在 1 到步长之间。",
         )
     return Pattern(kind, stride, summary)
 
@@ -280,12 +271,6 @@ def pattern_of(kind: str, stride: int, summary: int) -> Pattern:
 def share(kind: str, stride: int, summary: int, length: int = SIDE * SIDE) -> float:
     """Part of the pairs of full attention, L (L + 1) / 2, that a pattern holds. InputError as for `pattern_of`."""
     return float(pattern_of(kind, stride, summary).union.counts(length).sum()) / (length * (length + 1) / 2)
-
-
-def _shown(value: object) -> str:
-    text = value if isinstance(value, str) else repr(value)
-    text = "".join(c if c.isprintable() else "?" for c in text)
-    return text if len(text) <= 40 else text[:39] + "…"
 
 
 SIR_WALTER = (

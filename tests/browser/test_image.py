@@ -194,7 +194,7 @@ def test_a_file_that_is_no_picture_gets_one_sentence(site: str, new_page: Callab
 def number(page: Page, pattern: str) -> float:
     """The one number of a pattern, once the answer stands."""
     expect(page.locator(".tfe-remake-panel")).to_have_attribute("aria-busy", "false", timeout=SLOW)
-    shown = page.locator(f".tfe-remake [data-pattern={pattern}] .tfe-remake-number")
+    shown = page.locator(f".tfe-remake [data-pattern={pattern}] .tfe-pairs-number")
     expect(shown).to_be_visible(timeout=SLOW)
     return float(shown.inner_text().replace("−", "-"))
 
@@ -207,16 +207,16 @@ def test_cutting_the_memory_costs_bits_and_restoring_gives_them_back(site: str, 
     first = number(page_watch, "local_2d")
     assert first > 0, "a model that sees less reads its own picture worse"
     addressed(page_watch, flange="0")
-    expect(page_watch.locator(".tfe-remake-sentence")).to_contain_text("flange of 0 of 7 pixels")
+    expect(page_watch.locator(".tfe-pairs-sentence")).to_contain_text("flange of 0 of 7 pixels")
     assert page_watch.locator(".tfe-remake [data-pattern=local_1d]").count() == 0
     slider = page_watch.locator("input[data-field=memory_rows]")
     slider.focus()
     slider.press("Home")
     assert number(page_watch, "local_1d") > 0
-    before, after = page_watch.locator(".tfe-remake [data-pattern=local_2d] .tfe-remake-from").inner_text().split(" → ")
+    before, after = page_watch.locator(".tfe-remake [data-pattern=local_2d] .tfe-pairs-from").inner_text().split(" → ")
     assert float(after) - float(before) == pytest.approx(first, abs=0.011)
     page_watch.locator(".tfe-remake-restore").click()
-    expect(page_watch.locator(".tfe-remake-board")).to_be_hidden(timeout=SLOW)
+    expect(page_watch.locator(".tfe-pairs-board")).to_be_hidden(timeout=SLOW)
     addressed(page_watch, flange=None, memory_rows=None)
 
 
@@ -227,7 +227,7 @@ def test_a_shift_click_silences_a_head_and_its_number_changes(site: str, page_wa
     chip = page_watch.locator(".tfe-remake-chip")
     expect(chip).to_have_count(1)
     becomes(page_watch, lambda: asked(page_watch).get("silenced", [""])[0].partition(".")[0], "local_2d")
-    expect(page_watch.locator(".tfe-remake-sentence")).to_contain_text("Without head 2D")
+    expect(page_watch.locator(".tfe-pairs-sentence")).to_contain_text("Without head 2D")
     page_watch.locator(".tfe-spans-tile").nth(3).click(modifiers=["Shift"])
     expect(chip).to_have_count(2)
     becomes(page_watch, lambda: number(page_watch, "local_2d") != first, True)

@@ -19,22 +19,22 @@ expect.set_options(timeout=60_000)  # five seconds, Playwright's own patience, a
 def opened(page: Page, site: str, query: str = "") -> Page:
     """The lab, drawn and listening."""
     page.goto(f"{site}{LAB.path}" + (f"?{query}" if query else ""))
-    expect(page.locator(".tfe-maker-go")).to_be_visible(timeout=SLOW)
+    expect(page.locator(".tfe-ask-go")).to_be_visible(timeout=SLOW)
     page.wait_for_selector(".tfe-patterns[data-drawn$=proved]", state="attached", timeout=SLOW)
     page.wait_for_selector(".tfe-digits[data-drawn]", state="attached", timeout=SLOW)
-    expect(page.locator(".tfe-remake-knobs")).to_be_visible()
+    expect(page.locator(".tfe-change-knobs")).to_be_visible()
     return page
 
 
 def finished(page: Page) -> None:
     """Waits for the live result."""
-    expect(page.locator(".tfe-sketch .tfe-badge")).to_have_text(LIVE, timeout=SLOW)
+    expect(page.locator(".tfe-ask .tfe-badge")).to_have_text(LIVE, timeout=SLOW)
 
 
 def test_another_seed_makes_another_digit_live(site: str, page_watch: Page) -> None:
     opened(page_watch, site)
-    page_watch.locator(".tfe-maker-seed").fill("12")
-    page_watch.locator(".tfe-maker-go").click()
+    page_watch.locator(".tfe-ask-seed").fill("12")
+    page_watch.locator(".tfe-ask-go").click()
     finished(page_watch)
     addressed(page_watch, seed="12")
     expect(page_watch.locator(".tfe-digits .tfe-digits-boards")).to_contain_text("made")
@@ -43,41 +43,56 @@ def test_another_seed_makes_another_digit_live(site: str, page_watch: Page) -> N
 def test_a_stride_that_misses_the_column_makes_the_same_digit_dearer(site: str, page_watch: Page) -> None:
     opened(page_watch, site, "v=1&keep=28")
     finished(page_watch)
-    stride = page_watch.locator(".tfe-remake [data-field=stride]")
+    stride = page_watch.locator(".tfe-change [data-field=stride]:visible")
     stride.focus()
     stride.press("ArrowLeft")  # 27
     addressed(page_watch, stride="27")
-    expect(page_watch.locator(".tfe-remake")).to_contain_text("With stride 27", timeout=SLOW)
-    expect(page_watch.locator(".tfe-remake-pattern")).to_have_count(sum(one["config"]["kind"] != "full" for one in about.facts().values()))
-    expect(page_watch.locator(".tfe-remake")).to_contain_text("nats more")
+    expect(page_watch.locator(".tfe-change")).to_contain_text("With stride 27", timeout=SLOW)
+    expect(page_watch.locator(".tfe-pairs-pair")).to_have_count(sum(one["config"]["kind"] != "full" for one in about.facts().values()))
+    expect(page_watch.locator(".tfe-change")).to_contain_text("nats more")
+    # The digits are those of the changed models; B shows the run before, Esc takes the change off, and the locked pixel stays.
+    boards, chip = page_watch.locator(".tfe-digits-boards"), page_watch.locator(".tfe-changed-chip")
+    expect(boards).to_contain_text("stride 27")
+    expect(chip).to_contain_text("changed: with stride 27")
+    locked = page_watch.locator(".tfe-digits").get_attribute("data-drawn")
+    assert locked is not None and re.search(r" \d+ looked$", locked), locked
+    page_watch.keyboard.press("b")
+    expect(boards).to_contain_text("stride 28")
+    expect(page_watch.locator(".tfe-digits")).to_have_attribute("data-drawn", locked)
+    page_watch.keyboard.press("b")
+    expect(boards).to_contain_text("stride 27")
+    page_watch.keyboard.press("Escape")
+    addressed(page_watch, stride=None)
+    expect(chip).to_be_hidden()
+    expect(page_watch.locator(".tfe-digits")).to_have_attribute("data-drawn", locked)
 
 
 def test_a_text_takes_the_place_of_the_digits_and_gives_it_back(site: str, page_watch: Page) -> None:
     opened(page_watch, site)
-    of_digit, of_text = page_watch.locator(".tfe-of-digit"), page_watch.locator(".tfe-of-text")
+    of_digit, of_text = page_watch.locator(".tfe-digits"), page_watch.locator(".tfe-reading")
     expect(of_digit).to_be_visible()
     expect(of_text).to_be_hidden()
-    page_watch.locator(".tfe-sketch [data-key=text]").click()
-    page_watch.locator(".tfe-sketch-box").fill("It was a dark and stormy night; the rain fell")
-    page_watch.locator(".tfe-sketch-box").press("Control+Enter")
+    page_watch.locator(".tfe-ask [data-key=text]").click()
+    page_watch.locator(".tfe-ask-box").fill("It was a dark and stormy night; the rain fell")
+    page_watch.locator(".tfe-ask-box").press("Control+Enter")
     finished(page_watch)
     expect(of_digit).to_be_hidden()
     page_watch.wait_for_selector(".tfe-reading[data-drawn$=looked]", timeout=SLOW)
     expect(page_watch.locator(".tfe-reading .tfe-words")).to_contain_text(
         re.compile(r"its pattern lets it look at \d+ of the \d+ before it")
     )
-    page_watch.locator(".tfe-reread [data-knob=pattern] [data-key=strided]").click()
+    page_watch.locator(".tfe-change [data-knob=pattern] [data-key=strided]").click()
     addressed(page_watch, pattern="strided")
     expect(page_watch.locator(".tfe-reread-sentence")).to_contain_text("With the strided pattern, the fixed model", timeout=SLOW)
     found = Axe().run(page_watch)
     assert found.violations_count == 0, found.generate_report()
-    page_watch.locator(".tfe-sketch [data-key=digit]").click()
-    page_watch.locator(".tfe-maker-example:visible").first.click()
+    page_watch.locator(".tfe-ask [data-key=digit]").click()
+    page_watch.locator(".tfe-ask-example").first.click()
     expect(of_digit).to_be_visible(timeout=SLOW)
     expect(of_text).to_be_hidden()
-    expect(page_watch.locator(".tfe-remake")).to_contain_text("as trained")
+    expect(page_watch.locator(".tfe-change")).to_contain_text("as trained")
 
 
 def test_what_cannot_be_read_is_refused_in_one_sentence_and_the_digit_stays(site: str, page_watch: Page) -> None:
     page_watch.goto(f"{site}{LAB.path}?v=1&drawing=test%3A99")
-    expect(page_watch.locator(".tfe-maker-error")).to_contain_text("There is no held-out digit 99; there are 0 to 19.", timeout=SLOW)
+    expect(page_watch.locator(".tfe-ask-error")).to_contain_text("There is no held-out digit 99; there are 0 to 19.", timeout=SLOW)

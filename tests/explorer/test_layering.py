@@ -41,7 +41,7 @@ MAY_IMPORT = {
     },
     "explorer.wiring": {"explorer.engine", "explorer.widgets.newest", "models.errors"},
     "explorer.runs": {"explorer.engine", "models.errors", "models.stored"},
-    "explorer.controls": {"explorer.knobs", "explorer.lab", "explorer.permalink", "models.errors", "models.fields"},
+    "explorer.controls": {"explorer.knobs", "explorer.lab", "explorer.packing", "explorer.permalink", "models.errors", "models.fields"},
     "explorer.widgets": {
         *("explorer.controls", "explorer.knobs"),
         *("explorer.figures", "explorer.lab", "explorer.labels", "explorer.packing", "explorer.permalink", "models.errors"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import contextlib
 import dataclasses
 import json
@@ -10,14 +11,18 @@ from collections.abc import Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
-import gradio as gr
 import numpy as np
 import pytest
 
+from explorer import controls, permalink
+from explorer.controls import query, thresholds
 from explorer.engine import Engine
+from explorer.labels import filled
 from explorer.labs.sparse_transformer import about, change, page, texts, views
-from models.errors import InputError
-from models.sparse_transformer.records import EXAMPLES, Explanation, Made, Request, spelled
+from explorer.picture_files import FILE
+from explorer.program import answer
+from explorer.uploads import routes
+from models.sparse_transformer.records import EXAMPLES, SIDE, Explanation, Made, Request, drawing, read_drawing, spelled
 
 T = TypeVar("T")
 WHOLE = Request(keep=28)  # only read, which is quick
@@ -41,11 +46,19 @@ def told(engine: Engine, request: Request, anew: bool = True) -> list[dict[str, 
     """All updates of a wish: what each widget that is told anything draws, by its name."""
 
     async def gather() -> list[dict[str, Any]]:
-        async with contextlib.aclosing(page.answers(engine, lambda: (request, None), anew=anew)) as updates:
-            named = [zip(page.WIDGETS, update, strict=True) async for update in updates]
-            return [{name: value for name, value in each if value != gr.skip()} for each in named]
+        given: tuple[str, Any] = ("", controls.texts(request)) if anew else (query(request), None)
+        async with contextlib.aclosing(answer(page.program(), engine, *given)) as updates:
+            return [update async for update in updates]
 
     return alone(gather())
+
+
+def finished(engine: Engine, request: Request, anew: bool = True) -> dict[str, Any]:
+    """What all widgets draw of a wish in the end."""
+    drawn: dict[str, Any] = {}
+    for update in told(engine, request, anew):
+        drawn |= update
+    return drawn
 
 
 def variants() -> list[str]:
@@ -55,25 +68,25 @@ def variants() -> list[str]:
 def test_a_digit_grows_and_ends_in_a_finished_view(engine: Engine) -> None:
     request = Request(keep=24, seed=5)
     updates = told(engine, request)
-    running = [update for update in updates if update["sketch"]["state"] == "running"]
-    reached = [update["sketch"]["badge"]["done"]["at"] for update in running]
+    running = [update["ask"]["badge"]["progress"]["en"] for update in updates if update.get("ask", {}).get("state") == "running"]
+    reached = [int(said.removeprefix("live · pixel ").removesuffix(" of 784")) for said in running]
     assert reached == sorted(reached) and reached[-1] <= 784
-    bar, boards, heads, panel = (updates[-1][name] for name in ("sketch", "digits", "attention", "remake"))
-    assert bar["state"] == "live" and bar["query"] == boards["query"] == views.query(request)
+    bar, boards, heads, panel = (updates[-1][name] for name in ("ask", "digits", "attention", "change"))
+    assert bar["state"] == "live" and bar["query"] == boards["query"] == query(request)
     assert [model["key"] for model in boards["models"]] == variants()
     for model in boards["models"]:
         assert model["count"] == 784 and model["given"] == 24 * 28
         assert model["cost"]["whole"] == pytest.approx(model["cost"]["given"] + model["cost"]["made"], abs=2e-3)
     assert [kind["key"] for kind in heads["kinds"]] == variants()
-    assert panel["state"] == "empty" and panel["request"] == views.spelled(request)
+    assert panel["state"] == "empty" and panel["fields"] == controls.texts(request)
     json.dumps(updates[-1])
 
 
 def test_the_first_example_is_shown_from_the_store_and_equals_a_run(engine: Engine) -> None:
     (stored,) = told(engine, EXAMPLES[0], anew=False)
-    assert stored["sketch"]["state"] == "stored"
-    live = told(engine, EXAMPLES[0])[-1]
-    assert live["sketch"]["state"] == "live"
+    assert stored["ask"]["state"] == "stored"
+    live = finished(engine, EXAMPLES[0])
+    assert live["ask"]["state"] == "live"
     for ours, kept in zip(live["digits"]["models"], stored["digits"]["models"], strict=True):
         assert ours["cost"]["given"] == pytest.approx(kept["cost"]["given"], abs=0.05)
 
@@ -90,13 +103,18 @@ def test_the_first_example_is_shown_from_the_store_and_equals_a_run(engine: Engi
 )
 def test_a_change_is_told_with_what_the_same_digit_costs(engine: Engine, request_: Request, reached: set[str]) -> None:
     wanted = [variant for variant in variants() if variant in reached]
-    updates = told(engine, request_)
-    panel = updates[-1]["remake"]
-    assert panel["state"] == "done" and panel["request"] == views.spelled(request_)
-    assert [one["key"] for one in panel["pictures"]] == wanted == list(change.touched(request_))
-    plain = {model["key"]: model["cost"]["whole"] for model in told(engine, WHOLE)[-1]["digits"]["models"]}
-    for one in panel["pictures"]:
-        assert one["number"]["before"] == pytest.approx(plain[one["key"]], abs=0.05)
+    drawn = finished(engine, request_)
+    bar, panel = drawn["ask"], drawn["change"]
+    assert panel["state"] == "done" and panel["query"] == bar["query"] == drawn["digits"]["query"] == query(request_)
+    assert bar["plain"] == query(WHOLE) and bar["changes"]["en"]
+    assert [one["key"] for one in panel["pairs"]] == wanted == list(change.touched(request_))
+    plain = finished(engine, WHOLE)["digits"]
+    costs = {model["key"]: model["cost"]["whole"] for model in plain["models"]}
+    assert plain["same"] == drawn["digits"]["same"], "a lock stays under a change"
+    changed = {model["key"]: model["cost"]["whole"] for model in drawn["digits"]["models"]}
+    for one in panel["pairs"]:
+        assert one["number"]["before"] == pytest.approx(costs[one["key"]], abs=0.05)
+        assert one["number"]["after"] == pytest.approx(changed[one["key"]], abs=0.05)  # all of it was given
         assert one["number"]["after"] != pytest.approx(one["number"]["before"], abs=0.05)
     assert "{" not in panel["sentence"]["en"] + panel["sentence"]["zh"]
 
@@ -104,8 +122,8 @@ def test_a_change_is_told_with_what_the_same_digit_costs(engine: Engine, request
 def test_a_wrong_stride_makes_digits_dearer_for_the_strided_model(engine: Engine) -> None:
     dearer = 0
     for number in range(6):
-        panel = told(engine, dataclasses.replace(WHOLE, drawing=f"test:{number}", stride=29))[-1]["remake"]
-        strided = next(one for one in panel["pictures"] if one["key"] == "strided")
+        panel = finished(engine, dataclasses.replace(WHOLE, drawing=f"test:{number}", stride=29))["change"]
+        strided = next(one for one in panel["pairs"] if one["key"] == "strided")
         dearer += strided["number"]["after"] > strided["number"]["before"] + 1
     assert dearer >= 5
 
@@ -118,38 +136,62 @@ def test_a_wrong_stride_makes_digits_dearer_for_the_strided_model(engine: Engine
         Request(keep=29),
         Request(temperature=-1.0),
         Request(task="sound"),
+        Request(keep=28, pattern="spiral"),
+        Request(keep=28, stride=3, summary=5),
     ],
     ids=str,
 )
 def test_what_cannot_be_read_gets_one_sentence(engine: Engine, request_: Request) -> None:
-    drawn = told(engine, request_)[-1]
-    assert drawn["sketch"]["state"] == drawn["remake"]["state"] == drawn["reread"]["state"] == "refused"
-    assert all(drawn["sketch"]["error"][language].strip() for language in ("en", "zh"))
+    drawn = finished(engine, request_)
+    assert drawn["ask"]["state"] == drawn["change"]["state"] == "refused"
+    assert all(drawn["ask"]["error"][language].strip() for language in ("en", "zh"))
 
 
-@pytest.mark.parametrize(
-    "request_", [Request(keep=28, pattern="spiral"), Request(keep=28, stride=3, summary=5)], ids=["spiral", "c above l"]
-)
-def test_a_pattern_that_there_is_not_is_refused_beside_the_digit_as_trained(engine: Engine, request_: Request) -> None:
-    updates = told(engine, request_)
-    assert any(update["sketch"]["state"] in {"live", "remembered"} for update in updates if "sketch" in update)
-    panel = updates[-1]["remake"]
-    assert panel["state"] == "refused"
-    assert all(panel["error"][language].strip() for language in ("en", "zh"))
+def test_texts_are_offered_only_where_a_model_reads_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    for there in (("digit", "text"), ("digit",)):
+        monkeypatch.setattr(about, "tasks", lambda there=there: there)
+        asked = views.asked()
+        assert ("task" in {one.field for one in asked}) == ("passage" in {one.kind for one in asked}) == ("text" in there)
+        assert all(one.when or one.field in {"task", "temperature", "seed"} for one in asked) == ("text" in there)
+        assert len([one for one in change.knobs() if one.field == "stride"]) == len(there)
 
 
-def test_a_text_is_refused_in_words_where_no_model_reads_any(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(about, "tasks", lambda: ("digit",))
-    drawn = told(engine, Request(task="text", text="It was late."))[-1]
-    assert drawn["sketch"]["error"] == dict(texts.NO_TEXT)
+def test_links_of_all_kinds_open_as_the_request_they_came_from() -> None:
+    program = page.program()
+    for request in (*EXAMPLES, Request(drawing=spelled(np.eye(28)), keep=3, stride=27, silenced=(("dense", 1, 2),))):
+        assert program.read(permalink.encode(request)) == (request, None)
 
 
-def test_what_the_browser_sends_becomes_the_request_it_came_from() -> None:
-    request = Request(drawing=spelled(np.eye(28)), keep=3, stride=27, silenced=(("dense", 1, 2),))
-    assert page.asked({"request": json.loads(json.dumps(views.spelled(request)))}) == (request, None)
-    for wrong in (None, {}, {"request": {"task": "digit"}}, {"request": {**views.spelled(request), "keep": "3"}}):
-        with pytest.raises(InputError, match="form"):
-            page.asked(wrong)
+# ---- the digit in the input bar ----------------------------------------------------------------------------------------------------
+
+
+def drawings() -> dict[str, Any]:
+    """What the browser gets of the digits that are offered."""
+    told_: dict[str, Any] = json.loads(json.dumps(next(one for one in views.asked() if one.kind == "drawing").drawn(Request)))["drawings"]
+    return told_
+
+
+def unpacked(packed: dict[str, Any]) -> Any:
+    """The pixels that travel inside the page."""
+    return np.frombuffer(base64.b64decode(packed["data"]), packed["dtype"]).reshape(packed["shape"])
+
+
+def test_digits_travel_inside_the_page() -> None:
+    told_ = drawings()
+    assert "url" not in told_["pixels"] and np.array_equal(unpacked(told_["pixels"]), views.held_out()[0])
+    assert (told_["side"], told_["file"], len(told_["names"])) == (SIDE, FILE, 20)
+    assert told_["upload"] in {route.path for route in routes()}
+
+
+def test_greys_become_the_pixels_that_the_models_would_draw() -> None:
+    levels = np.random.default_rng(3).integers(0, 256, (SIDE, SIDE))
+    inked = levels >= unpacked(drawings()["thresholds"])
+    assert np.array_equal(inked, read_drawing(drawing(levels / 255)))
+    assert thresholds(SIDE).min() >= 1, "black is never ink"
+    assert 0.4 < (thresholds(SIDE) <= 128).mean() < 0.6, "a grey of one half is ink half the time"
+
+
+# ---- in words ----------------------------------------------------------------------------------------------------------------------
 
 
 def test_the_order_of_the_patterns_is_told_as_it_came_out() -> None:
@@ -169,16 +211,18 @@ def test_which_pattern_suits_text_is_told_as_it_came_out(fixed: float, says: str
 
 def test_an_empty_and_a_full_drawing_are_drawn(engine: Engine) -> None:
     for level in (0, 1):
-        drawn = told(engine, Request(drawing=spelled(np.full((28, 28), level)), keep=28))[-1]
-        assert drawn["sketch"]["state"] == "live" and drawn["attention"]["kinds"] and drawn["digits"]["models"]
-        assert not level or drawn["sketch"]["warning"]  # no digit is all ink
+        drawn = finished(engine, Request(drawing=spelled(np.full((28, 28), level)), keep=28))
+        assert drawn["ask"]["state"] == "live" and drawn["attention"]["kinds"] and drawn["digits"]["models"]
+        assert not level or drawn["ask"]["warning"]  # no digit is all ink
 
 
 def test_another_temperature_is_said() -> None:
-    assert views.bent(Request()) is None
-    assert "sharper" in str(views.bent(Request(temperature=0.5)))
-    assert views.bent(Request(temperature=0.5, keep=28)) is None  # nothing is drawn
-    assert "text" in str(views.bent(Request("text", temperature=0.5))) and views.bent(Request("text", length=0, temperature=0.5)) is None
+    seen = Explanation((), -1, None)
+    assert views.notice(Request(), seen) is None
+    assert "sharper" in str(views.notice(Request(temperature=0.5), seen))
+    assert views.notice(Request(temperature=0.5, keep=28), seen) is None  # nothing is drawn
+    assert "text" in str(views.notice(Request("text", temperature=0.5), seen))
+    assert views.notice(Request("text", length=0, temperature=0.5), seen) is None
 
 
 def test_a_sentence_names_the_model_that_pays_most() -> None:
@@ -192,7 +236,7 @@ def test_a_sentence_names_the_model_that_pays_most() -> None:
     more = np.full(784, 0.1, np.float32)
     more[28 * 7 + 3] += 12.5
     found = [Changed(made("dense"), made("dense"), np.full(784, 0.1, np.float32)), Changed(made("strided"), made("strided"), more)]
-    said = sentence(found, Request(stride=27))
+    said = sentence(found, filled(texts.UNDER_STRIDE, n=27))
     assert said["en"] == (
         "With stride 27, the same digit costs the strided model 12.5 nats more, most of it in ⟦k:row 7⟧; drawn anew, the digit is the same."
     )
@@ -201,7 +245,7 @@ def test_a_sentence_names_the_model_that_pays_most() -> None:
 def test_what_is_locked_on_arrival_can_be_seen() -> None:
     kept = views.first()
     assert kept is not None and isinstance(kept.seen, Explanation)
-    pick = views.telling(kept.seen)
+    pick = views.telling(kept.seen, kept.request)
     assert pick is not None and str(pick["model"]) in variants()
     assert 0 <= int(str(pick["pos"])) < 784
 
@@ -225,15 +269,10 @@ def test_a_text_grows_under_both_patterns_and_the_digits_stay_as_they_are(engine
         assert 0 < model["bits"]["given"] < 6
         assert model["pattern"] == {"kind": model["key"].removeprefix("text_"), "l": 32, "c": 8}
     assert last["reading"]["pick"]["pos"] < len(WRITTEN.text) + WRITTEN.length
-    assert last["reread"]["request"] == views.spelled(WRITTEN)
-    assert last["remake"]["request"] is None  # what stood there was about a digit
+    assert WRITTEN.text in str(last["ask"]["lines"]) and "bits per character" in str(last["ask"]["lines"])
     assert all("digits" not in update for update in updates)
+    assert all("reading" not in update for update in told(engine, WHOLE))
     json.dumps(last)
-
-
-def test_a_digit_after_a_text_takes_its_knobs_away(engine: Engine) -> None:
-    last = told(engine, WHOLE)[-1]
-    assert last["reread"]["request"] is None and "reading" not in last
 
 
 @pytest.mark.parametrize(
@@ -248,8 +287,8 @@ def test_a_digit_after_a_text_takes_its_knobs_away(engine: Engine) -> None:
 )
 def test_a_change_is_told_with_what_the_same_text_costs(engine: Engine, changes: dict[str, Any], reached: set[str]) -> None:
     request = dataclasses.replace(WRITTEN, length=0, **changes)
-    panel = told(engine, request)[-1]["reread"]
-    assert panel["state"] == "done" and panel["request"] == views.spelled(request)
+    panel = finished(engine, request)["change"]
+    assert panel["state"] == "done" and panel["query"] == query(request)
     assert {side["key"] for side in panel["sides"] if side["reached"]} == reached == set(change.touched(request))
     assert all(side["number"]["before"] == side["number"]["after"] for side in panel["sides"] if not side["reached"])
     assert "bits per character" in panel["sentence"]["en"] and "{" not in panel["sentence"]["en"] + panel["sentence"]["zh"]
@@ -257,5 +296,5 @@ def test_a_change_is_told_with_what_the_same_text_costs(engine: Engine, changes:
 
 def test_a_text_that_no_model_can_read_gets_one_sentence(engine: Engine) -> None:
     for request in (Request("text", text="你好"), Request("text", text="a" * 1000, length=100), Request("text", text="", length=0)):
-        drawn = told(engine, request)[-1]
-        assert drawn["sketch"]["state"] == "refused" and all(drawn["sketch"]["error"][language] for language in ("en", "zh"))
+        drawn = finished(engine, request)
+        assert drawn["ask"]["state"] == "refused" and all(drawn["ask"]["error"][language] for language in ("en", "zh"))

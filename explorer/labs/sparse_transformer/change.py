@@ -1,45 +1,68 @@
-"""What changes if the models look with another pattern: what a request changes, and the comparison as the panel draws it."""
+"""What changes if the models look with another pattern: what may be changed, and the comparison as the panel draws it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.labels import filled
+from explorer.controls import Control
+from explorer.figures.pairs import Measure, Pair
+from explorer.figures.sides import Side, most_bits
+from explorer.knobs import Range
+from explorer.labels import change_sentence, filled
 from explorer.labs.sparse_transformer import about, texts
-from explorer.widgets import remake
-from models.sparse_transformer.records import PATTERNS, SIDE, Comparison, Made, Request
+from explorer.widgets.change import Pictures, Readings
+from models.sparse_transformer.records import SIDE, Again, Explanation, Losses, Made, Request
 
 Text = Mapping[str, str]
-Value = dict[str, object]
 
 INK = 255  # the level of a pixel that is ink
-WIDEST = 56  # the largest stride that the panel offers
 LEAST = 0.05  # nats that a digit must cost more or less before it is said
+STRIDES = {"digit": range(1, 2 * SIDE + 1), "text": (8, 16, 31, 32, 33, 48, 64, 128)}  # that the panel offers
+SUMMARIES = {"digit": range(1, SIDE + 1), "text": (1, 2, 4, 8, 16, 32)}
+MEASURE = Measure(texts.NUMBER, "nats", texts.NATS, raster=True)
 
 
-def knobs(variants: tuple[str, ...]) -> list[remake.Knob | remake.Range | remake.Pick]:
-    """What may be changed in the models of digits."""
-    usual = about.trained()
-    return [
-        remake.Pick("pattern", texts.PATTERN, [("", texts.KINDS[""]), *((kind, texts.KINDS[kind]) for kind in PATTERNS)], "", variants),
-        remake.Range("stride", texts.STRIDE, texts.POSITIONS, 1, WIDEST, usual["stride"], variants),
-        remake.Range("summary", texts.SUMMARY, texts.COLUMNS, 1, SIDE, usual["summary"], variants, within="stride"),
-    ]
+def knobs() -> tuple[Control, ...]:
+    """What may be changed in the models."""
+
+    def number(
+        field: str, label: Text, unit: Text, offered: Mapping[str, Sequence[int]], said: Text, within: str | None = None
+    ) -> list[Control]:
+        found = []
+        for task in about.tasks():
+            usual = about.trained(task)[field]
+            knob = Range(field, label, sorted({*offered[task], usual}), usual, unit, unchanged=0, within=within)
+            found.append(Control(field, label, "knob", knob=knob, change=True, says=lambda n: filled(said, n=n), when={"task": (task,)}))
+        return found
+
+    heads = about.heads()
+    names = {variant: texts.MODELS[variant] for variant in heads}
+    return (
+        Control("pattern", texts.PATTERN, "choice", names=texts.KINDS, change=True, says=pattern),
+        *number("stride", texts.STRIDE, texts.POSITIONS, STRIDES, texts.UNDER_STRIDE),
+        *number("summary", texts.SUMMARY, texts.COLUMNS, SUMMARIES, texts.UNDER_SUMMARY, "stride"),
+        *([Control("silenced", texts.SILENCED, "heads", names=names, sizes=heads, change=True, says=without)] if heads else []),
+    )
 
 
-def plain(request: Request) -> Request:
-    """The same drawing or text for the models as trained."""
-    return replace(request, pattern="", stride=0, summary=0, silenced=())
+def pattern(kind: str) -> Text:
+    """Another pattern in words."""
+    return filled(texts.UNDER_PATTERN, kind=texts.KINDS[kind])
+
+
+def without(silenced: Sequence[tuple[str, int, int]]) -> Text:
+    """Silenced heads in words; more than three by their number."""
+    heads = [filled(texts.HEAD, model=texts.MODELS[variant], name=f"{layer + 1}·{head + 1}") for variant, layer, head in silenced]
+    shown = heads if len(heads) <= 3 else [filled(texts.HEADS, n=len(heads))]
+    return filled(texts.WITHOUT, heads={"en": ", ".join(one["en"] for one in shown), "zh": "、".join(one["zh"] for one in shown)})
 
 
 def touched(request: Request) -> tuple[str, ...]:
-    """The models that an intervention reaches; none where nothing is changed."""
-    if plain(request) == request:
-        return ()
+    """The models that a change reaches; none where nothing is changed."""
     known = about.facts(request.task)
     return tuple(variant for variant, one in known.items() if _reaches(request, variant, str(one["config"]["kind"])))
 
@@ -50,30 +73,30 @@ def _reaches(request: Request, variant: str, kind: str) -> bool:
     return used != kind or sizes[used] or any(other == variant for other, _, _ in request.silenced)
 
 
-# ---- in words ----------------------------------------------------------------------------------------------------------------------
+def again(request: Request, seen: Explanation) -> Again | None:
+    """What was read and made, to be read under what a request changes; None where it changes nothing."""
+    changed = Request(request.task, pattern=request.pattern, stride=request.stride, summary=request.summary, silenced=request.silenced)
+    return None if changed == Request(request.task) else Again(changed, tuple(made.symbols.tobytes() for made in seen.made))
 
 
-def said(request: Request) -> Text:
-    """What a request changes in the models, in words; "" where it changes nothing."""
-    heads = [filled(texts.HEAD, model=texts.MODELS[variant], name=f"{layer + 1}·{head + 1}") for variant, layer, head in request.silenced]
-    shown = heads if len(heads) <= 3 else [filled(texts.HEADS, n=len(heads))]
-    parts: list[Text] = []
-    if shown:
-        parts.append(
-            filled(texts.WITHOUT, heads={"en": ", ".join(one["en"] for one in shown), "zh": "、".join(one["zh"] for one in shown)})
-        )
-    if request.pattern:
-        parts.append(filled(texts.UNDER_PATTERN, kind=texts.KINDS[request.pattern]))
-    if request.stride:
-        parts.append(filled(texts.UNDER_STRIDE, n=request.stride))
-    if request.summary:
-        parts.append(filled(texts.UNDER_SUMMARY, n=request.summary))
-    return {"en": " and ".join(part["en"] for part in parts), "zh": "，".join(part["zh"] for part in parts)}
+def difference(
+    seen: tuple[Explanation, Explanation], losses: tuple[Losses | None, Losses], request: Request, what: Text
+) -> Pictures | Readings:
+    """What the panel draws of a comparison. losses: of what was made before, read under the change. what: the change in words."""
+    before, after = (one.made for one in seen)
+    return (
+        texts_read(before, after, losses[1], request, what)
+        if request.task == "text"
+        else digits_made(before, after, losses[1], request, what)
+    )
+
+
+# ---- a digit -----------------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Changed:
-    """One model that an intervention reaches. forced: (position,) nats of what `before` holds, read under it."""
+    """One model that a change reaches. forced: (position,) nats of what `before` holds, read under it."""
 
     before: Made
     after: Made
@@ -87,35 +110,30 @@ class Changed:
 
     @property
     def costs(self) -> tuple[float, float]:
-        """Nats of the digit as trained, and under the intervention."""
+        """Nats of the digit as trained, and under the change."""
         return float(self.before.nats.sum(dtype=np.float64)), float(self.forced.sum(dtype=np.float64))
 
-
-def changed(compared: Comparison, request: Request) -> list[Changed]:
-    """What became of each model that the intervention reaches."""
-    every = zip(compared.before.made, compared.after.made, compared.forced, strict=True)
-    reached = touched(request)
-    return [Changed(before, after, forced) for before, after, forced in every if before.variant in reached]
+    @property
+    def pair(self) -> Pair:
+        """Both digits, and what the first of them costs."""
+        return Pair(self.before.variant, _levels(self.before), _levels(self.after), self.costs, self.more)
 
 
-def picture(made: Made) -> NDArray[np.uint8]:
-    """(row, column) levels of a digit, ink or nothing."""
+def _levels(made: Made) -> NDArray[np.uint8]:
     return (made.symbols.reshape(SIDE, SIDE) * INK).astype(np.uint8)
 
 
-def done(compared: Comparison, request: Request, spelled: Value, pick: Value | None) -> Value:
-    """What the panel draws of a comparison: each model's digit before and after, and what the same digit costs without and with it."""
-    found = changed(compared, request)
-    pairs = [remake.Pair(one.before.variant, picture(one.before), picture(one.after), one.costs, one.more) for one in found]
-    return remake.done(spelled, [made.variant for made in compared.before.made], pairs, sentence(found, request), pick)
+def digits_made(before: Sequence[Made], after: Sequence[Made], losses: Losses, request: Request, what: Text) -> Pictures:
+    """Each model's digit before and after, and what the same digit costs without and with the change."""
+    reached = touched(request)
+    found = [Changed(*one) for one in zip(before, after, losses.nats, strict=True) if one[0].variant in reached]
+    return Pictures([one.pair for one in found], MEASURE, texts.MODELS, sentence(found, what))
 
 
-def sentence(found: list[Changed], request: Request) -> Text:
+def sentence(found: list[Changed], what: Text) -> Text:
     """The comparison in words, for the model that it costs most: how much, in which row, and how many pixels come out differently."""
-    change = said(request)
     if not found:
-        parts: list[Text] = [change, texts.UNTOUCHED]
-        return joined(parts, None)
+        return joined([what, texts.UNTOUCHED])
     dearest = max(found, key=lambda one: one.costs[1] - one.costs[0])
     delta = dearest.costs[1] - dearest.costs[0]
     equal = abs(delta) < LEAST
@@ -128,10 +146,46 @@ def sentence(found: list[Changed], request: Request) -> Text:
     where = [] if equal else [filled(texts.ROW, row=int(rows.argmax() if delta > 0 else rows.argmin()))]
     other = int((dearest.before.symbols != dearest.after.symbols).sum())
     anew = filled(texts.OTHER, n=other, of=SIDE * SIDE) if other else texts.SAME
-    return joined([change, cost, *where], anew)
+    return joined([what, cost, *where], anew)
 
 
-def joined(parts: list[Text], last: Text | None) -> Text:
+# ---- a text ------------------------------------------------------------------------------------------------------------------------
+
+
+def texts_read(before: Sequence[Made], after: Sequence[Made], losses: Losses, request: Request, what: Text) -> Readings:
+    """What every character costs each model without and with the change, and what each writes."""
+    reached, given = touched(request), len(request.text)
+    sides = [
+        Side(
+            one.variant,
+            texts.MODELS[one.variant],
+            one.nats,
+            forced if one.variant in reached else one.nats,
+            given or len(one.nats),
+            0,
+            (one.drawn[given:], other.drawn[given:]) if request.length else None,
+            text=one.drawn,
+        )
+        for one, other, forced in zip(before, after, losses.nats, strict=True)
+    ]
+    return Readings(sides, reading(sides, what))
+
+
+def reading(sides: Sequence[Side], what: Text) -> Text:
+    """The comparison in words, for the model that it costs most."""
+    bits = {
+        side.key: [float(nats[: side.given].mean() / np.log(2)) for nats in (side.before, side.after)] for side in sides if side.reached()
+    }
+    if not bits:
+        return joined([what, texts.UNTOUCHED])
+    dearest = max(bits, key=lambda key: bits[key][1] - bits[key][0])
+    side = next(one for one in sides if one.key == dearest)
+    most = most_bits(side.before, side.after)
+    said = change_sentence(texts.AGAIN, texts.AGAIN_SAME, *bits[dearest], show="{:.3f}".format, model=texts.MODELS_THE[dearest], most=most)
+    return joined([what, said])
+
+
+def joined(parts: Sequence[Text], last: Text | None = None) -> Text:
     """Parts of a sentence as one, `last` behind a semicolon."""
     english = ", ".join(part["en"] for part in parts)
     chinese = "，".join(part["zh"] for part in parts)

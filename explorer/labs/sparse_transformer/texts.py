@@ -28,13 +28,24 @@ SPOKEN: Final = _(
     "softmax（q i 乘 K S 的转置，除以 d k 的平方根）再乘 V S，其中 S 是 A 1 与 A 2 的并集：近处的一切，和远处的少数几个",
 )
 
-SKETCH: Final[Mapping[str, Text]] = MappingProxyType(
-    {
-        "region": _("What is read and gone on with", "读什么，接着生成什么"),
-        "label": _("English text in the manner of the nineteenth century", "十九世纪风格的英文"),
-        "placeholder": _("Write or paste a text; the models go on with it", "写入或粘贴一段文本；模型会接着写"),
-    }
+REGION: Final = _("What is read and gone on with", "读什么，接着生成什么")
+TASK: Final = _("input", "输入")
+TASKS: Final[Mapping[str, Text]] = MappingProxyType({"digit": _("a digit", "一个数字"), "text": _("a text", "一段文本")})
+DIGIT: Final = _("Digit", "数字")
+TEXT: Final = _("English text in the manner of the nineteenth century", "十九世纪风格的英文")
+PLACEHOLDER: Final = _("Write or paste a text; the models go on with it", "写入或粘贴一段文本；模型会接着写")
+KEPT: Final = _("rows that stay", "保留行数")
+KEPT_SOME: Final = _("{n} of 28", "{n} / 28")
+KEPT_ALL: Final[Mapping[int, Text]] = MappingProxyType(
+    {0: _("0 of 28: all is made", "0 / 28：全部生成"), 28: _("28 of 28: only read", "28 / 28：只读")}
 )
+KEPT_HINT: Final = _("The rows above the line stay; the models make those below it", "线以上的行保留；线以下由模型生成")
+TEMPERATURE_HINT: Final = _(
+    "Temperature {value}: 1 is the model's own distribution, less plays safe, more dares, 0 takes the likeliest every time",
+    "温度 {value}：1 是模型自己的分布，越低越保守，越高越大胆，0 每次取最可能的",
+)
+SEED_HINT: Final = _("Seed of all draws: the same seed makes the same", "所有抽样的种子：同一种子得到同样的结果")
+AT_PIXEL: Final = _("live · pixel {at} of {of}", "实时 · 第 {at} / {of} 像素")
 DIGITS: Final[tuple[Text, ...]] = tuple(_(f"A {kind}, held out", f"数字 {kind}，留出的图") for kind in range(10))
 EXAMPLES: Final[tuple[Text, ...]] = (
     _("Finish a digit of which the top half is there", "上半部分已给出，把数字画完"),
@@ -42,9 +53,10 @@ EXAMPLES: Final[tuple[Text, ...]] = (
     _("Ten rows are there", "只给出十行"),
     _("Read a whole digit", "读一个完整的数字"),
 )
-TEXT_EXAMPLES: Final[tuple[Text, ...]] = (
-    _("Go on with a novel that was held out", "续写一部留出的小说"),
-    _("Go on with a famous beginning", "续写一个著名的开头"),
+# What an example does, and what it is called on a chip.
+TEXT_EXAMPLES: Final[tuple[tuple[Text, Text], ...]] = (
+    (_("Go on with a novel that was held out", "续写一部留出的小说"), _("a novel", "一部小说")),
+    (_("Go on with a famous beginning", "续写一个著名的开头"), _("a famous beginning", "著名的开头")),
 )
 
 MODELS: Final[Mapping[str, Text]] = MappingProxyType(
@@ -113,16 +125,15 @@ JOBS: Final[Mapping[str, Text]] = MappingProxyType(
 START: Final = "▷"  # what the first position carries: nothing is before it
 
 NUMBER: Final = _("nats for the digit", "整个数字的纳特数")
+NATS: Final = _("nats", "纳特")
+SILENCED: Final = _("silenced heads", "关掉的头")
 PATTERN: Final = _("pattern", "模式")
-TRAINED: Final = _("{n}, as trained", "{n}（训练时）")
-OTHER_NUMBER: Final = _("{n}", "{n}")
 NO_READING: Final = _("No text has been read yet.", "还没有读过文本。")
 STRIDE: Final = _("stride l", "步长 l")
 SUMMARY: Final = _("summary columns c", "摘要列 c")
 POSITIONS: Final = _("{n} positions", "{n} 个位置")
 COLUMNS: Final = _("{n} columns", "{n} 列")
 NO_ATTENTION: Final = _("No model has read anything yet.", "还没有模型读过任何东西。")
-NO_TEXT: Final = _("No model of texts is shipped with this page; it reads digits.", "本页没有附带文本模型；它只读数字。")
 
 # In words: what an intervention did.
 WITHOUT: Final = _("without {heads}", "关掉{heads}")
@@ -170,11 +181,6 @@ HOT: Final[Mapping[str, Text]] = MappingProxyType(
 )
 SHARPER: Final = _("sharper", "尖锐")
 FLATTER: Final = _("flatter", "平坦")
-LONG_LINK: Final = _("This is too long for a link; save the view as a file instead.", "太长，放不进链接；请把视图存为文件。")
-MALFORMED: Final = _(
-    "The request does not have the form in which this page sends it: a digit or a text, rows, a seed, a temperature, a pattern, heads.",
-    "请求的格式与本页发送的不同：应含数字或文本、行数、种子、温度、模式与头。",
-)
 
 NOTES: Final[tuple[Text, ...]] = (
     _(

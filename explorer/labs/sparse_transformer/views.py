@@ -4,33 +4,32 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer import permalink
+from explorer import runs
+from explorer.controls import Control, Drawings, query
 from explorer.figures import attention, digits
+from explorer.figures import reading as passage
 from explorer.figures.attention import Blocks, Kind
 from explorer.lab import GuidedStep, Thumbnail
 from explorer.labels import filled
-from explorer.labs import runs
-from explorer.labs.runs import Run, Stored
-from explorer.labs.sparse_transformer import about, change, texts
+from explorer.labs import passages
+from explorer.labs.sparse_transformer import about, texts
 from explorer.looks import Look, looks
-from explorer.widgets import remake, reread, sketch
-from models.errors import InputError, reading
+from explorer.runs import Stored
+from models.errors import reading
 from models.sparse_transformer.records import (
     EXAMPLES,
-    HOTTEST,
-    MAX_SEED,
+    HELD_OUT,
     MODELS,
     POSITIONS,
     SIDE,
     TEXTS,
-    Comparison,
     Explanation,
     Made,
     Request,
@@ -44,7 +43,6 @@ Value = dict[str, object]
 Array = NDArray[np.float32]
 
 ASSETS = Path(__file__).parents[3] / "assets" / "sparse_transformer"
-LIMITS = sketch.Limits(positions=POSITIONS["text"], temperature=(0.0, HOTTEST, 0.1), seed=MAX_SEED)
 SHOWN = 56  # blocks of the family map's picture, each four pixels: eight rows of a digit
 
 
@@ -64,97 +62,41 @@ def held_out() -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
         return file["pixels"], file["kinds"]
 
 
-# ---- requests ----------------------------------------------------------------------------------------------------------------------
+# ---- the input bar -----------------------------------------------------------------------------------------------------------------
 
 
-def spelled(request: Request) -> Value:
-    """A request as the browser holds it: every field, lists for tuples."""
-    return {
-        field.name: [list(head) for head in request.silenced] if field.name == "silenced" else getattr(request, field.name)
-        for field in fields(request)
-    }
-
-
-def query(request: Request) -> str:
-    """The request part of the permalink; empty for a text that no link carries."""
-    try:
-        return permalink.encode(request)
-    except permalink.LinkTooLong:
-        return ""
-
-
-def neutral() -> Value:
-    """The fields that say how the models look, with nothing changed."""
-    start = spelled(Request())
-    return {name: start[name] for name in ("pattern", "stride", "summary", "silenced")}
-
-
-def examples() -> list[Value]:
-    """What the input bar offers to begin with."""
-    titles = (*texts.EXAMPLES, *texts.TEXT_EXAMPLES)[: len(EXAMPLES)]
-    return [{**spelled(request), "query": query(request), "title": dict(title)} for request, title in zip(EXAMPLES, titles, strict=True)]
+def asked() -> tuple[Control, ...]:
+    """The controls of a digit whose upper rows stay, or of a text where models of texts are there, and of how the rest is made."""
+    pixels, kinds = held_out()
+    both = "text" in about.tasks()
+    digit, text = ({"task": (task,)} if both else {} for task in ("digit", "text"))
+    drawings = Drawings(pixels, [texts.DIGITS[int(kind)] for kind in kinds], "keep")
+    return (
+        *([Control("task", texts.TASK, "choice", names=texts.TASKS)] if both else []),
+        Control("drawing", texts.DIGIT, "drawing", drawings=drawings, when=digit),
+        *([Control("text", texts.TEXT, "passage", hint=texts.PLACEHOLDER, shares="length", when=text)] if both else []),
+        Control("keep", texts.KEPT, "number", names=texts.KEPT_ALL, unit=texts.KEPT_SOME, hint=texts.KEPT_HINT, when=digit),
+        *([Control("length", passages.LENGTH, "number", unit=passages.CHARACTERS, hint=passages.LENGTH_HINT, when=text)] if both else []),
+        Control("temperature", passages.TEMPERATURE, "number", hint=texts.TEMPERATURE_HINT, step=0.1),
+        Control("seed", passages.SEED, "seed", hint=texts.SEED_HINT),
+    )
 
 
 def given(request: Request) -> NDArray[np.uint8] | None:
     """The digit that a request begins with, (row, column), before any of it is cut; None where only the model's side knows it."""
-    if not request.drawing.startswith("test:"):
+    if not request.drawing.startswith(HELD_OUT):
         return read_drawing(request.drawing)
     pixels, _ = held_out()
-    number = request.drawing.removeprefix("test:")
+    number = request.drawing.removeprefix(HELD_OUT)
     return pixels[int(number)] if number.isdigit() and int(number) < len(pixels) else None
 
 
-def there(request: Request) -> None:
-    """InputError where no model of a request's task is shipped; what is no task at all, the model's side refuses."""
-    if request.task in MODELS and request.task not in about.tasks():
-        raise InputError("task", en=texts.NO_TEXT["en"], zh=texts.NO_TEXT["zh"])
+def warning(request: Request, seen: Explanation) -> Text | None:
+    """What to say of a digit or a text that is unlike what the models learned from, for the models as trained."""
+    return texts.UNUSUAL[request.task] if request == _plain(request) and any(made.unusual for made in seen.made) else None
 
 
-# ---- the input bar and the digits --------------------------------------------------------------------------------------------------
-
-
-def running(request: Request, variants: Sequence[str], steps: Sequence[Step], of: int) -> Value:
-    """What the input bar draws while models make something. of: how many symbols there will be; of several models the slowest counts."""
-    reached = dict.fromkeys(variants, 0)
-    for step in steps:
-        reached[step.variant] = step.first + len(step.symbols)
-    return sketch.running(spelled(request), query(request), min(reached.values(), default=0), of)
-
-
-def growing(request: Request, steps: Sequence[Step]) -> dict[str, Value]:
-    """What the input bar and the digits draw while digits are made, by widget. steps: all so far."""
-    models = about.heads()
-    variants = [variant for variant in MODELS["digit"] if variant in models]
-    layers, heads_ = models[variants[0]] if variants else (1, 1)
-    grown = digits.growing(
-        variants,
-        steps,
-        query=query(request),
-        request=spelled(request),
-        keep=request.keep,
-        whole=given(request),
-        layers=layers,
-        heads=heads_,
-        names=texts.MODELS,
-    )
-    return {"sketch": running(request, variants, steps, POSITIONS["digit"]), "digits": grown}
-
-
-def result(seen: Explanation, request: Request, run: Run) -> Value:
-    """What the input bar draws of a run."""
-    address = query(request)
-    return sketch.done(
-        spelled(request),
-        address,
-        state=run.state,
-        milliseconds=run.milliseconds,
-        device=run.device,
-        warning=texts.UNUSUAL[request.task] if any(made.unusual for made in seen.made) else None,
-        notice=joined(run.notice if address else texts.LONG_LINK, bent(request)),
-    )
-
-
-def bent(request: Request) -> Text | None:
+def notice(request: Request, _seen: Explanation) -> Text | None:
     """What to say where a digit or a text is not drawn from the model's own distribution; None for small changes."""
     drawn = request.keep < SIDE if request.task == "digit" else request.length > 0
     if 0.75 <= request.temperature <= 1.25 or not drawn:
@@ -163,48 +105,168 @@ def bent(request: Request) -> Text | None:
     return filled(texts.HOT[request.task], changed=changed, temperature=f"{request.temperature:g}")
 
 
-def joined(*notices: Text | None) -> Text | None:
-    """Several remarks as one, or None for none."""
-    said = [notice for notice in notices if notice]
-    return {"en": " ".join(one["en"] for one in said), "zh": "".join(one["zh"] for one in said)} if said else None
+def lines(seen: Explanation, request: Request) -> list[Text]:
+    """What a text file of a run says; of a digit there is none."""
+    if request.task == "digit":
+        return []
+    given = len(request.text)
+    read = [(texts.NAMES[made.variant], _bits(made, given), made.drawn[given:] if request.length else None) for made in seen.made]
+    return passages.lines(request, request.text, None, read)
 
 
-def draw(seen: Explanation, request: Request, run: Run) -> dict[str, Value]:
-    """What the input bar, the digits, the attention view and the panels of knobs draw of a finished run, by widget.
+def _bits(made: Made, given: int) -> float:
+    """Bits per character of the text given, or of all of it where nothing was given."""
+    return float(made.nats[: given or None].mean() / np.log(2))
 
-    It takes some tenths of a second, for every weight is made once: not in the thread that serves pages.
-    """
-    pick = telling(seen)
-    addresses = {made.variant: keep(made) for made in seen.made}
-    drawn = digits.value(
-        seen.made,
-        state=run.state,
+
+# ---- a run under way ---------------------------------------------------------------------------------------------------------------
+
+
+def progress(steps: Sequence[Step], request: Request) -> Text:
+    """How far the slowest model has come."""
+    reached = dict.fromkeys(about.facts(request.task), 0)
+    for step in steps:
+        reached[step.variant] = step.first + len(step.symbols)
+    at = min(reached.values(), default=0)
+    if request.task == "text":
+        return passages.progress(len(request.text), at, request.length)
+    return filled(texts.AT_PIXEL, at=at, of=POSITIONS["digit"])
+
+
+def digits_growing(steps: Sequence[Step], request: Request) -> Value:
+    """What the digits draw while they are made. steps: all so far."""
+    models = about.heads()
+    variants = [variant for variant in MODELS["digit"] if variant in models]
+    layers, heads_ = models[variants[0]] if variants else (1, 1)
+    return digits.growing(
+        variants,
+        steps,
         query=query(request),
-        request=spelled(request),
-        whole=seen.whole,
-        kind=seen.kind,
-        looks=addresses,
-        rollouts={made.variant: keep_rollout(made) for made in seen.made},
-        pick=pick,
+        same=_input(request),
+        keep=request.keep,
+        whole=given(request),
+        layers=layers,
+        heads=heads_,
         names=texts.MODELS,
     )
-    return {
-        "sketch": result(seen, request, run),
-        "digits": drawn,
-        "attention": heads(seen, addresses, pick, run.state),
-        "remake": remake.idle(spelled(request), list(about.facts(request.task)), head_of(pick)),
-        "reread": reread.idle(),
-    }
 
 
-def telling(seen: Explanation) -> Value | None:
-    """What is locked on arrival: a model, a head and a pixel, where something is to be seen."""
-    return digits.telling(seen.made, look)
+def text_growing(steps: Sequence[Step], request: Request) -> Value:
+    """What the text draws while it is read and written. steps: all so far."""
+    grown = []
+    for variant in about.facts("text"):
+        said = [step for step in steps if step.variant == variant]
+        nats = np.concatenate([step.nats for step in said]) if said else np.zeros(0, np.float32)
+        grown.append(passage.Growing(variant, texts.MODELS[variant], texts.ABOUT[variant], "".join(step.drawn for step in said), nats))
+    given_ = len(request.text)
+    return passage.growing(grown, given=given_, of=given_ + request.length, segment=0, query=query(request))
 
 
-def head_of(pick: Value | None) -> Value | None:
-    """A head as the panel of knobs knows it."""
-    return None if pick is None else {"model": pick["model"], "head": pick["head"]}
+# ---- a finished run ----------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run with what all of its pictures need: addresses of exact weights, and what is looked at first."""
+
+    seen: Explanation
+    addresses: Mapping[str, str]
+    pick: Value | None
+
+
+def prepare(seen: Explanation, request: Request) -> Run:
+    """A run with what all of its pictures need."""
+    return Run(seen, {made.variant: keep(made) for made in seen.made}, telling(seen, request))
+
+
+def pick(run: Run, _request: Request) -> Value | None:
+    """What is looked at on arrival."""
+    return run.pick
+
+
+def digits_of(run: Run, request: Request, state: str) -> Value:
+    """What the digits draw."""
+    seen = run.seen
+    return digits.value(
+        seen.made,
+        state=state,
+        query=query(request),
+        same=_input(request),
+        whole=seen.whole,
+        kind=seen.kind,
+        looks=run.addresses,
+        rollouts={made.variant: keep_rollout(made) for made in seen.made},
+        pick=run.pick,
+        names=texts.MODELS,
+    )
+
+
+def _input(request: Request) -> str:
+    """What runs of the same digit, drawn alike, have in common, whatever is changed in the models."""
+    return query(_plain(request))
+
+
+def _plain(request: Request) -> Request:
+    return replace(request, pattern="", stride=0, summary=0, silenced=())
+
+
+def text_of(run: Run, request: Request, state: str) -> Value:
+    """What the text with its losses draws."""
+    models = [
+        passage.Model(
+            made.variant,
+            texts.MODELS[made.variant],
+            texts.ABOUT[made.variant],
+            made.drawn,
+            made.nats,
+            look=run.addresses[made.variant],
+            layers=made.queries.shape[0],
+            heads=made.queries.shape[1],
+            profiles=overview(made).distances,
+            pattern={"kind": made.pattern.kind, "l": made.pattern.stride, "c": made.pattern.summary},
+        )
+        for made in run.seen.made
+    ]
+    return passage.value(models, given=len(request.text), segment=0, memory=0, unknown=(), query=query(request), state=state, pick=run.pick)
+
+
+@dataclass(frozen=True)
+class Read:
+    """What one model has read and written, as `figures.reading.telling` asks for it."""
+
+    made: Made
+
+    @property
+    def variant(self) -> str:
+        """Its name."""
+        return self.made.variant
+
+    @property
+    def text(self) -> str:
+        """What was given, and what was written after it."""
+        return self.made.drawn
+
+    @property
+    def nats(self) -> Array:
+        """(position,) −log p of each character."""
+        return self.made.nats
+
+    @property
+    def queries(self) -> NDArray[np.float16]:
+        """(layer, head, position, d_head)."""
+        return self.made.queries
+
+
+def telling(seen: Explanation, request: Request) -> Value | None:
+    """What is locked on arrival, where something is to be seen: a model, a pixel and a head that is sure of a place far from it, or a
+    character and a head that looks far to say it."""
+    if request.task == "digit":
+        return digits.telling(seen.made, look)
+
+    def rows(read: Read, layer: int, head: int, which: Sequence[int]) -> Array:
+        return look(read.made, layer, head, which)
+
+    return passage.telling([Read(made) for made in seen.made], rows, given=len(request.text))
 
 
 def keep(made: Made) -> str:
@@ -237,10 +299,11 @@ def _digest(made: Made) -> bytes:
 # ---- attention ---------------------------------------------------------------------------------------------------------------------
 
 
-def heads(seen: Explanation, addresses: Mapping[str, str], pick: Value | None, state: str) -> Value:
+def heads(run: Run, _request: Request, state: str) -> Value:
     """What the attention view draws: every head of every model, pooled, and exact where one looks closer."""
+    seen, pick = run.seen, run.pick
     wholes = [overview(made) for made in seen.made]
-    kinds = [kind(made, whole, addresses[made.variant]) for made, whole in zip(seen.made, wholes, strict=True)]
+    kinds = [kind(made, whole, run.addresses[made.variant]) for made, whole in zip(seen.made, wholes, strict=True)]
     place = None
     if pick is not None:
         number = next(i for i, made in enumerate(seen.made) if made.variant == pick["model"])
@@ -289,11 +352,6 @@ def jobs(seen: Explanation, wholes: Sequence[Overview], least: float = 0.2) -> l
     return sorted(found, key=lambda one: -float(str(one["score"])))
 
 
-def compared(request: Request, comparison: Comparison) -> Value:
-    """What the panel draws of a comparison of digits."""
-    return change.done(comparison, request, spelled(request), head_of(telling(comparison.before)))
-
-
 # ---- the family map and the guided steps -------------------------------------------------------------------------------------------
 
 
@@ -313,7 +371,7 @@ def thumbnail() -> Thumbnail | None:
 def steps() -> tuple[GuidedStep, ...]:
     """The guided steps: inputs as permalinks, views and panels that show what the stored run has to tell."""
     kept = first()
-    pick: Value | None = None if kept is None else telling(kept.seen)
+    pick: Value | None = None if kept is None else telling(kept.seen, kept.request)
     place = {"model": "strided", "head": "1.1", "pos": "530"} if pick is None else {key: str(value) for key, value in pick.items()}
     start = EXAMPLES[0]
     shown: dict[str, tuple[str, Mapping[str, str], str]] = {

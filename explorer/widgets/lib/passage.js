@@ -14,9 +14,15 @@ const TEXT = {
   ours: { en: "an opening of ours, from no book", zh: "我们写的开头，不出自任何书" },
   own: { en: "your own text", zh: "您自己的文本" },
   count: { en: "{n} of {most} characters", zh: "{n} / {most} 个字符" },
+  shared: { en: "{n} given + {more} to write, of {most}", zh: "给定 {n} + 续写 {more}，至多 {most}" },
   nothing: { en: "The box is empty: type a text, or begin with one of ours.", zh: "文本框是空的：请输入文本，或从我们的例子开始。" },
   blank: { en: "The text is nothing but white space: type at least one character.", zh: "文本只有空白：请至少输入一个字符。" },
+  neither: { en: "The box is empty and 0 characters are to be written: type a text, or let some be written.", zh: "文本框是空的，也不续写：请输入文本，或续写一些字符。" },
   long: { en: "The text has {n} characters; at most {most} can be read.", zh: "文本有 {n} 个字符；最多可读取 {most} 个。" },
+  full: {
+    en: "The text has {n} characters and {more} are to be written; {most} together are the most.",
+    zh: "文本有 {n} 个字符，还要续写 {more} 个；合计最多 {most} 个。",
+  },
 };
 // What the models take for white space too: not all of it is to a browser.
 const BLANK = /^[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]*$/;
@@ -27,12 +33,13 @@ const filledIn = (text, values) => Object.fromEntries(Object.entries(text).map((
 
 /**
  * @param {any} control of kind "passage", as controls.py draws it
- * @param {{id: string, examples: any[], input: () => void, run: () => void, show: (example: any) => void}} how
- *   input: the text was changed. run: it is to be read as it stands. show: an example is wanted
+ * @param {{id: string, examples: any[], set: (field: string) => string, input: () => void, run: () => void, show: (example: any) => void}} how
+ *   set: how a setting stands. input: the text was changed. run: it is to be read as it stands. show: an example is wanted
  * @returns a line of the input bar, see ask.js
  */
-export function passageOf(control, { id, examples, input, run, show }) {
-  const { field, pages, most } = control;
+export function passageOf(control, { id, examples, set, input, run, show }) {
+  const { field, pages, most, shares } = control;
+  const more = () => (shares ? Number(set(shares)) : 0); // characters that are to be written in the same room
   const home = examples[0].fields.page;
   const textOf = (fields) => fields?.[field] || (pages.find(({ key }) => key === fields?.page)?.text ?? "");
   const pageOf = (text) => pages.find((page) => page.text === text);
@@ -70,12 +77,14 @@ export function passageOf(control, { id, examples, input, run, show }) {
     of: textOf,
     fields() {
       const page = pageOf(self.text);
+      if (!pages.length) return { [field]: self.text };
       return page ? { [field]: "", page: page.key } : { [field]: self.text, page: home };
     },
     /** The sentence that refuses the text before it is sent, or null. */
     refusal() {
       const n = lengthOf(self.text);
-      if (n > most) return filledIn(TEXT.long, { n: grouped(n), most: grouped(most) });
+      if (n + more() > most) return filledIn(shares ? TEXT.full : TEXT.long, { n: grouped(n), more: grouped(more()), most: grouped(most) });
+      if (shares) return n + more() ? null : TEXT.neither;
       if (self.text === "") return TEXT.nothing;
       return BLANK.test(self.text) ? TEXT.blank : null;
     },
@@ -101,10 +110,10 @@ export function passageOf(control, { id, examples, input, run, show }) {
       pageRow.setAttribute("aria-label", t(TEXT.pages));
       exampleChips.forEach((button, at) => named(button, examples[at], TEXT.example));
       pageChips.forEach((button, at) => named(button, further[at], TEXT.page));
-      from.textContent = page ? t(TEXT.held, { source: t(page.source) }) : self.text === "" ? "" : t(examples.some(({ fields }) => fields[field] === self.text) ? TEXT.ours : TEXT.own);
+      from.textContent = page ? t(TEXT.held, { source: t(page.source) }) : self.text === "" || !pages.length ? "" : t(examples.some(({ fields }) => fields[field] === self.text) ? TEXT.ours : TEXT.own);
       from.title = from.textContent;
-      count.textContent = t(TEXT.count, { n: grouped(n), most: grouped(most) });
-      count.classList.toggle("is-over", n > most);
+      count.textContent = t(shares ? TEXT.shared : TEXT.count, { n: grouped(n), more: grouped(more()), most: grouped(most) });
+      count.classList.toggle("is-over", n + more() > most);
     },
     /** Which example is it that stands in the controls, and which page? same(fields): do all controls stand so? */
     press(same) {

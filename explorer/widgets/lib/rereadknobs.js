@@ -1,5 +1,5 @@
-// The knobs of “What changes if …”: a slider over given numbers, one of several, and attention spans that are forced. Each belongs to a
-// field of the request and stands where the request says. Long texts have them (reread.js), and pictures (remake.js).
+// The knobs of “What changes if …”: a slider over given numbers, heads that are silenced, and attention spans that are forced. Each belongs
+// to a field of the request and stands where the request says.
 
 import { el, segmented } from "./dom.js";
 import { t } from "./lang.js";
@@ -13,7 +13,7 @@ const valueIn = ({ field, neutral, written = neutral }, request) => ((request?.[
 const writtenOf = ({ neutral, written = neutral }, value) => (value === neutral ? written : value);
 
 /** A slider whose places are `last` + 1; it asks when it comes to rest. said(at): what stands there. panel: whose it is. */
-function slider(field, { last, said, asked, panel = "reread" }) {
+function slider(field, { last, said, asked, panel }) {
   const id = `tfe-${panel}-${field}`;
   const input = el("input", { id, class: "tfe-range", type: "range", min: "0", max: String(last), step: "1", "data-field": field });
   const label = el("label", { class: "tfe-label", for: id });
@@ -115,20 +115,6 @@ function range(knob, { ask, shut, panel }) {
     },
   };
   return self;
-}
-
-function pick(knob, { ask, shut }) {
-  const { field, options } = knob;
-  const label = el("span", { class: "tfe-label" });
-  const choice = segmented({ options: [], value: "", label: "", onPick: (key) => ask({ [field]: options.find(({ value }) => String(value) === key).value }) });
-  return {
-    node: el("div", { class: "tfe-reread-knob", "data-knob": field }, label, choice.node),
-    draw(request) {
-      label.textContent = t(knob.label);
-      choice.set({ label: t(knob.label), value: String(request?.[field] ?? knob.neutral), options: options.map((option) => ({ key: String(option.value), label: t(option.label) })) });
-      for (const button of choice.node.children) button.disabled = shut(knob);
-    },
-  };
 }
 
 /**
@@ -285,10 +271,10 @@ function heads(knob, { ask, shut, watched }) {
   };
 }
 
-const KINDS = { range, stops, pick, spans, heads };
+const KINDS = { range, stops, spans, heads };
 
 /**
- * @param {any[]} knobs as reread.py and remake.py spell them
+ * @param {any[]} knobs as knobs.py and remake.py spell them
  * @param {{ask: (patch: object) => void, shut: (knob: any) => boolean, panel?: string, looked?: () => [number, number], watched?: () => [string, number, number], scope?: {get: () => string, set: (key: string) => void}}} how
  *   ask: a part of the request as it shall be. shut: may this knob not be turned now? panel: whose they are; looked, scope: see `spans`. watched: see `heads`
  * @returns {{nodes: HTMLElement[], draw: (request: any) => void, neutral: () => any, changed: (request: any) => boolean, toggle: (head: [string, number, number]) => void}}

@@ -3,9 +3,7 @@
 import { t } from "./lang.js";
 
 export const TEXT = {
-  title: { en: "What changes if …", zh: "如果……会怎样" },
   question: { en: "What does the change cost, character by character?", zh: "这个改变让每个字符多付多少代价？" },
-  changes: { en: "What may be changed", zh: "可以改变什么" },
   trained: { en: "as trained", zh: "同训练时" },
   bounded: { en: "all that “{label}” allows", zh: "“{label}”允许的最大值" },
   span: { en: "attention span of", zh: "注意力跨度：" },
@@ -51,8 +49,6 @@ export const TEXT = {
   stretch: { en: "stretch", zh: "段" },
   positions: { en: "characters", zh: "字符" },
   caption: { en: "{model}: mean bits per character", zh: "{model}：平均每字符比特数" },
-  running: { en: "Reading it again …", zh: "正在重新读……" },
-  restore: { en: "Restore", zh: "复原" },
 };
 
 const MINUS = "\u2212";

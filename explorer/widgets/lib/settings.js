@@ -7,11 +7,12 @@ import { seedBox } from "./seed.js";
 
 /**
  * @param {any[]} controls of kind "number", "seed" or "select", as controls.py draws them
- * @param {{changed: () => void, run: () => void}} how changed: one is set anew, or what stands in a box is none. run: ask for it now
+ * @param {{changed: () => void, run: () => void, here: (control: any) => boolean}} how changed: one is set anew, or what stands in a box is
+ *   none. run: ask for it now. here: does it belong to what is asked? Of one that does not, the default is
  * @returns {{node: HTMLElement, fields: () => any, of: (fields: any) => string[], set: (fields: any) => void, refusal: () => any, judge: () => any, unsaid: () => boolean, paint: () => void}}
  *   of: what of a request stands here, so that two can be compared. judge: as `refusal`, of what stands there now. unsaid: does something stand in a box that is none?
  */
-export function settingsOf(controls, { changed, run }) {
+export function settingsOf(controls, { changed, run, here }) {
   const made = controls.map((control) => ({ number: slider, seed, select })[control.kind](control));
   const values = Object.fromEntries(controls.map((control) => [control.field, control.default]));
   const node = el("div", { class: "tfe-ask-settings" }, ...made.map((one) => one.node));
@@ -31,18 +32,21 @@ export function settingsOf(controls, { changed, run }) {
   function slider(control) {
     const { field, least, most, step } = control;
     const digits = (String(step).split(".")[1] ?? "").length;
-    const input = el("input", { class: "tfe-range", type: "range", min: least, max: most, step });
+    const names = new Map(control.names);
+    const input = el("input", { class: "tfe-range", type: "range", min: least, max: most, step, "data-field": field });
     input.addEventListener("input", () => choose(field, input.value));
     const frame = framed(control, input);
+    frame.node.classList.toggle("is-wide", names.size > 0); // names take more room than numbers
     return {
       node: frame.node,
       paint() {
         const at = Number(values[field]);
         const said = digits ? at.toFixed(digits) : grouped(at);
+        const named = names.get(values[field]);
         input.value = String(at);
         input.style.setProperty("--at", `${Math.min(100, Math.max(0, ((at - least) / (most - least)) * 100))}%`);
         frame.name.textContent = t(control.label);
-        frame.reading.textContent = control.unit ? t(control.unit, { n: said }) : said;
+        frame.reading.textContent = named ? t(named) : control.unit ? t(control.unit, { n: said }) : said;
         input.setAttribute("aria-valuetext", frame.reading.textContent);
         frame.node.title = control.hint ? t(control.hint, { value: said }) : "";
       },
@@ -81,15 +85,19 @@ export function settingsOf(controls, { changed, run }) {
   }
 
   function paint() {
-    for (const one of made) one.paint();
+    made.forEach((one, at) => {
+      one.node.hidden = !here(controls[at]);
+      one.paint();
+    });
   }
 
   const boxes = () => made.flatMap(({ box }) => (box ? [box] : []));
   const first = (found) => found.find((one) => one !== null) ?? null;
   return {
     node,
-    fields: () => ({ ...values }),
-    of: (fields) => controls.map(({ field, kind, default: usual }) => (kind === "select" ? (fields?.[field] ?? usual) : String(Number(fields?.[field] ?? usual)))),
+    now: (field) => values[field],
+    fields: () => Object.fromEntries(controls.map((control) => [control.field, here(control) ? values[control.field] : control.default])),
+    of: (fields) => controls.filter(here).map(({ field, kind, default: usual }) => (kind === "select" ? (fields?.[field] ?? usual) : String(Number(fields?.[field] ?? usual)))),
     set(fields) {
       for (const { field } of controls) if (field in fields) values[field] = fields[field];
       for (const { field, kind } of controls) if (kind === "seed" && field in fields) made[controls.findIndex((one) => one.field === field)].box.show(Number(fields[field]), true);

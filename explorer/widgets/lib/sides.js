@@ -18,7 +18,7 @@ const WIDE = 720; // px of a picture that is taken along
 /**
  * @param {{root: HTMLElement, scales: any}} how root: says what is painted, as data-painted. scales: of colours, by name and mode
  *
- * value, in `set`: {sides, sentence, pick}, as reread.py and change.py spell them, or null while there is none. draw: all texts anew.
+ * value, in `set`: {sides, sentence, pick}, as change.py spells them, or null while there is none. draw: all texts anew.
  * unlock: lets go of the locked characters, and says whether there were any.
  */
 export function sidesOf({ root, scales: colours }) {

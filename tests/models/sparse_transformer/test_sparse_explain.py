@@ -15,17 +15,18 @@ from models.errors import InputError
 from models.layers.patterns import Pattern
 from models.sparse_transformer.explain import (
     EXAMPLES,
-    Comparison,
+    Again,
     Explanation,
+    Losses,
     Request,
     by_offset,
-    compare,
     connections,
     drawing,
     explain,
     generate,
     look,
     paths,
+    reread,
 )
 from models.sparse_transformer.model import SparseTransformer
 from models.sparse_transformer.records import DIGITS, MODELS, POSITIONS, TEXTS, Step, check, read_drawing, spelled
@@ -136,9 +137,11 @@ def test_a_query_without_a_key_gives_no_weight() -> None:
     ids=str,
 )
 def test_an_intervention_changes_what_the_same_pixels_cost(change: dict[str, object], models: tuple[bool, ...]) -> None:
-    (found,) = compare([dataclasses.replace(DIGIT, **change)])
-    assert isinstance(found, Comparison)
-    for before, after, forced, changed in zip(found.before.made, found.after.made, found.forced, models, strict=True):
+    without, under = explain([DIGIT, dataclasses.replace(DIGIT, **change)])
+    assert isinstance(without, Explanation) and isinstance(under, Explanation)
+    (found,) = reread([Again(dataclasses.replace(Request(), **change), tuple(made.symbols.tobytes() for made in without.made))])
+    assert isinstance(found, Losses)
+    for before, after, forced, changed in zip(without.made, under.made, found.nats, models, strict=True):
         assert np.allclose(forced, before.nats, atol=1e-5) != changed
         trained = before.pattern
         numbers = {name: change.get(name, getattr(trained, name)) for name in ("stride", "summary")}
@@ -230,11 +233,12 @@ def test_what_is_no_drawing_gets_one_sentence(levels: object, sentence: str) -> 
         (Request(drawing="test:²"), "drawing", "there are 0 to 3"),
         (Request(keep=29), "keep", "it can be 0 to 28"),
         (Request(temperature=float("nan")), "temperature", "it can be 0 to 2"),
-        (Request(stride=-1), "stride", "it can be 0 to 784"),
+        (Request(stride=-1), "stride", "it can be 0 to 1024"),
         (Request(stride=3), "summary", "A stride of 3 with 4 summary columns"),
         (Request(pattern="plaid"), "pattern", "no pattern plaid"),
         (Request("sound"), "task", "no task sound"),
         (Request(silenced=(("strided", 9, 0),)), "silenced", "no head 10·1 "),
+        (Request(silenced=(("text_fixed", 0, 0),)), "silenced", "there are strided, dense, fixed"),
         (Request("text", text="a" * 60, length=9), "too_long", "64 together are the most"),
         (Request("text", text="a night 你", length=9), "unseen", "the character 你"),
         (Request("text", text="a\x00", length=9), "unseen", "U\\+0000"),
@@ -247,6 +251,11 @@ def test_what_cannot_be_read_gets_one_sentence(request_: Request, code: str, sen
     assert found.code == code
     with pytest.raises(InputError, match=sentence):
         raise found
+
+
+def test_a_text_is_refused_in_words_where_no_model_reads_any(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("models.sparse_transformer.records.reads", lambda _task: False)
+    assert "No model of texts is shipped" in str(refused(TEXT))
 
 
 def test_connections_count_the_pairs_that_a_pattern_saves() -> None:

@@ -1,0 +1,355 @@
+"""What changes if …, in a real browser: knobs, pictures and strips of texts before and after, the number, files, phones, languages."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page, expect
+
+from explorer.lab import Lab
+from explorer.widgets.base import asset
+from tests.bench import Bench
+from tests.browser.waiting import addressed, becomes
+from tests.explorer.small_drawer import COUNT, GIVEN, HOSTILE, PROGRAM, READ, TOO_FAR, TOO_MUCH, pair, side
+from tests.fitting import assert_fits
+
+NEW = Callable[..., tuple[Page, Any]]
+OF_TEXT = "lang=en&v=1&task=text&text=The+sea"
+
+
+def page_of(lab: Lab, engine: Any) -> None:
+    """The whole page of the small lab."""
+    PROGRAM.place(lab, engine)
+
+
+@pytest.fixture(scope="module")
+def site(bench: Bench) -> str:
+    """The address of the bench pages."""
+    return bench.put(__name__, {"trial": page_of}, year=2019)
+
+
+def opened(page: Page, site: str, query: str = "lang=en") -> Page:
+    """The page once what the link asks for is there."""
+    page.goto(f"{site}/trial?{query}")
+    expect(page.locator(".tfe-change-panel")).to_have_attribute("aria-busy", "false")
+    expect(page.locator(".tfe-ask .tfe-badge")).to_have_text(re.compile("^(stored|remembered|live · [0-9]|已|实时 · [0-9])"))
+    return page
+
+
+def knob(page: Page, field: str) -> Any:
+    """A slider or a choice, with its name and what it says."""
+    return page.locator(f".tfe-change [data-knob={field}]")
+
+
+def says(page: Page, field: str, text: str) -> None:
+    """Waits until a slider says this."""
+    expect(knob(page, field).locator("output")).to_have_text(text)
+
+
+def turn(page: Page, field: str, to: int, rest: bool = True) -> None:
+    """Moves a slider to one of its places, from 0, and lets it rest, or holds it there."""
+    knob(page, field).locator("input").evaluate(
+        """(input, [to, rest]) => {
+            input.value = to;
+            for (const type of rest ? ["input", "change"] : ["input"]) input.dispatchEvent(new Event(type, { bubbles: true }));
+        }""",
+        [str(to), rest],
+    )
+
+
+def painted(page: Page, said: str | re.Pattern[str]) -> None:
+    """Waits until the strips of this model with this number stand there."""
+    expect(page.locator(".tfe-change")).to_have_attribute("data-painted", said)
+
+
+# ---- pictures ----------------------------------------------------------------------------------------------------------------------
+
+
+def test_a_number_as_trained_lies_inside_and_is_written_as_the_request_has_it(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site)
+    expect(page.locator(".tfe-pairs")).to_be_hidden()
+    expect(knob(page, "memory")).to_be_hidden()  # it changes models of texts
+    says(page, "stride", "28 positions · as trained")
+    expect(knob(page, "stride").locator(".is-here")).to_have_text("28")
+    turn(page, "stride", 6)
+    addressed(page, stride="7")
+    says(page, "stride", "7 positions")
+    fixed = page.locator(".tfe-change [data-pattern=fixed]")
+    expect(fixed.locator(".tfe-pairs-name")).to_have_text(f"fixed {HOSTILE}")
+    costs = pair("fixed", 1.25, True).numbers
+    expect(fixed.locator(".tfe-pairs-number")).to_have_text(f"+{costs[1] - costs[0]:.2f}")
+    expect(fixed.locator(".tfe-pairs-from")).to_have_text(f"80.25 → {costs[1]:.2f}")
+    expect(page.locator(".tfe-pairs-names")).to_have_text(re.compile(r"beforeafterdiff. ±255nats ±1.25nats of the digit"))
+    expect(page.locator(".tfe-pairs-sentence .tfe-key")).to_have_text("7")
+    sizes = page.locator(".tfe-pairs canvas").evaluate_all(
+        "(all) => all.map((one) => [one.width, one.clientWidth, one.clientHeight].join())"
+    )
+    assert len(sizes) == 8 and len(set(sizes)) == 1, "four equal pictures of each"
+    # On one symmetric scale: the dearest pixel of one model and the cheapest of the same are the two ends, the other model's lie between.
+    ends = page.locator(".tfe-pairs canvas[data-which=dearer]").evaluate_all(
+        """(all) => all.map((one) => {
+            const { data } = one.getContext("2d").getImageData(0, 0, 28, 28);
+            return [[12, 20], [20, 20], [5, 3]].map(([x, y]) => data.slice(4 * (28 * y + x), 4 * (28 * y + x) + 3).join());
+        })"""
+    )
+    assert ends[1][:2] == ["18,105,58", "91,42,134"] and ends[0][0] != ends[1][0] and ends[0][2] == ends[1][2]
+    page.evaluate(
+        """async (address) => {
+            const { bus } = await import(address);
+            bus.on("hover-pos", ({ pos }) => { document.body.dataset.at = String(pos); });
+        }""",
+        asset("lib/state.js"),
+    )
+    canvas = page.locator("[data-pattern=fixed] canvas[data-which=dearer]")
+    wide = canvas.evaluate("(one) => one.clientWidth") / 28
+    canvas.hover(position={"x": 20.5 * wide, "y": 20.5 * wide})
+    expect(page.locator(".tfe-pairs-readout")).to_have_text(re.compile(r"^\(20, 20\): \d+ → \d+ · −1\.25 nats$"))
+    expect(page.locator("body")).to_have_attribute("data-at", str(20 * 28 + 20))
+    page.mouse.move(2, 2)
+    expect(page.locator("body")).to_have_attribute("data-at", "null")
+    assert page.locator(".tfe-change img").count() == 0
+    turn(page, "stride", TOO_FAR - 1)
+    expect(page.locator(".tfe-ask-error")).to_have_text(f"So much is refused. {HOSTILE}")
+    says(page, "stride", "7 positions")
+    turn(page, "stride", 27)
+    addressed(page, stride=None)
+    expect(page.locator(".tfe-pairs")).to_be_hidden()
+
+
+def test_summary_columns_never_exceed_the_stride_and_come_back_with_it(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site)
+    turn(page, "stride", 2, rest=False)
+    says(page, "summary", "3 of each block · all that “stride” allows")
+    expect(knob(page, "summary").locator(".tfe-reread-barred")).to_be_visible()
+    for field, place, stride, summary in (
+        ("stride", 2, "3", "3"),
+        ("summary", 19, "3", "3"),
+        ("stride", 11, "12", "3"),
+        ("summary", 8, "12", "9"),
+        ("stride", 5, "6", "6"),
+        ("stride", 27, None, "9"),
+    ):
+        turn(page, field, place)
+        addressed(page, stride=stride, summary=summary)
+    page.locator(".tfe-change-restore").click()
+    addressed(page, stride=None, summary=None)
+    says(page, "summary", "4 of each block · as trained")
+    turn(page, "stride", 1)
+    addressed(page, stride="2", summary="2")
+    turn(page, "stride", 39)
+    addressed(page, stride="40", summary=None)
+
+
+def test_a_pattern_is_picked_a_head_silenced_and_all_of_it_taken_along(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site, "lang=en&_model=dense&_head=1.4")
+    expect(knob(page, "pattern").locator("[aria-checked=true]")).to_have_text("as trained")
+    knob(page, "silenced").get_by_role("button", name="Silence head 1·4 of dense").click()
+    addressed(page, silenced="dense.0.3")
+    chips = knob(page, "silenced").locator(".tfe-reread-chip")
+    expect(chips).to_have_text("head 1·4 of dense×")
+    with page.expect_download() as saved:
+        page.locator(".tfe-change .tfe-export:visible", has_text="NPZ").click()
+    with np.load(io.BytesIO(Path(saved.value.path()).read_bytes())) as arrays:
+        assert arrays["fixed.more"].shape == (28, 28) and arrays["fixed.more"][20, 20] == np.float32(-1.25)
+        assert arrays["strided.nats"][0] == 80.25 and np.array_equal(arrays["strided.before"], pair("strided", 0.6, True).before)
+    knob(page, "pattern").locator("[data-key='']").press("ArrowRight")
+    addressed(page, silenced="dense.0.3", pattern="full")
+    expect(knob(page, "pattern").locator("[data-key=full]")).to_be_focused()
+    expect(page.locator(".tfe-pairs canvas")).to_have_count(6)  # without maps
+    page.keyboard.press("Escape")
+    addressed(page, silenced=None, pattern=None)
+    expect(chips).to_have_count(0)
+
+
+# ---- texts -------------------------------------------------------------------------------------------------------------------------
+
+
+def test_a_shorter_memory_gives_three_strips_on_one_scale_and_one_number(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site, OF_TEXT)
+    expect(page.locator(".tfe-reread-result")).to_be_hidden()
+    expect(knob(page, "stride")).to_be_hidden()
+    says(page, "memory", "512 characters · as trained")
+    turn(page, "memory", 2, rest=False)
+    says(page, "memory", "64 characters")
+    expect(page.locator(".tfe-change-panel")).to_have_attribute("aria-busy", "false")  # it asks when it comes to rest
+    addressed(page, memory=None)
+    turn(page, "memory", 2)
+    addressed(page, memory="64")
+    costs = side("xl", 0.4, 1)
+    was, became = (float(nats[:GIVEN].mean() / np.log(2)) for nats in (costs.before, costs.after))
+    painted(page, f"xl +{became - was:.2f}")
+    expect(page.locator(".tfe-reread-what")).to_have_text(f"{was:.2f} → {became:.2f}bits per character")
+    expect(page.locator(".tfe-reread-strips [data-strip]")).to_have_count(3)
+    heights = page.locator(".tfe-reread-strips [data-strip] > rect:first-child").evaluate_all(
+        "(all) => all.map((one) => one.outerHTML.replace(/ y=[^ ]*/, ''))"
+    )
+    assert len(set(heights)) == 1, "three equal pictures"
+    assert int(page.locator("[data-strip=before]").get_attribute("data-bars") or 0) in range(90, 112)
+    expect(page.locator(".tfe-reread-rest")).to_have_text("Absolute positions · It has no memory.")
+    expect(page.locator(".tfe-reread-sentence .tfe-key")).to_have_text("64 states")
+    expect(page.locator(".tfe-reread-sentence")).to_contain_text(HOSTILE)
+    expect(page.locator(".tfe-reread-writing ins")).to_contain_text(HOSTILE)
+    assert page.locator(".tfe-change img").count() == 0
+    # Beyond training nothing changes: that is said, and there is nothing to draw.
+    turn(page, "memory", 7)
+    expect(page.locator(".tfe-reread-number")).to_have_text("0.00")
+    says(page, "memory", "768 characters · beyond training")
+    expect(page.locator(".tfe-reread-board")).to_be_hidden()
+    expect(page.locator(".tfe-reread-rest p").first).to_have_text(
+        f"Transformer-XL · The change does not reach it: {was:.2f} bits per character, as before."
+    )
+
+
+def test_a_choice_asks_at_once_and_two_models_share_a_switch(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site, OF_TEXT)
+    knob(page, "segment").locator("[data-key='128']").focus()
+    page.keyboard.press("ArrowLeft")
+    addressed(page, segment="64")
+    expect(knob(page, "segment").locator("[data-key='64']")).to_be_focused()
+    switch = page.locator(".tfe-reread-models [role=radio]")
+    expect(switch).to_have_count(2)
+    painted(page, re.compile("^xl "))
+    top = page.locator("[data-strip=before] text").first.text_content()
+    switch.nth(1).click()
+    painted(page, re.compile("^absolute "))
+    addressed(page, _model="absolute")
+    assert page.locator("[data-strip=before] text").first.text_content() == top, "both models stand on one scale"
+
+
+def test_the_knobs_stand_where_the_request_in_view_says(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site, f"{OF_TEXT}&memory=200")
+    says(page, "memory", "200 characters")
+    expect(knob(page, "memory").locator("input")).to_have_value("4")  # the nearest place
+    turn(page, "memory", 8)  # more than the model takes
+    assert TOO_MUCH == 1024
+    expect(page.locator(".tfe-ask-error")).to_have_text(f"So much is refused. {HOSTILE}")
+    says(page, "memory", "200 characters")
+    for back in (lambda: knob(page, "memory").locator("input").press("Escape"), page.locator(".tfe-change-restore").click):
+        turn(page, "memory", 3)
+        addressed(page, memory="128")
+        expect(page.locator(".tfe-reread-result")).to_be_visible()
+        back()
+        addressed(page, memory=None)
+        expect(page.locator(".tfe-reread-result")).to_be_hidden()
+        expect(knob(page, "memory").locator("input")).to_have_value("6")
+    expect(page.locator(".tfe-ask-error")).to_be_hidden()
+
+
+def test_spans_are_forced_for_all_heads_a_layer_or_the_head_in_view(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site, f"{OF_TEXT}&_head=2.3")
+    slider, chips = knob(page, "spans").locator("input"), knob(page, "spans").locator(".tfe-reread-chip")
+    expect(slider).to_have_attribute("aria-valuetext", "as trained")
+    turn(page, "spans", 8)
+    addressed(page, spans="-1.-1.16%2E0")
+    knob(page, "spans").locator("[data-key=head]").click()
+    addressed(page, _reread_of="head")
+    expect(slider).to_have_value("8")  # what is said of all heads holds for this one
+    slider.focus()
+    page.keyboard.press("ArrowRight")
+    expect(chips).to_have_text(["all heads: 16×", "2·3: 24×"])
+    knob(page, "spans").locator("[data-key=layer]").click()
+    turn(page, "spans", 3)  # takes the place of what was said of its heads
+    expect(chips).to_have_text(["all heads: 16×", "layer 2: 3×"])
+    chips.first.click()
+    expect(chips).to_have_text(["layer 2: 3×"])
+    page.locator(".tfe-change-restore").click()
+    expect(chips).to_have_count(0)
+    opened(page, site, f"{OF_TEXT}&spans=-1.-1.16%252E0,1.2.12%252E5")
+    expect(chips).to_have_text(["all heads: 16×", "2·3: 12.5×"])
+
+
+def test_the_marked_character_is_shared_with_the_page(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site, f"{OF_TEXT}&memory=64")
+    marked = page.locator(".tfe-reread-strips [data-locked]")
+    expect(marked).to_have_count(3)  # the telling one, in every strip
+    readout = page.locator(".tfe-reread-readout")
+    letters = list(READ)
+    expect(readout).to_contain_text(f"{letters[640]}·640")
+    strips = page.locator(".tfe-reread-strips")
+    strips.scroll_into_view_if_needed()
+    box = strips.bounding_box()
+    assert box is not None
+    middle = (box["x"] + 40 + (box["width"] - 42) * 0.5, box["y"] + 40)
+    page.mouse.move(*middle)
+    expect(page.locator(".tfe-reread-strips [data-hovered]")).to_have_count(3)
+    at = int(page.locator(".tfe-reread-strips [data-hovered]").first.get_attribute("data-hovered") or "")
+    assert abs(at - COUNT // 2) <= 4
+    page.mouse.click(*middle)
+    addressed(page, _pos=str(at))
+    page.keyboard.down("Shift")
+    page.mouse.click(middle[0] + 60, middle[1])
+    page.keyboard.up("Shift")
+    expect(marked).to_have_count(6)
+    page.mouse.move(0, 0)
+    expect(page.locator(".tfe-reread-strips [data-hovered]")).to_have_count(0)
+    page.locator(".tfe-reread-board").focus()
+    page.keyboard.press("End")
+    addressed(page, _pos=str(COUNT - 1))
+    page.keyboard.press("ArrowLeft")
+    addressed(page, _pos=str(COUNT - 2))
+    expect(readout).to_contain_text(f"·{COUNT - 2}")
+    page.keyboard.press("Escape")  # lets the character go, not the change
+    addressed(page, _pos=None, memory="64")
+    expect(page.locator(".tfe-reread-result")).to_be_visible()
+
+
+def test_the_comparison_is_taken_along(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site, f"{OF_TEXT}&memory=64&_reread_table=open")
+    rows = page.locator(".tfe-reread-sheet tbody tr")
+    expect(rows).to_have_count(9 + 2)  # segments, then all that was given and all that was written
+    expect(rows.nth(9).locator("td").last).to_have_text(page.locator(".tfe-reread-number").inner_text())
+    saved = {}
+    for kind in ("PNG", "SVG", "HTML", "CSV", "NPZ", "TXT"):
+        with page.expect_download() as caught:
+            page.locator(f".tfe-change [data-kind={kind}]:visible").click()
+        saved[kind] = Path(caught.value.path()).read_bytes()
+    assert saved["PNG"].startswith(b"\x89PNG") and b"var(--" not in saved["SVG"]
+    assert b"<table>" in saved["HTML"] and HOSTILE.encode() not in saved["HTML"]
+    lines = list(csv.DictReader(io.StringIO(saved["CSV"].decode("utf-8-sig"), newline="")))
+    assert len(lines) == COUNT and [line["character"] for line in lines] == list(READ)
+    arrays = np.load(io.BytesIO(saved["NPZ"]))
+    np.testing.assert_allclose(arrays["xl.after_bits"], side("xl", 0.4, 1).after / np.log(2), rtol=1e-5)
+    assert int(arrays["xl.given"]) == GIVEN
+    told = saved["TXT"].decode().splitlines()
+    assert told[0].startswith("Transformer-XL, bits per character: +0.31 (") and told[-1].startswith("Trial")
+    page.locator(".tfe-reread-table summary").click()
+    addressed(page, _reread_table=None)
+
+
+def test_the_figure_is_projected_and_every_text_is_chinese_in_chinese(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site, f"{OF_TEXT.replace('lang=en', 'lang=zh')}&segment=32")
+    painted(page, re.compile("^xl "))
+    said = page.locator(".tfe-change").evaluate(
+        """(node) => {
+            const copy = node.cloneNode(true);
+            for (const own of copy.querySelectorAll(".tfe-reread-text, .tfe-exports, [hidden]")) own.remove();
+            return copy.textContent;
+        }"""
+    )
+    assert set(re.findall(r"[A-Za-z]{2,}", said)) <= {"Esc"}, said
+    page.locator(".tfe-reread-board").focus()
+    page.keyboard.press("p")
+    expect(page.locator(".tfe-reread-readout")).to_be_hidden()
+    becomes(page, lambda: page.locator(".tfe-reread-strips text").first.get_attribute("font-size"), "20")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1280
+    page.keyboard.press("Escape")
+    expect(page.locator(".tfe-change-knobs")).to_be_visible()
+    becomes(page, lambda: page.locator(".tfe-reread-strips text").first.get_attribute("font-size"), "12")
+
+
+@pytest.mark.parametrize(
+    ("query", "there"),
+    [("lang=en&stride=3&summary=3", ".tfe-pairs canvas"), (f"{OF_TEXT}&memory=64&_reread_table=open", ".tfe-reread-sheet")],
+)
+def test_it_fits_a_phone_in_the_dark_and_axe_finds_nothing(new_page: NEW, site: str, query: str, there: str) -> None:
+    page, _ = new_page(width=360, height=780, color_scheme="dark")
+    opened(page, site, query)
+    expect(page.locator(there).first).to_be_visible()
+    assert_fits(page, ".tfe-change")

@@ -1,0 +1,250 @@
+"""A digit in the input bar, in a real browser: digits of ours, by hand, from files; a text in its place, keys, phones."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+from urllib.parse import urlsplit
+
+import numpy as np
+import pytest
+from PIL import Image
+from playwright.sync_api import Page, expect
+
+from explorer import permalink, uploads
+from explorer.lab import Lab
+from models.sparse_transformer.records import read_drawing, spelled
+from tests.bench import Bench
+from tests.browser.waiting import addressed, becomes
+from tests.explorer import small_drawer
+from tests.explorer.small_drawer import EXAMPLES, HOSTILE, PROGRAM, REFUSED, SIDE, SLOW, Ask, rings
+from tests.fitting import assert_fits
+
+NEW = Callable[..., tuple[Page, Any]]
+LIVE = re.compile(r"^live · [\d.]+ m?s|^remembered$")
+
+
+def page_of(lab: Lab, engine: Any) -> None:
+    """The whole page of the small lab."""
+    PROGRAM.place(lab, engine)
+
+
+@pytest.fixture(scope="module")
+def site(bench: Bench) -> str:
+    """The address of the bench pages."""
+    return bench.put(__name__, {"trial": page_of}, year=2019)
+
+
+def opened(page: Page, site: str, query: str = "lang=en") -> Page:
+    """The page once its bar stands."""
+    page.goto(f"{site}/trial?{query}")
+    page.wait_for_selector(".tfe-ask-go")
+    return page
+
+
+def badge(page: Page) -> Any:
+    """Says where the result comes from."""
+    return page.locator(".tfe-ask .tfe-badge")
+
+
+def error(page: Page) -> Any:
+    """Says why something was refused."""
+    return page.locator(".tfe-ask-error")
+
+
+def turn(page: Page, field: str, to: float) -> None:
+    """Moves a slider."""
+    page.locator(f".tfe-ask [data-field={field}]").fill(str(to))
+
+
+def run(page: Page) -> None:
+    """Presses the button, and waits for the answer."""
+    page.locator(".tfe-ask-go").click()
+    expect(badge(page)).to_have_text(LIVE)
+
+
+def asked(page: Page) -> Ask:
+    """The request that stands in the address."""
+    return permalink.decode(Ask, urlsplit(page.evaluate("location.href")).query)[0]
+
+
+def photo() -> bytes:
+    """A dark stroke on white, as a visitor might bring it."""
+    levels = np.full((120, 160), 250, np.uint8)
+    levels[20:100, 60:90] = 20
+    out = io.BytesIO()
+    Image.fromarray(levels).save(out, "PNG")
+    return out.getvalue()
+
+
+def test_a_digit_of_ours_is_cut_and_asked_for(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site)
+    expect(badge(page)).to_have_text("stored")
+    go = page.locator(".tfe-ask-go")
+    for rows, says in ((28, "Read"), (0, "Make a digit"), (10, "Make the rest")):
+        turn(page, "keep", rows)
+        expect(go).to_contain_text(says)
+    expect(badge(page)).to_have_text("not run yet")
+    turn(page, "temperature", 0.5)
+    page.locator(".tfe-ask-seed").fill("421")
+    run(page)
+    assert asked(page) == Ask(seed=421, temperature=0.5, keep=10)
+    strip = page.locator(".tfe-maker-picture")
+    strip.first.focus()
+    for key in ("ArrowRight", "End", "ArrowLeft"):
+        page.keyboard.press(key)
+    expect(strip.nth(18)).to_be_focused()
+    page.keyboard.press("Enter")
+    addressed(page, drawing="test:18")
+    assert asked(page) == Ask(drawing="test:18", seed=421, temperature=0.5, keep=10)
+    shown = page.evaluate("[...document.querySelectorAll('.tfe-maker-picture canvas')[18].getContext('2d').getImageData(0, 9, 28, 1).data]")
+    assert shown[::4] == (rings()[18, 9] * 255).tolist()
+    expect(page.get_by_role("radio", name=f"Digit 10: {HOSTILE}")).to_be_visible()
+    assert page.locator(".tfe-ask img").count() == 0
+
+
+def test_a_digit_drawn_by_hand_becomes_the_same_pixels_each_time(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site)
+    page.get_by_role("button", name="Draw", exact=True).click()
+    sheet = page.locator(".tfe-maker-sheet")
+    sheet.scroll_into_view_if_needed()
+    box = sheet.bounding_box()
+    assert box is not None
+    cell = box["width"] / SIDE
+
+    def stroke(*points: tuple[float, float]) -> None:
+        page.mouse.move(box["x"] + points[0][1] * cell, box["y"] + points[0][0] * cell)
+        page.mouse.down()
+        for row, column in points[1:]:
+            page.mouse.move(box["x"] + column * cell, box["y"] + row * cell, steps=5)
+        page.mouse.up()
+
+    found = []
+    for _ in range(2):
+        stroke((5.2, 4), (5.2, 24))
+        run(page)
+        found.append(asked(page))
+        page.get_by_role("button", name="Clear").click()
+        page.locator(".tfe-ask-go").click()
+        expect(error(page)).to_have_text(re.compile("^Nothing is drawn yet: "))
+        expect(badge(page)).to_have_text("refused")
+    assert found[0] == found[1], "the same strokes give the same pixels"
+    pixels = read_drawing(found[0].drawing)
+    assert pixels[5, 5:23].all() and not pixels[8:].any() and not pixels[:3].any()
+    edge = pixels[[3, 6], 5:23]
+    assert 0 < edge.sum() < edge.size, "grey edges are drawn pixel by pixel"
+    stroke((20.5, 8), (20.5, 18))
+    page.locator(".tfe-ask-go").click()
+    expect(error(page)).to_have_text(re.compile("in the 14 rows that stay"))
+    turn(page, "keep", 0)
+    run(page)
+    addressed(page, keep="0")
+    assert read_drawing(asked(page).drawing)[20].any(), "from nothing a digit may be made"
+    page.get_by_role("button", name="Close").click()
+    expect(sheet).to_be_hidden()
+    # Keys alone do the same.
+    page.get_by_role("button", name="Draw", exact=True).press("Enter")
+    expect(sheet).to_be_focused()
+    page.get_by_role("button", name="Clear").press("Enter")
+    sheet.press("Space")
+    turn(page, "keep", 28)
+    page.locator(".tfe-ask-go").press("Enter")
+    addressed(page, keep="28")
+    assert 1 <= read_drawing(asked(page).drawing).sum() <= 12
+
+
+def test_a_file_comes_to_the_size_of_digits_and_what_was_done_to_it_is_said(new_page: NEW, site: str) -> None:
+    page, faults = new_page()
+    opened(page, site)
+    page.locator(".tfe-ask [data-key=text]").click()
+    chooser = page.locator(".tfe-ask input[type=file]")
+    page.locator(".tfe-ask [data-key=digit]").click()
+    chooser.set_input_files({"name": "one.png", "mimeType": "image/png", "buffer": photo()})
+    expect(badge(page)).to_have_text(LIVE)
+    becomes(page, lambda: asked(page).drawing.startswith("test:"), False)
+    request = asked(page)
+    pixels = read_drawing(request.drawing)
+    rows, columns = (np.flatnonzero(pixels.any(axis)) for axis in (1, 0))
+    assert (rows[0], rows[-1]) == (4, 23), "20 pixels long, in the middle"
+    assert 6 <= columns[-1] - columns[0] + 1 <= 9 and columns[0] + columns[-1] == pytest.approx(27, abs=1)
+    notice = uploads.picture(photo(), SIDE, 1).notice
+    assert notice is not None and "inverted" in notice["en"]
+    expect(page.locator(".tfe-ask-note")).to_contain_text(notice["en"])
+    expect(page.locator(".tfe-ask-note")).to_contain_text("It was made as large as the digits")
+    expect(page.get_by_role("radio", name="Your digit")).to_have_attribute("aria-checked", "true")
+    chooser.set_input_files({"name": "notes.png", "mimeType": "image/png", "buffer": b"Dear reader,\n"})
+    expect(error(page)).to_have_text("Your file is text; PNG, JPEG and WebP pictures are read.")
+    assert len(faults.console) == 1 and "422" in faults.console.pop(), "the browser itself notes the status"
+    chooser.set_input_files({"name": "large.png", "mimeType": "image/png", "buffer": bytes((5 << 20) + 1)})
+    expect(error(page)).to_have_text("Your file has 5.1 MB; pictures of up to 5 MB are read.")
+    expect(badge(page)).to_have_text("refused")
+    run(page)
+    assert asked(page) == request, "the digit that was there is there still"
+
+
+def test_a_link_an_example_a_refusal_and_stop(page_watch: Page, site: str) -> None:
+    pixels = np.random.default_rng(2).integers(0, 2, (SIDE, SIDE)).astype(np.uint8)
+    request = Ask(drawing=spelled(pixels), keep=21, seed=8, temperature=0.7, pattern="fixed", summary=2)
+    page = opened(page_watch, site, f"lang=en&{permalink.encode(request)}")
+    expect(badge(page)).to_have_text(LIVE)
+    expect(page.get_by_role("radio", name="Your digit")).to_have_attribute("aria-checked", "true")
+    keep, seed = page.locator(".tfe-ask [data-field=keep]"), page.locator(".tfe-ask-seed")
+    expect(keep).to_have_value("21")
+    seed.fill(str(REFUSED))
+    seed.press("Enter")
+    expect(error(page)).to_have_text("Thirteen is not read.")
+    expect(badge(page)).to_have_text("refused")
+    expect(keep).to_have_value("21")
+    small_drawer.go.clear()
+    try:
+        seed.fill(str(SLOW))
+        seed.press("Enter")
+        expect(page.locator(".tfe-ask-go")).to_contain_text("Stop")
+        page.keyboard.press("Escape")
+        expect(badge(page)).to_have_text("stopped")
+    finally:
+        small_drawer.go.set()
+    page.get_by_role("button", name=re.compile("Example 2: ten rows")).click()
+    addressed(page, drawing="test:8", keep="10", pattern=None)
+    assert asked(page) == EXAMPLES[1]
+    expect(keep).to_have_value("10")
+
+
+def test_a_text_shares_its_places_with_what_is_written(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site, "lang=en&_pos=412&_model=strided")
+    page.locator(".tfe-ask [data-key=text]").click()
+    expect(page.locator(".tfe-maker-start")).to_be_hidden()
+    box = page.locator(".tfe-ask-box")
+    expect(box).to_have_value(EXAMPLES[2].text)
+    box.fill(f"A gull 😀 {HOSTILE}")
+    turn(page, "length", 1000)
+    expect(page.locator(".tfe-ask-count")).to_have_text("37 given + 1,000 to write, of 1,024")
+    page.locator(".tfe-ask-go").click()
+    expect(error(page)).to_have_text("The text has 37 characters and 1,000 are to be written; 1,024 together are the most.")
+    turn(page, "length", 0)
+    box.press("Control+Enter")
+    addressed(page, task="text", _pos=None, _model=None)
+    assert asked(page) == Ask("text", text=f"A gull 😀 {HOSTILE}", length=0)
+    box.fill("")
+    page.locator(".tfe-ask-go").click()
+    expect(error(page)).to_contain_text("The box is empty")
+    page.get_by_role("button", name="a beginning").click()
+    expect(box).to_have_value(EXAMPLES[3].text)
+    addressed(page, text=EXAMPLES[3].text)
+    assert asked(page) == EXAMPLES[3]
+    page.locator(".tfe-ask [data-key=digit]").click()
+    run(page)
+    addressed(page, task=None)
+    assert asked(page) == replace(EXAMPLES[0], seed=EXAMPLES[3].seed), "of the text nothing is left in it"
+
+
+def test_it_fits_a_phone_in_the_dark_and_axe_finds_nothing(new_page: NEW, site: str) -> None:
+    page, _ = new_page(width=360, height=780, color_scheme="dark")
+    opened(page, site, "lang=en")
+    page.get_by_role("button", name="Draw", exact=True).click()
+    for task in ("digit", "text"):
+        page.locator(f".tfe-ask [data-key={task}]").click()
+        assert_fits(page, ".tfe-ask", press=44)
