@@ -71,7 +71,7 @@ class Shelf:
             {
                 path.relative_to(folder).as_posix(): path
                 for path in sorted(path for path in found if path.suffix in suffixes)
-                if not path.is_symlink() or path.is_file() and path.resolve().is_relative_to(inside)
+                if not path.is_symlink() or (path.is_file() and path.resolve().is_relative_to(inside))
             }
         )
 
