@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import time
-from collections import Counter, OrderedDict
+import contextlib
+from collections import Counter
 from collections.abc import Awaitable, Callable
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -16,7 +16,7 @@ UNKNOWN = (  # what a stream says and ends with where its session is not known; 
     b'"session_not_found":true,"success":false}\n\ndata: {"msg":"close_stream","event_id":null}\n\n'
 )
 LINGERS = 2.0  # seconds that a page's stream of answers stays open when all is answered: a visitor often goes on at once
-SETTLED = 0.5  # seconds after which a page has heard that its stream of answers ended
+HEARD = 3.0  # seconds that a page has to hear that its stream of answers ends: it closes it then
 
 
 class Streams:
@@ -27,8 +27,8 @@ class Streams:
         self.app = app
         self.left = left
         self.lingering: dict[str, asyncio.Event] = {}  # session -> told when it asks again, while its stream has nothing to say
+        self.closing: dict[str, asyncio.Event] = {}  # session -> told when it has closed the stream that it was told ends
         self._open: Counter[str] = Counter()  # session -> open streams of its answers
-        self._ended: OrderedDict[str, float] = OrderedDict()  # session -> when its stream of answers ended, while that is news
 
     def __contains__(self, session: str) -> bool:
         """Is a stream of that page open?"""
@@ -38,8 +38,9 @@ class Streams:
         """One stream; one whose session Gradio does not know, or no longer, says so and ends.
 
         Gradio ends it when nothing is under way. A page that asks at that very moment takes the old stream for an open one, opens none,
-        and would wait for ever: so it stays open for a while, and what the page asks meanwhile is answered on it.
-        Where the connection breaks before that, what the page has asked for ends: Gradio itself notices only if it looks in time.
+        and would wait for ever: so it stays open for a while, and what the page asks meanwhile is answered on it; what it asks later is
+        taken once the page has closed it, however late it hears of its end. Where the connection breaks before that, what the page has
+        asked for ends: Gradio itself notices only if it looks in time.
         """
         stream = _Stream(send)
         self._open[session] += 1
@@ -47,7 +48,10 @@ class Streams:
             while True:
                 stream.listen()
                 await self.app(scope, receive, stream)
-                if stream.over is None or not await self._asked_again(session, receive):
+                if stream.over is None:
+                    break
+                if not await self._asked_again(session, stream, receive):
+                    await stream.last_word(receive)
                     break
             await stream.end()
         except Exception:
@@ -55,13 +59,16 @@ class Streams:
                 raise
             await stream.end()
         finally:
+            stream.closed.set()
+            if self.closing.get(session) is stream.closed:
+                del self.closing[session]
             self._open[session] -= 1
             if not self._open[session]:
                 del self._open[session]
                 if self.left is not None and not (stream.over or stream.unknown):
                     await self.left(session, None, False)
 
-    async def _asked_again(self, session: str, receive: Receive) -> bool:
+    async def _asked_again(self, session: str, stream: _Stream, receive: Receive) -> bool:
         """Whether a page whose stream has nothing more to say asks for something on it; if not, it has to be told that the stream ends."""
         asked = self.lingering[session] = asyncio.Event()
         waiting = {asyncio.ensure_future(asked.wait()), asyncio.ensure_future(_gone(receive))}
@@ -69,7 +76,7 @@ class Streams:
             await asyncio.wait(waiting, timeout=LINGERS, return_when=asyncio.FIRST_COMPLETED)
             again = asked.is_set() and self._open[session] == 1
             if not again:
-                self._note(session)
+                self.closing[session] = stream.closed
             return again
         finally:
             if self.lingering.get(session) is asked:
@@ -78,22 +85,15 @@ class Streams:
                 task.cancel()
             await asyncio.gather(*waiting, return_exceptions=True)
 
-    def _note(self, session: str) -> None:
-        """From now on the page may not have heard yet that its stream has ended."""
-        now = time.monotonic()
-        while self._ended and next(iter(self._ended.values())) < now - SETTLED:
-            self._ended.popitem(last=False)
-        self._ended[session] = now
-        self._ended.move_to_end(session)
-
     def joining(self, session: str, send: Send) -> Send:
-        """The answer to an event: its stream goes on, or is opened by the page, which has heard by then that the old one has ended."""
+        """The answer to an event: its stream goes on, or is opened by the page, which has closed the old one by then."""
 
         async def sending(message: Message) -> None:
             if message["type"] == "http.response.start":
                 if session in self.lingering and message["status"] == 200:
                     self.lingering[session].set()
-                await asyncio.sleep(max(0.0, self._ended.get(session, -SETTLED) + SETTLED - time.monotonic()))
+                if session in self.closing:
+                    await self.closing[session].wait()
             await send(message)
 
         return sending
@@ -107,6 +107,7 @@ class _Stream:
         self._begun = False
         self.over: bytes | None = None  # Gradio's last word, since all is answered
         self.unknown = False  # the session is not known
+        self.closed = asyncio.Event()
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -126,10 +127,16 @@ class _Stream:
         """More is to come."""
         self.over = None
 
+    async def last_word(self, receive: Receive) -> None:
+        """Says that all is answered, and waits until the page has closed the stream, or should have heard."""
+        await self._send({"type": "http.response.body", "body": self.over or b"", "more_body": True})
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(_gone(receive), HEARD)
+
     async def end(self) -> None:
-        """The last word, if there is one, and the end of the answer."""
+        """The end of the answer, if there is one."""
         if self._begun:
-            await self._send({"type": "http.response.body", "body": self.over or b""})
+            await self._send({"type": "http.response.body", "body": b""})
 
 
 async def _gone(receive: Receive) -> None:

@@ -15,15 +15,19 @@ from explorer.labs.translation.page import LAB
 NEW = Callable[..., tuple[Page, Any]]
 LIVE = re.compile(r"live · [\d.,]+ m?s|remembered")
 
-# A busy browser: it hears a second late that its stream of answers has ended.
+# A busy browser: it hears a second late that its stream of answers has ended. window.ended: such a word is on its way to the page.
 LATE = """
 const fetched = window.fetch;
+window.ended = 0;
 window.fetch = async (...asked) => {
     const answer = await fetched(...asked);
     if (!String(asked[0]?.url ?? asked[0]).includes("/queue/data")) return answer;
     const slow = new TransformStream({
         async transform(chunk, passed) {
-            if (new TextDecoder().decode(chunk).includes("close_stream")) await new Promise((on) => setTimeout(on, 1000));
+            if (new TextDecoder().decode(chunk).includes("close_stream")) {
+                window.ended += 1;
+                await new Promise((on) => setTimeout(on, 1000));
+            }
             passed.enqueue(chunk);
         },
     });
@@ -62,3 +66,14 @@ def test_whoever_asks_as_an_answer_ends_is_answered(new_page: NEW, site: str, br
         page.locator(".tfe-prompt-box").press("Enter")
         expect(page.locator(".tfe-prompt .tfe-badge")).to_have_text(LIVE)
         expect(page.locator(".tfe-prompt-pieces")).to_contain_text(said)
+
+
+def test_what_is_asked_while_the_end_of_the_stream_is_on_its_way_is_answered(page_watch: Page, site: str) -> None:
+    """The page takes its old stream for an open one until it has heard, and would open no other and wait for ever."""
+    page_watch.add_init_script(LATE)
+    page_watch.goto(site + LAB.path)
+    for count in range(2):
+        page_watch.locator(".tfe-prompt-box").fill(f"{random.random()} dogs")
+        page_watch.locator(".tfe-prompt-box").press("Enter")
+        expect(page_watch.locator(".tfe-prompt .tfe-badge")).to_have_text(LIVE)
+        page_watch.wait_for_function("(count) => window.ended > count", arg=count)
