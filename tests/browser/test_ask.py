@@ -11,7 +11,6 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from explorer.lab import Lab
 from tests.bench import Bench
 from tests.browser.waiting import addressed
 from tests.explorer import small_lab
@@ -22,15 +21,10 @@ NEW = Callable[..., tuple[Page, Any]]
 LIVE = re.compile(r"^live · |^remembered$")
 
 
-def page_of(lab: Lab, engine: Any) -> None:
-    """The whole page of the small lab."""
-    PROGRAM.place(lab, engine)
-
-
 @pytest.fixture(scope="module")
 def site(bench: Bench) -> str:
     """The address of the bench pages."""
-    return bench.put(__name__, {"trial": page_of}, year=2019)
+    return bench.put(__name__, {"trial": PROGRAM.place}, year=2019)
 
 
 @pytest.fixture(autouse=True)

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from explorer.lab import Lab
 from explorer.widgets.base import asset
 from tests.bench import Bench
 from tests.browser.waiting import addressed, becomes
@@ -24,15 +23,10 @@ NEW = Callable[..., tuple[Page, Any]]
 OF_TEXT = "lang=en&v=1&task=text&text=The+sea"
 
 
-def page_of(lab: Lab, engine: Any) -> None:
-    """The whole page of the small lab."""
-    PROGRAM.place(lab, engine)
-
-
 @pytest.fixture(scope="module")
 def site(bench: Bench) -> str:
     """The address of the bench pages."""
-    return bench.put(__name__, {"trial": page_of}, year=2019)
+    return bench.put(__name__, {"trial": PROGRAM.place}, year=2019)
 
 
 def opened(page: Page, site: str, query: str = "lang=en") -> Page:

@@ -15,7 +15,6 @@ from PIL import Image
 from playwright.sync_api import Page, expect
 
 from explorer import permalink, uploads
-from explorer.lab import Lab
 from models.sparse_transformer.records import read_drawing, spelled
 from tests.bench import Bench
 from tests.browser.waiting import addressed, becomes
@@ -27,15 +26,10 @@ NEW = Callable[..., tuple[Page, Any]]
 LIVE = re.compile(r"^live · [\d.]+ m?s|^remembered$")
 
 
-def page_of(lab: Lab, engine: Any) -> None:
-    """The whole page of the small lab."""
-    PROGRAM.place(lab, engine)
-
-
 @pytest.fixture(scope="module")
 def site(bench: Bench) -> str:
     """The address of the bench pages."""
-    return bench.put(__name__, {"trial": page_of}, year=2019)
+    return bench.put(__name__, {"trial": PROGRAM.place}, year=2019)
 
 
 def opened(page: Page, site: str, query: str = "lang=en") -> Page:

@@ -12,7 +12,6 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from explorer import permalink
-from explorer.lab import Lab
 from models.errors import InputError
 from tests.bench import Bench
 from tests.browser.waiting import addressed
@@ -25,15 +24,10 @@ HOSTILE = "<img src=x onerror=alert(1)>"
 LIVE = re.compile(r"^live · [\d.]+ m?s|^remembered$")
 
 
-def page_of(lab: Lab, engine: Any) -> None:
-    """The whole page of the small lab."""
-    PROGRAM.place(lab, engine)
-
-
 @pytest.fixture(scope="module")
 def site(bench: Bench) -> str:
     """The address of the bench pages."""
-    return bench.put(__name__, {"trial": page_of}, year=2019)
+    return bench.put(__name__, {"trial": PROGRAM.place}, year=2019)
 
 
 @pytest.fixture(autouse=True)
