@@ -30,10 +30,12 @@ Kind = Literal[
     "seed",
     "stops",
     "heads",
+    "items",
     "knob",
     "bits",
     "sum",
     "letters",
+    "sentence",
     "text",
     "story",
     "question",
@@ -100,6 +102,19 @@ class Drawings:
         }
 
 
+@dataclass(frozen=True)
+class Item:
+    """One of several that a control of kind "items" offers. value: as a link spells it. inner: it continues the one before it."""
+
+    value: str
+    label: str
+    inner: bool = False
+
+    def drawn(self) -> Value:
+        """As JSON."""
+        return dict(vars(self))
+
+
 def thresholds(side: int, seed: int = 0) -> NDArray[np.uint8]:
     """(row, column) the least level, 1 … 255, at which a grey becomes ink: draw < level / 255, with draws from a fixed seed.
 
@@ -114,8 +129,9 @@ class Control:
     """How one field of a request is asked for.
 
     kind: "choice" (one of some), "select" (the same in a menu), "switch", "number" (a slider), "seed", "stops" (a slider over the values of
-    `names`, in their order), "heads" (of attention: the one in view is silenced, and any whose picture is shift-clicked), "knob" (of
-    several parts), or typed: "bits" (a row of places beside the line), "sum", "letters", "text" (several lines), "story" (several lines,
+    `names`, in their order), "heads" (of attention: the one in view is silenced, and any whose picture is shift-clicked), "items" (any of
+    `names`, or of the parts of the run in view, which `Program.items` lists), "knob" (of
+    several parts), or typed: "bits" (a row of places beside the line), "sum", "letters", "sentence" (a line that grows), "text" (several lines), "story" (several lines,
     with words to insert), "question" (a line below a story), "passage" (a long text, or one of `pages`, which the request's `page` then
     names), "drawing" (a picture, one of `drawings` or the visitor's). What is typed into no control that is shown is empty.
     names: what values are called, where not by themselves; of a choice in their order, of a switch for True and False, of heads the names
@@ -125,6 +141,7 @@ class Control:
     behind it, "{n} characters". pages: of a "passage". shares: the field whose characters a passage leaves room for, which is then the one
     that must not be 0 where it is empty. drawings: of a "drawing". knob: the knob of several parts.
     change: it changes the model, stands in the panel of changes, and its default is the model as trained.
+    notes: of items, what it means to choose one.
     says: a changed value in words, "at most 4 updates", given the value.
     stands: what the default stands for by the value of another field, ("task", {"parity": 20}): the slider shows that number instead.
     idle: (field, why): it has no effect while that other field differs from its default.
@@ -136,6 +153,7 @@ class Control:
     kind: Kind
     names: Mapping[Any, Text] = dataclasses.field(default_factory=dict)
     sizes: Mapping[str, tuple[int, int]] = dataclasses.field(default_factory=dict)
+    notes: Mapping[str, Text] = dataclasses.field(default_factory=dict)
     hint: Text | None = None
     placeholder: str = ""
     places: int = 0
@@ -158,6 +176,7 @@ class Control:
         bounds: Value = {}
         if isinstance(allowed, Number):
             bounds = {"least": allowed.least + (1 if self.stands else 0), "most": allowed.most, "step": self.step}
+            bounds |= {"values": [written(value) for value in self.names]} if self.kind == "select" else {}
         elif isinstance(allowed, Choice):
             bounds = {"values": [written(value) for value in [*self.names] or allowed.values]}
         elif isinstance(allowed, Characters):
@@ -168,6 +187,7 @@ class Control:
             "kind": self.kind,
             "default": written(default),
             "names": [[written(value), dict(name)] for value, name in self.names.items()],
+            "notes": {value: dict(note) for value, note in self.notes.items()},
             "sizes": {model: list(size) for model, size in self.sizes.items()},
             "hint": dict(self.hint) if self.hint else None,
             "placeholder": self.placeholder,

@@ -18,7 +18,7 @@ from typing import Any, Generic, Literal, Protocol, TypeVar
 import gradio as gr
 
 from explorer import controls, labels, wiring
-from explorer.controls import Control, Value
+from explorer.controls import Control, Item, Value
 from explorer.engine import Answer, Engine, Function, Waiting
 from explorer.lab import Lab, Text
 from explorer.runs import Run, Stored, as_stored
@@ -44,12 +44,13 @@ class Looked(Protocol):
 @dataclass(frozen=True)
 class Look(Generic[S]):
     """An event of a view that is opened on demand. event: its name. read(detail): what is asked; it raises nothing. draw(seen, asked) and
-    refused(asked, sentence): the value of the view."""
+    refused(asked, sentence): the value of the view. function(asked): the engine function that is asked in place of the lab's own."""
 
     event: str
     read: Callable[[object], Any]
     draw: Callable[[S, Any], Value]
     refused: Callable[[Any, Text], Value]
+    function: Callable[[Any], Function | None] = lambda _asked: None
 
 
 @dataclass(frozen=True)
@@ -74,15 +75,31 @@ class View(Generic[R, S]):
         return self.task in {"", getattr(request, "task", "")}
 
 
-def in_bertviz(opened: tuple[bertviz.View, ...], attention: Callable[[S], bertviz.Attention]) -> View[Any, S]:
-    """bertviz's own views of a run, opened on demand. attention(seen): what they show; InputError for a run that is too long for them."""
+def in_bertviz(
+    opened: tuple[bertviz.View, ...],
+    attention: Callable[[S], bertviz.Attention | Sequence[bertviz.Attention]],
+    *,
+    note: Text | None = None,
+    neuron: Function | None = None,
+) -> View[Any, S]:
+    """bertviz's own views of a run, opened on demand. attention(seen): what they show; InputError for a run that is too long for them.
+
+    note: what a visitor has to know to compare them with the views around them. neuron: the engine function that watches queries and keys
+    of a run too, for the view that shows them.
+    """
+
+    def shown(seen: S, asked: bertviz.Look) -> Value:
+        found = attention(seen)
+        return bertviz.shown(asked, [found] if isinstance(found, bertviz.Attention) else found, views=opened)
+
     look: Look[S] = Look(
         "show",
         bertviz.Look.of,
-        lambda seen, asked: bertviz.shown(asked, [attention(seen)]),
+        shown,
         lambda asked, text: bertviz.refused(asked, text, opened),
+        lambda asked: neuron if asked.view == "neuron" else None,
     )
-    return View("bertviz", lambda _value: bertviz.bertviz(bertviz.ready(opened)), at="below", look=look)
+    return View("bertviz", lambda _value: bertviz.bertviz(bertviz.ready(opened), note=note), at="below", look=look)
 
 
 @dataclass(frozen=True)
@@ -93,7 +110,7 @@ class Change(Generic[R, S]):
     ask(request, before): what it is asked, without and with the change; None where there is nothing to ask.
     """
 
-    draw: Callable[[tuple[S, S], tuple[Any, Any], R, Text], change.Difference | change.Readings | change.Pictures]
+    draw: Callable[[tuple[S, S], tuple[Any, Any], R, Text], change.Shown]
     measure: Function | None = None
     ask: Callable[[R, S], Any] = lambda request, _before: request
 
@@ -117,7 +134,9 @@ class Program(Generic[R, S]):
     their titles, the first is what a bare address stands for, and first() its stored result. shorts: their titles on chips, beside a long
     text. answer(seen, request): what stands as the answer in the input bar, None where it stands in a view. region: the bar's name. run:
     what its button says. warning(request, seen): what to say of an input outside of what the model knows; notice(request, seen): what else.
-    lines(seen, request): what a text file of the answer says. progress(steps so far, request): how far an answer has come that grows.
+    lines(seen, request): what a text file of the answer says. progress(steps so far, request): how far an answer has come that grows, and
+    growing(steps so far, request): the part of it that is there, where it stands in the input bar. items(seen, request): what a control of
+    kind "items" offers of a run, by its field.
     prepare(seen, request): what views and `pick` are given in place of what was seen, where several of them need the same.
     pick(seen, request): the model, head and position that are looked at on arrival, where the page has such.
     """
@@ -139,6 +158,8 @@ class Program(Generic[R, S]):
     pick: Callable[[Any, R], Value | None] | None = None
     prepare: Callable[[S, R], Any] = lambda seen, _request: seen
     progress: Callable[[Sequence[Any], R], Text] | None = None
+    growing: Callable[[Sequence[Any], R], Value | None] = lambda _steps, _request: None
+    items: Callable[[Any, R], Mapping[str, Sequence[Item]]] | None = None
     lines: Callable[[S, R], Sequence[Text]] = lambda _seen, _request: ()
 
     @property
@@ -157,7 +178,11 @@ class Program(Generic[R, S]):
     def named(self, request: R, prepared: Any = None) -> Value:
         """A request as widgets know it: its query, that of the run without changes, and every field as text; what is looked at in a run."""
         about: Value = {"query": controls.query(request), "plain": controls.query(self.plain(request)), "fields": controls.texts(request)}
-        return about if self.pick is None or prepared is None else {**about, "pick": self.pick(prepared, request)}
+        if prepared is None:
+            return about
+        if self.items is not None:
+            about["items"] = {field: [item.drawn() for item in items] for field, items in self.items(prepared, request).items()}
+        return about if self.pick is None else {**about, "pick": self.pick(prepared, request)}
 
     def changes(self, request: R) -> Text | None:
         """What a request changes in the model, in words; None for nothing."""
@@ -184,7 +209,8 @@ class Program(Generic[R, S]):
         """What the input bar and the views draw of an answer that grows. steps: all so far."""
         said = self.progress(steps, request) if self.progress else {}
         views = [view for view in self.views if view.of(request)]
-        return {"ask": ask.growing(self.named(request), said), **{view.name: view.grow(steps, request) for view in views if view.grow}}
+        bar = ask.growing(self.named(request), said, self.growing(steps, request))
+        return {"ask": bar, **{view.name: view.grow(steps, request) for view in views if view.grow}}
 
     def place(self, lab: Lab, engine: Engine) -> None:
         """Place the components, draw the stored first example, and wire every wish of a visitor to the engine."""
@@ -218,13 +244,16 @@ class Program(Generic[R, S]):
             answers=self.widgets,
         )
         placed = {"ask": bar, **self._placed("above", drawn, engine)}
-        with gr.Row(elem_classes=["tfe-bench"]):
-            with gr.Column(elem_classes=["tfe-bench-wide"]):
-                placed |= self._placed("wide", drawn, engine)
-            with gr.Column(elem_classes=["tfe-bench-side"]):
-                known = _about(drawn["ask"]) if kept else self.named(start)
-                placed["change"] = change.change(change.idle(known), controls=self.controls, kind=self.kind)
-                placed |= self._placed("side", drawn, engine)
+        known = change.idle(_about(drawn["ask"]) if kept else self.named(start))
+        if any(view.at in {"wide", "side"} for view in self.views):
+            with gr.Row(elem_classes=["tfe-bench"]):
+                with gr.Column(elem_classes=["tfe-bench-wide"]):
+                    placed |= self._placed("wide", drawn, engine)
+                with gr.Column(elem_classes=["tfe-bench-side"]):
+                    placed["change"] = change.change(known, controls=self.controls, kind=self.kind)
+                    placed |= self._placed("side", drawn, engine)
+        else:
+            placed["change"] = change.change(known, controls=self.controls, kind=self.kind, across=True)
         placed |= self._placed("below", drawn, engine)
         self._wire(engine, placed)
         titled.unfold(about.curves, None, curve, **wiring.HOW)
@@ -277,7 +306,7 @@ class Program(Generic[R, S]):
 
 def _about(bar: Value) -> Value:
     """What the input bar knows of the request in view."""
-    return {name: bar[name] for name in ("query", "plain", "fields", "pick") if name in bar}
+    return {name: bar[name] for name in ("query", "plain", "fields", "pick", "items") if name in bar}
 
 
 def _wish(detail: object) -> tuple[str, object]:
@@ -349,10 +378,14 @@ async def looked(program: Program[R, S], engine: Engine, look: Look[S], detail: 
     asked: Looked = look.read(detail)
     try:
         request, _ = program.read(asked.run)
-        async with contextlib.aclosing(_seen(program, engine, request, session)) as updates:
+        function = look.function(asked)
+        found = _seen(program, engine, request, session) if function is None else engine.watch(function, request, session)
+        async with contextlib.aclosing(found) as updates:
             async for update in updates:
                 if isinstance(update, tuple):
                     seen, _run = update
+                elif isinstance(update, Answer):
+                    seen = update.value
                 else:
                     yield gr.skip()  # a handler that says nothing is not told that its page was closed
         yield await asyncio.to_thread(look.draw, seen, asked)
@@ -365,7 +398,7 @@ async def looked(program: Program[R, S], engine: Engine, look: Look[S], detail: 
 
 async def _compared(
     program: Program[R, S], changing: Change[R, S], engine: Engine, request: R, after: S, session: str
-) -> AsyncGenerator[change.Difference | change.Readings | change.Pictures | None, None]:
+) -> AsyncGenerator[change.Shown | None, None]:
     """What a change does, last; None while it is worked out."""
     plain = program.plain(request)
     results: list[Any] = []

@@ -60,6 +60,20 @@ class Choice:
 
 
 @dataclass(frozen=True)
+class Several:
+    """Any of some values, each once. en, zh: what one of them is called, in a refusal."""
+
+    values: tuple[str, ...]
+    en: str
+    zh: str
+
+    def refuse(self, name: str, value: object) -> None:
+        """InputError unless `value` is a tuple of such values."""
+        for one in value if isinstance(value, tuple) else (value,):
+            Choice(self.values, self.en, self.zh).refuse(name, one)
+
+
+@dataclass(frozen=True)
 class Characters:
     """A text of at most `most` characters."""
 
@@ -106,7 +120,7 @@ class Anything:
 
 LOST = "\N{REPLACEMENT CHARACTER}"  # in place of half a surrogate pair, which no text may carry
 
-Range = Number | Choice | Characters | Switch | Heads | Anything
+Range = Number | Choice | Several | Characters | Switch | Heads | Anything
 
 
 def number(default: float, least: float, most: float, *, en: str, zh: str) -> Any:
@@ -117,6 +131,11 @@ def number(default: float, least: float, most: float, *, en: str, zh: str) -> An
 def choice(default: Any, values: Sequence[Any], *, en: str, zh: str) -> Any:
     """A field that is one of some values."""
     return _field(default, Choice(tuple(values), en, zh))
+
+
+def several(values: Sequence[str], *, en: str, zh: str) -> Any:
+    """A field that holds any of some values; none to begin with."""
+    return _field((), Several(tuple(values), en, zh))
 
 
 def characters(default: str, most: int) -> Any:

@@ -88,7 +88,7 @@ class Kind:
     @property
     def own(self) -> bool:
         """Do queries and keys stand for the same positions (self-attention)?"""
-        return self.through is None and (self.mask == "causal" or list(self.queries) == list(self.keys))
+        return self.through is None and (self.mask == "causal" or self.first_key < 0 or list(self.queries) == list(self.keys))
 
     @property
     def allowed(self) -> NDArray[np.bool_]:

@@ -10,6 +10,7 @@ import { fileName, save } from "./lib/export.js";
 import { bitRow, wordChips } from "./lib/keyboards.js";
 import { onLang, t } from "./lib/lang.js";
 import { passageOf } from "./lib/passage.js";
+import { piecesOf } from "./lib/pieces.js";
 import { settingsOf } from "./lib/settings.js";
 import { drawingOf } from "./lib/sketchline.js";
 import { foot } from "./lib/source.js";
@@ -30,7 +31,7 @@ const TEXT = {
   long: { en: "Your text has {n} characters; at most {most} can be read.", zh: "您的文本有 {n} 个字符；最多可读取 {most} 个。" },
   noLink: { en: "This input is too long for a link; save it as text instead.", zh: "这个输入太长，放不进链接；请存为文本。" },
 };
-const TYPED = ["bits", "sum", "letters", "text", "story", "question", "passage", "drawing"];
+const TYPED = ["bits", "sum", "letters", "sentence", "text", "story", "question", "passage", "drawing"];
 const SET = ["number", "seed", "select"];
 const ENTER = /Mac|iPhone|iPad/.test(navigator.platform) ? "⌘ ⏎" : "Ctrl ⏎"; // what runs where Enter begins a new line
 
@@ -51,7 +52,7 @@ export function mount(root, props, emit, watch) {
   const fits = ({ when }, fields) => Object.entries(when).every(([field, values]) => values.includes(fields[field]));
   const picks = controls.filter(({ kind }) => kind === "choice").map(pickOf);
   const lines = controls.filter(({ kind }) => TYPED.includes(kind)).map((control, at) => ({ passage: longOf, drawing: drawnOf })[control.kind]?.(control) ?? lineOf(control, at));
-  const settings = settingsOf(controls.filter(({ kind }) => SET.includes(kind)), { changed: touched, run, here: (control) => fits(control, chosen()) });
+  const settings = settingsOf(controls.filter(({ kind }) => SET.includes(kind)), { changed: touched, run, here: (control) => fits(control, { ...chosen(), ...settings.values() }) });
   const inView = lines.some(({ control }) => ["passage", "drawing"].includes(control.kind)); // the answer stands in a view
   const passage = () => open().find(({ control }) => control.kind === "passage") ?? null;
   const chosen = () => Object.fromEntries(picks.map(({ control, now }) => [control.field, now()]));
@@ -102,13 +103,13 @@ export function mount(root, props, emit, watch) {
   }
 
   function lineOf(control, at) {
-    const wide = control.kind === "text" || control.kind === "story";
+    const wide = ["sentence", "text", "story"].includes(control.kind);
     const below_ = control.kind === "question";
     const own = `${id}-${at}`;
     const described = { id: own, spellcheck: "false", autocomplete: "off", autocapitalize: "off", "aria-describedby": `${control.hint ? `${own}-hint ` : ""}${id}-error`, placeholder: control.placeholder };
     if (below_ || control.kind === "story") described.lang = "en"; // the words are those of the network
     const inputmode = { sum: "tel", bits: "numeric" }[control.kind] ?? "text";
-    const box = wide ? el("textarea", { class: "tfe-input tfe-ask-story", rows: "2", ...described }) : el("input", { class: `tfe-input tfe-ask-${below_ ? "question" : "line"}`, type: "text", inputmode, ...described });
+    const box = wide ? el("textarea", { class: "tfe-input tfe-ask-story", rows: control.kind === "sentence" ? "1" : "2", ...described }) : el("input", { class: `tfe-input tfe-ask-${below_ ? "question" : "line"}`, type: "text", inputmode, ...described });
     const label = el("label", { class: "tfe-label", for: own });
     const hint = el("span", { class: "tfe-ask-hint", id: `${own}-hint` });
     const first = examples.find(({ fields }) => fits(control, fields));
@@ -178,11 +179,12 @@ export function mount(root, props, emit, watch) {
   const take = el("button", { type: "button", class: "tfe-button small bare tfe-ask-take", text: "TXT", onclick: saveText });
   const badge = badgeOf(() => paintState());
   const before = beforeOf({ take: () => bus.fire("restore", {}), fetch: (query) => emit.before({ query }), ready: () => !wish.pending, paint: paintAnswer });
+  const parts = piecesOf({ pick: () => value.pick });
   const answer = answerOf();
   const start = el("div", { class: "tfe-ask-start" });
   const note = el("p", { class: "tfe-ask-note", role: "status", hidden: true });
-  const state = el("span", { class: "tfe-ask-state" }, take, badge.node);
-  const out = el("div", { class: "tfe-ask-out" }, el("div", { class: "tfe-ask-head" }, outLabel, state), before.node, start, answer.node, note);
+  const state = el("span", { class: "tfe-ask-state" }, parts.nats, take, badge.node);
+  const out = el("div", { class: "tfe-ask-out" }, el("div", { class: "tfe-ask-head" }, outLabel, state), before.node, start, answer.node, parts.node, note);
   const panel = el("section", { class: `tfe-panel tfe-ask-panel${inView ? " is-viewed" : ""}` }, form, out, ...lines.flatMap(({ words }) => (words ? [words.node] : [])));
   root.replaceChildren(panel);
   for (const line of lines) line.attach?.(panel);
@@ -290,9 +292,11 @@ export function mount(root, props, emit, watch) {
 
   function paintAnswer() {
     const shown = before.shown?.ask ?? value;
+    const said = shown.grown ?? shown.answer ?? null;
     const kind = lines.find(({ control }) => shown.fields && fits(control, shown.fields))?.control.kind ?? "";
-    answer.paint(shown.answer ?? null, kind);
-    start.hidden = Boolean(shown.answer) || inView;
+    answer.paint(said?.pieces ? null : said, kind);
+    parts.paint(said?.pieces ? said : null, Boolean(shown.grown));
+    start.hidden = Boolean(said) || inView;
     if (start.hidden) return;
     const offer = examples.length ? [el("button", { type: "button", class: "tfe-button", text: t(TEXT.use, { n: 1 }), onclick: () => show(examples[0]) })] : [];
     start.replaceChildren(el("span", { class: "tfe-ask-empty", text: t(TEXT.empty) }), ...offer);
@@ -300,7 +304,7 @@ export function mount(root, props, emit, watch) {
 
   function paintState() {
     const busy = wish.pending;
-    panel.classList.toggle("is-stale", busy);
+    panel.classList.toggle("is-stale", busy && !value.grown);
     go.classList.toggle("primary", !busy);
     const reading = open().some((line) => line.reading?.());
     panel.setAttribute("aria-busy", String(busy || reading));
@@ -316,7 +320,7 @@ export function mount(root, props, emit, watch) {
     for (const { box } of lines) box?.setAttribute("aria-invalid", String(Boolean(wrong)));
     const whole = Boolean(value.answer) || Boolean(value.lines?.length);
     take.hidden = busy || Boolean(wrong) || !whole;
-    answer.node.classList.toggle("is-stale", Boolean(wrong));
+    for (const { node } of [answer, parts]) node.classList.toggle("is-stale", Boolean(wrong));
     const said = [remark, value.notice, value.warning, whole && !value.query ? TEXT.noLink : null].filter(Boolean).map((each) => t(each));
     if (wrong && whole) said.push(t(TEXT.stale));
     note.hidden = said.length === 0;
@@ -326,7 +330,7 @@ export function mount(root, props, emit, watch) {
   /** What was asked and what was answered, with the address of this view. */
   function saveText() {
     const shown = before.shown?.ask ?? value;
-    const said = [...(shown.answer ? answer.text(shown.answer) : []), ...shown.lines.map((line) => t(line))];
+    const said = [...(shown.answer ? (shown.answer.pieces ? parts : answer).text(shown.answer) : []), ...shown.lines.map((line) => t(line))];
     save(fileName(["answer"], "txt"), `${[...said, foot()].join("\n")}\n`, "text/plain;charset=utf-8");
   }
 
@@ -350,9 +354,9 @@ export function mount(root, props, emit, watch) {
       return;
     }
     if (!wish.receive(next)) return;
-    const { error: _error, notice: _notice, ...rest } = value;
+    const { error: _error, notice: _notice, grown: _grown, ...rest } = value;
     const under = next.state === "waiting" || next.state === "running";
-    value = under ? { ...rest, state: next.state, badge: next.badge } : next.state === "refused" ? { ...rest, ...next } : next;
+    value = under ? { ...rest, state: next.state, badge: next.badge, grown: next.grown } : next.state === "refused" ? { ...rest, ...next } : next;
     if (next.fields) fill(next.fields);
     showTask(next.fields);
     if (!under) before.of(value);

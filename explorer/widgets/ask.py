@@ -9,9 +9,9 @@ browser keeps the last answer in view beside them.
     state: "stored" | "remembered" | "live" | "waiting" | "running" | "refused" | "empty"
     badge: {milliseconds, device}, {place, of, seconds} or {progress: {en, zh}}
     query, plain: the request in view as a link, and without what it changes in the model; fields: every field as text
-    pick: {model, head, pos} in view on arrival, where the page has such a thing: a change of the model leaves it in view
+    pick: {model, kind, head, row, col, pos} in view on arrival, where the page has such a thing: a change of the model leaves it in view
     changes: what it changes in words, {en, zh} or None
-    answer: from `answer`; lines: of a file, {en, zh} each; error, notice, warning: {en, zh} or None
+    answer: from `answer` or `pieces`; grown: the part of it that is there; lines: of a file, {en, zh} each; error, notice, warning: {en, zh} or None
 
 A value in state "before" is no answer of its own: `values` holds what the other widgets draw of the run that `query` names.
 """
@@ -103,9 +103,10 @@ def refused(text: Text) -> Value:
     return {"state": "refused", "error": dict(text)}
 
 
-def growing(about: Value, progress: Text) -> Value:
-    """An answer that grows, piece by piece. about: query, plain and fields of the request. progress: how far it has come."""
-    return {"state": "running", "badge": {"progress": dict(progress)}, **about}
+def growing(about: Value, progress: Text, answer: Value | None = None) -> Value:
+    """An answer that grows, piece by piece. about: query, plain and fields of the request. progress: how far it has come. answer: the part
+    of it that is there, None where it stands in a view."""
+    return {"state": "running", "badge": {"progress": dict(progress)}, **about, "grown": answer}
 
 
 def done(
@@ -172,6 +173,30 @@ def answer(
             }
             for other in beside
         ],
+    }
+
+
+def pieces(
+    words: Sequence[str],
+    space: Sequence[bool],
+    *,
+    language: str = "",
+    log_probability: float | None = None,
+    hypotheses: Sequence[tuple[str, float, float]] = (),
+) -> Value:
+    """An answer of pieces that a network has produced, each of which is a row of the attention in view.
+
+    space: True where a space stands before a piece. language: BCP 47 tag of the text. log_probability: of all of it, in nats, None while it
+    grows. hypotheses: (text, log-probability, score), best first, where several were kept. ValueError for pieces and spaces of two numbers.
+    """
+    if len(words) != len(space):
+        raise ValueError(f"{len(words)} pieces and {len(space)} spaces")
+    return {
+        "pieces": list(words),
+        "space": [bool(flag) for flag in space],
+        "language": language,
+        "log_probability": log_probability,
+        "hypotheses": [list(one) for one in hypotheses],
     }
 
 

@@ -6,6 +6,7 @@ import { csv, exportBar, fileName, save } from "./lib/export.js";
 import { projecting } from "./lib/keys.js";
 import { onLang, t } from "./lib/lang.js";
 import { inLink } from "./lib/masknumbers.js";
+import { mapsOf } from "./lib/mappairs.js";
 import { pairsOf } from "./lib/pairs.js";
 import { knobsOf } from "./lib/rereadknobs.js";
 import { sidesOf } from "./lib/sides.js";
@@ -73,7 +74,8 @@ export function mount(root, props, _emit, watch) {
   const knobs = [...new Set(props.controls.map(shownFor))].flatMap((key, at) => {
     const group = props.controls.filter((control) => shownFor(control) === key); // they stand there together
     const rich = riches(group.filter((control) => kindOf(control) in RICH), at);
-    return group.map((control) => Object.assign(rich.get(control) ?? (["switch", "choice"].includes(control.kind) ? toggle(control) : slider(control)), { control }));
+    const plain = { switch: toggle, choice: toggle, items };
+    return group.map((control) => Object.assign(rich.get(control) ?? (plain[control.kind] ?? slider)(control), { control }));
   });
   knobs.sort((a, b) => props.controls.indexOf(a.control) - props.controls.indexOf(b.control));
   const group = el("div", { class: "tfe-change-knobs", role: "group" }, ...knobs.flatMap((knob) => knob.nodes));
@@ -87,7 +89,8 @@ export function mount(root, props, _emit, watch) {
   const result = el("div", { class: "tfe-change-result", hidden: true }, shown, exportBar({ TXT: saveText, CSV: saveCsv }));
   const sides = sidesOf({ root, scales: props.scales });
   const pairs = pairsOf(props.scales.signed);
-  const panel = el("section", { class: "tfe-panel tfe-change-panel" }, el("div", { class: "tfe-row tight apart" }, title, restore), group, error, result);
+  const maps = mapsOf(props.scales);
+  const panel = el("section", { class: `tfe-panel tfe-change-panel${props.across ? " is-across" : ""}` }, el("div", { class: "tfe-row tight apart" }, title, restore), group, error, result);
   root.replaceChildren(panel);
 
   // ── knobs ──
@@ -113,9 +116,9 @@ export function mount(root, props, _emit, watch) {
     return found ? [found[1] - 1, found[2] - 1] : [0, 0];
   }
 
-  /** The model in view, of those whose heads may be silenced, and the head in view. */
+  /** The model (or kind of attention) in view, of those whose heads may be silenced, and the head in view. */
   function watched(models) {
-    return () => [[view.get("model"), value.pick?.model, ...Object.keys(models)].find((key) => key in models), ...looked()];
+    return () => [[view.get("model"), view.get("kind"), value.pick?.model, value.pick?.kind, ...Object.keys(models)].find((key) => key in models), ...looked()];
   }
 
   /** Knobs of several parts, drawn by rereadknobs.js, by their controls: where one is bounded by another, both move. */
@@ -191,6 +194,34 @@ export function mount(root, props, _emit, watch) {
     };
   }
 
+  /** Any of some, each with a chip; struck out where it is chosen. What there is may be the run's affair. */
+  function items(control) {
+    const label = el("span", { class: "tfe-label" });
+    const chips = el("div", { class: "tfe-change-items", role: "group" });
+    const note = el("p", { class: "tfe-note" });
+    const chosen = () => (fields[control.field] || "").split(",").filter(Boolean);
+    const offered = () => value.items?.[control.field] ?? control.names.map(([key, name]) => ({ value: key, label: t(name) }));
+    // In their own order, whichever was chosen first: one state of the page has one address.
+    const turn = (key) => ask({ [control.field]: offered().flatMap((one) => ((one.value === key) !== chosen().includes(one.value) ? [one.value] : [])).join(",") });
+    return {
+      nodes: [el("div", { class: "tfe-change-several", "data-knob": control.field }, label, chips, note)],
+      draw(off) {
+        const had = chips.contains(document.activeElement) ? document.activeElement.dataset.key : null;
+        const now = chosen();
+        label.textContent = t(control.label);
+        chips.setAttribute("aria-label", t(control.label));
+        chips.replaceChildren(
+          ...offered().map(({ value: key, label: name, inner }) =>
+            el("button", { type: "button", class: `tfe-chip tfe-change-item${inner ? " is-inner" : ""}`, "data-key": key, "aria-pressed": String(now.includes(key)), disabled: off, onclick: () => turn(key) }, el("bdi", { text: name }), control.names.length ? "" : el("span", { class: "tfe-change-index", text: `·${key}` })),
+          ),
+        );
+        if (had !== null) chips.querySelector(`[data-key="${CSS.escape(had)}"]`)?.focus({ preventScroll: true });
+        note.textContent = now.flatMap((key) => (control.notes[key] ? [t(control.notes[key])] : [])).join(" ");
+        note.hidden = !note.textContent;
+      },
+    };
+  }
+
   function drawKnobs() {
     judge({ reread_of: (text) => Number.isFinite(spans.layers) && ["layer", "head"].includes(text) }, request.get());
     for (const knob of knobs) {
@@ -260,11 +291,12 @@ export function mount(root, props, _emit, watch) {
     error.textContent = error.hidden ? "" : t(value.error);
     restore.hidden = !changed();
     restoreText.textContent = t(TEXT.restore);
-    const part = value.sides ? sides.node : value.pairs ? pairs.node : result;
+    const part = value.sides ? sides.node : value.pairs ? pairs.node : value.maps ? maps.node : result;
     if (!part.isConnected) panel.lastChild.replaceWith(part);
     part.hidden = value.state !== "done";
     sides.set(value.sides && !part.hidden ? value : null);
     pairs.set(value.pairs && !part.hidden ? value : null);
+    maps.set(value.maps && !part.hidden ? value : null);
     if (part.hidden || part !== result) return;
     const { scale, digits, suffix, before, after } = value.number;
     const said = (of) => `${number(of * scale, digits)}${suffix}`;
@@ -297,6 +329,7 @@ export function mount(root, props, _emit, watch) {
     paintState();
     sides.draw();
     pairs.draw();
+    maps.draw();
   }
 
   // ── wiring ──
@@ -312,7 +345,7 @@ export function mount(root, props, _emit, watch) {
   panel.addEventListener("keydown", (event) => {
     if (event.key === "Escape" && !projecting() && sides.unlock(event.target)) event.preventDefault(); // the change stays
   });
-  view.on(["head", "model", "reread_of"], drawKnobs);
+  view.on(["head", "model", "kind", "reread_of"], drawKnobs);
   bus.on("restore", () => changed() && reset());
   bus.on("silence", ({ model, kind, layer, head }) => {
     for (const knob of elsewhere || !value.fields ? [] : knobs) knob.silence?.([model ?? kind.split(".")[0], layer, head]);

@@ -9,7 +9,9 @@ The value it draws is one JSON object, built with `idle`, `running`, `done` and 
     number: {before, after, scale, digits, suffix}; unit: {en, zh}; sentence: {en, zh}, parts in ⟦q:…⟧, ⟦k:…⟧, ⟦o:…⟧ in colours of roles
     rows: [{head, name, key, before, after, scale, digits, right, verdict}]
     or, in place of number, unit and rows, sides: [figures.sides.spelled], or pairs: [figures.pairs.spelled] with their measure and names
-    pick: {model, head, pos} in view on arrival, where the page has such a thing
+    or, in place of rows, maps: [figures.maps.spelled], with texts: [before, after] as figures.maps.marked gives them, and their language
+    items: {field: [{value, label, inner}]} that a control of kind "items" offers of the run in view
+    pick: {model, kind, head, row, col, pos} in view on arrival, where the page has such a thing
 """
 
 from __future__ import annotations
@@ -21,7 +23,8 @@ from typing import Any
 import gradio as gr
 
 from explorer.controls import Control
-from explorer.figures import pairs, sides
+from explorer.figures import maps, pairs, sides, theme
+from explorer.figures.maps import MapPair, marked
 from explorer.figures.pairs import Measure, Pair
 from explorer.figures.sides import Side
 from explorer.widgets.base import widget
@@ -89,9 +92,27 @@ class Pictures:
     sentence: Text
 
 
-def change(value: Value, *, controls: Sequence[Control], kind: Any) -> gr.HTML:
-    """Place the panel. controls: of the page; those that change the model become knobs. kind: the class of its requests."""
-    return widget("change", value, controls=[one.drawn(kind) for one in controls if one.change], scales=sides.scales())
+@dataclass(frozen=True)
+class Maps:
+    """What a change does to a text that is read again, and to the attention that reads it. maps: the one that tells most comes first.
+    texts: free, before and after; language: BCP 47 tag of them. number, unit, sentence: as of a `Difference`."""
+
+    maps: Sequence[MapPair]
+    texts: tuple[str, str]
+    language: str
+    number: Number
+    unit: Text
+    sentence: Text
+
+
+Shown = Difference | Readings | Pictures | Maps
+
+
+def change(value: Value, *, controls: Sequence[Control], kind: Any, across: bool = False) -> gr.HTML:
+    """Place the panel. controls: of the page; those that change the model become knobs. kind: the class of its requests. across: it is as
+    wide as the page."""
+    scales = {**sides.scales(), "weights": list(theme.WEIGHTS)}
+    return widget("change", value, controls=[one.drawn(kind) for one in controls if one.change], scales=scales, across=across)
 
 
 def idle(about: Value) -> Value:
@@ -109,7 +130,7 @@ def refused(text: Text | None) -> Value:
     return {"state": "refused", "error": dict(text) if text else None}
 
 
-def done(about: Value, difference: Difference | Readings | Pictures) -> Value:
+def done(about: Value, difference: Shown) -> Value:
     """A change that was measured. about: as of `idle`."""
     told: Value = {"state": "done", **about, "sentence": dict(difference.sentence)}
     if isinstance(difference, Readings):
@@ -122,8 +143,11 @@ def done(about: Value, difference: Difference | Readings | Pictures) -> Value:
             "measure": difference.measure.spelled(),
             "names": names,
         }
-    rows = [_plain(row) for row in difference.rows]
-    return {**told, "number": asdict(difference.number), "unit": dict(difference.unit), "rows": rows}
+    told |= {"number": asdict(difference.number), "unit": dict(difference.unit)}
+    if isinstance(difference, Maps):
+        both = marked(*difference.texts)
+        return {**told, "maps": [maps.spelled(pair) for pair in difference.maps], "texts": list(both), "language": difference.language}
+    return {**told, "rows": [_plain(row) for row in difference.rows]}
 
 
 def _plain(row: Row) -> Value:

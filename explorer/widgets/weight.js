@@ -49,6 +49,10 @@ const STEPS = [
       en: "The {d} products sum to {dot}; divided by √{d} = {root}, the score of key {k} for query {q} is {score}.",
       zh: "{d} 个乘积之和是 {dot}；除以 √{d} = {root}，键 {k} 对查询 {q} 的分数是 {score}。",
     },
+    undivided: {
+      en: "The {d} products sum to {dot}; the division by √{d} is left out, so that is the score of key {k} for query {q}.",
+      zh: "{d} 个乘积之和是 {dot}；这里去掉了除以 √{d} 的一步，所以这就是键 {k} 对查询 {q} 的分数。",
+    },
   },
   {
     key: "mask",
@@ -61,6 +65,10 @@ const STEPS = [
     causal: {
       en: "Row {q} may look at {n} keys, with scores from {low} to {high}; {m} keys {m|comes|come} later, and −∞ takes the place of {m|its score|their scores}.",
       zh: "{q} 这一行可以看 {n} 个键，分数从 {low} 到 {high}；{m} 个键在后面，它们的分数换成 −∞。",
+    },
+    hidden: {
+      en: "Row {q} may look at {n} keys, with scores from {low} to {high}; {m} {m|is|are} hidden, and −∞ takes the place of {m|its score|their scores}.",
+      zh: "{q} 这一行可以看 {n} 个键，分数从 {low} 到 {high}；{m} 个键被遮住，它们的分数换成 −∞。",
     },
   },
   {
@@ -75,6 +83,10 @@ const STEPS = [
       en: "Key {k} comes later than query {q}: exp(−∞) = 0, so its weight is 0; the other weights of the row sum to {all}.",
       zh: "键 {k} 在查询 {q} 之后：exp(−∞) = 0，权重为 0；该行其余权重之和为 {all}。",
     },
+    hidden: {
+      en: "Key {k} is hidden: exp(−∞) = 0, so its weight is 0; the other weights of the row sum to {all}.",
+      zh: "键 {k} 被遮住：exp(−∞) = 0，权重为 0；该行其余权重之和为 {all}。",
+    },
   },
   {
     key: "average",
@@ -84,15 +96,19 @@ const STEPS = [
       en: "{w} of the value of key {k} and the shares of the other keys add up to {out}: {d} numbers from {low} to {high}. With those of the other heads they go through one more matrix.",
       zh: "键 {k} 的值的 {w} 倍，加上其他键的份额，得到{out}：{d} 个数，从 {low} 到 {high}。它们与其他头的输出拼在一起，再乘一个矩阵。",
     },
+    silenced: {
+      en: "{w} of the value of key {k} and the shares of the other keys add up to {out}: {d} numbers from {low} to {high}. This head is silenced: they count 0.",
+      zh: "键 {k} 的值的 {w} 倍，加上其他键的份额，得到{out}：{d} 个数，从 {low} 到 {high}。这个头已关掉：它们按 0 计。",
+    },
   },
 ];
 const OUT = { en: "the output", zh: "输出" };
 
 /** The shapes of a step, in the colours of their roles: [text, role][]. */
-const shapes = ({ d, n }) => ({
+const shapes = ({ d, n, root }) => ({
   multiply: [["q", "query"], [` (${d},) × `], ["k", "key"], [` (${d},) → (${d},)`]],
-  sum: [["q", "query"], [` (${d},) · `], ["k", "key"], [` (${d},) → (); ÷ √${d}`]],
-  mask: [["q", "query"], [` (${d},) · `], ["Kᵀ", "key"], [` (${d}, ${n}) ÷ √${d} → (${n},)`]],
+  sum: [["q", "query"], [` (${d},) · `], ["k", "key"], [` (${d},) → ()${root > 1 ? `; ÷ √${d}` : ""}`]],
+  mask: [["q", "query"], [` (${d},) · `], ["Kᵀ", "key"], [` (${d}, ${n})${root > 1 ? ` ÷ √${d}` : ""} → (${n},)`]],
   softmax: [[`softmax (${n},) → (${n},)`]],
   average: [[`(${n},) · `], ["V", "out"], [` (${n}, ${d}) → (${d},)`]],
 });
@@ -156,7 +172,7 @@ export function mount(root, props, emit, watch) {
     if (!opened.has(value)) opened.set(value, Promise.all([value.query, value.key, value.values].map(unpack)));
     const [query, key, values] = await opened.get(value);
     if (look && (look.kind !== value.kind || look.layer !== value.layer || look.head !== value.head)) return; // overtaken
-    head = { value, query, key, values, causal: value.causal };
+    head = { value, query, key, values };
     draw();
   }
 
@@ -218,8 +234,14 @@ export function mount(root, props, emit, watch) {
       },
       average: { w: number(w.weights[w.column], 4), out: { text: t(OUT), role: "out" }, low: number(Math.min(...w.output)), high: number(Math.max(...w.output)) },
     }[step.key];
-    const said = step.key === "mask" && head.causal ? step.causal : step.key === "softmax" && !allowed ? step.shut : step.say;
-    return parts(said, { q, k, d: w.d, ...values });
+    const { causal, scaled, hidden, silenced } = head.value;
+    const other = {
+      sum: scaled ? null : "undivided",
+      mask: causal ? "causal" : hidden.length ? "hidden" : null,
+      softmax: allowed ? null : hidden.includes(w.column) ? "hidden" : "shut",
+      average: silenced ? "silenced" : null,
+    }[step.key];
+    return parts(step[other ?? "say"], { q, k, d: w.d, ...values });
   }
 
   const tableRows = () =>
@@ -242,7 +264,7 @@ export function mount(root, props, emit, watch) {
   }
 
   /** The position of a key: where the future is hidden the keys begin before the text, at −1. */
-  const numbered = (j) => j - (head.value.causal ? 1 : 0);
+  const numbered = (j) => j - (head.value.kind === "decoder" ? 1 : 0);
 
   // ── taking it along ──
   const names = () => [head.value.kind, `${head.value.layer + 1}.${head.value.head + 1}`, `weight-${it.row}-${it.column}`];

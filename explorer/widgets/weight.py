@@ -8,7 +8,8 @@ The value it draws when shown, beside what folded.py says:
 
     kind, layer, head: whose these are, from 0; layers, heads: how many there are
     query, key, values: packed arrays (query, d_head), (key, d_head), (key, d_head)
-    queries, keys: pieces; causal: a query may not attend to keys behind it
+    queries, keys: pieces; causal: a query may not attend to keys behind it; hidden: keys that nothing may attend to; scaled: are scores
+    divided by √d_head? silenced: does the head's output count 0?
 """
 
 from __future__ import annotations
@@ -49,6 +50,9 @@ def head(
     queries: Sequence[str],
     keys: Sequence[str],
     causal: bool,
+    scaled: bool = True,
+    hidden: Sequence[int] = (),
+    silenced: bool = False,
 ) -> Value:
     """What the panel draws of one head. place: (layer, head) from 0; size: how many layers and heads there are.
 
@@ -69,4 +73,7 @@ def head(
         "queries": list(queries),
         "keys": list(keys),
         "causal": causal,
+        "scaled": scaled,
+        "hidden": list(hidden),
+        "silenced": silenced,
     }

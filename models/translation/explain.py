@@ -13,41 +13,14 @@ import torch
 from numpy.typing import NDArray
 
 from models.errors import InputError, no_head
+from models.fields import check, shown
 from models.trace import Trace
 from models.translation.data import PAD, START, UNKNOWN, Encoded, cleaned, padded
 from models.translation.decode import EXTRA, Greedy, Hypothesis, Source, beam_search, greedy_search, penalty, piece_log_probabilities
 from models.translation.model import AS_PUBLISHED, Changes, Config, Gains, no_gains
-from models.translation.records import (
-    EXAMPLES,
-    MAX_ALPHA,
-    MAX_BEAM,
-    MAX_CHARACTERS,
-    MAX_TOKENS,
-    PARTS,
-    Comparison,
-    Explanation,
-    Request,
-    Step,
-)
+from models.translation.records import KINDS, MAX_TOKENS, Again, Explanation, Request, Step
 from models.translation.shipped import Shipped, load
 
-__all__ = [
-    "EXAMPLES",
-    "MAX_ALPHA",
-    "MAX_BEAM",
-    "MAX_CHARACTERS",
-    "MAX_TOKENS",
-    "Comparison",
-    "Explanation",
-    "Request",
-    "Step",
-    "compare",
-    "explain",
-    "generate",
-]
-
-
-KINDS = ("encoder", "decoder", "cross")
 TURN = 0.04  # seconds of work in one turn of `generate`
 
 
@@ -59,58 +32,17 @@ class _Read:
     pieces: Encoded
 
 
-def _whole(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _check_options(request: Request, config: Config) -> None:
-    """InputError where an option lies outside what the model has."""
-    if not _whole(request.beam) or not 1 <= request.beam <= MAX_BEAM:
-        raise InputError(
-            "beam",
-            en=f"The beam is {_short(request.beam)}; it can be 1 to {MAX_BEAM} hypotheses.",
-            zh=f"束宽为 {_short(request.beam)}；可以取 1 到 {MAX_BEAM}。",
-        )
-    number = isinstance(request.alpha, int | float) and not isinstance(request.alpha, bool)
-    if not number or not 0 <= request.alpha <= MAX_ALPHA:
-        raise InputError(
-            "alpha",
-            en=f"The length penalty is {_short(request.alpha)}; it can be 0 to {MAX_ALPHA:g}.",
-            zh=f"长度惩罚为 {_short(request.alpha)}；可以取 0 到 {MAX_ALPHA:g}。",
-        )
-    for entry in request.silenced:
-        fits = isinstance(entry, tuple) and len(entry) == 3 and entry[0] in KINDS and _whole(entry[1]) and _whole(entry[2])
-        if not fits or not (0 <= entry[1] < config.n_layers and 0 <= entry[2] < config.n_heads):
-            kind, layer, head = entry if isinstance(entry, tuple) and len(entry) == 3 else (entry, "?", "?")
+def _check_heads(request: Request, config: Config) -> None:
+    """InputError for a head that the model does not have."""
+    for kind, layer, head in request.silenced:
+        if layer >= config.n_layers or head >= config.n_heads:
             raise no_head(layer, head, kind, layers=config.n_layers, heads=config.n_heads, names=KINDS)
-    for part in request.without:
-        if part not in PARTS:
-            raise InputError(
-                "without",
-                en=f"{_short(part)} cannot be left out; {', '.join(PARTS[:-1])} and {PARTS[-1]} can.",
-                zh=f"无法去掉 {_short(part)}；可以去掉 {'、'.join(PARTS)}。",
-            )
-
-
-def _short(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 40 else text[:39] + "…"
 
 
 def _read(request: Request, shipped: Shipped) -> _Read:
     """Check a request and split its sentence into pieces. InputError says what was given and what is accepted."""
-    _check_options(request, shipped.model.config)
-    if not isinstance(request.sentence, str):
-        raise InputError("no_text", en="There is no text: type an English sentence.", zh="没有文本：请输入一个英文句子。")
-    given = len(request.sentence)
-    if given > MAX_CHARACTERS:
-        words = f"{len(request.sentence.split()):,}"
-        raise InputError(
-            "too_long",
-            en=f"Your text has {given:,} characters ({words} words); at most {MAX_CHARACTERS:,} characters and {MAX_TOKENS} word pieces, "
-            "about 45 words, can be read.",
-            zh=f"您的文本有 {given:,} 个字符（{words} 个词）；最多可读取 {MAX_CHARACTERS:,} 个字符、{MAX_TOKENS} 个词片，约 45 个词。",
-        )
+    check(request)
+    _check_heads(request, shipped.model.config)
     text = cleaned(request.sentence)
     if not text:
         raise InputError("empty", en="The text is empty: type an English sentence.", zh="文本为空：请输入一个英文句子。")
@@ -129,11 +61,11 @@ def _read(request: Request, shipped: Shipped) -> _Read:
             zh="您的文本中没有该模型认识的字母；它只读英文句子。",
         )
     for position in request.hidden:
-        if not _whole(position) or not 0 <= position < len(pieces.ids):
+        if not 0 <= position < len(pieces.ids):
             raise InputError(
                 "hidden",
-                en=f"Word piece {_short(position)} cannot be hidden: this sentence has the pieces 0 to {len(pieces.ids) - 1}.",
-                zh=f"无法隐藏词片 {_short(position)}：这个句子的词片编号为 0 到 {len(pieces.ids) - 1}。",
+                en=f"Word piece {shown(position)} cannot be hidden: this sentence has the pieces 0 to {len(pieces.ids) - 1}.",
+                zh=f"无法隐藏词片 {shown(position)}：这个句子的词片编号为 0 到 {len(pieces.ids) - 1}。",
             )
     return _Read(request, pieces)
 
@@ -181,19 +113,32 @@ def _frozen(values: NDArray[np.float32]) -> NDArray[np.float32]:
     return copy
 
 
-def _watch(read: Sequence[_Read], found: Sequence[Sequence[Hypothesis]], source: Source, shipped: Shipped) -> list[Explanation]:
-    """One watched pass over finished pairs: what each request's first hypothesis looks like from inside."""
-    model, tokenizer = shipped.model, shipped.tokenizer
+def _read_out(read: Sequence[_Read], wanted: Sequence[Sequence[int]], source: Source, shipped: Shipped, trace: Trace) -> torch.Tensor:
+    """One pass over finished translations, watched: the vectors behind each piece of `wanted`. All requests are of one group."""
     device = source.tokens.device
-    wanted = [hypotheses[0].tokens for hypotheses in found]
     target = padded([(START, *tokens[:-1]) for tokens in wanted]).to(device)
-    trace = Trace("encoder/*/self/weights", "decoder/*/self/weights", "decoder/*/cross/weights", budget=(64 << 20) * len(read))
     changes = source.changes
     if "mask" in read[0].request.without:
         lengths = torch.tensor([len(tokens) for tokens in wanted], device=device)
         changes = dataclasses.replace(changes, reads=torch.arange(target.shape[1], device=device) < lengths[:, None])
-    hidden = model(source.tokens, target, source.allowed, source.gains, trace, changes)
-    all_log_p = piece_log_probabilities(model, hidden).gather(2, padded(wanted).to(device)[:, :, None])[:, :, 0].cpu().numpy()
+    hidden: torch.Tensor = shipped.model(source.tokens, target, source.allowed, source.gains, trace, changes)
+    return hidden
+
+
+def watched(wish: Again, trace: Trace) -> None:
+    """Reads a finished translation once more, under what its request changes, for `trace`. InputError for what cannot be read."""
+    shipped = load()
+    read = [_read(wish.request, shipped)]
+    _read_out(read, [_tokens_of(wish, shipped)], _source(read, shipped), shipped, trace)
+
+
+def _watch(read: Sequence[_Read], found: Sequence[Sequence[Hypothesis]], source: Source, shipped: Shipped) -> list[Explanation]:
+    """One watched pass over finished pairs: what each request's first hypothesis looks like from inside."""
+    tokenizer = shipped.tokenizer
+    wanted = [hypotheses[0].tokens for hypotheses in found]
+    trace = Trace("encoder/*/self/weights", "decoder/*/self/weights", "decoder/*/cross/weights", budget=(64 << 20) * len(read))
+    log_p_of = piece_log_probabilities(shipped.model, _read_out(read, wanted, source, shipped, trace))
+    all_log_p = log_p_of.gather(2, padded(wanted).to(source.tokens.device)[:, :, None])[:, :, 0].cpu().numpy()
     encoder = trace.stack("encoder/*/self/weights")  # (layer, batch, head, source, source)
     decoder = trace.stack("decoder/*/self/weights")
     cross = trace.stack("decoder/*/cross/weights")
@@ -250,27 +195,24 @@ def explain(requests: Sequence[Request]) -> list[Explanation | InputError]:
     return [one if isinstance(one, InputError) else next(done) for one in found]
 
 
-def _tokens_of(explanation: Explanation, shipped: Shipped) -> tuple[int, ...]:
-    return tuple(shipped.tokenizer.token(piece, space) for piece, space in zip(explanation.target, explanation.target_space, strict=True))
+def _tokens_of(wish: Again, shipped: Shipped) -> tuple[int, ...]:
+    return tuple(shipped.tokenizer.token(piece, space) for piece, space in zip(wish.target, wish.target_space, strict=True))
 
 
 @torch.no_grad()
-def compare(requests: Sequence[Request]) -> list[Comparison | InputError]:
-    """Each request without and with what it changes in the model; one answer per request, in order."""
+def reread(wishes: Sequence[Again]) -> list[Explanation | InputError]:
+    """Each finished translation read again under what its request changes; one answer per wish, in order. No search is made, so that all
+    arrays have the shapes of the run that the translation is of."""
     shipped = load()
-    found = _readable(requests, shipped)
-    changed = [one for one in found if isinstance(one, _Read)]
-    plain = [_Read(one.request.plain(), one.pieces) for one in changed]
-    both = _explained([*plain, *changed], shipped)
-    before, after = both[: len(plain)], both[len(plain) :]
-    forced: dict[int, Explanation] = {}
-    for group in dict.fromkeys(one.request.group() for one in changed):
-        rows = [i for i, one in enumerate(changed) if one.request.group() == group]
-        together = [changed[i] for i in rows]
-        pairs = [[Hypothesis(_tokens_of(before[i], shipped), tuple(before[i].log_probabilities.tolist()))] for i in rows]
-        forced |= dict(zip(rows, _watch(together, pairs, _source(together, shipped), shipped), strict=True))
-    done = iter([Comparison(before[i], after[i], forced[i]) for i in range(len(changed))])
-    return [one if isinstance(one, InputError) else next(done) for one in found]
+    found = _readable([wish.request for wish in wishes], shipped)
+    answers: dict[int, Explanation | InputError] = {i: one for i, one in enumerate(found) if isinstance(one, InputError)}
+    read = {i: one for i, one in enumerate(found) if isinstance(one, _Read)}
+    for group in dict.fromkeys(one.request.group() for one in read.values()):
+        rows = [i for i, one in read.items() if one.request.group() == group]
+        together = [read[i] for i in rows]
+        pairs = [[Hypothesis(_tokens_of(wishes[i], shipped), ())] for i in rows]
+        answers |= dict(zip(rows, _watch(together, pairs, _source(together, shipped), shipped), strict=True))
+    return [answers[i] for i in range(len(wishes))]
 
 
 def generate(requests: Sequence[Request]) -> Iterator[list[list[Step] | Explanation | InputError | None]]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 
-from models.translation.records import Array, Request
+from models.translation.records import Array, Explanation, Request
 
-KINDS = ("encoder", "decoder", "cross")
+Pair = tuple[Array, Array]  # queries and keys
 
 
 @dataclass(frozen=True)
 class Look:
-    """One head of one run, with nothing changed in the model. kind: one of KINDS; layer, head: from 0."""
+    """One head of one run. kind: one of records.KINDS; layer, head: from 0."""
 
     request: Request
     kind: str
@@ -21,14 +21,15 @@ class Look:
 
     def group(self) -> Hashable:
         """Looks of one group may share a batch."""
-        return self.request.plain().group()
+        return self.request.group()
 
 
 @dataclass(frozen=True)
 class Head:
     """Queries (query, d_head), keys and values (key, d_head) of one head, read-only; with them come its weights and its output.
 
-    weights = softmax(queries · keysᵀ / √d_head), without the keys behind a query where `causal`; output = weights · values.
+    weights = softmax(queries · keysᵀ / √d_head), undivided where not `scaled`, without the keys behind a query where `causal`, and without
+    the keys that are `hidden`; output = weights · values.
     Positions as in an Explanation: those of the decoder's rows belong to the pieces they produce, those of its own keys to "<s>" and
     the pieces before. query_pieces, key_pieces: as shown; query_space, key_space: True where a space stood before the piece.
     layers, heads: how many of each the attention has.
@@ -44,3 +45,19 @@ class Head:
     key_space: tuple[bool, ...]
     layers: int
     heads: int
+    scaled: bool = True
+    hidden: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """A run, and the queries and keys of its every layer and head, (layer, head, position, d_head), read-only.
+
+    Positions as in the explanation: source pieces for the encoder and for the keys of cross-attention, the
+    decoder's inputs ("<s>", then all produced pieces but the last) for the rest.
+    """
+
+    seen: Explanation
+    encoder: Pair
+    decoder: Pair
+    cross: Pair

@@ -196,7 +196,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 def examples() -> Path:
     """Store the first example's explanation, with the time it took once the model was there; returns the file."""
-    from models.translation.explain import EXAMPLES, Explanation, explain
+    from models.translation.explain import explain
+    from models.translation.records import EXAMPLES, Explanation
 
     explain(EXAMPLES[:1])
     begin = time.perf_counter()

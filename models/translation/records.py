@@ -8,12 +8,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from models import fields
+
 Array = NDArray[np.float32]
 
 MAX_TOKENS = 60  # source pieces
 MAX_CHARACTERS = 2_000  # of a sentence
 MAX_BEAM = 8  # hypotheses
 MAX_ALPHA = 2.0  # length penalty
+KINDS = ("encoder", "decoder", "cross")  # of attention
 PARTS = ("scale", "mask", "position")  # what can be left out of the network: ÷ √d_head, the causal mask, the sinusoids
 
 
@@ -27,21 +30,16 @@ class Request:
     yet cannot be seen; the finished translation is then read with all of it in view.
     """
 
-    sentence: str
-    beam: int = 1
-    alpha: float = 0.6
-    silenced: tuple[tuple[str, int, int], ...] = ()
-    hidden: tuple[int, ...] = ()
-    without: tuple[str, ...] = ()
+    sentence: str = fields.characters("", MAX_CHARACTERS)
+    beam: int = fields.number(1, 1, MAX_BEAM, en="beam", zh="束宽")
+    alpha: float = fields.number(0.6, 0.0, MAX_ALPHA, en="length penalty", zh="长度惩罚")
+    silenced: tuple[tuple[str, int, int], ...] = fields.heads(KINDS)
+    hidden: tuple[int, ...] = fields.anything(())
+    without: tuple[str, ...] = fields.several(PARTS, en="part of the network", zh="网络部件")
 
     def group(self) -> Hashable:
         """Requests of one group may share a batch: all with a beam, or all without one, whose words appear as they come."""
         return (self.beam > 1, frozenset(self.without))
-
-    @property
-    def changed(self) -> bool:
-        """Is anything changed in the model?"""
-        return bool(self.silenced or self.hidden or self.without)
 
     def plain(self) -> Request:
         """The same sentence and search, with nothing changed in the model."""
@@ -77,16 +75,16 @@ class Explanation:
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """What changes under an intervention.
+class Again:
+    """A finished translation, to be read again under what `request` changes. target, target_space: its pieces, as in an Explanation."""
 
-    before: nothing changed. after: the free translation under the intervention. forced: before's translation, read under the
-    intervention, so that every array has before's shape.
-    """
+    request: Request
+    target: tuple[str, ...]
+    target_space: tuple[bool, ...]
 
-    before: Explanation
-    after: Explanation
-    forced: Explanation
+    def group(self) -> Hashable:
+        """As of the request."""
+        return self.request.group()
 
 
 @dataclass(frozen=True)

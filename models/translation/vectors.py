@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -11,47 +10,39 @@ from numpy.typing import NDArray
 
 from models.errors import InputError
 from models.trace import Trace
-from models.translation.data import START, cleaned
-from models.translation.explain import explain
-from models.translation.head_records import KINDS as NAMES
-from models.translation.head_records import Head, Look
-from models.translation.records import Explanation, Request
-from models.translation.shipped import Shipped, load
+from models.translation.explain import explain, watched
+from models.translation.head_records import Head, Look, Vectors
+from models.translation.records import KINDS, Again, Explanation, Request
+from models.translation.shipped import load
 
-Pair = tuple[NDArray[np.float32], NDArray[np.float32]]
-KINDS = ("encoder/*/self", "decoder/*/self", "decoder/*/cross")  # as the model names its attentions, in the order of Vectors
-
-
-@dataclass(frozen=True)
-class Vectors:
-    """A run, and the queries and keys of its every layer and head, (layer, head, position, d_head), read-only.
-
-    Positions as in the explanation: source pieces for the encoder and for the keys of cross-attention, the
-    decoder's inputs ("<s>", then all produced pieces but the last) for the rest.
-    """
-
-    seen: Explanation
-    encoder: Pair
-    decoder: Pair
-    cross: Pair
+NAMES = {"encoder": "encoder/*/self", "decoder": "decoder/*/self", "cross": "decoder/*/cross"}  # as the model names its attentions
 
 
 @torch.no_grad()
 def vectors(requests: Sequence[Request]) -> list[Vectors | InputError]:
-    """One answer per request, in order, with nothing changed in the model.
+    """One answer per request, in order. Each is translated again: nobody keeps these arrays, which few visitors ask for.
 
-    Each is translated again: nobody keeps these arrays, which few visitors ask for. InputError as from `explain`.
+    InputError as from `explain`, and where a change makes weights another function of queries and keys than that of the view.
     """
-    shipped = load()
-    plain = [request.plain() for request in requests]
     answers: list[Vectors | InputError] = []
-    for request, seen in zip(plain, explain(plain), strict=True):
+    for request, seen in zip(requests, explain(requests), strict=True):
         if isinstance(seen, InputError):
             answers.append(seen)
             continue
-        trace = Trace(*(f"{kind}/{name}" for kind in KINDS for name in ("queries", "keys")))
-        _read_again(shipped, request, seen, trace)
-        pairs = [(_frozen(trace.stack(f"{kind}/queries")[:, 0]), _frozen(trace.stack(f"{kind}/keys")[:, 0])) for kind in KINDS]
+        if request.hidden or {"scale", "mask"} & set(request.without):
+            answers.append(
+                InputError(
+                    "changed",
+                    en="The neuron view works every weight out as in the paper: with all words in view, divided by √d_k and masked. Take the "
+                    "change off first.",
+                    zh="神经元视图按论文计算每个权重：所有词可见、除以 √d_k、带掩码。请先撤销改动。",
+                )
+            )
+            continue
+        trace = _read_again(request, seen, [f"{kind}/{name}" for kind in NAMES.values() for name in ("queries", "keys")])
+        pairs = [
+            (_frozen(trace.stack(f"{NAMES[kind]}/queries")[:, 0]), _frozen(trace.stack(f"{NAMES[kind]}/keys")[:, 0])) for kind in KINDS
+        ]
         answers.append(Vectors(seen, *pairs))
     return answers
 
@@ -59,14 +50,13 @@ def vectors(requests: Sequence[Request]) -> list[Vectors | InputError]:
 @torch.no_grad()
 def heads(looks: Sequence[Look]) -> list[Head | InputError]:
     """What the head of each look computed with, in order. InputError as from `explain`, and for a head that the model does not have."""
-    shipped = load()
-    config = shipped.model.config
+    config = load().model.config
     answers: list[Head | InputError] = []
-    for look, seen in zip(looks, explain([look.request.plain() for look in looks]), strict=True):
+    for look, seen in zip(looks, explain([look.request for look in looks]), strict=True):
         if isinstance(seen, InputError):
             answers.append(seen)
             continue
-        if look.kind not in NAMES or not (0 <= look.layer < config.n_layers and 0 <= look.head < config.n_heads):
+        if look.kind not in KINDS or not (0 <= look.layer < config.n_layers and 0 <= look.head < config.n_heads):
             answers.append(
                 InputError(
                     "head",
@@ -75,24 +65,22 @@ def heads(looks: Sequence[Look]) -> list[Head | InputError]:
                 )
             )
             continue
-        kind = KINDS[NAMES.index(look.kind)].replace("*", str(look.layer))
-        trace = Trace(*(f"{kind}/{name}" for name in ("queries", "keys", "values")))
-        _read_again(shipped, look.request, seen, trace)
+        kind, without = NAMES[look.kind].replace("*", str(look.layer)), look.request.without
+        trace = _read_again(look.request, seen, [f"{kind}/{name}" for name in ("queries", "keys", "values")])
         source, target = (seen.source, seen.source_space), (seen.target, seen.target_space)
         written = ("<s>", *seen.target[:-1]), (True, *seen.target_space[:-1])
         rows, columns = {"encoder": (source, source), "decoder": (target, written), "cross": (target, source)}[look.kind]
         query, key, value = (_frozen(trace.stack(f"{kind}/{name}")[0, 0, look.head]) for name in ("queries", "keys", "values"))
-        answers.append(Head(query, key, value, look.kind == "decoder", *rows, *columns, config.n_layers, config.n_heads))
+        causal, hidden = look.kind == "decoder" and "mask" not in without, () if look.kind == "decoder" else look.request.hidden
+        answers.append(Head(query, key, value, causal, *rows, *columns, config.n_layers, config.n_heads, "scale" not in without, hidden))
     return answers
 
 
-def _read_again(shipped: Shipped, request: Request, seen: Explanation, trace: Trace) -> None:
-    """The pass over a finished translation, watched."""
-    produced = [shipped.tokenizer.token(piece, space) for piece, space in zip(seen.target, seen.target_space, strict=True)]
-    read = shipped.tokenizer.encode(cleaned(request.sentence)).ids
-    device = shipped.model.embedding.weight.device
-    source, target = (torch.tensor([tokens], device=device) for tokens in (read, [START, *produced[:-1]]))
-    shipped.model(source, target, torch.ones_like(source, dtype=torch.bool), None, trace)
+def _read_again(request: Request, seen: Explanation, places: Sequence[str]) -> Trace:
+    """The pass over a finished translation, watched at `places`."""
+    trace = Trace(*places)
+    watched(Again(request, seen.target, seen.target_space), trace)
+    return trace
 
 
 def _frozen(values: NDArray[np.float32]) -> NDArray[np.float32]:

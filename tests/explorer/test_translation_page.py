@@ -13,6 +13,7 @@ from typing import Any, TypeVar, cast
 import gradio as gr
 import numpy as np
 import pytest
+from explorer.widgets.whatif import Picture, marked
 
 from explorer import permalink
 from explorer.engine import Engine
@@ -22,7 +23,6 @@ from explorer.labs.translation import page, texts, views
 from explorer.widgets import prompt
 from explorer.widgets.card import blocks, runs, terms
 from explorer.widgets.newest import Newest
-from explorer.widgets.whatif import Picture, marked
 from models.errors import InputError
 from models.translation.records import EXAMPLES, Comparison, Explanation, Request, Step
 

@@ -11,6 +11,7 @@ from explorer.labs import about
 from explorer.labs.translation import texts
 from explorer.widgets import figure
 from explorer.widgets.card import Pair
+from models.translation.records import KINDS
 
 SLUG = "translation"
 
@@ -45,6 +46,12 @@ def _measured(known: Mapping[str, Any]) -> tuple[Pair, ...]:
 def prose() -> dict[str, str]:
     """The model card in each language; empty where none is shipped."""
     return about.prose(SLUG, about.facts(SLUG))
+
+
+def heads() -> dict[str, tuple[int, int]]:
+    """(layers, heads) of each attention; empty where no model is shipped."""
+    config = about.facts(SLUG).get("config")
+    return dict.fromkeys(KINDS, (config["n_layers"], config["n_heads"])) if config else {}
 
 
 def curve() -> dict[str, object] | None:

@@ -30,15 +30,14 @@ SPOKEN: Final = _(
     "softmax（Q 乘 K 的转置，除以 d k 的平方根）再乘 V；Q 是查询，K 是键，V 是值",
 )
 
-PROMPT: Final[Mapping[str, Text]] = MappingProxyType(
-    {
-        "region": _("Sentence and translation", "句子与译文"),
-        "label": _("English, up to {tokens} tokens", "英文，最多 {tokens} 个词元"),
-        "placeholder": _("Type an English sentence", "输入一个英文句子"),
-        "run": _("Translate", "翻译"),
-        "output": _("German,", "德文，"),
-    }
-)
+REGION: Final = _("Sentence and translation", "句子与译文")
+SENTENCE: Final = _("English, up to {tokens} tokens", "英文，最多 {tokens} 个词元")
+RUN: Final = _("Translate", "翻译")
+SEARCH: Final = _("Search", "搜索方式")
+GREEDY: Final = _("greedy: the best word at once", "贪心：每次只取最好的词")
+BEAM: Final = _("beam {n}", "束搜索 {n}")
+ALPHA: Final = _("length penalty α", "长度惩罚 α")
+WORD: Final = _("live · word {n}", "实时 · 第 {n} 个词元")
 
 KINDS: Final[Mapping[str, Text]] = MappingProxyType(
     {"encoder": _("Encoder self", "编码器自注意力"), "decoder": _("Decoder self", "解码器自注意力"), "cross": _("Cross", "交叉")}
@@ -58,14 +57,14 @@ GERMAN: Final = _("German", "德文")
 WRITTEN: Final = _("German so far", "已写出的德文")
 
 METRIC: Final = _("{metric}, {split}", "{metric}，{split}")
-SILENCE: Final = _("Silence heads", "关掉头")
-SILENCE_TITLE: Final = _("What changes if … a head is silenced", "如果……关掉一个头，会怎样")
-HIDE: Final = _("Hide a word", "遮住一个词")
-HIDE_TITLE: Final = _("What changes if … nothing may look at a word", "如果……谁也不能看某个词，会怎样")
+SILENCED: Final = _("silenced heads", "关掉的头")
+HIDDEN: Final = _("hidden words", "遮住的词")
+HEADS_OF: Final[Mapping[str, Text]] = MappingProxyType(
+    {"encoder": _("the encoder", "编码器"), "decoder": _("the decoder", "解码器"), "cross": _("cross-attention", "交叉注意力")}
+)
 NUMBER: Final = _("log-probability of the whole translation", "整句译文的对数概率")
 
-PARTS: Final = _("Leave out a part", "去掉一个部件")
-PARTS_TITLE: Final = _("What changes if … a part of the network is left out", "如果……去掉网络的一个部件，会怎样")
+PARTS: Final = _("parts left out", "去掉的部件")
 PART_NAMES: Final[Mapping[str, Text]] = MappingProxyType(
     {"scale": _("÷ √d_k", "÷ √d_k"), "mask": _("causal mask", "因果掩码"), "position": _("position signal", "位置信号")}
 )
@@ -108,14 +107,6 @@ RARE: Final = _(
 SURPRISING: Final = _(
     "The model finds its own translation unlikely: your sentence is unlike the photo captions it was trained on.",
     "模型认为自己的译文可能性很低：您的句子不像它训练时见过的图片说明。",
-)
-LONG_LINK: Final = _(
-    "This sentence is too long for a link; copy the text instead.",
-    "这个句子太长，放不进链接；请直接复制文本。",
-)
-MALFORMED: Final = _(
-    "The request does not have the form in which this page sends it: a sentence, a beam, α, heads, positions and parts.",
-    "请求的格式与本页发送的不同：应含一个句子、束宽、α、头、位置与部件。",
 )
 
 # In words: what an intervention did. {who} is what was changed, {query} a row, {old} and {new} its strongest keys.

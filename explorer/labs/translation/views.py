@@ -11,16 +11,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer import permalink
+from explorer import runs
+from explorer.controls import Control, Item, query
 from explorer.figures import attention, roles
+from explorer.figures import bertviz as drawing
+from explorer.figures.maps import MapPair
 from explorer.lab import GuidedStep, Thumbnail
 from explorer.labels import change_sentence, filled
-from explorer.labs import runs
-from explorer.labs.runs import Stored
-from explorer.labs.translation import texts
-from explorer.widgets import prompt, whatif
+from explorer.labs.translation import about, texts
+from explorer.runs import Stored
+from explorer.widgets import ask
+from explorer.widgets.change import Maps, Number
 from models.translation import records
-from models.translation.records import EXAMPLES, Comparison, Explanation, Request
+from models.translation.head_records import Vectors
+from models.translation.records import EXAMPLES, Again, Explanation, Request, Step
 
 Text = Mapping[str, str]
 Value = dict[str, object]
@@ -37,8 +41,9 @@ def first() -> Stored[Request, Explanation] | None:
 # ---- attention ---------------------------------------------------------------------------------------------------------------------
 
 
-def kinds(seen: Explanation) -> tuple[attention.Kind, ...]:
-    """The three attentions of one translation, cross-attention last; queries and keys as the visitor reads them."""
+def kinds(seen: Explanation, request: Request = EXAMPLES[0]) -> tuple[attention.Kind, ...]:
+    """The three attentions of one translation, cross-attention last; queries and keys as the visitor reads them. request: whether the
+    causal mask is left out."""
     _, inputs = tokens(seen)
     return (
         attention.Kind(
@@ -60,7 +65,7 @@ def kinds(seen: Explanation) -> tuple[attention.Kind, ...]:
             inputs,
             seen.target_space,
             (True, *seen.target_space[:-1]),
-            mask="causal",
+            mask=None if "mask" in request.without else "causal",
             question=texts.QUESTIONS["decoder"],
             roles=(texts.GERMAN, texts.WRITTEN),
             first_key=-1,
@@ -87,7 +92,13 @@ def tokens(seen: Explanation) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 def maps(seen: Explanation, request: Request, state: str) -> Value:
     """What the attention widget draws of one translation. state: "stored" or "live"."""
-    return attention.value(kinds(seen), pick=_cell(seen), silenced=request.silenced, found=jobs(seen), state=state)
+    return attention.value(kinds(seen, request), pick=_cell(seen), silenced=request.silenced, found=jobs(seen), state=state)
+
+
+def bertviz(seen: Explanation | Vectors) -> list[drawing.Attention]:
+    """All attentions as bertviz shows them; with queries and keys where they were watched."""
+    run, vectors = (seen.seen, {kind: getattr(seen, kind) for kind in records.KINDS}) if isinstance(seen, Vectors) else (seen, None)
+    return list(drawing.encoder_decoder(run.encoder, run.decoder, run.cross, *tokens(run), vectors))
 
 
 def jobs(seen: Explanation) -> list[dict[str, Any]]:
@@ -98,7 +109,7 @@ def jobs(seen: Explanation) -> list[dict[str, Any]]:
     return sorted([*found, *roles.jobs(encoder, cross, taken)], key=lambda job: -float(str(job["score"])))
 
 
-def _cell(seen: Explanation) -> Value:
+def _cell(seen: Explanation) -> dict[str, Any]:
     """The telling cell that is locked on arrival: {kind, layer, head, row, col} from 0."""
     found = attention.pick(kinds(seen)[2])
     return {name: found[name] for name in ("kind", "layer", "head", "row", "col")}
@@ -118,50 +129,74 @@ def thumbnail() -> Thumbnail | None:
     )
 
 
-# ---- the prompt --------------------------------------------------------------------------------------------------------------------
+# ---- the input bar -----------------------------------------------------------------------------------------------------------------
 
 
-def spelled(request: Request) -> Value:
-    """A request as the browser holds it."""
-    return {
-        "sentence": request.sentence,
-        "beam": request.beam,
-        "alpha": request.alpha,
-        "silenced": [list(head) for head in request.silenced],
-        "hidden": list(request.hidden),
-        "without": list(request.without),
-    }
-
-
-def query(request: Request) -> str:
-    """The request part of the permalink; empty for a sentence that no link carries."""
-    try:
-        return permalink.encode(request)
-    except permalink.LinkTooLong:
-        return ""
-
-
-def result(seen: Explanation, request: Request, *, state: str, milliseconds: float, device: str, notice: Text | None = None) -> Value:
-    """What the prompt draws of one translation."""
-    cell = _cell(seen)
-    address = query(request)
-    return prompt.done(
-        spelled(request),
-        address,
-        state=state,
-        pieces=seen.target,
-        space=seen.target_space,
-        log_probability=seen.log_probability,
-        hypotheses=seen.hypotheses if request.beam > 1 else (),
-        milliseconds=milliseconds,
-        device=device,
-        pick={"kind": cell["kind"], "row": cell["row"]},
-        warning=warning(seen),
-        notice=notice if address else texts.LONG_LINK,
+def controls() -> tuple[Control, ...]:
+    """What is asked for, then what may be changed in the model."""
+    size = about.heads()
+    models = {kind: texts.HEADS_OF[kind] for kind in records.KINDS}
+    searches = {n: texts.GREEDY if n == 1 else filled(texts.BEAM, n=n) for n in range(1, records.MAX_BEAM + 1)}
+    kept = tuple(str(n) for n in searches if n > 1)
+    return (
+        Control("sentence", filled(texts.SENTENCE, tokens=records.MAX_TOKENS), "sentence", placeholder=EXAMPLES[0].sentence),
+        Control("beam", texts.SEARCH, "select", names=searches),
+        Control("alpha", texts.ALPHA, "number", step=0.1, when={"beam": kept}),
+        *([Control("silenced", texts.SILENCED, "heads", names=models, sizes=size, change=True, says=without_heads)] if size else []),
+        Control("hidden", texts.HIDDEN, "items", change=True, says=lambda at: filled(texts.WITHOUT_WORDS, words=", ".join(map(str, at)))),
+        Control("without", texts.PARTS, "items", names=texts.PART_NAMES, notes=texts.PART_NOTES, change=True, says=without_parts),
     )
 
 
-def warning(seen: Explanation) -> Text | None:
+def without_heads(silenced: Sequence[tuple[str, int, int]]) -> Text:
+    """Silenced heads in words; more than three by their number."""
+    heads = [filled(texts.ONE_HEAD, kind=texts.KIND_NAMES[kind], name=f"{layer + 1}·{head + 1}") for kind, layer, head in silenced]
+    shown = heads if len(heads) <= 3 else [filled(texts.MANY_HEADS, n=len(heads))]
+    return filled(texts.WITHOUT_HEADS, heads={"en": ", ".join(one["en"] for one in shown), "zh": "、".join(one["zh"] for one in shown)})
+
+
+def without_parts(parts: Sequence[str]) -> Text:
+    """Parts left out, in words."""
+    named = [texts.LEFT_OUT[part] for part in parts]
+    listed: Text = {"en": " and ".join(part["en"] for part in named), "zh": "、".join(part["zh"].strip() for part in named)}
+    return filled(texts.WITHOUT_PARTS, parts=listed)
+
+
+def items(seen: Explanation, _request: Request) -> dict[str, tuple[Item, ...]]:
+    """The pieces of the sentence in view, each of which can be hidden."""
+    pieces = enumerate(zip(seen.source, seen.source_space, strict=True))
+    return {"hidden": tuple(Item(str(at), piece, inner=at > 0 and not space) for at, (piece, space) in pieces)}
+
+
+def answer(seen: Explanation, request: Request) -> Value:
+    """The translation, as it stands beside the sentence."""
+    hypotheses = seen.hypotheses if request.beam > 1 else ()
+    return ask.pieces(seen.target, seen.target_space, language="de", log_probability=seen.log_probability, hypotheses=hypotheses)
+
+
+def growing(steps: Sequence[Step], _request: Request) -> Value:
+    """The part of a translation that is there."""
+    return ask.pieces([step.piece for step in steps], [step.space for step in steps], language="de")
+
+
+def progress(steps: Sequence[Step], _request: Request) -> Text:
+    """How far a translation has come."""
+    return filled(texts.WORD, n=len(steps))
+
+
+def lines(_seen: Explanation, request: Request) -> tuple[Text, ...]:
+    """What a text file says beside the translation."""
+    how = f"beam {request.beam}, α {request.alpha:g}" if request.beam > 1 else "greedy"
+    return ({"en": request.sentence, "zh": request.sentence}, {"en": how, "zh": how})
+
+
+def pick(seen: Explanation, _request: Request) -> Value:
+    """The cell that is looked at on arrival, as an address names it."""
+    cell = _cell(seen)
+    return {"kind": cell["kind"], "head": f"{cell['layer'] + 1}.{cell['head'] + 1}", "row": cell["row"], "col": cell["col"]}
+
+
+def warning(_request: Request, seen: Explanation) -> Text | None:
     """What to say where a sentence lies outside what the model was trained on."""
     if seen.unknown:
         return filled(texts.RARE, unknown=seen.unknown)
@@ -170,45 +205,36 @@ def warning(seen: Explanation) -> Text | None:
 
 # ---- what changes if ---------------------------------------------------------------------------------------------------------------
 
-MODES = (
-    whatif.Mode("silence", texts.SILENCE, texts.SILENCE_TITLE),
-    whatif.Mode("hide", texts.HIDE, texts.HIDE_TITLE),
-    whatif.Mode("parts", texts.PARTS, texts.PARTS_TITLE),
-)
-PARTS = tuple(whatif.Part(key, texts.PART_NAMES[key], texts.PART_NOTES[key]) for key in records.PARTS)
 SHOWN_FIRST = {"mask": "decoder", "position": "encoder"}  # the attention that a missing part tells most on; else cross-attention
 
 
-def untouched(seen: Explanation, request: Request) -> Value:
-    """The panel with nothing changed yet."""
-    return whatif.idle(spelled(request), prompt.output(seen.source, seen.source_space), _head(seen))
+def again(request: Request, before: Explanation) -> Again | None:
+    """The translation, to be read under what a request changes; None where it changes nothing."""
+    return None if request == request.plain() else Again(request, before.target, before.target_space)
 
 
-def change(compared: Comparison, request: Request) -> Value:
-    """What the panel draws of a comparison."""
-    before, forced = compared.before, compared.forced
-    used = [mode for mode, change in (("silence", request.silenced), ("hide", request.hidden), ("parts", request.without)) if change]
-    return whatif.done(
-        spelled(request),
-        prompt.output(before.source, before.source_space),
-        mode=used[0] if len(used) == 1 else "",
-        before=before.text,
-        after=compared.after.text,
-        pictures=pictures(before, forced, SHOWN_FIRST.get(request.without[0], "cross") if request.without else "cross"),
-        numbers=(before.log_probability, forced.log_probability),
-        sentence=sentence(compared, request),
-        pick=_head(before),
+def difference(seen: tuple[Explanation, Explanation], read: tuple[None, Explanation], request: Request, _what: Text) -> Maps:
+    """What the panel draws of a change. seen: the runs without and with it; read: the translation before, read under it."""
+    (before, after), forced = seen, read[1]
+    return Maps(
+        maps=pictures(before, forced, request),
+        texts=(before.text, after.text),
+        language="de",
+        number=Number(before.log_probability, forced.log_probability),
+        unit=texts.NUMBER,
+        sentence=sentence(before, forced, request),
     )
 
 
-def pictures(before: Explanation, forced: Explanation, first: str = "cross") -> tuple[whatif.Picture, ...]:
-    """Every layer of every kind, averaged over heads, before and under the intervention; the last layer of the kind `first` comes first.
+def pictures(before: Explanation, forced: Explanation, request: Request) -> tuple[MapPair, ...]:
+    """Every layer of every kind, averaged over heads, before and under the change; the last layer of what it tells most on comes first.
 
     The translation is held fixed, so both have one shape and cell stands beside cell.
     """
-    pairs = list(zip(kinds(before), kinds(forced), strict=True))[::-1]
+    first = SHOWN_FIRST.get(request.without[0], "cross") if request.without else "cross"
+    pairs = list(zip(kinds(before), kinds(forced, request), strict=True))[::-1]
     return tuple(
-        whatif.Picture(
+        MapPair(
             key=f"{one.key}.{layer + 1}",
             label=filled(texts.PICTURE, kind=one.label, layer=layer + 1),
             unit=filled(texts.PICTURE_UNIT, layer=layer + 1),
@@ -222,12 +248,11 @@ def pictures(before: Explanation, forced: Explanation, first: str = "cross") -> 
     )
 
 
-def sentence(compared: Comparison, request: Request) -> Text:
-    """The comparison in words: what becomes of the weights, and of the translation.
+def sentence(before: Explanation, forced: Explanation, request: Request) -> Text:
+    """The change in words: what becomes of the weights, and of the translation.
 
     Of the weights: what a part left out tells on; else the row of the last layer's cross-attention that changes most.
     """
-    before, forced = compared.before, compared.forced
     delta = forced.log_probability - before.log_probability
     likely = texts.EQUAL if abs(delta) < 0.01 else texts.LESS if delta < 0 else texts.MORE
     second_part = filled(likely, times=times(abs(delta)))
@@ -303,20 +328,11 @@ def times(nats: float) -> str | Text:
 
 
 def _who(seen: Explanation, request: Request) -> Text:
-    heads = [filled(texts.ONE_HEAD, kind=texts.KIND_NAMES[kind], name=f"{layer + 1}·{head + 1}") for kind, layer, head in request.silenced]
-    shown = heads if len(heads) <= 3 else [filled(texts.MANY_HEADS, n=len(heads))]
-    together: Text = {"en": ", ".join(head["en"] for head in shown), "zh": "、".join(head["zh"] for head in shown)}
     words = ", ".join(_named("k", seen.source, position) for position in request.hidden[:3]) + (" …" if len(request.hidden) > 3 else "")
-    parts = [texts.LEFT_OUT[part] for part in request.without]
-    named: Text = {"en": " and ".join(part["en"] for part in parts), "zh": "、".join(part["zh"].strip() for part in parts)}
     changes = [
-        text
-        for text, said in (
-            (filled(texts.WITHOUT_PARTS, parts=named), request.without),
-            (filled(texts.WITHOUT_HEADS, heads=together), request.silenced),
-            (filled(texts.WITHOUT_WORDS, words=words), request.hidden),
-        )
-        if said
+        *([without_parts(request.without)] if request.without else []),
+        *([without_heads(request.silenced)] if request.silenced else []),
+        *([filled(texts.WITHOUT_WORDS, words=words)] if request.hidden else []),
     ]
     listed = " and ".join(text["en"] for text in changes)
     return filled(texts.AFTER, changes={"en": listed[0].upper() + listed[1:], "zh": "并".join(text["zh"] for text in changes)})
@@ -325,11 +341,6 @@ def _who(seen: Explanation, request: Request) -> Text:
 def _named(role: str, pieces: Sequence[str], position: int) -> str:
     piece = attention.shown(pieces[position]).replace("⟦", "[").replace("⟧", "]")
     return f"⟦{role}:“{piece}” ({position})⟧"
-
-
-def _head(seen: Explanation) -> Value:
-    cell = attention.pick(kinds(seen)[2])
-    return {"kind": cell["kind"], "head": f"{cell['layer'] + 1}.{cell['head'] + 1}"}
 
 
 # ---- guided steps --------------------------------------------------------------------------------------------------------------------

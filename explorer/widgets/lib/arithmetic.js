@@ -1,16 +1,17 @@
 // One weight, worked out from what a head computed with: softmax(q Kᵀ / √d_head) V for one row (Vaswani et al., 2017, eq. 1).
 
 /**
- * @param {{query: any, key: any, values: any, causal: boolean}} head arrays as unpack() gives them: (query, d), (key, d), (key, d)
+ * @param {{query: any, key: any, values: any, value: {causal: boolean, scaled: boolean, hidden: number[]}}} head arrays as unpack() gives
+ *   them: (query, d), (key, d), (key, d); value: see weight.py
  * @param {number} row of the query @param {number} column of the key
  * @returns everything on the way: products (d,), dots, scores, raised, weights (key,), output (d,); −∞ and 0 where a key is not allowed
  */
-export function worked({ query, key, values, causal }, row, column) {
+export function worked({ query, key, values, value: { causal, scaled, hidden } }, row, column) {
   const [n, d] = key.shape;
-  const root = Math.sqrt(d);
+  const root = scaled ? Math.sqrt(d) : 1;
   const q = Float64Array.from(query.slice(row));
   const k = Float64Array.from(key.slice(column));
-  const allowed = Array.from({ length: n }, (_, j) => !causal || j <= row);
+  const allowed = Array.from({ length: n }, (_, j) => (!causal || j <= row) && !hidden.includes(j));
   const dots = Float64Array.from({ length: n }, (_, j) => key.slice(j).reduce((sum, x, e) => sum + x * q[e], 0));
   const scores = dots.map((dot, j) => (allowed[j] ? dot / root : -Infinity));
   const most = Math.max(...scores); // taken off before the exponential: the weights are the same, and no number grows out of bounds

@@ -96,6 +96,7 @@ export function settingsOf(controls, { changed, run, here }) {
   return {
     node,
     now: (field) => values[field],
+    values: () => values,
     fields: () => Object.fromEntries(controls.map((control) => [control.field, here(control) ? values[control.field] : control.default])),
     of: (fields) => controls.filter(here).map(({ field, kind, default: usual }) => (kind === "select" ? (fields?.[field] ?? usual) : String(Number(fields?.[field] ?? usual)))),
     set(fields) {

@@ -10,9 +10,10 @@ import torch
 
 from models import __main__ as program
 from models import checkpoint, stored
-from models.translation.explain import EXAMPLES, Explanation, explain
+from models.translation.explain import explain
 from models.translation.model import parameters
 from models.translation.recipe import bleu, translate
+from models.translation.records import EXAMPLES, Explanation
 from models.translation.shipped import Shipped, load
 
 QUOTED = json.loads((Path(__file__).with_name("captions.json")).read_text(encoding="utf-8"))

@@ -13,6 +13,7 @@ from explorer.widgets.newest import Newest
 from explorer.widgets.weight import head, weight
 from models.errors import InputError
 from models.translation.head_records import Head, Look
+from models.translation.records import Request
 
 FUNCTION = "models.translation.vectors:heads"
 
@@ -26,7 +27,12 @@ def place(engine: Engine) -> None:
         question = Question.of(detail)
         look = wished(question)
         return asking.answers(
-            engine, FUNCTION, question, lambda: Look(asking.run_of(question), *look), lambda found: value(found, look), session
+            engine,
+            FUNCTION,
+            question,
+            lambda: Look(asking.run_of(question), *look),
+            lambda found: value(found, look, asking.run_of(question)),
+            session,
         )
 
     panel.ask(wiring.following(newest, answer), None, panel, **wiring.HOW)
@@ -41,8 +47,8 @@ def wished(question: Question) -> tuple[str, int, int]:
         return "cross", 0, 0
 
 
-def value(found: Head, look: tuple[str, int, int]) -> Value:
-    """What the panel draws."""
+def value(found: Head, look: tuple[str, int, int], run: Request) -> Value:
+    """What the panel draws of a head. look: (kind, layer, head); run: the request that it is of."""
     return head(
         look[0],
         look[1:],
@@ -53,4 +59,7 @@ def value(found: Head, look: tuple[str, int, int]) -> Value:
         queries=found.query_pieces,
         keys=found.key_pieces,
         causal=found.causal,
+        scaled=found.scaled,
+        hidden=found.hidden,
+        silenced=look in run.silenced,
     )

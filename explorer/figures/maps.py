@@ -1,0 +1,76 @@
+"""Attention maps and texts before and after a change: what the maps of a panel draw (widgets/lib/mappairs.js)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.packing import pack
+
+Text = Mapping[str, str]
+Value = dict[str, object]
+Marked = list[list[str]]
+
+
+@dataclass(frozen=True)
+class MapPair:
+    """One map before and after: both (query, key) with weights in [0, 1].
+
+    label: in the list of maps. unit: two or three words beside the title. queries, keys: one text for each row and column. ValueError
+    where these do not fit.
+    """
+
+    key: str
+    label: Text
+    unit: Text
+    queries: Sequence[str]
+    keys: Sequence[str]
+    before: NDArray[np.float32]
+    after: NDArray[np.float32]
+
+    def __post_init__(self) -> None:
+        shape = (len(self.queries), len(self.keys))
+        if self.before.shape != shape or self.after.shape != shape:
+            raise ValueError(f"before {self.before.shape} and after {self.after.shape} for {shape[0]} queries and {shape[1]} keys")
+
+
+def spelled(pair: MapPair) -> Value:
+    """As the browser takes it."""
+    return {
+        "key": pair.key,
+        "label": dict(pair.label),
+        "unit": dict(pair.unit),
+        "queries": list(pair.queries),
+        "keys": list(pair.keys),
+        "before": pack(pair.before),
+        "after": pack(pair.after),
+    }
+
+
+def marked(before: str, after: str) -> tuple[Marked, Marked]:
+    """Both texts in runs of words, those that vanished marked "gone" and those that came "new".
+
+    A punctuation mark counts as a word. Runs are joined by a space, except before punctuation.
+    """
+    first, second = _words(before), _words(after)
+    gone: Marked = []
+    new: Marked = []
+    for tag, a, b, c, d in SequenceMatcher(None, first, second, autojunk=False).get_opcodes():
+        if b > a:
+            gone.append([_joined(first[a:b]), "" if tag == "equal" else "gone"])
+        if d > c:
+            new.append([_joined(second[c:d]), "" if tag == "equal" else "new"])
+    return gone, new
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+(?:[-'’]\w+)*|[^\w\s]", text)
+
+
+def _joined(words: Sequence[str]) -> str:
+    return re.sub(r" ([.,;:!?%)\]])", r"\1", " ".join(words))
