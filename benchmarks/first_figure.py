@@ -65,7 +65,7 @@ def measured(tab: Page, url: str, runs: int, switches: int) -> tuple[list[float]
 
 def submit(tab: Page, sentence: str) -> float:
     """Milliseconds from Enter until the sentence's own map is painted."""
-    box = tab.locator(".tfe-prompt-box")
+    box = tab.locator(".tfe-ask-story")
     box.fill(sentence)
     box.focus()
     # Other words stand along the map than before, and they are drawn.
@@ -77,13 +77,13 @@ def submit(tab: Page, sentence: str) -> float:
     )
     tab.keyboard.press("Enter")
     milliseconds: float = tab.evaluate("stopwatch.milliseconds()")
-    tab.wait_for_function("document.querySelector('.tfe-prompt-panel, .tfe-prompt [aria-busy]')?.getAttribute('aria-busy') !== 'true'")
+    tab.wait_for_function("document.querySelector('.tfe-ask-panel, .tfe-ask [aria-busy]')?.getAttribute('aria-busy') !== 'true'")
     return milliseconds
 
 
 def model_ms(tab: Page) -> float:
     """What the badge says: "live · 214 ms · cpu"."""
-    words = tab.locator(".tfe-prompt .tfe-badge").inner_text().split()
+    words = tab.locator(".tfe-ask .tfe-badge").inner_text().split()
     return float(words[words.index("ms") - 1]) if "ms" in words else float("nan")
 
 

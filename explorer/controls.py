@@ -130,10 +130,10 @@ class Control:
 
     kind: "choice" (one of some), "select" (the same in a menu), "switch", "number" (a slider), "seed", "stops" (a slider over the values of
     `names`, in their order), "heads" (of attention: the one in view is silenced, and any whose picture is shift-clicked), "items" (any of
-    `names`, or of the parts of the run in view, which `Program.items` lists), "knob" (of
-    several parts), or typed: "bits" (a row of places beside the line), "sum", "letters", "sentence" (a line that grows), "text" (several lines), "story" (several lines,
-    with words to insert), "question" (a line below a story), "passage" (a long text, or one of `pages`, which the request's `page` then
-    names), "drawing" (a picture, one of `drawings` or the visitor's). What is typed into no control that is shown is empty.
+    `names`, or of the parts of the run in view, which `Program.items` lists), "knob" (of several parts), or typed: "bits" (a row of places
+    beside the line), "sum", "letters", "sentence" (a line that grows), "text" (several lines), "story" (several lines, with words to
+    insert), "question" (a line below a story), "passage" (a long text, or one of `pages`, which the request's `page` then names), "drawing"
+    (a picture, one of `drawings` or the visitor's). What is typed into no control that is shown is empty.
     names: what values are called, where not by themselves; of a choice in their order, of a switch for True and False, of heads the names
     of their models. sizes: (layers, heads) of these.
     hint: what is accepted.

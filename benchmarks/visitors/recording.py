@@ -111,10 +111,10 @@ def record(url: str, path: str = "/translation", example: int = 2) -> Recording:
         page, opening = _open(context, relay.url + path, calls)
         page.close()
         page, again = _open(context, relay.url + path, calls)
-        page.locator(".tfe-prompt-box").fill(SENTENCE)
-        own = calls(page, page.locator(".tfe-prompt-go").click, until=lambda call: call.streams)
+        page.locator(".tfe-ask-story").fill(SENTENCE)
+        own = calls(page, page.locator(".tfe-ask-go").click, until=lambda call: call.streams)
         page.wait_for_url("**/*sentence=*")  # once the answer is there, the address names what was asked
-        button = page.locator(".tfe-prompt-example").nth(example - 1)
+        button = page.locator(".tfe-ask-example").nth(example - 1)
         shown = str(button.get_attribute("title"))
         stored = calls(page, button.click)
         page.close()
@@ -130,7 +130,7 @@ def _open(context: BrowserContext, address: str, calls: Callable[..., tuple[Call
 
     def arrive() -> None:
         page.goto(address)
-        page.locator(".tfe-prompt-example").first.wait_for()
+        page.locator(".tfe-ask-example").first.wait_for()
 
     return page, calls(page, arrive)
 

@@ -325,6 +325,7 @@ export function mount(root, props, emit, watch) {
     if (wrong && whole) said.push(t(TEXT.stale));
     note.hidden = said.length === 0;
     note.textContent = said.join(" ");
+    exampleButtons.forEach((button, at) => button.setAttribute("aria-pressed", String(value.fields !== undefined && stamp(examples[at].fields) === stamp(value.fields))));
   }
 
   /** What was asked and what was answered, with the address of this view. */

@@ -11,7 +11,8 @@ browser keeps the last answer in view beside them.
     query, plain: the request in view as a link, and without what it changes in the model; fields: every field as text
     pick: {model, kind, head, row, col, pos} in view on arrival, where the page has such a thing: a change of the model leaves it in view
     changes: what it changes in words, {en, zh} or None
-    answer: from `answer` or `pieces`; grown: the part of it that is there; lines: of a file, {en, zh} each; error, notice, warning: {en, zh} or None
+    answer: from `answer` or `pieces`; grown: the part of it that is there; lines: of a file, {en, zh} each
+    error, notice, warning: {en, zh} or None
 
 A value in state "before" is no answer of its own: `values` holds what the other widgets draw of the run that `query` names.
 """

@@ -28,8 +28,8 @@ def settled(page: Page, address: str) -> Page:
 
 def answered(page: Page) -> str:
     """The output once it is live."""
-    expect(page.locator(".tfe-prompt .tfe-badge")).to_have_text(re.compile(r"live · [\d.,]+ m?s|remembered"))
-    return page.locator(".tfe-prompt-pieces").inner_text()
+    expect(page.locator(".tfe-ask .tfe-badge")).to_have_text(re.compile(r"live · [\d.,]+ m?s|remembered"))
+    return page.locator(".tfe-pieces-line").inner_text()
 
 
 @pytest.mark.parametrize("locale", ["en-US", "zh-CN"])
@@ -97,14 +97,14 @@ def test_the_language_is_switched_in_place_and_travels_in_the_address(new_page: 
 def test_what_a_visitor_types_is_never_markup(new_page: NEW, site: str, text: str) -> None:
     page, _ = new_page()
     settled(page, site + "/translation")
-    page.locator(".tfe-prompt-box").fill(text)
-    page.locator(".tfe-prompt-go").click()
+    page.locator(".tfe-ask-story").fill(text)
+    page.locator(".tfe-ask-go").click()
     answered(page)
     assert page.locator("img[src='x'], svg[onload]").count() == 0
     other, _ = new_page()
     settled(other, page.url)
     answered(other)
-    assert other.locator(".tfe-prompt-box").input_value() == text
+    assert other.locator(".tfe-ask-story").input_value() == text
     assert other.locator("img[src='x'], svg[onload]").count() == 0
 
 
@@ -114,4 +114,4 @@ def test_what_a_visitor_types_is_never_markup(new_page: NEW, site: str, text: st
 def test_a_link_with_nonsense_in_it_still_opens_the_page_and_says_so(new_page: NEW, site: str, query: str) -> None:
     page, _ = new_page()
     settled(page, f"{site}/translation?{query}")
-    expect(page.locator(".tfe-prompt").get_by_text("“colour”") if "colour" in query else page.locator(".tfe-prompt-error")).to_be_visible()
+    expect(page.locator(".tfe-ask").get_by_text("“colour”") if "colour" in query else page.locator(".tfe-ask-error")).to_be_visible()

@@ -54,9 +54,9 @@ def prepared(running: Running) -> str:
 
 def sentence(page: Page | FrameLocator, text: str) -> None:
     """Types a sentence and waits for its live result."""
-    page.locator(".tfe-prompt-box").fill(text)
-    page.locator(".tfe-prompt-box").press("Enter")
-    expect(page.locator(".tfe-prompt .tfe-badge")).to_have_text(LIVE, timeout=WAIT)
+    page.locator(".tfe-ask-story").fill(text)
+    page.locator(".tfe-ask-story").press("Enter")
+    expect(page.locator(".tfe-ask .tfe-badge")).to_have_text(LIVE, timeout=WAIT)
 
 
 @contextlib.contextmanager
@@ -91,11 +91,11 @@ def test_a_lab_works_in_the_frame_of_another_site(new_page: NEW, site: str, widt
     inside = embedded(page, site, SPACE)
     expect(inside.locator("h1")).to_be_visible(timeout=WAIT)
     sentence(inside, "Two dogs run through the snow.")
-    assert "Hunde" in inside.locator(".tfe-prompt-pieces").inner_text()
+    assert "Hunde" in inside.locator(".tfe-pieces-line").inner_text()
     sideways = "Math.max(document.documentElement.scrollWidth, document.body.scrollWidth) - innerWidth"
     assert [frame.evaluate(sideways) for frame in page.frames] == [0, 0]
-    inside.locator(".tfe-whatif-do").click()
-    expect(inside.locator(".tfe-whatif-number")).to_be_visible(timeout=WAIT)
+    inside.locator(".tfe-change [data-knob=silenced] button").click()
+    expect(inside.locator(".tfe-maps-number")).to_be_visible(timeout=WAIT)
     assert page.frames[1].evaluate(sideways) == 0
     faults.outside[:] = [address for address in faults.outside if not address.startswith(SPACE)]  # the page around it
 
@@ -115,16 +115,16 @@ def test_a_site_that_nobody_invited_cannot_frame_a_lab(new_page: NEW, site: str)
 def test_examples_and_steps_come_without_the_queue(new_page: NEW, prepared: str) -> None:
     page, faults = new_page()
     page.goto(prepared + LAB.path)
-    expect(page.locator(".tfe-prompt .tfe-badge")).to_have_text("stored")
+    expect(page.locator(".tfe-ask .tfe-badge")).to_have_text("stored")
     for number in (1, 2, 4):
-        page.locator(".tfe-prompt-example").nth(number).click()
-        expect(page.locator(".tfe-prompt-example").nth(number)).to_have_attribute("aria-pressed", "true")
-        expect(page.locator(".tfe-prompt .tfe-badge")).to_have_text("stored")
-        expect(page.locator(".tfe-prompt-box")).to_have_value(EXAMPLES[number].sentence)
-    expect(page.locator(".tfe-prompt-guesses tbody tr")).to_have_count(EXAMPLES[4].beam)
+        page.locator(".tfe-ask-example").nth(number).click()
+        expect(page.locator(".tfe-ask-example").nth(number)).to_have_attribute("aria-pressed", "true")
+        expect(page.locator(".tfe-ask .tfe-badge")).to_have_text("stored")
+        expect(page.locator(".tfe-ask-story")).to_have_value(EXAMPLES[number].sentence)
+    expect(page.locator(".tfe-pieces-guesses tbody tr")).to_have_count(EXAMPLES[4].beam)
     step = next(step for step in LAB.steps if "silenced" in step.query)
     page.get_by_role("button", name=re.compile(re.escape(step.title["en"]))).first.click()
-    expect(page.locator(".tfe-whatif-number")).to_be_visible()
+    expect(page.locator(".tfe-maps-number")).to_be_visible()
     assert len([address for address in faults.requests if "/stored/" in address]) == 4
     assert not [address for address in faults.requests if "/queue/" in address]
     sentence(page, "A dog runs.")
@@ -135,16 +135,16 @@ def test_a_page_that_knows_results_of_another_version_asks_the_model(new_page: N
     page, _ = new_page()
     page.route("**/stored/**", lambda route: route.fulfill(status=204))
     page.goto(prepared + LAB.path)
-    page.locator(".tfe-prompt-example").nth(2).click()
-    expect(page.locator(".tfe-prompt .tfe-badge")).to_have_text(LIVE, timeout=WAIT)
-    expect(page.locator(".tfe-prompt-box")).to_have_value(EXAMPLES[2].sentence)
+    page.locator(".tfe-ask-example").nth(2).click()
+    expect(page.locator(".tfe-ask .tfe-badge")).to_have_text(LIVE, timeout=WAIT)
+    expect(page.locator(".tfe-ask-story")).to_have_value(EXAMPLES[2].sentence)
 
 
 def test_an_example_ends_an_older_wish(new_page: NEW, prepared: str) -> None:
     page, _ = new_page()
     page.goto(prepared + LAB.path)
-    expect(page.locator(".tfe-prompt .tfe-badge")).to_have_text("stored")
-    page.locator(".tfe-prompt-box").fill(f"{random.random()} and then {LONG}")
+    expect(page.locator(".tfe-ask .tfe-badge")).to_have_text("stored")
+    page.locator(".tfe-ask-story").fill(f"{random.random()} and then {LONG}")
     # The page itself chooses the example, once the older wish is on its way: a click from here may come after that wish is answered.
     with all_said(page):
         page.evaluate(
@@ -153,17 +153,19 @@ def test_an_example_ends_an_older_wish(new_page: NEW, prepared: str) -> None:
                 new PerformanceObserver((seen, observer) => {
                     if (!seen.getEntries().some(entry => entry.name.includes("/queue/join"))) return;
                     observer.disconnect();
-                    document.querySelectorAll(".tfe-prompt-example")[3].click();
+                    document.querySelectorAll(".tfe-ask-example")[3].click();
                     chosen();
                 }).observe({ type: "resource" });
-                document.querySelector(".tfe-prompt-search").value = "8"; // it takes longer so
-                document.querySelector(".tfe-prompt-box").dispatchEvent(new KeyboardEvent("keydown", { key: "Enter" }));
+                const search = document.querySelector(".tfe-ask .tfe-select");
+                search.selectedIndex = 7; // it takes longer so
+                search.dispatchEvent(new Event("change"));
+                document.querySelector(".tfe-ask-story").dispatchEvent(new KeyboardEvent("keydown", { key: "Enter" }));
             })"""
         )
-        expect(page.locator(".tfe-prompt-example").nth(3)).to_have_attribute("aria-pressed", "true")
-        expect(page.locator(".tfe-prompt .tfe-badge")).to_have_text(LIVE, timeout=WAIT)
-    assert "Leiter" in page.locator(".tfe-prompt-pieces").inner_text()
-    expect(page.locator(".tfe-prompt-box")).to_have_value(EXAMPLES[3].sentence)
+        expect(page.locator(".tfe-ask-example").nth(3)).to_have_attribute("aria-pressed", "true")
+        expect(page.locator(".tfe-ask .tfe-badge")).to_have_text(LIVE, timeout=WAIT)
+    assert "Leiter" in page.locator(".tfe-pieces-line").inner_text()
+    expect(page.locator(".tfe-ask-story")).to_have_value(EXAMPLES[3].sentence)
     sentence(page, "A dog runs.")
 
 
@@ -174,22 +176,22 @@ def test_a_wish_that_arrives_after_a_newer_one_changes_nothing(new_page: NEW, pr
     page.route("**/queue/join**", lambda route: route.continue_() if held else held.append(route))
     with all_said(page):
         for text in (f"{random.random()} dogs", "A dog runs."):
-            page.locator(".tfe-prompt-box").fill(text)
-            page.locator(".tfe-prompt-box").press("Enter")
+            page.locator(".tfe-ask-story").fill(text)
+            page.locator(".tfe-ask-story").press("Enter")
             until(lambda: page.wait_for_timeout(20) or bool(held), PATIENCE)
-        expect(page.locator(".tfe-prompt .tfe-badge")).to_have_text(LIVE, timeout=WAIT)
-    shown = page.locator(".tfe-prompt-pieces").inner_text()
+        expect(page.locator(".tfe-ask .tfe-badge")).to_have_text(LIVE, timeout=WAIT)
+    shown = page.locator(".tfe-pieces-line").inner_text()
     assert "Hund" in shown
     with all_said(page):
         held[0].continue_()
-    assert page.locator(".tfe-prompt-pieces").inner_text() == shown
+    assert page.locator(".tfe-pieces-line").inner_text() == shown
     assert "dogs" not in str(asked(page))
 
 
 def test_an_answer_that_comes_after_a_newer_wish_is_not_drawn(new_page: NEW, site: str) -> None:
     page, _ = new_page()
     page.goto(site + LAB.path)
-    expect(page.locator(".tfe-prompt .tfe-badge")).to_have_text("stored")
+    expect(page.locator(".tfe-ask .tfe-badge")).to_have_text("stored")
     told = page.evaluate(
         """async ([asking, stored]) => {
             const [{ asking: wishes }, { mount }] = await Promise.all([import(asking), import(stored)]);
@@ -316,18 +318,18 @@ def test_a_visitor_beside_a_hostile_one_notices_nothing(new_page: NEW, site: str
     page, faults = new_page()
     page.goto(site + LAB.path)
     sentence(page, "A man is sitting on a bench.")
-    calm = page.locator(".tfe-prompt-pieces").inner_text()
+    calm = page.locator(".tfe-pieces-line").inner_text()
     with Hostile(site, lambda: "guessed") as hostile:
         until(lambda: hostile.done > 20, PATIENCE)
         for text in ("A woman is reading a book.", "A man is sitting on a bench.", "Two children are playing with a ball in the garden."):
             began = time.monotonic()
             sentence(page, text)
             assert time.monotonic() - began < 8 + 100 * _lag(site)
-            assert not page.locator(".tfe-prompt-error").is_visible()
+            assert not page.locator(".tfe-ask-error").is_visible()
             if text == "A man is sitting on a bench.":
-                assert page.locator(".tfe-prompt-pieces").inner_text() == calm
-        page.locator(".tfe-prompt-example").nth(1).click()
-        expect(page.locator(".tfe-prompt-example").nth(1)).to_have_attribute("aria-pressed", "true")
+                assert page.locator(".tfe-pieces-line").inner_text() == calm
+        page.locator(".tfe-ask-example").nth(1).click()
+        expect(page.locator(".tfe-ask-example").nth(1)).to_have_attribute("aria-pressed", "true")
         other, _ = new_page()
         other.goto(site + LAB.path)
         expect(other.locator("h1")).to_be_visible()
@@ -345,9 +347,9 @@ def test_leaving_a_page_while_its_run_begins_is_quiet(new_page: NEW, site: str) 
     page, faults = new_page()  # a line in the console of the browser would fail this test
     for pause in (0, 20, 60, 200):
         page.goto(site + LAB.path)
-        expect(page.locator(".tfe-prompt-box")).to_be_visible()
-        page.locator(".tfe-prompt-box").fill(f"{random.random()} {LONG}")
-        page.locator(".tfe-prompt-box").press("Enter")
+        expect(page.locator(".tfe-ask-story")).to_be_visible()
+        page.locator(".tfe-ask-story").fill(f"{random.random()} {LONG}")
+        page.locator(".tfe-ask-story").press("Enter")
         page.wait_for_timeout(pause)
         page.goto(site + "/")
         expect(page.locator("h1")).to_be_visible()
@@ -400,16 +402,16 @@ def test_the_stop_button_and_a_killed_browser_free_the_worker(doomed: tuple[Brow
         page = browser.contexts[0].new_page()
         page.set_default_timeout(WAIT)
         page.goto(server.url + LAB.path)
-        page.locator(".tfe-prompt-box").fill(LONG)
-        page.locator(".tfe-prompt-box").press("Enter")
-        expect(page.locator(".tfe-prompt .tfe-badge")).to_contain_text("live · word", timeout=WAIT)
+        page.locator(".tfe-ask-story").fill(LONG)
+        page.locator(".tfe-ask-story").press("Enter")
+        expect(page.locator(".tfe-ask .tfe-badge")).to_contain_text("live · word", timeout=WAIT)
         assert runs(server) == 1
-        page.locator(".tfe-prompt-go").click()
-        expect(page.locator(".tfe-prompt .tfe-badge")).to_have_text("stopped")
+        page.locator(".tfe-ask-go").click()
+        expect(page.locator(".tfe-ask .tfe-badge")).to_have_text("stopped")
         assert until(lambda: runs(server) == 0, PATIENCE) < SOON + late(server)
-        page.locator(".tfe-prompt-box").fill("Once more: " + LONG)
-        page.locator(".tfe-prompt-box").press("Enter")
-        expect(page.locator(".tfe-prompt .tfe-badge")).to_contain_text("live · word", timeout=WAIT)
+        page.locator(".tfe-ask-story").fill("Once more: " + LONG)
+        page.locator(".tfe-ask-story").press("Enter")
+        expect(page.locator(".tfe-ask .tfe-badge")).to_contain_text("live · word", timeout=WAIT)
         assert runs(server) == 1
         kill()
         assert until(lambda: runs(server) == 0, PATIENCE) < SOON + late(server)
@@ -465,6 +467,6 @@ def test_the_focus_moves_in_reading_order_over_named_things_and_out_again(new_pa
 def test_nothing_serious_is_found_after_a_run_either(new_page: NEW, site: str, scheme: str, width: int) -> None:
     page, _ = new_page(width=width, color_scheme=scheme)
     page.goto(site + LAB.path + "?v=1&sentence=A+dog+runs.&beam=3&silenced=cross.0.1")
-    expect(page.locator(".tfe-whatif-number")).to_be_visible(timeout=WAIT)
+    expect(page.locator(".tfe-maps-number")).to_be_visible(timeout=WAIT)
     found = [one for one in Axe().run(page).response["violations"] if one["impact"] in {"serious", "critical"}]
     assert not found, [(one["id"], [node["html"][:200] for node in one["nodes"][:3]]) for one in found]

@@ -72,7 +72,7 @@ def test_hostile_words_stay_words(page_watch: Page, site: str) -> None:
         page = opened(page_watch, site, f"v=1&sentence={quote_plus(sentence)}")
         assert page.locator(f"{PANEL} :is(img, iframe, script, a[href])").count() == 0
         assert "alert" in "".join(order(page))
-        expect(page.locator(".tfe-prompt .tfe-badge")).to_have_text(LIVE)  # nothing is on its way when the page is left
+        expect(page.locator(".tfe-ask .tfe-badge")).to_have_text(LIVE)  # nothing is on its way when the page is left
     page.locator(f"{PANEL} .tfe-positions-moved .tfe-export[data-kind=table]").click()
     expect(page.locator(f"{PANEL} .tfe-positions-moved tbody tr").first).to_be_visible()
     for kind in ("SVG", "HTML", "CSV", "NPZ"):

@@ -49,11 +49,11 @@ def test_a_link_restores_its_view_after_the_server_was_restarted(new_page: NEW, 
     assert answered(second) == before
     expect(second.locator(".tfe-attention .tfe-words")).to_contain_text(locked)
     becomes(second, lambda: second.locator(".tfe-attention").inner_text(), sentence)
-    assert second.locator(".tfe-prompt-box").input_value() == "Two dogs run through the snow."
+    assert second.locator(".tfe-ask-story").input_value() == "Two dogs run through the snow."
     addressed(second, _head="2.3", _row="3")
 
     # A page that was open over the restart goes on working.
-    open_page.locator(".tfe-prompt-box").fill("A man is sitting on a bench.")
-    open_page.locator(".tfe-prompt-go").click()
+    open_page.locator(".tfe-ask-story").fill("A man is sitting on a bench.")
+    open_page.locator(".tfe-ask-go").click()
     assert answered(open_page)
     faults.console[:] = [told for told in faults.console if "ERR_CONNECTION" not in told and "Failed to fetch" not in told]

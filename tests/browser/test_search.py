@@ -82,7 +82,7 @@ def test_length_penalties_rank_the_finished_ones_as_the_model_does_and_ask_the_s
     assert isinstance(tree, Tree)
     page, faults = new_page()
     opened(page, site, "beam", RUN)
-    expect(page.locator(".tfe-prompt .tfe-badge")).to_have_text(
+    expect(page.locator(".tfe-ask .tfe-badge")).to_have_text(
         re.compile(r"live · [\d.]+ m?s|remembered")
     )  # the run itself may come after its panel
     quiet(page, faults)

@@ -62,10 +62,10 @@ def test_whoever_asks_as_an_answer_ends_is_answered(new_page: NEW, site: str, br
     page.add_init_script(browser)
     page.goto(site + LAB.path)
     for text, said in ((f"{random.random()} dogs", ""), ("A dog runs.", "Hund")):
-        page.locator(".tfe-prompt-box").fill(text)
-        page.locator(".tfe-prompt-box").press("Enter")
-        expect(page.locator(".tfe-prompt .tfe-badge")).to_have_text(LIVE)
-        expect(page.locator(".tfe-prompt-pieces")).to_contain_text(said)
+        page.locator(".tfe-ask-story").fill(text)
+        page.locator(".tfe-ask-story").press("Enter")
+        expect(page.locator(".tfe-ask .tfe-badge")).to_have_text(LIVE)
+        expect(page.locator(".tfe-pieces-line")).to_contain_text(said)
 
 
 def test_what_is_asked_while_the_end_of_the_stream_is_on_its_way_is_answered(page_watch: Page, site: str) -> None:
@@ -73,7 +73,7 @@ def test_what_is_asked_while_the_end_of_the_stream_is_on_its_way_is_answered(pag
     page_watch.add_init_script(LATE)
     page_watch.goto(site + LAB.path)
     for count in range(2):
-        page_watch.locator(".tfe-prompt-box").fill(f"{random.random()} dogs")
-        page_watch.locator(".tfe-prompt-box").press("Enter")
-        expect(page_watch.locator(".tfe-prompt .tfe-badge")).to_have_text(LIVE)
+        page_watch.locator(".tfe-ask-story").fill(f"{random.random()} dogs")
+        page_watch.locator(".tfe-ask-story").press("Enter")
+        expect(page_watch.locator(".tfe-ask .tfe-badge")).to_have_text(LIVE)
         page_watch.wait_for_function("(count) => window.ended > count", arg=count)

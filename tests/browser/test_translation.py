@@ -23,24 +23,24 @@ expect.set_options(timeout=60_000)  # five seconds, Playwright's own patience, a
 def opened(page: Page, site: str, query: str = "") -> Page:
     """The lab, drawn and listening."""
     page.goto(f"{site}{PATH}" + (f"?{query}" if query else ""))
-    expect(page.locator(".tfe-prompt-box")).to_be_visible()
-    expect(page.locator(".tfe-whatif-do, .tfe-whatif-chip").first).to_be_visible()
+    expect(page.locator(".tfe-ask-story")).to_be_visible()
+    expect(page.locator(".tfe-change-item").first).to_be_visible()
     return page
 
 
 def badge(page: Page) -> str:
-    return page.locator(".tfe-prompt .tfe-badge").inner_text()
+    return page.locator(".tfe-ask .tfe-badge").inner_text()
 
 
 def translate(page: Page, sentence: str) -> None:
     """Types a sentence, presses Enter, and waits for the live result."""
-    page.locator(".tfe-prompt-box").fill(sentence)
-    page.locator(".tfe-prompt-box").press("Enter")
-    expect(page.locator(".tfe-prompt .tfe-badge")).to_have_text(LIVE, timeout=SLOW)
+    page.locator(".tfe-ask-story").fill(sentence)
+    page.locator(".tfe-ask-story").press("Enter")
+    expect(page.locator(".tfe-ask .tfe-badge")).to_have_text(LIVE, timeout=SLOW)
 
 
 def pieces(page: Page) -> list[str]:
-    return page.locator(".tfe-prompt-piece").all_inner_texts()
+    return page.locator(".tfe-pieces-piece").all_inner_texts()
 
 
 def test_a_typed_sentence_comes_back_with_every_head_in_view(site: str, page_watch: Page) -> None:
@@ -50,7 +50,7 @@ def test_a_typed_sentence_comes_back_with_every_head_in_view(site: str, page_wat
     assert len(pieces(page_watch)) > 1
     addressed(page_watch, sentence="Two dogs run through the snow.")
     expect(page_watch.locator(".tfe-attention .tfe-words")).to_contain_text("the row")
-    assert page_watch.locator(".tfe-prompt-nats").inner_text().startswith("log P −")
+    assert page_watch.locator(".tfe-pieces-nats").inner_text().startswith("log P −")
 
 
 def test_words_appear_while_they_are_made(site: str, page_watch: Page) -> None:
@@ -58,7 +58,7 @@ def test_words_appear_while_they_are_made(site: str, page_watch: Page) -> None:
     page_watch.evaluate(
         """() => {
             window.seen = [];
-            const badge = document.querySelector('.tfe-prompt .tfe-badge');
+            const badge = document.querySelector('.tfe-ask .tfe-badge');
             const note = () => window.seen.push(badge.textContent);
             new MutationObserver(note).observe(badge, {childList: true, subtree: true, characterData: true});
         }"""
@@ -70,37 +70,39 @@ def test_words_appear_while_they_are_made(site: str, page_watch: Page) -> None:
 
 def test_shift_enter_writes_a_line_and_enter_sends(site: str, page_watch: Page) -> None:
     opened(page_watch, site)
-    box = page_watch.locator(".tfe-prompt-box")
+    box = page_watch.locator(".tfe-ask-story")
     box.fill("A dog")
     box.press("Shift+Enter")
     box.press_sequentially("runs.")
     expect(box).to_have_value("A dog\nruns.")
     assert badge(page_watch) == "not run yet"
     box.press("Enter")
-    expect(page_watch.locator(".tfe-prompt .tfe-badge")).to_have_text(LIVE, timeout=SLOW)
+    expect(page_watch.locator(".tfe-ask .tfe-badge")).to_have_text(LIVE, timeout=SLOW)
 
 
 def test_an_example_is_one_click_away(site: str, page_watch: Page) -> None:
     opened(page_watch, site)
-    page_watch.locator(".tfe-prompt-example").nth(1).click()
-    expect(page_watch.locator(".tfe-prompt-box")).to_have_value(EXAMPLES[1].sentence)
-    expect(page_watch.locator(".tfe-prompt-example").nth(1)).to_have_attribute("aria-pressed", "true", timeout=SLOW)
+    page_watch.locator(".tfe-ask-example").nth(1).click()
+    expect(page_watch.locator(".tfe-ask-story")).to_have_value(EXAMPLES[1].sentence)
+    expect(page_watch.locator(".tfe-ask-example").nth(1)).to_have_attribute("aria-pressed", "true", timeout=SLOW)
     assert "Hunde" in pieces(page_watch)
 
 
 def test_a_beam_lists_all_its_guesses(site: str, page_watch: Page) -> None:
     opened(page_watch, site)
-    page_watch.locator(".tfe-prompt-search").select_option("3")
-    expect(page_watch.locator(".tfe-prompt-guesses tbody tr")).to_have_count(3, timeout=SLOW)
-    expect(page_watch.locator(".tfe-prompt-alpha")).to_be_visible()
+    expect(page_watch.locator(".tfe-ask-setting.is-number")).to_be_hidden()
+    page_watch.locator(".tfe-ask .tfe-select").select_option("beam 3")
+    page_watch.locator(".tfe-ask-go").click()
+    expect(page_watch.locator(".tfe-pieces-guesses tbody tr")).to_have_count(3, timeout=SLOW)
+    expect(page_watch.locator(".tfe-ask-setting.is-number")).to_be_visible()
     addressed(page_watch, beam="3")
-    scores = [float(text.replace("−", "-")) for text in page_watch.locator(".tfe-prompt-guesses td:last-child").all_inner_texts()]
+    scores = [float(text.replace("−", "-")) for text in page_watch.locator(".tfe-pieces-guesses td:last-child").all_inner_texts()]
     assert scores == sorted(scores, reverse=True)
 
 
 def test_a_piece_of_the_translation_locks_its_row(site: str, page_watch: Page) -> None:
     opened(page_watch, site)
-    piece = page_watch.locator(".tfe-prompt-piece").nth(1)
+    piece = page_watch.locator(".tfe-pieces-piece").nth(1)
     piece.click()
     expect(piece).to_have_attribute("aria-pressed", "true")
     addressed(page_watch, _row="1")
@@ -111,36 +113,35 @@ def test_a_piece_of_the_translation_locks_its_row(site: str, page_watch: Page) -
 
 def number(page: Page) -> float:
     """The one number, once the answer stands."""
-    expect(page.locator(".tfe-whatif-number")).to_be_visible(timeout=SLOW)
-    expect(page.locator(".tfe-whatif-panel")).to_have_attribute("aria-busy", "false", timeout=SLOW)
-    return float(page.locator(".tfe-whatif-number").inner_text().replace("−", "-"))
+    expect(page.locator(".tfe-maps-number")).to_be_visible(timeout=SLOW)
+    expect(page.locator(".tfe-change-panel")).to_have_attribute("aria-busy", "false", timeout=SLOW)
+    return float(page.locator(".tfe-maps-number").inner_text().replace("−", "-"))
 
 
 def test_silencing_a_head_prints_a_number_and_restoring_takes_it_back(site: str, page_watch: Page) -> None:
     opened(page_watch, site)
-    page_watch.locator(".tfe-whatif-do").click()
+    page_watch.locator("[data-knob=silenced] button").click()
     first = number(page_watch)
-    expect(page_watch.locator(".tfe-whatif-sentence")).to_contain_text("Without cross head")
+    expect(page_watch.locator(".tfe-maps-sentence")).to_contain_text("Without cross head")
     becomes(page_watch, lambda: "silenced" in asked(page_watch), True)
-    before, after = page_watch.locator(".tfe-whatif-from").inner_text().removesuffix(" nats").replace("−", "-").split(" → ")
+    before, after = page_watch.locator(".tfe-maps-from").inner_text().removesuffix(" nats").replace("−", "-").split(" → ")
     assert float(after) - float(before) == pytest.approx(first, abs=0.011)
-    page_watch.locator(".tfe-whatif-restore").click()
-    expect(page_watch.locator(".tfe-whatif-number")).to_be_hidden(timeout=SLOW)
+    page_watch.locator(".tfe-change-restore").click()
+    expect(page_watch.locator(".tfe-maps-number")).to_be_hidden(timeout=SLOW)
     addressed(page_watch, silenced=None)
 
 
 def test_hiding_a_word_changes_the_number(site: str, page_watch: Page) -> None:
     opened(page_watch, site)
-    page_watch.locator(".tfe-whatif [role=radio]").nth(1).click()
-    chips = page_watch.locator(".tfe-whatif-chip")
+    chips = page_watch.locator("[data-knob=hidden] .tfe-change-item")
     chips.nth(1).click()
     first = number(page_watch)
     addressed(page_watch, hidden="1")
-    expect(page_watch.locator(".tfe-whatif-sentence")).to_contain_text("hidden")
+    expect(page_watch.locator(".tfe-maps-sentence")).to_contain_text("hidden")
     chips.nth(2).click()
     becomes(page_watch, lambda: number(page_watch) != first, True)
     chips.nth(2).press("Escape")
-    expect(page_watch.locator(".tfe-whatif-number")).to_be_hidden(timeout=SLOW)
+    expect(page_watch.locator(".tfe-maps-number")).to_be_hidden(timeout=SLOW)
 
 
 @pytest.mark.parametrize(
@@ -148,63 +149,63 @@ def test_hiding_a_word_changes_the_number(site: str, page_watch: Page) -> None:
 )
 def test_leaving_a_part_out_changes_the_number(site: str, page_watch: Page, part: int, says: str) -> None:
     opened(page_watch, site)
-    page_watch.locator(".tfe-whatif [role=radio]").nth(2).click()
-    chip = page_watch.locator(".tfe-whatif-chip").nth(part)
+    chip = page_watch.locator("[data-knob=without] .tfe-change-item").nth(part)
     chip.click()
     assert abs(number(page_watch)) > 0.005
     addressed(page_watch, without=("scale", "mask", "position")[part])
-    expect(page_watch.locator(".tfe-whatif-sentence")).to_contain_text(says)
+    expect(page_watch.locator(".tfe-maps-sentence")).to_contain_text(says)
     expect(chip).to_have_attribute("aria-pressed", "true")
-    page_watch.locator(".tfe-whatif-restore").click()
-    expect(page_watch.locator(".tfe-whatif-number")).to_be_hidden(timeout=SLOW)
+    page_watch.locator(".tfe-change-restore").click()
+    expect(page_watch.locator(".tfe-maps-number")).to_be_hidden(timeout=SLOW)
     addressed(page_watch, without=None)
 
 
 def test_before_after_and_difference_have_one_shape(site: str, page_watch: Page) -> None:
     opened(page_watch, site)
-    page_watch.locator(".tfe-whatif-do").click()
+    page_watch.locator("[data-knob=silenced] button").click()
     number(page_watch)
-    sizes = "[...document.querySelectorAll('.tfe-whatif canvas')].map(c => [c.width, c.height].join())"
+    sizes = "[...document.querySelectorAll('.tfe-maps canvas')].map(c => [c.width, c.height].join())"
     kept = views.first()
     assert kept is not None
     becomes(page_watch, lambda: page_watch.evaluate(sizes), [f"{len(kept.seen.source)},{len(kept.seen.target)}"] * 3)
-    page_watch.locator(".tfe-whatif-which").select_option("encoder.1")
-    becomes(page_watch, lambda: page_watch.locator(".tfe-whatif canvas").first.evaluate("c => c.height"), len(kept.seen.source))
+    page_watch.locator(".tfe-maps-which").select_option("encoder.1")
+    becomes(page_watch, lambda: page_watch.locator(".tfe-maps canvas").first.evaluate("c => c.height"), len(kept.seen.source))
 
 
 @pytest.mark.parametrize(("text", "says"), [("x" * 1_000_000, "1,000,000 characters"), ("🎈🎈🎈", "no letter")], ids=["million", "emoji"])
 def test_bad_input_gets_one_sentence_and_stays_in_the_box(site: str, page_watch: Page, text: str, says: str) -> None:
     opened(page_watch, site)
     page_watch.evaluate(
-        "text => { const box = document.querySelector('.tfe-prompt-box'); box.value = text; box.form.requestSubmit(); }", text
+        "text => { const box = document.querySelector('.tfe-ask-story'); box.value = text; box.dispatchEvent(new Event('input')); "
+        "box.form.requestSubmit(); }",
+        text,
     )
-    refusal = page_watch.locator(".tfe-prompt-error")
+    refusal = page_watch.locator(".tfe-ask-error")
     expect(refusal).to_be_visible(timeout=SLOW)
     expect(refusal).to_contain_text(says)
     assert badge(page_watch) == "refused"
-    assert page_watch.locator(".tfe-prompt-box").evaluate("(box, text) => box.value === text", text)
+    assert page_watch.locator(".tfe-ask-story").evaluate("(box, text) => box.value === text", text)
     translate(page_watch, "A dog runs.")  # nothing is broken
 
 
 @pytest.mark.parametrize("text", ["שלום world", "A dog \x00 runs.", "e\u0301tude 👩‍👩‍👧 ok"], ids=["right-to-left", "nul", "combined"])
 def test_unusual_text_is_read(site: str, page_watch: Page, text: str) -> None:
     opened(page_watch, site, f"v=1&sentence={quote(text)}")
-    expect(page_watch.locator(".tfe-prompt .tfe-badge")).to_have_text(LIVE, timeout=SLOW)
+    expect(page_watch.locator(".tfe-ask .tfe-badge")).to_have_text(LIVE, timeout=SLOW)
 
 
 def test_markup_in_a_sentence_stays_text(site: str, page_watch: Page) -> None:
     hostile = "A dog </script><img src=x onerror=alert(1)> runs."
     opened(page_watch, site)
     translate(page_watch, hostile)
-    page_watch.locator(".tfe-whatif [role=radio]").nth(1).click()
     assert page_watch.locator(".tfe-main img[src=x]").count() == 0
-    shown = "".join(re.sub(r"\s*·\d+$", "", text) for text in page_watch.locator(".tfe-whatif-chip").all_inner_texts())
+    shown = "".join(re.sub(r"\s*·\d+$", "", text) for text in page_watch.locator("[data-knob=hidden] .tfe-change-item").all_inner_texts())
     assert "</script>" in shown
 
 
 def test_unknown_keys_of_a_link_are_named(site: str, page_watch: Page) -> None:
     opened(page_watch, site, "v=1&sentence=A+dog+runs.&colour=blue")
-    expect(page_watch.locator(".tfe-prompt-note")).to_contain_text("“colour”", timeout=SLOW)
+    expect(page_watch.locator(".tfe-ask-note")).to_contain_text("“colour”", timeout=SLOW)
     addressed(page_watch, colour=None)
 
 
@@ -220,7 +221,7 @@ def test_the_model_card_unfolds_with_the_curve_of_the_training(site: str, page_w
 
 def test_input_mechanism_sentence_and_knob_fit_one_screen(site: str, page_watch: Page) -> None:
     opened(page_watch, site)
-    for part in (".tfe-prompt-box", ".tfe-attention", ".tfe-attention .tfe-words", ".tfe-whatif-do"):
+    for part in (".tfe-ask-story", ".tfe-attention", ".tfe-attention .tfe-words", "[data-knob=silenced] button"):
         box = page_watch.locator(part).first.bounding_box()
         assert box is not None, part
         assert box["y"] + (0 if part == ".tfe-attention" else box["height"]) <= 900, part

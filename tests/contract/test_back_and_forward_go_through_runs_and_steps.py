@@ -75,21 +75,21 @@ def test_a_run_is_an_entry_and_keeps_what_was_looked_at_before_it(site: str, pag
     badge = page.locator(".tfe-badge").first
     expect(badge).to_have_text(RESULT)
     entries = page.evaluate("history.length")
-    page.locator(".tfe-prompt-box").fill("A dog sits there.")
-    page.locator(".tfe-prompt-go").click()
+    page.locator(".tfe-ask-story").fill("A dog sits there.")
+    page.locator(".tfe-ask-go").click()
     becomes(page, lambda: "sits+there" in address(page), True)
     expect(badge).to_have_text(RESULT)
     assert page.evaluate("history.length") == entries + 1
-    page.locator(".tfe-prompt-example").nth(2).click()
+    page.locator(".tfe-ask-example").nth(2).click()
     becomes(page, lambda: "sits" in address(page), False)
     assert page.evaluate("history.length") == entries + 2
     goes(page, -2)
     becomes(page, lambda: "_row=1" in address(page) and "sits." in address(page), True)
-    expect(page.locator(".tfe-prompt-box")).to_have_value("A dog sits.")
+    expect(page.locator(".tfe-ask-story")).to_have_value("A dog sits.")
     expect(badge).to_have_text("remembered")
-    page.locator(".tfe-prompt-go").click()
+    page.locator(".tfe-ask-go").click()
     expect(badge).to_have_text("remembered")
     assert page.evaluate("history.length") == entries + 2, "the same run again is where the page stands already"
     goes(page, 1)
-    expect(page.locator(".tfe-prompt-box")).to_have_value("A dog sits there.")
+    expect(page.locator(".tfe-ask-story")).to_have_value("A dog sits there.")
     expect(badge).not_to_have_text(LIVE)

@@ -13,18 +13,18 @@ from typing import Any, TypeVar, cast
 import gradio as gr
 import numpy as np
 import pytest
-from explorer.widgets.whatif import Picture, marked
 
-from explorer import permalink
+from explorer import controls, wiring
 from explorer.engine import Engine
-from explorer.labs import about, wiring
-from explorer.labs.runs import Stored
+from explorer.figures.maps import MapPair, marked
+from explorer.labs import about
 from explorer.labs.translation import page, texts, views
-from explorer.widgets import prompt
+from explorer.program import answer
+from explorer.runs import Stored
 from explorer.widgets.card import blocks, runs, terms
 from explorer.widgets.newest import Newest
 from models.errors import InputError
-from models.translation.records import EXAMPLES, Comparison, Explanation, Request, Step
+from models.translation.records import EXAMPLES, Again, Explanation, Request, Step
 
 T = TypeVar("T")
 SOURCE, TARGET = ("A", "dog", "runs", "."), ("Ein", "Hund", "r", "ennt", ".", "</s>")
@@ -61,62 +61,6 @@ def explanation(seed: int = 0, loss: float = 0.25, text: str = "Ein Hund rennt."
     )
 
 
-def wish(sentence: str = "A dog runs.", **more: Any) -> dict[str, Any]:
-    return {"sentence": sentence, "beam": 1, "alpha": 0.6, "silenced": [], "hidden": []} | more
-
-
-# ---- what a visitor wants ----------------------------------------------------------------------------------------------------------
-
-
-def test_what_the_browser_sends_becomes_a_request() -> None:
-    request, notice = page.asked(wish(beam=4, alpha=1, silenced=[["cross", 2, 4]], hidden=[1, 2]))
-    assert request == Request("A dog runs.", 4, 1.0, (("cross", 2, 4),), (1, 2))
-    assert notice is None
-
-
-@pytest.mark.parametrize(
-    "detail",
-    [
-        None,
-        [],
-        {},
-        wish(sentence=5),
-        wish(beam="4"),
-        wish(beam=True),
-        wish(alpha="x"),
-        wish(silenced=5),
-        wish(silenced=[["cross", 1]]),
-        wish(silenced=[[1, 1, 1]]),
-        wish(silenced=[["cross", 1.5, 1]]),
-        wish(hidden=["1"]),
-        wish(hidden=None),
-        wish(without=5),
-        wish(without=[5]),
-    ],
-)
-def test_a_made_up_request_is_refused_in_one_sentence(detail: object) -> None:
-    with pytest.raises(InputError) as refusal:
-        page.asked(detail)
-    assert refusal.value.code == "malformed"
-    assert set(refusal.value.text) == {"en", "zh"}
-
-
-def test_a_link_without_a_request_is_the_first_example() -> None:
-    assert page.linked({"query": ""}) == (EXAMPLES[0], None)
-
-
-def test_a_link_says_which_of_its_keys_nobody_knows() -> None:
-    request, notice = page.linked({"query": "v=1&sentence=A+dog.&colour=blue"})
-    assert request == Request("A dog.")
-    assert notice is not None
-    assert "colour" in notice["en"]
-
-
-def test_every_request_of_the_page_survives_its_address() -> None:
-    request = Request("Zwei · 两只狗 </script>", 3, 1.2, (("cross", 2, 4), ("encoder", 0, 7)), (0, 3), ("scale", "mask"))
-    assert permalink.decode(Request, views.query(request))[0] == request
-
-
 # ---- what comes back, with a model of a few lines ----------------------------------------------------------------------------------
 
 
@@ -126,106 +70,104 @@ def translate(requests: list[Request]) -> Iterator[list[Any]]:
     yield [explanation() if request.sentence else InputError("empty", en="The text is empty.", zh="文本为空。") for request in requests]
 
 
-def compare(requests: list[Request]) -> list[Comparison | InputError]:
-    return [
-        InputError("hidden", en="No such word.", zh="没有这个词。")
-        if 99 in request.hidden
-        else Comparison(explanation(), explanation(5, 0.5, "Ein Tier rennt."), explanation(5, 0.5))
-        for request in requests
-    ]
+def reread(wishes: list[Again]) -> list[Explanation | InputError]:
+    """A reread() that knows one sentence, of three words at most."""
+    no_word = InputError("hidden", en="No such word.", zh="没有这个词。")
+    return [no_word if 99 in wish.request.hidden else explanation(5, 0.5) for wish in wishes]
 
 
-def everything(monkeypatch: pytest.MonkeyPatch, detail: dict[str, Any], **how: Any) -> list[tuple[Any, Any, Any]]:
+def everything(monkeypatch: pytest.MonkeyPatch, request: Request, **how: Any) -> list[dict[str, Any]]:
     """All updates of one wish, the model replaced by the one above."""
     monkeypatch.setattr(page, "GENERATE", translate)
-    monkeypatch.setattr(page, "EXPLAIN", lambda requests: [explanation() for _ in requests])
-    monkeypatch.setattr(page, "COMPARE", compare)
+    monkeypatch.setattr(page, "REREAD", reread)
 
-    async def collect() -> list[tuple[Any, Any, Any]]:
+    async def collect() -> list[dict[str, Any]]:
         engine = Engine()
         try:
-            return [update async for update in page.answers(engine, lambda: page.asked(detail), "", **how)]
+            return [update async for update in answer(page.program(), engine, controls.query(request), **how)]
         finally:
             engine.close(1)
 
     return alone(collect())
 
 
-def drawn(updates: list[tuple[Any, Any, Any]], which: int) -> list[dict[str, Any]]:
-    """What one of the three widgets was told to draw, without the times when it was left alone."""
-    return [update[which] for update in updates if "state" in update[which]]
+def drawn(updates: list[dict[str, Any]], name: str) -> list[Any]:
+    """What one of the widgets was told to draw, in turn."""
+    return [update[name] for update in updates if name in update]
 
 
 def test_a_sentence_ends_live_with_its_address_and_all_heads(monkeypatch: pytest.MonkeyPatch) -> None:
-    updates = everything(monkeypatch, wish())
-    last = drawn(updates, 0)[-1]
+    updates = everything(monkeypatch, Request("A dog runs."))
+    assert [bar["grown"]["pieces"] for bar in drawn(updates, "ask") if bar.get("grown")] == [["Ein"]]
+    last = drawn(updates, "ask")[-1]
     assert last["state"] == "live"
-    assert last["query"] == "v=1&sentence=A+dog+runs."
-    assert last["output"]["pieces"] == list(TARGET)
-    assert last["log_probability"] == pytest.approx(-1.5)
-    heads = drawn(updates, 1)[-1]
+    assert last["query"] == last["plain"] == "v=1&sentence=A+dog+runs."
+    assert last["answer"]["pieces"] == list(TARGET)
+    assert last["answer"]["log_probability"] == pytest.approx(-1.5)
+    heads = drawn(updates, "attention")[-1]
     assert [kind["key"] for kind in heads["kinds"]] == ["encoder", "decoder", "cross"]
     assert (heads["layers"], heads["heads"]) == (4, 8)
-    assert drawn(updates, 2)[-1]["state"] == "empty"
+    change = drawn(updates, "change")[-1]
+    assert change["state"] == "empty"
+    assert [(item["label"], item["inner"]) for item in change["items"]["hidden"]] == [*((word, False) for word in SOURCE[:3]), (".", True)]
 
 
 def test_an_unreadable_sentence_is_refused_and_touches_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
-    updates = everything(monkeypatch, wish(""))
-    assert drawn(updates, 0)[-1] == prompt.refused({"en": "The text is empty.", "zh": "文本为空。"})
-    assert drawn(updates, 1) == []
-    assert drawn(updates, 2)[-1]["error"] is None
+    updates = everything(monkeypatch, Request("A dog runs."), given={"sentence": ""})
+    assert drawn(updates, "ask")[-1] == {"state": "refused", "error": {"en": "The text is empty.", "zh": "文本为空。"}}
+    assert drawn(updates, "attention") == []
+    assert drawn(updates, "change")[-1]["error"] is None
 
 
 def test_a_silenced_head_gives_before_after_and_one_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    updates = everything(monkeypatch, wish(silenced=[["cross", 2, 4]]))
-    change = drawn(updates, 2)[-1]
+    updates = everything(monkeypatch, Request("A dog runs.", silenced=(("cross", 2, 4),)))
+    change = drawn(updates, "change")[-1]
     assert change["state"] == "done"
-    assert change["number"] == {"before": pytest.approx(-1.5), "after": pytest.approx(-3.0)}
-    assert [mark for _, mark in change["before"]] == ["", "gone", ""]
-    assert [mark for _, mark in change["after"]] == ["", "new", ""]
+    assert (change["number"]["before"], change["number"]["after"]) == (pytest.approx(-1.5), pytest.approx(-3.0))
+    assert change["texts"] == [[["Ein Hund rennt.", ""]], [["Ein Hund rennt.", ""]]]
     assert "cross head 3·5" in change["sentence"]["en"]
     assert "4.5 times less likely" in change["sentence"]["en"]
     assert "交叉头 3·5" in change["sentence"]["zh"]
-    assert drawn(updates, 0)[-1]["query"].endswith("&silenced=cross.2.4")
-    assert drawn(updates, 1)[-1]["silenced"] == [["cross", 2, 4]]
+    bar = drawn(updates, "ask")[-1]
+    assert bar["query"] == bar["plain"] + "&silenced=cross.2.4"
+    assert bar["changes"]["en"] == "without cross head 3·5"
+    assert drawn(updates, "attention")[-1]["silenced"] == [["cross", 2, 4]]
 
 
 @pytest.mark.parametrize(
     ("part", "says"), [("scale", "the largest weight of a row"), ("mask", "to what comes later"), ("position", "encoder head")]
 )
 def test_a_part_left_out_is_named_with_what_it_was_for(monkeypatch: pytest.MonkeyPatch, part: str, says: str) -> None:
-    updates = everything(monkeypatch, wish(without=[part]))
-    change = drawn(updates, 2)[-1]
-    assert change["mode"] == "parts"
-    assert says in change["sentence"]["en"]
-    assert drawn(updates, 0)[-1]["query"].endswith(f"&without={part}")
+    updates = everything(monkeypatch, Request("A dog runs.", without=(part,)))
+    assert says in drawn(updates, "change")[-1]["sentence"]["en"]
+    assert [kind["mask"] for kind in drawn(updates, "attention")[-1]["kinds"]] == [None, None if part == "mask" else "causal", None]
+    assert [kind["own"] for kind in drawn(updates, "attention")[-1]["kinds"]] == [True, True, False]
 
 
 def test_all_that_is_changed_at_once_stands_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    change = drawn(everything(monkeypatch, wish(without=["scale", "mask"], silenced=[["cross", 2, 4]], hidden=[1])), 2)[-1]
-    assert change["mode"] == ""
+    request = Request("A dog runs.", without=("scale", "mask"), silenced=(("cross", 2, 4),), hidden=(1,))
+    change = drawn(everything(monkeypatch, request), "change")[-1]
     start = "Without ÷ √d_k and the causal mask and without cross head 3·5 and with ⟦k:“dog” (1)⟧ hidden, the largest weight"
     assert change["sentence"]["en"].startswith(start)
     assert change["sentence"]["zh"].startswith("去掉÷ √d_k、因果掩码并关掉交叉头 3·5并遮住 ⟦k:“dog” (1)⟧ 后，")
 
 
 def test_a_word_that_does_not_exist_is_refused_beside_the_knob(monkeypatch: pytest.MonkeyPatch) -> None:
-    updates = everything(monkeypatch, wish(hidden=[99]))
-    assert drawn(updates, 2)[-1] == {"state": "refused", "error": {"en": "No such word.", "zh": "没有这个词。"}}
-    assert drawn(updates, 0)[-1]["state"] == "live"
+    updates = everything(monkeypatch, Request("A dog runs.", hidden=(99,)))
+    assert drawn(updates, "change")[-1] == {"state": "refused", "error": {"en": "No such word.", "zh": "没有这个词。"}}
 
 
 def test_the_first_example_is_shown_from_its_store_unless_it_is_run_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     kept = Stored(EXAMPLES[0], explanation(), 31.0, "cpu")
     monkeypatch.setattr(views, "first", lambda: kept)
-    again = wish(EXAMPLES[0].sentence)
-    assert drawn(everything(monkeypatch, again), 0)[-1]["state"] == "stored"
-    assert drawn(everything(monkeypatch, again, anew=True), 0)[-1]["state"] == "live"
+    assert drawn(everything(monkeypatch, EXAMPLES[0]), "ask")[-1]["state"] == "stored"
+    anew = everything(monkeypatch, EXAMPLES[0], given={"sentence": EXAMPLES[0].sentence})
+    assert drawn(anew, "ask")[-1]["state"] == "live"
 
 
 def test_a_beam_lists_its_guesses_and_greedy_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert drawn(everything(monkeypatch, wish(beam=4)), 0)[-1]["hypotheses"]
-    assert drawn(everything(monkeypatch, wish()), 0)[-1]["hypotheses"] == []
+    assert drawn(everything(monkeypatch, Request("A dog runs.", 4)), "ask")[-1]["answer"]["hypotheses"]
+    assert drawn(everything(monkeypatch, Request("A dog runs.")), "ask")[-1]["answer"]["hypotheses"] == []
 
 
 # ---- in words ----------------------------------------------------------------------------------------------------------------------
@@ -250,8 +192,7 @@ def test_a_difference_without_measure_is_called_more_than_a_million() -> None:
 
 def test_the_brackets_that_colour_a_role_cannot_come_from_a_token() -> None:
     hostile = dataclasses.replace(explanation(), source=("⟧⟦q:x", "dog", "runs", "."))
-    compared = Comparison(hostile, hostile, dataclasses.replace(hostile, cross=weights(6, 4, 9)))
-    said = views.sentence(compared, Request("x", hidden=(0,)))
+    said = views.sentence(hostile, dataclasses.replace(hostile, cross=weights(6, 4, 9)), Request("x", hidden=(0,)))
     assert said["en"].count("⟦") == said["en"].count("⟧") == said["en"].count("⟦q:") + said["en"].count("⟦k:")
 
 
@@ -263,16 +204,16 @@ def test_words_that_vanish_and_words_that_come_are_marked() -> None:
 
 def test_two_pictures_of_different_shape_are_never_subtracted() -> None:
     with pytest.raises(ValueError, match="queries"):
-        Picture("x", texts.HIDE, texts.HIDE, ["a"], ["b"], np.zeros((1, 1), np.float32), np.zeros((1, 2), np.float32))
+        MapPair("x", texts.HIDDEN, texts.HIDDEN, ["a"], ["b"], np.zeros((1, 1), np.float32), np.zeros((1, 2), np.float32))
 
 
 def test_rare_pieces_are_reported_before_surprise() -> None:
     odd = dataclasses.replace(explanation(), unknown=2, surprising=True)
-    said = views.warning(odd)
+    said = views.warning(EXAMPLES[0], odd)
     assert said is not None
     assert "2" in said["en"]
-    assert views.warning(dataclasses.replace(odd, unknown=0)) == texts.SURPRISING
-    assert views.warning(explanation()) is None
+    assert views.warning(EXAMPLES[0], dataclasses.replace(odd, unknown=0)) == texts.SURPRISING
+    assert views.warning(EXAMPLES[0], explanation()) is None
 
 
 # ---- card --------------------------------------------------------------------------------------------------------------------------
