@@ -33,7 +33,7 @@ def vectors(requests: Sequence[Request]) -> list[Vectors | InputError]:
             answers.append(
                 InputError(
                     "changed",
-                    en="The neuron view works every weight out as in the paper: with all words in view, divided by √d_k and masked. Take the "
+                    en="The neuron view works every weight out as in the paper: all words in view, divided by √d_k, masked. Take the "
                     "change off first.",
                     zh="神经元视图按论文计算每个权重：所有词可见、除以 √d_k、带掩码。请先撤销改动。",
                 )
