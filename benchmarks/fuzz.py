@@ -237,15 +237,20 @@ ABSURD: tuple[Any, ...] = (
 
 def _event(draw: Random) -> Any:
     """What the page would never send for a run: values of no sense, parts that lack, things of another kind."""
-    usual = {"sentence": draw.choice(_pool()[0]), "beam": 1, "alpha": 0.6, "silenced": [], "hidden": []}
-    match draw.randrange(4):
+    usual: dict[str, Any] = {"sentence": draw.choice(_pool()[0]), "beam": "1", "alpha": "0.6", "silenced": "", "hidden": "", "without": ""}
+    match draw.randrange(5):
         case 0:
             return draw.choice(ABSURD)
         case 1:
-            return {name: value for name, value in usual.items() if draw.random() < 0.7}
+            return {"query": draw.choice(ABSURD), "set": usual}
         case 2:
-            return usual | {"sentence": _text(draw), "beam": draw.randrange(1, 9), "alpha": draw.random() * 2, "extra": draw.choice(ABSURD)}
-    return usual | {draw.choice(list(usual)): draw.choice(ABSURD) for _ in range(draw.randrange(1, 4))}
+            fields = {name: value for name, value in usual.items() if draw.random() < 0.7}
+        case 3:
+            fields = usual | {"sentence": _text(draw), "beam": str(draw.randrange(1, 9)), "alpha": f"{draw.random() * 2}"}
+            fields |= {"extra": draw.choice(ABSURD)} if draw.random() < 0.5 else {}
+        case _:
+            fields = usual | {draw.choice(list(usual)): draw.choice(ABSURD) for _ in range(draw.randrange(1, 4))}
+    return {"query": "", "set": fields}
 
 
 HUGE = (2**63, -(2**63) - 1, 10**30, -(10**30), 10**400, 1e30)

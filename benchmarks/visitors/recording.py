@@ -115,8 +115,8 @@ def record(url: str, path: str = "/translation", example: int = 2) -> Recording:
         own = calls(page, page.locator(".tfe-ask-go").click, until=lambda call: call.streams)
         page.wait_for_url("**/*sentence=*")  # once the answer is there, the address names what was asked
         button = page.locator(".tfe-ask-example").nth(example - 1)
-        shown = str(button.get_attribute("title"))
         stored = calls(page, button.click)
+        shown = page.locator(".tfe-ask-story").input_value()
         page.close()
         page = context.new_page()
         linked = calls(page, lambda: page.goto(f"{relay.url}{path}?{LINK}"), until=lambda call: call.streams)

@@ -81,7 +81,8 @@ class Visitor:
 
     async def run(self, sentence: str, hear: Callable[[bytes], object] | None = None) -> Heard:
         """A sentence of one's own. hear: called with each event as it comes."""
-        return await self.wish({**self._recording.own[0].detail, "sentence": sentence}, hear)
+        own = self._recording.own[0].detail
+        return await self.wish({**own, "set": {**own["set"], "sentence": sentence}}, hear)
 
     async def wish(self, detail: object, hear: Callable[[bytes], object] | None = None, event: int | None = None) -> Heard:
         """As `run`, with anything in the place of what the page sends. event: the number of another event of the site's than the run's."""
@@ -201,13 +202,13 @@ def check(values: Sequence[Any], sentence: str, live: bool, known: bool = False)
     """
     box = next((value for value in values if isinstance(value, dict) and "state" in value), None)
     if box is None:
-        raise Wrong("nothing that the prompt could draw")
+        raise Wrong("nothing that the input bar could draw")
     wanted = {"live", "remembered"} if known else {"live"} if live else {"stored", "live", "remembered"}
     if box["state"] not in wanted:
         raise Wrong(f"state {box['state']!r}: {json.dumps(box, ensure_ascii=False)[:300]}")
-    if box["request"]["sentence"] != sentence:
-        raise Wrong(f"the answer to {box['request']['sentence']!r} instead of {sentence!r}")
-    if not box["output"]["pieces"]:
+    if box["fields"]["sentence"] != sentence:
+        raise Wrong(f"the answer to {box['fields']['sentence']!r} instead of {sentence!r}")
+    if not box["answer"]["pieces"]:
         raise Wrong("a translation without words")
     maps = next((value for value in values if isinstance(value, dict) and "kinds" in value), None)
     if maps is None or not all(kind["weights"].get("data") or kind["weights"].get("url") for kind in maps["kinds"]):

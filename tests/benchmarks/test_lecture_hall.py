@@ -85,7 +85,7 @@ def test_nothing_is_lost_when_the_app_ends_under_running_calls(served: Served, r
 
 # ---- what the visitors would notice ------------------------------------------------------------------------------------------------------
 
-LIVE = {"state": "live", "request": {"sentence": "A dog."}, "output": {"pieces": ["Ein"]}}
+LIVE = {"state": "live", "fields": {"sentence": "A dog."}, "answer": {"pieces": ["Ein"]}}
 MAPS = {"kinds": [{"weights": {"data": "AAAA"}}]}
 
 
@@ -126,8 +126,8 @@ def test_a_run_that_failed_is_no_answer() -> None:
         (LIVE,),
         (MAPS,),
         ({**LIVE, "state": "waiting"}, MAPS),
-        ({**LIVE, "request": {"sentence": "A cat."}}, MAPS),
-        ({**LIVE, "output": {"pieces": []}}, MAPS),
+        ({**LIVE, "fields": {"sentence": "A cat."}}, MAPS),
+        ({**LIVE, "answer": {"pieces": []}}, MAPS),
         ({"state": "refused", "error": {"en": "No."}}, MAPS),
     ],
 )

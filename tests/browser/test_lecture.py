@@ -32,7 +32,7 @@ from tests.browser.waiting import asked, becomes, left
 from tests.conftest import PATIENCE as START
 from tests.conftest import Running
 from tests.explorer.asking import Stream, event, join, raw
-from tests.explorer.test_leaving import LONG, PATIENCE, SLOW, SOON, late, runs, until, wish
+from tests.explorer.test_leaving import LONG, PATIENCE, SLOW, SOON, given, late, runs, until
 
 NEW = Callable[..., tuple[Page, Any]]
 LIVE = re.compile(r"live · [\d.,]+ m?s|remembered")
@@ -257,7 +257,7 @@ class Hostile:
         self.url, self.victim = url, victim
         self.stop = threading.Event()
         self.done = 0
-        self.run = event(url, LAB.path, "run")
+        self.run = event(url, LAB.path, "ask")
         self.threads = [
             threading.Thread(target=self.loop, args=(act,)) for act in (self.flood, self.lie, self.cancel, self.wander, self.hang)
         ]
@@ -273,7 +273,7 @@ class Hostile:
 
     def flood(self, count: int) -> None:
         """Long sentences at every beam, all of one page."""
-        join(self.url, self.run, {**wish(count, beam=1 + count % 8), "sentence": f"{count} {LONG}"}, "hostile")
+        join(self.url, self.run, given(f"{count} {LONG}", 1 + count % 8), "hostile")
 
     def lie(self, count: int) -> None:
         """Bodies that are huge, broken, or of another shape."""
@@ -415,7 +415,7 @@ def test_the_stop_button_and_a_killed_browser_free_the_worker(doomed: tuple[Brow
         assert runs(server) == 1
         kill()
         assert until(lambda: runs(server) == 0, PATIENCE) < SOON + late(server)
-        join(server.url, event(server.url, LAB.path, "run"), {**wish(1), "sentence": "A dog runs."}, "next")
+        join(server.url, event(server.url, LAB.path, "ask"), given("A dog runs."), "next")
         stream = Stream(server.url, "next")
         assert stream.until(lambda message: message["msg"] == "process_completed")["success"]
         stream.close()

@@ -40,10 +40,11 @@ def raw(url: str, method: str, path: str, body: Any = None, headers: dict[str, s
 
 
 def event(url: str, page: str, name: str) -> int:
-    """The number under which Gradio runs the handler of an event of a page."""
+    """The number under which Gradio runs the handler of an event of a page; of several of that name, of the one that draws most."""
     found = re.search(r"window\.gradio_config = (\{.*?\});</script>", raw(url, "GET", page)[1].decode())
     assert found is not None
-    return next(one["id"] for one in json.loads(found[1])["dependencies"] if any(target[1] == name for target in one["targets"]))
+    named = [one for one in json.loads(found[1])["dependencies"] if any(target[1] == name for target in one["targets"])]
+    return int(max(named, key=lambda one: len(one["outputs"]))["id"])
 
 
 def join(url: str, number: int, detail: object, session: str) -> str:

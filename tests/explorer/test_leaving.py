@@ -36,7 +36,12 @@ def slow() -> Iterator[Running]:
 
 def wish(number: int, beam: int = 1) -> dict[str, object]:
     """A sentence that nobody else asks for."""
-    return {"sentence": f"{number} times: {LONG}", "beam": beam, "alpha": 0.6, "silenced": [], "hidden": []}
+    return given(f"{number} times: {LONG}", beam)
+
+
+def given(sentence: str, beam: int = 1) -> dict[str, object]:
+    """A wish for a translation, as the page sends it."""
+    return {"query": "", "set": {"sentence": sentence, "beam": str(beam)}}
 
 
 def runs(server: Running) -> int:
@@ -65,7 +70,7 @@ def late(server: Running) -> float:
 def streaming(server: Running, session: str, number: int) -> tuple[Stream, str]:
     """A visitor in the middle of a stream: its connection, and the name of its event."""
     until(lambda: runs(server) == 0, PATIENCE)
-    name = join(server.url, event(server.url, "/translation", "run"), wish(number), session)
+    name = join(server.url, event(server.url, "/translation", "ask"), wish(number), session)
     stream = Stream(server.url, session)
     stream.until(lambda message: "running" in json.dumps(message.get("output")))
     assert runs(server) == 1
@@ -81,7 +86,7 @@ def test_a_connection_that_breaks_in_mid_stream_frees_the_worker(slow: Running) 
 @pytest.mark.parametrize("named", [True, False])
 def test_what_is_cancelled_frees_the_worker_and_its_stream_says_so_and_ends(slow: Running, named: bool) -> None:
     stream, name = streaming(slow, f"cancels{named}", 2 + 100 * named)
-    body = {"session_hash": f"cancels{named}", "fn_index": event(slow.url, "/translation", "run"), "event_id": name if named else None}
+    body = {"session_hash": f"cancels{named}", "fn_index": event(slow.url, "/translation", "ask"), "event_id": name if named else None}
     assert raw(slow.url, "POST", "/gradio_api/cancel", json.dumps(body), {"content-type": "application/json"})[0] == 200
     assert until(lambda: runs(slow) == 0, PATIENCE) < SOON + late(slow)
     *_, last, end = stream.messages + list(stream)
@@ -92,7 +97,7 @@ def test_what_is_cancelled_frees_the_worker_and_its_stream_says_so_and_ends(slow
 
 def test_of_two_events_of_a_page_the_other_goes_on(slow: Running) -> None:
     stream, _ = streaming(slow, "two", 3)
-    number = event(slow.url, "/translation", "run")
+    number = event(slow.url, "/translation", "ask")
     gone = join(slow.url, number, {**wish(103), "wished": 1}, "two")
     kept = join(slow.url, number, {**wish(104), "wished": 2}, "two")
     body = json.dumps({"session_hash": "two", "fn_index": number, "event_id": gone})
@@ -123,7 +128,7 @@ def test_the_stop_button_frees_the_worker(slow: Running) -> None:
 
 def test_those_who_leave_the_queue_leave_no_work_behind(slow: Running) -> None:
     stream, _ = streaming(slow, "first", 5)
-    number, streams = event(slow.url, "/translation", "run"), []
+    number, streams = event(slow.url, "/translation", "ask"), []
     for i in range(12):
         join(slow.url, number, wish(100 + i, beam=8), f"waits{i}")
         streams.append(Stream(slow.url, f"waits{i}"))
@@ -135,7 +140,7 @@ def test_those_who_leave_the_queue_leave_no_work_behind(slow: Running) -> None:
 def test_the_next_visitor_is_served(slow: Running) -> None:
     stream, _ = streaming(slow, "gone", 6)
     stream.close()
-    join(slow.url, event(slow.url, "/translation", "run"), {**wish(7), "sentence": "A dog runs."}, "next")
+    join(slow.url, event(slow.url, "/translation", "ask"), given("A dog runs."), "next")
     last = Stream(slow.url, "next")
     assert last.until(lambda message: message["msg"] == "process_completed")["success"], last.messages
     last.close()
@@ -144,7 +149,7 @@ def test_the_next_visitor_is_served(slow: Running) -> None:
 def test_a_cancel_of_somebody_elses_event_needs_its_name(slow: Running) -> None:
     stream, _ = streaming(slow, "victim", 8)
     for session, name in (("victim", "0" * 32), ("other", "0" * 32), ("other", ""), ("victi", None), ("", None), ("*", None)):
-        body = json.dumps({"session_hash": session, "fn_index": event(slow.url, "/translation", "run"), "event_id": name})
+        body = json.dumps({"session_hash": session, "fn_index": event(slow.url, "/translation", "ask"), "event_id": name})
         raw(slow.url, "POST", "/gradio_api/cancel", body, {"content-type": "application/json"})
     stream.until(lambda message: message["msg"] == "process_completed")
     stream.close()

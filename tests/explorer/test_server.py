@@ -196,13 +196,13 @@ def test_what_runs_when_the_server_is_told_to_leave_is_answered() -> None:
     server = Running()
     try:
         server.start()
-        number = event(server.url, "/translation", "run")
+        number = event(server.url, "/translation", "ask")
         told: list[list[dict[str, Any]]] = []
         begun = threading.Semaphore(0)
 
         def visit(visitor: int) -> None:
             sentence = f"{visitor} young men in white shirts are standing outside near many green bushes, and a dog runs across the grass."
-            detail = {"sentence": sentence, "beam": 8, "alpha": 0.6, "silenced": [], "hidden": []}
+            detail = {"query": "", "set": {"sentence": sentence, "beam": "8"}}
             told.append(answers(server.url, number, detail, f"visitor{visitor}", begun))
 
         visitors = [threading.Thread(target=visit, args=(i,)) for i in range(6)]
