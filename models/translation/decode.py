@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, cast
 
 import torch
 from torch import Tensor, nn
@@ -314,6 +314,23 @@ def beam_search(
     watch: Watch | None = None,
     may_stop: bool = True,
 ) -> list[list[Hypothesis]]:
+    """What `beam_steps` finds, without a pause."""
+    steps = beam_steps(model, source, beam, alphas, watch, may_stop)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return cast(list[list[Hypothesis]], end.value)
+
+
+def beam_steps(
+    model: Transformer,
+    source: Source,
+    beam: int | Sequence[int],
+    alphas: Sequence[float],
+    watch: Watch | None = None,
+    may_stop: bool = True,
+) -> Generator[None, None, list[list[Hypothesis]]]:
     """For every sentence at most `beam` finished hypotheses, best score first; alphas: length penalty of each sentence.
 
     At each step every live hypothesis is extended by every piece and the best `beam` extensions are looked at: those that stop are
@@ -322,7 +339,7 @@ def beam_search(
     nothing that searching on to the limit would find. Only finished hypotheses are ever ranked against each other.
 
     beam: of all sentences, or of each. watch: is told of every step. may_stop: False forbids the stop token, so that only the limits end
-    the search. ValueError where beams or penalties are not one for each sentence.
+    the search. It pauses after every step. ValueError where beams or penalties are not one for each sentence.
     """
     count = len(source.limits)
     beams = [beam] * count if isinstance(beam, int) else list(beam)
@@ -389,4 +406,5 @@ def beam_search(
         totals = torch.tensor([[total for _, _, total, _ in kept] for _, kept in filled], device=device)
         live = [[((*live[i][p][0], token), (*live[i][p][1], one)) for p, token, _, one in kept] for i, kept in filled]
         sentences = [sentences[i] for i, _ in filled]
+        yield
     return finished

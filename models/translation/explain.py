@@ -16,7 +16,17 @@ from models.errors import InputError, no_head
 from models.fields import check, shown
 from models.trace import Trace
 from models.translation.data import PAD, START, UNKNOWN, Encoded, cleaned, padded
-from models.translation.decode import EXTRA, Greedy, Hypothesis, Source, beam_search, greedy_search, penalty, piece_log_probabilities
+from models.translation.decode import (
+    EXTRA,
+    Greedy,
+    Hypothesis,
+    Source,
+    beam_search,
+    beam_steps,
+    greedy_search,
+    penalty,
+    piece_log_probabilities,
+)
 from models.translation.model import AS_PUBLISHED, Changes, Config, Gains, no_gains
 from models.translation.records import KINDS, MAX_TOKENS, Again, Explanation, Request, Step
 from models.translation.shipped import Shipped, load
@@ -215,43 +225,38 @@ def reread(wishes: Sequence[Again]) -> list[Explanation | InputError]:
     return [answers[i] for i in range(len(wishes))]
 
 
-def generate(requests: Sequence[Request]) -> Iterator[list[list[Step] | Explanation | InputError | None]]:
-    """Greedy translations piece by piece. Each turn works for at most 50 ms and yields one entry per request: the steps since the
-    last turn; at its end the Explanation, or the InputError; None once it is over.
+Said = list[Step] | Explanation  # of one request in one turn
 
-    A request with more than one hypothesis has no order in which its words appear: it gives no steps, only its Explanation. So does one
-    with parts left out of the network, which shares no pass with the others.
+
+def generate(requests: Sequence[Request]) -> Iterator[list[Said | InputError | None]]:
+    """Translations piece by piece. Each turn works for about 50 ms at most and yields one entry per request: the steps since the last
+    turn; at its end the Explanation, or the InputError; None once it is over.
+
+    A request with more than one hypothesis has no order in which its words appear: it gives no steps, only its Explanation.
     """
     shipped = load()
     found = _readable(requests, shipped)
-    over: set[int] = set()
-
-    def turn() -> list[list[Step] | Explanation | InputError | None]:
-        return [None if i in over else [] for i in range(len(found))]
-
-    first = turn()
-    for i, one in enumerate(found):
-        if isinstance(one, InputError):
-            first[i] = one
-            over.add(i)
+    over = {i for i, one in enumerate(found) if isinstance(one, InputError)}
     if over:
-        yield first
-    wide = [(i, one) for i, one in enumerate(found) if isinstance(one, _Read) and (one.request.beam > 1 or one.request.without)]
-    if wide:
-        entries = turn()
-        for (i, _), done in zip(wide, _explained([one for _, one in wide], shipped), strict=True):
-            entries[i] = done
-            over.add(i)
-        yield entries
-    read = [(i, one) for i, one in enumerate(found) if isinstance(one, _Read) and i not in over]
-    if not read:
-        return
-    source = _source([one for _, one in read], shipped)
+        yield [one if isinstance(one, InputError) else [] for one in found]
+    read = {i: one for i, one in enumerate(found) if isinstance(one, _Read)}
+    for group in dict.fromkeys(one.request.group() for one in read.values()):
+        rows = [i for i, one in read.items() if one.request.group() == group]
+        together = [read[i] for i in rows]
+        for said in (_ranked if together[0].request.beam > 1 else _written)(together, shipped):
+            entries: list[Said | InputError | None] = [None if i in over else [] for i in range(len(found))]
+            for row, one in said.items():
+                entries[rows[row]] = one
+            yield entries
+            over |= {rows[row] for row, one in said.items() if isinstance(one, Explanation)}
+
+
+def _written(read: Sequence[_Read], shipped: Shipped) -> Iterator[dict[int, Said]]:
+    """Greedy translations of one group, in turns: of each row that has news, its steps or its end."""
     with torch.no_grad():
-        search = Greedy(shipped.model, source)
-    waiting = set(range(len(read)))
-    while waiting:
-        entries = turn()
+        search = Greedy(shipped.model, _source(read, shipped))
+    while not search.done:
+        steps: dict[int, Said] = {}
         stopped: list[int] = []
         begin = last = time.perf_counter()
         longest = 0.0
@@ -260,25 +265,36 @@ def generate(requests: Sequence[Request]) -> Iterator[list[list[Step] | Explanat
                 for row in search.step():
                     tokens, log_p = search.tokens[row], search.log_probabilities[row]
                     piece, space = shipped.tokenizer.piece(tokens[-1])
-                    text = shipped.tokenizer.decode(tokens)
-                    entry = entries[read[row][0]]
-                    assert isinstance(entry, list)
-                    entry.append(Step(piece, space, text, log_p[-1]))
-                    if row in waiting and search.stopped(row):
+                    said = steps.setdefault(row, [])
+                    assert isinstance(said, list)
+                    said.append(Step(piece, space, shipped.tokenizer.decode(tokens), log_p[-1]))
+                    if search.stopped(row):
                         stopped.append(row)
                 now = time.perf_counter()
                 last, longest = now, max(longest, now - last)
-        yield entries
+        yield steps
         if stopped:
-            entries = turn()
             with torch.no_grad():
-                alone = [read[row][1] for row in stopped]
+                alone = [read[row] for row in stopped]
                 seen = _watch(alone, [[search.result(row)] for row in stopped], _source(alone, shipped), shipped)
-            for row, done in zip(stopped, seen, strict=True):
-                entries[read[row][0]] = done
-                over.add(read[row][0])
-                waiting.discard(row)
-            yield entries
+            yield dict(zip(stopped, seen, strict=True))
+
+
+def _ranked(read: Sequence[_Read], shipped: Shipped) -> Iterator[dict[int, Said]]:
+    """Beam searches of one group, a step in each turn; their ends in the last."""
+    source = _source(read, shipped)
+    search = beam_steps(shipped.model, source, [one.request.beam for one in read], [one.request.alpha for one in read])
+    found: list[list[Hypothesis]] | None = None
+    while found is None:
+        with torch.no_grad():
+            try:
+                next(search)
+            except StopIteration as end:
+                found = end.value
+        yield {}
+    with torch.no_grad():
+        seen = _watch(read, found, source, shipped)
+    yield dict(enumerate(seen))
 
 
 def mean_log_probability(explanation: Explanation) -> float:
