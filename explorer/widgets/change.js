@@ -112,7 +112,9 @@ export function mount(root, props, _emit, watch) {
 
   /** The head in view, [layer, head] from 0: the address says "2.3" counted from 1; mean and max are no single head. */
   function looked() {
-    const found = [view.get("head"), value.pick?.head].map((text) => /^(\d+)\.(\d+)$/.exec(text ?? "")).find((match) => match && there(match[1] - 1, match[2] - 1));
+    const { kind = null, head = null } = value.pick ?? {};
+    const left = kind !== null && ![null, kind].includes(view.get("kind")); // another attention is looked at than on arrival
+    const found = [view.get("head"), left ? null : head].map((text) => /^(\d+)\.(\d+)$/.exec(text ?? "")).find((match) => match && there(match[1] - 1, match[2] - 1));
     return found ? [found[1] - 1, found[2] - 1] : [0, 0];
   }
 

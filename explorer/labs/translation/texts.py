@@ -113,6 +113,7 @@ SURPRISING: Final = _(
 AFTER: Final = _("{changes}", "{changes}后")
 WITHOUT_PARTS: Final = _("without {parts}", "去掉{parts}")
 WITHOUT_HEADS: Final = _("without {heads}", "关掉{heads}")
+HIDDEN_AT: Final = _("with {n|the word|the words} {at} hidden", "遮住第 {at} 号词")
 WITHOUT_WORDS: Final = _("with {words} hidden", "遮住 {words} ")
 LEFT_OUT: Final[Mapping[str, Text]] = MappingProxyType(
     {"scale": _("÷ √d_k", " ÷ √d_k "), "mask": _("the causal mask", "因果掩码"), "position": _("the position signal", "位置信号")}

@@ -143,7 +143,7 @@ def controls() -> tuple[Control, ...]:
         Control("beam", texts.SEARCH, "select", names=searches),
         Control("alpha", texts.ALPHA, "number", step=0.1, when={"beam": kept}),
         *([Control("silenced", texts.SILENCED, "heads", names=models, sizes=size, change=True, says=without_heads)] if size else []),
-        Control("hidden", texts.HIDDEN, "items", change=True, says=lambda at: filled(texts.WITHOUT_WORDS, words=", ".join(map(str, at)))),
+        Control("hidden", texts.HIDDEN, "items", change=True, says=without_words),
         Control("without", texts.PARTS, "items", names=texts.PART_NAMES, notes=texts.PART_NOTES, change=True, says=without_parts),
     )
 
@@ -153,6 +153,11 @@ def without_heads(silenced: Sequence[tuple[str, int, int]]) -> Text:
     heads = [filled(texts.ONE_HEAD, kind=texts.KIND_NAMES[kind], name=f"{layer + 1}·{head + 1}") for kind, layer, head in silenced]
     shown = heads if len(heads) <= 3 else [filled(texts.MANY_HEADS, n=len(heads))]
     return filled(texts.WITHOUT_HEADS, heads={"en": ", ".join(one["en"] for one in shown), "zh": "、".join(one["zh"] for one in shown)})
+
+
+def without_words(hidden: Sequence[int]) -> Text:
+    """Hidden words, by their positions."""
+    return filled(texts.HIDDEN_AT, n=len(hidden), at=", ".join(map(str, hidden)))
 
 
 def without_parts(parts: Sequence[str]) -> Text:
