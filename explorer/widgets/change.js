@@ -115,7 +115,7 @@ export function mount(root, props, _emit, watch) {
 
   /** The model in view, of those whose heads may be silenced, and the head in view. */
   function watched(models) {
-    return () => [[view.get("model"), value.pick?.model, ...Object.keys(models)].find((key) => key in models), ...looked()];
+    return () => [[view.get("model"), value.pick?.model, view.get("pattern"), value.pick?.pattern, ...Object.keys(models)].find((key) => key in models), ...looked()];
   }
 
   /** Knobs of several parts, drawn by rereadknobs.js, by their controls: where one is bounded by another, both move. */
@@ -312,7 +312,7 @@ export function mount(root, props, _emit, watch) {
   panel.addEventListener("keydown", (event) => {
     if (event.key === "Escape" && !projecting() && sides.unlock(event.target)) event.preventDefault(); // the change stays
   });
-  view.on(["head", "model", "reread_of"], drawKnobs);
+  view.on(["head", "model", "pattern", "reread_of"], drawKnobs);
   bus.on("restore", () => changed() && reset());
   bus.on("silence", ({ model, kind, layer, head }) => {
     for (const knob of elsewhere || !value.fields ? [] : knobs) knob.silence?.([model ?? kind.split(".")[0], layer, head]);

@@ -123,7 +123,7 @@ def test_the_first_pixel_knows_of_none() -> None:
 
 def test_a_finished_run_carries_levels_bits_and_order_unchanged() -> None:
     runs = [made(layout, count=3) for layout in GREY]
-    value: Any = image.value(runs, state="live", query="v=1", request={"kind": 9}, kept=14, truth=runs[0].pictures[0])
+    value: Any = image.value(runs, state="live", query="v=1", kept=14, truth=runs[0].pictures[0])
     assert [pattern["key"] for pattern in value["patterns"]] == ["local_1d", "local_2d"]
     for pattern, run in zip(value["patterns"], runs, strict=True):
         np.testing.assert_array_equal(raw(pattern["pictures"]), run.pictures)
