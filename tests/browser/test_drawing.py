@@ -94,7 +94,9 @@ def test_a_digit_of_ours_is_cut_and_asked_for(page_watch: Page, site: str) -> No
     page.keyboard.press("Enter")
     addressed(page, drawing="test:18")
     assert asked(page) == Ask(drawing="test:18", seed=421, temperature=0.5, keep=10)
-    shown = page.evaluate("[...document.querySelectorAll('.tfe-sketch-picture canvas')[18].getContext('2d').getImageData(0, 9, 28, 1).data]")
+    shown = page.evaluate(
+        "[...document.querySelectorAll('.tfe-sketch-picture canvas')[18].getContext('2d').getImageData(0, 9, 28, 1).data]"
+    )
     assert shown[::4] == (rings()[18, 9] * 255).tolist()
     expect(page.get_by_role("radio", name=f"Digit 10: {HOSTILE}")).to_be_visible()
     assert page.locator(".tfe-ask img").count() == 0
