@@ -20,7 +20,7 @@ from explorer.labs import passages
 from explorer.labs.image_transformer import texts
 from explorer.labs.image_transformer.change import HEADS
 from explorer.runs import Stored
-from models.errors import InputError, reading, whole
+from models.errors import InputError, reading
 from models.image_transformer.records import (
     COLOUR,
     EXAMPLES,
@@ -233,11 +233,9 @@ class Layer:
     def of(cls, detail: object) -> Layer:
         """What the event carries, whatever was sent."""
         said = detail if isinstance(detail, Mapping) else {}
-        try:
-            layer = whole(said.get("layer"))
-        except (TypeError, ValueError):
-            layer = -1
-        return cls(str(said.get("query", "")), str(said.get("pattern", "")), layer)
+        layer = said.get("layer")
+        there = layer if isinstance(layer, int) and 0 <= layer < 1000 else -1
+        return cls(str(said.get("query", "")), str(said.get("pattern", "")), int(there))
 
     def drawn(self, seen: Explanation) -> Value:
         """What the companion of the mechanism takes. InputError for a pattern or a layer that the run does not have."""
