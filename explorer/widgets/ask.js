@@ -53,8 +53,8 @@ export function mount(root, props, emit, watch) {
   const picks = controls.filter(({ kind }) => kind === "choice").map(pickOf);
   const lines = controls.filter(({ kind }) => TYPED.includes(kind)).map((control, at) => ({ passage: longOf, drawing: drawnOf })[control.kind]?.(control, at) ?? lineOf(control, at));
   const settings = settingsOf(controls.filter(({ kind }) => SET.includes(kind)), { begin, changed: touched, run, here: (control) => fits(control, chosen()) });
-  const broad = new Set(controls.filter(({ kind }) => SET.includes(kind)).map(({ field }) => field)).size > 4;
   const inView = lines.some(({ control }) => ["passage", "drawing"].includes(control.kind)); // the answer stands in a view
+  const broad = lines.every(({ control }) => control.kind === "drawing") && new Set(settings.controls.map(({ field }) => field)).size > 4; // they stand in one line
   const passage = () => open().find(({ control }) => control.kind === "passage") ?? null;
   const chosen = () => Object.fromEntries(picks.map(({ control, now }) => [control.field, now()]));
   const open = () => lines.filter(({ control }) => fits(control, chosen()));
@@ -188,7 +188,7 @@ export function mount(root, props, emit, watch) {
   const note = el("p", { class: "tfe-ask-note", role: "status", hidden: true });
   const state = el("span", { class: "tfe-ask-state" }, take, badge.node);
   const out = el("div", { class: "tfe-ask-out" }, el("div", { class: "tfe-ask-head" }, outLabel, state), before.node, start, answer.node, note);
-  const panel = el("section", { class: `tfe-panel tfe-ask-panel${inView ? " is-viewed" : ""}${broad ? " is-broad" : ""}` }, form, out, ...lines.flatMap(({ words }) => (words ? [words.node] : [])));
+  const panel = el("section", { class: `tfe-panel tfe-ask-panel${inView ? " is-viewed" : ""}${inView && broad ? " is-broad" : ""}` }, form, out, ...lines.flatMap(({ words }) => (words ? [words.node] : [])));
   root.replaceChildren(panel);
   for (const line of lines) line.attach?.(panel);
 

@@ -99,6 +99,7 @@ export function settingsOf(controls, { begin, changed, run, here }) {
   const first = (found) => found.find((one) => one !== null) ?? null;
   return {
     node,
+    controls,
     now: (field) => values.get(controls.find((control) => control.field === field && here(control)) ?? controls.find((control) => control.field === field)),
     fields: () => Object.fromEntries([...controls.map(({ field, default: usual }) => [field, usual]), ...controls.filter(here).map((control) => [control.field, values.get(control)])]),
     of: (fields) => controls.filter(here).map(({ field, kind, default: usual }) => (kind === "select" ? (fields?.[field] ?? usual) : String(Number(fields?.[field] ?? usual)))),
