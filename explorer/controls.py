@@ -76,28 +76,34 @@ class Page:
 
 @dataclass(frozen=True)
 class Drawings:
-    """Pictures of 0 and 1 to begin with, in place of one that is drawn by hand or brought as a file.
+    """Pictures to begin with, in place of one that is drawn by hand or brought as a file.
 
-    pixels: (picture, row, column), of which a request calls the first "test:0". names: what each shows. rows: the field that says how many
-    upper rows stay. upload: where a visitor's file is sent to be read; file: its largest size in bytes.
+    pixels: (picture, row, column) or, of coloured ones, (picture, row, column, channel), of which a request calls the first "test:0".
+    names: what each shows. rows: the field that says how many upper rows stay, "" where all do. ink: pixels are 0 or 1, and greys become
+    such; else they are levels, 0 … 255. small: the side that a model is shown a coloured picture at, 0 for its own.
+    file: the largest size of a visitor's, in bytes; it is sent to the server to be read. Only grey ones are drawn by hand.
     """
 
     pixels: NDArray[np.uint8]
     names: Sequence[Text]
-    rows: str
-    upload: str = "/picture/grey"
+    rows: str = ""
+    ink: bool = True
+    small: int = 0
     file: int = 5 << 20
 
     def drawn(self) -> Value:
         """As JSON; pixels travel inside the page: what it offers to begin with must not depend on what the server still remembers."""
-        side = self.pixels.shape[1]
+        side, channels = self.pixels.shape[1], (*self.pixels.shape, 1)[3]
         return {
             "side": side,
+            "channels": channels,
             "pixels": inside(self.pixels),
-            "thresholds": inside(thresholds(side)),
+            "ink": self.ink,
+            "thresholds": inside(thresholds(side)) if self.ink else None,
             "names": [dict(name) for name in self.names],
             "rows": self.rows,
-            "upload": self.upload,
+            "small": self.small,
+            "upload": "/picture/grey" if channels == 1 else "/picture/colour",
             "file": self.file,
         }
 
@@ -128,12 +134,13 @@ def thresholds(side: int, seed: int = 0) -> NDArray[np.uint8]:
 class Control:
     """How one field of a request is asked for.
 
-    kind: "choice" (one of some), "select" (the same in a menu), "switch", "number" (a slider), "seed", "stops" (a slider over the values of
-    `names`, in their order), "heads" (of attention: the one in view is silenced, and any whose picture is shift-clicked), "items" (any of
-    `names`, or of the parts of the run in view, which `Program.items` lists), "knob" (of several parts), or typed: "bits" (a row of places
-    beside the line), "sum", "letters", "sentence" (a line that grows), "text" (several lines), "story" (several lines, with words to
-    insert), "question" (a line below a story), "passage" (a long text, or one of `pages`, which the request's `page` then names), "drawing"
-    (a picture, one of `drawings` or the visitor's). What is typed into no control that is shown is empty.
+    kind: "choice" (one of some), "select" (the same in a menu; of numbers those of `names`), "switch", "number" (a slider), "seed", "stops"
+    (a slider over the values of `names`, in their order), "heads" (of attention: the one in view is silenced, and any whose picture is
+    shift-clicked), "items" (any of `names`, or of the parts of the run in view, which `Program.items` lists), "knob" (of several parts), or
+    typed: "bits" (a row of places beside the line), "sum", "letters", "sentence" (a line that grows), "text" (several lines), "story"
+    (several lines, with words to insert), "question" (a line below a story), "passage" (a long text, or one of `pages`, which the request's
+    `page` then names), "drawing" (a picture, one of `drawings` or the visitor's). What is typed into no control that is shown is empty. Of
+    one field there may be several controls, of which one is shown; each keeps what was set with it.
     names: what values are called, where not by themselves; of a choice in their order, of a switch for True and False, of heads the names
     of their models. sizes: (layers, heads) of these.
     hint: what is accepted.

@@ -262,6 +262,13 @@ def joined(*remarks: Text | None) -> Text | None:
     return {"en": " ".join(one["en"] for one in said), "zh": "".join(one["zh"] for one in said)} if said else None
 
 
+def sentence(parts: Sequence[Text], last: Text | None = None) -> Text:
+    """Parts of a sentence as one, `last` behind a semicolon."""
+    english, chinese = ", ".join(part["en"] for part in parts), "，".join(part["zh"] for part in parts)
+    end = {"en": "", "zh": ""} if last is None else {"en": f"; {last['en']}", "zh": f"；{last['zh']}"}
+    return {"en": f"{english[:1].upper()}{english[1:]}{end['en']}.", "zh": f"{chinese}{end['zh']}。"}
+
+
 def split(name: object) -> Text:
     """What a part of a data set is called on the page: the name that `model.json` gives it, in words. "val" -> validation, 验证集;
     "test_2016" -> test 2016, 2016 测试集."""

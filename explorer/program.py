@@ -44,12 +44,14 @@ class Looked(Protocol):
 @dataclass(frozen=True)
 class Look(Generic[S]):
     """An event of a view that is opened on demand. event: its name. read(detail): what is asked; it raises nothing. draw(seen, asked) and
-    refused(asked, sentence): the value of the view. function(asked): the engine function that is asked in place of the lab's own."""
+    refused(asked, sentence): the value of the view. into: the view that draws it, where it is another one. function(asked): the engine
+    function that is asked in place of the lab's own."""
 
     event: str
     read: Callable[[object], Any]
     draw: Callable[[S, Any], Value]
     refused: Callable[[Any, Text], Value]
+    into: str = ""
     function: Callable[[Any], Function | None] = lambda _asked: None
 
 
@@ -285,15 +287,15 @@ class Program(Generic[R, S]):
         bar.stop(wiring.halting(newest), None, None, **wiring.HOW)
         for view in self.views:
             if view.look:
-                self._listen(engine, placed[view.name], view.look)
+                self._listen(engine, placed[view.name], placed[view.look.into or view.name], view.look)
 
-    def _listen(self, engine: Engine, placed: Any, look: Look[S]) -> None:
+    def _listen(self, engine: Engine, placed: Any, drawn: Any, look: Look[S]) -> None:
         async def handler(event: gr.EventData, caller: gr.Request) -> AsyncGenerator[Any, None]:
             async with contextlib.aclosing(looked(self, engine, look, wiring.detail(event), wiring.session(caller))) as updates:
                 async for update in updates:
                     yield update
 
-        getattr(placed, look.event)(handler, None, placed, **wiring.HOW)
+        getattr(placed, look.event)(handler, None, drawn, **wiring.HOW)
 
     async def stored(self, engine: Engine, query: str) -> dict[str, object] | None:
         """What the page draws of an example or a guided step, finished, by widget name; None where it is refused."""

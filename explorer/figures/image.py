@@ -223,7 +223,8 @@ def value(
     *,
     state: str,
     query: str,
-    request: Mapping[str, object] | None = None,
+    same: str = "",
+    silenced: Sequence[tuple[str, int, int]] = (),
     kept: int = 0,
     truth: Levels | None = None,
     small: Levels | None = None,
@@ -233,7 +234,8 @@ def value(
     """A finished run.
 
     made: one or two patterns. state: "stored", "live" or "stale". query: the permalink of the request; looks are asked for by it.
-    request: its fields; of them `silenced`, (pattern, layer, head), is drawn. kept: rows of the given picture that stayed.
+    same: what runs of the same picture have in common, whatever is changed in the models: a lock stays among them. silenced: heads,
+    (pattern, layer, head). kept: rows of the given picture that stayed.
     truth: the whole given picture, drawn beside what was made. small: what an enlargement started from, (row, column, channel).
     looks: weights of some layers, each from `looked`, so that the first view needs no question. pick: the place locked on arrival, from
     `telling`; left out, one is found without weights.
@@ -246,7 +248,8 @@ def value(
     return {
         "state": state,
         "query": query,
-        "request": dict(request or {}),
+        "same": same,
+        "silenced": [list(head) for head in silenced],
         "patterns": patterns,
         "truth": None if truth is None else _levels(truth),
         "small": None if small is None else _levels(small),
@@ -261,7 +264,7 @@ def growing(
     *,
     count: int,
     query: str,
-    request: Mapping[str, object] | None = None,
+    same: str = "",
     kept: int = 0,
     truth: Levels | None = None,
     small: Levels | None = None,
@@ -291,7 +294,7 @@ def growing(
     return {
         "state": state,
         "query": query,
-        "request": dict(request or {}),
+        "same": same,
         "patterns": patterns,
         "truth": None if truth is None else _levels(truth),
         "small": None if small is None else _levels(small),

@@ -50,10 +50,12 @@ export function mount(root, props, emit, watch) {
 
   // ── what stands in the controls: each typed one keeps its own draft ──
   const fits = ({ when }, fields) => Object.entries(when).every(([field, values]) => values.includes(fields[field]));
+  const begin = (control) => examples.find(({ fields }) => fits(control, fields))?.fields[control.field] ?? control.default;
   const picks = controls.filter(({ kind }) => kind === "choice").map(pickOf);
-  const lines = controls.filter(({ kind }) => TYPED.includes(kind)).map((control, at) => ({ passage: longOf, drawing: drawnOf })[control.kind]?.(control) ?? lineOf(control, at));
-  const settings = settingsOf(controls.filter(({ kind }) => SET.includes(kind)), { changed: touched, run, here: (control) => fits(control, { ...chosen(), ...settings.values() }) });
+  const lines = controls.filter(({ kind }) => TYPED.includes(kind)).map((control, at) => ({ passage: longOf, drawing: drawnOf })[control.kind]?.(control, at) ?? lineOf(control, at));
+  const settings = settingsOf(controls.filter(({ kind }) => SET.includes(kind)), { begin, changed: touched, run, here: (control) => fits(control, { ...settings.values(), ...chosen() }) });
   const inView = lines.some(({ control }) => ["passage", "drawing"].includes(control.kind)); // the answer stands in a view
+  const broad = lines.every(({ control }) => control.kind === "drawing") && new Set(settings.controls.map(({ field }) => field)).size > 4; // they stand in one line
   const passage = () => open().find(({ control }) => control.kind === "passage") ?? null;
   const chosen = () => Object.fromEntries(picks.map(({ control, now }) => [control.field, now()]));
   const open = () => lines.filter(({ control }) => fits(control, chosen()));
@@ -85,16 +87,19 @@ export function mount(root, props, emit, watch) {
     return passageOf(control, { id, examples: own, set: (field) => settings.now(field), input: touched, run, show });
   }
 
-  function drawnOf(control) {
+  function drawnOf(control, at) {
     return drawingOf(control, {
-      id,
-      rows: () => Number(settings.now(control.drawings.rows)),
+      id: `${id}-${at}`,
+      begin: begin(control),
+      rows: () => Number(control.drawings.rows ? settings.now(control.drawings.rows) : control.drawings.side),
+      mine: () => [...open(), ...lines].find((line) => line.control.kind === "drawing").control === control,
       say(told) {
         local = told.error ?? null;
         remark = told.remark ?? null;
         paintState();
       },
       open() {
+        if (fits(control, chosen())) return;
         for (const pick of picks) if (pick.control.field in control.when) pick.set(control.when[pick.control.field][0]);
         paintInput();
       },
@@ -185,7 +190,7 @@ export function mount(root, props, emit, watch) {
   const note = el("p", { class: "tfe-ask-note", role: "status", hidden: true });
   const state = el("span", { class: "tfe-ask-state" }, parts.nats, take, badge.node);
   const out = el("div", { class: "tfe-ask-out" }, el("div", { class: "tfe-ask-head" }, outLabel, state), before.node, start, answer.node, parts.node, note);
-  const panel = el("section", { class: `tfe-panel tfe-ask-panel${inView ? " is-viewed" : ""}` }, form, out, ...lines.flatMap(({ words }) => (words ? [words.node] : [])));
+  const panel = el("section", { class: `tfe-panel tfe-ask-panel${inView ? " is-viewed" : ""}${inView && broad ? " is-broad" : ""}` }, form, out, ...lines.flatMap(({ words }) => (words ? [words.node] : [])));
   root.replaceChildren(panel);
   for (const line of lines) line.attach?.(panel);
 

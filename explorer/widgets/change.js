@@ -120,7 +120,8 @@ export function mount(root, props, _emit, watch) {
 
   /** The model (or kind of attention) in view, of those whose heads may be silenced, and the head in view. */
   function watched(models) {
-    return () => [[view.get("model"), view.get("kind"), value.pick?.model, value.pick?.kind, ...Object.keys(models)].find((key) => key in models), ...looked()];
+    const names = ["model", "kind", "pattern"]; // as the address calls it
+    return () => [[...names.map((name) => view.get(name)), ...names.map((name) => value.pick?.[name]), ...Object.keys(models)].find((key) => key in models), ...looked()];
   }
 
   /** Knobs of several parts, drawn by rereadknobs.js, by their controls: where one is bounded by another, both move. */
@@ -347,7 +348,7 @@ export function mount(root, props, _emit, watch) {
   panel.addEventListener("keydown", (event) => {
     if (event.key === "Escape" && !projecting() && sides.unlock(event.target)) event.preventDefault(); // the change stays
   });
-  view.on(["head", "model", "kind", "reread_of"], drawKnobs);
+  view.on(["head", "model", "kind", "pattern", "reread_of"], drawKnobs);
   bus.on("restore", () => changed() && reset());
   bus.on("silence", ({ model, kind, layer, head }) => {
     for (const knob of elsewhere || !value.fields ? [] : knobs) knob.silence?.([model ?? kind.split(".")[0], layer, head]);

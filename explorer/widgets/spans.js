@@ -249,7 +249,8 @@ export function mount(root, props, emit, watch) {
     }
     now = read();
     if (was && (was.query !== next.query || (was.state !== "running" && next.state === "running"))) {
-      // Another picture: a lock of the old one tells nothing here. Pattern and head that the visitor chose stay.
+      // Another picture: a lock of the old one tells nothing here, unless only the models were changed. Pattern and head that were chosen stay.
+      if (next.same && was.same === next.same && locked()) asked = true;
       stop(false);
       boards.leave();
       following = true;

@@ -17,15 +17,17 @@ from models.image_transformer.data import reduced
 from models.image_transformer.decode import FREE, Generation, Wanted, uniforms
 from models.image_transformer.model import ImageTransformer, Layout
 from models.image_transformer.pixelcnn import PixelCNN
-from models.image_transformer.reading import COLOUR, Read, plain, readable
+from models.image_transformer.reading import Read, readable
 from models.image_transformer.records import (
+    COLOUR,
     EXAMPLES,
     LARGE,
     PATTERNS,
     SIDE,
     SMALL,
+    Again,
     Array,
-    Comparison,
+    Bits,
     Explanation,
     Levels,
     Made,
@@ -37,7 +39,7 @@ from models.image_transformer.weights import weights as weights_of_made
 from models.trace import Trace
 from models.turns import beside, finished, grouped, turns
 
-__all__ = ["EXAMPLES", "Comparison", "Explanation", "Made", "Request", "Step", "compare", "explain", "generate", "weights"]
+__all__ = ["EXAMPLES", "Again", "Bits", "Explanation", "Made", "Request", "Step", "explain", "generate", "reread", "weights"]
 
 TURN = 0.04  # seconds of work in one turn of `generate`
 STRIDE = 8  # positions that one pattern makes before the other goes on
@@ -54,12 +56,12 @@ def _layout(model: ImageTransformer, request: Request) -> Layout:
     return model.layout if memory == tuple(model.config.memory) else model.config.layout(memory)
 
 
-def _gains(read: Sequence[Read], pattern: str, layers: int, heads: int) -> Tensor | None:
+def _gains(requests: Sequence[Request], pattern: str, layers: int, heads: int) -> Tensor | None:
     """(layer, request, head): 0 for a silenced head, else 1; None where no head is silenced."""
-    silenced = [(i, layer, head) for i, one in enumerate(read) for name, layer, head in one.request.silenced if name == pattern]
+    silenced = [(i, layer, head) for i, one in enumerate(requests) for name, layer, head in one.silenced if name == pattern]
     if not silenced:
         return None
-    gains = torch.ones(layers, len(read), heads)
+    gains = torch.ones(layers, len(requests), heads)
     for i, layer, head in silenced:
         gains[layer, i, head] = 0.0
     return gains
@@ -82,24 +84,22 @@ def _wanted(read: Sequence[Read], model: ImageTransformer) -> Wanted:
         temperatures=tuple(float(one.request.temperature) for one in read),
         top_k=tuple(one.request.top_k for one in read),
         known=known,
-        gains=_gains(read, config.pattern, config.n_layers, config.n_heads),
+        gains=_gains([one.request for one in read], config.pattern, config.n_layers, config.n_heads),
         layout=_layout(model, read[0].request),
     )
 
 
 @torch.no_grad()
-def _bits(
-    model: ImageTransformer | PixelCNN, picture: Levels, kind: int, layout: Layout | None = None, gains: Tensor | None = None
-) -> Array:
-    """−log₂ p of every pixel of one picture (row, column)."""
+def _bits(model: ImageTransformer | PixelCNN, picture: Levels, request: Request) -> Array:
+    """−log₂ p of every pixel of one picture (row, column), with what a request changes in the model."""
     device = next(model.parameters()).device
     levels = torch.from_numpy(picture.astype(np.int64)).to(device)
-    told = torch.tensor([kind], device=device)
+    told = torch.tensor([request.kind], device=device)
     if isinstance(model, PixelCNN):
-        logits = model(levels[None], told)[0]
-    else:
-        logits = model(levels[None], told, layout, None if gains is None else gains.to(device))[0]
-    return _in_bits(logits, levels)
+        return _in_bits(model(levels[None], told)[0], levels)
+    config = model.config
+    gains = _gains([request], config.pattern, config.n_layers, config.n_heads)
+    return _in_bits(model(levels[None], told, _layout(model, request), None if gains is None else gains.to(device))[0], levels)
 
 
 def _in_bits(logits: Tensor, levels: Tensor) -> Array:
@@ -159,13 +159,13 @@ def _grow(read: Sequence[Read], models: Together) -> Iterator[News]:
         surprise: list[Array] = []
         readers: tuple[ImageTransformer | PixelCNN, ...] = (*models.patterns, models.pixelcnn)
         for model in readers:
-            if one.given is None and not one.changed and model is models.patterns[PATTERNS.index("local_2d")]:
+            if one.given is None and model is models.patterns[PATTERNS.index("local_2d")]:
                 surprise.append(own.bits[0])  # it has just said so
                 continue
-            surprise.append(_bits(model, seen, one.request.kind))
+            surprise.append(_bits(model, seen, one.request))
             yield {}
         above = models.surprising_above
-        unusual = above is not None and float(surprise[PATTERNS.index("local_2d")].mean(dtype=np.float64)) > above
+        unusual = above is not None and not one.changed and float(surprise[PATTERNS.index("local_2d")].mean(dtype=np.float64)) > above
         yield {i: Explanation(made_by, one.given, None, seen, _frozen(np.stack(surprise)), unusual)}
 
 
@@ -201,7 +201,7 @@ def _raise(read: Sequence[Read], model: ColourTransformer) -> Iterator[News]:
     owner = torch.repeat_interleave(torch.tensor(counts))
     small = np.concatenate([reduced(_of(one)[None], SMALL) for one in read])
     config, layout = model.config, model.config.layout(read[0].request.memory_rows)
-    gains = _gains(read, COLOUR, config.n_decoder, config.n_heads)
+    gains = _gains([one.request for one in read], COLOUR, config.n_decoder, config.n_heads)
     length = len(layout.order)
     per_row = [read[i].request for i in owner.tolist()]
     growing = enlarge(
@@ -295,37 +295,36 @@ def generate(requests: Sequence[Request]) -> Iterator[Turn]:
     yield from turns(readable(requests), _work)
 
 
-def compare(requests: Sequence[Request]) -> list[Comparison | InputError]:
-    """Each request as trained and with what it changes: silenced heads, less memory; one answer per request, in order."""
-    found = readable(requests)
-    changed = [one for one in found if isinstance(one, Read)]
-    both = _explained([*map(plain, changed), *changed])
-    before, after = both[: len(changed)], both[len(changed) :]
-    forced = [_forced(one, seen) for one, seen in zip(changed, before, strict=True)]
-    done = iter([Comparison(*three) for three in zip(before, after, forced, strict=True)])
-    return [one if isinstance(one, InputError) else next(done) for one in found]
+def reread(requests: Sequence[Again]) -> list[Bits | InputError]:
+    """The same pictures under what a request changes: silenced heads, less memory. One answer per request, in order."""
+    found: list[Bits | InputError] = []
+    for one in requests:
+        try:
+            found.append(Bits(_read_colour(one, enlarger()) if one.request.mode == "enlarge" else _read_grey(one)))
+        except InputError as error:
+            found.append(error)
+    return found
 
 
-def _forced(one: Read, before: Explanation) -> Array:
-    """Bits of what was made without an intervention, read under it: (pattern, row, column), or (1, row, column, channel)."""
-    if one.request.mode == "enlarge":
-        return _forced_colour(one, before, enlarger())
-    found = []
-    for model, made in zip(together().patterns, before.made, strict=True):
-        config = model.config
-        gains = _gains([one], config.pattern, config.n_layers, config.n_heads)
-        found.append(_bits(model, made.pictures[0], one.request.kind, _layout(model, one.request), gains))
-    return _frozen(np.stack(found))
+def _read_grey(one: Again) -> Array:
+    """(pattern, row, column) bits."""
+    pairs = zip(together().patterns, one.pictures, strict=True)
+    return _frozen(np.stack([_bits(model, _levels_of(raw, SIDE, SIDE), one.request) for model, raw in pairs]))
 
 
 @torch.no_grad()
-def _forced_colour(one: Read, before: Explanation, model: ColourTransformer) -> Array:
+def _read_colour(one: Again, model: ColourTransformer) -> Array:
+    """(1, row, column, channel) bits."""
     device, config = model.readout.weight.device, model.config
-    gains = _gains([one], COLOUR, config.n_decoder, config.n_heads)
-    assert before.small is not None
-    levels, small = (torch.from_numpy(x.astype(np.int64)).to(device) for x in (before.made[0].pictures[0], before.small))
+    gains = _gains([one.request], COLOUR, config.n_decoder, config.n_heads)
+    shown = (_levels_of(one.pictures[0], LARGE, LARGE, 3), _levels_of(one.small, SMALL, SMALL, 3))
+    levels, small = (torch.from_numpy(x.astype(np.int64)).to(device) for x in shown)
     logits = model(levels[None], small[None], config.layout(one.request.memory_rows), None if gains is None else gains.to(device))
     return _in_bits(logits[0], levels)[None]
+
+
+def _levels_of(raw: bytes, *shape: int) -> Levels:
+    return np.frombuffer(raw, np.uint8).reshape(shape)
 
 
 def weights(explanation: Explanation, pattern: str, layer: int) -> Array:

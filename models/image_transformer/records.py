@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.errors import InputError
+from models.fields import anything, choice, heads, number
 
 Array = NDArray[np.float32]
 Levels = NDArray[np.uint8]
@@ -18,6 +19,7 @@ Levels = NDArray[np.uint8]
 SIDE = 28  # rows and columns of a grey picture
 LARGE, SMALL = 16, 8  # sides of a coloured picture and of what it is raised from
 PATTERNS = ("local_1d", "local_2d")  # in the order of every array with an axis of patterns
+COLOUR = "colour"  # the pattern of an enlargement
 MODELS = (*PATTERNS, "pixelcnn")  # what can say how surprising a picture is
 MODES = ("generate", "complete", "enlarge")
 KINDS = 10  # kinds of picture; KINDS itself stands for "not told"
@@ -43,17 +45,17 @@ class Request:
     that the 2D model may see; both at most as trained.
     """
 
-    mode: str = "generate"
-    kind: int = 9
-    seed: int = 7
-    temperature: float = 1.0
-    top_k: int = 256
-    count: int = 1
-    picture: str = ""
-    keep: int = 14
-    silenced: tuple[tuple[str, int, int], ...] = ()
-    memory_rows: int = MEMORY_ROWS
-    flange: int = FLANGE
+    mode: str = choice("generate", MODES, en="mode", zh="模式")
+    kind: int = choice(9, range(KINDS + 1), en="kind of picture", zh="图片类别")
+    seed: int = number(7, 0, MAX_SEED, en="seed", zh="随机种子")
+    temperature: float = number(1.0, COLDEST, HOTTEST, en="temperature", zh="温度")
+    top_k: int = number(LEVELS, 1, LEVELS, en="number of likeliest levels", zh="最可能灰度级的个数")
+    count: int = number(1, 1, MAX_COUNT, en="number of pictures", zh="图片数")
+    picture: str = anything("")
+    keep: int = choice(14, ROWS_KEPT, en="number of rows to keep", zh="保留行数")
+    silenced: tuple[tuple[str, int, int], ...] = heads([*PATTERNS, COLOUR])
+    memory_rows: int = number(MEMORY_ROWS, 0, MEMORY_ROWS, en="number of memory rows", zh="记忆行数")
+    flange: int = number(FLANGE, 0, FLANGE, en="width of the flange", zh="边缘宽度")
 
     def group(self) -> Hashable:
         """Requests of one group may share a batch: the same mode, the same blocks."""
@@ -90,8 +92,9 @@ class Explanation:
     made: local_1d and local_2d, in this order; of an enlargement, colour alone.
     given: the whole picture that was given, (row, column) or (row, column, channel), or None. small: what an enlargement started from.
     read: the picture whose surprise is shown, (row, column): the given one, else the first that local_2d made; of an enlargement None.
-    surprise: (model, row, column) bits of each pixel of `read` under MODELS as trained, whatever was changed; None where read is.
-    unusual: `read`'s bits/dim under local_2d lie above the 99th percentile of held-out pictures: it is unlike what was learned from.
+    surprise: (model, row, column) bits of each pixel of `read` under MODELS, changed as asked for; None where read is.
+    unusual: `read`'s bits/dim under local_2d lie above the 99th percentile of held-out pictures: it is unlike what was learned from. Never
+    said of a changed model.
     """
 
     made: tuple[Made, ...]
@@ -103,17 +106,27 @@ class Explanation:
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """What changes under an intervention: silenced heads, less memory.
+class Again:
+    """The first pictures of a run, to be read once more under what a request changes.
 
-    before: the request as trained. after: made anew under the intervention, same seed. forced: (pattern, row, column), bits of before's
-    first picture of each pattern, read under the intervention; its mean minus before's is what the intervention costs, bits/dim. Of an
-    enlargement (1, row, column, channel).
+    request: its mode, its kind and what it changes; of the rest nothing is taken. pictures: bytes of the first picture of each `Made`, in
+    their order. small: bytes of what an enlargement started from, else none.
     """
 
-    before: Explanation
-    after: Explanation
-    forced: Array
+    request: Request
+    pictures: tuple[bytes, ...]
+    small: bytes = b""
+
+    def group(self) -> Hashable:
+        """Requests of one group may share a batch: all may, since each is read by itself."""
+        return ()
+
+
+@dataclass(frozen=True)
+class Bits:
+    """What pictures cost that were read again. bits: −log₂ p of each level, (pattern, row, column), or (1, row, column, channel)."""
+
+    bits: Array
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,11 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Page, expect
 
+from explorer import permalink
 from explorer.figures import image
 from explorer.labs.image_transformer import views
 from explorer.labs.image_transformer.page import LAB
-from models.image_transformer.records import SIDE, read_picture
+from models.image_transformer.records import SIDE, Request, read_picture
 from tests.browser.waiting import addressed, asked, becomes
 
 PATH = LAB.path
@@ -29,14 +30,14 @@ expect.set_options(timeout=60_000)  # five seconds, Playwright's own patience, a
 def opened(page: Page, site: str, query: str = "") -> Page:
     """The lab, drawn and listening."""
     page.goto(f"{site}{PATH}" + (f"?{query}" if query else ""))
-    expect(page.locator(".tfe-maker-go")).to_be_visible()
+    expect(page.locator(".tfe-ask-go")).to_be_visible()
     expect(page.locator(".tfe-spans-tile").first).to_be_visible(timeout=SLOW)
-    expect(page.locator(".tfe-remake-do")).to_be_visible()
+    expect(page.locator(".tfe-change [data-knob=silenced] button").first).to_be_visible()
     return page
 
 
 def badge(page: Page) -> Any:
-    return page.locator(".tfe-maker .tfe-badge")
+    return page.locator(".tfe-ask .tfe-badge")
 
 
 def finished(page: Page) -> None:
@@ -49,14 +50,18 @@ def words(page: Page) -> Any:
 
 
 def seed(page: Page, number: int) -> None:
-    page.locator(".tfe-maker-seed").fill(str(number))
+    page.locator(".tfe-ask-seed").fill(str(number))
+
+
+def count(page: Page, number: int) -> None:
+    page.locator(".tfe-ask [data-field=count] >> visible=true").fill(str(number))
 
 
 def watch_badge(page: Page) -> None:
     page.evaluate(
         """() => {
             window.seen = [];
-            const badge = document.querySelector('.tfe-maker .tfe-badge');
+            const badge = document.querySelector('.tfe-ask .tfe-badge');
             const count = document.querySelector('.tfe-spans-count');
             const note = () => window.seen.push([badge.textContent, count.textContent]);
             new MutationObserver(note).observe(badge, {childList: true, subtree: true, characterData: true});
@@ -68,7 +73,7 @@ def test_a_picture_grows_before_the_visitors_eyes(site: str, page_watch: Page) -
     opened(page_watch, site)
     watch_badge(page_watch)
     seed(page_watch, 1234)
-    page_watch.locator(".tfe-maker-go").click()
+    page_watch.locator(".tfe-ask-go").click()
     finished(page_watch)
     told = [re.search(r"pixel (\d+) of 784", text) for text, _ in page_watch.evaluate("window.seen")]
     pixels = [int(found[1]) for found in told if found]
@@ -80,25 +85,25 @@ def test_a_picture_grows_before_the_visitors_eyes(site: str, page_watch: Page) -
 def test_a_growing_picture_can_be_stopped_and_another_one_asked_for(site: str, page_watch: Page) -> None:
     opened(page_watch, site)
     seed(page_watch, 77)
-    page_watch.locator(".tfe-maker .is-count select").select_option("4")
+    count(page_watch, 4)
     # Pressed by the page itself, so that the picture cannot be finished before.
     page_watch.evaluate(
         """() => {
-            const badge = document.querySelector('.tfe-maker .tfe-badge');
+            const badge = document.querySelector('.tfe-ask .tfe-badge');
             const watcher = new MutationObserver(() => {
                 if (!/pixel/.test(badge.textContent)) return;
                 watcher.disconnect();
-                document.querySelector('.tfe-maker-go').click();
+                document.querySelector('.tfe-ask-go').click();
             });
             watcher.observe(badge, {childList: true, subtree: true, characterData: true});
         }"""
     )
-    page_watch.locator(".tfe-maker-go").click()
+    page_watch.locator(".tfe-ask-go").click()
     expect(badge(page_watch)).to_have_text("stopped", timeout=SLOW)
     expect(page_watch.locator(".tfe-spans")).to_have_attribute("data-drawn", re.compile("growing$"))  # not a finished picture
     seed(page_watch, 78)
-    page_watch.locator(".tfe-maker .is-count select").select_option("1")
-    page_watch.locator(".tfe-maker-go").click()
+    count(page_watch, 1)
+    page_watch.locator(".tfe-ask-go").click()
     finished(page_watch)
     addressed(page_watch, seed="78")
 
@@ -164,12 +169,12 @@ def shoe(side: int = 60) -> bytes:
 
 def test_an_uploaded_picture_is_completed(site: str, page_watch: Page) -> None:
     opened(page_watch, site)
-    page_watch.locator(".tfe-maker [data-key=complete]").click()
-    page_watch.locator(".tfe-maker .is-count select").select_option("2")
-    page_watch.locator(".tfe-maker input[type=file]").set_input_files({"name": "mine.png", "mimeType": "image/png", "buffer": shoe()})
+    page_watch.locator(".tfe-ask [data-key=complete]").click()
+    count(page_watch, 2)
+    page_watch.locator(".tfe-ask input[type=file]").set_input_files({"name": "mine.png", "mimeType": "image/png", "buffer": shoe()})
     finished(page_watch)
     addressed(page_watch, mode="complete", count="2")
-    request, _ = views.permalink.decode(views.Request, urlsplit(page_watch.evaluate("location.href")).query)
+    request, _ = permalink.decode(Request, urlsplit(page_watch.evaluate("location.href")).query)
     given = read_picture(request.picture, (SIDE, SIDE))
     assert given.max() > 150 and given.min() == 0
     expect(page_watch.locator(".tfe-spans-thumb").first).to_be_visible()
@@ -179,13 +184,13 @@ def test_an_uploaded_picture_is_completed(site: str, page_watch: Page) -> None:
 def test_a_file_that_is_no_picture_gets_one_sentence(site: str, new_page: Callable[..., tuple[Page, Any]]) -> None:
     page, faults = new_page()
     opened(page, site)
-    page.locator(".tfe-maker [data-key=complete]").click()
+    page.locator(".tfe-ask [data-key=complete]").click()
     with page.expect_response(lambda answer: "/picture/" in answer.url) as answer:
-        page.locator(".tfe-maker input[type=file]").set_input_files(
+        page.locator(".tfe-ask input[type=file]").set_input_files(
             {"name": "a.png", "mimeType": "image/png", "buffer": b"these are words, not pixels"}
         )
     assert answer.value.status == 422
-    expect(page.locator(".tfe-maker-error")).to_be_visible()
+    expect(page.locator(".tfe-ask-error")).to_be_visible()
     expect(badge(page)).to_have_text("refused")
     expect(page.locator(".tfe-spans-tile").first).to_be_visible()
     faults.console[:] = [line for line in faults.console if "422" not in line]  # Chromium notes every refusal
@@ -193,29 +198,30 @@ def test_a_file_that_is_no_picture_gets_one_sentence(site: str, new_page: Callab
 
 def number(page: Page, pattern: str) -> float:
     """The one number of a pattern, once the answer stands."""
-    expect(page.locator(".tfe-remake-panel")).to_have_attribute("aria-busy", "false", timeout=SLOW)
-    shown = page.locator(f".tfe-remake [data-pattern={pattern}] .tfe-pairs-number")
+    expect(page.locator(".tfe-change-panel")).to_have_attribute("aria-busy", "false", timeout=SLOW)
+    shown = page.locator(f".tfe-change [data-pattern={pattern}] .tfe-pairs-number")
     expect(shown).to_be_visible(timeout=SLOW)
     return float(shown.inner_text().replace("−", "-"))
 
 
 def test_cutting_the_memory_costs_bits_and_restoring_gives_them_back(site: str, page_watch: Page) -> None:
     opened(page_watch, site)
-    slider = page_watch.locator("input[data-field=flange]")
+    slider = page_watch.locator(".tfe-change input[data-field=flange]")
     slider.focus()
     slider.press("Home")
     first = number(page_watch, "local_2d")
     assert first > 0, "a model that sees less reads its own picture worse"
+    expect(page_watch.locator(".tfe-changed-chip")).to_contain_text("flange of 0 of 7")
     addressed(page_watch, flange="0")
     expect(page_watch.locator(".tfe-pairs-sentence")).to_contain_text("flange of 0 of 7 pixels")
-    assert page_watch.locator(".tfe-remake [data-pattern=local_1d]").count() == 0
-    slider = page_watch.locator("input[data-field=memory_rows]")
+    assert page_watch.locator(".tfe-change [data-pattern=local_1d]").count() == 0
+    slider = page_watch.locator(".tfe-change input[data-field=memory_rows] >> visible=true")
     slider.focus()
     slider.press("Home")
     assert number(page_watch, "local_1d") > 0
-    before, after = page_watch.locator(".tfe-remake [data-pattern=local_2d] .tfe-pairs-from").inner_text().split(" → ")
+    before, after = page_watch.locator(".tfe-change [data-pattern=local_2d] .tfe-pairs-from").inner_text().split(" → ")
     assert float(after) - float(before) == pytest.approx(first, abs=0.011)
-    page_watch.locator(".tfe-remake-restore").click()
+    page_watch.locator(".tfe-change-restore").click()
     expect(page_watch.locator(".tfe-pairs-board")).to_be_hidden(timeout=SLOW)
     addressed(page_watch, flange=None, memory_rows=None)
 
@@ -224,14 +230,14 @@ def test_a_shift_click_silences_a_head_and_its_number_changes(site: str, page_wa
     opened(page_watch, site, "_pattern=local_2d&_head=3.2")  # a layer with heads that are missed
     page_watch.locator(".tfe-spans-tile").nth(1).click(modifiers=["Shift"])
     first = number(page_watch, "local_2d")
-    chip = page_watch.locator(".tfe-remake-chip")
+    chip = page_watch.locator(".tfe-change .tfe-reread-chip >> visible=true")
     expect(chip).to_have_count(1)
     becomes(page_watch, lambda: asked(page_watch).get("silenced", [""])[0].partition(".")[0], "local_2d")
     expect(page_watch.locator(".tfe-pairs-sentence")).to_contain_text("Without head 2D")
     page_watch.locator(".tfe-spans-tile").nth(3).click(modifiers=["Shift"])
     expect(chip).to_have_count(2)
     becomes(page_watch, lambda: number(page_watch, "local_2d") != first, True)
-    page_watch.locator(".tfe-remake-do").focus()
+    page_watch.locator(".tfe-change [data-knob=silenced] button").first.focus()
     page_watch.keyboard.press("Escape")
     expect(chip).to_have_count(0, timeout=SLOW)
 
@@ -239,15 +245,15 @@ def test_a_shift_click_silences_a_head_and_its_number_changes(site: str, page_wa
 def test_before_after_and_difference_have_one_shape(site: str, page_watch: Page) -> None:
     opened(page_watch, site, "v=1&flange=3")
     number(page_watch, "local_2d")
-    sizes = page_watch.evaluate("[...document.querySelectorAll('.tfe-remake canvas')].map(c => [c.width, c.height, c.clientWidth].join())")
+    sizes = page_watch.evaluate("[...document.querySelectorAll('.tfe-change canvas')].map(c => [c.width, c.height, c.clientWidth].join())")
     assert len(sizes) == 3 and len(set(sizes)) == 1
 
 
 def test_a_small_picture_is_made_larger_in_colour(site: str, page_watch: Page) -> None:
     opened(page_watch, site)
-    page_watch.locator(".tfe-maker-example").nth(3).click()
+    page_watch.locator(".tfe-ask-example").nth(3).click()
     page_watch.wait_for_function("() => new URL(location).searchParams.get('mode') === 'enlarge'", timeout=SLOW)
     expect(page_watch.locator(".tfe-spans-boards")).to_contain_text("8 × 8 pixels")
     expect(page_watch.locator(".tfe-surprise")).to_contain_text("grey pictures")
-    expect(page_watch.locator("input[data-field=flange]")).to_be_disabled()
-    expect(page_watch.locator("input[data-field=memory_rows]")).to_be_enabled()
+    expect(page_watch.locator(".tfe-change input[data-field=flange]")).to_be_hidden()
+    expect(page_watch.locator(".tfe-change input[data-field=memory_rows] >> visible=true")).to_be_enabled()

@@ -127,7 +127,7 @@ def page_of(slug: str) -> Callable[[Lab, object], None]:
             surprise(image.surprise(read, {key: bits.astype(np.float32) for key, bits in maps.items()}, state="stored", unusual=True))
             return
         first: dict[str, Callable[[], dict[str, object]]] = {
-            "still": lambda: value(GREY, request={"silenced": [["local_2d", 3, 2]]}),
+            "still": lambda: value(GREY, silenced=[("local_2d", 3, 2)]),
             "four": lambda: value(GREY, 4, kept=14, truth=made(GREY[0], 4).pictures[3]),
             "colour": lambda: value(COLOUR, 3, truth=made(COLOUR[0]).pictures[0], small=made(COLOUR[0]).pictures[0, ::2, ::2]),
         }

@@ -58,7 +58,7 @@ def test_a_new_input_is_live_the_same_again_remembered_and_another_not_run_yet(l
 def test_a_change_that_is_running_says_so(lab: Lab, site: str, page_watch: Page) -> None:
     badge = opened(page_watch, site, lab, SMALL[lab.slug])
     expect(badge).to_have_text(RESULT)
-    panel = page_watch.locator(".tfe-remake, .tfe-remix, .tfe-change").locator("visible=true").first
+    panel = page_watch.locator(".tfe-remix, .tfe-change").locator("visible=true").first
     knob = panel.locator("input[type=range][data-field]:enabled").locator("visible=true").first
     note(page_watch)
     if lab.slug == "translation":

@@ -123,7 +123,9 @@ def test_the_first_pixel_knows_of_none() -> None:
 
 def test_a_finished_run_carries_levels_bits_and_order_unchanged() -> None:
     runs = [made(layout, count=3) for layout in GREY]
-    value: Any = image.value(runs, state="live", query="v=1", request={"kind": 9}, kept=14, truth=runs[0].pictures[0])
+    value: Any = image.value(
+        runs, state="live", query="v=1&flange=3", same="v=1", silenced=[("local_2d", 3, 2)], kept=14, truth=runs[0].pictures[0]
+    )
     assert [pattern["key"] for pattern in value["patterns"]] == ["local_1d", "local_2d"]
     for pattern, run in zip(value["patterns"], runs, strict=True):
         np.testing.assert_array_equal(raw(pattern["pictures"]), run.pictures)
@@ -131,7 +133,7 @@ def test_a_finished_run_carries_levels_bits_and_order_unchanged() -> None:
         np.testing.assert_allclose(raw(pattern["bits"]) * pattern["bits"]["scale"], run.bits, atol=0.5 / image.BITS)
         assert (pattern["made"], pattern["kept"], pattern["layers"], pattern["heads"]) == (784, 14, 6, 4)
     np.testing.assert_array_equal(raw(value["truth"]), runs[0].pictures[0])
-    assert value["request"] == {"kind": 9}
+    assert (value["query"], value["same"], value["silenced"]) == ("v=1&flange=3", "v=1", [["local_2d", 3, 2]])
 
 
 def test_memory_travels_as_runs_that_say_the_same() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import contextlib
 import dataclasses
 import json
 from collections.abc import Coroutine, Iterator
@@ -13,32 +15,23 @@ from typing import Any, TypeVar
 import numpy as np
 import pytest
 
-from explorer import permalink
+from explorer import controls, permalink
+from explorer.controls import query
 from explorer.engine import Engine
-from explorer.figures import image
 from explorer.figures.ladder import Rung, ladder
+from explorer.figures.pairs import Pair
 from explorer.lab import Picture
-from explorer.labs.image_transformer import about, page, texts, views
-from explorer.labs.runs import Stored
-from explorer.widgets import remake
+from explorer.labs.image_transformer import about, change, page, texts, views
+from explorer.picture_files import FILE
+from explorer.program import Program, answer, looked
+from explorer.runs import Stored
+from explorer.uploads import routes
 from explorer.widgets.home import _picture
-from models.errors import InputError
-from models.image_transformer.records import (
-    EXAMPLES,
-    KINDS,
-    PATTERNS,
-    SIDE,
-    Comparison,
-    Explanation,
-    Made,
-    Request,
-    Step,
-    spelled,
-)
+from models.image_transformer.records import EXAMPLES, KINDS, LARGE, PATTERNS, SIDE, Explanation, Request, spelled
 from models.image_transformer.weights import weights
+from tests.explorer.drawn_pictures import explanation, generate, made, reread
 
 T = TypeVar("T")
-D_HEAD = 4
 
 
 def alone(coroutine: Coroutine[Any, Any, T]) -> T:
@@ -47,89 +40,48 @@ def alone(coroutine: Coroutine[Any, Any, T]) -> T:
         return pool.submit(asyncio.run, coroutine).result()
 
 
-def made(layout: image.Layout, count: int = 1, seed: int = 0, cost: float = 3.0) -> Made:
-    """Pictures of noise in this layout, each level of the same cost."""
-    draw = np.random.default_rng(seed)
-    shape = (count, layout.rows, layout.columns, *([layout.channels] if layout.channels > 1 else []))
-    seen = (*views.HEADS[layout.pattern], layout.length, D_HEAD)
-    return Made(
-        layout.pattern,
-        draw.integers(0, 256, shape).astype(np.uint8),
-        np.full(shape, cost, np.float32),
-        layout.order.astype(np.int16),
-        np.asarray(layout.starts, np.int16),
-        np.concatenate(layout.memory).astype(np.int16),
-        np.cumsum([len(memory) for memory in layout.memory]).astype(np.int32),
-        draw.normal(size=seen).astype(np.float16),
-        draw.normal(size=seen).astype(np.float16),
-    )
-
-
-def explanation(request: Request, seed: int = 0) -> Explanation:
-    if request.mode == "enlarge":
-        coloured = made(views.LAYOUTS["colour"][0], request.count, seed)
-        return Explanation((coloured,), coloured.pictures[0], np.zeros((8, 8, 3), np.uint8), None, None, False)
-    both = tuple(made(layout, request.count, seed + at) for at, layout in enumerate(views.LAYOUTS["grey"]))
-    read = both[1].pictures[0]
-    return Explanation(both, read if request.mode == "complete" else None, None, read, np.full((3, SIDE, SIDE), 2.0, np.float32), False)
+@pytest.fixture(scope="module")
+def engine() -> Iterator[Engine]:
+    """One engine for all tests."""
+    one = Engine()
+    yield one
+    one.close(0)
 
 
 @pytest.fixture(autouse=True)
 def nothing_stored(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No test here depends on the first example that happens to be shipped."""
+    """No test here depends on the first example that happens to be shipped, or on models."""
     monkeypatch.setattr(views, "first", lambda: None)
+    monkeypatch.setattr(page, "GENERATE", generate)
+    monkeypatch.setattr(page, "REREAD", reread)
 
 
-def wish(**more: Any) -> dict[str, Any]:
-    return views.spelled(Request()) | more
+def told(engine: Engine, request: Request, program: Program[Request, Explanation] | None = None) -> list[dict[str, Any]]:
+    """All updates of a wish: what each widget that is told anything draws, by its name."""
+
+    async def gather() -> list[dict[str, Any]]:
+        async with contextlib.aclosing(answer(program or page.program(), engine, "", controls.texts(request))) as updates:
+            return [update async for update in updates]
+
+    return alone(gather())
+
+
+def finished(engine: Engine, request: Request) -> dict[str, Any]:
+    """What all widgets draw of a wish in the end."""
+    drawn: dict[str, Any] = {}
+    for update in told(engine, request):
+        drawn |= update
+    return drawn
 
 
 # ---- what a visitor wants ----------------------------------------------------------------------------------------------------------
 
 
-def test_what_the_browser_sends_becomes_a_request() -> None:
-    request, notice = page.asked({"request": wish(kind=3, temperature=1, silenced=[["local_2d", 2, 1]], flange=0)})
-    assert request == Request(kind=3, silenced=(("local_2d", 2, 1),), flange=0)
-    assert isinstance(request.temperature, float)
-    assert notice is None
-
-
-@pytest.mark.parametrize(
-    "detail",
-    [
-        None,
-        [],
-        {},
-        {"request": None},
-        wish(seed="7"),
-        wish(kind=True),
-        wish(temperature="hot"),
-        wish(temperature=None),
-        wish(picture=7),
-        wish(mode=["generate"]),
-        wish(count=1.5),
-        wish(silenced=5),
-        wish(silenced=[["local_1d", 1]]),
-        wish(silenced=[[1, 1, 1]]),
-        wish(silenced=[["local_1d", 1.5, 1]]),
-    ],
-)
-def test_a_made_up_request_is_refused_in_one_sentence(detail: object) -> None:
-    with pytest.raises(InputError) as refusal:
-        page.asked(detail)
-    assert refusal.value.code == "malformed"
-    assert set(refusal.value.text) == {"en", "zh"}
-
-
-def test_a_link_without_a_request_is_the_first_example() -> None:
-    assert page.linked({"query": ""}) == (EXAMPLES[0], None)
-
-
 def test_a_drawn_picture_travels_in_the_address() -> None:
     drawn = np.random.default_rng(1).integers(0, 256, (SIDE, SIDE)).astype(np.uint8)
     request = Request(mode="complete", picture=spelled(drawn), keep=7, kind=KINDS, silenced=(("local_1d", 0, 3),), memory_rows=1)
-    address = views.query(request)
-    assert len(address) < 2048
+    address = query(request)
+    assert 0 < len(address) < 2048
     back, notice = permalink.decode(Request, address)
     assert back == request and notice is None
     assert np.array_equal(views.given(back) if views.given(back) is not None else [], drawn)
@@ -141,145 +93,117 @@ def test_a_picture_that_is_none_leaves_the_answer_to_the_model() -> None:
     assert views.given(Request(mode="complete", picture="test:-1")) is None
 
 
+def test_pictures_travel_inside_the_page_and_files_are_sent_to_where_they_are_read() -> None:
+    drawn = [json.loads(json.dumps(one.drawn(Request)))["drawings"] for one in views.asked() if one.kind == "drawing"]
+    assert [(one["side"], one["channels"], one["ink"], one["small"]) for one in drawn] == [(SIDE, 1, False, 0), (LARGE, 3, False, 8)]
+    assert sorted(one["upload"] for one in drawn) == sorted(route.path for route in routes())
+    for one, (levels, names) in zip(drawn, views.held_out().values(), strict=True):
+        packed = one["pixels"]
+        assert one["file"] == FILE and len(one["names"]) == len(names) == len(levels) and "url" not in packed
+        assert np.array_equal(np.frombuffer(base64.b64decode(packed["data"]), packed["dtype"]).reshape(packed["shape"]), levels)
+
+
+def test_without_coloured_pictures_nothing_is_made_larger(monkeypatch: pytest.MonkeyPatch) -> None:
+    grey = views.held_out()["grey"]
+    monkeypatch.setattr(views, "held_out", lambda: {"grey": grey})
+    asked = [one.drawn(Request) for one in views.asked()]
+    assert asked[0]["values"] == ["generate", "complete"]
+    assert len([one for one in asked if one["kind"] == "drawing"]) == 1
+
+
+def test_of_numbers_those_with_names_are_offered() -> None:
+    drawn = next(one.drawn(Request) for one in views.asked() if one.field == "top_k")
+    assert drawn["values"] == ["1", "4", "16", "64", "256"] and drawn["names"][-1] == ["256", dict(texts.ALL)]
+
+
 # ---- what comes back, with a model of a few lines ----------------------------------------------------------------------------------
 
 
-def generate(requests: list[Request]) -> Iterator[list[Any]]:
-    """A generate() that makes every picture in two turns."""
-    seen = [explanation(request) for request in requests]
-    for first, stop in ((0, 300), (300, None)):
-        turn = []
-        for one in seen:
-            parts = [(each, image.laid_out(each).places[first:stop]) for each in one.made]
-            levels = np.stack([each.pictures.reshape(len(each.pictures), -1)[:, places] for each, places in parts])
-            turn.append([Step(first, levels, np.ones(levels.shape, np.float32))])
-        yield turn
-    yield list(seen)
-
-
-def compare(requests: list[Request]) -> list[Comparison | InputError]:
-    def one(request: Request) -> Comparison | InputError:
-        if request.flange < 0:
-            return InputError("flange", en="No such flange.", zh="没有这样的翼缘。")
-        if request.mode == "enlarge":
-            return Comparison(explanation(request), explanation(request, 5), np.full((1, 16, 16, 3), 3.2, np.float32))
-        forced = np.full((2, SIDE, SIDE), 3.0, np.float32)
-        forced[1, 20] += 2.8  # 0.1 bits/dim, all of it in row 20
-        return Comparison(explanation(request), explanation(request, 5), forced)
-
-    return [one(request) for request in requests]
-
-
-Told = dict[str, list[dict[str, Any]]]
-
-
-def everything(monkeypatch: pytest.MonkeyPatch, detail: object, **how: Any) -> Told:
-    """What each widget was told to draw until a wish was fulfilled, the models replaced by those above."""
-    monkeypatch.setattr(page, "GENERATE", generate)
-    monkeypatch.setattr(page, "COMPARE", compare)
-
-    async def collect() -> list[Any]:
-        engine = Engine()
-        try:
-            return [update async for update in page.answers(engine, lambda: page.asked(detail), "", **how)]
-        finally:
-            engine.close(1)
-
-    updates = alone(collect())
-    names = ("maker", "spans", "surprise", "remake")
-    return {name: [update[at] for update in updates if "__type__" not in update[at]] for at, name in enumerate(names)}
-
-
-def test_a_picture_grows_and_ends_live_with_its_address(monkeypatch: pytest.MonkeyPatch) -> None:
-    told = everything(monkeypatch, wish(kind=3, seed=2, count=2))
-    last = told["maker"][-1]
-    assert last["state"] == "live"
-    assert last["query"] == "v=1&kind=3&seed=2&count=2"
-    growing = [value for value in told["spans"] if value["state"] == "running"]
+def test_a_picture_grows_and_ends_live_with_its_address(engine: Engine) -> None:
+    updates = told(engine, Request(kind=3, seed=2, count=2))
+    last = updates[-1]
+    assert last["ask"]["state"] == "live" and last["ask"]["query"] == "v=1&kind=3&seed=2&count=2"
+    growing = [update["spans"] for update in updates if update.get("spans", {}).get("state") == "running"]
     assert [pattern["made"] for value in growing for pattern in value["patterns"]] in ([300, 300, 784, 784], [784, 784])
-    assert next(one["badge"]["done"]["of"] for one in told["maker"] if one["state"] == "running") == 784
-    finished = told["spans"][-1]
-    assert finished["state"] == "live"
-    assert [pattern["key"] for pattern in finished["patterns"]] == list(PATTERNS)
-    assert {look["pattern"] for look in finished["looks"]} == set(PATTERNS), "the first view needs no question"
-    assert len(told["surprise"][-1]["maps"]) == 3
-    assert told["remake"][-1]["state"] == "empty"
-    assert json.dumps(told)
+    said = [update["ask"]["badge"]["progress"]["en"] for update in updates if update.get("ask", {}).get("state") == "running"]
+    assert said[-1] == "live · pixel 784 of 784"
+    value = last["spans"]
+    assert value["state"] == "live" and value["query"] == value["same"] == last["ask"]["query"]
+    assert [pattern["key"] for pattern in value["patterns"]] == list(PATTERNS)
+    assert {look["pattern"] for look in value["looks"]} == set(PATTERNS), "the first view needs no question"
+    place = value["pick"]
+    assert last["ask"]["pick"] == {"pattern": place["pattern"], "head": f"4.{place['head'] + 1}", "pos": place["position"]}
+    assert len(last["surprise"]["maps"]) == 3
+    assert last["change"]["state"] == "empty"
+    json.dumps(updates)
 
 
-def test_a_silenced_head_gives_before_after_and_one_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    told = everything(monkeypatch, wish(silenced=[["local_2d", 2, 1]]))
-    change = told["remake"][-1]
-    assert change["state"] == "done"
-    assert [pair["key"] for pair in change["pictures"]] == ["local_2d"], "1D was not touched"
-    assert change["pictures"][0]["number"] == {"before": pytest.approx(3.0), "after": pytest.approx(3.1, abs=1e-4)}
-    assert change["sentence"]["en"].startswith(
+def test_a_silenced_head_gives_before_after_and_one_number(engine: Engine) -> None:
+    request = Request(silenced=(("local_2d", 2, 1),))
+    drawn = finished(engine, request)
+    panel = drawn["change"]
+    assert panel["state"] == "done" and panel["measure"]["key"] == "bits_per_dim"
+    assert [pair["key"] for pair in panel["pairs"]] == ["local_2d"], "1D was not touched"
+    assert panel["pairs"][0]["number"] == {"before": pytest.approx(3.0), "after": pytest.approx(3.1, abs=1e-4)}
+    assert panel["sentence"]["en"].startswith(
         "Without head 2D 3·2, the same 2D picture costs 0.10 bits/dim more, most of it in ⟦k:row 20⟧;"
     )
-    assert "2D 的头 3·2" in change["sentence"]["zh"]
-    assert told["maker"][-1]["query"] == "v=1&silenced=local_2d.2.1"
-    assert told["spans"][-1]["request"]["silenced"] == [["local_2d", 2, 1]]
+    assert "2D 的头 3·2" in panel["sentence"]["zh"]
+    assert drawn["ask"]["query"] == drawn["spans"]["query"] == "v=1&silenced=local_2d.2.1", "the views show the run as it was asked"
+    assert drawn["spans"]["silenced"] == [["local_2d", 2, 1]]
+    assert drawn["spans"]["same"] == drawn["ask"]["plain"] == "v=1", "a lock stays under a change"
 
 
-def test_what_a_knob_cannot_do_is_refused_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    told = everything(monkeypatch, wish(flange=-1))
-    assert told["remake"][-1] == {"state": "refused", "error": {"en": "No such flange.", "zh": "没有这样的翼缘。"}}
-    assert told["maker"][-1]["state"] == "live"
+def test_a_coloured_picture_has_no_map_and_says_why(engine: Engine) -> None:
+    drawn = finished(engine, Request(mode="enlarge", picture="test:0", flange=0))
+    assert drawn["ask"]["state"] == "live" and drawn["ask"]["changes"] is None
+    assert [pattern["channels"] for pattern in drawn["spans"]["patterns"]] == [3]
+    assert drawn["surprise"]["sentence"] == dict(texts.NO_SURPRISE)
+    assert drawn["change"]["pairs"] == [] and "changes nothing" in drawn["change"]["sentence"]["en"], "a flange belongs to 2D"
 
 
-def test_a_coloured_picture_has_no_map_and_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
-    told = everything(monkeypatch, wish(mode="enlarge", picture="test:0", flange=0))
-    assert told["maker"][-1]["state"] == "live"
-    assert [pattern["channels"] for pattern in told["spans"][-1]["patterns"]] == [3]
-    assert told["surprise"][-1]["sentence"] == dict(texts.NO_SURPRISE)
-    assert told["remake"][-1]["state"] == "empty", "a flange belongs to 2D, which makes no coloured picture"
-    assert told["remake"][-1]["patterns"] == ["colour"]
+def test_a_head_of_the_coloured_model_is_silenced_too(engine: Engine) -> None:
+    panel = finished(engine, Request(mode="enlarge", picture="test:0", silenced=(("colour", 3, 0),)))["change"]
+    assert [pair["key"] for pair in panel["pairs"]] == ["colour"]
+    assert panel["pairs"][0]["before"]["shape"] == [16, 16, 3]
+    assert panel["sentence"]["en"].startswith("Without head colour 4·1, the same colour picture costs 0.20 bits/dim more")
 
 
-def test_a_head_of_the_coloured_model_is_silenced_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    change = everything(monkeypatch, wish(mode="enlarge", picture="test:0", silenced=[["colour", 3, 0]]))["remake"][-1]
-    assert [pair["key"] for pair in change["pictures"]] == ["colour"]
-    assert change["pictures"][0]["before"]["shape"] == [16, 16, 3]
-    assert change["sentence"]["en"].startswith("Without head colour 4·1, the same colour picture costs 0.20 bits/dim more")
+@pytest.mark.parametrize("request_", [Request(flange=-1), Request(kind=11), Request(mode="dream"), Request(keep=13)], ids=str)
+def test_what_cannot_be_made_gets_one_sentence(engine: Engine, request_: Request) -> None:
+    drawn = finished(engine, request_)
+    assert set(drawn) == {"ask", "change"} and drawn["ask"]["state"] == drawn["change"]["state"] == "refused"
+    assert all(drawn["ask"]["error"][language].strip() for language in ("en", "zh"))
 
 
-def test_a_refusal_touches_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
-    told = everything(monkeypatch, wish(seed=None))
-    assert told["maker"] == [{"state": "refused", "error": dict(texts.MALFORMED)}]
-    assert told["spans"] == told["surprise"] == []
-    assert told["remake"] == [{"state": "refused", "error": None}]
+def test_a_picture_grows_with_the_memory_that_a_change_leaves(engine: Engine) -> None:
+    for request in (Request(memory_rows=1, flange=2), Request(mode="enlarge", picture="test:0", memory_rows=0)):
+        layouts = views._layouts(request)
+        assert [len(layout.memory[-1]) for layout in layouts] == ([28, 32] if request.mode == "generate" else [0])
+        grown: Any = views.growing([], request)
+        assert [pattern["made"] for pattern in grown["patterns"]] == [0] * len(layouts)
 
 
-def test_the_first_example_is_shown_from_its_store_unless_it_is_run_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    kept = Stored(EXAMPLES[0], explanation(EXAMPLES[0]), 840.0, "cpu")
-    monkeypatch.setattr(views, "first", lambda: kept)
-    again = views.spelled(EXAMPLES[0])
-    assert everything(monkeypatch, again)["maker"][-1]["state"] == "stored"
-    assert everything(monkeypatch, again, anew=True)["maker"][-1]["state"] == "live"
-
-
-def looks(monkeypatch: pytest.MonkeyPatch, detail: object) -> dict[str, Any]:
-    monkeypatch.setattr(page, "GENERATE", generate)
+def look(engine: Engine, detail: object) -> dict[str, Any]:
+    """What the companion of the mechanism is told."""
+    program = page.program()
+    asks = next(view.look for view in program.views if view.look)
 
     async def collect() -> list[Any]:
-        engine = Engine()
-        try:
-            return [update async for update in page.looks(engine, detail, "")]
-        finally:
-            engine.close(1)
+        return [update async for update in looked(program, engine, asks, detail)]
 
     return dict(alone(collect())[-1])
 
 
-def test_a_layer_that_was_not_looked_at_yet_is_sent_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    told = looks(monkeypatch, {"query": "v=1&seed=3", "pattern": "local_2d", "layer": 5, "picture": 0})
-    assert (told["query"], told["pattern"], told["layer"]) == ("v=1&seed=3", "local_2d", 5)
-    assert told["roots"]["shape"][:2] == [views.HEADS["local_2d"][1], SIDE * SIDE]
+def test_a_layer_that_was_not_looked_at_yet_is_sent_alone(engine: Engine) -> None:
+    said = look(engine, {"query": "v=1&seed=3", "pattern": "local_2d", "layer": 5, "picture": 0})
+    assert (said["query"], said["pattern"], said["layer"]) == ("v=1&seed=3", "local_2d", 5)
+    assert said["roots"]["shape"][:2] == [change.HEADS["local_2d"][1], SIDE * SIDE]
 
 
 @pytest.mark.parametrize("detail", [None, {}, {"pattern": "x", "layer": 1}, {"pattern": "local_1d", "layer": 99}, {"query": "v=9"}])
-def test_a_look_at_nothing_is_answered_in_one_sentence(monkeypatch: pytest.MonkeyPatch, detail: object) -> None:
-    assert set(looks(monkeypatch, detail)["error"]) == {"en", "zh"}
+def test_a_look_at_nothing_is_answered_in_one_sentence(engine: Engine, detail: object) -> None:
+    assert set(look(engine, detail)["error"]) == {"en", "zh"}
 
 
 def test_weights_of_every_query_sum_to_one_and_never_see_the_future() -> None:
@@ -296,22 +220,28 @@ def test_weights_of_every_query_sum_to_one_and_never_see_the_future() -> None:
 
 
 def test_several_changes_are_named_together() -> None:
-    said = views.changed_in(Request(silenced=(("local_1d", 0, 0), ("local_2d", 5, 3)), memory_rows=1, flange=0))
-    assert said["en"] == ("Without head 1D 1·1, head 2D 6·4 and with 1 of 4 rows of memory in 1D and with a flange of 0 of 7 pixels in 2D")
-    assert views.touched(Request(flange=0)) == ("local_2d",)
-    assert views.touched(Request(memory_rows=0, silenced=(("local_2d", 0, 0),))) == PATTERNS
+    heads = (("local_1d", 0, 0), ("local_2d", 5, 3))
+    said = page.program().changes(Request(silenced=heads, memory_rows=1, flange=0))
+    assert said is not None and said["en"] == (
+        "with 1 of 4 rows of memory in 1D and with a flange of 0 of 7 pixels in 2D and without head 1D 1·1, head 2D 6·4"
+    )
+    assert change.without(heads * 2)["en"] == "without 4 heads"
+    assert change.touched(Request(flange=0)) == ("local_2d",)
+    assert change.touched(Request(memory_rows=0, silenced=(("local_2d", 0, 0),))) == PATTERNS
 
 
 def test_a_bent_distribution_is_said_to_be_one() -> None:
-    assert views.bent(Request(temperature=1.0)) is None
-    sharp, flat = views.bent(Request(temperature=0.4)), views.bent(Request(temperature=1.6))
+    seen = explanation(Request())
+    assert views.notice(Request(temperature=1.0), seen) is None
+    sharp, flat = views.notice(Request(temperature=0.4), seen), views.notice(Request(temperature=1.6), seen)
     assert sharp is not None and "sharper" in sharp["en"] and "0.4" in sharp["en"]
     assert flat is not None and "平坦" in flat["zh"]
 
 
 def test_an_unusual_picture_carries_its_warning() -> None:
-    seen = dataclasses.replace(explanation(Request()), unusual=True)
-    assert views.result(seen, Request(), state="live", milliseconds=1.0, device="cpu")["warning"] == dict(texts.UNUSUAL)
+    seen = explanation(Request())
+    assert views.warning(Request(), seen) is None
+    assert views.warning(Request(), dataclasses.replace(seen, unusual=True)) == texts.UNUSUAL
 
 
 # ---- the ladder, the card, the family map ------------------------------------------------------------------------------------------
@@ -394,7 +324,7 @@ def test_a_ladder_needs_costs() -> None:
 
 def test_before_and_after_of_different_shape_are_never_subtracted() -> None:
     with pytest.raises(ValueError, match="one shape"):
-        remake.Pair("local_1d", np.zeros((2, 2), np.uint8), np.zeros((2, 3), np.uint8), (1.0, 1.0))
+        Pair("local_1d", np.zeros((2, 2), np.uint8), np.zeros((2, 3), np.uint8), (1.0, 1.0))
 
 
 def test_the_family_map_shows_the_first_picture_half_made(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,7 @@ from models.image_transformer import reading
 from models.image_transformer.colour import ColourTransformer
 from models.image_transformer.colour import Config as ColourConfig
 from models.image_transformer.data import reduced
-from models.image_transformer.explain import Comparison, Explanation, Request, Step, compare, explain, generate, weights
+from models.image_transformer.explain import Again, Bits, Explanation, Request, Step, explain, generate, reread, weights
 from models.image_transformer.model import Config, ImageTransformer
 from models.image_transformer.pixelcnn import Config as PixelConfig
 from models.image_transformer.pixelcnn import PixelCNN
@@ -75,6 +75,14 @@ def refused(request: Request) -> InputError:
     return found
 
 
+def again(seen: Explanation, request: Request) -> Bits:
+    """What the first pictures of a run cost under what a request changes."""
+    small = b"" if seen.small is None else seen.small.tobytes()
+    (found,) = reread([Again(request, tuple(made.pictures[0].tobytes() for made in seen.made), small)])
+    assert isinstance(found, Bits)
+    return found
+
+
 def same(a: Explanation, b: Explanation) -> None:
     for first, second in zip(a.made, b.made, strict=True):
         np.testing.assert_array_equal(first.pictures, second.pictures)
@@ -109,6 +117,7 @@ def test_what_is_unlike_the_training_pictures_is_said_to_be(shipped: Together, m
     for above, unusual in ((mean - 0.01, True), (mean + 0.01, False), (None, False)):
         monkeypatch.setattr(module, "together", lambda above=above: dataclasses.replace(shipped, surprising_above=above))
         assert one(KEPT).unusual is unusual
+        assert not one(dataclasses.replace(KEPT, flange=0)).unusual, "a changed model finds everything unlike"
 
 
 def test_the_kept_rows_stay_and_each_continuation_is_another() -> None:
@@ -127,11 +136,16 @@ def test_a_picture_may_travel_in_the_request() -> None:
     np.testing.assert_array_equal(one(dataclasses.replace(KEPT, picture=spelled(picture))).given, picture)
 
 
-def test_the_surprise_is_that_of_the_models_as_trained() -> None:
+def test_the_surprise_is_that_of_the_models_as_they_were_changed() -> None:
     plain, changed = one(KEPT), one(dataclasses.replace(KEPT, silenced=(("local_2d", 0, 0),), flange=2))
-    np.testing.assert_allclose(plain.surprise, changed.surprise, atol=2e-3)
+    assert [abs(before - after).max() > 0.01 for before, after in zip(plain.surprise, changed.surprise, strict=True)] == [
+        False,
+        True,
+        False,
+    ]
+    np.testing.assert_allclose(again(plain, dataclasses.replace(KEPT, flange=2)).bits[0], plain.made[0].bits[0], atol=2e-3)
     made = one(Request(silenced=(("local_2d", 0, 0),)))
-    assert abs(made.surprise[1] - made.made[1].bits[0]).max() > 0.01
+    np.testing.assert_allclose(made.surprise[1], made.made[1].bits[0], atol=2e-3)
 
 
 def test_a_small_picture_is_raised_channel_by_channel() -> None:
@@ -194,14 +208,12 @@ def test_a_bad_request_spoils_no_other() -> None:
     turns = list(generate([bad, good]))
     assert isinstance(turns[0][0], InputError) and all(turn[0] is None for turn in turns[1:])
     assert isinstance(turns[-1][1], Explanation)
-    assert isinstance(compare([bad, good])[0], InputError)
 
 
 def test_nothing_changed_costs_nothing() -> None:
-    (found,) = compare([Request(seed=3)])
-    assert isinstance(found, Comparison)
-    same(found.before, found.after)
-    np.testing.assert_allclose(found.forced, np.stack([made.bits[0] for made in found.before.made]), atol=2e-3)
+    for request in (Request(seed=3), KEPT, RAISED):
+        seen = one(request)
+        np.testing.assert_allclose(again(seen, request).bits, np.stack([made.bits[0] for made in seen.made]), atol=2e-3)
 
 
 @pytest.mark.parametrize(
@@ -214,14 +226,13 @@ def test_nothing_changed_costs_nothing() -> None:
     ],
 )
 def test_an_intervention_changes_the_picture_of_its_own_pattern_alone(change: dict[str, object], reached: int) -> None:
-    (found,) = compare([Request(seed=3, **change)])  # type: ignore[arg-type]
-    assert isinstance(found, Comparison)
-    same(found.before, one(Request(seed=3)))
+    request = Request(seed=3, **change)  # type: ignore[arg-type]
+    before, after = one(Request(seed=3)), one(request)
+    forced = again(before, request).bits
     for i in range(2):
-        before, after = found.before.made[i], found.after.made[i]
-        assert (before.pictures != after.pictures).any() == (i == reached)
-        assert (abs(found.forced[i] - before.bits[0]).max() > 0.01) == (i == reached)
-    assert found.forced.shape == (2, 28, 28) and found.forced.dtype == np.float32
+        assert (before.made[i].pictures != after.made[i].pictures).any() == (i == reached)
+        assert (abs(forced[i] - before.made[i].bits[0]).max() > 0.01) == (i == reached)
+    assert forced.shape == (2, 28, 28) and forced.dtype == np.float32
 
 
 def test_less_memory_is_seen_in_the_blocks() -> None:
@@ -230,11 +241,11 @@ def test_less_memory_is_seen_in_the_blocks() -> None:
     assert len(one(Request(memory_rows=2)).made[0].memory) < len(one(Request()).made[0].memory)
 
 
-def test_an_enlargement_can_be_compared_too() -> None:
-    (found,) = compare([dataclasses.replace(RAISED, silenced=(("colour", 0, 0),))])
-    assert isinstance(found, Comparison)
-    assert found.forced.shape == (1, 16, 16, 3)
-    assert abs(found.forced - found.before.made[0].bits[:1]).max() > 0.001
+def test_an_enlargement_is_read_again_too() -> None:
+    seen = one(RAISED)
+    forced = again(seen, dataclasses.replace(RAISED, silenced=(("colour", 0, 0),))).bits
+    assert forced.shape == (1, 16, 16, 3)
+    assert abs(forced - seen.made[0].bits[:1]).max() > 0.001
 
 
 def test_weights_are_those_of_the_picture_in_view() -> None:
@@ -288,9 +299,6 @@ def test_a_result_survives_the_disk(tmp_path: Path) -> None:
         ({"silenced": (("local_1d", 0, 2),)}, "silenced"),
         ({"silenced": (("local_1d", 0, -1),)}, "silenced"),
         ({"silenced": (("colour", 0, 0),)}, "silenced"),
-        ({"silenced": (("local_1d", 0),)}, "silenced"),
-        ({"silenced": ("local_1d",)}, "silenced"),
-        ({"silenced": "local_1d"}, "silenced"),
         ({"mode": "complete"}, "no_picture"),
         ({"mode": "complete", "picture": 5}, "no_picture"),
         ({"mode": "complete", "picture": "test:0", "keep": 13}, "keep"),

@@ -28,7 +28,31 @@ SPOKEN: Final = _(
     "softmax（q 乘 K M 的转置，除以 d k 的平方根）再乘 V M；q 为一个像素而问，K 与 V 只取自它的记忆块 M",
 )
 
-MAKER: Final[Mapping[str, Text]] = MappingProxyType({"region": _("What picture is made", "画什么图")})
+# The input bar.
+REGION: Final = _("What picture is made", "画什么图")
+RUN: Final = _("Generate", "生成")
+MAKE: Final = _("make", "生成")
+MODES: Final[Mapping[str, Text]] = MappingProxyType(
+    {
+        "generate": _("a class", "一个类别"),
+        "complete": _("the rest of mine", "补完我的图"),
+        "enlarge": _("larger", "放大"),
+    }
+)
+PICTURE: Final = _("Picture", "图片")
+KIND: Final = _("class", "类别")
+UNTOLD: Final = _("not told", "不告知")
+KEPT: Final = _("rows kept", "保留行数")
+TEMPERATURE_HINT: Final = _(
+    "Temperature {value}: 1 is the model's own distribution, less plays safe, more dares",
+    "温度 {value}：1 是模型自己的分布，越低越保守，越高越大胆",
+)
+TOP_K: Final = _("top-k", "前 k 个")
+TOP_K_HINT: Final = _("Of how many of the likeliest grey levels each pixel is drawn", "每个像素从最可能的多少个灰度中抽取")
+ALL: Final = _("all", "全部")
+SEED_HINT: Final = _("Seed of all draws: the same seed makes the same picture", "所有抽样的种子：同一种子得到同一张图")
+COUNT: Final = _("pictures", "张数")
+AT_PIXEL: Final = _("live · pixel {at} of {of}", "实时 · 第 {at} / {of} 像素")
 
 # Kinds of the pictures that the models learned from, and of the coloured ones.
 KINDS: Final[tuple[Text, ...]] = (
@@ -76,12 +100,14 @@ NO_SURPRISE: Final = _(
     "第一个阶梯上的三个模型读 28 × 28 的灰度图；彩色图在这里没有意外图。",
 )
 
-# In words: what an intervention did. {who} is what was changed.
-WITHOUT: Final = _("Without {heads}", "关掉{heads}后")
+# In words: what a change does.
+SILENCED: Final = _("silenced heads", "关掉的头")
+WITHOUT: Final = _("without {heads}", "关掉{heads}")
 HEAD: Final = _("head {pattern} {name}", " {pattern} 的头 {name} ")
 HEADS: Final = _("{n} heads", " {n} 个头")
 LESS_MEMORY: Final = _("with {n} of {most} rows of memory in 1D", "1D 的记忆为 {most} 行中的 {n} 行")
 LESS_FLANGE: Final = _("with a flange of {n} of {most} pixels in 2D", "2D 的翼缘为 {most} 像素中的 {n} 像素")
+UNTOUCHED: Final = _("which changes nothing in the model that makes this picture", "画这张图的模型没有任何改变")
 DEARER: Final = _("the same {pattern} picture costs {bits} bits/dim more", "同一张 {pattern} 图每维多花 {bits} 比特")
 CHEAPER: Final = _("the same {pattern} picture costs {bits} bits/dim less", "同一张 {pattern} 图每维少花 {bits} 比特")
 EQUAL: Final = _("the same {pattern} picture costs as much as before", "同一张 {pattern} 图的代价不变")
@@ -99,11 +125,7 @@ HOT: Final = _(
 )
 SHARPER: Final = _("sharper", "尖锐")
 FLATTER: Final = _("flatter", "平坦")
-LONG_LINK: Final = _("This picture is too large for a link; save the view as a file instead.", "这张图太大，放不进链接；请把视图存为文件。")
-MALFORMED: Final = _(
-    "The request does not have the form in which this page sends it: a way to begin, a kind, a seed, numbers, a picture, heads.",
-    "请求的格式与本页发送的不同：应含方式、类别、种子、几个数、图片与头。",
-)
+NO_LAYER: Final = _("This run has no such layer of attention.", "这次运行没有这一层注意力。")
 
 NOTES: Final[tuple[Text, ...]] = (
     _(
@@ -239,9 +261,10 @@ STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
         "cut",
         _("Cut the memory", "切掉记忆"),
         _(
-            "Now the 2D model sees nothing beyond its own tile. The number is what the same picture costs it more; drawn anew, tiles no "
-            "longer fit together. Put rows of 1D memory back one by one.",
-            "现在 2D 模型看不到本块以外的任何东西。那个数字是同一张图多花的比特；重新画时，块与块接不上了。再把 1D 的记忆一行行加回来。",
+            "Now the 2D model sees nothing beyond its own tile, and tiles no longer fit together. B shows the picture before; the number "
+            "is what that one costs the model more. Cut the 1D memory too, row by row.",
+            "现在 2D 模型看不到本块以外的任何东西，块与块接不上了。按 B 看之前的图；那个数字是之前那张图多花的比特。"
+            "再把 1D 的记忆一行行减掉。",
         ),
     ),
 )

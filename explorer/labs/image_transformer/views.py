@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -11,29 +11,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer import permalink
+from explorer import runs
+from explorer.controls import Control, Drawings, query
 from explorer.figures import image
 from explorer.lab import GuidedStep, Picture
 from explorer.labels import filled
-from explorer.labs import runs
+from explorer.labs import passages
 from explorer.labs.image_transformer import texts
-from explorer.labs.runs import Stored
-from explorer.widgets import maker, remake
-from models.errors import reading
+from explorer.labs.image_transformer.change import HEADS
+from explorer.runs import Stored
+from models.errors import InputError, reading
 from models.image_transformer.records import (
+    COLOUR,
     EXAMPLES,
     FLANGE,
     LARGE,
-    MAX_COUNT,
+    LEVELS,
     MEMORY_ROWS,
     MODELS,
-    PATTERNS,
-    ROWS_KEPT,
+    MODES,
     SIDE,
     SMALL,
-    Comparison,
     Explanation,
-    Made,
     Request,
     Step,
     read_picture,
@@ -44,17 +43,12 @@ Text = Mapping[str, str]
 Value = dict[str, object]
 
 ASSETS = Path(__file__).parents[3] / "assets" / "image_transformer"
-HEADS: Mapping[str, tuple[int, int]] = {"local_1d": (6, 4), "local_2d": (6, 4), "colour": (4, 4)}  # layers and heads of each pattern
 LOOK = 3  # the layer whose weights come with every stored result
-LIMITS = maker.Limits(side=SIDE, large=LARGE, small=SMALL, rows_kept=ROWS_KEPT, count=MAX_COUNT)
-KNOBS = (
-    remake.Knob("memory_rows", texts.MEMORY, texts.ROWS, MEMORY_ROWS, ("local_1d", "colour")),
-    remake.Knob("flange", texts.FLANGE, texts.PIXELS, FLANGE, ("local_2d",)),
-)
+TOP_K = (1, 4, 16, 64, LEVELS)  # numbers of levels that are offered
 # How a picture is laid out while it grows, before its result brings the layout along.
 LAYOUTS: Mapping[str, tuple[image.Layout, ...]] = {
     "grey": (image.in_rows(SIDE, SIDE, 2, MEMORY_ROWS), image.in_tiles(SIDE, SIDE, 7, FLANGE)),
-    "colour": (image.in_rows(LARGE, LARGE, 2, 4, channels=3, pattern="colour"),),
+    "colour": (image.in_rows(LARGE, LARGE, 2, 4, channels=3, pattern=COLOUR),),
 }
 
 
@@ -65,49 +59,45 @@ def first() -> Stored[Request, Explanation] | None:
 
 
 @cache
-def held_out() -> dict[str, maker.Pictures]:
-    """The pictures to begin with, "grey" and "colour", none of which a model has learned from; small blanks where none are shipped."""
+def held_out() -> dict[str, tuple[NDArray[np.uint8], list[Text]]]:
+    """The pictures to begin with, "grey" and "colour", none of which a model has learned from, and what each shows; small blanks where
+    none are shipped."""
     path = ASSETS / "examples.npz"
     if not path.exists():
-        return {"grey": maker.Pictures(np.zeros((0, SIDE, SIDE), np.uint8), ())}
+        return {"grey": (np.zeros((0, SIDE, SIDE), np.uint8), [])}
     with reading(path), np.load(path, allow_pickle=False) as file:
         sets = {key: (file[key], file[f"{key}_kinds"]) for key in ("grey", "colour") if key in file}
     names = {"grey": texts.KINDS, "colour": texts.COLOURED}
-    return {
-        key: maker.Pictures(levels, tuple(filled(texts.NUMBERED, kind=names[key][int(kind)]) for kind in kinds))
-        for key, (levels, kinds) in sets.items()
-    }
+    return {key: (levels, [filled(texts.NUMBERED, kind=names[key][int(kind)]) for kind in kinds]) for key, (levels, kinds) in sets.items()}
 
 
-# ---- requests ----------------------------------------------------------------------------------------------------------------------
+# ---- the input bar -----------------------------------------------------------------------------------------------------------------
 
 
-def spelled(request: Request) -> Value:
-    """A request as the browser holds it: every field, lists for tuples."""
-    return {
-        field.name: [list(head) for head in request.silenced] if field.name == "silenced" else getattr(request, field.name)
-        for field in fields(request)
-    }
-
-
-def query(request: Request) -> str:
-    """The request part of the permalink; empty for a picture that no link carries."""
-    try:
-        return permalink.encode(request)
-    except permalink.LinkTooLong:
-        return ""
-
-
-def plain(request: Request) -> Request:
-    """The same picture with nothing changed in the models."""
-    return replace(request, silenced=(), memory_rows=MEMORY_ROWS, flange=FLANGE)
-
-
-def examples() -> list[Value]:
-    """What the input bar offers to begin with."""
-    return [
-        {**spelled(request), "query": query(request), "title": dict(title)} for request, title in zip(EXAMPLES, texts.EXAMPLES, strict=True)
-    ]
+def asked() -> tuple[Control, ...]:
+    """The controls of a picture that is made: of a kind, the rest of a given one, a small one larger; and of how it is drawn."""
+    ours = held_out()
+    there = [mode for mode in MODES if mode != "enlarge" or "colour" in ours]
+    kinds = dict(enumerate((*texts.KINDS, texts.UNTOLD)))
+    offered = {k: texts.ALL if k == LEVELS else dict.fromkeys(("en", "zh"), str(k)) for k in TOP_K}
+    # What is chosen stands apart in each mode: a class may be told of one picture and not of another.
+    only: dict[str, Mapping[str, Sequence[str]]] = {mode: {"mode": (mode,)} for mode in there}
+    complete, enlarge = only["complete"], only.get("enlarge")
+    return (
+        Control("mode", texts.MAKE, "choice", names={mode: texts.MODES[mode] for mode in there}),
+        Control("picture", texts.PICTURE, "drawing", drawings=Drawings(*ours["grey"], rows="keep", ink=False), when=complete),
+        *(
+            [Control("picture", texts.PICTURE, "drawing", drawings=Drawings(*ours["colour"], ink=False, small=SMALL), when=enlarge)]
+            if enlarge
+            else []
+        ),
+        *(Control("kind", texts.KIND, "select", names=kinds, when=only[mode]) for mode in ("generate", "complete")),
+        Control("keep", texts.KEPT, "select", when=complete),
+        Control("temperature", passages.TEMPERATURE, "number", hint=texts.TEMPERATURE_HINT, step=0.1),
+        Control("top_k", texts.TOP_K, "select", names=offered, hint=texts.TOP_K_HINT),
+        Control("seed", passages.SEED, "seed", hint=texts.SEED_HINT),
+        *(Control("count", texts.COUNT, "number", when=when) for when in only.values()),
+    )
 
 
 def given(request: Request) -> NDArray[np.uint8] | None:
@@ -117,51 +107,21 @@ def given(request: Request) -> NDArray[np.uint8] | None:
     mode, shape = ("colour", (LARGE, LARGE, 3)) if request.mode == "enlarge" else ("grey", (SIDE, SIDE))
     if not request.picture.startswith("test:"):
         return read_picture(request.picture, shape)
-    ours = held_out().get(mode)
+    ours, _ = held_out().get(mode, ((), ()))
     number = request.picture.removeprefix("test:")
-    return ours.levels[int(number)] if ours is not None and number.isdigit() and int(number) < len(ours.levels) else None
+    return ours[int(number)] if number.isdigit() and int(number) < len(ours) else None
 
 
-# ---- the input bar and the mechanism -----------------------------------------------------------------------------------------------
+def _plain(request: Request) -> Request:
+    return replace(request, silenced=(), memory_rows=MEMORY_ROWS, flange=FLANGE)
 
 
-def growing(request: Request, steps: Sequence[Step]) -> tuple[Value, Value]:
-    """What the input bar and the spans draw while a picture is made. steps: all so far."""
-    layouts = LAYOUTS["colour" if request.mode == "enlarge" else "grey"]
-    truth = given(request)
-    kept = request.keep if request.mode == "complete" else 0
-    at = max((step.first + step.levels.shape[-1] for step in steps), default=0)
-    layers, heads = HEADS[layouts[0].pattern]
-    grown = image.growing(
-        layouts,
-        steps,
-        count=request.count,
-        query=query(request),
-        request=spelled(request),
-        kept=kept,
-        truth=truth if request.mode == "complete" else None,
-        layers=layers,
-        heads=heads,
-    )
-    channels = layouts[0].channels
-    return maker.running(spelled(request), query(request), at // channels, layouts[0].length // channels), grown
+def warning(_request: Request, seen: Explanation) -> Text | None:
+    """What to say of a picture that is unlike what the models learned from."""
+    return texts.UNUSUAL if seen.unusual else None
 
 
-def result(seen: Explanation, request: Request, *, state: str, milliseconds: float, device: str, notice: Text | None = None) -> Value:
-    """What the input bar draws of one finished run."""
-    address = query(request)
-    return maker.done(
-        spelled(request),
-        address,
-        state=state,
-        milliseconds=milliseconds,
-        device=device,
-        warning=texts.UNUSUAL if seen.unusual else None,
-        notice=joined(notice if address else texts.LONG_LINK, bent(request)),
-    )
-
-
-def bent(request: Request) -> Text | None:
+def notice(request: Request, _seen: Explanation) -> Text | None:
     """What to say where the picture is not drawn from the model's own distribution; None for small changes."""
     if 0.75 <= request.temperature <= 1.25:
         return None
@@ -169,155 +129,120 @@ def bent(request: Request) -> Text | None:
     return filled(texts.HOT, changed=changed, temperature=f"{request.temperature:g}")
 
 
-def joined(*notices: Text | None) -> Text | None:
-    """Several remarks as one, or None for none."""
-    said = [notice for notice in notices if notice]
-    return {"en": " ".join(one["en"] for one in said), "zh": "".join(one["zh"] for one in said)} if said else None
+# ---- a run under way ---------------------------------------------------------------------------------------------------------------
 
 
-def finished(
-    seen: Explanation, request: Request, *, state: str, milliseconds: float, device: str, notice: Text | None = None
-) -> tuple[Value, Value, Value, Value]:
-    """What the input bar, the mechanism, the surprise and the panel of knobs draw of one finished run. state: "stored" or "live".
+def _layouts(request: Request) -> tuple[image.Layout, ...]:
+    """Of the patterns that make what is asked for, with the memory that a request leaves them."""
+    if request == _plain(request):
+        return LAYOUTS["colour" if request.mode == "enlarge" else "grey"]
+    if request.mode == "enlarge":
+        return (image.in_rows(LARGE, LARGE, 2, request.memory_rows, channels=3, pattern=COLOUR),)
+    return (image.in_rows(SIDE, SIDE, 2, request.memory_rows), image.in_tiles(SIDE, SIDE, 7, request.flange))
 
-    It takes a tenth of a second, most of it for the weights of one layer, which travel along so that the first view needs no question.
+
+def _at(steps: Sequence[Step]) -> int:
+    return max((step.first + step.levels.shape[-1] for step in steps), default=0)
+
+
+def progress(steps: Sequence[Step], request: Request) -> Text:
+    """How far the pictures have come."""
+    layout = _layouts(request)[0]
+    return filled(texts.AT_PIXEL, at=_at(steps) // layout.channels, of=layout.length // layout.channels)
+
+
+def growing(steps: Sequence[Step], request: Request) -> Value:
+    """What the spans draw while a picture is made. steps: all so far."""
+    layouts = _layouts(request)
+    layers, heads = HEADS[layouts[0].pattern]
+    complete = request.mode == "complete"
+    return image.growing(
+        layouts,
+        steps,
+        count=request.count,
+        query=query(request),
+        same=query(_plain(request)),
+        kept=request.keep if complete else 0,
+        truth=given(request) if complete else None,
+        layers=layers,
+        heads=heads,
+    )
+
+
+# ---- a finished run ----------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run with what its pictures need: weights of layer LOOK by pattern, and the pixel that is locked on arrival.
+
+    It takes a tenth of a second, most of it for the weights, which travel along so that the first view needs no question.
     """
+
+    seen: Explanation
+    found: Mapping[str, NDArray[np.float32]]
+    place: Mapping[str, Any]
+
+
+def prepare(seen: Explanation, _request: Request) -> Run:
+    """A run with what its pictures need."""
     found = {made.pattern: weights(made, LOOK) for made in seen.made}
-    pick = image.telling(seen.made, found, LOOK)
-    bar = result(seen, request, state=state, milliseconds=milliseconds, device=device, notice=notice)
-    return bar, spans(seen, request, state, found, pick), surprise(seen, state), untouched(request, pick)
+    return Run(seen, found, image.telling(seen.made, found, LOOK))
 
 
-def spans(seen: Explanation, request: Request, state: str, found: Mapping[str, NDArray[np.float32]], pick: Mapping[str, Any]) -> Value:
-    """What the mechanism draws of one finished run. found: weights of layer LOOK by pattern. pick: the pixel locked on arrival."""
-    address = query(request)
+def pick(run: Run, _request: Request) -> Value:
+    """What is looked at on arrival, as the address says it."""
+    place = run.place
+    return {"pattern": place["pattern"], "head": f"{place['layer'] + 1}.{place['head'] + 1}", "pos": place["position"]}
+
+
+def spans(run: Run, request: Request, state: str) -> Value:
+    """What the mechanism draws of one finished run."""
+    seen, address = run.seen, query(request)
     return image.value(
         seen.made,
         state=state,
         query=address,
-        request=spelled(request),
+        same=query(_plain(request)),
+        silenced=request.silenced,
         kept=request.keep if request.mode == "complete" else 0,
         truth=seen.given if request.mode != "generate" else None,
         small=seen.small,
-        looks=[image.looked(address, pattern, LOOK, each) for pattern, each in found.items()],
-        pick=pick,
+        looks=[image.looked(address, pattern, LOOK, each) for pattern, each in run.found.items()],
+        pick=run.place,
     )
 
 
-def look(seen: Explanation, address: str, pattern: str, layer: int) -> Value:
-    """The weights of one layer of one pattern, as the mechanism asks for them. KeyError for a pattern that the run does not have."""
-    made = {each.pattern: each for each in seen.made}[pattern]
-    if not 0 <= layer < made.queries.shape[0]:
-        raise KeyError(layer)
-    return image.looked(address, pattern, layer, weights(made, layer))
-
-
-def surprise(seen: Explanation, state: str) -> Value:
+def surprise(run: Run, _request: Request, state: str) -> Value:
     """How much each model was surprised by the picture in view; a coloured one has no map."""
+    seen = run.seen
     if seen.read is None or seen.surprise is None:
         return image.no_surprise(texts.NO_SURPRISE)
     return image.surprise(seen.read, dict(zip(MODELS, seen.surprise, strict=True)), state=state, unusual=seen.unusual)
 
 
-# ---- what changes if ---------------------------------------------------------------------------------------------------------------
-
-
-def touched(request: Request) -> tuple[str, ...]:
-    """The patterns that an intervention reaches, of those that make what is asked for; none where nothing is changed."""
-    heads = {pattern for pattern, _, _ in request.silenced}
-    rows, flange = request.memory_rows < MEMORY_ROWS, request.flange < FLANGE
-    cut = {"local_1d": rows, "local_2d": flange, "colour": rows}
-    return tuple(pattern for pattern in patterns(request) if pattern in heads or cut[pattern])
-
-
-def patterns(request: Request) -> tuple[str, ...]:
-    """The patterns that make what a request asks for."""
-    return ("colour",) if request.mode == "enlarge" else PATTERNS
-
-
-def untouched(request: Request, pick: Mapping[str, Any]) -> Value:
-    """The panel with nothing changed yet. pick: the pixel locked on arrival, with the layer and head that look."""
-    return remake.idle(spelled(request), patterns(request), _head(pick))
-
-
-def _head(place: Mapping[str, Any]) -> Value:
-    return {"pattern": place["pattern"], "head": f"{place['layer'] + 1}.{place['head'] + 1}"}
-
-
 @dataclass(frozen=True)
-class _Changed:
-    """One pattern that an intervention reaches. forced: bits of before's first picture, read under the intervention, in its shape."""
+class Layer:
+    """The weights of one layer that the mechanism asks for: of the run that a query names, pattern and layer from 0."""
 
+    run: str
     pattern: str
-    before: Made
-    after: Made
-    forced: NDArray[np.float32]
+    layer: int
 
-    @property
-    def costs(self) -> tuple[float, float]:
-        """bits/dim of the picture before, as trained and under the intervention."""
-        return float(self.before.bits[0].mean()), float(self.forced.mean())
+    @classmethod
+    def of(cls, detail: object) -> Layer:
+        """What the event carries, whatever was sent."""
+        said = detail if isinstance(detail, Mapping) else {}
+        layer = said.get("layer")
+        there = layer if isinstance(layer, int) and 0 <= layer < 1000 else -1
+        return cls(str(said.get("query", "")), str(said.get("pattern", "")), int(there))
 
-    @property
-    def rows(self) -> NDArray[np.float32]:
-        """What each row costs more, bits/dim."""
-        more: NDArray[np.float32] = (self.forced - self.before.bits[0]).reshape(len(self.forced), -1).mean(1)
-        return more
-
-
-def _changed(compared: Comparison, request: Request) -> list[_Changed]:
-    every = zip(compared.before.made, compared.after.made, compared.forced, strict=True)
-    reached = touched(request)
-    return [_Changed(before.pattern, before, after, forced) for before, after, forced in every if before.pattern in reached]
-
-
-def change(compared: Comparison, request: Request) -> Value:
-    """What the panel draws of a comparison: the patterns that it reaches, each picture's cost without and with it."""
-    pairs = [remake.Pair(one.pattern, one.before.pictures[0], one.after.pictures[0], one.costs) for one in _changed(compared, request)]
-    before = compared.before
-    pick = image.telling(before.made, {made.pattern: weights(made, LOOK) for made in before.made}, LOOK)
-    return remake.done(spelled(request), patterns(request), pairs, sentence(compared, request), _head(pick))
-
-
-def sentence(compared: Comparison, request: Request) -> Text:
-    """The comparison in words, for the pattern that it costs most: how much, in which row, and how many pixels come out differently."""
-    dearest = max(_changed(compared, request), key=lambda one: one.costs[1] - one.costs[0])
-    delta = dearest.costs[1] - dearest.costs[0]
-    equal = abs(delta) < 0.005
-    cost = filled(
-        texts.EQUAL if equal else texts.DEARER if delta > 0 else texts.CHEAPER,
-        pattern=texts.PATTERNS[dearest.pattern],
-        bits=f"{abs(delta):.2f}",
-    )
-    rows = dearest.rows
-    where = [] if equal else [filled(texts.ROW, row=int(rows.argmax() if delta > 0 else rows.argmin()))]
-    other = dearest.before.pictures[0] != dearest.after.pictures[0]
-    pixels = other if other.ndim == 2 else other.any(2)
-    anew = filled(texts.OTHER, n=int(pixels.sum()), of=pixels.size) if pixels.any() else texts.SAME
-    parts = [changed_in(request), cost, *where]
-    english = ", ".join(part["en"] for part in parts)
-    chinese = "，".join(part["zh"] for part in parts)
-    return {"en": f"{english[0].upper()}{english[1:]}; {anew['en']}.", "zh": f"{chinese}；{anew['zh']}。"}
-
-
-def changed_in(request: Request) -> Text:
-    """What a request changes in the models, in words."""
-    heads = [
-        filled(texts.HEAD, pattern=texts.PATTERNS[pattern], name=f"{layer + 1}·{head + 1}")
-        for pattern, layer, head in request.silenced
-        if pattern in patterns(request)
-    ]
-    shown = heads if len(heads) <= 3 else [filled(texts.HEADS, n=len(heads))]
-    parts: list[Text] = []
-    if shown:
-        parts.append(
-            filled(texts.WITHOUT, heads={"en": ", ".join(one["en"] for one in shown), "zh": "、".join(one["zh"] for one in shown)})
-        )
-    if request.memory_rows < MEMORY_ROWS:
-        parts.append(filled(texts.LESS_MEMORY, n=request.memory_rows, most=MEMORY_ROWS))
-    if request.flange < FLANGE and request.mode != "enlarge":
-        parts.append(filled(texts.LESS_FLANGE, n=request.flange, most=FLANGE))
-    return {"en": " and ".join(part["en"] for part in parts), "zh": "，".join(part["zh"] for part in parts)}
+    def drawn(self, seen: Explanation) -> Value:
+        """What the companion of the mechanism takes. InputError for a pattern or a layer that the run does not have."""
+        made = {each.pattern: each for each in seen.made}.get(self.pattern)
+        if made is None or not 0 <= self.layer < made.queries.shape[0]:
+            raise InputError("layer", en=texts.NO_LAYER["en"], zh=texts.NO_LAYER["zh"])
+        return image.looked(self.run, self.pattern, self.layer, weights(made, self.layer))
 
 
 # ---- the family map and the guided steps -------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer import labels
 from explorer.controls import Control
 from explorer.figures.pairs import Measure, Pair
 from explorer.figures.sides import Side, most_bits
@@ -133,7 +134,7 @@ def digits_made(before: Sequence[Made], after: Sequence[Made], losses: Losses, r
 def sentence(found: list[Changed], what: Text) -> Text:
     """The comparison in words, for the model that it costs most: how much, in which row, and how many pixels come out differently."""
     if not found:
-        return joined([what, texts.UNTOUCHED])
+        return labels.sentence([what, texts.UNTOUCHED])
     dearest = max(found, key=lambda one: one.costs[1] - one.costs[0])
     delta = dearest.costs[1] - dearest.costs[0]
     equal = abs(delta) < LEAST
@@ -146,7 +147,7 @@ def sentence(found: list[Changed], what: Text) -> Text:
     where = [] if equal else [filled(texts.ROW, row=int(rows.argmax() if delta > 0 else rows.argmin()))]
     other = int((dearest.before.symbols != dearest.after.symbols).sum())
     anew = filled(texts.OTHER, n=other, of=SIDE * SIDE) if other else texts.SAME
-    return joined([what, cost, *where], anew)
+    return labels.sentence([what, cost, *where], anew)
 
 
 # ---- a text ------------------------------------------------------------------------------------------------------------------------
@@ -177,17 +178,9 @@ def reading(sides: Sequence[Side], what: Text) -> Text:
         side.key: [float(nats[: side.given].mean() / np.log(2)) for nats in (side.before, side.after)] for side in sides if side.reached()
     }
     if not bits:
-        return joined([what, texts.UNTOUCHED])
+        return labels.sentence([what, texts.UNTOUCHED])
     dearest = max(bits, key=lambda key: bits[key][1] - bits[key][0])
     side = next(one for one in sides if one.key == dearest)
     most = most_bits(side.before, side.after)
     said = change_sentence(texts.AGAIN, texts.AGAIN_SAME, *bits[dearest], show="{:.3f}".format, model=texts.MODELS_THE[dearest], most=most)
-    return joined([what, said])
-
-
-def joined(parts: Sequence[Text], last: Text | None = None) -> Text:
-    """Parts of a sentence as one, `last` behind a semicolon."""
-    english = ", ".join(part["en"] for part in parts)
-    chinese = "，".join(part["zh"] for part in parts)
-    end = {"en": "", "zh": ""} if last is None else {"en": f"; {last['en']}", "zh": f"；{last['zh']}"}
-    return {"en": f"{english[:1].upper()}{english[1:]}{end['en']}.", "zh": f"{chinese}{end['zh']}。"}
+    return labels.sentence([what, said])

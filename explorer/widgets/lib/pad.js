@@ -9,7 +9,6 @@ const TEXT = {
     en: "Drawing, {side} × {side} pixels. Arrows move, Space draws, Delete erases; with Shift they go on while you move.",
     zh: "画板，{side} × {side} 像素。方向键移动，空格画，Delete 擦；按住 Shift 移动时连续画。",
   },
-  title: { en: "Draw the upper part; the models make the rest", zh: "画出上半部分，其余由模型来画" },
   tool: { en: "tool", zh: "工具" },
   brush: { en: "brush", zh: "画笔" },
   eraser: { en: "eraser", zh: "橡皮" },
@@ -29,23 +28,6 @@ const TEXT = {
 const CELL = 10; // pixels of the screen for one of the picture
 const WIDTHS = { fine: 0.5, broad: 1.6 }; // radius of the brush, pixels of the picture
 const MEMORY = 50; // strokes that can be taken back
-
-/** Levels as a request carries them: base64url of the bytes, without padding. */
-export function spelled(levels) {
-  let text = "";
-  for (const level of levels) text += String.fromCharCode(level);
-  return btoa(text).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
-}
-
-/** The levels that `spelled` wrote, or null where there are not `size` of them. */
-export function unspelled(text, size) {
-  try {
-    const raw = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
-    return raw.length === size ? Uint8Array.from(raw, (each) => each.charCodeAt(0)) : null;
-  } catch {
-    return null;
-  }
-}
 
 /** The tokens that pictures are drawn with. */
 export const colours = () => ({ sunk: css("--sunk"), control: css("--control"), accent: css("--accent"), panel: css("--panel"), line: css("--line") });
@@ -90,12 +72,12 @@ export function paintPicture(canvas, { levels, side, channels = 1, scale = 1, ke
 
 /**
  * The sheet with its tools. onDraw(levels) is called after every stroke with a copy of what is drawn.
- * @param {{id: string, side: number, onDraw: (levels: Uint8Array) => void, onClose: () => void, title?: {en: string, zh: string},
+ * @param {{id: string, side: number, onDraw: (levels: Uint8Array) => void, onClose: () => void, title: {en: string, zh: string},
  *   note?: {en: string, zh: string} | null, white?: boolean, broad?: number}} how
  *   title: over the tools; note: under them. white: there is no brightness to choose, strokes are white with grey edges.
  *   broad: radius of the broad brush, pixels of the picture
  */
-export function pad({ id, side, onDraw, onClose, title: heading = TEXT.title, note = null, white = false, broad = WIDTHS.broad }) {
+export function pad({ id, side, onDraw, onClose, title: heading, note = null, white = false, broad = WIDTHS.broad }) {
   const radii = { ...WIDTHS, broad };
   let levels = new Uint8Array(side * side);
   let past = [];
@@ -107,31 +89,31 @@ export function pad({ id, side, onDraw, onClose, title: heading = TEXT.title, no
   let cursor = { row: Math.floor(side / 4), column: Math.floor(side / 2) };
   let stroke = null; // the last point of the stroke under way
 
-  const sheet = el("canvas", { class: "tfe-maker-sheet", role: "application", tabindex: "0", "aria-describedby": `${id}-at` });
+  const sheet = el("canvas", { class: "tfe-sketch-sheet", role: "application", tabindex: "0", "aria-describedby": `${id}-at` });
   const where = el("p", { id: `${id}-at`, class: "tfe-unseen", "aria-live": "polite" });
-  const title = el("p", { class: "tfe-maker-padtitle" });
+  const title = el("p", { class: "tfe-sketch-padtitle" });
   const toolPick = segmented({ options: [], value: tool, label: "", onPick: (key) => set({ tool: key }) });
   const widthPick = segmented({ options: [], value: width, label: "", onPick: (key) => set({ width: key }) });
   const bright = el("input", { class: "tfe-range", type: "range", min: 20, max: 255, step: 5, value: level, oninput: () => set({ level: Number(bright.value) }) });
-  const brightName = el("span", { class: "tfe-maker-name" });
-  const names = { tool: el("span", { class: "tfe-maker-name" }), size: el("span", { class: "tfe-maker-name" }) };
+  const brightName = el("span", { class: "tfe-sketch-name" });
+  const names = { tool: el("span", { class: "tfe-sketch-name" }), size: el("span", { class: "tfe-sketch-name" }) };
   const button = (act) => el("button", { type: "button", class: "tfe-button small", onclick: act });
   const undo = button(() => back());
   const wipe = button(() => replace(new Uint8Array(side * side)));
   const copy = button(() => replace(Uint8Array.from(given)));
   const close = button(() => onClose());
-  const keyLine = el("p", { class: "tfe-maker-hint" });
-  const noteLine = el("p", { class: "tfe-maker-hint", hidden: note === null });
+  const keyLine = el("p", { class: "tfe-sketch-hint" });
+  const noteLine = el("p", { class: "tfe-sketch-hint", hidden: note === null });
   const node = el(
     "div",
-    { id, class: "tfe-maker-pad", role: "group", hidden: true },
+    { id, class: "tfe-sketch-pad", role: "group", hidden: true },
     sheet,
     el(
       "div",
-      { class: "tfe-maker-tools" },
+      { class: "tfe-sketch-tools" },
       title,
-      el("div", { class: "tfe-maker-toolrow" }, el("div", { class: "tfe-maker-field" }, names.tool, toolPick.node), el("div", { class: "tfe-maker-field" }, names.size, widthPick.node), el("label", { class: "tfe-maker-field is-temperature", hidden: white }, brightName, bright)),
-      el("div", { class: "tfe-maker-toolrow" }, undo, wipe, copy, close),
+      el("div", { class: "tfe-sketch-toolrow" }, el("div", { class: "tfe-sketch-field" }, names.tool, toolPick.node), el("div", { class: "tfe-sketch-field" }, names.size, widthPick.node), el("label", { class: "tfe-sketch-field is-bright", hidden: white }, brightName, bright)),
+      el("div", { class: "tfe-sketch-toolrow" }, undo, wipe, copy, close),
       noteLine,
       keyLine,
       where,

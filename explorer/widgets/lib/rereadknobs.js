@@ -40,7 +40,7 @@ function scale(last, marks) {
 }
 
 /**
- * knob.plain: one line, without a scale. knob.within: another range that this one never exceeds; then limit(value, label) says where that
+ * knob.within: another range that this one never exceeds; then limit(value, label) says where that
  * one stands, and what it is called. onMove: hears the number under a slider that has not come to rest
  */
 function range(knob, { ask, shut, panel }) {
@@ -61,7 +61,7 @@ function range(knob, { ask, shut, panel }) {
       const full = bound < last && at === bound && told === null;
       const [other, off, why] = knob.unused ?? [];
       if (other && asked_?.[other] === off) return [count(knob.unit, value), t(why), false];
-      const note = knob.plain ? null : value === neutral ? t(TEXT.trained) : beyond_ ? t(knob.mark) : full ? t(TEXT.bounded, { label: t(bounding) }) : null;
+      const note = value === neutral ? t(TEXT.trained) : beyond_ ? t(knob.mark) : full ? t(TEXT.bounded, { label: t(bounding) }) : null;
       return [count(knob.unit, value), note, beyond_];
     },
     asked(at) {
@@ -85,10 +85,9 @@ function range(knob, { ask, shut, panel }) {
     last,
     [...new Set([0, home, last])].map((at) => ({ at, text: String(values[at]), here: at === home })),
   );
-  marks.hidden = Boolean(knob.plain);
   const placeOf = (most) => Math.max(0, values.findLastIndex((value) => value <= most));
   const self = {
-    node: el("div", { class: `tfe-reread-knob${knob.plain ? " is-plain" : ""}`, "data-knob": field }, one.head, el("div", { class: "tfe-reread-track" }, tick, beyond, barred, one.input), marks),
+    node: el("div", { class: "tfe-reread-knob", "data-knob": field }, one.head, el("div", { class: "tfe-reread-track" }, tick, beyond, barred, one.input), marks),
     onMove: (fn) => moved.push(fn),
     /** Where another knob stands, beyond which this one cannot go; it goes back to what was meant where it can. */
     limit(most, label) {
@@ -274,7 +273,7 @@ function heads(knob, { ask, shut, watched }) {
 const KINDS = { range, stops, spans, heads };
 
 /**
- * @param {any[]} knobs as knobs.py and remake.py spell them
+ * @param {any[]} knobs as knobs.py spells them
  * @param {{ask: (patch: object) => void, shut: (knob: any) => boolean, panel?: string, looked?: () => [number, number], watched?: () => [string, number, number], scope?: {get: () => string, set: (key: string) => void}}} how
  *   ask: a part of the request as it shall be. shut: may this knob not be turned now? panel: whose they are; looked, scope: see `spans`. watched: see `heads`
  * @returns {{nodes: HTMLElement[], draw: (request: any) => void, neutral: () => any, changed: (request: any) => boolean, toggle: (head: [string, number, number]) => void}}

@@ -7,18 +7,19 @@ import { seedBox } from "./seed.js";
 
 /**
  * @param {any[]} controls of kind "number", "seed" or "select", as controls.py draws them
- * @param {{changed: () => void, run: () => void, here: (control: any) => boolean}} how changed: one is set anew, or what stands in a box is
- *   none. run: ask for it now. here: does it belong to what is asked? Of one that does not, the default is
+ * @param {{begin: (control: any) => string, changed: () => void, run: () => void, here: (control: any) => boolean}} how begin: what stands
+ *   there first. changed: one is set anew, or what stands in a box is none. run: ask for it now. here: does it belong to what is asked? Of
+ *   one that does not, the default is; of one field there may be several controls, each with a value of its own
  * @returns {{node: HTMLElement, fields: () => any, of: (fields: any) => string[], set: (fields: any) => void, refusal: () => any, judge: () => any, unsaid: () => boolean, paint: () => void}}
  *   of: what of a request stands here, so that two can be compared. judge: as `refusal`, of what stands there now. unsaid: does something stand in a box that is none?
  */
-export function settingsOf(controls, { changed, run, here }) {
+export function settingsOf(controls, { begin, changed, run, here }) {
   const made = controls.map((control) => ({ number: slider, seed, select })[control.kind](control));
-  const values = Object.fromEntries(controls.map((control) => [control.field, control.default]));
+  const values = new Map(controls.map((control) => [control, begin(control)]));
   const node = el("div", { class: "tfe-ask-settings" }, ...made.map((one) => one.node));
 
-  function choose(field, text) {
-    values[field] = text;
+  function choose(control, text) {
+    values.set(control, text);
     paint();
     changed();
   }
@@ -34,15 +35,15 @@ export function settingsOf(controls, { changed, run, here }) {
     const digits = (String(step).split(".")[1] ?? "").length;
     const names = new Map(control.names);
     const input = el("input", { class: "tfe-range", type: "range", min: least, max: most, step, "data-field": field });
-    input.addEventListener("input", () => choose(field, input.value));
+    input.addEventListener("input", () => choose(control, input.value));
     const frame = framed(control, input);
     frame.node.classList.toggle("is-wide", names.size > 0); // names take more room than numbers
     return {
       node: frame.node,
       paint() {
-        const at = Number(values[field]);
+        const at = Number(values.get(control));
         const said = digits ? at.toFixed(digits) : grouped(at);
-        const named = names.get(values[field]);
+        const named = names.get(values.get(control));
         input.value = String(at);
         input.style.setProperty("--at", `${Math.min(100, Math.max(0, ((at - least) / (most - least)) * 100))}%`);
         frame.name.textContent = t(control.label);
@@ -54,8 +55,7 @@ export function settingsOf(controls, { changed, run, here }) {
   }
 
   function seed(control) {
-    const { field, most } = control;
-    const box = seedBox({ most, className: "tfe-ask-seed", onSeed: (wanted) => choose(field, String(wanted)), onWrong: () => changed(), onEnter: run });
+    const box = seedBox({ most: control.most, className: "tfe-ask-seed", onSeed: (wanted) => choose(control, String(wanted)), onWrong: () => changed(), onEnter: run });
     const frame = framed(control, box.node);
     return {
       node: frame.node,
@@ -63,23 +63,27 @@ export function settingsOf(controls, { changed, run, here }) {
       paint() {
         frame.name.textContent = t(control.label);
         frame.node.title = control.hint ? t(control.hint) : "";
-        box.show(Number(values[field]));
+        box.show(Number(values.get(control)));
       },
     };
   }
 
   function select(control) {
     const names = new Map(control.names);
-    const input = el("select", { class: "tfe-select" });
-    input.addEventListener("change", () => choose(control.field, control.values[input.selectedIndex]));
+    const input = el("select", { class: "tfe-select", "data-field": control.field });
+    let offered = control.values;
+    input.addEventListener("change", () => choose(control, offered[input.selectedIndex]));
     const frame = framed(control, input);
     return {
       node: frame.node,
       paint() {
-        const said = control.values.map((value) => t(names.get(value)) || value);
+        const now = values.get(control);
+        offered = control.values.includes(now) ? control.values : [...control.values, now].sort((one, other) => one - other); // a link may say another number
+        const said = offered.map((value) => t(names.get(value)) || value);
         frame.name.textContent = t(control.label);
+        frame.node.title = control.hint ? t(control.hint) : "";
         if ([...input.options].map(({ textContent }) => textContent).join("\n") !== said.join("\n")) input.replaceChildren(...said.map((text) => el("option", { text })));
-        input.selectedIndex = control.values.indexOf(values[control.field]);
+        input.selectedIndex = offered.indexOf(now);
       },
     };
   }
@@ -95,13 +99,17 @@ export function settingsOf(controls, { changed, run, here }) {
   const first = (found) => found.find((one) => one !== null) ?? null;
   return {
     node,
-    now: (field) => values[field],
-    values: () => values,
-    fields: () => Object.fromEntries(controls.map((control) => [control.field, here(control) ? values[control.field] : control.default])),
+    controls,
+    values: () => Object.fromEntries([...values].map(([{ field }, text]) => [field, text])),
+    now: (field) => values.get(controls.find((control) => control.field === field && here(control)) ?? controls.find((control) => control.field === field)),
+    fields: () => Object.fromEntries([...controls.map(({ field, default: usual }) => [field, usual]), ...controls.filter(here).map((control) => [control.field, values.get(control)])]),
     of: (fields) => controls.filter(here).map(({ field, kind, default: usual }) => (kind === "select" ? (fields?.[field] ?? usual) : String(Number(fields?.[field] ?? usual)))),
     set(fields) {
-      for (const { field } of controls) if (field in fields) values[field] = fields[field];
-      for (const { field, kind } of controls) if (kind === "seed" && field in fields) made[controls.findIndex((one) => one.field === field)].box.show(Number(fields[field]), true);
+      controls.forEach((control, at) => {
+        if (!(control.field in fields) || !here(control)) return;
+        values.set(control, fields[control.field]);
+        made[at].box?.show(Number(fields[control.field]), true);
+      });
       paint();
     },
     refusal: () => first(boxes().map((box) => box.refused())),

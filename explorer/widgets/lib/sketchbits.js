@@ -1,33 +1,58 @@
-// Digits of 0 and 1: how a request spells them, how greys become them, and how a visitor's picture comes to their size.
+// A picture in a request: how pixels of 0 and 1 and levels of 0 … 255 are spelled, how greys become pixels, and how a visitor's picture
+// comes to the size of digits.
 
 const DIGIT = 20; // pixels: the longer side of a digit among those that were learned from
 const LOOSE = 22; // one up to this long keeps its pixels
 const SEEN = 28; // levels that tell a thing from its ground, as on the server (uploads.py)
 
-/** Pixels as a request carries them: base64url, without padding, of one bit each in raster order, the first of eight the highest. */
-export function spelled(pixels) {
-  const bytes = new Uint8Array(Math.ceil(pixels.length / 8));
-  pixels.forEach((pixel, at) => {
-    if (pixel) bytes[at >> 3] |= 128 >> (at & 7);
-  });
-  return btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
-}
+/** Bytes as a request carries them: base64url, without padding. */
+const text = (bytes) => btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join("")).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
 
-/** The pixels that `spelled` wrote, or null where there are not `size` of them. */
-export function unspelled(text, size) {
+/** The bytes that a text carries, or null where there are not `size` of them. */
+function bytesOf(carried, size) {
   try {
-    const raw = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
-    return raw.length === Math.ceil(size / 8) ? Uint8Array.from({ length: size }, (_, at) => (raw.charCodeAt(at >> 3) >> (7 - (at & 7))) & 1) : null;
+    const raw = atob(carried.replaceAll("-", "+").replaceAll("_", "/"));
+    return raw.length === size ? Uint8Array.from(raw, (each) => each.charCodeAt(0)) : null;
   } catch {
     return null;
   }
 }
 
+/** Levels are bytes; a picture of them is shown as it is. */
+const LEVELS = { spelled: text, unspelled: bytesOf, greys: (levels) => levels };
+
+/** Pixels of 0 and 1, one bit each in raster order, the first of eight the highest; shown in black and white. */
+const INK = {
+  spelled(pixels) {
+    const bytes = new Uint8Array(Math.ceil(pixels.length / 8));
+    pixels.forEach((pixel, at) => {
+      if (pixel) bytes[at >> 3] |= 128 >> (at & 7);
+    });
+    return text(bytes);
+  },
+  unspelled(carried, size) {
+    const bytes = bytesOf(carried, Math.ceil(size / 8));
+    return bytes && Uint8Array.from({ length: size }, (_, at) => (bytes[at >> 3] >> (7 - (at & 7))) & 1);
+  },
+  greys: (pixels) => Uint8Array.from(pixels, (pixel) => pixel * 255),
+};
+
+/** How pictures of one kind are spelled, {spelled, unspelled}, and shown, greys. ink: of 0 and 1. */
+export const codec = (ink) => (ink ? INK : LEVELS);
+
 /** Greys 0 … 255 as pixels. thresholds: (pixel) the least level at which each becomes ink, drawn once and for all. */
 export const inked = (levels, thresholds) => Uint8Array.from(levels, (level, at) => Number(level >= thresholds[at]));
 
-/** Pixels as greys. */
-export const greys = (pixels) => Uint8Array.from(pixels, (pixel) => pixel * 255);
+/** A coloured picture averaged from `large` to `small` pixels a side. */
+export function averaged(levels, large, small) {
+  const [step, found] = [large / small, new Float32Array(small * small * 3)];
+  levels.forEach((level, at) => {
+    const [pixel, channel] = [Math.floor(at / 3), at % 3];
+    const [row, column] = [Math.floor(pixel / large / step), Math.floor((pixel % large) / step)];
+    found[3 * (row * small + column) + channel] += level / step ** 2;
+  });
+  return Uint8Array.from(found, Math.round);
+}
 
 /**
  * A grey picture brought to the size of the digits that were learned from: its content 20 pixels long, its centre of mass in the middle.

@@ -5,10 +5,10 @@ import { TEXT, filledIn, megabytes } from "./sketchwords.js";
 
 /**
  * Hears of files: those of the chooser, dropped on the form, pasted anywhere on the page.
- * @param {{form: HTMLElement, chooser: HTMLInputElement, onFile: (file: File | undefined) => void, onOver: (yes: boolean) => void}} how
- *   onFile: undefined where what was dropped is no file. onOver: a file hangs over the form
+ * @param {{form: HTMLElement, chooser: HTMLInputElement, mine: () => boolean, onFile: (file: File | undefined) => void, onOver: (yes: boolean) => void}} how
+ *   mine: is what is dropped or pasted meant for this? onFile: undefined where what was dropped is no file. onOver: a file hangs over the form
  */
-export function bringing({ form, chooser, onFile, onOver }) {
+export function bringing({ form, chooser, mine, onFile, onOver }) {
   chooser.addEventListener("change", () => {
     const [file] = chooser.files;
     chooser.value = ""; // the same file may be chosen again
@@ -31,11 +31,11 @@ export function bringing({ form, chooser, onFile, onOver }) {
     if (!brings(event)) return;
     event.preventDefault();
     over(0);
-    onFile(event.dataTransfer.files[0]);
+    if (mine()) onFile(event.dataTransfer.files[0]);
   });
   document.addEventListener("paste", (event) => {
     const file = [...(event.clipboardData?.files ?? [])].find((each) => each.type.startsWith("image/"));
-    if (!file || !form.isConnected) return;
+    if (!file || !form.isConnected || !mine()) return;
     event.preventDefault();
     onFile(file);
   });

@@ -1,46 +1,50 @@
-// A digit in the input bar: one of ours, drawn by hand, or read from a file; which of its rows stay is said by a slider of the bar.
+// A picture in the input bar: one of ours, drawn by hand, or read from a file; which of its rows stay is said by another control.
 
 import { unpack } from "./arrays.js";
 import { el } from "./dom.js";
 import { t } from "./lang.js";
 import { colours, paintPicture, pad as drawingPad } from "./pad.js";
-import { fitted, greys, inked, spelled, unspelled } from "./sketchbits.js";
+import { averaged, codec, fitted, inked } from "./sketchbits.js";
 import { bringing, read, unfit } from "./sketchgive.js";
 import { strip as pictureStrip } from "./sketchstrip.js";
-import { TEXT, filledIn, joined, megabytes } from "./sketchwords.js";
+import { filledIn, joined, megabytes, wordsOf } from "./sketchwords.js";
 import { onTheme } from "./theme.js";
 
 const BROAD = 1.3; // radius of the brush, pixels: strokes as broad as those of the digits that were learned from
 
 /**
  * @param {any} control of kind "drawing", as controls.py draws it
- * @param {{id: string, rows: () => number, say: (told: {error?: any, remark?: any}) => void, open: () => void, run: () => void}} how
- *   rows: how many of them stay. say: a file was refused, or something is to be said of it, or of neither. open: the digit is to be in view,
- *   not another control. run: it is to be read as it stands
+ * @param {{id: string, begin: string, rows: () => number, say: (told: {error?: any, remark?: any}) => void, mine: () => boolean, open: () => void, run: () => void}} how
+ *   begin: the picture to begin with, as a request says it. rows: how many stay. say: a file was refused, or something is to be said of it,
+ *   or of neither. mine: are files that are dropped or pasted meant for this control? open: the picture is to be in view, not another
+ *   control. run: it is to be read as it stands
  * @returns a line of the input bar, see ask.js
  */
-export function drawingOf(control, { id, rows, say, open, run }) {
+export function drawingOf(control, { id, begin, rows, say, mine, open, run }) {
   const { field } = control;
-  const { side, names, upload, file: most } = control.drawings;
-  let ours = null; // the held-out digits, once they are unpacked
+  const { side, channels, ink, small, names, upload, file: most } = control.drawings;
+  const { spelled, unspelled, greys } = codec(ink);
+  const TEXT = wordsOf(control.drawings);
+  let ours = null; // the held-out pictures, once they are unpacked
   let thresholds = null; // which grey becomes ink
-  let own = null; // the visitor's digit: {levels, pixels, hand: was it drawn here?}
+  let own = null; // the visitor's picture: {levels, pixels, hand: was it drawn here?}
   let reading = null; // the file on its way to the server
   let over = false; // does a file hang over the bar?
 
-  const before = el("canvas", { class: "tfe-maker-before", role: "img" });
-  const strip = pictureStrip({ side, names, onPick: pick });
+  const before = el("canvas", { class: "tfe-sketch-before", role: "img" });
+  const reduced = el("canvas", { class: "tfe-sketch-before", "aria-hidden": "true", hidden: !small });
+  const strip = pictureStrip({ side, channels, names, said: TEXT, greys, onPick: pick });
   const chooser = el("input", { type: "file", accept: "image/png,image/jpeg,image/webp", hidden: true });
   const uploadButton = el("button", { type: "button", class: "tfe-button small", onclick: () => chooser.click() });
-  const drawButton = el("button", { type: "button", class: "tfe-button small", "aria-controls": `${id}-pad`, onclick: () => openPad(pad.node.hidden) });
-  const hint = el("span", { class: "tfe-maker-hint" });
-  const give = el("div", { class: "tfe-maker-give" }, el("div", { class: "tfe-maker-buttons" }, drawButton, uploadButton, chooser), hint);
-  const pad = drawingPad({ id: `${id}-pad`, side, onDraw: drawn, onClose: () => openPad(false), title: TEXT.padTitle, note: TEXT.padNote, white: true, broad: BROAD });
-  const node = el("div", { class: "tfe-maker tfe-ask-drawing" }, el("div", { class: "tfe-maker-start" }, before, strip.node, give), pad.node);
+  const drawButton = el("button", { type: "button", class: "tfe-button small", "aria-controls": `${id}-pad`, hidden: channels > 1, onclick: () => openPad(pad.node.hidden) });
+  const hint = el("span", { class: "tfe-sketch-hint" });
+  const give = el("div", { class: "tfe-sketch-give" }, el("div", { class: "tfe-sketch-buttons" }, drawButton, uploadButton, chooser), hint);
+  const pad = drawingPad({ id: `${id}-pad`, side, onDraw: drawn, onClose: () => openPad(false), title: TEXT.padTitle, note: TEXT.padNote, ...(ink ? { white: true, broad: BROAD } : {}) });
+  const node = el("div", { class: "tfe-sketch tfe-ask-drawing" }, el("div", { class: "tfe-sketch-start" }, before, reduced, strip.node, give), pad.node);
 
   const isOurs = () => self.text.startsWith("test:");
 
-  /** The pixels of the digit that is chosen, or null. */
+  /** The pixels of the picture that is chosen, or null. */
   function pixels() {
     if (!isOurs()) return own?.pixels ?? null;
     const number = Number(self.text.slice(5));
@@ -60,7 +64,7 @@ export function drawingOf(control, { id, rows, say, open, run }) {
   }
 
   function drawn(levels, hand = true) {
-    own = { levels, pixels: inked(levels, thresholds), hand };
+    own = { levels, pixels: ink ? inked(levels, thresholds) : levels, hand };
     self.write(spelled(own.pixels));
   }
 
@@ -77,41 +81,42 @@ export function drawingOf(control, { id, rows, say, open, run }) {
     say({ error });
     if (error) return;
     reading?.abort();
-    const mine = new AbortController();
-    reading = mine;
+    const wish = new AbortController();
+    reading = wish;
     openPad(false);
     self.paint();
-    const told = await read(file, upload, mine.signal);
-    if (reading !== mine) return;
+    const told = await read(file, upload, wish.signal);
+    if (reading !== wish) return;
     reading = null;
     self.paint();
     if (told.error) {
       say({ error: told.error });
       return;
     }
-    const { levels, changed } = fitted(told.levels, side);
+    const { levels, changed } = ink ? fitted(told.levels, side) : { levels: told.levels, changed: false };
     drawn(levels, false);
-    say({ remark: joined(told.notice, changed && TEXT.fitted, levels.some((level) => level > 0 && level < 255) && TEXT.once) });
+    say({ remark: joined(told.notice, changed && TEXT.fitted, ink && levels.some((level) => level > 0 && level < 255) && TEXT.once) });
     open();
     run();
   }
 
-  /** The digit as it goes in, with the line below which the models make it. */
+  /** The picture as it goes in: with the line below which the models make it, or with what is left after it was made small. */
   function paintBefore() {
     const now = given();
     const [keep, tokens] = [rows(), colours()];
-    paintPicture(before, { levels: now, side, scale: 3, keep, tokens });
+    paintPicture(before, { levels: now, side, channels, scale: small ? 5 : 3, keep, tokens });
+    if (small && now) paintPicture(reduced, { levels: averaged(now, side, small), side: small, channels, scale: (5 * side) / small, tokens });
     const cell = before.height / side;
     const context = before.getContext("2d");
     context.fillStyle = tokens.accent;
     if (keep > 0 && keep < side) context.fillRect(0, keep * cell - cell / 3, before.width, (2 * cell) / 3);
-    before.setAttribute("aria-label", t(TEXT.keptPart, { n: keep, of: side }));
+    before.setAttribute("aria-label", t(TEXT.part, small ? { n: small } : { n: keep, of: side }));
   }
 
   const self = {
     control,
     node,
-    text: control.default,
+    text: begin,
     above: [],
     absent: { [field]: control.default },
     of: (fields) => fields?.[field] ?? control.default,
@@ -128,6 +133,7 @@ export function drawingOf(control, { id, rows, say, open, run }) {
       bringing({
         form,
         chooser,
+        mine,
         onFile: bring,
         onOver(yes) {
           over = yes;
@@ -142,7 +148,7 @@ export function drawingOf(control, { id, rows, say, open, run }) {
       say({});
     },
     paint() {
-      const now = isOurs() ? null : unspelled(self.text, side * side);
+      const now = isOurs() ? null : unspelled(self.text, side * side * channels);
       if (now && !(own && spelled(own.pixels) === self.text)) own = { levels: greys(now), pixels: now, hand: false };
       strip.paint({ chosen: isOurs() ? self.text : "own", own: own?.pixels ?? null, ours });
       drawButton.textContent = t(TEXT.draw);
@@ -155,9 +161,11 @@ export function drawingOf(control, { id, rows, say, open, run }) {
     },
   };
   onTheme(() => self.paint());
-  unpack(control.drawings.thresholds).then(({ data }) => {
-    thresholds = data;
-  });
+  if (ink) {
+    unpack(control.drawings.thresholds).then(({ data }) => {
+      thresholds = data;
+    });
+  }
   unpack(control.drawings.pixels).then((all) => {
     ours = all;
     self.paint();

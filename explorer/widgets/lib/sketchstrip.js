@@ -1,28 +1,26 @@
-// The digits to choose from, the visitor's own first, then ours: one tab stop, arrows move, Enter asks.
+// The pictures to choose from, the visitor's own first, then ours: one tab stop, arrows move, Enter asks.
 
 import { el } from "./dom.js";
 import { t } from "./lang.js";
 import { paintPicture } from "./pad.js";
-import { greys } from "./sketchbits.js";
-import { TEXT } from "./sketchwords.js";
 
 /**
- * @param {{side: number, names: {en: string, zh: string}[], onPick: (key: string, ask: boolean) => void}} how
- *   onPick: key "own" or "test:N"; ask: what was chosen is also asked for
+ * @param {{side: number, channels: number, names: {en: string, zh: string}[], said: any, greys: (pixels: any) => any, onPick: (key: string, ask: boolean) => void}} how
+ *   said: words for them (sketchwords.js). greys: how their pixels are shown. onPick: key "own" or "test:N"; ask: what was chosen is also asked for
  * @returns {{node: HTMLElement, paint: (what: {chosen: string, own: Uint8Array | null, ours: {slice: (index: number) => ArrayLike<number>} | null}) => void}}
- *   chosen: a key; own, ours: pixels of 0 and 1
+ *   chosen: a key; own, ours: pixels
  */
-export function strip({ side, names, onPick }) {
-  const node = el("div", { class: "tfe-maker-strip", role: "radiogroup" });
+export function strip({ side, channels, names, said, greys, onPick }) {
+  const node = el("div", { class: "tfe-sketch-strip", role: "radiogroup" });
 
   function build(keys) {
     node.dataset.of = String(keys.length);
     node.style.setProperty("--columns", String(keys.length > 10 ? Math.ceil(keys.length / 2) : keys.length));
-    node.replaceChildren(...keys.map((key) => el("button", { type: "button", role: "radio", class: "tfe-maker-picture", "data-key": key, onclick: () => onPick(key, true) }, el("canvas", { "aria-hidden": "true" }))));
+    node.replaceChildren(...keys.map((key) => el("button", { type: "button", role: "radio", class: "tfe-sketch-picture", "data-key": key, onclick: () => onPick(key, true) }, el("canvas", { "aria-hidden": "true" }))));
   }
 
   function paint({ chosen, own, ours }) {
-    node.setAttribute("aria-label", t(TEXT.ours));
+    node.setAttribute("aria-label", t(said.ours));
     const keys = [...(own ? ["own"] : []), ...names.map((_, index) => `test:${index}`)];
     const had = node.contains(document.activeElement) ? document.activeElement.dataset.key : null;
     if (node.dataset.of !== String(keys.length)) build(keys);
@@ -32,11 +30,11 @@ export function strip({ side, names, onPick }) {
       const index = Number(key.slice(5));
       button.setAttribute("aria-checked", String(on));
       button.tabIndex = on || (!keys.includes(chosen) && button === node.firstElementChild) ? 0 : -1;
-      const named = key === "own" ? t(TEXT.own) : t(TEXT.ourOne, { n: index + 1, name: t(names[index]) });
+      const named = key === "own" ? t(said.own) : t(said.ourOne, { n: index + 1, name: t(names[index]) });
       button.setAttribute("aria-label", named);
       button.title = named;
       const pixels = key === "own" ? own : ours?.slice(index);
-      if (pixels) paintPicture(button.firstElementChild, { levels: greys(pixels), side });
+      if (pixels) paintPicture(button.firstElementChild, { levels: greys(pixels), side, channels });
     }
     if (had) [...node.children].find((button) => button.dataset.key === had)?.focus({ preventScroll: true });
   }

@@ -45,7 +45,7 @@ export function headsOf(root, { pick, silence }) {
     const box = position === null ? { top: 0, left: 0, rows: it.rows, columns: it.columns } : it.blocks(position).box;
     const width = Math.max(40, Math.floor((room - 4 - 6 * (heads.length - 1)) / heads.length));
     heads.forEach(({ node, canvas, name }, h) => {
-      const gone = (value.request?.silenced ?? []).some(([kind, layer, head]) => kind === now.pattern && layer === now.layer - 1 && head === h);
+      const gone = (value.silenced ?? []).some(([kind, layer, head]) => kind === now.pattern && layer === now.layer - 1 && head === h);
       const best = weights?.[h];
       put(node, "aria-pressed", String(h + 1 === now.head && !now.field));
       node.classList.toggle("is-gone", gone);

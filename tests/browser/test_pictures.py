@@ -1,0 +1,303 @@
+"""A picture in the input bar, in a real browser: three ways to begin, pictures by hand and from files, keys, phones."""
+
+from __future__ import annotations
+
+import base64
+import io
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+from urllib.parse import urlsplit
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from PIL import Image
+from playwright.sync_api import Page, expect
+
+from explorer import permalink, uploads
+from explorer.labs.image_transformer import page as lab
+from explorer.labs.image_transformer import views
+from explorer.program import Program
+from explorer.runs import Stored
+from models.image_transformer.records import EXAMPLES, LARGE, SIDE, Request, read_picture, spelled
+from tests.bench import Bench
+from tests.browser.waiting import addressed, becomes
+from tests.explorer.drawn_pictures import explanation, generate, reread
+from tests.fitting import assert_fits
+
+NEW = Callable[..., tuple[Page, Any]]
+LIVE = re.compile(r"^live · [\d.]+ m?s|^remembered$")
+
+
+def program() -> Program[Request, Any]:
+    """The lab's own page over models of a few lines."""
+    whole = lab.program()
+    assert whole.change is not None
+    kept = Stored(EXAMPLES[0], explanation(EXAMPLES[0]), 12.0, "cpu")
+    return replace(whole, explain=generate, change=replace(whole.change, measure=reread), first=lambda: kept)
+
+
+@pytest.fixture(scope="module")
+def site(bench: Bench) -> str:
+    """The address of the bench pages."""
+    return bench.put(__name__, {"trial": program().place}, year=2018)
+
+
+def opened(page: Page, site: str, query: str = "lang=en") -> Page:
+    """The page once its bar stands."""
+    page.goto(f"{site}/trial?{query}")
+    page.wait_for_selector(".tfe-ask-go")
+    return page
+
+
+def mode(page: Page, key: str) -> None:
+    """Chooses one of the three ways to begin."""
+    page.locator(f".tfe-ask [data-key={key}]").click()
+
+
+def knob(page: Page, field: str) -> Any:
+    """One of the controls of the bar."""
+    return page.locator(f".tfe-ask [data-field={field}] >> visible=true")
+
+
+def badge(page: Page) -> Any:
+    """Says where the result comes from."""
+    return page.locator(".tfe-ask .tfe-badge")
+
+
+def run(page: Page) -> Request:
+    """Presses the button; what is asked for then stands in the address."""
+    page.locator(".tfe-ask-go").click()
+    return asked(page)
+
+
+def asked(page: Page) -> Request:
+    """The request that stands in the address, once it is answered."""
+    expect(badge(page)).to_have_text(LIVE)
+    return permalink.decode(Request, urlsplit(page.evaluate("location.href")).query)[0]
+
+
+def png(levels: NDArray[np.uint8]) -> bytes:
+    """A file."""
+    out = io.BytesIO()
+    Image.fromarray(levels).save(out, "PNG")
+    return out.getvalue()
+
+
+def photo() -> bytes:
+    """A dark bar on white, as a visitor might bring it."""
+    levels = np.full((120, 160), 250, np.uint8)
+    levels[20:100, 50:80] = 20
+    return png(levels)
+
+
+def test_each_way_to_begin_keeps_what_was_chosen_for_it(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site)
+    expect(badge(page)).to_have_text("stored")
+    knob(page, "kind").select_option("Dress")
+    knob(page, "temperature").press("ArrowLeft")
+    knob(page, "top_k").select_option("16")
+    knob(page, "count").fill("4")
+    page.locator(".tfe-ask-seed").fill("421")
+    assert run(page) == Request(kind=3, temperature=0.9, top_k=16, seed=421, count=4)
+    mode(page, "complete")
+    expect(knob(page, "kind").locator("option:checked")).to_have_text("not told")
+    expect(page.locator(".tfe-ask-go")).to_contain_text("Complete")
+    knob(page, "keep").select_option("21")
+    assert run(page) == replace(EXAMPLES[1], temperature=0.9, top_k=16, seed=421, keep=21)
+    mode(page, "enlarge")
+    expect(knob(page, "kind")).to_have_count(0)
+    assert run(page) == replace(EXAMPLES[3], temperature=0.9, top_k=16, seed=421)
+    mode(page, "generate")
+    expect(knob(page, "kind").locator("option:checked")).to_have_text("Dress")
+    expect(knob(page, "count")).to_have_value("4")
+    page.get_by_role("button", name="Example 2").click()
+    addressed(page, mode="complete", seed=None)
+    assert asked(page) == EXAMPLES[1]
+    expect(knob(page, "keep").locator("option:checked")).to_have_text("14")
+
+
+def test_a_link_brings_the_picture_and_the_controls_back(page_watch: Page, site: str) -> None:
+    levels = np.random.default_rng(2).integers(0, 256, (SIDE, SIDE)).astype(np.uint8)
+    request = Request(mode="complete", picture=spelled(levels), keep=21, kind=4, count=2, seed=8, temperature=0.7, top_k=100)
+    page = opened(page_watch, site, f"lang=en&{permalink.encode(request)}")
+    assert asked(page) == request
+    expect(knob(page, "top_k").locator("option:checked")).to_have_text("100")
+    expect(knob(page, "kind").locator("option:checked")).to_have_text("Coat")
+    expect(page.get_by_role("radio", name="Your picture")).to_have_attribute("aria-checked", "true")
+    page.locator(".tfe-ask-seed").fill("9")
+    page.locator(".tfe-ask-seed").press("Enter")
+    addressed(page, seed="9")
+    assert asked(page) == replace(request, seed=9)
+
+
+def test_arrows_move_among_our_pictures_and_enter_asks(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site)
+    mode(page, "complete")
+    strip = page.locator(".tfe-sketch-picture")
+    strip.first.focus()
+    for key in ("ArrowRight", "ArrowDown", "ArrowLeft", "End"):
+        page.keyboard.press(key)
+    expect(strip.nth(23)).to_be_focused()
+    expect(badge(page)).to_have_text("not run yet")
+    strip.nth(1).focus()
+    page.keyboard.press("Enter")
+    addressed(page, picture="test:1")
+    assert asked(page) == replace(EXAMPLES[1], picture="test:1")
+    shown = page.evaluate(
+        "[...document.querySelectorAll('.tfe-sketch-picture canvas')[1].getContext('2d').getImageData(0, 10, 28, 1).data]"
+    )
+    assert shown[::4] == views.held_out()["grey"][0][1, 10].tolist()
+    mode(page, "enlarge")
+    shown = page.evaluate("[...document.querySelectorAll('.tfe-sketch-picture canvas')[2].getContext('2d').getImageData(0, 3, 16, 1).data]")
+    assert np.array_equal(np.reshape(shown, (16, 4))[:, :3], views.held_out()["colour"][0][2, 3])
+
+
+def test_a_file_is_read_shown_and_asked_for_and_what_was_done_to_it_is_said(new_page: NEW, site: str) -> None:
+    page, faults = new_page()
+    opened(page, site)
+    file = {"name": "bar.png", "mimeType": "image/png", "buffer": photo()}
+    chooser = page.locator(".tfe-ask input[type=file]")
+    mode(page, "enlarge")
+    chooser.set_input_files(file)
+    addressed(page, mode="enlarge")
+    assert np.array_equal(read_picture(asked(page).picture, (LARGE, LARGE, 3)), uploads.picture(photo(), LARGE, 3).levels)
+    mode(page, "complete")
+    chooser.set_input_files(file)
+    addressed(page, mode="complete")
+    expected = uploads.picture(photo(), SIDE, 1)
+    assert np.array_equal(read_picture(asked(page).picture, (SIDE, SIDE)), expected.levels)
+    assert expected.notice is not None
+    expect(page.locator(".tfe-ask-note")).to_contain_text(expected.notice["en"])
+    expect(page.get_by_role("radio", name="Your picture")).to_have_attribute("aria-checked", "true")
+    chooser.set_input_files({"name": "notes.png", "mimeType": "image/png", "buffer": b"Dear reader,\n"})
+    error = page.locator(".tfe-ask-error")
+    expect(error).to_have_text("Your file is text; PNG, JPEG and WebP pictures are read.")
+    assert len(faults.console) == 1 and "422" in faults.console.pop(), "the browser itself notes the status"
+    sent = sum("/picture/" in address for address in faults.requests)
+    chooser.set_input_files({"name": "large.png", "mimeType": "image/png", "buffer": bytes((5 << 20) + 1)})
+    expect(error).to_have_text("Your file has 5.1 MB; pictures of up to 5 MB are read.")
+    assert sum("/picture/" in address for address in faults.requests) == sent
+
+
+@pytest.mark.parametrize("way", ["drop", "paste"])
+def test_a_picture_may_be_dropped_or_pasted_anywhere_and_is_read_once(page_watch: Page, site: str, way: str) -> None:
+    page = opened(page_watch, site)
+    sent: list[str] = []
+    page.on("request", lambda request: sent.append(request.url) if "/picture/" in request.url else None)
+    page.evaluate(
+        """([way, data]) => {
+            const bytes = Uint8Array.from(atob(data), (each) => each.charCodeAt(0));
+            const brought = new DataTransfer();
+            brought.items.add(new File([bytes], "bar.png", { type: "image/png" }));
+            if (way === "paste") document.dispatchEvent(new ClipboardEvent("paste", { clipboardData: brought, bubbles: true }));
+            else for (const type of ["dragenter", "dragover", "drop"]) {
+                const event = new DragEvent(type, { dataTransfer: brought, bubbles: true, cancelable: true });
+                document.querySelector(".tfe-ask-head").dispatchEvent(event);
+            }
+        }""",
+        [way, base64.b64encode(photo()).decode()],
+    )
+    addressed(page, mode="complete")
+    assert np.array_equal(read_picture(asked(page).picture, (SIDE, SIDE)), uploads.picture(photo(), SIDE, 1).levels)
+    assert page.locator(".tfe-ask .is-over").count() == 0 and len(sent) == 1
+
+
+def test_a_picture_is_drawn_with_the_pointer(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site)
+    mode(page, "complete")
+    page.get_by_role("button", name="Draw", exact=True).click()
+    sheet = page.locator(".tfe-sketch-sheet")
+    sheet.scroll_into_view_if_needed()
+    box = sheet.bounding_box()
+    assert box is not None
+    cell = box["width"] / SIDE
+
+    def stroke(*points: tuple[float, float]) -> None:
+        page.mouse.move(box["x"] + points[0][1] * cell, box["y"] + points[0][0] * cell)
+        page.mouse.down()
+        for row, column in points[1:]:
+            page.mouse.move(box["x"] + column * cell, box["y"] + row * cell, steps=5)
+        page.mouse.up()
+
+    stroke((5, 4), (5, 24))
+    stroke((10, 4), (10, 24))
+    page.get_by_role("button", name="Undo").click()
+    page.get_by_role("radio", name="eraser").click()
+    page.get_by_role("radio", name="fine").click()
+    stroke((2, 20.5), (8, 20.5))
+    levels = read_picture(run(page).picture, (SIDE, SIDE))
+    assert levels[4:6, 5:19].min() > 200 and levels[9:12].max() == 0 and levels[3:7, 20].max() == 0
+    page.get_by_role("button", name="Clear").click()
+    page.locator(".tfe-ask-go").click()
+    expect(page.locator(".tfe-ask-error")).to_contain_text("Your drawing is empty")
+    page.locator(".tfe-sketch-picture").nth(3).focus()  # the visitor's stands before ours
+    page.locator(".tfe-sketch-picture").nth(3).press("Enter")
+    expect(sheet).to_be_hidden()
+    addressed(page, picture="test:2")
+    page.get_by_role("button", name="Draw", exact=True).click()
+    page.get_by_role("button", name="Copy the picture").click()
+    assert np.array_equal(read_picture(run(page).picture, (SIDE, SIDE)), views.held_out()["grey"][0][2])
+
+
+def test_a_picture_is_drawn_with_keys_alone(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site)
+    page.locator(".tfe-ask .tfe-ask-head [aria-checked=true]").focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".tfe-sketch-start")).to_be_visible()
+    page.get_by_role("button", name="Draw", exact=True).focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".tfe-sketch-sheet")).to_be_focused()
+    page.keyboard.press("Space")
+    page.keyboard.down("Shift")
+    for _ in range(5):
+        page.keyboard.press("ArrowRight")
+    page.keyboard.up("Shift")
+    said = page.locator(".tfe-sketch-pad [aria-live]")
+    expect(said).to_have_text("row 8, column 20, level 220")
+    page.keyboard.press("Delete")
+    expect(said).to_contain_text("level 0")
+    page.keyboard.press("Control+z")
+    page.locator(".tfe-ask-go").focus()
+    page.keyboard.press("Enter")
+    becomes(page, lambda: "picture" in page.evaluate("location.href"), True)
+    levels = read_picture(asked(page).picture, (SIDE, SIDE))
+    assert levels[7, 14:20].min() == 220 and levels[20:].max() == 0
+
+
+def test_what_is_locked_stays_locked_under_a_change(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site, "lang=en&_pos=530&_pattern=local_1d&_head=2.3")
+    drawn = page.locator(".tfe-spans")
+    expect(drawn).to_have_attribute("data-drawn", "local_1d 2.3 530 looked")
+    expect(page.locator(".tfe-change [data-knob=silenced] button").first).to_have_text("Silence head 2·3 of 1D")
+    page.locator(".tfe-change [data-knob=silenced] button").first.click()
+    addressed(page, silenced="local_1d.1.2", _pos="530")
+    expect(drawn).to_have_attribute("data-drawn", "local_1d 2.3 530 looked")
+    expect(page.locator(".tfe-spans-tile").nth(2)).to_have_class(re.compile("is-gone"))
+    page.locator(".tfe-spans-boards").focus()
+    page.keyboard.press("b")
+    expect(page.locator(".tfe-spans-tile").nth(2)).not_to_have_class(re.compile("is-gone"))
+    expect(drawn).to_have_attribute("data-drawn", "local_1d 2.3 530 looked")
+    page.locator(".tfe-changed-chip").click()
+    addressed(page, silenced=None, _pos="530")
+
+
+def test_every_text_of_the_bar_is_chinese_in_chinese(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site, "lang=zh")
+    mode(page, "complete")
+    page.get_by_role("button", name="手绘").click()
+    latin = [word for word in page.locator(".tfe-ask").inner_text().split() if word.isascii() and word.isalpha()]
+    assert set(latin) <= {"k", "T", "PNG、JPEG、WebP", "Delete", "Shift"}, latin
+    expect(page.locator(".tfe-ask-go")).to_contain_text("补完")
+
+
+def test_it_fits_a_phone_in_the_dark_and_axe_finds_nothing(new_page: NEW, site: str) -> None:
+    page, _ = new_page(width=360, height=780, color_scheme="dark")
+    opened(page, site)
+    for key in ("generate", "complete", "enlarge"):
+        mode(page, key)
+        if key == "complete":
+            page.get_by_role("button", name="Draw", exact=True).click()
+        assert_fits(page, ".tfe-ask", press=44)
