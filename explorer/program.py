@@ -99,7 +99,7 @@ def in_bertviz(
         bertviz.Look.of,
         shown,
         lambda asked, text: bertviz.refused(asked, text, opened),
-        lambda asked: neuron if asked.view == "neuron" else None,
+        function=lambda asked: neuron if asked.view == "neuron" else None,
     )
     return View("bertviz", lambda _value: bertviz.bertviz(bertviz.ready(opened), note=note), at="below", look=look)
 
