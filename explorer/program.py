@@ -93,7 +93,7 @@ class Change(Generic[R, S]):
     ask(request, before): what it is asked, without and with the change; None where there is nothing to ask.
     """
 
-    draw: Callable[[tuple[S, S], tuple[Any, Any], R, Text], change.Difference | change.Readings | change.Pictures]
+    draw: Callable[[tuple[S, S], tuple[Any, Any], R, Text], change.Difference | change.Readings | change.Pictures | change.Rolls]
     measure: Function | None = None
     ask: Callable[[R, S], Any] = lambda request, _before: request
 
@@ -365,7 +365,7 @@ async def looked(program: Program[R, S], engine: Engine, look: Look[S], detail: 
 
 async def _compared(
     program: Program[R, S], changing: Change[R, S], engine: Engine, request: R, after: S, session: str
-) -> AsyncGenerator[change.Difference | change.Readings | change.Pictures | None, None]:
+) -> AsyncGenerator[change.Difference | change.Readings | change.Pictures | change.Rolls | None, None]:
     """What a change does, last; None while it is worked out."""
     plain = program.plain(request)
     results: list[Any] = []

@@ -8,7 +8,8 @@ The value it draws is one JSON object, built with `idle`, `running`, `done` and 
     query, plain, fields: of the request in view: its link, the link without its changes, every field as text; not where it is refused
     number: {before, after, scale, digits, suffix}; unit: {en, zh}; sentence: {en, zh}, parts in ⟦q:…⟧, ⟦k:…⟧, ⟦o:…⟧ in colours of roles
     rows: [{head, name, key, before, after, scale, digits, right, verdict}]
-    or, in place of number, unit and rows, sides: [figures.sides.spelled], or pairs: [figures.pairs.spelled] with their measure and names
+    or, in place of number, unit and rows, sides: [figures.sides.spelled], or pairs: [figures.pairs.spelled] with their measure and names,
+    or rolls: [figures.rollpairs.spelled] with their names
     pick: {model, head, pos} in view on arrival, where the page has such a thing
 """
 
@@ -21,8 +22,9 @@ from typing import Any
 import gradio as gr
 
 from explorer.controls import Control
-from explorer.figures import pairs, sides
+from explorer.figures import pairs, rollpairs, sides
 from explorer.figures.pairs import Measure, Pair
+from explorer.figures.rollpairs import RollPair
 from explorer.figures.sides import Side
 from explorer.widgets.base import widget
 
@@ -89,6 +91,15 @@ class Pictures:
     sentence: Text
 
 
+@dataclass(frozen=True)
+class Rolls:
+    """What a change does to music that is made again. pairs: of each model that it reaches. names: of models, by key."""
+
+    pairs: Sequence[RollPair]
+    names: Mapping[str, Text]
+    sentence: Text
+
+
 def change(value: Value, *, controls: Sequence[Control], kind: Any) -> gr.HTML:
     """Place the panel. controls: of the page; those that change the model become knobs. kind: the class of its requests."""
     return widget("change", value, controls=[one.drawn(kind) for one in controls if one.change], scales=sides.scales())
@@ -109,19 +120,17 @@ def refused(text: Text | None) -> Value:
     return {"state": "refused", "error": dict(text) if text else None}
 
 
-def done(about: Value, difference: Difference | Readings | Pictures) -> Value:
+def done(about: Value, difference: Difference | Readings | Pictures | Rolls) -> Value:
     """A change that was measured. about: as of `idle`."""
     told: Value = {"state": "done", **about, "sentence": dict(difference.sentence)}
     if isinstance(difference, Readings):
         return {**told, "sides": [sides.spelled(side) for side in difference.sides]}
+    if isinstance(difference, Pictures | Rolls):
+        told["names"] = {key: dict(name) for key, name in difference.names.items()}
     if isinstance(difference, Pictures):
-        names = {key: dict(name) for key, name in difference.names.items()}
-        return {
-            **told,
-            "pairs": [pairs.spelled(pair) for pair in difference.pairs],
-            "measure": difference.measure.spelled(),
-            "names": names,
-        }
+        return {**told, "pairs": [pairs.spelled(pair) for pair in difference.pairs], "measure": difference.measure.spelled()}
+    if isinstance(difference, Rolls):
+        return {**told, "rolls": [rollpairs.spelled(pair) for pair in difference.pairs]}
     rows = [_plain(row) for row in difference.rows]
     return {**told, "number": asdict(difference.number), "unit": dict(difference.unit), "rows": rows}
 
