@@ -166,7 +166,7 @@ def _sentence(what: Text, cost: Text, where: Text | None = None, kept: Text | No
     """Parts as one sentence."""
     said = {}
     for language, comma, semicolon, stop in (("en", ", ", "; ", "."), ("zh", "，", "；", "。")):
-        whole = f"{what[language]}{comma}{cost[language]}"
+        whole = comma.join(part for part in (what.get(language), cost[language]) if part)
         whole += (where[language] if where else "") + (f"{semicolon}{kept[language]}" if kept else "")
         said[language] = f"{whole[:1].upper()}{whole[1:]}{stop}"
     return said

@@ -308,9 +308,10 @@ export function motifOf(control, { id, examples, now, say, run, show, fill }) {
     paint() {
       follow();
       pick.set({ label: t(control.label), value: isOurs() ? "ours" : source, options: ["ours", "play", "file"].map((key) => ({ key, label: t(TEXT[key]) })) });
-      const titles = examples.map(({ title }) => t(title));
-      if ([...examplePick.options].some(({ text }, at) => text !== titles[at]) || !examplePick.options.length) examplePick.replaceChildren(...titles.map((text, at) => el("option", { value: at, text })));
+      const names = examples.map(({ short }) => t(short));
+      if ([...examplePick.options].map(({ text }) => text).join() !== names.join()) examplePick.replaceChildren(...names.map((text, at) => el("option", { value: at, text })));
       if (isOurs()) examplePick.value = source;
+      examplePick.title = isOurs() ? t(examples[source].title) : "";
       examplePick.hidden = !isOurs();
       examplePick.setAttribute("aria-label", t(TEXT.examples));
       const played = source === "play";
