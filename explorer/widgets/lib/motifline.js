@@ -89,7 +89,7 @@ export function motifOf(control, { id, examples, now, say, run, show, fill }) {
   const playing = [undo, clear, lower, higher];
   const sending = [uploadButton, fileName, hint];
   const tools = el("div", { class: "tfe-motif-tools" }, ...sending, ...playing, chooser);
-  const mine = el("div", { class: "tfe-motif-own", hidden: true }, el("div", { class: "tfe-motif-row" }, summary, tools), piano.node, legend);
+  const mine = el("div", { class: "tfe-motif-own", hidden: true }, tools, piano.node, el("div", { class: "tfe-motif-row" }, summary, legend)); // keys stay where they are while notes are counted
   const node = el("div", { class: "tfe-motif" }, el("div", { class: "tfe-motif-source" }, pick.node, examplePick), roll, mine);
 
   // ── motifs ──
