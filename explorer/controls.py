@@ -138,12 +138,12 @@ def thresholds(side: int, seed: int = 0) -> NDArray[np.uint8]:
 class Control:
     """How one field of a request is asked for.
 
-    kind: "choice" (one of some), "select" (the same in a menu), "switch", "number" (a slider), "seed", "stops" (a slider over the values of
-    `names`, in their order), "heads" (of attention: the one in view is silenced, and any whose picture is shift-clicked), "knob" (of
-    several parts), or typed: "bits" (a row of places beside the line), "sum", "letters", "text" (several lines), "story" (several lines,
-    with words to insert), "question" (a line below a story), "passage" (a long text, or one of `pages`, which the request's `page` then
-    names), "drawing" (a picture, one of `drawings` or the visitor's), "motif" (music: an example, played, or a MIDI
-    file, of one of the styles of `motifs`). What is typed into no control that is shown is empty.
+    kind: "choice" (one of some), "select" (the same in a menu, or some numbers, those of `names`), "switch", "number" (a slider), "seed",
+    "stops" (a slider over the values of `names`, in their order), "heads" (of attention: the one in view is silenced, and any whose
+    picture is shift-clicked), "knob" (of several parts), or typed: "bits" (a row of places beside the line), "sum", "letters", "text"
+    (several lines), "story" (several lines, with words to insert), "question" (a line below a story), "passage" (a long text, or one of
+    `pages`, which the request's `page` then names), "drawing" (a picture, one of `drawings` or the visitor's), "motif" (music of one of
+    the styles of `motifs`: an example, played, or a MIDI file). What is typed into no control that is shown is empty.
     names: what values are called, where not by themselves; of a choice in their order, of a switch for True and False, of heads the names
     of their models. sizes: (layers, heads) of these.
     hint: what is accepted.

@@ -91,15 +91,18 @@ export function mount(root, props, emit, watch) {
     return passageOf(control, { id, examples: own, set: (field) => settings.now(field), input: touched, run, show });
   }
 
+  /** A file that was brought is refused, or something is said of it, or neither. */
+  function say(told) {
+    local = told.error ?? null;
+    remark = told.remark ?? null;
+    paintState();
+  }
+
   function drawnOf(control) {
     return drawingOf(control, {
       id,
       rows: () => Number(settings.now(control.drawings.rows)),
-      say(told) {
-        local = told.error ?? null;
-        remark = told.remark ?? null;
-        paintState();
-      },
+      say,
       open() {
         for (const pick of picks) if (pick.control.field in control.when) pick.set(control.when[pick.control.field][0]);
         paintInput();
@@ -113,11 +116,7 @@ export function mount(root, props, emit, watch) {
       id,
       examples,
       now: () => ({ ...examples[0].fields, ...chosen() }),
-      say(told) {
-        local = told.error ?? null;
-        remark = told.remark ?? null;
-        paintState();
-      },
+      say,
       run,
       show,
       fill(fields) {
