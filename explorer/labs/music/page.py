@@ -87,7 +87,7 @@ LAB = Lab(
         "relative": permalink.changed(EXAMPLES[0], farthest=0),
         "distance": permalink.changed(EXAMPLES[0], farthest=16),
         "transpose": permalink.changed(EXAMPLES[0], semitones=5),
-        "stretch": permalink.changed(PIANO[0], stretch=2.0),
+        "stretch": permalink.changed(PIANO[0], length=64, stretch=2.0),
     },
     exports={
         "roll": ("MIDI", "WAV", *FIGURE, "events"),
