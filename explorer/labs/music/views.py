@@ -206,7 +206,7 @@ def steps() -> tuple[GuidedStep, ...]:
         "language": ("", head, "roll"),
         "motifs": (query(goes_on), {"motifs": "1"}, "roll"),
         "motif": (query(EXAMPLES[1]), {"model": "jsb_transformer"}, "roll"),
-        "distance": (query(replace(start, farthest=0)), note, "roll"),
+        "distance": (query(replace(start, farthest=0)), head, "roll"),  # other music, with a telling note of its own
         "skew": ("", {**note, "skew": "open"}, ""),
         "arcs": ("", note, "roll"),
     }
