@@ -76,10 +76,13 @@ export function settingsOf(controls, { changed, run, here }) {
     return {
       node: frame.node,
       paint() {
-        const said = control.values.map((value) => t(names.get(value)) || value);
+        const now = values[control.field];
+        const keys = control.values.includes(now) || !control.unit ? control.values : [...control.values, now]; // of a link
+        const said = keys.map((value) => t(names.get(value)) || (control.unit ? t(control.unit, { n: value }) : value));
+        frame.node.title = control.hint ? t(control.hint) : "";
         frame.name.textContent = t(control.label);
         if ([...input.options].map(({ textContent }) => textContent).join("\n") !== said.join("\n")) input.replaceChildren(...said.map((text) => el("option", { text })));
-        input.selectedIndex = control.values.indexOf(values[control.field]);
+        input.selectedIndex = keys.indexOf(now);
       },
     };
   }
@@ -97,7 +100,7 @@ export function settingsOf(controls, { changed, run, here }) {
     node,
     now: (field) => values[field],
     values: () => values,
-    fields: () => Object.fromEntries(controls.map((control) => [control.field, here(control) ? values[control.field] : control.default])),
+    fields: () => Object.fromEntries([...controls].sort((a, b) => here(a) - here(b)).map((control) => [control.field, here(control) ? values[control.field] : control.default])),
     of: (fields) => controls.filter(here).map(({ field, kind, default: usual }) => (kind === "select" ? (fields?.[field] ?? usual) : String(Number(fields?.[field] ?? usual)))),
     set(fields) {
       for (const { field } of controls) if (field in fields) values[field] = fields[field];
