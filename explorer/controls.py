@@ -41,6 +41,7 @@ Kind = Literal[
     "question",
     "passage",
     "drawing",
+    "motif",
 ]
 Value = dict[str, object]
 R = TypeVar("R")
@@ -109,6 +110,30 @@ class Drawings:
 
 
 @dataclass(frozen=True)
+class Score:
+    """How a motif of one style is written. most: events or cells that may be given. grid: milliseconds of a step. keys: the lowest and the
+    highest MIDI pitch of the keyboard, white keys both. upload: where a file is sent to be read. models: how many go on from it."""
+
+    most: int
+    grid: int
+    keys: tuple[int, int]
+    upload: str
+    models: int
+
+
+@dataclass(frozen=True)
+class Motifs:
+    """What a motif may be, by the request's `style`; its `mode` says whether it is a melody. file: largest size of a MIDI file in bytes."""
+
+    styles: Mapping[str, Score]
+    file: int = 256 << 10
+
+    def drawn(self) -> Value:
+        """As JSON."""
+        return {"styles": {style: {**vars(score), "keys": list(score.keys)} for style, score in self.styles.items()}, "file": self.file}
+
+
+@dataclass(frozen=True)
 class Item:
     """One of several that a control of kind "items" offers. value: as a link spells it. inner: it continues the one before it."""
 
@@ -134,19 +159,20 @@ def thresholds(side: int, seed: int = 0) -> NDArray[np.uint8]:
 class Control:
     """How one field of a request is asked for.
 
-    kind: "choice" (one of some), "select" (the same in a menu; of numbers those of `names`), "switch", "number" (a slider), "seed", "stops"
-    (a slider over the values of `names`, in their order), "heads" (of attention: the one in view is silenced, and any whose picture is
-    shift-clicked), "items" (any of `names`, or of the parts of the run in view, which `Program.items` lists), "knob" (of several parts), or
-    typed: "bits" (a row of places beside the line), "sum", "letters", "sentence" (a line that grows), "text" (several lines), "story"
-    (several lines, with words to insert), "question" (a line below a story), "passage" (a long text, or one of `pages`, which the request's
-    `page` then names), "drawing" (a picture, one of `drawings` or the visitor's). What is typed into no control that is shown is empty. Of
-    one field there may be several controls, of which one is shown; each keeps what was set with it.
+    kind: "choice" (one of some), "select" (the same in a menu, or some numbers, those of `names`), "switch", "number" (a slider), "seed",
+    "stops" (a slider over the values of `names`, in their order), "heads" (of attention: the one in view is silenced, and any whose
+    picture is shift-clicked), "items" (any of `names`, or of the parts of the run in view, which `Program.items` lists), "knob" (of several
+    parts), or typed: "bits" (a row of places beside the line), "sum", "letters", "sentence" (a line that grows), "text" (several lines),
+    "story" (several lines, with words to insert), "question" (a line below a story), "passage" (a long text, or one of `pages`, which the
+    request's `page` then names), "drawing" (a picture, one of `drawings` or the visitor's), "motif" (music of one of the styles of
+    `motifs`: an example, played, or a MIDI file). What is typed into no control that is shown is empty. Of one field there may be several
+    controls, of which one is shown; each keeps what was set with it.
     names: what values are called, where not by themselves; of a choice in their order, of a switch for True and False, of heads the names
     of their models. sizes: (layers, heads) of these.
     hint: what is accepted.
     placeholder: an example inside an empty line. places: of "bits", how many. words: of a "story". step: of a number. unit: what stands
     behind it, "{n} characters". pages: of a "passage". shares: the field whose characters a passage leaves room for, which is then the one
-    that must not be 0 where it is empty. drawings: of a "drawing". knob: the knob of several parts.
+    that must not be 0 where it is empty. drawings: of a "drawing". motifs: of a "motif". knob: the knob of several parts.
     change: it changes the model, stands in the panel of changes, and its default is the model as trained.
     notes: of items, what it means to choose one.
     says: a changed value in words, "at most 4 updates", given the value.
@@ -170,6 +196,7 @@ class Control:
     pages: Sequence[Page] = ()
     shares: str = ""
     drawings: Drawings | None = None
+    motifs: Motifs | None = None
     knob: Knob | None = None
     change: bool = False
     says: Callable[[Any], Text] | None = None
@@ -203,6 +230,7 @@ class Control:
             "pages": [page.drawn() for page in self.pages],
             "shares": self.shares,
             "drawings": self.drawings.drawn() if self.drawings else None,
+            "motifs": self.motifs.drawn() if self.motifs else None,
             "knob": self.knob.spelled() if self.knob else None,
             "words": [{"name": dict(one.name), "words": list(one.words), "before": one.before} for one in self.words],
             "stands": {"field": self.stands[0], "numbers": dict(self.stands[1])} if self.stands else None,

@@ -118,6 +118,7 @@ def value(
     grid: int,
     request: Mapping[str, object],
     query: str,
+    same: str,
     state: str,
     pick: Mapping[str, object] | None = None,
     licence: Text | None = None,
@@ -125,14 +126,16 @@ def value(
     """A finished run.
 
     made: by each model, in the order they stand. named, kept: by their names. rows: `models.music.weights.look`. style: "chorale" or
-    "piano". grid: milliseconds of a step. request: its fields; of them `silenced` is drawn. query: its permalink. state: "stored",
-    "live" or "stale". pick: what is locked on arrival, from `telling`; left out, it is looked for. licence: what binds whoever takes
-    this music along, a sentence that stands by the rolls and in what leaves the page.
+    "piano". grid: milliseconds of a step. request: its fields; of them `silenced` is drawn. query: its permalink. same: what runs on one
+    motif have in common, whatever is changed in the models. state: "stored", "live" or "stale". pick: what is locked on arrival, from
+    `telling`; left out, it is looked for. licence: what binds whoever takes this music along, a sentence that stands by the rolls and in
+    what leaves the page.
     """
     picked = telling(made, rows, style) if pick is None else pick
     return {
         "state": state,
         "query": query,
+        "same": same,
         "request": dict(request),
         "style": style,
         "grid": grid,
@@ -152,11 +155,13 @@ def growing(
     grid: int,
     request: Mapping[str, object],
     query: str,
+    same: str,
 ) -> Value:
     """A run under way: everything made so far, so that a coalesced update loses nothing. Arguments as of `value`."""
     return {
         "state": "running",
         "query": query,
+        "same": same,
         "request": dict(request),
         "style": style,
         "grid": grid,

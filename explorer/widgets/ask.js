@@ -9,6 +9,7 @@ import { el, segmented } from "./lib/dom.js";
 import { fileName, save } from "./lib/export.js";
 import { bitRow, wordChips } from "./lib/keyboards.js";
 import { onLang, t } from "./lib/lang.js";
+import { motifOf } from "./lib/motifline.js";
 import { passageOf } from "./lib/passage.js";
 import { piecesOf } from "./lib/pieces.js";
 import { settingsOf } from "./lib/settings.js";
@@ -31,7 +32,7 @@ const TEXT = {
   long: { en: "Your text has {n} characters; at most {most} can be read.", zh: "您的文本有 {n} 个字符；最多可读取 {most} 个。" },
   noLink: { en: "This input is too long for a link; save it as text instead.", zh: "这个输入太长，放不进链接；请存为文本。" },
 };
-const TYPED = ["bits", "sum", "letters", "sentence", "text", "story", "question", "passage", "drawing"];
+const TYPED = ["bits", "sum", "letters", "sentence", "text", "story", "question", "passage", "drawing", "motif"];
 const SET = ["number", "seed", "select"];
 const ENTER = /Mac|iPhone|iPad/.test(navigator.platform) ? "⌘ ⏎" : "Ctrl ⏎"; // what runs where Enter begins a new line
 
@@ -52,12 +53,12 @@ export function mount(root, props, emit, watch) {
   const fits = ({ when }, fields) => Object.entries(when).every(([field, values]) => values.includes(fields[field]));
   const begin = (control) => examples.find(({ fields }) => fits(control, fields))?.fields[control.field] ?? control.default;
   const picks = controls.filter(({ kind }) => kind === "choice").map(pickOf);
-  const lines = controls.filter(({ kind }) => TYPED.includes(kind)).map((control, at) => ({ passage: longOf, drawing: drawnOf })[control.kind]?.(control, at) ?? lineOf(control, at));
+  const lines = controls.filter(({ kind }) => TYPED.includes(kind)).map((control, at) => ({ passage: longOf, drawing: drawnOf, motif: played })[control.kind]?.(control, at) ?? lineOf(control, at));
   const settings = settingsOf(controls.filter(({ kind }) => SET.includes(kind)), { begin, changed: touched, run, here: (control) => fits(control, { ...settings.values(), ...chosen() }) });
-  const inView = lines.some(({ control }) => ["passage", "drawing"].includes(control.kind)); // the answer stands in a view
+  const inView = lines.some(({ control }) => ["passage", "drawing", "motif"].includes(control.kind)); // the answer stands in a view
   const broad = lines.every(({ control }) => control.kind === "drawing") && new Set(settings.controls.map(({ field }) => field)).size > 4; // they stand in one line
   const passage = () => open().find(({ control }) => control.kind === "passage") ?? null;
-  const chosen = () => Object.fromEntries(picks.map(({ control, now }) => [control.field, now()]));
+  const chosen = () => picks.reduce((so, { control, now }) => ({ ...so, [control.field]: now(so) }), {});
   const open = () => lines.filter(({ control }) => fits(control, chosen()));
   const typed = (line) => line.fields?.() ?? { [line.control.field]: line.text };
   const asked = () => Object.assign({}, ...lines.map((line) => line.absent ?? { [line.control.field]: "" }), chosen(), settings.fields(), ...open().map(typed)); // what no control shows is empty
@@ -72,8 +73,14 @@ export function mount(root, props, emit, watch) {
       paintInput();
       paintState();
     }
-    const paint = () => pick.set({ label: t(control.label), value: now, options: control.values.map((key) => ({ key, label: t(new Map(control.names).get(key)) || key })) });
-    return { control, node: pick.node, now: () => now, set: (key) => control.values.includes(key) && (now = key), paint };
+    /** A choice that is not shown is what the examples have that begin so. */
+    const usual = (so) => examples.find(({ fields }) => Object.entries(so).every(([field, key]) => fields[field] === key))?.fields[control.field] ?? control.default;
+    function paint() {
+      pick.set({ label: t(control.label), value: now, options: control.values.map((key) => ({ key, label: t(new Map(control.names).get(key)) || key })) });
+      pick.node.title = control.hint ? t(control.hint) : "";
+      pick.node.hidden = !fits(control, chosen());
+    }
+    return { control, node: pick.node, now: (so) => (fits(control, so) ? now : usual(so)), set: (key) => control.values.includes(key) && (now = key), paint };
   }
 
   function touched() {
@@ -87,23 +94,41 @@ export function mount(root, props, emit, watch) {
     return passageOf(control, { id, examples: own, set: (field) => settings.now(field), input: touched, run, show });
   }
 
+  /** A file that was brought is refused, or something is said of it, or neither. */
+  function say(told) {
+    local = told.error ?? null;
+    remark = told.remark ?? null;
+    paintState();
+  }
+
   function drawnOf(control, at) {
     return drawingOf(control, {
       id: `${id}-${at}`,
       begin: begin(control),
       rows: () => Number(control.drawings.rows ? settings.now(control.drawings.rows) : control.drawings.side),
       mine: () => [...open(), ...lines].find((line) => line.control.kind === "drawing").control === control,
-      say(told) {
-        local = told.error ?? null;
-        remark = told.remark ?? null;
-        paintState();
-      },
+      say,
       open() {
         if (fits(control, chosen())) return;
         for (const pick of picks) if (pick.control.field in control.when) pick.set(control.when[pick.control.field][0]);
         paintInput();
       },
       run,
+    });
+  }
+
+  function played(control) {
+    return motifOf(control, {
+      id,
+      examples,
+      now: () => ({ ...examples[0].fields, ...chosen() }),
+      say,
+      run,
+      show,
+      fill(fields) {
+        filled = local = remark = null;
+        fill(fields);
+      },
     });
   }
 
@@ -257,7 +282,7 @@ export function mount(root, props, emit, watch) {
   /** The controls follow a request, unless it came from them, or they were filled from it already, and have been changed since. */
   function fill(from) {
     if (!from) return;
-    const others = picks.some(({ control, now }) => from[control.field] !== now());
+    const others = Object.entries(chosen()).some(([field, key]) => from[field] !== key);
     if (stamp(from) === filled && !others) return;
     for (const pick of picks) pick.set(from[pick.control.field]);
     for (const line of open()) line.text = line.of(from);

@@ -1,5 +1,5 @@
 // What changes if …: a knob for each control that changes the model, then what it does: one big signed number, and a table of before, after
-// and difference, or the characters of a text, or pictures, before and after.
+// and difference, or the characters of a text, or pictures, or music, before and after.
 
 import { el, segmented } from "./lib/dom.js";
 import { csv, exportBar, fileName, save } from "./lib/export.js";
@@ -9,6 +9,7 @@ import { inLink } from "./lib/masknumbers.js";
 import { mapsOf } from "./lib/mappairs.js";
 import { pairsOf } from "./lib/pairs.js";
 import { knobsOf } from "./lib/rereadknobs.js";
+import { rollsOf } from "./lib/rollpairs.js";
 import { sidesOf } from "./lib/sides.js";
 import { foot } from "./lib/source.js";
 import { bus, judge, request, view } from "./lib/state.js";
@@ -89,6 +90,7 @@ export function mount(root, props, _emit, watch) {
   const result = el("div", { class: "tfe-change-result", hidden: true }, shown, exportBar({ TXT: saveText, CSV: saveCsv }));
   const sides = sidesOf({ root, scales: props.scales });
   const pairs = pairsOf(props.scales.signed);
+  const rolls = rollsOf(props.scales.signed);
   const maps = mapsOf(props.scales);
   const panel = el("section", { class: `tfe-panel tfe-change-panel${props.across ? " is-across" : ""}` }, el("div", { class: "tfe-row tight apart" }, title, restore), group, error, result);
   root.replaceChildren(panel);
@@ -294,12 +296,13 @@ export function mount(root, props, _emit, watch) {
     error.textContent = error.hidden ? "" : t(value.error);
     restore.hidden = !changed();
     restoreText.textContent = t(TEXT.restore);
-    const part = value.sides ? sides.node : value.pairs ? pairs.node : value.maps ? maps.node : result;
+    const part = value.sides ? sides.node : value.pairs ? pairs.node : value.maps ? maps.node : value.rolls ? rolls.node : result;
     if (!part.isConnected) panel.lastChild.replaceWith(part);
     part.hidden = value.state !== "done";
     sides.set(value.sides && !part.hidden ? value : null);
     pairs.set(value.pairs && !part.hidden ? value : null);
     maps.set(value.maps && !part.hidden ? value : null);
+    rolls.set(value.rolls && !part.hidden ? value : null);
     if (part.hidden || part !== result) return;
     const { scale, digits, suffix, before, after } = value.number;
     const said = (of) => `${number(of * scale, digits)}${suffix}`;
@@ -333,6 +336,7 @@ export function mount(root, props, _emit, watch) {
     sides.draw();
     pairs.draw();
     maps.draw();
+    rolls.draw();
   }
 
   // ── wiring ──

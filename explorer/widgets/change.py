@@ -8,7 +8,8 @@ The value it draws is one JSON object, built with `idle`, `running`, `done` and 
     query, plain, fields: of the request in view: its link, the link without its changes, every field as text; not where it is refused
     number: {before, after, scale, digits, suffix}; unit: {en, zh}; sentence: {en, zh}, parts in ⟦q:…⟧, ⟦k:…⟧, ⟦o:…⟧ in colours of roles
     rows: [{head, name, key, before, after, scale, digits, right, verdict}]
-    or, in place of number, unit and rows, sides: [figures.sides.spelled], or pairs: [figures.pairs.spelled] with their measure and names
+    or, in place of number, unit and rows, sides: [figures.sides.spelled], or pairs: [figures.pairs.spelled] with their measure and names,
+    or rolls: [figures.rollpairs.spelled] with their names
     or, in place of rows, maps: [figures.maps.spelled], with texts: [before, after] as figures.maps.marked gives them, and their language
     items: {field: [{value, label, inner}]} that a control of kind "items" offers of the run in view
     pick: {model, kind, head, row, col, pos} in view on arrival, where the page has such a thing
@@ -23,9 +24,10 @@ from typing import Any
 import gradio as gr
 
 from explorer.controls import Control
-from explorer.figures import maps, pairs, sides, theme
+from explorer.figures import maps, pairs, rollpairs, sides, theme
 from explorer.figures.maps import MapPair, marked
 from explorer.figures.pairs import Measure, Pair
+from explorer.figures.rollpairs import RollPair
 from explorer.figures.sides import Side
 from explorer.widgets.base import widget
 
@@ -93,6 +95,15 @@ class Pictures:
 
 
 @dataclass(frozen=True)
+class Rolls:
+    """What a change does to music that is made again. pairs: of each model that it reaches. names: of models, by key."""
+
+    pairs: Sequence[RollPair]
+    names: Mapping[str, Text]
+    sentence: Text
+
+
+@dataclass(frozen=True)
 class Maps:
     """What a change does to a text that is read again, and to the attention that reads it. maps: the one that tells most comes first.
     texts: free, before and after; language: BCP 47 tag of them. number, unit, sentence: as of a `Difference`."""
@@ -105,7 +116,7 @@ class Maps:
     sentence: Text
 
 
-Shown = Difference | Readings | Pictures | Maps
+Shown = Difference | Readings | Pictures | Rolls | Maps
 
 
 def change(value: Value, *, controls: Sequence[Control], kind: Any, across: bool = False) -> gr.HTML:
@@ -135,14 +146,12 @@ def done(about: Value, difference: Shown) -> Value:
     told: Value = {"state": "done", **about, "sentence": dict(difference.sentence)}
     if isinstance(difference, Readings):
         return {**told, "sides": [sides.spelled(side) for side in difference.sides]}
+    if isinstance(difference, Pictures | Rolls):
+        told["names"] = {key: dict(name) for key, name in difference.names.items()}
     if isinstance(difference, Pictures):
-        names = {key: dict(name) for key, name in difference.names.items()}
-        return {
-            **told,
-            "pairs": [pairs.spelled(pair) for pair in difference.pairs],
-            "measure": difference.measure.spelled(),
-            "names": names,
-        }
+        return {**told, "pairs": [pairs.spelled(pair) for pair in difference.pairs], "measure": difference.measure.spelled()}
+    if isinstance(difference, Rolls):
+        return {**told, "rolls": [rollpairs.spelled(pair) for pair in difference.pairs]}
     told |= {"number": asdict(difference.number), "unit": dict(difference.unit)}
     if isinstance(difference, Maps):
         both = marked(*difference.texts)

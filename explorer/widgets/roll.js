@@ -81,6 +81,7 @@ export function mount(root, props, emit, watch) {
   let turn = 0; // how-manieth result it is
   let spoken = 0;
   let halted = false; // was the run in view stopped before it was done?
+  let home = null; // the finished run whose note is locked
   const locked = () => ["head", "note"].some((key) => view.get(key) !== null);
   let asked = locked() && request.get() !== "";
 
@@ -116,11 +117,21 @@ export function mount(root, props, emit, watch) {
     const within = (text, top) => Math.max(1, Math.min(top, Number.parseInt(text, 10) || 1));
     if (finished()) judge({ model: (name) => run.models.some((one) => one.key === name), head: headIn(...(model.heads ?? [Infinity, Infinity])), note: positionsIn(model.count) }, run.query);
     const [layer, number] = (view.get("head") ?? own.head ?? pick.head ?? "1.1").split(".");
-    const text = view.get("note");
+    const text = astray() ? null : view.get("note");
     const fallback = own.note ?? lastMade(model);
     const listed = text === "none" ? [] : text === null ? [fallback] : text.split(",").map((one) => Number.parseInt(one, 10));
     const notes = finished() && model.heads ? [...new Set(listed)].filter((one) => one >= 0 && one < model.count) : [];
     return { key, layer: within(layer, most), head: within(number ?? "1", count), notes, motifs: view.get("motifs") === "1" };
+  }
+
+  /** Is another note locked than one of this run? A lock stays while the music is the same up to it, whatever is changed in the models. */
+  function astray() {
+    const text = view.get("note");
+    if (!home || home === run || home.same !== run.same || !finished() || !text || text === "none") return false;
+    const key = view.get("model") ?? home.pick?.model ?? home.models[0].key;
+    const [was, is] = [home, run].map(({ models }) => models.find((model) => model.key === key)?.notes ?? []);
+    const end = 4 * (Math.max(...text.split(",").map(Number)) + 1);
+    return !(end <= is.length && was.slice(0, end).every((value, at) => value === is[at]));
   }
 
   /** A note to begin with where none is told: one in the later half of what was made. */
@@ -151,6 +162,7 @@ export function mount(root, props, emit, watch) {
   function lock(index, number, add = false) {
     const model = run.models[index];
     asked = false;
+    home = run;
     if (!model.heads) {
       set({ model: model.key, note: null, head: null });
       return;
@@ -207,11 +219,15 @@ export function mount(root, props, emit, watch) {
     halted = false;
     error.hidden = true;
     if (was && (was.query !== next.query || (was.state !== "running" && next.state === "running"))) {
-      // Other music: a lock of the old one tells nothing here. The model that the visitor chose stays.
+      // Another motif: a lock of the old one tells nothing here. The model that the visitor chose stays.
       leave();
       sound.stop();
       sound.choose(null, 0);
-      if (!asked) quietly({ note: null, head: null });
+      if (!asked && was.same !== next.same) quietly({ note: null, head: null });
+    }
+    if (finished() && !document.body.classList.contains("tfe-before")) {
+      if (!asked && astray()) quietly({ note: null });
+      home = run;
     }
     if (was && next.state !== "running") asked = false;
     const options = models.map((model) => ({ key: model.key, label: t(model.name) }));

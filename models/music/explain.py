@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -26,9 +25,10 @@ from models.music.records import (
     EXAMPLES,
     GRID,
     MODELS,
+    Again,
     Array,
-    Comparison,
     Explanation,
+    Losses,
     Made,
     Request,
     SkewSteps,
@@ -41,10 +41,11 @@ from models.music.weights import by_distance, look
 from models.trace import Trace
 from models.turns import beside, finished, grouped, readable, turns
 
-__all__ = ["EXAMPLES", "Comparison", "Explanation", "Request", "by_distance", "compare", "explain", "generate", "look", "skew"]
+__all__ = ["EXAMPLES", "Again", "Explanation", "Losses", "Request", "by_distance", "explain", "generate", "look", "reread", "skew"]
 
 Kind = TypeVar("Kind", bound=np.generic)
 
+OCTAVE = 12  # semitones
 TURN = 0.05  # seconds that `generate` works before it lets others
 SKEWED = 12  # queries that are shown being skewed
 
@@ -117,14 +118,14 @@ def _there(style: str) -> dict[str, Network]:
     return found
 
 
-def _gains(read: Sequence[_Read], variant: str, model: Network) -> Tensor | None:
+def _gains(requests: Sequence[Request], variant: str, model: Network) -> Tensor | None:
     """(layer, request, head), 0 where a request silences; None where none does. A head that there is not is passed over."""
-    if not isinstance(model, MusicTransformer) or not any(one.request.silenced for one in read):
+    if not isinstance(model, MusicTransformer) or not any(one.silenced for one in requests):
         return None
     config = model.config
-    gains = torch.ones(config.n_layers, len(read), config.n_heads)
-    for row, one in enumerate(read):
-        for name, layer, head in one.request.silenced:
+    gains = torch.ones(config.n_layers, len(requests), config.n_heads)
+    for row, one in enumerate(requests):
+        for name, layer, head in one.silenced:
             if name == variant and layer < config.n_layers and head < config.n_heads:
                 gains[layer, row, head] = 0
     return gains.to(model.readout.weight.device)
@@ -141,7 +142,8 @@ def _composer(read: Sequence[_Read], variant: str, model: Network) -> Composer:
         row[: len(one.known)] = one.known
     draws = torch.stack([uniforms(one.request.seed, length) for one in read])
     heats = [float(one.request.temperature) for one in read]
-    return Composer(model, Wanted(torch.from_numpy(known), draws, heats, _gains(read, variant, model), _farthest(read[0].request)))
+    gains = _gains([one.request for one in read], variant, model)
+    return Composer(model, Wanted(torch.from_numpy(known), draws, heats, gains, _farthest(read[0].request)))
 
 
 def _compose(read: Sequence[_Read]) -> Iterator[News]:
@@ -186,7 +188,7 @@ def _made(one: _Read, row: int, variant: str, model: Network, composer: Composer
     keys = table = queries
     if isinstance(model, MusicTransformer):
         trace = Trace("*/self/queries", "*/self/keys")
-        gains, farthest = _gains([one], variant, model), _farthest(one.request)
+        gains, farthest = _gains([one.request], variant, model), _farthest(one.request)
         model(batch_of([values], model.start).before.to(model.readout.weight.device), gains=gains, farthest=farthest, trace=trace)
         queries, keys = (trace.stack(f"*/self/{name}")[:, 0] for name in ("queries", "keys"))
         if model.config.distances and farthest != 0:
@@ -229,35 +231,59 @@ def generate(requests: Sequence[Request]) -> Iterator[Turn]:
     yield from turns(_readable(requests), _work)
 
 
-def _plain(request: Request) -> Request:
-    """The same motif as it came, the models as trained."""
-    return dataclasses.replace(request, silenced=(), farthest=-1, semitones=0, stretch=1.0)
-
-
-def compare(requests: Sequence[Request]) -> list[Comparison | InputError]:
-    """Each request as it came and with what it changes; one answer per request, in order."""
-    found = _readable(requests)
-    changed = [one for one in found if isinstance(one, _Read)]
-    both = _explained([*(_read(_plain(one.request)) for one in changed), *changed])
-    before, after = both[: len(changed)], both[len(changed) :]
-    done = iter([Comparison(b, a, _forced(one, b)) for one, b, a in zip(changed, before, after, strict=True)])
-    return [one if isinstance(one, InputError) else next(done) for one in found]
-
-
 @torch.no_grad()
-def _forced(one: _Read, before: Explanation) -> tuple[Array, ...]:
-    """Nats of what was made without an intervention, read under it; 0 for what was given."""
-    found = []
-    for made in before.made:
-        model = load(made.variant).model
-        batch = batch_of([made.events.astype(np.int64)], model.start).to(model.readout.weight.device)
-        if isinstance(model, MusicTransformer):
-            logits = model(batch.before, gains=_gains([one], made.variant, model), farthest=_farthest(one.request))
-        else:
-            logits = model(batch.before)
-        nats = F.cross_entropy(logits[0].float(), batch.wanted[0], reduction="none").cpu().numpy()
-        found.append(np.where(made.given, np.float32(0), nats).astype(np.float32))
-    return tuple(found)
+def reread(requests: Sequence[Again]) -> list[Losses | InputError]:
+    """What was made, read under what a request changes: the nats of the same events. One answer per request, in order.
+
+    Where the motif is moved or stretched, all of the music is, and it is read so.
+    """
+    found: list[Losses | InputError] = []
+    for one in requests:
+        try:
+            check(one.request)
+            pairs = zip(_there(one.request.style).items(), one.events, strict=True)
+            found.append(Losses(tuple(_again(one.request, variant, model, raw) for (variant, model), raw in pairs)))
+        except InputError as error:
+            found.append(error)
+    return found
+
+
+def _again(request: Request, variant: str, model: Network, raw: bytes) -> Array:
+    """(event,) nats of each event that was made, under what the request changes."""
+    made = np.frombuffer(raw, np.int16).astype(np.int64)
+    values, source = _moved_along(request, made)
+    batch = batch_of([values], model.start).to(model.readout.weight.device)
+    if isinstance(model, MusicTransformer):
+        logits = model(batch.before, gains=_gains([request], variant, model), farthest=_farthest(request))
+    else:
+        logits = model(batch.before)
+    nats = F.cross_entropy(logits[0].float(), batch.wanted[0], reduction="none").cpu().numpy()
+    return _frozen(np.bincount(source, nats, len(made)), np.float32)
+
+
+def _moved_along(request: Request, made: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(event,) all of the music moved and stretched as its motif is, and which event of it each one comes from: a time shift that grows
+    longer than a second becomes several. What leaves the range of pitches comes back by an octave."""
+    if request.style == "chorale":
+        moved = made + request.semitones
+        moved = np.where(moved < 1, moved + OCTAVE, np.where(moved >= chorales.CELLS, moved - OCTAVE, moved))
+        return np.where(made == chorales.SILENCE, made, moved), np.arange(len(made))
+    values: list[int] = []
+    source: list[int] = []
+    for at, event in enumerate(made.tolist()):
+        here = [event]
+        if event < events.SHIFT:
+            base, pitch = divmod(event, events.PITCHES)
+            pitch += request.semitones
+            pitch -= OCTAVE if pitch >= events.PITCHES else -OCTAVE if pitch < 0 else 0
+            here = [base * events.PITCHES + pitch]
+        elif event < events.VELOCITY:
+            steps = max(1, round((event - events.SHIFT + 1) * request.stretch))
+            whole, rest = divmod(steps, events.SHIFTS)
+            here = [events.SHIFT + events.SHIFTS - 1] * whole + [events.SHIFT + rest - 1] * (rest > 0)
+        values += here
+        source += [at] * len(here)
+    return np.array(values, np.int64), np.array(source, np.int64)
 
 
 def skew(made: Made, layer: int, head: int, first: int = 0, size: int = SKEWED) -> SkewSteps:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from models import fields
 from models.errors import InputError, no_head
+from models.fields import anything, choice, heads, number
 from models.music import chorales, events
 
 Array = NDArray[np.float32]
@@ -37,25 +38,25 @@ STRETCH = (0.5, 2.0)  # of a motif's times
 
 @dataclass(frozen=True)
 class Request:
-    """A motif, what is to be made of it, and what is changed in the models meanwhile.
+    """A motif, what is to be made of it, and what is changed meanwhile.
 
     style: "chorale" or "piano". mode: "continue", or "harmonise" where the motif is a soprano and three voices are made below it (chorale).
     motif: what `spelled` wrote: events of piano, cells of a chorale, or, to harmonise, one cell for each sixteenth of the soprano.
-    length: cells or events to make after the motif; harmonising takes none. seed: 0 … 999,999. temperature: 0 … 2.
+    length: cells or events to make after the motif; harmonising takes none. temperature: 0 takes the likeliest event every time.
     silenced: (variant, layer, head) from 0. farthest: distances beyond it count as it does, 0 leaves the relative term out, −1 as trained.
-    semitones: the motif is moved by, −12 … 12. stretch: of its times, 0.5 … 2 (piano).
+    semitones: the motif is moved by. stretch: of its times (piano).
     """
 
-    style: str = "chorale"
-    mode: str = "harmonise"
-    motif: str = ""
-    length: int = 256
-    seed: int = 7
-    temperature: float = 1.0
-    silenced: tuple[tuple[str, int, int], ...] = ()
-    farthest: int = -1
-    semitones: int = 0
-    stretch: float = 1.0
+    style: str = choice("chorale", STYLES, en="style", zh="风格")
+    mode: str = choice("harmonise", MODES, en="mode", zh="方式")
+    motif: str = anything("")
+    length: int = number(256, 1, MAX_MADE["piano"], en="length", zh="长度")
+    seed: int = number(7, 0, MAX_SEED, en="seed", zh="随机种子")
+    temperature: float = number(1.0, 0, HOTTEST, en="temperature", zh="温度")
+    silenced: tuple[tuple[str, int, int], ...] = heads([variant for variants in MODELS.values() for variant in variants])
+    farthest: int = number(-1, -1, MAX_MOTIF["piano"] + MAX_MADE["piano"], en="farthest distance", zh="最远距离")
+    semitones: int = number(0, -MAX_SHIFT, MAX_SHIFT, en="transposition", zh="移调")
+    stretch: float = number(1.0, *STRETCH, en="stretch", zh="时间伸缩")
 
     def group(self) -> Hashable:
         """Requests of one group may share a batch: the same models, the same distances."""
@@ -95,16 +96,26 @@ class Explanation:
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """What changes under an intervention.
+class Again:
+    """What was made, to be read once more under what a request changes.
 
-    before: the same motif as it came, the models as trained. after: under the intervention, same seed. forced: for each model, nats of each
-    event that `before` made, read under the intervention, in the shape of its `nats`; the mean's difference is what the intervention costs.
+    request: its style and what it changes; of the rest nothing is taken. events: by each model that is there, in the order of MODELS, the
+    bytes of `Made.events`.
     """
 
-    before: Explanation
-    after: Explanation
-    forced: tuple[Array, ...]
+    request: Request
+    events: tuple[bytes, ...]
+
+    def group(self) -> Hashable:
+        """Requests of one group may share a batch: all may, since each is read by itself."""
+        return ()
+
+
+@dataclass(frozen=True)
+class Losses:
+    """What was read again costs. nats: for each model (event,), in the order of MODELS."""
+
+    nats: tuple[Array, ...]
 
 
 @dataclass(frozen=True)
@@ -167,43 +178,27 @@ def _unknown(event: int, kinds: int) -> str:
 
 
 def check(request: Request) -> None:
-    """InputError where an option lies outside what there is."""
-    choices = (("style", request.style, STYLES), ("mode", request.mode, MODES))
-    for name, value, known in choices:
-        if value not in known:
-            listed = ", ".join(known)
-            raise InputError(
-                name, en=f"There is no {name} {_shown(value)}; there are {listed}.", zh=f"没有 {_shown(value)}；可用的有 {listed}。"
-            )
+    """InputError where an option lies outside what there is, or no model of the style is shipped."""
+    fields.check(request)
+    if request.style not in styles():
+        there = ", ".join(styles()) or "–"
+        raise InputError(
+            "style",
+            en=f"No model of the style “{request.style}” is shipped here; there is {there}.",
+            zh=f"这里没有“{request.style}”风格的模型；现有：{there}。",
+        )
     if request.style == "piano" and request.mode == "harmonise":
         raise InputError("mode", en="Only chorales can be harmonised.", zh="只有众赞歌可以配和声。")
-    if not isinstance(request.motif, str):
-        raise InputError("motif", en="The link carries no motif.", zh="链接中没有动机。")
-    ranges = (
-        ("length", request.length, 1, MAX_MADE[request.style], "length", "长度", True),
-        ("seed", request.seed, 0, MAX_SEED, "seed", "随机种子", True),
-        ("temperature", request.temperature, 0, HOTTEST, "temperature", "温度", False),
-        ("farthest", request.farthest, -1, MAX_MOTIF["piano"] + MAX_MADE["piano"], "farthest distance", "最远距离", True),
-        ("semitones", request.semitones, -MAX_SHIFT, MAX_SHIFT, "transposition", "移调", True),
-        ("stretch", request.stretch, *STRETCH, "stretch", "时间伸缩", False),
-    )
-    for name, number, least, most, english, chinese, whole in ranges:
-        fits = isinstance(number, int if whole else int | float) and not isinstance(number, bool)
-        if not fits or not math.isfinite(number) or not least <= number <= most:
-            raise InputError(
-                name,
-                en=f"The {english} is {_shown(number)}; it can be {least:g} to {most:g}.",
-                zh=f"{chinese}为 {_shown(number)}；可以取 {least:g} 到 {most:g}。",
-            )
+    if request.length > MAX_MADE[request.style]:
+        most = MAX_MADE[request.style]
+        raise InputError(
+            "length",
+            en=f"The length is {request.length}; of a {request.style} it can be 1 to {most}.",
+            zh=f"长度为 {request.length}；此风格可以取 1 到 {most}。",
+        )
     for variant, layer, head in request.silenced:
-        if variant not in MODELS[request.style] or not all(isinstance(i, int) and i >= 0 for i in (layer, head)):
+        if variant not in MODELS[request.style]:
             raise no_head(layer, head, variant, names=MODELS[request.style])
-
-
-def _shown(value: object) -> str:
-    text = value if isinstance(value, str) else repr(value)
-    text = "".join(c if c.isprintable() else "?" for c in text)
-    return text if len(text) <= 40 else text[:39] + "…"
 
 
 def styles() -> tuple[str, ...]:

@@ -35,14 +35,14 @@ expect.set_options(timeout=60_000)  # five seconds, Playwright's own patience, a
 def opened(page: Page, site: str, query: str = "") -> Page:
     """The lab, drawn and listening."""
     page.goto(f"{site}{PATH}" + (f"?{query}" if query else ""))
-    expect(page.locator(".tfe-tune-go")).to_be_visible()
+    expect(page.locator(".tfe-ask-go")).to_be_visible()
     expect(page.locator(".tfe-roll-board")).to_be_visible(timeout=SLOW)
-    expect(page.locator(".tfe-remix-do")).to_be_visible()
+    expect(page.locator(".tfe-change-panel")).to_be_visible()
     return page
 
 
 def badge(page: Page) -> Any:
-    return page.locator(".tfe-tune .tfe-badge")
+    return page.locator(".tfe-ask .tfe-badge")
 
 
 def finished(page: Page) -> None:
@@ -56,8 +56,8 @@ def words(page: Page) -> Any:
 
 def number(page: Page, model: str = "jsb_relative") -> float:
     """The one number of a model, once the answer stands."""
-    expect(page.locator(".tfe-remix-panel")).to_have_attribute("aria-busy", "false", timeout=SLOW)
-    shown = page.locator(f".tfe-remix [data-model={model}] .tfe-remix-number")
+    expect(page.locator(".tfe-change-panel")).to_have_attribute("aria-busy", "false", timeout=SLOW)
+    shown = page.locator(f".tfe-rolls [data-model={model}] .tfe-rolls-number")
     expect(shown).to_be_visible(timeout=SLOW)
     return float(shown.inner_text().replace("−", "-"))
 
@@ -67,16 +67,16 @@ def test_music_grows_before_the_visitors_eyes_and_can_be_stopped(site: str, page
     page.evaluate(
         """() => {
             window.seen = [];
-            const badge = document.querySelector('.tfe-tune .tfe-badge');
+            const badge = document.querySelector('.tfe-ask .tfe-badge');
             const watcher = new MutationObserver(() => {
                 window.seen.push(badge.textContent);
-                if (/ 1?\\d\\d of/.test(badge.textContent)) document.querySelector('.tfe-tune-go').click();
+                if (/ 1?\\d\\d of/.test(badge.textContent)) document.querySelector('.tfe-ask-go').click();
             });
             watcher.observe(badge, {childList: true, subtree: true, characterData: true});
         }"""
     )  # stopped by the page itself, so that the music cannot be finished before
-    page.locator(".tfe-tune-seed").fill("1234")
-    page.locator(".tfe-tune-go").click()
+    page.locator(".tfe-ask-seed").fill("1234")
+    page.locator(".tfe-ask-go").click()
     expect(badge(page)).to_have_text("stopped", timeout=SLOW)
     assert any(re.search(r"cell \d+ of", text) for text in page.evaluate("window.seen"))
     page.evaluate("window.seen = null")
@@ -97,13 +97,13 @@ def midi_file() -> bytes:
 @pytest.mark.parametrize("style", styles())
 def test_a_midi_file_is_continued_by_every_model_heard_and_taken_along(site: str, page_watch: Page, style: str) -> None:
     page = opened(page_watch, site)
-    page.locator(".is-motif").get_by_role("radio", name="My MIDI").click()
-    page.locator(f".tfe-tune-style [data-key={style}]").click()
+    page.locator(".tfe-motif-source").get_by_role("radio", name="My MIDI").click()
+    page.locator(f".tfe-ask-head [data-key={style}]").click()
     if style == "chorale":
-        page.locator(".is-mode [data-key=continue]").click()
-    page.locator(".is-length select").select_option(index=0)
-    page.locator(".tfe-tune input[type=file]").set_input_files({"name": "mine.mid", "mimeType": "audio/midi", "buffer": midi_file()})
-    expect(page.locator(".tfe-tune-file")).to_have_text("mine.mid")
+        page.locator(".tfe-ask-head [data-key=continue]").click()
+    page.locator(".is-select:visible select").select_option(index=0)
+    page.locator(".tfe-ask input[type=file]").set_input_files({"name": "mine.mid", "mimeType": "audio/midi", "buffer": midi_file()})
+    expect(page.locator(".tfe-motif-file")).to_have_text("mine.mid")
     finished(page)
     models = [key for key in MODELS[style] if key in views.models(style)]
     for key in models:
@@ -126,11 +126,11 @@ def test_a_file_that_is_no_music_is_refused_in_one_sentence(site: str, new_page:
     page, faults = new_page()
     opened(page, site)
     with page.expect_response(lambda answer: "/music/" in answer.url and answer.request.method == "POST") as answer:
-        page.locator(".tfe-tune input[type=file]").set_input_files(
+        page.locator(".tfe-ask input[type=file]").set_input_files(
             {"name": "a.mid", "mimeType": "audio/midi", "buffer": b"these are words, not notes"}
         )
     assert answer.value.status == 422
-    expect(page.locator(".tfe-tune-error")).to_be_visible()
+    expect(page.locator(".tfe-ask-error")).to_be_visible()
     expect(badge(page)).to_have_text("refused")
     expect(words(page)).to_contain_text("gives")
     faults.console[:] = [line for line in faults.console if "422" not in line]  # Chromium notes every refusal
@@ -138,11 +138,17 @@ def test_a_file_that_is_no_music_is_refused_in_one_sentence(site: str, new_page:
 
 def test_leaving_the_relative_term_out_costs_nats_and_restoring_gives_them_back(site: str, page_watch: Page) -> None:
     page = opened(page_watch, site)
-    page.locator("input[data-field=relative]").check()
+    page.locator("input[data-field=farthest]:visible").press("Home")
     assert number(page) > 0, "a model without its distances reads its own music worse"
     assert asked(page)["farthest"] == ["0"]
-    expect(page.locator(".tfe-remix-sentence")).to_contain_text("Without the relative term")
-    roll, before = page.locator(".tfe-roll[data-playing]"), page.locator(".tfe-remix-hear").first
+    expect(page.locator(".tfe-rolls-sentence")).to_contain_text("Without the relative term")
+    cost = page.locator(".tfe-roll-picture").get_by_text(re.compile("nats per cell")).first
+    changed = cost.inner_html()
+    page.keyboard.press("b")
+    expect(cost).not_to_have_text(changed)
+    page.keyboard.press("b")
+    expect(cost).to_have_text(changed)  # the rolls show the run as it was asked for
+    roll, before = page.locator(".tfe-roll[data-playing]"), page.locator(".tfe-rolls-hear").first
     page.locator(".tfe-roll-press.is-play").click()
     expect(roll).to_have_attribute("data-playing", "true")
     before.click()
@@ -150,6 +156,6 @@ def test_leaving_the_relative_term_out_costs_nats_and_restoring_gives_them_back(
     expect(roll).to_have_attribute("data-playing", "false")
     page.locator(".tfe-roll-press.is-play").click()
     expect(before).to_have_attribute("aria-pressed", "false")
-    page.locator(".tfe-remix-restore").click()
-    expect(page.locator(".tfe-remix-board")).to_be_hidden(timeout=SLOW)
+    page.locator(".tfe-change-restore").click()
+    expect(page.locator(".tfe-rolls-board")).to_be_hidden(timeout=SLOW)
     assert "farthest" not in asked(page)

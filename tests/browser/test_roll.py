@@ -6,6 +6,7 @@ import asyncio
 import io
 import re
 from collections.abc import AsyncGenerator, Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from explorer.widgets.roll import roll, rollside
 from models.music.records import Made, Step
 from models.music.weights import look
 from tests.bench import Bench
-from tests.explorer.rolls import NAMES, chorale, piano
+from tests.explorer.rolls import NAMES, chorale, made, piano
 
 NEW = Callable[..., tuple[Page, Any]]
 ABOUT = {"jsb_relative": {"en": "relative positions", "zh": "相对位置"}, "relative": {"en": "relative positions", "zh": "相对位置"}}
@@ -50,6 +51,17 @@ async def grow() -> AsyncGenerator[dict[str, object], None]:
     yield rolls.done(seen, request, "v=new", names=NAMES, about=ABOUT, state="live", pick={**PICK, "note": 16})
 
 
+def change() -> dict[str, object]:
+    """The same motif under a change of the model: from the middle on the first model makes other notes."""
+    seen, request = chorale()
+    first, other = seen.made
+    values = first.events.astype(np.int64)
+    later = (np.arange(len(values)) >= len(values) // 2) & ~first.given & (values > 0)
+    changed = made(first.variant, "chorale", np.where(later, values + 1, values), first.given, 0)
+    asked = replace(request, silenced=(("jsb_relative", 0, 0),))
+    return rolls.done(replace(seen, made=(changed, other)), asked, "v=changed", names=NAMES, about=ABOUT, state="live", pick=PICK)
+
+
 def page_of(slug: str) -> Callable[[Lab, object], None]:
     """What stands on one trial page."""
 
@@ -60,6 +72,7 @@ def page_of(slug: str) -> Callable[[Lab, object], None]:
         gr.Button("Grow", elem_id="grow").click(
             grow, None, place, show_progress="hidden", trigger_mode="multiple", api_visibility="private"
         )
+        gr.Button("Change", elem_id="change").click(change, None, place, show_progress="hidden", api_visibility="private")
 
     return page
 
@@ -249,6 +262,16 @@ def test_notes_appear_as_they_are_made_and_the_telling_one_is_locked_at_the_end(
     lengths, words = zip(*page.evaluate("window.seen"), strict=True)
     assert list(lengths) == sorted(lengths) and len(set(lengths)) >= 3, lengths
     assert any("of 224 cells are made" in each for each in words), words
+
+
+def test_under_a_change_a_lock_stays_as_long_as_the_music_is_the_same(page_watch: Page, site: str) -> None:
+    for note, stays in ((2, True), (40, False)):
+        page = opened(page_watch, site, query=f"lang=en&_note={note}&_head=1.3")
+        drawn(page, f"jsb_relative 1.3 {note} looked")
+        page.locator("#change").click()
+        drawn(page, f"jsb_relative 1.3 {note if stays else PICK['note']} looked")
+        page.wait_for_selector(".tfe-roll[data-state=live]", state="attached")
+        assert viewed(page) == {"_head": "1.3", **({"_note": str(note)} if stays else {})}
 
 
 def test_a_model_without_attention_says_so_and_can_be_heard(page_watch: Page, site: str) -> None:

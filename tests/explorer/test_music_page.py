@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import dataclasses
 import json
 from collections.abc import Coroutine
@@ -14,18 +15,17 @@ import numpy as np
 import pytest
 import torch
 
-from explorer import permalink
+from explorer import controls, permalink
 from explorer.engine import Engine
 from explorer.labs.music import about, change, page, texts, views
-from explorer.labs.runs import Stored
-from models.errors import InputError
+from explorer.program import answer
+from explorer.runs import Stored
 from models.music import chorales, events, lstm
 from models.music.explain import explain
 from models.music.lstm import PerformanceRNN
 from models.music.model import Config, MusicTransformer
 from models.music.records import (
     CHORALES,
-    EXAMPLES,
     MAX_MOTIF,
     MODELS,
     PIANO,
@@ -44,6 +44,7 @@ T = TypeVar("T")
 SMALL: dict[str, Any] = {"d_model": 24, "d_ff": 32, "n_heads": 3, "n_layers": 2}
 TUNE = Request(motif=melody((72, 0, 71, 67), 2))
 PLAYED = Request("piano", "continue", motif(SCALE[:4]), 24)
+NOTHING = Explanation((), 125)
 
 
 def alone(coroutine: Coroutine[Any, Any, T]) -> T:
@@ -100,210 +101,189 @@ def small(monkeypatch: pytest.MonkeyPatch) -> dict[str, Network]:
 
 def there(monkeypatch: pytest.MonkeyPatch, *known: str) -> None:
     """Models of these styles are shipped."""
-    monkeypatch.setattr(page, "styles", lambda: known)
-    monkeypatch.setattr(views, "styles", lambda: known)
+    for module in ("explorer.labs.music.page", "explorer.labs.music.views", "explorer.labs.music.change", "models.music.records"):
+        monkeypatch.setattr(f"{module}.styles", lambda: known)
     variants = [variant for style in known for variant in MODELS[style]]
     monkeypatch.setattr(about, "facts", lambda: {variant: facts(variant) for variant in variants})
     monkeypatch.setattr(about, "seeds", lambda variant: {1: float(facts(variant)["figure"]["value"])})
 
 
-def wish(request: Request = TUNE, **more: Any) -> dict[str, Any]:
-    return change.spelled(request) | more
+Told = dict[str, list[dict[str, Any]]]
+
+
+def everything(request: Request, anew: bool = True, **fields: str) -> Told:
+    """What each widget was told to draw until a wish was fulfilled. fields: as texts, in place of the request's."""
+
+    async def collect() -> list[dict[str, Any]]:
+        engine = Engine()
+        given: tuple[str, Any] = ("", controls.texts(request) | fields) if anew else (controls.query(request), None)
+        try:
+            async with contextlib.aclosing(answer(page.program(), engine, *given)) as updates:
+                return [update async for update in updates]
+        finally:
+            engine.close(1)
+
+    updates = alone(collect())
+    return {name: [update[name] for update in updates if name in update] for name in page.program().widgets}
+
+
+def with_(request: Request = TUNE, **changes: Any) -> Request:
+    return dataclasses.replace(request, **changes)
 
 
 # ---- what a visitor wants ----------------------------------------------------------------------------------------------------------
 
 
-def test_what_the_browser_sends_becomes_a_request() -> None:
-    request, notice = page.asked({"request": wish(temperature=1, silenced=[["jsb_relative", 1, 2]], farthest=0, semitones=-3)})
-    assert request == dataclasses.replace(TUNE, silenced=(("jsb_relative", 1, 2),), farthest=0, semitones=-3)
-    assert isinstance(request.temperature, float)
-    assert notice is None
-
-
-@pytest.mark.parametrize(
-    "detail",
-    [
-        None,
-        [],
-        {},
-        {"request": None},
-        wish(seed="7"),
-        wish(length=True),
-        wish(temperature="hot"),
-        wish(stretch=None),
-        wish(motif=7),
-        wish(style=["piano"]),
-        wish(semitones=1.5),
-        wish(silenced=5),
-        wish(silenced=[["jsb_relative", 1]]),
-        wish(silenced=[[1, 1, 1]]),
-        wish(silenced=[["jsb_relative", 1.5, 1]]),
-    ],
-)
-def test_a_made_up_request_is_refused_in_one_sentence(detail: object) -> None:
-    with pytest.raises(InputError) as refusal:
-        page.asked(detail)
-    assert refusal.value.code == "malformed"
-    assert set(refusal.value.text) == {"en", "zh"}
-
-
-def test_a_link_without_a_request_is_the_first_example() -> None:
-    assert page.linked({"query": ""}) == (EXAMPLES[0], None)
+def test_everything_the_bar_and_the_panel_are_given_is_json(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = json.loads(json.dumps([one.drawn(Request) for one in page.program().controls]))
+    motif_ = next(one for one in drawn if one["kind"] == "motif")["motifs"]
+    assert motif_["styles"]["chorale"] == {"most": 512, "grid": 125, "keys": [48, 81], "upload": "/music/chorale", "models": 2}
+    assert motif_["styles"]["piano"]["models"] == 3 and motif_["file"] == 256 << 10
+    assert not any(pitch % 12 in {1, 3, 6, 8, 10} for style in motif_["styles"].values() for pitch in style["keys"]), "white keys"
+    lengths = [one for one in drawn if one["field"] == "length"]
+    assert [one["values"] for one in lengths] == [["64", "128", "256", "384", "512"], ["128", "256", "512", "768", "1024"]]
+    assert [one["names"][0][1]["en"] for one in lengths] == ["1 bar", "128 events"]
+    stops = [[value for value, _ in one["names"]] for one in drawn if one["field"] == "farthest"]
+    assert stops == [["0", "1", "2", "3", "4", "6", "8", "12", "16", "24", "32", "-1"]] * 2, "as trained last"
+    there(monkeypatch, "chorale")
+    left = [one.field for one in page.program().controls]
+    assert "style" not in left and "stretch" not in left
 
 
 @pytest.mark.parametrize("request_", [*CHORALES, *PIANO])
 def test_every_example_travels_in_the_address_and_is_music(request_: Request) -> None:
-    address = views.query(request_)
+    address = controls.query(request_)
     assert len(address) < 2048
-    assert permalink.decode(Request, address) == (request_, None)
+    assert controls.read(Request, address) == (request_, None)
     assert len(read_motif(request_)) > 32
 
 
 def test_the_longest_motif_still_has_a_link() -> None:
     noise = np.random.default_rng(1).integers(0, events.EVENTS, MAX_MOTIF["piano"])
     longest = Request("piano", "continue", spelled(noise))
-    assert permalink.decode(Request, views.query(longest)) == (longest, None)
-
-
-def test_a_style_whose_models_are_not_shipped_is_refused_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    there(monkeypatch, "chorale")
-    told = everything(wish(PLAYED))
-    assert "“Piano”" in told["tune"][-1]["error"]["en"] and "Chorale" in told["tune"][-1]["error"]["en"]
-    assert "“钢琴”" in told["tune"][-1]["error"]["zh"]
-    assert told["roll"] == []
+    assert permalink.decode(Request, controls.query(longest)) == (longest, None)
 
 
 # ---- what comes back ---------------------------------------------------------------------------------------------------------------
 
-Told = dict[str, list[dict[str, Any]]]
-
-
-def everything(detail: object, **how: Any) -> Told:
-    """What each widget was told to draw until a wish was fulfilled."""
-
-    async def collect() -> list[Any]:
-        engine = Engine()
-        try:
-            return [update async for update in page.answers(engine, lambda: page.asked(detail), "", **how)]
-        finally:
-            engine.close(1)
-
-    updates = alone(collect())
-    names = ("tune", "roll", "remix")
-    return {name: [update[at] for update in updates if "__type__" not in update[at]] for at, name in enumerate(names)}
-
 
 def test_a_melody_is_harmonised_by_models_side_by_side_and_its_address_restores_it() -> None:
-    told = everything(wish(seed=2))
-    last = told["tune"][-1]
+    told = everything(with_(seed=2))
+    last = told["ask"][-1]
     assert last["state"] == "live"
-    assert permalink.decode(Request, last["query"])[0] == dataclasses.replace(TUNE, seed=2)
+    assert permalink.decode(Request, last["query"])[0] == with_(seed=2)
     rolls = told["roll"][-1]
     assert rolls["state"] == "live"
     assert [model["key"] for model in rolls["models"]] == list(MODELS["chorale"])
     assert [model["name"] for model in rolls["models"]] == [dict(texts.NAMES[key]) for key in MODELS["chorale"]]
     assert all(model["sound"]["wav"].startswith("/sound/") and model["look"].startswith("/looks/") for model in rolls["models"])
-    assert told["remix"][-1]["state"] == "empty"
-    assert told["remix"][-1]["pick"]["model"] == rolls["pick"]["model"]
+    assert told["change"][-1]["state"] == "empty"
+    assert told["change"][-1]["pick"] == rolls["pick"] == last["pick"], "a change leaves the note in view"
+    assert len(last["lines"]) == 2 and "nats per cell" in last["lines"][0]["en"]
     assert json.dumps(told)
 
 
 def test_notes_arrive_while_they_are_made() -> None:
-    told = everything(wish(PLAYED, length=300))
-    counts = [value["badge"]["done"] for value in told["tune"] if value["state"] == "running"]
-    assert [one["at"] for one in counts] == sorted(one["at"] for one in counts)
-    assert {one["of"] for one in counts} == {3 * (300 + len(read_motif(PLAYED)))}
+    told = everything(with_(PLAYED, length=300))
+    said = [value["badge"]["progress"]["en"] for value in told["ask"] if value["state"] == "running"]
+    reached = [int(one.removeprefix("live · event ").split(" of ")[0].replace(",", "")) for one in said]
+    assert reached == sorted(reached)
+    assert {one.split(" of ")[1] for one in said} == {f"{3 * (300 + len(read_motif(PLAYED))):,}"}
     growing = [value for value in told["roll"] if value["state"] == "running"]
     assert growing and all(model["events"] <= model["of"] for value in growing for model in value["models"])
     assert told["roll"][-1]["state"] == "live"
 
 
 def test_what_is_made_by_piano_models_says_its_licence() -> None:
-    told, free = everything(wish(PLAYED)), everything(wish())
+    told, free = everything(PLAYED), everything(TUNE)
     assert all("CC BY-NC-SA 4.0" in text for text in told["roll"][-1]["licence"].values()), "beside the music, and in its files"
     assert free["roll"][-1]["licence"] is None
 
 
 @pytest.mark.parametrize(
-    ("changes", "reached"),
+    ("request_", "reached"),
     [
-        ({"farthest": 0}, ["jsb_relative"]),
-        ({"silenced": [["jsb_transformer", 0, 1]]}, ["jsb_transformer"]),
-        ({"semitones": -2}, ["jsb_relative", "jsb_transformer"]),
+        (with_(farthest=0), ["jsb_relative"]),
+        (with_(silenced=(("jsb_transformer", 0, 1),)), ["jsb_transformer"]),
+        (with_(semitones=-2), ["jsb_relative", "jsb_transformer"]),
+        (with_(PLAYED, stretch=2.0), ["relative", "transformer", "lstm"]),
     ],
 )
-def test_an_intervention_gives_before_after_and_a_number_for_each_model_it_reaches(changes: dict[str, Any], reached: list[str]) -> None:
-    told = everything(wish(**changes))
-    panel = told["remix"][-1]
+def test_a_change_is_in_the_rolls_and_gives_a_number_for_each_model_it_reaches(request_: Request, reached: list[str]) -> None:
+    told = everything(request_)
+    bar, rolls, panel = (told[name][-1] for name in ("ask", "roll", "change"))
     assert panel["state"] == "done"
     assert [one["key"] for one in panel["rolls"]] == reached
     assert all(one["number"]["before"] > 0 and one["number"]["after"] > 0 for one in panel["rolls"])
     assert all(one["before"]["sound"]["wav"] != "" for one in panel["rolls"])
     assert panel["sentence"]["en"].endswith(".") and panel["sentence"]["zh"].endswith("。")
-    assert [model["key"] for model in told["roll"][-1]["models"]] == list(MODELS["chorale"]), "the rolls show the run as it came"
-    assert permalink.decode(Request, told["tune"][-1]["query"])[0] == page.asked(wish(**changes))[0]
+    assert "{" not in panel["sentence"]["en"] + panel["sentence"]["zh"]
+    assert bar["query"] == panel["query"] == rolls["query"] == controls.query(request_), "the rolls show the run as it was asked for"
+    plain = controls.read(Request, bar["plain"])[0]
+    assert rolls["same"] == everything(plain)["roll"][-1]["same"] == bar["plain"], "a lock stays under a change"
+    assert bar["changes"]["en"] and panel["pick"] == bar["pick"]
 
 
-def test_an_intervention_that_reaches_no_model_in_view_compares_nothing() -> None:
-    assert everything(wish(PLAYED, farthest=-1, silenced=[["jsb_relative", 0, 0]]))["tune"][-1]["state"] == "live"
+def test_a_change_that_reaches_no_model_says_so() -> None:
+    panel = everything(with_(PLAYED, farthest=8))["change"][-1]
+    assert [one["key"] for one in panel["rolls"]] == ["relative"]
+    chorale = everything(with_(stretch=2.0))["change"][-1]
+    assert chorale["rolls"] == [] and "Nothing changes" in chorale["sentence"]["en"]
 
 
-def test_what_a_knob_cannot_do_is_refused_beside_it() -> None:
-    told = everything(wish(dataclasses.replace(TUNE, motif=melody((81, 81))), semitones=5))
-    assert told["tune"][-1]["state"] == "live"
-    assert told["remix"][-1]["state"] == "refused" and "36 to 81" in told["remix"][-1]["error"]["en"]
+def test_a_motif_that_would_leave_its_range_is_refused_in_words() -> None:
+    told = everything(with_(motif=melody((81, 81)), semitones=5))
+    assert told["ask"][-1]["state"] == "refused" and "36 to 81" in told["ask"][-1]["error"]["en"]
+    assert told["change"] == [{"state": "refused", "error": None}] and told["roll"] == []
 
 
 @pytest.mark.parametrize(
-    ("changes", "says"),
+    ("fields", "says"),
     [
-        ({"temperature": 9.0}, "9"),
-        ({"length": 5000, "mode": "continue"}, "5000"),
+        ({"temperature": "9.0"}, "9"),
+        ({"length": "5000", "mode": "continue"}, "5000"),
+        ({"length": "600", "mode": "continue"}, "600"),
         ({"motif": "%%%"}, "motif"),
         ({"style": "polka"}, "polka"),
+        ({"seed": "seven"}, "seven"),
+        ({"silenced": "jsb_relative.1"}, "silenced"),
+        ({"silenced": "lstm.0.0"}, "lstm"),
     ],
 )
-def test_what_no_model_reads_gets_one_sentence(changes: dict[str, Any], says: str) -> None:
-    told = everything(wish(**changes))
-    assert says in told["tune"][-1]["error"]["en"]
+def test_what_no_model_reads_gets_one_sentence(fields: dict[str, str], says: str) -> None:
+    told = everything(TUNE, **fields)
+    assert says in told["ask"][-1]["error"]["en"]
     assert told["roll"] == []
-    assert told["remix"] == [{"state": "refused", "error": None}]
-
-
-def test_a_defect_is_told_as_one_and_logged(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
-    monkeypatch.setattr(views, "finished", lambda *_, **__: 1 / 0)
-    assert "log" in everything(wish())["tune"][-1]["error"]["en"]
-    assert "ZeroDivisionError" in caplog.text
+    assert told["change"] == [{"state": "refused", "error": None}]
 
 
 def test_the_first_example_is_shown_from_its_store_unless_it_is_run_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     (seen,) = explain([TUNE])
     assert isinstance(seen, Explanation)
     monkeypatch.setattr(views, "first", lambda: Stored(TUNE, seen, 840.0, "cpu"))
-    assert everything(wish())["tune"][-1]["state"] == "stored"
-    assert everything(wish(), anew=True)["tune"][-1]["state"] == "live"
+    assert everything(TUNE, anew=False)["ask"][-1]["state"] == "stored"
+    assert everything(TUNE)["ask"][-1]["state"] == "live"
 
 
 def test_a_result_that_is_held_ready_names_every_widget() -> None:
     async def ask() -> Any:
         engine = Engine()
         try:
-            return await page.stored(engine, views.query(dataclasses.replace(TUNE, farthest=0))), await page.stored(engine, "style=polka")
+            return [await page.LAB.stored(engine, query) for query in (controls.query(with_(farthest=0)), "style=polka")]
         finally:
             engine.close(1)
 
     held, refused = alone(ask())
     assert refused is None
-    assert {name: value["state"] for name, value in held.items()} == {"tune": "stored", "roll": "stored", "remix": "done"}
+    assert {name: value["state"] for name, value in held.items()} == {"ask": "stored", "roll": "stored", "change": "done"}
 
 
 # ---- in words, on the card, on the family map --------------------------------------------------------------------------------------
 
 
 def test_a_bent_distribution_is_said_to_be_one() -> None:
-    assert views.bent(Request(temperature=1.0)) is None
-    sharp, flat = views.bent(Request(temperature=0.4)), views.bent(Request(temperature=1.6))
+    assert views.notice(Request(temperature=1.0), NOTHING) is None
+    sharp, flat = views.notice(Request(temperature=0.4), NOTHING), views.notice(Request(temperature=1.6), NOTHING)
     assert sharp is not None and "sharper" in sharp["en"] and "0.4" in sharp["en"]
     assert flat is not None and "平坦" in flat["zh"]
 
@@ -351,15 +331,15 @@ def test_seeds_are_read_from_their_own_checkpoints(monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize("known", [(), ("chorale",), ("chorale", "piano")])
 def test_the_lab_stands_with_whatever_models_are_there(monkeypatch: pytest.MonkeyPatch, known: tuple[str, ...]) -> None:
     there(monkeypatch, *known)
-    assert [style["key"] for style in views.offered()] == list(known or ("chorale",))
-    assert len(views.examples()) >= 3
+    assert [*next(one.motifs for one in views.asked() if one.motifs).styles] == list(known or ("chorale",))
+    assert len(views.titles()) >= 3
     assert set(about.prose()) <= {"en", "zh"}
     assert about.curves() is None or known
     steps = views.steps()
     assert len(steps) == 6
     assert any("LSTM" in step.say["en"] for step in steps) == ("piano" in known)
     for step in steps:
-        assert page.linked({"query": step.query})[0].style in (known or ("chorale",))
+        assert page.program().read(step.query)[0].style in (known or ("chorale",))
 
 
 def test_a_step_goes_beyond_the_trained_length_once_that_was_measured(monkeypatch: pytest.MonkeyPatch) -> None:

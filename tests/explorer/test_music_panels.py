@@ -14,18 +14,18 @@ import torch
 
 from explorer.engine import Engine
 from explorer.figures import beyond
-from explorer.labs.music import views
-from explorer.labs.music.deeper import asking, lengths, meter, skew
+from explorer.labs.music import page, views
+from explorer.labs.music.deeper import lengths, meter, skew
+from explorer.program import looked
 from explorer.widgets import meter as meter_widget
 from explorer.widgets import skew as skew_widget
 from explorer.widgets.folded import Question
 from models.errors import InputError
 from models.layers import relative
 from models.music.explain import explain
-from models.music.records import EXAMPLES, Explanation, Made, Request, melody
+from models.music.records import Explanation, Made, Request, melody
 from tests.explorer.music_runs import small_models
 
-RUN = "v=1&motif=JQAlACUAJQA&seed=3&farthest=0&semitones=2&silenced=jsb_relative.0.1"
 TUNE = Request(motif=melody((72, 0, 71, 67), 2))
 
 
@@ -36,11 +36,6 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> Explanation:
     (found,) = explain([TUNE])
     assert isinstance(found, Explanation)
     return found
-
-
-def test_a_panel_looks_into_the_run_that_the_rolls_show() -> None:
-    assert asking.run_of(Question("")) == EXAMPLES[0]
-    assert asking.run_of(Question(RUN)) == Request(motif="JQAlACUAJQA", seed=3), "as it came, the models as trained"
 
 
 @pytest.mark.parametrize(
@@ -127,23 +122,24 @@ def test_tensors_of_two_skewings_are_an_error() -> None:
         )
 
 
-def test_the_panel_answers_through_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_panel_answers_of_the_run_as_it_was_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     small_models(monkeypatch)
     monkeypatch.setattr(views, "first", lambda: None)
+    program = page.program()
+    look = next(view.look for view in program.views if view.name == "skew")
+    assert look is not None
 
     async def told(engine: Engine, run: str) -> dict[str, Any]:
-        question = Question(run)
-        found = [
-            one
-            async for one in asking.answers(engine, question, lambda seen: skew.value(seen, skew.Wish(queries=6), "chorale"))
-            if isinstance(one, dict) and "state" in one
-        ]
-        return found[-1]
+        found = [one async for one in looked(program, engine, look, {"run": run, "wish": {"queries": 6}})]
+        drawn: dict[str, Any] = found[-1]
+        return drawn
 
     engine = Engine()
     try:
         shown = asyncio.run(told(engine, f"v=1&motif={TUNE.motif}"))
         assert shown["state"] == "shown" and len(shown["makes"]) == 6
+        moved = asyncio.run(told(engine, f"v=1&motif={TUNE.motif}&semitones=2"))
+        assert shown["makes"][0]["en"] == "S C5" and moved["makes"][0]["en"] == "S D5"
         refused = asyncio.run(told(engine, "v=1&motif=AAA&style=polka"))
         assert refused["state"] == "refused" and "polka" in refused["error"]["en"]
         assert asyncio.run(told(engine, "v=1&seed=three"))["state"] == "refused"

@@ -9,7 +9,7 @@ from dataclasses import asdict, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer import sound
+from explorer import controls, sound
 from explorer.figures import roll
 from explorer.figures.roll import Growing, Kept, Named
 from explorer.looks import Look, looks
@@ -51,19 +51,30 @@ def done(
         grid=seen.grid,
         request=asdict(request),
         query=query,
+        same=_input(request),
         state=state,
         pick=pick,
         licence=licence,
     )
 
 
+def _input(request: Request) -> str:
+    """What runs on the same motif have in common, whatever is changed."""
+    return controls.query(replace(request, silenced=(), farthest=-1, semitones=0, stretch=1.0))
+
+
+def events_of(request: Request) -> int:
+    """How many events or cells there will be, the motif's included."""
+    motif = len(read_motif(request))
+    whole = motif * len(chorales.VOICES) if request.mode == "harmonise" else motif + request.length
+    return whole + (-whole % len(chorales.VOICES) if request.style == "chorale" else 0)
+
+
 def growing(request: Request, steps: Sequence[Step], query: str, *, names: Mapping[str, Text], about: Mapping[str, Text]) -> Value:
     """What the roll draws while music is made. steps: all so far, of all models. Other arguments as of `done`."""
     motif = len(read_motif(request))
     harmonise = request.mode == "harmonise"
-    whole = motif * len(chorales.VOICES) if harmonise else motif + request.length
-    if request.style == "chorale":
-        whole += -whole % len(chorales.VOICES)
+    whole = events_of(request)
     parts: dict[str, list[Step]] = {}
     for step in steps:
         parts.setdefault(step.variant, []).append(step)
@@ -75,7 +86,15 @@ def growing(request: Request, steps: Sequence[Step], query: str, *, names: Mappi
         notes, at, lasts = notes_of_events(request.style, _whole_sixteenths(request.style, values))
         nats = np.concatenate([step.nats for step in own])
         grown.append(Growing(variant, values, given, nats, notes.astype(np.int32), at.astype(np.int32), lasts, whole))
-    return roll.growing(grown, _named(names, about), style=request.style, grid=GRID[request.style], request=asdict(request), query=query)
+    return roll.growing(
+        grown,
+        _named(names, about),
+        style=request.style,
+        grid=GRID[request.style],
+        request=asdict(request),
+        query=query,
+        same=_input(request),
+    )
 
 
 def _whole_sixteenths(style: str, values: NDArray[np.int16]) -> NDArray[np.int64]:

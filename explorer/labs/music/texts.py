@@ -26,7 +26,36 @@ SPOKEN: Final = _(
     "E r 为每个距离各有一个嵌入，所以第二项说明键在多远之前",
 )
 
-TUNE: Final[Mapping[str, Text]] = MappingProxyType({"region": _("What the models play on from", "从什么音乐接着写")})
+# The input bar.
+REGION: Final = _("What the models play on from", "从什么音乐接着写")
+STYLE: Final = _("style", "风格")
+MODE: Final = _("make", "生成")
+MODES: Final[Mapping[str, Text]] = MappingProxyType({"continue": _("continue", "续写"), "harmonise": _("harmonise", "配和声")})
+MODE_HINT: Final = _(
+    "Continue: the models go on from the motif. Harmonise: its melody stays, and they make alto, tenor and bass below it",
+    "续写：模型从动机往下写。配和声：保留旋律，由模型写出女低音、男高音和男低音",
+)
+MOTIF: Final = _("motif", "动机")
+LENGTH: Final = _("length", "长度")
+LENGTH_HINT: Final = _("How much is made after the motif", "在动机之后写多长")
+BARS: Final = _("{n} bars", "{n} 小节")
+EVENTS: Final[Mapping[str, Text]] = MappingProxyType({"chorale": _("{n} cells", "{n} 格"), "piano": _("{n} events", "{n} 个事件")})
+TEMPERATURE: Final = _("temperature", "温度")
+TEMPERATURE_HINT: Final = _(
+    "Temperature {value}: 1 is the models' own distribution, less plays safe, more dares, 0 takes the likeliest every time",
+    "温度 {value}：1 是模型自己的分布，越低越保守，越高越大胆，0 每次取最可能的",
+)
+SEED_LABEL: Final = _("seed", "种子")
+SEED_HINT: Final = _(
+    "Seed of all draws, the same for every model: the same seed makes the same music", "所有抽样的种子，各模型相同：同一种子得到同样的音乐"
+)
+PROGRESS: Final[Mapping[str, Text]] = MappingProxyType(
+    {
+        "chorale": _("live · cell {at} of {of}", "实时 · 第 {at} / {of} 格"),
+        "piano": _("live · event {at} of {of}", "实时 · 第 {at} / {of} 个事件"),
+    }
+)
+MADE: Final = _("{name}: {n} notes made, {nats} nats per {event}", "{name}：写出 {n} 个音，每{event} {nats} 纳特")
 STYLES: Final[Mapping[str, Text]] = MappingProxyType({"chorale": _("Chorale", "众赞歌"), "piano": _("Piano", "钢琴")})
 # Our motifs: what each is, and the word or two on its button.
 EXAMPLES: Final[tuple[tuple[Text, Text], ...]] = (
@@ -67,15 +96,50 @@ HOT: Final = _(
 )
 SHARPER: Final = _("sharper", "尖锐")
 FLATTER: Final = _("flatter", "平坦")
-MALFORMED: Final = _(
-    "The request does not have the form in which this page sends it: a style, a mode, a motif, a length, a seed, numbers, heads.",
-    "请求的格式与本页发送的不同：应含风格、方式、动机、长度、种子、几个数与头。",
-)
-NOT_THERE: Final = _("No model of the style “{style}” is shipped here; there is {styles}.", "这里没有“{style}”风格的模型；现有：{styles}。")
 PIANO_LICENCE: Final = _(
     "Piano: the models learned from ASAP, so they and what is taken from them are CC BY-NC-SA 4.0: not for commercial use.",
     "钢琴：模型从 ASAP 学习，因此模型和取自其中的内容遵循 CC BY-NC-SA 4.0：不可用于商业用途。",
 )
+
+
+def licence(style: str) -> Text | None:
+    """What binds whoever takes along what is made; None for what is free."""
+    return PIANO_LICENCE if style == "piano" else None
+
+
+# What may be changed, and what that does.
+FARTHEST: Final = _("distance at most", "距离不超过")
+NO_TERM: Final = _("relative term off", "无相对位置项")
+TRAINED: Final = _("as trained", "同训练时")
+SEMITONES: Final = _("motif, semitones", "动机移调，半音")
+STRETCH: Final = _("motif’s times", "动机时间")
+TIMES: Final = _("× {n}", "× {n}")
+SILENCED: Final = _("silenced heads", "关掉的头")
+WITHOUT_TERM: Final = _("without the relative term", "去掉相对位置项")
+CLIPPED: Final = _("with every distance beyond {n} counted as {n}", "超过 {n} 的距离都按 {n} 计算")
+WITHOUT: Final = _("without {heads}", "关掉{heads}")
+HEAD: Final = _("head {name} of the {model}", "{model}的头 {name}")
+HEADS: Final = _("{n} heads", " {n} 个头")
+MOVED: Final = _("with the motif {n} semitones {way}", "把动机{way} {n} 个半音")
+MOVED_ONE: Final = _("with the motif a semitone {way}", "把动机{way}一个半音")
+UP, DOWN = _("higher", "升高"), _("lower", "降低")
+STRETCHED: Final = _("with the motif’s times × {n}", "把动机的时间乘以 {n}")
+MOVED_ALONG: Final = _(", changed along with it,", "（随动机一起改变）")
+COSTS: Final = _(
+    "what the {model} made{moved} costs it {nats} nats per {event} {more}",
+    "{model}原先写出的音乐{moved}，每{event}的代价{more} {nats} 纳特",
+)
+COSTS_SAME: Final = _("what the {model} made{moved} costs it as much as before", "{model}原先写出的音乐{moved}代价不变")
+MORE, LESS = _("more", "增加"), _("less", "减少")
+IN_BAR: Final = _(", most in bar {n}", "，第 {n} 小节变化最大")
+IN_SECOND: Final = _(", most around second {n}", "，第 {n} 秒附近变化最大")
+KEPT: Final = _("{n} of the {of} notes it had made are made again", "原先写出的 {of} 个音中有 {n} 个再次出现")
+KEPT_MOVED: Final = _(
+    "{n} of the {of} notes it had made are made again, moved with the motif", "原先写出的 {of} 个音中有 {n} 个随动机一起移动后再次出现"
+)
+ALL_KEPT: Final = _("note for note the same music comes out", "写出的音乐逐音相同")
+UNTOUCHED: Final = _("nothing changes for the models that are here", "这里的模型不受影响")
+EVENT: Final[Mapping[str, Text]] = MappingProxyType({"chorale": _("cell", "格"), "piano": _("event", "个事件")})
 
 NOTES: Final[tuple[Text, ...]] = (
     _(

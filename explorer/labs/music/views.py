@@ -3,49 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
 import numpy as np
 
-from explorer import permalink
+from explorer import runs
+from explorer.controls import Control, Motifs, Score, query
 from explorer.figures import roll
 from explorer.lab import GuidedStep, Picture
-from explorer.labels import filled
-from explorer.labs import runs
-from explorer.labs.music import about, change, rolls, texts
-from explorer.labs.runs import Stored
-from explorer.widgets import remix, tune
+from explorer.labels import Text, filled
+from explorer.labs.music import about, rolls, texts
+from explorer.runs import Stored
 from models.music import chorales
-from models.music.records import (
-    CHORALES,
-    EXAMPLES,
-    GRID,
-    HOTTEST,
-    MAX_MADE,
-    MAX_MOTIF,
-    MAX_SEED,
-    MAX_SHIFT,
-    MODELS,
-    PIANO,
-    STRETCH,
-    Comparison,
-    Explanation,
-    Made,
-    Request,
-    Step,
-    styles,
-)
+from models.music.records import CHORALES, EXAMPLES, GRID, MAX_MADE, MAX_MOTIF, MODELS, PIANO, Explanation, Made, Request, Step, styles
 from models.music.weights import look
 
-Text = Mapping[str, str]
 Value = dict[str, object]
 
-MODES = {"chorale": ("continue", "harmonise"), "piano": ("continue",)}
 KEYS = {"chorale": (48, chorales.HIGHEST), "piano": (36, 96)}  # lowest and highest MIDI pitch of the keyboard on the page
-LIMITS = tune.Limits(motif=MAX_MOTIF, made=MAX_MADE, grid=GRID, keys=KEYS, temperature=(0.0, HOTTEST, 0.1), seed=MAX_SEED)
-KNOBS = remix.Limits(semitones=MAX_SHIFT, stretch=STRETCH)
+UPLOAD = "/music/"  # where MIDI files are sent to be read, and the style
+BAR = 64  # cells of a bar of a chorale
 SHOWN = 48  # sixteenths of the first example that the family map shows
 LOUD = {True: 130, False: 255}  # levels of the map's picture: what was given, what was made
 
@@ -56,29 +35,7 @@ def first() -> Stored[Request, Explanation] | None:
     return runs.first("music", EXAMPLES[0], Explanation)
 
 
-# ---- requests ----------------------------------------------------------------------------------------------------------------------
-
-
-def query(request: Request) -> str:
-    """The request part of the permalink; the longest motif that a model reads fits into it."""
-    return permalink.encode(request)
-
-
-def examples() -> list[Value]:
-    """What the input bar offers to begin with: of the styles whose models are there."""
-    return [
-        {**change.spelled(request), "query": query(request), "title": dict(title), "short": dict(short)}
-        for request, (title, short) in zip((*CHORALES, *PIANO), texts.EXAMPLES, strict=True)
-        if request in EXAMPLES
-    ]
-
-
-def offered() -> list[Value]:
-    """The styles that the input bar offers; chorales alone while no model is there."""
-    return [
-        {"key": style, "name": dict(texts.STYLES[style]), "modes": list(MODES[style]), "models": len(models(style))}
-        for style in styles() or ("chorale",)
-    ]
+# ---- the input bar -----------------------------------------------------------------------------------------------------------------
 
 
 def models(style: str) -> tuple[str, ...]:
@@ -87,47 +44,36 @@ def models(style: str) -> tuple[str, ...]:
     return tuple(variant for variant in MODELS[style] if variant in known)
 
 
-def heads() -> dict[str, tuple[int, int]]:
-    """Layers and heads of every model that has any."""
-    sizes = {variant: one["config"] for variant, one in about.facts().items()}
-    return {variant: (size["n_layers"], size["n_heads"]) for variant, size in sizes.items() if "n_heads" in size}
+def titles() -> list[tuple[Text, Text]]:
+    """What each example is, and the word or two on its chip."""
+    named = zip((*CHORALES, *PIANO), texts.EXAMPLES, strict=True)
+    return [said for request, said in named if request in EXAMPLES]
 
 
-def distances() -> dict[str, int]:
-    """For how many distances each model learned an embedding, of those that have a relative term."""
-    return {variant: size for variant, one in about.facts().items() if (size := one["config"].get("distances", 0))}
-
-
-# ---- the input bar and the mechanism -----------------------------------------------------------------------------------------------
-
-
-def growing(request: Request, steps: Sequence[Step]) -> tuple[Value, Value]:
-    """What the input bar and the rolls draw while music is made. steps: all so far, of all models."""
-    address = query(request)
-    grown: Any = rolls.growing(request, steps, address, names=texts.NAMES, about=texts.ABOUT)
-    whole = max((int(model["of"]) for model in grown["models"]), default=0)
-    of = whole * max(len(models(request.style)), len(grown["models"]))
-    return tune.running(change.spelled(request), address, sum(len(step.events) for step in steps), of), grown
-
-
-def result(seen: Explanation, request: Request, *, state: str, milliseconds: float, device: str, notice: Text | None = None) -> Value:
-    """What the input bar draws of one finished run."""
-    return tune.done(
-        change.spelled(request),
-        query(request),
-        state=state,
-        milliseconds=milliseconds,
-        device=device,
-        notice=joined(notice, bent(request)),
+def asked() -> tuple[Control, ...]:
+    """The controls of a motif, of what is made of it, and how: of the styles whose models are there, chorales alone while none is."""
+    known = styles() or ("chorale",)
+    several = len(known) > 1
+    scores = {style: Score(MAX_MOTIF[style], GRID[style], KEYS[style], UPLOAD + style, len(models(style))) for style in known}
+    lengths = []
+    for style in known:
+        offered = [MAX_MADE[style] * eighths // 8 for eighths in (1, 2, 4, 6, 8)]
+        names = {n: filled(texts.BARS, n=n // BAR) if style == "chorale" else filled(texts.EVENTS[style], n=f"{n:,}") for n in offered}
+        when = ({"style": (style,)} if several else {}) | ({"mode": ("continue",)} if style == "chorale" else {})
+        lengths.append(Control("length", texts.LENGTH, "select", names=names, unit=texts.EVENTS[style], hint=texts.LENGTH_HINT, when=when))
+    chorale = {"style": ("chorale",)} if several else {}
+    named = {style: texts.STYLES[style] for style in known}
+    return (
+        *([Control("style", texts.STYLE, "choice", names=named)] if several else []),
+        Control("mode", texts.MODE, "choice", names=texts.MODES, hint=texts.MODE_HINT, when=chorale),
+        Control("motif", texts.MOTIF, "motif", motifs=Motifs(scores)),
+        *lengths,
+        Control("temperature", texts.TEMPERATURE, "number", hint=texts.TEMPERATURE_HINT, step=0.1),
+        Control("seed", texts.SEED_LABEL, "seed", hint=texts.SEED_HINT),
     )
 
 
-def licence_of(request: Request) -> Text | None:
-    """What binds whoever takes along what is made; None for what is free."""
-    return texts.PIANO_LICENCE if request.style == "piano" else None
-
-
-def bent(request: Request) -> Text | None:
+def notice(request: Request, _seen: Explanation) -> Text | None:
     """What to say where notes are not drawn from the model's own distribution; None for small changes."""
     if 0.75 <= request.temperature <= 1.25:
         return None
@@ -135,40 +81,64 @@ def bent(request: Request) -> Text | None:
     return filled(texts.HOT, changed=changed, temperature=f"{request.temperature:g}")
 
 
-def joined(*notices: Text | None) -> Text | None:
-    """Several remarks as one, or None for none."""
-    said = [notice for notice in notices if notice]
-    return {"en": " ".join(one["en"] for one in said), "zh": "".join(one["zh"] for one in said)} if said else None
+def lines(seen: Explanation, request: Request) -> list[Text]:
+    """What a text file of a run says: of each model how many notes it made, and what an event cost it."""
+    return [
+        filled(
+            texts.MADE,
+            name=texts.NAMES[made.variant],
+            n=int((~made.given[made.at]).sum()),
+            nats=f"{made.nats[~made.given].mean() if not made.given.all() else 0:.3f}",
+            event=texts.EVENT[request.style],
+        )
+        for made in seen.made
+    ]
 
 
-def finished(
-    seen: Explanation, request: Request, *, state: str, milliseconds: float, device: str, notice: Text | None = None
-) -> tuple[Value, Value, Value]:
-    """What the input bar, the rolls and the panel of knobs draw of one finished run. state: "stored" or "live".
-
-    It takes some tenths of a second, most of it for the small pictures of all heads.
-    """
-    bar = result(seen, request, state=state, milliseconds=milliseconds, device=device, notice=notice)
-    drawn = rolls.done(seen, request, query(request), names=texts.NAMES, about=texts.ABOUT, state=state, licence=licence_of(request))
-    return bar, drawn, remix.idle(change.spelled(request), [made.variant for made in seen.made], _pick(drawn))
+# ---- a run -------------------------------------------------------------------------------------------------------------------------
 
 
-def _pick(drawn: Value) -> Value | None:
-    """The model and the head that are looked at on arrival, as the panel of knobs wants them."""
-    pick = drawn["pick"]
-    return {"model": pick["model"], "head": pick["head"]} if isinstance(pick, dict) else None
+def progress(steps: Sequence[Step], request: Request) -> Text:
+    """How far all models together have come."""
+    of = rolls.events_of(request) * len(models(request.style))
+    return filled(texts.PROGRESS[request.style], at=f"{sum(len(step.events) for step in steps):,}", of=f"{of:,}")
 
 
-def changed(compared: Comparison, request: Request) -> Value:
-    """What the panel draws of a comparison."""
-    before = compared.before.made
-    pick = roll.telling(before, look, request.style)
-    here = None if pick is None else {"model": pick["model"], "head": pick["head"]}
+def rolls_growing(steps: Sequence[Step], request: Request) -> Value:
+    """What the rolls draw while music is made. steps: all so far, of all models."""
+    return rolls.growing(request, steps, query(request), names=texts.NAMES, about=texts.ABOUT)
 
-    def heard(made: Made, seen: Explanation) -> Mapping[str, object] | None:
-        return rolls.heard(made, request.style, seen.grid, licence_of(request))
 
-    return change.done(compared, request, texts.NAMES, [made.variant for made in before], here, heard)
+@dataclass(frozen=True)
+class Run:
+    """A run with what is looked at on arrival."""
+
+    seen: Explanation
+    pick: Value | None
+
+
+def prepare(seen: Explanation, request: Request) -> Run:
+    """A run with what is looked at on arrival: its telling note."""
+    return Run(seen, roll.telling(seen.made, look, request.style))
+
+
+def pick(run: Run, _request: Request) -> Value | None:
+    """What is looked at on arrival."""
+    return run.pick
+
+
+def rolls_of(run: Run, request: Request, state: str) -> Value:
+    """What the rolls draw."""
+    return rolls.done(
+        run.seen,
+        request,
+        query(request),
+        names=texts.NAMES,
+        about=texts.ABOUT,
+        state=state,
+        pick=run.pick,
+        licence=texts.licence(request.style),
+    )
 
 
 # ---- the family map and the guided steps -------------------------------------------------------------------------------------------
@@ -236,7 +206,7 @@ def steps() -> tuple[GuidedStep, ...]:
         "language": ("", head, "roll"),
         "motifs": (query(goes_on), {"motifs": "1"}, "roll"),
         "motif": (query(EXAMPLES[1]), {"model": "jsb_transformer"}, "roll"),
-        "distance": (query(replace(start, farthest=0)), note, "roll"),
+        "distance": (query(replace(start, farthest=0)), head, "roll"),  # other music, with a telling note of its own
         "skew": ("", {**note, "skew": "open"}, ""),
         "arcs": ("", note, "roll"),
     }

@@ -36,10 +36,10 @@ export function keyboard({ onPress, onRelease, onUndo }) {
   const held = new Map(); // what plays ("pointer 1", "KeyZ", "cursor") -> pitch, or null where a finger has left the keys
   const letters = new Map([...OFFSETS.keys()].map((code) => [code, code.replace(/Key|Digit/, "")]));
 
-  const board = el("div", { class: "tfe-tune-board", "aria-hidden": "true" });
+  const board = el("div", { class: "tfe-motif-board", "aria-hidden": "true" });
   const where = el("span", { class: "tfe-unseen", "aria-live": "polite" });
-  const piano = el("div", { class: "tfe-tune-keys", role: "application", tabindex: "0" }, board);
-  const node = el("div", { class: "tfe-tune-piano" }, piano, where);
+  const piano = el("div", { class: "tfe-motif-keys", role: "application", tabindex: "0" }, board);
+  const node = el("div", { class: "tfe-motif-piano" }, piano, where);
 
   // Some keyboards have other letters on the same keys.
   navigator.keyboard?.getLayoutMap?.().then(
@@ -73,7 +73,7 @@ export function keyboard({ onPress, onRelease, onUndo }) {
 
   // ── fingers and mouse ──
   const under = (event) => {
-    const key = document.elementFromPoint(event.clientX, event.clientY)?.closest(".tfe-tune-key");
+    const key = document.elementFromPoint(event.clientX, event.clientY)?.closest(".tfe-motif-key");
     return key && board.contains(key) ? Number(key.dataset.pitch) : null;
   };
   piano.addEventListener("pointerdown", (event) => {
@@ -157,9 +157,9 @@ export function keyboard({ onPress, onRelease, onUndo }) {
     const key = (pitch, kind, style) =>
       el(
         "span",
-        { class: `tfe-tune-key ${kind}`, "data-pitch": pitch, style },
-        el("span", { class: "tfe-tune-letter", text: letterOf.get(pitch) ?? "" }),
-        kind === "white" ? el("span", { class: "tfe-tune-c", text: pitch % 12 === 0 ? pitchName(pitch) : "" }) : null,
+        { class: `tfe-motif-key ${kind}`, "data-pitch": pitch, style },
+        el("span", { class: "tfe-motif-letter", text: letterOf.get(pitch) ?? "" }),
+        kind === "white" ? el("span", { class: "tfe-motif-c", text: pitch % 12 === 0 ? pitchName(pitch) : "" }) : null,
       );
     const blacks = Array.from({ length: last - first + 1 }, (_, i) => first + i).filter(isBlack);
     board.replaceChildren(

@@ -199,13 +199,14 @@ function spans(knob, { ask, shut, looked, scope }) {
 }
 
 /** A slider whose places have names of their own. */
-function stops(knob, { ask, shut }) {
+function stops(knob, { ask, shut, panel }) {
   const { field, neutral } = knob;
   const values = knob.stops.map(({ value }) => value);
   const last = values.length - 1;
   let told = null; // a number of the request that is none of ours: made by a link
   const one = slider(field, {
     last,
+    panel,
     said: (at) => [told === null ? t(knob.stops[at].label) : t(knob.other, { n: told }), null, false],
     asked: (at) => ask({ [field]: values[at] }),
   });

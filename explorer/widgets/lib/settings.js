@@ -79,7 +79,7 @@ export function settingsOf(controls, { begin, changed, run, here }) {
       paint() {
         const now = values.get(control);
         offered = control.values.includes(now) ? control.values : [...control.values, now].sort((one, other) => one - other); // a link may say another number
-        const said = offered.map((value) => t(names.get(value)) || value);
+        const said = offered.map((value) => t(names.get(value)) || (control.unit ? t(control.unit, { n: value }) : value));
         frame.name.textContent = t(control.label);
         frame.node.title = control.hint ? t(control.hint) : "";
         if ([...input.options].map(({ textContent }) => textContent).join("\n") !== said.join("\n")) input.replaceChildren(...said.map((text) => el("option", { text })));

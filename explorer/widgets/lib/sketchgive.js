@@ -1,14 +1,15 @@
-// A picture that a visitor brings, chosen, dropped or pasted, and how the server reads it.
+// A picture or a file of another kind that a visitor brings, chosen, dropped or pasted, and how the server reads it.
 
 import { unpack } from "./arrays.js";
 import { TEXT, filledIn, megabytes } from "./sketchwords.js";
 
 /**
  * Hears of files: those of the chooser, dropped on the form, pasted anywhere on the page.
- * @param {{form: HTMLElement, chooser: HTMLInputElement, mine: () => boolean, onFile: (file: File | undefined) => void, onOver: (yes: boolean) => void}} how
- *   mine: is what is dropped or pasted meant for this? onFile: undefined where what was dropped is no file. onOver: a file hangs over the form
+ * @param {{form: HTMLElement, chooser: HTMLInputElement, type?: string, mine?: () => boolean, onFile: (file: File | undefined) => void, onOver: (yes: boolean) => void}} how
+ *   type: how the type of a file begins that may be pasted. mine: is what is dropped or pasted meant for this? onFile: undefined where what was
+ *   dropped is no file. onOver: a file hangs over the form
  */
-export function bringing({ form, chooser, mine, onFile, onOver }) {
+export function bringing({ form, chooser, type = "image/", mine = () => true, onFile, onOver }) {
   chooser.addEventListener("change", () => {
     const [file] = chooser.files;
     chooser.value = ""; // the same file may be chosen again
@@ -34,7 +35,7 @@ export function bringing({ form, chooser, mine, onFile, onOver }) {
     if (mine()) onFile(event.dataTransfer.files[0]);
   });
   document.addEventListener("paste", (event) => {
-    const file = [...(event.clipboardData?.files ?? [])].find((each) => each.type.startsWith("image/"));
+    const file = [...(event.clipboardData?.files ?? [])].find((each) => each.type.startsWith(type));
     if (!file || !form.isConnected || !mine()) return;
     event.preventDefault();
     onFile(file);

@@ -11,14 +11,15 @@ import numpy as np
 import pytest
 import torch
 
+import models.music.explain as module
 from models import stored
 from models.checkpoint import CheckpointError
 from models.errors import InputError
 from models.music import chorales, events, lstm
-from models.music.explain import EXAMPLES, Comparison, Explanation, by_distance, compare, explain, generate, look, skew
+from models.music.explain import EXAMPLES, Again, Explanation, Losses, by_distance, explain, generate, look, reread, skew
 from models.music.lstm import PerformanceRNN
 from models.music.model import Config, MusicTransformer
-from models.music.records import MODELS, SCALE, Request, Step, melody, motif, spelled
+from models.music.records import MODELS, SCALE, Array, Request, Step, melody, motif, spelled
 from models.music.shipped import Network, Shipped
 
 SMALL = {"d_model": 24, "d_ff": 32, "n_heads": 3, "n_layers": 2}
@@ -110,21 +111,50 @@ def test_skewing_is_shown_on_the_runs_own_numbers() -> None:
     np.testing.assert_allclose(steps.sliced[steps.allowed], steps.direct[steps.allowed], atol=1e-5)
 
 
+def again(seen: Explanation, request: Request) -> tuple[Array, ...]:
+    """What the same events cost under what a request changes."""
+    (found,) = reread([Again(request, tuple(made.events.tobytes() for made in seen.made))])
+    assert isinstance(found, Losses)
+    return found.nats
+
+
 @pytest.mark.parametrize(
     "change",
     [{"farthest": 0}, {"farthest": 2}, {"silenced": (("jsb_relative", 0, 1),)}],
     ids=["relative term off", "distances clipped", "a head silenced"],
 )
-def test_an_intervention_changes_what_the_same_notes_cost(change: dict[str, object]) -> None:
-    (found,) = compare([dataclasses.replace(TUNE, **change)])
-    assert isinstance(found, Comparison)
-    before, after = found.before.made[0], found.after.made[0]
-    assert not np.allclose(found.forced[0], before.nats, atol=1e-5)
-    assert np.allclose(found.forced[1], found.before.made[1].nats, atol=1e-4)  # the other model is as it was
-    assert after.queries.shape == before.queries.shape
-    (same,) = compare([TUNE])
-    assert isinstance(same, Comparison)
-    np.testing.assert_allclose(same.forced[0], same.before.made[0].nats, atol=1e-4)
+def test_a_change_is_in_the_run_and_in_what_the_same_notes_cost(change: dict[str, object]) -> None:
+    changed = dataclasses.replace(TUNE, **change)
+    seen, after = answered(TUNE), answered(changed)
+    nats = again(seen, changed)
+    free = ~seen.made[0].given
+    assert not np.allclose(nats[0][free], seen.made[0].nats[free], atol=1e-5)
+    assert np.allclose(nats[1][free], seen.made[1].nats[free], atol=1e-4)  # the other model is as it was
+    for one, other, cost in zip(seen.made, after.made, again(after, changed), strict=True):
+        assert other.queries.shape == one.queries.shape
+        np.testing.assert_allclose(cost[free], other.nats[free], atol=1e-4)
+    np.testing.assert_allclose(again(seen, TUNE)[0][free], seen.made[0].nats[free], atol=1e-4)
+
+
+@pytest.mark.parametrize(("request_", "change"), [(TUNE, {"semitones": 2}), (PIANO, {"semitones": -3}), (PIANO, {"stretch": 2.0})])
+def test_where_the_motif_is_moved_all_of_the_music_is_read_so(request_: Request, change: dict[str, object]) -> None:
+    changed = dataclasses.replace(request_, **change)
+    seen = answered(request_)
+    for made, nats in zip(seen.made, again(seen, changed), strict=True):
+        assert nats.shape == made.events.shape and (nats > 0).all()
+        assert not np.allclose(nats[~made.given], made.nats[~made.given], atol=1e-5)
+    motif_ = seen.made[0].events[seen.made[0].given].astype(np.int64)
+    values, source = module._moved_along(changed, motif_)
+    if request_.style == "piano":
+        moved = module._moved(changed, motif_)
+        assert values.tolist() == moved.tolist(), "the motif is read as it is given to the models"
+        assert sorted(set(source.tolist())) == list(range(len(motif_)))
+
+
+def test_what_leaves_the_range_comes_back_by_an_octave() -> None:
+    cells = np.array([chorales.CELLS - 1, 1, chorales.SILENCE, 20])
+    values, _ = module._moved_along(dataclasses.replace(TUNE, semitones=12), cells)
+    assert values.tolist() == [chorales.CELLS - 1, 13, chorales.SILENCE, 32]
 
 
 def test_a_motif_can_be_moved_and_stretched() -> None:
@@ -180,6 +210,7 @@ def test_one_bad_request_spoils_no_other() -> None:
         ({"temperature": float("nan")}, "temperature"),
         ({"seed": -1}, "seed"),
         ({"length": True}, "length"),
+        ({"length": 600, "mode": "continue"}, "length"),
         ({"silenced": (("lstm", 0, 0),)}, "silenced"),
     ],
 )
@@ -199,8 +230,6 @@ def test_a_run_is_stored_and_read_back(tmp_path: Path) -> None:
 
 
 def test_models_that_are_not_there_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    import models.music.explain as module
-
     there = module.load
 
     def only(variant: str, seed: int = 1) -> Shipped:
@@ -212,6 +241,12 @@ def test_models_that_are_not_there_are_left_out(monkeypatch: pytest.MonkeyPatch)
     assert [made.variant for made in answered(TUNE).made] == ["jsb_relative"]
     with pytest.raises(CheckpointError, match="no model of piano"):
         explain([PIANO])
+
+
+def test_a_style_of_which_no_model_is_shipped_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("models.music.records.styles", lambda: ("chorale",))
+    (found,) = explain([PIANO])
+    assert isinstance(found, InputError) and found.code == "style" and "piano" in found.text["en"] and "chorale" in found.text["zh"]
 
 
 def test_every_example_can_be_read() -> None:
@@ -228,4 +263,5 @@ def test_piano_can_begin_from_an_empty_page() -> None:
     made = answered(dataclasses.replace(PIANO, motif="")).made
     assert [len(one.events) for one in made] == [24, 24, 24]
     assert not made[0].given.any()
-    assert isinstance(compare([dataclasses.replace(PIANO, motif="", stretch=1.5, semitones=-2)])[0], Comparison)
+    changed = dataclasses.replace(PIANO, motif="", stretch=1.5, semitones=-2)
+    assert len(again(answered(changed), changed)) == 3

@@ -1,4 +1,4 @@
-"""The folded panels of the music page: each asks its own question of the run in view, and is placed and wired by its own module."""
+"""The folded panels of the music page: how the relative term of the run in view is computed, and what was measured."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ from collections.abc import Callable
 from explorer.engine import Engine
 from explorer.labs.music.deeper import lengths, meter, skew
 
+__all__ = ["PANELS", "skew"]
+
 Place = Callable[[Engine], None]
 
-PANELS: tuple[Place, ...] = (
-    skew.place,
-    meter.place,
-    lengths.place,
-)  # in the order of the page: each module's `place`, which builds the panel and wires its event
+PANELS: tuple[Place, ...] = (meter.place, lengths.place)  # in the order of the page: each builds its panel and wires its event

@@ -6,10 +6,11 @@ from collections.abc import AsyncGenerator, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
+from explorer import wiring
 from explorer.engine import Engine
 from explorer.figures import beyond
 from explorer.labels import filled
-from explorer.labs import about, wiring
+from explorer.labs import about
 from explorer.labs.music import texts
 from explorer.widgets import figure
 from explorer.widgets.folded import Question, Value, shown

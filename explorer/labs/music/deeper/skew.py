@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.engine import Engine
 from explorer.figures import roll
 from explorer.labels import filled
-from explorer.labs import wiring
 from explorer.labs.music import texts
-from explorer.labs.music.deeper import asking
-from explorer.widgets.folded import Question, Value
-from explorer.widgets.newest import Newest
-from explorer.widgets.skew import QUERIES, skew, steps
+from explorer.widgets.folded import Question, Value, shown
+from explorer.widgets.skew import QUERIES, steps
 from models.errors import InputError
 from models.music import chorales, events
-from models.music.records import Explanation, Made
+from models.music.records import MODELS, Explanation, Made
 from models.music.weights import look
 
 Text = Mapping[str, str]
@@ -49,15 +45,10 @@ class Wish:
     first: int = 0
 
 
-def place(engine: Engine) -> None:
-    """Place the panel and answer it."""
-    panel = skew()
-
-    def answer(detail: Any, session: str) -> AsyncGenerator[Value, None]:
-        question = Question.of(detail)
-        return asking.answers(engine, question, lambda seen: value(seen, wished(question), asking.run_of(question).style), session)
-
-    panel.ask(wiring.following(Newest(), answer), None, panel, **wiring.HOW)
+def drawn(seen: Explanation, question: Question) -> Value:
+    """What the panel draws of the run that it asks about. InputError as `value`."""
+    style = next(style for style, variants in MODELS.items() if seen.made[0].variant in variants)
+    return shown(question, **value(seen, wished(question), style))
 
 
 def wished(question: Question) -> Wish:

@@ -1,0 +1,217 @@
+"""What a change of music does, in a real browser: knobs, rolls before and after, the number, sound, files, phones, languages."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+from explorer import permalink
+from models.music.records import Request
+from tests.bench import Bench
+from tests.explorer.small_composer import EXAMPLES, HOSTILE, PROGRAM, SEVEN
+from tests.fitting import assert_fits
+
+NEW = Callable[..., tuple[Page, Any]]
+PIANO = f"lang=en&{permalink.encode(EXAMPLES[2])}"
+
+
+@pytest.fixture(scope="module")
+def site(bench: Bench) -> str:
+    """The address of the bench pages."""
+    return bench.put(__name__, {"trial": PROGRAM.place}, year=2018)
+
+
+def opened(page: Page, site: str, query: str = "lang=en") -> Page:
+    """The page once what the link asks for is there."""
+    page.goto(f"{site}/trial?{query}")
+    expect(page.locator(".tfe-change-panel")).to_have_attribute("aria-busy", "false")
+    expect(page.locator(".tfe-ask .tfe-badge")).to_have_text(re.compile("^(stored|remembered|live · [0-9]|已|实时 · [0-9])"))
+    return page
+
+
+def knob(page: Page, field: str) -> Any:
+    """A slider of what is in view."""
+    return page.locator(f".tfe-change [data-field={field}]:visible")
+
+
+def turn(page: Page, field: str, to: int) -> None:
+    """Moves a slider to one of its places."""
+    knob(page, field).evaluate(
+        """(input, to) => {
+            input.value = to;
+            for (const type of ["input", "change"]) input.dispatchEvent(new Event(type, { bubbles: true }));
+        }""",
+        str(to),
+    )
+
+
+def asked(page: Page) -> Request:
+    """What stands in the address once a change has been answered."""
+    for part in (".tfe-ask-panel", ".tfe-change-panel"):
+        expect(page.locator(part)).to_have_attribute("aria-busy", "false")
+    query = urlsplit(page.evaluate("location.href")).query
+    return permalink.decode(Request, query)[0] if "v=1" in query else EXAMPLES[0]
+
+
+def painted(page: Page, *keys: str) -> None:
+    """Waits until the rolls of these models stand there."""
+    expect(page.locator(".tfe-rolls")).to_have_attribute("data-painted", " ".join(keys))
+
+
+def colours(page: Page, which: str) -> set[str]:
+    """The colours of the canvas of the first model."""
+    found: list[str] = page.locator(f".tfe-rolls-model canvas[data-which={which}]").first.evaluate(
+        """(canvas) => {
+            const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+            const seen = new Map();
+            for (let i = 0; i < data.length; i += 4) {
+                const name = "#" + [0, 1, 2].map((c) => data[i + c].toString(16).padStart(2, "0")).join("").toUpperCase();
+                seen.set(name, (seen.get(name) ?? 0) + 1);
+            }
+            return [...seen].filter(([, count]) => count > 20).map(([name]) => name);
+        }"""
+    )
+    return set(found)
+
+
+def test_without_relative_positions_there_are_three_rolls_and_one_number(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site)
+    expect(page.locator(".tfe-rolls")).to_be_hidden()
+    turn(page, "farthest", 0)
+    assert asked(page) == replace(EXAMPLES[0], farthest=0)
+    painted(page, "jsb_relative")
+    expect(page.locator(".tfe-rolls-number")).to_have_text("+0.27")
+    expect(page.locator(".tfe-rolls-from")).to_have_text("1.86 → 2.13 nats per cellwhat was made before, read as changed")
+    expect(page.locator(".tfe-rolls-model canvas")).to_have_count(3)
+    gone, came = "#5B2A86", "#12693A"
+    assert {gone, came} <= colours(page, "difference") and not {gone, came} & (colours(page, "before") | colours(page, "after"))
+    expect(page.locator(".tfe-rolls-sentence .tfe-out")).to_have_text("3 notes")
+    expect(page.locator(".tfe-rolls-sentence")).to_contain_text(HOSTILE)
+    assert page.locator(".tfe-change img").count() == 0
+    expect(page.locator(".tfe-changed-chip")).to_contain_text("changed: without the relative term")
+
+
+@pytest.mark.parametrize(
+    ("field", "to", "sent"), [("farthest", 1, {"farthest": 1}), ("farthest", 7, {"farthest": 12}), ("semitones", -5, {"semitones": -5})]
+)
+def test_every_knob_changes_its_own_field(page_watch: Page, site: str, field: str, to: int, sent: dict[str, Any]) -> None:
+    page = opened(page_watch, site)
+    turn(page, field, to)
+    assert asked(page) == replace(EXAMPLES[0], **sent)
+
+
+def test_times_are_stretched_for_piano_alone_and_have_no_difference(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site)
+    expect(knob(page, "stretch")).to_have_count(0)
+    opened(page, site, PIANO)
+    turn(page, "stretch", 6)
+    assert asked(page) == replace(EXAMPLES[2], stretch=1.25)
+    painted(page, "relative", "transformer", "lstm")
+    expect(page.locator(".tfe-rolls-model canvas")).to_have_count(6)
+    expect(page.locator(".tfe-rolls-model .tfe-note").first).to_have_text("Times were stretched, so there is no difference note by note.")
+    expect(page.locator(".tfe-rolls-from").first).to_contain_text("nats per event")
+
+
+def test_a_moved_motif_reaches_every_model_and_is_moved_back_to_be_compared(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site)
+    turn(page, "semitones", 5)
+    painted(page, "jsb_relative", "jsb_transformer")
+    expect(page.locator(".tfe-rolls-which", has_text="moved back")).to_have_count(2)
+    expect(page.locator("#tfe-change-semitones + output")).to_have_text("+5")
+    canvas = page.locator(".tfe-rolls-model canvas[data-which=difference]").first
+    canvas.scroll_into_view_if_needed()
+    box = canvas.bounding_box()
+    assert box is not None
+    readouts = set()
+    for y in range(2, int(box["height"]), 3):
+        page.mouse.move(box["x"] + box["width"] * 0.6, box["y"] + y)
+        readouts.add(page.locator(".tfe-rolls-readout").inner_text())
+    assert {"E4 S · bar 3, beat 1 · gone", "G4 S · bar 3, beat 1 · new"} <= readouts
+
+
+def test_the_head_in_view_is_silenced_and_a_refusal_leaves_the_knobs_as_they_were(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site, "lang=en&_model=jsb_transformer&_head=4.2")
+    page.get_by_role("button", name="Silence head 4·2 of Transformer").click()
+    silenced = replace(EXAMPLES[0], silenced=(("jsb_transformer", 3, 1),))
+    assert asked(page) == silenced
+    turn(page, "semitones", SEVEN)
+    expect(page.locator(".tfe-ask-error")).to_have_text(f"Seven is refused. {HOSTILE}")
+    expect(knob(page, "semitones")).to_have_value("0")
+    assert asked(page) == silenced
+    page.locator(".tfe-change-restore").click()
+    expect(page.locator(".tfe-rolls")).to_be_hidden()
+    assert asked(page) == EXAMPLES[0]
+
+
+def test_before_and_after_are_heard_one_at_a_time(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site)
+    wanted: list[str] = []
+
+    def answer(route: Route) -> None:
+        wanted.append(route.request.url.rsplit("/", 1)[-1])
+        silence = bytes(22050 * 2 * 4)
+        head = b"RIFF" + (36 + len(silence)).to_bytes(4, "little") + b"WAVEfmt " + (16).to_bytes(4, "little")
+        form = b"\1\0\1\0" + (22050).to_bytes(4, "little") + (44100).to_bytes(4, "little") + b"\2\0\x10\0"
+        body = head + form + b"data" + len(silence).to_bytes(4, "little") + silence
+        route.fulfill(body=body, content_type="audio/wav")
+
+    page.route("**/sound/*", answer)
+    turn(page, "farthest", 0)
+    painted(page, "jsb_relative")
+    before, after = (page.locator(f".tfe-rolls-hear[data-which={which}]") for which in ("before", "after"))
+    before.click()
+    expect(before).to_have_attribute("aria-label", "Stop Music Transformer, before")
+    page.wait_for_function("document.querySelector('.tfe-rolls audio').currentTime > 0")
+    after.click()
+    expect(before).to_have_attribute("aria-pressed", "false")
+    expect(after).to_have_attribute("aria-pressed", "true")
+    after.click()
+    assert page.evaluate("document.querySelector('.tfe-rolls audio').paused")
+    assert {"jsb_relative-before.wav", "jsb_relative-after.wav"} <= set(wanted)
+
+
+def test_the_comparison_is_taken_along(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site)
+    turn(page, "farthest", 0)
+    painted(page, "jsb_relative")
+    saved = {}
+    for kind in ("TXT", "CSV", "NPZ", "PNG"):
+        with page.expect_download() as caught:
+            page.locator(f".tfe-rolls [data-kind={kind}]").click()
+        saved[kind] = Path(caught.value.path()).read_bytes()
+    lines = saved["TXT"].decode().splitlines()
+    assert lines[0] == "Music Transformer, what was made before, read as changed, nats per cell: +0.27 (1.86 → 2.13)"
+    assert lines[-1].startswith("Trial")
+    rows = list(csv.DictReader(io.StringIO(saved["CSV"].decode("utf-8-sig"))))
+    assert [row["pitch"] for row in rows if row["which"] == "after"] == ["60", "62", "67", "65"]
+    assert [row["in_both"] for row in rows if row["which"] == "before"] == ["1", "1", "0", "1"]
+    arrays = np.load(io.BytesIO(saved["NPZ"]))
+    assert arrays["jsb_relative.before.notes"].shape == (4, 4) and arrays["jsb_relative.nats"].tolist() == [1.86, 2.13]
+    assert saved["PNG"].startswith(b"\x89PNG")
+
+
+def test_every_text_is_chinese_in_chinese(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site, "lang=zh")
+    turn(page, "semitones", 2)
+    painted(page, "jsb_relative", "jsb_transformer")
+    found = page.locator(".tfe-change").inner_text()
+    latin = set(re.findall(r"[A-Za-z]+", found))
+    assert latin <= {"Esc", "PNG", "CSV", "NPZ", "TXT", "Transformer"}, latin
+
+
+def test_it_fits_a_phone_in_the_dark_and_axe_finds_nothing(new_page: NEW, site: str) -> None:
+    page, _ = new_page(width=360, height=780, color_scheme="dark")
+    opened(page, site)
+    turn(page, "semitones", 2)
+    painted(page, "jsb_relative", "jsb_transformer")
+    assert_fits(page, ".tfe-change")

@@ -1,0 +1,101 @@
+"""The input bar and the panel of changes of the music lab on a page of a few lines: no music is made, and changes are made up."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from explorer.figures.rollpairs import RollPair, Side
+from explorer.labs.music import change, texts, views
+from explorer.program import About, Change, Program
+from explorer.runs import Stored
+from explorer.widgets.change import Rolls
+from models.errors import InputError
+from models.music import chorales
+from models.music.records import Request, melody, motif, spelled
+
+HOSTILE = "<img src=x onerror=alert(1)>"
+REFUSED, SLOW = 13, 99  # seeds that the model refuses, and that it takes its time over until `go` is set
+SEVEN = 7  # semitones that it refuses
+FOUR = np.array([[72, 67, 64, 48], [72, 67, 64, 48], [-1, 65, 62, 43], [71, -1, -1, -1]])  # sixteenths of S A T B
+EXAMPLES = (
+    Request(motif=melody((72, 71, 0, 69, 71))),
+    Request(mode="continue", motif=spelled(chorales.cells_of(FOUR)), length=128, seed=3),
+    Request("piano", "continue", motif((60, 64, 67)), 512, temperature=0.9),
+)
+go = threading.Event()
+
+
+def text(en: str, zh: str) -> dict[str, str]:
+    """A text in both languages."""
+    return {"en": en, "zh": zh}
+
+
+TITLES = (text("Chorale", "众赞歌"), text("Four voices", "四声部"), text("Broken chords", "分解和弦"))
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What came of a request."""
+
+    seed: int
+
+
+def explain(requests: Sequence[Request]) -> list[Seen | InputError]:
+    """The model."""
+    for _ in (one for one in requests if one.seed == SLOW):
+        go.wait(60)
+    return [_refused(one) or Seen(one.seed) for one in requests]
+
+
+def _refused(one: Request) -> InputError | None:
+    if one.seed == REFUSED:
+        return InputError("thirteen", en="Thirteen is not read.", zh="不读十三。")
+    if one.semitones == SEVEN:
+        return InputError("seven", en=f"Seven is refused. {HOSTILE}", zh="七被拒绝。")
+    return None
+
+
+def side(pitches: Sequence[int], name: str) -> Side:
+    """A melody of whole bars of which the first is given, with the address of its sound."""
+    notes = np.array([(16 * i, 16 * i + 16, pitch, 0) for i, pitch in enumerate(pitches)], np.int32)
+    sound = {"wav": f"/sound/{name}.wav", "midi": f"/sound/{name}.mid", "source": "sine", "seconds": 8.0}
+    return Side(notes, np.arange(len(notes)) == 0, 16 * len(notes), sound)
+
+
+def difference(_seen: object, _measured: object, request: Request, _what: object) -> Rolls:
+    """Of each model that is reached the third of four notes comes out differently, moved with the motif."""
+    pairs = [
+        RollPair(
+            key,
+            side((60, 62, 64, 65), f"{key}-before"),
+            side([pitch + request.semitones for pitch in (60, 62, 67, 65)], f"{key}-after"),
+            (1.86, 2.13),
+            moved=request.semitones,
+            compared=request.stretch == 1,
+            voices=request.style == "chorale",
+            grid=125 if request.style == "chorale" else 10,
+        )
+        for key in change.touched(request)
+    ]
+    said = text("Without it, ⟦o:3 notes⟧ stay " + HOSTILE, "去掉之后，⟦o:3 个音⟧保留")
+    return Rolls(pairs, texts.NAMES, said)
+
+
+PROGRAM: Program[Request, Seen] = Program(
+    explain=explain,
+    kind=Request,
+    controls=(*views.asked(), *change.knobs()),
+    views=(),
+    change=Change(difference),
+    examples=tuple(zip(EXAMPLES, TITLES, strict=True)),
+    shorts=TITLES,
+    first=lambda: Stored(EXAMPLES[0], Seen(7), 812.0, "cpu"),
+    answer=lambda _seen, _request: None,
+    about=About(text("Trial", "试验"), text("no equation", "没有公式"), lambda: (), dict, lambda: None),
+    region=texts.REGION,
+    pick=lambda _seen, request: {"model": "jsb_relative" if request.style == "chorale" else "relative", "head": "2.3", "note": 3},
+)
