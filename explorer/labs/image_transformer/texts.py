@@ -175,8 +175,6 @@ RUNGS: Final[Mapping[str, Text]] = MappingProxyType(
         "colour": _("Image T., colour", "图像 T.，彩色"),
     }
 )
-LADDER_MARKS: Final = _("measured here on the same test pictures", "在同一批测试图上测得")
-LADDER_PUBLISHED: Final = _("published", "发表值")
 LADDER_SAYS: Final = _(
     "{best} reads best, {value} bits a pixel: {beside} than the PixelCNN of the same size, {less} less than guessing evenly.",
     "{best} 读得最省，每像素 {value} 比特：比同等大小的 PixelCNN {beside}，比均匀猜测少 {less}。",
