@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import copy
 import io
 import json
 import random
@@ -261,28 +260,17 @@ async def _request(url: str, recording: Recording, path: str) -> tuple[int, dict
     events = await asyncio.to_thread(events_of, url + path)
     visitor = Visitor(url, recording)
     visitor.name()
-    drawn = (await visitor.wish({"query": ""}, event=events["open"])).values()
+    drawn = (await visitor.wish({"query": ""}, event=events["ask"])).values()
     visitor.leave()
-    value = next(value for value in drawn if isinstance(value, dict) and value.keys() & {"request", "fields"})
-    # A page that sends fields as texts is sent numbers, which is no form that it knows either.
-    fields = {name: int(text) for name, text in value.get("fields", {}).items() if text.lstrip("-").isdigit()}
-    return events["run"], value.get("request", {"query": "", "set": fields})
+    value = next(value for value in drawn if isinstance(value, dict) and "fields" in value)
+    # The page sends fields as texts; it is sent numbers, which is no form that it knows.
+    return events["ask"], {"query": "", "set": {name: int(text) for name, text in value["fields"].items() if text.lstrip("-").isdigit()}}
 
 
 def _number(asked: list[tuple[int, dict[str, Any]]], draw: Random) -> tuple[int, Any]:
     """A request of any lab, one whole number in it beyond 64 bits."""
     event, request = draw.choice(asked)
-    changed = copy.deepcopy(request)
-    places: list[tuple[Any, Any]] = []
-    inside: list[Any] = [changed]
-    while inside:
-        value = inside.pop()
-        for key, inner in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
-            places += [(value, key)] if type(inner) is int else []
-            inside.append(inner)
-    value, key = draw.choice(places)
-    value[key] = draw.choice(HUGE)
-    return event, {**changed, "request": changed}
+    return event, {**request, "set": {**request["set"], draw.choice(list(request["set"])): draw.choice(HUGE)}}
 
 
 def _body(draw: Random) -> bytes:

@@ -1,4 +1,4 @@
-"""Knobs of several parts, as lib/rereadknobs.js draws them: a slider over given numbers, and forced spans."""
+"""Knobs of several parts, as lib/knobs.js draws them: a slider over given numbers, and forced spans."""
 
 from __future__ import annotations
 

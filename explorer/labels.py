@@ -77,6 +77,7 @@ GRAMMAR: Final[tuple[tuple[Text, Text], ...]] = tuple(
         (("←→", "←→"), ("step", "步")),
         (("↑↓", "↑↓"), ("head", "头")),
         (("Space", "空格"), ("play", "播放")),
+        (("B", "B"), ("before", "之前")),
         (("P", "P"), ("project", "投影")),
         (("?", "?"), ("all keys", "全部按键")),
     )
@@ -93,6 +94,7 @@ GRAMMAR_IN_FULL: Final[tuple[tuple[Text, Text], ...]] = tuple(
         (("← →", "← →"), ("the step before, the step after", "上一步，下一步")),
         (("↑ ↓", "↑ ↓"), ("another head", "换一个头")),
         (("Space", "空格"), ("play, pause", "播放、暂停")),
+        (("B", "B"), ("the run before the change, while it is held; tapped, it stays", "按住时显示改动之前的运行；短按则保持")),
         (
             ("PageUp PageDown", "PageUp PageDown"),
             ("guided steps, in projector mode and in the guided lecture", "导览步骤（投影模式下、导览讲座中）"),

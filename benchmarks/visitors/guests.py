@@ -21,7 +21,7 @@ _names = count(1)
 async def guests(url: str, paths: list[str], number: int) -> Counter[str]:
     """So many visitors, over the pages in turn, some at a time; what went wrong, and how often."""
     site, errors = urlsplit(url), Counter[str]()
-    events = [(await asyncio.to_thread(events_of, url + path))["open"] for path in paths]
+    events = [(await asyncio.to_thread(events_of, url + path))["ask"] for path in paths]
     waiting = islice(cycle(events), number)
     headers = [("host", site.netloc), ("content-type", "application/json"), ("accept", "text/event-stream")]
 
@@ -51,15 +51,10 @@ async def guests(url: str, paths: list[str], number: int) -> Counter[str]:
 
 
 def events_of(address: str) -> dict[str, int]:
-    """The number of each event of a page, of a name the one that draws most: "open" draws what the address names, "run" what a visitor
-    asks for.
-
-    Of a page with one event for both, "ask", these are other names of it.
-    """
+    """The number of each event of a page, of a name the one that draws most: "ask" draws what the address names or a visitor asks for."""
     with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(address, timeout=60) as answer:
         found = re.search(r"window\.gradio_config = (\{.*?\});</script>", answer.read().decode())
     if found is None:
         raise ValueError(f"{address} is no page of the app")
     events = json.loads(found[1])["dependencies"]
-    numbers = {name: int(one["id"]) for one in sorted(events, key=lambda one: len(one["outputs"])) for _, name in one["targets"]}
-    return numbers if "open" in numbers else numbers | dict.fromkeys(("open", "run"), numbers["ask"])
+    return {name: int(one["id"]) for one in sorted(events, key=lambda one: len(one["outputs"])) for _, name in one["targets"]}

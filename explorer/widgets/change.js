@@ -8,7 +8,7 @@ import { onLang, t } from "./lib/lang.js";
 import { inLink } from "./lib/masknumbers.js";
 import { mapsOf } from "./lib/mappairs.js";
 import { pairsOf } from "./lib/pairs.js";
-import { knobsOf } from "./lib/rereadknobs.js";
+import { knobsOf } from "./lib/knobs.js";
 import { rollsOf } from "./lib/rollpairs.js";
 import { sidesOf } from "./lib/sides.js";
 import { foot } from "./lib/source.js";
@@ -34,7 +34,7 @@ const LONG = 8; // signs of an answer that no longer stands in a column
 const number = (value, digits) => value.toFixed(digits).replace(/^-(?=[0.]*$)/, "").replace("-", MINUS); // no minus before a zero
 const plus = (value, digits) => (/[1-9]/.test(value.toFixed(digits)) && value > 0 ? "+" : "") + number(value, digits);
 
-// How the kinds of knobs that rereadknobs.js draws hold a field, and how a request spells it.
+// How the kinds of knobs that knobs.js draws hold a field, and how a request spells it.
 const parts = (text) => (text ? text.split(",").map((one) => one.split(".")) : []);
 const RICH = {
   range: { read: Number, write: String, drawn: ({ knob }) => knob },
@@ -126,7 +126,7 @@ export function mount(root, props, _emit, watch) {
     return () => [[...names.map((name) => view.get(name)), ...names.map((name) => value.pick?.[name]), ...Object.keys(models)].find((key) => key in models), ...looked()];
   }
 
-  /** Knobs of several parts, drawn by rereadknobs.js, by their controls: where one is bounded by another, both move. */
+  /** Knobs of several parts, drawn by knobs.js, by their controls: where one is bounded by another, both move. */
   function riches(controls, number) {
     const by = Object.fromEntries(controls.map((control) => [control.field, RICH[kindOf(control)]]));
     const spelled = controls.map((control) => ({ kind: kindOf(control), field: control.field, label: control.label, neutral: by[control.field].read(control.default), ...by[control.field].drawn(control) }));

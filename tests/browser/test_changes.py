@@ -121,7 +121,7 @@ def test_summary_columns_never_exceed_the_stride_and_come_back_with_it(page_watc
     page = opened(page_watch, site)
     turn(page, "stride", 2, rest=False)
     says(page, "summary", "3 of each block · all that “stride” allows")
-    expect(knob(page, "summary").locator(".tfe-reread-barred")).to_be_visible()
+    expect(knob(page, "summary").locator(".tfe-knob-barred")).to_be_visible()
     for field, place, stride, summary in (
         ("stride", 2, "3", "3"),
         ("summary", 19, "3", "3"),
@@ -146,7 +146,7 @@ def test_a_pattern_is_picked_a_head_silenced_and_all_of_it_taken_along(page_watc
     expect(knob(page, "pattern").locator("[aria-checked=true]")).to_have_text("as trained")
     knob(page, "silenced").get_by_role("button", name="Silence head 1·4 of dense").click()
     addressed(page, silenced="dense.0.3")
-    chips = knob(page, "silenced").locator(".tfe-reread-chip")
+    chips = knob(page, "silenced").locator(".tfe-knob-chip")
     expect(chips).to_have_text("head 1·4 of dense×")
     with page.expect_download() as saved:
         page.locator(".tfe-change .tfe-export:visible", has_text="NPZ").click()
@@ -167,7 +167,7 @@ def test_a_pattern_is_picked_a_head_silenced_and_all_of_it_taken_along(page_watc
 
 def test_a_shorter_memory_gives_three_strips_on_one_scale_and_one_number(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site, OF_TEXT)
-    expect(page.locator(".tfe-reread-result")).to_be_hidden()
+    expect(page.locator(".tfe-strips-result")).to_be_hidden()
     expect(knob(page, "stride")).to_be_hidden()
     says(page, "memory", "512 characters · as trained")
     turn(page, "memory", 2, rest=False)
@@ -179,24 +179,24 @@ def test_a_shorter_memory_gives_three_strips_on_one_scale_and_one_number(page_wa
     costs = side("xl", 0.4, 1)
     was, became = (float(nats[:GIVEN].mean() / np.log(2)) for nats in (costs.before, costs.after))
     painted(page, f"xl +{became - was:.2f}")
-    expect(page.locator(".tfe-reread-what")).to_have_text(f"{was:.2f} → {became:.2f}bits per character")
-    expect(page.locator(".tfe-reread-strips [data-strip]")).to_have_count(3)
-    heights = page.locator(".tfe-reread-strips [data-strip] > rect:first-child").evaluate_all(
+    expect(page.locator(".tfe-strips-what")).to_have_text(f"{was:.2f} → {became:.2f}bits per character")
+    expect(page.locator(".tfe-strips-lines [data-strip]")).to_have_count(3)
+    heights = page.locator(".tfe-strips-lines [data-strip] > rect:first-child").evaluate_all(
         "(all) => all.map((one) => one.outerHTML.replace(/ y=[^ ]*/, ''))"
     )
     assert len(set(heights)) == 1, "three equal pictures"
     assert int(page.locator("[data-strip=before]").get_attribute("data-bars") or 0) in range(90, 112)
-    expect(page.locator(".tfe-reread-rest")).to_have_text("Absolute positions · It has no memory.")
-    expect(page.locator(".tfe-reread-sentence .tfe-key")).to_have_text("64 states")
-    expect(page.locator(".tfe-reread-sentence")).to_contain_text(HOSTILE)
-    expect(page.locator(".tfe-reread-writing ins")).to_contain_text(HOSTILE)
+    expect(page.locator(".tfe-strips-rest")).to_have_text("Absolute positions · It has no memory.")
+    expect(page.locator(".tfe-strips-sentence .tfe-key")).to_have_text("64 states")
+    expect(page.locator(".tfe-strips-sentence")).to_contain_text(HOSTILE)
+    expect(page.locator(".tfe-strips-writing ins")).to_contain_text(HOSTILE)
     assert page.locator(".tfe-change img").count() == 0
     # Beyond training nothing changes: that is said, and there is nothing to draw.
     turn(page, "memory", 7)
-    expect(page.locator(".tfe-reread-number")).to_have_text("0.00")
+    expect(page.locator(".tfe-strips-number")).to_have_text("0.00")
     says(page, "memory", "768 characters · beyond training")
-    expect(page.locator(".tfe-reread-board")).to_be_hidden()
-    expect(page.locator(".tfe-reread-rest p").first).to_have_text(
+    expect(page.locator(".tfe-strips-board")).to_be_hidden()
+    expect(page.locator(".tfe-strips-rest p").first).to_have_text(
         f"Transformer-XL · The change does not reach it: {was:.2f} bits per character, as before."
     )
 
@@ -207,7 +207,7 @@ def test_a_choice_asks_at_once_and_two_models_share_a_switch(page_watch: Page, s
     page.keyboard.press("ArrowLeft")
     addressed(page, segment="64")
     expect(knob(page, "segment").locator("[data-key='64']")).to_be_focused()
-    switch = page.locator(".tfe-reread-models [role=radio]")
+    switch = page.locator(".tfe-strips-models [role=radio]")
     expect(switch).to_have_count(2)
     painted(page, re.compile("^xl "))
     top = page.locator("[data-strip=before] text").first.text_content()
@@ -228,17 +228,17 @@ def test_the_knobs_stand_where_the_request_in_view_says(page_watch: Page, site: 
     for back in (lambda: knob(page, "memory").locator("input").press("Escape"), page.locator(".tfe-change-restore").click):
         turn(page, "memory", 3)
         addressed(page, memory="128")
-        expect(page.locator(".tfe-reread-result")).to_be_visible()
+        expect(page.locator(".tfe-strips-result")).to_be_visible()
         back()
         addressed(page, memory=None)
-        expect(page.locator(".tfe-reread-result")).to_be_hidden()
+        expect(page.locator(".tfe-strips-result")).to_be_hidden()
         expect(knob(page, "memory").locator("input")).to_have_value("6")
     expect(page.locator(".tfe-ask-error")).to_be_hidden()
 
 
 def test_spans_are_forced_for_all_heads_a_layer_or_the_head_in_view(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site, f"{OF_TEXT}&_head=2.3")
-    slider, chips = knob(page, "spans").locator("input"), knob(page, "spans").locator(".tfe-reread-chip")
+    slider, chips = knob(page, "spans").locator("input"), knob(page, "spans").locator(".tfe-knob-chip")
     expect(slider).to_have_attribute("aria-valuetext", "as trained")
     turn(page, "spans", 8)
     addressed(page, spans="-1.-1.16%2E0")
@@ -261,19 +261,19 @@ def test_spans_are_forced_for_all_heads_a_layer_or_the_head_in_view(page_watch: 
 
 def test_the_marked_character_is_shared_with_the_page(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site, f"{OF_TEXT}&memory=64")
-    marked = page.locator(".tfe-reread-strips [data-locked]")
+    marked = page.locator(".tfe-strips-lines [data-locked]")
     expect(marked).to_have_count(3)  # the telling one, in every strip
-    readout = page.locator(".tfe-reread-readout")
+    readout = page.locator(".tfe-strips-readout")
     letters = list(READ)
     expect(readout).to_contain_text(f"{letters[640]}·640")
-    strips = page.locator(".tfe-reread-strips")
+    strips = page.locator(".tfe-strips-lines")
     strips.scroll_into_view_if_needed()
     box = strips.bounding_box()
     assert box is not None
     middle = (box["x"] + 40 + (box["width"] - 42) * 0.5, box["y"] + 40)
     page.mouse.move(*middle)
-    expect(page.locator(".tfe-reread-strips [data-hovered]")).to_have_count(3)
-    at = int(page.locator(".tfe-reread-strips [data-hovered]").first.get_attribute("data-hovered") or "")
+    expect(page.locator(".tfe-strips-lines [data-hovered]")).to_have_count(3)
+    at = int(page.locator(".tfe-strips-lines [data-hovered]").first.get_attribute("data-hovered") or "")
     assert abs(at - COUNT // 2) <= 4
     page.mouse.click(*middle)
     addressed(page, _pos=str(at))
@@ -282,8 +282,8 @@ def test_the_marked_character_is_shared_with_the_page(page_watch: Page, site: st
     page.keyboard.up("Shift")
     expect(marked).to_have_count(6)
     page.mouse.move(0, 0)
-    expect(page.locator(".tfe-reread-strips [data-hovered]")).to_have_count(0)
-    page.locator(".tfe-reread-board").focus()
+    expect(page.locator(".tfe-strips-lines [data-hovered]")).to_have_count(0)
+    page.locator(".tfe-strips-board").focus()
     page.keyboard.press("End")
     addressed(page, _pos=str(COUNT - 1))
     page.keyboard.press("ArrowLeft")
@@ -291,14 +291,14 @@ def test_the_marked_character_is_shared_with_the_page(page_watch: Page, site: st
     expect(readout).to_contain_text(f"·{COUNT - 2}")
     page.keyboard.press("Escape")  # lets the character go, not the change
     addressed(page, _pos=None, memory="64")
-    expect(page.locator(".tfe-reread-result")).to_be_visible()
+    expect(page.locator(".tfe-strips-result")).to_be_visible()
 
 
 def test_the_comparison_is_taken_along(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site, f"{OF_TEXT}&memory=64&_reread_table=open")
-    rows = page.locator(".tfe-reread-sheet tbody tr")
+    rows = page.locator(".tfe-strips-sheet tbody tr")
     expect(rows).to_have_count(9 + 2)  # segments, then all that was given and all that was written
-    expect(rows.nth(9).locator("td").last).to_have_text(page.locator(".tfe-reread-number").inner_text())
+    expect(rows.nth(9).locator("td").last).to_have_text(page.locator(".tfe-strips-number").inner_text())
     saved = {}
     for kind in ("PNG", "SVG", "HTML", "CSV", "NPZ", "TXT"):
         with page.expect_download() as caught:
@@ -313,7 +313,7 @@ def test_the_comparison_is_taken_along(page_watch: Page, site: str) -> None:
     assert int(arrays["xl.given"]) == GIVEN
     told = saved["TXT"].decode().splitlines()
     assert told[0].startswith("Transformer-XL, bits per character: +0.31 (") and told[-1].startswith("Trial")
-    page.locator(".tfe-reread-table summary").click()
+    page.locator(".tfe-strips-table summary").click()
     addressed(page, _reread_table=None)
 
 
@@ -323,24 +323,24 @@ def test_the_figure_is_projected_and_every_text_is_chinese_in_chinese(page_watch
     said = page.locator(".tfe-change").evaluate(
         """(node) => {
             const copy = node.cloneNode(true);
-            for (const own of copy.querySelectorAll(".tfe-reread-text, .tfe-exports, [hidden]")) own.remove();
+            for (const own of copy.querySelectorAll(".tfe-strips-text, .tfe-exports, [hidden]")) own.remove();
             return copy.textContent;
         }"""
     )
     assert set(re.findall(r"[A-Za-z]{2,}", said)) <= {"Esc"}, said
-    page.locator(".tfe-reread-board").focus()
+    page.locator(".tfe-strips-board").focus()
     page.keyboard.press("p")
-    expect(page.locator(".tfe-reread-readout")).to_be_hidden()
-    becomes(page, lambda: page.locator(".tfe-reread-strips text").first.get_attribute("font-size"), "20")
+    expect(page.locator(".tfe-strips-readout")).to_be_hidden()
+    becomes(page, lambda: page.locator(".tfe-strips-lines text").first.get_attribute("font-size"), "20")
     assert page.evaluate("document.documentElement.scrollWidth") <= 1280
     page.keyboard.press("Escape")
     expect(page.locator(".tfe-change-knobs")).to_be_visible()
-    becomes(page, lambda: page.locator(".tfe-reread-strips text").first.get_attribute("font-size"), "12")
+    becomes(page, lambda: page.locator(".tfe-strips-lines text").first.get_attribute("font-size"), "12")
 
 
 @pytest.mark.parametrize(
     ("query", "there"),
-    [("lang=en&stride=3&summary=3", ".tfe-pairs canvas"), (f"{OF_TEXT}&memory=64&_reread_table=open", ".tfe-reread-sheet")],
+    [("lang=en&stride=3&summary=3", ".tfe-pairs canvas"), (f"{OF_TEXT}&memory=64&_reread_table=open", ".tfe-strips-sheet")],
 )
 def test_it_fits_a_phone_in_the_dark_and_axe_finds_nothing(new_page: NEW, site: str, query: str, there: str) -> None:
     page, _ = new_page(width=360, height=780, color_scheme="dark")

@@ -230,7 +230,7 @@ def test_a_shift_click_silences_a_head_and_its_number_changes(site: str, page_wa
     opened(page_watch, site, "_pattern=local_2d&_head=3.2")  # a layer with heads that are missed
     page_watch.locator(".tfe-spans-tile").nth(1).click(modifiers=["Shift"])
     first = number(page_watch, "local_2d")
-    chip = page_watch.locator(".tfe-change .tfe-reread-chip >> visible=true")
+    chip = page_watch.locator(".tfe-change .tfe-knob-chip >> visible=true")
     expect(chip).to_have_count(1)
     becomes(page_watch, lambda: asked(page_watch).get("silenced", [""])[0].partition(".")[0], "local_2d")
     expect(page_watch.locator(".tfe-pairs-sentence")).to_contain_text("Without head 2D")

@@ -38,7 +38,7 @@ def finished(page: Page) -> None:
 
 def number(page: Page) -> float:
     """What the change costs, in bits per character, once it is known."""
-    big = page.locator(".tfe-reread-result .tfe-number, .tfe-reread-numbers > :first-child").first
+    big = page.locator(".tfe-strips-result .tfe-number, .tfe-strips-numbers > :first-child").first
     expect(big).to_have_text(NUMBER, timeout=SLOW)
     return float(big.inner_text().replace("−", "-"))
 
@@ -68,7 +68,7 @@ def test_cutting_the_memory_makes_the_text_dearer_and_restoring_it_brings_it_bac
     page_watch.locator(".tfe-change").get_by_role("button", name=re.compile("Restore")).click()
     addressed(page_watch, intervention=None)
     expect(page_watch.locator(".tfe-segments .tfe-words")).to_contain_text("memory", timeout=SLOW)
-    expect(page_watch.locator(".tfe-reread-result")).to_be_hidden()
+    expect(page_watch.locator(".tfe-strips-result")).to_be_hidden()
 
 
 def test_a_shorter_memory_costs_less_than_none(site: str, page_watch: Page) -> None:

@@ -21,7 +21,7 @@ def opened(page: Page, site: str, query: str = "") -> Page:
     page.goto(f"{site}{LAB.path}" + (f"?{query}" if query else ""))
     expect(page.locator(".tfe-ask-go")).to_be_visible(timeout=SLOW)
     expect(page.locator(".tfe-twice[data-drawn]")).to_be_attached(timeout=SLOW)
-    expect(page.locator(".tfe-reread-knob").first).to_be_visible()
+    expect(page.locator(".tfe-knob").first).to_be_visible()
     return page
 
 
@@ -38,13 +38,13 @@ def test_a_word_is_given_and_one_round_is_compared_with_training(site: str, page
     addressed(page_watch, text="tweedledum and tweedledee", rounds=None)
     expect(page_watch.locator(".tfe-twice-row.is-given").first).to_contain_text("tweedledum")
     place = page_watch.locator(".tfe-hashing").get_attribute("data-drawn")
-    slider = page_watch.locator(".tfe-reread-knob[data-knob=rounds] input")
+    slider = page_watch.locator(".tfe-knob[data-knob=rounds] input")
     slider.focus()
     page_watch.keyboard.press("ArrowRight")
     addressed(page_watch, rounds="1")
     expect(page_watch.locator(".tfe-change[data-painted]")).to_be_attached(timeout=SLOW)
-    expect(page_watch.locator(".tfe-reread-sentence")).to_contain_text("With 1 round of hashing")
-    expect(page_watch.locator(".tfe-reread-what")).to_contain_text("share of right letters")
+    expect(page_watch.locator(".tfe-strips-sentence")).to_contain_text("With 1 round of hashing")
+    expect(page_watch.locator(".tfe-strips-what")).to_contain_text("share of right letters")
     chip = page_watch.locator(".tfe-changed-chip")
     expect(chip).to_contain_text("changed: with 1 round of hashing")
     assert place is not None
@@ -70,11 +70,11 @@ def test_a_text_is_read_letter_by_letter_and_a_single_round_costs_it_bits(site: 
     first = re.findall(r"\d+", exact.inner_text())[0]
     words = page_watch.locator(".tfe-attention .tfe-words")
     expect(words).to_contain_text(re.compile(rf"weights of queries {first}–\d+ on keys .* gives key .*; the row sums to 1.00"))
-    slider = page_watch.locator(".tfe-reread-knob[data-knob=rounds] input")
+    slider = page_watch.locator(".tfe-knob[data-knob=rounds] input")
     slider.focus()
     page_watch.keyboard.press("ArrowRight")
-    expect(page_watch.locator(".tfe-reread-sentence")).to_contain_text("With 1 round of hashing", timeout=SLOW)
-    expect(page_watch.locator(".tfe-reread-sentence")).to_contain_text("bits per character instead of")
+    expect(page_watch.locator(".tfe-strips-sentence")).to_contain_text("With 1 round of hashing", timeout=SLOW)
+    expect(page_watch.locator(".tfe-strips-sentence")).to_contain_text("bits per character instead of")
 
 
 def test_the_attention_of_a_long_word_stands_on_one_screen_and_tells_any_row(site: str, page_watch: Page) -> None:
@@ -97,12 +97,12 @@ def test_the_head_in_view_is_silenced_and_given_back(site: str, page_watch: Page
     model = list(about.sizes("word"))[-1]
     name = NAMES[model]["en"]
     opened(page_watch, site, f"lang=en&_model={model}&_head=1.3")
-    knob = page_watch.locator(".tfe-reread-knob[data-knob=silenced]")
+    knob = page_watch.locator(".tfe-knob[data-knob=silenced]")
     knob.get_by_role("button", name=f"Silence head 1·3 of {name}").click()
     addressed(page_watch, silenced=f"{model}.0.2")
-    expect(page_watch.locator(".tfe-reread-sentence")).to_contain_text(f"Without head 1·3 of {name}", timeout=SLOW)
-    expect(page_watch.locator(".tfe-reread-result")).to_be_visible()  # four heads that do one job: without one, maybe nothing changes
-    knob.locator(".tfe-reread-chip").click()
+    expect(page_watch.locator(".tfe-strips-sentence")).to_contain_text(f"Without head 1·3 of {name}", timeout=SLOW)
+    expect(page_watch.locator(".tfe-strips-result")).to_be_visible()  # four heads that do one job: without one, maybe nothing changes
+    knob.locator(".tfe-knob-chip").click()
     addressed(page_watch, silenced=None)
 
 

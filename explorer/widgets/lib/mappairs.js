@@ -5,7 +5,7 @@ import { el } from "./dom.js";
 import { csv, exportBar, fileName, npz, save } from "./export.js";
 import { lang, t } from "./lang.js";
 import { table } from "./raster.js";
-import { number, plus, roles } from "./rereadwords.js";
+import { number, plus, roles } from "./stripwords.js";
 import { foot } from "./source.js";
 import { css, dark, onTheme } from "./theme.js";
 

@@ -6,7 +6,7 @@ import { el } from "./dom.js";
 import { exportBar, fileName, npz, save } from "./export.js";
 import { t } from "./lang.js";
 import { table } from "./raster.js";
-import { roles } from "./rereadwords.js";
+import { roles } from "./stripwords.js";
 import { foot } from "./source.js";
 import { bus } from "./state.js";
 import { css, dark, onTheme } from "./theme.js";

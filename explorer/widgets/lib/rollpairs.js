@@ -5,7 +5,7 @@ import { unpack } from "./arrays.js";
 import { el } from "./dom.js";
 import { csv, exportBar, fileName, npz, save } from "./export.js";
 import { t } from "./lang.js";
-import { roles } from "./rereadwords.js";
+import { roles } from "./stripwords.js";
 import { noteAt, paintRoll, pitchName, placed, shared } from "./smallroll.js";
 import { foot } from "./source.js";
 import { bus } from "./state.js";

@@ -7,8 +7,8 @@ import { leaving } from "./drawing.js";
 import { csv, exportBar, fileName, npz, save } from "./export.js";
 import { keys, projecting } from "./keys.js";
 import { t } from "./lang.js";
-import { drawn as drawing, limits, mark, said, stretches, under } from "./rereadstrips.js";
-import { TEXT, digitsOf, named, number, parted, plus, roles, signed, table } from "./rereadwords.js";
+import { drawn as drawing, limits, mark, said, stretches, under } from "./strips.js";
+import { TEXT, digitsOf, named, number, parted, plus, roles, signed, table } from "./stripwords.js";
 import { foot } from "./source.js";
 import { bus, view } from "./state.js";
 import { dark, onTheme } from "./theme.js";
@@ -29,18 +29,18 @@ export function sidesOf({ root, scales: colours }) {
   let room = 0;
 
   const models = segmented({ options: [], value: "", label: "", onPick: (key) => view.set({ model: key }) });
-  const name = el("span", { class: "tfe-reread-name" });
-  const big = el("strong", { class: "tfe-number tfe-reread-number" });
-  const from = el("span", { class: "tfe-reread-from" });
+  const name = el("span", { class: "tfe-strips-name" });
+  const big = el("strong", { class: "tfe-number tfe-strips-number" });
+  const from = el("span", { class: "tfe-strips-from" });
   const fromUnit = el("span", {});
-  const numbers = el("div", { class: "tfe-reread-numbers" }, big, el("span", { class: "tfe-reread-what" }, from, fromUnit));
-  const strips = el("div", { class: "tfe-reread-strips" });
-  const board = el("div", { class: "tfe-reread-board", tabindex: "0", role: "application" }, strips);
-  const readout = el("p", { class: "tfe-reread-readout tfe-controls" });
-  const hint = el("p", { class: "tfe-note tfe-reread-hint tfe-controls" });
-  const writing = el("div", { class: "tfe-reread-writing tfe-controls" });
-  const sentence = el("p", { class: "tfe-words tfe-reread-sentence", "aria-live": "polite" });
-  const rest = el("div", { class: "tfe-reread-rest tfe-controls" });
+  const numbers = el("div", { class: "tfe-strips-numbers" }, big, el("span", { class: "tfe-strips-what" }, from, fromUnit));
+  const strips = el("div", { class: "tfe-strips-lines" });
+  const board = el("div", { class: "tfe-strips-board", tabindex: "0", role: "application" }, strips);
+  const readout = el("p", { class: "tfe-strips-readout tfe-controls" });
+  const hint = el("p", { class: "tfe-note tfe-strips-hint tfe-controls" });
+  const writing = el("div", { class: "tfe-strips-writing tfe-controls" });
+  const sentence = el("p", { class: "tfe-words tfe-strips-sentence", "aria-live": "polite" });
+  const rest = el("div", { class: "tfe-strips-rest tfe-controls" });
   const exports = exportBar({
     ...leaving(taken),
     CSV: alive(saveCsv),
@@ -48,10 +48,10 @@ export function sidesOf({ root, scales: colours }) {
     TXT: alive(saveText),
   });
   const sheetName = el("summary", {});
-  const sheet = el("div", { class: "tfe-scroll tfe-reread-sheet", tabindex: "0", role: "region" });
-  const sheets = el("details", { class: "tfe-reread-table tfe-controls", open: view.get("reread_table") !== null }, sheetName, sheet);
-  const figure = el("figure", { class: "tfe-reread-figure tfe-projectable" }, el("div", { class: "tfe-controls tfe-reread-models" }, models.node, name), numbers, hint, board, readout, writing, sentence);
-  const node = el("div", { class: "tfe-reread-result", hidden: true }, figure, rest, el("div", { class: "tfe-controls" }, exports), sheets);
+  const sheet = el("div", { class: "tfe-scroll tfe-strips-sheet", tabindex: "0", role: "region" });
+  const sheets = el("details", { class: "tfe-strips-table tfe-controls", open: view.get("reread_table") !== null }, sheetName, sheet);
+  const figure = el("figure", { class: "tfe-strips-figure tfe-projectable" }, el("div", { class: "tfe-controls tfe-strips-models" }, models.node, name), numbers, hint, board, readout, writing, sentence);
+  const node = el("div", { class: "tfe-strips-result", hidden: true }, figure, rest, el("div", { class: "tfe-controls" }, exports), sheets);
 
   // ── what is looked at ──
   const projected = () => projecting() && figure.classList.contains("tfe-projected");
@@ -119,8 +119,8 @@ export function sidesOf({ root, scales: colours }) {
     const box = (which, own, mark_) => {
       const text = own || (common ? "" : t(TEXT.nothing));
       const own_ = text ? el(mark_ === "tfe-struck" ? "del" : "ins", { class: mark_, text }) : el("span", {});
-      const node = el("p", { class: "tfe-reread-text", tabindex: "0", role: "region", "aria-label": `${t(TEXT.writes)}, ${t(TEXT[which])}`, dir: "auto" }, el("span", { text: common }), own_);
-      return { node, own: own_, row: el("div", { class: "tfe-reread-written" }, el("span", { class: "tfe-reread-which", text: t(TEXT[which]) }), node) };
+      const node = el("p", { class: "tfe-strips-text", tabindex: "0", role: "region", "aria-label": `${t(TEXT.writes)}, ${t(TEXT[which])}`, dir: "auto" }, el("span", { text: common }), own_);
+      return { node, own: own_, row: el("div", { class: "tfe-strips-written" }, el("span", { class: "tfe-strips-which", text: t(TEXT[which]) }), node) };
     };
     const boxes = [box("before", gone, "tfe-struck"), box("after", came, "tfe-new")];
     writing.replaceChildren(heading, ...boxes.map(({ row }) => row), ...(count ? [el("p", { class: "tfe-note", text: t(TEXT.common, { n: count }) })] : []));
@@ -145,14 +145,14 @@ export function sidesOf({ root, scales: colours }) {
     const letter = (text, i) => {
       if (!changes[i]) return document.createTextNode(signed(text[i]));
       const title = t(TEXT.letter, { i: i + side.first, before: signed(before[i]), after: signed(after[i]), right: signed(right[i]) });
-      return el(text === after ? "ins" : "del", { class: text[i] === right[i] ? "tfe-reread-right" : "tfe-reread-wrong", title, text: signed(text[i]) });
+      return el(text === after ? "ins" : "del", { class: text[i] === right[i] ? "tfe-strips-right" : "tfe-strips-wrong", title, text: signed(text[i]) });
     };
     const row = (which, text) =>
       el(
         "div",
-        { class: "tfe-reread-written" },
-        el("span", { class: "tfe-reread-which", text: t(TEXT[which]) }),
-        el("p", { class: "tfe-reread-text", tabindex: "0", role: "region", "aria-label": `${t(TEXT.answers)}, ${t(TEXT[which])}` }, text.map((_, i) => letter(text, i))),
+        { class: "tfe-strips-written" },
+        el("span", { class: "tfe-strips-which", text: t(TEXT[which]) }),
+        el("p", { class: "tfe-strips-text", tabindex: "0", role: "region", "aria-label": `${t(TEXT.answers)}, ${t(TEXT[which])}` }, text.map((_, i) => letter(text, i))),
       );
     writing.replaceChildren(heading, row("before", before), row("after", after));
   }

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from explorer import wiring
 from explorer.engine import Answer, Busy, Engine, Limits, Page
-from explorer.labs import wiring
 from tests.explorer.engine.fakes import PATIENCE, Ask, Echo, run, until
 
 FLOODER, HALL, INNOCENT = "203.0.113.1", "203.0.113.2", "203.0.113.3"

@@ -12,9 +12,8 @@ from typing import Any
 
 import gradio as gr
 
-from explorer import labels, permalink
+from explorer import labels, permalink, wiring
 from explorer.engine import Answer, Engine
-from explorer.labs import wiring
 from explorer.labs.adaptive_span import texts, views
 from explorer.widgets import saving as widget
 from explorer.widgets.folded import Question, Value, refused, shown

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from typing import Any
 
+from explorer import wiring
 from explorer.engine import Engine
-from explorer.labs import wiring
 from explorer.labs.reformer import about, texts, views
 from explorer.labs.reformer.deeper import asking
 from explorer.widgets.folded import Question, Value

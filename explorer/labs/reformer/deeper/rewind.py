@@ -7,8 +7,8 @@ from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
 
+from explorer import wiring
 from explorer.engine import Engine
-from explorer.labs import wiring
 from explorer.labs.reformer import texts, views
 from explorer.labs.reformer.deeper import asking
 from explorer.widgets.folded import Question, Value

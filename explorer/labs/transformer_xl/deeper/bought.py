@@ -13,11 +13,10 @@ from typing import Any
 import gradio as gr
 import numpy as np
 
-from explorer import labels, permalink
+from explorer import labels, permalink, wiring
 from explorer.engine import Answer, Engine
 from explorer.figures import lines
 from explorer.labels import filled
-from explorer.labs import wiring
 from explorer.labs.transformer_xl import texts
 from explorer.widgets import bought as widget
 from explorer.widgets import figure

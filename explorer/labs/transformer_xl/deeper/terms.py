@@ -12,9 +12,8 @@ from typing import Any, Final
 import gradio as gr
 import numpy as np
 
-from explorer import labels, permalink
+from explorer import labels, permalink, wiring
 from explorer.engine import Answer, Engine
-from explorer.labs import wiring
 from explorer.labs.transformer_xl import texts, views
 from explorer.widgets.folded import Question, Value, refused, shown
 from explorer.widgets.newest import Newest

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from explorer import wiring
 from explorer.engine import Engine
-from explorer.labs import wiring
 from explorer.labs.translation.deeper import asking
 from explorer.widgets.beam import beam
 from explorer.widgets.folded import Question, Value

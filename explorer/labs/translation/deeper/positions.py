@@ -9,11 +9,11 @@ from typing import Any, Final
 
 import numpy as np
 
+from explorer import wiring
 from explorer.engine import Engine
 from explorer.figures import attention
 from explorer.figures import positions as drawing
 from explorer.labels import filled
-from explorer.labs import wiring
 from explorer.labs.translation.deeper import asking
 from explorer.packing import pack
 from explorer.widgets import figure

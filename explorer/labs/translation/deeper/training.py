@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
-from explorer import labels
+from explorer import labels, wiring
 from explorer.engine import Engine
 from explorer.figures import training as drawing
 from explorer.labels import filled
-from explorer.labs import about, wiring
+from explorer.labs import about
 from explorer.labs.translation.about import SLUG
 from explorer.widgets import figure
 from explorer.widgets.folded import Question, Value, refused, shown

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Mapping
 from typing import Any
 
+from explorer import wiring
 from explorer.engine import Engine
-from explorer.labs import wiring
 from explorer.labs.translation.deeper import asking
 from explorer.widgets.folded import Question, Value
 from explorer.widgets.newest import Newest

@@ -3,7 +3,7 @@
 
 import { el, segmented } from "./dom.js";
 import { t } from "./lang.js";
-import { TEXT, headsOf } from "./rereadwords.js";
+import { TEXT, headsOf } from "./stripwords.js";
 
 const count = (unit, n) => (t(unit).includes("{n}") ? t(unit, { n }) : `${n} ${t(unit)}`);
 const nearest = (values, wanted) => values.reduce((best, value, at) => (Math.abs(value - wanted) < Math.abs(values[best] - wanted) ? at : best), 0);
@@ -28,7 +28,7 @@ function slider(field, { last, said, asked, panel }) {
   };
   input.addEventListener("input", paint);
   input.addEventListener("change", () => asked(Number(input.value)));
-  return { input, label, output, head: el("div", { class: "tfe-reread-head" }, label, output), paint };
+  return { input, label, output, head: el("div", { class: "tfe-knob-head" }, label, output), paint };
 }
 
 const place = (node, share) => (node.style.setProperty("--place", share), node);
@@ -36,7 +36,7 @@ const place = (node, share) => (node.style.setProperty("--place", share), node);
 /** Numbers below a slider, each under its place. marks: [{at, text, here}]; here: the one as trained */
 function scale(last, marks) {
   const nodes = marks.map(({ at, text, here }) => place(el("span", { class: [here ? "is-here" : "", at === last ? "is-last" : "", at ? "" : "is-first"].join(" ").trim(), text: text ?? "" }), at / last));
-  return el("div", { class: "tfe-reread-scale", "aria-hidden": "true" }, nodes);
+  return el("div", { class: "tfe-knob-scale", "aria-hidden": "true" }, nodes);
 }
 
 /**
@@ -77,9 +77,9 @@ function range(knob, { ask, shut, panel }) {
     for (const heard of moved) heard(values[Number(one.input.value)]);
   });
   const inside = home > 0 && home < last;
-  const tick = el("span", { class: "tfe-reread-home", hidden: !inside || Boolean(knob.mark) });
-  const beyond = el("span", { class: "tfe-reread-beyond", hidden: !knob.mark || home === last });
-  const barred = el("span", { class: "tfe-reread-barred", hidden: true });
+  const tick = el("span", { class: "tfe-knob-home", hidden: !inside || Boolean(knob.mark) });
+  const beyond = el("span", { class: "tfe-knob-beyond", hidden: !knob.mark || home === last });
+  const barred = el("span", { class: "tfe-knob-barred", hidden: true });
   for (const node of [tick, beyond]) place(node, home / last);
   const marks = scale(
     last,
@@ -87,7 +87,7 @@ function range(knob, { ask, shut, panel }) {
   );
   const placeOf = (most) => Math.max(0, values.findLastIndex((value) => value <= most));
   const self = {
-    node: el("div", { class: "tfe-reread-knob", "data-knob": field }, one.head, el("div", { class: "tfe-reread-track" }, tick, beyond, barred, one.input), marks),
+    node: el("div", { class: "tfe-knob", "data-knob": field }, one.head, el("div", { class: "tfe-knob-track" }, tick, beyond, barred, one.input), marks),
     onMove: (fn) => moved.push(fn),
     /** Where another knob stands, beyond which this one cannot go; it goes back to what was meant where it can. */
     limit(most, label) {
@@ -149,10 +149,10 @@ function spans(knob, { ask, shut, looked, scope }) {
   const choice = segmented({ options: [], value: "all", label: "", onPick: scope.set });
   const marks = scale(free, [0, 8, 64].flatMap((z) => (stops.includes(z) ? [{ at: stops.indexOf(z), text: String(z) }] : [])).concat({ at: free, here: true }));
   const trained = marks.lastChild;
-  const chips = el("div", { class: "tfe-reread-chips" });
+  const chips = el("div", { class: "tfe-knob-chips" });
   const note = el("p", { class: "tfe-note" });
   const self = {
-    node: el("div", { class: "tfe-reread-knob", "data-knob": field }, one.head, choice.node, one.input, marks, chips, note),
+    node: el("div", { class: "tfe-knob", "data-knob": field }, one.head, choice.node, one.input, marks, chips, note),
     draw(request) {
       now = request?.[field] ?? [];
       const [layer, head] = looked();
@@ -180,7 +180,7 @@ function spans(knob, { ask, shut, looked, scope }) {
             "button",
             {
               type: "button",
-              class: "tfe-chip tfe-reread-chip",
+              class: "tfe-chip tfe-knob-chip",
               disabled: shut(knob),
               "aria-label": t(TEXT.give, { heads: headsOf(entry), z: spelled(entry[2]) }),
               onclick: () => ask({ [field]: now.filter((_, other) => other !== at) }),
@@ -218,7 +218,7 @@ function stops(knob, { ask, shut, panel }) {
     told_.map((at) => ({ at, here: at === home })),
   );
   return {
-    node: el("div", { class: "tfe-reread-knob", "data-knob": field }, one.head, one.input, marks),
+    node: el("div", { class: "tfe-knob", "data-knob": field }, one.head, one.input, marks),
     draw(request) {
       const value = request?.[field] ?? neutral;
       one.label.textContent = t(knob.label);
@@ -244,10 +244,10 @@ function heads(knob, { ask, shut, watched }) {
     return size ? [model, Math.min(layer, size.layers - 1), Math.min(head, size.heads - 1)] : null;
   };
   const button = el("button", { type: "button", class: "tfe-button small", onclick: () => inView() && toggle(inView()) });
-  const chips = el("div", { class: "tfe-reread-chips" });
+  const chips = el("div", { class: "tfe-knob-chips" });
   const label = el("span", { class: "tfe-label" });
   return {
-    node: el("div", { class: "tfe-reread-knob", "data-knob": field }, label, el("div", { class: "tfe-reread-chips" }, button), chips),
+    node: el("div", { class: "tfe-knob", "data-knob": field }, label, el("div", { class: "tfe-knob-chips" }, button), chips),
     toggle: (one) => one[0] in models && toggle(one),
     draw(request) {
       now = request?.[field] ?? [];
@@ -260,7 +260,7 @@ function heads(knob, { ask, shut, watched }) {
         ...now.map((other) =>
           el(
             "button",
-            { type: "button", class: "tfe-chip tfe-reread-chip", disabled: shut(knob), "aria-label": t(TEXT.wake, { head: nameOf(other) }), onclick: () => toggle(other) },
+            { type: "button", class: "tfe-chip tfe-knob-chip", disabled: shut(knob), "aria-label": t(TEXT.wake, { head: nameOf(other) }), onclick: () => toggle(other) },
             el("bdi", { text: nameOf(other) }),
             el("span", { text: "×", "aria-hidden": "true" }),
           ),

@@ -2,7 +2,7 @@
 
 import { svg } from "./dom.js";
 import { t } from "./lang.js";
-import { TEXT, means, number, plus } from "./rereadwords.js";
+import { TEXT, means, number, plus } from "./stripwords.js";
 
 const BARS = 100; // of a whole text, about
 const CLOSE = 4; // px between borders of segments below which they are left out
