@@ -22,8 +22,9 @@ from explorer.controls import Control, Item, Value
 from explorer.engine import Answer, Engine, Function, Waiting
 from explorer.lab import Lab, Text
 from explorer.runs import Run, Stored, as_stored
-from explorer.widgets import ask, bertviz, change, figure
+from explorer.widgets import ask, bertviz, change, figure, folded
 from explorer.widgets.card import card
+from explorer.widgets.folded import Question
 from explorer.widgets.newest import Newest
 from models.errors import InputError
 
@@ -42,17 +43,38 @@ class Looked(Protocol):
 
 
 @dataclass(frozen=True)
-class Look(Generic[S]):
-    """An event of a view that is opened on demand. event: its name. read(detail): what is asked; it raises nothing. draw(seen, asked) and
-    refused(asked, sentence): the value of the view. into: the view that draws it, where it is another one. function(asked): the engine
-    function that is asked in place of the lab's own."""
+class Found(Generic[R, S]):
+    """What a look has found: the request that it is about; the run, None where it needs none; what the engine answered to its own wish."""
+
+    request: R
+    seen: S | None = None
+    answer: Any = None
+
+    @property
+    def run(self) -> S:
+        """The run, of a look that needs one."""
+        assert self.seen is not None
+        return self.seen
+
+
+@dataclass(frozen=True)
+class Look(Generic[R, S]):
+    """An event of a view that is opened on demand. event: its name. read(detail): what is asked; it raises nothing. draw(found, asked) and
+    refused(asked, sentence): the value of the view. into: the view that draws it, where it is another one.
+
+    function(asked): the engine function that is asked beside the lab's own, None for none; wish(found, asked): what it is asked. needs: is
+    it about the run, or about its request alone? newest: a newer wish of the same page ends an older one.
+    """
 
     event: str
     read: Callable[[object], Any]
-    draw: Callable[[S, Any], Value]
+    draw: Callable[[Found[R, S], Any], Value]
     refused: Callable[[Any, Text], Value]
     into: str = ""
     function: Callable[[Any], Function | None] = lambda _asked: None
+    wish: Callable[[Found[R, S], Any], Any] = lambda found, _asked: found.request
+    needs: Literal["run", "request"] = "run"
+    newest: bool = False
 
 
 @dataclass(frozen=True)
@@ -69,7 +91,7 @@ class View(Generic[R, S]):
     grow: Callable[[Sequence[Any], R], Value] | None = None
     at: Literal["above", "wide", "side", "below"] = "wide"
     task: str = ""
-    look: Look[S] | None = None
+    look: Look[R, S] | None = None
     wire: Callable[[Any, Engine], None] | None = None
 
     def of(self, request: R) -> bool:
@@ -79,22 +101,22 @@ class View(Generic[R, S]):
 
 def in_bertviz(
     opened: tuple[bertviz.View, ...],
-    attention: Callable[[S], bertviz.Attention | Sequence[bertviz.Attention]],
+    attention: Callable[[Any], bertviz.Attention | Sequence[bertviz.Attention]],
     *,
     note: Text | None = None,
     neuron: Function | None = None,
-) -> View[Any, S]:
-    """bertviz's own views of a run, opened on demand. attention(seen): what they show; InputError for a run that is too long for them.
+) -> View[Any, Any]:
+    """bertviz's own views of a run, opened on demand. attention(what was seen): what they show; InputError for a run that is too long.
 
     note: what a visitor has to know to compare them with the views around them. neuron: the engine function that watches queries and keys
-    of a run too, for the view that shows them.
+    of a run too, for the view that shows them; its answer is then what was seen.
     """
 
-    def shown(seen: S, asked: bertviz.Look) -> Value:
-        found = attention(seen)
-        return bertviz.shown(asked, [found] if isinstance(found, bertviz.Attention) else found, views=opened)
+    def shown(found: Found[Any, Any], asked: bertviz.Look) -> Value:
+        drawn = attention(found.answer or found.run)
+        return bertviz.shown(asked, [drawn] if isinstance(drawn, bertviz.Attention) else drawn, views=opened)
 
-    look: Look[S] = Look(
+    look: Look[Any, Any] = Look(
         "show",
         bertviz.Look.of,
         shown,
@@ -102,6 +124,30 @@ def in_bertviz(
         function=lambda asked: neuron if asked.view == "neuron" else None,
     )
     return View("bertviz", lambda _value: bertviz.bertviz(bertviz.ready(opened), note=note), at="below", look=look)
+
+
+def unfolded(
+    name: str,
+    place: Callable[[], Any],
+    draw: Callable[[Found[R, S], Question], Mapping[str, object]],
+    *,
+    function: Function | None = None,
+    wish: Callable[[Found[R, S], Question], Any] = lambda found, _question: found.request,
+    needs: Literal["run", "request"] = "run",
+) -> View[R, S]:
+    """A folded panel, which asks its own question of the run in view. place(): puts its widget on the page; draw(found, question): what it
+    draws. function, wish, needs: as of `Look`."""
+    look: Look[R, S] = Look(
+        "ask",
+        Question.of,
+        lambda found, question: folded.shown(question, **draw(found, question)),
+        folded.refused,
+        function=lambda _question: function,
+        wish=wish,
+        needs=needs,
+        newest=True,
+    )
+    return View(name, lambda _value: place(), at="below", look=look)
 
 
 @dataclass(frozen=True)
@@ -289,12 +335,16 @@ class Program(Generic[R, S]):
             if view.look:
                 self._listen(engine, placed[view.name], placed[view.look.into or view.name], view.look)
 
-    def _listen(self, engine: Engine, placed: Any, drawn: Any, look: Look[S]) -> None:
-        async def handler(event: gr.EventData, caller: gr.Request) -> AsyncGenerator[Any, None]:
-            async with contextlib.aclosing(looked(self, engine, look, wiring.detail(event), wiring.session(caller))) as updates:
-                async for update in updates:
+    def _listen(self, engine: Engine, placed: Any, drawn: Any, look: Look[R, S]) -> None:
+        def updates(detail: Any, session: str) -> AsyncGenerator[Any, None]:
+            return looked(self, engine, look, detail, session)
+
+        async def each(event: gr.EventData, caller: gr.Request) -> AsyncGenerator[Any, None]:
+            async with contextlib.aclosing(updates(wiring.detail(event), wiring.session(caller))) as told:
+                async for update in told:
                     yield update
 
+        handler = wiring.following(Newest(), updates) if look.newest else each
         getattr(placed, look.event)(handler, None, drawn, **wiring.HOW)
 
     async def stored(self, engine: Engine, query: str) -> dict[str, object] | None:
@@ -375,22 +425,28 @@ async def _seen(
                 yield (update.value, Run.of(update)) if isinstance(update, Answer) else update
 
 
-async def looked(program: Program[R, S], engine: Engine, look: Look[S], detail: object, session: str = "") -> AsyncGenerator[Any, None]:
+async def looked(program: Program[R, S], engine: Engine, look: Look[R, S], detail: object, session: str = "") -> AsyncGenerator[Any, None]:
     """What a view that is opened on demand draws of the run that it asks about. Nothing is raised: what is refused is an answer too."""
     asked: Looked = look.read(detail)
     try:
         request, _ = program.read(asked.run)
+        found: Found[R, S] = Found(request)
+        if look.needs == "run":
+            async with contextlib.aclosing(_seen(program, engine, request, session)) as updates:
+                async for update in updates:
+                    if isinstance(update, tuple):
+                        found = Found(request, update[0])
+                    else:
+                        yield gr.skip()  # a handler that says nothing is not told that its page was closed
         function = look.function(asked)
-        found = _seen(program, engine, request, session) if function is None else engine.watch(function, request, session)
-        async with contextlib.aclosing(found) as updates:
-            async for update in updates:
-                if isinstance(update, tuple):
-                    seen, _run = update
-                elif isinstance(update, Answer):
-                    seen = update.value
-                else:
-                    yield gr.skip()  # a handler that says nothing is not told that its page was closed
-        yield await asyncio.to_thread(look.draw, seen, asked)
+        if function is not None:
+            async with contextlib.aclosing(engine.watch(function, look.wish(found, asked), session)) as news:
+                async for told in news:
+                    if isinstance(told, Answer):
+                        found = replace(found, answer=told.value)
+                    else:
+                        yield gr.skip()
+        yield await asyncio.to_thread(look.draw, found, asked)
     except InputError as error:
         yield look.refused(asked, error.text)
     except Exception:

@@ -194,7 +194,7 @@ def test_the_terms_of_the_run_in_view_add_up() -> None:
 
 def test_what_memory_buys_is_drawn_for_this_text_and_the_held_out_book(engine: Engine) -> None:
     async def found() -> Any:
-        return [value async for value in bought.answers(engine, Question(controls.query(XL)))][-1]
+        return [value async for value in program.looked(xl_page.program(), engine, bought.PANEL.look, {"run": controls.query(XL)})][-1]
 
     drawn = alone(found())
     assert drawn["state"] == "shown" and drawn["along"] is not None
@@ -204,14 +204,14 @@ def test_what_memory_buys_is_drawn_for_this_text_and_the_held_out_book(engine: E
     assert short["along"] is None
 
     async def refused() -> Any:
-        return [value async for value in bought.answers(engine, Question("v=1&text=%20"))][-1]
+        return [value async for value in program.looked(xl_page.program(), engine, bought.PANEL.look, {"run": "v=1&text=%20"})][-1]
 
     assert alone(refused())["state"] == "refused"
 
 
 def test_what_spans_save_is_drawn_for_the_run_in_view(engine: Engine) -> None:
     async def found(run: str) -> Any:
-        return [value async for value in saving.answers(engine, Question(run))][-1]
+        return [value async for value in program.looked(span_page.program(), engine, saving.PANEL.look, {"run": run})][-1]
 
     assert alone(found(""))["figure"]["name"] == "saving"
     assert alone(found(controls.query(dataclasses.replace(SPAN, spans=((-1, -1, 512.0),)))))["state"] == "shown"

@@ -14,7 +14,7 @@ import torch
 
 from explorer.engine import Engine
 from explorer.figures import beyond
-from explorer.labs.music import page, views
+from explorer.labs.music import deeper, page, views
 from explorer.labs.music.deeper import lengths, meter, skew
 from explorer.program import looked
 from explorer.widgets import meter as meter_widget
@@ -195,7 +195,7 @@ def test_beyond_the_trained_length_every_model_has_a_line_and_a_ratio() -> None:
 def test_without_a_measurement_there_is_no_panel_about_length(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lengths.about, "facts", lambda slug, variant: {"variant": variant})
     assert lengths.known() == {}
-    lengths.place(None)  # type: ignore[arg-type]
+    assert lengths.PANEL not in deeper.panels()
 
 
 def test_lines_of_different_lengths_stand_in_no_one_figure() -> None:

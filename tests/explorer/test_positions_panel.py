@@ -11,7 +11,6 @@ import pytest
 from explorer.figures import positions as drawing
 from explorer.labs.translation.deeper import positions as panel
 from explorer.widgets.folded import Question
-from models.errors import InputError
 from models.translation.position_records import MAX_SEED, Positions, TwoOrders
 from models.translation.records import EXAMPLES
 
@@ -91,14 +90,8 @@ def test_the_textbook_s_size_is_one_switch_away(seen: Positions) -> None:
     ("wish", "seed"), [({"order": 7}, 7), ({"order": 0}, 1), ({"order": MAX_SEED + 1}, 1), ({"order": "x"}, 1), (None, 1), ([], 1)]
 )
 def test_a_made_up_wish_becomes_the_first_order(wish: object, seed: int) -> None:
-    assert panel.wished(Question("", wish)).seed == seed
-    assert panel.wished(Question("", wish)).sentence == EXAMPLES[0].sentence
-
-
-def test_the_run_is_the_one_in_the_address() -> None:
-    assert panel.wished(Question("v=1&sentence=A+dog.&beam=4", None)).sentence == "A dog."
-    with pytest.raises(InputError):
-        panel.wished(Question("v=99&sentence=A", None))
+    wished = panel.wished(EXAMPLES[0], Question("", wish))
+    assert (wished.seed, wished.sentence) == (seed, EXAMPLES[0].sentence)
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,11 @@ import math
 import numpy as np
 import pytest
 
+from explorer import program
 from explorer.engine import Engine
-from explorer.labs.translation.deeper import asking, beam, forced
+from explorer.labs.translation import page
+from explorer.labs.translation.deeper import beam, forced
 from explorer.widgets.folded import Question
-from models.errors import InputError
 from models.translation.forced_records import Reading
 from models.translation.records import EXAMPLES, Request
 from models.translation.search_records import Search, Tree
@@ -32,7 +33,7 @@ RUN = "v=1&sentence=A+dog+runs.&beam=3&alpha=1.1&silenced=cross.0.1&hidden=1"
     ],
 )
 def test_a_wish_becomes_the_search_of_the_run_without_its_interventions(run: str, wish: object, expected: Search) -> None:
-    assert beam.wished(Question(run, wish)) == expected
+    assert beam.wished(page.program().read(run)[0], Question(run, wish)) == expected
 
 
 @pytest.mark.parametrize(
@@ -46,13 +47,7 @@ def test_a_wish_becomes_the_search_of_the_run_without_its_interventions(run: str
     ],
 )
 def test_a_wish_becomes_the_german_that_was_typed(run: str, wish: object, expected: Reading) -> None:
-    assert forced.wished(Question(run, wish)) == expected
-
-
-def test_an_absurd_link_is_refused_in_words() -> None:
-    for module in (beam, forced):
-        with pytest.raises(InputError, match="four"):
-            module.wished(Question("v=1&sentence=A+dog.&beam=four"))
+    assert forced.wished(page.program().read(run)[0], Question(run, wish)) == expected
 
 
 def test_an_endless_search_names_its_loop_and_writes_no_missing_number() -> None:
@@ -85,25 +80,22 @@ def test_an_endless_search_names_its_loop_and_writes_no_missing_number() -> None
     json.dumps(drawn, allow_nan=False)
 
 
-def test_both_panels_answer_through_the_engine() -> None:
+def test_all_panels_answer_through_the_engine() -> None:
+    lab = page.program()
+    panels = [view.look for view in lab.views if view.look is not None and view.look.event == "ask"]
+    assert len(panels) == 5
+
     async def answers(engine: Engine, run: str) -> list[dict[str, object]]:
-        last = []
-        for module in (beam, forced):
-            question = Question(run)
-            draw = (lambda seen: beam.value(seen, Request("A dog."))) if module is beam else forced.value
-            told = [
-                news
-                async for news in asking.answers(engine, module.FUNCTION, question, lambda: module.wished(question), draw)  # noqa: B023
-                if isinstance(news, dict) and "state" in news
-            ]
-            last.append(told[-1])
-        return last
+        return [[news async for news in program.looked(lab, engine, look, {"run": run})][-1] for look in panels]
 
     engine = Engine()
     try:
         for shown in asyncio.run(answers(engine, "v=1&sentence=A+dog.")):
             assert shown["state"] == "shown"
             json.dumps(shown, allow_nan=False)
-        assert [each["state"] for each in asyncio.run(answers(engine, "v=1&sentence=+"))] == ["refused", "refused"]
+        blank = [each["state"] for each in asyncio.run(answers(engine, "v=1&sentence=+"))]
+        assert blank == ["refused", "refused", "refused", "refused", "shown"], "what is said of training is the same for every sentence"
+        for refused in asyncio.run(answers(engine, "v=1&sentence=A+dog.&beam=four")):
+            assert "four" in refused["error"]["en"]  # type: ignore[index]
     finally:
         engine.close()

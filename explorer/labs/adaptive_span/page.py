@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import gradio as gr
 
 from explorer import permalink
@@ -24,14 +22,12 @@ GENERATE = "models.adaptive_span.explain:generate"
 REREAD = "models.adaptive_span.explain:reread"
 
 
-def panels(_placed: Any, engine: Engine) -> None:
-    """The folded panels, each of which asks its own question, and how the models stand to one another."""
-    for place in deeper.PANELS:
-        place(engine)
-    standing = about.standing()
-    if standing is not None:
+def standing() -> None:
+    """How the models stand to one another."""
+    found = about.standing()
+    if found is not None:
         with gr.Column(elem_classes=["tfe-bench"]):
-            figure.figure(standing)
+            figure.figure(found)
 
 
 def program() -> Program[Request, Explanation]:
@@ -45,7 +41,8 @@ def program() -> Program[Request, Explanation]:
             View("reading", reading, views.text_of, views.text_growing),
             View("readside", lambda _value: readside(), at="side"),
             View("attention", lambda value: attention(value, empty=texts.NO_ATTENTION), views.heads, at="below"),
-            View("deeper", lambda _value: None, at="below", wire=panels),
+            *deeper.PANELS,
+            View("standing", lambda _value: standing(), at="below"),
             in_bertviz(("head", "model"), views.bertviz),
             View("notes", lambda _value: notes(texts.NOTES, label=texts.NOTES_LABEL), at="below"),
         ),

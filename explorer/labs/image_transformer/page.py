@@ -21,10 +21,10 @@ REREAD = "models.image_transformer.explain:reread"
 
 def program() -> Program[Request, Explanation]:
     """What the page declares; which models are there is looked up when it is built."""
-    look: Look[Explanation] = Look(
+    look: Look[Request, Explanation] = Look(
         "look",
         views.Layer.of,
-        lambda seen, asked: asked.drawn(seen),
+        lambda found, asked: asked.drawn(found.run),
         lambda asked, text: image.unseen(asked.run, asked.pattern, asked.layer, text),
         into="looked",
     )

@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from explorer import permalink
 from explorer.controls import query
 from explorer.engine import Engine
 from explorer.lab import FIGURE, Lab, readable
 from explorer.labs.music import about, change, deeper, texts, views
-from explorer.program import About, Change, Look, Program, View
-from explorer.widgets import figure, folded
+from explorer.program import About, Change, Program, View
+from explorer.widgets import figure
 from explorer.widgets.notes import notes
 from explorer.widgets.roll import roll, rollside
-from explorer.widgets.skew import skew
 from models.music.records import EXAMPLES, PIANO, Explanation, Request, melody, styles
 
 GENERATE = "models.music.explain:generate"
 REREAD = "models.music.explain:reread"
-
-
-def panels(_placed: Any, engine: Engine) -> None:
-    """The folded panels that ask nothing of a run."""
-    for place in deeper.PANELS:
-        place(engine)
 
 
 def program() -> Program[Request, Explanation]:
@@ -38,8 +29,7 @@ def program() -> Program[Request, Explanation]:
             View("standings", lambda _value: [figure.figure(standing) for standing in about.standings()]),
             View("notes", lambda _value: notes(texts.NOTES, label=texts.NOTES_LABEL)),
             View("rollside", lambda _value: rollside(), at="side"),
-            View("skew", lambda _value: skew(), at="below", look=Look("ask", folded.Question.of, deeper.skew.drawn, folded.refused)),
-            View("deeper", lambda _value: None, at="below", wire=panels),
+            *deeper.panels(),
         ),
         change=Change(change.difference, REREAD, change.again),
         examples=tuple(zip(EXAMPLES, (title for title, _ in titles), strict=True)),

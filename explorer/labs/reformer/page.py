@@ -41,12 +41,6 @@ def follow(walk: Any, engine: Engine) -> None:
     walk.look(look, None, companion, **wiring.HOW)
 
 
-def panels(_placed: Any, engine: Engine) -> None:
-    """The folded panels, each of which asks its own question."""
-    for place in deeper.PANELS:
-        place(engine)
-
-
 async def looks(engine: Engine, detail: object, session: str) -> AsyncGenerator[Any, None]:
     """One head and round of the run that the widget looks at, or all rounds of it together; a refusal in words where there is none."""
     given = detail if isinstance(detail, Mapping) else {}
@@ -88,7 +82,7 @@ def program() -> Program[Request, Explanation]:
             View("hashing", lambda value: hashing(value, empty=texts.NO_HASHING), views.hashed, wire=follow),
             View("twice", lambda value: twice(value, table=about.table()), views.said_twice),
             View("attention", lambda value: attention(value, empty=texts.NO_ATTENTION), views.heads, at="below"),
-            View("deeper", lambda _value: None, at="below", wire=panels),
+            *deeper.PANELS,
             in_bertviz(OPENED, views.bertviz),
             View(
                 "notes",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import gradio as gr
 
 from explorer import permalink
@@ -24,10 +22,8 @@ GENERATE = "models.transformer_xl.explain:generate"
 REREAD = "models.transformer_xl.explain:reread"
 
 
-def panels(_placed: Any, engine: Engine) -> None:
-    """The folded panels, each of which asks its own question, and what was measured of the speed."""
-    for place in deeper.PANELS:
-        place(engine)
+def measured() -> None:
+    """What was measured of the speed."""
     speed = about.speed()
     if speed is not None:
         with gr.Column(elem_classes=["tfe-bench"]):
@@ -45,7 +41,8 @@ def program() -> Program[Request, Explanation]:
             View("reading", reading, views.text_of, views.text_growing),
             View("readside", lambda _value: readside(), at="side"),
             View("attention", lambda value: attention(value, empty=texts.NO_ATTENTION), views.heads, at="below"),
-            View("deeper", lambda _value: None, at="below", wire=panels),
+            *deeper.PANELS,
+            View("speed", lambda _value: measured(), at="below"),
             in_bertviz(("head", "model"), views.bertviz),
             View("notes", lambda _value: notes(texts.NOTES, label=texts.NOTES_LABEL), at="below"),
         ),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from explorer import permalink
 from explorer.controls import query
 from explorer.engine import Engine
@@ -20,12 +18,6 @@ REREAD = "models.translation.explain:reread"
 VECTORS = "models.translation.vectors:vectors"
 
 
-def panels(_placed: Any, engine: Engine) -> None:
-    """The folded panels, each of which asks its own question."""
-    for place in deeper.PANELS:
-        place(engine)
-
-
 def program() -> Program[Request, Explanation]:
     """What the page declares; which model is there is looked up when it is built."""
     return Program(
@@ -34,7 +26,7 @@ def program() -> Program[Request, Explanation]:
         controls=views.controls(),
         views=(
             View("attention", attention, views.maps, at="above"),
-            View("deeper", lambda _value: None, at="below", wire=panels),
+            *deeper.PANELS,
             in_bertviz(VIEWS, views.bertviz, note=ENCODER_DECODER, neuron=VECTORS),
         ),
         change=Change(views.difference, REREAD, views.again),

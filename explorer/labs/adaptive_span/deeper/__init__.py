@@ -1,12 +1,7 @@
-"""The folded panels of the page of adaptive span: each asks its own question of the run in view, placed and wired by its own module."""
+"""The folded panel of the page of adaptive span, which asks its own question of the run in view."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from explorer.engine import Engine
 from explorer.labs.adaptive_span.deeper import saving
 
-Place = Callable[[Engine], None]
-
-PANELS: tuple[Place, ...] = (saving.place,)  # in the order of the page: each module's `place`, which builds the panel and wires its event
+PANELS = (saving.PANEL,)

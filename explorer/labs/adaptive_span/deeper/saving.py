@@ -2,39 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import json
 import logging
-from collections.abc import AsyncGenerator
 from pathlib import Path
-from typing import Any
 
-import gradio as gr
-
-from explorer import labels, permalink, wiring
-from explorer.engine import Answer, Engine
-from explorer.labs.adaptive_span import texts, views
+from explorer.labs.adaptive_span import texts
+from explorer.program import View, unfolded
 from explorer.widgets import saving as widget
-from explorer.widgets.folded import Question, Value, refused, shown
-from explorer.widgets.newest import Newest
-from models.adaptive_span.records import EXAMPLES, Explanation, Request
-from models.errors import InputError
+from explorer.widgets.folded import Value
+from models.adaptive_span.records import Explanation, Request
 
 GENERATE = "models.adaptive_span.explain:generate"
 RESULT = Path(__file__).parents[4] / "benchmarks" / "results" / "adaptive_span.json"
 
 logger = logging.getLogger(__name__)
-
-
-def place(engine: Engine) -> None:
-    """Place the panel and answer it."""
-    panel = widget.saving()
-
-    def answer(detail: Any, session: str) -> AsyncGenerator[Value, None]:
-        return answers(engine, Question.of(detail), session)
-
-    panel.ask(wiring.following(Newest(), answer), None, panel, **wiring.HOW)
 
 
 def measured(result: Path = RESULT) -> dict[str, float] | None:
@@ -43,24 +24,6 @@ def measured(result: Path = RESULT) -> dict[str, float] | None:
         return None
     found: dict[str, float] = json.loads(result.read_text("utf-8"))["figures"]
     return found
-
-
-async def answers(engine: Engine, question: Question, session: str = "") -> AsyncGenerator[Value, None]:
-    """What the panel draws of the run in view: nothing new while it is being made, then the answer, or a refusal in words."""
-    try:
-        run = permalink.decode(Request, question.run)[0] if question.run else EXAMPLES[0]
-        kept = views.first()
-        if kept is not None and run == kept.request:
-            yield shown(question, figure=await asyncio.to_thread(value, kept.seen))
-            return
-        async with contextlib.aclosing(engine.watch(GENERATE, run, session)) as news:
-            async for told in news:  # a handler that yields nothing is never told that its page was closed
-                yield shown(question, figure=await asyncio.to_thread(value, told.value)) if isinstance(told, Answer) else gr.skip()
-    except InputError as error:
-        yield refused(question, error.text)
-    except Exception:
-        logger.exception("a panel could not be drawn")
-        yield refused(question, labels.DEFECT)
 
 
 def value(seen: Explanation) -> Value:
@@ -80,3 +43,6 @@ def value(seen: Explanation) -> Value:
         full_cache_bytes=saved.full_cache_bytes,
         measured=measured() if own else None,
     )
+
+
+PANEL: View[Request, Explanation] = unfolded("saving", widget.saving, lambda found, _question: {"figure": value(found.run)})

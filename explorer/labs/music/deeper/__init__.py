@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from explorer.engine import Engine
 from explorer.labs.music.deeper import lengths, meter, skew
+from explorer.program import View
+from models.music.records import Explanation, Request
 
-__all__ = ["PANELS", "skew"]
 
-Place = Callable[[Engine], None]
-
-PANELS: tuple[Place, ...] = (meter.place, lengths.place)  # in the order of the page: each builds its panel and wires its event
+def panels() -> tuple[View[Request, Explanation], ...]:
+    """In the order of the page; what was not measured has none."""
+    return (skew.PANEL, meter.PANEL, *((lengths.PANEL,) if lengths.known() else ()))

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
-from explorer import wiring
-from explorer.engine import Engine
 from explorer.figures import beyond
 from explorer.labels import filled
 from explorer.labs import about
 from explorer.labs.music import texts
+from explorer.program import View, unfolded
 from explorer.widgets import figure
-from explorer.widgets.folded import Question, Value, shown
+from explorer.widgets.folded import Value
 from explorer.widgets.lengths import lengths
-from explorer.widgets.newest import Newest
-from models.music.records import MODELS
+from models.music.records import MODELS, Explanation, Request
 
 Text = Mapping[str, str]
 Facts = Mapping[str, Any]
@@ -42,18 +40,6 @@ SAYS: Final = _(
     "用 {trained} 个事件的窗口训练，读 {whole} 个事件。后半段的事件与前半段相比，代价变化：{each}。",
 )
 EACH: Final = _("{name} {change} %", "{name} {change} %")
-
-
-def place(engine: Engine) -> None:
-    """Place the panel and answer it, where something was measured; no model is asked."""
-    if not known():
-        return
-    panel = lengths(title=TITLE)
-
-    async def answer(detail: Any, session: str) -> AsyncGenerator[Value, None]:
-        yield shown(Question.of(detail), figure=value(known()))
-
-    panel.ask(wiring.following(Newest(), answer), None, panel, **wiring.HOW)
 
 
 def known() -> dict[str, Facts]:
@@ -95,3 +81,8 @@ def value(measured: Mapping[str, Facts]) -> Value:
         height=300,
         name="lengths",
     )
+
+
+PANEL: View[Request, Explanation] = unfolded(
+    "lengths", lambda: lengths(title=TITLE), lambda _found, _question: {"figure": value(known())}, needs="request"
+)

@@ -3,28 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator
 from pathlib import Path
-from typing import Any
 
-from explorer import wiring
-from explorer.engine import Engine
-from explorer.widgets.folded import Question, Value, shown
+from explorer.program import View, unfolded
 from explorer.widgets.meter import WAYS, Measured, memory, meter
-from explorer.widgets.newest import Newest
+from models.music.records import Explanation, Request
 
 RESULT = Path(__file__).parents[4] / "benchmarks" / "results" / "relative_attention.json"
 PEAKS = {"direct": "direct_mb", "skew": "skew_mb", "ours": "extra_mb"}  # by the names that the benchmark gives them
-
-
-def place(engine: Engine) -> None:
-    """Place the panel and answer it; no model is asked."""
-    panel = meter()
-
-    async def answer(detail: Any, session: str) -> AsyncGenerator[Value, None]:
-        yield shown(Question.of(detail), **memory(measured()))
-
-    panel.ask(wiring.following(Newest(), answer), None, panel, **wiring.HOW)
 
 
 def measured(result: Path = RESULT) -> Measured | None:
@@ -39,3 +25,6 @@ def measured(result: Path = RESULT) -> Measured | None:
         device=str(found["device"]),
         threads=int(found["threads"]),
     )
+
+
+PANEL: View[Request, Explanation] = unfolded("meter", meter, lambda _found, _question: memory(measured()), needs="request")

@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from explorer.figures import roll
 from explorer.labels import filled
 from explorer.labs.music import texts
-from explorer.widgets.folded import Question, Value, shown
-from explorer.widgets.skew import QUERIES, steps
+from explorer.program import View, unfolded
+from explorer.widgets.folded import Question, Value
+from explorer.widgets.skew import QUERIES, skew, steps
 from models.errors import InputError
 from models.music import chorales, events
-from models.music.records import MODELS, Explanation, Made
+from models.music.records import Explanation, Made, Request
 from models.music.weights import look
 
 Text = Mapping[str, str]
@@ -43,12 +44,6 @@ class Wish:
     place: tuple[int, int] | None = None
     queries: int = QUERIES[-1]
     first: int = 0
-
-
-def drawn(seen: Explanation, question: Question) -> Value:
-    """What the panel draws of the run that it asks about. InputError as `value`."""
-    style = next(style for style, variants in MODELS.items() if seen.made[0].variant in variants)
-    return shown(question, **value(seen, wished(question), style))
 
 
 def wished(question: Question) -> Wish:
@@ -142,3 +137,6 @@ def _event(event: int) -> Text:
         return {"en": f"{milliseconds} ms on", "zh": f"过 {milliseconds} 毫秒"}
     velocity = (event - events.VELOCITY) * events.WIDTH
     return {"en": f"velocity {velocity}", "zh": f"力度 {velocity}"}
+
+
+PANEL: View[Request, Explanation] = unfolded("skew", skew, lambda found, question: value(found.run, wished(question), found.request.style))

@@ -3,21 +3,13 @@ cannot be answered."""
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import logging
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
-import gradio as gr
-
-from explorer import labels
-from explorer.engine import Answer, Engine
 from explorer.labs.reformer import views
-from explorer.widgets.folded import Question, Value, refused, shown
-from models.errors import InputError
-from models.reformer.records import Explanation, Place, Read, Request
+from explorer.widgets.folded import Question
+from models.reformer.records import Explanation, Read, Request
 
 EXPLAIN = "models.reformer.explain:explain"
 
@@ -60,39 +52,3 @@ def chosen(seen: Explanation, request: Request, wish: Wish) -> tuple[Read, int, 
     layers, heads = read.queries.shape[:2]
     layer, head = (here if asked is None else asked for asked, here in zip((wish.layer, wish.head), arrival, strict=True))
     return read, min(layer, layers - 1), min(head, heads - 1)
-
-
-async def answers(
-    engine: Engine,
-    function: str,
-    question: Question,
-    wish: Callable[[Explanation, Request], Place],
-    draw: Callable[[Explanation, Any, Place], Mapping[str, object]],
-    session: str = "",
-) -> AsyncGenerator[Value, None]:
-    """What a panel draws of the run in view: nothing new while the engine is at it, then the answer, or a refusal in words.
-
-    function: as the engine names it. wish: what it is asked of the run. draw: makes of the run and the answer what the panel draws, in a
-    thread of its own.
-    """
-    try:
-        run, _ = views.read(question.run)
-        kept = views.first()
-        seen: Explanation | None = kept.seen if kept is not None and run == kept.request else None
-        if seen is None:
-            async with contextlib.aclosing(engine.watch(EXPLAIN, run, session)) as news:
-                async for told in news:  # a handler that yields nothing is never told that its page was closed
-                    if isinstance(told, Answer):
-                        seen = told.value
-                    else:
-                        yield gr.skip()
-        assert seen is not None
-        place = wish(seen, run)
-        async with contextlib.aclosing(engine.watch(function, place, session)) as news:
-            async for told in news:
-                yield shown(question, **await asyncio.to_thread(draw, seen, told.value, place)) if isinstance(told, Answer) else gr.skip()
-    except InputError as error:
-        yield refused(question, error.text)
-    except Exception:
-        logger.exception("a panel could not be drawn")
-        yield refused(question, labels.DEFECT)

@@ -2,30 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
-from typing import Any
-
-from explorer import wiring
-from explorer.engine import Engine
 from explorer.labs.reformer import about, texts, views
 from explorer.labs.reformer.deeper import asking
+from explorer.program import View, unfolded
 from explorer.widgets.folded import Question, Value
 from explorer.widgets.missed import boards, missed
-from explorer.widgets.newest import Newest
 from models.reformer.records import Explanation, Missed, Place, Request
 
 MISSES = "models.reformer.asked:misses"
-
-
-def place(engine: Engine) -> None:
-    """Place the panel and answer it."""
-    panel = missed()
-
-    def answer(detail: Any, session: str) -> AsyncGenerator[Value, None]:
-        question = Question.of(detail)
-        return asking.answers(engine, MISSES, question, lambda seen, run: wanted(seen, run, question), value, session)
-
-    panel.ask(wiring.following(Newest(), answer), None, panel, **wiring.HOW)
 
 
 def wanted(seen: Explanation, run: Request, question: Question) -> Place:
@@ -54,3 +38,12 @@ def value(seen: Explanation, found: Missed, place: Place) -> Value:
         seed=seen.seed,
         tokens=views.spelled_tokens(seen),
     )
+
+
+PANEL: View[Request, Explanation] = unfolded(
+    "missed",
+    missed,
+    lambda found, question: value(found.run, found.answer, wanted(found.run, found.request, question)),
+    function=MISSES,
+    wish=lambda found, question: wanted(found.run, found.request, question),
+)

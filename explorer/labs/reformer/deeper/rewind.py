@@ -3,32 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
 
-from explorer import wiring
-from explorer.engine import Engine
 from explorer.labs.reformer import texts, views
 from explorer.labs.reformer.deeper import asking
+from explorer.program import View, unfolded
 from explorer.widgets.folded import Question, Value
-from explorer.widgets.newest import Newest
 from explorer.widgets.rewind import boards, rewind
 from models.reformer.records import Backwards, Explanation, Place, Request
 
 BACKWARDS = "models.reformer.asked:backwards"
 RESULTS = Path(__file__).parents[4] / "benchmarks" / "results"
-
-
-def place(engine: Engine) -> None:
-    """Place the panel and answer it."""
-    panel = rewind()
-
-    def answer(detail: Any, session: str) -> AsyncGenerator[Value, None]:
-        question = Question.of(detail)
-        return asking.answers(engine, BACKWARDS, question, lambda seen, run: wanted(seen, run, question), value, session)
-
-    panel.ask(wiring.following(Newest(), answer), None, panel, **wiring.HOW)
 
 
 def wanted(seen: Explanation, run: Request, question: Question) -> Place:
@@ -65,3 +51,12 @@ def measured(name: str) -> dict[str, Any] | None:
         return None
     found: dict[str, Any] = json.loads(path.read_text("utf-8"))
     return found
+
+
+PANEL: View[Request, Explanation] = unfolded(
+    "rewind",
+    rewind,
+    lambda found, question: value(found.run, found.answer, wanted(found.run, found.request, question)),
+    function=BACKWARDS,
+    wish=lambda found, question: wanted(found.run, found.request, question),
+)

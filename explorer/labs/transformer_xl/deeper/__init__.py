@@ -1,15 +1,7 @@
-"""The folded panels of the Transformer-XL page: each asks its own question of the run in view, placed and wired by its own module."""
+"""The folded panels of the Transformer-XL page: each asks its own question of the run in view."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from explorer.engine import Engine
 from explorer.labs.transformer_xl.deeper import bought, terms
 
-Place = Callable[[Engine], None]
-
-PANELS: tuple[Place, ...] = (
-    terms.place,
-    bought.place,
-)  # in the order of the page: each module's `place`, which builds the panel and wires its event
+PANELS = (terms.PANEL, bought.PANEL)  # in the order of the page

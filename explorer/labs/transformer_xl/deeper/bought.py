@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import logging
 import math
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-import gradio as gr
 import numpy as np
 
-from explorer import labels, permalink, wiring
-from explorer.engine import Answer, Engine
 from explorer.figures import lines
 from explorer.labels import filled
 from explorer.labs.transformer_xl import texts
+from explorer.program import View, unfolded
 from explorer.widgets import bought as widget
 from explorer.widgets import figure
-from explorer.widgets.folded import Question, Value, refused, shown
-from explorer.widgets.newest import Newest
-from models.errors import InputError
-from models.transformer_xl.records import EXAMPLES, Bought, Request, ladder
+from explorer.widgets.folded import Value
+from models.transformer_xl.records import EXAMPLES, Bought, Explanation, Request, ladder
 
 BOUGHT = "models.transformer_xl.explain:bought"
 TRAINED = Request().memory
@@ -34,33 +28,9 @@ Text = Mapping[str, str]
 logger = logging.getLogger(__name__)
 
 
-def place(engine: Engine) -> None:
-    """Place the panel and answer it."""
-    panel = widget.bought(title=texts.BOUGHT, knob=texts.SLIDER)
-
-    def answer(detail: Any, session: str) -> AsyncGenerator[Value, None]:
-        return answers(engine, Question.of(detail), session)
-
-    panel.ask(wiring.following(Newest(), answer), None, panel, **wiring.HOW)
-
-
-def run_of(question: Question) -> Request:
-    """The text that a question is about, for the models as trained; what is written after it does not matter. InputError as `decode`."""
-    request = permalink.decode(Request, question.run)[0] if question.run else EXAMPLES[0]
+def read(request: Request) -> Request:
+    """The text of a run, for the models as trained; what is written after it does not matter."""
     return replace(EXAMPLES[0], text=request.text, page=request.page, length=0, seed=0, temperature=0.0)
-
-
-async def answers(engine: Engine, question: Question, session: str = "") -> AsyncGenerator[Value, None]:
-    """What the panel draws of the text in view: nothing new while it is being read, then the answer, or a refusal in words."""
-    try:
-        async with contextlib.aclosing(engine.watch(BOUGHT, run_of(question), session)) as news:
-            async for told in news:  # a handler that yields nothing is never told that its page was closed
-                yield shown(question, **await asyncio.to_thread(value, told.value)) if isinstance(told, Answer) else gr.skip()
-    except InputError as error:
-        yield refused(question, error.text)
-    except Exception:
-        logger.exception("a panel could not be drawn")
-        yield refused(question, labels.DEFECT)
 
 
 def value(found: Bought) -> Value:
@@ -219,3 +189,13 @@ def along(found: Bought) -> tuple[Value | None, np.ndarray, list[Text]]:
         name="memory-along-the-text",
     )
     return drawn, rows, told
+
+
+PANEL: View[Request, Explanation] = unfolded(
+    "bought",
+    lambda: widget.bought(title=texts.BOUGHT, knob=texts.SLIDER),
+    lambda found, _question: value(found.answer),
+    function=BOUGHT,
+    wish=lambda found, _question: read(found.request),
+    needs="request",
+)

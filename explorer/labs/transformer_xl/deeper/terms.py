@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import logging
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
-import gradio as gr
 import numpy as np
 
-from explorer import labels, permalink, wiring
-from explorer.engine import Answer, Engine
 from explorer.labs.transformer_xl import texts, views
-from explorer.widgets.folded import Question, Value, refused, shown
-from explorer.widgets.newest import Newest
+from explorer.program import View, unfolded
+from explorer.widgets.folded import Question, Value
 from explorer.widgets.terms import QUERIES, boards, terms
 from models.errors import InputError
 from models.transformer_xl import weights
-from models.transformer_xl.records import EXAMPLES, Explanation, Request
+from models.transformer_xl.records import Explanation, Request
 
 GENERATE = "models.transformer_xl.explain:generate"
 NO_TERMS: Final = {
@@ -41,16 +36,6 @@ class Wish:
     queries: int = QUERIES[0]
 
 
-def place(engine: Engine) -> None:
-    """Place the panel and answer it."""
-    panel = terms()
-
-    def answer(detail: Any, session: str) -> AsyncGenerator[Value, None]:
-        return answers(engine, Question.of(detail), session)
-
-    panel.ask(wiring.following(Newest(), answer), None, panel, **wiring.HOW)
-
-
 def wished(question: Question) -> Wish:
     """What the browser asks for; where it makes no sense, it is what stands there on arrival."""
     given = question.wish if isinstance(question.wish, Mapping) else {}
@@ -63,27 +48,6 @@ def wished(question: Question) -> Wish:
         pos=pos if isinstance(pos, int) and not isinstance(pos, bool) and pos >= 0 else None,
         queries=queries if queries in QUERIES else QUERIES[0],
     )
-
-
-async def answers(engine: Engine, question: Question, session: str = "") -> AsyncGenerator[Value, None]:
-    """What the panel draws of the run in view: nothing new while it is being made, then the answer, or a refusal in words."""
-    try:
-        run = permalink.decode(Request, question.run)[0] if question.run else EXAMPLES[0]
-        kept = views.first()
-        if kept is not None and run == kept.request:
-            yield shown(question, **await asyncio.to_thread(value, kept.seen, wished(question)))
-            return
-        async with contextlib.aclosing(engine.watch(GENERATE, run, session)) as news:
-            async for told in news:  # a handler that yields nothing is never told that its page was closed
-                if isinstance(told, Answer):
-                    yield shown(question, **await asyncio.to_thread(value, told.value, wished(question)))
-                else:
-                    yield gr.skip()
-    except InputError as error:
-        yield refused(question, error.text)
-    except Exception:
-        logger.exception("a panel could not be drawn")
-        yield refused(question, labels.DEFECT)
 
 
 def value(seen: Explanation, wish: Wish) -> Value:
@@ -132,3 +96,6 @@ def _key(text: str, place: int) -> tuple[int, str]:
     if 0 < place < len(text):
         return place - 1, text[place - 1]
     return -1, texts.START if place == 0 else texts.ELSEWHERE
+
+
+PANEL: View[Request, Explanation] = unfolded("terms", terms, lambda found, question: value(found.run, wished(question)))

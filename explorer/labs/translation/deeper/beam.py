@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping
-from typing import Any
+from collections.abc import Mapping
 
 import numpy as np
 
-from explorer import wiring
-from explorer.engine import Engine
-from explorer.labs.translation.deeper import asking
+from explorer.program import View, unfolded
 from explorer.widgets.beam import beam
 from explorer.widgets.folded import Question, Value
-from explorer.widgets.newest import Newest
-from models.translation.records import MAX_BEAM, Request
+from models.translation.records import MAX_BEAM, Explanation, Request
 from models.translation.search_records import Search, Tree, loop, outcome
 
 FUNCTION = "models.translation.search:search"
@@ -21,22 +17,8 @@ FATES = {"kept": 0, "finished": 1, "passed": 2}
 WIDER = 4  # hypotheses, where the run in view is greedy: a beam of one has nothing to prune
 
 
-def place(engine: Engine) -> None:
-    """Place the panel and answer it."""
-    panel = beam()
-
-    def answer(detail: Any, session: str) -> AsyncGenerator[Value, None]:
-        question = Question.of(detail)
-        return asking.answers(
-            engine, FUNCTION, question, lambda: wished(question), lambda seen: value(seen, asking.run_of(question)), session
-        )
-
-    panel.ask(wiring.following(Newest(), answer), None, panel, **wiring.HOW)
-
-
-def wished(question: Question) -> Search:
+def wished(run: Request, question: Question) -> Search:
     """Which search: the run's own where nothing else is wished for. A wish that is none can only come from a made-up request."""
-    run = asking.run_of(question)
     wish = question.wish if isinstance(question.wish, Mapping) else {}
     width = wish.get("beam")
     if not isinstance(width, int) or isinstance(width, bool) or not 1 <= width <= MAX_BEAM:
@@ -79,3 +61,13 @@ def _loop(tree: Tree, alpha: float) -> list[int] | None:
         node = int(tree.parent[node])
     found = loop(tuple(reversed(path)))
     return None if found is None else list(found)
+
+
+PANEL: View[Request, Explanation] = unfolded(
+    "beam",
+    beam,
+    lambda found, _question: value(found.answer, found.request),
+    function=FUNCTION,
+    wish=lambda found, question: wished(found.request, question),
+    needs="request",
+)

@@ -2,37 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping
-from typing import Any
+from collections.abc import Mapping
 
-from explorer import wiring
-from explorer.engine import Engine
-from explorer.labs.translation.deeper import asking
 from explorer.packing import pack
+from explorer.program import View, unfolded
 from explorer.widgets.folded import Question, Value
 from explorer.widgets.forced import forced
-from explorer.widgets.newest import Newest
 from models.translation.forced_records import Forced, Reading
-from models.translation.records import EXAMPLES, MAX_CHARACTERS
+from models.translation.records import EXAMPLES, MAX_CHARACTERS, Explanation, Request
 
 FUNCTION = "models.translation.forced:forced"
 FIRST = "Kinder spielen auf einer grünen Wiese Fußball."  # a person's translation of the first example; elsewhere the model's own stands
 
 
-def place(engine: Engine) -> None:
-    """Place the panel and answer it."""
-    panel = forced(most=MAX_CHARACTERS)
-
-    def answer(detail: Any, session: str) -> AsyncGenerator[Value, None]:
-        question = Question.of(detail)
-        return asking.answers(engine, FUNCTION, question, lambda: wished(question), value, session)
-
-    panel.ask(wiring.following(Newest(), answer), None, panel, **wiring.HOW)
-
-
-def wished(question: Question) -> Reading:
+def wished(run: Request, question: Question) -> Reading:
     """The German that the visitor typed; where nothing was typed, a person's for the first example and the model's own for all others."""
-    run = asking.run_of(question)
     typed = question.wish.get("german") if isinstance(question.wish, Mapping) else None
     own = isinstance(question.wish, Mapping) and question.wish.get("own") is True
     if isinstance(typed, str):
@@ -55,3 +39,13 @@ def value(seen: Forced) -> Value:
         "probabilities": [[round(float(one), 5) for one in row] for row in seen.probabilities],
         "cross": pack(seen.cross),
     }
+
+
+PANEL: View[Request, Explanation] = unfolded(
+    "forced",
+    lambda: forced(most=MAX_CHARACTERS),
+    lambda found, _question: value(found.answer),
+    function=FUNCTION,
+    wish=lambda found, question: wished(found.request, question),
+    needs="request",
+)

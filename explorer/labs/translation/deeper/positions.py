@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
-from explorer import wiring
-from explorer.engine import Engine
 from explorer.figures import attention
 from explorer.figures import positions as drawing
 from explorer.labels import filled
-from explorer.labs.translation.deeper import asking
 from explorer.packing import pack
+from explorer.program import View, unfolded
 from explorer.widgets import figure
 from explorer.widgets.folded import Question, Value
-from explorer.widgets.newest import Newest
 from explorer.widgets.positions import positions
 from models.translation.position_records import MAX_SEED, Positions, Shuffle
+from models.translation.records import Explanation, Request
 
 FUNCTION = "models.translation.positions:positions"
 
@@ -105,22 +103,11 @@ COLUMNS: Final[Mapping[str, Text]] = MappingProxyType(
 )
 
 
-def place(engine: Engine) -> None:
-    """Place the panel and answer it."""
-    panel = positions(texts=TEXTS)
-
-    def answer(detail: Any, session: str) -> AsyncGenerator[Value, None]:
-        question = Question.of(detail)
-        return asking.answers(engine, FUNCTION, question, lambda: wished(question), value, session)
-
-    panel.ask(wiring.following(Newest(), answer), None, panel, **wiring.HOW)
-
-
-def wished(question: Question) -> Shuffle:
+def wished(run: Request, question: Question) -> Shuffle:
     """The sentence of the run, and the order that is asked for; a number that is none becomes the first order."""
     given = question.wish.get("order") if isinstance(question.wish, Mapping) else None
     seed = given if isinstance(given, int) and not isinstance(given, bool) and 1 <= given <= MAX_SEED else 1
-    return Shuffle(asking.run_of(question).sentence, seed)
+    return Shuffle(run.sentence, seed)
 
 
 def value(seen: Positions) -> Value:
@@ -228,3 +215,13 @@ def _two(number: float) -> str:
 
 def _joined(*texts: Text) -> Text:
     return {language: "".join(text[language] for text in texts) for language in ("en", "zh")}
+
+
+PANEL: View[Request, Explanation] = unfolded(
+    "positions",
+    lambda: positions(texts=TEXTS),
+    lambda found, _question: value(found.answer),
+    function=FUNCTION,
+    wish=lambda found, question: wished(found.request, question),
+    needs="request",
+)

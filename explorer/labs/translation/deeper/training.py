@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import AsyncGenerator, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
-from explorer import labels, wiring
-from explorer.engine import Engine
+from explorer import labels
 from explorer.figures import training as drawing
 from explorer.labels import filled
 from explorer.labs import about
 from explorer.labs.translation.about import SLUG
+from explorer.program import View, unfolded
 from explorer.widgets import figure
-from explorer.widgets.folded import Question, Value, refused, shown
-from explorer.widgets.newest import Newest
+from explorer.widgets.folded import Value
 from explorer.widgets.training import training
+from models.errors import InputError
+from models.translation.records import Explanation, Request
 
 Text = Mapping[str, str]
 Facts = Mapping[str, Any]
@@ -126,18 +127,6 @@ TIME: Final = _("Time", "用时")
 TIME_IS: Final = _("{time} on {device}, {precision}, seed {seed}", "{time}，{device}，{precision}，随机种子 {seed}")
 RESULT: Final = _("Held out", "留出集")
 RESULT_IS: Final = _("{value} {metric} on {split}, {n} sentences, beam {beam}", "{split} 上 {n} 句，{metric} {value}，束宽 {beam}")
-
-
-def place(engine: Engine) -> None:
-    """Place the panel and answer it; no model is asked."""
-    panel = training(title=TITLE)
-
-    async def answer(detail: Any, session: str) -> AsyncGenerator[Value, None]:
-        question = Question.of(detail)
-        known, log = about.facts(SLUG), about.log(SLUG)
-        yield shown(question, **value(known, log)) if known else refused(question, NONE)
-
-    panel.ask(wiring.following(Newest(), answer), None, panel, **wiring.HOW)
 
 
 # ---- what follows from model.json --------------------------------------------------------------------------------------------------------
@@ -310,3 +299,16 @@ def _facts(known: Facts) -> Iterator[tuple[Text, Text]]:
     )
     held_out = {"value": f"{measured['value']:.1f}", "split": _split(known), **{name: measured[name] for name in ("metric", "n", "beam")}}
     yield RESULT, filled(RESULT_IS, **held_out)
+
+
+def drawn() -> Value:
+    """What the panel draws; InputError where no model is shipped."""
+    known = about.facts(SLUG)
+    if not known:
+        raise InputError("no_model", en=NONE["en"], zh=NONE["zh"])
+    return value(known, about.log(SLUG))
+
+
+PANEL: View[Request, Explanation] = unfolded(
+    "training", lambda: training(title=TITLE), lambda _found, _question: drawn(), needs="request"
+)  # no model is asked

@@ -2,40 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping
-from typing import Any
+from collections.abc import Mapping
 
 from explorer import wiring
-from explorer.engine import Engine
-from explorer.labs.translation.deeper import asking
+from explorer.program import View, unfolded
 from explorer.widgets.folded import Question, Value
-from explorer.widgets.newest import Newest
 from explorer.widgets.weight import head, weight
 from models.errors import InputError
 from models.translation.head_records import Head, Look
-from models.translation.records import Request
+from models.translation.records import Explanation, Request
 
 FUNCTION = "models.translation.vectors:heads"
-
-
-def place(engine: Engine) -> None:
-    """Place the panel and answer it."""
-    panel = weight()
-    newest = Newest()
-
-    def answer(detail: Any, session: str) -> AsyncGenerator[Value, None]:
-        question = Question.of(detail)
-        look = wished(question)
-        return asking.answers(
-            engine,
-            FUNCTION,
-            question,
-            lambda: Look(asking.run_of(question), *look),
-            lambda found: value(found, look, asking.run_of(question)),
-            session,
-        )
-
-    panel.ask(wiring.following(newest, answer), None, panel, **wiring.HOW)
 
 
 def wished(question: Question) -> tuple[str, int, int]:
@@ -63,3 +40,13 @@ def value(found: Head, look: tuple[str, int, int], run: Request) -> Value:
         hidden=found.hidden,
         silenced=look in run.silenced,
     )
+
+
+PANEL: View[Request, Explanation] = unfolded(
+    "weight",
+    weight,
+    lambda found, question: value(found.answer, wished(question), found.request),
+    function=FUNCTION,
+    wish=lambda found, question: Look(found.request, *wished(question)),
+    needs="request",
+)
