@@ -13,7 +13,7 @@ import logging
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
-from typing import Any, Generic, Literal, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 import gradio as gr
 
@@ -22,9 +22,9 @@ from explorer.controls import Control, Item, Value
 from explorer.engine import Answer, Engine, Function, Waiting
 from explorer.lab import Lab, Text
 from explorer.runs import Run, Stored, as_stored
-from explorer.widgets import ask, bertviz, change, figure, folded
+from explorer.views import Found, Look, Looked, View
+from explorer.widgets import ask, change, figure
 from explorer.widgets.card import card
-from explorer.widgets.folded import Question
 from explorer.widgets.newest import Newest
 from models.errors import InputError
 
@@ -32,122 +32,6 @@ R = TypeVar("R")
 S = TypeVar("S")
 
 logger = logging.getLogger(__name__)
-
-
-class Looked(Protocol):
-    """What the event of a view asks. run: the query of the run that it is about, "" for the first example."""
-
-    @property
-    def run(self) -> str:
-        """A link's query."""
-
-
-@dataclass(frozen=True)
-class Found(Generic[R, S]):
-    """What a look has found: the request that it is about; the run, None where it needs none; what the engine answered to its own wish."""
-
-    request: R
-    seen: S | None = None
-    answer: Any = None
-
-    @property
-    def run(self) -> S:
-        """The run, of a look that needs one."""
-        assert self.seen is not None
-        return self.seen
-
-
-@dataclass(frozen=True)
-class Look(Generic[R, S]):
-    """An event of a view that is opened on demand. event: its name. read(detail): what is asked; it raises nothing. draw(found, asked) and
-    refused(asked, sentence): the value of the view. into: the view that draws it, where it is another one.
-
-    function(asked): the engine function that is asked beside the lab's own, None for none; wish(found, asked): what it is asked. needs: is
-    it about the run, or about its request alone? newest: a newer wish of the same page ends an older one.
-    """
-
-    event: str
-    read: Callable[[object], Any]
-    draw: Callable[[Found[R, S], Any], Value]
-    refused: Callable[[Any, Text], Value]
-    into: str = ""
-    function: Callable[[Any], Function | None] = lambda _asked: None
-    wish: Callable[[Found[R, S], Any], Any] = lambda found, _asked: found.request
-    needs: Literal["run", "request"] = "run"
-    newest: bool = False
-
-
-@dataclass(frozen=True)
-class View(Generic[R, S]):
-    """A picture of a run. name: its widget's. place(value): puts the widget on the page. draw(seen, request, state): its value; state says
-    where the result comes from; None where no answer to a wish draws it. grow(steps so far, request): its value while the answer grows.
-    at: above both columns, in the wide one, in the narrow one beside it, or below both. task: of requests with this `task` alone; while
-    another one is in view it keeps what it drew, and is hidden. look: its own event, by which it asks about a run. wire(placed, engine):
-    what else it listens to, or places beside itself."""
-
-    name: str
-    place: Callable[[Value | None], Any]
-    draw: Callable[[Any, R, str], Value | None] | None = None
-    grow: Callable[[Sequence[Any], R], Value] | None = None
-    at: Literal["above", "wide", "side", "below"] = "wide"
-    task: str = ""
-    look: Look[R, S] | None = None
-    wire: Callable[[Any, Engine], None] | None = None
-
-    def of(self, request: R) -> bool:
-        """Is it a picture of such a run?"""
-        return self.task in {"", getattr(request, "task", "")}
-
-
-def in_bertviz(
-    opened: tuple[bertviz.View, ...],
-    attention: Callable[[Any], bertviz.Attention | Sequence[bertviz.Attention]],
-    *,
-    note: Text | None = None,
-    neuron: Function | None = None,
-) -> View[Any, Any]:
-    """bertviz's own views of a run, opened on demand. attention(what was seen): what they show; InputError for a run that is too long.
-
-    note: what a visitor has to know to compare them with the views around them. neuron: the engine function that watches queries and keys
-    of a run too, for the view that shows them; its answer is then what was seen.
-    """
-
-    def shown(found: Found[Any, Any], asked: bertviz.Look) -> Value:
-        drawn = attention(found.answer or found.run)
-        return bertviz.shown(asked, [drawn] if isinstance(drawn, bertviz.Attention) else drawn, views=opened)
-
-    look: Look[Any, Any] = Look(
-        "show",
-        bertviz.Look.of,
-        shown,
-        lambda asked, text: bertviz.refused(asked, text, opened),
-        function=lambda asked: neuron if asked.view == "neuron" else None,
-    )
-    return View("bertviz", lambda _value: bertviz.bertviz(bertviz.ready(opened), note=note), at="below", look=look)
-
-
-def unfolded(
-    name: str,
-    place: Callable[[], Any],
-    draw: Callable[[Found[R, S], Question], Mapping[str, object]],
-    *,
-    function: Function | None = None,
-    wish: Callable[[Found[R, S], Question], Any] = lambda found, _question: found.request,
-    needs: Literal["run", "request"] = "run",
-) -> View[R, S]:
-    """A folded panel, which asks its own question of the run in view. place(): puts its widget on the page; draw(found, question): what it
-    draws. function, wish, needs: as of `Look`."""
-    look: Look[R, S] = Look(
-        "ask",
-        Question.of,
-        lambda found, question: folded.shown(question, **draw(found, question)),
-        folded.refused,
-        function=lambda _question: function,
-        wish=wish,
-        needs=needs,
-        newest=True,
-    )
-    return View(name, lambda _value: place(), at="below", look=look)
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,9 @@ from explorer.figures.masks import telling
 from explorer.knobs import Spans
 from explorer.lab import Lab
 from explorer.looks import Look, looks
-from explorer.program import About, Program, View
+from explorer.program import About, Program
 from explorer.runs import Stored
+from explorer.views import View
 from explorer.widgets.base import asset
 from explorer.widgets.masks import masks
 from models.adaptive_span.records import Explanation

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from explorer.controls import Control, Words
-from explorer.program import About, Change, Program, View
+from explorer.program import About, Change, Program
 from explorer.runs import Stored
+from explorer.views import View
 from explorer.widgets import ask, change, figure
 from explorer.widgets.difficulty import difficulty
 from models.errors import InputError

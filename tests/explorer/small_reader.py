@@ -10,8 +10,9 @@ from typing import Any
 from explorer.controls import Control, Page
 from explorer.knobs import Range
 from explorer.labs import passages
-from explorer.program import About, Program, View
+from explorer.program import About, Program
 from explorer.runs import Stored
+from explorer.views import View
 from explorer.widgets import figure
 from explorer.widgets.difficulty import difficulty
 from models.errors import InputError

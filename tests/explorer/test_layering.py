@@ -25,8 +25,9 @@ MAY_IMPORT = {
     "explorer.labs": {
         *("explorer.engine", "explorer.figures", "explorer.lab", "explorer.labels", "explorer.looks", "explorer.packing"),
         *("explorer.permalink", "explorer.sound", "explorer.widgets", "models.errors", "models.stored", "models.checkpoint"),
-        *("explorer.controls", "explorer.knobs", "explorer.program", "explorer.runs", "explorer.wiring"),
+        *("explorer.controls", "explorer.knobs", "explorer.program", "explorer.runs", "explorer.views", "explorer.wiring"),
     },
+    "explorer.views": {"explorer.controls", "explorer.engine", "explorer.lab", "explorer.widgets"},
     "explorer.program": {
         *(
             "explorer.controls",
@@ -34,6 +35,7 @@ MAY_IMPORT = {
             "explorer.lab",
             "explorer.labels",
             "explorer.runs",
+            "explorer.views",
             "explorer.widgets",
             "explorer.wiring",
         ),

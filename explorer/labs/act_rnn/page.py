@@ -10,7 +10,8 @@ from explorer.engine import Engine
 from explorer.lab import FIGURE, Lab, Text, readable
 from explorer.labs import adaptive_depth
 from explorer.labs.act_rnn import about, texts, views
-from explorer.program import About, Change, Program, View
+from explorer.program import About, Change, Program
+from explorer.views import View
 from explorer.widgets.change import Difference
 from explorer.widgets.difficulty import difficulty
 from explorer.widgets.notes import notes

@@ -10,7 +10,8 @@ from explorer.engine import Engine
 from explorer.lab import FIGURE, Lab, readable
 from explorer.labs import passages
 from explorer.labs.adaptive_span import about, change, deeper, texts, views
-from explorer.program import About, Change, Program, View, in_bertviz
+from explorer.program import About, Change, Program
+from explorer.views import View, in_bertviz
 from explorer.widgets import figure
 from explorer.widgets.attention import attention
 from explorer.widgets.masks import masks

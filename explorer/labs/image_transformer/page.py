@@ -8,7 +8,8 @@ from explorer.engine import Engine
 from explorer.figures import image
 from explorer.lab import Lab, readable
 from explorer.labs.image_transformer import about, change, texts, views
-from explorer.program import About, Change, Look, Program, View
+from explorer.program import About, Change, Program
+from explorer.views import Look, View
 from explorer.widgets import figure
 from explorer.widgets.notes import notes
 from explorer.widgets.spans import looked, spans

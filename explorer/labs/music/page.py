@@ -7,7 +7,8 @@ from explorer.controls import query
 from explorer.engine import Engine
 from explorer.lab import FIGURE, Lab, readable
 from explorer.labs.music import about, change, deeper, texts, views
-from explorer.program import About, Change, Program, View
+from explorer.program import About, Change, Program
+from explorer.views import View
 from explorer.widgets import figure
 from explorer.widgets.notes import notes
 from explorer.widgets.roll import roll, rollside

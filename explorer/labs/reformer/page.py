@@ -16,7 +16,8 @@ from explorer.figures import bertviz as drawing
 from explorer.figures import hashing as hashes
 from explorer.lab import FIGURE, Lab, readable
 from explorer.labs.reformer import about, change, deeper, texts, views
-from explorer.program import About, Change, Program, View, in_bertviz
+from explorer.program import About, Change, Program
+from explorer.views import View, in_bertviz
 from explorer.widgets.attention import attention
 from explorer.widgets.hashing import hashing, looked
 from explorer.widgets.notes import notes

@@ -12,7 +12,8 @@ from explorer.engine import Engine
 from explorer.lab import FIGURE, Lab, readable
 from explorer.labs import passages
 from explorer.labs.sparse_transformer import about, change, texts, views
-from explorer.program import About, Change, Program, View
+from explorer.program import About, Change, Program
+from explorer.views import View
 from explorer.widgets import figure
 from explorer.widgets.attention import attention
 from explorer.widgets.digits import digits

@@ -8,7 +8,8 @@ from explorer.engine import Engine
 from explorer.figures.bertviz import VIEWS
 from explorer.lab import FIGURE, Lab, readable
 from explorer.labs.translation import about, deeper, texts, views
-from explorer.program import About, Change, Program, View, in_bertviz
+from explorer.program import About, Change, Program
+from explorer.views import View, in_bertviz
 from explorer.widgets.attention import attention
 from explorer.widgets.bertviz import ENCODER_DECODER
 from models.translation.records import EXAMPLES, Explanation, Request

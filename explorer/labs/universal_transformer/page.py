@@ -14,7 +14,8 @@ from explorer.figures import bertviz as drawing
 from explorer.lab import FIGURE, Lab, Text, readable
 from explorer.labs import adaptive_depth
 from explorer.labs.universal_transformer import about, texts, views
-from explorer.program import About, Change, Program, View, in_bertviz
+from explorer.program import About, Change, Program
+from explorer.views import View, in_bertviz
 from explorer.widgets import figure
 from explorer.widgets.attention import attention
 from explorer.widgets.change import Difference

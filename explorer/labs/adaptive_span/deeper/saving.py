@@ -7,7 +7,7 @@ import logging
 from pathlib import Path
 
 from explorer.labs.adaptive_span import texts
-from explorer.program import View, unfolded
+from explorer.views import View, unfolded
 from explorer.widgets import saving as widget
 from explorer.widgets.folded import Value
 from models.adaptive_span.records import Explanation, Request

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from explorer.labs.music.deeper import lengths, meter, skew
-from explorer.program import View
+from explorer.views import View
 from models.music.records import Explanation, Request
 
 

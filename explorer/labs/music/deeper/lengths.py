@@ -10,7 +10,7 @@ from explorer.figures import beyond
 from explorer.labels import filled
 from explorer.labs import about
 from explorer.labs.music import texts
-from explorer.program import View, unfolded
+from explorer.views import View, unfolded
 from explorer.widgets import figure
 from explorer.widgets.folded import Value
 from explorer.widgets.lengths import lengths

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from explorer.program import View, unfolded
+from explorer.views import View, unfolded
 from explorer.widgets.meter import WAYS, Measured, memory, meter
 from models.music.records import Explanation, Request
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from explorer.figures import roll
 from explorer.labels import filled
 from explorer.labs.music import texts
-from explorer.program import View, unfolded
+from explorer.views import View, unfolded
 from explorer.widgets.folded import Question, Value
 from explorer.widgets.skew import QUERIES, skew, steps
 from models.errors import InputError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from explorer.labs.reformer import about, texts, views
 from explorer.labs.reformer.deeper import asking
-from explorer.program import View, unfolded
+from explorer.views import View, unfolded
 from explorer.widgets.folded import Question, Value
 from explorer.widgets.missed import boards, missed
 from models.reformer.records import Explanation, Missed, Place, Request

@@ -8,7 +8,7 @@ from typing import Any
 
 from explorer.labs.reformer import texts, views
 from explorer.labs.reformer.deeper import asking
-from explorer.program import View, unfolded
+from explorer.views import View, unfolded
 from explorer.widgets.folded import Question, Value
 from explorer.widgets.rewind import boards, rewind
 from models.reformer.records import Backwards, Explanation, Place, Request

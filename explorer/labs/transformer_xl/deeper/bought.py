@@ -13,7 +13,7 @@ import numpy as np
 from explorer.figures import lines
 from explorer.labels import filled
 from explorer.labs.transformer_xl import texts
-from explorer.program import View, unfolded
+from explorer.views import View, unfolded
 from explorer.widgets import bought as widget
 from explorer.widgets import figure
 from explorer.widgets.folded import Value

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from explorer.labs.transformer_xl import texts, views
-from explorer.program import View, unfolded
+from explorer.views import View, unfolded
 from explorer.widgets.folded import Question, Value
 from explorer.widgets.terms import QUERIES, boards, terms
 from models.errors import InputError

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from explorer.program import View, unfolded
+from explorer.views import View, unfolded
 from explorer.widgets.beam import beam
 from explorer.widgets.folded import Question, Value
 from models.translation.records import MAX_BEAM, Explanation, Request

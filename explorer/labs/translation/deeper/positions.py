@@ -13,7 +13,7 @@ from explorer.figures import attention
 from explorer.figures import positions as drawing
 from explorer.labels import filled
 from explorer.packing import pack
-from explorer.program import View, unfolded
+from explorer.views import View, unfolded
 from explorer.widgets import figure
 from explorer.widgets.folded import Question, Value
 from explorer.widgets.positions import positions

@@ -13,7 +13,7 @@ from explorer.figures import training as drawing
 from explorer.labels import filled
 from explorer.labs import about
 from explorer.labs.translation.about import SLUG
-from explorer.program import View, unfolded
+from explorer.views import View, unfolded
 from explorer.widgets import figure
 from explorer.widgets.folded import Value
 from explorer.widgets.training import training

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from explorer import wiring
-from explorer.program import View, unfolded
+from explorer.views import View, unfolded
 from explorer.widgets.folded import Question, Value
 from explorer.widgets.weight import head, weight
 from models.errors import InputError
