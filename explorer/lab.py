@@ -38,7 +38,7 @@ class GuidedStep:
     query: the request part of a permalink ("v=1&sentence=…"), empty for the first example.
     view: what is looked at, key → value as in the address without the underscore: {"kind": "cross", "head": "3.5"}.
     panel: the widget that the step speaks about, or a part of one, by its class without the "tfe-": it is brought into view, or shown in
-    the projector; "" leaves the page where it is.
+    the projector; "" leaves the page where it is. figure: what the projector shows in its place, where it cannot be shown alone.
     """
 
     title: Text
@@ -46,6 +46,7 @@ class GuidedStep:
     query: str
     view: Mapping[str, str]
     panel: str = ""
+    figure: str = ""
 
     def __post_init__(self) -> None:
         bilingual("title of a guided step", self.title)

@@ -177,11 +177,12 @@ class Program(Generic[R, S]):
         )
         placed = {"ask": bar, **self._placed("above", drawn, engine)}
         known = change.idle(_about(drawn["ask"]) if kept else self.named(start))
-        if any(view.at in {"wide", "side"} for view in self.views):
+        if any(view.at in {"wide", "beside", "side"} for view in self.views):
             with gr.Row(elem_classes=["tfe-bench"]):
                 with gr.Column(elem_classes=["tfe-bench-wide"]):
                     placed |= self._placed("wide", drawn, engine)
                 with gr.Column(elem_classes=["tfe-bench-side"]):
+                    placed |= self._placed("beside", drawn, engine)
                     placed["change"] = change.change(known, controls=self.controls, kind=self.kind)
                     placed |= self._placed("side", drawn, engine)
         else:

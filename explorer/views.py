@@ -63,15 +63,15 @@ class Look(Generic[R, S]):
 class View(Generic[R, S]):
     """A picture of a run. name: its widget's. place(value): puts the widget on the page. draw(seen, request, state): its value; state says
     where the result comes from; None where no answer to a wish draws it. grow(steps so far, request): its value while the answer grows.
-    at: above both columns, in the wide one, in the narrow one beside it, or below both. task: of requests with this `task` alone; while
-    another one is in view it keeps what it drew, and is hidden. look: its own event, by which it asks about a run. wire(placed, engine):
-    what else it listens to, or places beside itself."""
+    at: above both columns, in the wide one, in the narrow one beside it ("beside": above the panel of changes, "side": below), or below
+    both. task: of requests with this `task` alone; while another one is in view it keeps what it drew, and is hidden. look: its own event,
+    by which it asks about a run. wire(placed, engine): what else it listens to, or places beside itself."""
 
     name: str
     place: Callable[[Value | None], Any]
     draw: Callable[[Any, R, str], Value | None] | None = None
     grow: Callable[[Sequence[Any], R], Value] | None = None
-    at: Literal["above", "wide", "side", "below"] = "wide"
+    at: Literal["above", "wide", "beside", "side", "below"] = "wide"
     task: str = ""
     look: Look[R, S] | None = None
     wire: Callable[[Any, Engine], None] | None = None

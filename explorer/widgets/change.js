@@ -299,6 +299,7 @@ export function mount(root, props, _emit, watch) {
     const part = value.sides ? sides.node : value.pairs ? pairs.node : value.maps ? maps.node : value.rolls ? rolls.node : result;
     if (!part.isConnected) panel.lastChild.replaceWith(part);
     part.hidden = value.state !== "done";
+    root.dataset.drawn = value.state;
     sides.set(value.sides && !part.hidden ? value : null);
     pairs.set(value.pairs && !part.hidden ? value : null);
     maps.set(value.maps && !part.hidden ? value : null);

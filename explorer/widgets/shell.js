@@ -303,10 +303,10 @@ export function mount(root, props) {
     if (!one) return;
     if (rail.classList.contains("open")) drawer(false);
     open({ query: one.query, view: one.view, step: number, enters });
-    bring(one.panel);
+    bring(one);
   }
   /** What a step speaks about comes below its note, or into the projector, once it has been drawn. */
-  function bring(panel, begun = false) {
+  function bring({ panel, figure }, begun = false) {
     const mine = (brought += 1);
     const look = (tries) => {
       if (mine !== brought || !panel) return;
@@ -314,7 +314,7 @@ export function mount(root, props) {
       const hidden = node && !node.getClientRects().length; // it comes with the step's own input
       if ((hidden || !node?.closest("[data-drawn]")) && tries < (begun || hidden ? 100 : 10)) setTimeout(look, 100, tries + 1);
       else if (node && !hidden) {
-        show.point(node);
+        show.point(figure ? main.querySelector(`.tfe-${figure}`) : node);
         if (!projecting() && !(begun && scrollY)) keep(node, 25);
       }
     };
@@ -428,5 +428,5 @@ export function mount(root, props) {
     nowhere("step", new URL(location.href).searchParams.get("step"));
     step.set(0);
   }
-  if (step.get()) bring(steps[step.get() - 1].panel, true);
+  if (step.get()) bring(steps[step.get() - 1], true);
 }

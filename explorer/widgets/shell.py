@@ -39,7 +39,14 @@ def shell(labs: Sequence[Lab], here: Lab | None = None, *, lecture: str | None =
         else {"slug": here.slug, "title": dict(here.title), "short": dict(here.short)}
         | {"paper": here.paper, "authors": here.authors, "year": here.year, "arxiv": here.arxiv},
         steps=[
-            {"title": dict(step.title), "say": dict(step.say), "query": step.query, "view": dict(step.view), "panel": step.panel}
+            {
+                "title": dict(step.title),
+                "say": dict(step.say),
+                "query": step.query,
+                "view": dict(step.view),
+                "panel": step.panel,
+                "figure": step.figure,
+            }
             for step in (here.steps if here else ())
         ],
         onward={"path": ahead[0].path, "short": dict(ahead[0].short)} if ahead else None,

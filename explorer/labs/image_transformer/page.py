@@ -37,7 +37,7 @@ def program() -> Program[Request, Explanation]:
             View("spans", spans, views.spans, views.growing, look=look),
             View("looked", lambda _value: looked()),
             View("notes", lambda _value: notes(texts.NOTES, label=texts.NOTES_LABEL)),
-            View("surprise", surprise, views.surprise, at="side"),
+            View("surprise", surprise, views.surprise, at="beside"),
             View("ladder", lambda _value: figure.figure(about.ladder("grey")), at="side"),
             View("coloured", lambda _value: figure.figure(about.ladder("colour")), at="side"),
         ),

@@ -29,7 +29,7 @@ def program() -> Program[Request, Explanation]:
             View("roll", roll, views.rolls_of, views.rolls_growing),
             View("standings", lambda _value: [figure.figure(standing) for standing in about.standings()]),
             View("notes", lambda _value: notes(texts.NOTES, label=texts.NOTES_LABEL)),
-            View("rollside", lambda _value: rollside(), at="side"),
+            View("rollside", lambda _value: rollside(), at="beside"),
             *deeper.panels(),
         ),
         change=Change(change.difference, REREAD, change.again),

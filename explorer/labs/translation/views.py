@@ -366,12 +366,17 @@ def steps() -> tuple[GuidedStep, ...]:
     )
     head, place = f"{cell['layer'] + 1}.{cell['head'] + 1}", {"row": str(cell["row"]), "col": str(cell["col"])}
     beam = next(example for example in EXAMPLES if example.beam > 1)
-    shown: dict[str, tuple[str, Mapping[str, str], str]] = {
+    shown: dict[str, tuple[str, Mapping[str, str], *tuple[str, ...]]] = {
         "asks": ("", {"kind": "cross", "head": head, **place, "weight": "open"}, ""),
         "scale": (query(replace(start, without=("scale",))), {"kind": "cross", "head": head, **place}, "attention"),
         "order": ("", {"kind": "cross", "stat": "mean", "positions": "open"}, ""),
         "beam": (query(beam), {"kind": "cross", "stat": "mean", "beam": "open"}, ""),
-        "silence": (query(replace(start, silenced=(NEEDED,))), {"kind": "cross", "head": f"{NEEDED[1] + 1}.{NEEDED[2] + 1}"}, "attention"),
+        "silence": (
+            query(replace(start, silenced=(NEEDED,))),
+            {"kind": "cross", "head": f"{NEEDED[1] + 1}.{NEEDED[2] + 1}"},
+            "change",
+            "attention",
+        ),
         "training": ("", {"kind": "cross", "stat": "mean", "training": "open"}, ""),
     }
     if stored_first is not None:
