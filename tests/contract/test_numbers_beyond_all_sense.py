@@ -12,9 +12,10 @@ import gradio as gr
 import orjson
 import pytest
 
+from explorer import wiring
 from explorer.engine import Engine
 from explorer.lab import Lab
-from explorer.labs import LABS, wiring
+from explorer.labs import LABS
 from explorer.site import build
 from models.errors import InputError, whole
 from tests.conftest import built
