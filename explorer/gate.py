@@ -90,9 +90,10 @@ def rules(pages: Sequence[str], uploads: Sequence[str] = (), events: Iterable[in
     events: the numbers of Gradio's functions that they may name; left out, any.
     """
     api = "/gradio_api"
+    scripts = {"/config", f"{api}/info"}  # what gradio_client reads before it asks
     return Rules(
         pages=frozenset(pages),
-        get=frozenset({"/theme.css", CODES, "/healthz", "/readyz", "/metrics", "/favicon.ico", DATA, f"{api}/app_id"}),
+        get=frozenset({"/theme.css", CODES, "/healthz", "/readyz", "/metrics", "/favicon.ico", DATA, f"{api}/app_id", *scripts}),
         get_under=("/ui/", "/vendor/", "/stored/", "/arrays/", "/looks/", "/sound/", "/frames/", "/assets/"),
         post=frozenset({JOIN, CANCEL, RESET}),
         uploads=frozenset(uploads),

@@ -121,6 +121,7 @@ class Lab:
         server counts as ready when every lab's probe was answered. None where the lab runs no model.
     stored(engine, query): what the widgets of the page draw of one of its examples or steps, by widget name, as JSON; made once in the
         background and then given to every page that asks, without a queue. It may answer None: too dear to make for nobody.
+    endpoint(lab, engine): places the function by which a script asks the lab (api.py).
     """
 
     slug: str
@@ -145,6 +146,7 @@ class Lab:
     thumbnail: Callable[[], Thumbnail | Picture | None]
     probe: Callable[[Engine], Awaitable[object]] | None
     stored: Callable[[Engine, str], Awaitable[Mapping[str, object] | None]] | None = None
+    endpoint: Callable[[Lab, Engine], None] | None = None
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[a-z][a-z0-9_]*", self.slug):

@@ -50,7 +50,7 @@ from starlette.requests import Request  # noqa: E402
 from starlette.responses import JSONResponse, PlainTextResponse, Response  # noqa: E402
 from starlette.routing import Mount, Route  # noqa: E402
 
-from explorer import journal, metrics, music_files, sound, uploads  # noqa: E402
+from explorer import api, journal, metrics, music_files, sound, uploads  # noqa: E402
 from explorer.cancelled import cancel, under_way  # noqa: E402
 from explorer.delivery import CHECK, IMMUTABLE, Asset, Shelf  # noqa: E402
 from explorer.disk import Disk  # noqa: E402
@@ -194,6 +194,7 @@ class Site:
             Route("/sound/{digest}.{kind}", self._sound),
             Route("/frames/{digest}", self._frame),
             Route("/qr", self._qr),
+            Route("/config", self._config),
             *self.uploads,
             Route("/healthz", self._health),
             Route("/readyz", self._ready),
@@ -276,6 +277,9 @@ class Site:
             )
         except InputError as error:
             return PlainTextResponse(str(error), 400)
+
+    async def _config(self, _: Request) -> Response:
+        return JSONResponse(await asyncio.to_thread(api.config, self.blocks), headers={"cache-control": "no-store"})
 
     async def _health(self, _: Request) -> Response:
         return JSONResponse({"alive": True}, headers={"cache-control": "no-store"})

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 NAME = "Transformer family explorer"
 LINE = "Every member of the Transformer family alive: trained models run on your own input, their mechanism drawn while they work."
+API = "/api"  # Gradio wants the functions for scripts on some page; nobody can open this one
 LECTURE = "/lecture"  # the address of the guided lecture
 VISITORS = 1200  # events that Gradio lets wait or run at once; the engine has its own, shorter queue and says one's place in it
 REST = 0.02  # seconds that Gradio's queue sleeps while nothing waits in it; its own thousandth keeps 7 % of a core busy for nobody
@@ -80,6 +81,10 @@ def build(labs: Sequence[Lab], engine: Engine) -> gr.Blocks:
             _frame(labs, None, at_lecture=True)
             with gr.Column(elem_classes=["tfe-main"], elem_id="main"):
                 lecture(labs)
+        with site.route("API", API):
+            for lab in labs:
+                if lab.endpoint:
+                    lab.endpoint(lab, engine)
     site.max_threads = VISITORS  # how many handlers the queue lets run side by side; ours wait on the engine, not on threads
     # Nothing ever waits in Gradio's own queue, so nobody needs to hear of each other's place in it: a message to all for every run.
     site.queue(max_size=VISITORS, default_concurrency_limit=VISITORS, api_open=False, status_update_rate=5)

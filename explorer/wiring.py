@@ -52,16 +52,17 @@ def detail(event: gr.EventData) -> Any:
     and `whole` says that it is too large.
     """
     try:
-        return _held(event._data)
+        return held(event._data)
     except RecursionError:
         return None
 
 
-def _held(value: Any) -> Any:
+def held(value: Any) -> Any:
+    """The same value; a whole number of more digits than any request has becomes one with a point. RecursionError where nested too deep."""
     if isinstance(value, dict):
-        return {key: _held(inner) for key, inner in value.items()}
+        return {key: held(inner) for key, inner in value.items()}
     if isinstance(value, list):
-        return [_held(inner) for inner in value]
+        return [held(inner) for inner in value]
     if isinstance(value, int) and not -LARGEST < value < LARGEST:
         return float(max(-GREATEST, min(GREATEST, value)))
     return value

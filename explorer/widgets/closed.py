@@ -11,7 +11,7 @@ from explorer.widgets.card import card
 
 def closed(lab: Lab) -> Lab:
     """The same lab with nothing on its page but that it cannot be shown: no steps, no results, nothing that reads a file."""
-    return dataclasses.replace(lab, page=_page, steps=(), thumbnail=lambda: None, probe=None, stored=None)
+    return dataclasses.replace(lab, page=_page, steps=(), thumbnail=lambda: None, probe=None, stored=None, endpoint=None)
 
 
 def _page(lab: Lab, engine: object) -> None:

@@ -50,10 +50,10 @@ TRAVERSAL = [
 ]
 JOIN = "/gradio_api/queue/join"
 SHUT = [
-    *(("GET", f"/{path}") for path in ("config", "monitoring", "monitoring/x", "docs", "openapi.json", "robots.txt", "manifest.json")),
+    *(("GET", f"/{path}") for path in ("api", "monitoring", "monitoring/x", "docs", "openapi.json", "robots.txt", "manifest.json")),
     *(
         ("GET", f"/gradio_api/{path}")
-        for path in ("info", "openapi.json", "runs", "heartbeat/x", "user", "token", "deep_link", "mcp", "dev/reload")
+        for path in ("openapi.json", "runs", "heartbeat/x", "user", "token", "deep_link", "mcp", "dev/reload")
     ),
     *(
         ("POST", f"/gradio_api/{path}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from explorer import permalink
+from explorer import api, permalink
 from explorer.controls import query
 from explorer.engine import Engine
 from explorer.lab import FIGURE, Lab, Text, readable
@@ -82,4 +82,5 @@ LAB = Lab(
     thumbnail=views.thumbnail,
     probe=probe,
     stored=PROGRAM.stored,
+    endpoint=lambda lab, engine: api.place(PROGRAM, lab, engine),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gradio as gr
 
-from explorer import permalink
+from explorer import api, permalink
 from explorer.controls import query
 from explorer.engine import Engine
 from explorer.lab import FIGURE, Lab, readable
@@ -94,4 +94,5 @@ LAB = Lab(
     thumbnail=views.thumbnail,
     probe=probe,
     stored=lambda engine, spelled: program().stored(engine, spelled),
+    endpoint=lambda lab, engine: api.place(program(), lab, engine),
 )

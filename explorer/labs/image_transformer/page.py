@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from explorer import permalink
+from explorer import api, permalink
 from explorer.controls import query
 from explorer.engine import Engine
 from explorer.figures import image
@@ -89,4 +89,5 @@ LAB = Lab(
     thumbnail=views.thumbnail,
     probe=probe,
     stored=lambda engine, spelled: program().stored(engine, spelled),
+    endpoint=lambda lab, engine: api.place(program(), lab, engine),
 )

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import gradio as gr
 
-from explorer import permalink, wiring
+from explorer import api, permalink, wiring
 from explorer.controls import query
 from explorer.engine import Answer, Engine
 from explorer.figures import bertviz as drawing
@@ -146,4 +146,5 @@ LAB = Lab(
     thumbnail=views.thumbnail,
     probe=probe,
     stored=lambda engine, spelled: program().stored(engine, spelled),
+    endpoint=lambda lab, engine: api.place(program(), lab, engine),
 )

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import gradio as gr
 
-from explorer import permalink
+from explorer import api, permalink
 from explorer.controls import query
 from explorer.engine import Engine
 from explorer.figures import bertviz as drawing
@@ -94,4 +94,5 @@ LAB = Lab(
     thumbnail=views.thumbnail,
     probe=probe,
     stored=PROGRAM.stored,
+    endpoint=lambda lab, engine: api.place(PROGRAM, lab, engine),
 )

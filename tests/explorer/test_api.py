@@ -1,0 +1,105 @@
+"""Every lab answers a script as it answers its page."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import re
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl
+
+import pytest
+from gradio_client import Client
+from gradio_client.exceptions import AppError
+
+from explorer.lab import Lab
+from explorer.labs import LABS
+from tests.explorer.asking import raw
+
+README = Path(__file__).parents[2] / "README.md"
+NUMBER = re.compile(r"/\w+/[0-9a-f]{32}|\d+")  # the address of an array, or a number in a sentence
+HOSTILE = [10**400, -1, 1e308, "</script>", [], {}, ["x"], {"a": {}}, "x" * 100_000, True]
+
+
+@pytest.fixture(scope="module")
+def client(site: str) -> Client:
+    """A script that has read what the site offers."""
+    return Client(site, analytics_enabled=False, verbose=False)
+
+
+@pytest.fixture(scope="module")
+def offered(client: Client) -> dict[str, Any]:
+    """What the site says of its endpoints, by name."""
+    found: dict[str, Any] = client.view_api(return_format="dict", print_info=False)["named_endpoints"]  # type: ignore[index]
+    return found
+
+
+def test_there_is_an_endpoint_for_each_lab_and_no_other(offered: dict[str, Any]) -> None:
+    assert list(offered) == [lab.path for lab in LABS]
+
+
+def test_what_a_script_reads_of_the_site_says_nothing_of_its_pages(client: Client) -> None:
+    assert {one["api_name"] for one in client.config["dependencies"]} == {lab.slug for lab in LABS}
+    assert {one["type"] for one in client.config["components"]} == {"api"}
+
+
+@pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.slug)
+def test_each_parameter_has_a_name_a_type_and_a_description(lab: Lab, offered: dict[str, Any]) -> None:
+    about = offered[lab.path]
+    for one in about["parameters"]:
+        assert one["type"]["type"] in {"string", "integer", "number", "boolean", "array"} and one["parameter_has_default"]
+        assert f"{one['parameter_name']}: " in about["description"]
+
+
+@pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.slug)
+def test_a_script_is_told_what_the_page_shows(lab: Lab, client: Client, site: str) -> None:
+    query = lab.examples[0]
+    page = raw(site, "GET", f"/stored/{_version(site, lab)}/{lab.slug}/0")
+    assert page[0] == 200
+    shown = json.loads(page[1])
+    given = {name: value for name, value in parse_qsl(query) if name != "v"}
+    views = [name for name in shown if name not in {"ask", "change"}]
+    told = client.predict(**given, views=views, api_name=lab.path)
+    assert told["link"] == f"{lab.path}?{query}" and told["change"] is None
+    assert _alike(told["answer"], shown["ask"]["answer"])
+    assert [name for name in views if not _alike(told["views"][name], shown[name])] == []
+
+
+def _version(site: str, lab: Lab) -> str:
+    found = re.search(r"/stored/(\w+)/", raw(site, "GET", lab.path)[1].decode())
+    assert found is not None
+    return found[1]
+
+
+def _alike(told: Any, shown: Any) -> bool:
+    """Are two values the same but for rounding, for how they came about, and for the bits of packed arrays?"""
+    if isinstance(told, dict) and isinstance(shown, dict):
+        aside = {"state", "data", "badge", "looked"}
+        return told.keys() == shown.keys() and all(_alike(told[name], shown[name]) for name in told.keys() - aside)
+    if isinstance(told, list) and isinstance(shown, list):
+        return len(told) == len(shown) and all(map(_alike, told, shown))
+    if isinstance(told, float) and isinstance(shown, float):
+        return math.isclose(told, shown, rel_tol=1e-3, abs_tol=1e-3)
+    return bool(told == shown) or (isinstance(told, str) and isinstance(shown, str) and NUMBER.sub("", told) == NUMBER.sub("", shown))
+
+
+@pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.slug)
+def test_a_script_is_answered_or_refused_in_a_sentence_whatever_it_sends(lab: Lab, client: Client, offered: dict[str, Any]) -> None:
+    names = [one["parameter_name"] for one in offered[lab.path]["parameters"]]
+    for name, value in zip(itertools.cycle(names), HOSTILE, strict=False):
+        try:
+            told = client.predict(**{name: value}, api_name=lab.path)
+        except AppError as error:
+            assert 20 < len(str(error)) < 600 and "log" not in str(error), (name, value)
+        else:
+            assert told["state"] in {"live", "remembered", "stored"}, (name, value)
+
+
+def test_the_lines_of_the_readme_translate_a_sentence(site: str, capsys: pytest.CaptureFixture[str]) -> None:
+    found = re.search(r"## From a script.*?```python\n(.*?)```", README.read_text("utf-8"), re.DOTALL)
+    assert found is not None
+    exec(found[1].replace("http://localhost:7860", site), {})
+    pieces, names = capsys.readouterr().out.splitlines()[-2:]
+    assert "Hunde" in pieces and "3·1" in pieces and "/translation" in names
