@@ -13,14 +13,14 @@ import logging
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import gradio as gr
 
 from explorer import controls, labels, wiring
 from explorer.controls import Control, Item, Value
 from explorer.engine import Answer, Engine, Function, Waiting
-from explorer.lab import Lab, Text
+from explorer.lab import GuidedStep, Lab, Text, readable
 from explorer.runs import Run, Stored, as_stored
 from explorer.views import Found, Look, Looked, View
 from explorer.widgets import ask, change, figure
@@ -239,6 +239,55 @@ class Program(Generic[R, S]):
             async for update in updates:
                 drawn |= update
         return None if "refused" in {drawn["ask"]["state"], drawn["change"]["state"]} else as_stored(drawn)
+
+
+class Named(Protocol):
+    """The texts of a lab that every lab has."""
+
+    TITLE: Text
+    SHORT: Text
+    LINE: Text
+    CARD: Text
+    EQUATION: str
+
+
+def lab_of(
+    slug: str,
+    program: Callable[[], Program[R, S]],
+    examples: Sequence[R],
+    texts: Named,
+    *,
+    steps: Callable[[], tuple[GuidedStep, ...]],
+    interventions: Mapping[str, R],
+    probes: Callable[[], Sequence[R]] | None = None,
+    **facts: Any,
+) -> Lab:
+    """A lab of one program. Its other facts are named as in `Lab`: year, paper, authors, arxiv, licence, ancestors, changed, exports,
+    thumbnail.
+
+    program: called when a page is built, so that a file that cannot be read closes this lab alone. texts: its module of texts.
+    interventions: key -> an example changed so. probes(): small requests that load the models; the first example if not said.
+    """
+
+    async def probe(engine: Engine) -> None:
+        for request in probes() if probes else examples[:1]:
+            await engine.ask(program().explain, request)
+
+    return Lab(
+        slug=slug,
+        title=texts.TITLE,
+        short=texts.SHORT,
+        line=texts.LINE,
+        card=texts.CARD,
+        equation=texts.EQUATION,
+        page=lambda lab, engine: program().place(lab, engine),
+        examples=tuple(controls.query(example) for example in examples),
+        steps=readable(slug, steps),
+        interventions={key: controls.query(request) for key, request in interventions.items()},
+        probe=probe,
+        stored=lambda engine, spelled: program().stored(engine, spelled),
+        **facts,
+    )
 
 
 def _about(bar: Value) -> Value:

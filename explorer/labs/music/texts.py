@@ -210,6 +210,7 @@ BY_SEED: Final = _("{name} by seed: {values}.", "{name}的各个种子：{values
 CURVE_UNITS: Final = _("nats per cell of held-out chorales, lower is better", "留出的众赞歌每格纳特，越低越好")
 CURVE_SAYS: Final = _("At the end of training: {figures} nats a cell.", "训练结束时：{figures} 纳特/格。")
 SEEN: Final = _("chorales read", "读过的众赞歌")
+HELD_OUT: Final = _("nats per cell, held out", "留出曲子的每格纳特")
 
 # The guided steps: (key, title, what to say). Their inputs and views stand in views.py.
 STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (

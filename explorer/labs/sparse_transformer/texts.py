@@ -303,14 +303,12 @@ SPEED_SAYS: Final = _(
 
 HELD_OUT: Final = _("nats per digit, held out", "每个留出数字的纳特数")
 CURVE_UNITS: Final = _("nats per held-out digit, lower is better", "每个留出数字的纳特数，越低越好")
-CURVE_SAYS: Final = _(
-    "After {digits} digits seen, each the same ones: {figures} nats.", "各看过同样的 {digits} 个数字之后：{figures} 纳特。"
-)
+CURVE_SAYS: Final = _("After {seen} digits seen, each the same ones: {figures} nats.", "各看过同样的 {seen} 个数字之后：{figures} 纳特。")
 CURVE_UNEQUAL: Final = _(
     "Not yet alike: {figures}; so the curves are compared where they have seen as many.",
     "尚未训练到同样程度：{figures}；请在看过同样多数字的位置比较曲线。",
 )
-AFTER: Final = _("{name} {nats} after {digits}", "{name} 看过 {digits} 个后 {nats}")
+AFTER: Final = _("{name} {value} after {seen}", "{name} 看过 {seen} 个后 {value}")
 SEEN: Final = _("digits seen", "看过的数字")
 
 # The guided steps: (key, title, what to say). Their inputs and views stand in views.py.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,6 @@ from explorer.figures.maps import MapPair
 from explorer.lab import GuidedStep, Thumbnail
 from explorer.labels import change_sentence, filled
 from explorer.labs.translation import about, texts
-from explorer.runs import Stored
 from explorer.widgets import ask
 from explorer.widgets.change import Maps, Number
 from models.translation import records
@@ -32,10 +30,7 @@ Value = dict[str, object]
 NEEDED = ("cross", 3, 5)  # of all heads the one that the first example misses most, and another word takes its place
 
 
-@cache
-def first() -> Stored[Request, Explanation] | None:
-    """The stored first example, or None where none is shipped."""
-    return runs.first("translation", EXAMPLES[0], Explanation)
+first = runs.kept("translation", EXAMPLES[0], Explanation)
 
 
 # ---- attention ---------------------------------------------------------------------------------------------------------------------
