@@ -253,6 +253,7 @@ class Named(Protocol):
 
 def lab_of(
     slug: str,
+    explain: Function,
     program: Callable[[], Program[R, S]],
     examples: Sequence[R],
     texts: Named,
@@ -265,13 +266,13 @@ def lab_of(
     """A lab of one program. Its other facts are named as in `Lab`: year, paper, authors, arxiv, licence, ancestors, changed, exports,
     thumbnail.
 
-    program: called when a page is built, so that a file that cannot be read closes this lab alone. texts: its module of texts.
+    explain: of its program, which is called when a page is built: so a file that cannot be read closes this lab alone. texts: its module.
     interventions: key -> an example changed so. probes(): small requests that load the models; the first example if not said.
     """
 
     async def probe(engine: Engine) -> None:
         for request in probes() if probes else examples[:1]:
-            await engine.ask(program().explain, request)
+            await engine.ask(explain, request)
 
     return Lab(
         slug=slug,

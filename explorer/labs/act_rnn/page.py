@@ -21,8 +21,10 @@ def changed(seen: tuple[Explanation, Explanation], measured: tuple[Measured, Mea
     return adaptive_depth.difference(seen, measured, request, views.WORDS, what)
 
 
+EXPLAIN = "models.act_rnn.explain:explain"
+
 PROGRAM: Program[Request, Explanation] = Program(
-    explain="models.act_rnn.explain:explain",
+    explain=EXPLAIN,
     kind=Request,
     controls=views.CONTROLS,
     views=(
@@ -46,6 +48,7 @@ PROGRAM: Program[Request, Explanation] = Program(
 
 LAB = lab_of(
     "act_rnn",
+    EXPLAIN,
     lambda: PROGRAM,
     EXAMPLES,
     texts,

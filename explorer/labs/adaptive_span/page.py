@@ -65,6 +65,7 @@ def program() -> Program[Request, Explanation]:
 
 LAB = lab_of(
     "adaptive_span",
+    GENERATE,
     program,
     EXAMPLES,
     texts,

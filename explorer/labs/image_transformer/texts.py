@@ -101,10 +101,7 @@ NO_SURPRISE: Final = _(
 )
 
 # In words: what a change does.
-SILENCED: Final = _("silenced heads", "关掉的头")
-WITHOUT: Final = _("without {heads}", "关掉{heads}")
-HEAD: Final = _("head {pattern} {name}", " {pattern} 的头 {name} ")
-HEADS: Final = _("{n} heads", " {n} 个头")
+HEAD: Final = _("head {model} {name}", " {model} 的头 {name} ")
 LESS_MEMORY: Final = _("with {n} of {most} rows of memory in 1D", "1D 的记忆为 {most} 行中的 {n} 行")
 LESS_FLANGE: Final = _("with a flange of {n} of {most} pixels in 2D", "2D 的翼缘为 {most} 像素中的 {n} 像素")
 UNTOUCHED: Final = _("which changes nothing in the model that makes this picture", "画这张图的模型没有任何改变")

@@ -54,6 +54,7 @@ def probes() -> list[Request]:
 
 LAB = lab_of(
     "music",
+    GENERATE,
     program,
     EXAMPLES,
     texts,

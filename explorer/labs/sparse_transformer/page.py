@@ -79,6 +79,7 @@ def probes() -> list[Request]:
 
 LAB = lab_of(
     "sparse_transformer",
+    GENERATE,
     program,
     EXAMPLES,
     texts,

@@ -65,6 +65,7 @@ def program() -> Program[Request, Explanation]:
 
 LAB = lab_of(
     "transformer_xl",
+    GENERATE,
     program,
     EXAMPLES,
     texts,

@@ -35,8 +35,10 @@ def lengths() -> Any:
         return figure.figure(about.longer())
 
 
+EXPLAIN = "models.universal_transformer.explain:explain"
+
 PROGRAM: Program[Request, Explanation] = Program(
-    explain="models.universal_transformer.explain:explain",
+    explain=EXPLAIN,
     kind=Request,
     controls=views.CONTROLS,
     views=(
@@ -59,6 +61,7 @@ PROGRAM: Program[Request, Explanation] = Program(
 
 LAB = lab_of(
     "universal_transformer",
+    EXPLAIN,
     lambda: PROGRAM,
     EXAMPLES,
     texts,
