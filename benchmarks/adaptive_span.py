@@ -19,7 +19,7 @@ from torch import Tensor
 from benchmarks.measure import Bound, Report, interleaved, median, ratio
 from models.adaptive_span.decode import Reader
 from models.adaptive_span.model import Config, LearnedSpan, SpanTransformer, network
-from models.adaptive_span.shipped import load
+from models.adaptive_span.pretrained import load
 from models.adaptive_span.span import span_attention
 from models.checkpoint import CheckpointError
 

@@ -11,8 +11,8 @@ import torch
 
 from benchmarks.measure import Bound, Report, interleaved, median
 from models.music.decode import FREE, Wanted, compose, uniforms
+from models.music.pretrained import Network
 from models.music.recipe import VARIANTS
-from models.music.shipped import Network
 
 EVENTS = 1203
 MODELS = ("relative", "transformer", "lstm")

@@ -21,7 +21,7 @@ from torch.nn import functional as F
 from benchmarks.measure import Bound, Report, interleaved, median, ratio
 from models.checkpoint import CheckpointError
 from models.transformer_xl.model import Config, TransformerXL
-from models.transformer_xl.shipped import load
+from models.transformer_xl.pretrained import load
 
 WINDOW = 512  # positions that a position sees in each layer
 SEGMENTS = 4  # that are read by state reuse and timed, after a warm memory

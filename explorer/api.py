@@ -8,7 +8,6 @@ Limits, queue and refusals are those of the page: a refusal is raised as an erro
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import inspect
 import re
@@ -23,11 +22,12 @@ from explorer import wiring
 from explorer.controls import written
 from explorer.engine import Engine
 from explorer.lab import Lab
-from explorer.program import Program, answer
 from models.fields import Characters, Choice, Number, Several, range_of
 
 if TYPE_CHECKING:
     from gradio.blocks import Blocks
+
+    from explorer.program import Program
 
 R = TypeVar("R")
 S = TypeVar("S")
@@ -104,10 +104,7 @@ async def told(
     Returns the link of the request, how the result came about, the answer as the input bar shows it, what the changes do, and the values
     of the views that were asked for. Raises gr.Error with the sentence of a refusal, in both languages.
     """
-    drawn: dict[str, Any] = {}
-    async with contextlib.aclosing(answer(program, engine, UNSET, given, session)) as updates:
-        async for update in updates:
-            drawn |= update
+    drawn = await program.finished(engine, UNSET, given, session)
     bar, change = drawn["ask"], _without_roles(drawn["change"])
     if bar["state"] == "refused":
         raise gr.Error("{en} {zh}".format(**bar["error"]), print_exception=False)

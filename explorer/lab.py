@@ -113,7 +113,6 @@ class Lab:
     equation: the equation as the page's card draws it. ancestors: slugs of the labs it descends from. changed: what it changed about them.
     page(lab, engine): builds the page's components and wiring inside the route that is open; draws without loading a model.
     examples: queries, at least three; the first is the stored one. steps: 5 to 8; none where the lab is closed.
-    words: keys of the in-words sentences it shows.
     interventions: what the visitor may change in the live model, key → the query of an example changed so; each changes a printed number.
     exports: kinds of files that a view offers to take along, the widget's name → kinds as its buttons say.
     thumbnail(): the picture of the stored first result for the family map; None where nothing is stored.
@@ -140,13 +139,13 @@ class Lab:
     page: Callable[[Lab, Engine], None]
     examples: tuple[str, ...]
     steps: tuple[GuidedStep, ...]
-    words: tuple[str, ...]
     interventions: Mapping[str, str]
     exports: Mapping[str, Sequence[str]]
     thumbnail: Callable[[], Thumbnail | Picture | None]
     probe: Callable[[Engine], Awaitable[object]] | None
     stored: Callable[[Engine, str], Awaitable[Mapping[str, object] | None]] | None = None
     endpoint: Callable[[Lab, Engine], None] | None = None
+    words: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[a-z][a-z0-9_]*", self.slug):

@@ -163,6 +163,7 @@ LECTURE: Final = _texts(
 
 # What stands on every lab's card, and what every page says when something went wrong.
 CARD: Final = _texts(
+    model=("model", "模型"),
     parameters=("parameters", "参数"),
     data=("data", "数据"),
     trained=("trained in", "训练用时"),

@@ -13,14 +13,14 @@ import logging
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import gradio as gr
 
-from explorer import controls, labels, wiring
+from explorer import api, controls, labels, wiring
 from explorer.controls import Control, Item, Value
 from explorer.engine import Answer, Engine, Function, Waiting
-from explorer.lab import Lab, Text
+from explorer.lab import GuidedStep, Lab, Text, readable
 from explorer.runs import Run, Stored, as_stored
 from explorer.views import Found, Look, Looked, View
 from explorer.widgets import ask, change, figure
@@ -232,13 +232,69 @@ class Program(Generic[R, S]):
         handler = wiring.following(Newest(), updates) if look.newest else each
         getattr(placed, look.event)(handler, None, drawn, **wiring.HOW)
 
-    async def stored(self, engine: Engine, query: str) -> dict[str, object] | None:
-        """What the page draws of an example or a guided step, finished, by widget name; None where it is refused."""
+    async def finished(self, engine: Engine, query: str, given: object = None, session: str = "") -> dict[str, Any]:
+        """What the page draws in the end of a wish, by widget name."""
         drawn: dict[str, Any] = {}
-        async with contextlib.aclosing(answer(self, engine, query)) as updates:
+        async with contextlib.aclosing(answer(self, engine, query, given, session)) as updates:
             async for update in updates:
                 drawn |= update
+        return drawn
+
+    async def stored(self, engine: Engine, query: str) -> dict[str, object] | None:
+        """What the page draws of an example or a guided step, finished, by widget name; None where it is refused."""
+        drawn = await self.finished(engine, query)
         return None if "refused" in {drawn["ask"]["state"], drawn["change"]["state"]} else as_stored(drawn)
+
+
+class Named(Protocol):
+    """The texts of a lab that every lab has."""
+
+    TITLE: Text
+    SHORT: Text
+    LINE: Text
+    CARD: Text
+    EQUATION: str
+
+
+def lab_of(
+    slug: str,
+    explain: Function,
+    program: Callable[[], Program[R, S]],
+    examples: Sequence[R],
+    texts: Named,
+    *,
+    steps: Callable[[], tuple[GuidedStep, ...]],
+    interventions: Mapping[str, R],
+    probes: Callable[[], Sequence[R]] | None = None,
+    **facts: Any,
+) -> Lab:
+    """A lab of one program. Its other facts are named as in `Lab`: year, paper, authors, arxiv, licence, ancestors, changed, exports,
+    thumbnail.
+
+    explain: of its program, which is called when a page is built: so a file that cannot be read closes this lab alone. texts: its module.
+    interventions: key -> an example changed so. probes(): small requests that load the models; the first example if not said.
+    """
+
+    async def probe(engine: Engine) -> None:
+        for request in probes() if probes else examples[:1]:
+            await engine.ask(explain, request)
+
+    return Lab(
+        slug=slug,
+        title=texts.TITLE,
+        short=texts.SHORT,
+        line=texts.LINE,
+        card=texts.CARD,
+        equation=texts.EQUATION,
+        page=lambda lab, engine: program().place(lab, engine),
+        examples=tuple(controls.query(example) for example in examples),
+        steps=readable(slug, steps),
+        interventions={key: controls.query(request) for key, request in interventions.items()},
+        probe=probe,
+        stored=lambda engine, spelled: program().stored(engine, spelled),
+        endpoint=lambda lab, engine: api.place(program(), lab, engine),
+        **facts,
+    )
 
 
 def _about(bar: Value) -> Value:

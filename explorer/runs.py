@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -49,6 +50,11 @@ def as_stored(drawn: Mapping[str, Any]) -> dict[str, Any]:
     """What the widgets of a page draw of a finished run, by their names, to be held ready: each that says where it comes from says so."""
     made = {"live", "remembered"}
     return {name: {**value, "state": "stored"} if value and value.get("state") in made else value for name, value in drawn.items()}
+
+
+def kept(slug: str, request: AskingT, kind: type[SeenT]) -> Callable[[], Stored[AskingT, SeenT] | None]:
+    """What is shipped of a lab's first example, as of `first`: read when it is first asked for, and then kept."""
+    return cache(lambda: first(slug, request, kind))
 
 
 def first(slug: str, request: AskingT, kind: type[SeenT]) -> Stored[AskingT, SeenT] | None:

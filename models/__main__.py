@@ -12,17 +12,7 @@ from typing import Any
 
 from models.checkpoint import ASSETS, CheckpointError, read_facts
 
-LABS = (
-    "translation",
-    "image_transformer",
-    "music",
-    "transformer_xl",
-    "adaptive_span",
-    "sparse_transformer",
-    "reformer",
-    "act_rnn",
-    "universal_transformer",
-)
+LABS = tuple(sorted(path.parent.name for path in Path(__file__).parent.glob("*/recipe.py")))  # those with something to train
 
 
 def recipe_of(slug: str) -> Any:
@@ -33,6 +23,18 @@ def recipe_of(slug: str) -> Any:
 def with_ladder() -> tuple[str, ...]:
     """The labs that measure other ways beside their models."""
     return tuple(slug for slug in LABS if (Path(__file__).parent / slug / "ladder.py").is_file())
+
+
+def examples(slug: str) -> Path:
+    """Store the first example of a lab, and what else its recipe stores with it; returns the first file."""
+    own = getattr(recipe_of(slug), "examples", None)
+    if own is not None:
+        path: Path = own()
+        return path
+    from models.pretrained import store_first
+
+    explain = importlib.import_module(f"models.{slug}.explain").explain
+    return store_first(slug, explain, importlib.import_module(f"models.{slug}.records").EXAMPLES[0])
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -99,7 +101,7 @@ def main(arguments: list[str] | None = None) -> int:
         if chosen.json:
             print(json.dumps(found))
     elif chosen.command == "examples":
-        path = recipe_of(chosen.slug).examples()
+        path = examples(chosen.slug)
         print(f"written: {path.parent.name}/{path.name}")
     elif chosen.command == "ladder":
         try:
@@ -116,7 +118,7 @@ def own_options(arguments: list[str]) -> argparse.ArgumentParser:
     own = argparse.ArgumentParser(add_help=False)
     slug = next((word for word in arguments[1:] if word in LABS), None)
     if arguments[:1] == ["evaluate"] and slug is not None:
-        recipe_of(slug).add_options(own)
+        getattr(recipe_of(slug), "add_options", lambda _own: None)(own)
     return own
 
 

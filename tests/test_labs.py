@@ -108,7 +108,7 @@ def test_the_checkpoint_is_small_and_counted(lab: Lab) -> None:
 
 @labs
 def test_the_shipped_parameters_are_those_of_model_json(lab: Lab) -> None:
-    load = import_module(f"models.{lab.slug}.shipped").load
+    load = import_module(f"models.{lab.slug}.pretrained").load
     variants = [path.parent.name for path in (ASSETS / lab.slug).glob("*/model.json") if "-seed" not in path.parent.name]
     assert variants
     for variant in variants:

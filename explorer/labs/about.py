@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
+import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from explorer import labels
 from explorer.labels import filled
+from explorer.widgets import figure
 from explorer.widgets.card import Pair
 from models.errors import reading
 
 Text = Mapping[str, str]
 
+NAMED: Text = {"en": "{name} {value}", "zh": "{name} {value}"}
 ASSETS = Path(__file__).parents[2] / "assets"
 
 
@@ -24,6 +27,11 @@ def facts(slug: str, variant: str = "base") -> dict[str, Any]:
     with reading(path):
         found: dict[str, Any] = json.loads(path.read_text("utf-8")) if path.exists() else {}
     return found
+
+
+def models(slug: str, variants: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """What each shipped variant's model.json says, by variant; those that are not shipped are missing."""
+    return {variant: known for variant in variants if (known := facts(slug, variant))}
 
 
 def log(slug: str, variant: str = "base") -> list[dict[str, float]]:
@@ -49,9 +57,72 @@ def trained(*known: Mapping[str, Any]) -> Pair:
     return Pair(labels.CARD["trained"], duration(seconds), labels.CARD["unfinished"] if unfinished else "")
 
 
-def published(figure: Mapping[str, Any], found: Mapping[str, Any]) -> tuple[Text, Text]:
+def minutes(known: Mapping[str, Mapping[str, Any]]) -> int:
+    """Minutes of training of several models together."""
+    return round(sum(float(one["training_seconds"]) for one in known.values()) / 60)
+
+
+def curves(
+    slug: str,
+    lines: Mapping[str, tuple[Text, str]],
+    *,
+    axes: tuple[Text, Text],
+    units: Text,
+    says: Text,
+    unequal: tuple[Text, Text] | None = None,
+    one: Text = NAMED,
+    per_step: Callable[[Mapping[str, Any]], float] = lambda known: float(known["recipe"]["batch"]),
+    scale: float = 1,
+    show: Callable[[float], str] = labels.two,
+    joint: tuple[str, str] = (", ", "，"),
+) -> dict[str, object] | None:
+    """Held-out loss of models over training, as the figure widget draws it, or None where no log is shipped. Slow at first.
+
+    lines: the name and the colour of each variant, in their order. axes: what was seen, what is drawn. per_step(what model.json says):
+    how much of the first axis a step of training sees. scale: what the loss in the log is multiplied by; show: how it is printed.
+    says: the sentence, with {figures} and {seen}; one: each of its figures, with {name} and {value}; unequal: both, where the models have
+    not seen as much yet, each with {seen} too. joint: what stands between figures, English and Chinese.
+    """
+    logs = {variant: (known, found) for variant, known in models(slug, lines).items() if (found := log(slug, variant))}
+    if not logs:
+        return None
+    from explorer.figures import curve
+
+    drawn = []
+    for variant, (known, found) in logs.items():
+        name, colour = lines[variant]
+        each = per_step(known)
+        drawn.append(curve.Line(name["en"], [at["step"] * each for at in found], [at["validation"] * scale for at in found], colour))
+    seen = [f"{round(line.x[-1]):,}" for line in drawn]
+    if unequal is not None and len(set(seen)) > 1:
+        says, one = unequal
+    ends = [
+        filled(one, name=lines[variant][0], value=show(line.y[-1]), seen=at)
+        for variant, line, at in zip(logs, drawn, seen, strict=True)
+        if math.isfinite(line.y[-1])
+    ]
+    figures = {language: by.join(end[language] for end in ends) for language, by in zip(("en", "zh"), joint, strict=True)}
+    return figure.value(
+        {language: curve.compared(drawn, axes=(axes[0][language], axes[1][language])) for language in ("en", "zh")},
+        title=labels.CARD["curve"],
+        units=units,
+        sentence=filled(says, figures=figures, seen=seen[0]),
+        legend=[figure.Mark(*lines[variant]) for variant in logs],
+        table=figure.Table(
+            (labels.CARD["model"], *axes),
+            [
+                (lines[variant][0], round(x, 2), round(y, 5))
+                for variant, line in zip(logs, drawn, strict=True)
+                for x, y in zip(line.x, line.y, strict=True)
+            ],
+        ),
+        name=f"{slug.replace('_', '-')}-training",
+    )
+
+
+def published(measured: Mapping[str, Any], found: Mapping[str, Any]) -> tuple[Text, Text]:
     """The note beside a measured figure that names the published one, and the remark of where it comes from and how they compare."""
-    signature = figure.get("signature", "")
+    signature = measured.get("signature", "")
     why = {
         language: f"{found['source']}: {found['metric']} {found['value']}. {found['why'][language]} {signature}".rstrip()
         for language in ("en", "zh")

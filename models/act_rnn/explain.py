@@ -16,6 +16,7 @@ from torch import Tensor
 
 from models.act_rnn.data import BITS, DIGITS, NONE, Batch, Inputs, drawn, sums, vectors
 from models.act_rnn.model import PonderingNetwork, Thought
+from models.act_rnn.pretrained import load
 from models.act_rnn.records import (
     EXAMPLES,
     Array,
@@ -25,7 +26,6 @@ from models.act_rnn.records import (
     read_bits,
     read_sum,
 )
-from models.act_rnn.shipped import load
 from models.checkpoint import CheckpointError
 from models.errors import InputError
 from models.fields import check

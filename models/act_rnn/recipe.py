@@ -17,8 +17,8 @@ from torch.nn import functional as F
 from models import checkpoint
 from models.act_rnn.data import BITS, DIGITS, NONE, OUTPUTS, UNITS, Batch, Inputs, drawn
 from models.act_rnn.model import Config, PonderingNetwork, Thought
-from models.act_rnn.shipped import SLUG
-from models.act_rnn.shipped import read as read_checkpoint
+from models.act_rnn.pretrained import SLUG
+from models.act_rnn.pretrained import read as read_checkpoint
 from models.generated import Plan, learn
 from models.training import Schedule
 
@@ -271,10 +271,3 @@ def evaluate(
 def add_options(command: argparse.ArgumentParser) -> None:
     """What `evaluate` can be asked beside what every lab knows."""
     command.add_argument("--count", type=int, default=10_000, help="inputs to answer")
-
-
-def examples() -> Path:
-    """Store the first example; returns the file."""
-    from models.act_rnn.examples import examples as store
-
-    return store()

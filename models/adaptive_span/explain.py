@@ -16,6 +16,7 @@ from torch.nn import functional as F
 
 from models.adaptive_span.decode import FREE, Reader, Wanted, Writer, uniforms
 from models.adaptive_span.model import Layer, SpanTransformer
+from models.adaptive_span.pretrained import load
 from models.adaptive_span.records import (
     EXAMPLES,
     PAGES,
@@ -30,7 +31,6 @@ from models.adaptive_span.records import (
     forced_spans,
 )
 from models.adaptive_span.saving import Shape, saved
-from models.adaptive_span.shipped import load
 from models.adaptive_span.weights import by_distance, look, overview, soft_mask
 from models.characters import UNKNOWN
 from models.checkpoint import CheckpointError

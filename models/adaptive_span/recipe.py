@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import math
 import time
@@ -21,8 +20,8 @@ from models import checkpoint, training
 from models.adaptive_span.data import Batch, alphabet_of, batch_of, drawn_batch, spread_windows
 from models.adaptive_span.decode import Reader
 from models.adaptive_span.model import Config, SpanTransformer, network
-from models.adaptive_span.shipped import SLUG
-from models.adaptive_span.shipped import read as read_checkpoint
+from models.adaptive_span.pretrained import SLUG
+from models.adaptive_span.pretrained import read as read_checkpoint
 from models.characters import UNKNOWN, books
 from models.generated import Plan, learn
 from models.training import Schedule
@@ -298,14 +297,3 @@ def evaluate(
     if task.target is not None and split == REPORTED and figure["value"] > task.target:
         print(f"That misses the {task.target} that the recipe must reach.")
     return {"slug": SLUG, "variant": variant, "seed": seed, **figure, "seconds": round(seconds, 2), "device": str(device)}
-
-
-def add_options(command: argparse.ArgumentParser) -> None:
-    """`evaluate` can be asked nothing beside what every lab knows."""
-
-
-def examples() -> Path:
-    """Store the first example; returns the file."""
-    from models.adaptive_span.examples import examples as store
-
-    return store()

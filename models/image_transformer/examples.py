@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-import time
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from models import checkpoint, stored
-from models.device import device
+from models import checkpoint
 from models.image_transformer.data import colour, fashion, reduced
 from models.image_transformer.records import LARGE
+from models.pretrained import store_first
 
 FOLDER = checkpoint.ASSETS / "image_transformer"
 GREY, COLOURED = 24, 8  # held-out pictures of each set
@@ -58,16 +57,9 @@ def examples() -> Path:
 
     Where the held-out pictures are not there yet they are chosen first, from the data in $EXPLORER_DATA.
     """
-    from models.image_transformer.explain import EXAMPLES, Explanation, explain
+    from models.image_transformer.explain import EXAMPLES, explain
 
     pictures = FOLDER / "examples.npz"
     if not pictures.is_file():
         choose(Path(os.environ.get("EXPLORER_DATA", "data")), pictures)
-    explain(EXAMPLES[:1])
-    begin = time.perf_counter()
-    (seen,) = explain(EXAMPLES[:1])
-    milliseconds = (time.perf_counter() - begin) * 1000
-    assert isinstance(seen, Explanation)
-    path = FOLDER / "first.npz"
-    stored.save(path, seen, round(milliseconds), device().type)
-    return path
+    return store_first("image_transformer", explain, EXAMPLES[0])

@@ -17,6 +17,7 @@ from models.image_transformer.data import reduced
 from models.image_transformer.decode import FREE, Generation, Wanted, uniforms
 from models.image_transformer.model import ImageTransformer, Layout
 from models.image_transformer.pixelcnn import PixelCNN
+from models.image_transformer.pretrained import Together, enlarger, together
 from models.image_transformer.reading import Read, readable
 from models.image_transformer.records import (
     COLOUR,
@@ -34,7 +35,6 @@ from models.image_transformer.records import (
     Request,
     Step,
 )
-from models.image_transformer.shipped import Together, enlarger, together
 from models.image_transformer.weights import weights as weights_of_made
 from models.trace import Trace
 from models.turns import beside, finished, grouped, turns

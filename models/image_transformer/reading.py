@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from models.checkpoint import CheckpointError
 from models.errors import InputError, no_head
 from models.fields import check, shown
+from models.image_transformer.pretrained import enlarger, held_out, together
 from models.image_transformer.records import COLOUR, FLANGE, LARGE, MEMORY_ROWS, PATTERNS, SIDE, Levels, Request, read_picture
-from models.image_transformer.shipped import enlarger, held_out, together
 
 
 @dataclass(frozen=True)

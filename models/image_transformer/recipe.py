@@ -25,7 +25,7 @@ from models.image_transformer import colour, pixelcnn
 from models.image_transformer.data import Batch, Pictures, Round, enlarged, fashion, in_batches
 from models.image_transformer.examples import examples as examples
 from models.image_transformer.model import Config, ImageTransformer
-from models.image_transformer.shipped import read as read_checkpoint
+from models.image_transformer.pretrained import read as read_checkpoint
 from models.training import Schedule
 
 SLUG = "image_transformer"
@@ -288,7 +288,7 @@ def evaluate(
     """
     task = task_of(variant)
     where = checkpoint.folder(SLUG, variant, seed)
-    model = read_checkpoint(variant, where, str(device)).model
+    model = read_checkpoint(where, str(device)).model
     pictures = task.pictures(data, split)
     begin = time.perf_counter()
     with torch.autocast(device.type, torch.bfloat16, enabled=has_bfloat16(device)):

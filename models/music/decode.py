@@ -12,7 +12,7 @@ from torch import Tensor
 from models.music import lstm
 from models.music.lstm import PerformanceRNN
 from models.music.model import MusicTransformer
-from models.music.shipped import Network
+from models.music.pretrained import Network
 
 FREE = -1  # in place of an event: this one is to be drawn
 

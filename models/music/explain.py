@@ -21,6 +21,7 @@ from models.music.data import batch_of
 from models.music.decode import FREE, Composer, Wanted, uniforms
 from models.music.model import Layer, MusicTransformer
 from models.music.notes import notes_of_events
+from models.music.pretrained import Network, load
 from models.music.records import (
     EXAMPLES,
     GRID,
@@ -36,7 +37,6 @@ from models.music.records import (
     check,
     read_motif,
 )
-from models.music.shipped import Network, load
 from models.music.weights import by_distance, look
 from models.trace import Trace
 from models.turns import beside, finished, grouped, readable, turns

@@ -23,8 +23,8 @@ from models.music import chorales, events, lstm
 from models.music.data import NONE, Batch, batch_of, drawn_pieces
 from models.music.model import Config, MusicTransformer
 from models.music.performances import Augmentation, cut_at_notes, drawn_window, performances
-from models.music.shipped import SLUG, Network
-from models.music.shipped import read as read_checkpoint
+from models.music.pretrained import SLUG, Network
+from models.music.pretrained import read as read_checkpoint
 from models.training import Schedule
 
 PARTS = 32  # parts of a window whose losses are told one by one
@@ -375,10 +375,3 @@ def evaluate(
 def add_options(command: argparse.ArgumentParser) -> None:
     """What `evaluate` can be asked beside what every lab knows."""
     command.add_argument("--times", type=int, default=1, help="read windows so many times as long as those of training")
-
-
-def examples() -> Path:
-    """Store the first example; returns the file."""
-    from models.music.examples import examples as store
-
-    return store()

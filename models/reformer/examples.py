@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
-from models import checkpoint, stored
+from models import stored
 from models.device import device
+from models.pretrained import store_first
 from models.reformer.records import Hashings
 
 
@@ -15,13 +15,8 @@ def examples() -> Path:
     heads beside it; returns the first file."""
     from models.reformer.explain import EXAMPLES, Explanation, explain, hashing
 
-    explain(EXAMPLES[:1])
-    begin = time.perf_counter()
-    (seen,) = explain(EXAMPLES[:1])
-    milliseconds = (time.perf_counter() - begin) * 1000
-    assert isinstance(seen, Explanation)
-    path = checkpoint.ASSETS / "reformer" / "first.npz"
-    stored.save(path, seen, max(1, round(milliseconds)), device().type)
+    path = store_first("reformer", explain, EXAMPLES[0])
+    seen, _, _ = stored.load(path, Explanation)
     read = seen.read[0]
     layers, heads, rounds, _ = read.buckets.shape
     if rounds:

@@ -21,6 +21,7 @@ from models.layers.reversible import ChunkedFeedForward, back, step
 from models.reformer.data import NONE, Batch, said_twice
 from models.reformer.letters import LETTERS
 from models.reformer.model import Layer, Reformer
+from models.reformer.pretrained import SLUG, load
 from models.reformer.records import (
     EXAMPLES,
     MAX_ROUNDS,
@@ -35,7 +36,6 @@ from models.reformer.records import (
     Table,
     check,
 )
-from models.reformer.shipped import SLUG, load
 from models.trace import Trace
 
 __all__ = [

@@ -26,8 +26,8 @@ from models.layers.positional import sinusoids
 from models.reformer.data import LENGTH, NONE, VOCABULARY, Batch, Curriculum, drawn_words, said_twice, windows, words
 from models.reformer.letters import WORD
 from models.reformer.model import FULL, Config, Layer, Reformer
-from models.reformer.shipped import SLUG
-from models.reformer.shipped import read as read_checkpoint
+from models.reformer.pretrained import SLUG
+from models.reformer.pretrained import read as read_checkpoint
 from models.training import Schedule, adam, muon
 
 REPORTED = "test"  # the split of the figure in README

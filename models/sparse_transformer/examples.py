@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import time
 from pathlib import Path
 
 import numpy as np
 
-from models import checkpoint, stored
-from models.device import device
+from models import checkpoint
+from models.pretrained import store_first
 from models.sparse_transformer.data import digits
 
 COUNT = 20  # held-out digits, two of each kind
@@ -33,16 +32,9 @@ def examples() -> Path:
 
     Where the held-out digits are not there yet they are chosen first, from the data in $EXPLORER_DATA.
     """
-    from models.sparse_transformer.explain import EXAMPLES, Explanation, explain
+    from models.sparse_transformer.explain import EXAMPLES, explain
 
     folder = checkpoint.ASSETS / "sparse_transformer"
     if not (folder / "examples.npz").is_file():
         choose(Path(os.environ.get("EXPLORER_DATA", "data")), folder / "examples.npz")
-    explain(EXAMPLES[:1])
-    begin = time.perf_counter()
-    (seen,) = explain(EXAMPLES[:1])
-    milliseconds = (time.perf_counter() - begin) * 1000
-    assert isinstance(seen, Explanation)
-    path = folder / "first.npz"
-    stored.save(path, seen, max(1, round(milliseconds)), device().type)
-    return path
+    return store_first("sparse_transformer", explain, EXAMPLES[0])

@@ -17,8 +17,10 @@ from models.characters import Alphabet
 from models.checkpoint import CheckpointError
 from models.errors import InputError, no_head
 from models.layers.patterns import Pattern, connectivity, reach
+from models.pretrained import Pretrained
 from models.sparse_transformer.decode import FREE, Composer, Wanted, uniforms
 from models.sparse_transformer.model import SparseTransformer
+from models.sparse_transformer.pretrained import held_out, load
 from models.sparse_transformer.records import (
     EXAMPLES,
     MAX_SHOWN,
@@ -41,7 +43,6 @@ from models.sparse_transformer.records import (
     read_drawing,
     read_text,
 )
-from models.sparse_transformer.shipped import Shipped, held_out, load
 from models.sparse_transformer.weights import by_offset, look
 from models.trace import Trace
 from models.turns import beside, finished, grouped, readable, turns
@@ -83,9 +84,9 @@ class _Read:
     whole: Pixels | None = None
 
 
-def _there(task: str) -> dict[str, Shipped]:
+def _there(task: str) -> dict[str, Pretrained[SparseTransformer]]:
     """The models of a task that are shipped. CheckpointError where none is."""
-    found: dict[str, Shipped] = {}
+    found: dict[str, Pretrained[SparseTransformer]] = {}
     for variant in MODELS[task]:
         try:
             found[variant] = load(variant)
@@ -102,7 +103,7 @@ def _pattern(request: Request, model: SparseTransformer) -> Pattern:
     return pattern_of(request.pattern or config.kind, request.stride or config.stride, request.summary or config.summary)
 
 
-def _models(request: Request) -> dict[str, Shipped]:
+def _models(request: Request) -> dict[str, Pretrained[SparseTransformer]]:
     """The models of a request's task. InputError where an option lies outside what there is."""
     check(request)
     models = _there(request.task)
@@ -202,7 +203,7 @@ def _frozen(values: NDArray[Any], kind: type[Kind]) -> NDArray[Kind]:
 
 
 @torch.no_grad()
-def _made(one: _Read, row: int, variant: str, shipped: Shipped, composer: Composer) -> Made:
+def _made(one: _Read, row: int, variant: str, shipped: Pretrained[SparseTransformer], composer: Composer) -> Made:
     model, pattern = shipped.model, _pattern(one.request, shipped.model)
     symbols = composer.symbols[row : row + 1]
     trace = Trace("*/self/queries", "*/self/keys")

@@ -22,8 +22,8 @@ from models.generated import Plan, learn
 from models.layers.patterns import KINDS, Pattern
 from models.sparse_transformer.data import Batch, alphabet, characters, digits, drawn_digits, drawn_text, windows
 from models.sparse_transformer.model import Config, SparseTransformer
-from models.sparse_transformer.shipped import SLUG
-from models.sparse_transformer.shipped import read as read_checkpoint
+from models.sparse_transformer.pretrained import SLUG
+from models.sparse_transformer.pretrained import read as read_checkpoint
 from models.training import Schedule
 
 REPORTED = "test"  # the split of the figure in README

@@ -14,7 +14,7 @@ from torch.nn import functional as F
 
 from models.characters import UNKNOWN, Alphabet, books
 from models.transformer_xl.model import TransformerXL
-from models.transformer_xl.shipped import Network
+from models.transformer_xl.pretrained import Network
 
 LINE = "\n"  # the character that stands before a text
 LANES = 16  # parts of a book that are read side by side

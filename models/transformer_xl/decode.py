@@ -14,7 +14,7 @@ from models.characters import UNKNOWN, Alphabet
 from models.trace import OFF, Trace
 from models.transformer_xl.data import first_of
 from models.transformer_xl.model import TransformerXL
-from models.transformer_xl.shipped import Network
+from models.transformer_xl.pretrained import Network
 
 FREE = -1  # in place of a character: this one is to be drawn
 SHUFFLE = 20_190_109  # what shuffled memories are drawn with, together with the number of the segment

@@ -19,6 +19,7 @@ from models.trace import Trace
 from models.transformer_xl.data import first_of
 from models.transformer_xl.decode import FREE, Reader, Swap, Wanted, Writer, foreign, uniforms
 from models.transformer_xl.model import TransformerXL
+from models.transformer_xl.pretrained import Network, load
 from models.transformer_xl.records import (
     EXAMPLES,
     FOREIGN,
@@ -38,7 +39,6 @@ from models.transformer_xl.records import (
     check,
     page,
 )
-from models.transformer_xl.shipped import Network, load
 from models.transformer_xl.weights import by_distance, look, overview, terms, travelled
 from models.turns import beside, finished, grouped, paced, readable, turns
 

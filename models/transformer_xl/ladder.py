@@ -22,8 +22,8 @@ from models.characters import Alphabet
 from models.device import device
 from models.transformer_xl.data import costs, numbers
 from models.transformer_xl.model import TransformerXL
+from models.transformer_xl.pretrained import SLUG, Network, load
 from models.transformer_xl.records import MEMORIES
-from models.transformer_xl.shipped import SLUG, Network, load
 
 SPLIT = "test"
 CONTEXTS = (8, 16, 32, 64, 128, 256, 384, 512, 768, 1024)  # characters; the paper's words, scaled to short texts of characters

@@ -25,8 +25,8 @@ from models.transformer_xl import absolute, model
 from models.transformer_xl.absolute import AbsoluteTransformer
 from models.transformer_xl.data import Batch, costs, drawn_stretches, numbers
 from models.transformer_xl.model import TransformerXL
-from models.transformer_xl.shipped import SLUG, Network
-from models.transformer_xl.shipped import read as read_checkpoint
+from models.transformer_xl.pretrained import SLUG, Network
+from models.transformer_xl.pretrained import read as read_checkpoint
 
 REPORTED = "test"  # the split of the figure in README
 CHOSEN = "valid"  # the split that learning rates, and all else, are chosen on
@@ -212,10 +212,3 @@ def _others(variant: str, seed: int, figure: dict[str, Any]) -> list[dict[str, A
 def add_options(command: argparse.ArgumentParser) -> None:
     """What `evaluate` can be asked beside what every lab knows."""
     command.add_argument("--memory", type=int, default=None, help="states that each layer remembers; by default as in training")
-
-
-def examples() -> Path:
-    """Store the first example; returns the file."""
-    from models.transformer_xl.examples import examples as store
-
-    return store()

@@ -28,8 +28,8 @@ from models.translation.decode import (
     piece_log_probabilities,
 )
 from models.translation.model import AS_PUBLISHED, Changes, Config, Gains, no_gains
+from models.translation.pretrained import Pretrained, load
 from models.translation.records import KINDS, MAX_TOKENS, Again, Explanation, Request, Step
-from models.translation.shipped import Shipped, load
 
 TURN = 0.04  # seconds of work in one turn of `generate`
 
@@ -49,7 +49,7 @@ def _check_heads(request: Request, config: Config) -> None:
             raise no_head(layer, head, kind, layers=config.n_layers, heads=config.n_heads, names=KINDS)
 
 
-def _read(request: Request, shipped: Shipped) -> _Read:
+def _read(request: Request, shipped: Pretrained) -> _Read:
     """Check a request and split its sentence into pieces. InputError says what was given and what is accepted."""
     check(request)
     _check_heads(request, shipped.model.config)
@@ -80,7 +80,7 @@ def _read(request: Request, shipped: Shipped) -> _Read:
     return _Read(request, pieces)
 
 
-def _readable(requests: Sequence[Request], shipped: Shipped) -> list[_Read | InputError]:
+def _readable(requests: Sequence[Request], shipped: Pretrained) -> list[_Read | InputError]:
     found: list[_Read | InputError] = []
     for request in requests:
         try:
@@ -90,7 +90,7 @@ def _readable(requests: Sequence[Request], shipped: Shipped) -> list[_Read | Inp
     return found
 
 
-def _source(read: Sequence[_Read], shipped: Shipped) -> Source:
+def _source(read: Sequence[_Read], shipped: Pretrained) -> Source:
     """Requests of one group as tensors: tokens, who may be attended to, what each head's output counts, what is left out."""
     device = shipped.model.embedding.weight.device
     tokens = padded([r.pieces.ids for r in read])
@@ -110,7 +110,7 @@ def _source(read: Sequence[_Read], shipped: Shipped) -> Source:
     return Source(tokens.to(device), allowed.to(device), limits, moved, changes)
 
 
-def _search(read: Sequence[_Read], source: Source, shipped: Shipped) -> list[list[Hypothesis]]:
+def _search(read: Sequence[_Read], source: Source, shipped: Pretrained) -> list[list[Hypothesis]]:
     """Hypotheses of each request, best first; all requests are of one group."""
     if read[0].request.beam == 1:
         return [[one] for one in greedy_search(shipped.model, source)]
@@ -123,7 +123,7 @@ def _frozen(values: NDArray[np.float32]) -> NDArray[np.float32]:
     return copy
 
 
-def _read_out(read: Sequence[_Read], wanted: Sequence[Sequence[int]], source: Source, shipped: Shipped, trace: Trace) -> torch.Tensor:
+def _read_out(read: Sequence[_Read], wanted: Sequence[Sequence[int]], source: Source, shipped: Pretrained, trace: Trace) -> torch.Tensor:
     """One pass over finished translations, watched: the vectors behind each piece of `wanted`. All requests are of one group."""
     device = source.tokens.device
     target = padded([(START, *tokens[:-1]) for tokens in wanted]).to(device)
@@ -142,7 +142,7 @@ def watched(wish: Again, trace: Trace) -> None:
     _read_out(read, [_tokens_of(wish, shipped)], _source(read, shipped), shipped, trace)
 
 
-def _watch(read: Sequence[_Read], found: Sequence[Sequence[Hypothesis]], source: Source, shipped: Shipped) -> list[Explanation]:
+def _watch(read: Sequence[_Read], found: Sequence[Sequence[Hypothesis]], source: Source, shipped: Pretrained) -> list[Explanation]:
     """One watched pass over finished pairs: what each request's first hypothesis looks like from inside."""
     tokenizer = shipped.tokenizer
     wanted = [hypotheses[0].tokens for hypotheses in found]
@@ -185,7 +185,7 @@ def _watch(read: Sequence[_Read], found: Sequence[Sequence[Hypothesis]], source:
 
 
 @torch.no_grad()
-def _explained(read: Sequence[_Read], shipped: Shipped) -> list[Explanation]:
+def _explained(read: Sequence[_Read], shipped: Pretrained) -> list[Explanation]:
     """Translate and watch; requests of one group share every pass."""
     result: list[Explanation | None] = [None] * len(read)
     for group in dict.fromkeys(r.request.group() for r in read):
@@ -205,7 +205,7 @@ def explain(requests: Sequence[Request]) -> list[Explanation | InputError]:
     return [one if isinstance(one, InputError) else next(done) for one in found]
 
 
-def _tokens_of(wish: Again, shipped: Shipped) -> tuple[int, ...]:
+def _tokens_of(wish: Again, shipped: Pretrained) -> tuple[int, ...]:
     return tuple(shipped.tokenizer.token(piece, space) for piece, space in zip(wish.target, wish.target_space, strict=True))
 
 
@@ -251,7 +251,7 @@ def generate(requests: Sequence[Request]) -> Iterator[list[Said | InputError | N
             over |= {rows[row] for row, one in said.items() if isinstance(one, Explanation)}
 
 
-def _written(read: Sequence[_Read], shipped: Shipped) -> Iterator[dict[int, Said]]:
+def _written(read: Sequence[_Read], shipped: Pretrained) -> Iterator[dict[int, Said]]:
     """Greedy translations of one group, in turns: of each row that has news, its steps or its end."""
     with torch.no_grad():
         search = Greedy(shipped.model, _source(read, shipped))
@@ -280,7 +280,7 @@ def _written(read: Sequence[_Read], shipped: Shipped) -> Iterator[dict[int, Said
             yield dict(zip(stopped, seen, strict=True))
 
 
-def _ranked(read: Sequence[_Read], shipped: Shipped) -> Iterator[dict[int, Said]]:
+def _ranked(read: Sequence[_Read], shipped: Pretrained) -> Iterator[dict[int, Said]]:
     """Beam searches of one group, a step in each turn; their ends in the last."""
     source = _source(read, shipped)
     search = beam_steps(shipped.model, source, [one.request.beam for one in read], [one.request.alpha for one in read])

@@ -15,8 +15,8 @@ from models.translation.data import START, STOP, UNKNOWN, Encoded, cleaned
 from models.translation.decode import piece_log_probabilities
 from models.translation.explain import explain
 from models.translation.forced_records import FAVOURITES, Forced, Reading
+from models.translation.pretrained import Pretrained, load
 from models.translation.records import MAX_CHARACTERS, MAX_TOKENS, Explanation, Request
-from models.translation.shipped import Shipped, load
 
 __all__ = ["Forced", "Reading", "forced"]
 
@@ -36,7 +36,7 @@ def forced(requests: Sequence[Reading]) -> list[Forced | InputError]:
     return answers
 
 
-def german_pieces(text: str, shipped: Shipped) -> Encoded:
+def german_pieces(text: str, shipped: Pretrained) -> Encoded:
     """The pieces of a German text. InputError says what was given and what is accepted."""
     if len(text) > MAX_CHARACTERS:
         raise InputError(
@@ -67,7 +67,7 @@ def german_pieces(text: str, shipped: Shipped) -> Encoded:
 
 
 @torch.no_grad()
-def _read(request: Reading, seen: Explanation, shipped: Shipped) -> Forced:
+def _read(request: Reading, seen: Explanation, shipped: Pretrained) -> Forced:
     """One watched pass over the pair: the true piece goes in at every position, whatever the model would have said."""
     tokenizer, model = shipped.tokenizer, shipped.model
     text = seen.text if request.german is None else request.german
@@ -100,7 +100,7 @@ def _read(request: Reading, seen: Explanation, shipped: Shipped) -> Forced:
     )
 
 
-def _own(seen: Explanation, shipped: Shipped) -> tuple[int, ...]:
+def _own(seen: Explanation, shipped: Pretrained) -> tuple[int, ...]:
     return tuple(shipped.tokenizer.token(piece, space) for piece, space in zip(seen.target, seen.target_space, strict=True))
 
 

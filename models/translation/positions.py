@@ -16,8 +16,8 @@ from models.translation.decode import EXTRA, Cache
 from models.translation.explain import explain
 from models.translation.model import AS_PUBLISHED, Changes
 from models.translation.position_records import MAX_SEED, TEXTBOOK, Positions, Shuffle, TwoOrders
+from models.translation.pretrained import Pretrained, load
 from models.translation.records import MAX_TOKENS, Explanation, Request
-from models.translation.shipped import Shipped, load
 
 __all__ = ["MAX_SEED", "Positions", "Shuffle", "TwoOrders", "positions", "shuffled"]
 
@@ -33,7 +33,7 @@ def positions(requests: Sequence[Shuffle]) -> list[Positions | InputError]:
     return [seen if isinstance(seen, InputError) else _answer(request, seen, shipped) for request, seen in zip(requests, read, strict=True)]
 
 
-def _answer(request: Shuffle, seen: Explanation, shipped: Shipped) -> Positions | InputError:
+def _answer(request: Shuffle, seen: Explanation, shipped: Pretrained) -> Positions | InputError:
     pieces = shipped.tokenizer.encode(cleaned(request.sentence))
     try:
         order = shuffled(pieces, request.seed)
@@ -85,7 +85,7 @@ def _words(pieces: Encoded) -> list[list[int]]:
 
 
 @torch.no_grad()
-def _both(pieces: Encoded, order: tuple[int, ...], text: str, shipped: Shipped) -> Positions:
+def _both(pieces: Encoded, order: tuple[int, ...], text: str, shipped: Pretrained) -> Positions:
     """text: the translation of the sentence as it stands, which is known already."""
     model = shipped.model
     device = model.embedding.weight.device
@@ -111,7 +111,7 @@ def _compared(vectors: Tensor, order: tuple[int, ...], before: str, after: str) 
     return TwoOrders(_frozen(apart.norm(dim=1)), float(apart.abs().max()), before, after)
 
 
-def _greedy(memory: Tensor, limit: int, shipped: Shipped) -> list[str]:
+def _greedy(memory: Tensor, limit: int, shipped: Pretrained) -> list[str]:
     """The greedy translation of each row of what an encoder gave, (row, source, d_model), at most `limit` pieces long."""
     rows = len(memory)
     cache = Cache(shipped.model, memory, torch.ones(memory.shape[:2], dtype=torch.bool, device=memory.device), limit, None)

@@ -17,14 +17,14 @@ import torch
 from sacrebleu.metrics.bleu import BLEU
 from torch import Tensor, nn
 
-from models import checkpoint, stored, training
+from models import checkpoint, training
 from models.layers.loss import smoothed_loss
 from models.training import Schedule
 from models.translation.data import PAD, START, Batch, Pairs, Tokenizer, cleaned, padded, pairs, read
 from models.translation.decode import EXTRA, Hypothesis, Source, beam_search, greedy_search
 from models.translation.model import Config, Transformer
-from models.translation.shipped import Shipped
-from models.translation.shipped import read as read_checkpoint
+from models.translation.pretrained import Pretrained
+from models.translation.pretrained import read as read_checkpoint
 
 SLUG = "translation"
 REPORTED = "test_2016_flickr"  # the split of the figure in README
@@ -107,7 +107,7 @@ def validation_loss(model: nn.Module, held_out: Pairs) -> float:
     return -float(torch.cat(log_probabilities(model, held_out)).mean())
 
 
-def translate(shipped: Shipped, sentences: Sequence[str], beam: int = 4, alpha: float = 0.6, rows: int = 256) -> list[Hypothesis]:
+def translate(shipped: Pretrained, sentences: Sequence[str], beam: int = 4, alpha: float = 0.6, rows: int = 256) -> list[Hypothesis]:
     """The best translation of each sentence; neighbours in length share a batch of about `rows` hypotheses.
 
     ValueError where a sentence is longer than the model has positions.
@@ -192,21 +192,6 @@ def add_options(command: argparse.ArgumentParser) -> None:
     """What `evaluate` can be asked beside what every lab knows."""
     command.add_argument("--beam", type=int, default=4, help="hypotheses")
     command.add_argument("--alpha", type=float, default=0.6, help="length penalty")
-
-
-def examples() -> Path:
-    """Store the first example's explanation, with the time it took once the model was there; returns the file."""
-    from models.translation.explain import explain
-    from models.translation.records import EXAMPLES, Explanation
-
-    explain(EXAMPLES[:1])
-    begin = time.perf_counter()
-    (seen,) = explain(EXAMPLES[:1])
-    milliseconds = (time.perf_counter() - begin) * 1000
-    assert isinstance(seen, Explanation)
-    path = checkpoint.ASSETS / SLUG / "first.npz"
-    stored.save(path, seen, round(milliseconds), read_checkpoint(checkpoint.folder(SLUG)).model.embedding.weight.device.type)
-    return path
 
 
 def train(

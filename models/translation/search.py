@@ -16,9 +16,9 @@ from models.translation.data import PAD, START, STOP, Tokenizer, cleaned, padded
 from models.translation.decode import EXTRA, Extension, Source, beam_search
 from models.translation.explain import explain
 from models.translation.model import Transformer
+from models.translation.pretrained import Pretrained, load
 from models.translation.records import MAX_ALPHA, MAX_BEAM, Explanation, Request
 from models.translation.search_records import Search, Tree
-from models.translation.shipped import Shipped, load
 
 __all__ = ["Growth", "Search", "Tree", "grow", "search"]
 
@@ -52,7 +52,7 @@ def _refusal(request: Search) -> InputError | None:
     )
 
 
-def _grown(requests: Sequence[Search], greedy: Sequence[Explanation], shipped: Shipped) -> list[Tree]:
+def _grown(requests: Sequence[Search], greedy: Sequence[Explanation], shipped: Pretrained) -> list[Tree]:
     """The trees of requests of one group, beside what greedy search found."""
     tokens = padded([shipped.tokenizer.encode(cleaned(request.sentence)).ids for request in requests])
     device = shipped.model.embedding.weight.device

@@ -12,8 +12,8 @@ from models.errors import InputError
 from models.trace import Trace
 from models.translation.explain import explain, watched
 from models.translation.head_records import Head, Look, Vectors
+from models.translation.pretrained import load
 from models.translation.records import KINDS, Again, Explanation, Request
-from models.translation.shipped import load
 
 NAMES = {"encoder": "encoder/*/self", "decoder": "decoder/*/self", "cross": "decoder/*/cross"}  # as the model names its attentions
 

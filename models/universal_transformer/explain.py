@@ -22,9 +22,9 @@ from models.universal_transformer import data as texts
 from models.universal_transformer import stories
 from models.universal_transformer.data import NONE, Batch, Inputs
 from models.universal_transformer.model import Thought, UniversalTransformer
+from models.universal_transformer.pretrained import FIXED, ORDINARY, load
 from models.universal_transformer.reading import check, inputs_of
 from models.universal_transformer.records import EXAMPLES, Array, Beside, Explanation, Measured, Request
-from models.universal_transformer.shipped import FIXED, ORDINARY, load
 
 __all__ = ["EXAMPLES", "Explanation", "Measured", "Request", "explain", "measure"]
 

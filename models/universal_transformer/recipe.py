@@ -24,8 +24,8 @@ from models.universal_transformer import data as texts
 from models.universal_transformer import stories
 from models.universal_transformer.data import LONGEST, NONE, TESTED, Batch, Inputs
 from models.universal_transformer.model import Config, OrdinaryConfig, OrdinaryTransformer, Thought, UniversalTransformer
-from models.universal_transformer.shipped import FIXED, ORDINARY, SLUG, Model
-from models.universal_transformer.shipped import read as read_checkpoint
+from models.universal_transformer.pretrained import FIXED, ORDINARY, SLUG, Model
+from models.universal_transformer.pretrained import read as read_checkpoint
 
 REPORTED = "test"  # the split of the figure in README
 CHOSEN = "val"  # the split that learning rates, and all else, are chosen on
@@ -374,10 +374,3 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--length", type=int, default=None, help=f"characters of an input, up to {TESTED}; by default those of training")
     command.add_argument("--count", type=int, default=2000, help="inputs to answer")
     command.add_argument("--refreshed", action="store_true", help="tell stopped positions every further step, as the paper does")
-
-
-def examples() -> Path:
-    """Store the first example; returns the file."""
-    from models.universal_transformer.examples import examples as store
-
-    return store()

@@ -34,9 +34,10 @@ def test_spans_keep_their_share_of_a_longer_span(monkeypatch: pytest.MonkeyPatch
 
 
 def test_without_a_shipped_model_one_sentence_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from models.adaptive_span import shipped
+
+    from models.adaptive_span import pretrained
 
     monkeypatch.setattr(checkpoint, "ASSETS", tmp_path)
-    monkeypatch.setattr(adaptive_span, "load", lambda variant: shipped.read(checkpoint.folder("adaptive_span", variant)))
+    monkeypatch.setattr(adaptive_span, "load", lambda variant: pretrained.read(checkpoint.folder("adaptive_span", variant)))
     with pytest.raises(SystemExit, match="no adaptive model is shipped"):
         adaptive_span.measure(torch.device("cpu"))

@@ -14,6 +14,7 @@ from explorer.labs import LABS
 from tests.browser.waiting import START, addressed, becomes, prepared
 from tests.contract.test_back_and_forward_go_through_runs_and_steps import address, controls
 from tests.contract.test_the_badge_says_where_a_result_comes_from import RESULT
+from tests.known import known
 from tests.pages import Contexts, Faults, watch
 
 BUSY = '[data-view]:is([data-state="running"], [data-state="waiting"], [data-state="ready"]:has(details[open])), [aria-busy=true]'
@@ -32,7 +33,7 @@ NONSENSE = {
     "reformer": ("rounds=99", "99"),
     "act_rnn": ("task=sort", "sort"),
     "universal_transformer": ("task=sort", "sort"),
-}
+} | known("NONSENSE")
 
 
 def settled(page: Page) -> None:

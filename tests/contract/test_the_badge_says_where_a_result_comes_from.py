@@ -11,6 +11,7 @@ from playwright.sync_api import Locator, Page, expect
 from explorer.lab import Lab
 from explorer.labs import LABS
 from tests.browser.waiting import note, noted
+from tests.known import known
 
 # A small input of each lab's own, as a link spells it; none of them is an example or a step.
 SMALL = {
@@ -26,7 +27,8 @@ SMALL = {
 }
 # The same with other inputs, which no other test runs: the server of a run of tests remembers what any of them has asked for.
 OTHER = {"A+dog+sits.": "A+cat+sits.", "seed=51": "seed=53", "text=abba": "text=cddc", "text=1011": "text=1101", "12%2B34": "21%2B43"}
-NEW = {slug: next(query.replace(old, new) for old, new in OTHER.items() if old in query) for slug, query in SMALL.items()}
+NEW = {slug: next(query.replace(old, new) for old, new in OTHER.items() if old in query) for slug, query in SMALL.items()} | known("NEW")
+SMALL |= known("SMALL")
 RESULT = re.compile(r"^(stored|remembered|live · [\d.]+ m?s · \w+)$")
 LIVE = re.compile(r"^live · [\d.]+ m?s · \w+$")
 EACH = pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.slug)

@@ -10,7 +10,7 @@ import torch
 from models.checkpoint import CheckpointError
 from models.music import chorales
 from models.music.model import Config, MusicTransformer
-from models.music.shipped import Shipped
+from models.pretrained import Pretrained
 
 
 def small_models(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -21,9 +21,9 @@ def small_models(monkeypatch: pytest.MonkeyPatch) -> None:
         "jsb_relative": MusicTransformer(config),
         "jsb_transformer": MusicTransformer(dataclasses.replace(config, distances=0)),
     }
-    shipped = {name: Shipped(network.eval().requires_grad_(False), {"variant": name}) for name, network in networks.items()}
+    shipped = {name: Pretrained(network.eval().requires_grad_(False), {"variant": name}) for name, network in networks.items()}
 
-    def load(variant: str, seed: int = 1) -> Shipped:
+    def load(variant: str, seed: int = 1) -> Pretrained:
         if variant not in shipped:
             raise CheckpointError(f"{variant} is not here")
         return shipped[variant]

@@ -21,6 +21,7 @@ from explorer.engine import Engine
 from explorer.figures.ladder import Rung, ladder
 from explorer.figures.pairs import Pair
 from explorer.lab import Picture
+from explorer.labs.heads import without as heads_in_words
 from explorer.labs.image_transformer import about, change, page, texts, views
 from explorer.picture_files import FILE
 from explorer.program import Program, answer, looked
@@ -225,7 +226,7 @@ def test_several_changes_are_named_together() -> None:
     assert said is not None and said["en"] == (
         "with 1 of 4 rows of memory in 1D and with a flange of 0 of 7 pixels in 2D and without head 1D 1·1, head 2D 6·4"
     )
-    assert change.without(heads * 2)["en"] == "without 4 heads"
+    assert heads_in_words(heads * 2, texts.PATTERNS)["en"] == "without 4 heads"
     assert change.touched(Request(flange=0)) == ("local_2d",)
     assert change.touched(Request(memory_rows=0, silenced=(("local_2d", 0, 0),))) == PATTERNS
 

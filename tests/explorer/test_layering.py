@@ -26,12 +26,12 @@ MAY_IMPORT = {
         *("explorer.engine", "explorer.figures", "explorer.lab", "explorer.labels", "explorer.looks", "explorer.packing"),
         *("explorer.permalink", "explorer.sound", "explorer.widgets", "models.errors", "models.stored", "models.checkpoint"),
         *("explorer.controls", "explorer.knobs", "explorer.program", "explorer.runs", "explorer.views", "explorer.wiring"),
-        "explorer.api",
     },
     "explorer.api": {"explorer.controls", "explorer.engine", "explorer.lab", "explorer.program", "explorer.wiring", "models.fields"},
     "explorer.views": {"explorer.controls", "explorer.engine", "explorer.lab", "explorer.widgets"},
     "explorer.program": {
         *(
+            "explorer.api",
             "explorer.controls",
             "explorer.engine",
             "explorer.lab",

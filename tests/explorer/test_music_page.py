@@ -24,6 +24,7 @@ from models.music import chorales, events, lstm
 from models.music.explain import explain
 from models.music.lstm import PerformanceRNN
 from models.music.model import Config, MusicTransformer
+from models.music.pretrained import Network
 from models.music.records import (
     CHORALES,
     MAX_MOTIF,
@@ -38,7 +39,7 @@ from models.music.records import (
     spelled,
     styles,
 )
-from models.music.shipped import Network, Shipped
+from models.pretrained import Pretrained
 
 T = TypeVar("T")
 SMALL: dict[str, Any] = {"d_model": 24, "d_ff": 32, "n_heads": 3, "n_layers": 2}
@@ -92,7 +93,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> dict[str, Network]:
         "transformer": MusicTransformer(dataclasses.replace(piano, distances=0)),
         "lstm": PerformanceRNN(lstm.Config(events.EVENTS, d_model=16)),
     }
-    shipped = {name: Shipped(network.eval().requires_grad_(False), {"variant": name}) for name, network in networks.items()}
+    shipped = {name: Pretrained(network.eval().requires_grad_(False), {"variant": name}) for name, network in networks.items()}
     monkeypatch.setattr("models.music.explain.load", lambda variant, seed=1: shipped[variant])
     monkeypatch.setattr(views, "first", lambda: None)
     there(monkeypatch, "chorale", "piano")

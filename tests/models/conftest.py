@@ -7,7 +7,7 @@ import torch
 
 from models.translation.data import Tokenizer
 from models.translation.model import Config, Transformer
-from models.translation.shipped import Shipped
+from models.translation.pretrained import Pretrained
 
 SENTENCES = (
     "A man in a blue shirt is standing on a ladder.",
@@ -34,8 +34,8 @@ def tiny(tokenizer: Tokenizer) -> Transformer:
 
 
 @pytest.fixture
-def shipped(tiny: Transformer, tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch) -> Shipped:
+def shipped(tiny: Transformer, tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch) -> Pretrained:
     """The small network in the place of the shipped one."""
-    small = Shipped(tiny, tokenizer, {"surprising_below": -1.0})
+    small = Pretrained(tiny, tokenizer, {"surprising_below": -1.0})
     monkeypatch.setattr("models.translation.explain.load", lambda: small)
     return small

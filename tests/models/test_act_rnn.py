@@ -11,10 +11,10 @@ from models.act_rnn.data import BITS, DIGITS, NONE, OUTPUTS, UNITS, drawn, sums,
 from models.act_rnn.explain import explain, measure
 from models.act_rnn.model import Config, PonderingNetwork
 from models.act_rnn.records import EXAMPLES, Explanation, Measured, Request, read_bits, read_sum
-from models.act_rnn.shipped import Shipped
 from models.checkpoint import CheckpointError
 from models.errors import InputError
 from models.hashing import belongs
+from models.pretrained import Pretrained
 
 
 def network(task: str, limit: int = 6) -> PonderingNetwork:
@@ -29,9 +29,9 @@ def network(task: str, limit: int = 6) -> PonderingNetwork:
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small networks that have learned nothing, in the place of the shipped ones."""
-    models = {task: Shipped(network(task), {}) for task in ("parity", "addition")}
+    models = {task: Pretrained(network(task), {}) for task in ("parity", "addition")}
 
-    def load(variant: str) -> Shipped:
+    def load(variant: str) -> Pretrained:
         if variant not in models:
             raise CheckpointError(variant)
         return models[variant]

@@ -22,8 +22,8 @@ from models.image_transformer.explain import Again, Bits, Explanation, Request, 
 from models.image_transformer.model import Config, ImageTransformer
 from models.image_transformer.pixelcnn import Config as PixelConfig
 from models.image_transformer.pixelcnn import PixelCNN
+from models.image_transformer.pretrained import HeldOut, Together
 from models.image_transformer.records import MODELS, PATTERNS, spelled
-from models.image_transformer.shipped import HeldOut, Together
 
 SMALL = {"d_model": 16, "d_ff": 24, "n_heads": 2, "n_layers": 2}
 KEPT = Request(mode="complete", picture="test:1", keep=14, kind=10, count=2)

@@ -21,7 +21,7 @@ from models.image_transformer import colour, ladder, pixelcnn, recipe
 from models.image_transformer import data as files
 from models.image_transformer.data import Pictures, Round, in_batches, reduced
 from models.image_transformer.model import Config, ImageTransformer
-from models.image_transformer.shipped import read
+from models.image_transformer.pretrained import read
 from models.training import Schedule
 
 CPU = torch.device("cpu")
@@ -94,7 +94,7 @@ def test_a_model_is_trained_with_the_best_rate_of_its_search_shipped_and_measure
     tried, best = sorted(map(float, facts["rates"])), facts["recipe"]["schedule"]["peak"]
     assert set(recipe.RATES) <= set(tried) and tried[0] < best < tried[-1]
     assert best == min(tried, key=lambda rate: facts["rates"][f"{rate:g}"])
-    assert read("local_2d", where).facts["config"]["pattern"] == "local_2d"
+    assert read(where).facts["config"]["pattern"] == "local_2d"
     found = recipe.evaluate(data, "local_2d", device=CPU, record=True)
     assert found["n"] == 8 and found["seeds"] == [{"seed": 1, "value": found["value"]}]
     assert "misses the 0.1 " in capsys.readouterr().out

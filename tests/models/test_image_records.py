@@ -9,8 +9,8 @@ import pytest
 
 from models.errors import InputError
 from models.image_transformer.examples import mixed
+from models.image_transformer.pretrained import held_out
 from models.image_transformer.records import EXAMPLES, KINDS, LARGE, MAX_COUNT, MODES, SIDE, Request, read_picture, spelled
-from models.image_transformer.shipped import held_out
 
 
 def test_a_spelled_picture_is_read_as_it_was() -> None:

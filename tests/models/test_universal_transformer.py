@@ -11,14 +11,15 @@ from models.checkpoint import CheckpointError
 from models.errors import InputError
 from models.hashing import belongs
 from models.layers.act import Stop
+from models.pretrained import Pretrained
 from models.trace import Trace
 from models.universal_transformer import explain as page
 from models.universal_transformer import stories
 from models.universal_transformer.data import CHARACTERS, NONE, characters, columns, lengths, sums, words
 from models.universal_transformer.explain import explain, measure
 from models.universal_transformer.model import Config, OrdinaryConfig, OrdinaryTransformer, UniversalTransformer
+from models.universal_transformer.pretrained import Model
 from models.universal_transformer.records import EXAMPLES, Explanation, Measured, Request
-from models.universal_transformer.shipped import Model, Shipped
 from models.universal_transformer.stories import PUT, TOOK, WENT, Fact
 
 
@@ -41,10 +42,10 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     models: dict[str, Model] = {"reverse": network(), "addition": network(), "copy": network(), "stories": of_stories()}
     models["copy_ordinary"] = OrdinaryTransformer(OrdinaryConfig(len(CHARACTERS), 1, 16, 24, 2, 2)).eval()
 
-    def load(variant: str) -> Shipped:
+    def load(variant: str) -> Pretrained:
         if variant not in models:
             raise CheckpointError(variant)
-        return Shipped(models[variant], {})
+        return Pretrained(models[variant], {})
 
     monkeypatch.setattr(page, "load", load)
 

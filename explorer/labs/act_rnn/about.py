@@ -10,7 +10,6 @@ from explorer.figures import depth
 from explorer.labels import filled
 from explorer.labs import about, effort
 from explorer.labs.act_rnn import texts
-from explorer.widgets import figure
 from explorer.widgets.card import Pair
 
 SLUG = "act_rnn"
@@ -23,7 +22,7 @@ RIVAL = "var(--cat-2)"
 
 def facts() -> dict[str, dict[str, Any]]:
     """What each shipped variant's model.json says, by variant; those that are not shipped are missing."""
-    return {variant: known for variant in VARIANTS if (known := about.facts(SLUG, variant))}
+    return about.models(SLUG, VARIANTS)
 
 
 def pairs() -> tuple[Pair, ...]:
@@ -60,8 +59,7 @@ def _listed(measured: Mapping[str, Mapping[str, Any]]) -> Mapping[str, str]:
 def prose() -> dict[str, str]:
     """The model card in each language; empty where none is shipped. Entries are named by variant: {parity.figure.value}."""
     known = facts()
-    minutes = round(sum(one["training_seconds"] for one in known.values()) / 60)
-    return about.prose(SLUG, {**known, "minutes": minutes})
+    return about.prose(SLUG, {**known, "minutes": about.minutes(known)})
 
 
 # ---- hard things take longer -------------------------------------------------------------------------------------------------------
@@ -94,41 +92,14 @@ def difficulty(task: str, mine: tuple[float, float] | None = None) -> dict[str, 
 
 def curves() -> dict[str, object] | None:
     """Wrong answers on held-out inputs over training, with and without ACT; None where no log is shipped. Slow at first."""
-    known = facts()
-    runs = {variant: log for variant in known if (log := about.log(SLUG, variant))}
-    if not runs:
-        return None
-    from explorer.figures import curve
-
-    lines = [
-        curve.Line(
-            texts.VARIANTS[variant]["en"],
-            [100 * line["step"] / log[-1]["step"] for line in log],
-            [100 * line["validation"] for line in log],
-            COLOURS[variant],
-        )
-        for variant, log in runs.items()
-    ]
-    axes = {"en": ("% of the training", "% wrong, held out"), "zh": ("训练进度（%）", "留出输入答错（%）")}
-    ends = [
-        filled(texts.CURVE_ONE, name=texts.VARIANTS[variant], share=f"{line.y[-1]:.1f}") for variant, line in zip(runs, lines, strict=True)
-    ]
-    return figure.value(
-        {language: curve.compared(lines, axes=names) for language, names in axes.items()},
-        title=labels.CARD["curve"],
+    return about.curves(
+        SLUG,
+        {variant: (texts.VARIANTS[variant], COLOURS[variant]) for variant in VARIANTS},
+        axes=(texts.TRAINED, texts.WRONG),
         units=texts.CURVE_UNITS,
-        sentence=filled(
-            texts.CURVE_SAYS,
-            figures={"en": "; ".join(end["en"] for end in ends), "zh": "；".join(end["zh"] for end in ends)},
-        ),
-        legend=[figure.Mark(texts.VARIANTS[variant], COLOURS[variant]) for variant in runs],
-        table=figure.Table(
-            (texts.NETWORK, texts.INPUTS_SEEN, texts.WRONG),
-            [
-                (texts.VARIANTS[variant], int(line["step"] * known[variant]["recipe"]["batch"]), round(line["validation"], 4))
-                for variant, log in runs.items()
-                for line in log
-            ],
-        ),
-        name="act-rnn-training",
+        says=texts.CURVE_SAYS,
+        per_step=lambda known: 100 / known["steps"],
+        scale=100,
+        show=lambda percent: f"{percent:.1f} %",
+        joint=("; ", "；"),
     )

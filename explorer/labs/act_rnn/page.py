@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from explorer import api, permalink
-from explorer.controls import query
-from explorer.engine import Engine
-from explorer.lab import FIGURE, Lab, Text, readable
+from explorer.lab import FIGURE, Text
 from explorer.labs import adaptive_depth
 from explorer.labs.act_rnn import about, texts, views
-from explorer.program import About, Change, Program
+from explorer.program import About, Change, Program, lab_of
 from explorer.views import View
 from explorer.widgets.change import Difference
 from explorer.widgets.difficulty import difficulty
@@ -24,8 +21,10 @@ def changed(seen: tuple[Explanation, Explanation], measured: tuple[Measured, Mea
     return adaptive_depth.difference(seen, measured, request, views.WORDS, what)
 
 
+EXPLAIN = "models.act_rnn.explain:explain"
+
 PROGRAM: Program[Request, Explanation] = Program(
-    explain="models.act_rnn.explain:explain",
+    explain=EXPLAIN,
     kind=Request,
     controls=views.CONTROLS,
     views=(
@@ -47,40 +46,28 @@ PROGRAM: Program[Request, Explanation] = Program(
 )
 
 
-async def probe(engine: Engine) -> None:
-    """One input of each task, which loads the models."""
-    for task, text in (("parity", "1"), ("addition", "1+1")):
-        await engine.ask(PROGRAM.explain, Request(task, text))
-
-
-LAB = Lab(
-    slug="act_rnn",
-    title=texts.TITLE,
-    short=texts.SHORT,
-    line=texts.LINE,
-    card=texts.CARD,
+LAB = lab_of(
+    "act_rnn",
+    EXPLAIN,
+    lambda: PROGRAM,
+    EXAMPLES,
+    texts,
     year=2016,
     paper="Adaptive Computation Time for Recurrent Neural Networks",
     authors="Graves",
     arxiv="1603.08983",
     licence=texts.LICENCE["en"],
-    equation=texts.EQUATION,
     ancestors=(),
     changed="depth",
-    page=PROGRAM.place,
-    examples=tuple(query(example) for example in EXAMPLES),
-    steps=readable("act_rnn", views.steps),
-    words=("ponder", "difficulty", "change"),
+    steps=views.steps,
     interventions={
-        "forced": permalink.changed(EXAMPLES[0], forced=1),
-        "epsilon": permalink.changed(EXAMPLES[0], epsilon=0.9),
-        "limit": permalink.changed(EXAMPLES[0], limit=1),
-        "bias": permalink.changed(EXAMPLES[0], bias=5.0),
-        "told": permalink.changed(EXAMPLES[0], told=False),
+        "forced": replace(EXAMPLES[0], forced=1),
+        "epsilon": replace(EXAMPLES[0], epsilon=0.9),
+        "limit": replace(EXAMPLES[0], limit=1),
+        "bias": replace(EXAMPLES[0], bias=5.0),
+        "told": replace(EXAMPLES[0], told=False),
     },
     exports={"ponder": FIGURE, "difficulty": FIGURE, "change": ("TXT", "CSV")},
     thumbnail=views.thumbnail,
-    probe=probe,
-    stored=PROGRAM.stored,
-    endpoint=lambda lab, engine: api.place(PROGRAM, lab, engine),
+    probes=lambda: (Request("parity", "1"), Request("addition", "1+1")),
 )

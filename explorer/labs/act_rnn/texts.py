@@ -113,7 +113,6 @@ NOTES_LABEL: Final = _("Small print", "说明")
 GENERATED: Final = _("generated", "生成")
 EACH_TASK: Final = _("parity · addition", "奇偶 · 加法")
 RIGHT: Final = _("right, {split}", "答对，{split}")
-RIGHT_OF: Final = _("parity {parity} · digits {addition}", "奇偶 {parity} · 数位 {addition}")
 RIGHT_ONE: Final[Mapping[str, Text]] = MappingProxyType(
     {"parity": _("parity {value}", "奇偶 {value}"), "addition": _("digits {value}", "数位 {value}")}
 )
@@ -134,10 +133,8 @@ VARIANTS: Final[Mapping[str, Text]] = MappingProxyType(
 )
 CURVE_UNITS: Final = _("wrong answers on held-out inputs, lower is better", "留出输入上答错的比例，越低越好")
 CURVE_SAYS: Final = _("Wrong at the end: {figures}.", "训练结束时答错：{figures}。")
-CURVE_ONE: Final = _("{name} {share} %", "{name} {share} %")
-NETWORK: Final = _("network", "网络")
-INPUTS_SEEN: Final = _("inputs seen", "看过的输入")
-WRONG: Final = _("wrong", "答错")
+TRAINED: Final = _("% of the training", "训练进度（%）")
+WRONG: Final = _("% wrong, held out", "留出输入答错（%）")
 
 # The guided steps: (key, title, what to say). Their inputs and views stand in views.py.
 STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import cache
 
 import numpy as np
 
@@ -50,10 +49,7 @@ CONTROLS = (
 )
 
 
-@cache
-def first() -> runs.Stored[Request, Explanation] | None:
-    """The stored first example, or None where none is shipped."""
-    return runs.first("act_rnn", EXAMPLES[0], Explanation)
+first = runs.kept("act_rnn", EXAMPLES[0], Explanation)
 
 
 # ---- a run -------------------------------------------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ Facts = Mapping[str, Any]
 
 def facts() -> dict[str, dict[str, Any]]:
     """What each shipped variant's model.json says, by variant; those that are not shipped are missing."""
-    return {variant: known for variant in VARIANTS if (known := about.facts(SLUG, variant))}
+    return about.models(SLUG, VARIANTS)
 
 
 def size() -> tuple[int, int, int, int]:
@@ -79,8 +79,7 @@ def _held_out(known: Mapping[str, Facts]) -> tuple[Pair, ...]:
 def prose() -> dict[str, str]:
     """The model card in each language; empty where none is shipped. Entries are named by variant: {adaptive.figure.value}."""
     known = facts()
-    minutes = round(sum(one["training_seconds"] for one in known.values()) / 60)
-    return about.prose(SLUG, {**known, "minutes": minutes})
+    return about.prose(SLUG, {**known, "minutes": about.minutes(known)})
 
 
 # ---- what a short span costs -------------------------------------------------------------------------------------------------------
@@ -145,33 +144,11 @@ def standing_sentence(known: Mapping[str, Facts]) -> Text:
 
 def curves() -> dict[str, object] | None:
     """Held-out loss of all models over training, or None where no log is shipped. Slow at first."""
-    known = facts()
-    runs = {variant: log for variant in VARIANTS if variant in known and (log := about.log(SLUG, variant))}
-    if not runs:
-        return None
-    from explorer.figures import curve
-
-    lines = []
-    for variant, log in runs.items():
-        each = known[variant]["recipe"]["batch"] * known[variant]["recipe"]["window"] / 1e6
-        lines.append(
-            curve.Line(
-                texts.NAMES[variant]["en"], [line["step"] * each for line in log], [line["validation"] for line in log], COLOURS[variant]
-            )
-        )
-    ends = [
-        filled(texts.RUNG_VALUE, name=texts.NAMES[variant], value=f"{line.y[-1]:.2f}") for variant, line in zip(runs, lines, strict=True)
-    ]
-    figures = {"en": ", ".join(end["en"] for end in ends), "zh": "，".join(end["zh"] for end in ends)}
-    return figure.value(
-        {language: curve.compared(lines, axes=(texts.SEEN[language], texts.BITS[language])) for language in ("en", "zh")},
-        title=labels.CARD["curve"],
+    return about.curves(
+        SLUG,
+        {variant: (texts.NAMES[variant], COLOURS[variant]) for variant in VARIANTS},
+        axes=(texts.SEEN, texts.BITS),
         units=texts.CURVE_UNITS,
-        sentence=filled(texts.CURVE_SAYS, figures=figures),
-        legend=[figure.Mark(texts.NAMES[variant], COLOURS[variant]) for variant in runs],
-        table=figure.Table(
-            (texts.MODEL, texts.SEEN, texts.BITS),
-            [(line.name, round(x, 2), round(y, 3)) for line in lines for x, y in zip(line.x, line.y, strict=True)],
-        ),
-        name="adaptive-span-training",
+        says=texts.CURVE_SAYS,
+        per_step=lambda known: known["recipe"]["batch"] * known["recipe"]["window"] / 1e6,
     )

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import gradio as gr
 
-from explorer import api, permalink
-from explorer.controls import query
-from explorer.engine import Engine
-from explorer.lab import FIGURE, Lab, readable
+from explorer.lab import FIGURE
 from explorer.labs import passages
 from explorer.labs.adaptive_span import about, change, deeper, texts, views
-from explorer.program import About, Change, Program
+from explorer.program import About, Change, Program, lab_of
 from explorer.views import View, in_bertviz
 from explorer.widgets import figure
 from explorer.widgets.attention import attention
@@ -64,35 +63,24 @@ def program() -> Program[Request, Explanation]:
     )
 
 
-async def probe(engine: Engine) -> None:
-    """A few characters, which loads the models."""
-    await engine.ask(GENERATE, Request(text="It was late.", length=2))
-
-
-LAB = Lab(
-    slug="adaptive_span",
-    title=texts.TITLE,
-    short=texts.SHORT,
-    line=texts.LINE,
-    card=texts.CARD,
+LAB = lab_of(
+    "adaptive_span",
+    GENERATE,
+    program,
+    EXAMPLES,
+    texts,
     year=2019,
     paper="Adaptive Attention Span in Transformers",
     authors="Sukhbaatar et al.",
     arxiv="1905.07799",
     licence="Apache-2.0: the books that the models learned from are in the public domain",
-    equation=texts.EQUATION,
     ancestors=("transformer_xl",),
     changed="cost",
-    page=lambda lab, engine: program().place(lab, engine),
-    examples=tuple(query(example) for example, _ in views.offered()),
-    steps=readable("adaptive_span", views.steps),
-    words=("masks", "reading", "attention", "saving", "change"),
+    steps=views.steps,
     interventions={
-        "spans": permalink.changed(EXAMPLES[0], spans=((EVERY, EVERY, 16.0),)),
+        "spans": replace(EXAMPLES[0], spans=((EVERY, EVERY, 16.0),)),
     },
     exports={"masks": FIGURE, "reading": FIGURE, "attention": FIGURE, "saving": FIGURE, "change": (*FIGURE, "TXT")},
     thumbnail=views.thumbnail,
-    probe=probe,
-    stored=lambda engine, spelled: program().stored(engine, spelled),
-    endpoint=lambda lab, engine: api.place(program(), lab, engine),
+    probes=lambda: (Request(text="It was late.", length=2),),
 )

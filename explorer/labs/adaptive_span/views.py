@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +18,6 @@ from explorer.lab import GuidedStep, Thumbnail
 from explorer.labs import passages
 from explorer.labs.adaptive_span import about, texts
 from explorer.looks import Look, looks
-from explorer.runs import Stored
 from models.adaptive_span.records import EVERY, EXAMPLES, OFFERED, PAGES, VARIANTS, Explanation, Request, Step, check, page
 from models.adaptive_span.weights import Overview, look, overview
 
@@ -31,10 +29,7 @@ BERTVIZ = 48  # characters that bertviz shows, the last ones
 SHOWN = 48  # blocks of the family map's picture
 
 
-@cache
-def first() -> Stored[Request, Explanation] | None:
-    """The stored first example, or None where none is shipped."""
-    return runs.first("adaptive_span", EXAMPLES[0], Explanation)
+first = runs.kept("adaptive_span", EXAMPLES[0], Explanation)
 
 
 # ---- the input bar -----------------------------------------------------------------------------------------------------------------

@@ -29,7 +29,7 @@ Rung = Mapping[str, Any]
 
 def facts() -> dict[str, dict[str, Any]]:
     """What each shipped variant's model.json says, by variant; those that are not shipped are missing."""
-    return {variant: known for variant in VARIANTS if (known := about.facts(SLUG, variant))}
+    return about.models(SLUG, VARIANTS)
 
 
 def pairs() -> tuple[Pair, ...]:
@@ -66,8 +66,7 @@ def _measured(ours: Mapping[str, Mapping[str, Any]]) -> tuple[Pair, ...]:
 def prose() -> dict[str, str]:
     """The model card in each language; empty where none is shipped. Entries are named by variant: {local_2d.figure.value}."""
     known = facts()
-    minutes = round(sum(one["training_seconds"] for one in known.values()) / 60)
-    return about.prose(SLUG, {**known, "minutes": minutes})
+    return about.prose(SLUG, {**known, "minutes": about.minutes(known)})
 
 
 # ---- the ladder --------------------------------------------------------------------------------------------------------------------
@@ -158,45 +157,13 @@ def _cheapest(rungs: Sequence[Rung]) -> Mapping[str, str]:
 
 def curves() -> dict[str, object] | None:
     """Held-out bits/dim over training of the models that are compared, or None where no log is shipped. Slow at first."""
-    known = facts()
-    runs = {variant: log for variant in GREY if variant in known and (log := about.log(SLUG, variant))}
-    if not runs:
-        return None
-    from explorer.figures import curve
-
-    lines = [
-        curve.Line(
-            texts.RUNGS[variant]["en"],
-            [line["step"] * known[variant]["recipe"]["batch"] for line in log],
-            [line["validation"] / math.log(2) for line in log],
-            COLOURS[variant],
-        )
-        for variant, log in runs.items()
-    ]
-    axes = {"en": ("pictures seen", "bits/dim, held out"), "zh": ("看过的图", "留出图的比特/维")}
-    ends = {round(line.x[-1]) for line in lines}
-    said = filled(
-        texts.CURVE_SAYS if len(ends) == 1 else texts.CURVE_UNEQUAL,
-        pictures=f"{max(ends):,}",
-        figures={
-            language: ("; " if language == "en" else "；").join(
-                filled(texts.AFTER, name=texts.RUNGS[variant], bits=f"{line.y[-1]:.2f}", pictures=f"{round(line.x[-1]):,}")[language]
-                if len(ends) > 1
-                else f"{texts.RUNGS[variant][language]} {line.y[-1]:.2f}"
-                for variant, line in zip(runs, lines, strict=True)
-            )
-            for language in ("en", "zh")
-        },
-    )
-    return figure.value(
-        {language: curve.compared(lines, axes=names) for language, names in axes.items()},
-        title=labels.CARD["curve"],
+    return about.curves(
+        SLUG,
+        {variant: (texts.RUNGS[variant], COLOURS[variant]) for variant in GREY},
+        axes=(texts.SEEN, texts.HELD_OUT),
         units=texts.CURVE_UNITS,
-        sentence=said,
-        legend=[figure.Mark(texts.RUNGS[variant], COLOURS[variant]) for variant in runs],
-        table=figure.Table(
-            (texts.WAY, texts.SEEN, texts.COST),
-            [(line.name, round(x), round(y, 3)) for line in lines for x, y in zip(line.x, line.y, strict=True)],
-        ),
-        name="image-training",
+        says=texts.CURVE_SAYS,
+        unequal=(texts.CURVE_UNEQUAL, texts.AFTER),
+        scale=1 / math.log(2),
+        joint=("; ", "；"),
     )

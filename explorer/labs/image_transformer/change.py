@@ -13,6 +13,7 @@ from explorer.controls import Control
 from explorer.figures.pairs import Measure, Pair
 from explorer.knobs import Range
 from explorer.labels import filled
+from explorer.labs.heads import silenced
 from explorer.labs.image_transformer import texts
 from explorer.widgets.change import Pictures
 from models.image_transformer.records import COLOUR, FLANGE, MEMORY_ROWS, PATTERNS, Again, Bits, Explanation, Made, Request
@@ -31,24 +32,17 @@ def knobs() -> tuple[Control, ...]:
         knob = Range(field, label, range(most + 1), most, unit)
         return Control(field, label, "knob", knob=knob, change=True, says=lambda n: filled(said, n=n, most=most), when=when)
 
-    def silenced(patterns: Sequence[str], when: Mapping[str, Sequence[str]]) -> Control:
-        names, sizes = ({pattern: of[pattern] for pattern in patterns} for of in (texts.PATTERNS, HEADS))
-        return Control("silenced", texts.SILENCED, "heads", names=names, sizes=sizes, change=True, says=without, when=when)  # type: ignore[arg-type]
+    def heads(patterns: Sequence[str], when: Mapping[str, Sequence[str]]) -> tuple[Control, ...]:
+        names = {pattern: texts.PATTERNS[pattern] for pattern in patterns}
+        return silenced(names, {pattern: HEADS[pattern] for pattern in patterns}, texts.HEAD, when=when)
 
     return (
         cut("memory_rows", texts.MEMORY, texts.ROWS, MEMORY_ROWS, texts.LESS_MEMORY, GREY),
         cut("flange", texts.FLANGE, texts.PIXELS, FLANGE, texts.LESS_FLANGE, GREY),
-        silenced(PATTERNS, GREY),
+        *heads(PATTERNS, GREY),
         cut("memory_rows", texts.MEMORY, texts.ROWS, MEMORY_ROWS, texts.LESS_MEMORY, COLOURED),
-        silenced((COLOUR,), COLOURED),
+        *heads((COLOUR,), COLOURED),
     )
-
-
-def without(heads: Sequence[tuple[str, int, int]]) -> Text:
-    """Silenced heads in words; more than three by their number."""
-    named = [filled(texts.HEAD, pattern=texts.PATTERNS[pattern], name=f"{layer + 1}·{head + 1}") for pattern, layer, head in heads]
-    shown = named if len(named) <= 3 else [filled(texts.HEADS, n=len(named))]
-    return filled(texts.WITHOUT, heads={"en": ", ".join(one["en"] for one in shown), "zh": "、".join(one["zh"] for one in shown)})
 
 
 def again(request: Request, seen: Explanation) -> Again | None:

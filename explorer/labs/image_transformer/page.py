@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from explorer import api, permalink
-from explorer.controls import query
-from explorer.engine import Engine
+from dataclasses import replace
+
 from explorer.figures import image
-from explorer.lab import Lab, readable
 from explorer.labs.image_transformer import about, change, texts, views
-from explorer.program import About, Change, Program
+from explorer.program import About, Change, Program, lab_of
 from explorer.views import Look, View
 from explorer.widgets import figure
 from explorer.widgets.notes import notes
@@ -56,38 +54,27 @@ def program() -> Program[Request, Explanation]:
     )
 
 
-async def probe(engine: Engine) -> None:
-    """One picture, which loads the models."""
-    await engine.ask(GENERATE, Request(seed=1))
-
-
-LAB = Lab(
-    slug="image_transformer",
-    title=texts.TITLE,
-    short=texts.SHORT,
-    line=texts.LINE,
-    card=texts.CARD,
+LAB = lab_of(
+    "image_transformer",
+    GENERATE,
+    program,
+    EXAMPLES,
+    texts,
     year=2018,
     paper="Image Transformer",
     authors="Parmar et al.",
     arxiv="1802.05751",
     licence="MIT for the grey models: Fashion-MNIST (Xiao et al., 2017) and their weights. CIFAR-10, which the coloured one learned from, "
     "names no licence: research and teaching only",
-    equation=texts.EQUATION,
     ancestors=("translation",),
     changed="input",
-    page=lambda lab, engine: program().place(lab, engine),
-    examples=tuple(query(example) for example in EXAMPLES),
-    steps=readable("image_transformer", views.steps),
-    words=("spans", "surprise", "ladder", "change"),
+    steps=views.steps,
     interventions={
-        "silence": permalink.changed(EXAMPLES[0], silenced=(("local_1d", 0, 0),)),
-        "memory": permalink.changed(EXAMPLES[0], memory_rows=1),
-        "flange": permalink.changed(EXAMPLES[0], flange=1),
+        "silence": replace(EXAMPLES[0], silenced=(("local_1d", 0, 0),)),
+        "memory": replace(EXAMPLES[0], memory_rows=1),
+        "flange": replace(EXAMPLES[0], flange=1),
     },
     exports={"spans": ("PNG", "SVG", "HTML", "NPZ", "PNG 8×"), "surprise": ("PNG", "SVG", "CSV"), "change": ("PNG", "NPZ", "TXT")},
     thumbnail=views.thumbnail,
-    probe=probe,
-    stored=lambda engine, spelled: program().stored(engine, spelled),
-    endpoint=lambda lab, engine: api.place(program(), lab, engine),
+    probes=lambda: (Request(seed=1),),
 )

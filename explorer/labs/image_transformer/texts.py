@@ -101,10 +101,7 @@ NO_SURPRISE: Final = _(
 )
 
 # In words: what a change does.
-SILENCED: Final = _("silenced heads", "关掉的头")
-WITHOUT: Final = _("without {heads}", "关掉{heads}")
-HEAD: Final = _("head {pattern} {name}", " {pattern} 的头 {name} ")
-HEADS: Final = _("{n} heads", " {n} 个头")
+HEAD: Final = _("head {model} {name}", " {model} 的头 {name} ")
 LESS_MEMORY: Final = _("with {n} of {most} rows of memory in 1D", "1D 的记忆为 {most} 行中的 {n} 行")
 LESS_FLANGE: Final = _("with a flange of {n} of {most} pixels in 2D", "2D 的翼缘为 {most} 像素中的 {n} 像素")
 UNTOUCHED: Final = _("which changes nothing in the model that makes this picture", "画这张图的模型没有任何改变")
@@ -198,15 +195,16 @@ SOURCE: Final = _("where from", "来源")
 
 CURVE_UNITS: Final = _("bits/dim of held-out pictures, lower is better", "留出图的比特/维，越低越好")
 CURVE_SAYS: Final = _(
-    "After {pictures} pictures seen, each the same ones: {figures} bits/dim.",
-    "各看过同样的 {pictures} 张图之后：{figures} 比特/维。",
+    "After {seen} pictures seen, each the same ones: {figures} bits/dim.",
+    "各看过同样的 {seen} 张图之后：{figures} 比特/维。",
 )
 CURVE_UNEQUAL: Final = _(
     "Not yet alike: {figures}; so the curves are compared where they have seen as many.",
     "尚未训练到同样程度：{figures}；请在看过同样多图的位置比较曲线。",
 )
-AFTER: Final = _("{name} {bits} after {pictures}", "{name} 看过 {pictures} 张后 {bits}")
+AFTER: Final = _("{name} {value} after {seen}", "{name} 看过 {seen} 张后 {value}")
 SEEN: Final = _("pictures seen", "看过的图")
+HELD_OUT: Final = _("bits/dim, held out", "留出图的比特/维")
 
 # The guided steps: (key, title, what to say). Their inputs and views stand in views.py.
 STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (

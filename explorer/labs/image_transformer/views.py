@@ -19,7 +19,6 @@ from explorer.labels import filled
 from explorer.labs import passages
 from explorer.labs.image_transformer import texts
 from explorer.labs.image_transformer.change import HEADS
-from explorer.runs import Stored
 from models.errors import InputError, reading
 from models.image_transformer.records import (
     COLOUR,
@@ -52,10 +51,7 @@ LAYOUTS: Mapping[str, tuple[image.Layout, ...]] = {
 }
 
 
-@cache
-def first() -> Stored[Request, Explanation] | None:
-    """The stored first example, or None where none is shipped."""
-    return runs.first("image_transformer", EXAMPLES[0], Explanation)
+first = runs.kept("image_transformer", EXAMPLES[0], Explanation)
 
 
 @cache

@@ -24,7 +24,7 @@ Facts = Mapping[str, Any]
 
 def facts() -> dict[str, dict[str, Any]]:
     """What each shipped variant's model.json says, by variant; those that are not shipped are missing."""
-    return {variant: known for variant in VARIANTS if (known := about.facts(SLUG, variant))}
+    return about.models(SLUG, VARIANTS)
 
 
 def seeds(variant: str) -> dict[int, float]:
@@ -106,8 +106,7 @@ def prose() -> dict[str, str]:
     What it says of piano stands in a file of its own, which is read where those models are shipped.
     """
     known = facts()
-    minutes = round(sum(one["training_seconds"] for one in known.values()) / 60)
-    told = {**known, "minutes": minutes}
+    told = {**known, "minutes": about.minutes(known)}
     parts = [about.prose(SLUG, told)]
     if any(variant in known for variant in MODELS["piano"]):
         parts.append(about.prose(SLUG, told, "piano.md"))
@@ -196,33 +195,11 @@ def _order(values: Mapping[str, float], order: Sequence[str]) -> Text:
 
 def curves() -> dict[str, object] | None:
     """Held-out loss of the chorale models over training, or None where no log is shipped. Slow at first."""
-    known = facts()
-    runs = {variant: log for variant in COLOURS if variant in known and (log := about.log(SLUG, variant))}
-    if not runs:
-        return None
-    from explorer.figures import curve
-
-    lines = [
-        curve.Line(
-            texts.RUNGS[variant]["en"],
-            [line["step"] * known[variant]["recipe"]["batch"] for line in log],
-            [line["validation"] for line in log],
-            COLOURS[variant],
-        )
-        for variant, log in runs.items()
-    ]
-    axes = {"en": ("chorales read", "nats per cell, held out"), "zh": ("读过的众赞歌", "留出曲子的每格纳特")}
-    ends = [filled(texts.RUNG_VALUE, name=texts.RUNGS[variant], value=three(line.y[-1])) for variant, line in zip(runs, lines, strict=True)]
-    figures = {"en": ", ".join(end["en"] for end in ends), "zh": "，".join(end["zh"] for end in ends)}
-    return figure.value(
-        {language: curve.compared(lines, axes=names) for language, names in axes.items()},
-        title=labels.CARD["curve"],
+    return about.curves(
+        SLUG,
+        {variant: (texts.RUNGS[variant], COLOURS[variant]) for variant in COLOURS},
+        axes=(texts.SEEN, texts.HELD_OUT),
         units=texts.CURVE_UNITS,
-        sentence=filled(texts.CURVE_SAYS, figures=figures),
-        legend=[figure.Mark(texts.RUNGS[variant], COLOURS[variant]) for variant in runs],
-        table=figure.Table(
-            (texts.MODEL, texts.SEEN, texts.NATS),
-            [(line.name, round(x), round(y, 3)) for line in lines for x, y in zip(line.x, line.y, strict=True)],
-        ),
-        name="music-training",
+        says=texts.CURVE_SAYS,
+        show=three,
     )

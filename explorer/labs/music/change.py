@@ -9,6 +9,7 @@ import numpy as np
 from explorer.controls import Control
 from explorer.figures.rollpairs import RollPair, Side
 from explorer.labels import Text, filled
+from explorer.labs.heads import silenced
 from explorer.labs.music import about, rolls, texts
 from explorer.widgets.change import Rolls
 from models.music.records import MODELS, STRETCH, Again, Array, Explanation, Losses, Made, Request, styles
@@ -33,9 +34,7 @@ def knobs() -> tuple[Control, ...]:
         stops = {factor: filled(texts.TIMES, n=f"{factor:g}") for factor in STRETCHES}
         when = {"style": ("piano",)}  # a chorale stands on its grid
         found.append(Control("stretch", texts.STRETCH, "stops", names=stops, change=True, says=stretched, when=when))
-    if heads:
-        found.append(Control("silenced", texts.SILENCED, "heads", names=names, sizes=heads, change=True, says=without))
-    return tuple(found)
+    return (*found, *silenced(names, heads, texts.HEAD))
 
 
 def trained(style: str) -> int:
@@ -74,14 +73,6 @@ def moved(semitones: int) -> Text:
 def stretched(times: float) -> Text:
     """The motif stretched, in words."""
     return filled(texts.STRETCHED, n=f"{times:g}")
-
-
-def without(silenced: Sequence[tuple[str, int, int]]) -> Text:
-    """Silenced heads in words; more than two by their number."""
-    heads = [filled(texts.HEAD, model=texts.NAMES[variant], name=f"{layer + 1}·{head + 1}") for variant, layer, head in silenced]
-    if len(heads) > 2:
-        heads = [filled(texts.HEADS, n=len(heads))]
-    return filled(texts.WITHOUT, heads={"en": " and ".join(one["en"] for one in heads), "zh": "和".join(one["zh"] for one in heads)})
 
 
 # ---- what it does ------------------------------------------------------------------------------------------------------------------

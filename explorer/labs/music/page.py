@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from explorer import api, permalink
-from explorer.controls import query
-from explorer.engine import Engine
-from explorer.lab import FIGURE, Lab, readable
+from dataclasses import replace
+
+from explorer.lab import FIGURE
 from explorer.labs.music import about, change, deeper, texts, views
-from explorer.program import About, Change, Program
+from explorer.program import About, Change, Program, lab_of
 from explorer.views import View
 from explorer.widgets import figure
 from explorer.widgets.notes import notes
@@ -47,38 +46,33 @@ def program() -> Program[Request, Explanation]:
     )
 
 
-async def probe(engine: Engine) -> None:
-    """A few notes of each style, which loads the models."""
+def probes() -> list[Request]:
+    """Of each style one event to make, which loads its models."""
     short = {"chorale": Request(motif=melody((72,))), "piano": Request("piano", "continue", length=4)}
-    for style in styles():
-        await engine.ask(GENERATE, short[style])
+    return [short[style] for style in styles()]
 
 
-LAB = Lab(
-    slug="music",
-    title=texts.TITLE,
-    short=texts.SHORT,
-    line=texts.LINE,
-    card=texts.CARD,
+LAB = lab_of(
+    "music",
+    GENERATE,
+    program,
+    EXAMPLES,
+    texts,
     year=2018,
     paper="Music Transformer: Generating Music with Long-Term Structure",
     authors="Huang et al.",
     arxiv="1809.04281",
     licence="Apache-2.0 for the chorale models: Bach's music is in the public domain, its encoding names no licence. The piano models "
     "learned from ASAP (Foscarin et al., 2020): CC BY-NC-SA 4.0, not for commercial use",
-    equation=texts.EQUATION,
     ancestors=("translation",),
     changed="input",
-    page=lambda lab, engine: program().place(lab, engine),
-    examples=tuple(query(example) for example in EXAMPLES),
-    steps=readable("music", views.steps),
-    words=("roll", "change"),
+    steps=views.steps,
     interventions={
-        "silence": permalink.changed(EXAMPLES[0], silenced=(("jsb_relative", 1, 1),)),
-        "relative": permalink.changed(EXAMPLES[0], farthest=0),
-        "distance": permalink.changed(EXAMPLES[0], farthest=16),
-        "transpose": permalink.changed(EXAMPLES[0], semitones=5),
-        "stretch": permalink.changed(PIANO[0], length=64, stretch=2.0),
+        "silence": replace(EXAMPLES[0], silenced=(("jsb_relative", 1, 1),)),
+        "relative": replace(EXAMPLES[0], farthest=0),
+        "distance": replace(EXAMPLES[0], farthest=16),
+        "transpose": replace(EXAMPLES[0], semitones=5),
+        "stretch": replace(PIANO[0], length=64, stretch=2.0),
     },
     exports={
         "roll": ("MIDI", "WAV", *FIGURE, "events"),
@@ -88,7 +82,5 @@ LAB = Lab(
         "change": ("PNG", "CSV", "NPZ", "TXT"),
     },
     thumbnail=views.thumbnail,
-    probe=probe,
-    stored=lambda engine, spelled: program().stored(engine, spelled),
-    endpoint=lambda lab, engine: api.place(program(), lab, engine),
+    probes=probes,
 )

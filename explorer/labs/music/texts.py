@@ -114,12 +114,9 @@ TRAINED: Final = _("as trained", "同训练时")
 SEMITONES: Final = _("motif, semitones", "动机移调，半音")
 STRETCH: Final = _("motif’s times", "动机时间")
 TIMES: Final = _("× {n}", "× {n}")
-SILENCED: Final = _("silenced heads", "关掉的头")
 WITHOUT_TERM: Final = _("without the relative term", "去掉相对位置项")
 CLIPPED: Final = _("with every distance beyond {n} counted as {n}", "超过 {n} 的距离都按 {n} 计算")
-WITHOUT: Final = _("without {heads}", "关掉{heads}")
 HEAD: Final = _("head {name} of the {model}", "{model}的头 {name}")
-HEADS: Final = _("{n} heads", " {n} 个头")
 MOVED: Final = _("with the motif {n} semitones {way}", "把动机{way} {n} 个半音")
 MOVED_ONE: Final = _("with the motif a semitone {way}", "把动机{way}一个半音")
 UP, DOWN = _("higher", "升高"), _("lower", "降低")
@@ -210,6 +207,7 @@ BY_SEED: Final = _("{name} by seed: {values}.", "{name}的各个种子：{values
 CURVE_UNITS: Final = _("nats per cell of held-out chorales, lower is better", "留出的众赞歌每格纳特，越低越好")
 CURVE_SAYS: Final = _("At the end of training: {figures} nats a cell.", "训练结束时：{figures} 纳特/格。")
 SEEN: Final = _("chorales read", "读过的众赞歌")
+HELD_OUT: Final = _("nats per cell, held out", "留出曲子的每格纳特")
 
 # The guided steps: (key, title, what to say). Their inputs and views stand in views.py.
 STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (

@@ -15,7 +15,6 @@ from explorer.figures import roll
 from explorer.lab import GuidedStep, Picture
 from explorer.labels import Text, filled
 from explorer.labs.music import about, rolls, texts
-from explorer.runs import Stored
 from models.music import chorales
 from models.music.records import CHORALES, EXAMPLES, GRID, MAX_MADE, MAX_MOTIF, MODELS, PIANO, Explanation, Made, Request, Step, styles
 from models.music.weights import look
@@ -29,10 +28,7 @@ SHOWN = 48  # sixteenths of the first example that the family map shows
 LOUD = {True: 130, False: 255}  # levels of the map's picture: what was given, what was made
 
 
-@cache
-def first() -> Stored[Request, Explanation] | None:
-    """The stored first example, or None where none is shipped."""
-    return runs.first("music", EXAMPLES[0], Explanation)
+first = runs.kept("music", EXAMPLES[0], Explanation)
 
 
 # ---- the input bar -----------------------------------------------------------------------------------------------------------------

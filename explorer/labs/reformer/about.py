@@ -11,7 +11,6 @@ from explorer.figures import twice
 from explorer.labels import filled
 from explorer.labs import about
 from explorer.labs.reformer import texts
-from explorer.widgets import figure
 from explorer.widgets.card import Pair
 from models.reformer.letters import LETTERS, WORD
 from models.reformer.records import MODELS
@@ -192,27 +191,12 @@ def _falls(row: twice.Row) -> bool:
 
 def curves() -> dict[str, object] | None:
     """Held-out errors over training of the models of words, or None where no log is shipped. Slow at first."""
-    logs = {variant: log for variant in MODELS["word"] if variant in facts() and (log := about.log(SLUG, variant))}
-    if not logs:
-        return None
-    from explorer.figures import curve
-
-    lines = [
-        curve.Line(texts.NAMES[variant]["en"], [line["step"] for line in log], [line["validation"] for line in log], COLOURS[variant])
-        for variant, log in logs.items()
-    ]
-    ends = [
-        filled(texts.NAMED, name=texts.NAMES[variant], value=f"{100 * line.y[-1]:.2f} %") for variant, line in zip(logs, lines, strict=True)
-    ]
-    return figure.value(
-        {language: curve.compared(lines, axes=(texts.STEPS_SEEN[language], texts.WRONG[language])) for language in ("en", "zh")},
-        title=labels.CARD["curve"],
+    return about.curves(
+        SLUG,
+        {variant: (texts.NAMES[variant], COLOURS[variant]) for variant in MODELS["word"]},
+        axes=(texts.STEPS_SEEN, texts.WRONG),
         units=texts.CURVE_UNITS,
-        sentence=filled(texts.CURVE_SAYS, figures=_listed(ends)),
-        legend=[figure.Mark(texts.NAMES[variant], COLOURS[variant]) for variant in logs],
-        table=figure.Table(
-            (texts.MODEL, texts.STEPS_SEEN, texts.WRONG),
-            [(line.name, round(x), round(y, 5)) for line in lines for x, y in zip(line.x, line.y, strict=True)],
-        ),
-        name="reformer-training",
+        says=texts.CURVE_SAYS,
+        per_step=lambda _known: 1,
+        show=lambda share: f"{100 * share:.2f} %",
     )

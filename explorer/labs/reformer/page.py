@@ -5,18 +5,18 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 import gradio as gr
 
-from explorer import api, permalink, wiring
-from explorer.controls import query
+from explorer import wiring
 from explorer.engine import Answer, Engine
 from explorer.figures import bertviz as drawing
 from explorer.figures import hashing as hashes
-from explorer.lab import FIGURE, Lab, readable
+from explorer.lab import FIGURE
 from explorer.labs.reformer import about, change, deeper, texts, views
-from explorer.program import About, Change, Program
+from explorer.program import About, Change, Program, lab_of
 from explorer.views import View, in_bertviz
 from explorer.widgets.attention import attention
 from explorer.widgets.hashing import hashing, looked
@@ -102,38 +102,29 @@ def program() -> Program[Request, Explanation]:
     )
 
 
-async def probe(engine: Engine) -> None:
-    """One word, which loads the models."""
-    await engine.ask(EXPLAIN, Request(text="a"))
-
-
 # A text: a word is said without a mistake under most changes, so that the share of right letters stays.
 CHANGED = Request("text", "The captain of the ship was an old man, and nobody had ever heard him laugh. ")
 
-LAB = Lab(
-    slug="reformer",
-    title=texts.TITLE,
-    short=texts.SHORT,
-    line=texts.LINE,
-    card=texts.CARD,
+LAB = lab_of(
+    "reformer",
+    EXPLAIN,
+    program,
+    views.given(),
+    texts,
     year=2020,
     paper="Reformer: The Efficient Transformer",
     authors="Kitaev et al.",
     arxiv="2001.04451",
     licence="Apache-2.0: words are made by this project's own seeded code, and so are the weights; the books are in the public domain",
-    equation=texts.EQUATION,
     ancestors=("translation",),
     changed="cost",
-    page=lambda lab, engine: program().place(lab, engine),
-    examples=tuple(query(example) for example in views.given()),
-    steps=readable("reformer", views.steps),
-    words=("hashing", "twice", "attention", "missed", "rewind", "change"),
+    steps=views.steps,
     interventions={
-        "rounds": permalink.changed(CHANGED, rounds=1),
-        "buckets": permalink.changed(CHANGED, buckets=2),
-        "chunk": permalink.changed(CHANGED, chunk=2),
-        "seed": permalink.changed(CHANGED, seed=2),
-        "silence": permalink.changed(CHANGED, silenced=(("text", 0, 0),)),
+        "rounds": replace(CHANGED, rounds=1),
+        "buckets": replace(CHANGED, buckets=2),
+        "chunk": replace(CHANGED, chunk=2),
+        "seed": replace(CHANGED, seed=2),
+        "silence": replace(CHANGED, silenced=(("text", 0, 0),)),
     },
     exports={
         "hashing": FIGURE,
@@ -144,7 +135,5 @@ LAB = Lab(
         "change": (*FIGURE, "TXT"),
     },
     thumbnail=views.thumbnail,
-    probe=probe,
-    stored=lambda engine, spelled: program().stored(engine, spelled),
-    endpoint=lambda lab, engine: api.place(program(), lab, engine),
+    probes=lambda: (Request(text="a"),),
 )

@@ -105,7 +105,6 @@ BERTVIZ_LONG: Final = _(
     "bertviz shows up to {most} positions, and this run has {n}. Give a shorter word.",
     "bertviz 最多显示 {most} 个位置，这次运行有 {n} 个。请输入更短的词。",
 )
-SEPARATOR: Final = "0"  # how the token before each word is shown
 START: Final = "⏎"  # what stands before the first character of a text
 
 # ---- what changes if … -------------------------------------------------------------------------------------------------------------
@@ -157,13 +156,11 @@ CURVE_SAYS: Final = _(
     "At the end of training, of held-out letters are wrong: {figures}. Words grow from 16 to 128 letters over the first half.",
     "训练结束时，留出字母的错误率：{figures}。前一半训练中词长由 16 增至 128。",
 )
-MODEL: Final = _("model", "模型")
 STEPS_SEEN: Final = _("steps", "训练步数")
 WRONG: Final = _("share wrong", "错误率")
 
 # ---- rounds of training and of evaluation ------------------------------------------------------------------------------------------
 
-WITH_FULL: Final = _("full attention", "完整注意力")
 WITH_ONE: Final = _("1 round", "1 轮")
 WITH: Final = _("{n} rounds", "{n} 轮")
 ORDER: Final = _("Evaluated with {rounds}: here {ours}; in print {printed}.", "用{rounds}评估：这里 {ours}；论文 {printed}。")

@@ -21,7 +21,6 @@ from explorer.labels import filled
 from explorer.labs import passages
 from explorer.labs.reformer import about, texts
 from explorer.looks import Look, looks
-from explorer.runs import Stored
 from explorer.widgets import ask
 from models import stored
 from models.errors import InputError, reading
@@ -42,10 +41,7 @@ OPENING = (
 )
 
 
-@cache
-def first() -> Stored[Request, Explanation] | None:
-    """The stored first example, or None where none is shipped."""
-    return runs.first("reformer", EXAMPLES[0], Explanation)
+first = runs.kept("reformer", EXAMPLES[0], Explanation)
 
 
 @cache

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -93,8 +92,7 @@ def _held_out(known: Mapping[str, Facts]) -> tuple[Pair, ...]:
 def prose() -> dict[str, str]:
     """The model card in each language; empty where none is shipped. Entries are named by variant: {strided.figure.value}."""
     known = {variant: one for task in MODELS for variant, one in facts(task).items()}
-    minutes = round(sum(one["training_seconds"] for one in known.values()) / 60)
-    return about.prose(SLUG, {**known, "minutes": minutes})
+    return about.prose(SLUG, {**known, "minutes": about.minutes(known)})
 
 
 # ---- what a pattern costs ----------------------------------------------------------------------------------------------------------
@@ -209,48 +207,13 @@ def speed() -> dict[str, object] | None:
 
 def curves() -> dict[str, object] | None:
     """Held-out nats over training of the models of digits, or None where no log is shipped. Slow at first."""
-    known = facts()
-    runs = {variant: log for variant in known if (log := about.log(SLUG, variant))}
-    if not runs:
-        return None
-    from explorer.figures import curve
-
-    lines = [
-        curve.Line(
-            texts.NAMES[variant]["en"],
-            [line["step"] * known[variant]["recipe"]["batch"] for line in log],
-            [line["validation"] for line in log],
-            COLOURS[variant],
-        )
-        for variant, log in runs.items()
-    ]
-    return figure.value(
-        {language: curve.compared(lines, axes=(texts.SEEN[language], texts.HELD_OUT[language])) for language in ("en", "zh")},
-        title=labels.CARD["curve"],
+    return about.curves(
+        SLUG,
+        {variant: (texts.NAMES[variant], COLOURS[variant]) for variant in MODELS["digit"]},
+        axes=(texts.SEEN, texts.HELD_OUT),
         units=texts.CURVE_UNITS,
-        sentence=curves_sentence(tuple(runs), [round(line.x[-1]) for line in lines], [line.y[-1] for line in lines]),
-        legend=[figure.Mark(texts.NAMES[variant], COLOURS[variant]) for variant in runs],
-        table=figure.Table(
-            (texts.WAY, texts.SEEN, texts.COST),
-            [(line.name, round(x), round(y, 2)) for line in lines for x, y in zip(line.x, line.y, strict=True)],
-        ),
-        name="sparse-training",
+        says=texts.CURVE_SAYS,
+        unequal=(texts.CURVE_UNEQUAL, texts.AFTER),
+        show=lambda nats: f"{nats:.1f}",
+        joint=("; ", "；"),
     )
-
-
-def curves_sentence(variants: Sequence[str], seen: Sequence[int], nats: Sequence[float]) -> Text:
-    """Where the curves end; as many digits for each of them, or not yet."""
-    alike = len(set(seen)) == 1
-    each = [
-        filled(
-            texts.RUNG_VALUE if alike else texts.AFTER,
-            name=texts.NAMES[variant],
-            value=f"{value:.1f}",
-            nats=f"{value:.1f}",
-            digits=f"{count:,}",
-        )
-        for variant, count, value in zip(variants, seen, nats, strict=True)
-        if math.isfinite(value)
-    ]
-    listed = {language: joint.join(one[language] for one in each) for language, joint in (("en", "; "), ("zh", "；"))}
-    return filled(texts.CURVE_SAYS if alike else texts.CURVE_UNEQUAL, digits=f"{max(seen):,}", figures=listed)

@@ -14,6 +14,7 @@ from explorer.figures.pairs import Measure, Pair
 from explorer.figures.sides import Side, most_bits
 from explorer.knobs import Range
 from explorer.labels import change_sentence, filled
+from explorer.labs.heads import silenced
 from explorer.labs.sparse_transformer import about, texts
 from explorer.widgets.change import Pictures, Readings
 from models.sparse_transformer.records import SIDE, Again, Explanation, Losses, Made, Request
@@ -46,20 +47,13 @@ def knobs() -> tuple[Control, ...]:
         Control("pattern", texts.PATTERN, "choice", names=texts.KINDS, change=True, says=pattern),
         *number("stride", texts.STRIDE, texts.POSITIONS, STRIDES, texts.UNDER_STRIDE),
         *number("summary", texts.SUMMARY, texts.COLUMNS, SUMMARIES, texts.UNDER_SUMMARY, "stride"),
-        *([Control("silenced", texts.SILENCED, "heads", names=names, sizes=heads, change=True, says=without)] if heads else []),
+        *silenced(names, heads),
     )
 
 
 def pattern(kind: str) -> Text:
     """Another pattern in words."""
     return filled(texts.UNDER_PATTERN, kind=texts.KINDS[kind])
-
-
-def without(silenced: Sequence[tuple[str, int, int]]) -> Text:
-    """Silenced heads in words; more than three by their number."""
-    heads = [filled(texts.HEAD, model=texts.MODELS[variant], name=f"{layer + 1}·{head + 1}") for variant, layer, head in silenced]
-    shown = heads if len(heads) <= 3 else [filled(texts.HEADS, n=len(heads))]
-    return filled(texts.WITHOUT, heads={"en": ", ".join(one["en"] for one in shown), "zh": "、".join(one["zh"] for one in shown)})
 
 
 def touched(request: Request) -> tuple[str, ...]:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import gradio as gr
 
-from explorer import api, permalink
-from explorer.controls import query
-from explorer.engine import Engine
-from explorer.lab import FIGURE, Lab, readable
+from explorer.lab import FIGURE
 from explorer.labs import passages
 from explorer.labs.sparse_transformer import about, change, texts, views
-from explorer.program import About, Change, Program
+from explorer.program import About, Change, Program, lab_of
 from explorer.views import View
 from explorer.widgets import figure
 from explorer.widgets.attention import attention
@@ -73,40 +71,33 @@ def program() -> Program[Request, Explanation]:
     )
 
 
-async def probe(engine: Engine) -> None:
+def probes() -> list[Request]:
     """One digit and, where models of texts are there, one letter to read, which loads the models."""
-    await engine.ask(GENERATE, Request(keep=SIDE))
-    if "text" in about.tasks():
-        await engine.ask(GENERATE, Request("text", text="a", length=0))
+    texts_too = [Request("text", text="a", length=0)] if "text" in about.tasks() else []
+    return [Request(keep=SIDE), *texts_too]
 
 
-LAB = Lab(
-    slug="sparse_transformer",
-    title=texts.TITLE,
-    short=texts.SHORT,
-    line=texts.LINE,
-    card=texts.CARD,
+LAB = lab_of(
+    "sparse_transformer",
+    GENERATE,
+    program,
+    EXAMPLES,
+    texts,
     year=2019,
     paper="Generating Long Sequences with Sparse Transformers",
     authors="Child et al.",
     arxiv="1904.10509",
     licence="Apache-2.0; MIT: the copy of MNIST that the models learned from; the books are in the public domain",
-    equation=texts.EQUATION,
     ancestors=("translation", "image_transformer"),
     changed="cost",
-    page=lambda lab, engine: program().place(lab, engine),
-    examples=tuple(query(example) for example in EXAMPLES),
-    steps=readable("sparse_transformer", views.steps),
-    words=("patterns", "digits", "reading", "attention", "standing", "change"),
+    steps=views.steps,
     interventions={
-        "pattern": permalink.changed(EXAMPLES[0], pattern="full"),
-        "stride": permalink.changed(EXAMPLES[0], stride=7),
-        "summary": permalink.changed(EXAMPLES[0], summary=1),
-        "silence": permalink.changed(EXAMPLES[0], silenced=(("strided", 1, 2),)),
+        "pattern": replace(EXAMPLES[0], pattern="full"),
+        "stride": replace(EXAMPLES[0], stride=7),
+        "summary": replace(EXAMPLES[0], summary=1),
+        "silence": replace(EXAMPLES[0], silenced=(("strided", 1, 2),)),
     },
     exports={"patterns": FIGURE, "digits": FIGURE, "reading": FIGURE, "attention": FIGURE, "change": ("PNG", "NPZ", "TXT")},  # of a digit
     thumbnail=views.thumbnail,
-    probe=probe,
-    stored=lambda engine, spelled: program().stored(engine, spelled),
-    endpoint=lambda lab, engine: api.place(program(), lab, engine),
+    probes=probes,
 )

@@ -126,7 +126,6 @@ START: Final = "▷"  # what the first position carries: nothing is before it
 
 NUMBER: Final = _("nats for the digit", "整个数字的纳特数")
 NATS: Final = _("nats", "纳特")
-SILENCED: Final = _("silenced heads", "关掉的头")
 PATTERN: Final = _("pattern", "模式")
 NO_READING: Final = _("No text has been read yet.", "还没有读过文本。")
 STRIDE: Final = _("stride l", "步长 l")
@@ -136,9 +135,6 @@ COLUMNS: Final = _("{n} columns", "{n} 列")
 NO_ATTENTION: Final = _("No model has read anything yet.", "还没有模型读过任何东西。")
 
 # In words: what an intervention did.
-WITHOUT: Final = _("without {heads}", "关掉{heads}")
-HEAD: Final = _("head {name} of {model}", "{model}的头 {name} ")
-HEADS: Final = _("{n} heads", " {n} 个头")
 UNDER_PATTERN: Final = _("with the {kind} pattern", "改用{kind}模式")
 UNDER_STRIDE: Final = _("with stride {n}", "步长为 {n}")
 UNDER_SUMMARY: Final = _("with {n} summary columns", "摘要列为 {n}")
@@ -303,14 +299,12 @@ SPEED_SAYS: Final = _(
 
 HELD_OUT: Final = _("nats per digit, held out", "每个留出数字的纳特数")
 CURVE_UNITS: Final = _("nats per held-out digit, lower is better", "每个留出数字的纳特数，越低越好")
-CURVE_SAYS: Final = _(
-    "After {digits} digits seen, each the same ones: {figures} nats.", "各看过同样的 {digits} 个数字之后：{figures} 纳特。"
-)
+CURVE_SAYS: Final = _("After {seen} digits seen, each the same ones: {figures} nats.", "各看过同样的 {seen} 个数字之后：{figures} 纳特。")
 CURVE_UNEQUAL: Final = _(
     "Not yet alike: {figures}; so the curves are compared where they have seen as many.",
     "尚未训练到同样程度：{figures}；请在看过同样多数字的位置比较曲线。",
 )
-AFTER: Final = _("{name} {nats} after {digits}", "{name} 看过 {digits} 个后 {nats}")
+AFTER: Final = _("{name} {value} after {seen}", "{name} 看过 {seen} 个后 {value}")
 SEEN: Final = _("digits seen", "看过的数字")
 
 # The guided steps: (key, title, what to say). Their inputs and views stand in views.py.

@@ -21,7 +21,6 @@ from explorer.labels import filled
 from explorer.labs import passages
 from explorer.labs.sparse_transformer import about, texts
 from explorer.looks import Look, looks
-from explorer.runs import Stored
 from models.errors import reading
 from models.sparse_transformer.records import (
     EXAMPLES,
@@ -46,10 +45,7 @@ ASSETS = Path(__file__).parents[3] / "assets" / "sparse_transformer"
 SHOWN = 56  # blocks of the family map's picture, each four pixels: eight rows of a digit
 
 
-@cache
-def first() -> Stored[Request, Explanation] | None:
-    """The stored first example, or None where none is shipped."""
-    return runs.first("sparse_transformer", EXAMPLES[0], Explanation)
+first = runs.kept("sparse_transformer", EXAMPLES[0], Explanation)
 
 
 @cache

@@ -25,7 +25,7 @@ Facts = Mapping[str, Any]
 
 def facts() -> dict[str, dict[str, Any]]:
     """What each shipped variant's model.json says, by variant; those that are not shipped are missing."""
-    return {variant: known for variant in MODELS if (known := about.facts(SLUG, variant))}
+    return about.models(SLUG, MODELS)
 
 
 def layers() -> int:
@@ -77,9 +77,8 @@ def prose() -> dict[str, str]:
     measured = ladder() or {}
     by_memory = {f"m{one['memory']}": one["value"] for one in measured.get("by_memory", [])}
     lengths = {f"r{round(100 * one['r'])}": one for one in measured.get("effective_lengths", [])}
-    minutes = round(sum(one["training_seconds"] for one in known.values()) / 60)
     places = measured.get("contexts", {}).get("n")
-    return about.prose(SLUG, {**known, "minutes": minutes, "memory": by_memory, "recl": lengths, "places": places})
+    return about.prose(SLUG, {**known, "minutes": about.minutes(known), "memory": by_memory, "recl": lengths, "places": places})
 
 
 # ---- evaluation speed --------------------------------------------------------------------------------------------------------------
@@ -120,34 +119,11 @@ def speed() -> dict[str, object] | None:
 
 def curves() -> dict[str, object] | None:
     """Held-out loss of both models over training, or None where no log is shipped. Slow at first."""
-    known = facts()
-    runs = {variant: log for variant in MODELS if variant in known and (log := about.log(SLUG, variant))}
-    if not runs:
-        return None
-    from explorer.figures import curve
-
-    lines = []
-    for variant, log in runs.items():
-        recipe, config = known[variant]["recipe"], known[variant]["config"]
-        each = recipe["lanes"] * recipe["segments"] * config["segment"] / 1e6
-        lines.append(
-            curve.Line(
-                texts.NAMES[variant]["en"], [line["step"] * each for line in log], [line["validation"] for line in log], COLOURS[variant]
-            )
-        )
-    ends = [
-        filled(texts.RUNG_VALUE, name=texts.NAMES[variant], value=f"{line.y[-1]:.2f}") for variant, line in zip(runs, lines, strict=True)
-    ]
-    figures = {"en": ", ".join(end["en"] for end in ends), "zh": "，".join(end["zh"] for end in ends)}
-    return figure.value(
-        {language: curve.compared(lines, axes=(texts.SEEN[language], texts.BITS[language])) for language in ("en", "zh")},
-        title=labels.CARD["curve"],
+    return about.curves(
+        SLUG,
+        {variant: (texts.NAMES[variant], COLOURS[variant]) for variant in MODELS},
+        axes=(texts.SEEN, texts.BITS),
         units=texts.CURVE_UNITS,
-        sentence=filled(texts.CURVE_SAYS, figures=figures),
-        legend=[figure.Mark(texts.NAMES[variant], COLOURS[variant]) for variant in runs],
-        table=figure.Table(
-            (texts.MODEL, texts.SEEN, texts.BITS),
-            [(line.name, round(x, 2), round(y, 3)) for line in lines for x, y in zip(line.x, line.y, strict=True)],
-        ),
-        name="transformer-xl-training",
+        says=texts.CURVE_SAYS,
+        per_step=lambda known: known["recipe"]["lanes"] * known["recipe"]["segments"] * known["config"]["segment"] / 1e6,
     )

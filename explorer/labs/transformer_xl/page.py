@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import gradio as gr
 
-from explorer import api, permalink
-from explorer.controls import query
-from explorer.engine import Engine
-from explorer.lab import FIGURE, Lab, readable
+from explorer.lab import FIGURE
 from explorer.labs import passages
 from explorer.labs.transformer_xl import about, change, deeper, texts, views
-from explorer.program import About, Change, Program
+from explorer.program import About, Change, Program, lab_of
 from explorer.views import View, in_bertviz
 from explorer.widgets import figure
 from explorer.widgets.attention import attention
@@ -64,39 +63,28 @@ def program() -> Program[Request, Explanation]:
     )
 
 
-async def probe(engine: Engine) -> None:
-    """A few characters, which loads the models."""
-    await engine.ask(GENERATE, Request(text="It was late.", length=2))
-
-
-LAB = Lab(
-    slug="transformer_xl",
-    title=texts.TITLE,
-    short=texts.SHORT,
-    line=texts.LINE,
-    card=texts.CARD,
+LAB = lab_of(
+    "transformer_xl",
+    GENERATE,
+    program,
+    EXAMPLES,
+    texts,
     year=2019,
     paper="Transformer-XL: Attentive Language Models Beyond a Fixed-Length Context",
     authors="Dai et al.",
     arxiv="1901.02860",
     licence="Apache-2.0: the books that the models learned from are in the public domain",
-    equation=texts.EQUATION,
     ancestors=("translation", "music"),
     changed="memory",
-    page=lambda lab, engine: program().place(lab, engine),
-    examples=tuple(query(example) for example in EXAMPLES),
-    steps=readable("transformer_xl", views.steps),
-    words=("reading", "segments", "attention", "terms", "bought", "change"),
+    steps=views.steps,
     interventions={
-        "memory": permalink.changed(EXAMPLES[0], memory=0),
-        "cut": permalink.changed(EXAMPLES[0], intervention="cut"),
-        "shuffled": permalink.changed(EXAMPLES[0], intervention="shuffled"),
-        "foreign": permalink.changed(EXAMPLES[0], intervention="foreign"),
-        "segment": permalink.changed(EXAMPLES[0], segment=64),
+        "memory": replace(EXAMPLES[0], memory=0),
+        "cut": replace(EXAMPLES[0], intervention="cut"),
+        "shuffled": replace(EXAMPLES[0], intervention="shuffled"),
+        "foreign": replace(EXAMPLES[0], intervention="foreign"),
+        "segment": replace(EXAMPLES[0], segment=64),
     },
     exports={"segments": FIGURE, "reading": FIGURE, "attention": FIGURE, "terms": FIGURE, "bought": FIGURE, "change": (*FIGURE, "TXT")},
     thumbnail=views.thumbnail,
-    probe=probe,
-    stored=lambda engine, spelled: program().stored(engine, spelled),
-    endpoint=lambda lab, engine: api.place(program(), lab, engine),
+    probes=lambda: (Request(text="It was late.", length=2),),
 )

@@ -150,7 +150,6 @@ RUNG_VALUE: Final = _("{name} {value}", "{name} {value}")
 CURVE_UNITS: Final = _("bits per character of a held-out book, lower is better", "留出书的每字符比特数，越低越好")
 CURVE_SAYS: Final = _("At the end of training: {figures} bits per character.", "训练结束时：{figures} 比特/字符。")
 SEEN: Final = _("characters read, millions", "读过的字符（百万）")
-MODEL: Final = _("model", "模型")
 BITS: Final = _("bits per character", "每字符比特数")
 
 SPEED: Final = _("What does a character of a long text cost to evaluate?", "评估长文本的一个字符要多久？")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +18,6 @@ from explorer.lab import GuidedStep, Thumbnail
 from explorer.labs import passages
 from explorer.labs.transformer_xl import about, texts
 from explorer.looks import Look, looks
-from explorer.runs import Stored
 from models.transformer_xl.records import EXAMPLES, PAGES, Explanation, Reading, Request, Step, check, page
 from models.transformer_xl.weights import Overview, look, overview, travelled
 
@@ -32,10 +30,7 @@ TRAINED = Request()
 OWN = {"none", "shuffled"}  # interventions that leave the text's own past in the memory
 
 
-@cache
-def first() -> Stored[Request, Explanation] | None:
-    """The stored first example, or None where none is shipped."""
-    return runs.first("transformer_xl", EXAMPLES[0], Explanation)
+first = runs.kept("transformer_xl", EXAMPLES[0], Explanation)
 
 
 # ---- the input bar -----------------------------------------------------------------------------------------------------------------

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from explorer import api, permalink
-from explorer.controls import query
-from explorer.engine import Engine
+from dataclasses import replace
+
 from explorer.figures.bertviz import VIEWS
-from explorer.lab import FIGURE, Lab, readable
+from explorer.lab import FIGURE
 from explorer.labs.translation import about, deeper, texts, views
-from explorer.program import About, Change, Program
+from explorer.program import About, Change, Program, lab_of
 from explorer.views import View, in_bertviz
 from explorer.widgets.attention import attention
 from explorer.widgets.bertviz import ENCODER_DECODER
@@ -46,33 +45,24 @@ def program() -> Program[Request, Explanation]:
     )
 
 
-async def probe(engine: Engine) -> None:
-    """One small translation, which loads the model."""
-    await engine.ask(GENERATE, Request("A dog runs."))
-
-
-LAB = Lab(
-    slug="translation",
-    title=texts.TITLE,
-    short=texts.SHORT,
-    line=texts.LINE,
-    card=texts.CARD,
+LAB = lab_of(
+    "translation",
+    GENERATE,
+    program,
+    EXAMPLES,
+    texts,
     year=2017,
     paper="Attention Is All You Need",
     authors="Vaswani et al.",
     arxiv="1706.03762",
     licence="research and teaching only: the images behind Multi30k are licensed for non-commercial research and education",
-    equation=texts.EQUATION,
     ancestors=(),
     changed="input",
-    page=lambda lab, engine: program().place(lab, engine),
-    examples=tuple(query(example) for example in EXAMPLES),
-    steps=readable("translation", views.steps),
-    words=("attention", "change"),
+    steps=views.steps,
     interventions={
-        "silence": permalink.changed(EXAMPLES[0], silenced=(("cross", 0, 1),)),
-        "hide": permalink.changed(EXAMPLES[0], hidden=(1,)),
-        "parts": permalink.changed(EXAMPLES[0], without=("position",)),
+        "silence": replace(EXAMPLES[0], silenced=(("cross", 0, 1),)),
+        "hide": replace(EXAMPLES[0], hidden=(1,)),
+        "parts": replace(EXAMPLES[0], without=("position",)),
     },
     exports={
         "attention": FIGURE,
@@ -83,7 +73,5 @@ LAB = Lab(
         "positions": FIGURE * 3,
     },
     thumbnail=views.thumbnail,
-    probe=probe,
-    stored=lambda engine, spelled: program().stored(engine, spelled),
-    endpoint=lambda lab, engine: api.place(program(), lab, engine),
+    probes=lambda: (Request("A dog runs."),),
 )

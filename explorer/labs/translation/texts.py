@@ -57,7 +57,6 @@ GERMAN: Final = _("German", "德文")
 WRITTEN: Final = _("German so far", "已写出的德文")
 
 METRIC: Final = _("{metric}, {split}", "{metric}，{split}")
-SILENCED: Final = _("silenced heads", "关掉的头")
 HIDDEN: Final = _("hidden words", "遮住的词")
 HEADS_OF: Final[Mapping[str, Text]] = MappingProxyType(
     {"encoder": _("the encoder", "编码器"), "decoder": _("the decoder", "解码器"), "cross": _("cross-attention", "交叉注意力")}
@@ -112,14 +111,12 @@ SURPRISING: Final = _(
 # In words: what an intervention did. {who} is what was changed, {query} a row, {old} and {new} its strongest keys.
 AFTER: Final = _("{changes}", "{changes}后")
 WITHOUT_PARTS: Final = _("without {parts}", "去掉{parts}")
-WITHOUT_HEADS: Final = _("without {heads}", "关掉{heads}")
 HIDDEN_AT: Final = _("with {n|the word|the words} {at} hidden", "遮住第 {at} 号词")
 WITHOUT_WORDS: Final = _("with {words} hidden", "遮住 {words} ")
 LEFT_OUT: Final[Mapping[str, Text]] = MappingProxyType(
     {"scale": _("÷ √d_k", " ÷ √d_k "), "mask": _("the causal mask", "因果掩码"), "position": _("the position signal", "位置信号")}
 )
-ONE_HEAD: Final = _("{kind} head {name}", "{kind}头 {name}")
-MANY_HEADS: Final = _("{n} heads", " {n} 个头")
+ONE_HEAD: Final = _("{model} head {name}", "{model}头 {name}")
 TURNS: Final = _("{who}, row {query} turns from {old} to {new}", "{who}，{query} 这一行从 {old} 转向 {new}")
 SHIFTS: Final = _(
     "{who}, row {query} changes most: {key} goes from {before} to {after}", "{who}，{query} 这一行变化最大：{key} 从 {before} 变为 {after}"

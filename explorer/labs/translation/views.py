@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -18,8 +17,8 @@ from explorer.figures import bertviz as drawing
 from explorer.figures.maps import MapPair
 from explorer.lab import GuidedStep, Thumbnail
 from explorer.labels import change_sentence, filled
+from explorer.labs.heads import silenced, without
 from explorer.labs.translation import about, texts
-from explorer.runs import Stored
 from explorer.widgets import ask
 from explorer.widgets.change import Maps, Number
 from models.translation import records
@@ -32,10 +31,7 @@ Value = dict[str, object]
 NEEDED = ("cross", 3, 5)  # of all heads the one that the first example misses most, and another word takes its place
 
 
-@cache
-def first() -> Stored[Request, Explanation] | None:
-    """The stored first example, or None where none is shipped."""
-    return runs.first("translation", EXAMPLES[0], Explanation)
+first = runs.kept("translation", EXAMPLES[0], Explanation)
 
 
 # ---- attention ---------------------------------------------------------------------------------------------------------------------
@@ -142,17 +138,10 @@ def controls() -> tuple[Control, ...]:
         Control("sentence", filled(texts.SENTENCE, tokens=records.MAX_TOKENS), "sentence", placeholder=EXAMPLES[0].sentence),
         Control("beam", texts.SEARCH, "select", names=searches),
         Control("alpha", texts.ALPHA, "number", step=0.1, when={"beam": kept}),
-        *([Control("silenced", texts.SILENCED, "heads", names=models, sizes=size, change=True, says=without_heads)] if size else []),
+        *silenced(models, size, texts.ONE_HEAD, said=texts.KIND_NAMES),
         Control("hidden", texts.HIDDEN, "items", change=True, says=without_words),
         Control("without", texts.PARTS, "items", names=texts.PART_NAMES, notes=texts.PART_NOTES, change=True, says=without_parts),
     )
-
-
-def without_heads(silenced: Sequence[tuple[str, int, int]]) -> Text:
-    """Silenced heads in words; more than three by their number."""
-    heads = [filled(texts.ONE_HEAD, kind=texts.KIND_NAMES[kind], name=f"{layer + 1}·{head + 1}") for kind, layer, head in silenced]
-    shown = heads if len(heads) <= 3 else [filled(texts.MANY_HEADS, n=len(heads))]
-    return filled(texts.WITHOUT_HEADS, heads={"en": ", ".join(one["en"] for one in shown), "zh": "、".join(one["zh"] for one in shown)})
 
 
 def without_words(hidden: Sequence[int]) -> Text:
@@ -336,7 +325,7 @@ def _who(seen: Explanation, request: Request) -> Text:
     words = ", ".join(_named("k", seen.source, position) for position in request.hidden[:3]) + (" …" if len(request.hidden) > 3 else "")
     changes = [
         *([without_parts(request.without)] if request.without else []),
-        *([without_heads(request.silenced)] if request.silenced else []),
+        *([without(request.silenced, texts.KIND_NAMES, texts.ONE_HEAD)] if request.silenced else []),
         *([filled(texts.WITHOUT_WORDS, words=words)] if request.hidden else []),
     ]
     listed = " and ".join(text["en"] for text in changes)

@@ -234,33 +234,12 @@ def longer_sentence(found: Mapping[str, Mapping[str, Sequence[Facts]]]) -> Text:
 
 def curves() -> dict[str, object] | None:
     """Held-out errors over training of the networks that are compared on stories, or None where no log is shipped. Slow at first."""
-    known = facts()
-    logs = {kind: log for kind in KINDS if f"stories{kind}" in known and (log := about.log(SLUG, f"stories{kind}"))}
-    if not logs:
-        return None
-    from explorer.figures import curve
-
-    lines = [
-        curve.Line(
-            texts.BRIEF[kind]["en"],
-            [line["step"] * known[f"stories{kind}"]["recipe"]["batch"] for line in log],
-            [line["validation"] for line in log],
-            COLOURS[kind],
-        )
-        for kind, log in logs.items()
-    ]
-    said = [
-        filled(texts.CURVE_EACH, name=texts.BRIEF[kind], share=f"{100 * line.y[-1]:.1f} %") for kind, line in zip(logs, lines, strict=True)
-    ]
-    return figure.value(
-        {language: curve.compared(lines, axes=(texts.SEEN[language], texts.WRONG[language])) for language in ("en", "zh")},
-        title=labels.CARD["curve"],
+    return about.curves(
+        SLUG,
+        {f"stories{kind}": (texts.BRIEF[kind], COLOURS[kind]) for kind in KINDS},
+        axes=(texts.SEEN, texts.WRONG),
         units=texts.CURVE_UNITS,
-        sentence=filled(texts.CURVE_SAYS, inputs=f"{max(round(line.x[-1]) for line in lines):,}", figures=_listed(said, ", ", "，")),
-        legend=[figure.Mark(texts.NETWORKS[kind], COLOURS[kind]) for kind in logs],
-        table=figure.Table(
-            ({"en": "network", "zh": "网络"}, texts.SEEN, texts.WRONG),
-            [(line.name, round(x), round(y, 4)) for line in lines for x, y in zip(line.x, line.y, strict=True)],
-        ),
-        name="universal-training",
+        says=texts.CURVE_SAYS,
+        one=texts.CURVE_EACH,
+        show=lambda share: f"{100 * share:.1f} %",
     )

@@ -7,14 +7,11 @@ from typing import Any, Final
 
 import gradio as gr
 
-from explorer import api, permalink
-from explorer.controls import query
-from explorer.engine import Engine
 from explorer.figures import bertviz as drawing
-from explorer.lab import FIGURE, Lab, Text, readable
+from explorer.lab import FIGURE, Text
 from explorer.labs import adaptive_depth
 from explorer.labs.universal_transformer import about, texts, views
-from explorer.program import About, Change, Program
+from explorer.program import About, Change, Program, lab_of
 from explorer.views import View, in_bertviz
 from explorer.widgets import figure
 from explorer.widgets.attention import attention
@@ -38,8 +35,10 @@ def lengths() -> Any:
         return figure.figure(about.longer())
 
 
+EXPLAIN = "models.universal_transformer.explain:explain"
+
 PROGRAM: Program[Request, Explanation] = Program(
-    explain="models.universal_transformer.explain:explain",
+    explain=EXPLAIN,
     kind=Request,
     controls=views.CONTROLS,
     views=(
@@ -60,39 +59,28 @@ PROGRAM: Program[Request, Explanation] = Program(
 )
 
 
-async def probe(engine: Engine) -> None:
-    """One word, which loads a network."""
-    await engine.ask(PROGRAM.explain, Request("copy", "a", ""))
-
-
-LAB = Lab(
-    slug="universal_transformer",
-    title=texts.TITLE,
-    short=texts.SHORT,
-    line=texts.LINE,
-    card=texts.CARD,
+LAB = lab_of(
+    "universal_transformer",
+    EXPLAIN,
+    lambda: PROGRAM,
+    EXAMPLES,
+    texts,
     year=2019,
     paper="Universal Transformers",
     authors="Dehghani et al.",
     arxiv="1807.03819",
     licence="Apache-2.0: the stories, words and sums are made by this project's own seeded code, and so are the weights",
-    equation=texts.EQUATION,
     ancestors=("translation", "act_rnn"),
     changed="depth",
-    page=PROGRAM.place,
-    examples=tuple(query(example) for example in EXAMPLES),
-    steps=readable("universal_transformer", views.steps),
-    words=("ponder", "attention", "difficulty", "lengths", "change"),
+    steps=views.steps,
     interventions={
-        "forced": permalink.changed(EXAMPLES[0], forced=1),
-        "epsilon": permalink.changed(EXAMPLES[0], epsilon=0.9),
-        "limit": permalink.changed(EXAMPLES[0], limit=1),
-        "bias": permalink.changed(EXAMPLES[0], bias=5.0),
-        "told": permalink.changed(EXAMPLES[0], told=False),
+        "forced": replace(EXAMPLES[0], forced=1),
+        "epsilon": replace(EXAMPLES[0], epsilon=0.9),
+        "limit": replace(EXAMPLES[0], limit=1),
+        "bias": replace(EXAMPLES[0], bias=5.0),
+        "told": replace(EXAMPLES[0], told=False),
     },
     exports={"ponder": FIGURE, "attention": FIGURE, "difficulty": FIGURE, "change": ("TXT", "CSV")},
     thumbnail=views.thumbnail,
-    probe=probe,
-    stored=PROGRAM.stored,
-    endpoint=lambda lab, engine: api.place(PROGRAM, lab, engine),
+    probes=lambda: (Request("copy", "a", ""),),
 )

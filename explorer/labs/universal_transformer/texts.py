@@ -230,10 +230,10 @@ WHY_TASK: Final = _("{task} {universal}, ordinary Transformer {transformer}", "{
 
 CURVE_UNITS: Final = _("share of held-out answers that is wrong, lower is better", "留出答案中答错的比例，越低越好")
 CURVE_SAYS: Final = _(
-    "After {inputs} inputs seen, the same number by each: {figures}.",
-    "各看过 {inputs} 个输入之后：{figures}。",
+    "After {seen} inputs seen, the same number by each: {figures}.",
+    "各看过 {seen} 个输入之后：{figures}。",
 )
-CURVE_EACH: Final = _("{name} {share} wrong", "{name} 错 {share}")
+CURVE_EACH: Final = _("{name} {value} wrong", "{name} 错 {value}")
 SEEN: Final = _("inputs seen", "看过的输入")
 WRONG: Final = _("wrong", "答错")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +17,6 @@ from explorer.lab import GuidedStep, Thumbnail
 from explorer.labels import filled
 from explorer.labs import adaptive_depth
 from explorer.labs.universal_transformer import about, texts
-from explorer.runs import Stored
 from explorer.widgets import ask
 from models.universal_transformer.records import EXAMPLES, LIMIT, MAX_DIGITS, MAX_FACTS, MAX_LETTERS, TASKS, Explanation, Request
 from models.universal_transformer.vocabulary import CONTAINERS, NOBODY, PEOPLE, PLACES, THINGS
@@ -29,10 +27,7 @@ Array = NDArray[np.float32]
 LETTERS, DIGITS = 20, 9  # of the longest word, and the longest number, in training
 
 
-@cache
-def first() -> Stored[Request, Explanation] | None:
-    """The stored first example, or None where none is shipped."""
-    return runs.first("universal_transformer", EXAMPLES[0], Explanation)
+first = runs.kept("universal_transformer", EXAMPLES[0], Explanation)
 
 
 def say(task: str, answer: str) -> str | Text:

@@ -15,9 +15,9 @@ from models import stored
 from models.adaptive_span.explain import EXAMPLES, Again, Explanation, Losses, by_distance, explain, generate, look, overview, reread
 from models.adaptive_span.model import SpanTransformer
 from models.adaptive_span.records import EVERY, MAX_TEXT, PAGES, Request, Step, page
-from models.adaptive_span.shipped import Shipped
 from models.checkpoint import CheckpointError
 from models.errors import InputError
+from models.pretrained import Pretrained
 
 TEXT = Request(text="the heart in the rain, and then no more. " * 3, length=20)
 
@@ -25,7 +25,7 @@ TEXT = Request(text="the heart in the rain, and then no more. " * 3, length=20)
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch, networks: dict[str, SpanTransformer]) -> dict[str, SpanTransformer]:
     """Small networks that have learned nothing in the places of the shipped ones."""
-    shipped = {name: Shipped(network, {"variant": name}) for name, network in networks.items()}
+    shipped = {name: Pretrained(network, {"variant": name}) for name, network in networks.items()}
     monkeypatch.setattr("models.adaptive_span.explain.load", lambda variant, seed=1: shipped[variant])
     return networks
 
@@ -244,7 +244,7 @@ def test_models_that_are_not_there_are_left_out(monkeypatch: pytest.MonkeyPatch)
 
     there = module.load
 
-    def only(variant: str, seed: int = 1) -> Shipped:
+    def only(variant: str, seed: int = 1) -> Pretrained:
         if variant != "adaptive":
             raise CheckpointError("not trained")
         return there(variant, seed)

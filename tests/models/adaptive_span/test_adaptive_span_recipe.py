@@ -11,8 +11,8 @@ import torch
 from models import checkpoint
 from models.adaptive_span import recipe
 from models.adaptive_span.model import Config
+from models.adaptive_span.pretrained import read
 from models.adaptive_span.recipe import VARIANTS, Recipe, Size, evaluate, task_of, train
-from models.adaptive_span.shipped import read
 from models.training import Schedule
 
 CPU = torch.device("cpu")

@@ -19,8 +19,9 @@ from models.music import chorales, events, lstm
 from models.music.explain import EXAMPLES, Again, Explanation, Losses, by_distance, explain, generate, look, reread, skew
 from models.music.lstm import PerformanceRNN
 from models.music.model import Config, MusicTransformer
+from models.music.pretrained import Network
 from models.music.records import MODELS, SCALE, Array, Request, Step, melody, motif, spelled
-from models.music.shipped import Network, Shipped
+from models.pretrained import Pretrained
 
 SMALL = {"d_model": 24, "d_ff": 32, "n_heads": 3, "n_layers": 2}
 TUNE = Request(motif=melody((72, 0, 71, 67), 2))
@@ -40,7 +41,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> dict[str, Network]:
         "transformer": MusicTransformer(dataclasses.replace(piano, distances=0)),
         "lstm": PerformanceRNN(lstm.Config(events.EVENTS, d_model=16)),
     }
-    shipped = {name: Shipped(network.eval().requires_grad_(False), {"variant": name}) for name, network in networks.items()}
+    shipped = {name: Pretrained(network.eval().requires_grad_(False), {"variant": name}) for name, network in networks.items()}
     monkeypatch.setattr("models.music.explain.load", lambda variant, seed=1: shipped[variant])
     return networks
 
@@ -232,7 +233,7 @@ def test_a_run_is_stored_and_read_back(tmp_path: Path) -> None:
 def test_models_that_are_not_there_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     there = module.load
 
-    def only(variant: str, seed: int = 1) -> Shipped:
+    def only(variant: str, seed: int = 1) -> Pretrained:
         if variant != "jsb_relative":
             raise CheckpointError("not trained")
         return there(variant, seed)

@@ -13,8 +13,8 @@ from models.music.data import NONE, Batch, batch_of
 from models.music.decode import FREE, Composer, Reader, Wanted, compose, draw, uniforms
 from models.music.lstm import PerformanceRNN
 from models.music.model import Config, MusicTransformer
+from models.music.pretrained import Network
 from models.music.recipe import Objective, costs
-from models.music.shipped import Network
 from models.trace import Trace
 
 EVENTS = 13

@@ -16,8 +16,8 @@ from models.music import chorales, events, lstm, recipe
 from models.music.lstm import PerformanceRNN
 from models.music.model import Config, MusicTransformer
 from models.music.performances import cut_at_notes, performances
+from models.music.pretrained import read
 from models.music.recipe import VARIANTS, Recipe, costs, evaluate, task_of, train, windows
-from models.music.shipped import read
 from models.training import Schedule
 
 SMALL = {"d_model": 16, "d_ff": 16, "n_heads": 2, "n_layers": 1}

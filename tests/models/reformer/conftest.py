@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from models import checkpoint
-from models.reformer import recipe, shipped
+from models.reformer import explain, pretrained, recipe
 from models.reformer.data import Curriculum
 from models.reformer.model import Reformer
 from models.reformer.recipe import VARIANTS, Recipe, task_of
@@ -47,7 +47,8 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         networks[name] = dataclasses.replace(task, config=config, recipe=short)
     monkeypatch.setattr(recipe, "VARIANTS", networks)
     monkeypatch.setattr(checkpoint, "ASSETS", tmp_path / "assets")
-    monkeypatch.setattr(shipped, "_ask", lambda variant, seed: shipped.read(checkpoint.folder("reformer", variant, seed), "cpu"))
+    folder = checkpoint.folder
+    monkeypatch.setattr(explain, "load", lambda variant, seed=1: pretrained.read(folder("reformer", variant, seed), "cpu"))
 
 
 @pytest.fixture

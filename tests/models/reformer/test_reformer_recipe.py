@@ -16,6 +16,7 @@ from models.layers.lsh import shared_weights
 from models.reformer.data import LENGTH, NONE, Curriculum, drawn_words, said_twice, windows, words
 from models.reformer.letters import WORD
 from models.reformer.model import FULL, Config, Reformer
+from models.reformer.pretrained import read
 from models.reformer.recipe import (
     VARIANTS,
     Objective,
@@ -28,7 +29,6 @@ from models.reformer.recipe import (
     task_of,
     train,
 )
-from models.reformer.shipped import read
 
 CPU = torch.device("cpu")
 

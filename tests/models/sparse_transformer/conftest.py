@@ -12,8 +12,9 @@ import pytest
 import torch
 
 from models.characters import Alphabet
+from models.pretrained import Pretrained
 from models.sparse_transformer.model import Config, SparseTransformer
-from models.sparse_transformer.shipped import HeldOut, Shipped
+from models.sparse_transformer.pretrained import HeldOut
 
 SMALL = {"d_model": 16, "d_ff": 16, "n_heads": 2, "n_layers": 2}
 TEXT = "It was a dark night.\nNobody spoke, and the rain went on and on; then it stopped. "
@@ -61,7 +62,7 @@ def networks() -> dict[str, SparseTransformer]:
 @pytest.fixture
 def small(networks: dict[str, SparseTransformer], monkeypatch: pytest.MonkeyPatch) -> dict[str, SparseTransformer]:
     """They stand in the places of the shipped ones, with held-out digits beside them."""
-    shipped = {name: Shipped(network, {"variant": name, "surprising_above": 0.1}) for name, network in networks.items()}
+    shipped = {name: Pretrained(network, {"variant": name, "surprising_above": 0.1}) for name, network in networks.items()}
     monkeypatch.setattr("models.sparse_transformer.explain.load", lambda variant, seed=1: shipped[variant])
     pixels = (np.random.default_rng(2).random((4, 28, 28)) < 0.3).astype(np.uint8)
     monkeypatch.setattr("models.sparse_transformer.explain.held_out", lambda: HeldOut(pixels, np.arange(4)))

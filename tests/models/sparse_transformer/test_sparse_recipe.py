@@ -19,8 +19,8 @@ from models.sparse_transformer import recipe
 from models.sparse_transformer.data import alphabet, binarised, characters, digits, drawn_digits, drawn_text, windows
 from models.sparse_transformer.examples import choose
 from models.sparse_transformer.model import SparseTransformer
+from models.sparse_transformer.pretrained import read
 from models.sparse_transformer.recipe import VARIANTS, Recipe, costs, evaluate, nats_per_character, task_of, train
-from models.sparse_transformer.shipped import read
 from models.training import Schedule
 
 CPU = torch.device("cpu")

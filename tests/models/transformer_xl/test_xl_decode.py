@@ -9,7 +9,7 @@ import torch
 from models.characters import UNKNOWN
 from models.transformer_xl.decode import FREE, Cache, Reader, Swap, Wanted, Writer, draw, foreign, uniforms, write
 from models.transformer_xl.model import TransformerXL
-from models.transformer_xl.shipped import Network
+from models.transformer_xl.pretrained import Network
 
 kinds = pytest.mark.parametrize("kind", ["xl", "plain"])
 

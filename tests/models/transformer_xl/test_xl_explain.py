@@ -15,12 +15,13 @@ from models import stored
 from models.checkpoint import CheckpointError
 from models.errors import InputError
 from models.fields import LOST
+from models.pretrained import Pretrained
 from models.trace import Trace
 from models.transformer_xl.absolute import AbsoluteTransformer
 from models.transformer_xl.explain import Again, Explanation, Request, bought, explain, generate, reread
 from models.transformer_xl.model import TransformerXL
+from models.transformer_xl.pretrained import Network
 from models.transformer_xl.records import EXAMPLES, FOREIGN, INTERVENTIONS, MAX_MEMORY, MAX_TEXT, MEMORIES, PAGES, Step, check, page
-from models.transformer_xl.shipped import Network, Shipped
 from models.transformer_xl.weights import by_distance, gradient_stops, look, overview, places, terms, travelled
 
 TEXT = Request(text="the captain went out and nobody saw him go", memory=24, segment=16, length=20)
@@ -30,7 +31,7 @@ TEXT = Request(text="the captain went out and nobody saw him go", memory=24, seg
 def small(xl: TransformerXL, plain: AbsoluteTransformer, monkeypatch: pytest.MonkeyPatch) -> dict[str, Network]:
     """Small networks that have learned nothing in the places of the shipped ones."""
     networks: dict[str, Network] = {"xl": xl.requires_grad_(False), "absolute": plain.requires_grad_(False)}
-    monkeypatch.setattr("models.transformer_xl.explain.load", lambda variant, seed=1: Shipped(networks[variant], {"variant": variant}))
+    monkeypatch.setattr("models.transformer_xl.explain.load", lambda variant, seed=1: Pretrained(networks[variant], {"variant": variant}))
     return networks
 
 
@@ -256,7 +257,7 @@ def test_a_result_survives_the_disk(tmp_path: Path) -> None:
 
 
 def test_without_any_model_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing(variant: str, seed: int = 1) -> Shipped:
+    def missing(variant: str, seed: int = 1) -> Pretrained:
         raise CheckpointError("none")
 
     monkeypatch.setattr("models.transformer_xl.explain.load", missing)

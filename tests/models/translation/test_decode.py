@@ -22,7 +22,7 @@ from models.translation.decode import (
     piece_log_probabilities,
 )
 from models.translation.model import Changes, Transformer, no_gains
-from models.translation.shipped import load
+from models.translation.pretrained import load
 
 ROWS = [[4, 5, 6, 7, 8, 9], [10, 11], [12, 13, 14, 15]]
 

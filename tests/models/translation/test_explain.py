@@ -12,8 +12,8 @@ import torch
 
 from models.errors import InputError
 from models.translation.explain import explain, generate, reread
+from models.translation.pretrained import Pretrained
 from models.translation.records import EXAMPLES, PARTS, Again, Explanation, Request, Step
-from models.translation.shipped import Shipped
 
 SENTENCE = "A little girl climbs a tree, and her friend looks on."
 OTHER = "Two dogs are running."
@@ -33,7 +33,7 @@ def refused(request: Request) -> InputError:
     return found
 
 
-def test_shapes_fit_the_pieces_and_rows_sum_to_one(shipped: Shipped) -> None:
+def test_shapes_fit_the_pieces_and_rows_sum_to_one(shipped: Pretrained) -> None:
     seen = one(Request(SENTENCE))
     n, m, layers, heads = len(seen.source), len(seen.target), 2, 4
     assert seen.encoder.shape == (layers, heads, n, n)
@@ -46,7 +46,7 @@ def test_shapes_fit_the_pieces_and_rows_sum_to_one(shipped: Shipped) -> None:
     assert np.triu(seen.decoder, 1).max() == 0
 
 
-def test_probabilities_add_up(shipped: Shipped) -> None:
+def test_probabilities_add_up(shipped: Pretrained) -> None:
     seen = one(Request(SENTENCE, alpha=1.0))
     assert seen.log_probability == pytest.approx(float(seen.log_probabilities.sum()), abs=1e-4)
     assert seen.score == pytest.approx(seen.log_probability / ((5 + len(seen.target)) / 6))
@@ -66,7 +66,7 @@ def same(a: Explanation, b: Explanation) -> None:
             assert one_value == other
 
 
-def test_a_batch_gives_each_request_what_it_would_get_alone(shipped: Shipped) -> None:
+def test_a_batch_gives_each_request_what_it_would_get_alone(shipped: Pretrained) -> None:
     requests = [
         Request(SENTENCE, beam=3),
         Request(OTHER),
@@ -78,17 +78,17 @@ def test_a_batch_gives_each_request_what_it_would_get_alone(shipped: Shipped) ->
         same(found, one(request))
 
 
-def test_a_bad_request_spoils_no_other(shipped: Shipped) -> None:
+def test_a_bad_request_spoils_no_other(shipped: Pretrained) -> None:
     first, bad, last = explain([Request(OTHER), Request(""), Request(SENTENCE)])
     assert isinstance(first, Explanation) and isinstance(bad, InputError) and isinstance(last, Explanation)
 
 
-def test_a_hidden_word_gets_no_attention_from_anyone(shipped: Shipped) -> None:
+def test_a_hidden_word_gets_no_attention_from_anyone(shipped: Pretrained) -> None:
     seen = one(Request(SENTENCE, hidden=(1, 4)))
     assert seen.encoder[..., [1, 4]].max() == 0 and seen.cross[..., [1, 4]].max() == 0
 
 
-def test_with_every_word_hidden_there_is_still_an_answer(shipped: Shipped) -> None:
+def test_with_every_word_hidden_there_is_still_an_answer(shipped: Pretrained) -> None:
     n = len(one(Request(OTHER)).source)
     seen = one(Request(OTHER, hidden=tuple(range(n))))
     assert seen.cross.max() == 0 and math.isfinite(seen.log_probability)
@@ -108,7 +108,7 @@ def test_with_every_word_hidden_there_is_still_an_answer(shipped: Shipped) -> No
         ("\ud800", "empty", "empty"),
     ],
 )
-def test_what_cannot_be_read_gets_one_sentence(shipped: Shipped, sentence: str, code: str, says: str) -> None:
+def test_what_cannot_be_read_gets_one_sentence(shipped: Pretrained, sentence: str, code: str, says: str) -> None:
     error = refused(Request(sentence))
     assert error.code == code
     assert says in str(error)
@@ -124,12 +124,12 @@ def test_what_cannot_be_read_gets_one_sentence(shipped: Shipped, sentence: str, 
         "</s> dogs <pad>",
     ],
 )
-def test_odd_text_with_something_to_read_is_read(shipped: Shipped, sentence: str) -> None:
+def test_odd_text_with_something_to_read_is_read(shipped: Pretrained, sentence: str) -> None:
     seen = one(Request(sentence))
     assert seen.text is not None and len(seen.source) == seen.cross.shape[-1]
 
 
-def test_hostile_markup_comes_back_as_the_characters_it_is(shipped: Shipped) -> None:
+def test_hostile_markup_comes_back_as_the_characters_it_is(shipped: Pretrained) -> None:
     shown = "".join(one(Request("dogs <b>x</b>")).source)
     assert "<pad>" not in shown and "dogs" in shown
 
@@ -154,7 +154,7 @@ def test_hostile_markup_comes_back_as_the_characters_it_is(shipped: Shipped) -> 
         (Request(None), "no_text"),  # type: ignore[arg-type]
     ],
 )
-def test_absurd_values_are_refused_with_what_is_accepted(shipped: Shipped, request_: Request, code: str) -> None:
+def test_absurd_values_are_refused_with_what_is_accepted(shipped: Pretrained, request_: Request, code: str) -> None:
     assert refused(request_).code == code
 
 
@@ -165,7 +165,7 @@ def again(request: Request, before: Explanation) -> Explanation:
     return found
 
 
-def test_a_translation_is_read_again_under_a_change_word_by_word(shipped: Shipped) -> None:
+def test_a_translation_is_read_again_under_a_change_word_by_word(shipped: Pretrained) -> None:
     request = Request(SENTENCE, beam=2, silenced=(("cross", 0, 1), ("cross", 1, 2)), hidden=(1,))
     before = one(request.plain())
     found, bad = reread([Again(request, before.target, before.target_space), Again(Request(""), before.target, before.target_space)])
@@ -177,7 +177,7 @@ def test_a_translation_is_read_again_under_a_change_word_by_word(shipped: Shippe
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_every_part_that_can_be_left_out_changes_the_number(shipped: Shipped, part: str) -> None:
+def test_every_part_that_can_be_left_out_changes_the_number(shipped: Pretrained, part: str) -> None:
     before = one(Request(SENTENCE))
     forced = again(Request(SENTENCE, without=(part,)), before)
     assert forced.target == before.target
@@ -190,14 +190,14 @@ def test_without_the_scale_rows_harden() -> None:
     assert forced.cross.max(-1).mean() > before.cross.max(-1).mean() + 0.1
 
 
-def test_without_the_mask_a_word_sees_what_comes_later_and_writing_goes_on_as_before(shipped: Shipped) -> None:
+def test_without_the_mask_a_word_sees_what_comes_later_and_writing_goes_on_as_before(shipped: Pretrained) -> None:
     before, after = one(Request(SENTENCE)), one(Request(SENTENCE, without=("mask",)))
     assert after.text == before.text
     assert np.triu(after.decoder, 1).max() > 0
     np.testing.assert_allclose(after.decoder.sum(-1), 1, atol=1e-5)
 
 
-def test_requests_without_different_parts_share_a_call_and_not_a_pass(shipped: Shipped) -> None:
+def test_requests_without_different_parts_share_a_call_and_not_a_pass(shipped: Pretrained) -> None:
     requests = [
         Request(SENTENCE),
         Request(SENTENCE, without=("position",)),
@@ -216,12 +216,12 @@ def test_requests_without_different_parts_share_a_call_and_not_a_pass(shipped: S
     assert [isinstance(entry, Explanation) or entry is None for entry in last] == [True, True]
 
 
-def test_a_translation_read_again_without_a_change_is_as_it_was(shipped: Shipped) -> None:
+def test_a_translation_read_again_without_a_change_is_as_it_was(shipped: Pretrained) -> None:
     before = one(Request(SENTENCE))
     same(before, again(Request(SENTENCE), before))
 
 
-def test_generation_ends_with_the_explanation_that_explain_gives(shipped: Shipped) -> None:
+def test_generation_ends_with_the_explanation_that_explain_gives(shipped: Pretrained) -> None:
     requests = [Request(SENTENCE), Request(""), Request(OTHER), Request(OTHER, beam=3)]
     steps: list[list[Step]] = [[] for _ in requests]
     last: list[Explanation | InputError | None] = [None] * len(requests)
@@ -247,13 +247,13 @@ def test_generation_ends_with_the_explanation_that_explain_gives(shipped: Shippe
     assert isinstance(last[3], Explanation) and steps[3] == []
 
 
-def test_generation_can_be_closed_at_any_turn(shipped: Shipped) -> None:
+def test_generation_can_be_closed_at_any_turn(shipped: Pretrained) -> None:
     turns = generate([Request(SENTENCE)])
     next(turns)
     turns.close()
 
 
-def test_no_torch_object_crosses_the_border(shipped: Shipped) -> None:
+def test_no_torch_object_crosses_the_border(shipped: Pretrained) -> None:
     seen = one(Request(SENTENCE, beam=2))
     assert not any(isinstance(getattr(seen, field.name), torch.Tensor) for field in dataclasses.fields(Explanation))
 
@@ -263,7 +263,7 @@ def test_requests_of_one_group_all_search_with_a_beam_or_all_without() -> None:
     assert Request("a", beam=1).group() != Request("a", beam=2).group()
 
 
-def test_visitors_with_different_beams_get_what_they_get_alone(shipped: Shipped) -> None:
+def test_visitors_with_different_beams_get_what_they_get_alone(shipped: Pretrained) -> None:
     requests = [Request(SENTENCE, beam=beam) for beam in (1, 2, 5, 8)]
     for request, seen in zip(requests, explain(requests), strict=True):
         assert isinstance(seen, Explanation)

@@ -13,7 +13,7 @@ import torch
 from models import __main__ as program
 from models import checkpoint
 from models.training import Schedule
-from models.translation import recipe, shipped
+from models.translation import pretrained, recipe
 from models.translation.model import Config
 from models.translation.recipe import Recipe, bleu
 
@@ -42,7 +42,7 @@ def test_four_captions_are_learned_shipped_and_measured(data: Path, capsys: pyte
     assert facts["finished"] and facts["steps"] == 60 and facts["seed"] == 1
     assert facts["recipe"]["schedule"]["steps"] == 60 and facts["licence"] and facts["published"]["comparable"] is False
     assert len(json.loads((where / "training.json").read_text())) >= 10
-    assert shipped.read(where).model.config.d_model == 16
+    assert pretrained.read(where).model.config.d_model == 16
     found = recipe.evaluate(data, device=CPU, record=True)
     assert found["value"] > 50 and found["n"] == 4 and found["seeds"] == [{"seed": 1, "value": found["value"]}]
     recipe.evaluate(data, device=CPU, split="val", record=True)

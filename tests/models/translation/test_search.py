@@ -11,10 +11,10 @@ from models.errors import InputError
 from models.translation.data import PAD, STOP, Tokenizer, padded
 from models.translation.decode import Source, beam_search
 from models.translation.model import Transformer
+from models.translation.pretrained import Pretrained
 from models.translation.records import Explanation, Request
 from models.translation.search import Growth, Search, grow, search
 from models.translation.search_records import Tree, loop, outcome, score
-from models.translation.shipped import Shipped
 
 ROWS = [[4, 5, 6, 7, 8, 9], [10, 11], [12, 13, 14, 15]]
 ALPHAS = [0.0, 0.3, 0.6, 1.0, 1.7, 2.0]
@@ -107,7 +107,7 @@ def test_a_loop_is_found_with_its_beginning_and_its_period(pieces: str, found: t
     assert loop(tuple(pieces)) == found
 
 
-def test_a_request_is_answered_in_its_place(shipped: Shipped, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_request_is_answered_in_its_place(shipped: Pretrained, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("models.translation.search.load", lambda: shipped)
     answers = search([Search(""), Search("Two dogs.", 2), Search("Two dogs.", 99), Search("A man.", 3, True), Search("A girl.", 2)])
     assert [type(answer) for answer in answers] == [InputError, Tree, InputError, Tree, Tree]

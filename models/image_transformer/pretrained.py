@@ -2,36 +2,25 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from torch import nn
 
 from models import checkpoint
-from models.device import device
 from models.errors import reading
 from models.image_transformer import colour, model, pixelcnn
 from models.image_transformer.colour import ColourTransformer
 from models.image_transformer.model import ImageTransformer
 from models.image_transformer.pixelcnn import PixelCNN
 from models.image_transformer.records import PATTERNS, Levels
+from models.pretrained import Pretrained, once, restored
 
 SLUG = "image_transformer"
-ModelT = TypeVar("ModelT", bound=nn.Module)
-
-
-@dataclass(frozen=True)
-class Shipped(Generic[ModelT]):
-    """A model ready to run, and what model.json says of it."""
-
-    model: ModelT
-    facts: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -57,9 +46,10 @@ class HeldOut:
     colour_kinds: NDArray[np.int64]
 
 
-def empty(variant: str, facts: dict[str, Any]) -> nn.Module:
-    """The network of a variant, with nothing learned. CheckpointError for a config that does not fit."""
+def empty(facts: dict[str, Any]) -> nn.Module:
+    """The network that model.json describes, with nothing learned. CheckpointError for a config that does not fit."""
     values = {key: tuple(value) if isinstance(value, list) else value for key, value in facts["config"].items()}
+    variant = facts["variant"]
     if variant in PATTERNS:
         return ImageTransformer(checkpoint.config_of(model.Config, values))
     if variant == "pixelcnn":
@@ -69,33 +59,12 @@ def empty(variant: str, facts: dict[str, Any]) -> nn.Module:
     raise checkpoint.CheckpointError(f"image_transformer has no variant {variant}")
 
 
-def read(variant: str, where: Path, on: str | None = None) -> Shipped[nn.Module]:
+def read(where: Path, on: str | None = None) -> Pretrained[nn.Module]:
     """Read a checkpoint's folder, strictly; CheckpointError where anything does not fit."""
-    facts = checkpoint.read_facts(where)
-    network = empty(variant, facts)
-    checkpoint.restore(where, network)
-    network.requires_grad_(False)
-    return Shipped(network.eval().to(device(on)), facts)
+    return restored(where, empty, on)
 
 
-def _once() -> Callable[[str, int], Shipped[nn.Module]]:
-    """`read`, done once per variant and seed, however many threads ask at the same moment."""
-    lock = threading.Lock()
-    cached = lru_cache(maxsize=8)(lambda variant, seed: read(variant, checkpoint.folder(SLUG, variant, seed)))
-
-    def ask(variant: str, seed: int) -> Shipped[nn.Module]:
-        with lock:
-            return cached(variant, seed)
-
-    return ask
-
-
-_ask = _once()
-
-
-def load(variant: str = "local_1d", seed: int = 1) -> Shipped[nn.Module]:
-    """A shipped model, read once and shared: nothing may be changed on it."""
-    return _ask(variant, seed)
+load = once(SLUG, read, "local_1d")
 
 
 def together() -> Together:

@@ -12,19 +12,19 @@ from models import __main__ as program
 from models import checkpoint, stored
 from models.translation.explain import explain
 from models.translation.model import parameters
+from models.translation.pretrained import Pretrained, load
 from models.translation.recipe import bleu, translate
 from models.translation.records import EXAMPLES, Explanation
-from models.translation.shipped import Shipped, load
 
 QUOTED = json.loads((Path(__file__).with_name("captions.json")).read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="module")
-def model() -> Shipped:
+def model() -> Pretrained:
     return load()
 
 
-def test_it_is_finished_and_small_enough(model: Shipped) -> None:
+def test_it_is_finished_and_small_enough(model: Pretrained) -> None:
     assert model.facts["finished"]
     assert parameters(model.model) == model.facts["parameters"] <= 4_700_000
     where = checkpoint.folder("translation")
@@ -32,11 +32,11 @@ def test_it_is_finished_and_small_enough(model: Shipped) -> None:
     assert checkpoint.digest(where / "model.safetensors") == model.facts["sha256"]
 
 
-def test_it_is_loaded_once(model: Shipped) -> None:
+def test_it_is_loaded_once(model: Pretrained) -> None:
     assert load() is model
 
 
-def test_on_fifty_quoted_captions_it_translates_as_measured(model: Shipped) -> None:
+def test_on_fifty_quoted_captions_it_translates_as_measured(model: Pretrained) -> None:
     assert len(QUOTED["english"]) == 50 and QUOTED["licence"]
     texts = [model.tokenizer.decode(one.tokens) for one in translate(model, QUOTED["english"])]
     value, signature = bleu(texts, QUOTED["german"])
@@ -44,7 +44,7 @@ def test_on_fifty_quoted_captions_it_translates_as_measured(model: Shipped) -> N
     assert "case:mixed" in signature and "tok:13a" in signature
 
 
-def test_its_figure_was_measured_on_the_whole_split(model: Shipped) -> None:
+def test_its_figure_was_measured_on_the_whole_split(model: Pretrained) -> None:
     figure = model.facts["figure"]
     assert (figure["split"], figure["n"], figure["beam"]) == ("test_2016_flickr", 1000, 4)
     assert figure["value"] >= model.facts["recipe"]["target"]
@@ -58,7 +58,7 @@ def test_the_stored_first_result_is_what_the_model_says_today() -> None:
     torch.testing.assert_close(torch.from_numpy(seen.cross.copy()), torch.from_numpy(today.cross.copy()), atol=1e-3, rtol=1e-3)
 
 
-def test_its_own_captions_are_not_surprising_and_nonsense_is(model: Shipped) -> None:
+def test_its_own_captions_are_not_surprising_and_nonsense_is(model: Pretrained) -> None:
     *known, odd = explain([*EXAMPLES, type(EXAMPLES[0])("Quarterly dividends notwithstanding, jurisprudence metastasised hypothetically.")])
     assert not any(one.surprising for one in known if isinstance(one, Explanation))
     assert isinstance(odd, Explanation) and odd.surprising

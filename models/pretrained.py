@@ -1,0 +1,79 @@
+"""The trained networks of a lab as they are shipped: each read once, strictly, and shared; and the stored run of its first example."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Generic, Protocol, TypeVar
+
+from torch import nn
+
+from models import checkpoint, stored
+from models.device import device
+
+NetworkT = TypeVar("NetworkT", bound=nn.Module, covariant=True)
+ReadT = TypeVar("ReadT", covariant=True)
+RequestT = TypeVar("RequestT")
+
+
+@dataclass(frozen=True)
+class Pretrained(Generic[NetworkT]):
+    """A network ready to run, and what model.json says of it."""
+
+    model: NetworkT
+    facts: dict[str, Any]
+
+
+class Load(Protocol[ReadT]):
+    """A network of a lab by its variant, read once and shared: nothing may be changed on it."""
+
+    def __call__(self, variant: str = ..., seed: int = 1) -> ReadT:
+        """Read it, or give the one that was read before."""
+
+
+def restored(where: Path, build: Callable[[dict[str, Any]], NetworkT], on: str | None = None) -> Pretrained[NetworkT]:
+    """Read a checkpoint's folder, strictly; CheckpointError where anything does not fit.
+
+    build(what model.json says): the network that it describes, nothing learned yet. on: a device, by default the first GPU or the CPU.
+    """
+    facts = checkpoint.read_facts(where)
+    network = build(facts)
+    checkpoint.restore(where, network)
+    network.requires_grad_(False)
+    return Pretrained(network.eval().to(device(on)), facts)
+
+
+def once(slug: str, read: Callable[[Path], ReadT], variant: str = "base") -> Load[ReadT]:
+    """`read` of a lab's checkpoints, done once per variant and seed, however many threads ask at the same moment.
+
+    variant: the one that is meant where none is named.
+    """
+    lock = threading.Lock()
+    cached = lru_cache(maxsize=16)(lambda name, seed: read(checkpoint.folder(slug, name, seed)))
+    usual = variant
+
+    def load(variant: str = usual, seed: int = 1) -> ReadT:
+        with lock:
+            return cached(variant, seed)
+
+    return load
+
+
+def store_first(slug: str, explain: Callable[[Sequence[RequestT]], Sequence[Any]], request: RequestT) -> Path:
+    """Store the explanation of a lab's first example, with the time it takes once the networks are there; returns the file.
+
+    Raises what `explain` answers in place of an explanation.
+    """
+    explain([request])
+    begin = time.perf_counter()
+    (seen,) = explain([request])
+    milliseconds = (time.perf_counter() - begin) * 1000
+    if isinstance(seen, Exception):
+        raise seen
+    path = checkpoint.ASSETS / slug / "first.npz"
+    stored.save(path, seen, max(1, round(milliseconds)), device().type)
+    return path

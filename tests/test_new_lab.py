@@ -1,0 +1,87 @@
+"""`python -m tools.new_lab` writes a lab that runs: the contract tests that need no browser pass on it, in a tree of its own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+from tools import new_lab
+
+SLUG = "abacus"
+TESTS = (
+    f"tests/models/test_{SLUG}.py",
+    f"tests/explorer/test_{SLUG}_page.py",
+    "tests/test_labs.py",
+    *(
+        f"tests/contract/test_{name}.py"
+        for name in (
+            "a_broken_model_says_so",
+            "a_damaged_file_closes_one_lab",
+            "chosen_apart",
+            "every_intervention_changes_its_number",
+            "heads_count_from_one",
+            "numbers_beyond_all_sense",
+            "one_number_for_a_place",
+        )
+    ),
+)
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the project whose only lab is the new one."""
+    root = tmp_path_factory.mktemp("tree")
+    for folder in ("explorer", "models", "tests", "tools"):
+        shutil.copytree(ROOT / folder, root / folder)
+    for name in ("app.py", "pyproject.toml"):
+        shutil.copy2(ROOT / name, root / name)
+    (root / "assets").mkdir()
+    listed = root / new_lab.LIST
+    names = listed.read_text("utf-8")
+    listed.write_text(names.replace(names[names.index("NAMES = (\n") + 10 : names.index("\n)\n") + 1], ""), "utf-8")
+    new_lab.copy(SLUG, root)
+    new_lab.enlist(SLUG, root)
+    return root
+
+
+def test_a_new_lab_passes_the_contract_tests(tree: Path) -> None:
+    options = [*TESTS, "-k", SLUG, "-m", "not browser", "-W", "ignore:Module already imported"]
+    code = f"import sys, pytest\nfrom tools.new_lab import learn\nlearn({SLUG!r})\nsys.exit(pytest.main({options!r}))"
+    here = {**os.environ, "CUDA_VISIBLE_DEVICES": ""}
+    done = subprocess.run([sys.executable, "-c", code], cwd=tree, capture_output=True, text=True, timeout=170, env=here)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "32 passed" in done.stdout
+
+
+def test_it_stands_in_its_two_folders_and_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / new_lab.LIST).parent.mkdir(parents=True)
+    before = (ROOT / new_lab.LIST).read_text("utf-8")
+    (tmp_path / new_lab.LIST).write_text(before, "utf-8")
+    files = [path.relative_to(tmp_path).as_posix() for path in new_lab.copy(SLUG, tmp_path)]
+    new_lab.enlist(SLUG, tmp_path)
+    folders = (f"explorer/labs/{SLUG}/", f"models/{SLUG}/", f"assets/{SLUG}/", "tests/")
+    assert all(path.startswith(folders) and SLUG in path for path in files)
+    after = (tmp_path / new_lab.LIST).read_text("utf-8")
+    assert set(after.splitlines()) - set(before.splitlines()) == {f'    "{SLUG}",'} and len(after) > len(before)
+
+
+@pytest.mark.parametrize("name", ["", "New", "2d", "a-b", "../x"])
+def test_what_is_no_name_of_a_lab_is_refused(name: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="is no name of a lab"):
+        new_lab.copy(name, tmp_path)
+
+
+def test_a_lab_that_is_there_stays_as_it_is() -> None:
+    with pytest.raises(FileExistsError, match="is there already"):
+        new_lab.copy("act_rnn")
+
+
+def test_no_lab_has_a_text_that_is_still_to_be_written() -> None:
+    texts = [path for folder in ("explorer/labs", "assets") for path in (ROOT / folder).rglob("*") if path.suffix in {".py", ".md"}]
+    assert [path for path in texts if "[to write]" in path.read_text("utf-8") or "【待写】" in path.read_text("utf-8")] == []

@@ -1,0 +1,1 @@
+"""The start of a new lab: digits written backwards."""

@@ -1,0 +1,59 @@
+"""The page of the new lab: what it is asked, what it draws, what may be changed. Its texts stand in texts.py."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from explorer.lab import FIGURE
+from explorer.labs.new_lab import texts, views
+from explorer.program import About, Change, Program, lab_of
+from explorer.views import View
+from explorer.widgets import figure
+from explorer.widgets.attention import attention
+from explorer.widgets.notes import notes
+from models.new_lab.records import EVERY_HEAD, EXAMPLES, Explanation, Request
+
+EXPLAIN, MEASURE = "models.new_lab.explain:explain", "models.new_lab.explain:measure"
+
+
+def program() -> Program[Request, Explanation]:
+    """What the page declares; which model is there is looked up when it is built."""
+    return Program(
+        explain=EXPLAIN,
+        kind=Request,
+        controls=views.controls(),
+        views=(
+            View("attention", attention, views.maps),
+            View("lengths", lambda _value: figure.figure(views.by_length()), at="side"),
+            View("notes", lambda _value: notes(texts.NOTES, label=texts.NOTES_LABEL), at="below"),
+        ),
+        change=Change(views.difference, MEASURE),
+        examples=tuple(zip(EXAMPLES, texts.EXAMPLES, strict=True)),
+        first=views.first,
+        answer=views.answer,
+        about=About(texts.KICKER, texts.SPOKEN, views.pairs, views.prose, views.curves),
+        region=texts.REGION,
+    )
+
+
+LAB = lab_of(
+    "new_lab",
+    EXPLAIN,
+    program,
+    EXAMPLES,
+    texts,
+    year=2017,
+    paper="Attention Is All You Need",
+    authors="Vaswani et al.",
+    arxiv="1706.03762",
+    licence="Apache-2.0: the generator and these weights",
+    ancestors=(),
+    changed="input",
+    steps=views.steps,
+    interventions={
+        "silence": replace(EXAMPLES[0], silenced=EVERY_HEAD),
+        "layers": replace(EXAMPLES[0], layers=1),
+    },
+    exports={"attention": FIGURE, "change": ("TXT", "CSV")},
+    thumbnail=views.thumbnail,
+)

@@ -1,0 +1,1 @@
+"""A small encoder that writes digits backwards: the start of a new lab."""
