@@ -14,7 +14,6 @@ from explorer.lab import Lab
 from explorer.labs import LABS
 from explorer.widgets.base import files
 from tests.browser.waiting import START, becomes, prepared
-from tests.conftest import ROOT
 from tests.contract.test_what_leaves_the_page import FIGURES, stays
 from tests.fitting import misfits, refused_by_axe, scrolls_sideways
 from tests.pages import Contexts, Faults, watch
