@@ -81,7 +81,8 @@ export async function mount(root, props, emit, watch) {
   const label = () => (take.textContent = t(TEXT.take));
   onLang(label);
   label();
-  document.addEventListener("click", (event) => menu.contains(event.target) || (menu.open = false));
+  // A file is saved by a click of ours on a link, which closes nothing.
+  document.addEventListener("click", (event) => !event.isTrusted || menu.contains(event.target) || (menu.open = false));
   menu.addEventListener("keydown", (event) => {
     if (event.key !== "Escape" || !menu.open) return;
     event.stopPropagation();

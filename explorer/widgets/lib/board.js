@@ -132,7 +132,7 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
   const sound = player({
     moved() {
       const value = clock && placeOf(sound.place);
-      if (!clock || value === look[clock.key]) return;
+      if (!clock || value === [look[clock.key]].flat().at(-1)) return;
       cursor = value;
       update();
     },

@@ -111,7 +111,7 @@ async function alive({ root, name, address, texts, value, seen, title, words }) 
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; form-action 'none'; base-uri 'none'">
 <title>${html(title)}</title>
 <style>${styles(root)}
-body{margin:24px auto;max-width:1240px;padding:0 16px}small{color:var(--ink3)}</style></head>
+body{margin:24px auto;max-width:1240px;padding:0 16px}body::before,body::after{display:none}small{color:var(--ink3)}</style></head>
 <body class="${dark() ? "dark" : ""}"><main class="tfe tfe-${name}"></main><noscript>${html(words)}</noscript><p class="tfe"><small>${html(foot())}</small></p>
 <script>(() => { "use strict"; const M = [];
 ${script.replaceAll("</", "<\\/")}
