@@ -119,7 +119,7 @@ class Site:
         probed = {lab.slug for lab in labs if lab.probe is not None}
         self.readiness = Readiness(time.monotonic() if began is None else began, probed, os.environ.get("EXPLORER_READY") == "all")
         self.readiness.failed.update({lab.slug: CLOSED for lab in labs if not lab.steps})
-        self.ui = Shelf.folder(base.FOLDER, frozenset({".js", ".css"}))
+        self.ui = Shelf(base.files())
         self.vendor = Shelf({f"{name}.js": base.vendor_file(name) for name in VENDOR}, effort=9)
         self.gradio_files = Shelf.folder(
             Path(gr.__file__).parent / "templates/frontend/assets", frozenset({".js", ".css", ".woff2", ".svg"})
@@ -185,7 +185,7 @@ class Site:
     def _routes(self) -> list[Route]:
         return [
             Route(self.sheet_path, self._style),
-            Route("/ui/{version}/{name:path}", self._files(self.ui, base.asset)),
+            Route("/ui/{version}/{name:path}", self._files(self.ui, base.address)),
             Route("/vendor/{version}/{name}", self._files(self.vendor, lambda name: base.vendor(name.removesuffix(".js")))),
             Route("/assets/{name:path}", self._files(self.gradio_files, lambda name: f"/assets/{name}")),
             Route("/stored/{version}/{slug}/{number:int}", self._result),
@@ -344,7 +344,7 @@ class Site:
 
     def _imports(self, address: str) -> list[str]:
         """Every script that a script of ours imports, directly or not."""
-        root = base.asset("")
+        root = base.address("")
         found: dict[str, None] = {}
         waiting = [address.removeprefix(root)]
         while waiting:

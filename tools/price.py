@@ -6,7 +6,8 @@ nothing is won by squeezing. A text is what a visitor reads in both languages: i
 unless it is only the name that the text goes by, as in ``title: { en: …, zh: … },`` or ``TITLE: Final = _(…)``.
 
 Files of a lab are those of ``explorer/labs/SLUG`` and ``models/SLUG``. A shared file belongs to the labs that reach it through imports: of
-Python, of JavaScript, from a widget's Python file to the script and style of the same name, and from a script to the styles that it wears,
+Python, of JavaScript, from a widget's Python file to the script and style of the same name, from a ``stage("NAME", …)`` to the picture of
+that name, and from a script to the styles that it wears,
 ``root.classList.add("tfe-NAME")``. It is divided equally among them. What every lab reaches, what ``app.py`` reaches without a lab, and
 what no lab reaches (programs, benchmarks) is the frame's.
 """
@@ -142,8 +143,10 @@ def uses(files: Mapping[str, str]) -> dict[str, set[str]]:
                 whole = module.replace(".", "/")
                 found[name] |= {f"{whole}.py", f"{whole}/__init__.py", *(_inits(whole))}
             found[name] |= {
-                f"explorer/widgets/{widget}{ending}" for widget in re.findall(r'widget\(\s*"(\w+)"', source) for ending in KINDS
+                f"explorer/widgets/{widget}{ending}" for widget in re.findall(r'(?:widget\(|script=)\s*"(\w+)"', source) for ending in KINDS
             }
+            for view, other in re.findall(r'stage\(\s*"(\w+)"(?:.*?picture="([\w/]+)")?', source):
+                found[name] |= {f"explorer/{'labs' if '/' in other else 'pictures'}/{other or view}{ending}" for ending in KINDS}
         elif path.suffix == ".js":
             named = re.findall(r"""(?:from|import\(?)\s*["'](\.[^"']+)["']""", source)
             found[name] |= {f"explorer/widgets/{worn}.css" for worn in re.findall(r'classList\.add\("tfe-(\w+)"\)', source)}

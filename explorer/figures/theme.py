@@ -159,11 +159,12 @@ def colorscale(scale: Sequence[str]) -> list[list[float | str]]:
 
 @cache
 def css() -> str:
-    """The whole style sheet of the page: tokens, then base.css, then each widget's own, in the order of their names.
+    """The whole style sheet of the page: tokens, then base.css, then each widget's and each picture's own, in the order of their names.
 
     It belongs in a <link> of the head: Gradio's own ``css=`` would arrive late and lose every @-rule.
     """
-    own = sorted(path for path in WIDGETS.glob("*.css") if path.name != "base.css")
+    folders = (WIDGETS, WIDGETS.parent / "pictures", *sorted((WIDGETS.parent / "labs").iterdir()))
+    own = [path for folder in folders for path in sorted(folder.glob("*.css")) if path != WIDGETS / "base.css"]
     sheets = [path.read_text(encoding="utf-8") for path in [WIDGETS / "base.css", *own] if path.exists()]
     # Gradio's reset (`.gradio-container-… * { border-width: 0 }`) comes later in the page and weighs as much as one class of ours:
     # nested in html, each rule weighs a little more.

@@ -19,21 +19,34 @@ import gradio as gr
 from explorer.figures import theme
 
 FOLDER = Path(__file__).parent
+ROOT = FOLDER.parent
+SCRIPTS = ("widgets", "pictures", "labs")  # folders of explorer/ that hold scripts and styles
+
+
+@cache
+def files() -> dict[str, Path]:
+    """Every script and style of ours, by its path under explorer/, which is the end of its address too; links are left out."""
+    found = (path for folder in SCRIPTS for path in sorted((ROOT / folder).rglob("*")) if path.suffix in {".js", ".css"})
+    return {path.relative_to(ROOT).as_posix(): path for path in found if not path.is_symlink()}
 
 
 @cache
 def version() -> str:
     """A digest of every script and style of ours: part of their address, so that browsers may keep them for ever."""
     digest = hashlib.sha256()
-    for path in sorted(FOLDER.rglob("*")):
-        if path.suffix in {".js", ".css"}:
-            digest.update(path.relative_to(FOLDER).as_posix().encode() + b"\0" + path.read_bytes())
+    for name, path in files().items():
+        digest.update(name.encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()[:12]
 
 
+def address(path: str) -> str:
+    """The address of one of our scripts, by its path under explorer/, relative to the page's host: ``/ui/<version>/<path>``."""
+    return f"/ui/{version()}/{path}"
+
+
 def asset(name: str) -> str:
-    """The address of one of our scripts, relative to the page's host: ``/ui/<version>/<name>``."""
-    return f"/ui/{version()}/{name}"
+    """The same of a script of explorer/widgets."""
+    return address(f"widgets/{name}")
 
 
 def vendor_file(name: str) -> Path:
@@ -60,10 +73,12 @@ def gradio_theme() -> gr.themes.Base:
     return gr.themes.Base(font=ui, font_mono=mono).set(**theme.gradio_values())
 
 
-def widget(name: str, value: object = None, *, events: Sequence[str] = (), classes: Sequence[str] = (), **props: object) -> gr.HTML:
+def widget(
+    name: str, value: object = None, *, script: str = "", events: Sequence[str] = (), classes: Sequence[str] = (), **props: object
+) -> gr.HTML:
     """Place the widget `name` on the page being built.
 
-    name: the module ``explorer/widgets/<name>.js``, which exports ``mount(root, props, emit, watch)``.
+    script: the module ``explorer/widgets/<script>.js``, left out that of its name; it exports ``mount(root, props, emit, watch)``.
     value: what the module draws, as JSON; event handlers replace it.
     events: names that the module may call as ``emit.<event>(detail)``; in Python ``component.<event>(handler)`` receives
         a `gr.EventData` whose ``_data`` is that detail.
@@ -72,16 +87,16 @@ def widget(name: str, value: object = None, *, events: Sequence[str] = (), class
     """
     # Gradio finds the events of a gr.HTML by looking for trigger('name') in this text, so they are written out here.
     emit = ", ".join(f"'{event}': (detail) => trigger('{event}', detail)" for event in events)
-    script = (
+    mount = (
         f"const emit = {{{emit}}}; const root = element.querySelector('.tfe-{name}');"
         f"const ours = (address) => import(new URL(address, location.origin));"
-        f"Promise.all([ours({json.dumps(asset(name + '.js'))}), ours({json.dumps(asset('lib/stored.js'))})])"
+        f"Promise.all([ours({json.dumps(asset((script or name) + '.js'))}), ours({json.dumps(asset('lib/stored.js'))})])"
         f".then(([module, stored]) => stored.mount({json.dumps(name)}, module, root, props, emit, watch));"
     )
     return gr.HTML(
         value,
         html_template=f'<div class="tfe tfe-{name}"></div>',
-        js_on_load=script,
+        js_on_load=mount,
         apply_default_css=False,
         elem_classes=["tfe-block", f"tfe-block-{name}", *classes],
         **_plain(props),

@@ -84,17 +84,17 @@ def test_a_sum_is_typed_its_steps_scrubbed_and_one_forced_update_breaks_it(site:
     expect(chips.last).to_contain_text("7332")  # the mechanism draws a result once its numbers are here, after the answer stands
     last = chips.count()
     assert last >= 3
-    expect(page_watch.locator(".tfe-ponder-count")).to_contain_text(f"{last} of {last}")
-    board = page_watch.locator(".tfe-ponder-board")
+    expect(page_watch.locator(".tfe-ponder .tfe-stage-count")).to_contain_text(f"{last} of {last}")
+    board = page_watch.locator(".tfe-ponder .tfe-stage-board")
     board.focus()
     for step in range(last - 1, 0, -1):
         board.press("ArrowLeft")
-        expect(page_watch.locator(".tfe-ponder-count")).to_contain_text(f"{step} of {last}")
+        expect(page_watch.locator(".tfe-ponder .tfe-stage-count")).to_contain_text(f"{step} of {last}")
     addressed(page_watch, _step="1")
     expect(chips.first).not_to_contain_text("7332")
     expect(chips.nth(last - 1)).to_contain_text("7332")
     chips.nth(1).click()
-    expect(page_watch.locator(".tfe-ponder-count")).to_contain_text(f"2 of {last}")
+    expect(page_watch.locator(".tfe-ponder .tfe-stage-count")).to_contain_text(f"2 of {last}")
 
     forced = knob(page_watch, "forced")
     forced.focus()
@@ -108,7 +108,7 @@ def test_a_sum_is_typed_its_steps_scrubbed_and_one_forced_update_breaks_it(site:
     page_watch.keyboard.press("b")
     expect(chips).to_have_count(last)
     expect(answer(page_watch)).to_have_text("7332")
-    expect(page_watch.locator(".tfe-ponder-count")).to_contain_text(f"2 of {last}")
+    expect(page_watch.locator(".tfe-ponder .tfe-stage-count")).to_contain_text(f"2 of {last}")
     page_watch.keyboard.press("b")
     expect(chips).to_have_count(1)
 

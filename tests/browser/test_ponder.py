@@ -1,4 +1,4 @@
-"""The ponder widget in a real browser, on the real server, with runs made by hand."""
+"""The stage with the picture of pondering, in a real browser, with runs made by hand."""
 
 from __future__ import annotations
 
@@ -16,16 +16,17 @@ from playwright.sync_api import Page, expect
 
 from explorer.figures import ponder as figures
 from explorer.lab import Lab
-from explorer.widgets.ponder import ponder
+from explorer.widgets.stage import stage
 from tests.bench import Bench
 from tests.browser.waiting import quiet
 
 NEW = Callable[..., tuple[Page, Any]]
-TEXTS = {"region": {"en": "How long each position is thought about", "zh": "每个位置思考多久"}, "step": {"en": "step", "zh": "步"}}
+TEXTS = {"title": {"en": "How long each position is thought about", "zh": "每个位置思考多久"}, "step": {"en": "step", "zh": "步"}}
 POSITION = {"en": "position", "zh": "位置"}
 INPUT = {"en": "input", "zh": "输入"}
-TEXT_NODES = "[...document.querySelectorAll('.tfe-ponder-plot text')]"
-SMALLEST = f"Math.min(...{TEXT_NODES}.map((text) => parseFloat(getComputedStyle(text).fontSize)))"
+# What the pen drew: every mark, those of groups too.
+MARKS = """() => { const flat = (marks) => marks.flatMap((one) => (one.kind === "group" ? flat(one.marks) : [one]));
+    return flat(document.querySelector(".tfe-ponder canvas").marks).map(({ data, ...one }) => one); }"""
 HOSTILE = '<img src=x onerror="alert(1)">&amp;'
 
 
@@ -121,7 +122,7 @@ def page_of(slug: str) -> Callable[[Lab, object], None]:
         if slug == "forced":
             made["remainder"] = figures.pack(np.ones(4, np.float32), unit=False)
             made["weights"] = figures.pack(np.array([[0.0] * 4, [0.0] * 4, [1.0] * 4], np.float32), unit=False)
-        place = ponder(made, texts=TEXTS)
+        place = stage("ponder", made, texts=TEXTS)
         gr.Button("Other", elem_id="other").click(lambda: story(query="v=2", state="live"), None, place, api_visibility="private")
         gr.Button("Nothing", elem_id="nothing").click(lambda: None, None, place, api_visibility="private")
 
@@ -143,8 +144,23 @@ def opened(page: Page, site: str, slug: str = "addition", query: str = "lang=en"
 
 
 def drawn(page: Page, what: str) -> None:
-    """Waits until the figure shows "columns 5 3": how it is laid out, the position, the step."""
+    """Waits until the picture shows "pos=5 step=3"."""
     page.wait_for_selector(f".tfe-ponder[data-drawn='{what}']", state="attached")
+
+
+def marks(page: Page, kind: str) -> list[dict[str, Any]]:
+    """What the pen drew of a kind."""
+    return [one for one in page.evaluate(MARKS) if one["kind"] == kind]
+
+
+def texts(page: Page) -> list[str]:
+    """Every text in the picture."""
+    return [one["whole"] for one in marks(page, "text")]
+
+
+def smallest(page: Page) -> float:
+    """Of the picture's texts, in px."""
+    return min(one["size"] for one in marks(page, "text"))
 
 
 def viewed(page: Page) -> dict[str, str]:
@@ -155,19 +171,18 @@ def viewed(page: Page) -> dict[str, str]:
 
 def column(page: Page, p: int) -> tuple[float, float]:
     """Where a position's label stands on the screen."""
-    x: float = page.evaluate(
-        """(p) => { const texts = [...document.querySelectorAll(".tfe-ponder-plot text")].filter((text) => text.textContent === String(p));
-            const box = texts.map((text) => text.getBoundingClientRect()).sort((a, b) => b.x - a.x)[0]; return box.x + box.width / 2; }""",
-        p,
-    )
-    y: float = page.evaluate("document.querySelector('.tfe-ponder-plot').getBoundingClientRect().y + 100")
-    return x, y
+    box = page.locator(".tfe-ponder canvas").bounding_box()
+    assert box
+    return box["x"] + max(one["x"] for one in marks(page, "text") if one["whole"] == str(p)), box["y"] + 100
 
 
 def saved(page: Page, kind: str) -> tuple[str, bytes]:
     """Name and content of what the export bar saves."""
+    menu = page.locator(".tfe-ponder .tfe-stage-take")
+    if not menu.evaluate("(menu) => menu.open"):
+        menu.locator("summary").click()
     with page.expect_download() as download:
-        page.locator(f".tfe-ponder .tfe-export[data-kind='{kind}']").click()
+        menu.locator(f".tfe-export[data-kind='{kind}']").click()
     return download.value.suggested_filename, Path(download.value.path()).read_bytes()
 
 
@@ -178,7 +193,7 @@ def lines(page: Page) -> list[str]:
 
 def test_the_position_of_the_answer_that_thinks_longest_is_locked_on_arrival(site: str, page_watch: Page) -> None:
     page = opened(page_watch, site)
-    drawn(page, "columns 8 6")
+    drawn(page, "pos=8 step=6")
     words = page.locator(".tfe-ponder .tfe-words")
     expect(words).to_contain_text("Position “_” (8) was updated 6 times, up to the limit M = 6")
     expect(words).to_contain_text("reached only 0.60, and the last step takes the remainder 0.50. The answer is 863, which is right.")
@@ -219,31 +234,31 @@ def test_scrubbing_tells_what_the_answer_would_be_and_which_signs_are_wrong(site
     opened(page, site)
     quiet(page, faults)
     before = len(faults.requests)
-    page.locator(".tfe-ponder-board").focus()
+    page.locator(".tfe-stage-board").focus()
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("PageUp")
-    drawn(page, "columns 8 4")
+    drawn(page, "pos=8 step=4")
     here = page.locator(".tfe-ponder-chip[aria-current]")
     expect(here).to_contain_text("after 4")
     expect(here).to_contain_text("✗ 1 of 3 wrong")
     assert here.locator(".off").all_inner_texts() == ["5"]
-    expect(page.locator(".tfe-ponder-count")).to_have_text("step 4 of 6")
+    expect(page.locator(".tfe-stage-count")).to_have_text("step 4 of 6")
     expect(page.locator(".tfe-ponder .tfe-words")).to_contain_text("If all stopped now, the answer would be 853; right is 863.")
     assert viewed(page) == {"_step": "4"}
     page.keyboard.press("PageDown")
-    drawn(page, "columns 8 5")
+    drawn(page, "pos=8 step=5")
     page.locator(".tfe-ponder-chip").first.click()
-    drawn(page, "columns 8 1")
-    page.locator(".tfe-ponder-transport .tfe-range").fill("3")
-    drawn(page, "columns 8 3")
+    drawn(page, "pos=8 step=1")
+    page.locator(".tfe-stage-transport .tfe-range").fill("3")
+    drawn(page, "pos=8 step=3")
     assert len(faults.requests) == before, "scrubbing asks for nothing"
 
 
 def test_the_signs_of_the_answer_stand_where_they_are_read(site: str, page_watch: Page) -> None:
     page = opened(page_watch, site, query="lang=en&_step=2")
-    texts = page.locator(".tfe-ponder-plot text").all_text_contents()
-    assert "".join(text for text in texts if len(text) == 1 and not text.isdigit()) == "+="
-    assert "_" not in texts
+    said = texts(page)
+    assert "".join(text for text in said if len(text) == 1 and text not in "R0123456789") == "+="
+    assert "_" not in said
 
 
 def test_a_click_locks_a_position_and_pointing_only_previews(site: str, page_watch: Page) -> None:
@@ -259,15 +274,15 @@ def test_a_click_locks_a_position_and_pointing_only_previews(site: str, page_wat
     expect(page.locator(".tfe-ponder-sumhead")).to_contain_text("“_” (8)")
     expect(card).to_be_hidden()
     page.mouse.click(x, y)
-    drawn(page, "columns 9 6")
+    drawn(page, "pos=9 step=6")
     assert viewed(page) == {"_pos": "9"}
 
 
 def test_keys_change_position_and_step_and_reset_only_where_the_focus_is(site: str, page_watch: Page) -> None:
     page = opened(page_watch, site)
     page.keyboard.press("ArrowLeft")
-    drawn(page, "columns 8 6")
-    page.locator(".tfe-ponder-board").focus()
+    drawn(page, "pos=8 step=6")
+    page.locator(".tfe-stage-board").focus()
     for key, there in (
         ("ArrowUp", "7 6"),
         ("ArrowDown", "8 6"),
@@ -277,19 +292,19 @@ def test_keys_change_position_and_step_and_reset_only_where_the_focus_is(site: s
         ("ArrowRight", "8 6"),
     ):
         page.keyboard.press(key)
-        drawn(page, f"columns {there}")
+        drawn(page, "pos={} step={}".format(*there.split()))
     page.keyboard.press("ArrowUp")
     page.keyboard.press("ArrowLeft")
-    drawn(page, "columns 7 5")
+    drawn(page, "pos=7 step=5")
     page.keyboard.press("Escape")
-    drawn(page, "columns 8 6")
+    drawn(page, "pos=8 step=6")
     assert viewed(page) == {}
 
 
 def test_space_plays_step_by_step_to_the_end_and_begins_anew_there(site: str, page_watch: Page) -> None:
     page = opened(page_watch, site, query="lang=en&_step=5")
-    page.locator(".tfe-ponder-board").focus()
-    play = page.locator(".tfe-ponder-step.is-play")
+    page.locator(".tfe-stage-board").focus()
+    play = page.locator(".tfe-stage-step.is-play")
     # What passes by while it plays is written down by the page itself: a test may look too late.
     page.evaluate(
         """() => {
@@ -300,30 +315,23 @@ def test_space_plays_step_by_step_to_the_end_and_begins_anew_there(site: str, pa
         }"""
     )
     page.keyboard.press(" ")
-    drawn(page, "columns 8 6")
+    drawn(page, "pos=8 step=6")
     expect(play).to_have_attribute("aria-label", "Play")
-    assert "columns 8 5, Pause" in page.evaluate("window.passed")
+    assert "pos=8 step=5, Pause" in page.evaluate("window.passed")
     page.keyboard.press(" ")
-    page.wait_for_function("window.passed.includes('columns 8 1, Pause') && window.passed.includes('columns 8 2, Pause')")
+    page.wait_for_function("window.passed.includes('pos=8 step=1, Pause') && window.passed.includes('pos=8 step=2, Pause')")
     page.keyboard.press(" ")
     expect(play).to_have_attribute("aria-label", "Play")
 
 
 def test_sentences_stand_in_rows_with_the_facts_that_the_answer_needs(site: str, page_watch: Page) -> None:
     page = opened(page_watch, site, "story")
-    drawn(page, "rows 5 5")
-    texts = page.locator(".tfe-ponder-plot text").all_text_contents()
-    assert any(text.startswith("sandra put the letter in the suitcase") for text in texts)
-    expect(page.locator(".tfe-ponder-legend")).to_contain_text("the answer needs it")
-    rings = page.evaluate(
-        """() => { const key = getComputedStyle(document.body).getPropertyValue("--key").trim();
-            const probe = document.createElement("i"); probe.style.color = key; document.body.append(probe);
-            const colour = getComputedStyle(probe).color; probe.remove();
-            const paths = [...document.querySelectorAll(".tfe-ponder-plot .shapelayer path")];
-            return paths.filter((path) => getComputedStyle(path).stroke === colour).length; }"""
-    )
+    drawn(page, "pos=5 step=5")
+    assert any(text.startswith("sandra put the letter in the suitcase") for text in texts(page))
+    expect(page.locator(".tfe-stage-legend")).to_contain_text("the answer needs it")
+    rings = len([one for one in marks(page, "rect") if one.get("line") == "key"])
     assert rings == 3
-    box = page.locator(".tfe-ponder-plot").bounding_box()
+    box = page.locator(".tfe-ponder canvas").bounding_box()
     assert box
     page.mouse.move(box["x"] + 40, box["y"] + 66)
     expect(page.locator(".tfe-ponder > .tfe-hover")).to_contain_text("the answer needs it")
@@ -331,7 +339,7 @@ def test_sentences_stand_in_rows_with_the_facts_that_the_answer_needs(site: str,
 
 def test_a_single_input_lies_on_its_side_and_says_what_it_is_called(site: str, page_watch: Page) -> None:
     page = opened(page_watch, site, "parity")
-    drawn(page, "line 0 9")
+    drawn(page, "pos=0 step=9")
     expect(page.locator(".tfe-ponder .tfe-words")).to_contain_text("Input “1011001” was updated 9 times")
     assert page.locator(".tfe-ponder-chip").count() == 9
     terms = lines(page)[1]
@@ -349,47 +357,47 @@ def test_a_low_threshold_stops_early_and_leaves_the_rest_to_the_remainder(site: 
     page = opened(page_watch, site, "hasty", "lang=en&_pos=1")
     assert lines(page)[:2] == ["N = min { n : Σ h ≥ 0.1 } = 2", "R = 1 − 0.05 = 0.95"]
     expect(page.locator(".tfe-ponder-sumhead")).to_contain_text("ε = 0.9")
-    texts = page.locator(".tfe-ponder-plot text").all_text_contents()
-    assert "1 − ε" in texts and "R 0.95" in texts
+    assert {"1 − ε", "R 0.95"} <= set(texts(page))
 
 
 def test_distances_unfold_and_stand_in_the_address(site: str, page_watch: Page) -> None:
     page = opened(page_watch, site)
-    low = page.locator(".tfe-ponder-plot").bounding_box()
-    page.locator(".tfe-ponder-far").click()
-    drawn(page, "columns 8 6 far")
-    high = page.locator(".tfe-ponder-plot").bounding_box()
+    low = page.locator(".tfe-ponder canvas").bounding_box()
+    page.locator(".tfe-stage-choices .tfe-chip").click()
+    drawn(page, "pos=8 step=6 far")
+    high = page.locator(".tfe-ponder canvas").bounding_box()
     assert low and high and high["height"] > low["height"] + 60
     assert viewed(page) == {"_far": "1"}
-    assert any("distance to the last state, 0 … 1.80" in text for text in page.locator(".tfe-ponder-plot text").all_text_contents())
+    assert any("distance to the last state, 0 … 1.80" in text for text in texts(page))
 
 
 def test_the_address_restores_the_view(site: str, page_watch: Page) -> None:
     page = opened(page_watch, site, "story", "lang=en&_pos=2&_step=3&_far=1")
-    drawn(page, "rows 2 3 far")
+    drawn(page, "pos=2 step=3 far")
     page = opened(page, site, "story", "lang=en&_pos=77&_step=99")
-    drawn(page, "rows 5 5")
+    drawn(page, "pos=5 step=5")
     page = opened(page, site, "story", "lang=en&_pos=x&_step=-1")
-    drawn(page, "rows 5 5")
+    drawn(page, "pos=5 step=5")
 
 
 def test_another_run_lets_go_of_the_lock_and_none_says_so(site: str, page_watch: Page) -> None:
     page = opened(page_watch, site, query="lang=en&_pos=1&_step=3")
-    drawn(page, "columns 1 3")
+    drawn(page, "pos=1 step=3")
     page.click("#other")
-    drawn(page, "rows 5 5")
+    drawn(page, "pos=5 step=5")
     assert viewed(page) == {}
     page.click("#nothing")
     expect(page.locator(".tfe-ponder .tfe-empty")).to_have_text("Nothing has been run yet.")
-    expect(page.locator(".tfe-ponder-board")).to_be_hidden()
+    expect(page.locator(".tfe-stage-board")).to_be_hidden()
 
 
 def test_hostile_positions_and_answers_stay_text(site: str, page_watch: Page) -> None:
     page = opened(page_watch, site, "hostile", "lang=en&_pos=0&_step=1")
+    page.locator(".tfe-ponder summary").click()
     page.locator(".tfe-ponder .tfe-export[data-kind=table]").click()
     assert page.locator(".tfe-ponder img").count() == 0
     expect(page.locator(".tfe-ponder .tfe-words")).to_contain_text(HOSTILE)
-    assert any(text.startswith(HOSTILE) for text in page.locator(".tfe-ponder-plot text").all_text_contents())
+    assert any(text.startswith(HOSTILE) for text in texts(page))
     expect(page.locator(".tfe-ponder-chip .answer").first).to_have_text(HOSTILE)
     name, content = saved(page, "HTML")
     assert name.endswith(".html") and b"<img" not in content
@@ -417,9 +425,16 @@ def test_what_is_taken_along_opens_elsewhere_and_holds_the_numbers(site: str, pa
     broken: list[str] = []
     other.on("pageerror", lambda error: broken.append(str(error)))
     other.goto((tmp_path / "page.html").as_uri())
-    expect(other.locator(".words")).to_contain_text("has added up 0.75 after step 4")
-    other.locator("#choice").select_option("2")
-    expect(other.locator(".words")).to_contain_text("has added up 0.34 after step 2")
+    other.wait_for_selector(".tfe-ponder[data-drawn='pos=1 step=4']")
+    expect(other.locator(".tfe-words")).to_contain_text("has added up 0.75 after step 4")
+    other.locator(".tfe-stage-board").focus()
+    other.keyboard.press("ArrowLeft")
+    other.keyboard.press("ArrowLeft")
+    expect(other.locator(".tfe-words")).to_contain_text("has added up 0.34 after step 2")
+    other.mouse.move(*column(other, 9))
+    expect(other.locator(".tfe-hover")).to_contain_text("R = 0.20, ponder cost 3.20")
+    other.mouse.click(*column(other, 9))
+    other.wait_for_selector(".tfe-ponder[data-drawn='pos=9 step=2']")
     assert not broken, broken
 
 
@@ -428,8 +443,7 @@ def test_a_phone_scrolls_no_page_sideways(site: str, new_page: NEW, slug: str) -
     page, _ = new_page(360, 780, has_touch=True)
     opened(page, site, slug, "lang=en&_far=1")
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
-    small = page.evaluate(SMALLEST)
-    assert small >= 12
+    assert smallest(page) >= 11
 
 
 def test_a_tap_previews_before_it_locks(site: str, new_page: NEW) -> None:
@@ -438,15 +452,16 @@ def test_a_tap_previews_before_it_locks(site: str, new_page: NEW) -> None:
     at = column(page, 9)
     page.touchscreen.tap(*at)
     expect(page.locator(".tfe-ponder > .tfe-hover")).to_contain_text("tap again: lock it")
-    drawn(page, "columns 8 6")
+    drawn(page, "pos=8 step=6")
     page.touchscreen.tap(*at)
-    drawn(page, "columns 9 6")
+    drawn(page, "pos=9 step=6")
 
 
 @pytest.mark.parametrize(("scheme", "slug"), [("light", "addition"), ("dark", "word")])
 def test_axe_finds_nothing(new_page: NEW, site: str, scheme: str, slug: str) -> None:
     page, _ = new_page(color_scheme=scheme)
     opened(page, site, slug, "lang=en&_step=3&_far=1")
+    page.locator(".tfe-ponder summary").click()
     page.locator(".tfe-ponder .tfe-export[data-kind=table]").click()
     found = Axe().run(page, context=".tfe-ponder")
     assert found.violations_count == 0, found.generate_report()
@@ -456,18 +471,18 @@ def test_chinese_says_the_same(site: str, page_watch: Page) -> None:
     page = opened(page_watch, site, query="lang=zh&_pos=1")
     words = page.locator(".tfe-ponder .tfe-words")
     expect(words).to_have_text("位置 “7” (1) 更新了 5 次：第 4 步后停止概率累加到 0.75，第 5 步越过 0.99，取余量 0.25。答案是 863，正确。")
-    expect(page.locator(".tfe-ponder-count")).to_have_text("第 6 步，共 6")
+    expect(page.locator(".tfe-stage-count")).to_have_text("第 6 步，共 6")
 
 
 def test_the_projector_shows_the_figure_the_answers_and_the_sentence_large(site: str, page_watch: Page) -> None:
     page = opened(page_watch, site)
-    page.locator(".tfe-ponder-board").focus()
+    page.locator(".tfe-stage-board").focus()
     page.keyboard.press("p")
     expect(page.locator(".tfe-projector-title")).to_have_text("Who stops thinking when?")
-    expect(page.locator(".tfe-ponder-transport")).to_be_hidden()
+    expect(page.locator(".tfe-stage-transport")).to_be_hidden()
     page.keyboard.press("ArrowLeft")
-    drawn(page, "columns 8 5")
-    page.wait_for_function(f"{SMALLEST} >= 20")
+    drawn(page, "pos=8 step=5")
+    assert smallest(page) >= 20
     page.wait_for_function("document.querySelector('.tfe-ponder .tfe-words').getBoundingClientRect().bottom <= 900")
     page.keyboard.press("Escape")
-    expect(page.locator(".tfe-ponder-transport")).to_be_visible()
+    expect(page.locator(".tfe-stage-transport")).to_be_visible()

@@ -20,7 +20,7 @@ def opened(page: Page, site: str, query: str = "") -> Page:
     """The lab, drawn and listening."""
     page.goto(f"{site}{LAB.path}" + (f"?{query}" if query else ""))
     expect(page.locator(".tfe-ask-go")).to_be_visible(timeout=SLOW)
-    expect(page.locator(".tfe-ponder-count")).to_contain_text("step", timeout=SLOW)
+    expect(page.locator(".tfe-ponder .tfe-stage-count")).to_contain_text("step", timeout=SLOW)
     expect(page.locator(".tfe-change-panel")).to_be_visible()
     return page
 
@@ -42,7 +42,7 @@ def task(page: Page, name: str) -> None:
 
 def count(page: Page) -> tuple[int, int]:
     """(step in view, how many there are)."""
-    found = re.search(r"(\d+)\D+(\d+)", page.locator(".tfe-ponder-count").inner_text())
+    found = re.search(r"(\d+)\D+(\d+)", page.locator(".tfe-ponder .tfe-stage-count").inner_text())
     assert found is not None
     return int(found[1]), int(found[2])
 
@@ -54,11 +54,11 @@ def test_a_story_is_asked_its_steps_are_scrubbed_and_attention_follows(site: str
     expect(page_watch.locator(".tfe-ponder")).to_contain_text("daniel took the bag")
     addressed(page_watch, question="where is the coin")
     _, most = count(page_watch)
-    page_watch.locator(".tfe-ponder-board").focus()
+    page_watch.locator(".tfe-ponder .tfe-stage-board").focus()
     page_watch.keyboard.press("Home")
     for _ in range(most):
         page_watch.keyboard.press("ArrowLeft")
-    expect(page_watch.locator(".tfe-ponder-count")).to_contain_text(f"1 of {most}")
+    expect(page_watch.locator(".tfe-ponder .tfe-stage-count")).to_contain_text(f"1 of {most}")
     expect(page_watch.locator(".tfe-attention .tfe-words")).to_contain_text("At step 1")
     if most > 1:
         page_watch.keyboard.press("ArrowRight")

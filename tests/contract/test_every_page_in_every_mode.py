@@ -12,8 +12,8 @@ from playwright.sync_api import Page, expect
 from explorer import labels
 from explorer.lab import Lab
 from explorer.labs import LABS
+from explorer.widgets.base import files
 from tests.browser.waiting import START, becomes, prepared
-from tests.conftest import ROOT
 from tests.contract.test_what_leaves_the_page import FIGURES, stays
 from tests.fitting import misfits, refused_by_axe, scrolls_sideways
 from tests.pages import Contexts, Faults, watch
@@ -39,7 +39,7 @@ TEXTS = """() => {
 }"""
 # What widgets and labels say: (English, Chinese); a name in braces is whatever stands there.
 SPELLED = re.compile(r'\ben: "((?:[^"\\]|\\.)+)", zh: "((?:[^"\\]|\\.)+)"')
-PAIRS = {pair for path in (ROOT / "explorer" / "widgets").rglob("*.js") for pair in SPELLED.findall(path.read_text("utf-8"))} | {
+PAIRS = {pair for path in files().values() for pair in SPELLED.findall(path.read_text("utf-8"))} | {
     (text["en"], text["zh"])
     for table in vars(labels).values()
     if isinstance(table, Mapping)

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page
 
 from explorer.lab import FIGURE, Lab
 from explorer.labs import LABS
-from explorer.widgets.base import FOLDER, vendor_file
+from explorer.widgets.base import files, vendor_file
 from tests.contract.test_a_walk_through_every_lab import settled
 from tests.pages import Faults
 
@@ -46,8 +46,10 @@ def offline(chromium: Browser) -> Iterator[Callable[[Path], tuple[Page, list[str
 def _saved(page: Page, folder: Path, lab: Lab) -> dict[str, Path]:
     """Every file that the export bars in view offer, by widget and kind; each view offers the kinds that its lab declares."""
     files = {}
-    bars = page.locator(".tfe-exports:visible")
+    bars = page.locator(".tfe-exports:visible, .tfe-stage-take:visible")
     for at in range(bars.count()):
+        if bars.nth(at).evaluate("(it) => it.matches('details:not([open])')"):
+            bars.nth(at).locator("summary").click()
         view = bars.nth(at).evaluate("(it) => it.closest('[data-view]')?.dataset.view ?? ''")
         buttons = bars.nth(at).locator(".tfe-export:not([aria-expanded]):visible")
         offered = [kind for kind in buttons.evaluate_all("(all) => all.map((one) => one.dataset.kind)") if not kind.endswith(" 1×")]
@@ -118,14 +120,12 @@ def stays(figure: dict[str, Any], name: str) -> None:
 
 
 def test_plotly_is_given_its_settings_in_one_place() -> None:
-    calls = {path.name for path in FOLDER.rglob("*.js") if re.search(r"newPlot\(|library\.(react|toImage)\(", path.read_text())}
+    calls = {path.name for path in files().values() if re.search(r"newPlot\(|library\.(react|toImage)\(", path.read_text())}
     assert calls == {"plot.js", "export.js"}, "every figure is drawn or saved by these two, which share CONFIG"
 
 
 def test_only_the_frame_and_the_projector_speak_of_the_address_of_this_machine() -> None:
     users = {
-        path.name
-        for path in FOLDER.rglob("*.js")
-        if re.search(r"import \{[^}]*\blink\b[^}]*\} from \"[./lib]*state\.js\"", path.read_text())
+        path.name for path in files().values() if re.search(r"import \{[^}]*\blink\b[^}]*\} from \"[./lib]*state\.js\"", path.read_text())
     }
     assert users == {"shell.js", "projector.js"}, "a file that leaves says where it comes from with lib/source.js"

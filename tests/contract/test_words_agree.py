@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 from explorer import labels
 from explorer.labels import NOUNS, change_sentence, filled
 from explorer.labs import LABS, about
-from explorer.widgets.base import FOLDER
+from explorer.widgets.base import FOLDER, files
 from tests.conftest import ROOT
 from tests.contract.test_one_number_for_a_place import drawn
 from tests.pages import Faults
@@ -53,7 +53,7 @@ def _texts() -> Iterator[tuple[str, str]]:
         for node in ast.walk(tree):
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in said:
                 yield path.name, node.value
-    for path in FOLDER.rglob("*.js"):
+    for path in (path for path in files().values() if path.suffix == ".js"):
         code = re.sub(r"^\s*(//|\*|/\*).*$", "", path.read_text("utf-8"), flags=re.MULTILINE)
         for found in re.finditer(r'"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)*)`', code):
             yield path.name, found[1] if found[1] is not None else found[2]
@@ -77,7 +77,8 @@ def test_no_chinese_text_of_the_code_has_english_words_left() -> None:
 def test_a_text_in_two_languages_is_not_the_same_english_twice() -> None:
     same = [
         (path.name, found[1])
-        for path in FOLDER.rglob("*.js")
+        for path in files().values()
+        if path.suffix == ".js"
         for found in re.finditer(r'en: "([^"]*)", zh: "\1"', path.read_text("utf-8"))
         if _english_in(found[1])
     ]

@@ -40,7 +40,7 @@ def test_plotly_travels_compressed_and_is_fetched_once(site: str, coding: str, r
 
 
 def test_our_scripts_are_kept_for_ever_under_their_version_and_checked_under_any_other(shell: Site) -> None:
-    new, old = ask(shell, base.asset("lib/dom.js")), ask(shell, "/ui/000000000000/lib/dom.js")
+    new, old = ask(shell, base.asset("lib/dom.js")), ask(shell, "/ui/000000000000/widgets/lib/dom.js")
     assert new.text == old.text == (base.FOLDER / "lib/dom.js").read_text("utf-8")
     assert "immutable" in new.headers["cache-control"] and old.headers["cache-control"] == "no-cache"
     assert new.headers["content-type"].startswith("application/javascript")

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from explorer.figures import theme
+from explorer.widgets.base import files
 
 GROUNDS = ("paper", "panel", "sunk")
 MODES: tuple[theme.Mode, ...] = ("light", "dark")
@@ -98,7 +99,9 @@ def test_the_style_sheet_holds_every_widget_and_every_token() -> None:
 def test_every_variable_that_a_sheet_uses_exists() -> None:
     sheet = theme.css()
     defined = set(re.findall(r"(--[\w-]+)\s*:", sheet))
-    scripts = "".join(re.sub(r"/\*.*?\*/|//[^\n]*", "", path.read_text("utf-8"), flags=re.S) for path in theme.WIDGETS.rglob("*.js"))
+    scripts = "".join(
+        re.sub(r"/\*.*?\*/|//[^\n]*", "", path.read_text("utf-8"), flags=re.S) for name, path in files().items() if name.endswith(".js")
+    )
     set_by_scripts = set(re.findall(r"""["'](--[\w-]+)["']""", scripts))
     # With a fallback, "var(--x, 0)", a variable may stay away.
     used = set(re.findall(r"var\((--[\w-]+)\)", sheet)) | set(re.findall(r"var\((--[\w-]+)\)", scripts))
@@ -113,7 +116,7 @@ def test_no_style_of_the_whole_page_asks_what_stands_on_it() -> None:
 
 def test_sheets_and_scripts_write_no_colour_of_their_own() -> None:
     # Black and white stand on the weight scale and behind the squares of a QR code; shadows and veils are no colours of the page.
-    for path in [*theme.WIDGETS.rglob("*.css"), *theme.WIDGETS.rglob("*.js")]:
+    for path in files().values():
         found = {colour.lower() for colour in re.findall(r"[\"': (](#[0-9a-fA-F]{3}(?:[0-9a-fA-F]{3})?)\b", path.read_text("utf-8"))}
         assert found <= {"#fff", "#000", "#ffffff", "#000000"}, f"{path.relative_to(theme.WIDGETS)}: {found}"
 

@@ -12,7 +12,7 @@ from explorer.views import View
 from explorer.widgets.change import Difference
 from explorer.widgets.difficulty import difficulty
 from explorer.widgets.notes import notes
-from explorer.widgets.ponder import ponder
+from explorer.widgets.stage import stage
 from models.act_rnn.records import EXAMPLES, Explanation, Measured, Request
 
 
@@ -28,7 +28,7 @@ PROGRAM: Program[Request, Explanation] = Program(
     kind=Request,
     controls=views.CONTROLS,
     views=(
-        View("ponder", lambda value: ponder(value, texts=texts.PONDER), views.mechanism),
+        View("ponder", lambda value: stage("ponder", value, texts=texts.PONDER), views.mechanism),
         View("notes", lambda _value: notes(texts.NOTES, label=texts.NOTES_LABEL)),
         View(
             "difficulty",

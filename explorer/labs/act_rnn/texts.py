@@ -54,7 +54,7 @@ UPDATES: Final = _("{n} updates", "{n} 次更新")
 NO_SIGNAL: Final = _("no mark on the first update", "不标明第一次更新")
 PONDER: Final[Mapping[str, Text]] = MappingProxyType(
     {
-        "region": _("How long each input is thought about", "每个输入想了多久"),
+        "title": _("How long each input is thought about", "每个输入想了多久"),
         "step": _("update", "步"),
         "question": _("How long does it think about each input?", "它对每个输入想多久？"),
     }

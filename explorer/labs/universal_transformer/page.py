@@ -18,7 +18,7 @@ from explorer.widgets.attention import attention
 from explorer.widgets.change import Difference
 from explorer.widgets.difficulty import difficulty
 from explorer.widgets.notes import notes
-from explorer.widgets.ponder import ponder
+from explorer.widgets.stage import stage
 from models.universal_transformer.records import EXAMPLES, Explanation, Measured, Request
 
 OPENED: Final[tuple[drawing.View, ...]] = ("head", "model")  # bertviz's views of a run; queries and keys are not watched
@@ -42,7 +42,7 @@ PROGRAM: Program[Request, Explanation] = Program(
     kind=Request,
     controls=views.CONTROLS,
     views=(
-        View("ponder", lambda value: ponder(value, texts=texts.PONDER), views.thinking),
+        View("ponder", lambda value: stage("ponder", value, texts=texts.PONDER), views.thinking),
         View("difficulty", lambda value: difficulty(value or None), lambda seen, request, _state: views.hard(seen, request), at="side"),
         View("attention", lambda value: attention(value, empty=texts.NO_ATTENTION), views.heads, at="below"),
         View("lengths", lambda _value: lengths(), at="below"),

@@ -99,7 +99,7 @@ LETTERS: Final = _("letters", "个字母")
 
 PONDER: Final[Mapping[str, Text]] = MappingProxyType(
     {
-        "region": _("How long each position thinks", "每个位置想多久"),
+        "title": _("How long each position thinks", "每个位置想多久"),
         "step": _("step", "步"),
         "question": _("Who may stop, and who thinks on?", "谁可以停下，谁继续想？"),
         "empty": _("Ask something above, or begin with one of the examples.", "在上方提问，或从一个例子开始。"),

@@ -167,7 +167,7 @@ export function footLines(width) {
 }
 
 // Inside a script no text may close it; as JSON these signs have a spelling without them.
-const json = (value) => JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`);
+export const json = (value) => JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
 /**
  * A page that opens anywhere, with no network: the figure with plotly.js inside, the sentence, and the lab and paper it came from.

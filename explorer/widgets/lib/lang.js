@@ -1,4 +1,4 @@
-// Two languages. The choice stands in the address (?lang=zh), then in this tab's memory, then in the browser's own setting.
+// Two languages. The choice stands in a saved page itself, in the address (?lang=zh), in this tab's memory, in the browser's own setting.
 
 import { keep, kept } from "./memory.js";
 
@@ -6,7 +6,7 @@ const KEY = "tfe-lang";
 const listeners = new Set();
 
 function first() {
-  const asked = new URL(location.href).searchParams.get("lang") ?? kept(KEY) ?? navigator.language;
+  const asked = document.documentElement.dataset.lang ?? new URL(location.href).searchParams.get("lang") ?? kept(KEY) ?? navigator.language;
   return asked.toLowerCase().startsWith("zh") ? "zh" : "en";
 }
 

@@ -1,0 +1,463 @@
+// The part of the stage that reads: it draws a picture, and lets one hover, lock, add, step, play and choose. It knows no server and no
+// address of its own, so that a saved page carries it along as it is. The contract of a picture stands in stage.js.
+
+import { el, segmented, svg } from "./dom.js";
+import { handlesOf } from "./handles.js";
+import { keys } from "./keys.js";
+import { lang, onLang, t } from "./lang.js";
+import { KINDS, looking } from "./looking.js";
+import { Pen, asSvg, onCanvas } from "./pen.js";
+import { player } from "./rollplay.js";
+import { fit } from "./raster.js";
+import { bus } from "./state.js";
+import { onTheme } from "./theme.js";
+
+const TEXT = {
+  empty: { en: "Nothing has been run yet.", zh: "还没有运行。" },
+  start: { en: "Back to the start", zh: "回到开头" },
+  play: { en: "Play", zh: "播放" },
+  pause: { en: "Pause", zh: "暂停" },
+  before: { en: "One step back", zh: "后退一步" },
+  after: { en: "One step on", zh: "前进一步" },
+  seek: { en: "Where in the run", zh: "所在的步" },
+  count: { en: "{n} of {of}", zh: "{n} / {of}" },
+  card: { en: "click: lock it", zh: "点击：锁定" },
+  cardAdd: { en: "click: lock it · shift-click: add it", zh: "点击：锁定 · shift-点击：追加" },
+  cardTap: { en: "tap again: lock it", zh: "再点一次：锁定" },
+  board: { en: "{title}. Left and right step, up and down choose, Space plays, Escape resets.", zh: "{title}。左右键换步，上下键选择，空格播放，Esc 复位。" },
+};
+const WAIT = 80; // ms until the card of what is pointed at opens
+const ICONS = { play: "M5 3.5v9l7-4.5z", pause: "M5.5 3.5v9M10.5 3.5v9", before: "M9.5 4l-4 4 4 4", after: "M6.5 4l4 4-4 4", start: "M4 4v8M11 4l-4 4 4 4" };
+const icon = (name) => svg("svg", { viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true" }, svg("path", { d: ICONS[name], fill: "none", stroke: "currentColor", "stroke-width": 2, "stroke-linecap": "round", "stroke-linejoin": "round" }));
+
+/** A sentence as nodes and as text: of strings and {text, role: "query" | "key" | "out"}. */
+export const nodes = (parts) => parts.map((part) => (typeof part === "string" ? document.createTextNode(part) : el("b", { class: part.role ? `tfe-${part.role}` : null, text: part.text })));
+export const plain = (parts) => parts.map((part) => part.text ?? part).join("");
+
+/** A table {caption, columns, rows, here} as an element; here: the number of a row that stands out. */
+export function tableOf({ caption, columns, rows, here = null }) {
+  const cell = (value, i, row) => el(i ? "td" : "th", { scope: i ? null : "row", class: [typeof value === "number" ? "" : "text", row === here ? "here" : ""].join(" ").trim() || null, text: typeof value === "number" ? String(value).replace("-", "−") : (value ?? "–") });
+  const body = rows.map((row, n) => el("tr", {}, row.map((value, i) => cell(value, i, n))));
+  return el("table", { class: "tfe-table" }, el("caption", { class: "tfe-note", text: caption }), el("thead", {}, el("tr", {}, columns.map((name) => el("th", { scope: "col", text: name })))), el("tbody", {}, body));
+}
+
+/**
+ * @param {HTMLElement} root @param {any} picture see stage.js
+ * @param {{texts: any, store: {get: (key: string) => string | null, set: (patch: any) => void}, ask?: (fields: any) => void,
+ *   moved?: () => void, menu?: Node[], dragged?: (name: string | null) => void}} how
+ */
+export function board(root, picture, { texts, store, ask = null, moved = () => {}, menu = [], dragged = () => {} }) {
+  const keysOf = Object.keys(picture.looks);
+  const kind = (key) => KINDS[picture.looks[key]];
+  const first = (...kinds) => keysOf.find((key) => kinds.includes(picture.looks[key]));
+  const along = picture.along ?? first("step") ?? first("position", "positions");
+  const across = picture.across ?? first("head") ?? keysOf.find((key) => key !== along && ["position", "positions"].includes(picture.looks[key]));
+  const resets = picture.resets ?? keysOf.filter((key) => kind(key).locks);
+
+  // ── what stays on the page, built once ──
+  const title = el("h2", { class: "tfe-title" });
+  const units = el("span", { class: "tfe-units" });
+  const legend = el("p", { class: "tfe-legend tfe-stage-legend" });
+  const choices = el("div", { class: "tfe-stage-choices tfe-controls" });
+  const canvas = el("canvas", { "aria-hidden": "true" });
+  const glance = el("div", { class: "tfe-stage-glance", hidden: true });
+  const paper = el("div", { class: "tfe-stage-paper" }, canvas, glance);
+  const desk = el("div", { class: "tfe-stage-board tfe-scroll", tabindex: "0", role: "application" }, paper);
+  const press = (name, act) => el("button", { type: "button", class: "tfe-stage-step", onclick: act }, icon(name));
+  const [start, play, before, after] = [press("start", () => to(0)), press("play", () => clock && sound.toggle()), press("before", () => move(along, -1)), press("after", () => move(along, 1))];
+  play.classList.add("is-play");
+  const seek = el("input", { type: "range", class: "tfe-range", step: "1", oninput: () => lock({ [clock.key]: kind(clock.key).of?.(Number(seek.value)) ?? Number(seek.value) }) });
+  const count = el("span", { class: "tfe-stage-count" });
+  const transport = el("div", { class: "tfe-stage-transport tfe-controls" }, start, play, before, after, seek, count);
+  const [below, beside] = [el("div", { class: "tfe-stage-below" }), el("aside", { class: "tfe-stage-beside tfe-controls" })];
+  const words = el("p", { class: "tfe-words", "aria-live": "polite", id: `tfe-words-${Math.random().toString(36).slice(2)}` });
+  const note = el("p", { class: "tfe-note tfe-stage-note", hidden: true });
+  const sheet = el("div", { class: "tfe-stage-table tfe-scroll tfe-controls", tabindex: "0", role: "region", hidden: true });
+  const body = el("div", { class: "tfe-stage-body" }, el("div", { class: "tfe-stage-main" }, desk, transport, below, words, note), beside);
+  const empty = el("p", { class: "tfe-empty", hidden: true });
+  const head = el("div", { class: "tfe-stage-head" }, el("div", { class: "tfe-stage-name" }, title, units), el("span", { class: "tfe-stage-menu tfe-controls" }, menu));
+  const panel = el("section", { class: "tfe-panel tfe-stage-panel" }, head, el("div", { class: "tfe-stage-roles" }, legend, choices), empty, body, sheet);
+  const card = el("div", { class: "tfe-hover", role: "status", hidden: true });
+  root.classList.add("tfe-projectable", "tfe-stage");
+  root.append(panel, card);
+  desk.setAttribute("aria-describedby", words.id);
+
+  // ── state ──
+  let run = null;
+  let look = {}; // what is locked, completed by what the picture picks
+  let bounds = {};
+  let pen = null; // what is drawn
+  let over = null; // the box that is pointed at
+  let draft = {}; // {name: value} of a handle that moves, until its answer is here
+  let cursor = null; // the place while it plays
+  let clock = null;
+  let [frame, waiting, room, built] = [0, 0, 0, ""];
+
+  const projecting = () => document.body.classList.contains("tfe-projecting") && root.classList.contains("tfe-projected");
+  const write = (node, text) => node.textContent !== text && (node.textContent = text);
+
+  // ── moving ──
+  /** Locks values: {key: value}. add: beside what is locked already, where the key takes several. */
+  function lock(patch, add = false) {
+    sound.stop();
+    leave();
+    moved();
+    const said = Object.entries(patch).map(([key, value]) => {
+      const { add: more, of = (one) => one, spell } = kind(key);
+      return [key, value === null ? null : spell(add && more ? more(look[key], value) : of(value), bounds[key] ?? {})];
+    });
+    store.set(Object.fromEntries(said));
+    update();
+  }
+
+  function move(key, by) {
+    if (!run || !key) return;
+    lock(picture.move?.(run, look, key, by) ?? { [key]: kind(key).move(look[key], by, bounds[key]) });
+  }
+
+  const to = (end) => run && along && kind(along).ends && lock({ [along]: kind(along).ends(bounds[along])[end] });
+
+  function reset() {
+    const playing = sound.playing;
+    if (!run || projecting() || !(playing || resets.some((key) => store.get(key) !== null))) return false;
+    sound.stop();
+    leave();
+    moved();
+    store.set(Object.fromEntries(resets.map((key) => [key, null])));
+    update();
+    return true;
+  }
+
+  // ── playing ──
+  const sound = player({
+    moved() {
+      const value = clock && placeOf(sound.place);
+      if (!clock || value === [look[clock.key]].flat().at(-1)) return;
+      cursor = value;
+      update();
+    },
+    changed() {
+      if (!sound.playing && cursor !== null) {
+        const reached = cursor;
+        cursor = null;
+        store.set({ [clock.key]: kind(clock.key).spell(kind(clock.key).of?.(reached) ?? reached, bounds[clock.key]) });
+      } else if (sound.playing) sound.seek(placed() >= sound.total ? 0 : placed());
+      update();
+    },
+    failed: () => picture.silent?.(run, draw),
+  });
+  root.append(sound.node);
+  const ends = () => kind(clock.key).ends(bounds[clock.key]).map((end) => [end].flat()[0]);
+  const placed = () => (clock.when ? clock.when([look[clock.key]].flat().at(-1)) : (([look[clock.key]].flat().at(-1) - ends()[0]) * clock.pace) / 1000);
+  function placeOf(second) {
+    const [least, most] = ends();
+    const stride = matchMedia("(prefers-reduced-motion: reduce)").matches ? (clock.stride ?? 1) : 1;
+    const value = clock.at ? clock.at(second) : least + Math.floor((second * 1000) / clock.pace / stride + 1e-6) * stride;
+    return Math.max(least, Math.min(most, value));
+  }
+
+  // ── drawing ──
+  /** Reads what is looked at, and draws. */
+  function update() {
+    if (!run) return draw();
+    ({ look, bounds } = looking(picture, run, store.get));
+    if (cursor !== null) look[clock.key] = kind(clock.key).of?.(cursor) ?? cursor;
+    return draw();
+  }
+
+  const draw = () => {
+    frame ||= requestAnimationFrame(paint);
+  };
+  const seen = () => ({ ...look, ...(over?.look ?? {}) });
+
+  function paint() {
+    frame = 0;
+    write(title, t(picture.title?.(run, look) ?? texts.title));
+    write(empty, t(texts.empty ?? TEXT.empty));
+    root.dataset.question = t(texts.question ?? picture.question ?? texts.title);
+    empty.hidden = Boolean(run);
+    for (const node of [body, units, legend, choices]) node.hidden = !run;
+    root.querySelector(".tfe-stage-menu").hidden = !run;
+    if (!run) {
+      sheet.hidden = true;
+      delete root.dataset.drawn;
+      return;
+    }
+    const big = projecting();
+    panel.classList.toggle("is-wide", Boolean(picture.wide?.(run)));
+    write(units, t(picture.units?.(run, look) ?? ""));
+    desk.setAttribute("aria-label", t(picture.label ?? TEXT.board, { title: title.textContent }));
+    choose();
+    transports();
+    swap(below, picture.below?.(run, look, lock) ?? []);
+    side();
+    const parts = picture.sentence(run, look);
+    words.setAttribute("aria-live", sound.playing ? "off" : "polite");
+    if (words.textContent !== plain(parts)) words.replaceChildren(...nodes(parts));
+    if (!sheet.hidden) sheet.replaceChildren(tableOf(picture.table(run, look)));
+    const entries = picture.legend?.(run, look) ?? [];
+    const key = JSON.stringify([entries, big, lang(), document.body.className]);
+    if (legend.dataset.key !== key) {
+      legend.dataset.key = key;
+      legend.replaceChildren(...entries.map(({ text, mark }) => el("span", {}, swatch(mark, big), text)));
+    }
+    room = Math.floor(desk.clientWidth);
+    if (!room) return;
+    pen = new Pen({ width: room, big, tall: big ? Math.max(300, innerHeight - 200 - head.offsetHeight - below.offsetHeight - words.offsetHeight) : 0 });
+    picture.scene(run, { ...look, over: picture.hovers ? (over?.look ?? null) : null, draft }, pen);
+    canvas.marks = pen.marks;
+    onCanvas(fit(canvas, pen.width, pen.height), pen.marks);
+    Object.assign(paper.style, { width: `${pen.width}px`, height: `${pen.height}px` });
+    if (pen.keep && (pen.keep.x0 < desk.scrollLeft || pen.keep.x1 > desk.scrollLeft + room)) desk.scrollLeft = pen.keep.x0 - room / 2;
+    handles.place(pen.handles);
+    root.dataset.drawn = keysOf.map((each) => [each, [look[each]].flat().join(",")]).filter(([, text]) => text !== "" && text !== "false").map(([name, text]) => (text === "true" ? name : `${name}=${text}`)).join(" ");
+  }
+
+  /** What stands in a node becomes other children; equal ones stay, so that nobody's click or focus is lost. */
+  function swap(node, children) {
+    const now = el("div", {}, children);
+    const same = now.childNodes.length === node.childNodes.length && [...now.childNodes].every((one, at) => one.isEqualNode(node.childNodes[at]));
+    node.hidden = !children.length;
+    if (same) return;
+    const focus = [...node.querySelectorAll("button")].indexOf(document.activeElement);
+    node.replaceChildren(...now.childNodes);
+    if (focus >= 0) node.querySelectorAll("button")[focus]?.focus({ preventScroll: true });
+  }
+
+  function side() {
+    swap(beside, picture.beside?.(run, seen()) ?? []);
+  }
+
+  function swatch(mark, big) {
+    const [w, h] = [(mark.wide ?? 14) * (big ? 1.8 : 1), (mark.tall ?? 12) * (big ? 1.7 : 1)];
+    const small = new Pen({ width: w, big });
+    small.size(w, h);
+    small.swatch({ x0: 0, y0: 0, x1: w, y1: h }, mark);
+    return asSvg(small, { "aria-hidden": "true" });
+  }
+
+  /** The choices of the picture as segmented buttons, chips and sliders; rebuilt only when they are others. */
+  function choose() {
+    const items = picture.choices?.(run, look) ?? [];
+    const shape = JSON.stringify([items, lang()]);
+    if (built !== shape) {
+      built = shape;
+      choices.made = items.map(make);
+      choices.replaceChildren(...choices.made.map((one) => one.node));
+      choices.hidden = !items.length;
+    }
+    for (const one of choices.made) one.set();
+  }
+
+  function make({ key, label, options, say, step }) {
+    if (options) {
+      const one = segmented({ options: options.map(({ value, label: name }) => ({ key: String(value), label: name })), value: String(look[key]), label, onPick: (value) => lock({ [key]: options.find((each) => String(each.value) === value).value }) });
+      return { node: one.node, set: () => one.set({ value: String(look[key]) }) };
+    }
+    if (picture.looks[key] === "flag") {
+      const chip = el("button", { type: "button", class: "tfe-chip", "data-key": key, text: label, onclick: () => lock({ [key]: !look[key] }) });
+      return { node: chip, set: () => chip.setAttribute("aria-pressed", String(look[key])) };
+    }
+    const { least = 0, most = 1 } = bounds[key] ?? {};
+    const name = el("span", { class: "tfe-label" });
+    const slider = el("input", { type: "range", class: "tfe-range", "data-key": key, "aria-label": label, min: least, max: most, step: step ?? 0.01, oninput: () => lock({ [key]: Number(slider.value) }) });
+    return {
+      node: el("span", { class: "tfe-stage-range" }, name, slider),
+      set() {
+        write(name, `${label} ${say?.(look[key]) ?? look[key]}`);
+        if (slider !== document.activeElement) slider.value = String(look[key]);
+        slider.style.setProperty("--at", `${(100 * (look[key] - least)) / (most - least || 1)}%`);
+      },
+    };
+  }
+
+  function transports() {
+    clock = along ? (picture.clock?.(run, look) ?? null) : null;
+    transport.hidden = !clock;
+    if (!clock) return;
+    clock.key ??= along;
+    const [least, most] = ends();
+    clock.pace ??= clock.seconds ? (1000 * clock.seconds) / Math.max(1, most - least) : 900;
+    sound.choose(clock.sound ?? null, clock.seconds ?? ((most - least) * clock.pace) / 1000);
+    const at = [look[clock.key]].flat().at(-1) ?? least;
+    for (const [node, name] of [[start, "start"], [play, sound.playing ? "pause" : "play"], [before, "before"], [after, "after"], [seek, "seek"]]) {
+      const label = t(clock.texts?.[name] ?? TEXT[name]);
+      if (node.getAttribute("aria-label") === label) continue;
+      node.setAttribute("aria-label", label);
+      if (node !== seek) node.title = label;
+      if (node === play) play.replaceChildren(icon(name));
+    }
+    Object.assign(seek, { min: String(least), max: String(most), value: String(at), disabled: most <= least });
+    seek.style.setProperty("--at", `${most > least ? (100 * (at - least)) / (most - least) : 100}%`);
+    start.disabled = before.disabled = at <= least;
+    after.disabled = at >= most;
+    play.disabled = most <= least;
+    write(count, clock.says?.(at) ?? t(TEXT.count, { n: at - least + 1, of: most - least + 1 }));
+  }
+
+  // ── pointing ──
+  const spot = (event) => {
+    const box = canvas.getBoundingClientRect();
+    return [event.clientX - box.left, event.clientY - box.top];
+  };
+
+  function under(event) {
+    const [x, y] = spot(event);
+    for (const box of pen?.boxes.toReversed() ?? []) {
+      if (x < box.x0 || x > box.x1 || y < box.y0 || y > box.y1) continue;
+      const found = box.at ? box.at(x, y) : box;
+      if (found) return found;
+    }
+    return null;
+  }
+
+  const name = (box) => box && JSON.stringify([box.look, box.set, box.fire, box.x0, box.y0]);
+
+  /** Shows what a click would lock, without locking it. silent: another view points at it, so that no card opens here. */
+  function point(box, event, silent = false) {
+    if (name(box) === name(over)) return;
+    leave(silent);
+    if (!box) return;
+    over = box;
+    if (picture.hovers) draw();
+    else if (picture.beside) side();
+    glance.hidden = Boolean(box.still);
+    Object.assign(glance.style, { left: `${box.x0}px`, top: `${box.y0}px`, width: `${box.x1 - box.x0}px`, height: `${box.y1 - box.y0}px` });
+    if (silent) return;
+    if (box.look?.pos !== undefined) bus.fire("hover-pos", { pos: box.look.pos, from: root });
+    const lines = box.card?.();
+    if (projecting() || !lines) return;
+    waiting = setTimeout(() => {
+      const touch = event.pointerType === "touch";
+      const locked = box.look && Object.entries(box.look).every(([key, value]) => String(look[key]) === String(value));
+      const adds = box.look && Object.keys(box.look).some((key) => kind(key).add);
+      const does = box.does ?? (box.look && !locked ? t(touch ? TEXT.cardTap : adds ? TEXT.cardAdd : TEXT.card) : null);
+      card.replaceChildren(el("b", { text: lines[0] }), ...lines.slice(1).map((text) => el("div", { text })), ...(does ? [el("div", { class: "do", text: does })] : []));
+      card.hidden = false;
+      const frame_ = canvas.getBoundingClientRect();
+      const right = frame_.left + box.x1 + 12;
+      const left = right + card.offsetWidth <= innerWidth - 8 ? right : frame_.left + box.x0 - 12 - card.offsetWidth;
+      const beneath = left < 8; // it fits on neither side
+      const top = beneath ? frame_.top + box.y1 + 8 : event.clientY - 20;
+      Object.assign(card.style, { left: `${Math.max(8, Math.min(beneath ? event.clientX + 16 : left, innerWidth - card.offsetWidth - 8))}px`, top: `${Math.max(8, Math.min(innerHeight - card.offsetHeight - 8, top))}px` });
+    }, WAIT);
+  }
+
+  function leave(silent = false) {
+    clearTimeout(waiting);
+    card.hidden = glance.hidden = true;
+    const was = over;
+    over = null;
+    if (!was || !run) return;
+    if (picture.hovers) draw();
+    else if (picture.beside) side();
+    if (!silent && was.look?.pos !== undefined) bus.fire("hover-pos", { pos: null, from: root });
+  }
+
+  canvas.addEventListener("pointermove", (event) => run && event.pointerType !== "touch" && point(under(event), event));
+  canvas.addEventListener("pointerleave", (event) => event.pointerType !== "touch" && leave());
+  canvas.addEventListener("click", (event) => {
+    const box = run && under(event);
+    if (!box) return;
+    const locked = box.look && Object.entries(box.look).every(([key, value]) => String(look[key]) === String(value));
+    if (event.pointerType === "touch" && box.look && !locked && name(box) !== name(over)) {
+      point(box, event);
+      return;
+    }
+    const { set, fire } = event.shiftKey && box.add ? box.add : box.look ? {} : box;
+    if (set) ask?.(set);
+    else if (fire) bus.fire(...fire);
+    else if (box.look) lock(box.look, event.shiftKey);
+  });
+  desk.addEventListener("scroll", () => leave(), { passive: true });
+  bus.on("hover-pos", ({ pos, from }) => {
+    if (from === root || !run || !pen) return;
+    const box = pos === null ? null : pen.boxes.find((one) => one.look?.pos === pos);
+    if (box) point(box, null, true);
+    else if (over) leave(true);
+  });
+
+  const handles = handlesOf(paper, {
+    spot,
+    still: ask === null,
+    move(handle, value) {
+      draft = { ...draft, [handle]: value };
+      dragged(handle);
+      draw();
+    },
+    rest: (how, value) => ask(how.set(value)),
+  });
+
+  // ── alive ──
+  keys(root, {
+    ArrowLeft: () => move(along, -1),
+    ArrowRight: () => move(along, 1),
+    PageUp: () => move(along, -1),
+    PageDown: () => move(along, 1),
+    ArrowUp: () => (across ? move(across, -1) : false),
+    ArrowDown: () => (across ? move(across, 1) : false),
+    Home: () => to(0),
+    End: () => to(1),
+    " ": () => (clock ? sound.toggle() : false),
+    Escape: reset,
+  });
+  new ResizeObserver(() => {
+    const next = Math.floor(desk.clientWidth);
+    if (next > 0 && next !== room) draw();
+  }).observe(desk);
+  let was = projecting();
+  new MutationObserver(() => {
+    if (projecting() === was) return;
+    was = projecting();
+    leave();
+    draw();
+  }).observe(document.body, { attributes: true, attributeFilter: ["class"] });
+  addEventListener("resize", () => projecting() && draw());
+  onLang(draw);
+  onTheme(draw);
+
+  return {
+    words: () => plain(picture.sentence(run, look)),
+    get run() {
+      return run;
+    },
+    get look() {
+      return look;
+    },
+    get bounds() {
+      return bounds;
+    },
+    title: () => title.textContent,
+    units: () => units.textContent,
+    width: () => room,
+    busy: handles.busy,
+    update,
+    leave,
+    stop: () => sound.stop(),
+    /** Draws this run from now on; null: there is nothing to show. What a handle was moved to is known by now. */
+    show(next, { stale = false, keeps = false } = {}) {
+      if (!keeps) draft = {};
+      run = next;
+      body.classList.toggle("tfe-stale", stale);
+      update();
+    },
+    /** What a handle was moved to is taken back. */
+    undo() {
+      if (handles.busy()) return;
+      draft = {};
+      draw();
+    },
+    /** A line under the sentence: what is on its way, what went wrong. */
+    note(text) {
+      note.hidden = !text;
+      write(note, text);
+    },
+    table(open) {
+      sheet.hidden = !open;
+      if (!open || !run) return;
+      const made = picture.table(run, look);
+      sheet.setAttribute("aria-label", made.caption);
+      sheet.replaceChildren(tableOf(made));
+    },
+  };
+}

@@ -1,0 +1,87 @@
+// What is looked at, by the kind of its key in the address: how it is read, spelled, moved by an arrow key, and whether a link names
+// something that is there. The bounds of a key come from the picture: {count, pick}, {steps}, {layers, heads, names}, {names}, {least, most}.
+
+import { headIn, positionsIn } from "./state.js";
+
+const whole = (text, least, most) => (/^\d{1,7}$/.test(text ?? "") ? Math.max(least, Math.min(most, Number(text))) : null);
+const among = (value, least, most) => Math.max(least, Math.min(most, value));
+const many = (pick) => (pick === undefined || pick === null ? [] : [pick].flat());
+
+/** Layer and head of "2.3", both from 1. */
+export const headOf = (head) => head.split(".").map(Number);
+
+export const KINDS = {
+  /** A place from 0. */
+  position: {
+    locks: true,
+    read: (text, { count, pick = null }) => (text === "none" ? null : (whole(text, 0, count - 1) ?? pick)),
+    there: ({ count }) => positionsIn(count),
+    spell: (value) => value ?? "none",
+    move: (value, by, { count }) => among(value === null ? (by > 0 ? 0 : count - 1) : value + by, 0, count - 1),
+    ends: ({ count }) => [0, count - 1],
+  },
+  /** Several places: a list; the last one was locked last. */
+  positions: {
+    locks: true,
+    read: (text, { count, pick }) => (text === "none" ? [] : text === null ? many(pick) : [...new Set(text.split(",").map((one) => whole(one, 0, count - 1)))].filter((one) => one !== null)),
+    there: ({ count }) => positionsIn(count),
+    spell: (list) => (list.length ? list.join(",") : "none"),
+    move: (list, by, { count }) => [among(list.length ? list.at(-1) + by : by > 0 ? 0 : count - 1, 0, count - 1)],
+    ends: ({ count }) => [[0], [count - 1]],
+    add: (list, value) => (list.includes(value) ? list.filter((one) => one !== value) : [...list, value]),
+    of: (value) => [value].flat(),
+  },
+  /** A step from 1; the last where none is named. */
+  step: {
+    locks: true,
+    read: (text, { steps, pick = steps }) => whole(text, 1, steps) ?? pick,
+    there: ({ steps }) => (text) => /^\d+$/.test(text) && text >= 1 && text <= steps,
+    spell: (value, { steps, pick = steps }) => (value === pick ? null : value),
+    move: (value, by, { steps }) => among(value + by, 1, steps),
+    ends: ({ steps }) => [1, steps],
+  },
+  /** "2.3", layer and head from 1, or one of the names ("mean"). */
+  head: {
+    read(text, { layers, heads, names = [], pick = "1.1" }) {
+      if (names.includes(text)) return text;
+      const [layer, head] = headOf(/^\d+\.\d+$/.test(text ?? "") ? text : pick);
+      return `${among(layer, 1, layers)}.${among(head, 1, heads)}`;
+    },
+    there: ({ layers, heads }) => headIn(layers, heads),
+    spell: (value) => value,
+    move(value, by, { layers, heads }) {
+      const [layer, head] = value.includes(".") ? headOf(value) : [1, 1];
+      const next = ((layer - 1) * heads + head - 1 + by + layers * heads) % (layers * heads);
+      return `${Math.floor(next / heads) + 1}.${(next % heads) + 1}`;
+    },
+  },
+  /** One of some names. */
+  choice: {
+    read: (text, { names, pick = names[0] }) => (names.includes(text) ? text : pick),
+    there: ({ names }) => (text) => names.includes(text),
+    spell: (value, { names, pick = names[0] }) => (value === pick ? null : value),
+    move: (value, by, { names }) => names[(names.indexOf(value) + by + names.length) % names.length],
+  },
+  /** On or off. */
+  flag: { read: (text) => text === "1", spell: (value) => (value ? 1 : null) },
+  /** A number between two ends. */
+  number: {
+    locks: true,
+    read: (text, { least = 0, most = 1, pick = least }) => (text !== null && Number.isFinite(Number(text)) ? among(Number(text), least, most) : pick),
+    spell: (value, { least = 0, pick = least }) => (value === pick ? null : Number(value.toFixed(4))),
+  },
+};
+
+/**
+ * What is looked at of a run. get(key): what the address says, or null.
+ * @returns {{look: Record<string, any>, bounds: Record<string, any>}}
+ */
+export function looking(picture, run, get) {
+  const look = {};
+  let bounds = {};
+  for (const [key, kind] of Object.entries(picture.looks)) {
+    bounds = picture.bounds?.(run, look) ?? {};
+    look[key] = KINDS[kind].read(get(key), bounds[key] ?? {});
+  }
+  return { look, bounds: picture.bounds?.(run, look) ?? bounds };
+}

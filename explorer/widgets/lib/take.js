@@ -1,0 +1,159 @@
+// What a visitor takes along of a picture: PNG and SVG with its title, legend, sentence and source, a page that is as alive as the view, and
+// its numbers. Everything is made from the picture itself, in the browser.
+
+import { csv, fileName, html, json, npz, save } from "./export.js";
+import { lang } from "./lang.js";
+import { Pen, asSvg, onCanvas } from "./pen.js";
+import { foot, source } from "./source.js";
+import { dark } from "./theme.js";
+
+const SIDE = 24; // px around a picture that leaves
+const WIDE = 1.06; // how much wider a text may run in the fonts of another machine
+
+/** A picture as it leaves: on its own ground, with what stands around it on the page. */
+function whole({ picture, run, look, title, units, words, width }) {
+  const scene = new Pen({ width: Math.max(640, Math.min(1100, width)) });
+  picture.scene(run, { ...look, over: null, draft: {} }, scene);
+  const pen = new Pen({ width: scene.width + 2 * SIDE });
+  let y = SIDE + 4;
+  const write = (text, style, leading) => {
+    for (const line of pen.lines(text, scene.width / WIDE, style)) {
+      pen.text(SIDE, y, line, style);
+      y += leading;
+    }
+  };
+  write(title, { size: 16, weight: 700, colour: "ink" }, 22);
+  if (units) write(units, { size: 13, colour: "ink3" }, 18);
+  let x = SIDE;
+  for (const { text, mark } of picture.legend?.(run, look) ?? []) {
+    const [w, h] = [mark.wide ?? 14, mark.tall ?? 12];
+    const room = w + 6 + pen.measure(text, { size: 12 }) * WIDE + 16;
+    if (x > SIDE && x + room > pen.width - SIDE) [x, y] = [SIDE, y + 18];
+    pen.swatch({ x0: x, x1: x + w, y0: y - h / 2, y1: y + h / 2 }, mark);
+    pen.text(x + w + 6, y, text, { size: 12 });
+    x += room;
+  }
+  y += x > SIDE ? 22 : 4;
+  pen.marks.push({ kind: "group", x: SIDE, y, marks: scene.marks });
+  y += scene.height + 22;
+  write(words, { size: 14, colour: "ink", face: "title" }, 20);
+  y += 6;
+  write(source(), { size: 12, colour: "ink3" }, 18);
+  pen.size(pen.width, y + 8);
+  pen.marks.unshift({ kind: "rect", box: { x0: 0, y0: 0, x1: pen.width, y1: pen.height }, fill: "panel" });
+  return pen;
+}
+
+function png(pen) {
+  const canvas = document.createElement("canvas");
+  [canvas.width, canvas.height] = [2 * pen.width, 2 * pen.height];
+  const context = canvas.getContext("2d");
+  context.scale(2, 2);
+  onCanvas(context, pen.marks);
+  return new Promise((done) => canvas.toBlob(done));
+}
+
+// ── a page of its own ──
+const IMPORT = /^import (?:(\w+)|\* as (\w+)|\{([^}]*)\}) from "([^"]+)";$/gm;
+const renamed = (names) => names.replace(/(\w+) as (\w+)/g, "$1: $2");
+
+/** The modules behind these addresses and all that they import, as one script in which M[i] is what the i-th module exports. */
+async function joined(addresses) {
+  const [numbers, scripts] = [new Map(), []];
+  async function take(address) {
+    if (numbers.has(address)) return;
+    numbers.set(address, null);
+    const answer = await fetch(address);
+    if (!answer.ok) throw new Error(`${new URL(address).pathname}: ${answer.status}`);
+    const text = await answer.text();
+    for (const [, , , , path] of text.matchAll(IMPORT)) await take(new URL(path, address).href);
+    const names = [];
+    const script = text
+      .replace(IMPORT, (_, one, all, some, path) => `const ${all ?? (one ? `{ default: ${one} }` : `{${renamed(some)}}`)} = M[${numbers.get(new URL(path, address).href)}];`)
+      .replace(/^export default /m, () => (names.push("default: whole_"), "const whole_ = "))
+      .replace(/^export \{([^}]*)\};$/gm, (_, some) => (names.push(some.replace(/(\w+) as (\w+)/g, "$2: $1")), ""))
+      .replace(/^export ((?:async )?(?:const|let|function|class)\*? (\w+))/gm, (_, start, name) => (names.push(name), start));
+    numbers.set(address, scripts.length);
+    scripts.push(`M.push((() => {\n${script}\nreturn { ${names.join(", ")} };\n})());`);
+  }
+  for (const address of addresses) await take(address);
+  return { script: scripts.join("\n"), numbers: addresses.map((address) => numbers.get(address)) };
+}
+
+/** A value with the arrays inside it that have addresses. */
+async function inlined(value) {
+  if (Array.isArray(value)) return Promise.all(value.map(inlined));
+  if (!value || typeof value !== "object") return value;
+  const { url, ...rest } = value;
+  if (url === undefined || !value.dtype) return Object.fromEntries(await Promise.all(Object.entries(value).map(async ([key, one]) => [key, await inlined(one)])));
+  const bytes = new Uint8Array(await (await fetch(new URL(url, location.origin))).arrayBuffer());
+  let text = "";
+  for (let at = 0; at < bytes.length; at += 32768) text += String.fromCharCode(...bytes.subarray(at, at + 32768));
+  return { ...rest, data: btoa(text) };
+}
+
+/** Of our styles, those that something in the view wears. */
+function styles(root) {
+  const worn = new Set([...root.querySelectorAll("*"), root].flatMap((node) => [...node.classList]).filter((name) => name !== "tfe"));
+  const wanted = (selector) => {
+    const classes = (selector.match(/\.[\w-]+/g) ?? []).map((name) => name.slice(1)).filter((name) => name !== "tfe");
+    return !classes.length || classes.some((name) => worn.has(name) || name === "dark");
+  };
+  const kept = (rules) => [...rules].map((rule) => (rule.cssRules?.length ? `${rule.cssText.slice(0, rule.cssText.indexOf("{"))}{${kept(rule.cssRules)}}` : !rule.selectorText || wanted(rule.selectorText) ? rule.cssText : "")).join("\n");
+  return [...document.styleSheets].filter((sheet) => sheet.href?.endsWith("/page.css")).map((sheet) => kept(sheet.cssRules)).join("\n");
+}
+
+async function alive({ root, name, address, texts, value, seen, title, words }) {
+  const here = new URL("./board.js", import.meta.url).href;
+  const [{ script, numbers }, held] = await Promise.all([joined([here, address]), inlined(value)]);
+  return `<!doctype html>
+<html lang="${lang() === "zh" ? "zh-CN" : "en"}" data-lang="${lang()}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; form-action 'none'; base-uri 'none'">
+<title>${html(title)}</title>
+<style>${styles(root)}
+body{margin:24px auto;max-width:1240px;padding:0 16px}body::before,body::after{display:none}small{color:var(--ink3)}</style></head>
+<body class="${dark() ? "dark" : ""}"><main class="tfe tfe-${name}"></main><noscript>${html(words)}</noscript><p class="tfe"><small>${html(foot())}</small></p>
+<script>(() => { "use strict"; const M = [];
+${script.replaceAll("</", "<\\/")}
+const picture = M[${numbers[1]}].default, texts = ${json(texts)}, kept = new Map(${json(seen)});
+const store = { get: (key) => kept.get(key) ?? null, set: (patch) => Object.entries(patch).forEach(([key, one]) => (one === null ? kept.delete(key) : kept.set(key, String(one)))) };
+const view = M[${numbers[0]}].board(document.querySelector("main"), picture, { texts, store });
+Promise.resolve(picture.read(${json(held)}, { texts, again: () => view.update() })).then((run) => view.show(run));
+})();</script></body></html>
+`;
+}
+
+/** Columns of a table as arrays, where the picture has none of its own. */
+function columnsOf({ columns, rows }) {
+  const out = { columns };
+  columns.forEach((_, at) => {
+    const cells = rows.map((row) => row[at]);
+    out[`column_${at}`] = cells.some((cell) => typeof cell === "string") ? cells.map((cell) => String(cell ?? "")) : { shape: [cells.length], data: Float64Array.from(cells, (cell) => cell ?? Number.NaN) };
+  });
+  return out;
+}
+
+/** Arrays as they are saved: beside each stands what its axes and its numbers are, where the picture says so. */
+const explained = (arrays) => Object.fromEntries(Object.entries(arrays).flatMap(([name, one]) => [[name, one], ...(one.axes ? [[`${name}_axes`, one.axes]] : []), ...(one.unit ? [[`${name}_unit`, one.unit]] : [])]));
+
+/**
+ * What the menu offers, {kind: function}. now(): what is in view, null while there is nothing: {picture, run, look, value, title, units,
+ * words, width, root, name, address of the picture's module, texts, seen: [[key, text]] of the address}
+ */
+export function takes(now) {
+  const file = ({ name, seen }, ending) => fileName([name, ...seen.map((pair) => pair.join(" "))], ending);
+  const having = (make) => async () => {
+    const all = now();
+    if (all) await make(all);
+  };
+  return {
+    PNG: having(async (all) => save(file(all, "png"), await png(whole(all)))),
+    SVG: having((all) => save(file(all, "svg"), new XMLSerializer().serializeToString(asSvg(whole(all))), "image/svg+xml")),
+    HTML: having(async (all) => save(file(all, "html"), await alive(all), "text/html")),
+    CSV: having((all) => {
+      const { columns, rows } = all.picture.table(all.run, all.look);
+      save(file(all, "csv"), csv([columns, ...rows]), "text/csv");
+    }),
+    NPZ: having((all) => save(file(all, "npz"), npz(explained(all.picture.arrays?.(all.run, all.look) ?? columnsOf(all.picture.table(all.run, all.look)))))),
+  };
+}

@@ -1,0 +1,179 @@
+// Any picture of a run on the page. The stage keeps the promises that are the same for all: what is looked at stands in the address, one
+// grammar of keys, hover and lock and add, play and scrub, touch, language, theme, projector, phone, what one takes along, sentence, table,
+// values that come late or grow.
+//
+// A picture is a module, explorer/pictures/NAME.js or explorer/labs/SLUG/NAME.js, `export default { … }`; everything is a pure function:
+//
+//   looks: {pos: "position", …}      keys of the address, in order, and their kinds (lib/looking.js): position, positions (several), step,
+//                                    head ("2.3"), choice, flag, number
+//   read(value, {texts, again})      the value of the server -> the run that all others take (may be a promise; `unpack` arrays here).
+//                                    again(): draws anew, when something fetched has come. texts: of the lab
+//   bounds(run, look)                {key: {count, pick} | {steps} | {layers, heads, names, pick} | {names, pick} | {least, most, pick}};
+//                                    look holds the keys before. pick: what is looked at where the address says nothing
+//   scene(run, look, pen)            draws with the pen (lib/pen.js), in pen.width px, as high as it likes or in pen.tall px where that is
+//                                    not 0; pen.big for an audience, pen.narrow on phones. Ends with pen.size(width, height[, keep]).
+//                                    pen.hit(box) says what can be pointed at, pen.handle(how) what can be dragged. look also holds
+//                                    `draft` {handle: value} while one drags, and `over`, the look that is previewed, if `hovers` is true
+//   sentence(run, look)              a list of texts and {text, role: "query" | "key" | "out"}: computed, true of what is drawn
+//   table(run, look)                 {caption, columns, rows, here}: the accessible twin, and the CSV; a column is named with its unit
+//
+// and, where it needs them:
+//   arrays(run, look)                {name: {shape, data, axes: [names], unit} | [texts]} of the NPZ; left out, the columns of the table
+//   question, title, units, legend   question: {en, zh}, the projector's title; title(run, look), units(run, look): texts;
+//                                    legend(run, look): [{text, mark: {fill, line, hatch, radius, wide, tall} or {shades: […]}}]
+//   choices(run, look)               [{key, label, options: [{value, label}]}] segmented, [{key, label}] a chip (flag) or a slider (number)
+//   below(run, look, lock)           nodes under the picture; lock({key: value}) locks. beside(run, look): nodes in the narrow column, of
+//                                    what is pointed at; wide(run): that column stands below
+//   clock(run, look)                 {key, pace | seconds, stride, says(value), texts, sound, at(second), when(value)}: it can be played.
+//                                    sound: an address; at, when: second -> place and back, where they are not in step
+//   along, across, move, resets      keys that ←/→ and ↑/↓ move: by default the step (else the position), the head (else the position);
+//                                    move(run, look, key, by) -> {key: value}; resets: what Esc lets go of, by default what is locked
+//   same(was, run, look)             does what is locked in one run tell the same in another one? Left out: no
+//
+// In Python a lab's page says View("ponder", lambda value: stage("ponder", value, texts=TEXTS), draw); texts: {title, question, empty, …},
+// each {en, zh}. The value has `query` and `state` ("stored", "live", "running" while it grows, "stale"). Styles: explorer/pictures/NAME.css.
+//
+// A box: {x0, y0, x1, y1, look: {key: value}, card: () => [title, …lines], set: {field: text}, fire: [event, detail], add: {set | fire}}.
+// Hover previews look and opens the card; a click locks look, or asks the program for set; shift-click adds, or does `add`. A touch
+// previews, the second locks. A handle previews while it is dragged (look.draft), and asks when the hand rests.
+//
+// Tests wait for data-drawn, "pos=8 step=6 far": what stands, by its keys. canvas.marks holds what the pen drew, texts among them.
+// Every view is part of a saved page, so a picture imports only what needs no server (lib/{dom,lang,pen,looking,arrays,…}).
+
+import { board } from "./lib/board.js";
+import { el } from "./lib/dom.js";
+import { exportBar } from "./lib/export.js";
+import { onLang, t } from "./lib/lang.js";
+import { KINDS } from "./lib/looking.js";
+import { bus, judge, onOpen, request, view } from "./lib/state.js";
+import { takes } from "./lib/take.js";
+
+const TEXT = {
+  take: { en: "Take along", zh: "带走" },
+  failed: { en: "The numbers did not arrive: {why}. Run the input once more.", zh: "数据未能送达：{why}。请再运行一次。" },
+};
+const PATIENCE = 1500; // ms after an answer that brought nothing until what was dragged is taken back
+
+/** props: picture (the address of its module), texts; see stage.py. */
+export async function mount(root, props, emit, watch) {
+  const address = new URL(props.picture, location.origin).href;
+  const { view: name, texts } = props;
+  let stand = null; // the board, once the module is here
+  let value = null; // what is drawn
+  let reading = false;
+  let wished = false; // has something been asked whose answer is on its way?
+  let turns = 0;
+  let keysOf = [];
+  const locked = () => keysOf.some((key) => view.get(key) !== null);
+
+  const module = await import(address);
+  const picture = module.default;
+  keysOf = Object.keys(picture.looks);
+  // Does the address speak of a result that is on its way? Then that result keeps what is locked.
+  let asked = locked() && request.get() !== "";
+  let opened = request.get() !== "";
+  let mine = false; // the change of the address under way is our own
+
+  const state = () =>
+    stand?.run && { picture, root, name, address, texts, value, run: stand.run, look: stand.look, title: stand.title(), units: stand.units(), words: stand.words(), width: stand.width(), seen: keysOf.filter((key) => view.get(key) !== null).map((key) => [key, view.get(key)]) };
+  const take = el("summary", { class: "tfe-button small" });
+  const menu = el("details", { class: "tfe-stage-take" }, take, exportBar(takes(state), { onTable: (open) => stand.table(open) }));
+  const label = () => (take.textContent = t(TEXT.take));
+  onLang(label);
+  label();
+  // A file is saved by a click of ours on a link, which closes nothing.
+  document.addEventListener("click", (event) => !event.isTrusted || menu.contains(event.target) || (menu.open = false));
+  menu.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !menu.open) return;
+    event.stopPropagation();
+    menu.open = false;
+    take.focus();
+  });
+
+  stand = board(root, picture, {
+    texts,
+    menu: [menu],
+    store: {
+      get: view.get,
+      set(patch) {
+        mine = true;
+        try {
+          view.set(patch);
+        } finally {
+          mine = false;
+        }
+      },
+    },
+    moved: () => (asked = false),
+    dragged: () => bus.fire("changing", { by: name, state: "unrun" }),
+    ask(set) {
+      wished = true;
+      bus.fire("changing", { by: name, state: "running" });
+      bus.fire("wish", { query: value.query, set, changes: true });
+    },
+  });
+
+  /** A new value: read, then drawn. One that comes while another is read waits, and only the newest does. */
+  async function arrive() {
+    turns += 1;
+    if (reading) return;
+    reading = true;
+    for (let turn = -1; turn !== turns; ) {
+      turn = turns;
+      const next = props.value || null;
+      try {
+        const run = next && (await picture.read(next, { texts, again: () => stand.update() }));
+        stand.note("");
+        show(next, run || null);
+      } catch (problem) {
+        stand.note(t(TEXT.failed, { why: problem.message }));
+      }
+    }
+    reading = false;
+  }
+
+  function show(next, run) {
+    const [was, before] = [value, stand.run];
+    value = next;
+    if (before && run && was.query !== next.query) {
+      stand.stop();
+      stand.leave();
+      // What was locked in another run tells nothing, unless a link or a step named it; in the same one, asked for in another way, it stays.
+      const same = picture.same?.(before, run, stand.look) ?? false;
+      const held = keysOf.filter((key) => KINDS[picture.looks[key]].locks);
+      const patch = same ? (opened ? {} : Object.fromEntries(held.map((key) => [key, KINDS[picture.looks[key]].spell(stand.look[key], stand.bounds[key] ?? {})]))) : Object.fromEntries(held.map((key) => [key, null]));
+      mine = true;
+      if (!asked) view.set(patch);
+      mine = false;
+    }
+    if (before) asked = opened = false;
+    if (wished) bus.fire("changing", { by: name, state: null });
+    wished = false;
+    stand.show(run, { stale: next?.state === "stale", keeps: stand.busy() });
+    if (!run || next.state === "running") return;
+    const there = Object.entries(picture.looks).map(([key, kind]) => [key, KINDS[kind].there?.(stand.bounds[key] ?? {})]);
+    judge(Object.fromEntries(there.filter(([, test]) => test)), next.query);
+  }
+
+  view.on(keysOf, () => {
+    if (mine) return;
+    stand.stop();
+    stand.update();
+  });
+  onOpen(() => {
+    asked = locked();
+    opened = true;
+  });
+  bus.on("asking", (yes) => {
+    const turn = turns;
+    if (yes || !wished) return;
+    setTimeout(() => {
+      if (turns !== turn) return;
+      wished = false;
+      bus.fire("changing", { by: name, state: null });
+      stand.undo();
+    }, PATIENCE);
+  });
+  watch("value", arrive);
+  await arrive();
+}

@@ -1,0 +1,27 @@
+"""The stage: any picture of a run on a page, with all that a picture promises. The contract of a picture is at the head of stage.js."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import gradio as gr
+
+from explorer.widgets.base import ROOT, address, files, widget
+
+Text = Mapping[str, str]
+
+
+def stage(name: str, value: Mapping[str, object] | None = None, *, texts: Mapping[str, Text], picture: str = "") -> gr.HTML:
+    """Place a picture. value: what it draws, with its `query` and `state`; None while there is nothing to show.
+
+    name: of the view. picture: its module, left out that of the view's name: NAME of explorer/pictures/NAME.js, or SLUG/NAME of
+    explorer/labs/SLUG/NAME.js. texts: en and zh, by name: ``title``; where they fit better than the picture's own, ``question`` (the title
+    in projector mode) and ``empty`` (what stands there while there is nothing); and what else the picture reads.
+    Raises FileNotFoundError where there is no such picture.
+    """
+    module = picture or name
+    path = f"labs/{module}.js" if "/" in module else f"pictures/{module}.js"
+    if path not in files():
+        raise FileNotFoundError(f"there is no picture {ROOT / path}")
+    said = {key: dict(text) for key, text in texts.items()}
+    return widget(name, value, script="stage", view=name, picture=address(path), texts=said)
