@@ -15,6 +15,7 @@ from typing import Any
 
 from explorer.lab import Lab
 from explorer.labs import LABS
+from models.bits import WAYS
 
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
@@ -32,7 +33,7 @@ def _row(lab: Lab, variant: str, facts: dict[str, Any]) -> str:
     figure, published = facts.get("figure"), facts.get("published")
     ours = "–" if not figure else f"**{_figure(figure['value'])}** {figure['metric']}, `{figure['split']}`, n = {figure['n']:,}"
     if figure and "chosen_on" in facts:
-        ours += f"; chosen on {_split(facts['chosen_on'])}; {facts['protocol']}"
+        ours += f"; chosen on {_split(facts['chosen_on'])}; {facts['protocol']}{_otherwise(figure, facts)}"
     if figure and "signature" in figure:
         ours += f"<br>`{figure['signature']}`"
     theirs = "–"
@@ -46,6 +47,16 @@ def _row(lab: Lab, variant: str, facts: dict[str, Any]) -> str:
     trained = f"{minutes:.0f} min, {facts['training_device']}" + ("" if facts["finished"] else ", stopped early")
     paper = f"[{lab.title['en']}](https://arxiv.org/abs/{lab.arxiv}) ({lab.year})"
     return f"| {paper} | `{variant}` | {_size(facts['parameters'])} | {ours} | {theirs} | {trained} |"
+
+
+def _otherwise(figure: dict[str, Any], facts: dict[str, Any]) -> str:
+    """The same model read in other ways, or with other rounds of hashing, beside its figure."""
+    ways = {way: value for way, value in figure.get("by_reading", {}).items() if way != "half_overlap"}
+    said = [f"{_figure(value)} {WAYS[way]}" for way, value in ways.items()]
+    rounds = str(facts["config"].get("rounds"))
+    if rounds in figure.get("by_rounds", {}):
+        said.append(f"{_figure(figure['by_rounds'][rounds])} with the {rounds} of training")
+    return f" ({'; '.join(said)})" if said else ""
 
 
 def _split(name: str) -> str:

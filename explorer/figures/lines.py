@@ -49,7 +49,7 @@ def lines(
     if logarithmic:
         frame["xaxis"] |= {"type": "log"}
     if ticks is not None:
-        frame["xaxis"] |= {"tickvals": list(ticks), "ticktext": [f"{tick:,g}" for tick in ticks]}
+        frame["xaxis"] |= {"tickvals": list(ticks), "ticktext": [f"{tick:,g}".replace("-", "−") for tick in ticks]}
     frame["yaxis"] = {**frame["yaxis"], "title": {"text": axes[1]}, "range": [min(every) - room, max(every) + room], "zeroline": False}
     if mark is not None:
         place, said = mark

@@ -18,6 +18,14 @@ from models.errors import reading
 Text = Mapping[str, str]
 
 NAMED: Text = {"en": "{name} {value}", "zh": "{name} {value}"}
+READ: Text = {
+    "en": "Read in windows of {window} characters that overlap by half, the second half counting{others}.",
+    "zh": "以 {window} 个字符、重叠一半的窗口来读，只计后一半{others}。",
+}
+OTHERWISE: Mapping[str, Text] = {
+    "cold": {"en": "; in windows one after another: {each}", "zh": "；窗口一个接一个时：{each}"},
+    "memory": {"en": "; in one go, with all that is remembered: {each}", "zh": "；带着记忆一次读完时：{each}"},
+}
 ASSETS = Path(__file__).parents[2] / "assets"
 
 
@@ -129,6 +137,19 @@ def published(measured: Mapping[str, Any], found: Mapping[str, Any]) -> tuple[Te
     }
     value = found["value"]
     return filled(labels.CARD["published"], value=f"{value:.1f}" if value >= 10 else f"{value:.2f}"), why
+
+
+def read(figures: Mapping[str, Mapping[str, Any]], names: Mapping[str, Text]) -> Text:
+    """How books were read for figures of bits per character, by variant, and what other ways of reading give. names: of the variants."""
+    others = {"en": "", "zh": ""}
+    for way, said in OTHERWISE.items():
+        each = {variant: figure["by_reading"][way] for variant, figure in figures.items() if way in figure.get("by_reading", {})}
+        listed = {
+            language: comma.join(f"{names[variant][language]} {value:.2f}" for variant, value in each.items())
+            for language, comma in (("en", ", "), ("zh", "，"))
+        }
+        others = {language: others[language] + (filled(said, each=listed)[language] if each else "") for language in others}
+    return filled(READ, window=f"{max((int(one.get('window', 0)) for one in figures.values()), default=0):,}", others=others)
 
 
 def prose(slug: str, known: Mapping[str, Any], name: str = "card.md") -> dict[str, str]:

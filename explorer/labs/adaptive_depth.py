@@ -177,7 +177,7 @@ def difference(
     verdict = "same" if before == after else "lost" if was.right and not now.right else "won" if now.right and not was.right else "other"
     right_was, right_now = held_was.accuracy, held_now.accuracy
     took = (held_was.milliseconds, held_now.milliseconds)
-    right = change_sentence(RIGHT, RIGHT_SAME, right_was, right_now, show=lambda share: f"{100 * share:.0f} %")
+    right = change_sentence(RIGHT, RIGHT_SAME, right_was, right_now, show=lambda share: f"{100 * share:.1f} %")
     ponder = change_sentence(COSTS, COSTS_SAME, held_was.ponder, held_now.ponder, place=words.place)
     answered = filled(SAME if verdict == "same" else OTHER, before=before, after=after)
     on_held_out = filled(MEASURED, sample=held_was.sample, right=right, ponder=ponder)

@@ -1,8 +1,9 @@
-"""“Hard things take longer”: how long a network thinks against how hard its input is, for the pages of all that decide it themselves."""
+"""How long a network thinks against how hard its input is, for the pages of all networks that decide it themselves."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any, Final
 
 from explorer.figures import depth
@@ -21,7 +22,9 @@ DEPTH: Final = _("Hard things take longer", "难的想得更久")
 COST: Final = _("mean ponder cost N + R", "平均思考代价 N + R")
 ANSWERED: Final = _("right", "答对")
 YOURS: Final = _("yours, {ponder}", "您的 {ponder}")
+BY: Final = _("How long it thinks, by {what}", "想多久（按{what}）")  # where the means do not rise from level to level
 MEANS: Final = _("{first}: {a} on average; {last}: {b}.", "{first}：平均 {a}；{last}：{b}。")
+PEAK: Final = _("{first}: {a} on average; most with {most}: {c}; {last}: {b}.", "{first}：平均 {a}；{most}最多：{c}；{last}：{b}。")
 OWN: Final = _("Yours, {level}: {mine}.", "您的输入（{level}）：{mine}。")
 BAND: Final = _("mean ± one deviation", "均值 ± 一个标准差")
 COLUMNS: Final = (
@@ -58,7 +61,8 @@ def drawn(
     rivals: Sequence[depth.Rival] = (),
     ours: Text | None = None,
 ) -> Value | None:
-    """“Hard things take longer” as the figure widget draws it; None where nothing was measured.
+    """How long a network thinks as the figure widget draws it; None where nothing was measured. Its title says that hard things take longer
+    where each level takes longer than the one before, and else what is drawn.
 
     axis: what makes it hard, "bits". units: what was measured. one, several: a level in words, "{n} bit" and "{n} bits"; a level that has
     a name is its own word. mine: level and N + R of the run in view. rivals: other networks' accuracy at the levels; ours: this one's name.
@@ -71,8 +75,10 @@ def drawn(
             return {"en": level, "zh": level}
         return filled(one if level == 1 else several, n=f"{level:g}")
 
-    first, last = measured[0], measured[-1]
-    said = filled(MEANS, first=named(first.value), a=f"{first.mean:.2f}", last=named(last.value), b=f"{last.mean:.2f}")
+    first, last, most = measured[0], measured[-1], max(measured, key=lambda level: level.mean)
+    ends = {"first": named(first.value), "a": f"{first.mean:.2f}", "last": named(last.value), "b": f"{last.mean:.2f}"}
+    said = filled(MEANS if most in (first, last) else PEAK, **ends, most=named(most.value), c=f"{most.mean:.2f}")
+    rises = all(easy.mean < hard.mean for easy, hard in pairwise(measured))
     if mine is not None:
         own = filled(OWN, level=named(mine[0]), mine=f"{mine[1]:.2f}")
         said = {"en": f"{said['en']} {own['en']}", "zh": f"{said['zh']}{own['zh']}"}
@@ -88,7 +94,7 @@ def drawn(
             answered=ANSWERED,
             rivals=rivals,
         ),
-        title=DEPTH,
+        title=DEPTH if rises else filled(BY, what=axis),
         units=units,
         sentence=said,
         legend=marks,

@@ -6,7 +6,7 @@ import { el, segmented, svg } from "./lib/dom.js";
 import { exportBar } from "./lib/export.js";
 import { keys } from "./lib/keys.js";
 import { onLang, t } from "./lib/lang.js";
-import { ground, noteAt, over, place } from "./lib/rollboard.js";
+import { VOICES, ground, noteAt, over, place } from "./lib/rollboard.js";
 import { caption, exporters, table } from "./lib/rollexport.js";
 import { headsOf } from "./lib/rollheads.js";
 import { player } from "./lib/rollplay.js";
@@ -392,7 +392,7 @@ export function mount(root, props, emit, watch) {
     if (legend.dataset.key === key) return;
     legend.dataset.key = key;
     const dot = (kind, text) => el("span", { class: `tfe-${kind}` }, el("span", { class: "tfe-roll-dot" }), text);
-    const voices = run.style === "chorale" ? LETTERS.map((letter, i) => el("span", {}, el("span", { class: "tfe-roll-line", style: { background: `var(--cat-${i + 1})` } }), `${letter} ${t({ en: TEXT.voices.en[i], zh: TEXT.voices.zh[i] })}`)) : [];
+    const voices = run.style === "chorale" ? LETTERS.map((letter, i) => el("span", {}, el("span", { class: "tfe-roll-line", style: { background: VOICES[i] } }), `${letter} ${t({ en: TEXT.voices.en[i], zh: TEXT.voices.zh[i] })}`)) : [];
     legend.replaceChildren(...(scene.model.heads ? [dot("query", t(TEXT.query)), dot("key", t(TEXT.key))] : []), ...voices, el("span", {}, el("span", { class: "tfe-roll-line", style: { background: "var(--ink3)" } }), t(TEXT.given)));
   }
 

@@ -312,7 +312,8 @@ export function mount(root, props) {
       if (mine !== brought || !panel) return;
       const node = main.querySelector(`.tfe-${panel}`);
       const hidden = node && !node.getClientRects().length; // it comes with the step's own input
-      if ((hidden || !node?.closest("[data-drawn]")) && tries < (begun || hidden ? 100 : 10)) setTimeout(look, 100, tries + 1);
+      const drawn = node?.closest("[data-drawn]") ?? node?.querySelector("[data-drawn]"); // the panel is, stands in, or holds what is drawn
+      if ((hidden || !drawn) && tries < (begun || hidden ? 100 : 10)) setTimeout(look, 100, tries + 1);
       else if (node && !hidden) {
         show.point(figure ? main.querySelector(`.tfe-${figure}`) : node);
         if (!projecting() && !(begun && scrollY)) keep(node, 25);

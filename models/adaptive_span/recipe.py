@@ -7,6 +7,7 @@ import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from models import checkpoint, training
+from models import bits, checkpoint, training
 from models.adaptive_span.data import Batch, alphabet_of, batch_of, drawn_batch, spread_windows
 from models.adaptive_span.decode import Reader
 from models.adaptive_span.model import Config, SpanTransformer, network
@@ -28,7 +29,6 @@ from models.training import Schedule
 
 REPORTED = "test"  # the split of the figure in README
 CHOSEN = "valid"  # the split that learning rates, and all else, are chosen on
-PROTOCOL = "each book read from its beginning to its end without a break, remembering of each head what its span reaches"
 RATES = (1.5e-3, 3e-3, 6e-3)  # where the search for the largest learning rate begins, for every variant alike
 PAGE = 512  # characters of a page, in telling how unusual one is
 CHUNK = 1024  # characters that are read at once in measuring
@@ -244,11 +244,28 @@ def unusual(nats: NDArray[np.float64]) -> float:
     return round(float(np.percentile(pages, 99)) / math.log(2), 4)
 
 
-def measured(model: SpanTransformer, data: Path, split: str) -> dict[str, Any]:
-    """Bits per character of the books of a split, each read whole, and how far the heads reach while they read it.
+def windowed(model: SpanTransformer, text: NDArray[np.uint8]) -> bits.Read:
+    """What reads windows of a text, each from an empty beginning."""
+    before = np.concatenate(([model.start], text[:-1])).astype(np.int64)
+    device = model.readout.weight.device
 
-    mean_span: positions, min(S, z + R), the ramp included as in the paper; share: of S. span_by_layer: of each layer; spans: of each head;
-    z: without the ramp. page_p99: bits per character that 99 of 100 pages of PAGE characters stay below.
+    @torch.no_grad()
+    def read(begins: NDArray[np.int64], length: int) -> NDArray[np.float32]:
+        places = begins[:, None] + np.arange(length)
+        wanted = torch.from_numpy(text[places].astype(np.int64)).to(device)
+        logits = model(torch.from_numpy(before[places]).to(device)).logits
+        found: NDArray[np.float32] = F.cross_entropy(logits.float().transpose(1, 2), wanted, reduction="none").cpu().numpy()
+        return found
+
+    return read
+
+
+def measured(model: SpanTransformer, data: Path, split: str) -> dict[str, Any]:
+    """Bits per character of the books of a split, and how far the heads reach while they read each book in one go.
+
+    mean_span: positions, min(S, z + R), the ramp included as in the paper; share: of S; median_span: z of the head in the middle, without
+    the ramp; heads_beyond_200: heads with z beyond 200. span_by_layer: of each layer; spans: of each head; z: without the ramp.
+    page_p99: bits per character that 99 of 100 pages of PAGE characters stay below.
     """
     shelf = books(data, split)
     texts = [model.alphabet.encode(book.text) for book in shelf]
@@ -258,17 +275,17 @@ def measured(model: SpanTransformer, data: Path, split: str) -> dict[str, Any]:
     used = sum(share * one.used for share, one in zip(weight, found, strict=True))
     z = sum(share * one.z for share, one in zip(weight, found, strict=True))
     assert isinstance(used, np.ndarray) and isinstance(z, np.ndarray)
+    read = [bits.Text(len(text), windowed(model, text), partial(getattr, one, "nats")) for text, one in zip(texts, found, strict=True)]
     return {
-        "metric": "bits per character",
-        "split": split,
-        "value": round(float(nats.mean()) / math.log(2), 4),
-        "n": len(nats),
+        **bits.figure(split, read),
         "page_p99": unusual(nats),
         "books": [book.title for book in shelf],
         "unknown": int(sum((text == UNKNOWN).sum() for text in texts)),
         "span": model.config.span,
         "mean_span": round(float(used.mean()), 2),
         "share": round(float(used.mean()) / model.config.span, 4),
+        "median_span": round(float(np.median(z)), 2),
+        "heads_beyond_200": int((z > 200).sum()),
         "span_by_layer": [round(float(row.mean()), 2) for row in used],
         "spans": used.round(1).tolist(),
         "z": z.round(1).tolist(),
@@ -291,8 +308,8 @@ def evaluate(
     if record:
         if split != REPORTED:
             raise ValueError(f"model.json keeps the figure of {REPORTED}, not of {split}")
-        checkpoint.write_facts(where, checkpoint.with_figure(checkpoint.read_facts(where), figure, PROTOCOL))
-    print(f"{figure['value']:.4f} bits per character on {', '.join(figure['books'])}, {figure['n']:,} characters, in {seconds:.1f} s")
+        checkpoint.write_facts(where, checkpoint.with_figure(checkpoint.read_facts(where), figure, bits.PROTOCOL))
+    print(f"{bits.told(figure)}\n{', '.join(figure['books'])}, in {seconds:.1f} s")
     print(f"mean span {figure['mean_span']:,} of {figure['span']:,} positions; by layer: {', '.join(map(str, figure['span_by_layer']))}")
     if task.target is not None and split == REPORTED and figure["value"] > task.target:
         print(f"That misses the {task.target} that the recipe must reach.")

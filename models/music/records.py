@@ -211,14 +211,16 @@ def melody(pitches: Sequence[int], sixteenths: int = 4) -> str:
     return sung(" ".join(f"{pitch}/{sixteenths}" for pitch in pitches))
 
 
-def sung(*voices: str) -> str:
+def sung(*voices: str, again: int = 0) -> str:
     """Voices from the highest down, as a request carries them. Notes are “pitch/sixteenths”, or “pitch” for a quarter; 0 is a rest.
 
-    One voice is a melody to harmonise, four are a chorale to go on with. ValueError where voices differ in length.
+    One voice is a melody to harmonise, four are a chorale to go on with. again: so many sixteenths of the beginning stand at the end once
+    more. ValueError where voices differ in length.
     """
     lines = [[note.partition("/") for note in voice.split()] for voice in voices]
     cells = [np.repeat([_cell(int(pitch)) for pitch, _, _ in line], [int(length or 4) for _, _, length in line]) for line in lines]
-    return spelled(np.stack(cells, 1).reshape(-1))
+    whole = np.stack(cells, 1)
+    return spelled(np.concatenate((whole, whole[:again])).reshape(-1))
 
 
 def _cell(pitch: int) -> int:
@@ -239,7 +241,8 @@ def played(notes: Sequence[tuple[int, int, int]], milliseconds: int, velocity: i
 
 SCALE = (60, 62, 64, 65, 67, 69, 71, 72)
 
-# Tunes in the public domain. The four voices are the first two lines of Bach's BWV 302, a piece that was held out of training.
+# Tunes in the public domain. The four voices are the first two lines of Bach's BWV 302, a piece that was held out of training, and then the
+# first notes of the first line again: what goes on with them knows what came before.
 VOM_HIMMEL_HOCH = sung("72 71 69 71 67 69 71 72 72 72 67 67 64 67 65 64/8")  # two lines of the tune of 1539
 ODE_TO_JOY = sung(
     "71 71 72 74 74 72 71 69 67 67 69 71 71/6 69/2 69/8 "  # Beethoven, 1824
@@ -254,6 +257,7 @@ EIN_FESTE_BURG = sung(
     "69 62/6 64/2 66 67 69 68 64 71 64 62 61 59 61/2 62 61/2 62",
     "66/8 59/2 61/2 62 64 66/6 64/1 62/1 61 54/2 56/2 58 59 66/2 64/2 62 64/2 57 55/2 54",
     "62/2 61/2 59 57/2 55/2 54 52 50 52 45 47 49 50/2 52/2 54 55/2 54/2 52/2 50/2 45 50",
+    again=20,
 )
 HARMONIES = ((60, 64, 67, 72, 76), (60, 62, 69, 74, 77), (59, 62, 67, 74, 77), (60, 64, 67, 72, 76))  # of BWV 846, a bar each
 PRELUDE = played(
@@ -284,7 +288,7 @@ CHORALES: tuple[Request, ...] = (
     Request(motif=VOM_HIMMEL_HOCH),
     Request(motif=ODE_TO_JOY),
     Request(motif=JASMINE, seed=3),
-    Request(mode="continue", motif=EIN_FESTE_BURG),
+    Request(mode="continue", motif=EIN_FESTE_BURG, seed=3, temperature=0.8),
 )
 PIANO: tuple[Request, ...] = (
     Request("piano", "continue", PRELUDE, 512),

@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from models import checkpoint
+from models import bits, checkpoint
 from models.characters import Alphabet, books
 from models.generated import Plan, learn
+from models.layers.lsh import LSHSelfAttention, hash_vectors, met, shared_weights, sort_by_bucket
 from models.layers.positional import sinusoids
 from models.reformer.data import LENGTH, NONE, VOCABULARY, Batch, Curriculum, drawn_words, said_twice, windows, words
 from models.reformer.letters import WORD
@@ -74,8 +75,14 @@ class Task:
     def protocol(self) -> str:
         """How its figure is measured."""
         if self.of_text:
-            return "each book read in windows as long as those of training, one after another, each from an empty beginning"
-        return "words that no network learned from, all letters before each given; 8 rounds of hashing"
+            return bits.PROTOCOL
+        how = "full attention" if self.usual == FULL else f"{self.usual} rounds of hashing"
+        return f"words that no network learned from, all letters before each given; {how}"
+
+    @property
+    def usual(self) -> int:
+        """Rounds of hashing with which its figure is measured, or FULL: more than in training, where there was any hashing."""
+        return FULL if self.config.rounds == FULL else 4 if self.of_text else 8
 
 
 def published(values: dict[str, float]) -> dict[str, Any]:
@@ -117,7 +124,7 @@ VARIANTS: dict[str, Task] = {
     TEXT: Task(
         config=Config(0, 1024, rounds=2, chunk=64, buckets=32, row=1024, d_ff=512, n_layers=4, ff_chunks=4),
         recipe=Recipe(Schedule(steps=4000, warmup=100, decay=0.0, cooldown=2000, clip=1.0, average=4, every=40, precision="32-true")),
-        metric="bits per character",
+        metric=bits.METRIC,
         data="classics19: 17 books in the public domain to learn from, one to validate, one to test (Project Gutenberg)",
         licence="the books are in the public domain; Apache-2.0: these weights",
         published=None,
@@ -295,6 +302,7 @@ def measured_words(model: Reformer, split: str, rounds: int, count: int) -> dict
     batch = said_twice(words(np.random.default_rng(1), count, WORD, split))
     by_rounds = {named(one): round(accuracy(model, batch, one), 5) for one in sorted({*MEASURED, rounds})}
     hashed = [by_rounds[named(one)] for one in sorted({*MEASURED, rounds} - {FULL})]
+    hidden = {} if model.config.rounds == FULL else {"unhashed": unhashed(model, Batch(*(one[:20] for one in batch)))}
     return {
         "metric": "accuracy",
         "split": split,
@@ -303,21 +311,45 @@ def measured_words(model: Reformer, split: str, rounds: int, count: int) -> dict
         "rounds": rounds,
         "by_rounds": by_rounds,
         "falls_with_rounds": any(a > b for a, b in itertools.pairwise(hashed)),
+        **hidden,
+    }
+
+
+@torch.no_grad()
+def unhashed(model: Reformer, batch: Batch) -> dict[str, float]:
+    """What its first layer, trained by hashing, does with keys that hashing hides. batch: whole words said twice.
+
+    met: share of the pairs before a position that its own rounds compare; elsewhere: of the pairs that one round compares, those of two
+    buckets; right_key: mean weight that attention to everything gives to the first saying of the letter that is wanted.
+    """
+    first = model.layers[0]
+    assert isinstance(first, Layer) and isinstance(first.attention, LSHSelfAttention)
+    attention = first.attention
+    query = attention.split(attention.query(first.norm(model.embedded(batch.before, batch.positions))))
+    (rotation, *_), past = model.rotations(model.config.rounds, model.config.buckets, torch.Generator().manual_seed(1)), query.shape[2]
+    assert rotation is not None
+    buckets = hash_vectors(query, rotation)
+    pairs = torch.ones(past, past, dtype=torch.bool).tril(-1)
+    compared = met(sort_by_bucket(buckets), attention.chunk) & pairs  # (batch, head, round, query, key)
+    apart = compared & (buckets[..., :, None] != buckets[..., None, :])
+    rows = torch.arange(past)[(batch.wanted != NONE).all(0)]
+    right = shared_weights(query)[:, :, rows, rows - WORD]
+    return {
+        "met": round(float(compared.any(2).double().sum((-2, -1)).mean() / pairs.sum()), 4),
+        "elsewhere": round(float(apart.sum() / compared.sum()), 4),
+        "right_key": round(float(right.mean()), 4),
     }
 
 
 def measured_text(model: Reformer, data: Path, split: str, rounds: int) -> dict[str, Any]:
-    """Bits per character of the books of a split, read in windows as long as those of training."""
+    """Bits per character of the books of a split, each without its first character, before which nothing can stand."""
+
+    def read_by_hashing(text: NDArray[np.uint8]) -> bits.Text:
+        return bits.Text(len(text) - 1, lambda begins, length: costs(model, windows(text, begins, length), rounds, 1)[0].numpy())
+
     alphabet = Alphabet(model.config.letters)
-    batches = [cut(alphabet.encode(book.text), model.config.length) for book in books(data, split)]
-    batch = Batch(*(torch.cat(parts) for parts in zip(*batches, strict=True)))
-    return {
-        "metric": "bits per character",
-        "split": split,
-        "value": round(mean_bits(model, batch, rounds), 4),
-        "n": int((batch.wanted != NONE).sum()),
-        "rounds": rounds,
-    }
+    texts = [read_by_hashing(alphabet.encode(book.text)) for book in books(data, split)]
+    return {**bits.figure(split, texts, min(bits.WINDOW, model.config.length)), "rounds": rounds}
 
 
 def _seeds(where: Path, variant: str, seed: int, figure: dict[str, Any]) -> list[dict[str, Any]]:
@@ -348,18 +380,20 @@ def evaluate(
     the figure of the reported split into model.json. ValueError for an unknown variant or split, or for rounds that there cannot be.
     """
     task = task_of(variant)
-    usual = FULL if task.config.rounds == FULL else 4 if task.of_text else 8
-    turns = asked_rounds(rounds, usual)
+    turns = asked_rounds(rounds, task.usual)
     where = checkpoint.folder(SLUG, variant, seed)
     model = read_checkpoint(where, str(device)).model
     begin = time.perf_counter()
     figure = measured_text(model, data, split, turns) if task.of_text else measured_words(model, split, turns, count)
     seconds = time.perf_counter() - begin
     if record:
-        if (split, turns) != (REPORTED, usual):
-            raise ValueError(f"model.json keeps the figure of {REPORTED} with {named(usual)} rounds, not of {split} with {named(turns)}")
+        if (split, turns) != (REPORTED, task.usual):
+            raise ValueError(
+                f"model.json keeps the figure of {REPORTED} with {named(task.usual)} rounds, not of {split} with {named(turns)}"
+            )
         checkpoint.write_facts(where, checkpoint.with_figure(checkpoint.read_facts(where), figure, task.protocol))
-    print(f"{figure['value']:.4f} {figure['metric']} on {split}, rounds: {named(turns)}, {figure['n']:,} wanted, in {seconds:.1f} s")
+    said = bits.told(figure) if task.of_text else f"{figure['value']:.4f} {figure['metric']} on {split}, {figure['n']:,} wanted"
+    print(f"{said}\nrounds: {named(turns)}, in {seconds:.1f} s")
     for name, value in figure.get("by_rounds", {}).items():
         print(f"  evaluated with {name}: {value:.4f}")
     if variant == "lsh_4" and split == REPORTED and turns >= 8 and (figure["value"] < TARGET or figure["falls_with_rounds"]):

@@ -79,20 +79,6 @@ def characters(data: Path, split: str, letters: str) -> NDArray[np.uint8]:
     return Alphabet(letters).encode("\n\n".join(book.text for book in books(data, split)))
 
 
-def windows(length: int, window: int) -> list[tuple[int, int, int]]:
-    """Windows that overlap by half over `length` symbols: (begin, end, from where it counts), so that every symbol counts once.
-
-    But for the first window, what counts has half a window before it at least.
-    """
-    found, counted = [], 0
-    for begin in range(0, max(1, length - window // 2), max(1, window // 2)):
-        end = min(begin + window, length)
-        if end > counted:
-            found.append((begin, end, counted))
-            counted = end
-    return found
-
-
 def drawn_digits(pixels: NDArray[np.uint8], size: int) -> Callable[[np.random.Generator, float], Batch]:
     """What draws batches of whole digits: (batch, 784) in raster order."""
     flat = pixels.reshape(len(pixels), -1)

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from models import checkpoint, training
-from models.characters import Alphabet
+from models import bits, checkpoint, training
+from models.characters import Alphabet, books
 from models.generated import Plan, learn
 from models.layers.patterns import KINDS, Pattern
-from models.sparse_transformer.data import Batch, alphabet, characters, digits, drawn_digits, drawn_text, windows
+from models.sparse_transformer.data import Batch, alphabet, characters, digits, drawn_digits, drawn_text
 from models.sparse_transformer.model import Config, SparseTransformer
 from models.sparse_transformer.pretrained import SLUG
 from models.sparse_transformer.pretrained import read as read_checkpoint
@@ -63,7 +63,7 @@ class Task:
     def protocol(self) -> str:
         """How its figure is measured."""
         if self.of_text:
-            return "each book read in windows as long as those of training that overlap by half, the second half counting"
+            return bits.PROTOCOL
         return "whole digits, each pixel drawn once"
 
 
@@ -104,7 +104,7 @@ TEXT = Task(
         "Another text, contexts twelve times as long, a network of 95 million parameters.",
         "文本不同，上下文长约十二倍，网络有 9500 万个参数。",
     ),
-    metric="bits per character",
+    metric=bits.METRIC,
     data="17 books in the public domain, 12.8 million characters (github.com/teropa/nlp, github.com/GITenberg)",
     licence="the books are in the public domain. Apache-2.0: these weights",
     of_text=True,
@@ -166,17 +166,14 @@ def nats_per_image(model: SparseTransformer, pixels: NDArray[np.uint8], pattern:
     return found
 
 
-def nats_per_character(model: SparseTransformer, text: NDArray[np.uint8], pattern: Pattern | None = None) -> NDArray[np.float64]:
+def read_in_windows(model: SparseTransformer, text: NDArray[np.uint8], pattern: Pattern | None = None) -> bits.Text:
+    """A text as this model reads it: in windows, carrying nothing on."""
+    return bits.Text(len(text), lambda begins, length: costs(model, text[begins[:, None] + np.arange(length)], pattern))
+
+
+def nats_per_character(model: SparseTransformer, text: NDArray[np.uint8]) -> NDArray[np.float64]:
     """(character,) nats of each, read in windows as long as those of training that overlap by half."""
-    cut = windows(len(text), model.config.length)
-    found = np.zeros(len(text))
-    full = sum(end - begin == model.config.length for begin, end, _ in cut)  # only the last window may be shorter
-    for group in (cut[:full], cut[full:]):
-        if group:
-            read = costs(model, np.stack([text[begin:end] for begin, end, _ in group]), pattern)
-            for (begin, end, first), row in zip(group, read, strict=True):
-                found[first:end] = row[first - begin :]
-    return found
+    return bits.costs(read_in_windows(model, text), model.config.length)["half_overlap"]
 
 
 def train(
@@ -245,9 +242,10 @@ def train(
 def measured(model: SparseTransformer, task: Task, data: Path, split: str, pattern: Pattern | None = None) -> dict[str, Any]:
     """Nats per image over all digits of a split, or bits per character over its books; under another pattern, if one is given."""
     if task.of_text:
-        cost = nats_per_character(model, characters(data, split, model.config.letters), pattern) / math.log(2)
-    else:
-        cost = nats_per_image(model, digits(data, split).pixels, pattern)
+        alphabet_ = Alphabet(model.config.letters)
+        texts = [read_in_windows(model, alphabet_.encode(book.text), pattern) for book in books(data, split)]
+        return bits.figure(split, texts, min(bits.WINDOW, model.config.length))
+    cost = nats_per_image(model, digits(data, split).pixels, pattern)
     return {"metric": task.metric, "split": split, "value": round(float(cost.mean()), 4), "n": len(cost)}
 
 
@@ -304,8 +302,8 @@ def evaluate(
         if facts["variant"] == variant and facts["seed"] != seed and facts.get("figure", {}).get("split") == split
     ]
     seeds = sorted([{"seed": seed, "value": figure["value"]}, *others], key=lambda one: one["seed"])
-    things = "characters" if task.of_text else "digits"
-    print(f"{figure['value']:.4f} {task.metric} on the {figure['n']:,} {things} of {split} in {seconds:.1f} s")
+    said = bits.told(figure) if task.of_text else f"{figure['value']:.4f} {task.metric} on the {figure['n']:,} digits of {split}"
+    print(f"{said}\nin {seconds:.1f} s")
     if task.target is not None and split == REPORTED and changed == config.pattern and figure["value"] > task.target:
         print(f"That misses the {task.target} that the recipe must reach.")
     attended = {"pattern": changed.kind, "stride": changed.stride, "summary": changed.summary}

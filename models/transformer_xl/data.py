@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -65,10 +65,7 @@ def costs(model: Network, text: NDArray[np.uint8], memory: int | None = None, se
     model.eval()
     memory = model.memory if memory is None else memory
     segment = model.config.segment if segment is None else segment
-    if memory and not isinstance(model, TransformerXL):
-        raise ValueError(f"a memory of {memory} characters: this variant has none")
-    if memory < 0 or not 1 <= segment <= model.config.segment:
-        raise ValueError(f"a memory of {memory} and segments of {segment}: at least 0, and 1 to {model.config.segment}")
+    _refuse(model, memory, segment)
     device = model.readout.weight.device
     warm = model.config.n_layers * -(-memory // segment)  # segments of which something can be known, through all layers
     before = np.concatenate(([first_of(Alphabet(model.config.letters))], text[:-1])).astype(np.int64)
@@ -87,6 +84,28 @@ def costs(model: Network, text: NDArray[np.uint8], memory: int | None = None, se
     for rows, skipped in _alike(warm, share):
         found.reshape(LANES, -1)[rows] = _read(model, values[rows, skipped * segment :], aims[rows], memory, segment, device)
     return found[: len(text)]
+
+
+def windowed(model: Network, text: NDArray[np.uint8], memory: int) -> Callable[[NDArray[np.int64], int], NDArray[np.float32]]:
+    """What reads windows of a text, each segment by segment from an empty memory (`models.bits`). ValueError as in `costs`."""
+    _refuse(model, memory, model.config.segment)
+    before = np.concatenate(([first_of(Alphabet(model.config.letters))], text[:-1])).astype(np.int64)
+    device = model.readout.weight.device
+
+    @torch.no_grad()
+    def read(begins: NDArray[np.int64], length: int) -> NDArray[np.float32]:
+        places = begins[:, None] + np.arange(length)
+        wanted = torch.from_numpy(text[places].astype(np.int64))
+        return _read(model, torch.from_numpy(before[places]), wanted, memory, model.config.segment, device)
+
+    return read
+
+
+def _refuse(model: Network, memory: int, segment: int) -> None:
+    if memory and not isinstance(model, TransformerXL):
+        raise ValueError(f"a memory of {memory} characters: this variant has none")
+    if memory < 0 or not 1 <= segment <= model.config.segment:
+        raise ValueError(f"a memory of {memory} and segments of {segment}: at least 0, and 1 to {model.config.segment}")
 
 
 def _alike(warm: int, share: int) -> list[tuple[slice, int]]:

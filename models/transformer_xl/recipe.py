@@ -8,6 +8,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,20 +18,19 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from models import checkpoint, training
+from models import bits, checkpoint, training
 from models.characters import Alphabet, books
 from models.generated import Plan, learn
 from models.training import Schedule
 from models.transformer_xl import absolute, model
 from models.transformer_xl.absolute import AbsoluteTransformer
-from models.transformer_xl.data import Batch, costs, drawn_stretches, numbers
+from models.transformer_xl.data import Batch, costs, drawn_stretches, numbers, windowed
 from models.transformer_xl.model import TransformerXL
 from models.transformer_xl.pretrained import SLUG, Network
 from models.transformer_xl.pretrained import read as read_checkpoint
 
 REPORTED = "test"  # the split of the figure in README
 CHOSEN = "valid"  # the split that learning rates, and all else, are chosen on
-PROTOCOL = "each book read from its beginning to its end, segment by segment, with the memory of training where there is one"
 RATES = (1.5e-3, 3e-3, 6e-3)  # where the search for the largest learning rate begins, for both variants alike
 WATCHED = 32_768  # characters of the held-out book that training looks at
 
@@ -59,7 +59,6 @@ class Task:
 
 # As many characters as one core reads in half an hour, none of them twice, so nothing needs dropping out.
 RECIPE = Recipe(Schedule(steps=2600, warmup=150, decay=0.0, cooldown=1600, clip=1.0, average=3, every=20, precision="bf16-mixed"))
-METRIC = "bits per character"
 PUBLISHED: dict[str, Any] = {
     "value": 0.99,
     "source": "Dai et al. (2019), enwik8, 277 M parameters",
@@ -96,9 +95,9 @@ class Objective(nn.Module):
         return loss, torch.tensor(batch.wanted.numel(), device=loss.device)
 
 
-def bits(model: Network, text: NDArray[np.uint8], memory: int | None = None) -> float:
-    """Bits per character of a text."""
-    return float(costs(model, text, memory).mean(dtype=np.float64)) / math.log(2)
+def mean_bits(model: Network, text: NDArray[np.uint8]) -> float:
+    """Bits per character of a text, read with the memory of training."""
+    return float(costs(model, text).mean(dtype=np.float64)) / math.log(2)
 
 
 def train(
@@ -131,7 +130,7 @@ def train(
 
     def validate(network: nn.Module) -> float:
         assert isinstance(network, Network)
-        return bits(network, held_out)
+        return mean_bits(network, held_out)
 
     plan = Plan(
         build=lambda: task.build(alphabet.letters),
@@ -151,19 +150,15 @@ def train(
 
 
 def measured(model: Network, data: Path, split: str, memory: int | None) -> dict[str, Any]:
-    """Bits per character of the books of a split, each read whole from its beginning, segment by segment."""
-    alphabet = Alphabet(model.config.letters)
-    texts = numbers(data, split, alphabet)
-    found = np.concatenate([costs(model, text, memory) for text in texts])
-    return {
-        "metric": METRIC,
-        "split": split,
-        "value": round(float(found.mean(dtype=np.float64)) / math.log(2), 4),
-        "n": len(found),
-        "books": len(texts),
-        "segment": model.config.segment,
-        "memory": model.memory if memory is None else memory,
-    }
+    """Bits per character of the books of a split, segment by segment; where there is a memory, it goes on from segment to segment, within a
+    window or, read in one go, through the whole book."""
+    segment, held = model.config.segment, model.memory if memory is None else memory
+    texts = [
+        bits.Text(len(text), windowed(model, text, held), partial(costs, model, text, held) if isinstance(model, TransformerXL) else None)
+        for text in numbers(data, split, Alphabet(model.config.letters))
+    ]
+    window = bits.WINDOW if isinstance(model, TransformerXL) else segment  # what stands before a segment is lost to the other
+    return {**bits.figure(split, texts, window), "books": len(texts), "segment": segment, "memory": held}
 
 
 def evaluate(
@@ -190,9 +185,9 @@ def evaluate(
     if record:
         if split != REPORTED or figure["memory"] != network.memory:
             raise ValueError(f"model.json keeps the figure of {REPORTED} with the memory of training, {network.memory}")
-        checkpoint.write_facts(where, checkpoint.with_figure(checkpoint.read_facts(where), figure, PROTOCOL))
+        checkpoint.write_facts(where, checkpoint.with_figure(checkpoint.read_facts(where), figure, bits.PROTOCOL))
     seeds = sorted([{"seed": seed, "value": figure["value"]}, *_others(variant, seed, figure)], key=lambda one: one["seed"])
-    print(f"{figure['value']:.4f} {METRIC} on {figure['n']:,} characters of {split}, a memory of {figure['memory']}, in {seconds:.1f} s")
+    print(f"{bits.told(figure)}\na memory of {figure['memory']}, in {seconds:.1f} s")
     if task.target is not None and split == REPORTED and memory is None and figure["value"] > task.target:
         print(f"That misses the {task.target} that the recipe must reach.")
     return {"slug": SLUG, "variant": variant, "seed": seed, **figure, "seconds": round(seconds, 2), "device": str(device), "seeds": seeds}
@@ -204,7 +199,11 @@ def _others(variant: str, seed: int, figure: dict[str, Any]) -> list[dict[str, A
     for path in sorted(checkpoint.folder(SLUG, variant).parent.glob(f"{variant}*/model.json")):
         facts = checkpoint.read_facts(path.parent)
         kept = facts.get("figure", {})
-        if facts["variant"] == variant and facts["seed"] != seed and all(kept.get(key) == figure[key] for key in ("split", "memory")):
+        if (
+            facts["variant"] == variant
+            and facts["seed"] != seed
+            and all(kept.get(key) == figure[key] for key in ("split", "memory", "window"))
+        ):
             found.append({"seed": int(facts["seed"]), "value": kept["value"]})
     return found
 

@@ -169,8 +169,8 @@ def test_the_family_map_shows_a_stack_that_grows_to_one(monkeypatch: pytest.Monk
 def test_steps_open_what_they_speak_of() -> None:
     requests = {step.title["en"]: permalink.decode(Request, step.query)[0] if step.query else EXAMPLES[0] for step in LAB.steps}
     assert requests["Force one update"].forced == 1
-    assert requests["What thinking costs"].epsilon == 0.5
-    assert requests["Hard things take longer"].task == "parity"
+    assert requests["What thinking costs"].epsilon == 0.8
+    assert requests["More bits, more updates"].task == "parity"
     place = int(next(step.view["pos"] for step in LAB.steps if "pos" in step.view))
     kept = views.first()
     assert kept is not None

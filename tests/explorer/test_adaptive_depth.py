@@ -40,8 +40,8 @@ def test_the_number_is_the_accuracy_on_held_out_inputs() -> None:
 def test_the_sentence_says_what_was_changed_what_became_of_the_answer_and_of_held_out_ones() -> None:
     said = difference("734", "1258").sentence
     assert said["en"] == (
-        "With exactly 1 update for every input, “734” becomes “⟦o:1258⟧”; on 200 held-out inputs 25 % of answers are right instead of "
-        "100 %, and a mean input costs 4.50, as before."
+        "With exactly 1 update for every input, “734” becomes “⟦o:1258⟧”; on 200 held-out inputs 25.0 % of answers are right instead of "
+        "100.0 %, and a mean input costs 4.50, as before."
     )
     assert said["zh"].startswith("每个输入恰好 1 次更新：“734”变成“⟦o:1258⟧”；在 200 个留出输入上")
     assert "the answer stays “⟦o:734⟧”" in difference("734", "734").sentence["en"]

@@ -36,3 +36,11 @@ def test_the_figure_says_first_last_and_the_visitors_own() -> None:
     assert [mark["text"]["en"] for mark in drawn["legend"]] == ["with", "without"]
     assert drawn["table"]["rows"][1] == ["10", 5.25, 2.0, 0.8, 60, None]
     assert hardness([]) is None, "nothing was measured"
+
+
+def test_the_title_says_that_hard_things_take_longer_only_where_every_level_does() -> None:
+    assert hardness(effort.levels(MEASURED))["title"] == effort.DEPTH
+    falls = {**MEASURED, "12": {**MEASURED["10"], "mean": 5.1}}
+    drawn = hardness(effort.levels(falls))
+    assert drawn["title"] == {"en": "How long it thinks, by bits", "zh": "想多久（按比特）"}
+    assert drawn["sentence"]["en"] == "1 bit: 2.00 on average; most with 10 bits: 5.25; 12 bits: 5.10."

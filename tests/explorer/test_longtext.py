@@ -199,7 +199,7 @@ def test_what_memory_buys_is_drawn_for_this_text_and_the_held_out_book(engine: E
     drawn = alone(found())
     assert drawn["state"] == "shown" and drawn["along"] is not None
     assert len(drawn["told"]) == len(drawn["memories"]) == drawn["rows"]["shape"][0]
-    assert len(drawn["figures"]) == (3 if xl_records.ladder() else 1)
+    assert len(drawn["figures"]) == (2 if xl_records.ladder() else 1)
     short = bought.value(xl_records.Bought((0, 512), np.ones((2, 9), np.float32), np.zeros(0, np.float32)))
     assert short["along"] is None
 
@@ -239,3 +239,15 @@ def test_evaluation_speed_stands_where_it_was_measured() -> None:
     assert (drawn is None) == (not xl_about.RESULT.exists())
     if drawn is not None:
         assert "times as long" in str(drawn["sentence"])
+
+
+def test_the_wave_at_a_border_is_the_ladders() -> None:
+    drawn, measured = xl_about.wave(), xl_records.ladder()
+    assert (drawn is None) == (measured is None)
+    if drawn is not None:
+        assert measured is not None
+        rows = drawn["table"]["rows"]  # type: ignore[index]
+        assert [row[2] for row in rows] == measured["by_place"]["bits"]["xl"]
+        cut = measured["by_place"]["bits"]["none"]
+        assert cut[0] > cut[-1], "nothing remembered costs most where a segment begins"
+        assert f"{cut[0]:.2f}" in drawn["sentence"]["zh"]  # type: ignore[index]

@@ -124,6 +124,6 @@ def steps() -> tuple[GuidedStep, ...]:
         "now": ("", {"pos": place, "step": "1"}, "ponder"),
         "force": (query(replace(start, forced=1)), {}, "ponder"),
         "hard": (query(parity), {}, "ponder"),
-        "price": (query(replace(start, epsilon=0.5)), {"pos": place}, "ponder"),
+        "price": (query(replace(start, epsilon=0.8)), {"pos": place}, "change"),
     }
     return tuple(GuidedStep(title, say_, *shown[key]) for key, title, say_ in texts.STEPS)

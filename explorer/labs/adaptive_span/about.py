@@ -68,10 +68,10 @@ def _held_out(known: Mapping[str, Facts]) -> tuple[Pair, ...]:
         return ()
     ours, *others = found
     notes = [filled(texts.RUNG_VALUE, name=texts.BRIEF[variant], value=f"{found[variant]['value']:.2f}") for variant in others]
-    published, why = known[ours].get("published"), None
+    published, why = known[ours].get("published"), about.read(found, texts.BRIEF)
     if published:
         notes.append(filled(labels.CARD["published"], value=f"{published['value']:.2f}"))
-        why = {language: f"{published['source']}. {published['why'][language]}" for language in ("en", "zh")}
+        why = {language: f"{why[language]} {published['source']}. {published['why'][language]}" for language in ("en", "zh")}
     note = {language: " · ".join(one[language] for one in notes) for language in ("en", "zh")} if notes else ""
     return (Pair(filled(texts.METRIC, split=labels.split(found[ours]["split"])), f"{found[ours]['value']:.2f}", note, why),)
 

@@ -63,7 +63,10 @@ EXAMPLES: Final[tuple[tuple[Text, Text], ...]] = (
     (_("Ode to Joy, Beethoven, harmonised", "《欢乐颂》，贝多芬，配和声"), _("Ode to Joy", "欢乐颂")),
     (_("Mo Li Hua (Jasmine Flower), harmonised", "《茉莉花》，配和声"), _("Mo Li Hua", "茉莉花")),
     (
-        _("Ein feste Burg, two lines of Bach’s four voices, continued", "《上主是我坚固保障》，巴赫四声部的两行，续写"),
+        _(
+            "Ein feste Burg: two lines of Bach’s four voices, the first line begun again, continued",
+            "《上主是我坚固保障》：巴赫四声部的两行，再从第一行开头起，续写",
+        ),
         _("Ein feste Burg", "坚固保障"),
     ),
     (_("Prelude in C, four bars of Bach, continued", "《C 大调前奏曲》，巴赫的四小节，续写"), _("Prelude in C", "C 大调前奏曲")),
@@ -217,18 +220,19 @@ STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
         _(
             "The grey melody was given; the other three voices were made. A model reads soprano, alto, tenor, bass of each sixteenth, "
             "one after another like words, and says what comes next. Press play: one cursor runs through all rolls.",
-            "灰色的旋律是给定的，另外三个声部是生成的。模型像读词一样，依次读每个十六分音符的女高音、女低音、男高音、男低音，再说下一个是什么。"
-            "按播放键：一条光标走过所有钢琴卷帘。",
+            "灰色的旋律是给定的，另外三个声部是生成的。模型像读词一样，依次读每个十六分音符的女高音、女低音、男高音、男低音，"
+            "再说下一个是什么。按播放键：一条光标走过所有钢琴卷帘。",
         ),
     ),
     (
         "motifs",
-        _("Motifs come back", "动机会回来"),
+        _("A motif comes back", "动机回来了"),
         _(
-            "Music repeats itself, at once and much later, and this chorale goes on from two lines of Bach's. Brackets join a motif and "
-            "its return. Choose a note inside one: do its arcs reach back to the same place of the earlier one?",
-            "音乐会重复自己，有时马上，有时很久以后；这首众赞歌从巴赫的两行接着写。括号把动机和它的再现连在一起。选其中一个音："
-            "它的弧线是否回到前一次的同一处？",
+            "Given are two lines of Bach's chorale and, again, the first notes of the first line. A bracket joins a motif and its "
+            "return, at any pitch. In the soprano the Music Transformer goes on with the first line; the Transformer leaves it. Choose a "
+            "note inside the second bracket: do its arcs reach back to the same place of the first?",
+            "给出的是巴赫众赞歌的两行，之后又是第一行开头的几个音。括号连起一个动机和它的再现，音高可以不同。女高音里，音乐 Transformer "
+            "接着写完第一行，Transformer 则离开了它。选后一个括号里的一个音：它的弧线是否回到前一个括号的同一处？",
         ),
     ),
     (

@@ -81,10 +81,18 @@ def _held_out(known: Mapping[str, Facts]) -> tuple[Pair, ...]:
     if published:
         notes.append(filled(labels.CARD["published"], value=f"{published['value']:.3f}"))
         why = {language: f"{published['source']}. {published['why'][language]}" for language in ("en", "zh")}
-    notes += [filled(texts.NAMED, name=texts.NAMES[one], value=f"{measured[one]['value']:.3f}") for one in others if one != "text"]
+    notes += [_with_own_rounds(one, known[one]) for one in others if one != "text"]
     note = _listed(notes, " · ", " · ") if notes else ""
     label = filled(texts.METRIC, rounds=head.get("rounds", "–"), split=labels.split(head["split"]))
     return (Pair(label, f"{head['value']:.4f}", note, why),)
+
+
+def _with_own_rounds(variant: str, known: Facts) -> Text:
+    """A model's figure, and beside it the one with as many rounds as in its training, where it hashed."""
+    name, figure, own = texts.NAMES[variant], known["figure"], int(known["config"]["rounds"])
+    if not own:
+        return filled(texts.NAMED, name=name, value=f"{figure['value']:.3f}")
+    return filled(texts.OWN_ROUNDS, name=name, value=f"{figure['value']:.3f}", n=own, own=f"{figure['by_rounds'][str(own)]:.3f}")
 
 
 def prose() -> dict[str, str]:
@@ -116,9 +124,18 @@ def table() -> dict[str, object] | None:
         rows,
         [twice.Seed(int(one["seed"]), _measured(one), bool(one["finished"])) for one in runs(rows[0].key)],
         name=rows[0].name,
-        sentence=order(rows),
+        sentence=_listed([order(rows), *_unbroken(known)], " ", ""),
         why=filled(texts.TABLE_WHY, letters=WORD, kinds=len(LETTERS), steps=f"{first.get('steps', 0):,}", why=why),
     )
+
+
+def _unbroken(known: Mapping[str, Facts]) -> list[Text]:
+    """Why attention to everything does not break the first model that learned by hashing; nothing before that was measured."""
+    for variant, one in known.items():
+        if found := (one.get("figure") or {}).get("unhashed"):
+            shares = {name: f"{100 * found[name]:.0f}" for name in ("met", "elsewhere")}
+            return [filled(texts.UNBROKEN, name=texts.NAMES[variant], right=f"{found['right_key']:.2f}", **shares)]
+    return []
 
 
 def _measured(one: Facts) -> list[float | None]:

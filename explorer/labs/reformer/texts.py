@@ -149,6 +149,7 @@ DATA: Final = _("random words, said twice", "随机的词，说两遍")
 DATA_HINT: Final = _("Apache-2.0: the generator and these weights", "Apache-2.0：生成器与权重")
 METRIC: Final = _("right letters, {rounds} rounds, {split}", "答对字母，{rounds} 轮，{split}")
 NAMED: Final = _("{name} {value}", "{name} {value}")
+OWN_ROUNDS: Final = _("{name} {value} ({own} with its own {n} rounds)", "{name} {value}（用自己的 {n} 轮：{own}）")
 CURVE_UNITS: Final = _(
     "share of held-out letters that is wrong, each model with its own rounds", "留出的词中答错字母的比例，各模型用自己的轮数"
 )
@@ -167,8 +168,17 @@ ORDER: Final = _("Evaluated with {rounds}: here {ours}; in print {printed}.", "�
 SAME_ORDER: Final = _("No two of them stand the other way round.", "没有哪两个的先后与论文相反。")
 OTHER_ORDER: Final = _("That is not the order in print.", "与论文的顺序不同。")
 UNHASHED: Final = _(
-    "Without hashing, models trained with it get {ours} right here; in print {printed}, and why was not found.",
-    "训练时用哈希的模型，改用完整注意力，这里答对 {ours}；论文为 {printed}，原因没有找到。",
+    "Without hashing, models trained with it get {ours} right here; in print {printed}.",
+    "训练时用哈希的模型，改用完整注意力，这里答对 {ours}；论文为 {printed}。",
+)
+UNBROKEN: Final = _(
+    "Why full attention does not break ours: in training {name} compared {met} % of all pairs, and {elsewhere} % of the pairs of a "
+    "round were of "
+    "two buckets. So it learned to score the keys low that do not matter, and with all of them in sight the right one still gets "
+    "{right} of the "
+    "weight. A model that only meets keys of its own bucket never learns that; the paper gives no reason for its figure.",
+    "完整注意力为什么没有使这里的模型失灵：训练中 {name} 比较过全部位置对的 {met}%，而一轮所比较的位置对中有 {elsewhere}% 来自不同的桶。"
+    "所以它学会了给无关的键低分，看到全部的键时，正确的键仍得到 {right} 的权重。只见过同一个桶的模型学不到这一点；论文没有给出原因。",
 )
 MORE: Final = _("More rounds of evaluation never made a hashing model worse here.", "在这里，增加评估轮数从未使用哈希的模型变差。")
 LESS: Final = _("More rounds of evaluation made {names} worse in places.", "增加评估轮数，在某些情况下使 {names} 变差。")
@@ -220,7 +230,8 @@ STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
         "neighbours",
         _("Few keys count", "只有少数键重要"),
         _(
-            "Softmax is ruled by its largest products: of all keys before it, a position listens to a handful. Look along the locked row. "
+            "Softmax is ruled by its largest products: of all keys before it, a position listens to a handful. Look along the "
+            "locked row. "
             "Comparing with all of them costs L² products; can the few be found without?",
             "softmax 由最大的几个乘积决定：在它之前的所有键中，一个位置只听从少数几个。看锁定的那一行。与所有键比较要 L² 次乘积；"
             "能否不比较就找到那几个？",
@@ -272,9 +283,11 @@ STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
         "table",
         _("Rounds of training, rounds of use", "训练轮数与使用轮数"),
         _(
-            "Rounds may be chosen anew after training. Read the table along the rows: what does a model gain from more rounds than it was "
+            "Rounds may be chosen anew after training. Read the table along the rows: what does a model gain from more rounds than "
+            "it was "
             "trained with, and lose with fewer? And what happens to one that never hashed, once it has to?",
-            "训练之后可以重新选择轮数。沿着行看表：比训练时更多的轮数能得到什么，更少又会失去什么？从没用过哈希的模型，突然要用时又会怎样？",
+            "训练之后可以重新选择轮数。沿着行看表：比训练时更多的轮数能得到什么，更少又会失去什么？从没用过哈希的模型，"
+            "突然要用时又会怎样？",
         ),
     ),
     (

@@ -159,11 +159,13 @@ def on_text() -> dict[str, object] | None:
         drawn[language] = drawing.ladder([drawing.Rung(name[language], value, "ours") for name, value in rungs])
         drawn[language]["layout"]["xaxis"]["dtick"] = 0.5
     gap = float(known[worst]["value"]) - float(known[best]["value"])
+    said = filled(texts.TEXT_SAYS if best == "text_fixed" else texts.TEXT_OTHER, best=texts.MODELS[best], gap=f"{gap:.3f}")
+    how = about.read(known, texts.MODELS)
     return figure.value(
         drawn,
         title=texts.TEXT_STANDING,
         units=texts.TEXT_UNITS,
-        sentence=filled(texts.TEXT_SAYS if best == "text_fixed" else texts.TEXT_OTHER, best=texts.MODELS[best], gap=f"{gap:.3f}"),
+        sentence={"en": f"{said['en']} {how['en']}", "zh": f"{said['zh']}{how['zh']}"},
         table=figure.Table((texts.WAY, texts.BITS), [(name, value) for name, value in rungs]),
         height=22 * len(rungs) + 32,
         name="patterns-on-text",

@@ -63,10 +63,10 @@ def _held_out(known: Mapping[str, Facts]) -> tuple[Pair, ...]:
         return ()
     ours, *others = measured
     notes = [filled(texts.RUNG_VALUE, name=texts.BRIEF[variant], value=f"{measured[variant]['value']:.2f}") for variant in others]
-    published, why = known[ours].get("published"), None
+    published, why = known[ours].get("published"), about.read(measured, texts.BRIEF)
     if published:
         notes.append(filled(labels.CARD["published"], value=f"{published['value']:.2f}"))
-        why = {language: f"{published['source']}. {published['why'][language]}" for language in ("en", "zh")}
+        why = {language: f"{why[language]} {published['source']}. {published['why'][language]}" for language in ("en", "zh")}
     note = {language: " · ".join(one[language] for one in notes) for language in ("en", "zh")} if notes else ""
     return (Pair(filled(texts.METRIC, split=labels.split(measured[ours]["split"])), f"{measured[ours]['value']:.2f}", note, why),)
 
@@ -79,6 +79,50 @@ def prose() -> dict[str, str]:
     lengths = {f"r{round(100 * one['r'])}": one for one in measured.get("effective_lengths", [])}
     places = measured.get("contexts", {}).get("n")
     return about.prose(SLUG, {**known, "minutes": about.minutes(known), "memory": by_memory, "recl": lengths, "places": places})
+
+
+# ---- the wave of loss at a border --------------------------------------------------------------------------------------------------
+
+
+def wave() -> dict[str, object] | None:
+    """Loss around the border of a segment, of the held-out book; None before it was measured."""
+    measured = ladder()
+    if measured is None:
+        return None
+    from explorer.figures import lines
+
+    segment, bits = int(measured["by_place"]["segment"]), measured["by_place"]["bits"]
+    parts = len(bits["xl"])
+    before = parts // 2  # parts of the segment before the border that are drawn
+    places = [(i + 0.5) * segment / parts for i in range(-before, parts)]
+    colours = {"xl": "var(--cat-1)", "none": "var(--cat-3)", "absolute": "var(--cat-2)"}
+    curves = [
+        lines.Line(texts.PLACES[name], places, [*bits[name][-before:], *bits[name]], colours[name]) for name in colours if name in bits
+    ]
+    edges = [round(i * segment / parts) for i in range(parts + 1)]
+    ticks = tuple(range(-segment // 2, segment + 1, segment // 4))
+    return figure.value(
+        {
+            language: lines.lines(curves, axes=axes, language=language, mark=(0, texts.BORDER[language]), ticks=ticks)
+            for language, axes in texts.PLACE_AXES.items()
+        },
+        title=texts.PLACE,
+        units=texts.PLACE_UNITS,
+        sentence=filled(
+            texts.PLACE_SAYS,
+            near=f"{bits['xl'][0]:.2f}",
+            cut=f"{bits['none'][0]:.2f}",
+            far=f"{bits['xl'][-1]:.2f}",
+            far_cut=f"{bits['none'][-1]:.2f}",
+        ),
+        legend=[figure.Mark(line.name, line.colour) for line in curves],
+        table=figure.Table(
+            (texts.FROM_PLACE, texts.TO_PLACE, *(line.name for line in curves)),
+            [(edges[i] + 1, edges[i + 1], *(line.y[before + i] for line in curves)) for i in range(parts)],
+        ),
+        height=340,
+        name="loss-at-the-border",
+    )
 
 
 # ---- evaluation speed --------------------------------------------------------------------------------------------------------------

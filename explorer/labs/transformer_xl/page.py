@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import gradio as gr
@@ -22,12 +23,11 @@ GENERATE = "models.transformer_xl.explain:generate"
 REREAD = "models.transformer_xl.explain:reread"
 
 
-def measured() -> None:
-    """What was measured of the speed."""
-    speed = about.speed()
-    if speed is not None:
-        with gr.Column(elem_classes=["tfe-bench"]):
-            figure.figure(speed)
+def measured(found: Mapping[str, object] | None, name: str = "bench") -> None:
+    """Place a figure of what was measured, where it was. name: a class that a guided step finds it by, without its "tfe-"."""
+    if found is not None:
+        with gr.Column(elem_classes=["tfe-bench", f"tfe-{name}"]):
+            figure.figure(found)
 
 
 def program() -> Program[Request, Explanation]:
@@ -39,10 +39,11 @@ def program() -> Program[Request, Explanation]:
         views=(
             View("segments", segments, views.border, views.border_growing),
             View("reading", reading, views.text_of, views.text_growing),
+            View("wave", lambda _value: measured(about.wave(), "wave")),
             View("readside", lambda _value: readside(), at="side"),
             View("attention", lambda value: attention(value, empty=texts.NO_ATTENTION), views.heads, at="below"),
             *deeper.PANELS,
-            View("speed", lambda _value: measured(), at="below"),
+            View("speed", lambda _value: measured(about.speed()), at="below"),
             in_bertviz(("head", "model"), views.bertviz),
             View("notes", lambda _value: notes(texts.NOTES, label=texts.NOTES_LABEL), at="below"),
         ),

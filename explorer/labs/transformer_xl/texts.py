@@ -184,9 +184,10 @@ SHORT_TEXT: Final = _(
     ". This text is no longer than one segment, so there is nothing to remember", "。这段文本不超过一个片段，没有什么可记"
 )
 MEMORY_COLUMN: Final = _("memory", "记忆长度")
-PLACE: Final = _("Where in a segment does it pay?", "在片段的哪里有用？")
-PLACE_UNITS: Final = _("bits per character of the held-out book, by place in the segment", "留出的书每字符比特数，按在片段中的位置")
+PLACE: Final = _("The loss at a border", "边界处的损失")
+PLACE_UNITS: Final = _("bits per character of the held-out book, means over all borders", "留出的书每字符比特数，所有边界的平均")
 PLACE_AXES: Final = {"en": ("characters after the border", "bits per character"), "zh": ("边界之后的字符数", "每字符比特数")}
+BORDER: Final = _("a segment begins", "片段开始")
 PLACES: Final[Mapping[str, Text]] = MappingProxyType(
     {
         "xl": _("with its memory", "有记忆"),
@@ -195,9 +196,9 @@ PLACES: Final[Mapping[str, Text]] = MappingProxyType(
     }
 )
 PLACE_SAYS: Final = _(
-    "Just after a border the model pays {near} bits with its memory and {cut} with nothing remembered; at the end of a segment {far} "
-    "and {far_cut}.",
-    "边界之后，有记忆时付出 {near} 比特，什么都不记时付出 {cut} 比特；到片段末尾为 {far} 与 {far_cut}。",
+    "In the first characters of a segment the model pays {near} bits with its memory and {cut} with nothing remembered; in the last ones "
+    "{far} and {far_cut}.",
+    "在片段的开头，有记忆时每字符付出 {near} 比特，什么都不记时付出 {cut} 比特；在片段的末尾为 {far} 与 {far_cut}。",
 )
 FROM_PLACE: Final = _("from character", "从第几个字符")
 TO_PLACE: Final = _("to", "到")
@@ -260,18 +261,22 @@ STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
         "terms",
         _("Four terms", "四项"),
         _(
-            "Absolute positions would repeat in every segment, so only distances may count. The score has four terms: what the two say, "
-            "what the query says of the distance, what every key says to all, and what every distance says to all.",
-            "绝对位置会在每个片段里重复，所以只有距离能算数。分数有四项：两者的内容、查询对距离的看法、每个键对所有查询、每个距离对所有查询。",
+            "Absolute positions would repeat in every segment, so only distances may count. The score is a sum of four terms: content "
+            "(query times key), content-dependent position bias (query times distance), global content bias (u times key) and global "
+            "position bias (v times distance).",
+            "绝对位置会在每个片段里重复，所以只有距离能算数。分数是四项之和：内容（查询乘键）、依赖内容的位置偏置（查询乘距离）、"
+            "全局内容偏置（u 乘键）、全局位置偏置（v 乘距离）。",
         ),
     ),
     (
         "cut",
         _("Cut the memory", "切断记忆"),
         _(
-            "The same model, the same text, but nothing is remembered. Watch the loss rise just after each border and fall again as the "
-            "segment fills. The number on the right is what the memory was worth on this page.",
-            "同一个模型，同一段文本，但什么都不记。看损失在每个边界之后升高，随着片段变长又降下来。右边的数字就是记忆在这一页上的价值。",
+            "The same model reads the same text and remembers nothing. At each border the loss jumps up, and it falls again as the segment "
+            "fills: the figure shows this wave over the whole held-out book. The number in the panel is what the memory was worth on this "
+            "page.",
+            "同一个模型读同一段文本，但什么都不记。每到边界，损失就跳上去，随着片段变长又降下来：图中是整本留出书上的这道波。"
+            "面板里的数字就是记忆在这一页上的价值。",
         ),
     ),
     (

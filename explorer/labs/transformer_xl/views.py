@@ -337,7 +337,7 @@ def steps() -> tuple[GuidedStep, ...]:
         "memory": ("", here, "segments"),
         "depth": ("", {**here, "head": "mean"}, "segments"),
         "terms": ("", {**here, "terms": "open"}, ""),
-        "cut": (query(replace(start, intervention="cut")), {"model": "xl", "pos": str(border_ + 1)}, "reading"),
+        "cut": (query(replace(start, intervention="cut")), {"model": "xl", "pos": str(border_ + 1)}, "wave"),
         "foreign": (query(EXAMPLES[2]), {"model": "xl"}, "reading"),
         "bought": ("", {"bought": "open"}, ""),
     }

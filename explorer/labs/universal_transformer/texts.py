@@ -284,11 +284,11 @@ STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
         "stopped",
         _("Each stops by itself", "各自停止"),
         _(
-            "Depth is chosen by every position for itself. One that has stopped is copied on: its row is grey in the attention view, "
-            "nothing of it is computed, yet the question can still look at it. Thinking only where it is needed saves time. (The paper "
-            "still adds each step's signal to it: see the model card.)",
+            "Every position chooses its depth. One that has stopped is copied on: its row is grey in the attention view, nothing of it "
+            "is computed, yet the question can still look at it. Thinking only where it is needed saves time. (The paper still adds each "
+            "step's signal to a position that has stopped; the model card says what that changes.)",
             "每个位置自己选择深度。停下的位置原样抄到下一步：它在注意力图中的那一行是灰色，不再计算，但问题仍可看向它。"
-            "只在需要的地方想，就省下时间。（论文仍给它加上每一步的步信号：见模型卡。）",
+            "只在需要的地方想，就省下时间。（论文仍给停下的位置加上每一步的步信号；模型卡说明有何不同。）",
         ),
     ),
     (
@@ -296,18 +296,20 @@ STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
         _("A place and a step", "位置与步"),
         _(
             "The block is the same every time, so each step is told which one it is: sinusoids of the step are added beside those of the "
-            "place. Here that signal is off. The panel says what it does to this story and to held-out ones.",
-            "每次都是同一个块，所以要告诉它现在是第几步：除了位置的正弦信号，还加上步的正弦信号。这里关掉了步信号；"
-            "面板显示它对这个故事和留出故事的影响。",
+            "place. Here that signal is off, and the word is no longer written backwards. The panel says how many held-out words are.",
+            "每次都是同一个块，所以要告诉它现在是第几步：除了位置的正弦信号，还加上步的正弦信号。这里关掉了步信号，单词便倒写不对了；"
+            "面板显示留出的单词还有多少能写对。",
         ),
     ),
     (
         "facts",
-        _("A question that needs one fact", "只需一个事实的问题"),
+        _("One fact, two facts, three", "一个、两个、三个事实"),
         _(
-            "Where she went last is enough: a single fact, the ringed sentence. The figure of held-out stories says what a second and a "
-            "third fact cost; the diamond is this story, and the first story needs three.",
-            "她最后去了哪里就够了：只需一个事实，即圈出的句子。留出故事的图说明第二、第三个事实要多花多少；菱形就是这个故事，而第一个故事需要三个事实。",
+            "Where she went last is enough: this answer needs one fact, the ringed sentence. Over held-out stories a question costs "
+            "{one} with one fact, {two} with two and {three} with three: the network thinks longer where more has to be put together. "
+            "The diamond is this story; the first story needs three.",
+            "知道她最后去了哪里就够了：这个答案只需一个事实，即圈出的句子。在留出的故事里，一个事实的问题平均代价 {one}，两个 {two}，"
+            "三个 {three}：要拼起来的越多，想得越久。菱形就是这个故事；第一个故事需要三个事实。",
         ),
     ),
     (
@@ -323,9 +325,9 @@ STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
         "forced",
         _("No time to think", "不给时间想"),
         _(
-            "The sum again, and every position gets one step and no more. The table says what becomes of this answer and of held-out ones. "
-            "Give back steps one by one: how many does the answer need?",
-            "还是那个算式，每个位置只给一步。表中显示这个答案和留出答案变成什么样。再一步步还给它：答案需要几步？",
+            "The sum again, and every position gets one step and no more. The panel says what becomes of this answer and of held-out ones. "
+            "Give steps back one by one: how many does the answer need?",
+            "还是那个算式，每个位置只给一步。面板显示这个答案和留出的答案变成什么样。再一步步还给它：答案需要几步？",
         ),
     ),
 )

@@ -183,6 +183,7 @@ def steps() -> tuple[GuidedStep, ...]:
     """The guided steps: inputs as permalinks, views that show what these runs have to tell."""
     kept = first()
     start, one_fact, carry = EXAMPLES[0], EXAMPLES[1], EXAMPLES[3]
+    backwards = next(example for example in EXAMPLES if example.task == "reverse")  # a word depends on its steps as no story does
     question, alone, head = start.text.count("."), 2, 0  # the step at which one position alone goes on, and a head that it asks with
     if kept is not None:
         question, alone = longest(kept.seen), min(int(np.sort(kept.seen.steps)[-2]) + 1, int(kept.seen.steps.max()))
@@ -194,9 +195,11 @@ def steps() -> tuple[GuidedStep, ...]:
         "block": ("", {**here, "step": "1"}, "ponder"),
         "halting": ("", here, "ponder"),
         "stopped": ("", {**here, "step": str(alone), "kind": "self", "head": f"{alone}.{head + 1}"}, "attention"),
-        "signal": (query(replace(start, told=False)), here, "ponder"),
-        "facts": (query(one_fact), {"pos": str(one_fact.text.count("."))}, "ponder"),
+        "signal": (query(replace(backwards, told=False)), {}, "change"),
+        "facts": (query(one_fact), {"pos": str(one_fact.text.count("."))}, "difficulty"),
         "carries": (query(carry), {**ends, "step": "1"}, "ponder"),
         "forced": (query(replace(carry, forced=1)), ends, "ponder"),
     }
-    return tuple(GuidedStep(title, said, *shown[key]) for key, title, said in texts.STEPS)
+    by = about.facts().get("stories", {}).get("figure", {}).get("ponder_by_facts", {})
+    means = {name: f"{by[level]['mean']:.2f}" if level in by else "–" for name, level in (("one", "1"), ("two", "2"), ("three", "3"))}
+    return tuple(GuidedStep(title, filled(said, **means), *shown[key]) for key, title, said in texts.STEPS)

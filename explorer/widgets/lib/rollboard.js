@@ -6,6 +6,7 @@ import { LETTERS, TEXT, pitchName, strongest, weight } from "./rollwords.js";
 
 const ARCS = 12; // that are drawn of a note
 const LABELLED = 0.1; // weights that are printed
+export const VOICES = [3, 6, 5, 9].map((n) => `var(--cat-${n})`); // soprano to bass: far from each other and from the colours of query and key
 
 /** Where everything stands, in pixels. @param {{run: any, chosen: number, room: number, narrow: boolean, big: boolean, height: number}} scene */
 export function place(scene) {
@@ -83,7 +84,7 @@ export function ground(scene, at) {
       if (run.style === "chorale" && (last[voice] === null || model.notes[4 * last[voice]] < onset)) last[voice] = n;
     }
     lines.forEach((each, voice) => {
-      if (each.length) out.push(svg("path", { class: voice ? "made" : "given", d: path(each), stroke: voice === 0 ? "var(--ink3)" : run.style === "chorale" ? `var(--cat-${voice})` : "var(--accent)", "stroke-width": thick, fill: "none" }));
+      if (each.length) out.push(svg("path", { class: voice ? "made" : "given", d: path(each), stroke: voice === 0 ? "var(--ink3)" : run.style === "chorale" ? VOICES[voice - 1] : "var(--accent)", "stroke-width": thick, fill: "none" }));
     });
     // The voices' letters stand where their lines end, none over another.
     let above = -Infinity;

@@ -9,9 +9,9 @@ const SIGNS = { position: "+", global_content: "+", global_position: "+", scores
 const SYMBOLS = { content: "qᵢ·kⱼ", position: "qᵢ·W Rᵢ₋ⱼ", global_content: "u·kⱼ", global_position: "v·W Rᵢ₋ⱼ", scores: "Aᵢⱼ", weights: "softmax" };
 const TEXT = {
   content: { en: "content", zh: "内容" },
-  position: { en: "content × distance", zh: "内容 × 距离" },
-  global_content: { en: "what all look for", zh: "普遍寻找的内容" },
-  global_position: { en: "where all look", zh: "普遍关注的距离" },
+  position: { en: "content-dependent position bias", zh: "依赖内容的位置偏置" },
+  global_content: { en: "global content bias", zh: "全局内容偏置" },
+  global_position: { en: "global position bias", zh: "全局位置偏置" },
   scores: { en: "score, the sum", zh: "分数，四项之和" },
   weights: { en: "weight", zh: "权重" },
   memory: { en: "memory", zh: "记忆" },

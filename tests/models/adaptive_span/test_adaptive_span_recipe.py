@@ -41,6 +41,8 @@ def test_a_variant_is_trained_measured_and_read_back(variant: str, data: Path, t
     found = evaluate(data, variant, device=CPU, record=True)
     assert checkpoint.read_facts(where)["figure"]["value"] == found["value"]
     assert (found["split"], found["metric"], found["n"], found["unknown"]) == ("test", "bits per character", 300, 1)
+    assert found["by_reading"].keys() == {"half_overlap", "cold", "memory"}
+    assert (found["heads_beyond_200"], found["median_span"]) == (0, pytest.approx(24 if variant == "fixed" else 0, abs=12))
     assert read(where).facts["sha256"] == facts["sha256"]
     layers = found["span_by_layer"]
     assert found["mean_span"] == pytest.approx(sum(layers) / 2, abs=0.02)

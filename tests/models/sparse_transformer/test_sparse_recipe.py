@@ -16,7 +16,7 @@ from models.__main__ import main
 from models.characters import UNKNOWN
 from models.layers.patterns import Pattern
 from models.sparse_transformer import recipe
-from models.sparse_transformer.data import alphabet, binarised, characters, digits, drawn_digits, drawn_text, windows
+from models.sparse_transformer.data import alphabet, binarised, characters, digits, drawn_digits, drawn_text
 from models.sparse_transformer.examples import choose
 from models.sparse_transformer.model import SparseTransformer
 from models.sparse_transformer.pretrained import read
@@ -67,16 +67,6 @@ def test_the_alphabet_is_that_of_the_books_learned_from(data: Path) -> None:
     again = drawn_text(read_, 3, 20)(np.random.default_rng(1), 0.5)
     assert torch.equal(batch.symbols, again.symbols)
     assert drawn_digits(digits(data, "train").pixels, 5)(np.random.default_rng(1), 0.0).symbols.shape == (5, 784)
-
-
-@pytest.mark.parametrize("length", [1, 7, 8, 9, 12, 13, 40, 41])
-def test_every_symbol_counts_once_with_half_a_window_before_it(length: int) -> None:
-    counted: list[int] = []
-    for begin, end, first in windows(length, 8):
-        assert end - begin <= 8
-        assert begin == 0 or first - begin >= 4
-        counted += range(first, end)
-    assert counted == list(range(length))
 
 
 def test_characters_cost_the_same_however_windows_are_put_together(networks: dict[str, SparseTransformer]) -> None:

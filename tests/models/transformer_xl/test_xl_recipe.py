@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 import torch
 
-from models import checkpoint
+from models import bits, checkpoint
 from models.characters import UNKNOWN, Alphabet
 from models.training import Schedule, muon
 from models.transformer_xl import absolute, model, recipe
 from models.transformer_xl.absolute import AbsoluteTransformer
-from models.transformer_xl.data import drawn_stretches, numbers
+from models.transformer_xl.data import costs, drawn_stretches, numbers, windowed
 from models.transformer_xl.model import TransformerXL
 from models.transformer_xl.pretrained import read
 from models.transformer_xl.recipe import VARIANTS, Objective, Recipe, evaluate, task_of, train
@@ -52,7 +52,18 @@ def test_a_variant_is_trained_measured_and_read_back(variant: str, data: Path, t
     pretrained = read(where)
     assert pretrained.facts["sha256"] == facts["sha256"]
     assert found["n"] == sum(map(len, numbers(data, "test", Alphabet(pretrained.model.config.letters))))
+    readings = {"half_overlap", "cold", "memory"} if variant == "xl" else {"half_overlap", "cold"}
+    assert (found["by_reading"].keys(), found["window"]) == (readings, bits.WINDOW if variant == "xl" else 16)
     json.dumps(found)
+
+
+def test_windows_cost_what_they_cost_one_by_one(data: Path, tmp_path: Path) -> None:
+    network = read(train(data, tmp_path / "runs", "xl", device=CPU)).model
+    text = np.random.default_rng(1).integers(1, 9, 80).astype(np.uint8)
+    rows = windowed(network, text, 32)(np.array([0, 20]), 40)
+    np.testing.assert_allclose(rows[0], costs(network, text[:40]), atol=1e-5)
+    alone = costs(network, text[19:60])  # one character more, so that the same character stands before the window
+    assert abs(rows[1] - alone[1:]).max() < 0.2 and not np.allclose(rows[0], rows[1])
 
 
 def test_another_memory_is_measured_but_not_recorded(data: Path, tmp_path: Path) -> None:

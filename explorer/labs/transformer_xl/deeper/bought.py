@@ -38,7 +38,7 @@ def value(found: Bought) -> Value:
     measured = ladder()
     figures = [by_memory(found, measured)]
     if measured is not None:
-        figures += [by_place(measured), by_context(measured)]
+        figures.append(by_context(measured))
     along_, rows, told = along(found)
     return widget.panel(figures, along_, found.memories, rows, told, TRAINED)
 
@@ -86,35 +86,6 @@ def by_memory(found: Bought, measured: Mapping[str, Any] | None) -> Value:
         table=figure.Table(columns, rows),
         height=280,
         name="what-memory-buys",
-    )
-
-
-def by_place(measured: Mapping[str, Any]) -> Value:
-    """Loss by the place in a segment, of the held-out book. measured: what the ladder says."""
-    segment, bits = int(measured["by_place"]["segment"]), measured["by_place"]["bits"]
-    parts = len(bits["xl"])
-    middle = [(i + 0.5) * segment / parts for i in range(parts)]
-    colours = {"xl": "var(--cat-1)", "none": "var(--cat-3)", "absolute": "var(--cat-2)"}
-    curves = [lines.Line(texts.PLACES[name], middle, bits[name], colours[name]) for name in texts.PLACES if name in bits]
-    edges = [round(i * segment / parts) for i in range(parts + 1)]
-    return figure.value(
-        {language: lines.lines(curves, axes=axes, language=language) for language, axes in texts.PLACE_AXES.items()},
-        title=texts.PLACE,
-        units=texts.PLACE_UNITS,
-        sentence=filled(
-            texts.PLACE_SAYS,
-            near=f"{bits['xl'][0]:.2f}",
-            cut=f"{bits['none'][0]:.2f}",
-            far=f"{bits['xl'][-1]:.2f}",
-            far_cut=f"{bits['none'][-1]:.2f}",
-        ),
-        legend=[figure.Mark(line.name, line.colour) for line in curves],
-        table=figure.Table(
-            (texts.FROM_PLACE, texts.TO_PLACE, *(line.name for line in curves)),
-            [(edges[i] + 1, edges[i + 1], *(line.y[i] for line in curves)) for i in range(parts)],
-        ),
-        height=280,
-        name="place-in-segment",
     )
 
 
