@@ -10,7 +10,8 @@ The value it draws is one JSON object, built with `idle`, `running`, `done` and 
     rows: [{head, name, key, before, after, scale, digits, right, verdict}]
     or, in place of number, unit and rows, sides: [figures.sides.spelled], or pairs: [figures.pairs.spelled] with their measure and names,
     or rolls: [figures.rollpairs.spelled] with their names
-    or, in place of rows, maps: [figures.maps.spelled], with texts: [before, after] as figures.maps.marked gives them, and their language
+    or, in place of rows, maps: [figures.maps.spelled], with texts: [before, after] as figures.maps.marked gives them, and their language;
+    words: [[word, probability before, after]] of the text that is read again, and their words_title
     items: {field: [{value, label, inner}]} that a control of kind "items" offers of the run in view
     pick: {model, kind, head, row, col, pos} in view on arrival, where the page has such a thing
 """
@@ -106,7 +107,8 @@ class Rolls:
 @dataclass(frozen=True)
 class Maps:
     """What a change does to a text that is read again, and to the attention that reads it. maps: the one that tells most comes first.
-    texts: free, before and after; language: BCP 47 tag of them. number, unit, sentence: as of a `Difference`."""
+    texts: free, before and after; language: BCP 47 tag of them. number, unit, sentence: as of a `Difference`. words: of the text that is
+    read again, each with its probability before and after; words_title: what stands above them."""
 
     maps: Sequence[MapPair]
     texts: tuple[str, str]
@@ -114,6 +116,8 @@ class Maps:
     number: Number
     unit: Text
     sentence: Text
+    words: Sequence[tuple[str, float, float]]
+    words_title: Text
 
 
 Shown = Difference | Readings | Pictures | Rolls | Maps
@@ -155,6 +159,7 @@ def done(about: Value, difference: Shown) -> Value:
     told |= {"number": asdict(difference.number), "unit": dict(difference.unit)}
     if isinstance(difference, Maps):
         both = marked(*difference.texts)
+        told |= {"words": [list(word) for word in difference.words], "words_title": dict(difference.words_title)}
         return {**told, "maps": [maps.spelled(pair) for pair in difference.maps], "texts": list(both), "language": difference.language}
     return {**told, "rows": [_plain(row) for row in difference.rows]}
 

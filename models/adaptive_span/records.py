@@ -178,7 +178,7 @@ def forced_spans(request: Request, layers: int, heads: int, span: int) -> Array:
 
 OFFERED: tuple[Request, ...] = (
     Request(),
-    Request(page="lyme", spans=((EVERY, EVERY, 16.0),)),
+    Request(page="lyme", spans=((EVERY, EVERY, 0.0),)),
     Request(page="kellynch", variant="dynamic", seed=3),
     Request(text="The captain laid down his pipe, and said to Mr. Tobias Finch: ", length=400, seed=11),
 )

@@ -48,6 +48,20 @@ def _met(buckets: NDArray[np.int16], chunk: int, rows: NDArray[np.int64]) -> NDA
     return together
 
 
+def compared(read: Read) -> float:
+    """Share of all pairs of a position and an earlier one that its rounds compared, the mean over layers and heads; 1 without hashing."""
+    layers, heads, rounds, length = read.buckets.shape
+    if not rounds or length < 2:
+        return 1.0
+    total = 0
+    for layer in range(layers):
+        for head in range(heads):
+            for first in range(0, length, TOGETHER):
+                rows = np.arange(first, min(length, first + TOGETHER))
+                total += int((_met(read.buckets[layer, head], read.chunk, rows) & (np.arange(length) < rows[:, None])).sum())
+    return total / (layers * heads * length * (length - 1) / 2)
+
+
 @dataclass(frozen=True)
 class Overview:
     """All attention of a run, small enough to be sent: (layer, head, block, block) weights, the mean of `by` queries, the sum of `by` keys,

@@ -16,6 +16,7 @@ import pytest
 
 from explorer import controls, wiring
 from explorer.engine import Engine
+from explorer.figures import attention
 from explorer.figures.maps import MapPair, marked
 from explorer.labs import about
 from explorer.labs.translation import page, texts, views
@@ -28,6 +29,13 @@ from models.translation.records import EXAMPLES, Again, Explanation, Request, St
 
 T = TypeVar("T")
 SOURCE, TARGET = ("A", "dog", "runs", "."), ("Ein", "Hund", "r", "ennt", ".", "</s>")
+
+
+def stored() -> Stored[Request, Explanation]:
+    """The stored first example."""
+    kept = views.first()
+    assert kept is not None
+    return kept
 
 
 def alone(coroutine: Coroutine[Any, Any, T]) -> T:
@@ -353,3 +361,30 @@ def test_the_stored_caption_says_who_did_what_to_whom_and_the_guided_step_shows_
         "row": str(who["row"]),
         "col": str(who["col"]),
     }
+
+
+def test_a_sentence_of_a_visitors_own_is_met_by_a_head_that_aligns_both_languages() -> None:
+    aligned = attention.jobs(views.kinds(stored().seen)[2])
+    best = next(job for job in aligned if job["job"] == "alignment")
+    looked = views.pick(stored().seen, stored().request)
+    assert looked["head"] == f"{int(str(best['layer'])) + 1}.{int(str(best['head'])) + 1}"
+
+
+def test_who_did_what_to_whom_stand_side_by_side() -> None:
+    drawn = views.roles_of(stored().seen, stored().request, "stored")
+    rows = drawn["table"]["rows"]  # type: ignore[index]
+    assert [str(row[0]["en"]).split("?")[0] for row in rows] == ["who", "did what", "to whom"]
+    assert "looks most at Children·0" in drawn["sentence"]["en"]  # type: ignore[index]
+    nobody = dataclasses.replace(stored().seen, source=("!",) * len(stored().seen.source))
+    assert views.roles_of(nobody, stored().request, "live") == {}
+
+
+def test_each_word_of_the_translation_says_what_a_change_cost_it() -> None:
+    seen = stored().seen
+    forced = dataclasses.replace(seen, log_probabilities=np.log(np.full(len(seen.target), 0.5, np.float32)))
+    words = views.words(seen, forced)
+    assert [word for word, _, _ in words[:2]] == ["Kinder", "spielen"]
+    assert words[0][2] == pytest.approx(0.5)
+    split = dataclasses.replace(seen, target=("Spiel", "platz", "."), target_space=(False, False, False))
+    halves = dataclasses.replace(split, log_probabilities=np.log(np.array([0.5, 0.5, 0.9], np.float32)))
+    assert [(word, round(p, 2)) for word, p, _ in views.words(halves, halves)] == [("Spielplatz", 0.25), (".", 0.9)]

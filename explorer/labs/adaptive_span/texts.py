@@ -38,7 +38,10 @@ EXAMPLES: Final[tuple[tuple[Text, Text], ...]] = (
         _("The letter", "那封信"),
     ),
     (
-        _("The fall at Lyme, from the same novel, all heads cut to 16 characters", "莱姆的意外，选自同一部小说，所有头只看 16 个字符"),
+        _(
+            "The fall at Lyme, from the same novel, all heads cut to z = 0: the ramp alone",
+            "莱姆的意外，选自同一部小说，所有头 z = 0，只剩斜坡",
+        ),
         _("Short sight", "短视"),
     ),
     (
@@ -69,6 +72,9 @@ ABOUT: Final[Mapping[str, Text]] = MappingProxyType(
         "dynamic": _("z computed from the character read", "z 由读到的字符算出"),
     }
 )
+WRITES: Final = _("reads, and writes on", "读，并接着写")
+READS: Final = _("reads the same text", "读同样的文字")
+READS_ALONG: Final = _("reads what “{name}” wrote", "读“{name}”写下的文字")
 BRIEF: Final[Mapping[str, Text]] = MappingProxyType(
     {"adaptive": _("adaptive", "自适应"), "fixed": _("full span", "全跨度"), "dynamic": _("by token", "随词元")}
 )
@@ -156,9 +162,11 @@ STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
         "differ",
         _("Heads want different distances", "各头要的距离不同"),
         _(
-            "One head looks at the last few characters, another far back. Giving all of them the same long span wastes most of it. "
-            "The bars show how far each head of this trained model looks: S would be the full width.",
-            "有的头只看最近几个字符，有的看得很远。给所有头同样长的跨度，大半都浪费了。这些条显示训练好的模型里每个头看多远：S 是全宽。",
+            "Giving all heads the same long span wastes most of it. The bars show how far each head of this trained model looks; S would "
+            "be the full width. In the middle of all heads z is {middle} characters; head {head} keeps {most}. Every bar adds a ramp of "
+            "R to its z. A network this small finds what it needs close by.",
+            "给所有头同样长的跨度，大半都浪费了。这些条显示训练好的模型里每个头看多远：S 是全宽。各头 z 的中位数为 {middle} 个字符；头 "
+            "{head} 保留 {most} 个。每个条在 z 之外还有长为 R 的斜坡。这样小的网络在近处就找到所需要的。",
         ),
     ),
     (
@@ -183,9 +191,9 @@ STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
         "short",
         _("Force all spans short", "强行缩短所有跨度"),
         _(
-            "Now every head is held at z = 16. Watch the loss under the text: which characters become dearer? The one number says what "
-            "the longer spans were worth on this page.",
-            "现在每个头都限制在 z = 16。看文字下面的损失：哪些字符变贵了？那个数字说明更长的跨度在这一页上值多少。",
+            "Now every head is held at z = 0: only the ramp is left. Watch the loss under the text: which characters become dearer? The "
+            "number says what the learned spans were worth on this page.",
+            "现在每个头都限制在 z = 0，只剩斜坡。看文字下面的损失：哪些字符变贵了？那个数字说明学出的跨度在这一页上值多少。",
         ),
     ),
     (

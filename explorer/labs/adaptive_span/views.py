@@ -15,6 +15,7 @@ from explorer.figures import attention, masks, reading
 from explorer.figures import bertviz as drawing
 from explorer.figures.attention import Blocks, Kind
 from explorer.lab import GuidedStep, Thumbnail
+from explorer.labels import filled
 from explorer.labs import passages
 from explorer.labs.adaptive_span import about, texts
 from explorer.looks import Look, looks
@@ -154,11 +155,13 @@ def text_of(run: Run, request: Request, state: str) -> Value:
     """What the text with its losses draws: the model that ran, and beside it one that read the same."""
     seen = run.seen
     layers, heads_, length = seen.queries.shape[:3]
+    wrote = len(seen.text) > seen.given
+    along = filled(texts.READS_ALONG, name=texts.NAMES[seen.variant]) if wrote else texts.READS
     models = [
         reading.Model(
             seen.variant,
             texts.NAMES[seen.variant],
-            texts.ABOUT[seen.variant],
+            texts.WRITES if wrote else texts.ABOUT[seen.variant],
             seen.text,
             seen.nats,
             look=run.addresses[1],
@@ -167,7 +170,7 @@ def text_of(run: Run, request: Request, state: str) -> Value:
             profiles=run.whole.distances_after[..., :length],
             ends=seen.z.mean(2),
         ),
-        *(reading.Model(one.variant, texts.NAMES[one.variant], texts.ABOUT[one.variant], seen.text, one.nats) for one in seen.beside[:1]),
+        *(reading.Model(one.variant, texts.NAMES[one.variant], along, seen.text, one.nats) for one in seen.beside[:1]),
     ]
     unknown = np.flatnonzero(seen.unknown).tolist()
     return reading.value(models, given=seen.given, segment=0, memory=0, unknown=unknown, pick=run.pick, query=query(request), state=state)
@@ -288,9 +291,12 @@ def steps() -> tuple[GuidedStep, ...]:
         "differ": ("", here, "masks"),
         "mask": ("", {**here, "masksaxis": "log"}, "masks"),
         "price": ("", {**here, "kind": "before"}, "attention"),
-        "short": (query(replace(start, spans=((EVERY, EVERY, 16.0),))), here, "reading"),
+        "short": (query(replace(start, spans=((EVERY, EVERY, 0.0),))), here, "reading"),
         "long": (query(replace(start, spans=((EVERY, EVERY, float(span)),))), here, "reading"),
         "token": (query(OFFERED[2]), {"head": head}, "masks"),
         "saving": ("", {"saving": "open"}, ""),
     }
-    return tuple(GuidedStep(title, said, *shown[key]) for key, title, said in texts.STEPS if key != "token" or OFFERED[2] in EXAMPLES)
+    z = np.sort((about.measured().get("adaptive") or {}).get("z", [[0.0]]), axis=None)
+    learned = {"middle": f"{float(np.median(z)):.0f}", "most": f"{float(z[-1]):.0f}", "head": head.replace(".", "·")}
+    told = ((key, title, filled(said, **learned)) for key, title, said in texts.STEPS)
+    return tuple(GuidedStep(title, said, *shown[key]) for key, title, said in told if key != "token" or OFFERED[2] in EXAMPLES)

@@ -228,11 +228,11 @@ STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
         "motifs",
         _("A motif comes back", "动机回来了"),
         _(
-            "Given are two lines of Bach's chorale and, again, the first notes of the first line. A bracket joins a motif and its "
-            "return, at any pitch. In the soprano the Music Transformer goes on with the first line; the Transformer leaves it. Choose a "
-            "note inside the second bracket: do its arcs reach back to the same place of the first?",
-            "给出的是巴赫众赞歌的两行，之后又是第一行开头的几个音。括号连起一个动机和它的再现，音高可以不同。女高音里，音乐 Transformer "
-            "接着写完第一行，Transformer 则离开了它。选后一个括号里的一个音：它的弧线是否回到前一个括号的同一处？",
+            "Given are two lines of Bach's chorale and, again, the first notes of the first line. Brackets join a motif and its return. "
+            "In the soprano the Music Transformer goes on with the first line; the Transformer leaves it. Choose a note inside the "
+            "second bracket: do its arcs reach back to the same place of the first?",
+            "给出的是巴赫众赞歌的两行，之后又是第一行开头的几个音。括号连起一个动机和它的再现。女高音里，音乐 Transformer 接着写完第一行，"
+            "Transformer 则离开了它。选后一个括号里的一个音：它的弧线是否回到前一个括号的同一处？",
         ),
     ),
     (

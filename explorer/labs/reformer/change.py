@@ -13,6 +13,7 @@ from explorer.labels import change_sentence, filled
 from explorer.labs.reformer import texts
 from explorer.widgets.change import Readings
 from models.reformer.records import FULL, MAX_BUCKETS, MAX_CHUNK, MAX_ROUNDS, Explanation, Read, Request
+from models.reformer.weights import compared
 
 Text = Mapping[str, str]
 
@@ -100,7 +101,10 @@ def sentence(request: Request, pairs: Sequence[tuple[Read, Read]], change: Text)
         before, after = (float(one.nats.mean() / np.log(2)) for one in reached[0])
         name = texts.NAMES[reached[0][0].variant]
         most = most_bits(reached[0][0].nats, reached[0][1].nats)
-        return _capital(change_sentence(texts.SAYS_TEXT, texts.SAYS_TEXT_SAME, before, after, change=change, model=name, most=most))
+        cost = change_sentence(texts.SAYS_TEXT, texts.SAYS_TEXT_SAME, before, after, change=change, model=name, most=most)
+        shares = (100 * compared(one) for one in reached[0])
+        pairs_ = change_sentence(texts.PAIRS, texts.PAIRS_SAME, *shares, show="{:.0f} %".format)
+        return _capital({"en": f"{cost['en']} {pairs_['en']}", "zh": cost["zh"] + pairs_["zh"]})
     each = [
         change_sentence(texts.ANSWERED, texts.ANSWERED_SAME, a.correct, b.correct, show="{:.3f}".format, model=texts.NAMES[a.variant])
         for a, b in reached

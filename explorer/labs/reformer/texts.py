@@ -16,10 +16,10 @@ def _(en: str, zh: str) -> Text:
 TITLE: Final = _("Reformer", "Reformer")
 SHORT: Final = _("Reformer", "Reformer")
 LINE: Final = _(
-    "Softmax hears only its nearest neighbours: vectors that look alike are hashed into the same bucket and compare nothing else.",
-    "softmax 只在意最近的邻居：相似的向量经哈希落入同一个桶，只与彼此比较。",
+    "Softmax listens to its nearest neighbours: vectors that point the same way are hashed together, and only those are compared.",
+    "softmax 只听最近的邻居：方向相同的向量经哈希聚到一起，只在它们之间比较。",
 )
-CARD: Final = _("Only look-alikes\nare compared:\nhash, sort, chunk.", "只比较相似的：\n哈希、排序、分块。")
+CARD: Final = _("Compares only what\npoints the same way:\nhash, sort, chunk.", "只比较方向相同的：\n哈希、排序、分块。")
 KICKER: Final = _("Kitaev et al., 2020 · arXiv 2001.04451", "Kitaev 等，2020 · arXiv 2001.04451")
 EQUATION: Final = "Σ{sub:j ∈ P(i)} exp({query:q_i} · {key:k_j} − z{sub:i}) {value:v_j},  h(x) = argmax[xR; −xR]"
 SPOKEN: Final = _(
@@ -54,7 +54,10 @@ EXAMPLES: Final[tuple[Text, ...]] = (
     _("A sentence of every letter, with two rounds", "用到每个字母的一句话，用两轮"),
     _("Two who are alike, with four buckets only", "一对孪生兄弟，只用四个桶"),
 )
-TEXT_EXAMPLE: Final = _("The beginning of a novel, read by a Reformer of four layers", "一部小说的开头，由四层的 Reformer 来读")
+TEXT_EXAMPLE: Final = _(
+    "The beginning of a novel that no training has seen, read by a Reformer of four layers",
+    "训练时没见过的小说的开头，由四层的 Reformer 来读",
+)
 
 NAMES: Final[Mapping[str, Text]] = MappingProxyType(
     {
@@ -139,6 +142,8 @@ SAYS_TEXT_SAME: Final = _(
     "{change}, ⟦o:{model}⟧ pays {before} bits per character for the same text, as before; no character changes by more than {most} bits.",
     "{change}：对同一段文本，⟦o:{model}⟧ 每字符仍付出 {before} 比特；没有一个字符的变化超过 {most} 比特。",
 )
+PAIRS: Final = _("It compares {after} of all pairs of positions instead of {before}.", "它比较了全部位置对的 {after}，原来是 {before}。")
+PAIRS_SAME: Final = _("It compares {before} of all pairs of positions, as before.", "它比较了全部位置对的 {before}，与原来相同。")
 SAME: Final = _("{change}, nothing changes for any model.", "{change}：对哪个模型都没有影响。")
 UNREACHED: Final = _("The change makes no difference to it.", "这个改变影响不到它。")
 
@@ -172,11 +177,9 @@ UNHASHED: Final = _(
     "训练时用哈希的模型，改用完整注意力，这里答对 {ours}；论文为 {printed}。",
 )
 UNBROKEN: Final = _(
-    "Why full attention does not break ours: in training {name} compared {met} % of all pairs, and {elsewhere} % of the pairs of a "
-    "round were of "
-    "two buckets. So it learned to score the keys low that do not matter, and with all of them in sight the right one still gets "
-    "{right} of the "
-    "weight. A model that only meets keys of its own bucket never learns that; the paper gives no reason for its figure.",
+    "Why full attention does not break ours: in training {name} compared {met} % of all pairs, and {elsewhere} % of the pairs of a round "
+    "were of two buckets. So it learned to score the keys low that do not matter, and with all of them in sight the right one still gets "
+    "{right} of the weight. A model that only meets keys of its own bucket never learns that; the paper gives no reason for its figure.",
     "完整注意力为什么没有使这里的模型失灵：训练中 {name} 比较过全部位置对的 {met}%，而一轮所比较的位置对中有 {elsewhere}% 来自不同的桶。"
     "所以它学会了给无关的键低分，看到全部的键时，正确的键仍得到 {right} 的权重。只见过同一个桶的模型学不到这一点；论文没有给出原因。",
 )
@@ -191,9 +194,8 @@ TABLE_WHY: Final = _(
 
 NOTES: Final[tuple[Text, ...]] = (
     _(
-        "The models learned 0 w 0 w with random letters and nothing else: w of 16 to 128 letters. What is not said twice they have "
-        "never seen, "
-        "and a word that means something is no easier to them.",
+        "The models learned 0 w 0 w with random letters and nothing else: w of 16 to 128 letters. What is not said twice they have never "
+        "seen, and a word that means something is no easier to them.",
         "模型只学过由随机字母构成的 0 w 0 w，w 长 16 到 128 个字母。没有说两遍的东西它们从未见过，有意义的词对它们也不更容易。",
     ),
     _(
@@ -201,16 +203,14 @@ NOTES: Final[tuple[Text, ...]] = (
         "问第二遍的每个字母时，它之前的一切都已给出，包括第二遍中正确的前几个字母。",
     ),
     _(
-        "What hashing saves, it saves against attention that writes its whole matrix of weights to memory. Fused attention writes "
-        "none, and at "
-        "these lengths needs less memory than any hashing; hashing saves comparisons, L log L in place of L².",
+        "What hashing saves, it saves against attention that writes its whole matrix of weights to memory. Fused attention writes none, "
+        "and at these lengths needs less memory than any hashing; hashing saves comparisons, L log L in place of L².",
         "哈希节省的内存，是相对于把整个权重矩阵写入内存的注意力而言。融合的注意力不写矩阵，在这样的长度上比任何哈希都更省内存；"
         "哈希节省的是比较次数：L log L 而不是 L²。",
     ),
     _(
-        "“Every key” is what a head would weigh if nothing were hashed: computed from the same vectors, with queries as their own "
-        "keys. What the "
-        "model used is what hashing saw.",
+        "“Every key” is what a head would weigh if nothing were hashed: computed from the same vectors, with queries as their own keys. "
+        "What the model used is what hashing saw.",
         "“所有的键”是不用哈希时一个头会给出的权重：由同样的向量算出，查询就是自己的键。模型实际用的是哈希看到的那些。",
     ),
     _(
@@ -230,9 +230,8 @@ STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
         "neighbours",
         _("Few keys count", "只有少数键重要"),
         _(
-            "Softmax is ruled by its largest products: of all keys before it, a position listens to a handful. Look along the "
-            "locked row. "
-            "Comparing with all of them costs L² products; can the few be found without?",
+            "Softmax is ruled by its largest products: of all keys before it, a position listens to a handful. Look along the locked "
+            "row. Comparing with all of them costs L² products; can the few be found without?",
             "softmax 由最大的几个乘积决定：在它之前的所有键中，一个位置只听从少数几个。看锁定的那一行。与所有键比较要 L² 次乘积；"
             "能否不比较就找到那几个？",
         ),
@@ -241,20 +240,19 @@ STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
         "hash",
         _("Hash", "哈希"),
         _(
-            "Rotate a vector at random and ask which direction it points along most: h(x) = argmax[xR; −xR]. Vectors that look alike "
-            "fall into "
-            "the same bucket. A query is its own key here, so a position and its look-alikes get one number.",
-            "随机旋转一个向量，看它最靠近哪个方向：h(x) = argmax[xR; −xR]。相似的向量落入同一个桶。这里查询就是自己的键，"
-            "所以一个位置和它的相似者得到同一个号码。",
+            "Rotate a vector at random and ask which direction it points along most: h(x) = argmax[xR; −xR]. Vectors that point the same "
+            "way fall into the same bucket. A query is its own key here: {asks}, which asks, and {wanted}, the letter that it is to say, "
+            "both have the number {bucket}.",
+            "随机旋转一个向量，看它最靠近哪个方向：h(x) = argmax[xR; −xR]。方向相同的向量落入同一个桶。这里查询就是自己的键："
+            "提问的 {asks} 和它要说出的字母 {wanted} 都得到号码 {bucket}。",
         ),
     ),
     (
         "sort",
         _("Sort, chunk, attend", "排序、分块、注意"),
         _(
-            "Buckets are uneven, so positions are sorted by bucket and cut into chunks of one size. Each chunk attends to itself and "
-            "to the one "
-            "before, never to the future. L log L for the sort, and a fixed cost for every chunk.",
+            "Buckets are uneven, so positions are sorted by bucket and cut into chunks of one size. Each chunk attends to itself and to "
+            "the one before, never to the future. L log L for the sort, and a fixed cost for every chunk.",
             "桶有大有小，所以按桶给位置排序，再切成等长的块。每块只看自己和前一块，绝不看将来。排序 L log L，每块的代价固定。",
         ),
     ),
@@ -263,8 +261,7 @@ STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
         _("One round only", "只有一轮"),
         _(
             "Two neighbours may fall on two sides of a border, and then they never meet. Here every model gets a single round: red "
-            "letters are "
-            "those that it lost. Add rounds one by one in the panel; how many does the word need?",
+            "letters are those that it lost. Add rounds one by one in the panel; how many does the word need?",
             "两个邻居可能落在边界两侧，于是从不相遇。这里每个模型只有一轮：红色的字母是丢掉的。在面板里一轮一轮加：这个词需要几轮？",
         ),
     ),
@@ -273,8 +270,7 @@ STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
         _("What was missed", "漏掉了什么"),
         _(
             "The weight that full attention would give to pairs that no round brought together. It falls with every round, since each "
-            "draws a "
-            "rotation of its own; more buckets mean smaller neighbourhoods, and more is missed.",
+            "draws a rotation of its own; more buckets mean smaller neighbourhoods, and more is missed.",
             "完整注意力会给予、却没有任何一轮碰到的那些位置对的权重。每轮的旋转各不相同，所以轮数越多漏得越少；桶越多，邻域越小，"
             "漏得越多。",
         ),
@@ -283,22 +279,32 @@ STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
         "table",
         _("Rounds of training, rounds of use", "训练轮数与使用轮数"),
         _(
-            "Rounds may be chosen anew after training. Read the table along the rows: what does a model gain from more rounds than "
-            "it was "
-            "trained with, and lose with fewer? And what happens to one that never hashed, once it has to?",
+            "Rounds may be chosen anew after training. Read the table along the rows: what does a model gain from more rounds than it "
+            "was trained with, and lose with fewer? And what happens to one that never hashed, once it has to?",
             "训练之后可以重新选择轮数。沿着行看表：比训练时更多的轮数能得到什么，更少又会失去什么？从没用过哈希的模型，"
             "突然要用时又会怎样？",
+        ),
+    ),
+    (
+        "saving",
+        _("What it saves", "省下了什么"),
+        _(
+            "A page of a novel that no training has seen, read in chunks of 8 with 4 rounds. The panel says which share of all pairs is "
+            "compared, and what the page costs in bits. Set the rounds to full attention: how much better does it read when everything "
+            "is compared?",
+            "训练时没见过的小说的一页，每块 8 个位置、4 轮哈希来读。面板显示比较了全部位置对的多大比例，以及这一页的代价（比特）。"
+            "把轮数设为完整注意力：全部比较时，又能好多少？",
         ),
     ),
     (
         "rewind",
         _("Layers that run backwards", "可以倒着走的层"),
         _(
-            "The other half of the paper: y₁ = x₁ + attention(x₂), y₂ = x₂ + FF(y₁). The inputs follow from the outputs, so nothing "
-            "need be kept "
-            "for the way back: memory no longer grows with depth. See how exactly they come back.",
-            "论文的另一半：y₁ = x₁ + attention(x₂)，y₂ = x₂ + FF(y₁)。由输出可算回输入，所以不必为反向传播保存什么："
-            "内存不再随深度增长。看看算回来有多准。",
+            "The other half of the paper: y₁ = x₁ + attention(x₂), y₂ = x₂ + FF(y₁). The inputs follow from the outputs, so nothing need "
+            "be kept for the way back. The first picture runs this model's layers back; the second shows the memory of training over "
+            "depth: ordinary layers need more with each layer, reversible ones do not.",
+            "论文的另一半：y₁ = x₁ + attention(x₂)，y₂ = x₂ + FF(y₁)。由输出可算回输入，所以不必为反向传播保存什么。"
+            "第一幅图把这个模型的层倒着走一遍；第二幅是训练内存随深度的变化：普通的层每加一层就多一份，可逆的层则不变。",
         ),
     ),
 )

@@ -34,11 +34,8 @@ Value = dict[str, object]
 ASSETS = Path(__file__).parents[3] / "assets" / "reformer"
 HASHED = "saw"  # what the name of a kind of attention ends in where it is what hashing saw
 BERTVIZ = 64  # positions that bertviz shows at most
-OPENING = (
-    "Alice was beginning to get very tired of sitting by her sister on the bank, and of having nothing to do: once or twice she had "
-    "peeped into the book her sister was reading, but it had no pictures or conversations in it, "
-    '"and what is the use of a book," thought Alice "without pictures or conversations?"'
-)
+OPENING = (Path(__file__).parents[3] / "models" / "reformer" / "pages" / "kellynch.txt").read_text("utf-8").strip()
+FEW = Request("text", OPENING, rounds=4, chunk=8)  # a few per cent of all pairs are compared
 
 
 first = runs.kept("reformer", EXAMPLES[0], Explanation)
@@ -337,4 +334,18 @@ def steps() -> tuple[GuidedStep, ...]:
         "table": ("", {"model": "lsh_1"}, "twice-rounds"),
         "rewind": ("", {"rewind": "open"}, ""),
     }
-    return tuple(GuidedStep(title, said, *shown[key]) for key, title, said in texts.STEPS)
+    if reads():
+        shown["saving"] = (query(FEW), {}, "change")
+    together_ = alike(kept.seen, kept.request, pick) if kept is not None else {"asks": "–", "wanted": "–", "bucket": "–"}
+    return tuple(GuidedStep(title, filled(said, **together_), *shown[key]) for key, title, said in texts.STEPS if key in shown)
+
+
+def alike(seen: Explanation, request: Request, pick: Value) -> dict[str, str]:
+    """Two positions of a word whose vectors point the same way, for the step about hashing: who asks, the first time of the letter that it
+    is to say, and the number of the bucket that they share in the round in view, or of that of who asks."""
+    read = next(one for one in seen.read if one.variant == pick["model"])
+    position = int(str(pick["pos"]))
+    layer, head = (int(n) - 1 for n in str(pick["head"]).split("."))
+    source = sources(request, int(np.flatnonzero(seen.wanted == position)[0]))[-1]
+    bucket = int(read.buckets[layer, head, meeting(seen, request, pick), position]) if _hashes(read) else 0
+    return {"asks": f"{seen.tokens[position]}·{position}", "wanted": f"{seen.tokens[source]}·{source}", "bucket": str(bucket)}

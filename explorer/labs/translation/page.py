@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+
+import gradio as gr
 
 from explorer.figures.bertviz import VIEWS
 from explorer.lab import FIGURE
@@ -11,11 +14,18 @@ from explorer.program import About, Change, Program, lab_of
 from explorer.views import View, in_bertviz
 from explorer.widgets.attention import attention
 from explorer.widgets.bertviz import ENCODER_DECODER
+from explorer.widgets.roles import roles
 from models.translation.records import EXAMPLES, Explanation, Request
 
 GENERATE = "models.translation.explain:generate"
 REREAD = "models.translation.explain:reread"
 VECTORS = "models.translation.vectors:vectors"
+
+
+def asked(value: Mapping[str, object] | None) -> gr.HTML:
+    """Place the figure of who did what to whom, as wide as the page."""
+    with gr.Column(elem_classes=["tfe-bench"]):
+        return roles(value or None)
 
 
 def program() -> Program[Request, Explanation]:
@@ -26,6 +36,7 @@ def program() -> Program[Request, Explanation]:
         controls=views.controls(),
         views=(
             View("attention", attention, views.maps, at="above"),
+            View("roles", asked, views.roles_of, at="above"),
             *deeper.PANELS,
             in_bertviz(VIEWS, views.bertviz, note=ENCODER_DECODER, neuron=VECTORS),
         ),

@@ -164,6 +164,18 @@ MORE: Final = _("the same translation becomes {times} times more likely.", "同�
 EQUAL: Final = _("the same translation stays as likely.", "同一句译文的可能性不变。")
 MILLION: Final = _("more than a million", "一百多万")
 
+# Who did what to whom, three heads over the same words.
+ROLES_TITLE: Final = _("Who · did what · to whom", "谁 · 做什么 · 对谁")
+ROLES_UNITS: Final = _("weights of one row of each head, encoder", "编码器，每个头取一行的权重")
+ROLES_HEAD: Final = _("{question}? {word}, head {head}", "{question}？{word}，头 {head}")
+ROLES_SAY: Final = _(
+    "{question}: from {word} head {head} looks most at {key}, {weight}", "{question}：从 {word} 出发，头 {head} 最多看向 {key}，{weight}"
+)
+ROLES_HEADING: Final = _("question, word that asks, head", "问题、提问的词、头")
+# What a change costs each word of the same translation.
+WORD_FALLS: Final = _("“{word}” goes from a probability of {before} to {after}", "“{word}”的概率由 {before} 变为 {after}")
+WORDS_TITLE: Final = _("probability of each word of the same translation", "同一句译文中每个词的概率")
+
 # The guided steps: (key, title, what to say). Their inputs and views stand in views.py, which finds telling heads in the stored run.
 STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
     (
@@ -180,8 +192,8 @@ STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
         "scale",
         _("Why scores are divided", "得分为什么要除"),
         _(
-            "A product of long vectors is large, and a softmax over large numbers takes one cell and forgets the rest. Here scores are no "
-            "longer divided by the square root of the vectors' length: rows harden, and the same translation costs more.",
+            "A product of long vectors is large, and a softmax over large numbers takes one cell and forgets the rest. Here scores are "
+            "no longer divided by the square root of the vectors' length: rows harden, and the same translation costs more.",
             "长向量的乘积很大，而对很大的数做 softmax 只会选中一格、忘掉其余。这里得分不再除以向量长度的平方根："
             "各行变硬，同一句译文的代价也更高。",
         ),
@@ -190,10 +202,11 @@ STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
         "heads",
         _("Several heads, several questions", "几个头，几种问题"),
         _(
-            "One head can only average. Several ask at once: who, did what, to whom? This one looks from the verb at who does it. "
-            "Open the other heads with a job and compare; on another sentence other heads may answer.",
-            "一个头只能取平均。几个头可以同时问：谁、做什么、对谁？这个头从动词看向做这件事的人。打开其他“各司其职的头”比一比；"
-            "换一个句子，答话的可能是别的头。",
+            "One head can only average. Several ask at once: who? did what? to whom? Each row is the clearest head for one question on "
+            "this sentence, over the same words: from the verb to who acts, from there to the verb, from the verb to what it is done to. "
+            "On another sentence other heads may answer.",
+            "一个头只能取平均。几个头可以同时问：谁？做什么？对谁？每一行是这句话上对一个问题最清楚的头，都画在同样的词上："
+            "从动词到做的人，从做的人到动词，从动词到它的对象。换一个句子，答话的可能是别的头。",
         ),
     ),
     (
@@ -202,7 +215,8 @@ STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
         _(
             "Shuffle the words: without the position signal the encoder gives the very same vectors, in another order. So sines and "
             "cosines are added to the words, and the similarity of two positions depends on their distance.",
-            "把词打乱：没有位置信号时，编码器给出的还是同样的向量，只是换了次序。所以给词加上正弦和余弦，两个位置有多相似，只看它们的距离。",
+            "把词打乱：没有位置信号时，编码器给出的还是同样的向量，只是换了次序。所以给词加上正弦和余弦，两个位置有多相似，"
+            "只看它们的距离。",
         ),
     ),
     (
@@ -211,7 +225,8 @@ STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
         _(
             "The decoder writes one word at a time, so a row may only look at what is already written; here the mask is taken away, and "
             "rows look at words yet to come. English needs no mask, in the encoder or across: the whole sentence is there.",
-            "解码器一次写一个词，所以一行只能看已经写出的部分；这里去掉了掩码，各行便看向还没有写出的词。编码器自注意力和交叉注意力看的都是英文，整句一开始就在，所以不需要掩码。",
+            "解码器一次写一个词，所以一行只能看已经写出的部分；这里去掉了掩码，各行便看向还没有写出的词。"
+            "编码器自注意力和交叉注意力看的都是英文，整句一开始就在，所以不需要掩码。",
         ),
     ),
     (
@@ -228,9 +243,11 @@ STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
         "silence",
         _("Silence a head", "关掉一个头"),
         _(
-            "What was this head for? Multiply its output by 0 and read the same translation again. The number is how much less "
-            "likely it becomes; try other heads, one or several, or hide a word.",
-            "这个头有什么用？把它的输出乘以 0，再读一遍同一句译文。那个数字说明可能性降了多少；也试试别的头，一个或几个，或者遮住一个词。",
+            "What was this head for? Its output is multiplied by 0, and another word is chosen. Below, the translation of before is read "
+            "again: each word with its probability before and after. Most heads can be spared on this sentence: try others, several at "
+            "once, or hide a word.",
+            "这个头有什么用？把它的输出乘以 0，译文就换了一个词。下方再读一遍原来的译文：每个词之前和之后的概率。"
+            "这句话上大多数头都可以省掉：也试试别的头，几个一起，或者遮住一个词。",
         ),
     ),
     (

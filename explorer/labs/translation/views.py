@@ -19,6 +19,7 @@ from explorer.lab import GuidedStep, Thumbnail
 from explorer.labels import change_sentence, filled
 from explorer.labs.heads import silenced, without
 from explorer.labs.translation import about, texts
+from explorer.labs.translation import roles as who
 from explorer.widgets import ask
 from explorer.widgets.change import Maps, Number
 from models.translation import records
@@ -91,6 +92,12 @@ def maps(seen: Explanation, request: Request, state: str) -> Value:
     return attention.value(kinds(seen, request), pick=_cell(seen), silenced=request.silenced, found=jobs(seen), state=state)
 
 
+def roles_of(seen: Explanation, request: Request, _state: str) -> Value:
+    """Who did what to whom, three heads side by side; {} where that cannot be told of the sentence."""
+    encoder, _, cross = kinds(seen, request)
+    return who.value(encoder, cross) or {}
+
+
 def bertviz(seen: Explanation | Vectors) -> list[drawing.Attention]:
     """All attentions as bertviz shows them; with queries and keys where they were watched."""
     run, vectors = (seen.seen, {kind: getattr(seen, kind) for kind in records.KINDS}) if isinstance(seen, Vectors) else (seen, None)
@@ -106,9 +113,14 @@ def jobs(seen: Explanation) -> list[dict[str, Any]]:
 
 
 def _cell(seen: Explanation) -> dict[str, Any]:
-    """The telling cell that is locked on arrival: {kind, layer, head, row, col} from 0."""
-    found = attention.pick(kinds(seen)[2])
-    return {name: found[name] for name in ("kind", "layer", "head", "row", "col")}
+    """What is locked on arrival, {kind, layer, head, row, col} from 0: a telling cell of the head that aligns both languages best, where
+    one does, else of any head of cross-attention."""
+    cross = kinds(seen)[2]
+    aligns = next((job for job in attention.jobs(cross) if job["job"] == "alignment"), None)
+    layer, head = (0, 0) if aligns is None else (int(str(aligns["layer"])), int(str(aligns["head"])))
+    alone = cross if aligns is None else replace(cross, weights=cross.weights[layer : layer + 1, head : head + 1])
+    found = attention.pick(alone)
+    return {"kind": found["kind"], "layer": layer + found["layer"], "head": head + found["head"], "row": found["row"], "col": found["col"]}
 
 
 def thumbnail() -> Thumbnail | None:
@@ -116,7 +128,7 @@ def thumbnail() -> Thumbnail | None:
     result = first()
     if result is None:
         return None
-    cell = attention.pick(kinds(result.seen)[2])
+    cell = _cell(result.seen)
     return Thumbnail(
         weights=result.seen.cross[cell["layer"], cell["head"]],
         queries=result.seen.target,
@@ -199,6 +211,7 @@ def warning(_request: Request, seen: Explanation) -> Text | None:
 
 # ---- what changes if ---------------------------------------------------------------------------------------------------------------
 
+VISIBLE = 0.01  # of a probability, below which the sentence does not speak of a word
 SHOWN_FIRST = {"mask": "decoder", "position": "encoder"}  # the attention that a missing part tells most on; else cross-attention
 
 
@@ -217,7 +230,22 @@ def difference(seen: tuple[Explanation, Explanation], read: tuple[None, Explanat
         number=Number(before.log_probability, forced.log_probability),
         unit=texts.NUMBER,
         sentence=sentence(before, forced, request),
+        words=words(before, forced),
+        words_title=texts.WORDS_TITLE,
     )
+
+
+def words(before: Explanation, forced: Explanation) -> list[tuple[str, float, float]]:
+    """Each word of the translation, its pieces put together, with its probability before and under the change."""
+    made: list[tuple[str, float, float]] = []
+    chances = (np.exp(one.log_probabilities.astype(np.float64)) for one in (before, forced))
+    for piece, space, was, now in zip(before.target, before.target_space, *chances, strict=True):
+        if made and not space and piece.isalnum() and made[-1][0][-1:].isalnum():
+            word, p, q = made.pop()
+            made.append((word + piece, p * float(was), q * float(now)))
+        else:
+            made.append((piece, float(was), float(now)))
+    return made
 
 
 def pictures(before: Explanation, forced: Explanation, request: Request) -> tuple[MapPair, ...]:
@@ -256,6 +284,10 @@ def sentence(before: Explanation, forced: Explanation, request: Request) -> Text
         first_part = filled(texts.TOLD, who=_who(before, request), what=what)
     else:
         first_part = _row_in_words(before, forced, request)
+    word, was, now = max(words(before, forced), key=lambda one: abs(one[2] - one[1]))
+    if abs(now - was) >= VISIBLE:
+        falls = filled(texts.WORD_FALLS, word=word, before=f"{was:.2f}", after=f"{now:.2f}")
+        first_part = {"en": f"{first_part['en']}; {falls['en']}", "zh": f"{first_part['zh']}；{falls['zh']}"}
     return {"en": f"{first_part['en']}; {second_part['en']}", "zh": f"{first_part['zh']}；{second_part['zh']}"}
 
 
@@ -349,9 +381,7 @@ def steps() -> tuple[GuidedStep, ...]:
     stored_first = first()
     start = EXAMPLES[0]
     cell: dict[str, Any] = (
-        {"kind": "cross", "layer": 0, "head": 0, "row": 0, "col": 0}
-        if stored_first is None
-        else attention.pick(kinds(stored_first.seen)[2])
+        {"kind": "cross", "layer": 0, "head": 0, "row": 0, "col": 0} if stored_first is None else _cell(stored_first.seen)
     )
     head, place = f"{cell['layer'] + 1}.{cell['head'] + 1}", {"row": str(cell["row"]), "col": str(cell["col"])}
     beam = next(example for example in EXAMPLES if example.beam > 1)
@@ -370,7 +400,7 @@ def steps() -> tuple[GuidedStep, ...]:
     }
     if stored_first is not None:
         heads, mask = _jobs(stored_first.seen)
-        shown |= {"heads": ("", heads, "attention"), "mask": (query(replace(start, without=("mask",))), mask, "attention")}
+        shown |= {"heads": ("", heads, "roles"), "mask": (query(replace(start, without=("mask",))), mask, "attention")}
     return tuple(GuidedStep(title, say, *shown.get(key, ("", {"kind": "encoder"}, "attention"))) for key, title, say in texts.STEPS)
 
 

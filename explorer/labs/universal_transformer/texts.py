@@ -285,10 +285,10 @@ STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
         _("Each stops by itself", "各自停止"),
         _(
             "Every position chooses its depth. One that has stopped is copied on: its row is grey in the attention view, nothing of it "
-            "is computed, yet the question can still look at it. Thinking only where it is needed saves time. (The paper still adds each "
-            "step's signal to a position that has stopped; the model card says what that changes.)",
-            "每个位置自己选择深度。停下的位置原样抄到下一步：它在注意力图中的那一行是灰色，不再计算，但问题仍可看向它。"
-            "只在需要的地方想，就省下时间。（论文仍给停下的位置加上每一步的步信号；模型卡说明有何不同。）",
+            "is computed, yet the question can still look at it. That saves time. (The paper still adds each step's signal to it; the "
+            "model card says what that changes.)",
+            "每个位置自己选择深度。停下的位置原样抄到下一步：它在注意力图中的那一行是灰色，不再计算，但问题仍可看向它。这样就省下时间。"
+            "（论文仍给它加上每一步的步信号；模型卡说明有何不同。）",
         ),
     ),
     (

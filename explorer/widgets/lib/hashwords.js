@@ -26,7 +26,7 @@ export const TEXT = {
   legendAsks: { en: "who asks", zh: "提问者" },
   legendLetter: { en: "the letter it is to say", zh: "它要说出的字母" },
   legendKey: { en: "what is looked at", zh: "被看的位置" },
-  legendBucket: { en: "a colour for each bucket", zh: "每个桶一种颜色" },
+  legendBucket: { en: "number, colour and edge: its bucket", zh: "号码、颜色与边框：它的桶" },
   legendWeight: { en: "weight 0", zh: "权重 0" },
   keys: {
     en: "Hover previews · click locks · shift-click adds · Esc resets · ← → or Space: steps · Shift + ← →: positions · ↑ ↓: heads",

@@ -18,6 +18,7 @@ const TEXT = {
   map: { en: "{which}: {label}, {rows} rows by {columns} columns", zh: "{which}：{label}，{rows} 行 {columns} 列" },
   nats: { en: "nats", zh: "纳特" },
 };
+const MOVED = 0.05; // of a word's probability, which makes it stand out
 const WHICH = ["before", "after", "difference"];
 const short = (value) => plus(value).replace("0.", ".").replace(/0$/, "");
 const evenly = (stops) => stops.map((hex, index) => [index / (stops.length - 1), hex]);
@@ -35,6 +36,7 @@ export function mapsOf(scales) {
   let chosen = null; // the map that is looked at
 
   const texts = el("dl", { class: "tfe-maps-texts" });
+  const chances = el("div", { class: "tfe-maps-chances" });
   const sentence = el("p", { class: "tfe-words tfe-maps-sentence", "aria-live": "polite" });
   const which = el("select", { class: "tfe-select tfe-maps-which", onchange: () => ((chosen = which.value), paint()) });
   const readout = el("p", { class: "tfe-maps-readout" });
@@ -51,7 +53,7 @@ export function mapsOf(scales) {
   const node = el(
     "div",
     { class: "tfe-maps", hidden: true },
-    el("div", { class: "tfe-maps-said" }, texts, sentence),
+    el("div", { class: "tfe-maps-said" }, texts, sentence, chances),
     el("div", { class: "tfe-maps-pictures" }, el("div", { class: "tfe-maps-row" }, ...figures.map((one) => one.node)), which, readout, exportBar({ PNG: savePng, CSV: saveCsv, NPZ: saveNpz, TXT: saveText })),
     el("div", { class: "tfe-maps-numbers" }, label, big, from),
   );
@@ -65,6 +67,9 @@ export function mapsOf(scales) {
     const row = (name, runs, ...more) => [el("dt", { text: t(name) }), el("dd", { lang: value.language }, ...marked(runs), ...more)];
     texts.replaceChildren(...row(TEXT.before, before), ...row(TEXT.after, after, same ? el("span", { class: "tfe-maps-same", lang: lang(), text: ` ${t(TEXT.same)}` }) : ""));
     sentence.replaceChildren(...roles(value.sentence).map(({ text, role }) => (role ? el("b", { class: `tfe-${role}`, text }) : document.createTextNode(text))));
+    const moved = ([, was, is]) => Math.abs(is - was) >= MOVED;
+    const word = (one) => el("li", { class: moved(one) ? "is-moved" : null }, el("span", { lang: value.language, text: one[0] }), ` ${one[1].toFixed(2)} → ${one[2].toFixed(2)}`);
+    chances.replaceChildren(el("span", { class: "tfe-maps-label", text: t(value.words_title) }), el("ul", {}, ...value.words.map(word)));
     label.textContent = t(value.unit);
     big.textContent = plus(value.number.after - value.number.before);
     from.textContent = `${number(value.number.before)} → ${number(value.number.after)} ${t(TEXT.nats)}`;
@@ -173,7 +178,7 @@ export function mapsOf(scales) {
   function saveText() {
     const plain = (runs) => runs.map(([text], at) => (at && !glued.test(text) ? ` ${text}` : text)).join("");
     const [before, after] = value.texts.map(plain);
-    const lines = [`${t(TEXT.before)}: ${before}`, `${t(TEXT.after)}: ${after}`, `${label.textContent}: ${big.textContent} (${from.textContent})`, sentence.textContent, foot()];
+    const lines = [`${t(TEXT.before)}: ${before}`, `${t(TEXT.after)}: ${after}`, `${label.textContent}: ${big.textContent} (${from.textContent})`, sentence.textContent, `${t(value.words_title)}: ${value.words.map(([word, was, is]) => `${word} ${was.toFixed(2)} → ${is.toFixed(2)}`).join(" · ")}`, foot()];
     save(fileName(["what-if"], "txt"), `${lines.join("\n")}\n`, "text/plain");
   }
 

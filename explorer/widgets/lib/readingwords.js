@@ -20,7 +20,7 @@ export const TEXT = {
   perGiven: { en: "given", zh: "给定" },
   perWritten: { en: "written", zh: "写下" },
   border: { en: "The first {n} characters {n|was|were} given; the rest, on green, each model wrote itself.", zh: "前 {n} 个字符是给定的；其余（绿底）由各模型自己写下。" },
-  borderAlike: { en: "The first {n} characters {n|was|were} given; the rest, on green, the models wrote alike.", zh: "前 {n} 个字符是给定的；其余（绿底）各模型写得一样。" },
+  borderAlike: { en: "The first {n} characters {n|was|were} given; the rest, on green, is the same text for both.", zh: "前 {n} 个字符是给定的；其余（绿底）两边是同一段文字。" },
   borderOne: { en: "The first {n} characters {n|was|were} given; the rest, on green, was written.", zh: "前 {n} 个字符是给定的；其余（绿底）是写下的。" },
   allGiven: { en: "All {n} characters {n|was|were} given; nothing was written.", zh: "全部 {n} 个字符都是给定的，没有续写。" },
   allWritten: { en: "Nothing was given; all {n} characters {n|was|were} written.", zh: "没有给定文本；全部 {n} 个字符都是写下的。" },

@@ -1,0 +1,83 @@
+"""Who did what to whom: the encoder's clearest head for each question, side by side over the words of the sentence in view."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from explorer.figures import roles, theme
+from explorer.figures.attention import Kind, shown
+from explorer.labels import filled
+from explorer.labs.translation import texts
+from explorer.widgets import figure
+
+Value = dict[str, object]
+
+ROW = 34  # px of a head's row
+
+
+def value(encoder: Kind, cross: Kind) -> Value | None:
+    """What the figure draws of a run; None where the sentence has no verb that was found."""
+    found = [job for job in roles.jobs(encoder, cross, least=0.0) if job["kind"] == encoder.key]
+    if not found:
+        return None
+    names = [f"{shown(key)}·{at}" for at, key in enumerate(encoder.keys)]
+    rows = [encoder.weights[job["layer"], job["head"], job["row"]].astype(float).tolist() for job in found]  # type: ignore[index]
+    each = [_asked(job, names, row) for job, row in zip(found, rows, strict=True)]
+    labels = [filled(texts.ROLES_HEAD, **one) for one in each]
+    said = [filled(texts.ROLES_SAY, **one) for one in each]
+    english = "; ".join(one["en"] for one in said)
+    return figure.value(
+        {language: _drawn(rows, names, [label[language] for label in labels]) for language in ("en", "zh")},
+        title=texts.ROLES_TITLE,
+        units=texts.ROLES_UNITS,
+        sentence={"en": f"{english[0].upper()}{english[1:]}.", "zh": f"{'；'.join(one['zh'] for one in said)}。"},
+        table=figure.Table(
+            (texts.ROLES_HEADING, *({"en": name, "zh": name} for name in names)),
+            [(label, *(round(weight, 4) for weight in row)) for label, row in zip(labels, rows, strict=True)],
+        ),
+        height=ROW * len(rows) + 76,
+        name="who-what-whom",
+    )
+
+
+def _asked(job: Mapping[str, Any], names: list[str], row: list[float]) -> dict[str, object]:
+    most = max(range(len(row)), key=row.__getitem__)
+    head = f"{job['layer'] + 1}·{job['head'] + 1}"
+    return {"question": roles.NAMES[job["job"]], "head": head, "word": names[job["row"]], "key": names[most], "weight": f"{row[most]:.2f}"}
+
+
+def _drawn(rows: list[list[float]], names: list[str], labels: list[str]) -> dict[str, Any]:
+    frame = theme.layout()
+    return {
+        "data": [
+            {
+                "type": "heatmap",
+                "x": list(range(len(names))),
+                "y": list(range(len(rows))),
+                "z": rows,
+                "zmin": 0,
+                "zmax": 1,
+                "colorscale": theme.colorscale(theme.WEIGHTS),
+                "showscale": False,
+                "xgap": 2,
+                "ygap": 4,
+                "customdata": [names] * len(rows),
+                "hovertemplate": "%{customdata}: %{z:.2f}<extra></extra>",
+            }
+        ],
+        "layout": {
+            **frame,
+            "showlegend": False,
+            "xaxis": {**frame["xaxis"], "tickvals": list(range(len(names))), "ticktext": names, "showgrid": False, "zeroline": False},
+            "yaxis": {
+                **frame["yaxis"],
+                "tickvals": list(range(len(rows))),
+                "ticktext": labels,
+                "autorange": "reversed",
+                "showgrid": False,
+                "zeroline": False,
+                "automargin": True,
+            },
+        },
+    }
