@@ -63,8 +63,8 @@ export function mount(root, props, _emit, watch) {
     return layer >= 0 && head >= 0 && layer < spans.layers && head < spans.heads;
   }
   const scope = {
-    get: () => (["layer", "head"].includes(view.get("reread_of")) ? view.get("reread_of") : "all"),
-    set: (key) => view.set({ reread_of: key === "all" ? null : key }),
+    get: () => (["layer", "head"].includes(view.get("change_of")) ? view.get("change_of") : "all"),
+    set: (key) => view.set({ change_of: key === "all" ? null : key }),
   };
 
   const title = el("h2", { class: "tfe-title" });
@@ -228,7 +228,7 @@ export function mount(root, props, _emit, watch) {
   }
 
   function drawKnobs() {
-    judge({ reread_of: (text) => Number.isFinite(spans.layers) && ["layer", "head"].includes(text) }, request.get());
+    judge({ change_of: (text) => Number.isFinite(spans.layers) && ["layer", "head"].includes(text) }, request.get());
     for (const knob of knobs) {
       knob.draw(elsewhere || !value.fields);
       for (const node of knob.nodes) node.hidden = !stands(knob.control);
@@ -353,7 +353,7 @@ export function mount(root, props, _emit, watch) {
   panel.addEventListener("keydown", (event) => {
     if (event.key === "Escape" && !projecting() && sides.unlock(event.target)) event.preventDefault(); // the change stays
   });
-  view.on(["head", "model", "kind", "pattern", "reread_of"], drawKnobs);
+  view.on(["head", "model", "kind", "pattern", "change_of"], drawKnobs);
   bus.on("restore", () => changed() && reset());
   bus.on("silence", ({ model, kind, layer, head }) => {
     for (const knob of elsewhere || !value.fields ? [] : knobs) knob.silence?.([model ?? kind.split(".")[0], layer, head]);

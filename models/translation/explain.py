@@ -210,7 +210,7 @@ def _tokens_of(wish: Again, shipped: Pretrained) -> tuple[int, ...]:
 
 
 @torch.no_grad()
-def reread(wishes: Sequence[Again]) -> list[Explanation | InputError]:
+def measure(wishes: Sequence[Again]) -> list[Explanation | InputError]:
     """Each finished translation read again under what its request changes; one answer per wish, in order. No search is made, so that all
     arrays have the shapes of the run that the translation is of."""
     shipped = load()

@@ -14,7 +14,7 @@ from explorer.widgets.bertviz import ENCODER_DECODER
 from models.translation.records import EXAMPLES, Explanation, Request
 
 GENERATE = "models.translation.explain:generate"
-REREAD = "models.translation.explain:reread"
+MEASURE = "models.translation.explain:measure"
 VECTORS = "models.translation.vectors:vectors"
 
 
@@ -29,7 +29,7 @@ def program() -> Program[Request, Explanation]:
             *deeper.PANELS,
             in_bertviz(VIEWS, views.bertviz, note=ENCODER_DECODER, neuron=VECTORS),
         ),
-        change=Change(views.difference, REREAD, views.again),
+        change=Change(views.difference, MEASURE, views.again),
         examples=tuple((example, dict.fromkeys(("en", "zh"), example.sentence)) for example in EXAMPLES),
         first=views.first,
         answer=views.answer,

@@ -49,7 +49,7 @@ export function sidesOf({ root, scales: colours }) {
   });
   const sheetName = el("summary", {});
   const sheet = el("div", { class: "tfe-scroll tfe-strips-sheet", tabindex: "0", role: "region" });
-  const sheets = el("details", { class: "tfe-strips-table tfe-controls", open: view.get("reread_table") !== null }, sheetName, sheet);
+  const sheets = el("details", { class: "tfe-strips-table tfe-controls", open: view.get("change_table") !== null }, sheetName, sheet);
   const figure = el("figure", { class: "tfe-strips-figure tfe-projectable" }, el("div", { class: "tfe-controls tfe-strips-models" }, models.node, name), numbers, hint, board, readout, writing, sentence);
   const node = el("div", { class: "tfe-strips-result", hidden: true }, figure, rest, el("div", { class: "tfe-controls" }, exports), sheets);
 
@@ -284,13 +284,13 @@ export function sidesOf({ root, scales: colours }) {
   });
   keys(board, { ArrowLeft: () => step(-1), ArrowRight: () => step(1), PageUp: () => step(-1), PageDown: () => step(1), Home: () => step(-Infinity), End: () => step(Infinity) });
   sheets.addEventListener("toggle", () => {
-    view.set({ reread_table: sheets.open ? "open" : null });
+    view.set({ change_table: sheets.open ? "open" : null });
     paintTable(shown());
   });
   view.on(["model"], paint);
   view.on(["pos"], paintMarks);
-  view.on(["reread_table"], () => {
-    sheets.open = view.get("reread_table") !== null;
+  view.on(["change_table"], () => {
+    sheets.open = view.get("change_table") !== null;
     paintTable(shown());
   });
   bus.on("hover-pos", ({ pos }) => {
