@@ -14,7 +14,7 @@ from starlette.routing import Route
 from explorer import midi_files
 from explorer.midi_files import PIANOS, File, lasting
 from explorer.packing import pack
-from explorer.uploads import Desk
+from explorer.uploads import FileReader
 from models.errors import InputError
 from models.music import chorales, events
 from models.music.notes import notes_of_events
@@ -71,10 +71,10 @@ def routes() -> list[Route]:
 
     error: {en, zh}, with status 413, 422 or 503.
     """
-    desk = Desk(midi_files.FILE, midi_files.heavy, _busy())
+    files = FileReader(midi_files.FILE, midi_files.heavy, _busy())
 
     def reader(style: str) -> Callable[[Request], Awaitable[Response]]:
-        return desk.reader(lambda data: _told(read(data, style)))
+        return files.reader(lambda data: _told(read(data, style)))
 
     return [Route(f"/music/{style}", reader(style), methods=["POST"]) for style in STYLES]
 

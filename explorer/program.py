@@ -401,10 +401,10 @@ async def _compared(
     """What a change does, last; None while it is worked out."""
     plain = program.plain(request)
     results: list[Any] = []
-    wanted: list[tuple[Function, Callable[[], Any]]] = [(program.explain, lambda: plain)]
+    calls: list[tuple[Function, Callable[[], Any]]] = [(program.explain, lambda: plain)]
     if changing.measure is not None:
-        wanted += [(changing.measure, lambda one=one: changing.ask(one, results[0])) for one in (plain, request)]  # type: ignore[misc]
-    for function, wish in wanted:
+        calls += [(changing.measure, lambda one=one: changing.ask(one, results[0])) for one in (plain, request)]  # type: ignore[misc]
+    for function, wish in calls:
         asked = wish()
         if asked is None:
             results.append(None)

@@ -77,10 +77,10 @@ def routes() -> list[Route]:
 
     picture: the levels as a request carries them, base64url in raster order. error: {en, zh}, with status 413, 422 or 503.
     """
-    desk = Desk(FILE, picture_files.heavy, _busy())
+    files = FileReader(FILE, picture_files.heavy, _busy())
 
     def reader(side: int, channels: int) -> Callable[[Request], Awaitable[Response]]:
-        return desk.reader(lambda data: _told(picture(data, side, channels)))
+        return files.reader(lambda data: _told(picture(data, side, channels)))
 
     return [Route(f"/picture/{mode}", reader(side, channels), methods=["POST"]) for mode, (side, channels) in MODES.items()]
 
@@ -90,7 +90,7 @@ def _told(read: Picture) -> dict[str, object]:
     return {"picture": spelled, "levels": pack(read.levels), "notice": read.notice}
 
 
-class Desk:
+class FileReader:
     """Reads a few files at a time, each in a thread of its own, and sends away those that would wait too long.
 
     most: bytes of a file. heavy: the refusal of one of so many bytes, with the code "file_size". busy: what those hear who are sent away.

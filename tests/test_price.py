@@ -101,8 +101,52 @@ def test_what_the_app_or_nobody_reaches_is_the_frames() -> None:
         assert whose[name] == {price.FRAME: 1}, name
 
 
-def test_the_figures_of_the_tree_add_up() -> None:
-    found = price.figures()
+def test_the_panels_are_counted_with_what_only_they_use() -> None:
+    files = {
+        "explorer/program.py": "from explorer.widgets import ask, change\nfrom explorer import controls\n",
+        "explorer/controls.py": "x = 1\n",
+        "explorer/figures/sides.py": "x = 1\n",
+        "explorer/labs/one/page.py": "from explorer.figures import sides\n",
+        "explorer/widgets/ask.py": "from explorer import controls\n",
+        "explorer/widgets/ask.js": 'import { el } from "./lib/dom.js";\nimport { line } from "./lib/line.js";\n',
+        "explorer/widgets/change.py": "from explorer.figures import sides\n",
+        "explorer/widgets/change.css": ".change {}\n",
+        "explorer/widgets/board.js": 'import { el } from "./lib/dom.js";\n',
+        "explorer/widgets/lib/dom.js": "export const el = 1;\n",
+        "explorer/widgets/lib/line.js": "export const line = 1;\n",
+    }
+    own = ("figures/sides.py", "widgets/ask.py", "widgets/ask.js", "widgets/change.py", "widgets/change.css", "widgets/lib/line.js")
+    assert price.panels(files) == {f"explorer/{name}" for name in own}
+
+
+@pytest.fixture(scope="module")
+def figures() -> dict[str, int]:
+    """Those of this tree."""
+    return price.figures()
+
+
+# Labs that were built before a lab had a price; each is dearer than a new one may be. This list only shrinks.
+DEAR = {
+    "adaptive_span",
+    "image_transformer",
+    "music",
+    "reformer",
+    "sparse_transformer",
+    "transformer_xl",
+    "translation",
+    "universal_transformer",
+}
+MOST = 1_500  # lines of a lab's own
+
+
+def test_a_new_lab_costs_at_most_1500_lines_of_its_own(figures: dict[str, int]) -> None:
+    own = {name.removeprefix("lab_").removesuffix("_own_lines"): n for name, n in figures.items() if name.endswith("_own_lines")}
+    assert {slug: n for slug, n in own.items() if n > MOST}.keys() - DEAR == set()
+    assert {slug for slug in DEAR if own[slug] <= MOST} == set(), "no longer dear: take it off the list"
+
+
+def test_the_figures_of_the_tree_add_up(figures: dict[str, int]) -> None:
+    found = figures
     kinds = sum(found[f"{kind}_lines"] for kind in price.KINDS.values())
     parts = {name: n for name, n in found.items() if name == "frame_lines" or (name.startswith("lab_") and not name.endswith("own_lines"))}
     own = {name: n for name, n in found.items() if name.endswith("own_lines")}

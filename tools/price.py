@@ -16,13 +16,13 @@ from __future__ import annotations
 
 import argparse
 import ast
-import io
+import gc
 import json
 import posixpath
 import re
-import tokenize
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,7 @@ WIDTH = 120  # characters that count as one line
 KINDS = {".py": "python", ".js": "javascript", ".css": "css"}
 CODE = ("app.py", "explorer", "models", "benchmarks", "tools")
 FRAME = "frame"
+PANELS = ("ask", "change")
 TEXT = "\0"  # stands where a text was
 NAME_OF_A_TEXT = re.compile(r"""\W*["'`]?[\w.-]*["'`]?\W*(?:Final\W*|Text\W*)*""")
 SCAN = re.compile(  # JavaScript and CSS in pieces, the earliest first
@@ -53,9 +54,21 @@ def lines_of(text: str) -> int:
     return count
 
 
+@cache
+def nodes(source: str) -> list[ast.AST]:
+    """Every node of a Python source, in no order: `ast.walk` takes three times as long."""
+    found: list[ast.AST] = [ast.parse(source)]
+    for node in found:  # it grows meanwhile
+        for value in vars(node).values():
+            if isinstance(value, list):
+                found += [one for one in value if isinstance(one, ast.AST)]
+            elif isinstance(value, ast.AST) and not isinstance(value, ast.expr_context):
+                found.append(value)
+    return found
+
+
 def python(source: str) -> int:
     """The lines of code of a Python source."""
-    tree = ast.parse(source)
     lines = source.splitlines(keepends=True)
     begins = [0]
     for line in lines:
@@ -68,7 +81,7 @@ def python(source: str) -> int:
         return at(node.lineno, node.col_offset), at(node.end_lineno, node.end_col_offset), mark
 
     cuts: list[tuple[int, int, str]] = []
-    for node in ast.walk(tree):
+    for node in nodes(source):
         documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
         if isinstance(node, documented) and ast.get_docstring(node, clean=False) is not None:
             cuts.append(cut(node.body[0], ""))
@@ -76,11 +89,21 @@ def python(source: str) -> int:
             cuts.append(cut(node, TEXT))
         elif isinstance(node, ast.Call) and {"en", "zh"} <= {word.arg for word in node.keywords}:
             cuts += [cut(word, TEXT) for word in node.keywords if word.arg in {"en", "zh"}]
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        if token.type == tokenize.COMMENT:
-            (row, begin), (_, end) = token.start, token.end
-            cuts.append((begins[row - 1] + begin, begins[row - 1] + end, ""))
+    cuts += [(*found.span(), "") for found in _comments(source, at)]
     return lines_of(_without(source, cuts))
+
+
+def _comments(source: str, at: Callable[[int, int], int]) -> Iterator[re.Match[str]]:
+    """The comments of a Python source: what begins with "#" outside of strings."""
+    texts = [n for n in nodes(source) if isinstance(n, ast.JoinedStr) or (isinstance(n, ast.Constant) and isinstance(n.value, str | bytes))]
+    inside = sorted((at(node.lineno, node.col_offset), at(node.end_lineno or 0, node.end_col_offset or 0)) for node in texts)
+    end, place = 0, 0
+    for found in re.finditer(r"#[^\n]*", source):
+        while place < len(inside) and inside[place][0] <= found.start():
+            end, place = max(end, inside[place][1]), place + 1
+        # Several strings are one where nothing but space stands between them, and a comment may.
+        if found.start() >= end or re.fullmatch(r".*[\"']\s*", source[source.rfind("\n", 0, found.start()) + 1 : found.start()]):
+            yield found
 
 
 def _is_text(node: ast.AST) -> bool:
@@ -158,7 +181,7 @@ def uses(files: Mapping[str, str]) -> dict[str, set[str]]:
 
 def _modules(source: str) -> set[str]:
     found = set(re.findall(r'"((?:models|explorer)(?:\.\w+)+):\w+"', source))
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes(source):
         if isinstance(node, ast.Import):
             found |= {one.name for one in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -204,9 +227,19 @@ def _reached(start: Iterable[str], named: Mapping[str, set[str]], slugs: set[str
     return seen
 
 
+def panels(files: Mapping[str, str]) -> set[str]:
+    """The input bar and the panel of changes with the libraries that only they use: files of explorer/ that no other part of the frame
+    reaches. What a lab declares of them is the lab's."""
+    named = {name: found for name, found in uses(files).items() if name.startswith("explorer/") and not name.startswith("explorer/labs/")}
+    own = {f"explorer/widgets/{name}{ending}" for name in PANELS for ending in KINDS} & files.keys()
+    theirs = _reached(own, {name: found & named.keys() for name, found in named.items()}, set())
+    others = _reached(named.keys() - theirs, {name: (found & named.keys()) - own for name, found in named.items()}, set())
+    return theirs - others
+
+
 def figures(root: Path = ROOT) -> dict[str, int]:
-    """Every figure in lines, flat: code_lines (without tests), python_lines, javascript_lines, css_lines, test_lines, frame_lines, and for
-    each lab lab_SLUG_lines (its own and its share of shared files) and lab_SLUG_own_lines."""
+    """Every figure in lines, flat: code_lines (without tests), python_lines, javascript_lines, css_lines, test_lines, frame_lines,
+    panels_lines (see `panels`), and for each lab lab_SLUG_lines (its own and its share of shared files) and lab_SLUG_own_lines."""
     files = sources(root, CODE)
     slugs = sorted(path.parent.name for path in (root / "explorer" / "labs").glob("*/page.py"))
     lines = {name: count(name, source) for name, source in files.items()}
@@ -225,6 +258,7 @@ def figures(root: Path = ROOT) -> dict[str, int]:
         **{f"{kind}_lines": kinds[kind] for kind in KINDS.values()},
         "test_lines": tests,
         "frame_lines": round(total[FRAME]),
+        "panels_lines": sum(lines[name] for name in panels(files)),
         **{f"lab_{slug}_lines": round(total[slug]) for slug in slugs},
         **{f"lab_{slug}_own_lines": own[slug] for slug in slugs},
     }
@@ -234,6 +268,7 @@ def main() -> None:
     """Print the figures as a table, or with --json as one object {"figures": {…}}."""
     parser = argparse.ArgumentParser(prog="python -m tools.price", description="What each lab costs, in lines of code.")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+    gc.disable()  # going through a million nodes again and again takes longer than all else here
     found = figures()
     if parser.parse_args().json:
         print(json.dumps({"figures": found}))

@@ -1,4 +1,4 @@
-"""The engine itself: what pages call. Who asks and who waits is kept at the desk, what computes is the worker."""
+"""The engine itself: what pages call. Who asks and who waits is kept at the scheduler, what computes is the worker."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import AsyncGenerator, Hashable
 from concurrent.futures import Future
 from typing import Any
 
-from explorer.engine.desk import Desk, clock
 from explorer.engine.records import Answer, Function, Limits, Snapshot, Waiting, is_closing
+from explorer.engine.scheduler import Scheduler, clock
 from explorer.engine.worker import Worker
 
 
@@ -19,8 +19,8 @@ class Engine:
         """device: what the badge says, or the name of a function that tells it, "models.device:beside_a_server", called once by the
         thread that computes, before it does."""
         self.limits = limits or Limits()
-        self._desk = Desk(self.limits)
-        self._worker = Worker(self._desk, device)
+        self._scheduler = Scheduler(self.limits)
+        self._worker = Worker(self._scheduler, device)
 
     async def ask(self, function: Function, request: Hashable, session: str = "") -> Answer[Any]:
         """The result of one request. Raises its InputError, Busy, TooSlow or Failed. Cancelling the task gives the place back."""
@@ -44,7 +44,7 @@ class Engine:
 
         Whoever asks for a stream that runs already gets all its steps so far, then follows. A remembered result comes without steps.
         """
-        entered = self._desk.enter(function, request, session)
+        entered = self._scheduler.enter(function, request, session)
         if isinstance(entered, Answer):
             yield entered
             return
@@ -54,7 +54,7 @@ class Engine:
         try:
             while run.outcome is None:
                 self._worker.leave_overdue_behind()
-                crowd = self._desk.askers / self.limits.events
+                crowd = self._scheduler.askers / self.limits.events
                 fresh = len(run.steps) > seen
                 silence = min(2.0, max(self.limits.updates if fresh else self.limits.heartbeat, crowd))
                 if (rest := spoken + silence - clock()) > 0:
@@ -62,40 +62,40 @@ class Engine:
                     continue
                 steps = run.steps[seen:]
                 seen, spoken = seen + len(steps), clock()
-                yield steps or self._desk.place(run)
+                yield steps or self._scheduler.place(run)
             if len(run.steps) > seen:
                 yield run.steps[seen:]
             if not isinstance(run.outcome, Answer):
                 raise run.outcome.with_traceback(None)
             yield run.outcome
         finally:
-            self._desk.leave(run, asker)
+            self._scheduler.leave(run, asker)
 
     def known(self, function: Function, request: Hashable) -> Answer[Any] | None:
         """The remembered result of a request, or None: nothing is computed."""
-        return self._desk.known(function, request)
+        return self._scheduler.known(function, request)
 
     def warm(self, *functions: Function) -> list[Future[None]]:
         """Import functions in the background, where they will run; one future each, which holds the error if the import fails."""
-        with self._desk.changed:
-            return [self._worker.warm(self._desk.work(function)) for function in functions]
+        with self._scheduler.changed:
+            return [self._worker.warm(self._scheduler.work(function)) for function in functions]
 
     def snapshot(self) -> Snapshot:
         """The engine in numbers, consistent in themselves."""
-        return self._desk.snapshot()
+        return self._scheduler.snapshot()
 
     def close(self, grace: float = 20.0) -> bool:
         """Refuse new work, finish what runs and waits, and hand the rest back (Busy) after `grace` seconds. True: all was answered.
 
         It blocks: from an event loop, `await asyncio.to_thread(engine.close)`.
         """
-        desk = self._desk
-        with desk.changed:
-            desk.closing = True
-            desk.changed.notify_all()
-            finished = desk.changed.wait_for(lambda: not desk.runs, grace)
-            for run in list(desk.runs.values()):
-                desk.finish(run, is_closing())
-            desk.waiting.clear()
+        scheduler = self._scheduler
+        with scheduler.changed:
+            scheduler.closing = True
+            scheduler.changed.notify_all()
+            finished = scheduler.changed.wait_for(lambda: not scheduler.runs, grace)
+            for run in list(scheduler.runs.values()):
+                scheduler.finish(run, is_closing())
+            scheduler.waiting.clear()
         self._worker.stop()
         return finished

@@ -65,7 +65,7 @@ class Limits:
     """What one engine allows itself and its visitors."""
 
     batch: int = 32  # requests in one call
-    company: float = 0.010  # seconds that a call waits for others of its group
+    batch_wait: float = 0.010  # seconds that a call waits for others of its group
     batch_seconds: float = 2.0  # a batch is kept to what is expected to take so long
     turn: float = 0.050  # seconds that a function that yields is advanced before others go
     streams: int = 4  # batches of functions that yield, advanced in turns, and one more of an address that has none of them

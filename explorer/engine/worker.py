@@ -1,4 +1,4 @@
-"""The thread that computes: it takes from the desk what is due, advances it by a call or a turn, and tells its askers."""
+"""The thread that computes: it takes from the scheduler what is due, advances it by a call or a turn, and tells its askers."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from collections.abc import Iterator
 from concurrent.futures import Future
 from typing import Any
 
-from explorer.engine.desk import Desk, clock
 from explorer.engine.records import Answer, cannot_be_read, memory_ran_out, out_of_time, went_wrong
 from explorer.engine.runs import Batch, Run, Work
+from explorer.engine.scheduler import Scheduler, clock
 from models.errors import DamagedFile, InputError
 
 logger = logging.getLogger(__name__)
 
 
 class Worker:
-    """One thread at a time; one that outlives a deadline is left behind and a fresh one goes on. `Desk.changed` guards its state too."""
+    """One thread at a time; one that outlives a deadline is left behind, and a fresh one goes on. `Scheduler.changed` guards it."""
 
-    def __init__(self, desk: Desk, device: str) -> None:
+    def __init__(self, scheduler: Scheduler, device: str) -> None:
         """device: see `Engine`."""
-        self.desk = desk
-        self.limits = desk.limits
+        self.scheduler = scheduler
+        self.limits = scheduler.limits
         self._device = device
         self._streams: list[Batch] = []
         self._advanced: dict[str, float] = {}  # address that has a stream under way -> when one of its streams was advanced last
@@ -37,40 +37,40 @@ class Worker:
 
     def ensure(self) -> None:
         """Start the thread, if there is none and another may be."""
-        with self.desk.changed:
-            if self._thread is None and not self.desk.closing and len(self._left_behind) < self.limits.left_behind:
+        with self.scheduler.changed:
+            if self._thread is None and not self.scheduler.closing and len(self._left_behind) < self.limits.left_behind:
                 self._thread = threading.Thread(target=self._serve, name="engine", daemon=True)
                 self._thread.start()
 
     def warm(self, work: Work) -> Future[None]:
         """Import a function when nothing else is due."""
         future: Future[None] = Future()
-        with self.desk.changed:
+        with self.scheduler.changed:
             self._warming.append((work, future))
             self.ensure()
-            self.desk.changed.notify_all()
+            self.scheduler.changed.notify_all()
         return future
 
     def leave_overdue_behind(self) -> None:
         """A call that cannot be stopped has used up its time: tell its askers and let a fresh thread go on with the others."""
-        with self.desk.changed:
-            batch = self.desk.current
+        with self.scheduler.changed:
+            batch = self.scheduler.current
             if batch is None or self._thread is None or batch.took + batch.seconds() <= batch.allowed:
                 return
             for run in batch.runs:
-                self.desk.finish(run, out_of_time(self.limits.deadline))
+                self.scheduler.finish(run, out_of_time(self.limits.deadline))
             logger.error("%s outlived its deadline in a batch of %d", batch.work.name, len(batch.runs))
             self._left_behind.add(self._thread)
-            self._thread = self.desk.current = None
+            self._thread = self.scheduler.current = None
             self.ensure()
 
     def stop(self) -> None:
         """Let the thread go: it ends when it comes back from what it is doing."""
-        with self.desk.changed:
+        with self.scheduler.changed:
             thread, self._thread = self._thread, None
             while self._warming:
                 self._warming.popleft()[1].cancel()
-            self.desk.changed.notify_all()
+            self.scheduler.changed.notify_all()
         if thread is not None and thread is not threading.current_thread():
             thread.join(1.0)
 
@@ -78,11 +78,11 @@ class Worker:
 
     def _serve(self) -> None:
         """The thread's life: take what is due, advance it, tell its askers; until the engine closes or leaves this thread behind."""
-        me, changed = threading.current_thread(), self.desk.changed
+        me, changed = threading.current_thread(), self.scheduler.changed
         while True:
             with changed:
                 while True:
-                    if self._thread is not me or (self.desk.closing and not self.desk.runs):
+                    if self._thread is not me or (self.scheduler.closing and not self.scheduler.runs):
                         self._close_streams()
                         return
                     due = self._choose()
@@ -90,7 +90,7 @@ class Worker:
                         break
                     changed.wait(due)
                 if isinstance(due, Batch):
-                    self.desk.current = due
+                    self.scheduler.current = due
             if not isinstance(due, Batch):
                 _import(*due)
                 continue
@@ -98,7 +98,7 @@ class Worker:
             with changed:
                 due.rest()
                 if self._thread is me:
-                    self.desk.current = None
+                    self.scheduler.current = None
                     changed.notify_all()
                     continue
                 self._left_behind.discard(me)  # the deadline, or the engine, was over before this came back
@@ -108,28 +108,28 @@ class Worker:
             return
 
     def _choose(self) -> Batch | tuple[Work, Future[None]] | float | None:
-        """What is due: a batch, an import, seconds to wait for company, or None: nothing. Streams and calls take turns, calls first."""
+        """What is due: a batch, an import, seconds to wait for others, or None: nothing. Streams and calls take turns, calls first."""
         if self._streams and self._stream_next:
             self._stream_next = False
             return self._next_stream()
-        waiting = self.desk.line()
+        waiting = self.scheduler.line()
         head = next((run for run in waiting if self._may_begin(run)), None)
-        company = None
+        batch_wait = None
         if head is not None:
             cost = head.work.cost(head.group)
             most = max(1, min(head.most, cost.limit(self.limits)))
             runs = [r for r in waiting if r.work is head.work and r.group == head.group and r.most == head.most][:most]
-            company = head.arrived + self.limits.company - clock()
-            if len(runs) >= most or company <= 0 or self.desk.closing:
-                self.desk.take(runs)
+            batch_wait = head.arrived + self.limits.batch_wait - clock()
+            if len(runs) >= most or batch_wait <= 0 or self.scheduler.closing:
+                self.scheduler.take(runs)
                 self._stream_next = True
-                self.desk.sizes[len(runs)] += 1
+                self.scheduler.sizes[len(runs)] += 1
                 return self._turn_of(Batch(head.work, head.group, runs, self.limits))
         if self._streams:
             return self._next_stream()
         if self._warming and head is None:
             return self._warming.popleft()
-        return company
+        return batch_wait
 
     def _may_begin(self, run: Run) -> bool:
         """A call may. A stream may while there are few, and one more where none of its address is under way."""
@@ -196,18 +196,18 @@ class Worker:
             raise ValueError(f"{len(outcomes)} results for {len(batch.runs)} requests")
         took = batch.rest()
         device = self._where()
-        with self.desk.changed:
-            self.desk.computing += took
+        with self.scheduler.changed:
+            self.scheduler.computing += took
             for run, new, outcome in zip(batch.runs, steps, outcomes, strict=True):
                 if isinstance(outcome, InputError):
-                    self.desk.finish(run, outcome)
+                    self.scheduler.finish(run, outcome)
                 elif outcome is not None:
                     run.add(new)
-                    self.desk.finish(run, Answer(outcome, batch.took * 1000, device, known=False))
+                    self.scheduler.finish(run, Answer(outcome, batch.took * 1000, device, known=False))
                 elif run.outcome is None and over:
                     raise ValueError("the function ended without a result for one of its requests")
                 elif run.outcome is None and batch.took > batch.allowed:
-                    self.desk.finish(run, out_of_time(self.limits.deadline))
+                    self.scheduler.finish(run, out_of_time(self.limits.deadline))
                 elif run.add(new):
                     run.wake()
             ended = over or all(run.outcome is not None for run in batch.runs)
@@ -221,11 +221,11 @@ class Worker:
 
     def _nobody_follows(self, batch: Batch) -> bool:
         """Is every request of a stream finished or left by its askers? Then it is forgotten here, so that nobody can join any more."""
-        with self.desk.changed:
+        with self.scheduler.changed:
             if any(run.outcome is None and run.askers for run in batch.runs):
                 return False
             for run in batch.runs:
-                self.desk.forget(run)
+                self.scheduler.forget(run)
             return True
 
     def _spoiled(self, batch: Batch, error: BaseException) -> None:
@@ -239,9 +239,9 @@ class Worker:
         self._note(batch, "memory" if no_memory else "failed")
         if batch.turns is not None:
             _shut(batch.turns)
-        with self.desk.changed:
+        with self.scheduler.changed:
             size = len(batch.runs)
-            self.desk.counts["out_of_memory"] += no_memory
+            self.scheduler.counts["out_of_memory"] += no_memory
             if no_memory:
                 batch.work.cost(batch.group).most = max(1, size // 2)
             for run in batch.runs:
@@ -250,12 +250,12 @@ class Worker:
                 if size == 1 or damaged or (no_memory and run.halved):
                     outcome = memory_ran_out() if no_memory else cannot_be_read() if damaged else went_wrong()
                     outcome.__cause__ = None if no_memory else error  # its frames would hold the memory
-                    self.desk.finish(run, outcome)
+                    self.scheduler.finish(run, outcome)
                 elif run.askers and self._thread is threading.current_thread():
                     run.most, run.halved, run.skip = (size // 2, True, len(run.steps)) if no_memory else (1, run.halved, len(run.steps))
-                    self.desk.line_up(run)
+                    self.scheduler.line_up(run)
                 else:
-                    self.desk.forget(run)
+                    self.scheduler.forget(run)
         if no_memory:
             error.__traceback__ = None
             _free_memory()

@@ -2,17 +2,18 @@
 // and difference, or the characters of a text, or pictures, or music, before and after.
 
 import { el, segmented } from "./lib/dom.js";
-import { csv, exportBar, fileName, save } from "./lib/export.js";
+import { exportBar } from "./lib/export.js";
 import { projecting } from "./lib/keys.js";
 import { onLang, t } from "./lib/lang.js";
 import { inLink } from "./lib/masknumbers.js";
 import { mapsOf } from "./lib/mappairs.js";
 import { pairsOf } from "./lib/pairs.js";
 import { knobsOf } from "./lib/knobs.js";
+import { coloured, filesOf } from "./lib/result.js";
 import { rollsOf } from "./lib/rollpairs.js";
 import { sidesOf } from "./lib/sides.js";
-import { foot } from "./lib/source.js";
 import { bus, judge, request, view } from "./lib/state.js";
+import { number, plus } from "./lib/stripwords.js";
 
 const TEXT = {
   title: { en: "What changes if …", zh: "如果……会怎样" },
@@ -28,11 +29,8 @@ const TEXT = {
   wrong: { en: "wrong", zh: "错误" },
   nothing: { en: "(nothing)", zh: "（空）" },
 };
-const MINUS = "\u2212";
 const MARK = { true: "✓", false: "✗" };
 const LONG = 8; // signs of an answer that no longer stands in a column
-const number = (value, digits) => value.toFixed(digits).replace(/^-(?=[0.]*$)/, "").replace("-", MINUS); // no minus before a zero
-const plus = (value, digits) => (/[1-9]/.test(value.toFixed(digits)) && value > 0 ? "+" : "") + number(value, digits);
 
 // How the kinds of knobs that knobs.js draws hold a field, and how a request spells it.
 const parts = (text) => (text ? text.split(",").map((one) => one.split(".")) : []);
@@ -63,8 +61,8 @@ export function mount(root, props, _emit, watch) {
     return layer >= 0 && head >= 0 && layer < spans.layers && head < spans.heads;
   }
   const scope = {
-    get: () => (["layer", "head"].includes(view.get("reread_of")) ? view.get("reread_of") : "all"),
-    set: (key) => view.set({ reread_of: key === "all" ? null : key }),
+    get: () => (["layer", "head"].includes(view.get("change_of")) ? view.get("change_of") : "all"),
+    set: (key) => view.set({ change_of: key === "all" ? null : key }),
   };
 
   const title = el("h2", { class: "tfe-title" });
@@ -87,11 +85,10 @@ export function mount(root, props, _emit, watch) {
   const table = el("table", { class: "tfe-table tfe-change-table" });
   const sentence = el("p", { class: "tfe-words tfe-change-sentence", "aria-live": "polite" });
   const shown = el("div", { class: "tfe-change-shown" }, el("p", { class: "tfe-change-headline" }, big, el("span", { class: "tfe-change-what" }, unit, from)), table, sentence);
-  const result = el("div", { class: "tfe-change-result", hidden: true }, shown, exportBar({ TXT: saveText, CSV: saveCsv }));
-  const sides = sidesOf({ root, scales: props.scales });
-  const pairs = pairsOf(props.scales.signed);
-  const rolls = rollsOf(props.scales.signed);
-  const maps = mapsOf(props.scales);
+  const result = el("div", { class: "tfe-change-result", hidden: true }, shown, exportBar(filesOf({ TXT: lines, CSV: columns }, sentence)));
+  const { signed } = props.scales;
+  // By the part of a value that each draws.
+  const shows = { sides: sidesOf({ root, scales: props.scales }), pairs: pairsOf(signed), rolls: rollsOf(signed), maps: mapsOf(props.scales) };
   const panel = el("section", { class: `tfe-panel tfe-change-panel${props.across ? " is-across" : ""}` }, el("div", { class: "tfe-row tight apart" }, title, restore), group, error, result);
   root.replaceChildren(panel);
 
@@ -228,7 +225,7 @@ export function mount(root, props, _emit, watch) {
   }
 
   function drawKnobs() {
-    judge({ reread_of: (text) => Number.isFinite(spans.layers) && ["layer", "head"].includes(text) }, request.get());
+    judge({ change_of: (text) => Number.isFinite(spans.layers) && ["layer", "head"].includes(text) }, request.get());
     for (const knob of knobs) {
       knob.draw(elsewhere || !value.fields);
       for (const node of knob.nodes) node.hidden = !stands(knob.control);
@@ -274,17 +271,6 @@ export function mount(root, props, _emit, watch) {
     table.replaceChildren(el("thead", {}, el("tr", {}, el("th", { scope: "col" }, el("span", { class: "tfe-unseen", text: t(TEXT.what) })), ...columns)), el("tbody", {}, ...body));
   }
 
-  /** The computed sentence; parts between ⟦…⟧ wear the colour of their role: ⟦o:734⟧. */
-  function paintSentence() {
-    const parts = t(value.sentence).split(/(⟦[qko]:[^⟧]*⟧)/);
-    sentence.replaceChildren(
-      ...parts.map((part) => {
-        const role = /^⟦([qko]):([^⟧]*)⟧$/.exec(part);
-        return role ? el("b", { class: { q: "tfe-query", k: "tfe-key", o: "tfe-out" }[role[1]], text: role[2] }) : document.createTextNode(part);
-      }),
-    );
-  }
-
   function paintState() {
     panel.setAttribute("aria-label", t(TEXT.title));
     title.textContent = t(TEXT.title);
@@ -296,14 +282,12 @@ export function mount(root, props, _emit, watch) {
     error.textContent = error.hidden ? "" : t(value.error);
     restore.hidden = !changed();
     restoreText.textContent = t(TEXT.restore);
-    const part = value.sides ? sides.node : value.pairs ? pairs.node : value.maps ? maps.node : value.rolls ? rolls.node : result;
+    const kind = Object.keys(shows).find((key) => value[key]);
+    const part = shows[kind]?.node ?? result;
     if (!part.isConnected) panel.lastChild.replaceWith(part);
     part.hidden = value.state !== "done";
     root.dataset.drawn = value.state;
-    sides.set(value.sides && !part.hidden ? value : null);
-    pairs.set(value.pairs && !part.hidden ? value : null);
-    maps.set(value.maps && !part.hidden ? value : null);
-    rolls.set(value.rolls && !part.hidden ? value : null);
+    for (const [key, one] of Object.entries(shows)) one.set(key === kind && !part.hidden ? value : null);
     if (part.hidden || part !== result) return;
     const { scale, digits, suffix, before, after } = value.number;
     const said = (of) => `${number(of * scale, digits)}${suffix}`;
@@ -311,33 +295,29 @@ export function mount(root, props, _emit, watch) {
     unit.textContent = t(value.unit);
     from.textContent = t(TEXT.from, { before: said(before), after: said(after) });
     paintTable();
-    paintSentence();
+    sentence.replaceChildren(...coloured(value.sentence));
   }
 
   // ── take along ──
-  function saveText() {
+  function lines() {
     const said = (row) => `${t(row.head)}, ${t(row.name)}: ${cells(row)[0]} → ${cells(row)[1]} (${cells(row)[2]})`;
-    const lines = [`${big.textContent} ${unit.textContent}, ${from.textContent}`, ...rows().map(said), sentence.textContent, foot()];
-    save(fileName(["what-if"], "txt"), `${lines.join("\n")}\n`, "text/plain");
+    return [`${big.textContent} ${unit.textContent}, ${from.textContent}`, ...rows().map(said)];
   }
 
   /** The numbers as they came, not rounded. */
-  function saveCsv() {
-    const lines = [["what", "before", "after", "difference"]];
+  function columns() {
+    const found = [["what", "before", "after", "difference"]];
     for (const { key, before, after, verdict, right } of value.rows) {
-      lines.push(verdict ? [key, t(before), t(after), ""] : [key, before, after, after - before]);
-      if (right) lines.push(["right", ...right.map(Number), right[1] - right[0]]);
+      found.push(verdict ? [key, t(before), t(after), ""] : [key, before, after, after - before]);
+      if (right) found.push(["right", ...right.map(Number), right[1] - right[0]]);
     }
-    save(fileName(["what-if"], "csv"), csv(lines), "text/csv");
+    return found;
   }
 
   function draw() {
     drawKnobs();
     paintState();
-    sides.draw();
-    pairs.draw();
-    maps.draw();
-    rolls.draw();
+    for (const one of Object.values(shows)) one.draw();
   }
 
   // ── wiring ──
@@ -351,9 +331,9 @@ export function mount(root, props, _emit, watch) {
     draw();
   });
   panel.addEventListener("keydown", (event) => {
-    if (event.key === "Escape" && !projecting() && sides.unlock(event.target)) event.preventDefault(); // the change stays
+    if (event.key === "Escape" && !projecting() && shows.sides.unlock(event.target)) event.preventDefault(); // the change stays
   });
-  view.on(["head", "model", "kind", "pattern", "reread_of"], drawKnobs);
+  view.on(["head", "model", "kind", "pattern", "change_of"], drawKnobs);
   bus.on("restore", () => changed() && reset());
   bus.on("silence", ({ model, kind, layer, head }) => {
     for (const knob of elsewhere || !value.fields ? [] : knobs) knob.silence?.([model ?? kind.split(".")[0], layer, head]);

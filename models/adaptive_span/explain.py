@@ -48,8 +48,8 @@ __all__ = [
     "explain",
     "generate",
     "look",
+    "measure",
     "overview",
-    "reread",
     "soft_mask",
 ]
 
@@ -256,7 +256,7 @@ def _may_again(one: Again) -> Again | InputError:
     return one
 
 
-def reread(requests: Sequence[Again]) -> Iterator[list[list[Any] | Losses | InputError | None]]:
+def measure(requests: Sequence[Again]) -> Iterator[list[list[Any] | Losses | InputError | None]]:
     """What a text costs under the spans that a request forces: the mean's difference to what it cost when it was made is what they cost.
     Turns as in `generate`, without steps."""
     yield from turns(

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from PIL import Image
 from torch import Tensor
 
-CLASSES = ("T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot")
 HELD_OUT = 1_000  # pictures at the end of the training set that no model learns from, for the choice of the learning rate and the curve
 
 

@@ -39,7 +39,7 @@ from models.image_transformer.weights import weights as weights_of_made
 from models.trace import Trace
 from models.turns import beside, finished, grouped, turns
 
-__all__ = ["EXAMPLES", "Again", "Bits", "Explanation", "Made", "Request", "Step", "explain", "generate", "reread", "weights"]
+__all__ = ["EXAMPLES", "Again", "Bits", "Explanation", "Made", "Request", "Step", "explain", "generate", "measure", "weights"]
 
 TURN = 0.04  # seconds of work in one turn of `generate`
 STRIDE = 8  # positions that one pattern makes before the other goes on
@@ -295,7 +295,7 @@ def generate(requests: Sequence[Request]) -> Iterator[Turn]:
     yield from turns(readable(requests), _work)
 
 
-def reread(requests: Sequence[Again]) -> list[Bits | InputError]:
+def measure(requests: Sequence[Again]) -> list[Bits | InputError]:
     """The same pictures under what a request changes: silenced heads, less memory. One answer per request, in order."""
     found: list[Bits | InputError] = []
     for one in requests:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
 
 import torch
 from torch import Tensor, nn
@@ -130,13 +129,6 @@ class Embedding(nn.Module):
     def forward(self, before: Tensor, kind: Tensor, pixels: Tensor) -> Tensor:
         """before: (batch, position) levels; kind: (batch,); pixels: (position,) raster indices. (batch, position, d_model)."""
         return self.level(before) + self.kind(kind)[:, None] + self.place[pixels]  # type: ignore[no-any-return]
-
-
-class Readout(Protocol):
-    """Anything that says how likely each level of each pixel is."""
-
-    def __call__(self, picture: Tensor, kind: Tensor) -> Tensor:
-        """picture: (batch, row, column) levels; kind: (batch,). Logits (batch, row, column, level), each from earlier pixels only."""
 
 
 class ImageTransformer(nn.Module):

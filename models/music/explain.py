@@ -41,7 +41,7 @@ from models.music.weights import by_distance, look
 from models.trace import Trace
 from models.turns import beside, finished, grouped, readable, turns
 
-__all__ = ["EXAMPLES", "Again", "Explanation", "Losses", "Request", "by_distance", "explain", "generate", "look", "reread", "skew"]
+__all__ = ["EXAMPLES", "Again", "Explanation", "Losses", "Request", "by_distance", "explain", "generate", "look", "measure", "skew"]
 
 Kind = TypeVar("Kind", bound=np.generic)
 
@@ -232,7 +232,7 @@ def generate(requests: Sequence[Request]) -> Iterator[Turn]:
 
 
 @torch.no_grad()
-def reread(requests: Sequence[Again]) -> list[Losses | InputError]:
+def measure(requests: Sequence[Again]) -> list[Losses | InputError]:
     """What was made, read under what a request changes: the nats of the same events. One answer per request, in order.
 
     Where the motif is moved or stretched, all of the music is, and it is read so.

@@ -59,8 +59,3 @@ def _released(end: float, pedal: list[tuple[float, float]]) -> float:
 def read_midi(path: Path) -> Notes:
     """The notes of a MIDI file that is known to be good."""
     return notes_in(pretty_midi.PrettyMIDI(str(path)))
-
-
-def write_midi(notes: Notes, path: Path) -> None:
-    """Write notes as a MIDI file that `read_midi` reads as the same notes."""
-    midi_of(notes).write(str(path))

@@ -59,8 +59,8 @@ __all__ = [
     "explain",
     "generate",
     "look",
+    "measure",
     "paths",
-    "reread",
 ]
 
 Kind = TypeVar("Kind", bound=np.generic)
@@ -247,7 +247,7 @@ def generate(requests: Sequence[Request]) -> Iterator[Turn]:
 
 
 @torch.no_grad()
-def reread(requests: Sequence[Again]) -> list[Losses | InputError]:
+def measure(requests: Sequence[Again]) -> list[Losses | InputError]:
     """What was made, read under what a request changes: the nats of the same symbols. One answer per request, in order."""
     found: list[Losses | InputError] = []
     for one in requests:

@@ -29,9 +29,9 @@ from models.transformer_xl.records import (
     SEGMENTS,
     Again,
     Array,
-    Bought,
     Explanation,
     Losses,
+    Memories,
     Reading,
     Request,
     Step,
@@ -45,18 +45,18 @@ from models.turns import beside, finished, grouped, paced, readable, turns
 __all__ = [
     "EXAMPLES",
     "Again",
-    "Bought",
     "Explanation",
     "Losses",
+    "Memories",
     "Request",
     "TermMaps",
-    "bought",
     "by_distance",
     "explain",
     "generate",
     "look",
+    "measure",
+    "memories",
     "overview",
-    "reread",
     "terms",
     "travelled",
 ]
@@ -306,7 +306,7 @@ def _may_again(one: Again) -> Again | InputError:
     return one
 
 
-def reread(requests: Sequence[Again]) -> Iterator[list[list[Any] | Losses | InputError | None]]:
+def measure(requests: Sequence[Again]) -> Iterator[list[list[Any] | Losses | InputError | None]]:
     """What texts cost under what a request changes: the mean's difference to what they cost when they were made is what it costs. Turns
     as in `generate`, without steps."""
     yield from turns(
@@ -315,7 +315,7 @@ def reread(requests: Sequence[Again]) -> Iterator[list[list[Any] | Losses | Inpu
     )
 
 
-def _bought(one: _Read) -> Generator[None, None, Bought]:
+def _memories(one: _Read) -> Generator[None, None, Memories]:
     plain = dataclasses.replace(one.request, intervention="none", segment=SEGMENTS[-1])
     models = {"xl": load("xl").model, **_there()}
     characters = {variant: Alphabet(model.config.letters).encode(one.text) for variant, model in models.items()}
@@ -325,10 +325,10 @@ def _bought(one: _Read) -> Generator[None, None, Bought]:
     without = np.zeros(0, np.float32)
     if "absolute" in models:
         without = yield from _costs(models["absolute"], characters["absolute"], plain)
-    return Bought(MEMORIES, _frozen(np.stack(rows), np.float32), without)
+    return Memories(MEMORIES, _frozen(np.stack(rows), np.float32), without)
 
 
-def bought(requests: Sequence[Request]) -> Iterator[list[list[Any] | Bought | InputError | None]]:
+def memories(requests: Sequence[Request]) -> Iterator[list[list[Any] | Memories | InputError | None]]:
     """What memory buys on each request's text, which is read anew with every length of MEMORIES; nothing is written. Turns as in
     `generate`, without steps. CheckpointError where the model with a memory is not shipped."""
-    yield from turns(_readable(requests), lambda read: (news for row, one in enumerate(read) for news in paced(row, _bought(one), TURN)))
+    yield from turns(_readable(requests), lambda read: (news for row, one in enumerate(read) for news in paced(row, _memories(one), TURN)))

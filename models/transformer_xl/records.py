@@ -128,7 +128,7 @@ class Losses:
 
 
 @dataclass(frozen=True)
-class Bought:
+class Memories:
     """What memory buys on a text. memories: lengths. nats: (memory, position) of the model with a memory, read with each of them.
 
     without: (position,) of the model that has none, or empty where it is not shipped.

@@ -163,8 +163,3 @@ def travelled(length: int, segment: int, memory: int, layers: int) -> NDArray[np
     for _ in range(layers):
         rows.append(rows[-1][first_key])
     return np.stack(rows)
-
-
-def gradient_stops(length: int, segment: int) -> NDArray[np.int64]:
-    """(position,) the earliest character that a gradient of a position reaches in training: its own segment's first."""
-    return np.arange(length) // segment * segment

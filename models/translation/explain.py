@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -210,7 +209,7 @@ def _tokens_of(wish: Again, shipped: Pretrained) -> tuple[int, ...]:
 
 
 @torch.no_grad()
-def reread(wishes: Sequence[Again]) -> list[Explanation | InputError]:
+def measure(wishes: Sequence[Again]) -> list[Explanation | InputError]:
     """Each finished translation read again under what its request changes; one answer per wish, in order. No search is made, so that all
     arrays have the shapes of the run that the translation is of."""
     shipped = load()
@@ -295,8 +294,3 @@ def _ranked(read: Sequence[_Read], shipped: Pretrained) -> Iterator[dict[int, Sa
     with torch.no_grad():
         seen = _watch(read, found, source, shipped)
     yield dict(enumerate(seen))
-
-
-def mean_log_probability(explanation: Explanation) -> float:
-    """How sure the model was, per piece, in nats; what `surprising` is measured by."""
-    return explanation.log_probability / max(len(explanation.target), 1) if math.isfinite(explanation.log_probability) else -math.inf

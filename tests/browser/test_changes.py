@@ -243,7 +243,7 @@ def test_spans_are_forced_for_all_heads_a_layer_or_the_head_in_view(page_watch: 
     turn(page, "spans", 8)
     addressed(page, spans="-1.-1.16%2E0")
     knob(page, "spans").locator("[data-key=head]").click()
-    addressed(page, _reread_of="head")
+    addressed(page, _change_of="head")
     expect(slider).to_have_value("8")  # what is said of all heads holds for this one
     slider.focus()
     page.keyboard.press("ArrowRight")
@@ -295,7 +295,7 @@ def test_the_marked_character_is_shared_with_the_page(page_watch: Page, site: st
 
 
 def test_the_comparison_is_taken_along(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site, f"{OF_TEXT}&memory=64&_reread_table=open")
+    page = opened(page_watch, site, f"{OF_TEXT}&memory=64&_reread_table=open")  # as links of former days call it
     rows = page.locator(".tfe-strips-sheet tbody tr")
     expect(rows).to_have_count(9 + 2)  # segments, then all that was given and all that was written
     expect(rows.nth(9).locator("td").last).to_have_text(page.locator(".tfe-strips-number").inner_text())
@@ -314,7 +314,7 @@ def test_the_comparison_is_taken_along(page_watch: Page, site: str) -> None:
     told = saved["TXT"].decode().splitlines()
     assert told[0].startswith("Transformer-XL, bits per character: +0.31 (") and told[-1].startswith("Trial")
     page.locator(".tfe-strips-table summary").click()
-    addressed(page, _reread_table=None)
+    addressed(page, _change_table=None)
 
 
 def test_the_figure_is_projected_and_every_text_is_chinese_in_chinese(page_watch: Page, site: str) -> None:
@@ -340,7 +340,7 @@ def test_the_figure_is_projected_and_every_text_is_chinese_in_chinese(page_watch
 
 @pytest.mark.parametrize(
     ("query", "there"),
-    [("lang=en&stride=3&summary=3", ".tfe-pairs canvas"), (f"{OF_TEXT}&memory=64&_reread_table=open", ".tfe-strips-sheet")],
+    [("lang=en&stride=3&summary=3", ".tfe-pairs canvas"), (f"{OF_TEXT}&memory=64&_change_table=open", ".tfe-strips-sheet")],
 )
 def test_it_fits_a_phone_in_the_dark_and_axe_finds_nothing(new_page: NEW, site: str, query: str, there: str) -> None:
     page, _ = new_page(width=360, height=780, color_scheme="dark")

@@ -24,7 +24,7 @@ from explorer.runs import Stored
 from models.image_transformer.records import EXAMPLES, LARGE, SIDE, Request, read_picture, spelled
 from tests.bench import Bench
 from tests.browser.waiting import addressed, becomes
-from tests.explorer.drawn_pictures import explanation, generate, reread
+from tests.explorer.drawn_pictures import explanation, generate, measure
 from tests.fitting import assert_fits
 
 NEW = Callable[..., tuple[Page, Any]]
@@ -36,7 +36,7 @@ def program() -> Program[Request, Any]:
     whole = lab.program()
     assert whole.change is not None
     kept = Stored(EXAMPLES[0], explanation(EXAMPLES[0]), 12.0, "cpu")
-    return replace(whole, explain=generate, change=replace(whole.change, measure=reread), first=lambda: kept)
+    return replace(whole, explain=generate, change=replace(whole.change, measure=measure), first=lambda: kept)
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ def opened(page: Page, site: str, query: str = "") -> Page:
     """The lab, drawn and listening."""
     page.goto(f"{site}{LAB.path}" + (f"?{query}" if query else ""))
     expect(page.locator(".tfe-ask-go")).to_be_visible(timeout=SLOW)
-    expect(page.locator(".tfe-twice[data-drawn]")).to_be_attached(timeout=SLOW)
+    expect(page.locator(".tfe-spelling[data-drawn]")).to_be_attached(timeout=SLOW)
     expect(page.locator(".tfe-knob").first).to_be_visible()
     return page
 
@@ -36,7 +36,7 @@ def test_a_word_is_given_and_one_round_is_compared_with_training(site: str, page
     page_watch.locator(".tfe-ask-line").press("Enter")
     finished(page_watch)
     addressed(page_watch, text="tweedledum and tweedledee", rounds=None)
-    expect(page_watch.locator(".tfe-twice-row.is-given").first).to_contain_text("tweedledum")
+    expect(page_watch.locator(".tfe-spelling-row.is-given").first).to_contain_text("tweedledum")
     place = page_watch.locator(".tfe-hashing").get_attribute("data-drawn")
     slider = page_watch.locator(".tfe-knob[data-knob=rounds] input")
     slider.focus()
@@ -63,7 +63,7 @@ def test_a_text_is_read_letter_by_letter_and_a_single_round_costs_it_bits(site: 
     page_watch.locator(".tfe-ask-story").press("Enter")
     finished(page_watch)
     expect(page_watch.locator(".tfe-ask-answer")).to_contain_text("bits per character")
-    expect(page_watch.locator(".tfe-twice .tfe-words").first).to_contain_text("bits")
+    expect(page_watch.locator(".tfe-spelling .tfe-words").first).to_contain_text("bits")
     expect(page_watch.locator(".tfe-changed-chip")).to_be_hidden()
     exact = page_watch.locator(".tfe-long-exact .tfe-label")
     expect(exact).to_contain_text("rows")

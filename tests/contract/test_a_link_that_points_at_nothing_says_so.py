@@ -16,7 +16,7 @@ LOOKS = {
     "image_transformer": {"_head": "99.99", "_pos": "99999"},
     "music": {"_head": "99.99", "_note": "1e9"},
     "transformer_xl": {"_head": "99.99", "_pos": "99999"},
-    "adaptive_span": {"_head": "0.1", "_pos": "-1", "_reread_of": "nobody"},
+    "adaptive_span": {"_head": "0.1", "_pos": "-1", "_change_of": "nobody"},
     "sparse_transformer": {"_head": "99.99", "_pos": "1e9"},
     "reformer": {"_head": "99.99", "_pos": "99999"},
     "act_rnn": {"_step": "99", "_pos": "1e9"},
@@ -46,7 +46,7 @@ FOLDED = {
         "forced": {"fword": "99", "fhead": "9.9"},
     },
     "music": {"skew": {"squeries": "77", "sstep": "nowhere", "sfrom": "99999", "scell": "1e9"}},
-    "transformer_xl": {"terms": {"tqueries": "77", "tcell": "999.1"}, "bought": {"bmemory": "77"}},
+    "transformer_xl": {"terms": {"tqueries": "77", "tcell": "999.1"}, "memories": {"bmemory": "77"}},
     "reformer": {"rewind": {"rewindstep": "99"}},
 }
 

@@ -57,7 +57,7 @@ def generate(requests: list[Request]) -> Iterator[list[Any]]:
     yield list(seen)
 
 
-def reread(requests: list[Again]) -> list[Bits]:
+def measure(requests: list[Again]) -> list[Bits]:
     """A coloured picture costs 0.2 bits/dim more under a change; a grey one 0.1 in 2D, all of it in row 20, and nothing in 1D."""
 
     def one(again: Again) -> Bits:

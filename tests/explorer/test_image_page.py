@@ -30,7 +30,7 @@ from explorer.uploads import routes
 from explorer.widgets.home import _picture
 from models.image_transformer.records import EXAMPLES, KINDS, LARGE, PATTERNS, SIDE, Explanation, Request, spelled
 from models.image_transformer.weights import weights
-from tests.explorer.drawn_pictures import explanation, generate, made, reread
+from tests.explorer.drawn_pictures import explanation, generate, made, measure
 
 T = TypeVar("T")
 
@@ -54,7 +54,7 @@ def nothing_stored(monkeypatch: pytest.MonkeyPatch) -> None:
     """No test here depends on the first example that happens to be shipped, or on models."""
     monkeypatch.setattr(views, "first", lambda: None)
     monkeypatch.setattr(page, "GENERATE", generate)
-    monkeypatch.setattr(page, "REREAD", reread)
+    monkeypatch.setattr(page, "MEASURE", measure)
 
 
 def told(engine: Engine, request: Request, program: Program[Request, Explanation] | None = None) -> list[dict[str, Any]]:

@@ -20,7 +20,7 @@ from explorer.labs.adaptive_span.deeper import saving
 from explorer.labs.transformer_xl import about as xl_about
 from explorer.labs.transformer_xl import page as xl_page
 from explorer.labs.transformer_xl import views as xl_views
-from explorer.labs.transformer_xl.deeper import bought, terms
+from explorer.labs.transformer_xl.deeper import memories, terms
 from explorer.widgets.folded import Question
 from models.adaptive_span import records as span_records
 from models.transformer_xl import records as xl_records
@@ -194,17 +194,17 @@ def test_the_terms_of_the_run_in_view_add_up() -> None:
 
 def test_what_memory_buys_is_drawn_for_this_text_and_the_held_out_book(engine: Engine) -> None:
     async def found() -> Any:
-        return [value async for value in program.looked(xl_page.program(), engine, bought.PANEL.look, {"run": controls.query(XL)})][-1]
+        return [value async for value in program.looked(xl_page.program(), engine, memories.PANEL.look, {"run": controls.query(XL)})][-1]
 
     drawn = alone(found())
     assert drawn["state"] == "shown" and drawn["along"] is not None
     assert len(drawn["told"]) == len(drawn["memories"]) == drawn["rows"]["shape"][0]
     assert len(drawn["figures"]) == (2 if xl_records.ladder() else 1)
-    short = bought.value(xl_records.Bought((0, 512), np.ones((2, 9), np.float32), np.zeros(0, np.float32)))
+    short = memories.value(xl_records.Memories((0, 512), np.ones((2, 9), np.float32), np.zeros(0, np.float32)))
     assert short["along"] is None
 
     async def refused() -> Any:
-        return [value async for value in program.looked(xl_page.program(), engine, bought.PANEL.look, {"run": "v=1&text=%20"})][-1]
+        return [value async for value in program.looked(xl_page.program(), engine, memories.PANEL.look, {"run": "v=1&text=%20"})][-1]
 
     assert alone(refused())["state"] == "refused"
 

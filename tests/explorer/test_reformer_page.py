@@ -17,7 +17,7 @@ import torch
 from explorer import controls
 from explorer.controls import query
 from explorer.engine import Engine
-from explorer.figures import twice
+from explorer.figures import spelling
 from explorer.figures.sides import Side
 from explorer.labs.reformer import about, change, page, texts, views
 from explorer.program import answer, looked
@@ -100,7 +100,7 @@ def test_heads_and_positions_that_there_are_not_are_an_error_with_what_there_is(
 
 def test_a_word_becomes_an_answer_its_letters_and_attention() -> None:
     drawn = page.program().drawn(duplicated.word(), WORD, LIVE)
-    bar, letters, heads = drawn["ask"], drawn["twice"], drawn["attention"]
+    bar, letters, heads = drawn["ask"], drawn["spelling"], drawn["attention"]
     assert bar is not None and letters is not None and heads is not None
     answer: Any = bar["answer"]
     assert bar["state"] == "live" and answer["right"] is True and answer["said"] == WORD.text
@@ -124,7 +124,7 @@ def test_a_text_is_told_in_bits_and_its_long_maps_are_pooled(monkeypatch: pytest
     text = "It was a dark and stormy night. " * 12
     asked = Request("text", text)
     drawn = page.program().drawn(duplicated.book(text), asked, LIVE)
-    bar, letters, heads = drawn["ask"], drawn["twice"], drawn["attention"]
+    bar, letters, heads = drawn["ask"], drawn["spelling"], drawn["attention"]
     assert bar is not None and letters is not None and heads is not None
     assert bar["answer"]["right"] is None and bar["answer"]["said"]["en"].endswith("bits per character")  # type: ignore[index]
     assert letters["mode"] == "text" and letters["first"] == 0
@@ -152,9 +152,9 @@ def test_characters_that_no_book_has_are_named() -> None:
 
 
 def test_letters_and_answers_of_different_lengths_are_an_error_with_both() -> None:
-    run = twice.Run("full", texts.NAMES["full"], texts.ABOUT["full"], "abc", np.zeros(3, np.float32), "full")
+    run = spelling.Run("full", texts.NAMES["full"], texts.ABOUT["full"], "abc", np.zeros(3, np.float32), "full")
     with pytest.raises(ValueError, match="full says 3 letters with 3 nats for 4"):
-        twice.value([run], mode="word", given="abcd", first=5, query="", state="live")
+        spelling.value([run], mode="word", given="abcd", first=5, query="", state="live")
 
 
 def test_a_run_under_another_change_marks_no_column_of_the_table() -> None:
@@ -261,7 +261,7 @@ def in_engine(asked: Callable[[Any, Engine], AsyncGenerator[Any, None]]) -> list
 def test_a_single_round_loses_letters_and_the_page_says_which() -> None:
     told = everything(Request(rounds=1))
     assert told["ask"][-1]["changes"] == texts.ROUND
-    assert [one["right"] for one in told["twice"][-1]["runs"]] == [26, 26, 26, 25]
+    assert [one["right"] for one in told["spelling"][-1]["runs"]] == [26, 26, 26, 25]
     panel = told["change"][-1]
     assert panel["state"] == "done" and [one["key"] for one in panel["sides"] if one["reached"]] == ["lsh_1"]
 
@@ -270,14 +270,14 @@ def test_a_single_round_loses_letters_and_the_page_says_which() -> None:
 def test_an_unchanged_word_leaves_the_panel_idle_at_the_letter_in_view() -> None:
     told = everything(Request(text="hashing and hashing"))
     assert [one["state"] for one in told["change"]] == ["empty"]
-    assert told["change"][-1]["pick"] == told["twice"][-1]["pick"]
+    assert told["change"][-1]["pick"] == told["spelling"][-1]["pick"]
 
 
 @pytest.mark.usefixtures("small")
 def test_nothing_typed_is_refused_and_nothing_else_moves() -> None:
     told = everything(Request(text=""))
     assert told["ask"][-1] == ask.refused({"en": "Type at least one letter.", "zh": "请至少输入一个字母。"})
-    assert told["twice"] == told["hashing"] == told["attention"] == []
+    assert told["spelling"] == told["hashing"] == told["attention"] == []
 
 
 @pytest.mark.usefixtures("small")
@@ -292,7 +292,7 @@ def test_an_example_is_held_ready_as_it_is_drawn_and_bertviz_shows_it() -> None:
 
     (drawn,) = in_engine(held)
     assert set(drawn) == set(page.program().widgets)
-    assert drawn["ask"]["state"] == drawn["twice"]["state"] == "stored"
+    assert drawn["ask"]["state"] == drawn["spelling"]["state"] == "stored"
     assert shown("")["state"] == "shown" and shown(query(EXAMPLES[2]))["state"] == "refused"
 
 
@@ -372,7 +372,7 @@ def test_the_order_is_told_as_it_came_out_whatever_it_is() -> None:
 
 def test_a_share_far_above_the_printed_one_is_told() -> None:
     for full, told in ((1.0, True), (0.2, False)):
-        rows = [twice.Row("lsh_4", texts.NAMES["lsh_4"], [full, 1.0, 1.0, 1.0, 0.9], [0.008, 1.0, 0.999, 0.994, 0.919])]
+        rows = [spelling.Row("lsh_4", texts.NAMES["lsh_4"], [full, 1.0, 1.0, 1.0, 0.9], [0.008, 1.0, 0.999, 0.994, 0.919])]
         assert ("get 1.000 right here; in print 0.008" in about.order(rows)["en"]) == told
 
 

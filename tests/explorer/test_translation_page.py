@@ -78,8 +78,8 @@ def translate(requests: list[Request]) -> Iterator[list[Any]]:
     yield [explanation() if request.sentence else InputError("empty", en="The text is empty.", zh="文本为空。") for request in requests]
 
 
-def reread(wishes: list[Again]) -> list[Explanation | InputError]:
-    """A reread() that knows one sentence, of three words at most."""
+def measure(wishes: list[Again]) -> list[Explanation | InputError]:
+    """A measure() that knows one sentence, of three words at most."""
     no_word = InputError("hidden", en="No such word.", zh="没有这个词。")
     return [no_word if 99 in wish.request.hidden else explanation(5, 0.5) for wish in wishes]
 
@@ -87,7 +87,7 @@ def reread(wishes: list[Again]) -> list[Explanation | InputError]:
 def everything(monkeypatch: pytest.MonkeyPatch, request: Request, **how: Any) -> list[dict[str, Any]]:
     """All updates of one wish, the model replaced by the one above."""
     monkeypatch.setattr(page, "GENERATE", translate)
-    monkeypatch.setattr(page, "REREAD", reread)
+    monkeypatch.setattr(page, "MEASURE", measure)
 
     async def collect() -> list[dict[str, Any]]:
         engine = Engine()

@@ -18,7 +18,7 @@ from models.image_transformer import reading
 from models.image_transformer.colour import ColourTransformer
 from models.image_transformer.colour import Config as ColourConfig
 from models.image_transformer.data import reduced
-from models.image_transformer.explain import Again, Bits, Explanation, Request, Step, explain, generate, reread, weights
+from models.image_transformer.explain import Again, Bits, Explanation, Request, Step, explain, generate, measure, weights
 from models.image_transformer.model import Config, ImageTransformer
 from models.image_transformer.pixelcnn import Config as PixelConfig
 from models.image_transformer.pixelcnn import PixelCNN
@@ -78,7 +78,7 @@ def refused(request: Request) -> InputError:
 def again(seen: Explanation, request: Request) -> Bits:
     """What the first pictures of a run cost under what a request changes."""
     small = b"" if seen.small is None else seen.small.tobytes()
-    (found,) = reread([Again(request, tuple(made.pictures[0].tobytes() for made in seen.made), small)])
+    (found,) = measure([Again(request, tuple(made.pictures[0].tobytes() for made in seen.made), small)])
     assert isinstance(found, Bits)
     return found
 

@@ -19,7 +19,7 @@ from explorer.widgets.reading import reading, readside
 from models.adaptive_span.records import EVERY, EXAMPLES, Explanation, Request
 
 GENERATE = "models.adaptive_span.explain:generate"
-REREAD = "models.adaptive_span.explain:reread"
+MEASURE = "models.adaptive_span.explain:measure"
 
 
 def standing() -> None:
@@ -46,7 +46,7 @@ def program() -> Program[Request, Explanation]:
             in_bertviz(("head", "model"), views.bertviz),
             View("notes", lambda _value: notes(texts.NOTES, label=texts.NOTES_LABEL), at="below"),
         ),
-        change=Change(change.readings, REREAD, change.again),
+        change=Change(change.readings, MEASURE, change.again),
         examples=tuple((request, title) for request, (title, _) in views.offered()),
         shorts=tuple(short for _, (_, short) in views.offered()),
         first=views.first,

@@ -15,7 +15,7 @@ from explorer.widgets.surprise import surprise
 from models.image_transformer.records import EXAMPLES, Explanation, Request
 
 GENERATE = "models.image_transformer.explain:generate"
-REREAD = "models.image_transformer.explain:reread"
+MEASURE = "models.image_transformer.explain:measure"
 
 
 def program() -> Program[Request, Explanation]:
@@ -39,7 +39,7 @@ def program() -> Program[Request, Explanation]:
             View("ladder", lambda _value: figure.figure(about.ladder("grey")), at="side"),
             View("coloured", lambda _value: figure.figure(about.ladder("colour")), at="side"),
         ),
-        change=Change(change.difference, REREAD, change.again),
+        change=Change(change.difference, MEASURE, change.again),
         examples=tuple(zip(EXAMPLES, texts.EXAMPLES, strict=True)),
         first=views.first,
         answer=lambda _seen, _request: None,

@@ -14,7 +14,7 @@ from explorer.widgets.roll import roll, rollside
 from models.music.records import EXAMPLES, PIANO, Explanation, Request, melody, styles
 
 GENERATE = "models.music.explain:generate"
-REREAD = "models.music.explain:reread"
+MEASURE = "models.music.explain:measure"
 
 
 def program() -> Program[Request, Explanation]:
@@ -31,7 +31,7 @@ def program() -> Program[Request, Explanation]:
             View("rollside", lambda _value: rollside(), at="beside"),
             *deeper.panels(),
         ),
-        change=Change(change.difference, REREAD, change.again),
+        change=Change(change.difference, MEASURE, change.again),
         examples=tuple(zip(EXAMPLES, (title for title, _ in titles), strict=True)),
         shorts=tuple(short for _, short in titles),
         first=views.first,

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from explorer import labels
-from explorer.figures import twice
+from explorer.figures import spelling
 from explorer.labels import filled
 from explorer.labs import about
 from explorer.labs.reformer import texts
@@ -114,15 +114,15 @@ def table() -> dict[str, object] | None:
     """Accuracy by rounds of training and of evaluation, measured and in print, with every seed of the first model; None before anything
     was measured."""
     known = {variant: one for variant, one in facts().items() if variant in MODELS["word"]}
-    rows = [twice.Row(variant, texts.NAMES[variant], _measured(one), _printed(one)) for variant, one in known.items()]
+    rows = [spelling.Row(variant, texts.NAMES[variant], _measured(one), _printed(one)) for variant, one in known.items()]
     if not any(value is not None for row in rows for value in row.ours):
         return None
     first = next(iter(known.values()))
     why = (first.get("published") or {}).get("why", {"en": "", "zh": ""})
-    return twice.table(
+    return spelling.table(
         COLUMNS,
         rows,
-        [twice.Seed(int(one["seed"]), _measured(one), bool(one["finished"])) for one in runs(rows[0].key)],
+        [spelling.Seed(int(one["seed"]), _measured(one), bool(one["finished"])) for one in runs(rows[0].key)],
         name=rows[0].name,
         sentence=_listed([order(rows), *_unbroken(known)], " ", ""),
         why=filled(texts.TABLE_WHY, letters=WORD, kinds=len(LETTERS), steps=f"{first.get('steps', 0):,}", why=why),
@@ -148,7 +148,7 @@ def _printed(one: Facts) -> list[float | None]:
     return [found.get(column) for column in COLUMNS]
 
 
-def order(rows: Sequence[twice.Row]) -> Text:
+def order(rows: Sequence[spelling.Row]) -> Text:
     """In what order the models come out with many rounds and with one, here and in print; and whether more rounds ever did harm."""
     said: list[Text] = []
     for column in COMPARED:
@@ -197,7 +197,7 @@ def _agree(ours: Mapping[str, float], printed: Mapping[str, float]) -> bool:
     )
 
 
-def _falls(row: twice.Row) -> bool:
+def _falls(row: spelling.Row) -> bool:
     """Is a model anywhere worse with more rounds of evaluation?"""
     hashed = [value for column, value in zip(COLUMNS, row.ours, strict=True) if column != "full" and value is not None]
     return any(more < fewer - NEARLY for more, fewer in itertools.pairwise(hashed))

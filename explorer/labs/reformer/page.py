@@ -21,7 +21,7 @@ from explorer.views import View, in_bertviz
 from explorer.widgets.attention import attention
 from explorer.widgets.hashing import hashing, looked
 from explorer.widgets.notes import notes
-from explorer.widgets.twice import twice
+from explorer.widgets.spelling import spelling
 from models.errors import InputError, whole
 from models.reformer.records import Explanation, Place, Request
 
@@ -81,7 +81,7 @@ def program() -> Program[Request, Explanation]:
         controls=(*views.asked(), *change.knobs({**about.sizes("word"), **about.sizes("text")})),
         views=(
             View("hashing", lambda value: hashing(value, empty=texts.NO_HASHING), views.hashed, wire=follow),
-            View("twice", lambda value: twice(value, table=about.table()), views.said_twice),
+            View("spelling", lambda value: spelling(value, table=about.table()), views.spelling_of),
             View("attention", lambda value: attention(value, empty=texts.NO_ATTENTION), views.heads, at="below"),
             *deeper.PANELS,
             in_bertviz(OPENED, views.bertviz),
@@ -128,7 +128,7 @@ LAB = lab_of(
     },
     exports={
         "hashing": FIGURE,
-        "twice": ("PNG", "SVG", "HTML", "CSV", "TXT"),
+        "spelling": ("PNG", "SVG", "HTML", "CSV", "TXT"),
         "attention": FIGURE,
         "missed": FIGURE,
         "rewind": FIGURE * 4,

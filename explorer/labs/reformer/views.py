@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from explorer import controls, runs
 from explorer.controls import Control, Kind, query
-from explorer.figures import attention, hashing, twice
+from explorer.figures import attention, hashing, spelling
 from explorer.figures import bertviz as drawing
 from explorer.figures.attention import Blocks
 from explorer.lab import GuidedStep, Thumbnail
@@ -173,11 +173,11 @@ def sources(request: Request, letter: int) -> list[int]:
     return [letter, letter + 1]
 
 
-def said_twice(seen: Explanation, request: Request, state: str) -> Value:
+def spelling_of(seen: Explanation, request: Request, state: str) -> Value:
     """Letter by letter, what each model said."""
-    return twice.value(
+    return spelling.value(
         [
-            twice.Run(read.variant, texts.NAMES[read.variant], texts.ABOUT[read.variant], read.said, read.nats, ran(request, read))
+            spelling.Run(read.variant, texts.NAMES[read.variant], texts.ABOUT[read.variant], read.said, read.nats, ran(request, read))
             for read in seen.read
         ],
         mode=request.mode,
@@ -329,9 +329,9 @@ def steps() -> tuple[GuidedStep, ...]:
         "neighbours": ("", {**head, "kind": str(pick["model"])}, "attention"),
         "hash": ("", {**head, "hashingstep": "2"}, "hashing"),
         "sort": ("", {**head, "hashingstep": "4"}, "hashing"),
-        "round": (query(EXAMPLES[1]), {"model": str(pick["model"])}, "twice"),
+        "round": (query(EXAMPLES[1]), {"model": str(pick["model"])}, "spelling"),
         "missed": ("", {**head, "missed": "open"}, ""),
-        "table": ("", {"model": "lsh_1"}, "twice-rounds"),
+        "table": ("", {"model": "lsh_1"}, "spelling-rounds"),
         "rewind": ("", {"rewind": "open"}, ""),
     }
     if reads():

@@ -21,7 +21,7 @@ from explorer.widgets.reading import reading
 from models.sparse_transformer.records import EXAMPLES, SIDE, Explanation, Request
 
 GENERATE = "models.sparse_transformer.explain:generate"
-REREAD = "models.sparse_transformer.explain:reread"
+MEASURE = "models.sparse_transformer.explain:measure"
 
 
 def mechanism() -> Any:
@@ -54,7 +54,7 @@ def program() -> Program[Request, Explanation]:
             View("attention", lambda value: attention(value, empty=texts.NO_ATTENTION), views.heads, at="below"),
             View("measured", lambda _value: measured(), at="below"),
         ),
-        change=Change(change.difference, REREAD, change.again),
+        change=Change(change.difference, MEASURE, change.again),
         examples=tuple(zip(EXAMPLES, (*texts.EXAMPLES, *(title for title, _ in texts.TEXT_EXAMPLES)), strict=False)),
         shorts=(*texts.EXAMPLES, *(short for _, short in texts.TEXT_EXAMPLES))[: len(EXAMPLES)],
         first=views.first,

@@ -20,7 +20,7 @@ from explorer.widgets.segments import segments
 from models.transformer_xl.records import EXAMPLES, Explanation, Request
 
 GENERATE = "models.transformer_xl.explain:generate"
-REREAD = "models.transformer_xl.explain:reread"
+MEASURE = "models.transformer_xl.explain:measure"
 
 
 def measured(found: Mapping[str, object] | None, name: str = "bench") -> None:
@@ -47,7 +47,7 @@ def program() -> Program[Request, Explanation]:
             in_bertviz(("head", "model"), views.bertviz),
             View("notes", lambda _value: notes(texts.NOTES, label=texts.NOTES_LABEL), at="below"),
         ),
-        change=Change(change.readings, REREAD, change.again),
+        change=Change(change.readings, MEASURE, change.again),
         examples=tuple(zip(EXAMPLES, (title for title, _ in texts.EXAMPLES), strict=True)),
         shorts=tuple(short for _, short in texts.EXAMPLES),
         first=views.first,
@@ -85,7 +85,7 @@ LAB = lab_of(
         "foreign": replace(EXAMPLES[0], intervention="foreign"),
         "segment": replace(EXAMPLES[0], segment=64),
     },
-    exports={"segments": FIGURE, "reading": FIGURE, "attention": FIGURE, "terms": FIGURE, "bought": FIGURE, "change": (*FIGURE, "TXT")},
+    exports={"segments": FIGURE, "reading": FIGURE, "attention": FIGURE, "terms": FIGURE, "memories": FIGURE, "change": (*FIGURE, "TXT")},
     thumbnail=views.thumbnail,
     probes=lambda: (Request(text="It was late.", length=2),),
 )

@@ -168,18 +168,18 @@ SPEED_SAYS: Final = _(
 )
 
 # What memory buys.
-BOUGHT: Final = _("What does memory buy?", "记忆换来什么？")
-BOUGHT_UNITS: Final = _("bits per character, lower is better", "每字符比特数，越低越好")
-BOUGHT_AXES: Final = {"en": ("characters remembered in each layer", "bits per character"), "zh": ("每层记住的字符数", "每字符比特数")}
+MEMORIES: Final = _("What does memory buy?", "记忆换来什么？")
+MEMORIES_UNITS: Final = _("bits per character, lower is better", "每字符比特数，越低越好")
+MEMORIES_AXES: Final = {"en": ("characters remembered in each layer", "bits per character"), "zh": ("每层记住的字符数", "每字符比特数")}
 AS_TRAINED: Final = _("as trained", "训练时的长度")
 THIS_TEXT: Final = _("this text", "这段文本")
 HELD_OUT: Final = _("held-out book", "留出的书")
 WITHOUT: Final = _("this text, without a memory: the other model", "这段文本，没有记忆的另一个模型")
-BOUGHT_SAYS: Final = _(
+MEMORIES_SAYS: Final = _(
     "On this text {first} bits per character with nothing remembered, {trained} with the {memory} characters of training",
     "这段文本：什么都不记时每字符 {first} 比特，记住训练时的 {memory} 个字符时 {trained} 比特",
 )
-BOUGHT_BOOK: Final = _("; on the whole held-out book {first} and {trained}", "；整本留出的书：{first} 与 {trained}")
+MEMORIES_BOOK: Final = _("; on the whole held-out book {first} and {trained}", "；整本留出的书：{first} 与 {trained}")
 SHORT_TEXT: Final = _(
     ". This text is no longer than one segment, so there is nothing to remember", "。这段文本不超过一个片段，没有什么可记"
 )
@@ -289,7 +289,7 @@ STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
         ),
     ),
     (
-        "bought",
+        "memories",
         _("What memory buys", "记忆换来什么"),
         _(
             "Lengthen the memory and the loss falls, up to what training knew and a little beyond. The paper asks how far more context "

@@ -339,6 +339,6 @@ def steps() -> tuple[GuidedStep, ...]:
         "terms": ("", {**here, "terms": "open"}, ""),
         "cut": (query(replace(start, intervention="cut")), {"model": "xl", "pos": str(border_ + 1)}, "wave"),
         "foreign": (query(EXAMPLES[2]), {"model": "xl"}, "reading"),
-        "bought": ("", {"bought": "open"}, ""),
+        "memories": ("", {"memories": "open"}, ""),
     }
     return tuple(GuidedStep(title, said, *shown[key]) for key, title, said in texts.STEPS)

@@ -18,7 +18,7 @@ from explorer.widgets.roles import roles
 from models.translation.records import EXAMPLES, Explanation, Request
 
 GENERATE = "models.translation.explain:generate"
-REREAD = "models.translation.explain:reread"
+MEASURE = "models.translation.explain:measure"
 VECTORS = "models.translation.vectors:vectors"
 
 
@@ -40,7 +40,7 @@ def program() -> Program[Request, Explanation]:
             *deeper.PANELS,
             in_bertviz(VIEWS, views.bertviz, note=ENCODER_DECODER, neuron=VECTORS),
         ),
-        change=Change(views.difference, REREAD, views.again),
+        change=Change(views.difference, MEASURE, views.again),
         examples=tuple((example, dict.fromkeys(("en", "zh"), example.sentence)) for example in EXAMPLES),
         first=views.first,
         answer=views.answer,

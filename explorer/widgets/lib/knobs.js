@@ -116,6 +116,24 @@ function range(knob, { ask, shut, panel }) {
   return self;
 }
 
+/** A chip for each entry of a field; pressed, it goes. said, told: what stands on it, what it does; the focus stays with what is left of them, or goes to `next`. */
+function chipsOf({ said, told, gone }) {
+  const node = el("div", { class: "tfe-knob-chips" });
+  return {
+    node,
+    draw(entries, shut, next) {
+      const had = node.contains(document.activeElement);
+      const chip = (entry) => {
+        const cross = el("span", { text: "×", "aria-hidden": "true" });
+        const what = { type: "button", class: "tfe-chip tfe-knob-chip", disabled: shut, "aria-label": told(entry), onclick: () => gone(entry) };
+        return el("button", what, el("bdi", { text: said(entry) }), cross);
+      };
+      node.replaceChildren(...entries.map(chip));
+      if (had) (node.firstChild ?? next).focus({ preventScroll: true });
+    },
+  };
+}
+
 /**
  * Forced spans: [layer, head, z] each, −1 for all; later ones win.
  * looked: () → [layer, head] of the head in view. scope: {get, set} which heads the slider is for: "all", "layer" or "head".
@@ -149,10 +167,14 @@ function spans(knob, { ask, shut, looked, scope }) {
   const choice = segmented({ options: [], value: "all", label: "", onPick: scope.set });
   const marks = scale(free, [0, 8, 64].flatMap((z) => (stops.includes(z) ? [{ at: stops.indexOf(z), text: String(z) }] : [])).concat({ at: free, here: true }));
   const trained = marks.lastChild;
-  const chips = el("div", { class: "tfe-knob-chips" });
+  const chips = chipsOf({
+    said: (entry) => `${headsOf(entry)}: ${spelled(entry[2])}`,
+    told: (entry) => t(TEXT.give, { heads: headsOf(entry), z: spelled(entry[2]) }),
+    gone: (entry) => ask({ [field]: now.filter((other) => other !== entry) }),
+  });
   const note = el("p", { class: "tfe-note" });
   const self = {
-    node: el("div", { class: "tfe-knob", "data-knob": field }, one.head, choice.node, one.input, marks, chips, note),
+    node: el("div", { class: "tfe-knob", "data-knob": field }, one.head, choice.node, one.input, marks, chips.node, note),
     draw(request) {
       now = request?.[field] ?? [];
       const [layer, head] = looked();
@@ -173,24 +195,7 @@ function spans(knob, { ask, shut, looked, scope }) {
       one.input.value = String(z === undefined ? free : nearest(stops, z));
       one.paint();
       trained.textContent = t(TEXT.trained);
-      const had = chips.contains(document.activeElement);
-      chips.replaceChildren(
-        ...now.map((entry, at) =>
-          el(
-            "button",
-            {
-              type: "button",
-              class: "tfe-chip tfe-knob-chip",
-              disabled: shut(knob),
-              "aria-label": t(TEXT.give, { heads: headsOf(entry), z: spelled(entry[2]) }),
-              onclick: () => ask({ [field]: now.filter((_, other) => other !== at) }),
-            },
-            el("bdi", { text: `${headsOf(entry)}: ${spelled(entry[2])}` }),
-            el("span", { text: "×", "aria-hidden": "true" }),
-          ),
-        ),
-      );
-      if (had) (chips.firstChild ?? one.input).focus({ preventScroll: true });
+      chips.draw(now, shut(knob), one.input);
       note.textContent = t(TEXT.ramp, { n: knob.ramp });
       note.hidden = !now.length || !knob.ramp;
     },
@@ -244,10 +249,10 @@ function heads(knob, { ask, shut, watched }) {
     return size ? [model, Math.min(layer, size.layers - 1), Math.min(head, size.heads - 1)] : null;
   };
   const button = el("button", { type: "button", class: "tfe-button small", onclick: () => inView() && toggle(inView()) });
-  const chips = el("div", { class: "tfe-knob-chips" });
+  const chips = chipsOf({ said: (one) => nameOf(one), told: (one) => t(TEXT.wake, { head: nameOf(one) }), gone: toggle });
   const label = el("span", { class: "tfe-label" });
   return {
-    node: el("div", { class: "tfe-knob", "data-knob": field }, label, el("div", { class: "tfe-knob-chips" }, button), chips),
+    node: el("div", { class: "tfe-knob", "data-knob": field }, label, el("div", { class: "tfe-knob-chips" }, button), chips.node),
     toggle: (one) => one[0] in models && toggle(one),
     draw(request) {
       now = request?.[field] ?? [];
@@ -255,18 +260,7 @@ function heads(knob, { ask, shut, watched }) {
       const one = inView();
       button.textContent = one ? t(now.some((other) => same(other, one)) ? TEXT.wake : TEXT.silence, { head: nameOf(one) }) : "–";
       button.disabled = shut(knob) || !one;
-      const had = chips.contains(document.activeElement);
-      chips.replaceChildren(
-        ...now.map((other) =>
-          el(
-            "button",
-            { type: "button", class: "tfe-chip tfe-knob-chip", disabled: shut(knob), "aria-label": t(TEXT.wake, { head: nameOf(other) }), onclick: () => toggle(other) },
-            el("bdi", { text: nameOf(other) }),
-            el("span", { text: "×", "aria-hidden": "true" }),
-          ),
-        ),
-      );
-      if (had) (chips.firstChild ?? button).focus({ preventScroll: true });
+      chips.draw(now, shut(knob), button);
     },
   };
 }
@@ -277,7 +271,7 @@ const KINDS = { range, stops, spans, heads };
  * @param {any[]} knobs as knobs.py spells them
  * @param {{ask: (patch: object) => void, shut: (knob: any) => boolean, panel?: string, looked?: () => [number, number], watched?: () => [string, number, number], scope?: {get: () => string, set: (key: string) => void}}} how
  *   ask: a part of the request as it shall be. shut: may this knob not be turned now? panel: whose they are; looked, scope: see `spans`. watched: see `heads`
- * @returns {{nodes: HTMLElement[], draw: (request: any) => void, neutral: () => any, changed: (request: any) => boolean, toggle: (head: [string, number, number]) => void}}
+ * @returns {{nodes: HTMLElement[], draw: (request: any) => void, toggle: (head: [string, number, number]) => void}}
  *   toggle: a head is silenced, or given back
  */
 export function knobsOf(knobs, how) {
@@ -296,8 +290,6 @@ export function knobsOf(knobs, how) {
       for (const { one, outer } of bound) one.limit(valueIn(outer, request), outer.label);
       for (const one of made) one.draw(request);
     },
-    neutral: () => Object.fromEntries(knobs.map((knob) => [knob.field, writtenOf(knob, knob.neutral)])),
     toggle: (head) => made.forEach((knob) => knob.toggle?.(head)),
-    changed: (request) => knobs.some((knob) => JSON.stringify(valueIn(knob, request)) !== JSON.stringify(knob.neutral)),
   };
 }

@@ -2,12 +2,11 @@
 
 import { unpack } from "./arrays.js";
 import { el } from "./dom.js";
-import { csv, exportBar, fileName, npz, save } from "./export.js";
 import { lang, t } from "./lang.js";
 import { table } from "./raster.js";
-import { number, plus, roles } from "./stripwords.js";
-import { foot } from "./source.js";
-import { css, dark, onTheme } from "./theme.js";
+import { resultOf, sheetOf } from "./result.js";
+import { number, plus } from "./stripwords.js";
+import { dark, onTheme } from "./theme.js";
 
 const TEXT = {
   before: { en: "before", zh: "之前" },
@@ -31,14 +30,11 @@ const glued = /^[.,;:!?%)\]]/; // no space before it
  */
 export function mapsOf(scales) {
   const weights = table(evenly(scales.weights));
-  let value = null;
-  let drawn = []; // [before, after] of each map of the answer in view, unpacked
   let chosen = null; // the map that is looked at
 
   const texts = el("dl", { class: "tfe-maps-texts" });
   const chances = el("div", { class: "tfe-maps-chances" });
-  const sentence = el("p", { class: "tfe-words tfe-maps-sentence", "aria-live": "polite" });
-  const which = el("select", { class: "tfe-select tfe-maps-which", onchange: () => ((chosen = which.value), paint()) });
+  const which = el("select", { class: "tfe-select tfe-maps-which", onchange: () => ((chosen = which.value), own.draw()) });
   const readout = el("p", { class: "tfe-maps-readout" });
   const figures = WHICH.map((key) => {
     const canvas = el("canvas", { role: "img" });
@@ -50,11 +46,18 @@ export function mapsOf(scales) {
   const big = el("strong", { class: "tfe-number tfe-maps-number" });
   const label = el("span", { class: "tfe-maps-label" });
   const from = el("span", { class: "tfe-maps-from" });
+  const own = resultOf("maps", {
+    parts: (value) => value.maps,
+    unpacked: ({ before, after }) => Promise.all([unpack(before), unpack(after)]), // [before, after] of a map
+    paint,
+    files: { PNG: picture, CSV: rows, NPZ: arrays, TXT: lines },
+    named: () => [current().map.key],
+  });
   const node = el(
     "div",
     { class: "tfe-maps", hidden: true },
-    el("div", { class: "tfe-maps-said" }, texts, sentence, chances),
-    el("div", { class: "tfe-maps-pictures" }, el("div", { class: "tfe-maps-row" }, ...figures.map((one) => one.node)), which, readout, exportBar({ PNG: savePng, CSV: saveCsv, NPZ: saveNpz, TXT: saveText })),
+    el("div", { class: "tfe-maps-said" }, texts, own.sentence, chances),
+    el("div", { class: "tfe-maps-pictures" }, el("div", { class: "tfe-maps-row" }, ...figures.map((one) => one.node)), which, readout, own.exports),
     el("div", { class: "tfe-maps-numbers" }, label, big, from),
   );
 
@@ -62,11 +65,11 @@ export function mapsOf(scales) {
     runs.flatMap(([text, mark], at) => [at && !glued.test(text) ? " " : "", mark === "gone" ? el("del", { class: "tfe-struck", text }) : mark === "new" ? el("ins", { class: "tfe-new", text }) : text]);
 
   function paintTexts() {
+    const { value } = own;
     const [before, after] = value.texts;
     const same = ![...before, ...after].some(([, mark]) => mark);
     const row = (name, runs, ...more) => [el("dt", { text: t(name) }), el("dd", { lang: value.language }, ...marked(runs), ...more)];
     texts.replaceChildren(...row(TEXT.before, before), ...row(TEXT.after, after, same ? el("span", { class: "tfe-maps-same", lang: lang(), text: ` ${t(TEXT.same)}` }) : ""));
-    sentence.replaceChildren(...roles(value.sentence).map(({ text, role }) => (role ? el("b", { class: `tfe-${role}`, text }) : document.createTextNode(text))));
     const moved = ([, was, is]) => Math.abs(is - was) >= MOVED;
     const word = (one) => el("li", { class: moved(one) ? "is-moved" : null }, el("span", { lang: value.language, text: one[0] }), ` ${one[1].toFixed(2)} → ${one[2].toFixed(2)}`);
     chances.replaceChildren(el("span", { class: "tfe-maps-label", text: t(value.words_title) }), el("ul", {}, ...value.words.map(word)));
@@ -76,6 +79,7 @@ export function mapsOf(scales) {
   }
 
   function current() {
+    const { value, drawn } = own;
     const at = Math.max(0, value.maps.findIndex(({ key }) => key === chosen));
     const [before, after] = drawn[at];
     const [rows, columns] = before.shape;
@@ -83,10 +87,9 @@ export function mapsOf(scales) {
   }
 
   function paint() {
-    if (!value || drawn.length !== value.maps.length) return; // they are on their way
     paintTexts();
     const now = current();
-    which.replaceChildren(...value.maps.map(({ key, label: name }) => el("option", { value: key, text: t(name) })));
+    which.replaceChildren(...own.value.maps.map(({ key, label: name }) => el("option", { value: key, text: t(name) })));
     which.value = now.map.key;
     which.setAttribute("aria-label", t(TEXT.maps));
     const limit = Math.max(0.05, Math.ceil(now.difference.reduce((most, each) => Math.max(most, Math.abs(each)), 0) * 20) / 20);
@@ -113,7 +116,7 @@ export function mapsOf(scales) {
   }
 
   function read(canvas, event) {
-    if (!drawn.length) return;
+    if (!own.drawn.length) return;
     const { map, rows, columns, before, after } = current();
     const box = canvas.getBoundingClientRect();
     const place = (at, size, count) => Math.min(count - 1, Math.max(0, Math.floor((at / size) * count)));
@@ -122,75 +125,50 @@ export function mapsOf(scales) {
     readout.textContent = `“${map.queries[row]}” (${row}) → “${map.keys[column]}” (${column}): ${number(was)} → ${number(is)}, ${plus(is - was)}`;
   }
 
-  async function unpackMaps() {
-    const now = value;
-    const found = await Promise.all(now.maps.map(({ before, after }) => Promise.all([unpack(before), unpack(after)])));
-    if (now !== value) return;
-    drawn = found;
-    paint();
-  }
-
   // ── take along ──
   /** Each map as one table: query, key, before, after, difference. */
-  function saveCsv() {
-    const rows = [["picture", "row", "query", "column", "key", "before", "after", "difference"]];
+  function rows() {
+    const { value, drawn } = own;
+    const found = [["picture", "row", "query", "column", "key", "before", "after", "difference"]];
     value.maps.forEach((map, at) => {
       const [before, after] = drawn[at];
       const columns = before.shape[1];
       before.data.forEach((was, i) => {
         const [row, column, is] = [Math.floor(i / columns), i % columns, after.data[i]];
-        rows.push([map.key, row, map.queries[row], column, map.keys[column], was, is, is - was]);
+        found.push([map.key, row, map.queries[row], column, map.keys[column], was, is, is - was]);
       });
     });
-    save(fileName(["what-if"], "csv"), csv(rows), "text/csv");
+    return found;
   }
 
-  function saveNpz() {
-    const arrays = { log_probability: { shape: [2], data: new Float64Array([value.number.before, value.number.after]) } };
-    value.maps.forEach(({ key }, at) => drawn[at].forEach((one, i) => (arrays[`${key}.${WHICH[i]}`] = { shape: one.shape, data: one.data })));
-    save(fileName(["what-if"], "npz"), npz(arrays));
+  function arrays() {
+    const { value, drawn } = own;
+    const found = { log_probability: { shape: [2], data: new Float64Array([value.number.before, value.number.after]) } };
+    value.maps.forEach(({ key }, at) => drawn[at].forEach((one, i) => (found[`${key}.${WHICH[i]}`] = { shape: one.shape, data: one.data })));
+    return found;
   }
 
   /** The three pictures side by side, each cell 12 pixels, with their names. */
-  function savePng() {
-    const { rows, columns, map } = current();
+  function picture() {
+    const { rows, columns } = current();
     const [side, gap, head] = [12, 24, 28];
-    const sheet = el("canvas", { width: String(3 * columns * side + 4 * gap), height: String(rows * side + head + gap) });
-    const context = sheet.getContext("2d");
-    context.fillStyle = css("--panel");
-    context.fillRect(0, 0, sheet.width, sheet.height);
-    context.imageSmoothingEnabled = false;
-    context.font = "14px sans-serif";
-    context.fillStyle = css("--ink");
+    const [sheet, context] = sheetOf(3 * columns * side + 4 * gap, rows * side + head + gap);
     figures.forEach(({ canvas, name, unit, key }, at) => {
       const left = gap + at * (columns * side + gap);
       context.fillText(key === "difference" ? `${name.textContent} ${unit.textContent}` : name.textContent, left, 19, columns * side + gap - 4);
       context.drawImage(canvas, left, head, columns * side, rows * side);
     });
-    return new Promise((done) => {
-      sheet.toBlob((made) => {
-        save(fileName(["what-if", map.key], "png"), made, "image/png");
-        done();
-      });
-    });
+    return sheet;
   }
 
-  function saveText() {
+  function lines() {
     const plain = (runs) => runs.map(([text], at) => (at && !glued.test(text) ? ` ${text}` : text)).join("");
+    const { value } = own;
     const [before, after] = value.texts.map(plain);
-    const lines = [`${t(TEXT.before)}: ${before}`, `${t(TEXT.after)}: ${after}`, `${label.textContent}: ${big.textContent} (${from.textContent})`, sentence.textContent, `${t(value.words_title)}: ${value.words.map(([word, was, is]) => `${word} ${was.toFixed(2)} → ${is.toFixed(2)}`).join(" · ")}`, foot()];
-    save(fileName(["what-if"], "txt"), `${lines.join("\n")}\n`, "text/plain");
+    const words = value.words.map(([word, was, is]) => `${word} ${was.toFixed(2)} → ${is.toFixed(2)}`).join(" · ");
+    return [`${t(TEXT.before)}: ${before}`, `${t(TEXT.after)}: ${after}`, `${label.textContent}: ${big.textContent} (${from.textContent})`, `${t(value.words_title)}: ${words}`];
   }
 
-  onTheme(paint);
-  return {
-    node,
-    /** Draws another answer, or nothing. */
-    set(next) {
-      if (next === value) return;
-      [value, drawn] = [next, []];
-      if (value) unpackMaps();
-    },
-    draw: paint,
-  };
+  onTheme(own.draw);
+  return { node, set: own.set, draw: own.draw };
 }

@@ -3,13 +3,12 @@
 
 import { unpack } from "./arrays.js";
 import { el } from "./dom.js";
-import { exportBar, fileName, npz, save } from "./export.js";
 import { t } from "./lang.js";
 import { table } from "./raster.js";
-import { roles } from "./stripwords.js";
-import { foot } from "./source.js";
+import { resultOf, sheetOf } from "./result.js";
 import { bus } from "./state.js";
-import { css, dark, onTheme } from "./theme.js";
+import { number, plus } from "./stripwords.js";
+import { dark, onTheme } from "./theme.js";
 
 const TEXT = {
   before: { en: "before", zh: "之前" },
@@ -20,9 +19,6 @@ const TEXT = {
   pixel: { en: "({row}, {column}): {before} → {after}", zh: "({row}, {column})：{before} → {after}" },
   dearer: { en: "what each pixel costs more, {unit}", zh: "每个像素多付的代价，{unit}" },
 };
-const MINUS = "\u2212";
-const number = (value) => value.toFixed(2).replace("-", MINUS);
-const plus = (value) => (number(value) === `${MINUS}0.00` ? "0.00" : (value >= 0.005 ? "+" : "") + number(value));
 const WHICH = ["before", "after", "difference", "dearer"];
 const LONG = 3; // letters of a name that stands beside its pictures; a longer one stands above them
 const lengthOf = (name) => [...name].reduce((sum, letter) => sum + (letter > "\u2e80" ? 2 : 1), 0); // a Chinese character is as wide as two
@@ -35,21 +31,17 @@ const largest = (maps, least) => Math.max(least, ...maps.map((map) => map.reduce
  * value, in `set`: {pairs, sentence, measure, names}, as figures/pairs.py spells them, or null while there is none. draw: all texts anew.
  */
 export function pairsOf(signed) {
-  let value = null;
-  let drawn = []; // unpacked pictures of the answer in view, in the order of value.pairs
-
   const names = el("div", { class: "tfe-pairs-names", "aria-hidden": "true" });
   const board = el("div", { class: "tfe-pairs-board" });
   const readout = el("p", { class: "tfe-pairs-readout" });
-  const sentence = el("p", { class: "tfe-words tfe-pairs-sentence", "aria-live": "polite" });
-  const node = el("div", { class: "tfe-pairs", hidden: true }, names, board, readout, sentence, exportBar({ PNG: savePng, NPZ: saveNpz, TXT: saveText }));
+  const own = resultOf("pairs", { parts: (value) => value.pairs, unpacked, paint, files: { PNG: picture, NPZ: arrays, TXT: lines } });
+  const node = el("div", { class: "tfe-pairs", hidden: true }, names, board, readout, own.sentence, own.exports);
 
-  const nameOf = (key) => t(value.names[key] ?? key);
-  const unit = () => (value.measure.unit ? t(value.measure.unit) : "");
+  const nameOf = (key) => t(own.value.names[key] ?? key);
+  const unit = () => (own.value.measure.unit ? t(own.value.measure.unit) : "");
 
   function paint() {
-    if (!value || drawn.length !== value.pairs.length) return; // they are on their way
-    sentence.replaceChildren(...roles(value.sentence).map(({ text, role }) => (role ? el("b", { class: `tfe-${role}`, text }) : document.createTextNode(text))));
+    const { value, drawn } = own;
     const colours_ = table(evenly(signed[dark() ? "dark" : "light"]));
     const change = drawn.map(({ before, after, channels }) => differences(before, after, channels));
     const limit = largest(change, 32);
@@ -96,7 +88,7 @@ export function pairsOf(signed) {
     canvas.addEventListener("pointermove", (event) => read(canvas, one, event));
     canvas.addEventListener("pointerleave", () => {
       readout.textContent = "";
-      if (value.measure.raster) bus.fire("hover-pos", { pos: null });
+      if (own.value.measure.raster) bus.fire("hover-pos", { pos: null });
     });
     return canvas;
   }
@@ -114,38 +106,25 @@ export function pairsOf(signed) {
     const row = Math.min(rows - 1, Math.max(0, Math.floor(((event.clientY - box.top) / box.height) * rows)));
     const at = (row * columns + column) * channels;
     const levels = (of) => of.slice(at, at + channels).join(" ");
-    if (value.measure.raster) bus.fire("hover-pos", { pos: row * columns + column });
+    if (own.value.measure.raster) bus.fire("hover-pos", { pos: row * columns + column });
     const dearer = more ? ` · ${plus(more[row * columns + column])} ${unit()}` : "";
     readout.textContent = t(TEXT.pixel, { row, column, before: levels(before), after: levels(after) }) + dearer;
   }
 
-  async function unpackPictures() {
-    const now = value;
-    const found = await Promise.all(
-      now.pairs.map(async ({ before, after, more }) => {
-        const [one, other, map] = await Promise.all([unpack(before), unpack(after), more ? unpack(more) : null]);
-        return { rows: one.shape[0], columns: one.shape[1], channels: one.shape[2] ?? 1, before: one.data, after: other.data, more: map?.data ?? null };
-      }),
-    );
-    if (now !== value) return;
-    drawn = found;
-    paint();
+  async function unpacked({ before, after, more }) {
+    const [one, other, map] = await Promise.all([unpack(before), unpack(after), more ? unpack(more) : null]);
+    return { rows: one.shape[0], columns: one.shape[1], channels: one.shape[2] ?? 1, before: one.data, after: other.data, more: map?.data ?? null };
   }
 
   // ── take along ──
   /** All pictures of every pattern, each pixel 8 × 8, with their names. */
-  function savePng() {
-    if (!drawn.length) return undefined;
+  function picture() {
+    const { value, drawn } = own;
+    if (!drawn.length) return null;
     const [side, gap, head] = [8, 24, 28];
     const { rows, columns } = drawn[0];
     const across = drawn.some(({ more }) => more) ? WHICH.length : 3;
-    const sheet = el("canvas", { width: String(across * columns * side + (across + 1) * gap), height: String(drawn.length * (rows * side + head) + gap) });
-    const context = sheet.getContext("2d");
-    context.fillStyle = css("--panel");
-    context.fillRect(0, 0, sheet.width, sheet.height);
-    context.imageSmoothingEnabled = false;
-    context.font = "14px sans-serif";
-    context.fillStyle = css("--ink");
+    const [sheet, context] = sheetOf(across * columns * side + (across + 1) * gap, drawn.length * (rows * side + head) + gap);
     [...board.children].forEach((line, at) => {
       const { key } = value.pairs[at];
       const top = at * (rows * side + head);
@@ -156,41 +135,26 @@ export function pairsOf(signed) {
         context.drawImage(canvas, left, top + head, columns * side, rows * side);
       }
     });
-    return new Promise((done) => {
-      sheet.toBlob((made) => {
-        save(fileName(["what-if"], "png"), made, "image/png");
-        done();
-      });
-    });
+    return sheet;
   }
 
-  function saveNpz() {
-    if (!drawn.length) return;
-    const arrays = {};
+  function arrays() {
+    const { value, drawn } = own;
+    const found = {};
     value.pairs.forEach(({ key, number: costs }, at) => {
       const { rows, columns, channels } = drawn[at];
       const shape = channels > 1 ? [rows, columns, channels] : [rows, columns];
-      for (const which of ["before", "after"]) arrays[`${key}.${which}`] = { shape, data: Uint8Array.from(drawn[at][which]) };
-      if (drawn[at].more) arrays[`${key}.more`] = { shape: [rows, columns], data: drawn[at].more };
-      arrays[`${key}.${value.measure.key}`] = { shape: [2], data: new Float64Array([costs.before, costs.after]) };
+      for (const which of ["before", "after"]) found[`${key}.${which}`] = { shape, data: Uint8Array.from(drawn[at][which]) };
+      if (drawn[at].more) found[`${key}.more`] = { shape: [rows, columns], data: drawn[at].more };
+      found[`${key}.${value.measure.key}`] = { shape: [2], data: new Float64Array([costs.before, costs.after]) };
     });
-    save(fileName(["what-if"], "npz"), npz(arrays));
+    return found;
   }
 
-  function saveText() {
-    const lines = value.pairs.map(({ key, number: costs }) => `${nameOf(key)}, ${t(value.measure.label)}: ${plus(costs.after - costs.before)} (${number(costs.before)} → ${number(costs.after)})`);
-    save(fileName(["what-if"], "txt"), `${[...lines, sentence.textContent, foot()].join("\n")}\n`, "text/plain");
+  function lines() {
+    return own.value.pairs.map(({ key, number: costs }) => `${nameOf(key)}, ${t(own.value.measure.label)}: ${plus(costs.after - costs.before)} (${number(costs.before)} → ${number(costs.after)})`);
   }
 
-  onTheme(paint);
-  return {
-    node,
-    /** Draws another answer, or nothing. */
-    set(next) {
-      if (next === value) return;
-      [value, drawn] = [next, []];
-      if (value) unpackPictures();
-    },
-    draw: paint,
-  };
+  onTheme(own.draw);
+  return { node, set: own.set, draw: own.draw };
 }

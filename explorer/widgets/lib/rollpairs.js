@@ -3,12 +3,11 @@
 
 import { unpack } from "./arrays.js";
 import { el } from "./dom.js";
-import { csv, exportBar, fileName, npz, save } from "./export.js";
 import { t } from "./lang.js";
-import { roles } from "./stripwords.js";
+import { resultOf, sheetOf } from "./result.js";
 import { noteAt, paintRoll, pitchName, placed, shared } from "./smallroll.js";
-import { foot } from "./source.js";
 import { bus } from "./state.js";
+import { number, plus } from "./stripwords.js";
 import { css, dark, onTheme } from "./theme.js";
 
 const TEXT = {
@@ -30,9 +29,6 @@ const TEXT = {
   bar: { en: "bar {bar}, beat {beat}", zh: "第 {bar} 小节第 {beat} 拍" },
   second: { en: "second {second}", zh: "第 {second} 秒" },
 };
-const MINUS = "\u2212";
-const number = (value) => value.toFixed(2).replace("-", MINUS);
-const plus = (value) => (Math.abs(value) < 0.005 ? "0.00" : (value > 0 ? "+" : "") + number(value));
 const WHICH = ["before", "after", "difference"];
 const VOICES = ["S", "A", "T", "B"];
 const HEIGHT = 46; // of a roll, CSS pixels
@@ -43,17 +39,15 @@ const HEIGHT = 46; // of a roll, CSS pixels
  * value, in `set`: {rolls, sentence, names}, as figures/rollpairs.py spells them, or null while there is none. draw: all texts anew.
  */
 export function rollsOf(scale) {
-  let value = null;
-  let drawn = []; // unpacked rolls of the answer in view, in the order of value.rolls
   let playing = null; // the button whose sound is heard
 
   const board = el("div", { class: "tfe-rolls-board" });
   const readout = el("p", { class: "tfe-rolls-readout" });
-  const sentence = el("p", { class: "tfe-words tfe-rolls-sentence", "aria-live": "polite" });
   const sound = el("audio", { preload: "none" });
-  const node = el("div", { class: "tfe-rolls", hidden: true }, board, readout, sentence, exportBar({ PNG: savePng, CSV: saveCsv, NPZ: saveNpz, TXT: saveText }), sound);
+  const own = resultOf("rolls", { parts: (value) => value.rolls, unpacked, paint, files: { PNG: picture, CSV: rows, NPZ: arrays, TXT: lines }, leave: hush });
+  const node = el("div", { class: "tfe-rolls", hidden: true }, board, readout, own.sentence, own.exports, sound);
 
-  const modelName = (key) => t(value.names[key] ?? key);
+  const modelName = (key) => t(own.value.names[key] ?? key);
 
   const signed = (which) => scale[dark() ? "dark" : "light"].at(which === "gone" ? 0 : -1);
 
@@ -78,12 +72,10 @@ export function rollsOf(scale) {
 
   const named = (which, roll) => t(which === "difference" && roll.moved ? TEXT.moved : TEXT[which]);
 
-  function paintRolls() {
-    if (!value || drawn.length !== value.rolls.length) return; // they are on their way
+  function paint() {
     hush();
-    sentence.replaceChildren(...roles(value.sentence).map(({ text, role }) => (role ? el("b", { class: `tfe-${role}`, text }) : document.createTextNode(text))));
     board.replaceChildren(
-      ...drawn.map((one) => {
+      ...own.drawn.map((one) => {
         const { roll, before, after } = one;
         const model = modelName(roll.key);
         const { before: was, after: is } = roll.number;
@@ -107,7 +99,7 @@ export function rollsOf(scale) {
   }
 
   function paintCanvases() {
-    drawn.forEach((one, at) => {
+    own.drawn.forEach((one, at) => {
       const common = shared([one.before.notes, one.after.notes, coloured(one, "difference")], Math.max(one.before.steps, one.after.steps));
       one.scale = common;
       for (const canvas of board.children[at]?.querySelectorAll("canvas") ?? []) {
@@ -120,7 +112,7 @@ export function rollsOf(scale) {
         paintRoll(canvas, { notes, scale: common, shade, width, height: HEIGHT, voices: one.roll.voices });
       }
     });
-    node.dataset.painted = drawn.map(({ roll }) => roll.key).join(" ");
+    node.dataset.painted = own.drawn.map(({ roll }) => roll.key).join(" ");
   }
 
   function read(canvas, one, which, event) {
@@ -171,8 +163,7 @@ export function rollsOf(scale) {
   sound.addEventListener("ended", hush);
   bus.on("sounding", (who) => who !== "change" && hush()); // one sound at a time
 
-  async function unpackRolls() {
-    const now = value;
+  async function unpacked(roll) {
     const side = async ({ notes, given, kept, steps, sound: heard }) => {
       const [all, were, stay] = await Promise.all([notes, given, kept].map(unpack));
       const list = Array.from({ length: all.shape[0] }, (_, i) => {
@@ -181,23 +172,17 @@ export function rollsOf(scale) {
       });
       return { notes: list, steps, sound: heard };
     };
-    const found = await Promise.all(now.rolls.map(async (roll) => ({ roll, before: await side(roll.before), after: await side(roll.after) })));
-    if (now !== value) return;
-    drawn = found;
-    paintRolls();
+    return { roll, before: await side(roll.before), after: await side(roll.after) };
   }
 
   // ── take along ──
   /** The three rolls of every model, large, with their names and numbers. */
-  function savePng() {
+  function picture() {
     const [width, tall, gap] = [1200, 150, 24];
     const each = 40 + 3 * (tall + 28) + gap;
-    const sheet = el("canvas", { width: String(width + 2 * gap), height: String(drawn.length * each + gap) });
-    const context = sheet.getContext("2d");
+    const [sheet, context] = sheetOf(width + 2 * gap, own.drawn.length * each + gap);
     const part = el("canvas", {});
-    context.fillStyle = css("--panel");
-    context.fillRect(0, 0, sheet.width, sheet.height);
-    drawn.forEach((one, at) => {
+    own.drawn.forEach((one, at) => {
       const top = gap + at * each;
       context.fillStyle = css("--ink");
       context.font = "600 18px sans-serif";
@@ -212,44 +197,37 @@ export function rollsOf(scale) {
         context.drawImage(part, gap, y + 22, width, tall);
       });
     });
-    return new Promise((done) => {
-      sheet.toBlob((made) => {
-        save(fileName(["what-if"], "png"), made, "image/png");
-        done();
-      });
-    });
+    return sheet;
   }
 
-  function saveCsv() {
-    const rows = [["model", "which", "onset_step", "end_step", "pitch", value.rolls[0]?.voices ? "voice" : "velocity", "given", "in_both"]];
-    for (const { roll, ...sides } of drawn) {
+  function rows() {
+    const found = [["model", "which", "onset_step", "end_step", "pitch", own.value.rolls[0]?.voices ? "voice" : "velocity", "given", "in_both"]];
+    for (const { roll, ...sides } of own.drawn) {
       for (const which of ["before", "after"]) {
-        for (const note of sides[which].notes) rows.push([roll.key, which, note.onset, note.end, note.pitch, roll.voices ? VOICES[note.last] : note.last, Number(note.given), Number(note.kept)]);
+        for (const note of sides[which].notes) found.push([roll.key, which, note.onset, note.end, note.pitch, roll.voices ? VOICES[note.last] : note.last, Number(note.given), Number(note.kept)]);
       }
     }
-    save(fileName(["what-if"], "csv"), csv(rows), "text/csv");
+    return found;
   }
 
-  function saveNpz() {
-    const arrays = {};
-    for (const { roll, ...sides } of drawn) {
+  function arrays() {
+    const found = {};
+    for (const { roll, ...sides } of own.drawn) {
       for (const which of ["before", "after"]) {
         const { notes } = sides[which];
-        arrays[`${roll.key}.${which}.notes`] = { shape: [notes.length, 4], data: Int32Array.from(notes.flatMap(({ onset, end, pitch, last }) => [onset, end, pitch, last])) };
-        for (const flag of ["given", "kept"]) arrays[`${roll.key}.${which}.${flag}`] = { shape: [notes.length], data: Uint8Array.from(notes, (note) => Number(note[flag])) };
+        found[`${roll.key}.${which}.notes`] = { shape: [notes.length, 4], data: Int32Array.from(notes.flatMap(({ onset, end, pitch, last }) => [onset, end, pitch, last])) };
+        for (const flag of ["given", "kept"]) found[`${roll.key}.${which}.${flag}`] = { shape: [notes.length], data: Uint8Array.from(notes, (note) => Number(note[flag])) };
       }
-      arrays[`${roll.key}.nats`] = { shape: [2], data: new Float64Array([roll.number.before, roll.number.after]) };
+      found[`${roll.key}.nats`] = { shape: [2], data: new Float64Array([roll.number.before, roll.number.after]) };
     }
-    save(fileName(["what-if"], "npz"), npz(arrays));
+    return found;
   }
 
-  function saveText() {
-    const lines = drawn.map(({ roll }) => {
+  function lines() {
+    return own.drawn.map(({ roll }) => {
       const { before, after } = roll.number;
-      const unit = t(roll.voices ? TEXT.cell : TEXT.event);
-      return `${modelName(roll.key)}, ${t(TEXT.read)}, ${unit}: ${plus(after - before)} (${number(before)} → ${number(after)})`;
+      return `${modelName(roll.key)}, ${t(TEXT.read)}, ${t(roll.voices ? TEXT.cell : TEXT.event)}: ${plus(after - before)} (${number(before)} → ${number(after)})`;
     });
-    save(fileName(["what-if"], "txt"), `${[...lines, sentence.textContent, foot()].join("\n")}\n`, "text/plain");
   }
 
   let room = 0;
@@ -258,16 +236,6 @@ export function rollsOf(scale) {
     room = board.clientWidth;
     paintCanvases();
   }).observe(board);
-  onTheme(paintRolls);
-  return {
-    node,
-    /** Draws another answer, or nothing. */
-    set(next) {
-      if (next === value) return;
-      hush();
-      [value, drawn] = [next, []];
-      if (value) unpackRolls();
-    },
-    draw: paintRolls,
-  };
+  onTheme(own.draw);
+  return { node, set: own.set, draw: own.draw };
 }

@@ -4,12 +4,12 @@
 import { unpack } from "./arrays.js";
 import { el, segmented } from "./dom.js";
 import { leaving } from "./drawing.js";
-import { csv, exportBar, fileName, npz, save } from "./export.js";
+import { exportBar } from "./export.js";
 import { keys, projecting } from "./keys.js";
 import { t } from "./lang.js";
 import { drawn as drawing, limits, mark, said, stretches, under } from "./strips.js";
-import { TEXT, digitsOf, named, number, parted, plus, roles, signed, table } from "./stripwords.js";
-import { foot } from "./source.js";
+import { coloured, filesOf } from "./result.js";
+import { TEXT, digitsOf, named, number, parted, plus, signed, table } from "./stripwords.js";
 import { bus, view } from "./state.js";
 import { dark, onTheme } from "./theme.js";
 
@@ -41,15 +41,10 @@ export function sidesOf({ root, scales: colours }) {
   const writing = el("div", { class: "tfe-strips-writing tfe-controls" });
   const sentence = el("p", { class: "tfe-words tfe-strips-sentence", "aria-live": "polite" });
   const rest = el("div", { class: "tfe-strips-rest tfe-controls" });
-  const exports = exportBar({
-    ...leaving(taken),
-    CSV: alive(saveCsv),
-    NPZ: alive(saveNpz),
-    TXT: alive(saveText),
-  });
+  const exports = exportBar({ ...leaving(taken), ...filesOf({ CSV: alive(columns), NPZ: alive(arrays), TXT: alive(lines) }, sentence) });
   const sheetName = el("summary", {});
   const sheet = el("div", { class: "tfe-scroll tfe-strips-sheet", tabindex: "0", role: "region" });
-  const sheets = el("details", { class: "tfe-strips-table tfe-controls", open: view.get("reread_table") !== null }, sheetName, sheet);
+  const sheets = el("details", { class: "tfe-strips-table tfe-controls", open: view.get("change_table") !== null }, sheetName, sheet);
   const figure = el("figure", { class: "tfe-strips-figure tfe-projectable" }, el("div", { class: "tfe-controls tfe-strips-models" }, models.node, name), numbers, hint, board, readout, writing, sentence);
   const node = el("div", { class: "tfe-strips-result", hidden: true }, figure, rest, el("div", { class: "tfe-controls" }, exports), sheets);
 
@@ -96,7 +91,7 @@ export function sidesOf({ root, scales: colours }) {
     fromUnit.textContent = t((side ?? value.sides[0]).unit ?? TEXT.bits);
     board.hidden = hint.hidden = readout.hidden = exports.hidden = sheets.hidden = !side;
     hint.textContent = t(TEXT.hint);
-    sentence.replaceChildren(...roles(value.sentence).map(({ text, role }) => (role ? el("b", { class: `tfe-${role}`, text }) : document.createTextNode(text))));
+    sentence.replaceChildren(...coloured(value.sentence));
     const rows = value.sides.filter((one) => !one.reached).map((one) => el("p", { class: "tfe-note" }, el("b", { text: t(one.name) }), ` · ${t(one.unreached ?? TEXT.unreached, { n: number(one.number.before) })}`));
     rest.replaceChildren(...rows);
     rest.hidden = !rows.length;
@@ -233,7 +228,7 @@ export function sidesOf({ root, scales: colours }) {
 
   // ── take along ──
   function alive(make) {
-    return () => (shown() ? make(shown()) : undefined);
+    return () => (shown() ? make() : null);
   }
 
   function taken() {
@@ -247,26 +242,25 @@ export function sidesOf({ root, scales: colours }) {
   }
 
   /** Every character as it came, in bits. */
-  function saveCsv() {
+  function columns() {
     const rows = [["model", "position", "character", "given", "before_bits", "after_bits", "difference_bits"]];
     for (const side of sides) for (let i = 0; i < side.count; i += 1) rows.push([side.key, i + (side.first ?? 0), side.letters[i] ?? "", Number(i < side.given), side.before[i], side.after[i], side.after[i] - side.before[i]]);
-    save(fileName(["what-if"], "csv"), csv(rows), "text/csv");
+    return rows;
   }
 
-  function saveNpz() {
-    const arrays = Object.fromEntries(sides.flatMap((side) => ["before", "after"].map((which) => [`${side.key}.${which}_bits`, { shape: [side.count], data: side[which] }])));
-    for (const { key, given } of sides) arrays[`${key}.given`] = { shape: [], data: Int32Array.of(given) };
-    save(fileName(["what-if"], "npz"), npz(arrays));
+  function arrays() {
+    const found = Object.fromEntries(sides.flatMap((side) => ["before", "after"].map((which) => [`${side.key}.${which}_bits`, { shape: [side.count], data: side[which] }])));
+    for (const { key, given } of sides) found[`${key}.given`] = { shape: [], data: Int32Array.of(given) };
+    return found;
   }
 
-  function saveText() {
-    const lines = value.sides.flatMap(({ name: who, number: told, unit, written, answers }) => {
+  function lines() {
+    return value.sides.flatMap(({ name: who, number: told, unit, written, answers }) => {
       const digits = digitsOf(told.after - told.before);
       const head_ = `${t(who)}, ${t(unit ?? TEXT.bits)}: ${plus(told.after - told.before, digits)} (${number(told.before, digits)} → ${number(told.after, digits)})`;
       if (answers) return [head_, ...["before", "after"].map((which, i) => `${t(TEXT[which])}: ${answers[i]}`)];
       return [head_, ...(written ? ["before", "after"].map((which, at) => `${t(TEXT.writes)}, ${t(TEXT[which])}:\n${written[at]}`) : [])];
     });
-    save(fileName(["what-if"], "txt"), `${[...lines, sentence.textContent, foot()].join("\n")}\n`, "text/plain");
   }
 
   // ── alive ──
@@ -284,13 +278,13 @@ export function sidesOf({ root, scales: colours }) {
   });
   keys(board, { ArrowLeft: () => step(-1), ArrowRight: () => step(1), PageUp: () => step(-1), PageDown: () => step(1), Home: () => step(-Infinity), End: () => step(Infinity) });
   sheets.addEventListener("toggle", () => {
-    view.set({ reread_table: sheets.open ? "open" : null });
+    view.set({ change_table: sheets.open ? "open" : null });
     paintTable(shown());
   });
   view.on(["model"], paint);
   view.on(["pos"], paintMarks);
-  view.on(["reread_table"], () => {
-    sheets.open = view.get("reread_table") !== null;
+  view.on(["change_table"], () => {
+    sheets.open = view.get("change_table") !== null;
     paintTable(shown());
   });
   bus.on("hover-pos", ({ pos }) => {

@@ -62,6 +62,12 @@ export const view = {
   on: (keys, fn) => listen("view", (changed) => changed.some((key) => keys.includes(key)) && fn(changed)),
 };
 
+// What was looked at has had other names in links of former days.
+const FORMER = { bought: "memories", twice_table: "spelling_table", reread_of: "change_of", reread_table: "change_table" };
+for (const [old, name] of Object.entries(FORMER)) {
+  if (view.get(old) !== null) view.set({ [name]: view.get(old), [old]: null });
+}
+
 // What the link that opened the page looks at, as long as nobody has looked elsewhere: it may name what is not there.
 const linked = new Map([...read()].filter(([key]) => key.startsWith("_")).map(([key, value]) => [key.slice(1), value]));
 const SAID = 40; // characters of what a link says that are said again

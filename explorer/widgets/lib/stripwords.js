@@ -52,14 +52,11 @@ export const TEXT = {
 };
 
 const MINUS = "\u2212";
-export const number = (value, digits = 2) => value.toFixed(digits).replace("-", MINUS);
+/** A number; what rounds to nothing has no sign. */
+export const number = (value, digits = 2) => value.toFixed(digits).replace(/^-(?=[0.]*$)/, "").replace("-", MINUS);
 
-/** With its sign; what rounds to nothing has none. */
-export function plus(value, digits = 2) {
-  const text = number(value, digits);
-  if (Number(value.toFixed(digits)) === 0) return text.replace(MINUS, "");
-  return value > 0 ? `+${text}` : text;
-}
+/** With its sign. */
+export const plus = (value, digits = 2) => (/[1-9]/.test(value.toFixed(digits)) && value > 0 ? "+" : "") + number(value, digits);
 
 /** How many digits tell a difference: two, and three where it is small. */
 export const digitsOf = (difference) => (Math.abs(difference) < 0.0995 && Math.abs(difference) >= 0.0005 ? 3 : 2);

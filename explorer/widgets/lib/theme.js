@@ -37,8 +37,6 @@ export const chosenTheme = () => kept(KEY) !== null;
 /** Light or dark for now, without remembering it as a choice. */
 export const showTheme = (name) => document.body.classList.toggle("dark", name === "dark");
 
-export const toggleTheme = () => setTheme(dark() ? "light" : "dark");
-
 const chosen = kept(KEY);
 if (chosen) document.body.classList.toggle("dark", chosen === "dark");
 

@@ -146,7 +146,7 @@ def test_nothing_is_left_behind_after_many_visitors(engine: Engine) -> None:
     run(go())
     seen = engine.snapshot()
     assert (seen.waiting, seen.running, seen.asked, seen.answered) == (0, 0, 960, 960)
-    assert not engine._desk.sessions and not engine._desk.runs and engine._desk.askers == 0
+    assert not engine._scheduler.sessions and not engine._scheduler.runs and engine._scheduler.askers == 0
     assert sum(size * n for size, n in seen.batch_sizes) == 960
     assert seen.latency_median <= seen.latency_p95
 

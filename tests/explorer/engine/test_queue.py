@@ -89,7 +89,7 @@ def test_short_calls_go_before_long_ones_that_came_a_little_earlier() -> None:
         return ["done"]
 
     async def go() -> None:
-        engine._desk.work(work).cost(9).seconds = 60.0
+        engine._scheduler.work(work).cost(9).seconds = 60.0
         hold = asyncio.create_task(engine.ask(work, Ask("hold")))
         await until(lambda: engine.snapshot().running == 1)
         long = asyncio.create_task(engine.ask(work, Ask("long", width=9)))

@@ -115,7 +115,7 @@ def test_a_request_that_others_made_too_goes_when_the_first_of_them_may() -> Non
 
 
 def test_streams_of_one_address_leave_room_for_another_s_and_every_second_turn() -> None:
-    engine, order = Engine(limits=Limits(streams=2, turn=0.0, company=0.0)), list[str]()
+    engine, order = Engine(limits=Limits(streams=2, turn=0.0, batch_wait=0.0)), list[str]()
     flood, both, others = threading.Event(), threading.Event(), threading.Event()
 
     def spell(requests: list[Ask]) -> Iterator[list[Any]]:

@@ -93,7 +93,7 @@ def test_a_call_goes_between_the_turns_of_a_stream(engine: Engine) -> None:
 
 
 def test_running_streams_advance_in_turns_and_no_more_than_four_at_once() -> None:
-    engine = Engine(limits=Limits(streams=2, turn=0.0, company=0.0))
+    engine = Engine(limits=Limits(streams=2, turn=0.0, batch_wait=0.0))
     order: list[str] = []
     gate = threading.Event()
 

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from models import stored
-from models.adaptive_span.explain import EXAMPLES, Again, Explanation, Losses, by_distance, explain, generate, look, overview, reread
+from models.adaptive_span.explain import EXAMPLES, Again, Explanation, Losses, by_distance, explain, generate, look, measure, overview
 from models.adaptive_span.model import SpanTransformer
 from models.adaptive_span.records import EVERY, MAX_TEXT, PAGES, Request, Step, page
 from models.checkpoint import CheckpointError
@@ -123,13 +123,13 @@ def test_forced_spans_change_loss_and_output(variant: str, spans: tuple[tuple[in
 
 def again_of(request: Request, text: str) -> np.ndarray:
     """What a text costs when it is read again as a request says."""
-    *turns, (found,) = reread([Again(request, text)])
+    *turns, (found,) = measure([Again(request, text)])
     assert all(turn == [[]] for turn in turns) and isinstance(found, Losses)
     return found.nats
 
 
 def test_a_text_is_not_read_again_under_a_span_that_cannot_be() -> None:
-    ((refused,),) = reread([Again(Request(spans=((0, 0, 9e9),)), "then ten men")])
+    ((refused,),) = measure([Again(Request(spans=((0, 0, 9e9),)), "then ten men")])
     assert isinstance(refused, InputError) and refused.code == "span"
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from models.music import events
 from models.music.events import NOTE_OFF, SHIFT, VELOCITY, Notes, events_of, notes_from, notes_of
-from models.music.midi import midi_of, notes_in, read_midi, write_midi
+from models.music.midi import midi_of, notes_in, read_midi
 
 
 def some_notes(seed: int, count: int = 60, seconds: float = 8.0) -> Notes:
@@ -37,7 +37,7 @@ def test_notes_come_back_from_their_events(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(8))
 def test_events_become_a_midi_file_and_come_back(seed: int, tmp_path: Path) -> None:
     before = events_of(some_notes(seed))
-    write_midi(notes_from(before)[0], tmp_path / "piece.mid")
+    midi_of(notes_from(before)[0]).write(str(tmp_path / "piece.mid"))
     assert np.array_equal(events_of(read_midi(tmp_path / "piece.mid")), before)
 
 

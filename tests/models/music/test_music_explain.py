@@ -16,7 +16,7 @@ from models import stored
 from models.checkpoint import CheckpointError
 from models.errors import InputError
 from models.music import chorales, events, lstm
-from models.music.explain import EXAMPLES, Again, Explanation, Losses, by_distance, explain, generate, look, reread, skew
+from models.music.explain import EXAMPLES, Again, Explanation, Losses, by_distance, explain, generate, look, measure, skew
 from models.music.lstm import PerformanceRNN
 from models.music.model import Config, MusicTransformer
 from models.music.pretrained import Network
@@ -114,7 +114,7 @@ def test_skewing_is_shown_on_the_runs_own_numbers() -> None:
 
 def again(seen: Explanation, request: Request) -> tuple[Array, ...]:
     """What the same events cost under what a request changes."""
-    (found,) = reread([Again(request, tuple(made.events.tobytes() for made in seen.made))])
+    (found,) = measure([Again(request, tuple(made.events.tobytes() for made in seen.made))])
     assert isinstance(found, Losses)
     return found.nats
 

@@ -25,8 +25,8 @@ from models.sparse_transformer.explain import (
     explain,
     generate,
     look,
+    measure,
     paths,
-    reread,
 )
 from models.sparse_transformer.model import SparseTransformer
 from models.sparse_transformer.records import DIGITS, MODELS, POSITIONS, TEXTS, Step, check, read_drawing, spelled
@@ -139,7 +139,7 @@ def test_a_query_without_a_key_gives_no_weight() -> None:
 def test_an_intervention_changes_what_the_same_pixels_cost(change: dict[str, object], models: tuple[bool, ...]) -> None:
     without, under = explain([DIGIT, dataclasses.replace(DIGIT, **change)])
     assert isinstance(without, Explanation) and isinstance(under, Explanation)
-    (found,) = reread([Again(dataclasses.replace(Request(), **change), tuple(made.symbols.tobytes() for made in without.made))])
+    (found,) = measure([Again(dataclasses.replace(Request(), **change), tuple(made.symbols.tobytes() for made in without.made))])
     assert isinstance(found, Losses)
     for before, after, forced, changed in zip(without.made, under.made, found.nats, models, strict=True):
         assert np.allclose(forced, before.nats, atol=1e-5) != changed

@@ -18,11 +18,11 @@ from models.fields import LOST
 from models.pretrained import Pretrained
 from models.trace import Trace
 from models.transformer_xl.absolute import AbsoluteTransformer
-from models.transformer_xl.explain import Again, Explanation, Request, bought, explain, generate, reread
+from models.transformer_xl.explain import Again, Explanation, Request, explain, generate, measure, memories
 from models.transformer_xl.model import TransformerXL
 from models.transformer_xl.pretrained import Network
 from models.transformer_xl.records import EXAMPLES, FOREIGN, INTERVENTIONS, MAX_MEMORY, MAX_TEXT, MEMORIES, PAGES, Step, check, page
-from models.transformer_xl.weights import by_distance, gradient_stops, look, overview, places, terms, travelled
+from models.transformer_xl.weights import by_distance, look, overview, places, terms, travelled
 
 TEXT = Request(text="the captain went out and nobody saw him go", memory=24, segment=16, length=20)
 
@@ -122,7 +122,6 @@ def test_the_model_without_distances_scores_by_content_alone() -> None:
 def test_information_travels_one_memory_a_layer_and_gradients_stop_at_the_segment(xl: TransformerXL) -> None:
     reaches = travelled(96, 16, 20, 2)
     assert reaches[:, 90].tolist() == [90, 60, 28]
-    assert gradient_stops(96, 16)[90] == 80
     before = torch.randint(1, 20, (1, 96))
     past, changed = xl.remembering(20), xl.remembering(20)
     other = before.clone()
@@ -172,21 +171,21 @@ def last(stream: Iterator[list[Any]]) -> Any:
 def test_an_intervention_costs_what_the_same_text_costs_under_it() -> None:
     seen = answered(TEXT)
     texts = tuple(reading.text for reading in seen.readings)
-    found = last(reread([Again(dataclasses.replace(TEXT, intervention="cut"), texts)]))
+    found = last(measure([Again(dataclasses.replace(TEXT, intervention="cut"), texts)]))
     for reading, forced in zip(seen.readings, found.nats, strict=True):
         np.testing.assert_allclose(forced[:16], reading.nats[:16], atol=1e-5)
         changed = np.abs(forced[16:] - reading.nats[16:]).max()
         assert changed > 1e-3 if reading.variant == "xl" else changed < 1e-5
-    unchanged = last(reread([Again(TEXT, texts)]))
+    unchanged = last(measure([Again(TEXT, texts)]))
     for reading, same in zip(seen.readings, unchanged.nats, strict=True):
         np.testing.assert_allclose(same, reading.nats, atol=1e-4)
     assert answered(dataclasses.replace(TEXT, intervention="cut")).readings[0].remembered.shape[1] == 0
-    refused = last(reread([Again(dataclasses.replace(TEXT, memory=5000), texts)]))
+    refused = last(measure([Again(dataclasses.replace(TEXT, memory=5000), texts)]))
     assert isinstance(refused, InputError) and refused.code == "memory"
 
 
 def test_what_memory_buys_is_told_for_every_length() -> None:
-    found = last(bought([TEXT]))
+    found = last(memories([TEXT]))
     assert found.nats.shape == (len(MEMORIES), len(TEXT.text))
     np.testing.assert_allclose(found.nats[:, :16], np.broadcast_to(found.nats[0, :16], (len(MEMORIES), 16)), atol=1e-5)
     np.testing.assert_allclose(found.nats[MEMORIES.index(32), :32], found.nats[-1, :32], atol=1e-5)

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from models.errors import InputError
-from models.translation.explain import explain, generate, reread
+from models.translation.explain import explain, generate, measure
 from models.translation.pretrained import Pretrained
 from models.translation.records import EXAMPLES, PARTS, Again, Explanation, Request, Step
 
@@ -160,7 +160,7 @@ def test_absurd_values_are_refused_with_what_is_accepted(shipped: Pretrained, re
 
 def again(request: Request, before: Explanation) -> Explanation:
     """The translation of `before`, read under what `request` changes."""
-    (found,) = reread([Again(request, before.target, before.target_space)])
+    (found,) = measure([Again(request, before.target, before.target_space)])
     assert isinstance(found, Explanation), found
     return found
 
@@ -168,7 +168,7 @@ def again(request: Request, before: Explanation) -> Explanation:
 def test_a_translation_is_read_again_under_a_change_word_by_word(shipped: Pretrained) -> None:
     request = Request(SENTENCE, beam=2, silenced=(("cross", 0, 1), ("cross", 1, 2)), hidden=(1,))
     before = one(request.plain())
-    found, bad = reread([Again(request, before.target, before.target_space), Again(Request(""), before.target, before.target_space)])
+    found, bad = measure([Again(request, before.target, before.target_space), Again(Request(""), before.target, before.target_space)])
     assert isinstance(found, Explanation) and isinstance(bad, InputError)
     assert found.target == before.target
     assert found.cross.shape == before.cross.shape
@@ -209,7 +209,7 @@ def test_requests_without_different_parts_share_a_call_and_not_a_pass(shipped: P
         same(found, one(request))
     before = one(Request(SENTENCE))
     wishes = [Again(replace(request, sentence=SENTENCE), before.target, before.target_space) for request in requests]
-    for wish, found in zip(wishes, reread(wishes), strict=True):
+    for wish, found in zip(wishes, measure(wishes), strict=True):
         assert isinstance(found, Explanation)
         same(found, again(wish.request, before))
     *_, last = generate(requests[:2])

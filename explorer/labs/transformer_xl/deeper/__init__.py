@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from explorer.labs.transformer_xl.deeper import bought, terms
+from explorer.labs.transformer_xl.deeper import memories, terms
 
-PANELS = (terms.PANEL, bought.PANEL)  # in the order of the page
+PANELS = (terms.PANEL, memories.PANEL)  # in the order of the page

@@ -1,4 +1,4 @@
-"""The desk of the engine: who asks for what, who stands where in the queue, what was answered. Nothing is computed here."""
+"""The scheduler of the engine: who asks for what, who stands where in the queue, what was answered. Nothing is computed here."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from models.errors import InputError
 clock = time.monotonic
 
 
-class Desk:
+class Scheduler:
     """Runs by what they compute, those that wait in the order in which they are due, and who asks for them.
 
     `changed` guards everything here, and is told of every change; its lock may be taken again by the thread that holds it.

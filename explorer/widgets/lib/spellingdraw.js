@@ -82,20 +82,20 @@ const figure = (value) => (value === null ? MISSING : value.toFixed(3));
 /** The table of rounds and what is said of it. Cells carry the model of their row and the rounds of their column. */
 export function roundsTable({ columns, rows, seeds, name, sentence, why }) {
   const cell = (row, i, ours, printed) => {
-    const node = el("td", { "data-row": row, "data-column": columns[i] }, el("b", { text: figure(ours) }), printed === undefined ? null : el("span", { class: "tfe-twice-printed", text: ` / ${figure(printed)}` }));
+    const node = el("td", { "data-row": row, "data-column": columns[i] }, el("b", { text: figure(ours) }), printed === undefined ? null : el("span", { class: "tfe-spelling-printed", text: ` / ${figure(printed)}` }));
     if (ours !== null) node.style.setProperty("--share", `${Math.round(38 * ours)}%`);
     return node;
   };
-  const corner = el("th", { scope: "col", class: "tfe-twice-corner" }, el("span", { text: `${t(TEXT.trained)} ↓` }), el("span", { text: `${t(TEXT.evaluated)} →` }));
+  const corner = el("th", { scope: "col", class: "tfe-spelling-corner" }, el("span", { text: `${t(TEXT.trained)} ↓` }), el("span", { text: `${t(TEXT.evaluated)} →` }));
   const table = el(
     "table",
-    { class: "tfe-table tfe-twice-table", "aria-label": t(TEXT.caption) },
+    { class: "tfe-table tfe-spelling-table", "aria-label": t(TEXT.caption) },
     el("thead", {}, el("tr", {}, corner, columns.map((column) => el("th", { scope: "col", text: rounds(column) })))),
     el("tbody", {}, rows.map((row) => el("tr", {}, el("th", { scope: "row", "data-row": row.key, text: t(row.name) }), row.ours.map((ours, i) => cell(row.key, i, ours, row.printed[i]))))),
   );
   const tried = el(
     "details",
-    { class: "tfe-twice-seeds tfe-controls" },
+    { class: "tfe-spelling-seeds tfe-controls" },
     el("summary", { text: t(TEXT.seeds, { name: t(name) }) }),
     el(
       "div",
@@ -110,7 +110,7 @@ export function roundsTable({ columns, rows, seeds, name, sentence, why }) {
   );
   return [
     el("p", { class: "tfe-units", text: t(TEXT.legend) }),
-    el("div", { class: "tfe-scroll tfe-twice-frame", tabindex: "0", role: "region", "aria-label": t(TEXT.caption) }, table),
+    el("div", { class: "tfe-scroll tfe-spelling-frame", tabindex: "0", role: "region", "aria-label": t(TEXT.caption) }, table),
     el("p", { class: "tfe-words", text: t(sentence) }),
     el("p", { class: "tfe-note", text: t(why) }),
     seeds.length ? tried : null,

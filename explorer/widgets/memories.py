@@ -6,7 +6,7 @@ Its value, when shown:
     along: a value of the figure widget with two curves, or None where there is nothing to remember; the second is that of a memory
     memories: lengths of the memory; rows: packed (memory, point), the second curve for each of them; told: a sentence for each of them
 
-In the address: bought (open), bmemory (which memory the second curve is of, by its length; as trained to begin with).
+In the address: memories (open), bmemory (which memory the second curve is of, by its length; as trained to begin with).
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ Text = Mapping[str, str]
 Value = dict[str, object]
 
 
-def bought(*, title: Text, knob: Text) -> gr.HTML:
+def memories(*, title: Text, knob: Text) -> gr.HTML:
     """Place the panel, folded. title: its question; knob: what its slider is called."""
-    return widget("bought", ready(), events=("ask",), plotly=vendor("plotly"), title_text=dict(title), knob_text=dict(knob))
+    return widget("memories", ready(), events=("ask",), plotly=vendor("plotly"), title_text=dict(title), knob_text=dict(knob))
 
 
 def panel(

@@ -10,7 +10,7 @@ import { onLang, t } from "./lib/lang.js";
 import { foot } from "./lib/source.js";
 import { bus, view } from "./lib/state.js";
 import { dark, onTheme } from "./lib/theme.js";
-import { WORST, cellOf, drawing, roundsTable, shown, tint } from "./lib/twicedraw.js";
+import { WORST, cellOf, drawing, roundsTable, shown, tint } from "./lib/spellingdraw.js";
 
 const TEXT = {
   word: { en: "Said twice", zh: "说两遍" },
@@ -45,7 +45,7 @@ const probability = (nats) => {
   return p > 0.9995 && p < 1 ? "> 0.999" : p < 0.0005 ? "< 0.001" : p.toFixed(3);
 };
 
-/** props, value: see twice.py. */
+/** props, value: see spelling.py. */
 export function mount(root, props, _emit, watch) {
   let value = null;
   let runs = []; // of the value, their numbers unpacked
@@ -57,18 +57,18 @@ export function mount(root, props, _emit, watch) {
 
   const title = el("h2", { class: "tfe-title" });
   const units = el("span", { class: "tfe-units" });
-  const legend = el("div", { class: "tfe-legend tfe-twice-legend" });
-  const hint = el("p", { class: "tfe-note tfe-controls tfe-twice-hint" });
-  const board = el("div", { class: "tfe-twice-board", tabindex: "0", role: "application" });
+  const legend = el("div", { class: "tfe-legend tfe-spelling-legend" });
+  const hint = el("p", { class: "tfe-note tfe-controls tfe-spelling-hint" });
+  const board = el("div", { class: "tfe-spelling-board", tabindex: "0", role: "application" });
   const words = el("p", { class: "tfe-words", "aria-live": "polite" });
-  const sheet = el("div", { class: "tfe-scroll tfe-twice-sheet", tabindex: "0", role: "region", hidden: true });
+  const sheet = el("div", { class: "tfe-scroll tfe-spelling-sheet", tabindex: "0", role: "region", hidden: true });
   const exports = exportBar({ ...leaving(taken), CSV: saveCsv, TXT: saveText }, { onTable: (open) => ((sheet.hidden = !open), paintSheet()) });
-  const body = el("div", { class: "tfe-twice-body" }, hint, board, words, el("div", { class: "tfe-controls" }, exports), sheet);
-  const run = el("div", { class: "tfe-twice-run tfe-projectable" }, el("div", { class: "tfe-row apart tfe-twice-head" }, el("div", { class: "tfe-row tight" }, title, units), legend), body);
+  const body = el("div", { class: "tfe-spelling-body" }, hint, board, words, el("div", { class: "tfe-controls" }, exports), sheet);
+  const run = el("div", { class: "tfe-spelling-run tfe-projectable" }, el("div", { class: "tfe-row apart tfe-spelling-head" }, el("div", { class: "tfe-row tight" }, title, units), legend), body);
   const heading = el("h3", { class: "tfe-title" });
-  const rounds = props.rounds ? el("div", { class: "tfe-twice-rounds tfe-projectable" }) : null;
+  const rounds = props.rounds ? el("div", { class: "tfe-spelling-rounds tfe-projectable" }) : null;
   const card = el("div", { class: "tfe-hover", role: "status", hidden: true });
-  root.replaceChildren(el("section", { class: "tfe-panel tfe-twice-panel" }, run, rounds), card);
+  root.replaceChildren(el("section", { class: "tfe-panel tfe-spelling-panel" }, run, rounds), card);
 
   // ── what is looked at ──
   const isText = () => value?.mode === "text";
@@ -123,7 +123,7 @@ export function mount(root, props, _emit, watch) {
     legend.replaceChildren(
       ...(isText()
         ? [el("span", {}, `${t(TEXT.bits)} 0`, el("span", { class: "tfe-scale surprise" }), `${WORST}+`)]
-        : [el("span", {}, el("span", { class: "tfe-twice-letter", text: "a" }), t(TEXT.right)), el("span", {}, el("span", { class: "tfe-twice-letter is-wrong", text: "a" }), t(TEXT.wrong))]),
+        : [el("span", {}, el("span", { class: "tfe-spelling-letter", text: "a" }), t(TEXT.right)), el("span", {}, el("span", { class: "tfe-spelling-letter is-wrong", text: "a" }), t(TEXT.wrong))]),
     );
     board.setAttribute("aria-label", t(isText() ? TEXT.boardText : TEXT.board, { n: letters.length, models: runs.length }));
     if (isText()) paintText();
@@ -143,23 +143,23 @@ export function mount(root, props, _emit, watch) {
       const cells = letters.slice(line * each, (line + 1) * each).map((_, at) => {
         const i = line * each + at;
         const one = runs.find((some) => some.key === key);
-        const node = el("span", { class: `tfe-twice-letter ${one && wrong(one, i) ? "is-wrong" : ""}`, "data-i": i, text: shown(text[i]) });
+        const node = el("span", { class: `tfe-spelling-letter ${one && wrong(one, i) ? "is-wrong" : ""}`, "data-i": i, text: shown(text[i]) });
         if (one) node.style.setProperty("--p", `${100 * Math.exp(-one.nats[i])}%`);
         nodes[i].push(node);
         return node;
       });
-      return el("div", { class: `tfe-twice-row ${key ? "" : "is-given"}`, "data-model": key }, el("span", { class: "tfe-twice-name", text: name }), el("span", { class: "tfe-twice-cells" }, cells), line === lines - 1 ? el("span", { class: "tfe-twice-share", text: end }) : null);
+      return el("div", { class: `tfe-spelling-row ${key ? "" : "is-given"}`, "data-model": key }, el("span", { class: "tfe-spelling-name", text: name }), el("span", { class: "tfe-spelling-cells" }, cells), line === lines - 1 ? el("span", { class: "tfe-spelling-share", text: end }) : null);
     };
     const ruler = (line) =>
       el(
         "div",
-        { class: "tfe-twice-row is-ruler", "aria-hidden": "true" },
-        el("span", { class: "tfe-twice-name" }),
-        el("span", { class: "tfe-twice-cells" }, letters.slice(line * each, (line + 1) * each).map((_, at) => el("span", { text: at % 5 === 0 ? String(line * each + at + 1) : "" }))),
+        { class: "tfe-spelling-row is-ruler", "aria-hidden": "true" },
+        el("span", { class: "tfe-spelling-name" }),
+        el("span", { class: "tfe-spelling-cells" }, letters.slice(line * each, (line + 1) * each).map((_, at) => el("span", { text: at % 5 === 0 ? String(line * each + at + 1) : "" }))),
       );
     board.replaceChildren(
       ...Array.from({ length: lines }, (_, line) =>
-        el("div", { class: "tfe-twice-line" }, ruler(line), row(line, null, t(TEXT.given), letters, ""), ...runs.map((one) => row(line, one.key, t(one.name), one.said, (one.right / letters.length).toFixed(3)))),
+        el("div", { class: "tfe-spelling-line" }, ruler(line), row(line, null, t(TEXT.given), letters, ""), ...runs.map((one) => row(line, one.key, t(one.name), one.said, (one.right / letters.length).toFixed(3)))),
       ),
     );
   }
@@ -171,10 +171,10 @@ export function mount(root, props, _emit, watch) {
     const stops = props.surprise[dark() ? "dark" : "light"];
     nodes = letters.map((letter, i) => {
       const { ground, ink } = tint(stops, one.nats[i] / Math.LN2);
-      const node = el("span", { class: "tfe-twice-character", "data-i": i, style: { background: ground, color: ink }, text: letter === "\n" ? "⏎\n" : letter === " " ? "␠\u200b" : letter });
+      const node = el("span", { class: "tfe-spelling-character", "data-i": i, style: { background: ground, color: ink }, text: letter === "\n" ? "⏎\n" : letter === " " ? "␠\u200b" : letter });
       return [node];
     });
-    board.replaceChildren(el("p", { class: "tfe-twice-text", dir: "auto" }, nodes.flat()));
+    board.replaceChildren(el("p", { class: "tfe-spelling-text", dir: "auto" }, nodes.flat()));
   }
 
   function paintMarks() {
@@ -244,18 +244,18 @@ export function mount(root, props, _emit, watch) {
     const stops = props.surprise[dark() ? "dark" : "light"];
     const head = [t(TEXT.column), t(TEXT.position), ...runs.flatMap((one) => [t(one.name), "p"])];
     const rows = letters.map((letter, i) => [shown(letter), value.first + i, ...runs.flatMap((one) => [shown(one.said[i]), probability(one.nats[i])])]);
-    return { drawing: drawing({ letters, runs, given: t(TEXT.given), text: isText(), stops }), title: title.textContent, sentence: words.textContent, name: ["twice"], more: [head, ...rows] };
+    return { drawing: drawing({ letters, runs, given: t(TEXT.given), text: isText(), stops }), title: title.textContent, sentence: words.textContent, name: ["spelling"], more: [head, ...rows] };
   }
 
   function saveCsv() {
     const rows = [["letter", "said_at_position", "given", ...runs.flatMap((one) => [`${one.key}_says`, `${one.key}_nats`])]];
     letters.forEach((letter, i) => rows.push([i + 1, value.first + i, letter, ...runs.flatMap((one) => [one.said[i], Number(one.nats[i].toFixed(6))])]));
-    save(fileName(["twice"], "csv"), csv(rows), "text/csv");
+    save(fileName(["spelling"], "csv"), csv(rows), "text/csv");
   }
 
   function saveText() {
     const lines = [`${t(TEXT.given)}: ${value.given}`, ...runs.map((one) => `${t(one.name)} (${one.right} / ${letters.length}): ${one.said.join("")}`)];
-    save(fileName(["twice"], "txt"), `${[...lines, words.textContent, foot()].join("\n")}\n`, "text/plain");
+    save(fileName(["spelling"], "txt"), `${[...lines, words.textContent, foot()].join("\n")}\n`, "text/plain");
   }
 
   // ── alive ──

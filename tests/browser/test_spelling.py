@@ -14,10 +14,10 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from explorer.figures import twice as drawing
+from explorer.figures import spelling as drawing
 from explorer.lab import Lab
 from explorer.labs.reformer import texts, views
-from explorer.widgets.twice import twice
+from explorer.widgets.spelling import spelling
 from models.reformer.records import Request
 from tests.bench import Bench
 from tests.browser.waiting import addressed
@@ -49,7 +49,7 @@ def page_of(given: str, mode: str) -> Callable[[Lab, object], None]:
         seen = duplicated.book(given) if mode == "text" else duplicated.word(given)
         if mode == "text":
             seen = replace(seen, read=(replace(seen.read[0], said="é" + seen.read[0].said[1:]),))
-        twice(views.said_twice(seen, request, "live"), table=table() if mode == "word" else None)
+        spelling(views.spelling_of(seen, request, "live"), table=table() if mode == "word" else None)
 
     return page
 
@@ -65,18 +65,18 @@ def site(bench: Bench) -> str:
 def opened(page: Page, site: str, slug: str = "word", query: str = "lang=en") -> Page:
     """The page with the letters drawn."""
     page.goto(f"{site}/{slug}?{query}")
-    page.wait_for_selector(".tfe-twice[data-drawn]")
+    page.wait_for_selector(".tfe-spelling[data-drawn]")
     return page
 
 
 def row(page: Page, model: str) -> Any:
-    return page.locator(f".tfe-twice-row[data-model={model}]")
+    return page.locator(f".tfe-spelling-row[data-model={model}]")
 
 
 def saved(page: Page, kind: str) -> bytes:
     """What the export bar saves."""
     with page.expect_download() as download:
-        page.locator(f".tfe-twice-run .tfe-export[data-kind={kind}]").click()
+        page.locator(f".tfe-spelling-run .tfe-export[data-kind={kind}]").click()
     return Path(download.value.path()).read_bytes()
 
 
@@ -84,20 +84,20 @@ def test_wrong_letters_are_marked_and_a_locked_one_is_told_of(site: str, page_wa
     opened(page_watch, site)
     expect(row(page_watch, "lsh_1").locator(".is-wrong")).to_have_count(3)
     expect(row(page_watch, "lsh_4").locator(".is-wrong")).to_have_count(0)
-    expect(row(page_watch, "lsh_1").locator(".tfe-twice-share")).to_have_text("0.885")
-    words = page_watch.locator(".tfe-twice-run .tfe-words")
+    expect(row(page_watch, "lsh_1").locator(".tfe-spelling-share")).to_have_text("0.885")
+    words = page_watch.locator(".tfe-spelling-run .tfe-words")
     expect(words).to_contain_text("Letter 4 is “a”, said at position 30")
     expect(words).to_contain_text("LSH-1 “b”, p of “a” 0.050")
     row(page_watch, "lsh_2").locator("[data-i='9']").click()
     addressed(page_watch, _pos="36", _model="lsh_2")
-    expect(page_watch.locator(".tfe-twice-letter.is-locked")).to_have_count(5)
+    expect(page_watch.locator(".tfe-spelling-letter.is-locked")).to_have_count(5)
     row(page_watch, "lsh_4").locator("[data-i='2']").click(modifiers=["Shift"])
     addressed(page_watch, _pos="36,29", _model="lsh_4")
 
 
 def test_keys_move_the_letter_choose_the_model_and_give_back(site: str, page_watch: Page) -> None:
     opened(page_watch, site, query="lang=en&_pos=27")
-    page_watch.locator(".tfe-twice-board").focus()
+    page_watch.locator(".tfe-spelling-board").focus()
     for key in ("ArrowRight", "ArrowRight", "ArrowDown"):
         page_watch.keyboard.press(key)
     addressed(page_watch, _pos="29", _model="full")
@@ -105,34 +105,34 @@ def test_keys_move_the_letter_choose_the_model_and_give_back(site: str, page_wat
     addressed(page_watch, _pos="52")
     page_watch.keyboard.press("Escape")
     addressed(page_watch, _pos=None)
-    expect(page_watch.locator(".tfe-twice-run .tfe-words")).to_contain_text("Letter 4")
+    expect(page_watch.locator(".tfe-spelling-run .tfe-words")).to_contain_text("Letter 4")
 
 
 def test_a_position_of_the_first_word_stands_for_its_letter(site: str, page_watch: Page) -> None:
     opened(page_watch, site, query="lang=en&_pos=4")
-    expect(page_watch.locator(".tfe-twice-run .tfe-words")).to_contain_text("Letter 4 is “a”")
+    expect(page_watch.locator(".tfe-spelling-run .tfe-words")).to_contain_text("Letter 4 is “a”")
     page_watch.goto(f"{site}/word?lang=en&_pos=none")
-    expect(page_watch.locator(".tfe-twice-run .tfe-words")).to_contain_text("LSH-1 23 of 26")
+    expect(page_watch.locator(".tfe-spelling-run .tfe-words")).to_contain_text("LSH-1 23 of 26")
 
 
 def test_the_table_marks_the_run_in_view_and_lists_every_seed(site: str, page_watch: Page) -> None:
     opened(page_watch, site, query="lang=en&_model=lsh_4")
-    here = page_watch.locator(".tfe-twice-table td.is-cell")
+    here = page_watch.locator(".tfe-spelling-table td.is-cell")
     expect(here).to_have_text("0.998 / 0.999")
-    expect(page_watch.locator(".tfe-twice-table tbody tr").nth(1).locator("td").nth(2)).to_have_text("– / 0.996")
-    expect(page_watch.locator(".tfe-twice-rounds .tfe-words")).to_have_text("Here <b>LSH-4</b> leads.")
-    page_watch.locator(".tfe-twice-seeds summary").click()
-    expect(page_watch.locator(".tfe-twice-seeds tbody tr").nth(1)).to_contain_text("seed 2 · stopped early0.040")
+    expect(page_watch.locator(".tfe-spelling-table tbody tr").nth(1).locator("td").nth(2)).to_have_text("– / 0.996")
+    expect(page_watch.locator(".tfe-spelling-rounds .tfe-words")).to_have_text("Here <b>LSH-4</b> leads.")
+    page_watch.locator(".tfe-spelling-seeds summary").click()
+    expect(page_watch.locator(".tfe-spelling-seeds tbody tr").nth(1)).to_contain_text("seed 2 · stopped early0.040")
 
 
 def test_a_text_is_coloured_by_loss_and_never_becomes_markup(site: str, page_watch: Page) -> None:
     opened(page_watch, site, "book")
-    assert page_watch.locator(".tfe-twice img").count() == 0
-    letters = page_watch.locator(".tfe-twice-character")
+    assert page_watch.locator(".tfe-spelling img").count() == 0
+    letters = page_watch.locator(".tfe-spelling-character")
     expect(letters).to_have_count(len(PROSE))
     letters.nth(7).click()
     addressed(page_watch, _pos="7")
-    expect(page_watch.locator(".tfe-twice-run .tfe-words")).to_contain_text("Character 8, “l”, cost 4.33 bits: p = 0.050")
+    expect(page_watch.locator(".tfe-spelling-run .tfe-words")).to_contain_text("Character 8, “l”, cost 4.33 bits: p = 0.050")
     rows = list(csv.reader(io.StringIO(saved(page_watch, "CSV").decode("utf-8-sig"))))
     assert rows[0] == ["letter", "said_at_position", "given", "text_says", "text_nats"] and len(rows) == len(PROSE) + 1
     assert rows[8][:3] == ["8", "7", "l"] and float(rows[8][4]) == pytest.approx(3.0)
@@ -144,6 +144,6 @@ def test_a_phone_in_the_dark_and_in_chinese_fits_and_axe_finds_nothing(new_page:
     page, _ = new_page(width=360, height=780, color_scheme="dark", locale="zh-CN")
     opened(page, site, slug, "lang=zh")
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
-    expect(page.locator(".tfe-twice-run .tfe-words")).to_have_text(re.compile("第 \\d+ 个"))
-    found = Axe().run(page, context=".tfe-twice")
+    expect(page.locator(".tfe-spelling-run .tfe-words")).to_have_text(re.compile("第 \\d+ 个"))
+    found = Axe().run(page, context=".tfe-spelling")
     assert found.violations_count == 0, found.generate_report()

@@ -7,20 +7,20 @@ import { onLang, t } from "./lib/lang.js";
 import { nested } from "./lib/nested.js";
 import { judge, request, view } from "./lib/state.js";
 
-/** props: see bought.py. Event: ask({run, wish}). */
+/** props: see memories.py. Event: ask({run, wish}). */
 export function mount(root, props, emit, watch) {
   let value = null;
   let rows = null; // {data, shape}
-  const label = el("label", { class: "tfe-label", for: "tfe-bought-memory" });
-  const told = el("output", { for: "tfe-bought-memory" });
-  const slider = el("input", { id: "tfe-bought-memory", class: "tfe-range", type: "range", min: "0", step: "1" });
+  const label = el("label", { class: "tfe-label", for: "tfe-memories-memory" });
+  const told = el("output", { for: "tfe-memories-memory" });
+  const slider = el("input", { id: "tfe-memories-memory", class: "tfe-range", type: "range", min: "0", step: "1" });
   slider.addEventListener("input", () => view.set({ bmemory: value.memories[Number(slider.value)] }));
-  const knob = el("div", { class: "tfe-bought-knob tfe-controls" }, label, slider, told);
+  const knob = el("div", { class: "tfe-memories-knob tfe-controls" }, label, slider, told);
   const along = nested(props.plotly);
-  const felt = el("div", { class: "tfe-bought-along" }, knob, along.node);
-  const others = el("div", { class: "tfe-bought-others" });
+  const felt = el("div", { class: "tfe-memories-along" }, knob, along.node);
+  const others = el("div", { class: "tfe-memories-others" });
   const drawn = [];
-  folded({ root, key: "bought", title: props.title_text, body: [felt, others], props, watch, emit, draw: take });
+  folded({ root, key: "memories", title: props.title_text, body: [felt, others], props, watch, emit, draw: take });
 
   async function take(next) {
     if (next !== value) {

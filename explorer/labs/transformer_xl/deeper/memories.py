@@ -14,12 +14,12 @@ from explorer.figures import lines
 from explorer.labels import filled
 from explorer.labs.transformer_xl import texts
 from explorer.views import View, unfolded
-from explorer.widgets import bought as widget
 from explorer.widgets import figure
+from explorer.widgets import memories as widget
 from explorer.widgets.folded import Value
-from models.transformer_xl.records import EXAMPLES, Bought, Explanation, Request, ladder
+from models.transformer_xl.records import EXAMPLES, Explanation, Memories, Request, ladder
 
-BOUGHT = "models.transformer_xl.explain:bought"
+MEASURE = "models.transformer_xl.explain:memories"
 TRAINED = Request().memory
 BINS = 64  # points of the curve along a text, at most
 
@@ -33,7 +33,7 @@ def read(request: Request) -> Request:
     return replace(EXAMPLES[0], text=request.text, page=request.page, length=0, seed=0, temperature=0.0)
 
 
-def value(found: Bought) -> Value:
+def value(found: Memories) -> Value:
     """What the panel draws of a text that was read with every length of memory."""
     measured = ladder()
     figures = [by_memory(found, measured)]
@@ -43,24 +43,24 @@ def value(found: Bought) -> Value:
     return widget.panel(figures, along_, found.memories, rows, told, TRAINED)
 
 
-def _mean(found: Bought) -> list[float]:
+def _mean(found: Memories) -> list[float]:
     return [float(bits) for bits in found.nats.mean(1, dtype=np.float64) / math.log(2)]
 
 
-def by_memory(found: Bought, measured: Mapping[str, Any] | None) -> Value:
+def by_memory(found: Memories, measured: Mapping[str, Any] | None) -> Value:
     """Loss against the length of the memory. measured: what the ladder says of the held-out book, or None."""
     mine = _mean(found)
     curves = [lines.Line(texts.THIS_TEXT, found.memories, mine, "var(--cat-1)")]
     columns: list[Text] = [texts.MEMORY_COLUMN, texts.THIS_TEXT]
     rows: list[list[str | float | None]] = [[memory, round(bits, 4)] for memory, bits in zip(found.memories, mine, strict=True)]
     trained = found.memories.index(TRAINED)
-    said = [filled(texts.BOUGHT_SAYS, first=f"{mine[0]:.2f}", trained=f"{mine[trained]:.2f}", memory=TRAINED)]
+    said = [filled(texts.MEMORIES_SAYS, first=f"{mine[0]:.2f}", trained=f"{mine[trained]:.2f}", memory=TRAINED)]
     if measured is not None:
         book = {int(one["memory"]): float(one["value"]) for one in measured["by_memory"]}
         curves.append(lines.Line(texts.HELD_OUT, list(book), list(book.values()), "var(--cat-3)"))
         columns.append(texts.HELD_OUT)
         rows = [[*row, book.get(memory)] for row, memory in zip(rows, found.memories, strict=True)]
-        said.append(filled(texts.BOUGHT_BOOK, first=f"{book[0]:.2f}", trained=f"{book[TRAINED]:.2f}"))
+        said.append(filled(texts.MEMORIES_BOOK, first=f"{book[0]:.2f}", trained=f"{book[TRAINED]:.2f}"))
     if len(found.without):
         bits = float(found.without.mean(dtype=np.float64) / math.log(2))
         curves.append(lines.Line(texts.WITHOUT, (), [bits], "var(--cat-2)", level=True))
@@ -77,10 +77,10 @@ def by_memory(found: Bought, measured: Mapping[str, Any] | None) -> Value:
                 mark=(TRAINED, texts.AS_TRAINED[language]),
                 ticks=(0, 128, 256, 512, 768, 1024),
             )
-            for language, axes in texts.BOUGHT_AXES.items()
+            for language, axes in texts.MEMORIES_AXES.items()
         },
-        title=texts.BOUGHT,
-        units=texts.BOUGHT_UNITS,
+        title=texts.MEMORIES,
+        units=texts.MEMORIES_UNITS,
         sentence={"en": "".join(one["en"] for one in said) + ".", "zh": "".join(one["zh"] for one in said) + "。"},
         legend=[figure.Mark(line.name, line.colour, dashed=line.level) for line in curves],
         table=figure.Table(columns, rows),
@@ -119,7 +119,7 @@ def by_context(measured: Mapping[str, Any]) -> Value:
     )
 
 
-def along(found: Bought) -> tuple[Value | None, np.ndarray, list[Text]]:
+def along(found: Memories) -> tuple[Value | None, np.ndarray, list[Text]]:
     """Loss along the text with nothing remembered and with a memory: the figure, the second curve for each memory, a sentence for each.
 
     None and nothing for a text of one segment, which remembers nothing.
@@ -163,10 +163,10 @@ def along(found: Bought) -> tuple[Value | None, np.ndarray, list[Text]]:
 
 
 PANEL: View[Request, Explanation] = unfolded(
-    "bought",
-    lambda: widget.bought(title=texts.BOUGHT, knob=texts.SLIDER),
+    "memories",
+    lambda: widget.memories(title=texts.MEMORIES, knob=texts.SLIDER),
     lambda found, _question: value(found.answer),
-    function=BOUGHT,
+    function=MEASURE,
     wish=lambda found, _question: read(found.request),
     needs="request",
 )
