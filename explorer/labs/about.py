@@ -72,6 +72,7 @@ def minutes(known: Mapping[str, Mapping[str, Any]]) -> int:
 
 def curves(
     slug: str,
+    known: Mapping[str, Mapping[str, Any]],
     lines: Mapping[str, tuple[Text, str]],
     *,
     axes: tuple[Text, Text],
@@ -86,20 +87,20 @@ def curves(
 ) -> dict[str, object] | None:
     """Held-out loss of models over training, as the figure widget draws it, or None where no log is shipped. Slow at first.
 
-    lines: the name and the colour of each variant, in their order. axes: what was seen, what is drawn. per_step(what model.json says):
-    how much of the first axis a step of training sees. scale: what the loss in the log is multiplied by; show: how it is printed.
-    says: the sentence, with {figures} and {seen}; one: each of its figures, with {name} and {value}; unequal: both, where the models have
-    not seen as much yet, each with {seen} too. joint: what stands between figures, English and Chinese.
+    known: what each shipped variant's model.json says. lines: the name and the colour of each variant, in their order. axes: what was
+    seen, what is drawn. per_step(what model.json says): how much of the first axis a step of training sees. scale: what the loss in the
+    log is multiplied by; show: how it is printed. says: the sentence, with {figures} and {seen}; one: each of its figures, with {name} and
+    {value}; unequal: both, where the models have not seen as much yet, each with {seen} too. joint: what stands between figures.
     """
-    logs = {variant: (known, found) for variant, known in models(slug, lines).items() if (found := log(slug, variant))}
+    logs = {variant: found for variant in lines if variant in known and (found := log(slug, variant))}
     if not logs:
         return None
     from explorer.figures import curve
 
     drawn = []
-    for variant, (known, found) in logs.items():
+    for variant, found in logs.items():
         name, colour = lines[variant]
-        each = per_step(known)
+        each = per_step(known[variant])
         drawn.append(curve.Line(name["en"], [at["step"] * each for at in found], [at["validation"] * scale for at in found], colour))
     seen = [f"{round(line.x[-1]):,}" for line in drawn]
     if unequal is not None and len(set(seen)) > 1:

@@ -13,7 +13,7 @@ import { motifOf } from "./lib/motifline.js";
 import { passageOf } from "./lib/passage.js";
 import { piecesOf } from "./lib/pieces.js";
 import { settingsOf } from "./lib/settings.js";
-import { drawingOf } from "./lib/sketchline.js";
+import { drawingOf } from "./lib/pictureline.js";
 import { foot } from "./lib/source.js";
 import { bus, view } from "./lib/state.js";
 import { guard } from "./lib/stored.js";

@@ -86,7 +86,7 @@ def test_a_digit_of_ours_is_cut_and_asked_for(page_watch: Page, site: str) -> No
     page.locator(".tfe-ask-seed").fill("421")
     run(page)
     assert asked(page) == Ask(seed=421, temperature=0.5, keep=10)
-    strip = page.locator(".tfe-sketch-picture")
+    strip = page.locator(".tfe-picture-choice")
     strip.first.focus()
     for key in ("ArrowRight", "End", "ArrowLeft"):
         page.keyboard.press(key)
@@ -95,7 +95,7 @@ def test_a_digit_of_ours_is_cut_and_asked_for(page_watch: Page, site: str) -> No
     addressed(page, drawing="test:18")
     assert asked(page) == Ask(drawing="test:18", seed=421, temperature=0.5, keep=10)
     shown = page.evaluate(
-        "[...document.querySelectorAll('.tfe-sketch-picture canvas')[18].getContext('2d').getImageData(0, 9, 28, 1).data]"
+        "[...document.querySelectorAll('.tfe-picture-choice canvas')[18].getContext('2d').getImageData(0, 9, 28, 1).data]"
     )
     assert shown[::4] == (rings()[18, 9] * 255).tolist()
     expect(page.get_by_role("radio", name=f"Digit 10: {HOSTILE}")).to_be_visible()
@@ -105,7 +105,7 @@ def test_a_digit_of_ours_is_cut_and_asked_for(page_watch: Page, site: str) -> No
 def test_a_digit_drawn_by_hand_becomes_the_same_pixels_each_time(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site)
     page.get_by_role("button", name="Draw", exact=True).click()
-    sheet = page.locator(".tfe-sketch-sheet")
+    sheet = page.locator(".tfe-picture-sheet")
     sheet.scroll_into_view_if_needed()
     box = sheet.bounding_box()
     assert box is not None
@@ -212,7 +212,7 @@ def test_a_link_an_example_a_refusal_and_stop(page_watch: Page, site: str) -> No
 def test_a_text_shares_its_places_with_what_is_written(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site, "lang=en&_pos=412&_model=strided")
     page.locator(".tfe-ask [data-key=text]").click()
-    expect(page.locator(".tfe-sketch-start")).to_be_hidden()
+    expect(page.locator(".tfe-picture-start")).to_be_hidden()
     box = page.locator(".tfe-ask-box")
     expect(box).to_have_value(EXAMPLES[2].text)
     box.fill(f"A gull 😀 {HOSTILE}")

@@ -136,7 +136,7 @@ def test_a_link_brings_the_picture_and_the_controls_back(page_watch: Page, site:
 def test_arrows_move_among_our_pictures_and_enter_asks(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site)
     mode(page, "complete")
-    strip = page.locator(".tfe-sketch-picture")
+    strip = page.locator(".tfe-picture-choice")
     strip.first.focus()
     for key in ("ArrowRight", "ArrowDown", "ArrowLeft", "End"):
         page.keyboard.press(key)
@@ -147,11 +147,11 @@ def test_arrows_move_among_our_pictures_and_enter_asks(page_watch: Page, site: s
     addressed(page, picture="test:1")
     assert asked(page) == replace(EXAMPLES[1], picture="test:1")
     shown = page.evaluate(
-        "[...document.querySelectorAll('.tfe-sketch-picture canvas')[1].getContext('2d').getImageData(0, 10, 28, 1).data]"
+        "[...document.querySelectorAll('.tfe-picture-choice canvas')[1].getContext('2d').getImageData(0, 10, 28, 1).data]"
     )
     assert shown[::4] == views.held_out()["grey"][0][1, 10].tolist()
     mode(page, "enlarge")
-    shown = page.evaluate("[...document.querySelectorAll('.tfe-sketch-picture canvas')[2].getContext('2d').getImageData(0, 3, 16, 1).data]")
+    shown = page.evaluate("[...document.querySelectorAll('.tfe-picture-choice canvas')[2].getContext('2d').getImageData(0, 3, 16, 1).data]")
     assert np.array_equal(np.reshape(shown, (16, 4))[:, :3], views.held_out()["colour"][0][2, 3])
 
 
@@ -209,7 +209,7 @@ def test_a_picture_is_drawn_with_the_pointer(page_watch: Page, site: str) -> Non
     page = opened(page_watch, site)
     mode(page, "complete")
     page.get_by_role("button", name="Draw", exact=True).click()
-    sheet = page.locator(".tfe-sketch-sheet")
+    sheet = page.locator(".tfe-picture-sheet")
     sheet.scroll_into_view_if_needed()
     box = sheet.bounding_box()
     assert box is not None
@@ -233,8 +233,8 @@ def test_a_picture_is_drawn_with_the_pointer(page_watch: Page, site: str) -> Non
     page.get_by_role("button", name="Clear").click()
     page.locator(".tfe-ask-go").click()
     expect(page.locator(".tfe-ask-error")).to_contain_text("Your drawing is empty")
-    page.locator(".tfe-sketch-picture").nth(3).focus()  # the visitor's stands before ours
-    page.locator(".tfe-sketch-picture").nth(3).press("Enter")
+    page.locator(".tfe-picture-choice").nth(3).focus()  # the visitor's stands before ours
+    page.locator(".tfe-picture-choice").nth(3).press("Enter")
     expect(sheet).to_be_hidden()
     addressed(page, picture="test:2")
     page.get_by_role("button", name="Draw", exact=True).click()
@@ -246,16 +246,16 @@ def test_a_picture_is_drawn_with_keys_alone(page_watch: Page, site: str) -> None
     page = opened(page_watch, site)
     page.locator(".tfe-ask .tfe-ask-head [aria-checked=true]").focus()
     page.keyboard.press("ArrowRight")
-    expect(page.locator(".tfe-sketch-start")).to_be_visible()
+    expect(page.locator(".tfe-picture-start")).to_be_visible()
     page.get_by_role("button", name="Draw", exact=True).focus()
     page.keyboard.press("Enter")
-    expect(page.locator(".tfe-sketch-sheet")).to_be_focused()
+    expect(page.locator(".tfe-picture-sheet")).to_be_focused()
     page.keyboard.press("Space")
     page.keyboard.down("Shift")
     for _ in range(5):
         page.keyboard.press("ArrowRight")
     page.keyboard.up("Shift")
-    said = page.locator(".tfe-sketch-pad [aria-live]")
+    said = page.locator(".tfe-picture-pad [aria-live]")
     expect(said).to_have_text("row 8, column 20, level 220")
     page.keyboard.press("Delete")
     expect(said).to_contain_text("level 0")

@@ -94,6 +94,7 @@ def curves() -> dict[str, object] | None:
     """Wrong answers on held-out inputs over training, with and without ACT; None where no log is shipped. Slow at first."""
     return about.curves(
         SLUG,
+        facts(),
         {variant: (texts.VARIANTS[variant], COLOURS[variant]) for variant in VARIANTS},
         axes=(texts.TRAINED, texts.WRONG),
         units=texts.CURVE_UNITS,

@@ -146,6 +146,7 @@ def curves() -> dict[str, object] | None:
     """Held-out loss of all models over training, or None where no log is shipped. Slow at first."""
     return about.curves(
         SLUG,
+        facts(),
         {variant: (texts.NAMES[variant], COLOURS[variant]) for variant in VARIANTS},
         axes=(texts.SEEN, texts.BITS),
         units=texts.CURVE_UNITS,

@@ -159,6 +159,7 @@ def curves() -> dict[str, object] | None:
     """Held-out bits/dim over training of the models that are compared, or None where no log is shipped. Slow at first."""
     return about.curves(
         SLUG,
+        facts(),
         {variant: (texts.RUNGS[variant], COLOURS[variant]) for variant in GREY},
         axes=(texts.SEEN, texts.HELD_OUT),
         units=texts.CURVE_UNITS,

@@ -210,6 +210,7 @@ def curves() -> dict[str, object] | None:
     """Held-out errors over training of the models of words, or None where no log is shipped. Slow at first."""
     return about.curves(
         SLUG,
+        facts(),
         {variant: (texts.NAMES[variant], COLOURS[variant]) for variant in MODELS["word"]},
         axes=(texts.STEPS_SEEN, texts.WRONG),
         units=texts.CURVE_UNITS,

@@ -211,6 +211,7 @@ def curves() -> dict[str, object] | None:
     """Held-out nats over training of the models of digits, or None where no log is shipped. Slow at first."""
     return about.curves(
         SLUG,
+        facts(),
         {variant: (texts.NAMES[variant], COLOURS[variant]) for variant in MODELS["digit"]},
         axes=(texts.SEEN, texts.HELD_OUT),
         units=texts.CURVE_UNITS,

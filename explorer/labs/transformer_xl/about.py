@@ -165,6 +165,7 @@ def curves() -> dict[str, object] | None:
     """Held-out loss of both models over training, or None where no log is shipped. Slow at first."""
     return about.curves(
         SLUG,
+        facts(),
         {variant: (texts.NAMES[variant], COLOURS[variant]) for variant in MODELS},
         axes=(texts.SEEN, texts.BITS),
         units=texts.CURVE_UNITS,

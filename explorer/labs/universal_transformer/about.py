@@ -236,6 +236,7 @@ def curves() -> dict[str, object] | None:
     """Held-out errors over training of the networks that are compared on stories, or None where no log is shipped. Slow at first."""
     return about.curves(
         SLUG,
+        facts(),
         {f"stories{kind}": (texts.BRIEF[kind], COLOURS[kind]) for kind in KINDS},
         axes=(texts.SEEN, texts.WRONG),
         units=texts.CURVE_UNITS,

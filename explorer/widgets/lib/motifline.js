@@ -7,7 +7,7 @@ import { t } from "./lang.js";
 import { cellsOf, eventsOf, notesOf, pitchName, playedCells, playedFrom, sopranoOf, spelled, unspelled } from "./noteevents.js";
 import { keyboard } from "./notekeys.js";
 import { paintNotes } from "./noteroll.js";
-import { bringing } from "./sketchgive.js";
+import { bringing } from "./picturegive.js";
 import { recorder } from "./takes.js";
 import { css, onTheme } from "./theme.js";
 import { tone } from "./tone.js";

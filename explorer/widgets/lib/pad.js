@@ -89,31 +89,31 @@ export function pad({ id, side, onDraw, onClose, title: heading, note = null, wh
   let cursor = { row: Math.floor(side / 4), column: Math.floor(side / 2) };
   let stroke = null; // the last point of the stroke under way
 
-  const sheet = el("canvas", { class: "tfe-sketch-sheet", role: "application", tabindex: "0", "aria-describedby": `${id}-at` });
+  const sheet = el("canvas", { class: "tfe-picture-sheet", role: "application", tabindex: "0", "aria-describedby": `${id}-at` });
   const where = el("p", { id: `${id}-at`, class: "tfe-unseen", "aria-live": "polite" });
-  const title = el("p", { class: "tfe-sketch-padtitle" });
+  const title = el("p", { class: "tfe-picture-padtitle" });
   const toolPick = segmented({ options: [], value: tool, label: "", onPick: (key) => set({ tool: key }) });
   const widthPick = segmented({ options: [], value: width, label: "", onPick: (key) => set({ width: key }) });
   const bright = el("input", { class: "tfe-range", type: "range", min: 20, max: 255, step: 5, value: level, oninput: () => set({ level: Number(bright.value) }) });
-  const brightName = el("span", { class: "tfe-sketch-name" });
-  const names = { tool: el("span", { class: "tfe-sketch-name" }), size: el("span", { class: "tfe-sketch-name" }) };
+  const brightName = el("span", { class: "tfe-picture-name" });
+  const names = { tool: el("span", { class: "tfe-picture-name" }), size: el("span", { class: "tfe-picture-name" }) };
   const button = (act) => el("button", { type: "button", class: "tfe-button small", onclick: act });
   const undo = button(() => back());
   const wipe = button(() => replace(new Uint8Array(side * side)));
   const copy = button(() => replace(Uint8Array.from(given)));
   const close = button(() => onClose());
-  const keyLine = el("p", { class: "tfe-sketch-hint" });
-  const noteLine = el("p", { class: "tfe-sketch-hint", hidden: note === null });
+  const keyLine = el("p", { class: "tfe-picture-hint" });
+  const noteLine = el("p", { class: "tfe-picture-hint", hidden: note === null });
   const node = el(
     "div",
-    { id, class: "tfe-sketch-pad", role: "group", hidden: true },
+    { id, class: "tfe-picture-pad", role: "group", hidden: true },
     sheet,
     el(
       "div",
-      { class: "tfe-sketch-tools" },
+      { class: "tfe-picture-tools" },
       title,
-      el("div", { class: "tfe-sketch-toolrow" }, el("div", { class: "tfe-sketch-field" }, names.tool, toolPick.node), el("div", { class: "tfe-sketch-field" }, names.size, widthPick.node), el("label", { class: "tfe-sketch-field is-bright", hidden: white }, brightName, bright)),
-      el("div", { class: "tfe-sketch-toolrow" }, undo, wipe, copy, close),
+      el("div", { class: "tfe-picture-toolrow" }, el("div", { class: "tfe-picture-field" }, names.tool, toolPick.node), el("div", { class: "tfe-picture-field" }, names.size, widthPick.node), el("label", { class: "tfe-picture-field is-bright", hidden: white }, brightName, bright)),
+      el("div", { class: "tfe-picture-toolrow" }, undo, wipe, copy, close),
       noteLine,
       keyLine,
       where,

@@ -51,6 +51,7 @@ def curves() -> Value | None:
     """Wrong digits on held-out inputs over training, or None where no log is shipped. Slow at first."""
     return about.curves(
         SLUG,
+        about.models(SLUG, ("base",)),
         {"base": (texts.SHORT, COLOUR)},
         axes=(texts.SEEN, texts.WRONG),
         units=texts.CURVE_UNITS,

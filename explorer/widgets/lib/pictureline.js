@@ -4,10 +4,10 @@ import { unpack } from "./arrays.js";
 import { el } from "./dom.js";
 import { t } from "./lang.js";
 import { colours, paintPicture, pad as drawingPad } from "./pad.js";
-import { averaged, codec, fitted, inked } from "./sketchbits.js";
-import { bringing, read, unfit } from "./sketchgive.js";
-import { strip as pictureStrip } from "./sketchstrip.js";
-import { filledIn, joined, megabytes, wordsOf } from "./sketchwords.js";
+import { averaged, codec, fitted, inked } from "./picturebits.js";
+import { bringing, read, unfit } from "./picturegive.js";
+import { strip as pictureStrip } from "./picturestrip.js";
+import { filledIn, joined, megabytes, wordsOf } from "./picturewords.js";
 import { onTheme } from "./theme.js";
 
 const BROAD = 1.3; // radius of the brush, pixels: strokes as broad as those of the digits that were learned from
@@ -31,16 +31,16 @@ export function drawingOf(control, { id, begin, rows, say, mine, open, run }) {
   let reading = null; // the file on its way to the server
   let over = false; // does a file hang over the bar?
 
-  const before = el("canvas", { class: "tfe-sketch-before", role: "img" });
-  const reduced = el("canvas", { class: "tfe-sketch-before", "aria-hidden": "true", hidden: !small });
+  const before = el("canvas", { class: "tfe-picture-before", role: "img" });
+  const reduced = el("canvas", { class: "tfe-picture-before", "aria-hidden": "true", hidden: !small });
   const strip = pictureStrip({ side, channels, names, said: TEXT, greys, onPick: pick });
   const chooser = el("input", { type: "file", accept: "image/png,image/jpeg,image/webp", hidden: true });
   const uploadButton = el("button", { type: "button", class: "tfe-button small", onclick: () => chooser.click() });
   const drawButton = el("button", { type: "button", class: "tfe-button small", "aria-controls": `${id}-pad`, hidden: channels > 1, onclick: () => openPad(pad.node.hidden) });
-  const hint = el("span", { class: "tfe-sketch-hint" });
-  const give = el("div", { class: "tfe-sketch-give" }, el("div", { class: "tfe-sketch-buttons" }, drawButton, uploadButton, chooser), hint);
+  const hint = el("span", { class: "tfe-picture-hint" });
+  const give = el("div", { class: "tfe-picture-give" }, el("div", { class: "tfe-picture-buttons" }, drawButton, uploadButton, chooser), hint);
   const pad = drawingPad({ id: `${id}-pad`, side, onDraw: drawn, onClose: () => openPad(false), title: TEXT.padTitle, note: TEXT.padNote, ...(ink ? { white: true, broad: BROAD } : {}) });
-  const node = el("div", { class: "tfe-sketch tfe-ask-drawing" }, el("div", { class: "tfe-sketch-start" }, before, reduced, strip.node, give), pad.node);
+  const node = el("div", { class: "tfe-picture tfe-ask-drawing" }, el("div", { class: "tfe-picture-start" }, before, reduced, strip.node, give), pad.node);
 
   const isOurs = () => self.text.startsWith("test:");
 

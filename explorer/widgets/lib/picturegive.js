@@ -1,7 +1,7 @@
 // A picture or a file of another kind that a visitor brings, chosen, dropped or pasted, and how the server reads it.
 
 import { unpack } from "./arrays.js";
-import { TEXT, filledIn, megabytes } from "./sketchwords.js";
+import { TEXT, filledIn, megabytes } from "./picturewords.js";
 
 /**
  * Hears of files: those of the chooser, dropped on the form, pasted anywhere on the page.
