@@ -17,7 +17,7 @@ from torch.nn import functional as F
 
 from models.cost.records import FORMULAS, LAYERS, SECONDS, WINDOW, Clock, Explanation, Point, Request, lengths, operations
 from models.device import device
-from models.errors import Stopped
+from models.errors import InputError, Stopped
 from models.layers.attention import attention_weights
 from models.layers.local import blocks_1d, local_attention
 from models.peak import synchronize
@@ -64,7 +64,7 @@ class Bench:
         return [lambda: F.scaled_dot_product_attention(query, key, value) if fused else attention_weights(query, key) @ value]
 
 
-def run(request: Request) -> Iterator[list[list[Point] | Explanation]]:
+def run(request: Request) -> Iterator[list[list[Point] | Explanation | InputError]]:
     """For the engine: the points as they come, none where nothing is ready yet, and the whole run last.
 
     A point that would not end in time, told by the one before it, is left out, and so is what is longer. Stopped, thrown into it, ends it.

@@ -232,7 +232,7 @@ def maps(
         frame[f"xaxis{end}"] = {**across, **bare, "domain": [left, left + wide - gap[0]], "anchor": f"y{end}"}
         frame[f"yaxis{end}"] = {**up, **bare, "domain": [bottom, bottom + high - gap[1]], "anchor": f"x{end}", "autorange": "reversed"}
         if square:
-            frame[f"yaxis{end}"] |= {"scaleanchor": f"x{end}", "constrain": "domain"}
+            frame[f"yaxis{end}"] |= {"scaleanchor": f"x{end}", "constrain": "domain", "constraintoward": "top"}
             frame[f"xaxis{end}"] |= {"constrain": "domain"}
         if n == 0 and axes[0]:
             frame["xaxis"]["title"] = {**across["title"], "text": axes[0], "standoff": 4}
