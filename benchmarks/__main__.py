@@ -41,11 +41,11 @@ def main(arguments: list[str] | None = None) -> int:
     for name, value in report.figures.items():
         bound = report.bounds.get(name)
         verdict = "" if bound is None else f"   {'≥' if bound.at_least else '≤'} {bound.value:g}: {'yes' if bound.holds(value) else 'NO'}"
-        print(f"{name:<{width}}  {value:12.4f}{verdict}")
+        print(f"{name:<{width}}  {value:12.6g}{verdict}")
     for name, note in report.notes.items():
         print(f"{name}: {note}")
     reach = {name: [bound.value, bound.holds(report.figures[name])] for name, bound in report.bounds.items()}
-    figures = {name: round(value, 6) for name, value in report.figures.items()}
+    figures = {name: float(f"{value:.7g}") for name, value in report.figures.items()}
     result = {"name": chosen.name, "device": str(device), "threads": torch.get_num_threads(), "figures": figures, "reach": reach}
     if chosen.save:
         RESULTS.mkdir(exist_ok=True)

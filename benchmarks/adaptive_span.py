@@ -20,8 +20,8 @@ from benchmarks.measure import Bound, Report, interleaved, median, ratio
 from models.adaptive_span.decode import Reader
 from models.adaptive_span.model import Config, LearnedSpan, SpanTransformer, network
 from models.adaptive_span.pretrained import load
-from models.adaptive_span.span import span_attention
 from models.checkpoint import CheckpointError
+from models.layers.span import span_attention
 
 SPAN, LENGTH = 4096, 8192
 WRITTEN = 64  # characters that are written while the clock runs

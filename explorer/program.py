@@ -215,7 +215,7 @@ class Program(Generic[R, S]):
         bar = placed["ask"]
         bar.ask(wiring.following(newest, answers), None, [placed[name] for name in self.widgets], **wiring.HOW)
         bar.before(wiring.following(Newest(), earlier), None, bar, **wiring.HOW)
-        bar.stop(wiring.halting(newest), None, None, **wiring.HOW)
+        bar.stop(wiring.halting(newest, engine.halt), None, None, **wiring.HOW)
         for view in self.views:
             if view.look:
                 self._listen(engine, placed[view.name], placed[view.look.into or view.name], view.look)
@@ -272,7 +272,8 @@ def lab_of(
     thumbnail.
 
     explain: of its program, which is called when a page is built: so a file that cannot be read closes this lab alone. texts: its module.
-    interventions: key -> an example changed so. probes(): small requests that load the models; the first example if not said.
+    interventions: key -> an example changed so. probes(): small requests that load the models; the first example if not said;
+    probe=None where there are none.
     """
 
     async def probe(engine: Engine) -> None:
@@ -290,10 +291,9 @@ def lab_of(
         examples=tuple(controls.query(example) for example in examples),
         steps=readable(slug, steps),
         interventions={key: controls.query(request) for key, request in interventions.items()},
-        probe=probe,
         stored=lambda engine, spelled: program().stored(engine, spelled),
         endpoint=lambda lab, engine: api.place(program(), lab, engine),
-        **facts,
+        **{"probe": probe, **facts},
     )
 
 
@@ -400,8 +400,9 @@ async def _compared(
 ) -> AsyncGenerator[change.Shown | None, None]:
     """What a change does, last; None while it is worked out."""
     plain = program.plain(request)
-    results: list[Any] = []
-    calls: list[tuple[Function, Callable[[], Any]]] = [(program.explain, lambda: plain)]
+    live = getattr(request, "live", False)  # such a run measures both sides itself: two runs would differ by more than the change
+    results: list[Any] = [after] if live else []
+    calls: list[tuple[Function, Callable[[], Any]]] = [] if live else [(program.explain, lambda: plain)]
     if changing.measure is not None:
         calls += [(changing.measure, lambda one=one: changing.ask(one, results[0])) for one in (plain, request)]  # type: ignore[misc]
     for function, wish in calls:

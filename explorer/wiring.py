@@ -87,11 +87,13 @@ def following(newest: Newest, updates: Callable[[Any, str], AsyncGenerator[Updat
     return handler
 
 
-def halting(newest: Newest) -> Callable[[gr.EventData, gr.Request], Awaitable[None]]:
-    """An event handler: what the page has asked for until now ends."""
+def halting(newest: Newest, halt: Callable[[str], bool] = lambda _page: False) -> Callable[[gr.EventData, gr.Request], Awaitable[None]]:
+    """An event handler: what the page has asked for until now ends. halt(page): does it end by itself, with what there is of it?"""
 
     async def handler(event: gr.EventData, caller: gr.Request) -> None:
-        newest.stop(session(caller), _order(detail(event)))
+        page = session(caller)
+        if not halt(page):
+            newest.stop(page, _order(detail(event)))
 
     return handler
 

@@ -12,7 +12,13 @@ from typing import Any
 
 from models.checkpoint import ASSETS, CheckpointError, read_facts
 
-LABS = tuple(sorted(path.parent.name for path in Path(__file__).parent.glob("*/recipe.py")))  # those with something to train
+
+def having(module: str) -> tuple[str, ...]:
+    """The labs that have such a module, by name."""
+    return tuple(sorted(path.parent.name for path in Path(__file__).parent.glob(f"*/{module}.py")))
+
+
+LABS = having("recipe")  # those with something to train
 
 
 def recipe_of(slug: str) -> Any:
@@ -20,14 +26,9 @@ def recipe_of(slug: str) -> Any:
     return importlib.import_module(f"models.{slug}.recipe")
 
 
-def with_ladder() -> tuple[str, ...]:
-    """The labs that measure other ways beside their models."""
-    return tuple(slug for slug in LABS if (Path(__file__).parent / slug / "ladder.py").is_file())
-
-
 def examples(slug: str) -> Path:
     """Store the first example of a lab, and what else its recipe stores with it; returns the first file."""
-    own = getattr(recipe_of(slug), "examples", None)
+    own = getattr(recipe_of(slug), "examples", None) if slug in LABS else None
     if own is not None:
         path: Path = own()
         return path
@@ -48,10 +49,10 @@ def main(arguments: list[str] | None = None) -> int:
         ("train", "train a model and write its assets"),
         ("evaluate", "measure a model"),
         ("examples", "store the first example"),
-        ("ladder", "measure other ways on the pictures or texts that the models are measured on"),
+        ("ladder", "measure other ways, on what the models are measured on"),
     ):
         command = commands.add_parser(name, help=text, parents=[own] if name == "evaluate" else [])
-        command.add_argument("slug", choices=with_ladder() if name == "ladder" else LABS)
+        command.add_argument("slug", choices={"ladder": having("ladder"), "examples": having("records")}.get(name, LABS))
         if name == "examples":
             continue
         command.add_argument("--data", type=Path, default=Path(os.environ.get("EXPLORER_DATA", "data")))

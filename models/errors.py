@@ -75,6 +75,10 @@ def _short(number: float) -> str:
     return str(number) if abs(number) < 10**20 else f"{float(number):g}" if abs(number) < 10**300 else "∞"
 
 
+class Stopped(Exception):
+    """Raised inside a generator whose visitor has pressed Stop: it yields its result as far as it has come, and ends."""
+
+
 class DamagedFile(Exception):
     """A file of the project's own, such as a checkpoint or a stored result, that cannot be read: the message names it."""
 

@@ -71,6 +71,10 @@ class Engine:
         finally:
             self._scheduler.leave(run, asker)
 
+    def halt(self, session: str) -> bool:
+        """Stop what is timed for this page: its answer comes as far as it is there. False where nothing of it is under way."""
+        return self._scheduler.halt(session)
+
     def known(self, function: Function, request: Hashable) -> Answer[Any] | None:
         """The remembered result of a request, or None: nothing is computed."""
         return self._scheduler.known(function, request)

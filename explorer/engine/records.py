@@ -14,7 +14,11 @@ Function: TypeAlias = Callable[[list[Any]], Any] | str
 """What the engine runs, or its name "package.module:function": [request, …] -> [result | InputError, …].
 
 Or what yields: each turn a list with one entry per request, the steps since the last turn (a list), at its end its result or InputError
-(once), then None."""
+(once), then None.
+
+A request whose attribute `live` is true asks for what is different every time, such as a time that a clock measures: it is computed by
+itself, one of its kind at a time, and its answer is not remembered. Where `Engine.halt` stops it, its generator is told so by `Stopped`,
+and yields its result as far as it has come."""
 
 
 @dataclass(frozen=True)
@@ -137,6 +141,15 @@ def too_many_of_yours(most: int) -> Busy:
         "busy",
         en=f"{most} of your requests are still running or waiting, the most that one page may have: please wait for one of them.",
         zh=f"您的页面已有 {most} 个请求在运行或排队，这是一个页面的上限：请等其中一个完成。",
+    )
+
+
+def the_clock_is_busy(seconds: float) -> Busy:
+    """Something is being timed for somebody else; it takes about so long."""
+    return Busy(
+        "clock",
+        en=f"The clock of this server is timing a run of another visitor, one at a time: please try again in {max(1, round(seconds))} s.",
+        zh=f"服务器正在为另一位访问者计时，一次只计一个：请 {max(1, round(seconds))} 秒后再试。",
     )
 
 

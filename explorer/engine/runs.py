@@ -41,7 +41,9 @@ class Run:
 
     def __init__(self, key: Hashable, work: Work, request: Hashable, group: Hashable, most: int, arrived: float, expected: float) -> None:
         self.key, self.work, self.request, self.group = key, work, request, group
-        self.most = most  # requests in its batch
+        self.live = bool(getattr(request, "live", False))  # see records.Function
+        self.most = 1 if self.live else most  # requests in its batch
+        self.halted = False  # whoever asked wants what there is of it
         self.halved = False
         self.arrived = arrived
         self.due = arrived + expected  # short calls go before long ones, and none waits for ever

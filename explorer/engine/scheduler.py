@@ -24,6 +24,7 @@ from explorer.engine.records import (
     Waiting,
     is_closing,
     queue_is_full,
+    the_clock_is_busy,
     too_many_of_your_address,
     too_many_of_yours,
 )
@@ -89,11 +90,14 @@ class Scheduler:
                 self._refuse(too_many_of_yours(self.limits.session))
             key = (key_of(function), request)
             run = self.runs.get(key)
-            if run is None:
+            if run is None or (run.live and (run.halted or not self._is_of(run, session))):
                 self._keep_places(asker.address)
                 work = self.work(function)
                 group = request.group() if hasattr(request, "group") else None
-                run = self.runs[key] = Run(key, work, request, group, self.limits.batch, clock(), work.cost(group).seconds)
+                new = Run(key, work, request, group, self.limits.batch, clock(), work.cost(group).seconds)
+                if new.live:
+                    self._keep_the_clock(session)
+                run = self.runs[key] = new
                 self.line_up(run)
             else:
                 self.counts["shared"] += 1
@@ -112,6 +116,24 @@ class Scheduler:
             own = sum(address in run.addresses for run in self.waiting)
             if own >= limits.share:
                 self._refuse(too_many_of_your_address(limits.share, self._work_ahead()))
+
+    def _keep_the_clock(self, session: str) -> None:
+        """Raises Busy while something is timed for somebody else; a page's own older run ends by itself."""
+        timed = [run for run in self.runs.values() if run.live and run.askers and not self._is_of(run, session)]
+        if timed:
+            self._refuse(the_clock_is_busy(sum(self.place(run).seconds for run in timed)))
+
+    def _is_of(self, run: Run, session: str) -> bool:
+        """Does only this page ask for it?"""
+        return bool(session) and all(asker.session == session for asker in run.askers)
+
+    def halt(self, session: str) -> bool:
+        """End what this page has timed, with its result as far as it has come; False where nothing of it is under way."""
+        with self.changed:
+            mine = [run for run in self.runs.values() if run.live and run.askers and self._is_of(run, session) and run not in self.waiting]
+            for run in mine:
+                run.halted = True
+            return bool(mine)
 
     def _work_ahead(self) -> float:
         """Seconds of computing that wait, at least one."""
@@ -171,7 +193,7 @@ class Scheduler:
     def finish(self, run: Run, outcome: Answer[Any] | InputError) -> None:
         """Tell all askers of a run how it ended; the first outcome holds, and an answer that comes too late is still remembered."""
         with self.changed:
-            if isinstance(outcome, Answer):
+            if isinstance(outcome, Answer) and not run.live:
                 self.store.put(run.key, outcome)
             if run.outcome is not None:
                 return

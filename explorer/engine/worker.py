@@ -15,7 +15,7 @@ from typing import Any
 from explorer.engine.records import Answer, cannot_be_read, memory_ran_out, out_of_time, went_wrong
 from explorer.engine.runs import Batch, Run, Work
 from explorer.engine.scheduler import Scheduler, clock
-from models.errors import DamagedFile, InputError
+from models.errors import DamagedFile, InputError, Stopped
 
 logger = logging.getLogger(__name__)
 
@@ -161,6 +161,10 @@ class Worker:
             function = batch.work.resolve()
             self._where()
             batch.begin()  # an import is no computing
+            if batch.turns is not None and any(run.halted for run in batch.runs):
+                self._deliver(batch, [[] for _ in batch.runs], batch.turns.throw(Stopped()), over=True)  # type: ignore[attr-defined]
+                _shut(batch.turns)
+                return
             if batch.turns is None:
                 given = function([run.request for run in batch.runs])
                 if not hasattr(given, "__next__"):

@@ -152,6 +152,11 @@ def mix(scale: Sequence[str], at: float) -> str:
     return "#" + "".join(f"{round(a + (b - a) * part):02X}" for a, b in pairs)
 
 
+def signed() -> list[list[float | str]]:
+    """The scale of signed values as Plotly takes it, in tokens: it follows the theme."""
+    return colorscale([f"var(--signed-{at})" for at in range(len(SIGNED["light"]))])
+
+
 def colorscale(scale: Sequence[str]) -> list[list[float | str]]:
     """A scale as Plotly takes it: evenly spaced [position, colour] pairs."""
     return [[index / (len(scale) - 1), colour] for index, colour in enumerate(scale)]
@@ -182,7 +187,13 @@ def token_css() -> str:
         "scale-weights-up": _gradient(WEIGHTS, 0),
     }
     light, dark = (
-        {**tokens, "scale-signed": _gradient(SIGNED[mode]), "scale-surprise": _gradient(SURPRISE[mode])} for mode, tokens in TOKENS.items()
+        {
+            **tokens,
+            **{f"signed-{at}": stop for at, stop in enumerate(SIGNED[mode])},
+            "scale-signed": _gradient(SIGNED[mode]),
+            "scale-surprise": _gradient(SURPRISE[mode]),
+        }
+        for mode, tokens in TOKENS.items()
     )
     return "\n".join(
         [

@@ -7,6 +7,7 @@ from importlib import import_module
 from explorer.lab import Lab
 
 NAMES = (
+    "cost",
     "translation",
     "image_transformer",
     "music",

@@ -36,6 +36,9 @@ const TYPED = ["bits", "sum", "letters", "sentence", "text", "story", "question"
 const SET = ["number", "seed", "select"];
 const ENTER = /Mac|iPhone|iPad/.test(navigator.platform) ? "⌘ ⏎" : "Ctrl ⏎"; // what runs where Enter begins a new line
 
+const ofTask = new CSSStyleSheet(); // also for what is placed on the page later
+document.adoptedStyleSheets.push(ofTask);
+
 let serial = 0;
 
 /** props, value and events: see ask.py. */
@@ -375,7 +378,7 @@ export function mount(root, props, emit, watch) {
   // ── wiring ──
   /** What is drawn of one task is hidden while a run of another one is in view. */
   function showTask({ task } = {}) {
-    if (task) document.body.dataset.task = task;
+    if (task) ofTask.replaceSync(`[class*="tfe-of-"]:not(.tfe-of-${CSS.escape(task)}) { display: none !important; }`);
   }
 
   function receive() {

@@ -11,7 +11,7 @@ const TEXT = {
 };
 
 export function mount(root, props, emit, watch) {
-  const title = el(root.closest(".tfe-card-curve") ? "h2" : "h3", { class: "tfe-title" }); // the curve stands right below the page's name
+  const title = el(props.main || root.closest(".tfe-card-curve") ? "h2" : "h3", { class: "tfe-title" }); // the curve stands right below the page's name
   const units = el("span", { class: "tfe-units" });
   const legend = el("div", { class: "tfe-legend" });
   const board = el("div", { class: "tfe-figure-plot" });

@@ -74,9 +74,12 @@ def value(
     }
 
 
-def figure(value: Mapping[str, object] | None = None, *, clicks: bool = False) -> gr.HTML:
+def figure(value: Mapping[str, object] | None = None, *, clicks: bool = False, name: str = "") -> gr.HTML:
     """Place the widget. value: from `value`, or None while there is nothing to show.
 
     clicks: a click on a point reaches Python as the event ``pick`` with {"curve": number of the trace, "point": number, "x": …, "y": …}.
+    name: of one that is a page's own subject, among several: its title is a heading of the page, and a guided step finds it by the panel
+    "at-NAME".
     """
-    return widget("figure", value, events=("pick",) if clicks else (), plotly=vendor("plotly"))
+    classes = (f"tfe-at-{name}",) if name else ()
+    return widget("figure", value, events=("pick",) if clicks else (), classes=classes, plotly=vendor("plotly"), main=bool(name))

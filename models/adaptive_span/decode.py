@@ -12,8 +12,8 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from models.adaptive_span.model import SpanTransformer
-from models.adaptive_span.span import Group, grouped, soft_mask, span_attention
 from models.characters import UNKNOWN
+from models.layers.span import Group, grouped, soft_mask, span_attention
 
 FREE = -1  # in place of a character: this one is to be drawn
 CHUNK = 256  # given characters that are read at once

@@ -14,11 +14,11 @@ from typing import NamedTuple, Protocol
 import torch
 from torch import Tensor, nn
 
-from models.adaptive_span.span import reach, span_attention
 from models.characters import Alphabet
 from models.layers.attention import MultiHeadAttention
 from models.layers.dropout import Dropout
 from models.layers.feedforward import FeedForward
+from models.layers.span import reach, span_attention
 from models.trace import OFF, Trace
 
 BRANCH = 0.3  # size of what leads out of a sublayer at the start of training, against Xavier's

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from explorer.labs import LABS
 from tests.conftest import Running
 
-LAB = LABS[0]
+LAB = next(lab for lab in LABS if lab.slug == "translation")
 
 
 @pytest.fixture(scope="module")

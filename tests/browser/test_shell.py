@@ -14,7 +14,7 @@ from explorer.lab import Lab
 from explorer.labs import LABS
 from tests.browser.waiting import addressed, becomes
 
-LAB = LABS[0]
+LAB = next(lab for lab in LABS if lab.slug == "translation")
 NewPage = Callable[..., tuple[Page, Any]]
 
 

@@ -53,6 +53,19 @@ LINKS = [
             ("v=1&seed=x", "seed"),
         )
     ],
+    *[
+        ("cost", query, named)
+        for query, named in (
+            ("v=1&length=4096&width=1000", "at this d, L can be up to 1,099."),
+            ("v=1&length=99999", "99999"),
+            ("v=1&task=heads&kernel=4", "K is odd"),
+            ("v=1&task=heads&picture=test:99", "99"),
+            ("v=1&task=heads&picture=AAAA", "28 × 28"),
+            ("v=1&task=heads&without=10", "no head 10"),
+            ("v=1&task=heads&alpha=nan", "nan"),
+            ("v=1&window=x", "window"),
+        )
+    ],
     *[(slug, "v=1&length=x", "length") for slug in ("transformer_xl", "adaptive_span")],
     ("sparse_transformer", "v=1&keep=x", "keep"),
     ("reformer", "v=1&text=abba&rounds=99", "99"),

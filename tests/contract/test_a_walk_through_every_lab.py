@@ -24,6 +24,7 @@ SENTENCES = """() => [...document.querySelectorAll("[data-view] .tfe-words")]
     .filter((one) => one.checkVisibility()).map((one) => [one.closest("[data-view]").dataset.view, one.textContent])"""
 # A field of each lab's link that must be refused: what it says, and what the refusal must name.
 NONSENSE = {
+    "cost": ("task=sort", "sort"),
     "translation": ("sentence=A+dog.&beam=x", "beam"),
     "image_transformer": ("mode=dream", "dream"),
     "music": ("style=polka", "polka"),

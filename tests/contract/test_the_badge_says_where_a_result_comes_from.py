@@ -15,6 +15,7 @@ from tests.known import known
 
 # A small input of each lab's own, as a link spells it; none of them is an example or a step.
 SMALL = {
+    "cost": "v=1&task=scale&seed=51",
     "translation": "v=1&sentence=A+dog+sits.",
     "image_transformer": "v=1&mode=complete&kind=10&picture=test:1&keep=21&seed=51",
     "music": "v=1&seed=51&motif=JQAlACUAJQAkACQAJAAkAA",

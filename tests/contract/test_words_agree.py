@@ -29,11 +29,12 @@ def _words(text: str) -> frozenset[str]:
 # What stays as it is in Chinese: people, data sets, systems, kinds of files, keys of the keyboard, functions, units, and the words that the
 # models of stories read.
 NAMES = _words("""
-    Abnar Zuidema Child Dai Dehghani Graves Huang Kitaev Kingma Dhariwal Parmar Sukhbaatar Vaswani Wu Xiao Elliott Oord Simon Oore
+    Abnar Zuidema Child Cordonnier Dai Dehghani Graves Huang Kitaev Kingma Dhariwal Parmar Sukhbaatar Vaswani Wu Xiao Elliott Oord Simon
+    Oore
     ACT ASAP Adam Apache- BLEU BY-NC-SA CC CIFAR- CPU Fashion-MNIST GNMT GPU Glow LSTM MIT MNIST Multi Muon PixelCNN Reformer RL
     Transformer Transformer-XL Transformers arXiv bAbI bertviz newstest python reformer-pytorch sacreBLEU transformers ConvS base
     big Backspace Ctrl Delete Enter Esc PageDown PageUp Shift shift shift- Space JPEG MIDI PNG TXT WebP mid KB MB GB ms kB CSV NPZ
-    SVG HTML WAV FF attention Attention argmax exp log softmax xR float max clamp mary somebody went to the garden took put in
+    SVG HTML WAV FF attention Attention argmax exp log softmax tanh xR float max clamp mary somebody went to the garden took put in
     where is nobody test word text benchmarks lsh reversible save and
 """)
 # Verbs and measures that stand behind a number or a name without counting anything.

@@ -59,8 +59,17 @@ const COLOURED = {
   part: { en: "The picture to begin with, and reduced to {n} × {n} pixels", zh: "起始图片，以及缩小到 {n} × {n} 像素的样子" },
 };
 
+// A grey picture of which nothing is left out, and nothing is made.
+const WHOLE = {
+  ...PICTURE,
+  part: { en: "The picture as it goes in", zh: "输入的图片" },
+  ours: { en: "Pictures to begin with", zh: "起始图片" },
+  padTitle: { en: "Draw a picture", zh: "画一幅图" },
+  blank: { en: "Your drawing is empty; a few strokes are enough.", zh: "您的画还是空的；画几笔就够了。" },
+};
+
 /** The words for pictures of one kind, as controls.py draws them. */
-export const wordsOf = ({ ink, channels }) => (ink ? DIGIT : channels > 1 ? COLOURED : PICTURE);
+export const wordsOf = ({ ink, channels, rows }) => (ink ? DIGIT : channels > 1 ? COLOURED : rows ? PICTURE : WHOLE);
 
 export const megabytes = (bytes) => (Math.ceil((bytes / 2 ** 20) * 10) / 10).toFixed(1);
 

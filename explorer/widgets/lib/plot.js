@@ -13,7 +13,7 @@ const token = (name) => {
 /** The figure with every "var(--token)" replaced by its colour in the theme of the moment; numbers are not copied. */
 export function resolve(value) {
   if (typeof value === "string") return value.includes("var(") ? value.replace(/var\((--[\w-]+)\)/g, (_, name) => token(name)) : value;
-  if (Array.isArray(value)) return typeof value[0] === "number" ? value : value.map(resolve);
+  if (Array.isArray(value)) return typeof value[0] === "number" && typeof value.at(-1) === "number" ? value : value.map(resolve);
   if (value && typeof value === "object" && !ArrayBuffer.isView(value)) {
     const out = {};
     for (const key in value) out[key] = resolve(value[key]);

@@ -55,7 +55,7 @@ export function seedBox({ most, className, onSeed, onWrong, onEnter }) {
     judge,
     /** The seed in force; anew: of another request, which takes the place of whatever stands there. */
     show(seed, anew = false) {
-      if (!anew && (seed === shown || wrong() !== null)) return;
+      if (!anew && shown !== null && (seed === shown || wrong() !== null)) return;
       shown = seed;
       if (node.value !== String(seed)) node.value = String(seed);
       judge();

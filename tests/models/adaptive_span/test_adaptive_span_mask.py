@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from models.adaptive_span import weights
-from models.adaptive_span.span import direct_attention, grouped, plan, reach, soft_mask, span_attention
+from models.layers.span import direct_attention, grouped, plan, reach, soft_mask, span_attention
 from models.trace import Trace
 
 SPAN, RAMP = 150, 32

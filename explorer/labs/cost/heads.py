@@ -1,0 +1,128 @@
+"""What is drawn of a filter made of heads: both results, each head's map, the error, and what leads from one position to another."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.controls import Value
+from explorer.labels import filled
+from explorer.labs.cost import drawn, texts
+from models.cost.records import ALPHAS, SIDE, Explanation, Heads, Request
+
+CROP = 5  # pixels around the one whose maps are shown
+
+
+def _heads(seen: Explanation) -> Heads:
+    assert seen.heads is not None
+    return seen.heads
+
+
+def small(value: float) -> str:
+    """An error as one reads it: 0.30, or 1.2·10⁻¹⁴."""
+    return f"{value:.2f}" if value >= 0.005 or value == 0 else drawn.power(value)
+
+
+def filtered(seen: Explanation, request: Request, _state: str) -> Value:
+    """Picture, filter and heads on one scale, and what they differ by."""
+    found = _heads(seen)
+    most = float(max(np.abs(found.true).max(), np.abs(found.made).max()))
+    k, count = request.kernel, filled(texts.OF_HEADS, n=request.kernel**2)
+    panels = (
+        (texts.PICTURE_IN, found.picture * most, "grey"),
+        (texts.CONVOLVED, found.true, "signed"),
+        (count, found.made, "signed"),
+        (texts.DIFFERENCE, found.made - found.true, "signed"),
+    )
+    numbers = {"alpha": f"{request.alpha:g}", "error": small(found.error), "most": f"{np.abs(found.true).max():.2f}"}
+    values = zip(found.picture.flat, found.true.flat, found.made.flat, strict=True)
+    return drawn.value(
+        "cost-filter",
+        210,
+        lambda language: drawn.maps([(name[language], one, scale) for name, one, scale in panels], limit=most),
+        (
+            texts.FILTERED,
+            filled(texts.FILTERED_UNITS, k=k, name=texts.FILTERS[request.filter], most=f"{most:.2f}"),
+            filled(texts.FILTERED_SAYS, n=k * k, k=k, **numbers),
+        ),
+        (texts.PIXEL, texts.PICTURE_IN, texts.CONVOLVED, count),
+        [(f"{at // SIDE}, {at % SIDE}", *(round(float(one), 6) for one in several)) for at, several in enumerate(values)],
+    )
+
+
+def maps(seen: Explanation, request: Request, _state: str) -> Value:
+    """The map of each head around one pixel, in the order of the filter's taps."""
+    found = _heads(seen)
+    row, column = found.query
+    around = found.maps[:, row - CROP : row + CROP + 1, column - CROP : column + CROP + 1]
+    k, half = request.kernel, request.kernel // 2
+    weight = float(np.mean([found.maps[h, row + h // k - half, column + h % k - half] for h in range(k * k)]))
+    panels = [(str(h + 1) if k == 3 else "", one, "weights") for h, one in enumerate(around)]
+    return drawn.value(
+        "cost-maps",
+        300,
+        lambda _language: drawn.maps(panels, rows=k),
+        (texts.MAPS, filled(texts.MAPS_UNITS, alpha=f"{request.alpha:g}"), filled(texts.MAPS_SAYS, n=k * k, weight=f"{weight:.2f}")),
+        (texts.HEAD, texts.LARGEST),
+        [(h + 1, round(float(one.max()), 6)) for h, one in enumerate(found.maps)],
+    )
+
+
+def errors(seen: Explanation, request: Request, _state: str) -> Value:
+    """The largest error against α."""
+    found = _heads(seen).errors
+    line = drawn.Curve(texts.ERROR, ALPHAS, np.maximum(found, 1e-17).tolist(), "var(--cat-1)")
+    mark, axes = request.alpha if request.alpha >= ALPHAS[0] else None, (texts.SHARPNESS, texts.ERROR)
+    says = filled(texts.ERRORS_SAYS, first=small(found[0]), last=small(found[-1]), low=f"{ALPHAS[0]:g}", high=f"{ALPHAS[-1]:g}")
+    return drawn.value(
+        "cost-errors",
+        200,
+        lambda language: drawn.curves([line], language, axes=axes, ticks=ALPHAS[::2], mark=mark),
+        (texts.ERRORS, texts.ERRORS_UNITS, says),
+        axes,
+        [(alpha, float(f"{error:.4g}")) for alpha, error in zip(ALPHAS, found, strict=True)],
+    )
+
+
+def reach(seen: Explanation, _request: Request, _state: str) -> Value:
+    """What leads from one position to another, by distance and content."""
+    found = _heads(seen).reach
+    kinds, contents, distances, size, _ = found.shape
+    most, far = float(np.abs(found).max()), distances // 2
+
+    def board(kind: int) -> NDArray[np.float32]:
+        """Contents below each other, distances side by side, with gaps."""
+        gaps = np.pad(found[kind], ((0, 0), (0, 0), (0, 1), (0, 1)), constant_values=np.nan)
+        joined: NDArray[np.float32] = gaps.transpose(0, 2, 1, 3).reshape(contents * (size + 1), -1)[:-1, :-1]
+        return joined
+
+    def alike(kind: int) -> str:
+        flat = found[kind, 0].reshape(distances, -1)
+        flat = flat / np.linalg.norm(flat, axis=1, keepdims=True)
+        return f"{np.abs(flat @ flat.T)[np.triu_indices(distances, 1)].mean():.2f}"
+
+    def draw(language: str) -> drawn.Figure:
+        made = drawn.maps(
+            [(name[language], board(at), "signed") for at, name in enumerate(texts.REACHES)], limit=most, rows=3, square=False
+        )
+        frame, middle = made["layout"], [n * (size + 1) + (size - 1) / 2 for n in range(distances)]
+        frame["margin"] = {**frame["margin"], "l": 72, "b": 40}
+        said = [filled(texts.CONTENT, n=c + 1)[language] for c in range(contents)]
+        for name in ("yaxis", "yaxis2", "yaxis3"):
+            frame[name] |= {"showticklabels": True, "tickvals": middle[:contents], "ticktext": said}
+        steps = [str(j - far).replace("-", "−") for j in range(distances)]
+        frame["xaxis3"] |= {"showticklabels": True, "tickvals": middle, "ticktext": steps}
+        frame["xaxis3"]["title"] = {"text": texts.DISTANCE[language], "standoff": 4, "font": {"size": 12, "color": "var(--ink2)"}}
+        return made
+
+    return drawn.value(
+        "cost-reach",
+        360,
+        draw,
+        (texts.REACH, filled(texts.REACH_UNITS, most=f"{most:.1f}"), filled(texts.REACH_SAYS, alike=alike(1), other=alike(2))),
+        (texts.KIND_OF, texts.CONTENT_COLUMN, texts.DISTANCE, texts.SIZE),
+        [
+            (texts.REACHES[kind], filled(texts.CONTENT, n=c + 1), j - far, round(float(np.linalg.norm(found[kind, c, j])), 4))
+            for kind, c, j in np.ndindex(kinds, contents, distances)
+        ],
+    )

@@ -1,0 +1,83 @@
+"""The page of the cost laboratory: what is measured, what it draws, what may be changed. Its texts stand in texts.py."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+from explorer.lab import FIGURE
+from explorer.labs.cost import about, clock, heads, scale, texts, views
+from explorer.labs.cost.change import changed
+from explorer.program import About, Change, Program, lab_of
+from explorer.views import View
+from explorer.widgets import figure
+from explorer.widgets.notes import notes
+from models.cost.records import EXAMPLES, Explanation, Request
+
+EXPLAIN = "models.cost.explain:explain"
+
+
+def program() -> Program[Request, Explanation]:
+    """What the page declares; pictures and the family's measurement are read when it is built."""
+
+    def drawn(name: str, task: str, at: str, draw: object, grow: object = None) -> View[Request, Explanation]:
+        return View(name, partial(figure.figure, name=name), draw, grow, at=at, task=task)  # type: ignore[arg-type]
+
+    def stored(what: str, at: str) -> View[Request, Explanation]:
+        return View(what, lambda _value: figure.figure(about.chart(what), name=what), at=at)  # type: ignore[arg-type]
+
+    return Program(
+        explain=EXPLAIN,
+        kind=Request,
+        controls=views.controls(),
+        views=(
+            drawn("clock", "clock", "wide", clock.clock, clock.growing),
+            drawn("paper", "clock", "beside", clock.paper),
+            drawn("hardens", "scale", "wide", scale.hardens),
+            drawn("rows", "scale", "wide", scale.rows),
+            drawn("slopes", "scale", "beside", scale.slopes),
+            drawn("scores", "scale", "side", scale.scores),
+            drawn("filtered", "heads", "wide", heads.filtered),
+            drawn("reach", "heads", "wide", heads.reach),
+            drawn("maps", "heads", "beside", heads.maps),
+            drawn("errors", "heads", "side", heads.errors),
+            stored("seconds", "wide"),
+            stored("bytes", "wide"),
+            View("notes", lambda _value: notes(texts.NOTES, label=texts.NOTES_LABEL), at="below"),
+        ),
+        change=Change(changed),
+        examples=tuple(zip(EXAMPLES, texts.EXAMPLES, strict=True)),
+        first=views.first,
+        answer=lambda _seen, _request: None,
+        about=About(texts.KICKER, texts.SPOKEN, about.pairs, about.prose, lambda: None),
+        region=texts.REGION,
+        run=texts.RUN,
+        progress=clock.progress,
+    )
+
+
+LAB = lab_of(
+    "cost",
+    EXPLAIN,
+    program,
+    EXAMPLES,
+    texts,
+    year=2017,
+    paper="Attention Is All You Need, table 1",
+    authors="Vaswani et al.",
+    arxiv="1706.03762",
+    licence=texts.LICENCE,
+    ancestors=(),
+    changed="cost",
+    steps=views.steps,
+    interventions={
+        "window": Request(length=256, width=64, window=256),
+        "fused": Request(length=256, width=64, fused=False),
+        "power": replace(EXAMPLES[1], power=0.0),
+        "alpha": replace(EXAMPLES[3], alpha=1.0),
+        "without": replace(EXAMPLES[3], without=4),
+    },
+    exports={"figure": FIGURE, "change": ("TXT", "CSV")},
+    thumbnail=views.thumbnail,
+    probe=None,
+)

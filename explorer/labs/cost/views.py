@@ -1,0 +1,98 @@
+"""What the page declares of its input, its stored run, its place on the family map and its guided steps."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer import runs
+from explorer.controls import Control, Drawings, query
+from explorer.lab import GuidedStep, Thumbnail
+from explorer.labels import filled
+from explorer.labs.cost import about, texts
+from explorer.labs.cost.clock import own
+from models.cost.records import ALPHAS, EXAMPLES, FILTERS, LAYERS, Explanation, Request, lengths
+from models.errors import reading
+
+Text = Mapping[str, str]
+
+
+@cache
+def first() -> runs.Stored[Request, Explanation] | None:
+    """The stored run of the clock, or None where none is shipped."""
+    return runs.first("cost", EXAMPLES[0], Explanation)
+
+
+@cache
+def pictures() -> NDArray[np.uint8]:
+    """The pictures to begin with, (picture, row, column)."""
+    path = runs.ASSETS / "cost" / "pictures.npz"
+    with reading(path), np.load(path, allow_pickle=False) as file:
+        found: NDArray[np.uint8] = file["levels"]
+    return found
+
+
+def _plain(*values: float) -> dict[float, Text]:
+    return {value: dict.fromkeys(("en", "zh"), f"{value:,g}") for value in values}
+
+
+def controls() -> tuple[Control, ...]:
+    """What may be set, by experiment, and what may be changed in it."""
+    clock, scale, heads = ({"task": (task,)} for task in texts.TASKS)
+    said = {name: lambda value, name=name: filled(texts.SAYS[name], n=f"{value:,g}") for name in texts.SAYS}
+    return (
+        Control("task", texts.TASK, "choice", names=texts.TASKS),
+        Control("length", texts.LENGTH, "select", names=_plain(64, 128, 256, 512, 1000, 2048, 4096), when=clock),
+        Control("width", texts.WIDTH, "select", names=_plain(16, 64, 128, 256, 512, 1000), when=clock),
+        Control("kernel", texts.KERNEL, "select", names=_plain(3, 5, 7), when=clock),
+        Control("d_k", texts.D_K, "select", names=_plain(*(4**n for n in range(6))), when=scale),
+        Control("picture", texts.PICTURE, "drawing", drawings=Drawings(pictures(), texts.PICTURES, ink=False), when=heads),
+        Control("kernel", texts.FILTER_SIZE, "select", names=_plain(3, 5, 7), when=heads),
+        Control("filter", texts.FILTER, "select", names={name: texts.FILTERS[name] for name in FILTERS}, when=heads),
+        Control("seed", texts.SEED, "seed", hint=texts.SEED_HINT, when={"task": ("scale", "heads")}),
+        Control(
+            "window", texts.KNOBS["window"], "stops", names=_plain(16, 32, 64, 128, 256, 512), change=True, says=said["window"], when=clock
+        ),
+        Control(
+            "fused",
+            texts.KNOBS["fused"],
+            "switch",
+            names={True: texts.YES, False: texts.NO},
+            change=True,
+            says=lambda _no: texts.SAYS["fused"],
+            when=clock,
+        ),
+        Control("power", texts.KNOBS["power"], "number", step=0.25, names=texts.POWERS, change=True, says=said["power"], when=scale),
+        Control("alpha", texts.KNOBS["alpha"], "stops", names=_plain(0, *ALPHAS), change=True, says=said["alpha"], when=heads),
+        Control("without", texts.KNOBS["without"], "number", names={0: texts.NONE}, change=True, says=said["without"], when=heads),
+    )
+
+
+def thumbnail() -> Thumbnail | None:
+    """The stored run: a row for each layer, a column for each length, the logarithm of its time."""
+    kept = first()
+    if kept is None or kept.seen.clock is None:
+        return None
+    made = np.zeros((len(LAYERS), len(lengths(kept.request.length))), np.float32)
+    for point in own(kept.seen.clock.points):
+        made[LAYERS.index(point.layer), lengths(kept.request.length).index(point.length)] = math.log10(point.seconds * 1e6)
+    return Thumbnail((made / made.max()).clip(0, 1))
+
+
+def steps() -> tuple[GuidedStep, ...]:
+    """The guided steps: experiments as links, and the figure that each speaks about."""
+    first(), pictures(), about.family()  # a lab whose files cannot be read has no steps, and is closed
+    shown = {
+        "paths": ("", "at-paper"),
+        "paper": ("", "at-paper"),
+        "clock": ("", "at-clock"),
+        "scale": (query(EXAMPLES[1]), "at-hardens"),
+        "scores": (query(EXAMPLES[1]), "at-scores"),
+        "heads": (query(EXAMPLES[3]), "at-filtered"),
+        "family": ("", "at-seconds"),
+    }
+    return tuple(GuidedStep(title, say, shown[key][0], {}, shown[key][1]) for key, title, say in texts.STEPS)
