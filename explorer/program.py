@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any, Generic, Protocol, TypeVar
@@ -265,7 +265,7 @@ def lab_of(
     *,
     steps: Callable[[], tuple[GuidedStep, ...]],
     interventions: Mapping[str, R],
-    probes: Callable[[], Sequence[R]] | None = None,
+    probes: Callable[[], Iterable[R]] | None = None,
     **facts: Any,
 ) -> Lab:
     """A lab of one program. Its other facts are named as in `Lab`: year, paper, authors, arxiv, licence, ancestors, changed, exports,

@@ -83,8 +83,11 @@ def build(labs: Sequence[Lab], engine: Engine) -> gr.Blocks:
                 lecture(labs)
         with site.route("API", API):
             for lab in labs:
-                if lab.endpoint:
-                    lab.endpoint(lab, engine)
+                try:
+                    if lab.endpoint:
+                        lab.endpoint(lab, engine)
+                except Exception as error:
+                    raise Unreadable(lab.slug) from error
     site.max_threads = VISITORS  # how many handlers the queue lets run side by side; ours wait on the engine, not on threads
     # Nothing ever waits in Gradio's own queue, so nobody needs to hear of each other's place in it: a message to all for every run.
     site.queue(max_size=VISITORS, default_concurrency_limit=VISITORS, api_open=False, status_update_rate=5)

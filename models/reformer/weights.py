@@ -59,7 +59,7 @@ def compared(read: Read) -> float:
             for first in range(0, length, TOGETHER):
                 rows = np.arange(first, min(length, first + TOGETHER))
                 total += int((_met(read.buckets[layer, head], read.chunk, rows) & (np.arange(length) < rows[:, None])).sum())
-    return total / (layers * heads * length * (length - 1) / 2)
+    return float(total / (layers * heads * length * (length - 1) / 2))
 
 
 @dataclass(frozen=True)

@@ -85,7 +85,7 @@ def test_stretched_times_are_not_compared_note_by_note() -> None:
 def test_many_heads_are_counted_and_few_are_named() -> None:
     few = Request(silenced=(("jsb_relative", 1, 2), ("jsb_relative", 0, 0)))
     said = page.program().changes(few)
-    assert said is not None and said["en"] == "without head 2·3 of the Music Transformer and head 1·1 of the Music Transformer"
+    assert said is not None and said["en"] == "without head 2·3 of the Music Transformer, head 1·1 of the Music Transformer"
     many = Request(silenced=tuple(("jsb_relative", layer, 0) for layer in range(4)), semitones=-1)
     assert page.program().changes(many) == {
         "en": "with the motif a semitone lower and without 4 heads",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -71,10 +72,11 @@ def program() -> Program[Request, Explanation]:
     )
 
 
-def probes() -> list[Request]:
+def probes() -> Iterator[Request]:
     """One digit and, where models of texts are there, one letter to read, which loads the models."""
-    texts_too = [Request("text", text="a", length=0)] if "text" in about.tasks() else []
-    return [Request(keep=SIDE), *texts_too]
+    yield Request(keep=SIDE)
+    if "text" in about.tasks():
+        yield Request("text", text="a", length=0)
 
 
 LAB = lab_of(

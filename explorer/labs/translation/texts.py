@@ -173,7 +173,7 @@ ROLES_SAY: Final = _(
 )
 ROLES_HEADING: Final = _("question, word that asks, head", "问题、提问的词、头")
 # What a change costs each word of the same translation.
-WORD_FALLS: Final = _("“{word}” goes from a probability of {before} to {after}", "“{word}”的概率由 {before} 变为 {after}")
+WORD_FALLS: Final = _("“{word}” goes from a probability of {was} to {now}", "“{word}”的概率由 {was} 变为 {now}")
 WORDS_TITLE: Final = _("probability of each word of the same translation", "同一句译文中每个词的概率")
 
 # The guided steps: (key, title, what to say). Their inputs and views stand in views.py, which finds telling heads in the stored run.

@@ -211,7 +211,6 @@ def warning(_request: Request, seen: Explanation) -> Text | None:
 
 # ---- what changes if ---------------------------------------------------------------------------------------------------------------
 
-VISIBLE = 0.01  # of a probability, below which the sentence does not speak of a word
 SHOWN_FIRST = {"mask": "decoder", "position": "encoder"}  # the attention that a missing part tells most on; else cross-attention
 
 
@@ -285,8 +284,8 @@ def sentence(before: Explanation, forced: Explanation, request: Request) -> Text
     else:
         first_part = _row_in_words(before, forced, request)
     word, was, now = max(words(before, forced), key=lambda one: abs(one[2] - one[1]))
-    if abs(now - was) >= VISIBLE:
-        falls = filled(texts.WORD_FALLS, word=word, before=f"{was:.2f}", after=f"{now:.2f}")
+    if f"{was:.2f}" != f"{now:.2f}":
+        falls = filled(texts.WORD_FALLS, word=word, was=f"{was:.2f}", now=f"{now:.2f}")
         first_part = {"en": f"{first_part['en']}; {falls['en']}", "zh": f"{first_part['zh']}；{falls['zh']}"}
     return {"en": f"{first_part['en']}; {second_part['en']}", "zh": f"{first_part['zh']}；{second_part['zh']}"}
 
