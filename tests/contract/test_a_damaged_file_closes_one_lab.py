@@ -45,7 +45,16 @@ def shown(site: Site, one: Lab) -> str:
     return json.dumps(json.loads(found[1])["components"], ensure_ascii=False)
 
 
-OTHER = lab(slug="other", steps=LABS[0].steps, page=lambda lab, engine: None, thumbnail=lambda: None, probe=None, stored=None, ancestors=())
+OTHER = lab(
+    slug="other",
+    steps=LABS[0].steps,
+    page=lambda lab, engine: None,
+    thumbnail=lambda: None,
+    probe=None,
+    stored=None,
+    endpoint=None,
+    ancestors=(),
+)
 
 
 @pytest.mark.parametrize("one", LABS, ids=[one.slug for one in LABS])

@@ -164,5 +164,5 @@ def test_a_memory_that_holds_nothing_is_not_as_trained_and_texts_that_came_out_a
     expect(page.locator("[data-knob=memory] output")).to_have_text("512 characters · not used: nothing is remembered")
     notes = page.locator(".tfe-reading .tfe-note")
     expect(notes.filter(has_text="characters were given")).to_have_text(
-        re.compile("^The first 8 characters were given; the rest, on green, the models wrote alike\\.")
+        re.compile("^The first 8 characters were given; the rest, on green, is the same text for both\\.")
     )
