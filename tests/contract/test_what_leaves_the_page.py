@@ -46,10 +46,11 @@ def offline(chromium: Browser) -> Iterator[Callable[[Path], tuple[Page, list[str
 def _saved(page: Page, folder: Path, lab: Lab) -> dict[str, Path]:
     """Every file that the export bars in view offer, by widget and kind; each view offers the kinds that its lab declares."""
     files = {}
-    bars = page.locator(".tfe-exports:visible, .tfe-stage-take:visible")
+    bars = page.locator(".tfe-exports")
     for at in range(bars.count()):
-        if bars.nth(at).evaluate("(it) => it.matches('details:not([open])')"):
-            bars.nth(at).locator("summary").click()
+        bars.nth(at).evaluate("(it) => it.closest('.tfe-stage-take')?.setAttribute('open', '')")
+        if bars.nth(at).is_hidden():
+            continue
         view = bars.nth(at).evaluate("(it) => it.closest('[data-view]')?.dataset.view ?? ''")
         buttons = bars.nth(at).locator(".tfe-export:not([aria-expanded]):visible")
         offered = [kind for kind in buttons.evaluate_all("(all) => all.map((one) => one.dataset.kind)") if not kind.endswith(" 1×")]
