@@ -58,8 +58,8 @@ export function mount(root, props, emit, watch) {
 
   function draw() {
     const { value } = props;
-    panel.hidden = !value;
-    if (!value) return;
+    panel.hidden = !value?.figures; // {}: this run has nothing to show
+    if (panel.hidden) return;
     title.textContent = t(value.title);
     units.textContent = t(value.units);
     words.textContent = t(value.sentence);

@@ -141,7 +141,9 @@ export async function mount(root, props, emit, watch) {
       // What was locked in another run tells nothing, unless a link or a step named it; in the same one, asked for in another way, it stays.
       const same = picture.same?.(before, run, stand.look) ?? false;
       const held = keysOf.filter((key) => KINDS[picture.looks[key]].locks);
-      const patch = same ? (opened ? {} : Object.fromEntries(held.map((key) => [key, KINDS[picture.looks[key]].spell(stand.look[key], stand.bounds[key] ?? {})]))) : Object.fromEntries(held.map((key) => [key, null]));
+      const spelled = (key) => KINDS[picture.looks[key]].spell(stand.look[key], stand.bounds[key] ?? {});
+      const free = opened ? [] : held.filter((key) => view.get(key) === null); // what the address says stays, also where this run is too short for it
+      const patch = Object.fromEntries(same ? free.map((key) => [key, spelled(key)]) : held.map((key) => [key, null]));
       mine = true;
       if (!asked) view.set(patch);
       mine = false;
