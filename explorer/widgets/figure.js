@@ -10,6 +10,8 @@ const TEXT = {
   missing: { en: "–", zh: "–" },
 };
 
+const BIG = 1.7; // 12 pixels become 20 in the projector
+
 export function mount(root, props, emit, watch) {
   const title = el(props.main || root.closest(".tfe-card-curve") ? "h2" : "h3", { class: "tfe-title" }); // the curve stands right below the page's name
   const units = el("span", { class: "tfe-units" });
@@ -51,6 +53,9 @@ export function mount(root, props, emit, watch) {
       const grow = (axis) => ({ ...axis, tickfont: { ...axis?.tickfont, size: 20 }, title: { ...axis?.title, font: { ...axis?.title?.font, size: 20 } } });
       figure.layout.font = { ...figure.layout.font, size: 20 };
       for (const key of Object.keys(figure.layout)) if (/^[xy]axis\d*$/.test(key)) figure.layout[key] = grow(figure.layout[key]);
+      for (const note of figure.layout.annotations ?? []) Object.assign(note, { font: { ...note.font, size: 20 }, xshift: (note.xshift ?? 0) * BIG, yshift: (note.yshift ?? 0) * BIG });
+      const { margin } = figure.layout; // what stands outside of the axes needs as much more room
+      if (figure.layout.annotations?.length) figure.layout.margin = { ...margin, r: (margin?.r ?? 12) * BIG, t: (margin?.t ?? 12) * BIG };
       for (const trace of figure.data) if (trace.line?.width) trace.line.width = Math.max(3, trace.line.width);
     }
     return figure;
