@@ -18,11 +18,17 @@ ASSETS = Path(__file__).parents[2] / "assets"
 
 
 @contextlib.contextmanager
-def truncated(*paths: Path) -> Iterator[None]:
-    """Whoever opens one of these files for reading finds its first half; what was read of any file before is forgotten, now and after."""
+def truncated(*paths: Path) -> Iterator[set[str]]:
+    """Whoever opens one of these files for reading finds its first half; what was read of any file before is forgotten, now and after.
+
+    Yields the paths of all files that are opened meanwhile, these and others.
+    """
     cut, whole = {os.fspath(path) for path in paths}, io.open
+    opened: set[str] = set()
 
     def opening(file: Any, mode: str = "r", *settings: Any, **named: Any) -> Any:
+        if isinstance(file, str | os.PathLike):
+            opened.add(str(os.fspath(file)))
         if not isinstance(file, str | os.PathLike) or os.fspath(file) not in cut:
             return whole(file, mode, *settings, **named)
         with whole(file, "rb") as found:
@@ -32,7 +38,7 @@ def truncated(*paths: Path) -> Iterator[None]:
     forget()
     try:
         with mock.patch.object(builtins, "open", opening), mock.patch.object(io, "open", opening):
-            yield
+            yield opened
     finally:
         forget()
 

@@ -59,8 +59,10 @@ OTHER = lab(
 
 @pytest.mark.parametrize("one", LABS, ids=[one.slug for one in LABS])
 def test_each_file_of_a_lab_cut_off_leaves_the_site_and_the_other_labs(one: Lab, caplog: pytest.LogCaptureFixture) -> None:
+    with truncated() as opened:
+        site_of(one, OTHER).engine.close(0)
     closed = set()
-    for path in files(one):
+    for path in (path for path in files(one) if str(path) in opened):  # of what nobody opens, nobody sees the damage
         caplog.clear()
         with truncated(path), caplog.at_level(logging.ERROR):
             site = site_of(one, OTHER)

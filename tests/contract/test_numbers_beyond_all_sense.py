@@ -16,6 +16,7 @@ from explorer import wiring
 from explorer.engine import Engine
 from explorer.lab import Lab
 from explorer.labs import LABS
+from explorer.program import Program
 from explorer.site import build
 from models.errors import InputError, whole
 from tests.conftest import built
@@ -71,6 +72,22 @@ def test_every_number_of_a_request_is_refused_in_words(pages: gr.Blocks, lab: La
     assert tried >= len(HUGE)
 
 
+@pytest.fixture
+def drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a page draws of a run is drawn once: whatever else such an event says, most are about the stored first example."""
+    drawing = Program.drawn
+    kept: dict[Any, Any] = {}
+
+    def drawn(program: Program[Any, Any], seen: Any, request: Any, run: Any) -> Any:
+        key = request, str(run)
+        if key not in kept:
+            kept[key] = drawing(program, seen, request, run)
+        return kept[key]
+
+    monkeypatch.setattr(Program, "drawn", drawn)
+
+
+@pytest.mark.usefixtures("drawn_once")
 @pytest.mark.parametrize("lab", LABS, ids=[lab.slug for lab in LABS])
 def test_every_event_with_such_numbers_everywhere_has_an_answer_that_can_be_sent(pages: gr.Blocks, lab: Lab) -> None:
     names = ("wished", "layer", "head", "round", "row", "order", "first", "queries", "beam", "pos", "keep", "stride", "farthest", "seed")

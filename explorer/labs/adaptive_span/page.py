@@ -78,7 +78,7 @@ LAB = lab_of(
     changed="cost",
     steps=views.steps,
     interventions={
-        "spans": replace(EXAMPLES[0], spans=((EVERY, EVERY, 16.0),)),
+        "spans": replace(EXAMPLES[0], length=16, spans=((EVERY, EVERY, 16.0),)),
     },
     exports={"masks": FIGURE, "reading": FIGURE, "attention": FIGURE, "saving": FIGURE, "change": (*FIGURE, "TXT")},
     thumbnail=views.thumbnail,

@@ -54,6 +54,8 @@ def program() -> Program[Request, Explanation]:
     )
 
 
+CHANGED = replace(EXAMPLES[1], count=1, keep=21)  # so little of it is made that a change is seen at once
+
 LAB = lab_of(
     "image_transformer",
     GENERATE,
@@ -70,9 +72,9 @@ LAB = lab_of(
     changed="input",
     steps=views.steps,
     interventions={
-        "silence": replace(EXAMPLES[0], silenced=(("local_1d", 0, 0),)),
-        "memory": replace(EXAMPLES[0], memory_rows=1),
-        "flange": replace(EXAMPLES[0], flange=1),
+        "silence": replace(CHANGED, silenced=(("local_1d", 0, 0),)),
+        "memory": replace(CHANGED, memory_rows=1),
+        "flange": replace(CHANGED, flange=1),
     },
     exports={"spans": ("PNG", "SVG", "HTML", "NPZ", "PNG 8×"), "surprise": ("PNG", "SVG", "CSV"), "change": ("PNG", "NPZ", "TXT")},
     thumbnail=views.thumbnail,

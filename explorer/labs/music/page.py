@@ -11,7 +11,7 @@ from explorer.views import View
 from explorer.widgets import figure
 from explorer.widgets.notes import notes
 from explorer.widgets.roll import roll, rollside
-from models.music.records import EXAMPLES, PIANO, Explanation, Request, melody, styles
+from models.music.records import CHORALES, EXAMPLES, PIANO, Explanation, Request, melody, styles
 
 GENERATE = "models.music.explain:generate"
 MEASURE = "models.music.explain:measure"
@@ -52,6 +52,8 @@ def probes() -> list[Request]:
     return [short[style] for style in styles()]
 
 
+CHANGED = replace(CHORALES[3], length=16)  # so little of it is made that a change is seen at once
+
 LAB = lab_of(
     "music",
     GENERATE,
@@ -68,11 +70,11 @@ LAB = lab_of(
     changed="input",
     steps=views.steps,
     interventions={
-        "silence": replace(EXAMPLES[0], silenced=(("jsb_relative", 1, 1),)),
-        "relative": replace(EXAMPLES[0], farthest=0),
-        "distance": replace(EXAMPLES[0], farthest=16),
-        "transpose": replace(EXAMPLES[0], semitones=5),
-        "stretch": replace(PIANO[0], length=64, stretch=2.0),
+        "silence": replace(CHANGED, silenced=(("jsb_relative", 1, 1),)),
+        "relative": replace(CHANGED, farthest=0),
+        "distance": replace(CHANGED, farthest=16),
+        "transpose": replace(CHANGED, semitones=5),
+        "stretch": replace(PIANO[0], length=16, stretch=2.0),
     },
     exports={
         "roll": ("MIDI", "WAV", *FIGURE, "events"),

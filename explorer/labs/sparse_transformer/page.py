@@ -79,6 +79,8 @@ def probes() -> Iterator[Request]:
         yield Request("text", text="a", length=0)
 
 
+CHANGED = replace(EXAMPLES[0], keep=SIDE - 2)  # so little of it is made that a change is seen at once
+
 LAB = lab_of(
     "sparse_transformer",
     GENERATE,
@@ -94,10 +96,10 @@ LAB = lab_of(
     changed="cost",
     steps=views.steps,
     interventions={
-        "pattern": replace(EXAMPLES[0], pattern="full"),
-        "stride": replace(EXAMPLES[0], stride=7),
-        "summary": replace(EXAMPLES[0], summary=1),
-        "silence": replace(EXAMPLES[0], silenced=(("strided", 1, 2),)),
+        "pattern": replace(CHANGED, pattern="full"),
+        "stride": replace(CHANGED, stride=7),
+        "summary": replace(CHANGED, summary=1),
+        "silence": replace(CHANGED, silenced=(("strided", 1, 2),)),
     },
     exports={"patterns": FIGURE, "digits": FIGURE, "reading": FIGURE, "attention": FIGURE, "change": ("PNG", "NPZ", "TXT")},  # of a digit
     thumbnail=views.thumbnail,

@@ -64,6 +64,8 @@ def program() -> Program[Request, Explanation]:
     )
 
 
+CHANGED = replace(EXAMPLES[0], length=16)  # so little of it is written that a change is seen at once
+
 LAB = lab_of(
     "transformer_xl",
     GENERATE,
@@ -79,11 +81,11 @@ LAB = lab_of(
     changed="memory",
     steps=views.steps,
     interventions={
-        "memory": replace(EXAMPLES[0], memory=0),
-        "cut": replace(EXAMPLES[0], intervention="cut"),
-        "shuffled": replace(EXAMPLES[0], intervention="shuffled"),
-        "foreign": replace(EXAMPLES[0], intervention="foreign"),
-        "segment": replace(EXAMPLES[0], segment=64),
+        "memory": replace(CHANGED, memory=0),
+        "cut": replace(CHANGED, intervention="cut"),
+        "shuffled": replace(CHANGED, intervention="shuffled"),
+        "foreign": replace(CHANGED, intervention="foreign"),
+        "segment": replace(CHANGED, segment=64),
     },
     exports={"segments": FIGURE, "reading": FIGURE, "attention": FIGURE, "terms": FIGURE, "memories": FIGURE, "change": (*FIGURE, "TXT")},
     thumbnail=views.thumbnail,
