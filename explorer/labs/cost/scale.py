@@ -59,9 +59,10 @@ def slopes(seen: Explanation, request: Request, _state: str) -> Value:
 
 
 def rows(seen: Explanation, _request: Request, _state: str) -> Value:
-    """Some rows of weights, not divided and as asked for."""
+    """Some rows of weights, not divided and as asked for; divided by √d_k where it is asked that they are not."""
     found = _scale(seen)
-    hows, both = (texts.DIVIDED[0.0], _divided(found.powers[2])), (found.weights[0], found.weights[2])
+    beside = 2 if found.powers[2] else 1
+    hows, both = (texts.DIVIDED[0.0], _divided(found.powers[beside])), (found.weights[0], found.weights[beside])
     largest: list[NDArray[np.float32]] = [one.max(-1) for one in both]
     plain, asked = (f"{one.mean():.2f}" for one in largest)
 
