@@ -73,12 +73,19 @@ def _rows(parts: Iterable[tuple[int, int]], read: Read) -> dict[tuple[int, int],
     return found
 
 
-def figure(split: str, texts: Sequence[Text], window: int = WINDOW) -> dict[str, Any]:
-    """What model.json keeps: `value` is the headline's, `by_reading` holds all ways of reading."""
+def figure(
+    split: str, texts: Sequence[Text], window: int = WINDOW, more: Callable[[list[NDArray[np.float64]]], dict[str, Any]] = lambda _nats: {}
+) -> dict[str, Any]:
+    """What model.json keeps: `value` is the headline's, `by_reading` holds all ways of reading.
+
+    more(nats): what else is to be kept of the headline's reading, made of the nats of each text, (character,).
+    """
     read = [costs(text, window) for text in texts]
     by = {way: round(float(np.concatenate([one[way] for one in read]).mean()) / math.log(2), 4) for way in read[0]}
     n = sum(text.length for text in texts)
-    return {"metric": METRIC, "split": split, "value": by["half_overlap"], "n": n, "window": window, "by_reading": by}
+    return {"metric": METRIC, "split": split, "value": by["half_overlap"], "n": n, "window": window, "by_reading": by} | more(
+        [one["half_overlap"] for one in read]
+    )
 
 
 def told(measured: Mapping[str, Any]) -> str:

@@ -363,24 +363,30 @@ def test_the_stored_caption_says_who_did_what_to_whom_and_the_guided_step_shows_
     }
 
 
+def kept() -> Stored[Request, Explanation]:
+    found = views.first()
+    assert found is not None
+    return found
+
+
 def test_a_sentence_of_a_visitors_own_is_met_by_a_head_that_aligns_both_languages() -> None:
-    aligned = attention.jobs(views.kinds(stored().seen)[2])
+    aligned = attention.jobs(views.kinds(kept().seen)[2])
     best = next(job for job in aligned if job["job"] == "alignment")
-    looked = views.pick(stored().seen, stored().request)
+    looked = views.pick(kept().seen, kept().request)
     assert looked["head"] == f"{int(str(best['layer'])) + 1}.{int(str(best['head'])) + 1}"
 
 
 def test_who_did_what_to_whom_stand_side_by_side() -> None:
-    drawn = views.roles_of(stored().seen, stored().request, "stored")
+    drawn = views.roles_of(kept().seen, kept().request, "stored")
     rows = drawn["table"]["rows"]  # type: ignore[index]
     assert [str(row[0]["en"]).split("?")[0] for row in rows] == ["who", "did what", "to whom"]
     assert "looks most at Children·0" in drawn["sentence"]["en"]  # type: ignore[index]
-    nobody = dataclasses.replace(stored().seen, source=("!",) * len(stored().seen.source))
-    assert views.roles_of(nobody, stored().request, "live") == {}
+    nobody = dataclasses.replace(kept().seen, source=("!",) * len(kept().seen.source))
+    assert views.roles_of(nobody, kept().request, "live") == {}
 
 
 def test_each_word_of_the_translation_says_what_a_change_cost_it() -> None:
-    seen = stored().seen
+    seen = kept().seen
     forced = dataclasses.replace(seen, log_probabilities=np.log(np.full(len(seen.target), 0.5, np.float32)))
     words = views.words(seen, forced)
     assert [word for word, _, _ in words[:2]] == ["Kinder", "spielen"]

@@ -214,7 +214,8 @@ STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
         _(
             "One probability for the whole picture, as a product over its pixels: each is drawn given all that came before, and nothing "
             "is ever taken back. Press play and watch it again; Generate with another seed makes another boot.",
-            "整张图的概率写成各像素概率之积：每个像素都以之前的全部为条件来抽取，从不反悔。按播放键再看一遍；换一个种子再按“生成”，就是另一只靴子。",
+            "整张图的概率写成各像素概率之积：每个像素都以之前的全部为条件来抽取，从不反悔。按播放键再看一遍；换一个种子再按“生成”，"
+            "就是另一只靴子。",
         ),
     ),
     (
@@ -254,13 +255,24 @@ STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
         ),
     ),
     (
+        "enlarge",
+        _("A small picture made larger", "把小图放大"),
+        _(
+            "The encoder sees the small picture of 8 × 8 whole; the decoder draws 16 × 16 in colour, each pixel given the small picture "
+            "and what was drawn before it. Three draws: the small picture fixes the mean of every 2 × 2 block, the details differ. Told "
+            "this much, a level costs {bits} bits.",
+            "编码器看到整张 8 × 8 的小图；解码器画出 16 × 16 的彩色图，每个像素以小图和已经画好的部分为条件。画了三次：小图定下每个 2 × "
+            "2 块的平均值，细节各不相同。知道了这些，每个数值平均只需 {bits} 比特。",
+        ),
+    ),
+    (
         "cut",
         _("Cut the memory", "切掉记忆"),
         _(
             "Now the 2D model sees nothing beyond its own tile, and tiles no longer fit together. B shows the picture before; the number "
-            "is what that one costs the model more. Cut the 1D memory too, row by row.",
+            "says what that picture costs the model more. Give the flange back pixel by pixel; the 1D memory can be cut too, row by row.",
             "现在 2D 模型看不到本块以外的任何东西，块与块接不上了。按 B 看之前的图；那个数字是之前那张图多花的比特。"
-            "再把 1D 的记忆一行行减掉。",
+            "再把翼缘一个像素一个像素地还回去；1D 的记忆也可以一行行减掉。",
         ),
     ),
 )

@@ -16,7 +16,7 @@ from explorer.controls import Control, Drawings, query
 from explorer.figures import image
 from explorer.lab import GuidedStep, Picture
 from explorer.labels import filled
-from explorer.labs import passages
+from explorer.labs import about, passages
 from explorer.labs.image_transformer import texts
 from explorer.labs.image_transformer.change import HEADS
 from models.errors import InputError, reading
@@ -293,4 +293,8 @@ def steps() -> tuple[GuidedStep, ...]:
         "surprise": (query(half), {"pattern": "local_2d", "head": head, "whole": "1"}, "surprise"),
         "cut": (query(replace(start, flange=0)), here, "spans"),
     }
-    return tuple(GuidedStep(title, say, *shown[key]) for key, title, say in texts.STEPS)
+    figure = about.facts("image_transformer", "colour").get("figure")
+    if figure is not None:
+        shown["enlarge"] = (query(next(example for example in EXAMPLES if example.mode == "enlarge")), {"whole": "1"}, "spans")
+    bits = "–" if figure is None else f"{figure['value']:.2f}"
+    return tuple(GuidedStep(title, filled(say, bits=bits), *shown[key]) for key, title, say in texts.STEPS if key in shown)

@@ -147,6 +147,18 @@ def standing_sentence(known: Mapping[str, Facts]) -> Text:
     return {"en": " ".join(one["en"] for one in said), "zh": "".join(one["zh"] for one in said)}
 
 
+def block_gaps() -> dict[str, str]:
+    """What the fixed pattern costs more than the strided one in the first quarter of a block of text, in its middle and in the last; {}
+    before both were measured."""
+    known = {variant: one["by_block"] for variant, one in measured("text").items() if "by_block" in one}
+    if not {"text_fixed", "text_strided"} <= known.keys():
+        return {}
+    fixed, strided = (known[name]["quarters"] for name in ("text_fixed", "text_strided"))
+    first, second, third, last = (one - other for one, other in zip(fixed, strided, strict=True))
+    gaps = {"first": first, "middle": (second + third) / 2, "last": last}
+    return {"block": str(known["text_fixed"]["block"]), **{name: f"{gap:.3f}".replace("-", "−") for name, gap in gaps.items()}}
+
+
 def on_text() -> dict[str, object] | None:
     """Bits per character of both patterns on books; None before both were measured."""
     known = measured("text")

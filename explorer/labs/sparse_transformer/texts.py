@@ -374,12 +374,13 @@ STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
     ),
     (
         "text",
-        _("The same two on a text", "同样两种模式读文本"),
+        _("Here the paper’s order does not hold. Why?", "这里与论文的顺序不同，为什么？"),
         _(
-            "Two models of novels, one with each pattern. Text has no rows: what stands l characters back is any letter. Compare what the "
-            "characters cost, and see whether the last cells of a block carry anything onward.",
-            "两个读小说的模型，各用一种模式。文本没有行：往前 l 个字符处可能是任何字母。比较各字符的代价，"
-            "看看块尾的位置是否真的把什么传了下去。",
+            "The paper found the fixed pattern better for text; here the strided one is. In a block of {block} the fixed model pays "
+            "{first} bits per character more in the first quarter, {middle} in the middle, {last} in the last. First places see few of "
+            "the last letters; last ones also carry the summary, perhaps too much for a small model.",
+            "论文发现固定模式更适合文本；这里却是跨步模式读得最省。在每个 {block} 字符的块里，固定模型每字符在前四分之一多付 {first} "
+            "比特，中间 {middle}，后四分之一 {last}。块首几乎看不到最近的字母；块尾还要携带摘要，对小模型也许太多。",
         ),
     ),
 )

@@ -380,5 +380,6 @@ def steps() -> tuple[GuidedStep, ...]:
         "swap": (query(replace(start, pattern="fixed")), place, "digits"),
         "text": (query(TEXTS[0]), {}, "reading"),
     }
-    there_ = shown.keys() if "text" in about.tasks() else shown.keys() - {"text"}
-    return tuple(GuidedStep(title, said, *shown[key]) for key, title, said in texts.STEPS if key in there_)
+    gaps = about.block_gaps()
+    there_ = shown.keys() if gaps else shown.keys() - {"text"}
+    return tuple(GuidedStep(title, filled(said, **gaps), *shown[key]) for key, title, said in texts.STEPS if key in there_)
