@@ -70,7 +70,7 @@ def test_a_result_comes_from_memory_at_an_address_of_its_own(engine: Engine, mon
     assert answers[0].json()["prompt"]["state"] == "stored" and len(calls) == made
     assert "immutable" in answers[0].headers["cache-control"] and answers[0].headers["content-encoding"] in {"br", "gzip"}
     assert ask(site, address, headers={"if-none-match": answers[0].headers["etag"]}).status_code == 304
-    assert ask(site, "/stored/000000000000/translation/0").status_code == 204
+    assert ask(site, f"/stored/000000000000/{site.labs[0].slug}/0").status_code == 204
     told = ask(site, "/readyz").json()["stored"]
     assert told == {site.labs[0].slug: [made, made]}
 
