@@ -7,6 +7,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 PORT ?= 7860
 WORKERS ?= 2
+# Compiled modules are kept, whatever the machine says: each worker of the tests and each server that they start would compile all of them.
+export PYTHONDONTWRITEBYTECODE :=
 # What the lock files name is installed as they name it, each file by its hash; then, by the requirements, torch, which they leave out
 # (tools/lock.py says why), and what a package needs more on a Python that the lock does not know.
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
