@@ -15,7 +15,7 @@ from torch import Tensor
 from transformers import MarianConfig, MarianMTModel
 
 from benchmarks.measure import Bound, Report, interleaved, median, ratio
-from models.translation.data import PAD, START, STOP
+from models.multi30k import PAD, START, STOP
 from models.translation.decode import Source, greedy_search, laid_out
 from models.translation.model import Config, Transformer
 

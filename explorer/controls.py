@@ -174,7 +174,7 @@ class Control:
     behind it, "{n} characters". pages: of a "passage". shares: the field whose characters a passage leaves room for, which is then the one
     that must not be 0 where it is empty. drawings: of a "drawing". motifs: of a "motif". knob: the knob of several parts.
     change: it changes the model, stands in the panel of changes, and its default is the model as trained.
-    notes: of items, what it means to choose one.
+    notes: of items, what it means to choose one. kept: the chosen ones are not struck out.
     says: a changed value in words, "at most 4 updates", given the value.
     stands: what the default stands for by the value of another field, ("task", {"parity": 20}): the slider shows that number instead.
     idle: (field, why): it has no effect while that other field differs from its default.
@@ -187,6 +187,7 @@ class Control:
     names: Mapping[Any, Text] = dataclasses.field(default_factory=dict)
     sizes: Mapping[str, tuple[int, int]] = dataclasses.field(default_factory=dict)
     notes: Mapping[str, Text] = dataclasses.field(default_factory=dict)
+    kept: bool = False
     hint: Text | None = None
     placeholder: str = ""
     places: int = 0
@@ -221,6 +222,7 @@ class Control:
             "kind": self.kind,
             "default": written(default),
             "names": [[written(value), dict(name)] for value, name in self.names.items()],
+            "kept": self.kept,
             "notes": {value: dict(note) for value, note in self.notes.items()},
             "sizes": {model: list(size) for model, size in self.sizes.items()},
             "hint": dict(self.hint) if self.hint else None,

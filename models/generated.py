@@ -53,20 +53,22 @@ class Plan(Generic[BatchT]):
 
     build: Callable[[], nn.Module]  # the network, nothing learned yet
     objective: Callable[[nn.Module], nn.Module]  # what training minimises
-    draw: Callable[[np.random.Generator, float], BatchT]  # see `Drawn`
     validate: Callable[[nn.Module], float]  # on held-out inputs, lower is better
     schedule: Schedule
     rates: tuple[float, ...]  # where the search for the largest learning rate begins
     rate: float | None  # the largest learning rate; None: the best of a search
-    round: int  # batches between two looks at the held-out inputs
     optimizers: Callable[[nn.Module, Schedule], list[torch.optim.Optimizer]] = training.adam
+    draw: Callable[[np.random.Generator, float], BatchT] | None = None  # see `Drawn`
+    round: int = 0  # batches that are drawn between two looks at the held-out inputs
+    epoch: Callable[[int], Sequence[BatchT]] | None = None  # the batches of each pass over a corpus, where nothing is drawn
+    trial: float = training.TRIAL  # share of the run's steps after which rates are compared
 
 
 def chosen_rate(plan: Plan[BatchT], run: Path, name: str, device: torch.device) -> dict[str, float]:
     """Short runs with each rate of `training.swept`, from the same start on the same inputs: rate -> what `validate` says."""
 
     def measure(rate: float) -> float:
-        schedule = training.trial_of(plan.schedule, rate)
+        schedule = training.trial_of(plan.schedule, rate, plan.trial)
         trial = run / f"trial-{rate:g}"
         model, result = _trained(plan, schedule, trial, schedule.steps, device=device, resume=True)
         model.load_state_dict(result.state)
@@ -81,9 +83,14 @@ def chosen_rate(plan: Plan[BatchT], run: Path, name: str, device: torch.device) 
 def _trained(plan: Plan[BatchT], schedule: Schedule, run: Path, size: int, **more: Any) -> tuple[nn.Module, Trained[BatchT]]:
     torch.manual_seed(schedule.seed)
     model = plan.build()
+
+    def drawn(number: int) -> Sequence[BatchT]:
+        assert plan.draw is not None
+        return Drawn(plan.draw, schedule.seed, number, size, schedule.steps)
+
     result: Trained[BatchT] = training.train(
         plan.objective(model),
-        lambda number: Drawn(plan.draw, schedule.seed, number, size, schedule.steps),
+        plan.epoch or drawn,
         lambda model: math.nan if size == schedule.steps else plan.validate(model),
         schedule,
         run,

@@ -127,10 +127,10 @@ TRIAL = 0.15  # share of a run's steps after which learning rates are compared: 
 MOST = 12  # learning rates tried at most
 
 
-def trial_of(schedule: Schedule, peak: float) -> Schedule:
+def trial_of(schedule: Schedule, peak: float, share: float = TRIAL) -> Schedule:
     """A run in small with this largest learning rate: its rise, its fall and its checkpoints at the same shares of fewer steps."""
-    share = {name: max(1, math.ceil(TRIAL * getattr(schedule, name))) for name in ("steps", "warmup", "cooldown", "every")}
-    return dataclasses.replace(schedule, peak=peak, **share)
+    small = {name: max(1, math.ceil(share * getattr(schedule, name))) for name in ("steps", "warmup", "cooldown", "every")}
+    return dataclasses.replace(schedule, peak=peak, **small)
 
 
 def swept(measure: Callable[[float], float], rates: Sequence[float], kept: Path) -> dict[str, float]:

@@ -7,6 +7,7 @@ from importlib import import_module
 from explorer.lab import Lab
 
 NAMES = (
+    "rnn_attention",
     "cost",
     "translation",
     "image_transformer",

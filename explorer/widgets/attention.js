@@ -41,6 +41,7 @@ const TEXT = {
   grid: { en: "{size}. Arrow keys choose a head, Shift and Enter silence it. Chosen: {name}.", zh: "{size}。方向键选择头，Shift 加 Enter 关掉它。当前：{name}。" },
   map: { en: "Attention map, {name}. Left and right step through rows, up and down through heads, Escape unlocks.", zh: "注意力图，{name}。左右键逐行移动，上下键换头，Esc 解除锁定。" },
   named: { en: "layer {layer}, head {head}", zh: "第 {layer} 层第 {head} 头" },
+  only: { en: "the only head", zh: "唯一的头" },
   gone: { en: "silenced", zh: "已关掉" },
   cardWeight: { en: "weight", zh: "权重" },
   cardRank: { en: "{rank} of {n}", zh: "第 {rank}（共 {n}）" },
@@ -395,8 +396,9 @@ export function mount(root, props, emit, watch) {
 
   // ── texts ──
   const shortName = () => (now.name.includes(".") ? `${now.layer}·${now.head}` : say(now.name));
+  const single = () => now.it.layers * now.it.heads === 1; // then there is no head to choose
   const longName = () =>
-    now.name.includes(".") ? say("named", { layer: now.layer, head: now.head }) : say(`${now.name}All`, { n: now.name === "rollout" ? now.it.layers : now.it.layers * now.it.heads, heads: now.it.heads });
+    single() ? t(TEXT.only) : now.name.includes(".") ? say("named", { layer: now.layer, head: now.head }) : say(`${now.name}All`, { n: now.name === "rollout" ? now.it.layers : now.it.layers * now.it.heads, heads: now.it.heads });
   const isGone = (layer, head_, kind = now.kindKey) => (value.silenced ?? []).some(([k, l, h]) => k === kind && l === layer - 1 && h === head_ - 1);
   const projecting = () => document.body.classList.contains("tfe-projecting") && root.closest(".tfe-projected") !== null;
   const phone = () => room < 560 && !projecting();
@@ -428,6 +430,7 @@ export function mount(root, props, emit, watch) {
     }
     turn += 1;
     panel.classList.toggle("is-phone", phone());
+    panel.classList.toggle("is-single", single());
     body.classList.toggle("tfe-stale", value.state === "stale");
     kinds.set({ value: now.kindKey });
     by.set({ value: now.by ? "by" : "to" });

@@ -206,7 +206,7 @@ export function mount(root, props, _emit, watch) {
     // In their own order, whichever was chosen first: one state of the page has one address.
     const turn = (key) => ask({ [control.field]: offered().flatMap((one) => ((one.value === key) !== chosen().includes(one.value) ? [one.value] : [])).join(",") });
     return {
-      nodes: [el("div", { class: "tfe-change-several", "data-knob": control.field }, label, chips, note)],
+      nodes: [el("div", { class: `tfe-change-several${control.kept ? " is-kept" : ""}`, "data-knob": control.field }, label, chips, note)],
       draw(off) {
         const had = chips.contains(document.activeElement) ? document.activeElement.dataset.key : null;
         const now = chosen();

@@ -10,6 +10,7 @@ import gradio as gr
 
 from explorer.figures.attention import plain
 from explorer.widgets.base import vendor, widget
+from explorer.widgets.folded import ready
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -83,3 +84,16 @@ def figure(value: Mapping[str, object] | None = None, *, clicks: bool = False, n
     """
     classes = (f"tfe-at-{name}",) if name else ()
     return widget("figure", value, events=("pick",) if clicks else (), classes=classes, plotly=vendor("plotly"), main=bool(name))
+
+
+def own(name: str, value: Mapping[str, object] | None = None) -> gr.HTML:
+    """Place a figure that belongs to the run in view under a name of its own, so that stored results reach it and no other figure."""
+    return widget(name, value, script="own", plotly=vendor("plotly"))
+
+
+def opened(name: str, title: Text) -> gr.HTML:
+    """Place a folded panel (folded.py) that holds one figure; its value, when shown: figure, from `value`. title: its question.
+
+    In the address: its name (open).
+    """
+    return widget(name, ready(), events=("ask",), script="opened", plotly=vendor("plotly"), opens=name, title_text=dict(title))

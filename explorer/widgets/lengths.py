@@ -9,10 +9,9 @@ from collections.abc import Mapping
 
 import gradio as gr
 
-from explorer.widgets.base import vendor, widget
-from explorer.widgets.folded import ready
+from explorer.widgets.figure import opened
 
 
 def lengths(*, title: Mapping[str, str]) -> gr.HTML:
     """Place the panel, folded. title: its question, en and zh."""
-    return widget("lengths", ready(), events=("ask",), plotly=vendor("plotly"), title_text=dict(title))
+    return opened("lengths", title)

@@ -17,8 +17,7 @@ from explorer.figures import saving as figures
 from explorer.figures.saving import Bar, Group, percent
 from explorer.labels import filled
 from explorer.widgets import figure
-from explorer.widgets.base import vendor, widget
-from explorer.widgets.folded import Value, ready
+from explorer.widgets.folded import Value
 
 Array = NDArray[np.float32]
 Text = Mapping[str, str]
@@ -218,4 +217,4 @@ def _bytes(number: float) -> str:
 
 def saving(*, title: Text = TITLE) -> gr.HTML:
     """Place the panel, folded. title: its question, en and zh."""
-    return widget("saving", ready(), events=("ask",), plotly=vendor("plotly"), title_text=dict(title))
+    return figure.opened("saving", title)

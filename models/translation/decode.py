@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, cast
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
-from models.translation.data import PAD, START, STOP, UNKNOWN
+from models.beam import NEVER, Hypothesis, Watch, finished, only_stop
+from models.beam import beam_steps as searched
+from models.multi30k import START, STOP
 from models.translation.model import AS_PUBLISHED, Changes, DecoderLayer, Gains, Transformer
-
-NEVER = (PAD, UNKNOWN, START)  # pieces that no translation contains
-EXTRA = 50  # a translation stops at source length + 50 pieces (Vaswani et al., 2017, §6.1)
 
 
 @dataclass(frozen=True)
@@ -26,48 +25,6 @@ class Source:
     limits: tuple[int, ...]  # the stop token counts
     gains: Gains | None = None
     changes: Changes = AS_PUBLISHED  # a search never sees the future, which is not written yet: `reads` says nothing here
-
-
-@dataclass(frozen=True)
-class Hypothesis:
-    """A finished translation: its tokens, the stop token last, and log p of each in nats."""
-
-    tokens: tuple[int, ...]
-    log_probabilities: tuple[float, ...]
-
-    @property
-    def log_probability(self) -> float:
-        """log p of the whole translation, nats."""
-        return sum(self.log_probabilities)
-
-    def score(self, alpha: float) -> float:
-        """log p / ((5 + |Y|) / 6)^α, |Y| with the stop token (Wu et al., 2016, eq. 14)."""
-        return self.log_probability / penalty(len(self.tokens), alpha)
-
-
-@dataclass(frozen=True)
-class Extension:
-    """A hypothesis and one piece more, as a step of beam search ranked it among others.
-
-    parent: the row of the beam it goes on from. total: log p of all its pieces, nats; log_probability: of its last one.
-    fate: "kept" for the next step, "finished" by the stop token, or "passed" over.
-    """
-
-    parent: int
-    token: int
-    total: float
-    log_probability: float
-    fate: Literal["kept", "finished", "passed"]
-
-
-Watch = Callable[[int, Tensor, Sequence[Extension]], None]
-"""Who looks on at a beam search is told of every step: the sentence's number, log p of what follows each row of its beam (row, vocabulary),
-and the extensions that were ranked, best first. The kept ones are the rows of the next step, in this order."""
-
-
-def penalty(length: int, alpha: float) -> float:
-    """((5 + |Y|) / 6)^α (Wu et al., 2016, eq. 14)."""
-    return float(((5 + length) / 6) ** alpha)
 
 
 def piece_log_probabilities(model: Transformer, hidden: Tensor) -> Tensor:
@@ -240,14 +197,6 @@ def _argmax(values: Tensor) -> Tensor:
     return torch.from_numpy(values.detach().numpy().argmax(-1)) if values.device.type == "cpu" else values.argmax(-1)
 
 
-def _only_stop(log_p: Tensor, rows: Sequence[int]) -> None:
-    """At its limit a translation can only stop; what it costs to stop there stays as it is."""
-    for row in rows:
-        stop = log_p[row, STOP].clone()
-        log_p[row] = -torch.inf
-        log_p[row, STOP] = stop
-
-
 class Greedy:
     """Greedy search, one step at a time: at every position the most probable piece."""
 
@@ -270,7 +219,7 @@ class Greedy:
         """One piece more for every sentence that has not stopped; returns those sentences."""
         log_p = self._cache.step(self._last)
         length = self._cache.position
-        _only_stop(log_p, [row for row, sentence in enumerate(self._rows) if length >= self._source.limits[sentence]])
+        only_stop(log_p, [row for row, sentence in enumerate(self._rows) if length >= self._source.limits[sentence]])
         piece = _argmax(log_p)
         best = log_p.gather(1, piece[:, None])[:, 0]
         moved = list(self._rows)
@@ -306,6 +255,25 @@ def greedy_search(model: Transformer, source: Source) -> list[Hypothesis]:
     return [search.result(i) for i in range(len(source.limits))]
 
 
+def beam_steps(
+    model: Transformer,
+    source: Source,
+    beam: int | Sequence[int],
+    alphas: Sequence[float],
+    watch: Watch | None = None,
+    may_stop: bool = True,
+) -> Generator[None, None, list[list[Hypothesis]]]:
+    """The search of `models.beam` with this model."""
+
+    def begin(wide: int) -> Cache:
+        gains = None if source.gains is None else source.gains.repeat(wide)
+        memory = model.encode(source.tokens, source.allowed, source.gains, changes=source.changes).repeat_interleave(wide, 0)
+        allowed = source.allowed.repeat_interleave(wide, 0)
+        return Cache(model, memory, allowed, max(source.limits, default=0), gains, source.changes)
+
+    return searched(begin, source.limits, beam, alphas, source.tokens.device, watch, may_stop)
+
+
 def beam_search(
     model: Transformer,
     source: Source,
@@ -315,96 +283,4 @@ def beam_search(
     may_stop: bool = True,
 ) -> list[list[Hypothesis]]:
     """What `beam_steps` finds, without a pause."""
-    steps = beam_steps(model, source, beam, alphas, watch, may_stop)
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            return cast(list[list[Hypothesis]], end.value)
-
-
-def beam_steps(
-    model: Transformer,
-    source: Source,
-    beam: int | Sequence[int],
-    alphas: Sequence[float],
-    watch: Watch | None = None,
-    may_stop: bool = True,
-) -> Generator[None, None, list[list[Hypothesis]]]:
-    """For every sentence at most `beam` finished hypotheses, best score first; alphas: length penalty of each sentence.
-
-    At each step every live hypothesis is extended by every piece and the best `beam` extensions are looked at: those that stop are
-    finished, the others live on. A sentence is done when `beam` hypotheses have finished and no live one can rank among them any more,
-    not even if all its further pieces cost nothing and it grew to the limit, where the penalty divides by most: so stopping early loses
-    nothing that searching on to the limit would find. Only finished hypotheses are ever ranked against each other.
-
-    beam: of all sentences, or of each. watch: is told of every step. may_stop: False forbids the stop token, so that only the limits end
-    the search. It pauses after every step. ValueError where beams or penalties are not one for each sentence.
-    """
-    count = len(source.limits)
-    beams = [beam] * count if isinstance(beam, int) else list(beam)
-    if len(alphas) != count or len(beams) != count:
-        raise ValueError(f"{len(beams)} beams and {len(alphas)} length penalties for {count} sentences")
-    wide = max(beams, default=1)  # rows of the cache for each sentence: as many as the widest beam has
-    gains = None if source.gains is None else source.gains.repeat(wide)
-    memory = model.encode(source.tokens, source.allowed, source.gains, changes=source.changes).repeat_interleave(wide, 0)
-    cache = Cache(model, memory, source.allowed.repeat_interleave(wide, 0), max(source.limits, default=0), gains, source.changes)
-    device = source.tokens.device
-    finished: list[list[Hypothesis]] = [[] for _ in range(count)]
-    sentences = list(range(count))  # those not done, `wide` rows of the cache each
-    live: list[list[tuple[tuple[int, ...], tuple[float, ...]]]] = [[((), ())] * wide for _ in range(count)]
-    totals = torch.full((count, wide), -torch.inf, device=device)
-    totals[:, 0] = 0.0  # all rows begin alike: only the first counts
-    last = source.tokens.new_full((count * wide,), START)
-    while sentences:
-        log_p = cache.step(last)
-        length = cache.position
-        at_limit = [i for i, sentence in enumerate(sentences) if length >= source.limits[sentence]]
-        _only_stop(log_p, [i * wide + k for i in at_limit for k in range(wide)])
-        vocabulary = log_p.shape[1]
-        sums = (totals[:, :, None] + log_p.view(len(sentences), wide, vocabulary)).flatten(1)
-        if not may_stop and len(at_limit) < len(sentences):
-            sums[[i for i in range(len(sentences)) if i not in at_limit], STOP::vocabulary] = -torch.inf
-        best, place = sums.topk(2 * wide, dim=1)  # enough that `wide` of them do not stop
-        value = log_p.view(len(sentences), -1).gather(1, place)
-        going: list[tuple[int, list[tuple[int, int, float, float]]]] = []  # those that go on, and what is kept of each
-        found = zip(sentences, best.tolist(), place.tolist(), value.tolist(), strict=True)
-        for i, (sentence, row_best, row_place, row_value) in enumerate(found):
-            own = beams[sentence]
-            kept: list[tuple[int, int, float, float]] = []
-            ranked: list[Extension] = []
-            for rank, (total, flat, one) in enumerate(zip(row_best[: 2 * own], row_place, row_value, strict=False)):
-                if total == -torch.inf:
-                    continue
-                parent, token = divmod(flat, vocabulary)
-                fate: Literal["kept", "finished", "passed"] = "passed"
-                if token == STOP:
-                    if rank < own:
-                        fate = "finished"
-                        before = live[i][parent]
-                        finished[sentence].append(Hypothesis((*before[0], STOP), (*before[1], one)))
-                elif len(kept) < own:
-                    fate = "kept"
-                    kept.append((parent, token, total, one))
-                if watch is not None:
-                    ranked.append(Extension(parent, token, total, one, fate))
-            if watch is not None:
-                watch(sentence, log_p[i * wide : i * wide + own], ranked)
-            alpha = alphas[sentence]
-            finished[sentence].sort(key=lambda h: -h.score(alpha))
-            del finished[sentence][own:]
-            reachable = kept[0][2] / penalty(source.limits[sentence], alpha) if kept else -math.inf
-            if kept and (len(finished[sentence]) < own or reachable > finished[sentence][-1].score(alpha)):
-                going.append((i, kept))
-        if not going:
-            break
-        before_wide, wide = wide, max(beams[sentences[i]] for i, _ in going)
-        filled = [(i, kept + [(kept[0][0], kept[0][1], -torch.inf, kept[0][3])] * (wide - len(kept))) for i, kept in going]
-        rows = [i * before_wide + parent for i, kept in filled for parent, _, _, _ in kept]
-        cache.choose(torch.tensor(rows, device=device), sentences_change=len(rows) < len(last))
-        last = torch.tensor([token for _, kept in filled for _, token, _, _ in kept], device=device)
-        totals = torch.tensor([[total for _, _, total, _ in kept] for _, kept in filled], device=device)
-        live = [[((*live[i][p][0], token), (*live[i][p][1], one)) for p, token, _, one in kept] for i, kept in filled]
-        sentences = [sentences[i] for i, _ in filled]
-        yield
-    return finished
+    return finished(beam_steps(model, source, beam, alphas, watch, may_stop))

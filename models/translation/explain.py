@@ -11,21 +11,13 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from models.beam import EXTRA, Hypothesis, penalty
+from models.crossing import Pair
 from models.errors import InputError, no_head
 from models.fields import check, shown
+from models.multi30k import PAD, START, UNKNOWN, Encoded, padded, readable
 from models.trace import Trace
-from models.translation.data import PAD, START, UNKNOWN, Encoded, cleaned, padded
-from models.translation.decode import (
-    EXTRA,
-    Greedy,
-    Hypothesis,
-    Source,
-    beam_search,
-    beam_steps,
-    greedy_search,
-    penalty,
-    piece_log_probabilities,
-)
+from models.translation.decode import Greedy, Source, beam_search, beam_steps, greedy_search, piece_log_probabilities
 from models.translation.model import AS_PUBLISHED, Changes, Config, Gains, no_gains
 from models.translation.pretrained import Pretrained, load
 from models.translation.records import KINDS, MAX_TOKENS, Again, Explanation, Request, Step
@@ -52,23 +44,7 @@ def _read(request: Request, shipped: Pretrained) -> _Read:
     """Check a request and split its sentence into pieces. InputError says what was given and what is accepted."""
     check(request)
     _check_heads(request, shipped.model.config)
-    text = cleaned(request.sentence)
-    if not text:
-        raise InputError("empty", en="The text is empty: type an English sentence.", zh="文本为空：请输入一个英文句子。")
-    pieces = shipped.tokenizer.encode(text)
-    if len(pieces.ids) > MAX_TOKENS:
-        raise InputError(
-            "too_long",
-            en=f"Your text has {len(pieces.ids)} word pieces ({len(text.split())} words); "
-            f"at most {MAX_TOKENS} pieces, about 45 words, can be read.",
-            zh=f"您的文本有 {len(pieces.ids)} 个词片（{len(text.split())} 个词）；最多可读取 {MAX_TOKENS} 个词片，约 45 个词。",
-        )
-    if not any(token != UNKNOWN and any(c.isalnum() for c in piece) for token, piece in zip(pieces.ids, pieces.pieces, strict=True)):
-        raise InputError(
-            "unreadable",
-            en="Your text has no letter that this model knows; it reads English sentences.",
-            zh="您的文本中没有该模型认识的字母；它只读英文句子。",
-        )
+    pieces = readable(request.sentence, shipped.tokenizer, MAX_TOKENS)
     for position in request.hidden:
         if not 0 <= position < len(pieces.ids):
             raise InputError(
@@ -222,6 +198,11 @@ def measure(wishes: Sequence[Again]) -> list[Explanation | InputError]:
         pairs = [[Hypothesis(_tokens_of(wishes[i], shipped), ())] for i in rows]
         answers |= dict(zip(rows, _watch(together, pairs, _source(together, shipped), shipped), strict=True))
     return [answers[i] for i in range(len(wishes))]
+
+
+def crossed(wishes: Sequence[Pair]) -> list[Explanation | InputError]:
+    """What the Transformer looks at while it reads sentences that another model has translated; one answer per wish, in order."""
+    return measure([Again(Request(wish.sentence), wish.target, wish.target_space) for wish in wishes])
 
 
 Said = list[Step] | Explanation  # of one request in one turn

@@ -9,10 +9,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from models.beam import EXTRA
 from models.errors import InputError
 from models.layers.positional import sinusoids
-from models.translation.data import START, STOP, Encoded, cleaned
-from models.translation.decode import EXTRA, Cache
+from models.multi30k import START, STOP, Encoded, cleaned
+from models.translation.decode import Cache
 from models.translation.explain import explain
 from models.translation.model import AS_PUBLISHED, Changes
 from models.translation.position_records import MAX_SEED, TEXTBOOK, Positions, Shuffle, TwoOrders

@@ -8,8 +8,8 @@ from typing import Any
 
 from models import checkpoint
 from models.device import device
+from models.multi30k import Tokenizer
 from models.pretrained import once
-from models.translation.data import Tokenizer
 from models.translation.decode import laid_out
 from models.translation.model import Config, Transformer
 

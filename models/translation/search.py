@@ -11,9 +11,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from models.beam import EXTRA, Extension
 from models.errors import InputError
-from models.translation.data import PAD, START, STOP, Tokenizer, cleaned, padded
-from models.translation.decode import EXTRA, Extension, Source, beam_search
+from models.multi30k import PAD, START, STOP, Tokenizer, cleaned, padded
+from models.translation.decode import Source, beam_search
 from models.translation.explain import explain
 from models.translation.model import Transformer
 from models.translation.pretrained import Pretrained, load

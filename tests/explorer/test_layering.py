@@ -25,6 +25,7 @@ MAY_IMPORT = {
     "explorer.labs": {
         *("explorer.engine", "explorer.figures", "explorer.lab", "explorer.labels", "explorer.looks", "explorer.packing"),
         *("explorer.permalink", "explorer.sound", "explorer.widgets", "models.errors", "models.stored", "models.checkpoint"),
+        "models.crossing",
         *("explorer.controls", "explorer.knobs", "explorer.program", "explorer.runs", "explorer.views", "explorer.wiring"),
     },
     "explorer.api": {"explorer.controls", "explorer.engine", "explorer.lab", "explorer.program", "explorer.wiring", "models.fields"},

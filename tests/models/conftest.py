@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from models.translation.data import Tokenizer
+from models.multi30k import Tokenizer
 from models.translation.model import Config, Transformer
 from models.translation.pretrained import Pretrained
 

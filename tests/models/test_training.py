@@ -13,8 +13,8 @@ import torch
 from torch import Tensor
 
 from models import training
+from models.multi30k import Batch, Pairs, Tokenizer
 from models.training import Schedule, Trained, mean_of_weights
-from models.translation.data import Batch, Pairs, Tokenizer
 from models.translation.model import Config, Transformer
 from models.translation.recipe import Epoch, Objective, validation_loss
 

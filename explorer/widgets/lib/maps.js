@@ -271,6 +271,7 @@ const STEPS = {
 };
 
 const SAY = {
+  only: { en: "Here ", zh: "这里，" },
   head: { en: "In layer {layer}, head {head}, ", zh: "第 {layer} 层第 {head} 头：" },
   mean: { en: "On average over all {n} heads, ", zh: "{n} 个头平均：" },
   max: { en: "Taking the largest of all {n} heads, ", zh: "取 {n} 个头中的最大值：" },
@@ -335,7 +336,9 @@ export function sentence(seen, { name, rows, columns, by, threshold }, exact = n
   const k = (j) => named(seen, seen.key(j), seen.keyAt(j), "key");
   const [layer, head] = name.split(".");
   const say = { ...SAY, ...(seen.kind.axis === "step" ? STEPS : {}) };
-  const out = seen.has(name) && head ? parts(say.head, { layer, head }) : parts(say[name], { n: name === "rollout" ? seen.layers : seen.layers * seen.heads, heads: seen.heads });
+  const every = seen.layers * seen.heads;
+  const whose = every === 1 ? SAY.only : seen.has(name) && head ? say.head : say[name];
+  const out = parts(whose, { layer, head, n: name === "rollout" ? seen.layers : every, heads: seen.heads });
   const silent = (i, j) => (seen.gone(i, Number(layer) || 0) ? parts(SAY.stopped, { q: q(i), n: seen.kind.taken[i] }) : parts(SAY.not, { q: q(i), k: k(j) }));
   const row = (i) => Array.from(map.data.subarray(i * map.columns, (i + 1) * map.columns)).filter((w) => !Number.isNaN(w));
   const column = (j) => Array.from({ length: map.rows }, (_, i) => at(i, j)).filter((w) => !Number.isNaN(w));

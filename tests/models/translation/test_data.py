@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from models.translation.data import BLANK, PAD, START, STOP, UNKNOWN, Pairs, Tokenizer, cleaned, pairs, read
+from models.multi30k import BLANK, PAD, START, STOP, UNKNOWN, Pairs, Tokenizer, cleaned, pairs, read
 
 ODD = [
     "",

@@ -9,18 +9,9 @@ import math
 import pytest
 import torch
 
-from models.translation.data import PAD, START, STOP, UNKNOWN, padded
-from models.translation.decode import (
-    EXTRA,
-    Cache,
-    Hypothesis,
-    Source,
-    beam_search,
-    greedy_search,
-    laid_out,
-    penalty,
-    piece_log_probabilities,
-)
+from models.beam import EXTRA, Hypothesis, penalty
+from models.multi30k import PAD, START, STOP, UNKNOWN, padded
+from models.translation.decode import Cache, Source, beam_search, greedy_search, laid_out, piece_log_probabilities
 from models.translation.model import Changes, Transformer, no_gains
 from models.translation.pretrained import load
 

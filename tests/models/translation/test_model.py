@@ -9,8 +9,8 @@ import pytest
 import torch
 from torch import nn
 
+from models.multi30k import PAD
 from models.trace import Trace
-from models.translation.data import PAD
 from models.translation.model import Changes, Config, MultiHeadAttention, Transformer, no_gains, parameters
 
 SOURCE = torch.tensor([[4, 5, 6, 7, 8], [9, 10, 11, PAD, PAD]])

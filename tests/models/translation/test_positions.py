@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from models.errors import InputError
-from models.translation.data import Encoded
+from models.multi30k import Encoded
 from models.translation.explain import explain
 from models.translation.position_records import MAX_SEED, Positions, Shuffle
 from models.translation.positions import positions, shuffled

@@ -13,9 +13,10 @@ import torch
 from models import __main__ as program
 from models import checkpoint
 from models.training import Schedule
+from models.translating import bleu
 from models.translation import pretrained, recipe
 from models.translation.model import Config
-from models.translation.recipe import Recipe, bleu
+from models.translation.recipe import Recipe
 
 ENGLISH = ("A man stands on a ladder.", "Two dogs run.", "A girl climbs a tree.", "A woman sings.")
 GERMAN = ("Ein Mann steht auf einer Leiter.", "Zwei Hunde rennen.", "Ein Mädchen klettert auf einen Baum.", "Eine Frau singt.")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from models.errors import InputError
-from models.translation.data import PAD, STOP, Tokenizer, padded
+from models.multi30k import PAD, STOP, Tokenizer, padded
 from models.translation.decode import Source, beam_search
 from models.translation.model import Transformer
 from models.translation.pretrained import Pretrained

@@ -15,7 +15,7 @@ from tokenizers import Tokenizer as Pieces
 from tokenizers import models, normalizers, pre_tokenizers, trainers
 from torch import Tensor
 
-from models.errors import reading
+from models.errors import InputError, reading
 
 PAD, UNKNOWN, START, STOP = 0, 1, 2, 3
 SPECIAL = ("<pad>", "<unk>", "<s>", "</s>")
@@ -129,6 +129,29 @@ class Tokenizer:
     def decode(self, tokens: Iterable[int]) -> str:
         """Text of produced tokens, detokenised: special ones leave no trace, no space at either end."""
         return "".join(str(self._pieces.id_to_token(t)) for t in tokens if t >= len(SPECIAL)).replace(SPACE, " ").strip()
+
+
+def readable(sentence: str, tokenizer: Tokenizer, most: int) -> Encoded:
+    """The pieces of a visitor's English sentence. InputError where it is empty, has more than `most`, or no letter that is known."""
+    text = cleaned(sentence)
+    if not text:
+        raise InputError("empty", en="The text is empty: type an English sentence.", zh="文本为空：请输入一个英文句子。")
+    pieces = tokenizer.encode(text)
+    if len(pieces.ids) > most:
+        words = most * 3 // 4
+        raise InputError(
+            "too_long",
+            en=f"Your text has {len(pieces.ids)} word pieces ({len(text.split())} words); "
+            f"at most {most} pieces, about {words} words, can be read.",
+            zh=f"您的文本有 {len(pieces.ids)} 个词片（{len(text.split())} 个词）；最多可读取 {most} 个词片，约 {words} 个词。",
+        )
+    if not any(token != UNKNOWN and any(c.isalnum() for c in piece) for token, piece in zip(pieces.ids, pieces.pieces, strict=True)):
+        raise InputError(
+            "unreadable",
+            en="Your text has no letter that this model knows; it reads English sentences.",
+            zh="您的文本中没有该模型认识的字母；它只读英文句子。",
+        )
+    return pieces
 
 
 NDArrayInt = np.ndarray[tuple[int, ...], np.dtype[np.int64]]

@@ -1,0 +1,1 @@
+"""The page of recurrent translation, with attention and without."""

@@ -1,0 +1,72 @@
+"""The page of recurrent translation: what it is asked, what it draws, what may be changed. Its texts stand in texts.py."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from explorer.lab import FIGURE
+from explorer.labs.rnn_attention import about, deeper, texts, views
+from explorer.program import About, Change, Program, lab_of
+from explorer.views import View
+from explorer.widgets.attention import attention
+from explorer.widgets.figure import own
+from explorer.widgets.notes import notes
+from models.rnn_attention.records import EXAMPLES, VARIANTS, Explanation, Request
+
+EXPLAIN = "models.rnn_attention.explain:explain"
+
+PROGRAM: Program[Request, Explanation] = Program(
+    explain=EXPLAIN,
+    kind=Request,
+    controls=views.CONTROLS,
+    views=(
+        View("attention", attention, views.maps, at="above", task="attention"),
+        View("remains", lambda value: own("remains", value), views.remains),
+        View("notes", lambda _value: notes(texts.NOTES, label=texts.NOTES_LABEL)),
+        View(
+            "quality",
+            lambda value: own("quality", value or about.quality()),
+            lambda seen, _request, _state: about.quality(len(seen.source)),
+            at="side",
+        ),
+        *deeper.PANELS,
+    ),
+    change=Change(views.difference, "models.rnn_attention.explain:measure", views.again),
+    examples=tuple(zip(EXAMPLES, texts.EXAMPLES, strict=True)),
+    first=views.first,
+    answer=views.answer,
+    about=About(texts.KICKER, texts.SPOKEN, about.pairs, about.prose, about.curves),
+    region=texts.REGION,
+    run=texts.RUN,
+    warning=views.warning,
+    pick=views.pick,
+    items=views.items,
+)
+
+
+LAB = lab_of(
+    "rnn_attention",
+    EXPLAIN,
+    lambda: PROGRAM,
+    EXAMPLES,
+    texts,
+    year=2015,
+    paper="Neural Machine Translation by Jointly Learning to Align and Translate",
+    authors="Bahdanau et al.",
+    arxiv="1409.0473",
+    licence="research and teaching only: the images behind Multi30k are licensed for non-commercial research and education",
+    ancestors=(),
+    changed="input",
+    steps=views.steps,
+    interventions={
+        "weight": replace(EXAMPLES[0], words=(0,), rows=(2,)),
+        "context": replace(EXAMPLES[0], context="uniform"),
+        "donor": replace(EXAMPLES[4], donor="dogs"),
+    },
+    exports={
+        **dict.fromkeys(("attention", "remains", "quality", "sum", "overlap", "distance"), FIGURE),
+        "change": ("PNG", "CSV", "NPZ", "TXT"),
+    },
+    thumbnail=views.thumbnail,
+    probes=lambda: tuple(Request("A dog runs.", variant) for variant in VARIANTS),
+)

@@ -1,0 +1,266 @@
+"""The lab of recurrent translation in words, English and Chinese, and its guided steps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+Text = Mapping[str, str]
+
+
+def _(en: str, zh: str) -> Text:
+    return MappingProxyType({"en": en, "zh": zh})
+
+
+TITLE: Final = _("RNN with attention", "带注意力的 RNN")
+SHORT: Final = _("RNN", "RNN")
+LINE: Final = _(
+    "A recurrent network translates word by word; before each word it takes a weighted sum of all it has read.",
+    "循环网络逐词翻译；写每个词之前，先对读过的全部状态取一个加权和。",
+)
+CARD: Final = _("One vector is too small\nfor a sentence: take a\nweighted sum instead.", "一个向量装不下一句话：\n改取加权和。")
+KICKER: Final = _("Bahdanau et al., 2015 · arXiv 1409.0473", "Bahdanau 等，2015 · arXiv 1409.0473")
+EQUATION: Final = "c{sub:t} = Σ{sub:j} softmax{sub:j} g({query:s}{sub:t−1}, {key:h_j}) {value:h_j}"
+SPOKEN: Final = _(
+    "the context c t is the sum over all words j of h j times its weight; the weights are the softmax over j of the score g "
+    "of the decoder's state before, s t minus one, and h j",
+    "上下文 c t 是全部词 j 的 h j 乘以各自权重之和；权重是解码器前一个状态 s t 减 1 与 h j 的得分 g 在 j 上的 softmax",
+)
+
+REGION: Final = _("Sentence and translation", "句子与译文")
+SENTENCE: Final = _("English, up to {tokens} tokens", "英文，最多 {tokens} 个词元")
+RUN: Final = _("Translate", "翻译")
+VARIANT: Final = _("Score", "打分函数")
+VARIANTS: Final = {
+    "additive": _("additive", "加性"),
+    "dot": _("dot", "点积"),
+    "general": _("general", "一般式"),
+    "none": _("no attention", "无注意力"),
+}
+SEARCH: Final = _("Search", "搜索方式")
+GREEDY: Final = _("greedy: the best word at once", "贪心：每次只取最好的词")
+BEAM: Final = _("beam {n}", "束搜索 {n}")
+ALPHA: Final = _("length penalty α", "长度惩罚 α")
+EXAMPLES: Final[tuple[Text, ...]] = (
+    _("Children are playing soccer on a green field.", "Children are playing soccer on a green field."),
+    _("Two dogs are running through the snow.", "Two dogs are running through the snow."),
+    _("A man on a ladder", "梯子上的人"),
+    _("A long sentence", "一个长句"),
+    _("The man on a ladder, without attention", "梯子上的人，无注意力"),
+)
+
+# ---- what may be changed ----
+WORDS: Final = _("give all weight to", "把全部权重给")
+ROWS: Final = _("only when writing (none chosen: always)", "只在写这些词时（不选则始终）")
+CONTEXT: Final = _("context c", "上下文 c")
+CONTEXTS: Final = {
+    "attended": _("as attended", "按注意力"),
+    "uniform": _("uniform", "均匀"),
+    "frozen": _("frozen at the first", "停在第一个"),
+    "zero": _("zero", "置零"),
+}
+DONOR: Final = _("begin from the last state of", "起始状态取自")
+DONORS: Final = {
+    "own": _("this sentence", "本句"),
+    "dogs": _("“Two dogs …”", "“Two dogs …”"),
+    "book": _("“A woman …”", "“A woman …”"),
+    "boat": _("“An old man …”", "“An old man …”"),
+}
+ALL_ON: Final = _("all weight on {n|word|words} {at}", "全部权重给第 {at} 号词")
+CONTEXT_IS: Final = {
+    "uniform": _("every word weighing the same", "每个词权重相同"),
+    "frozen": _("the weights of the first output kept", "一直用第一个输出的权重"),
+    "zero": _("no context", "没有上下文"),
+}
+DONOR_IS: Final = _("the last state of {sentence}", "换上 {sentence} 的最后状态")
+NOTHING: Final = _("nothing changed", "没有改动")
+NUMBER: Final = _("log-probability of the whole translation", "整句译文的对数概率")
+PICTURE: Final = _("weights α", "权重 α")
+BECOMES: Final = _("With {what}, it writes “⟦o:{german}⟧”", "{what}：译文变成“⟦o:{german}⟧”")
+KEEPS: Final = _("With {what}, it still writes “⟦o:{german}⟧”", "{what}：译文仍是“⟦o:{german}⟧”")
+MOVES: Final = _(
+    "{first}; read again, the first translation has log-probability {after}, before {before}.",
+    "{first}；重读原译文，对数概率由 {before} 变为 {after}。",
+)
+STAYS: Final = _(
+    "{first}; read again, the first translation keeps its log-probability {before}.", "{first}；重读原译文，对数概率仍为 {before}。"
+)
+EACH: Final = _("probability of each piece of the first translation", "原译文中每个词元的概率")
+
+RARE: Final = _(
+    "Pieces of your sentence that this model never saw: {unknown}. It reads them as unknown, so expect mistakes.",
+    "您的句子里有 {unknown} 个模型从未见过的词元，只能当作未知词来读，译文可能出错。",
+)
+SURPRISING: Final = _(
+    "The model finds its own translation unlikely: your sentence is unlike the photo captions it was trained on.",
+    "模型认为自己的译文可能性很低：您的句子不像它训练时见过的图片说明。",
+)
+LONG: Final = _(
+    "Your sentence has {n} tokens; the longest that this model learned from has {longest}, so expect mistakes.",
+    "您的句子有 {n} 个词元；模型学过的最长句子只有 {longest} 个，译文可能出错。",
+)
+
+# ---- views ----
+ENGLISH: Final = _("English", "英文")
+GERMAN: Final = _("German", "德文")
+ATTENTION: Final = _("Decoder to encoder", "解码器到编码器")
+QUESTION: Final = _("Which English word does the next German word need?", "下一个德文词需要哪个英文词？")
+
+REMAINS: Final = _("What do the last states keep of each word?", "最后的状态还记得每个词多少？")
+REMAINS_UNITS: Final = _("share of ‖∂h/∂x‖, estimated from 16 random directions", "‖∂h/∂x‖ 的占比，由 16 个随机方向估计")
+FORWARD, BACKWARD = _("→h after the last word", "读完最后一个词的 →h"), _("←h before the first word", "读到第一个词的 ←h")
+REMAINS_AXES: Final = {"en": ("word of the sentence", "share"), "zh": ("句中的词", "占比")}
+REMAINS_SAYS: Final = _(
+    "Reading on, the last state depends most on {first} ({a} of all {n} words' bearing); reading back, on {second} ({b}). "
+    "The half of the words that were read first keep {early} of →h.",
+    "向前读，最后的状态最依赖 {first}（在全部 {n} 个词中占 {a}）；向后读，最依赖 {second}（占 {b}）。先读到的一半词在 →h 中只占 {early}。",
+)
+WORD: Final = _("word", "词")
+
+QUALITY: Final = _("How good is it on long sentences?", "句子长了还译得好吗？")
+QUALITY_UNITS: Final = _("sacreBLEU of {n} sentences of {split}", "{split} 的 {n} 句，sacreBLEU")
+QUALITY_AXES: Final = {"en": ("word pieces of the English sentence", "BLEU"), "zh": ("英文句子的词元数", "BLEU")}
+QUALITY_SAYS: Final = _(
+    "From the shortest sentences to the longest, BLEU goes from {a} to {b} with {best} attention and from {c} to {d} without. "
+    "{order} The Transformer of the next labs, larger and trained for longer, reaches {transformer} on all of them.",
+    "从最短的句子到最长的句子，有{best}注意力时 BLEU 由 {a} 变为 {b}，没有注意力时由 {c} 变为 {d}。{order}"
+    "更大、训练更久的 Transformer 在全部句子上为 {transformer}。",
+)
+APART: Final = _(
+    "All sentences together: {one} {x}, {other} {y}, p = {p} in a paired bootstrap.",
+    "全部句子：{one} {x}，{other} {y}，配对自助法 p = {p}。",
+)
+TOO_NEAR: Final = _(
+    "All sentences together: {one} {x}, {other} {y}; that is too near to tell them apart (p = {p}, paired bootstrap).",
+    "全部句子：{one} {x}，{other} {y}；差别太小，分不出高下（p = {p}，配对自助法）。",
+)
+ALL: Final = _("all", "全部")
+LENGTH: Final = _("pieces", "词元数")
+SENTENCES: Final = _("sentences", "句数")
+
+SUM: Final = _("From score to weighted sum: what are the numbers?", "从得分到加权和：数字是多少？")
+SUM_UNITS: Final = _("rows: German, columns: English", "行：德文，列：英文")
+SCORES: Final = {"en": "score g(s, h)", "zh": "得分 g(s, h)"}
+SOFTMAX: Final = {"en": "softmax: weight α", "zh": "softmax：权重 α"}
+SHARES: Final = {"en": "share of c = Σ α h", "zh": "在 c = Σ α h 中的份额"}
+SUM_SAYS: Final = _(
+    "Before “{query}” the score is highest for “{key}”, {score}; the softmax makes it {weight} of a row that sums to 1; "
+    "of the context c it makes {share}.",
+    "写 “{query}” 之前，“{key}” 的得分最高，为 {score}；softmax 把它变成 {weight}，一行之和为 1；它在上下文 c 中占 {share}。",
+)
+SUM_COLUMNS: Final = (GERMAN, ENGLISH, _("score g", "得分 g"), _("weight α", "权重 α"), _("share of c", "在 c 中的份额"))
+NO_MAPS: Final = _(
+    "This model has no scores: it reads the same vector before every word. Choose additive, dot or general.",
+    "该模型没有得分：它在每个词之前读的都是同一个向量。请选择加性、点积或一般式。",
+)
+
+OVERLAP: Final = _("Does the Transformer look at the same words?", "Transformer 看的是同样的词吗？")
+OVERLAP_UNITS: Final = _("the same English and the same German for both", "两个模型读同样的英文和同样的德文")
+OVERLAP_MAPS: Final = {
+    "en": ("Transformer, cross-attention head {name}", "overlap Σ min(α, α′)", "RNN, {variant}"),
+    "zh": ("Transformer，交叉注意力头 {name}", "重叠 Σ min(α, α′)", "RNN，{variant}"),
+}
+OVERLAP_SAYS: Final = _(
+    "Of the Transformer's {n} cross-attention heads, {name} is most like this model: their rows share {mean} of their weight on average, "
+    "most at “{most}” ({high}) and least at “{least}” ({low}).",
+    "在 Transformer 的 {n} 个交叉注意力头中，{name} 与本模型最像：各行平均共有 {mean} 的权重，"
+    "“{most}” 处最多（{high}），“{least}” 处最少（{low}）。",
+)
+OVERLAP_COLUMNS: Final = (GERMAN, ENGLISH, _("Transformer", "Transformer"), _("RNN", "RNN"), _("row's overlap", "该行的重叠"))
+
+DISTANCE: Final = _("How far does a word reach?", "一个词能影响多远？")
+DISTANCE_UNITS: Final = _("mean of ‖∂ log p / ∂x‖, logarithmic", "‖∂ log p / ∂x‖ 的平均，对数坐标")
+DISTANCE_AXES: Final = {
+    "en": ("steps of recurrence from a word to an output", "bearing on the output"),
+    "zh": ("从一个词到一个输出的循环步数", "对输出的影响"),
+}
+DISTANCE_SAYS: Final = _(
+    "On the same German: from the nearest words and outputs ({near} steps) to the farthest ({far}), the bearing of a word goes "
+    "from {a} to {b} with “{one}” and from {c} to {d} with “{other}”.",
+    "同样的德文：从最近（{near} 步）到最远（{far} 步），一个词的影响在“{one}”中由 {a} 变为 {b}，在“{other}”中由 {c} 变为 {d}。",
+)
+STEPS_FAR: Final = _("steps apart", "相隔步数")
+
+NOTES_LABEL: Final = _("Notes", "说明")
+NOTES: Final[tuple[Text, ...]] = (
+    _(
+        "The state before a word asks, as in Bahdanau et al.; of Luong et al. only the scores are borrowed, not the order of steps.",
+        "提问的是写这个词之前的状态，与 Bahdanau 等相同；Luong 等的工作只借用了打分函数，没有借用其步骤顺序。",
+    ),
+    _(
+        "Without attention every step reads [→h; ←h], the last state of each direction (Cho et al., 2014).",
+        "没有注意力时，每一步读的都是两个方向的最后状态 [→h; ←h]（Cho 等，2014）。",
+    ),
+    _("A weight says where the context was taken from, not why a word was chosen.", "权重说明上下文取自哪里，并不说明为什么选这个词。"),
+)
+
+# ---- the card ----
+EACH_MODEL: Final = _("each of four models", "四个模型各约")
+RESEARCH: Final = _("research and teaching only", "仅限研究与教学")
+METRIC: Final = _("{metric}, {split}", "{metric}，{split}")
+BEST: Final = _("{best}; without attention {none}", "{best}；无注意力 {none}")
+UNPUBLISHED: Final = _(
+    "Bahdanau et al. (2015) translate English news into French; nothing of theirs can be compared.",
+    "Bahdanau 等（2015）把英文新闻译成法文，没有可以比较的数字。",
+)
+CURVE_UNITS: Final = _("nats per piece on held-out pairs, lower is better", "留出句对上每词元纳特，越低越好")
+CURVE_AXES: Final = (_("target positions learned from", "学过的目标位置"), _("held-out loss, nats per piece", "验证损失，每词元纳特"))
+CURVE_SAYS: Final = _(
+    "After {seen} target positions for each, held-out loss in nats per piece: {figures}.",
+    "各学过 {seen} 个目标位置之后，验证损失（每词元纳特）：{figures}。",
+)
+
+# The guided steps: what they are called, and what to say. Their inputs and views stand in views.py.
+STEP_TITLES: Final[Mapping[str, Text]] = {
+    "vector": _("One vector for a sentence", "一个向量装一句话"),
+    "diluted": _("The first words fade", "先读的词变淡"),
+    "needs": _("Each word needs other words", "每个词需要不同的词"),
+    "sum": _("Score, softmax, weighted sum", "得分、softmax、加权和"),
+    "moves": _("The weights move", "权重在移动"),
+    "drag": _("Move a weight", "移动权重"),
+    "scores": _("Three scores", "三种打分"),
+    "onward": _("Still one after the other", "仍然一个接一个"),
+}
+STEPS: Final[Mapping[str, Text]] = {
+    "vector": _(
+        "Without attention the decoder knows the sentence only through one vector of 320 numbers, however long it is. Short captions "
+        "come out better; look what becomes of this long one, and of BLEU as sentences grow.",
+        "没有注意力时，无论句子多长，解码器只通过一个 320 维的向量了解它。短句译得好些；看看这个长句变成了什么，以及句子变长时的 BLEU。",
+    ),
+    "diluted": _(
+        "Each word that is read changes the state a little, and what stood there before is diluted. The last state depends most on the "
+        "words read last; that is why one network reads on and another reads back.",
+        "每读一个词，状态就改变一点，先前的内容被冲淡。最后的状态最依赖最后读到的词；所以一个网络向前读，另一个向后读。",
+    ),
+    "needs": _(
+        "To write one German word, only a few English words matter, and each time other ones. So keep the states of all words, and let "
+        "the decoder choose: each row says how much it takes of each.",
+        "写一个德文词时，只有少数英文词重要，而且每次都不同。所以保留所有词的状态，让解码器去选：每一行说明从每个词取多少。",
+    ),
+    "sum": _(
+        "The decoder's state is compared with the state of every word: a score. The softmax turns the scores of a row into weights "
+        "that sum to 1, and the context is the sum of all states, times their weights.",
+        "解码器的状态与每个词的状态比较，得到得分。softmax 把一行得分变成和为 1 的权重，上下文就是所有状态乘以权重之和。",
+    ),
+    "moves": _(
+        "t = 1, 2, 3, 4: before each word the weights are made anew. Press Space and watch them move from word to word; where the "
+        "order of the two languages differs, they jump.",
+        "t = 1、2、3、4：写每个词之前都重新计算权重。按空格键，看它们从一个词移到下一个；两种语言语序不同的地方，权重会跳跃。",
+    ),
+    "drag": _(
+        "Are the weights really used? At one output, all weight is given to another word: the word written there changes, and with it "
+        "what comes after. What stands before it stays.",
+        "权重真的起作用吗？在一个输出处把全部权重交给另一个词：写出的词变了，后面的也跟着变，前面的不变。",
+    ),
+    "scores": _(
+        "Additive: a small network compares the two states. Dot: their product, no parameters. General: the product with a matrix "
+        "between. Change the score above and compare maps and figures; here it is the plain product.",
+        "加性：一个小网络比较两个状态。点积：直接相乘，没有参数。一般式：中间隔一个矩阵相乘。在上方换打分函数，比较图和数字；这里用的是点积。",
+    ),
+    "onward": _(
+        "Attention finds the word at once, but reading and writing still go step by step, and a word far away is many steps of memory "
+        "away. The Transformer keeps the attention and drops the recurrence: here it looks at the same words.",
+        "注意力一步就能找到词，但读和写仍然一步接一步，远处的词要经过许多步记忆。Transformer 留下注意力、去掉循环：它看的是同样的词。",
+    ),
+}

@@ -1,0 +1,188 @@
+"""From what the recurrent translators explain to what the widgets draw: pure functions of records, no model and no Gradio."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+
+from explorer import runs
+from explorer.controls import Control, Item, Value, query
+from explorer.figures import attention
+from explorer.figures.maps import MapPair
+from explorer.lab import GuidedStep, Thumbnail
+from explorer.labels import change_sentence, filled
+from explorer.labs.rnn_attention import figures, texts
+from explorer.widgets import ask, change
+from models.rnn_attention.records import EXAMPLES, LONGEST, MAX_BEAM, MAX_TOKENS, VARIANTS, Again, Explanation, Request
+
+Text = Mapping[str, str]
+
+WITH = VARIANTS[:-1]  # the models that have weights
+
+
+@cache
+def first() -> runs.Stored[Request, Explanation] | None:
+    """The stored first example, or None where none is shipped."""
+    return runs.first("rnn_attention", EXAMPLES[0], Explanation)
+
+
+# ---- the input bar -----------------------------------------------------------------------------------------------------------------
+
+
+SEARCHES = {1: texts.GREEDY, **{n: filled(texts.BEAM, n=n) for n in range(2, MAX_BEAM + 1)}}
+
+
+def _given(words: Sequence[int]) -> Text:
+    return filled(texts.ALL_ON, n=len(words), at=", ".join(map(str, words)))
+
+
+def _donor(name: str) -> Text:
+    return filled(texts.DONOR_IS, sentence=texts.DONORS[name])
+
+
+CONTROLS = (
+    Control("sentence", filled(texts.SENTENCE, tokens=MAX_TOKENS), "sentence", placeholder=EXAMPLES[0].sentence),
+    Control("variant", texts.VARIANT, "select", names=texts.VARIANTS),
+    Control("beam", texts.SEARCH, "select", names=SEARCHES),
+    Control("alpha", texts.ALPHA, "number", step=0.1, when={"beam": tuple(map(str, SEARCHES))[1:]}),
+    Control("words", texts.WORDS, "items", kept=True, change=True, says=_given, when={"variant": WITH}),
+    Control("rows", texts.ROWS, "items", kept=True, change=True, when={"variant": WITH}),
+    Control("context", texts.CONTEXT, "choice", names=texts.CONTEXTS, change=True, says=lambda name: texts.CONTEXT_IS[name]),
+    Control("donor", texts.DONOR, "choice", names=texts.DONORS, change=True, says=_donor),
+)
+
+
+def items(seen: Explanation, _request: Request) -> dict[str, tuple[Item, ...]]:
+    """The English pieces, which can be given weight, and the German ones, at whose rows they get it."""
+    sides = {"words": (seen.source, seen.source_space), "rows": (seen.target, seen.target_space)}
+    return {
+        field: tuple(Item(str(at), piece, inner=at > 0 and not space) for at, (piece, space) in enumerate(zip(*side, strict=True)))
+        for field, side in sides.items()
+    }
+
+
+def answer(seen: Explanation, request: Request) -> Value:
+    """The translation, as it stands beside the sentence."""
+    hypotheses = seen.hypotheses if request.beam > 1 else ()
+    return ask.pieces(seen.target, seen.target_space, language="de", log_probability=seen.log_probability, hypotheses=hypotheses)
+
+
+def warning(_request: Request, seen: Explanation) -> Text | None:
+    """What to say where a sentence lies outside what the model was trained on."""
+    if seen.unknown:
+        return filled(texts.RARE, unknown=seen.unknown)
+    if len(seen.source) > LONGEST:
+        return filled(texts.LONG, n=len(seen.source), longest=LONGEST)
+    return texts.SURPRISING if seen.surprising else None
+
+
+# ---- attention ---------------------------------------------------------------------------------------------------------------------
+
+
+def kind(seen: Explanation) -> attention.Kind:
+    """The weights of one translation: German rows, English columns."""
+    words = (seen.target, seen.source, seen.target_space, seen.source_space)
+    told = {"question": texts.QUESTION, "roles": (texts.GERMAN, texts.ENGLISH), "through": "encoder"}
+    return attention.Kind("cross", texts.ATTENTION, seen.weights[None, None], *words, **told)  # type: ignore[arg-type]
+
+
+def maps(seen: Explanation, _request: Request, state: str) -> Value:
+    """What the attention widget draws. state: "stored" or "live"."""
+    return attention.value([kind(seen)], found=(), state=state, silences=False)
+
+
+def pick(seen: Explanation, _request: Request) -> Value | None:
+    """The cell that is looked at on arrival, as an address names it."""
+    if not len(seen.weights):
+        return None
+    return {"head": "1.1", **{name: attention.pick(kind(seen))[name] for name in ("kind", "row", "col")}}
+
+
+def thumbnail() -> Thumbnail | None:
+    """The weights of the stored first result, for the family map."""
+    kept = first()
+    if kept is None:
+        return None
+    cell = attention.pick(kind(kept.seen))
+    return Thumbnail(kept.seen.weights, kept.seen.target, kept.seen.source, (cell["row"], cell["col"]))
+
+
+# ---- the last states ---------------------------------------------------------------------------------------------------------------
+
+
+def remains(seen: Explanation, _request: Request, _state: str) -> Value:
+    """What the last state of each direction keeps of each word."""
+    shares, words, half = seen.remains, numbered(seen.source), len(seen.source) // 2
+    curves = list(zip((texts.FORWARD, texts.BACKWARD), shares, ("var(--cat-1)", "var(--cat-2)"), strict=True))
+    (on, a), (back, b) = ((named(seen.source, int(row.argmax())), f"{row.max():.2f}") for row in shares)
+    says = filled(texts.REMAINS_SAYS, first=on, a=a, second=back, b=b, n=len(words), early=f"{shares[0, :half].sum():.2f}")
+    return figures.shown(
+        "last-states",
+        lambda language: figures.lines(curves, words, texts.REMAINS_AXES, language),
+        (texts.REMAINS, texts.REMAINS_UNITS, says),
+        (texts.WORD, texts.FORWARD, texts.BACKWARD),
+        [(word, round(float(a), 4), round(float(b), 4)) for word, a, b in zip(words, *shares, strict=True)],
+        curves,
+    )
+
+
+def numbered(pieces: Sequence[str]) -> list[str]:
+    """Pieces with their positions, "the·3"."""
+    return [f"{attention.shown(piece)}·{at}" for at, piece in enumerate(pieces)]
+
+
+def named(pieces: Sequence[str], at: int) -> str:
+    """A piece in a sentence, with its position."""
+    return f"“{attention.shown(pieces[at])}” ({at})"
+
+
+# ---- what changes if ---------------------------------------------------------------------------------------------------------------
+
+
+def again(request: Request, before: Explanation) -> Again | None:
+    """The translation, to be read under what a request changes; None where it changes nothing."""
+    return None if request == request.plain() else Again(request, before.target, before.target_space)
+
+
+def difference(
+    seen: tuple[Explanation, Explanation], read: tuple[None, Explanation], request: Request, what: Text
+) -> change.Maps | change.Difference:
+    """What the panel draws of a change. seen: the runs without and with it; read: the translation before, read under it."""
+    (before, after), forced = seen, read[1]
+    number = change.Number(before.log_probability, forced.log_probability)
+    told = filled(texts.KEEPS if before.text == after.text else texts.BECOMES, what=what or texts.NOTHING, german=after.text)
+    says = change_sentence(texts.MOVES, texts.STAYS, number.before, number.after, first=told)
+    pieces = list(zip(numbered(before.target), np.exp(before.log_probabilities), np.exp(forced.log_probabilities), strict=True))
+    words = [(name, float(was), float(now)) for name, was, now in pieces]
+    if request.variant == "none":
+        rows = [change.Row(texts.EACH, {"en": name, "zh": name}, name, was, now) for name, was, now in words]
+        return change.Difference(number, texts.NUMBER, rows, says)
+    label = texts.VARIANTS[request.variant]
+    pair = MapPair("cross", texts.PICTURE, label, before.target, before.source, before.weights, forced.weights)
+    return change.Maps((pair,), (before.text, after.text), "de", number, texts.NUMBER, says, words, texts.EACH)
+
+
+# ---- guided steps ------------------------------------------------------------------------------------------------------------------
+
+
+def steps() -> tuple[GuidedStep, ...]:
+    """The guided steps: inputs as permalinks, views that show what the stored run has to tell."""
+    kept = first()
+    start, long = EXAMPLES[0], EXAMPLES[3]
+    cell = attention.pick(kind(kept.seen)) if kept else {"row": 2, "col": 3}
+    here = {"row": str(cell["row"]), "col": str(cell["col"])}
+    moved = replace(start, words=(0,), rows=(int(cell["row"]),))
+    shown: dict[str, tuple[str, Mapping[str, str], *tuple[str, ...]]] = {
+        "vector": (query(replace(long, variant="none")), {}, "quality"),
+        "diluted": (query(replace(long, variant="none")), {}, "remains"),
+        "needs": ("", here, "attention"),
+        "sum": ("", {**here, "sum": "open"}, ""),
+        "moves": ("", {"row": "0"}, "attention"),
+        "drag": (query(moved), {"row": str(cell["row"])}, "change", "attention"),
+        "scores": (query(replace(start, variant="dot")), {}, "attention"),
+        "onward": ("", {"overlap": "open"}, ""),
+    }
+    return tuple(GuidedStep(texts.STEP_TITLES[key], say, *shown[key]) for key, say in texts.STEPS.items())

@@ -1,0 +1,175 @@
+"""Beam search over any decoder that reads one token per row and says what may follow: whole batches at a time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol, TypeVar
+
+import torch
+from torch import Tensor
+
+from models.multi30k import PAD, START, STOP, UNKNOWN
+
+NEVER = (PAD, UNKNOWN, START)  # pieces that no translation contains
+EXTRA = 50  # a translation stops at source length + 50 pieces (Vaswani et al., 2017, §6.1)
+
+FoundT = TypeVar("FoundT")
+
+
+class Rows(Protocol):
+    """A decoder that has read some tokens, the same number in every row of its batch. position: how many."""
+
+    position: int
+
+    def step(self, tokens: Tensor) -> Tensor:
+        """Read one token per row (row,) and return log p of what follows, (row, vocabulary) in nats."""
+
+    def choose(self, rows: Tensor, sentences_change: bool = True) -> None:
+        """Go on with these rows (n,), in this order; one may come twice. sentences_change: may a row now stand with another sentence?"""
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """A finished translation: its tokens, the stop token last, and log p of each in nats."""
+
+    tokens: tuple[int, ...]
+    log_probabilities: tuple[float, ...]
+
+    @property
+    def log_probability(self) -> float:
+        """log p of the whole translation, nats."""
+        return sum(self.log_probabilities)
+
+    def score(self, alpha: float) -> float:
+        """log p / ((5 + |Y|) / 6)^α, |Y| with the stop token (Wu et al., 2016, eq. 14)."""
+        return self.log_probability / penalty(len(self.tokens), alpha)
+
+
+@dataclass(frozen=True)
+class Extension:
+    """A hypothesis and one piece more, as a step of beam search ranked it among others.
+
+    parent: the row of the beam it goes on from. total: log p of all its pieces, nats; log_probability: of its last one.
+    fate: "kept" for the next step, "finished" by the stop token, or "passed" over.
+    """
+
+    parent: int
+    token: int
+    total: float
+    log_probability: float
+    fate: Literal["kept", "finished", "passed"]
+
+
+Watch = Callable[[int, Tensor, Sequence[Extension]], None]
+"""Who looks on at a beam search is told of every step: the sentence's number, log p of what follows each row of its beam (row, vocabulary),
+and the extensions that were ranked, best first. The kept ones are the rows of the next step, in this order."""
+
+
+def penalty(length: int, alpha: float) -> float:
+    """((5 + |Y|) / 6)^α (Wu et al., 2016, eq. 14)."""
+    return float(((5 + length) / 6) ** alpha)
+
+
+def only_stop(log_p: Tensor, rows: Sequence[int]) -> None:
+    """At its limit a translation can only stop; what it costs to stop there stays as it is."""
+    for row in rows:
+        stop = log_p[row, STOP].clone()
+        log_p[row] = -torch.inf
+        log_p[row, STOP] = stop
+
+
+def beam_steps(
+    begin: Callable[[int], Rows],
+    limits: Sequence[int],
+    beam: int | Sequence[int],
+    alphas: Sequence[float],
+    device: torch.device,
+    watch: Watch | None = None,
+    may_stop: bool = True,
+) -> Generator[None, None, list[list[Hypothesis]]]:
+    """For every sentence at most `beam` finished hypotheses, best score first; alphas: length penalty of each sentence.
+
+    At each step every live hypothesis is extended by every piece and the best `beam` extensions are looked at: those that stop are
+    finished, the others live on. A sentence is done when `beam` hypotheses have finished and no live one can rank among them any more,
+    not even if all its further pieces cost nothing and it grew to the limit, where the penalty divides by most: so stopping early loses
+    nothing that searching on to the limit would find. Only finished hypotheses are ever ranked against each other.
+
+    begin(wide): the decoder with `wide` rows for each sentence, which has read nothing. limits: the most pieces of each translation; the
+    stop token counts. beam: of all sentences, or of each. watch: is told of every step. may_stop: False forbids the stop token, so that
+    only the limits end the search. It pauses after every step. ValueError where beams or penalties are not one for each sentence.
+    """
+    count = len(limits)
+    beams = [beam] * count if isinstance(beam, int) else list(beam)
+    if len(alphas) != count or len(beams) != count:
+        raise ValueError(f"{len(beams)} beams and {len(alphas)} length penalties for {count} sentences")
+    wide = max(beams, default=1)  # rows of the decoder for each sentence: as many as the widest beam has
+    rows = begin(wide)
+    finished: list[list[Hypothesis]] = [[] for _ in range(count)]
+    sentences = list(range(count))  # those not done, `wide` rows of the cache each
+    live: list[list[tuple[tuple[int, ...], tuple[float, ...]]]] = [[((), ())] * wide for _ in range(count)]
+    totals = torch.full((count, wide), -torch.inf, device=device)
+    totals[:, 0] = 0.0  # all rows begin alike: only the first counts
+    last = torch.full((count * wide,), START, device=device)
+    while sentences:
+        log_p = rows.step(last)
+        length = rows.position
+        at_limit = [i for i, sentence in enumerate(sentences) if length >= limits[sentence]]
+        only_stop(log_p, [i * wide + k for i in at_limit for k in range(wide)])
+        vocabulary = log_p.shape[1]
+        sums = (totals[:, :, None] + log_p.view(len(sentences), wide, vocabulary)).flatten(1)
+        if not may_stop and len(at_limit) < len(sentences):
+            sums[[i for i in range(len(sentences)) if i not in at_limit], STOP::vocabulary] = -torch.inf
+        best, place = sums.topk(2 * wide, dim=1)  # enough that `wide` of them do not stop
+        value = log_p.view(len(sentences), -1).gather(1, place)
+        going: list[tuple[int, list[tuple[int, int, float, float]]]] = []  # those that go on, and what is kept of each
+        found = zip(sentences, best.tolist(), place.tolist(), value.tolist(), strict=True)
+        for i, (sentence, row_best, row_place, row_value) in enumerate(found):
+            own = beams[sentence]
+            kept: list[tuple[int, int, float, float]] = []
+            ranked: list[Extension] = []
+            for rank, (total, flat, one) in enumerate(zip(row_best[: 2 * own], row_place, row_value, strict=False)):
+                if total == -torch.inf:
+                    continue
+                parent, token = divmod(flat, vocabulary)
+                fate: Literal["kept", "finished", "passed"] = "passed"
+                if token == STOP:
+                    if rank < own:
+                        fate = "finished"
+                        before = live[i][parent]
+                        finished[sentence].append(Hypothesis((*before[0], STOP), (*before[1], one)))
+                elif len(kept) < own:
+                    fate = "kept"
+                    kept.append((parent, token, total, one))
+                if watch is not None:
+                    ranked.append(Extension(parent, token, total, one, fate))
+            if watch is not None:
+                watch(sentence, log_p[i * wide : i * wide + own], ranked)
+            alpha = alphas[sentence]
+            finished[sentence].sort(key=lambda h: -h.score(alpha))
+            del finished[sentence][own:]
+            reachable = kept[0][2] / penalty(limits[sentence], alpha) if kept else -math.inf
+            if kept and (len(finished[sentence]) < own or reachable > finished[sentence][-1].score(alpha)):
+                going.append((i, kept))
+        if not going:
+            break
+        before_wide, wide = wide, max(beams[sentences[i]] for i, _ in going)
+        filled = [(i, kept + [(kept[0][0], kept[0][1], -torch.inf, kept[0][3])] * (wide - len(kept))) for i, kept in going]
+        places = [i * before_wide + parent for i, kept in filled for parent, _, _, _ in kept]
+        rows.choose(torch.tensor(places, device=device), sentences_change=len(places) < len(last))
+        last = torch.tensor([token for _, kept in filled for _, token, _, _ in kept], device=device)
+        totals = torch.tensor([[total for _, _, total, _ in kept] for _, kept in filled], device=device)
+        live = [[((*live[i][p][0], token), (*live[i][p][1], one)) for p, token, _, one in kept] for i, kept in filled]
+        sentences = [sentences[i] for i, _ in filled]
+        yield
+    return finished
+
+
+def finished(steps: Generator[None, None, FoundT]) -> FoundT:
+    """What a search that pauses comes to, without a pause."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return end.value  # type: ignore[no-any-return]

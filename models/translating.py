@@ -1,0 +1,175 @@
+"""Learning to translate sentence pairs, and how well it is done: objective, epochs, held-out loss, BLEU; whatever the network is."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from sacrebleu.metrics.bleu import BLEU
+from sacrebleu.significance import PairedTest
+from torch import Tensor, nn
+
+from models import checkpoint
+from models.beam import Hypothesis
+from models.layers.loss import smoothed_loss
+from models.multi30k import PAD, START, Batch, Pairs, Tokenizer, cleaned, pairs, read
+
+REPORTED = "test_2016_flickr"  # the split of the figure in README
+CHOSEN = "val"  # the split that everything is chosen and accepted on
+LENGTHS = ((1, 10), (11, 15), (16, 20), (21, 10**9))  # source pieces of each group of `bleu_by_length`
+DATA = "Multi30k, task 1, raw: 29,000 English-German caption pairs (github.com/multi30k/dataset)"
+LICENCE = (
+    "Multi30k (Elliott et al., 2016) has no licence file; its images are for non-commercial research and education, "
+    "and so are these weights."
+)
+
+
+Translator = Any  # a network: (source, target, allowed) -> a vector for each piece, teacher-forced; with `embedding` and `readout`
+
+
+class Objective(nn.Module):
+    """What training minimises: the smoothed cross-entropy of every real target position."""
+
+    def __init__(self, model: Translator, smoothing: float) -> None:
+        super().__init__()
+        self.model = model
+        self.smoothing = smoothing
+
+    def forward(self, batch: Batch) -> tuple[Tensor, Tensor]:
+        """Sum of losses in nats, number of target pieces (the stop token is one)."""
+        hidden = self.model(batch.source, batch.target, batch.source != PAD)
+        real = batch.wanted != PAD
+        loss = smoothed_loss(hidden[real], self.model.embedding.weight, batch.wanted[real], self.smoothing, never=(PAD, START))
+        return loss, real.sum()
+
+
+class Epoch:
+    """The batches of one epoch, made when asked for."""
+
+    def __init__(self, pairs: Pairs, tokens: int, seed: int, epoch: int) -> None:
+        self._pairs = pairs
+        self._chosen = pairs.batches(tokens, seed, epoch)
+
+    def __len__(self) -> int:
+        return len(self._chosen)
+
+    def __getitem__(self, index: int) -> Batch:
+        return self._pairs.batch(self._chosen[index])
+
+
+@torch.no_grad()
+def log_probabilities(model: Translator, held_out: Pairs, tokens: int = 8192) -> list[Tensor]:
+    """For every pair, the log-probability in nats of each target piece and of the stop token; no smoothing, no dropout."""
+    model.eval()
+    device = model.embedding.weight.device
+    result: dict[int, Tensor] = {}
+    for chosen in held_out.batches(tokens, seed=0, epoch=0):
+        batch = held_out.batch(chosen).to(device)
+        logits = model.readout(model(batch.source, batch.target, batch.source != PAD)).float()
+        found = logits.log_softmax(-1).gather(2, batch.wanted[:, :, None])[:, :, 0].cpu()
+        for row, index in enumerate(chosen):
+            result[int(index)] = found[row, : len(held_out.target[index]) + 1]
+    return [result[i] for i in range(len(held_out.source))]
+
+
+def validation_loss(model: nn.Module, held_out: Pairs) -> float:
+    """Mean of −log p over all target pieces of the held-out pairs, nats."""
+    return -float(torch.cat(log_probabilities(model, held_out)).mean())
+
+
+def bleu(hypotheses: Sequence[str], references: Sequence[str]) -> tuple[float, str]:
+    """Corpus BLEU of detokenised, cased text by sacreBLEU (Post, 2018), tokenisation 13a; and its signature."""
+    metric = BLEU(tokenize="13a")
+    return float(metric.corpus_score(list(hypotheses), [list(references)]).score), str(metric.get_signature())
+
+
+Found = Callable[[Sequence[str], int, float], list[Hypothesis]]  # sentences, beam, length penalty -> the best translation of each
+
+
+def evaluated(
+    where: Path,
+    trained: Any,
+    translate: Found,
+    data: Path,
+    split: str,
+    beam: int,
+    alpha: float,
+    record: bool,
+    more: Callable[[list[str], list[str]], dict[str, Any]] = lambda _texts, _german: {},
+) -> dict[str, Any]:
+    """Translate a split and measure it: sacreBLEU, by source length too; mean −log p of the reference, nats per piece, unsmoothed; seconds.
+
+    trained: has a model and a tokenizer. more(translations, references): what else is measured. `record` writes into model.json in `where`:
+    for the reported split its figure, for `val` also below which mean log p per piece a translation is surprising (the 1st percentile of
+    the greedy translations).
+    """
+    english, german = read(data, split)
+    begin = time.perf_counter()
+    found = translate(english, beam, alpha)
+    seconds = time.perf_counter() - begin
+    texts = [trained.tokenizer.decode(one.tokens) for one in found]
+    held_out = pairs(trained.tokenizer, [cleaned(one) for one in english], german)
+    value, signature = bleu(texts, german)
+    loss = validation_loss(trained.model, held_out)
+    figure: dict[str, Any] = {"metric": "sacreBLEU", "split": split, "value": round(value, 2), "n": len(english), "signature": signature}
+    figure |= {"beam": beam, "alpha": alpha, "loss": round(loss, 4)}
+    figure |= {"bleu_by_length": by_length([len(one) for one in held_out.source], texts, german), **more(texts, german)}
+    if record:
+        facts = checkpoint.read_facts(where)
+        if split == REPORTED:
+            facts = checkpoint.with_figure(facts, figure, f"beam {beam}, length penalty {alpha}, detokenised and cased text")
+        elif split == CHOSEN:
+            sure = [one.log_probability / len(one.tokens) for one in translate(english, 1, alpha)]
+            facts |= {"validation": figure, "surprising_below": round(float(np.percentile(sure, 1)), 4)}
+        else:
+            raise ValueError(f"model.json keeps the figures of {REPORTED} and {CHOSEN}, not of {split}")
+        checkpoint.write_facts(where, facts)
+    print(f"{value:.2f} BLEU on the {len(english):,} sentences of {split} in {seconds:.1f} s; {signature}")
+    return {**figure, "seconds": round(seconds, 2)}
+
+
+def translated(
+    tokenizer: Tokenizer, sentences: Sequence[str], size: int, search: Callable[[list[list[int]]], list[Hypothesis]]
+) -> list[Hypothesis]:
+    """What `search` finds for each sentence, tokens each; neighbours in length share a batch of `size`."""
+    ids = [row.tolist() for row in tokenizer.encode_all([cleaned(sentence) for sentence in sentences])]
+    order = sorted(range(len(ids)), key=lambda i: len(ids[i]))
+    found: dict[int, Hypothesis] = {}
+    with torch.no_grad():
+        for begin in range(0, len(order), size):
+            chosen = order[begin : begin + size]
+            found.update(zip(chosen, search([ids[i] for i in chosen]), strict=True))
+    return [found[i] for i in range(len(ids))]
+
+
+def by_length(lengths: Sequence[int], texts: Sequence[str], references: Sequence[str]) -> list[dict[str, Any]]:
+    """BLEU of the sentences of each of LENGTHS, {least, most (None: no limit), value, n}; lengths: source pieces of each sentence."""
+    groups = []
+    for least, most in LENGTHS:
+        rows = [i for i, length in enumerate(lengths) if least <= length <= most]
+        value, _ = bleu([texts[i] for i in rows], [references[i] for i in rows]) if rows else (0.0, "")
+        groups.append({"least": least, "most": most if most < 10**9 else None, "value": round(value, 2), "n": len(rows)})
+    return groups
+
+
+def paired(texts: Sequence[str], others: Mapping[str, Sequence[str]], references: Sequence[str]) -> dict[str, Any]:
+    """The paired bootstrap of sacreBLEU (Koehn, 2004; 1,000 draws of as many sentences) against other translations of the same sentences:
+    {name: {value, p}}, p the probability of so large a difference by the draw of sentences alone."""
+    if not others:
+        return {}
+    metric = BLEU(tokenize="13a", references=[list(references)])
+    systems: list[tuple[str, Sequence[str]]] = [("", texts), *others.items()]
+    _, scores = PairedTest(systems, {"BLEU": metric}, None, test_type="bs", n_samples=1000)()
+    found: list[Any] = scores["BLEU"][1:]
+    return {name: {"value": round(float(one.score), 2), "p": round(float(one.p_value), 4)} for name, one in zip(others, found, strict=True)}
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    """What `evaluate` can be asked beside what every lab knows."""
+    command.add_argument("--beam", type=int, default=4, help="hypotheses")
+    command.add_argument("--alpha", type=float, default=0.6, help="length penalty")

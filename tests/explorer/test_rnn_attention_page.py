@@ -1,0 +1,197 @@
+"""The page of recurrent translation without a browser: what its widgets are told to draw, what its card and figures say."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from explorer import permalink
+from explorer.labs.rnn_attention import about, deeper, figures, texts, views
+from explorer.labs.rnn_attention.page import LAB, PROGRAM
+from explorer.runs import Run
+from explorer.views import Found
+from explorer.widgets.change import Difference, Maps
+from explorer.widgets.folded import Question
+from models.errors import InputError
+from models.rnn_attention.records import DONORS, EXAMPLES, LONGEST, VARIANTS, Explanation, Gradients, Request
+
+LIVE = Run("live", 5.0, "cpu")
+SOURCE, TARGET = ("Two", "dogs", "run", "."), ("Zwei", "Hunde", "rennen", ".", "</s>")
+
+
+def explanation(request: Request = EXAMPLES[0], **more: Any) -> Explanation:
+    """A run of four words and five pieces, each looking at its own word."""
+    weights = np.full((5, 4), 0.1, np.float32)
+    weights[np.arange(5), [0, 1, 2, 3, 3]] = 0.7
+    none = request.variant == "none"
+    maps = weights[:0] if none else weights
+    log_p = np.log(np.array([0.9, 0.8, 0.5, 0.9, 0.9], np.float32))
+    remains = np.array([[0.1, 0.2, 0.3, 0.4], [0.5, 0.3, 0.1, 0.1]], np.float32)
+    found = Explanation(
+        source=SOURCE,
+        source_space=(True, True, True, False),
+        target=TARGET,
+        target_space=(True, True, True, False, False),
+        text="Zwei Hunde rennen.",
+        weights=maps,
+        scores=np.log(maps),
+        shares=maps,
+        remains=remains,
+        log_probabilities=log_p,
+        log_probability=float(log_p.sum()),
+        score=-0.5,
+        hypotheses=(("Zwei Hunde rennen.", -0.5, -0.4),),
+        unknown=0,
+        surprising=False,
+    )
+    return replace(found, **more)
+
+
+def test_attention_is_german_by_english_and_hidden_where_there_is_none() -> None:
+    drawn = PROGRAM.drawn(explanation(), EXAMPLES[0], LIVE)
+    (kind,) = drawn["attention"]["kinds"]
+    assert kind["queries"] == list(TARGET) and kind["keys"] == list(SOURCE) and drawn["attention"]["silences"] is False
+    assert drawn["ask"]["answer"]["pieces"] == list(TARGET) and drawn["ask"]["pick"]["row"] in range(5)
+    alone = PROGRAM.drawn(explanation(EXAMPLES[4]), EXAMPLES[4], LIVE)
+    assert "attention" not in alone and alone["ask"]["pick"] is None
+
+
+def test_words_and_outputs_are_offered_for_weight_and_only_where_there_is_weight() -> None:
+    offered = views.items(explanation(), EXAMPLES[0])
+    assert [one.label for one in offered["words"]] == list(SOURCE) and [one.label for one in offered["rows"]] == list(TARGET)
+    assert [one.inner for one in offered["words"]] == [False, False, False, True]
+    moving = [one for one in views.CONTROLS if one.field in {"words", "rows"}]
+    assert all(one.when == {"variant": VARIANTS[:-1]} and one.kept for one in moving)
+
+
+def test_every_change_is_named_in_both_languages() -> None:
+    changed = replace(EXAMPLES[0], words=(1,), rows=(2,), context="zero", donor="dogs")
+    said = PROGRAM.changes(changed)
+    assert said is not None and "all weight on word 1" in said["en"] and "no context" in said["en"] and "Two dogs" in said["en"]
+    assert "第 1 号词" in said["zh"] and set(texts.DONORS) == {"own", *DONORS}
+    assert PROGRAM.changes(replace(EXAMPLES[0], rows=(2,))) is None, "an output without a word changes nothing"
+
+
+def test_the_sentence_of_the_last_states_names_the_words_they_keep_most() -> None:
+    drawn: Any = views.remains(explanation(), EXAMPLES[0], "live")
+    assert "“.” (3) (0.40" in drawn["sentence"]["en"] and "“Two” (0) (0.50)" in drawn["sentence"]["en"]
+    assert "keep 0.30 of" in drawn["sentence"]["en"] and len(drawn["table"]["rows"]) == 4
+
+
+def test_a_change_shows_both_maps_and_its_number_or_each_piece_where_there_are_no_maps() -> None:
+    changed = replace(EXAMPLES[0], words=(0,))
+    other = explanation(text="Zwei.", log_probability=-9.0, log_probabilities=np.full(5, -1.8, np.float32))
+    drawn = views.difference((explanation(), other), (None, other), changed, {"en": "a change", "zh": "改动"})
+    assert isinstance(drawn, Maps) and drawn.texts == ("Zwei Hunde rennen.", "Zwei.") and drawn.number.after == -9.0
+    assert drawn.sentence["en"].startswith("With a change, it writes “⟦o:Zwei.⟧”") and "-9.00" in drawn.sentence["en"].replace("−", "-")
+    same = views.difference((explanation(), explanation()), (None, explanation()), changed, {"en": "a change", "zh": "改动"})
+    assert "still writes" in same.sentence["en"] and "keeps its log-probability" in same.sentence["en"]
+    cold = replace(EXAMPLES[4], donor="dogs")
+    told = views.difference((explanation(cold), explanation(cold)), (None, explanation(cold)), cold, {"en": "a change", "zh": "改动"})
+    assert isinstance(told, Difference) and [row.key for row in told.rows] == ["Zwei·0", "Hunde·1", "rennen·2", ".·3", "</s>·4"]
+
+
+def test_reading_again_is_asked_for_only_where_something_is_changed() -> None:
+    assert views.again(EXAMPLES[0], explanation()) is None
+    wish = views.again(replace(EXAMPLES[0], context="zero"), explanation())
+    assert wish is not None and wish.target == TARGET
+
+
+def test_a_sentence_that_is_longer_than_any_that_was_learned_from_is_warned_of() -> None:
+    long = explanation(source=("dog",) * (LONGEST + 1))
+    said = views.warning(EXAMPLES[0], long)
+    assert said is not None and str(LONGEST) in said["en"] and str(LONGEST) in said["zh"]
+    assert views.warning(EXAMPLES[0], explanation()) is None
+    assert views.warning(EXAMPLES[0], explanation(surprising=True)) == texts.SURPRISING
+    rare = views.warning(EXAMPLES[0], explanation(unknown=2))
+    assert rare is not None and "2" in rare["en"]
+
+
+def test_numbers_go_from_score_to_share_and_a_model_without_weights_says_so() -> None:
+    drawn: Any = deeper.numbers(explanation())
+    assert "“Zwei”" in drawn["sentence"]["en"] and "it 0.70 of a row" in drawn["sentence"]["en"]
+    assert len(drawn["table"]["rows"]) == 20 and len(drawn["figures"]["zh"]["data"]) == 3
+    with pytest.raises(InputError, match="no scores"):
+        deeper.numbers(explanation(EXAMPLES[4]))
+
+
+def test_the_transformers_head_that_shares_most_is_found_and_rows_overlap_by_the_smaller_weight() -> None:
+    seen = explanation()
+    cross = np.full((2, 3, 5, 4), 0.25, np.float32)
+    cross[1, 2] = seen.weights
+    (place, overlap) = deeper.shared(seen.weights, cross)
+    assert place == (1, 2) and overlap == pytest.approx(np.ones(5))
+    assert np.minimum(cross[0, 0], seen.weights).sum(1) == pytest.approx(np.full(5, 0.55))
+    drawn: Any = deeper.beside(seen, cross, "dot")
+    assert "2·3" in drawn["sentence"]["en"] and "share 1.00" in drawn["sentence"]["en"]
+    assert [trace["type"] for trace in drawn["figures"]["en"]["data"]] == ["heatmap", "bar", "heatmap"]
+
+
+def test_distance_is_the_shorter_way_through_the_encoder_and_on_to_the_output() -> None:
+    norms = np.arange(20, dtype=np.float32).reshape(4, 5)  # words 0 and 4 are 1 step from the first output, word 2 three
+    found = deeper.by_distance(norms)
+    assert found[2] == (pytest.approx(float(np.mean([norms[0, 1], norms[0, 3], norms[1, 0], norms[1, 4]]))), 4)
+    assert 1 not in found, "two pairs are too few for a mean"
+    drawn: Any = deeper.reach(Gradients(norms + 1, "none", norms + 2), "additive")
+    assert [row[0] for row in drawn["table"]["rows"]] == list(found)
+
+
+def test_the_panels_ask_about_the_german_of_the_run_with_nothing_changed() -> None:
+    request = replace(EXAMPLES[0], context="zero")
+    wish = deeper.again(Found(request, explanation()), Question(""))
+    assert wish.request == EXAMPLES[0] and wish.target == TARGET
+
+
+def facts(values: Mapping[str, float], p: float) -> dict[str, dict[str, Any]]:
+    """What four model.json say."""
+    groups = [{"least": a, "most": b, "value": 20.0 + a, "n": 5} for a, b in ((1, 10), (11, None))]
+    return {
+        variant: {
+            "parameters": 3_100_000,
+            "training_seconds": 60,
+            "finished": True,
+            "figure": {
+                "value": value,
+                "metric": "sacreBLEU",
+                "split": "test_2016_flickr",
+                "n": 10,
+                "bleu_by_length": groups,
+                "paired": {name: {"value": 1.0, "p": p} for name in values if name != variant},
+            },
+        }
+        for variant, value in values.items()
+    }
+
+
+VALUES = {"additive": 30.0, "dot": 29.5, "general": 29.0, "none": 15.0}
+
+
+@pytest.mark.parametrize(("p", "words"), [(0.001, "p = 0.001"), (0.3, "too near to tell them apart")])
+def test_an_order_is_named_only_where_the_bootstrap_tells_the_models_apart(p: float, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(about, "facts", lambda: facts(VALUES, p))
+    drawn: Any = about.quality(12)
+    assert words in drawn["sentence"]["en"] and drawn["figures"]["en"]["layout"]["shapes"][0]["x0"] == pytest.approx(0.7)
+    assert drawn["table"]["rows"][-1][-1] == 15.0
+    assert next(str(pair.value) for pair in about.pairs()) == "3.1 M"
+
+
+def test_nothing_is_said_of_quality_before_it_was_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(about, "facts", dict)
+    assert about.quality() is None and about.pairs() == ()
+
+
+def test_maps_of_another_size_are_refused() -> None:
+    with pytest.raises(ValueError, match="for 1 queries and 2 keys"):
+        figures.maps([("a", np.zeros((2, 2), np.float32), 0.0, 1.0)], ["q"], ["k", "l"])
+
+
+def test_steps_and_interventions_are_permalinks_of_requests() -> None:
+    for asked in (*LAB.examples, *(step.query for step in LAB.steps if step.query), *LAB.interventions.values()):
+        request, notice = permalink.decode(Request, asked)
+        assert notice is None and isinstance(request, Request)
+    assert 5 <= len(LAB.steps) <= 8 and json.dumps([dict(step.say) for step in LAB.steps])
