@@ -27,7 +27,7 @@ POSITIONS = 768  # target positions of a batch
 
 def updates(model: nn.Module, batch: Batch) -> Callable[[], object]:
     """One update of the parameters."""
-    objective = Objective(model, 0.1).train()  # type: ignore[arg-type]
+    objective = Objective(model, 0.1).train()
     optimizer = torch.optim.Adam(objective.parameters(), lr=1e-4)
 
     def run() -> None:

@@ -105,16 +105,19 @@ def _watch(trained: Pretrained, read: Sequence[_Read], found: Sequence[Sequence[
         best = (text, total, total / penalty(m, alpha))
         unknown, surprising = sum(token == UNKNOWN for token in one.pieces.ids), threshold is not None and total / m < threshold
         target, space = tuple(piece for piece, _ in labels), tuple(before for _, before in labels)
-        told = (one.pieces.pieces, one.pieces.space, target, space, text, *maps, remains, each)  # in the order of the record
-        result.append(Explanation(*told, total, best[2], (best, *listed), unknown, surprising))
+        about = (total, best[2], (best, *listed), unknown, surprising)
+        result.append(Explanation(one.pieces.pieces, one.pieces.space, target, space, text, *maps, remains, each, *about))
     return result
 
 
-def _of_row(decoder: Decoder, memory: Memory, row: int, n: int, m: int) -> tuple[NDArray[np.float32], ...]:
+def _of_row(
+    decoder: Decoder, memory: Memory, row: int, n: int, m: int
+) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
     """Weights, scores and shares of c_t of one sentence, (target, source) each; without rows where there is no attention."""
     seen = [(one.weights[row, :n], one.scores[row, :n]) for one in decoder.steps[:m] if one.weights is not None and one.scores is not None]
     if not seen:
-        return tuple(_frozen(torch.zeros(0, n)) for _ in range(3))
+        nothing = _frozen(torch.zeros(0, n))
+        return nothing, nothing, nothing
     weights, scores = torch.stack([w for w, _ in seen]), torch.stack([s for _, s in seen])
     contexts = torch.stack([one.context[row] for one in decoder.steps[:m]])
     along = contexts @ memory.states[row, :n].t() * weights  # α_tj h_j · c_t

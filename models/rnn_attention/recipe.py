@@ -81,7 +81,7 @@ def train(
     batch, smoothing = recipe.batch, recipe.smoothing
     plan: Plan[Batch] = Plan(
         build=lambda: RecurrentTranslator(config),
-        objective=lambda model: Objective(model, smoothing),  # type: ignore[arg-type]
+        objective=lambda model: Objective(model, smoothing),
         validate=lambda model: validation_loss(model, held_out),
         schedule=recipe.schedule,
         rates=RATES,

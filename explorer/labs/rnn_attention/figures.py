@@ -98,4 +98,4 @@ def shown(
     tall = {} if legend else {"height": 100 + max(160, 26 * len(figures["en"]["layout"]["yaxis"]["tickvals"]))}
     marks = [figure.Mark(text, colour) for text, _, colour in legend]
     table = figure.Table(columns, rows)
-    return figure.value(figures, title=title, units=units, sentence=sentence, legend=marks, table=table, name=name, **tall)  # type: ignore[arg-type]
+    return figure.value(figures, title=title, units=units, sentence=sentence, legend=marks, table=table, name=name, **tall)
