@@ -105,8 +105,8 @@ def _watch(trained: Pretrained, read: Sequence[_Read], found: Sequence[Sequence[
         best = (text, total, total / penalty(m, alpha))
         unknown, surprising = sum(token == UNKNOWN for token in one.pieces.ids), threshold is not None and total / m < threshold
         target, space = tuple(piece for piece, _ in labels), tuple(before for _, before in labels)
-        about = (total, best[2], (best, *listed), unknown, surprising)
-        result.append(Explanation(one.pieces.pieces, one.pieces.space, target, space, text, *maps, remains, each, *about))
+        seen = (one.pieces.pieces, one.pieces.space, target, space, text)
+        result.append(Explanation(*seen, *maps, remains, each, total, best[2], (best, *listed), unknown, bool(surprising)))
     return result
 
 

@@ -72,7 +72,7 @@ def test_what_a_step_speaks_of_comes_into_view_and_into_the_projector(page_watch
     page = visit(page_watch, site + lab.path)
     for step in lab.steps:
         if step.panel:
-            expect(page.locator(f".tfe-{step.panel}")).to_be_attached(timeout=60_000)
+            expect(page.locator(f".tfe-{step.panel}").first).to_be_attached(timeout=60_000)
     number = max(at for at, step in enumerate(lab.steps) if step.panel)
     name = f".tfe-{lab.steps[number].panel}"
     page.locator(".tfe-shell-rail .tfe-shell-tour li button").nth(number).click()
@@ -86,7 +86,7 @@ def test_what_a_step_speaks_of_comes_into_view_and_into_the_projector(page_watch
     becomes(page, beheld, True)
     page.locator(".tfe-shell-bar .tfe-shell-project").click()
     name = f".tfe-{lab.steps[number].figure or lab.steps[number].panel}"
-    expect(page.locator(f"{name}:is(.tfe-projected, :has(.tfe-projected)), .tfe-projected:has({name})")).to_be_visible()
+    expect(page.locator(f"{name}:is(.tfe-projected, :has(.tfe-projected)), .tfe-projected:has({name})").first).to_be_visible()
 
 
 def test_a_step_beyond_the_last_is_no_step(page_watch: Page, site: str) -> None:
