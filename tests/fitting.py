@@ -60,5 +60,6 @@ def refused_by_axe(page: Page, within: str | None = None) -> list[tuple[str, lis
 def assert_fits(page: Page, within: str, press: int = 24) -> None:
     """All of the above; a bar that is used with a finger has controls of 44 pixels."""
     assert scrolls_sideways(page) == 0
-    assert misfits(page, within, press) == []
+    found = misfits(page, within, press)
+    assert not found, found
     assert refused_by_axe(page, within) == []

@@ -117,13 +117,13 @@ def steps() -> tuple[GuidedStep, ...]:
     """The guided steps: inputs as permalinks, views that show what the stored run has to tell."""
     start, place = EXAMPLES[0], str(telling())
     parity = next(example for example in EXAMPLES if example.task == "parity")
-    shown: dict[str, tuple[str, Mapping[str, str], str]] = {
+    shown: dict[str, tuple[str, Mapping[str, str], *tuple[str, ...]]] = {
         "effort": ("", {}, "ponder"),
         "halts": ("", {"pos": place, "step": "2"}, "ponder"),
         "remainder": ("", {"pos": place}, "ponder"),
         "now": ("", {"pos": place, "step": "1"}, "ponder"),
         "force": (query(replace(start, forced=1)), {}, "ponder"),
         "hard": (query(parity), {}, "ponder"),
-        "price": (query(replace(start, epsilon=0.8)), {"pos": place}, "change"),
+        "price": (query(replace(start, epsilon=0.8)), {"pos": place}, "change", "ponder"),
     }
     return tuple(GuidedStep(title, say_, *shown[key]) for key, title, say_ in texts.STEPS)

@@ -325,7 +325,7 @@ def steps() -> tuple[GuidedStep, ...]:
         pick = telling(kept.seen, kept.request)
     here = {"model": str(pick["model"]), "pos": str(pick["pos"])}
     head = {**here, "head": str(pick["head"])}
-    shown: dict[str, tuple[str, Mapping[str, str], str]] = {
+    shown: dict[str, tuple[str, Mapping[str, str], *tuple[str, ...]]] = {
         "neighbours": ("", {**head, "kind": str(pick["model"])}, "attention"),
         "hash": ("", {**head, "hashingstep": "2"}, "hashing"),
         "sort": ("", {**head, "hashingstep": "4"}, "hashing"),
@@ -335,7 +335,7 @@ def steps() -> tuple[GuidedStep, ...]:
         "rewind": ("", {"rewind": "open"}, ""),
     }
     if reads():
-        shown["saving"] = (query(FEW), {}, "change")
+        shown["saving"] = (query(FEW), {}, "change", "hashing")
     together_ = alike(kept.seen, kept.request, pick) if kept is not None else {"asks": "–", "wanted": "–", "bucket": "–"}
     return tuple(GuidedStep(title, filled(said, **together_), *shown[key]) for key, title, said in texts.STEPS if key in shown)
 

@@ -191,11 +191,11 @@ def steps() -> tuple[GuidedStep, ...]:
     here = {"pos": str(question)}
     width = max(len(number) for number in carry.text.split("+"))
     ends = {"pos": str(2 * width + 2)}  # the first digit of the answer, where the carry ends
-    shown: dict[str, tuple[str, Mapping[str, str], str]] = {
+    shown: dict[str, tuple[str, Mapping[str, str], *tuple[str, ...]]] = {
         "block": ("", {**here, "step": "1"}, "ponder"),
         "halting": ("", here, "ponder"),
         "stopped": ("", {**here, "step": str(alone), "kind": "self", "head": f"{alone}.{head + 1}"}, "attention"),
-        "signal": (query(replace(backwards, told=False)), {}, "change"),
+        "signal": (query(replace(backwards, told=False)), {}, "change", "ponder"),
         "facts": (query(one_fact), {"pos": str(one_fact.text.count("."))}, "difficulty"),
         "carries": (query(carry), {**ends, "step": "1"}, "ponder"),
         "forced": (query(replace(carry, forced=1)), ends, "ponder"),

@@ -10,6 +10,7 @@ const SYMBOLS = { content: "qᵢ·kⱼ", position: "qᵢ·W Rᵢ₋ⱼ", global_
 const TEXT = {
   content: { en: "content", zh: "内容" },
   position: { en: "content-dependent position bias", zh: "依赖内容的位置偏置" },
+  positionNarrow: { en: "content-dependent", zh: "依赖内容的位置偏置" },
   global_content: { en: "global content bias", zh: "全局内容偏置" },
   global_position: { en: "global position bias", zh: "全局位置偏置" },
   scores: { en: "score, the sum", zh: "分数，四项之和" },
@@ -91,7 +92,7 @@ export function drawn(how) {
     const here = it.values[name][q * columns + k];
     const able = it.values.allowed[q * columns + k];
     nodes.push(text(x, y - line - 5, SYMBOLS[name], { fill: "ink", anchor: "start", bold: true }));
-    nodes.push(text(x, y - 6, t(TEXT[name]), { fill: "ink3", anchor: "start" }));
+    nodes.push(text(x, y - 6, t((narrow && TEXT[`${name}Narrow`]) || TEXT[name]), { fill: "ink3", anchor: "start" }));
     nodes.push(text(x + wide, narrow ? y - line - 5 : y - 6, able ? number(here) : "–", { fill: "ink", anchor: "end", bold: true, size: font * 1.25 }));
     nodes.push(svg("image", { class: "tfe-terms-map", "data-map": name, x, y, width: wide, height: tall, preserveAspectRatio: "none", href: images[name], style: { imageRendering: "pixelated" } }));
     nodes.push(svg("rect", { x, y, width: wide, height: tall, fill: "none", stroke: "var(--control)", "stroke-width": 1 }));
