@@ -115,8 +115,8 @@ CHANGED: Final = _texts(
 HOME: Final = _texts(
     title=("One idea,\na whole family", "一个想法，\n一整个家族"),
     lead=(
-        "Each card is a mechanism at work, nearly all in a trained model. Open one, give it your own words, pixels or notes, and watch what happens inside.",
-        "每张卡片都是一个正在运转的机制，几乎都在训练好的模型里。打开它，给它您自己的文字、像素或音符，看内部发生了什么。",
+        "Nearly every card is a trained model. Open one, give it your own words, pixels or notes, and watch its mechanism at work.",
+        "几乎每张卡片都是一个训练好的模型。打开它，给它您自己的文字、像素或音符，看它的机制如何运转。",
     ),
     lead_one=(
         "Attention is the idea: every word looks at every other and takes what it needs. Here is a trained model that does it, "

@@ -30,8 +30,8 @@ def _words(text: str) -> frozenset[str]:
 # models of stories read.
 NAMES = _words("""
     Abnar Zuidema Child Cordonnier Dai Dehghani Graves Huang Kitaev Kingma Dhariwal Parmar Sukhbaatar Vaswani Wu Xiao Elliott Oord Simon
-    Oore
-    ACT ASAP Adam Apache- BLEU BY-NC-SA CC CIFAR- CPU Fashion-MNIST GNMT GPU Glow LSTM MIT MNIST Multi Muon PixelCNN Reformer RL
+    Oore Bahdanau Luong Cho
+    RNN GRU min ACT ASAP Adam Apache- BLEU BY-NC-SA CC CIFAR- CPU Fashion-MNIST GNMT GPU Glow LSTM MIT MNIST Multi Muon PixelCNN Reformer RL
     Transformer Transformer-XL Transformers arXiv bAbI bertviz newstest python reformer-pytorch sacreBLEU transformers ConvS base
     big Backspace Ctrl Delete Enter Esc PageDown PageUp Shift shift shift- Space JPEG MIDI PNG TXT WebP mid KB MB GB ms kB CSV NPZ
     SVG HTML WAV FF attention Attention argmax exp log softmax tanh xR float max clamp mary somebody went to the garden took put in
@@ -42,7 +42,7 @@ UNCOUNTED = _words("""
     ends gives goes is was has times hours bits nats does pays reads ms others fits passes takes makes looks needs costs stands
     sees comes holds reaches says stops turns becomes begins changes marks points misses works plus quarters sixteenths ticks
     frames operations less as means attends knows listens gets parameters dimensions products shares numbers hashes carries asks
-    keeps
+    keeps cross
 """)
 every_lab = pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.slug)
 
