@@ -12,11 +12,8 @@ from explorer.labs.rnn_attention import figures, texts
 from explorer.widgets.card import Pair
 from models.rnn_attention.records import VARIANTS
 
-Facts = Mapping[str, Any]
-
 SLUG = "rnn_attention"
 COLOURS = dict(zip(VARIANTS, ("var(--cat-1)", "var(--cat-3)", "var(--cat-6)", "var(--cat-2)"), strict=True))
-CERTAIN = 0.05  # an order is named below this p of the paired bootstrap
 
 
 def facts() -> dict[str, dict[str, Any]]:
@@ -24,7 +21,7 @@ def facts() -> dict[str, dict[str, Any]]:
     return about.models(SLUG, VARIANTS)
 
 
-def measured(known: Mapping[str, Facts]) -> dict[str, Facts]:
+def measured(known: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
     """The figures of those that were measured."""
     return {variant: one["figure"] for variant, one in known.items() if one.get("figure")}
 
@@ -42,7 +39,7 @@ def pairs() -> tuple[Pair, ...]:
     )
 
 
-def _reached(found: Mapping[str, Facts]) -> tuple[Pair, ...]:
+def _reached(found: Mapping[str, Mapping[str, Any]]) -> tuple[Pair, ...]:
     with_weights = [float(one["value"]) for variant, one in found.items() if variant != "none"]
     if not with_weights or "none" not in found:
         return ()
@@ -91,12 +88,12 @@ def quality(pieces: int = 0) -> dict[str, object] | None:
     )
 
 
-def _order(found: Mapping[str, Facts], best: str) -> Mapping[str, str]:
+def _order(found: Mapping[str, Mapping[str, Any]], best: str) -> Mapping[str, str]:
     """The two best models with attention, or all of them and the one without, only where the bootstrap tells them apart."""
     one, other = found[best], found["none"]
     p = next((pair["p"] for here, there in ((one, "none"), (other, best)) if (pair := here.get("paired", {}).get(there))), 1.0)
     said = {"one": texts.VARIANTS[best], "other": texts.VARIANTS["none"], "x": f"{one['value']:.1f}", "y": f"{other['value']:.1f}"}
-    return filled(texts.APART if p < CERTAIN else texts.TOO_NEAR, p=f"{p:.3f}", **said)
+    return filled(texts.APART if p < 0.05 else texts.TOO_NEAR, p=f"{p:.3f}", **said)
 
 
 # ---- training ----------------------------------------------------------------------------------------------------------------------

@@ -20,8 +20,6 @@ from models.rnn_attention.records import EXAMPLES, LONGEST, MAX_BEAM, MAX_TOKENS
 
 Text = Mapping[str, str]
 
-WITH = VARIANTS[:-1]  # the models that have weights
-
 
 @cache
 def first() -> runs.Stored[Request, Explanation] | None:
@@ -48,8 +46,8 @@ CONTROLS = (
     Control("variant", texts.VARIANT, "select", names=texts.VARIANTS),
     Control("beam", texts.SEARCH, "select", names=SEARCHES),
     Control("alpha", texts.ALPHA, "number", step=0.1, when={"beam": tuple(map(str, SEARCHES))[1:]}),
-    Control("words", texts.WORDS, "items", kept=True, change=True, says=_given, when={"variant": WITH}),
-    Control("rows", texts.ROWS, "items", kept=True, change=True, when={"variant": WITH}),
+    Control("words", texts.WORDS, "items", kept=True, change=True, says=_given, when={"variant": VARIANTS[:-1]}),
+    Control("rows", texts.ROWS, "items", kept=True, change=True, when={"variant": VARIANTS[:-1]}),
     Control("context", texts.CONTEXT, "choice", names=texts.CONTEXTS, change=True, says=lambda name: texts.CONTEXT_IS[name]),
     Control("donor", texts.DONOR, "choice", names=texts.DONORS, change=True, says=_donor),
 )
