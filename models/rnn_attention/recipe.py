@@ -49,8 +49,8 @@ class Recipe:
     schedule: Schedule = field(default_factory=lambda: Schedule(steps=2000, warmup=150, decay=0.0, cooldown=1850, average=5, every=40))
     batch: int = 768  # target positions per batch, padding included
     smoothing: float = 0.1  # label smoothing ε
-    trial: float = 0.125  # share of the run's steps after which learning rates are compared on `val`
-    rate: float | None = 2e-3  # the largest learning rate; None: the best of a search that begins with RATES
+    trial: float = 0.3  # share of the run's steps after which learning rates are compared on `val`
+    rate: float | None = None  # the largest learning rate; None: the best of a search that begins with RATES
 
 
 def train(

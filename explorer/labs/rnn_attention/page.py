@@ -22,13 +22,12 @@ PROGRAM: Program[Request, Explanation] = Program(
     views=(
         View("attention", attention, views.maps, at="above", task="attention"),
         View("remains", lambda value: own("remains", value), views.remains),
-        View("notes", lambda _value: notes(texts.NOTES, label=texts.NOTES_LABEL)),
         View(
             "quality",
             lambda value: own("quality", value or about.quality()),
             lambda seen, _request, _state: about.quality(len(seen.source)),
-            at="side",
         ),
+        View("notes", lambda _value: notes(texts.NOTES, label=texts.NOTES_LABEL), at="below"),
         *deeper.PANELS,
     ),
     change=Change(views.difference, "models.rnn_attention.explain:measure", views.again),

@@ -36,7 +36,7 @@ def program() -> Program[Request, Explanation]:
         controls=views.controls(),
         views=(
             View("attention", attention, views.maps, at="above"),
-            View("roles", asked, views.roles_of, at="above"),
+            View("roles", asked, views.roles_of, at="below"),
             *deeper.PANELS,
             in_bertviz(VIEWS, views.bertviz, note=ENCODER_DECODER, neuron=VECTORS),
         ),
