@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import torch
+from torch.profiler import ProfilerActivity, profile
 
-from models.peak import peak_bytes as peak_bytes
-from models.peak import synchronize as synchronize
+from models.device import synchronize as synchronize
 
 ROUNDS = 5  # a figure is the median of so many
 
@@ -88,3 +88,21 @@ def threads(count: int) -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
+
+
+def peak_bytes(function: Callable[[], object], device: torch.device) -> int:
+    """The profiler's peak of bytes allocated by a call, above what stood before. Call it in a fresh process."""
+    if device.type == "cuda":
+        torch.cuda.reset_peak_memory_stats(device)
+        before = torch.cuda.memory_allocated(device)
+        function()
+        synchronize(device)
+        return torch.cuda.max_memory_allocated(device) - before
+    with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as seen:
+        function()
+    held = peak = 0
+    for event in seen.profiler.kineto_results.events():
+        if event.name() == "[memory]":
+            held += event.nbytes()
+            peak = max(peak, held)
+    return peak

@@ -81,6 +81,8 @@ def benchmarks_table(results: Path) -> str:
 def _benchmark_rows(results: Path) -> Iterator[str]:
     for path in sorted(results.glob("*.json")):
         found = json.loads(path.read_text("utf-8"))
+        if not found["reach"]:  # drawn on a page
+            continue
         threads = f"{found['device']}, {found['threads']} threads"
         for name, value in found["figures"].items():
             bound = found["reach"].get(name)

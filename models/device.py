@@ -31,3 +31,9 @@ def beside_a_server() -> torch.device:
     if found.type == "cpu":
         torch.set_num_threads(max(1, len(os.sched_getaffinity(0)) - 1))
     return found
+
+
+def synchronize(device: torch.device) -> None:
+    """Wait for a GPU; a CPU has done its work when a call returns."""
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)

@@ -16,11 +16,10 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from models.cost.records import FORMULAS, LAYERS, SECONDS, WINDOW, Clock, Explanation, Point, Request, lengths, operations
-from models.device import device
+from models.device import device, synchronize
 from models.errors import InputError, Stopped
 from models.layers.attention import attention_weights
 from models.layers.local import blocks_1d, local_attention
-from models.peak import synchronize
 
 REPEATS = 5  # of which a point is the fastest: whatever else fills the caches can only slow a run
 ENOUGH = 0.25  # seconds after which a point is not repeated any more

@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from benchmarks import __main__ as command
+from benchmarks import family
 from benchmarks.measure import Bound, Report, interleaved, median, peak_bytes, ratio, threads
 
 CPU = torch.device("cpu")
@@ -72,3 +73,10 @@ def test_the_command_prints_one_json_object_last(
 
 def test_the_claims_of_the_readme_can_be_measured() -> None:
     assert {"trace", "decode"} <= set(command.names())
+
+
+def test_every_attention_of_the_family_runs_and_its_memory_is_counted() -> None:
+    for kind in family.KINDS:
+        found = family.measured(kind, longest=256)
+        assert set(found) == {f"{kind}_256_ms", f"{kind}_256_mb"} and found[f"{kind}_256_ms"] > 0
+        assert found[f"{kind}_256_mb"] * 1e6 >= 256 * family.HEADS * family.D_HEAD * 4, kind

@@ -13,7 +13,7 @@ from torch import nn
 from torch.nn import functional as F
 from torch.utils.flop_counter import FlopCounterMode
 
-from models.cost import clock, ladder, model, records
+from models.cost import clock, model, records
 from models.cost.explain import explain
 from models.cost.records import ALPHAS, EXAMPLES, LAYERS, Clock, Explanation, Point, Request, check, expected, largest, lengths, operations
 from models.errors import InputError, Stopped
@@ -152,12 +152,6 @@ def test_only_a_run_of_the_clock_is_live_and_is_a_generator() -> None:
     assert isinstance(updates[-1][0], Explanation) and all(isinstance(update[0], list) for update in updates[:-1])  # type: ignore[index]
     (refused,) = explain([Request(length=4096, width=1000)])
     assert isinstance(refused[0], InputError)  # type: ignore[index]
-
-
-def test_every_attention_of_the_family_runs_and_its_memory_is_counted() -> None:
-    for kind in ladder.KINDS:
-        (one,) = ladder.measured(kind, longest=256)
-        assert one["length"] == 256 and one["seconds"] > 0 and one["bytes"] >= 256 * ladder.HEADS * ladder.D_HEAD * 4, kind
 
 
 # ---- the softmax over scores -------------------------------------------------------------------------------------------------------

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from explorer import labels
@@ -16,54 +16,47 @@ from models.cost.records import SECONDS
 from models.errors import reading
 
 SLUG = "cost"
+RESULT = Path(__file__).parents[3] / "benchmarks" / "results" / "family.json"
 COLOURS = dict(zip(texts.KINDS, (f"var(--cat-{n})" for n in (2, 6, 1, 4, 3, 5, 7, 8, 9, 10)), strict=True))
 SAID = 1024  # positions at which the slowest and the fastest are compared
 
 
 @cache
 def family() -> dict[str, Any]:
-    """What every attention takes, as `python -m models ladder cost` wrote it: {device, threads, heads, d_head, kinds: {kind: [{length,
-    seconds, bytes}]}}. DamagedFile where it cannot be read."""
-    path = about.ASSETS / SLUG / "family.json"
-    with reading(path):
-        found: dict[str, Any] = json.loads(path.read_text("utf-8"))
-    return found
-
-
-def at(kind: str, length: int, what: str) -> float | None:
-    """Seconds or bytes of one kind of attention at some length; None where it was not measured."""
-    return next((float(one[what]) for one in family()["kinds"][kind] if one["length"] == length), None)
+    """What every attention takes, as `python -m benchmarks family --save` wrote it:
+    {device, threads, kinds: {kind: {length: {"ms", "mb"}}}}. DamagedFile where it cannot be read."""
+    with reading(RESULT):
+        kept: dict[str, Any] = json.loads(RESULT.read_text("utf-8"))
+        kinds: dict[str, dict[int, dict[str, float]]] = {}
+        for name, value in kept["figures"].items():
+            kind, length, unit = name.rsplit("_", 2)
+            kinds.setdefault(kind, {}).setdefault(int(length), {})[unit] = value
+    return {"device": kept["device"], "threads": kept["threads"], "kinds": kinds}
 
 
 def chart(what: str) -> dict[str, object]:
     """Every attention of the family against length: what is "seconds" or "bytes"."""
     known = family()
-    scale, axis = (1e3, texts.MILLISECONDS) if what == "seconds" else (1e-6, texts.MEGABYTES)
+    key, axis = ("ms", texts.MILLISECONDS) if what == "seconds" else ("mb", texts.MEGABYTES)
+    unit = {"ms": "ms", "mb": "MB"}[key]
     lines = {
-        kind: drawn.Curve(
-            name,
-            [one["length"] for one in known["kinds"][kind]],
-            [one[what] * scale for one in known["kinds"][kind]],
-            COLOURS[kind],
-            label=True,
-        )
+        kind: drawn.Curve(name, list(known["kinds"][kind]), [one[key] for one in known["kinds"][kind].values()], COLOURS[kind], label=True)
         for kind, name in texts.KINDS.items()
     }
-    here = {kind: value for kind in texts.KINDS if (value := at(kind, SAID, what)) is not None}
+    here = {kind: known["kinds"][kind][SAID][key] for kind in texts.KINDS if SAID in known["kinds"][kind]}
     slow, fast = max(here, key=here.__getitem__), min(here, key=here.__getitem__)
     end = max(max(line.x) for line in lines.values())
     last = {kind: line.y[-1] for kind, line in lines.items() if line.x[-1] == end}
-    unit = "ms" if what == "seconds" else "MB"
     ticks = sorted({x for line in lines.values() for x in line.x})[::2]
     height = 320
-    sizes = {"heads": known["heads"], "d_head": known["d_head"], "device": labels.device(known["device"]), "threads": known["threads"]}
+    sizes = {"device": labels.device(known["device"]), "threads": known["threads"]}
     says = filled(
         texts.FAMILY_SAYS[what],
         length=f"{SAID:,}",
         slow=texts.KINDS[slow],
-        most=f"{here[slow] * scale:,.0f} {unit}",
+        most=f"{here[slow]:,.0f} {unit}",
         fast=texts.KINDS[fast],
-        least=f"{here[fast] * scale:,.1f} {unit}",
+        least=f"{here[fast]:,.1f} {unit}",
         times=f"{here[slow] / here[fast]:,.0f}",
         end=f"{end:,}",
         winner=texts.KINDS[min(last, key=last.__getitem__)],
@@ -94,5 +87,4 @@ def pairs() -> tuple[Pair, ...]:
 
 def prose() -> dict[str, str]:
     """What the lab is, in each language."""
-    known: Mapping[str, Any] = family()
-    return about.prose(SLUG, {"family": {name: value for name, value in known.items() if name != "kinds"}})
+    return about.prose(SLUG, {"family": {name: value for name, value in family().items() if name != "kinds"}})

@@ -88,8 +88,9 @@ def scores(seen: Explanation, request: Request, _state: str) -> Value:
     """Dot products and additive scores: how they spread, and what they take."""
     found = _scale(seen)
     names, colours = (texts.DOT, texts.ADDITIVE), COLOURS[1::-1]
-    length = max(one["length"] for one in about.family()["kinds"]["additive"])
-    slow, fast = (ms(about.at(kind, length, "seconds") or math.nan) for kind in ("additive", "explicit"))
+    kinds = about.family()["kinds"]
+    length = max(kinds["additive"])
+    slow, fast = (ms(kinds[kind][length]["ms"] / 1e3) for kind in ("additive", "explicit"))
     dot, sums = (f"{one.std():.3g}" for one in found.scores)
     root = f"{math.sqrt(request.d_k):.3g}"
 
