@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 CLOSING = b'data: {"msg":"close_stream"'  # the last word of a page's stream of answers
+ANSWERED = b'data: {"msg":"process_completed"'  # of one event
 BROKEN = b'data: {"msg":"unexpected_error"'
 UNKNOWN = (  # what a stream says and ends with where its session is not known; its page then closes it and is free to ask again
     b'data: {"msg":"unexpected_error","event_id":null,"message":"This run is not known here any more: asking again starts it anew.",'
@@ -26,7 +27,7 @@ class Streams:
         """app: answers a stream. left(session, None, False): told of a page that was left before all was answered."""
         self.app = app
         self.left = left
-        self.lingering: dict[str, asyncio.Event] = {}  # session -> told when it asks again, while its stream has nothing to say
+        self.lingering: dict[str, asyncio.Event] = {}  # session -> told when it asks again, since its stream told of an answer last
         self.closing: dict[str, asyncio.Event] = {}  # session -> told when it has closed the stream that it was told ends
         self._open: Counter[str] = Counter()  # session -> open streams of its answers
 
@@ -38,15 +39,17 @@ class Streams:
         """One stream; one whose session Gradio does not know, or no longer, says so and ends.
 
         Gradio ends it when nothing is under way. A page that asks at that very moment takes the old stream for an open one, opens none,
-        and would wait for ever: so it stays open for a while, and what the page asks meanwhile is answered on it; what it asks later is
-        taken once the page has closed it, however late it hears of its end. Where the connection breaks before that, what the page has
-        asked for ends: Gradio itself notices only if it looks in time.
+        and would wait for ever: so it stays open for a while, and what the page asks meanwhile is answered on it, from Gradio's last look
+        at what is under way on, which follows the last answer. What it asks later is taken once the page has closed it, however late it
+        hears of its end. Where the connection breaks before that, what the page has asked for ends: Gradio itself notices only if it looks
+        in time.
         """
         stream = _Stream(send)
         self._open[session] += 1
         try:
             while True:
                 stream.listen()
+                self.lingering[session] = stream.asked
                 await self.app(scope, receive, stream)
                 if stream.over is None:
                     break
@@ -60,6 +63,7 @@ class Streams:
             await stream.end()
         finally:
             stream.closed.set()
+            self._no_longer(session, stream)
             if self.closing.get(session) is stream.closed:
                 del self.closing[session]
             self._open[session] -= 1
@@ -70,20 +74,24 @@ class Streams:
 
     async def _asked_again(self, session: str, stream: _Stream, receive: Receive) -> bool:
         """Whether a page whose stream has nothing more to say asks for something on it; if not, it has to be told that the stream ends."""
-        asked = self.lingering[session] = asyncio.Event()
-        waiting = {asyncio.ensure_future(asked.wait()), asyncio.ensure_future(_gone(receive))}
+        self.lingering[session] = stream.asked
+        waiting = {asyncio.ensure_future(stream.asked.wait()), asyncio.ensure_future(_gone(receive))}
         try:
             await asyncio.wait(waiting, timeout=LINGERS, return_when=asyncio.FIRST_COMPLETED)
-            again = asked.is_set() and self._open[session] == 1
+            again = stream.asked.is_set() and self._open[session] == 1
             if not again:
                 self.closing[session] = stream.closed
             return again
         finally:
-            if self.lingering.get(session) is asked:
-                del self.lingering[session]
+            self._no_longer(session, stream)
             for task in waiting:
                 task.cancel()
             await asyncio.gather(*waiting, return_exceptions=True)
+
+    def _no_longer(self, session: str, stream: _Stream) -> None:
+        """This stream need not hear any more that its page asks."""
+        if self.lingering.get(session) is stream.asked:
+            del self.lingering[session]
 
     def joining(self, session: str, send: Send) -> Send:
         """The answer to an event: its stream goes on, or is opened by the page, which has closed the old one by then."""
@@ -107,6 +115,7 @@ class _Stream:
         self._begun = False
         self.over: bytes | None = None  # Gradio's last word, since all is answered
         self.unknown = False  # the session is not known
+        self.asked = asyncio.Event()
         self.closed = asyncio.Event()
 
     async def __call__(self, message: Message) -> None:
@@ -115,6 +124,8 @@ class _Stream:
                 return
             self._begun = True
         body = message.get("body", b"")
+        if body.startswith(ANSWERED):
+            self.asked.clear()
         if body.startswith(CLOSING):
             self.over = body
             return
@@ -126,6 +137,7 @@ class _Stream:
     def listen(self) -> None:
         """More is to come."""
         self.over = None
+        self.asked.clear()
 
     async def last_word(self, receive: Receive) -> None:
         """Says that all is answered, and waits until the page has closed the stream, or should have heard."""

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 PAUSE = float(os.environ.get("PAUSE", "0.25"))  # seconds before each word
+HOLD = int(os.environ.get("HOLD", "0"))  # words after which it says no more and does not end either, until it is stopped or left; 0: never
 
 
 def generate(requests: list[Any]) -> Iterator[list[Any]]:
@@ -17,7 +18,10 @@ def generate(requests: list[Any]) -> Iterator[list[Any]]:
     from models.translation import explain
 
     explain.TURN = 1e-9  # seconds: over after one word
-    for entries in explain.generate(requests):
+    for said, entries in enumerate(explain.generate(requests)):
+        while HOLD and said >= HOLD:
+            time.sleep(PAUSE)
+            yield [[] for _ in requests]
         time.sleep(PAUSE)
         yield entries
 

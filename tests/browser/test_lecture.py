@@ -396,7 +396,7 @@ def _below(pid: int) -> list[int]:
 
 def test_the_stop_button_and_a_killed_browser_free_the_worker(doomed: tuple[Browser, Callable[[], None]]) -> None:
     browser, kill = doomed
-    server = Running(command=[*SLOW, "4"], EXPLORER_METRICS="1")
+    server = Running(command=[*SLOW, "4"], EXPLORER_METRICS="1", HOLD="6")  # no run ends by itself before it is stopped
     try:
         server.start()
         page = browser.contexts[0].new_page()

@@ -28,15 +28,19 @@ def numbers(value: Any) -> Iterator[tuple[float, float]]:
                 yield from numbers(inner)
 
 
+@pytest.fixture(scope="module")
+def engine() -> Iterator[Engine]:
+    """One engine for all: what several changes of a lab are compared with, it computes once."""
+    made = Engine()
+    yield made
+    made.close(0)
+
+
 @pytest.mark.parametrize(("lab", "key"), [pytest.param(lab, key, id=f"{lab.slug}-{key}") for lab in LABS for key in lab.interventions])
-def test_an_intervention_changes_the_printed_number(lab: Lab, key: str) -> None:
+def test_an_intervention_changes_the_printed_number(lab: Lab, key: str, engine: Engine) -> None:
     async def drawn() -> Any:
-        engine = Engine()
-        try:
-            assert lab.stored is not None
-            return await lab.stored(engine, lab.interventions[key])
-        finally:
-            await asyncio.to_thread(engine.close, 0.0)
+        assert lab.stored is not None
+        return await lab.stored(engine, lab.interventions[key])
 
     values = asyncio.run(drawn())
     assert values is not None, "the change is refused"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -45,7 +46,7 @@ def offline(chromium: Browser) -> Iterator[Callable[[Path], tuple[Page, list[str
 
 def _saved(page: Page, folder: Path, lab: Lab) -> dict[str, Path]:
     """Every file that the export bars in view offer, by widget and kind; each view offers the kinds that its lab declares."""
-    files = {}
+    files, begun = {}, time.monotonic()
     bars = page.locator(".tfe-exports")
     for at in range(bars.count()):
         bars.nth(at).evaluate("(it) => it.closest('.tfe-stage-take')?.setAttribute('open', '')")
@@ -61,7 +62,8 @@ def _saved(page: Page, folder: Path, lab: Lab) -> dict[str, Path]:
             if kind == "table" or button.is_hidden() or button.is_disabled():
                 continue
             if len(files) % BURST == BURST - 1:
-                page.wait_for_timeout(1100)
+                page.wait_for_timeout(max(0.0, 1100 - 1000 * (time.monotonic() - begun)))
+                begun = time.monotonic()
             with page.expect_download() as download:
                 button.click()
             path = folder / f"{at}-{download.value.suggested_filename}"

@@ -16,7 +16,7 @@ from starlette.routing import Route
 
 from explorer import streams
 from explorer.gate import DATA, JOIN, Gate, _event, rules
-from explorer.streams import CLOSING
+from explorer.streams import ANSWERED, CLOSING
 from tests.conftest import PATIENCE
 
 USUAL = {"data": [], "event_data": {"sentence": "A dog."}, "fn_index": 3, "trigger_id": 1, "session_hash": "abc"}
@@ -71,13 +71,18 @@ class Pages:
         monkeypatch.setattr(streams, "LINGERS", lingers)
         monkeypatch.setattr(streams, "HEARD", 0.0)
         self.asked = 0  # streams that the app was asked for
+        self.ended, self.ends = asyncio.Event(), asyncio.Event()  # it has said so of the first; its answer ends then
+        self.ends.set()
 
         async def data(request: Request) -> Response:
             self.asked += 1
 
             async def said() -> AsyncGenerator[bytes, None]:
                 yield b"data: %d\n\n" % self.asked
+                yield ANSWERED + b',"event_id":"1"}\n\n'
                 yield CLOSING + b',"event_id":null}\n\n'
+                self.ended.set()
+                await self.ends.wait()
 
             return StreamingResponse(said(), media_type="text/event-stream")
 
@@ -116,6 +121,20 @@ def test_what_a_page_asks_at_the_end_of_its_stream_is_answered_on_that_stream(mo
     said, asked = asyncio.run(told())
     assert asked == 3 and re.findall(r"data: (\d)", said) == ["1", "2", "3"]
     assert said.count("close_stream") == 1 and said.endswith(',"event_id":null}\n\n')
+
+
+def test_what_a_page_asks_between_the_last_word_and_the_end_of_an_answer_is_answered_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def told() -> str:
+        pages = Pages(monkeypatch, 0.0)
+        pages.ends.clear()
+        stream = asyncio.create_task(pages.listen())
+        await pages.ended.wait()
+        await pages.ask()  # Gradio has looked for the last time, and does not answer it on this stream
+        pages.ends.set()
+        return await stream
+
+    said = asyncio.run(told())
+    assert re.findall(r"data: (\d)", said) == ["1", "2"] and said.count("close_stream") == 1
 
 
 def test_what_a_page_asks_as_its_stream_ends_is_taken_once_it_has_closed_that(monkeypatch: pytest.MonkeyPatch) -> None:

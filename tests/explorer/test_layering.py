@@ -5,16 +5,15 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-
-import pytest
 
 from explorer.labs import LABS
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted([ROOT / "app.py", *(path for folder in ("explorer", "models", "benchmarks") for path in (ROOT / folder).rglob("*.py"))])
+OURS = {"app", "explorer", "models", "benchmarks", "tests"}
 SLUGS = {path.parent.name for path in (ROOT / "explorer/labs").glob("*/page.py")}
 
 # Who may import whom inside the project, by the longest prefix that fits; everybody may import inside its own entry.
@@ -96,15 +95,9 @@ def module_of(path: Path) -> str:
     return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
 
 
-@cache
-def tree_of(path: Path) -> ast.Module:
-    """The syntax tree of a file."""
-    return ast.parse(path.read_text("utf-8"))
-
-
-def imports(path: Path) -> Iterator[str]:
+def imports(tree: ast.Module) -> Iterator[str]:
     """Every module that a file imports, wherever the import stands."""
-    for node in ast.walk(tree_of(path)):
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (name.name for name in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
@@ -112,6 +105,18 @@ def imports(path: Path) -> Iterator[str]:
             for name in node.names:  # "from explorer import permalink" means the module, not the package
                 is_module = (inside / f"{name.name}.py").exists() or (inside / name.name).is_dir()
                 yield f"{node.module}.{name.name}" if is_module else node.module
+
+
+@cache
+def trees() -> dict[Path, ast.Module]:
+    """The syntax tree of every file."""
+    return {path: ast.parse(path.read_text("utf-8")) for path in FILES}
+
+
+@cache
+def imported() -> dict[str, set[str]]:
+    """What every module imports."""
+    return {module_of(path): set(imports(tree)) for path, tree in trees().items()}
 
 
 def under(name: str, prefix: str) -> bool:
@@ -124,41 +129,49 @@ def rule_for(module: str) -> str:
     return max((prefix for prefix in MAY_IMPORT if under(module, prefix)), key=len)
 
 
-@pytest.mark.parametrize("path", FILES, ids=module_of)
-def test_imports_point_one_way(path: Path) -> None:
-    module = module_of(path)
-    rule = rule_for(module)
-    own = {f"models.{slug}" for slug in SLUGS if under(module, f"explorer.labs.{slug}")}
-    allowed = MAY_IMPORT[rule] | own | ({rule} if rule != "explorer" else {module})
-    inside = [name for name in imports(path) if name.split(".")[0] in {"app", "explorer", "models", "benchmarks", "tests"}]
-    wrong = sorted({name for name in inside if not any(under(name, prefix) for prefix in allowed)})
-    assert not wrong, f"{module} imports {', '.join(wrong)}"
+def others(module: str, root: str) -> set[str]:
+    """The packages of the labs, under `root`, that a module lies outside of."""
+    return {f"{root}.{slug}" for slug in SLUGS if not under(module, f"{root}.{slug}")}
 
 
-@pytest.mark.parametrize("path", FILES, ids=module_of)
-def test_heavy_libraries_stay_where_they_belong(path: Path) -> None:
-    module = module_of(path)
-    never = set().union(*(names for prefix, names in NEVER.items() if under(module, prefix)))
-    if module == "explorer.figures.bertviz":
-        never.discard("torch")
-    wrong = sorted({name for name in imports(path) if any(under(name, library) for library in never)})
-    assert not wrong, f"{module} imports {', '.join(wrong)}"
+def importing(forbidden: Callable[[str, str], bool]) -> list[str]:
+    """One walk over all files: who imports what, of all that `forbidden` says of (module, what it imports)."""
+    found = {(module, name) for module, names in imported().items() for name in names if forbidden(module, name)}
+    return [f"{module} imports {name}" for module, name in sorted(found)]
 
 
-@pytest.mark.parametrize("path", [path for path in FILES if path.is_relative_to(ROOT / "models")], ids=module_of)
-def test_a_model_knows_no_other_model(path: Path) -> None:
-    module = module_of(path)
-    others = {f"models.{slug}" for slug in SLUGS if not under(module, f"models.{slug}")}
-    if any(under(module, f"models.{slug}") for slug in SLUGS) or under(module, "models.layers"):
-        assert not [name for name in imports(path) if any(under(name, other) for other in others)]
+def test_imports_point_one_way() -> None:
+    def wrong(module: str, name: str) -> bool:
+        rule = rule_for(module)
+        own = {f"models.{slug}" for slug in SLUGS if under(module, f"explorer.labs.{slug}")}
+        allowed = MAY_IMPORT[rule] | own | {rule if rule != "explorer" else module}
+        return name.split(".")[0] in OURS and not any(under(name, prefix) for prefix in allowed)
+
+    assert importing(wrong) == []
 
 
-@pytest.mark.parametrize("path", [path for path in FILES if path.is_relative_to(ROOT / "explorer/labs")], ids=module_of)
-def test_a_lab_can_be_deleted_without_the_others_noticing(path: Path) -> None:
-    module = module_of(path)
-    others = {f"explorer.labs.{slug}" for slug in SLUGS if not under(module, f"explorer.labs.{slug}")}
-    if module != "explorer.labs":
-        assert not [name for name in imports(path) if any(under(name, other) for other in others)]
+def test_heavy_libraries_stay_where_they_belong() -> None:
+    def wrong(module: str, name: str) -> bool:
+        never = set().union(*(names for prefix, names in NEVER.items() if under(module, prefix)))
+        return any(under(name, library) for library in never - ({"torch"} if module == "explorer.figures.bertviz" else set()))
+
+    assert importing(wrong) == []
+
+
+def test_a_model_knows_no_other_model() -> None:
+    def wrong(module: str, name: str) -> bool:
+        one = under(module, "models.layers") or any(under(module, f"models.{slug}") for slug in SLUGS)
+        return one and any(under(name, other) for other in others(module, "models"))
+
+    assert importing(wrong) == []
+
+
+def test_a_lab_can_be_deleted_without_the_others_noticing() -> None:
+    def wrong(module: str, name: str) -> bool:
+        one = under(module, "explorer.labs") and module != "explorer.labs"
+        return one and any(under(name, other) for other in others(module, "explorer.labs"))
+
+    assert importing(wrong) == []
 
 
 def test_the_tuple_of_labs_equals_the_folders() -> None:
@@ -175,19 +188,24 @@ def test_the_pages_are_built_without_torch() -> None:
     assert done.stdout.split() == [], "imported before the server listens"
 
 
-@pytest.mark.parametrize("path", FILES, ids=module_of)
-def test_every_public_name_has_a_docstring(path: Path) -> None:
-    tree = tree_of(path)
-    silent = [] if ast.get_docstring(tree) else ["the module itself"]
+def undocumented(path: Path) -> Iterator[str]:
+    """Every public name of a file that has no docstring; "" is the module itself."""
+    tree = trees()[path]
+    if not ast.get_docstring(tree):
+        yield ""
     for node in tree.body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and not node.name.startswith("_"):
-            silent += [] if ast.get_docstring(node) else [node.name]
+            if not ast.get_docstring(node):
+                yield node.name
             for inner in node.body if isinstance(node, ast.ClassDef) else []:
                 if (
                     isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef)
                     and not inner.name.startswith("_")
                     and not ast.get_docstring(inner)
+                    and not any(isinstance(mark, ast.Name) and mark.id in {"overload", "override"} for mark in inner.decorator_list)
                 ):
-                    overrides = any(isinstance(mark, ast.Name) and mark.id in {"overload", "override"} for mark in inner.decorator_list)
-                    silent += [] if overrides else [f"{node.name}.{inner.name}"]
-    assert not silent, f"{module_of(path)}: {', '.join(silent)}"
+                    yield f"{node.name}.{inner.name}"
+
+
+def test_every_public_name_has_a_docstring() -> None:
+    assert [f"{module_of(path)}: {name or 'the module itself'}" for path in FILES for name in undocumented(path)] == []
