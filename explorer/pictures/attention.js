@@ -267,7 +267,7 @@ function framed({ it, columns }, exact) {
 // ── under it ──
 function below(run, look, lock) {
   const now = seen(run, look);
-  return [work(run, now, lock), strengths(now), sheet(run, now), notes(run, now)].filter(Boolean);
+  return [strengths(now), sheet(run, now), work(run, now, lock), notes(run, now)].filter(Boolean);
 }
 
 /** Mean, maximum and rollout, and the heads that do one clear thing. */

@@ -61,7 +61,7 @@ export function place(pen, width, { rows, columns, by = false, spaced = false, t
   const longest = Math.max(...names.map((name) => pen.measure(name.text, bold)));
   const rotated = group > 1 || longest > 1.1 * cell || Math.max(...names.map(digits)) > cell;
   const labels = rotated ? Math.ceil(longest + Math.max(...names.map(digits)) + size) : Math.ceil(size * 1.3 + index * 1.3 + 6);
-  const bars = narrow ? 0 : big ? 104 : 58;
+  const bars = narrow ? 0 : big ? 104 : 52;
   const row = big ? Math.max(26, Math.min(56, (tall - bars - labels - 34) / rows.length)) : narrow ? Math.max(18, Math.min(26, cell)) : Math.max(16, Math.min(30, 240 / rows.length));
   return { size, index, bold, rows: named, names, group, cell, row, rotated, labels, bars, left, side, wide: left + count * cell + side + 3 };
 }

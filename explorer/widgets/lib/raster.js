@@ -76,7 +76,8 @@ let sheet = null; // one hidden canvas to assemble pixels on, shared: drawing is
 export function paint(context, how) {
   const { x, y, width, height, radius = 0, alpha = 1, keep = false } = how;
   const ratio = context.getTransform().a;
-  const [w, h] = [Math.max(1, Math.round(width * ratio)), Math.max(1, Math.round(height * ratio))];
+  // A pixel for each value where there is room: the browser makes them larger faster than we do.
+  const [w, h] = [[width, how.columns], [height, how.rows]].map(([size, count]) => Math.max(1, Math.min(count, Math.round(size * ratio))));
   sheet ??= document.createElement("canvas");
   const painted = keep ? remembered(how, w, h) : drawn(sheet, how, w, h);
   context.save();
@@ -130,6 +131,6 @@ function drawn(canvas, { data, rows, columns, colours, empty, low = 0, high = 1 
       at += 4;
     }
   }
-  canvas.getContext("2d", { willReadFrequently: canvas === sheet }).putImageData(pixels, 0, 0);
+  canvas.getContext("2d", { willReadFrequently: true }).putImageData(pixels, 0, 0);
   return canvas;
 }

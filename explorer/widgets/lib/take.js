@@ -103,7 +103,7 @@ function styles(root) {
   return [...document.styleSheets].filter((sheet) => sheet.href?.endsWith("/page.css")).map((sheet) => kept(sheet.cssRules)).join("\n");
 }
 
-async function alive({ root, name, address, texts, picture, run, value, seen, title, words }) {
+async function alive({ root, name, address, texts, picture, run, value, seen, title, units, words }) {
   const here = new URL("./board.js", import.meta.url).href;
   const [{ script, numbers }, held] = await Promise.all([joined([here, address]), inlined(picture.kept?.(run, value) ?? value)]);
   return `<!doctype html>
@@ -112,7 +112,7 @@ async function alive({ root, name, address, texts, picture, run, value, seen, ti
 <title>${html(title)}</title>
 <style>${styles(root)}
 body{margin:24px auto;max-width:1240px;padding:0 16px}body::before,body::after{display:none}small{color:var(--ink3)}</style></head>
-<body class="${dark() ? "dark" : ""}"><main class="tfe tfe-${name}"></main><noscript>${html(words)}</noscript><p class="tfe"><small>${html(foot())}</small></p>
+<body class="${dark() ? "dark" : ""}"><main class="tfe tfe-${name}"></main><noscript>${html([units, words].filter(Boolean).join(": "))}</noscript><p class="tfe"><small>${html(foot())}</small></p>
 <script>(() => { "use strict"; const M = [];
 ${script.replaceAll("</", "<\\/")}
 const picture = M[${numbers[1]}].default, texts = ${json(texts)}, kept = new Map(${json(seen)});
