@@ -295,7 +295,7 @@ function strengths({ it, name, rows, by }) {
   if (!rows.length || by || it.kind.look) return null;
   const map = it.map(name);
   const top = Array.from({ length: map.columns }, (_, j) => [map.data[rows[0] * map.columns + j], j]).filter(([w]) => w >= 0.01);
-  const line = ([w, j]) => el("li", {}, el("span", { class: "name" }, el("bdi", { text: it.shown(it.key(j)) }), el("small", { text: `·${it.keyAt(j)}` })), el("span", { class: "track" }, el("span", { style: { width: `${100 * w}%` } })), el("span", { text: number(w) }));
+  const line = ([w, j]) => el("li", {}, el("span", { class: "name" }, el("bdi", { text: it.shown(it.key(j)) }), el("span", { class: "at", text: `·${it.keyAt(j)}` })), el("span", { class: "track" }, el("span", { style: { width: `${100 * w}%` } })), el("span", { text: number(w) }));
   return el("ol", { class: "tfe-attention-strengths", "aria-label": t(TEXT.bars) }, top.sort((a, b) => b[0] - a[0]).slice(0, STRONG).map(line));
 }
 
