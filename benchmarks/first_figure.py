@@ -18,8 +18,9 @@ from benchmarks.visitors.served import Served
 
 WORDS = 15
 RUNS, SWITCHES = 9, 24
-# The words along the large map as Plotly has it, without the marks of what is locked.
-KEYS = "(document.querySelector('.tfe-attention-plot')?.layout?.xaxis?.ticktext ?? []).join(' ').replace(/<[^>]*>/g, '')"
+# The words that the pen wrote beside the map.
+MARKS = "(document.querySelector('.tfe-attention canvas')?.marks ?? [])"
+KEYS = f"{MARKS}.map((mark) => mark.whole ?? '').filter((text) => /\\p{{L}}/u.test(text)).join(' ')"
 HEAD = "document.querySelector('.tfe-attention').dataset.drawn"
 
 
@@ -56,7 +57,7 @@ def measured(tab: Page, url: str, runs: int, switches: int) -> tuple[list[float]
     for sentence in islice(sentences, runs + 1):
         submits.append(submit(tab, sentence))
         models.append(model_ms(tab))
-    tab.locator(".tfe-attention-frame").focus()
+    tab.locator(".tfe-attention .tfe-stage-board").focus()
     asked: list[str] = []
     tab.on("request", lambda request: asked.append(request.url))
     times = [switch(tab) for _ in range(switches + 1)]

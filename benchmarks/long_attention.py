@@ -15,7 +15,14 @@ from benchmarks.visitors.served import Served
 
 CHOICES = 24  # blocks looked into
 VIEW = "document.querySelector('.tfe-attention')"
-EXACT = "(document.querySelector('.tfe-long')?.dataset.exact ?? '')"
+EXACT = "(document.querySelector('.tfe-attention-exact')?.dataset.exact ?? '')"
+# Where the large map stands in the page: left, top, width.
+MAP = """(() => {
+    const canvas = document.querySelector('.tfe-attention canvas');
+    const { box } = canvas.marks.findLast((mark) => mark.kind === 'cells' && mark.rows === mark.columns);
+    const { left, top } = canvas.getBoundingClientRect();
+    return [left + box.x0, top + box.y0, box.x1 - box.x0];
+})()"""
 
 
 def measure(device: torch.device) -> Report:
@@ -53,10 +60,9 @@ def first(tab: Page, url: str) -> float:
 def drilldown(tab: Page, turn: int) -> float:
     """Milliseconds from a click on another block of the map to its exact rows."""
     tab.evaluate(f"() => {{ const before = {EXACT}; stopwatch.begin('pointerdown', () => {EXACT} !== before, {VIEW}); }}")
-    box = tab.locator(".tfe-long-map canvas").bounding_box()
-    assert box is not None
+    left, top, side = tab.evaluate(MAP)
     row = (turn * 37 + 100) % SIDE  # never the same rows twice, so that none is remembered
     column = row * (turn % 5) // 5
-    tab.mouse.click(box["x"] + (column + 0.5) * box["width"] / SIDE, box["y"] + (row + 0.5) * box["height"] / SIDE)
+    tab.mouse.click(left + (column + 0.5) * side / SIDE, top + (row + 0.5) * side / SIDE)
     milliseconds: float = tab.evaluate("stopwatch.milliseconds()")
     return milliseconds

@@ -44,7 +44,7 @@ def ours(maps: NDArray[np.float32], tokens: list[str]) -> tuple[int, int]:
     """Bytes of the value with its array, and what leaves the server: JSON and array compressed. Nothing is known from the call before."""
     arrays.cache_clear()  # the process's store, empty: a second run of the same weights would be free
     label = {"en": "Self-attention", "zh": "自注意力"}
-    drawn = json.dumps(value([Kind("self", label, maps, tokens, tokens)])).encode()
+    drawn = json.dumps(value([Kind("self", label, maps, tokens, tokens)], query="")).encode()
     kept: ArrayStore = arrays()
     return len(drawn) + maps.size, len(zlib.compress(drawn, EFFORT)) + kept.size
 

@@ -21,7 +21,7 @@ from explorer.figures import attention
 from explorer.figures.attention import Blocks, Kind
 from explorer.lab import GuidedStep, Lab
 from explorer.looks import Look, looks
-from explorer.widgets.attention import attention as attention_widget
+from explorer.widgets.stage import stage
 from models.layers.attention import attention_weights, pooled_weights
 from models.layers.masks import causal
 
@@ -67,12 +67,12 @@ def value() -> dict[str, object]:
     look = looks().put(Look(rows, LAYERS, HEADS, LENGTH, (queries.nbytes + keys.nbytes)), b"the long run")
     every = Blocks(BLOCK, BLOCK, pieces, pieces, look)
     kind = Kind("self", {"en": "Self", "zh": "自注意力"}, pooled(), pieces[::BLOCK], pieces[::BLOCK], mask="causal", blocks=every)
-    return attention.value([kind])
+    return attention.value([kind], query="")
 
 
 def page(lab: Lab, engine: object) -> None:
     """The attention view, empty, and a button that fills it."""
-    place = attention_widget(None)
+    place = stage("attention", texts={})
     gr.Button("Show", elem_id="show").click(value, None, place, api_visibility="private")
 
 

@@ -1,31 +1,25 @@
-"""Attention weights: the large map of one head, what a page sends to the browser, a telling example, and heads with a job.
+"""Attention weights: what a page sends to the browser, a telling example, and heads with a job. NumPy in, JSON out.
 
-Everything here is NumPy in, Plotly or JSON out. Colours are tokens (``var(--query)``): the browser replaces them by the
-values of the theme in use, so one figure serves light and dark.
+The picture is explorer/pictures/attention.js. What is looked at stands in the address: ``kind``, ``head`` ("3.5", from 1), ``stat``
+("mean", "max" or "rollout" in place of a head), ``row`` and ``col`` (from 0; "9,10" for several, "none" for no lock), ``by`` ("to" or
+"by"), ``thr`` and ``near``.
 """
 
 from __future__ import annotations
 
-import json
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from html import escape
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.figures.theme import FONT_UI, INK_TURNS_AT, WEIGHTS, colorscale
 from explorer.looks import Look, looks
 from explorer.packing import pack
 
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
 Array = NDArray[np.float32]
 
-PRINTED = 0.10  # weights from here on are printed in their cell
 LONGEST = 256  # positions on a side; beyond, a map is pooled
 CACHED = 1 << 16  # weights that are gone through at once
 NAMED = 96  # positions whose names have room beside their rows, two screens of them
@@ -103,14 +97,16 @@ def value(
     pick: Mapping[str, object] | None = None,
     silenced: Sequence[tuple[str, int, int]] = (),
     found: Sequence[Mapping[str, object]] | None = None,
+    query: str,
     state: str = "live",
     silences: bool = True,
     positions: bool = False,
 ) -> dict[str, object]:
-    """What the attention widget draws, as JSON.
+    """What the attention picture draws, as JSON.
 
     pick: the cell locked on arrival {"kind", "layer", "head", "row", "col"}, from 0; left out, a telling one is found among all kinds.
     silenced: (kind, layer, head) from 0. found: heads with a job, as from `jobs`; left out, they are looked for.
+    query: the permalink of the request; another one lets go of what was locked.
     state: "stored", "live", or "stale" for the picture of an earlier input.
     silences: does the page silence heads when it is asked to?
     positions: are rows the positions that other views of the page lock too ("pos" in the address)? Then they move together.
@@ -128,6 +124,7 @@ def value(
         "pick": dict(pick if pick is not None else _best(made)),
         "silenced": [[kind, int(layer), int(head)] for kind, layer, head in silenced],
         "jobs": [dict(job) for job in (found if found is not None else [job for kind in made for job in jobs(kind)])],
+        "query": query,
         "state": state,
         "silences": silences,
         **({"positions": True} if positions else {}),
@@ -296,182 +293,6 @@ def rollout(kind: Kind, beneath: Kind | None = None) -> Array:
     return np.asarray(through, np.float32)
 
 
-def heatmap(
-    weights: Array,
-    queries: Sequence[str],
-    keys: Sequence[str],
-    *,
-    query_space: Sequence[bool] | None = None,
-    key_space: Sequence[bool] | None = None,
-    allowed: NDArray[np.bool_] | None = None,
-    lock: tuple[int, int] | None = None,
-    cell: tuple[float, float] = (42.0, 20.0),
-) -> go.Figure:
-    """One head large: weights on a fixed scale from 0 to 1, queries down, keys across, numbers in cells from 0.10 on.
-
-    weights: (query, key). allowed: (query, key), True where a query may attend; other cells stay empty, which is not 0.
-    lock: (query, key) to outline; the query's row then stands above the map as bars. cell: width and height in pixels.
-    Raises ValueError, with both sizes, where weights and labels do not fit.
-    """
-    _check(weights, 2, queries, keys)
-    if allowed is not None and allowed.shape != weights.shape:
-        raise ValueError(f"allowed {allowed.shape} for weights {weights.shape}")
-    n_queries, n_keys = weights.shape
-    shown = weights.astype(np.float64) if allowed is None else np.where(allowed, weights, np.nan)
-    import plotly.graph_objects as go  # costs half a second, which a page that only carries the skeleton need not wait for
-
-    figure = go.Figure(skeleton())
-    rows, columns = np.nonzero(np.nan_to_num(shown) >= PRINTED)
-    printed = shown[rows, columns]
-    figure.update_traces({"z": shown, "x": np.arange(n_keys), "y": np.arange(n_queries)}, selector={"name": "weights"})
-    figure.update_traces(
-        {
-            "x": columns,
-            "y": rows,
-            "text": [_short(weight) for weight in printed],
-            "textfont": {"color": ["#ffffff" if weight < INK_TURNS_AT else "#000000" for weight in printed]},
-        },
-        selector={"name": "numbers"},
-    )
-    width, height = n_keys * cell[0], n_queries * cell[1]
-    bars, labels, left, margin = 58.0, 40.0, 90.0, 12.0
-    inside = bars + labels + height
-    figure.update_layout(
-        width=left + width + margin, height=inside + 2 * margin, margin={"l": left, "r": margin, "t": margin, "b": margin, "pad": 0}
-    )
-    figure.update_xaxes(
-        {
-            "range": [-0.5, n_keys - 0.5],
-            "tickvals": np.arange(n_keys),
-            "ticktext": [_tick(text, i, "<br>", _continues(key_space, i)) for i, text in enumerate(keys)],
-        },
-        selector={"anchor": "y"},
-    )
-    figure.layout.yaxis.update(
-        {
-            "range": [n_queries - 0.5, -0.5],
-            "domain": [0, height / inside],
-            "tickvals": np.arange(n_queries),
-            "ticktext": [_tick(text, i, " ", _continues(query_space, i)) for i, text in enumerate(queries)],
-        }
-    )
-    figure.layout.yaxis2.update({"domain": [(height + labels) / inside, 1]})
-    if lock is not None:
-        row, column = lock
-        if not (0 <= row < n_queries and 0 <= column < n_keys):
-            raise ValueError(f"lock {lock} in a map of {n_queries} queries and {n_keys} keys")
-        figure.update_traces(
-            {"x": np.arange(n_keys), "y": np.nan_to_num(shown[row]), "text": [_short(w) if w >= PRINTED else "" for w in shown[row]]},
-            selector={"name": "row"},
-        )
-        figure.layout.shapes = [
-            _outline(-0.5, n_keys - 0.5, row - 0.5, row + 0.5, "query", 2.5),
-            _outline(column - 0.5, column + 0.5, row - 0.5, row + 0.5, "key", 3),
-        ]
-    return figure
-
-
-def _outline(x0: float, x1: float, y0: float, y1: float, role: str, width: float) -> dict[str, object]:
-    return {"type": "rect", "x0": x0, "x1": x1, "y0": y0, "y1": y1, "line": {"color": f"var(--{role})", "width": width}}
-
-
-def skeleton() -> dict[str, Any]:
-    """The large map without data: its traces (weights, lines, numbers, row, column), axes, type and colours, in one place.
-
-    A figure as plain JSON. `heatmap` fills it here; the widget fills it in the browser, where sizes and texts depend on the room there is.
-    """
-    hidden = {"showgrid": False, "zeroline": False, "showline": False, "ticks": "", "showticklabels": False}
-    labelled = {
-        **hidden,
-        "showticklabels": True,
-        "tickmode": "array",
-        "ticklabeloverflow": "allow",
-        "tickfont": {"size": 12, "color": "var(--ink)"},
-    }
-    bar = {
-        "type": "bar",
-        "width": 0.62,
-        "textposition": "outside",
-        "textangle": 0,
-        "constraintext": "none",
-        "cliponaxis": False,
-        "hoverinfo": "skip",
-    }
-    return {
-        "data": [
-            {
-                "type": "heatmap",
-                "name": "weights",
-                "colorscale": colorscale(WEIGHTS),
-                "zmin": 0,
-                "zmax": 1,
-                "showscale": False,
-                "zsmooth": False,
-                "hoverongaps": True,
-                "hoverinfo": "none",
-            },
-            {
-                "type": "scatter",
-                "name": "lines",
-                "mode": "lines",
-                "line": {"color": "rgba(255,255,255,0.13)", "width": 1},
-                "hoverinfo": "skip",
-            },
-            {
-                "type": "scatter",
-                "name": "numbers",
-                "mode": "text",
-                "textfont": {"size": 12, "weight": 600},
-                "textposition": "middle center",
-                "hoverinfo": "skip",
-            },
-            {
-                **bar,
-                "name": "row",
-                "yaxis": "y2",
-                "marker": {"color": "var(--key)", "line": {"width": 0}},
-                "textfont": {"size": 13, "color": "var(--key)", "weight": 700},
-            },
-            {
-                **bar,
-                "name": "column",
-                "xaxis": "x2",
-                "orientation": "h",
-                "marker": {"color": "var(--query)", "line": {"width": 0}},
-                "textfont": {"size": 13, "color": "var(--query)", "weight": 700},
-            },
-        ],
-        "layout": {
-            "font": {"family": FONT_UI, "size": 12, "color": "var(--ink)"},
-            "paper_bgcolor": "rgba(0,0,0,0)",
-            "plot_bgcolor": "rgba(0,0,0,0)",
-            "showlegend": False,
-            "bargap": 0,
-            "hovermode": "closest",
-            "clickanywhere": True,
-            "dragmode": "zoom",
-            "xaxis": {**labelled, "anchor": "y", "side": "top", "title": {"text": ""}, "ticklabelstandoff": 2, "tickangle": 0},
-            "yaxis": {**labelled, "anchor": "x", "title": {"text": ""}, "ticklabelstandoff": 4},
-            "xaxis2": {**hidden, "anchor": "y", "range": [0, 1], "fixedrange": True},
-            "yaxis2": {
-                **hidden,
-                "anchor": "x",
-                "range": [0, 1],
-                "fixedrange": True,
-                "zeroline": True,
-                "zerolinecolor": "var(--control)",
-                "zerolinewidth": 1,
-            },
-        },
-    }
-
-
-def plain(figure: go.Figure) -> dict[str, object]:
-    """A figure as plain JSON, for a widget's value or props."""
-    made: dict[str, object] = json.loads(figure.to_json())
-    return made
-
-
 def _check(weights: Array, axes: int, queries: Sequence[str], keys: Sequence[str]) -> None:
     if weights.ndim != axes or weights.shape[-2:] != (len(queries), len(keys)):
         raise ValueError(f"weights {weights.shape} for {len(queries)} queries and {len(keys)} keys")
@@ -479,17 +300,8 @@ def _check(weights: Array, axes: int, queries: Sequence[str], keys: Sequence[str
         raise ValueError(f"weights {weights.shape}: a map needs at least one query and one key")
 
 
-def _short(weight: float) -> str:
-    """0.794 -> ".79", 1 -> "1.0": what fits a cell."""
-    return "1.0" if weight >= 0.995 else f"{weight:.2f}"[1:]
-
-
 def _is_word(text: str) -> bool:
     return any(unicodedata.category(letter)[0] in "LN" for letter in text) and not (text.startswith("<") and text.endswith(">"))
-
-
-def _continues(space: Sequence[bool] | None, i: int) -> bool:
-    return space is not None and i > 0 and not space[i]
 
 
 def shown(text: str) -> str:
@@ -511,12 +323,6 @@ def shown(text: str) -> str:
         else:
             made.append(letter)
     return "".join(made)
-
-
-def _tick(text: str, index: int, between: str, continues: bool) -> str:
-    """A token over (or before) its index, safe inside Plotly's own markup."""
-    mark = '<span style="color:var(--ink3)">‐</span>' if continues and _is_word(text) else ""
-    return f'{mark}\u2068{escape(shown(text), quote=True)}\u2069{between}<span style="color:var(--ink3);font-size:11px">{index}</span>'
 
 
 def _pooled(kind: Kind) -> Kind:

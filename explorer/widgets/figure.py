@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import gradio as gr
 
-from explorer.figures.attention import plain
 from explorer.widgets.base import vendor, widget
 from explorer.widgets.folded import ready
 
@@ -61,7 +61,7 @@ def value(
     """
     figures = dict(figure) if isinstance(figure, Mapping) else {"en": figure}
     return {
-        "figures": {language: each if isinstance(each, Mapping) else plain(each) for language, each in figures.items()},
+        "figures": {language: each if isinstance(each, Mapping) else json.loads(each.to_json()) for language, each in figures.items()},
         "title": dict(title),
         "units": None if units is None else dict(units),
         "sentence": dict(sentence),

@@ -28,14 +28,23 @@
 //                                    sound: an address; at, when: second -> place and back, where they are not in step
 //   along, across, move, resets      keys that ←/→ and ↑/↓ move: by default the step (else the position), the head (else the position);
 //                                    move(run, look, key, by) -> {key: value}; resets: what Esc lets go of, by default what is locked
-//   same(was, run, look)             does what is locked in one run tell the same in another one? Left out: no
+//   same(was, run, look)             does what is locked in one run tell the same in another one? Left out: no. keeps: the keys that stay then,
+//                                    input: those that another input lets go of; left out, both are what is locked
+//   completes(run, look, patch, {get, add})  what is locked with what a visitor locks, as a patch of its own; keys of other views as texts.
+//                                    free: what Esc writes, {key: text}. bounds(run, look, get): get(key) tells the address
+//   follow(run, look, changed, get)  what other views' keys, `follows`, change here: {key: text} or null. tells(run, look): [event, detail] that
+//                                    other views hear when another look stands, and when they fire "looking"
+//   leap(run, look)                  how many Shift and ↑/↓ move by. press(run, look): {set | fire} of Shift and Enter
+//   lines, files, named, kept        of the files: lines(run, look): {columns, rows} of the CSV where it is not the table; files: {kind:
+//                                    (run, look) -> such lines, or null} of further ones; named(run, look): the parts of their names;
+//                                    kept(run, value): what a saved page reads (read(value, {away: true}) there); pen.away: it leaves
 //
 // In Python a lab's page says View("ponder", lambda value: stage("ponder", value, texts=TEXTS), draw); texts: {title, question, empty, …},
 // each {en, zh}. The value has `query` and `state` ("stored", "live", "running" while it grows, "stale"). Styles: explorer/pictures/NAME.css.
 //
-// A box: {x0, y0, x1, y1, look: {key: value}, card: () => [title, …lines], set: {field: text}, fire: [event, detail], add: {set | fire}}.
+// A box: {x0, y0, x1, y1, look: {key: value}, card: () => [title, …lines], set: {field: text}, fire: [event, detail], add: {set | fire}, pos}.
 // Hover previews look and opens the card; a click locks look, or asks the program for set; shift-click adds, or does `add`. A touch
-// previews, the second locks. A handle previews while it is dragged (look.draft), and asks when the hand rests.
+// previews, the second locks; where card is null, the first. pos: the position that other views point at with it. down(): on the way to a click. A handle previews while it is dragged (look.draft), and asks when the hand rests.
 //
 // Tests wait for data-drawn, "pos=8 step=6 far": what stands, by its keys. canvas.marks holds what the pen drew, texts among them.
 // Every view is part of a saved page, so a picture imports only what needs no server (lib/{dom,lang,pen,looking,arrays,…}).
@@ -77,7 +86,8 @@ export async function mount(root, props, emit, watch) {
   const state = () =>
     stand?.run && { picture, root, name, address, texts, value, run: stand.run, look: stand.look, title: stand.title(), units: stand.units(), words: stand.words(), width: stand.width(), seen: keysOf.filter((key) => view.get(key) !== null).map((key) => [key, view.get(key)]) };
   const take = el("summary", { class: "tfe-button small" });
-  const menu = el("details", { class: "tfe-stage-take" }, take, exportBar(takes(state), { onTable: (open) => stand.table(open) }));
+  const bar = exportBar(takes(state, picture.files), { onTable: (open) => stand.table(open) });
+  const menu = el("details", { class: "tfe-stage-take" }, take, bar);
   const label = () => (take.textContent = t(TEXT.take));
   onLang(label);
   label();
@@ -106,12 +116,24 @@ export async function mount(root, props, emit, watch) {
     },
     moved: () => (asked = false),
     dragged: () => bus.fire("changing", { by: name, state: "unrun" }),
+    drawn() {
+      for (const [kind, make] of Object.entries(picture.files ?? {})) bar.querySelector(`[data-kind="${kind}"]`).hidden = !make(stand.run, stand.look);
+      tell();
+    },
     ask(set) {
       wished = true;
       bus.fire("changing", { by: name, state: "running" });
       bus.fire("wish", { query: value.query, set, changes: true });
     },
   });
+
+  let said = "";
+  function tell(anew = false) {
+    const [event, detail] = (stand.run && picture.tells?.(stand.run, stand.look)) || [];
+    if (!event || (!anew && said === JSON.stringify(detail))) return;
+    said = JSON.stringify(detail);
+    bus.fire(event, detail);
+  }
 
   /** A new value: read, then drawn. One that comes while another is read waits, and only the newest does. */
   async function arrive() {
@@ -140,7 +162,7 @@ export async function mount(root, props, emit, watch) {
       stand.leave();
       // What was locked in another run tells nothing, unless a link or a step named it; in the same one, asked for in another way, it stays.
       const same = picture.same?.(before, run, stand.look) ?? false;
-      const held = keysOf.filter((key) => KINDS[picture.looks[key]].locks);
+      const held = (same ? picture.keeps : picture.input) ?? keysOf.filter((key) => KINDS[picture.looks[key]].locks);
       const spelled = (key) => KINDS[picture.looks[key]].spell(stand.look[key], stand.bounds[key] ?? {});
       const free = opened ? [] : held.filter((key) => view.get(key) === null); // what the address says stays, also where this run is too short for it
       const patch = Object.fromEntries(same ? free.map((key) => [key, spelled(key)]) : held.map((key) => [key, null]));
@@ -157,11 +179,16 @@ export async function mount(root, props, emit, watch) {
     judge(Object.fromEntries(there.filter(([, test]) => test)), next.query);
   }
 
-  view.on(keysOf, () => {
+  view.on([...keysOf, ...(picture.follows ?? [])], (changed) => {
     if (mine) return;
     stand.stop();
+    const patch = stand.run && changed.some((key) => picture.follows?.includes(key)) && picture.follow(stand.run, stand.look, changed, view.get);
+    mine = true;
+    if (patch) view.set(patch);
+    mine = false;
     stand.update();
   });
+  bus.on("looking", () => tell(true));
   onOpen(() => {
     asked = locked();
     opened = true;

@@ -20,7 +20,7 @@ from explorer.figures import attention, curve
 from explorer.figures.attention import Kind
 from explorer.lab import Lab
 from explorer.widgets import canvas, figure
-from explorer.widgets.attention import attention as attention_widget
+from explorer.widgets.stage import stage
 from tests.bench import TEXT, Bench
 from tests.browser.waiting import becomes, quiet
 
@@ -96,6 +96,7 @@ RUNS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "hostile": (tuple(HOSTILE), tuple(HOSTILE)),
     "longest": (words(60), words(58)),
     "tiny": (("Hi",), ("Hallo", ".")),
+    "large": (words(128), words(3)),
 }
 
 
@@ -111,9 +112,11 @@ def page_of(slug: str) -> Callable[[Lab, object], None]:
             figure.figure(figure.value(curve.training(log), title=TEXT, sentence=sentence, table=table, name="training"))
             canvas.canvas(canvas.value(IMAGE, title=TEXT, sentence={"en": "Twelve pixels.", "zh": "十二个像素。"}))
             return
-        place = attention_widget(attention.value(kinds(*RUNS[slug]), silenced=[("cross", 1, 3)]))
+        made = attention.value(kinds(*RUNS[slug]), silenced=[("cross", 1, 3)], query=slug)
+        place = stage("attention", made, texts={})
         again = gr.Button("Another run", elem_id="again")
-        again.click(lambda: attention.value(kinds(tuple(SOURCE[:6]), tuple(TARGET[:5]))), None, place, api_visibility="private")
+        other = kinds(tuple(SOURCE[:6]), tuple(TARGET[:5]))
+        again.click(lambda: attention.value(other, query="again"), None, place, api_visibility="private")
 
     return page
 
@@ -132,9 +135,9 @@ def opened(page: Page, site: str, slug: str = "trial", query: str = "_kind=cross
     return page
 
 
-def drawn(page: Page, what: str) -> None:
-    """Waits for the large map of "cross 3.4"."""
-    page.wait_for_selector(f".tfe-attention[data-drawn='{what}']")
+def drawn(page: Page, *what: str) -> None:
+    """Waits until these keys and values are in view, "head=3.4"."""
+    page.wait_for_selector(".tfe-attention" + "".join(f"[data-drawn~='{one}']" for one in what))
 
 
 def said(page: Page) -> str:
@@ -142,31 +145,54 @@ def said(page: Page) -> str:
     return page.locator(".tfe-attention .tfe-words").inner_text()
 
 
+PEN = """
+    const canvas = document.querySelector(".tfe-attention canvas");
+    const marks = canvas.marks;
+    const large = marks.findLast((mark) => mark.kind === "cells" && mark.gamma === 1 && mark.columns !== 64);
+"""
+
+
+def pen(page: Page, what: str, argument: object = None) -> Any:
+    """What the pen drew: an expression of `marks`, of all of them, and `large`, the large map."""
+    return page.evaluate(f"(given) => {{ {PEN} return {what}; }}", argument)
+
+
 def cell(page: Page, row: int, column: int) -> tuple[float, float]:
     """The middle of a cell of the large map, in pixels of the page."""
-    found = page.evaluate(
-        """([i, j]) => {
-            const node = document.querySelector(".tfe-attention-plot");
-            const { xaxis, yaxis } = node._fullLayout;
-            const box = node.getBoundingClientRect();
-            return [box.left + xaxis._offset + xaxis.l2p(j), box.top + yaxis._offset + yaxis.l2p(i)];
-        }""",
+    page.locator(".tfe-stage-board").scroll_into_view_if_needed()
+    x, y = pen(
+        page,
+        """[large.box.x0 + ((given[1] + 0.5) * (large.box.x1 - large.box.x0)) / large.columns + canvas.getBoundingClientRect().left,
+            large.box.y0 + ((given[0] + 0.5) * (large.box.y1 - large.box.y0)) / large.rows + canvas.getBoundingClientRect().top]""",
         [row, column],
     )
-    return float(found[0]), float(found[1])
+    return float(x), float(y)
+
+
+def tile(page: Page, layer: int, head: int) -> tuple[float, float]:
+    """The middle of a small map, in pixels of the page."""
+    x, y = pen(
+        page,
+        """[marks.filter((mark) => mark.kind === "cells" && mark.gamma !== 1)[given].box].flatMap((box) =>
+            [(box.x0 + box.x1) / 2 + canvas.getBoundingClientRect().left, (box.y0 + box.y1) / 2 + canvas.getBoundingClientRect().top])""",
+        (layer - 1) * 8 + head - 1,
+    )
+    return float(x), float(y)
 
 
 def click(page: Page, row: int, column: int) -> None:
-    """Clicks a cell of the large map, as a hand would: not while the click before it is still being drawn."""
-    expect(page.locator(".tfe-attention-frame")).to_have_attribute("aria-busy", "false")
+    """Clicks a cell of the large map."""
     page.mouse.move(*cell(page, row, column))
     page.mouse.click(*cell(page, row, column))
 
 
 def saved(page: Page, kind: str) -> tuple[str, bytes]:
     """Name and content of what the export bar saves."""
+    bar = page.locator(".tfe-stage-take, .tfe-exports").first
+    if page.locator(".tfe-stage-take:not([open])").count():
+        bar.locator("summary").click()
     with page.expect_download() as download:
-        page.locator(f".tfe-export[data-kind={kind}]").first.click()
+        page.locator(f".tfe-export[data-kind='{kind}']").first.click()
     return download.value.suggested_filename, Path(download.value.path()).read_bytes()
 
 
@@ -197,11 +223,21 @@ def test_a_click_locks_the_cell_and_the_sentence_says_its_weight(page_watch: Pag
 def test_a_quick_click_locks_the_cell_under_it_and_not_the_one_before(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site)
     here, there = cell(page, 2, 1), cell(page, 7, 8)
-    for at in (here, there):  # faster than Plotly looks where the pointer is: every 50 ms
+    for at in (here, there):
         page.mouse.move(*at)
     page.mouse.down()
     page.mouse.up()
     expect(page.locator(".tfe-words")).to_contain_text(f"“{TARGET[7]}” (7) gives key “{SOURCE[8]}” (8)")
+
+
+def test_the_name_of_a_row_locks_it_with_its_strongest_key(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site)
+    _, y = cell(page, 5, 0)
+    x, _ = cell(page, 5, 0)
+    page.mouse.click(x - 50, y)
+    strongest = int(cross()[2, 3, 5].argmax())
+    expect(page.locator(".tfe-words")).to_contain_text(f"“einem” (5) gives key “{SOURCE[strongest]}” ({strongest})")
+    assert "_col" not in view(page)
 
 
 def test_a_shift_click_adds_a_row(page_watch: Page, site: str) -> None:
@@ -219,7 +255,7 @@ def test_arrows_step_rows_and_heads_and_escape_unlocks_only_where_the_focus_is(p
     before = said(page)
     page.keyboard.press("ArrowRight")
     assert said(page) == before, "keys act only in a view that has the focus"
-    page.locator(".tfe-attention-frame").focus()
+    page.locator(".tfe-stage-board").focus()
     page.keyboard.press("ArrowRight")
     expect(page.locator(".tfe-words")).to_contain_text("In layer 3, head 4, query “chen” (10) gives key")
     page.keyboard.press("ArrowDown")
@@ -229,53 +265,54 @@ def test_arrows_step_rows_and_heads_and_escape_unlocks_only_where_the_focus_is(p
     assert view(page)["_row"] == "none"
 
 
-def test_the_grid_is_one_tab_stop_and_arrows_move_in_it(page_watch: Page, site: str) -> None:
+def test_up_and_down_choose_heads_and_with_shift_layers(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site)
-    page.locator(".tfe-attention-tiles").focus()
-    for key, head in (("ArrowLeft", "3.3"), ("ArrowUp", "2.3"), ("End", "2.8"), ("ArrowRight", "2.8"), ("ArrowDown", "3.8")):
+    page.locator(".tfe-stage-board").focus()
+    for key, head in (("ArrowUp", "3.3"), ("Shift+ArrowUp", "2.3"), ("Shift+ArrowDown", "3.3"), ("ArrowDown", "3.4")):
         page.keyboard.press(key)
-        drawn(page, f"cross {head}")
-    assert view(page)["_head"] == "3.8"
+        drawn(page, f"head={head}", "row=9", "col=3")
+    assert view(page)["_head"] == "3.4"
 
 
-def test_another_head_is_drawn_without_a_request_and_zoom_is_kept(new_page: NEW, site: str) -> None:
+def test_another_head_is_drawn_without_a_request(new_page: NEW, site: str) -> None:
     page, faults = new_page()
     opened(page, site)
-    start, end = cell(page, 2, 2), cell(page, 7, 7)
-    page.mouse.move(*start)
-    page.mouse.down()
-    page.mouse.move(*end, steps=4)
-    page.mouse.up()
-    expect(page.locator(".tfe-attention-whole")).to_be_visible()
-    axes = "document.querySelector('.tfe-attention-plot')._fullLayout"
-    ranges = f"[...{axes}.xaxis.range, ...{axes}.yaxis.range]"
-    zoomed = page.evaluate(ranges)
-    assert abs(zoomed[1] - zoomed[0]) < 6
     quiet(page, faults)
     asked = len(faults.requests)
-    page.locator(".tfe-attention-tiles").focus()
+    page.locator(".tfe-stage-board").focus()
     for head in ("3.5", "3.6", "3.7"):
-        page.keyboard.press("ArrowRight")
-        drawn(page, f"cross {head}")
+        page.keyboard.press("ArrowDown")
+        drawn(page, f"head={head}")
+    page.mouse.click(*tile(page, 1, 2))
+    drawn(page, "head=1.2", "row=9", "col=3")
     assert len(faults.requests) == asked, faults.requests[asked:]
-    assert page.evaluate(ranges) == zoomed
-    page.click(".tfe-attention-whole")
-    expect(page.locator(".tfe-attention-whole")).to_be_hidden()
-    becomes(page, lambda: page.evaluate(ranges), [-0.5, 10.5, 11.5, -0.5])
+
+
+def test_closer_shows_a_part_around_the_lock_with_its_numbers(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site, "longest", "_kind=cross&_head=1.1&_row=40&_col=50")
+    assert pen(page, "[large.rows, large.columns]") == [58, 60]
+    page.get_by_role("button", name="Closer").click()
+    drawn(page, "near")
+    rows, columns = pen(page, "[large.rows, large.columns]")
+    assert rows == 14 and columns < 30
+    weight = kinds(*RUNS["longest"])[2].weights[0, 0]
+    column = 50 // columns * columns
+    there = pen(page, "large.data[given]", (40 - 28) * columns + 50 - min(column, 60 - columns))
+    assert abs(there - weight[40, 50]) < 1e-4
 
 
 def test_the_address_alone_restores_the_view(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site)
     page.get_by_role("radio", name="Decoder self").click()
-    drawn(page, "decoder 3.4")
-    page.locator("[data-stat=mean]").click()
-    drawn(page, "decoder mean")
+    drawn(page, "kind=decoder", "head=3.4")
+    page.locator("button[data-stat=mean]").click()
+    drawn(page, "kind=decoder", "stat=mean")
     page.get_by_role("radio", name="attended by").click()
     sentence = page.locator(".tfe-words")
     expect(sentence).to_contain_text("together give it")
     before = said(page)
     page.goto(page.url)
-    drawn(page, "decoder mean")
+    drawn(page, "kind=decoder", "stat=mean")
     assert said(page) == before
 
 
@@ -290,9 +327,9 @@ def test_on_arrival_a_telling_cell_is_locked(page_watch: Page, site: str) -> Non
 def test_another_run_drops_a_lock_that_was_clicked_and_keeps_the_head(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site)
     click(page, 8, 9)
-    page.locator(".tfe-attention-tiles").focus()
-    page.keyboard.press("ArrowRight")
-    drawn(page, "cross 3.5")
+    page.locator(".tfe-stage-board").focus()
+    page.keyboard.press("ArrowDown")
+    drawn(page, "head=3.5")
     page.click("#again")
     expect(page.locator(".tfe-words")).not_to_contain_text("“Sand” (8)")
     expect(page.locator(".tfe-words")).to_contain_text("In layer 3, head 5")
@@ -311,12 +348,26 @@ def test_attended_by_adds_up_what_a_key_gets(page_watch: Page, site: str) -> Non
     assert f"all 12 queries together give it {column.sum():.2f}." in said(page)
 
 
+def test_numbers_stand_in_cells_from_a_tenth_on_in_the_ink_that_is_read_better(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site)
+    weights = cross()[2, 3]
+    np.testing.assert_allclose(pen(page, "Array.from(large.data)"), weights.ravel(), atol=1 / 65_535)
+    printed = pen(
+        page,
+        "marks.filter(({ text, weight }) => weight === 600 && /^(\\.\\d\\d|1\\.0)$/.test(text)).map(({ text, colour }) => [text, colour])",
+    )
+    texts = [(float(weight), f"{weight:.2f}"[1:] if weight < 0.995 else "1.0") for weight in weights.ravel() if weight >= 0.1]
+    assert [text for text, _ in printed] == [text for _, text in texts]
+    assert {colour for (weight, _), (_, colour) in zip(texts, printed, strict=True) if weight < 0.4} == {"#ffffff"}
+    assert {colour for (weight, _), (_, colour) in zip(texts, printed, strict=True) if weight > 0.6} == {"#000000"}
+
+
 def test_a_threshold_hides_weights_and_says_so(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site, query="_kind=cross&_head=3.4&_row=9&_col=3&_thr=0.20")
     row = cross()[2, 3, 9]
     kept = row[row >= 0.2]
     expect(page.locator(".tfe-words")).to_contain_text(f"{len(kept)} of its 11 weights reach 0.20; together they hold {kept.sum():.2f}")
-    least = page.evaluate("Math.min(...document.querySelector('.tfe-attention-plot').data[0].z.flatMap((row) => [...row].filter(Boolean)))")
+    least = pen(page, "Math.min(...large.data.filter(Boolean))")
     assert least >= 0.2 - 1e-4
 
 
@@ -327,7 +378,7 @@ def test_rollout_in_the_browser_is_the_rollout_of_the_paper(page_watch: Page, si
         name, content = saved(page, "NPZ")
         shown = np.load(io.BytesIO(content))["shown"]
         np.testing.assert_allclose(shown, expected, atol=2e-4)
-        assert name == f"trial-{kind}.npz"
+        assert name == f"trial-{kind}-rollout.npz"
         expect(page.locator(".tfe-attention-note")).to_contain_text("Abnar and Zuidema")
 
 
@@ -346,45 +397,55 @@ def test_the_numbers_taken_along_are_the_numbers_of_the_run(page_watch: Page, si
     assert abs(float(there["weight"]) - cross()[2, 3, 9, 3]) < 1e-4
 
 
-def test_pictures_and_a_page_that_opens_offline_are_taken_along(new_page: NEW, site: str, tmp_path: Path) -> None:
+def test_pictures_of_vectors_and_a_page_as_alive_as_the_view_are_taken_along(new_page: NEW, site: str, tmp_path: Path) -> None:
     page, _ = new_page()
     opened(page, site)
     name, content = saved(page, "PNG")
     assert name == "trial-cross-3.4.png" and content.startswith(b"\x89PNG") and len(content) > 10_000
     _, content = saved(page, "SVG")
     drawing = content.decode()
-    assert drawing.startswith("<svg") and "Händ" in drawing and "the row sums to" in drawing and "var(--" not in drawing
+    assert drawing.startswith("<svg") and "the row sums to" in drawing and "var(--" not in drawing and "<image" not in drawing
+    assert all(name in drawing for name in (*SOURCE[:2], "Händ", "queries ↓ German", "keys → English", ">weight 0<"))
     name, content = saved(page, "HTML")
     file = tmp_path / name
     file.write_bytes(content)
     away, faults = new_page()
     away.goto(file.as_uri())
-    away.wait_for_selector(".heatmaplayer image", state="attached")
-    expect(away.locator(".words")).to_contain_text("“Händ” (9)")
-    away.select_option("select", "1·1")
-    weight = f"document.getElementById('figure').data[0].z[9][3] - {cross()[0, 0, 9, 3]:.4f}"
-    away.wait_for_function(f"Math.abs({weight}) < 1e-3")
+    expect(away.locator(".tfe-words")).to_contain_text("“Händ” (9)")
+    away.wait_for_selector("[data-drawn]", state="attached")
+    strongest = int(cross()[2, 3, 5].argmax())
+    click(away, 5, strongest)
+    expect(away.locator(".tfe-words")).to_contain_text(f"“einem” (5) gives key “{SOURCE[strongest]}” ({strongest})")
+    away.mouse.click(*tile(away, 1, 1))
+    expect(away.locator(".tfe-words")).to_contain_text("In layer 1, head 1")
+    assert abs(pen(away, "large.data[given]", 5 * 11 + strongest) - cross()[0, 0, 5, strongest]) < 1e-3
     assert not [url for url in faults.requests if url.startswith("http")]
+
+
+def test_a_map_of_128_by_128_leaves_as_vectors(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site, "large", "_kind=encoder&_head=1.1&_row=9")
+    _, content = saved(page, "SVG")
+    assert b"<image" not in content and content.count(b"<path") > 50
 
 
 @pytest.mark.parametrize("kind", ["cross", "decoder"])
 def test_hostile_tokens_are_text_everywhere(new_page: NEW, site: str, tmp_path: Path, kind: str) -> None:
     page, _ = new_page()
     opened(page, site, "hostile", f"_kind={kind}&_head=1.1&_row=0&_col=0")
-    drawn(page, f"{kind} 1.1")
+    drawn(page, f"kind={kind}", "head=1.1")
+    page.locator(".tfe-stage-take summary").click()
     page.locator(".tfe-export[data-kind=table]").click()
     first = HOSTILE[0] if kind == "cross" else "<s>"
     place = "0" if kind == "cross" else "−1"  # what stands before the text
-    expect(page.locator(".tfe-attention-table thead th").nth(1)).to_have_text(f"{first.replace(' ', '␠')}·{place}")
+    expect(page.locator(".tfe-stage-table thead th").nth(1)).to_have_text(f"{first.replace(' ', '␠')}·{place}")
     page.mouse.move(*cell(page, 2, 1))
     expect(page.locator(".tfe-hover")).to_contain_text('“<a␠href="javascript:alert(2)">x</a>” (2)')
     assert page.locator(".tfe-attention :is(img, iframe, script, a)").count() == 0
-    assert page.locator(".tfe-attention svg a").count() == 0
     _, content = saved(page, "HTML")
     (tmp_path / "away.html").write_bytes(content)
     away, _ = new_page()
     away.goto((tmp_path / "away.html").as_uri())
-    away.wait_for_selector(".heatmaplayer image", state="attached")
+    away.wait_for_selector("[data-drawn]", state="attached")
     assert away.locator("img, svg a").count() == 0
     _, content = saved(page, "CSV")
     rows = list(csv.DictReader(io.StringIO(content.decode("utf-8-sig"))))
@@ -393,17 +454,11 @@ def test_hostile_tokens_are_text_everywhere(new_page: NEW, site: str, tmp_path: 
 
 def test_sixty_tokens_on_a_side_stay_legible(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site, "longest", "_kind=cross&_head=1.1")
-    found = page.evaluate(
-        """() => {
-            const node = document.querySelector(".tfe-attention-plot");
-            const { xaxis, yaxis } = node._fullLayout;
-            const sizes = [...node.querySelectorAll(".ytick text, .xtick text")].map((text) => parseFloat(getComputedStyle(text).fontSize));
-            const column = xaxis._length / (xaxis.range[1] - xaxis.range[0]);
-            return { row: yaxis._length / 58, column, least: Math.min(...sizes), labels: sizes.length };
-        }"""
-    )
-    assert found["least"] >= 12 and found["row"] >= 13 and found["column"] >= 13 and found["labels"] == 118
-    assert page.locator(".textpoint").count() == 0, "numbers wait for larger cells"
+    row, column = pen(page, "[(large.box.y1 - large.box.y0) / large.rows, (large.box.x1 - large.box.x0) / large.columns]")
+    texts = pen(page, "marks.filter((mark) => mark.kind === 'text').map((mark) => [mark.text, mark.size])")
+    assert row >= 13 and column >= 13 and min(size for _, size in texts) >= 11
+    assert len([text for text, _ in texts if text in {"of", "Straßenbahn"}]) == 118
+    assert not [text for text, _ in texts if text.startswith(".") and text[1:].isdigit()], "numbers wait for larger cells"
 
 
 def test_one_token_has_a_map_of_its_own(page_watch: Page, site: str) -> None:
@@ -411,24 +466,25 @@ def test_one_token_has_a_map_of_its_own(page_watch: Page, site: str) -> None:
     assert "gives key “Hi” (0) 1.00; the row sums to 1.00." in said(page)
 
 
-def test_a_phone_shows_one_layers_heads_and_never_scrolls_sideways(new_page: NEW, site: str) -> None:
+def test_a_phone_shows_all_heads_above_the_map_and_never_scrolls_sideways(new_page: NEW, site: str) -> None:
     page, _ = new_page(360, 780)
     for slug in ("trial", "longest"):
         opened(page, site, slug, "_kind=cross&_head=3.4&_row=9")
         assert page.evaluate("document.documentElement.scrollWidth <= 360"), slug
-        box = page.locator(".tfe-attention-tiles").bounding_box()
-        assert box is not None and box["height"] < 40 and box["x"] + box["width"] <= 360
-    expect(page.locator(".tfe-attention-note")).to_contain_text("pooled")
+        assert pen(page, "Math.max(...marks.filter((mark) => mark.kind === 'cells').map((mark) => mark.box.x1)) <= canvas.clientWidth")
+    texts = pen(page, "marks.filter((mark) => mark.kind === 'text').map((mark) => mark.text)")
+    assert [text for text in texts if text.startswith("pooled ")], "what is drawn together is said"
     opened(page, site, "trial", "_kind=cross&_head=3.4&_row=9")
-    page.get_by_label("Layer", exact=True).select_option("2")
-    drawn(page, "cross 2.4")
+    page.mouse.click(*tile(page, 2, 4))
+    drawn(page, "head=2.4")
     expect(page.locator(".tfe-attention-note")).to_contain_text("2·4 is silenced")
     strong = min(4, int((cross()[1, 3, 9] >= 0.01).sum()))
     expect(page.locator(".tfe-attention-strengths li")).to_have_count(strong)
 
 
-def test_a_shift_click_on_a_head_asks_to_silence_it(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site)
+@pytest.mark.parametrize("by", ["pointer", "keys"])
+def test_a_head_is_asked_to_be_silenced(page_watch: Page, site: str, by: str) -> None:
+    page = opened(page_watch, site, query="_kind=cross&_head=2.6&_row=9&_col=3")
     page.evaluate(
         """async () => {
             const loaded = performance.getEntriesByType("resource").find((entry) => entry.name.endsWith("/lib/state.js"));
@@ -436,11 +492,13 @@ def test_a_shift_click_on_a_head_asks_to_silence_it(page_watch: Page, site: str)
             bus.on("silence", (detail) => { window.heard = detail; });
         }"""
     )
-    box = page.locator(".tfe-attention-tiles").bounding_box()
-    assert box is not None
-    page.keyboard.down("Shift")
-    page.mouse.click(box["x"] + 5 * 48 + 20, box["y"] + 1 * 44 + 20)
-    page.keyboard.up("Shift")
+    if by == "pointer":
+        page.keyboard.down("Shift")
+        page.mouse.click(*tile(page, 2, 6))
+        page.keyboard.up("Shift")
+    else:
+        page.locator(".tfe-stage-board").focus()
+        page.keyboard.press("Shift+Enter")
     assert page.evaluate("window.heard") == {"kind": "cross", "layer": 1, "head": 5}
 
 
@@ -453,24 +511,27 @@ def test_in_the_projector_every_text_of_the_map_has_twenty_pixels(page_watch: Pa
     page = opened(page_watch, site)
     page.keyboard.press("p")
     page.wait_for_selector("body.tfe-projecting")
-    page.wait_for_function("document.querySelector('.tfe-attention-plot')._fullLayout.xaxis.tickfont.size >= 20")
+    page.wait_for_function("document.querySelector('.tfe-attention canvas').marks.every((mark) => mark.kind !== 'text' || mark.size >= 20)")
     sizes = page.evaluate(
-        """() => [...document.querySelectorAll(".tfe-attention :is(svg text, svg tspan, p, .tfe-attention-roles *)")]
+        """() => [...document.querySelectorAll(".tfe-attention :is(p, b, .tfe-units)")]
             .filter((node) => node.textContent.trim() && node.getClientRects().length)
             .map((node) => parseFloat(getComputedStyle(node).fontSize))"""
     )
-    assert len(sizes) > 30 and min(sizes) >= 20
-    expect(page.locator(".tfe-attention-tiles")).to_be_hidden()
+    assert min(sizes) >= 20
+    texts = pen(page, "marks.filter((mark) => mark.kind === 'text').map((mark) => mark.text)")
+    assert {"queries ↓ German", "keys → English", "weight 0"} <= set(texts) and len(texts) > 30
+    assert pen(page, "marks.filter((mark) => mark.kind === 'cells').length") == 2, "the map and its scale alone"
     before = said(page)
     page.keyboard.press("ArrowDown")
     expect(page.locator(".tfe-words").first).not_to_have_text(before)
     page.keyboard.press("Escape")
     page.wait_for_selector("body:not(.tfe-projecting)")
-    expect(page.locator(".tfe-attention-tiles")).to_be_visible()
+    becomes(page, lambda: pen(page, "marks.filter((mark) => mark.kind === 'cells').length > 30"), True)
 
 
 def test_every_control_and_picture_of_the_widget_has_a_name(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site)
+    page.locator(".tfe-stage-take summary").click()
     page.locator(".tfe-export[data-kind=table]").click()
     found = Axe().run(page, context=".tfe-attention").response["violations"]
     assert [(one["id"], one["nodes"][0]["html"]) for one in found if one["impact"] in {"serious", "critical"}] == []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -34,13 +33,12 @@ def test_a_long_run_is_pooled_and_a_chosen_block_shows_its_exact_rows(site: str,
         page.unroute_all()  # this page has a server of its own
         assert long_attention.first(page, served.url) > 0
         assert long_attention.drilldown(page, 1) > 0
-        expect(page.locator(".tfe-long-exact")).to_be_visible()
-        heading = page.locator(".tfe-long-exact .tfe-label").inner_text()
-        numbers = [int(number.replace(",", "")) for number in re.findall(r"\d+", heading)]
-        first, last, _, left, right = numbers
+        expect(page.locator(".tfe-attention-exact")).to_be_visible()
+        name, *numbers = (page.locator(".tfe-attention-exact").get_attribute("data-exact") or "").split()
+        first, last, left, right = (int(number) for number in numbers)
         assert last - first + 1 == right - left + 1 == long_page.BLOCK
-        shown = [float(text.replace("–", "nan")) for text in page.locator(".tfe-long-exact tbody td").all_inner_texts()]
-        layer, head = ((page.locator(".tfe-attention").get_attribute("data-drawn") or "").split()[1]).split(".")
+        shown = [float(text.replace("–", "nan")) for text in page.locator(".tfe-attention-exact tbody td").all_inner_texts()]
+        layer, head = name.split(".")
         exact = long_page.rows(int(layer) - 1, int(head) - 1, range(first, last + 1))[:, left : right + 1].reshape(-1)
         np.testing.assert_allclose(np.nan_to_num(shown), exact, atol=1e-4)
         assert "pooled 8×: a cell is the mean over 8 queries of the sum over 8 keys" in page.locator(".tfe-attention-note").inner_text()

@@ -13,6 +13,7 @@ from tests.browser.waiting import addressed
 
 LIVE = re.compile(r"live · [\d.]+ m?s|remembered")
 SLOW = 240_000  # milliseconds that a run may take while the machine does other things
+MAP = "document.querySelector('.tfe-attention canvas').marks?.findLast((mark) => mark.kind === 'cells' && mark.rows === mark.columns)"
 expect.set_options(timeout=60_000)  # five seconds, Playwright's own patience, are too few beside a training run
 
 
@@ -81,15 +82,15 @@ def test_the_attention_of_a_long_word_stands_on_one_screen_and_tells_any_row(sit
     word = "to be or not to be that is the question " * 2
     opened(page_watch, site, f"v=1&text={word.strip().replace(' ', '+')}")
     finished(page_watch)
-    panel = page_watch.locator(".tfe-attention .tfe-long:visible")
-    expect(panel).to_be_visible(timeout=SLOW)
+    page_watch.wait_for_function(f"{MAP}?.rows === 159", timeout=SLOW)
     box = page_watch.locator(".tfe-attention").bounding_box()
     assert box is not None and box["height"] < 1100
-    map_ = panel.locator("canvas").first
-    size = map_.bounding_box()
-    assert size is not None
-    map_.click(position={"x": size["width"] * 0.1, "y": size["height"] * 0.9})
-    expect(panel).to_contain_text(re.compile(r"Row 1[34]\d, all 159 keys"))
+    place = page_watch.evaluate(f"{MAP}.box")
+    x, y = (place[f"{side}0"] * (1 - share) + place[f"{side}1"] * share for side, share in (("x", 0.1), ("y", 0.9)))
+    page_watch.locator(".tfe-attention canvas").click(position={"x": x, "y": y})
+    page_watch.wait_for_function(
+        "document.querySelector('.tfe-attention canvas').marks.some(({ text }) => /^Row 1[34]\\d, all 159 keys/.test(text))"
+    )
     expect(page_watch.locator(".tfe-attention .tfe-words")).to_contain_text(re.compile("gives key .*; the row sums to 1.00"))
 
 

@@ -15,7 +15,7 @@ def test_a_head_that_asks_who_is_opened_at_its_cell_by_the_step_and_by_a_click(p
     assert start is not None
     who, whom = (next(job for job in views.jobs(start.seen) if job["kind"] == "encoder" and job["job"] == name) for name in ("who", "whom"))
     page_watch.goto(f"{site}/translation?step=3")
-    expect(page_watch.locator(f"{JOBS}.here")).to_contain_text(who["name"]["en"])
+    expect(page_watch.locator(f"{JOBS}[aria-pressed=true]")).to_contain_text(who["name"]["en"])
     words = page_watch.locator(".tfe-attention .tfe-words")
     expect(words).to_contain_text(f"“{start.seen.source[who['row']]}” ({who['row']})")
     expect(words).to_contain_text(f"“{start.seen.source[who['col']]}” ({who['col']})")

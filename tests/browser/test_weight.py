@@ -61,6 +61,8 @@ def settled(page: Page, what: str) -> None:
 
 def saved(page: Page, where: str, kind: str) -> bytes:
     """What an export bar saves."""
+    if page.locator(f"{where} .tfe-stage-take:not([open])").count():
+        page.locator(f"{where} .tfe-stage-take summary").click()
     with page.expect_download() as download:
         page.locator(f"{where} .tfe-export[data-kind={kind}]").click()
     return Path(download.value.path()).read_bytes()
@@ -75,8 +77,8 @@ def test_it_comes_to_the_weight_of_the_map_in_every_kind(site: str, page_watch: 
     for at, (kind, place) in enumerate([("encoder", "2.3 3 1"), ("decoder", "4.8"), ("cross", "1.2")]):
         if at:
             page.locator(".tfe-attention [role=radio]").nth(at).click()
-            page.locator(".tfe-attention-tiles").focus()
-            page.keyboard.press("End" if kind == "decoder" else "Home")
+            page.locator(".tfe-attention .tfe-stage-board").focus()
+            page.keyboard.press("ArrowUp" if kind == "decoder" else "ArrowDown")
             place = page.evaluate("new URL(location).searchParams.get('_head')")
         settled(page, f"{kind} {place}")
         weights = {(row["query_index"], row["key_index"]): float(row["weight"] or 0) for row in table(page, ".tfe-attention")}
@@ -101,7 +103,7 @@ def test_rows_and_heads_already_fetched_ask_the_server_nothing(site: str, new_pa
     faults.requests.clear()
     page.keyboard.press("ArrowUp")
     settled(page, "cross 1.1 1 1")
-    page.locator(".tfe-attention-frame").focus()
+    page.locator(".tfe-attention .tfe-stage-board").focus()
     page.keyboard.press("ArrowRight")
     settled(page, "cross 1.1 2")
     assert faults.requests == []

@@ -30,45 +30,6 @@ def flat(layers: int, heads: int, queries: int, keys: int) -> Array:
     return np.full((layers, heads, queries, keys), 1 / keys, np.float32)
 
 
-def part(made: object, name: str) -> dict[str, object]:
-    found: dict[str, object] = next(trace for trace in attention.plain(made)["data"] if trace["name"] == name)  # type: ignore[attr-defined,arg-type,index]
-    return found
-
-
-def test_the_map_shows_every_weight_on_a_fixed_scale() -> None:
-    made = attention.heatmap(WEIGHTS, QUERIES, KEYS)
-    cells = made.data[0]
-    assert np.array_equal(cells.z, WEIGHTS.astype(float))
-    assert (cells.zmin, cells.zmax) == (0, 1)
-    assert list(made.layout.yaxis.range) == [3.5, -0.5]
-    assert list(made.layout.xaxis.range) == [-0.5, 4.5]
-
-
-def test_numbers_stand_in_cells_from_a_tenth_on_white_below_and_black_from_047() -> None:
-    numbers = attention.heatmap(WEIGHTS, QUERIES, KEYS).data[2]
-    printed = dict(zip(zip(numbers.y, numbers.x, strict=True), zip(numbers.text, numbers.textfont.color, strict=True), strict=True))
-    assert printed[0, 0] == (".80", "#000000")
-    assert printed[1, 1] == ("1.0", "#000000")
-    assert printed[2, 1] == (".48", "#000000")
-    assert printed[2, 2] == (".40", "#ffffff")
-    assert printed[2, 0] == (".10", "#ffffff")
-    assert (0, 1) not in printed
-    assert len(printed) == np.count_nonzero(WEIGHTS >= 0.1)
-
-
-def test_both_axes_name_each_token_with_its_index() -> None:
-    made = attention.heatmap(WEIGHTS, QUERIES, KEYS, query_space=[True, True, False, False])
-    assert [text.count(word) for text, word in zip(made.layout.xaxis.ticktext, KEYS, strict=True)] == [1] * 5
-    assert all(f">{i}<" in text for i, text in enumerate(made.layout.yaxis.ticktext))
-    assert "‐" in made.layout.yaxis.ticktext[2] and "‐" not in made.layout.yaxis.ticktext[1]
-    assert "‐" not in made.layout.yaxis.ticktext[3], "a full stop continues no word"
-
-
-def test_a_token_is_never_markup() -> None:
-    made = attention.heatmap(WEIGHTS[:1, :1], ["<b>x</b>"], ['<a href="javascript:alert(1)">'])
-    assert "<a" not in made.layout.xaxis.ticktext[0] and "<b>" not in made.layout.yaxis.ticktext[0]
-
-
 @pytest.mark.parametrize(
     ("text", "drawn"),
     [(" ", "␠"), ("a\nb", "a⏎b"), ("\x00", "␀"), ("", "∅"), ("\u202eevil", "⟨U+202E⟩evil"), ("שלום", "שלום"), ("👩‍👧", "👩‍👧")],
@@ -77,33 +38,9 @@ def test_what_cannot_be_seen_is_drawn_as_a_sign(text: str, drawn: str) -> None:
     assert attention.shown(text) == drawn
 
 
-def test_a_masked_cell_is_empty_and_not_zero() -> None:
-    allowed = np.tril(np.ones((4, 4), bool))
-    made = attention.heatmap(WEIGHTS[:, :4], QUERIES, KEYS[:4], allowed=allowed)
-    assert np.isnan(made.data[0].z[0, 1]) and not np.isnan(made.data[0].z[1, 0])
-
-
-def test_a_locked_row_stands_above_the_map_as_bars() -> None:
-    made = attention.heatmap(WEIGHTS, QUERIES, KEYS, lock=(0, 0))
-    bars = made.data[3]
-    assert np.allclose(bars.y, WEIGHTS[0]) and bars.yaxis == "y2"
-    assert made.layout.yaxis2.range[0] == 0, "bars begin at 0"
-    assert [shape.line.color for shape in made.layout.shapes] == ["var(--query)", "var(--key)"]
-
-
 def test_weights_that_do_not_fit_their_labels_are_named_with_both_sizes() -> None:
-    with pytest.raises(ValueError, match=r"weights \(4, 5\) for 3 queries and 5 keys"):
-        attention.heatmap(WEIGHTS, QUERIES[:3], KEYS)
-    with pytest.raises(ValueError, match=r"lock \(9, 0\) in a map of 4 queries and 5 keys"):
-        attention.heatmap(WEIGHTS, QUERIES, KEYS, lock=(9, 0))
     with pytest.raises(ValueError, match=r"weights \(2, 3, 4, 4\) for 4 queries and 5 keys"):
         Kind("cross", LABEL, flat(2, 3, 4, 4), QUERIES, KEYS)
-
-
-def test_the_browsers_skeleton_and_the_figure_have_the_same_traces_and_axes() -> None:
-    made, bare = attention.plain(attention.heatmap(WEIGHTS, QUERIES, KEYS)), attention.skeleton()
-    assert [trace["name"] for trace in made["data"]] == [trace["name"] for trace in bare["data"]]  # type: ignore[attr-defined]
-    assert json.loads(json.dumps(bare)) == bare
 
 
 def test_a_telling_cell_is_a_far_confident_look_that_not_everybody_shares() -> None:
@@ -159,7 +96,7 @@ def test_rollout_of_cross_attention_passes_through_the_encoder() -> None:
 
 def test_a_value_is_json_and_says_what_the_browser_needs() -> None:
     kinds = [Kind("cross", LABEL, flat(2, 3, 4, 5), QUERIES, KEYS, through="encoder")]
-    made = attention.value(kinds, silenced=[("cross", 1, 2)], state="stored")
+    made = attention.value(kinds, silenced=[("cross", 1, 2)], query="", state="stored")
     assert json.loads(json.dumps(made)) == made
     assert (made["layers"], made["heads"], made["state"], made["silenced"]) == (2, 3, "stored", [["cross", 1, 2]])
     assert set(made["pick"]) == {"kind", "layer", "head", "row", "col"}  # type: ignore[call-overload]
@@ -167,7 +104,7 @@ def test_a_value_is_json_and_says_what_the_browser_needs() -> None:
 
 def test_no_attention_at_all_is_refused() -> None:
     with pytest.raises(ValueError, match="0 kinds"):
-        attention.value([])
+        attention.value([], query="")
 
 
 def test_a_long_map_is_pooled_and_its_rows_still_sum_to_one() -> None:
@@ -179,12 +116,12 @@ def test_a_long_map_is_pooled_and_its_rows_still_sum_to_one() -> None:
     assert (pooled.blocks.by_query, pooled.blocks.by_key) == (3, 3)
     assert pooled.weights.shape == (1, 1, 234, 234)
     assert np.allclose(pooled.weights.sum(-1), 1, atol=1e-4)
-    assert attention.value([kind])["kinds"][0]["pooled"] == [3, 3]  # type: ignore[index]
+    assert attention.value([kind], query="")["kinds"][0]["pooled"] == [3, 3]  # type: ignore[index]
 
 
 def test_one_token_on_each_side_is_a_map_too() -> None:
     kind = Kind("cross", LABEL, np.ones((1, 1, 1, 1), np.float32), ["Hallo"], ["Hi"])
-    assert attention.value([kind])["pick"] == {"kind": "cross", "layer": 0, "head": 0, "row": 0, "col": 0}
+    assert attention.value([kind], query="")["pick"] == {"kind": "cross", "layer": 0, "head": 0, "row": 0, "col": 0}
 
 
 def test_a_training_curve_begins_at_zero_and_has_a_line_for_each_set() -> None:
@@ -229,7 +166,7 @@ def stepped(taken: list[int], steps: int = 3) -> Kind:
 
 
 def test_a_position_that_has_stopped_asks_nothing_any_more() -> None:
-    made = attention.value([stepped([1, 3])], silences=False)
+    made = attention.value([stepped([1, 3])], query="", silences=False)
     (kind,) = made["kinds"]  # type: ignore[misc]
     assert kind["axis"] == "step" and kind["taken"] == [1, 3] and kind["spaced"] is True
     assert made["silences"] is False
@@ -254,6 +191,6 @@ def test_every_position_takes_at_least_one_step() -> None:
 
 
 def test_layers_are_layers_unless_they_are_said_to_be_steps() -> None:
-    made = attention.value([Kind("cross", LABEL, flat(2, 2, 4, 5), QUERIES, KEYS)])
+    made = attention.value([Kind("cross", LABEL, flat(2, 2, 4, 5), QUERIES, KEYS)], query="")
     (kind,) = made["kinds"]  # type: ignore[misc]
     assert (kind["axis"], kind["taken"], kind["spaced"], made["silences"]) == ("layer", None, False, True)

@@ -50,12 +50,12 @@ def test_what_was_not_asked_for_longest_leaves_first() -> None:
 def test_a_map_of_blocks_says_what_its_cells_stand_for() -> None:
     weights, pieces = np.full((1, 1, 3, 3), 1 / 3, np.float32), [f"t{i}" for i in range(10)]
     blocks = Blocks(4, 4, pieces, pieces, "/looks/abc")
-    (made,) = value([Kind("self", LABEL, weights, pieces[::4], pieces[::4], blocks=blocks)])["kinds"]  # type: ignore[misc]
+    (made,) = value([Kind("self", LABEL, weights, pieces[::4], pieces[::4], blocks=blocks)], query="")["kinds"]  # type: ignore[misc]
     assert (made["pooled"], made["look"], made["whole"]["keys"][-1]) == ([4, 4], "/looks/abc", "t9")
     with pytest.raises(ValueError, match="blocks of"):
         Kind("self", LABEL, weights, pieces[:3], pieces[:3], blocks=Blocks(2, 2, pieces, pieces, "/looks/abc"))
 
 
 def test_a_map_without_blocks_names_no_rows_to_ask_for() -> None:
-    (made,) = value([Kind("self", LABEL, np.full((1, 1, 2, 2), 0.5, np.float32), ["a", "b"], ["a", "b"])])["kinds"]  # type: ignore[misc]
+    (made,) = value([Kind("self", LABEL, np.full((1, 1, 2, 2), 0.5, np.float32), ["a", "b"], ["a", "b"])], query="")["kinds"]  # type: ignore[misc]
     assert made["look"] is None

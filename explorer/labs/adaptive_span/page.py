@@ -12,10 +12,10 @@ from explorer.labs.adaptive_span import about, change, deeper, texts, views
 from explorer.program import About, Change, Program, lab_of
 from explorer.views import View, in_bertviz
 from explorer.widgets import figure
-from explorer.widgets.attention import attention
 from explorer.widgets.masks import masks
 from explorer.widgets.notes import notes
 from explorer.widgets.reading import reading, readside
+from explorer.widgets.stage import stage
 from models.adaptive_span.records import EVERY, EXAMPLES, Explanation, Request
 
 GENERATE = "models.adaptive_span.explain:generate"
@@ -40,7 +40,7 @@ def program() -> Program[Request, Explanation]:
             View("masks", masks, views.spans_of, views.spans_growing),
             View("reading", reading, views.text_of, views.text_growing),
             View("readside", lambda _value: readside(), at="side"),
-            View("attention", lambda value: attention(value, empty=texts.NO_ATTENTION), views.heads, at="below"),
+            View("attention", lambda value: stage("attention", value, texts={"empty": texts.NO_ATTENTION}), views.heads, at="below"),
             *deeper.PANELS,
             View("standing", lambda _value: standing(), at="below"),
             in_bertviz(("head", "model"), views.bertviz),

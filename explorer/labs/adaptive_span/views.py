@@ -200,7 +200,7 @@ def spans_of(run: Run, request: Request, state: str) -> Value:
     )
 
 
-def heads(run: Run, _request: Request, state: str) -> Value:
+def heads(run: Run, request: Request, state: str) -> Value:
     """What the attention view draws: under the mask, and before it."""
     seen, whole, addresses, pick = run.seen, run.whole, run.addresses, run.pick
     length = len(seen.text)
@@ -227,7 +227,7 @@ def heads(run: Run, _request: Request, state: str) -> Value:
         position = int(str(pick["pos"]))
         column = int(_after(seen, layer, head, [position])[0].argmax())
         place = {"kind": "after", "layer": layer, "head": head, "row": position // whole.by, "col": column // whole.by}
-    return attention.value(kinds, pick=place, found=jobs(seen, whole), state=state, silences=False)
+    return attention.value(kinds, pick=place, found=jobs(seen, whole), query=query(request), state=state, silences=False)
 
 
 def jobs(seen: Explanation, whole: Overview, least: float = 0.25) -> list[Value]:

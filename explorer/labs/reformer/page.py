@@ -18,10 +18,10 @@ from explorer.lab import FIGURE
 from explorer.labs.reformer import about, change, deeper, texts, views
 from explorer.program import About, Change, Program, lab_of
 from explorer.views import View, in_bertviz
-from explorer.widgets.attention import attention
 from explorer.widgets.hashing import hashing, looked
 from explorer.widgets.notes import notes
 from explorer.widgets.spelling import spelling
+from explorer.widgets.stage import stage
 from models.errors import InputError, whole
 from models.reformer.records import Explanation, Place, Request
 
@@ -82,7 +82,7 @@ def program() -> Program[Request, Explanation]:
         views=(
             View("hashing", lambda value: hashing(value, empty=texts.NO_HASHING), views.hashed, wire=follow),
             View("spelling", lambda value: spelling(value, table=about.table()), views.spelling_of),
-            View("attention", lambda value: attention(value, empty=texts.NO_ATTENTION), views.heads, at="below"),
+            View("attention", lambda value: stage("attention", value, texts={"empty": texts.NO_ATTENTION}), views.heads, at="below"),
             *deeper.PANELS,
             in_bertviz(OPENED, views.bertviz),
             View(

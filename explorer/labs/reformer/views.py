@@ -270,7 +270,9 @@ def heads(seen: Explanation, request: Request, state: str) -> Value:
     place = {"kind": shown.key, "layer": layer, "head": head, "row": position // whole_.by, "col": column // whole_.by}
     silenced = [(one.key, layer, head) for one, _, read in made for variant, layer, head in request.silenced if variant == read.variant]
     found = [job for one, _, read in made for job in jobs(one, read, seen, request)]
-    return attention.value([one for one, _, _ in made], pick=place, silenced=silenced, found=found, state=state, positions=True)
+    return attention.value(
+        [one for one, _, _ in made], pick=place, silenced=silenced, found=found, query=query(request), state=state, positions=True
+    )
 
 
 def jobs(one: attention.Kind, read: Read, seen: Explanation, request: Request, least: float = 0.3) -> list[Value]:

@@ -8,9 +8,9 @@ from explorer.lab import FIGURE
 from explorer.labs.rnn_attention import about, deeper, texts, views
 from explorer.program import About, Change, Program, lab_of
 from explorer.views import View
-from explorer.widgets.attention import attention
 from explorer.widgets.figure import own
 from explorer.widgets.notes import notes
+from explorer.widgets.stage import stage
 from models.rnn_attention.records import EXAMPLES, VARIANTS, Explanation, Request
 
 EXPLAIN = "models.rnn_attention.explain:explain"
@@ -20,7 +20,7 @@ PROGRAM: Program[Request, Explanation] = Program(
     kind=Request,
     controls=views.CONTROLS,
     views=(
-        View("attention", attention, views.maps, at="above", task="attention"),
+        View("attention", lambda value: stage("attention", value, texts={}), views.maps, at="above", task="attention"),
         View("remains", lambda value: own("remains", value), views.remains),
         View(
             "quality",

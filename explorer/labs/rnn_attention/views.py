@@ -87,9 +87,9 @@ def kind(seen: Explanation) -> attention.Kind:
     return attention.Kind("cross", texts.ATTENTION, seen.weights[None, None], *words, **told)  # type: ignore[arg-type]
 
 
-def maps(seen: Explanation, _request: Request, state: str) -> Value:
+def maps(seen: Explanation, request: Request, state: str) -> Value:
     """What the attention widget draws. state: "stored" or "live"."""
-    return attention.value([kind(seen)], found=(), state=state, silences=False)
+    return attention.value([kind(seen)], found=(), query=query(request), state=state, silences=False)
 
 
 def pick(seen: Explanation, _request: Request) -> Value | None:

@@ -14,11 +14,11 @@ from explorer.labs.sparse_transformer import about, change, texts, views
 from explorer.program import About, Change, Program, lab_of
 from explorer.views import View
 from explorer.widgets import figure
-from explorer.widgets.attention import attention
 from explorer.widgets.digits import digits
 from explorer.widgets.notes import notes
 from explorer.widgets.patterns import patterns
 from explorer.widgets.reading import reading
+from explorer.widgets.stage import stage
 from models.sparse_transformer.records import EXAMPLES, SIDE, Explanation, Request
 
 GENERATE = "models.sparse_transformer.explain:generate"
@@ -52,7 +52,7 @@ def program() -> Program[Request, Explanation]:
             View("reading", lambda _value: reading(empty=texts.NO_READING), views.text_of, views.text_growing, task="text"),
             View("text_notes", lambda _value: notes(texts.TEXT_NOTES, label=texts.NOTES_LABEL), task="text"),
             View("standing", lambda _value: figure.figure(about.standing()), at="side", task="digit"),
-            View("attention", lambda value: attention(value, empty=texts.NO_ATTENTION), views.heads, at="below"),
+            View("attention", lambda value: stage("attention", value, texts={"empty": texts.NO_ATTENTION}), views.heads, at="below"),
             View("measured", lambda _value: measured(), at="below"),
         ),
         change=Change(change.difference, MEASURE, change.again),

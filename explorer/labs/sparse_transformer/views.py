@@ -295,7 +295,7 @@ def _digest(made: Made) -> bytes:
 # ---- attention ---------------------------------------------------------------------------------------------------------------------
 
 
-def heads(run: Run, _request: Request, state: str) -> Value:
+def heads(run: Run, request: Request, state: str) -> Value:
     """What the attention view draws: every head of every model, pooled, and exact where one looks closer."""
     seen, pick = run.seen, run.pick
     wholes = [overview(made) for made in seen.made]
@@ -307,7 +307,7 @@ def heads(run: Run, _request: Request, state: str) -> Value:
         position, by = int(str(pick["pos"])), wholes[number].by
         column = int(look(seen.made[number], layer, head, [position])[0].argmax())
         place = {"kind": pick["model"], "layer": layer, "head": head, "row": position // by, "col": column // by}
-    return attention.value(kinds, pick=place, found=jobs(seen, wholes), state=state, silences=False)
+    return attention.value(kinds, pick=place, found=jobs(seen, wholes), query=query(request), state=state, silences=False)
 
 
 def kind(made: Made, whole: Overview, address: str) -> Kind:

@@ -13,10 +13,10 @@ from explorer.labs.transformer_xl import about, change, deeper, texts, views
 from explorer.program import About, Change, Program, lab_of
 from explorer.views import View, in_bertviz
 from explorer.widgets import figure
-from explorer.widgets.attention import attention
 from explorer.widgets.notes import notes
 from explorer.widgets.reading import reading, readside
 from explorer.widgets.segments import segments
+from explorer.widgets.stage import stage
 from models.transformer_xl.records import EXAMPLES, Explanation, Request
 
 GENERATE = "models.transformer_xl.explain:generate"
@@ -41,7 +41,7 @@ def program() -> Program[Request, Explanation]:
             View("reading", reading, views.text_of, views.text_growing),
             View("wave", lambda _value: measured(about.wave(), "wave")),
             View("readside", lambda _value: readside(), at="side"),
-            View("attention", lambda value: attention(value, empty=texts.NO_ATTENTION), views.heads, at="below"),
+            View("attention", lambda value: stage("attention", value, texts={"empty": texts.NO_ATTENTION}), views.heads, at="below"),
             *deeper.PANELS,
             View("speed", lambda _value: measured(about.speed()), at="below"),
             in_bertviz(("head", "model"), views.bertviz),

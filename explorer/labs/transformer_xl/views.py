@@ -257,7 +257,7 @@ def _own(one: Reading) -> Look:
     return Look(rows, layers, heads_, length, one.queries.nbytes + one.keys.nbytes + one.table.nbytes)
 
 
-def heads(run: Run, _request: Request, state: str) -> Value:
+def heads(run: Run, request: Request, state: str) -> Value:
     """What the attention view draws: both models."""
     seen, overviews, pick = run.seen, run.overviews, run.pick
     kinds = [kind(one, whole) for one, whole in zip(seen.readings, overviews, strict=True)]
@@ -270,7 +270,7 @@ def heads(run: Run, _request: Request, state: str) -> Value:
         column = int(look(seen.readings[number], layer, head, [position])[0, : len(seen.readings[number].text)].argmax())
         place = {"kind": pick["model"], "layer": layer, "head": head, "row": row, "col": min(row, column // overviews[number].by)}
     found = [job for one, whole in zip(seen.readings, overviews, strict=True) for job in jobs(one.variant, whole, one.segment)]
-    return attention.value(kinds, pick=place, found=found, state=state, silences=False)
+    return attention.value(kinds, pick=place, found=found, query=query(request), state=state, silences=False)
 
 
 def jobs(variant: str, whole: Overview, segment: int, least: float = 0.25) -> list[Value]:

@@ -12,9 +12,9 @@ from explorer.lab import FIGURE
 from explorer.labs.translation import about, deeper, texts, views
 from explorer.program import About, Change, Program, lab_of
 from explorer.views import View, in_bertviz
-from explorer.widgets.attention import attention
 from explorer.widgets.bertviz import ENCODER_DECODER
 from explorer.widgets.roles import roles
+from explorer.widgets.stage import stage
 from models.translation.records import EXAMPLES, Explanation, Request
 
 GENERATE = "models.translation.explain:generate"
@@ -35,7 +35,7 @@ def program() -> Program[Request, Explanation]:
         kind=Request,
         controls=views.controls(),
         views=(
-            View("attention", attention, views.maps, at="above"),
+            View("attention", lambda value: stage("attention", value, texts={}), views.maps, at="above"),
             View("roles", asked, views.roles_of, at="below"),
             *deeper.PANELS,
             in_bertviz(VIEWS, views.bertviz, note=ENCODER_DECODER, neuron=VECTORS),

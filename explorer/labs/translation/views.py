@@ -89,7 +89,9 @@ def tokens(seen: Explanation) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 def maps(seen: Explanation, request: Request, state: str) -> Value:
     """What the attention widget draws of one translation. state: "stored" or "live"."""
-    return attention.value(kinds(seen, request), pick=_cell(seen), silenced=request.silenced, found=jobs(seen), state=state)
+    return attention.value(
+        kinds(seen, request), pick=_cell(seen), silenced=request.silenced, found=jobs(seen), query=query(request), state=state
+    )
 
 
 def roles_of(seen: Explanation, request: Request, _state: str) -> Value:

@@ -14,7 +14,6 @@ from explorer.labs.universal_transformer import about, texts, views
 from explorer.program import About, Change, Program, lab_of
 from explorer.views import View, in_bertviz
 from explorer.widgets import figure
-from explorer.widgets.attention import attention
 from explorer.widgets.change import Difference
 from explorer.widgets.difficulty import difficulty
 from explorer.widgets.notes import notes
@@ -44,7 +43,7 @@ PROGRAM: Program[Request, Explanation] = Program(
     views=(
         View("ponder", lambda value: stage("ponder", value, texts=texts.PONDER), views.thinking),
         View("difficulty", lambda value: difficulty(value or None), lambda seen, request, _state: views.hard(seen, request), at="side"),
-        View("attention", lambda value: attention(value, empty=texts.NO_ATTENTION), views.heads, at="below"),
+        View("attention", lambda value: stage("attention", value, texts={"empty": texts.NO_ATTENTION}), views.heads, at="below"),
         View("lengths", lambda _value: lengths(), at="below"),
         in_bertviz(OPENED, views.bertviz),
         View("notes", lambda _value: notes(texts.NOTES, label=texts.NOTES_LABEL), at="below"),

@@ -146,7 +146,7 @@ def heads(seen: Explanation, request: Request, state: str) -> Value:
     """What the attention view draws."""
     step, head, row, column = telling(seen)
     place = {"kind": "self", "layer": step, "head": head, "row": row, "col": column}
-    made = attention.value([kind(seen, request.task)], pick=place, state=state, silences=False)
+    made = attention.value([kind(seen, request.task)], pick=place, query=query(request), state=state, silences=False)
     jobs = made["jobs"]
     assert isinstance(jobs, list)
     return {**made, "jobs": [{**job, "name": dict(texts.JOBS[job["job"]])} for job in jobs]}

@@ -31,7 +31,7 @@ const ICONS = { play: "M5 3.5v9l7-4.5z", pause: "M5.5 3.5v9M10.5 3.5v9", before:
 const icon = (name) => svg("svg", { viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true" }, svg("path", { d: ICONS[name], fill: "none", stroke: "currentColor", "stroke-width": 2, "stroke-linecap": "round", "stroke-linejoin": "round" }));
 
 /** A sentence as nodes and as text: of strings and {text, role: "query" | "key" | "out"}. */
-export const nodes = (parts) => parts.map((part) => (typeof part === "string" ? document.createTextNode(part) : el("b", { class: part.role ? `tfe-${part.role}` : null, text: part.text })));
+export const nodes = (parts) => parts.map((part) => (typeof part === "string" ? document.createTextNode(part) : el(part.role ? "b" : "span", { class: part.role ? `tfe-${part.role}` : null, dir: "auto", text: part.text })));
 export const plain = (parts) => parts.map((part) => part.text ?? part).join("");
 
 /** A table {caption, columns, rows, here} as an element; here: the number of a row that stands out. */
@@ -44,9 +44,9 @@ export function tableOf({ caption, columns, rows, here = null }) {
 /**
  * @param {HTMLElement} root @param {any} picture see stage.js
  * @param {{texts: any, store: {get: (key: string) => string | null, set: (patch: any) => void}, ask?: (fields: any) => void,
- *   moved?: () => void, menu?: Node[], dragged?: (name: string | null) => void}} how
+ *   moved?: () => void, menu?: Node[], dragged?: (name: string | null) => void, drawn?: () => void}} how drawn: called when it stands
  */
-export function board(root, picture, { texts, store, ask = null, moved = () => {}, menu = [], dragged = () => {} }) {
+export function board(root, picture, { texts, store, ask = null, moved = () => {}, menu = [], dragged = () => {}, drawn = () => {} }) {
   const keysOf = Object.keys(picture.looks);
   const kind = (key) => KINDS[picture.looks[key]];
   const first = (...kinds) => keysOf.find((key) => kinds.includes(picture.looks[key]));
@@ -90,10 +90,12 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
   let over = null; // the box that is pointed at
   let draft = {}; // {name: value} of a handle that moves, until its answer is here
   let cursor = null; // the place while it plays
+  const loose = new Map(); // key -> text while a slider moves: browsers bound how often a page may write its address
   let clock = null;
   let [frame, waiting, room, built] = [0, 0, 0, ""];
 
   const projecting = () => document.body.classList.contains("tfe-projecting") && root.classList.contains("tfe-projected");
+  const get = (key) => loose.get(key) ?? store.get(key);
   const write = (node, text) => node.textContent !== text && (node.textContent = text);
 
   // ── moving ──
@@ -102,9 +104,11 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
     sound.stop();
     leave();
     moved();
-    const said = Object.entries(patch).map(([key, value]) => {
+    const whole = picture.completes?.(run, look, patch, { get: store.get, add });
+    const said = Object.entries(whole ?? patch).map(([key, value]) => {
+      if (!picture.looks[key]) return [key, value]; // of another view
       const { add: more, of = (one) => one, spell } = kind(key);
-      return [key, value === null ? null : spell(add && more ? more(look[key], value) : of(value), bounds[key] ?? {})];
+      return [key, value === null ? null : spell(add && more && !whole ? more(look[key], value) : of(value), bounds[key] ?? {})];
     });
     store.set(Object.fromEntries(said));
     update();
@@ -119,11 +123,12 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
 
   function reset() {
     const playing = sound.playing;
-    if (!run || projecting() || !(playing || resets.some((key) => store.get(key) !== null))) return false;
+    const free = picture.free ?? Object.fromEntries(resets.map((key) => [key, null]));
+    if (!run || projecting() || !(playing || Object.entries(free).some(([key, text]) => store.get(key) !== text))) return false;
     sound.stop();
     leave();
     moved();
-    store.set(Object.fromEntries(resets.map((key) => [key, null])));
+    store.set(free);
     update();
     return true;
   }
@@ -160,7 +165,7 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
   /** Reads what is looked at, and draws. */
   function update() {
     if (!run) return draw();
-    ({ look, bounds } = looking(picture, run, store.get));
+    ({ look, bounds } = looking(picture, run, get));
     if (cursor !== null) look[clock.key] = kind(clock.key).of?.(cursor) ?? cursor;
     return draw();
   }
@@ -174,7 +179,7 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
     frame = 0;
     write(title, t(picture.title?.(run, look) ?? texts.title));
     write(empty, t(texts.empty ?? TEXT.empty));
-    root.dataset.question = t(texts.question ?? picture.question ?? texts.title);
+    root.dataset.question = t(texts.question ?? (typeof picture.question === "function" ? picture.question(run, look) : picture.question) ?? texts.title);
     empty.hidden = Boolean(run);
     for (const node of [body, units, legend, choices]) node.hidden = !run;
     root.querySelector(".tfe-stage-menu").hidden = !run;
@@ -210,6 +215,7 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
     Object.assign(paper.style, { width: `${pen.width}px`, height: `${pen.height}px` });
     if (pen.keep && (pen.keep.x0 < desk.scrollLeft || pen.keep.x1 > desk.scrollLeft + room)) desk.scrollLeft = pen.keep.x0 - room / 2;
     handles.place(pen.handles);
+    drawn();
     root.dataset.drawn = keysOf.map((each) => [each, [look[each]].flat().join(",")]).filter(([, text]) => text !== "" && text !== "false").map(([name, text]) => (text === "true" ? name : `${name}=${text}`)).join(" ");
   }
 
@@ -260,7 +266,18 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
     }
     const { least = 0, most = 1 } = bounds[key] ?? {};
     const name = el("span", { class: "tfe-label" });
-    const slider = el("input", { type: "range", class: "tfe-range", "data-key": key, "aria-label": label, min: least, max: most, step: step ?? 0.01, oninput: () => lock({ [key]: Number(slider.value) }) });
+    let resting = 0;
+    const rest = () => {
+      clearTimeout(resting);
+      if (loose.delete(key)) lock({ [key]: Number(slider.value) });
+    };
+    const slides = () => {
+      loose.set(key, slider.value);
+      update();
+      clearTimeout(resting);
+      resting = setTimeout(rest, 200);
+    };
+    const slider = el("input", { type: "range", class: "tfe-range", "data-key": key, "aria-label": label, min: least, max: most, step: step ?? 0.01, oninput: slides, onchange: rest });
     return {
       node: el("span", { class: "tfe-stage-range" }, name, slider),
       set() {
@@ -311,6 +328,7 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
     return null;
   }
 
+  const posOf = (box) => box.pos ?? box.look?.pos;
   const name = (box) => box && JSON.stringify([box.look, box.set, box.fire, box.x0, box.y0]);
 
   /** Shows what a click would lock, without locking it. silent: another view points at it, so that no card opens here. */
@@ -324,7 +342,7 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
     glance.hidden = Boolean(box.still);
     Object.assign(glance.style, { left: `${box.x0}px`, top: `${box.y0}px`, width: `${box.x1 - box.x0}px`, height: `${box.y1 - box.y0}px` });
     if (silent) return;
-    if (box.look?.pos !== undefined) bus.fire("hover-pos", { pos: box.look.pos, from: root });
+    if (posOf(box) !== undefined) bus.fire("hover-pos", { pos: posOf(box), from: root });
     const lines = box.card?.();
     if (projecting() || !lines) return;
     waiting = setTimeout(() => {
@@ -351,28 +369,32 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
     if (!was || !run) return;
     if (picture.hovers) draw();
     else if (picture.beside) side();
-    if (!silent && was.look?.pos !== undefined) bus.fire("hover-pos", { pos: null, from: root });
+    if (!silent && posOf(was) !== undefined) bus.fire("hover-pos", { pos: null, from: root });
   }
 
   canvas.addEventListener("pointermove", (event) => run && event.pointerType !== "touch" && point(under(event), event));
+  canvas.addEventListener("pointerdown", (event) => run && under(event)?.down?.());
   canvas.addEventListener("pointerleave", (event) => event.pointerType !== "touch" && leave());
   canvas.addEventListener("click", (event) => {
     const box = run && under(event);
     if (!box) return;
     const locked = box.look && Object.entries(box.look).every(([key, value]) => String(look[key]) === String(value));
-    if (event.pointerType === "touch" && box.look && !locked && name(box) !== name(over)) {
+    if (event.pointerType === "touch" && box.look && box.card !== null && !locked && name(box) !== name(over)) {
       point(box, event);
       return;
     }
     const { set, fire } = event.shiftKey && box.add ? box.add : box.look ? {} : box;
+    if (!act({ set, fire }) && box.look) lock(box.look, event.shiftKey);
+  });
+  function act({ set, fire }) {
     if (set) ask?.(set);
     else if (fire) bus.fire(...fire);
-    else if (box.look) lock(box.look, event.shiftKey);
-  });
+    return Boolean(set || fire);
+  }
   desk.addEventListener("scroll", () => leave(), { passive: true });
   bus.on("hover-pos", ({ pos, from }) => {
     if (from === root || !run || !pen) return;
-    const box = pos === null ? null : pen.boxes.find((one) => one.look?.pos === pos);
+    const box = pos === null ? null : pen.boxes.find((one) => posOf(one) === pos);
     if (box) point(box, null, true);
     else if (over) leave(true);
   });
@@ -389,16 +411,18 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
   });
 
   // ── alive ──
+  const leap = (event) => (event.shiftKey && run && picture.leap?.(run, look)) || 1;
   keys(root, {
     ArrowLeft: () => move(along, -1),
     ArrowRight: () => move(along, 1),
     PageUp: () => move(along, -1),
     PageDown: () => move(along, 1),
-    ArrowUp: () => (across ? move(across, -1) : false),
-    ArrowDown: () => (across ? move(across, 1) : false),
+    ArrowUp: (event) => (across ? move(across, -leap(event)) : false),
+    ArrowDown: (event) => (across ? move(across, leap(event)) : false),
     Home: () => to(0),
     End: () => to(1),
     " ": () => (clock ? sound.toggle() : false),
+    Enter: (event) => run && event.shiftKey && act(picture.press?.(run, look) ?? {}),
     Escape: reset,
   });
   new ResizeObserver(() => {

@@ -80,8 +80,8 @@ export function looking(picture, run, get) {
   const look = {};
   let bounds = {};
   for (const [key, kind] of Object.entries(picture.looks)) {
-    bounds = picture.bounds?.(run, look) ?? {};
+    bounds = picture.bounds?.(run, look, get) ?? {};
     look[key] = KINDS[kind].read(get(key), bounds[key] ?? {});
   }
-  return { look, bounds: picture.bounds?.(run, look) ?? bounds };
+  return { look, bounds: picture.bounds?.(run, look, get) ?? bounds };
 }

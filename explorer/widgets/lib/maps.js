@@ -143,6 +143,8 @@ export function attention(kind, array, other) {
       }),
     /** @returns {Grid} */
     map: (name) => once(name, () => ({ rows, columns, data: masked(me.raw(name), Number(name.split(".")[0]) || 0) })),
+    /** The row and column of a telling cell of one of the maps. */
+    telling: (name) => once(`telling ${name}`, () => telling(me, me.map(name))),
     gone,
     has: (name) => {
       if (["mean", "max", "rollout"].includes(name)) return true;
@@ -200,7 +202,7 @@ export function keenest(map, column) {
 }
 
 /** A telling cell of one map: a confident look at a word, far from the straight line, that not everybody shares (as figures/attention.py's pick). */
-export function telling(seen, map) {
+function telling(seen, map) {
   let best = -Infinity;
   let place = [0, 0];
   const words = { q: seen.kind.queries.map(isWord), k: seen.kind.keys.map(isWord) };

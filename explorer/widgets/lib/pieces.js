@@ -47,8 +47,8 @@ export function piecesOf({ pick }) {
           "aria-label": t(end ? TEXT.endPiece : TEXT.piece, { piece, i: row }),
           tabindex: "-1",
           onclick: () => getSelection().isCollapsed && lock(row),
-          onmouseenter: () => bus.fire("hover-row", { row }),
-          onmouseleave: () => bus.fire("hover-row", { row: null }),
+          onmouseenter: () => bus.fire("hover-pos", { pos: row, from: line }),
+          onmouseleave: () => bus.fire("hover-pos", { pos: null, from: line }),
         });
         return row && (space[row] || end) ? [" ", one] : [one];
       }),
@@ -118,7 +118,7 @@ export function piecesOf({ pick }) {
   const natsOf = ({ log_probability: logP }) => (logP === null ? "" : t(TEXT.nats, { value: signed(logP) }));
 
   view.on(["row", "kind"], () => paintLock());
-  bus.on("hover", (detail) => paintLock(detail && rowsAreOurs() ? detail.row : null));
+  bus.on("hover-pos", ({ pos, from }) => from !== line && paintLock(rowsAreOurs() ? pos : null));
   return {
     node,
     nats,

@@ -39,6 +39,30 @@ export function fit(canvas, width, height) {
   return context;
 }
 
+const KEPT = 8_000_000; // pixels of painted cells that are remembered
+const kept = new Map(); // the least recently used first
+const numbers = new WeakMap();
+let [last, held] = [0, 0];
+const numberOf = (array) => {
+  if (!numbers.has(array)) numbers.set(array, (last += 1));
+  return numbers.get(array);
+};
+
+/** Cells painted once for each size and colours, as long as there is room: an array that is drawn again was not changed meanwhile. */
+function remembered(how, w, h) {
+  const { data, colours, rows, columns, empty, low = 0, high = 1 } = how;
+  const key = [numberOf(data), numberOf(colours), rows, columns, empty, low, high, w, h].join(" ");
+  const found = kept.get(key) ?? drawn(document.createElement("canvas"), how, w, h);
+  if (!kept.delete(key)) held += w * h;
+  kept.set(key, found);
+  for (const [old, one] of kept) {
+    if (held <= KEPT || old === key) break;
+    kept.delete(old);
+    held -= one.width * one.height;
+  }
+  return found;
+}
+
 let sheet = null; // one hidden canvas to assemble pixels on, shared: drawing is synchronous
 
 /**
@@ -46,17 +70,31 @@ let sheet = null; // one hidden canvas to assemble pixels on, shared: drawing is
  * so that a thin diagonal survives in a small picture. NaN is "not allowed" and takes the `empty` colour.
  * @param {CanvasRenderingContext2D} context from fit()
  * @param {{data: ArrayLike<number>, rows: number, columns: number, colours: Uint8ClampedArray, empty: string, low?: number, high?: number,
- *   x: number, y: number, width: number, height: number, radius?: number, alpha?: number}} how
+ *   x: number, y: number, width: number, height: number, radius?: number, alpha?: number, keep?: boolean}} how
+ *   keep: is `data` never changed once it was drawn?
  */
 export function paint(context, how) {
-  const { data, rows, columns, colours, empty, low = 0, high = 1, x, y, width, height, radius = 0, alpha = 1 } = how;
+  const { x, y, width, height, radius = 0, alpha = 1, keep = false } = how;
   const ratio = context.getTransform().a;
-  const [w, h] = [Math.max(1, Math.round(width * ratio)), Math.max(1, Math.round(height * ratio))];
+  // A pixel for each value where there is room: the browser makes them larger faster than we do.
+  const [w, h] = [[width, how.columns], [height, how.rows]].map(([size, count]) => Math.max(1, Math.min(count, Math.round(size * ratio))));
   sheet ??= document.createElement("canvas");
-  if (sheet.width < w || sheet.height < h) {
-    sheet.width = Math.max(sheet.width, w);
-    sheet.height = Math.max(sheet.height, h);
+  const painted = keep ? remembered(how, w, h) : drawn(sheet, how, w, h);
+  context.save();
+  context.globalAlpha = alpha;
+  context.imageSmoothingEnabled = false;
+  if (radius) {
+    context.beginPath();
+    context.roundRect(x, y, width, height, radius);
+    context.clip();
   }
+  context.drawImage(painted, 0, 0, w, h, x, y, width, height);
+  context.restore();
+}
+
+/** The cells on a canvas of at least so many pixels, which is returned. */
+function drawn(canvas, { data, rows, columns, colours, empty, low = 0, high = 1 }, w, h) {
+  if (canvas.width < w || canvas.height < h || canvas !== sheet) Object.assign(canvas, canvas === sheet ? { width: Math.max(canvas.width, w), height: Math.max(canvas.height, h) } : { width: w, height: h });
   const pixels = new ImageData(w, h);
   const none = channels(empty);
   const span = high - low || 1;
@@ -93,15 +131,6 @@ export function paint(context, how) {
       at += 4;
     }
   }
-  sheet.getContext("2d", { willReadFrequently: true }).putImageData(pixels, 0, 0);
-  context.save();
-  context.globalAlpha = alpha;
-  context.imageSmoothingEnabled = false;
-  if (radius) {
-    context.beginPath();
-    context.roundRect(x, y, width, height, radius);
-    context.clip();
-  }
-  context.drawImage(sheet, 0, 0, w, h, x, y, width, height);
-  context.restore();
+  canvas.getContext("2d", { willReadFrequently: true }).putImageData(pixels, 0, 0);
+  return canvas;
 }

@@ -12,7 +12,7 @@ const WIDE = 1.06; // how much wider a text may run in the fonts of another mach
 
 /** A picture as it leaves: on its own ground, with what stands around it on the page. */
 function whole({ picture, run, look, title, units, words, width }) {
-  const scene = new Pen({ width: Math.max(640, Math.min(1100, width)) });
+  const scene = Object.assign(new Pen({ width: Math.max(640, Math.min(1100, width)) }), { away: true });
   picture.scene(run, { ...look, over: null, draft: {} }, scene);
   const pen = new Pen({ width: scene.width + 2 * SIDE });
   let y = SIDE + 4;
@@ -103,22 +103,22 @@ function styles(root) {
   return [...document.styleSheets].filter((sheet) => sheet.href?.endsWith("/page.css")).map((sheet) => kept(sheet.cssRules)).join("\n");
 }
 
-async function alive({ root, name, address, texts, value, seen, title, words }) {
+async function alive({ root, name, address, texts, picture, run, value, seen, title, units, words }) {
   const here = new URL("./board.js", import.meta.url).href;
-  const [{ script, numbers }, held] = await Promise.all([joined([here, address]), inlined(value)]);
+  const [{ script, numbers }, held] = await Promise.all([joined([here, address]), inlined(picture.kept?.(run, value) ?? value)]);
   return `<!doctype html>
 <html lang="${lang() === "zh" ? "zh-CN" : "en"}" data-lang="${lang()}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; form-action 'none'; base-uri 'none'">
 <title>${html(title)}</title>
 <style>${styles(root)}
 body{margin:24px auto;max-width:1240px;padding:0 16px}body::before,body::after{display:none}small{color:var(--ink3)}</style></head>
-<body class="${dark() ? "dark" : ""}"><main class="tfe tfe-${name}"></main><noscript>${html(words)}</noscript><p class="tfe"><small>${html(foot())}</small></p>
+<body class="${dark() ? "dark" : ""}"><main class="tfe tfe-${name}"></main><noscript>${html([units, words].filter(Boolean).join(": "))}</noscript><p class="tfe"><small>${html(foot())}</small></p>
 <script>(() => { "use strict"; const M = [];
 ${script.replaceAll("</", "<\\/")}
 const picture = M[${numbers[1]}].default, texts = ${json(texts)}, kept = new Map(${json(seen)});
 const store = { get: (key) => kept.get(key) ?? null, set: (patch) => Object.entries(patch).forEach(([key, one]) => (one === null ? kept.delete(key) : kept.set(key, String(one)))) };
 const view = M[${numbers[0]}].board(document.querySelector("main"), picture, { texts, store });
-Promise.resolve(picture.read(${json(held)}, { texts, again: () => view.update() })).then((run) => view.show(run));
+Promise.resolve(picture.read(${json(held)}, { texts, away: true, again: () => view.update() })).then((run) => view.show(run));
 })();</script></body></html>
 `;
 }
@@ -138,10 +138,11 @@ const explained = (arrays) => Object.fromEntries(Object.entries(arrays).flatMap(
 
 /**
  * What the menu offers, {kind: function}. now(): what is in view, null while there is nothing: {picture, run, look, value, title, units,
- * words, width, root, name, address of the picture's module, texts, seen: [[key, text]] of the address}
+ * words, width, root, name, address of the picture's module, texts, seen: [[key, text]] of the address}. files: those that only it has
  */
-export function takes(now) {
-  const file = ({ name, seen }, ending) => fileName([name, ...seen.map((pair) => pair.join(" "))], ending);
+export function takes(now, files = {}) {
+  const file = ({ picture, run, look, name, seen }, ending) => fileName(picture.named?.(run, look) ?? [name, ...seen.map((pair) => pair.join(" "))], ending);
+  const lines = (all, kind, { columns, rows }) => save(file(all, "csv").replace(/(?=\.csv$)/, kind), csv([columns, ...rows]), "text/csv");
   const having = (make) => async () => {
     const all = now();
     if (all) await make(all);
@@ -150,10 +151,8 @@ export function takes(now) {
     PNG: having(async (all) => save(file(all, "png"), await png(whole(all)))),
     SVG: having((all) => save(file(all, "svg"), new XMLSerializer().serializeToString(asSvg(whole(all))), "image/svg+xml")),
     HTML: having(async (all) => save(file(all, "html"), await alive(all), "text/html")),
-    CSV: having((all) => {
-      const { columns, rows } = all.picture.table(all.run, all.look);
-      save(file(all, "csv"), csv([columns, ...rows]), "text/csv");
-    }),
+    CSV: having((all) => lines(all, "", (all.picture.lines ?? all.picture.table)(all.run, all.look))),
+    ...Object.fromEntries(Object.entries(files).map(([kind, make]) => [kind, having((all) => lines(all, "-exact", make(all.run, all.look)))])),
     NPZ: having((all) => save(file(all, "npz"), npz(explained(all.picture.arrays?.(all.run, all.look) ?? columnsOf(all.picture.table(all.run, all.look)))))),
   };
 }

@@ -9,8 +9,8 @@ from explorer.labs.new_lab import texts, views
 from explorer.program import About, Change, Program, lab_of
 from explorer.views import View
 from explorer.widgets import figure
-from explorer.widgets.attention import attention
 from explorer.widgets.notes import notes
+from explorer.widgets.stage import stage
 from models.new_lab.records import EVERY_HEAD, EXAMPLES, Explanation, Request
 
 EXPLAIN, MEASURE = "models.new_lab.explain:explain", "models.new_lab.explain:measure"
@@ -23,7 +23,7 @@ def program() -> Program[Request, Explanation]:
         kind=Request,
         controls=views.controls(),
         views=(
-            View("attention", attention, views.maps),
+            View("attention", lambda value: stage("attention", value, texts={}), views.maps),
             View("lengths", lambda _value: figure.figure(views.by_length()), at="side"),
             View("notes", lambda _value: notes(texts.NOTES, label=texts.NOTES_LABEL), at="below"),
         ),

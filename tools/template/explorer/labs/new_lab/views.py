@@ -90,7 +90,7 @@ def kind(seen: Explanation) -> attention.Kind:
 
 def maps(seen: Explanation, request: Request, state: str) -> Value:
     """What the attention view draws."""
-    return attention.value([kind(seen)], silenced=request.silenced, state=state)
+    return attention.value([kind(seen)], silenced=request.silenced, query=query(request), state=state)
 
 
 def by_length() -> Value | None:

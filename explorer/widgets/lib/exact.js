@@ -1,0 +1,58 @@
+// The exact rows of a map whose cells stand for several pairs: the server is asked for those of one block (explorer/looks.py). What has come
+// travels along in a saved page.
+
+const KEPT = 24; // answers remembered
+const LEVELS = 65535; // of a weight
+
+/** @typedef {{first: number, count: number, at: (row: number, key: number) => number}} Exact rows one after another: see maps.js */
+
+/**
+ * @param {() => void} again called when rows have come @param {Record<string, string>} [held] those of a saved page, which asks nobody
+ * @returns {{of: (it: any, layer: number, head: number, block: number) => Exact | null, ask: Function, trouble: () => string, held: () => any}}
+ *   of: the exact rows behind a row of a map; null while they are not here. ask: the same, without waiting for the next drawing
+ */
+export function exactRows(again, held = null) {
+  const here = new Map(Object.entries(held ?? {}).map(([address, text]) => [address, new Uint16Array(Uint8Array.from(atob(text), (one) => one.charCodeAt(0)).buffer)]));
+  const coming = new Set();
+  let trouble = "";
+
+  async function fetched(address) {
+    coming.add(address);
+    try {
+      const answer = await fetch(new URL(address, location.origin));
+      if (!answer.ok) throw new Error(String(answer.status));
+      here.set(address, new Uint16Array(await answer.arrayBuffer()));
+      if (here.size > KEPT) here.delete(here.keys().next().value);
+      trouble = "";
+    } catch (problem) {
+      trouble = problem.message;
+    }
+    again();
+    coming.delete(address); // after it was drawn: what failed is asked for anew by the next click, not by its own drawing
+  }
+
+  const addressOf = (it, layer, head, block) => {
+    const [a, b] = it.queriesOf(block);
+    return `${it.kind.look}/${layer - 1}/${head - 1}/${a}/${b - a + 1}`;
+  };
+
+  function ask(it, layer, head, block) {
+    const address = addressOf(it, layer, head, block);
+    if (!held && !here.has(address) && !coming.has(address)) fetched(address);
+    return here.get(address) ?? null;
+  }
+
+  return {
+    ask,
+    trouble: () => trouble,
+    of(it, layer, head, block) {
+      const rows = ask(it, layer, head, block);
+      if (!rows) return null;
+      const [a, b] = it.queriesOf(block);
+      const n = it.all.keys.length;
+      return { first: a, count: b - a + 1, at: (r, k) => (it.kind.mask === "causal" && k > a + r ? Number.NaN : rows[r * n + k] / LEVELS) };
+    },
+    /** What is here, for a saved page. */
+    held: () => Object.fromEntries([...here].map(([address, rows]) => [address, btoa(Array.from(new Uint8Array(rows.buffer), (one) => String.fromCharCode(one)).join(""))])),
+  };
+}

@@ -1,0 +1,268 @@
+// The map of weights that every picture draws with the pen: queries down, keys across, their names and what they are beside it, the scale,
+// the locked row as bars above it; all heads as small maps; and a map of more positions than names have room for.
+//
+// A name is {text, at, joined}: what stands there, its number in the text ("3", "960–964"), and whether it continues the word before it.
+
+import { pooled, short, number } from "./maps.js";
+import { ink, shade } from "./pen.js";
+
+const LEAST = 0.1; // weights from here on are printed in their cells
+const GAP = 4; // px between small maps
+const SIDE = { row: 26, top: 20 }; // px for the numbers beside small maps
+const ROWS = 4; // locked rows that get bars
+
+/** What is printed on a weight: black or white, whichever is read better. */
+const inkOn = (weight) => ink(shade("weights", weight));
+/** An outline that is seen on light cells and on dark ones. */
+function outline(pen, { x0, y0, x1, y1 }, role, width) {
+  pen.rect({ x0, y0, x1, y1 }, { line: role, width });
+  pen.rect({ x0: x0 + width, y0: y0 + width, x1: x1 - width, y1: y1 - width }, { line: "panel", width: 1 });
+}
+
+/** Above a map: what its rows and columns are, and the scale of its weights. Returns how high that is. */
+function head(pen, x, y, width, left, { titles, title, scale = {} }) {
+  const size = pen.big ? 20 : 12;
+  const high = size + 10;
+  const style = { size, weight: 600 };
+  const bar = pen.big ? 120 : 72;
+  const said = pen.measure(`${title} 0`, { size }) + bar + 10 + pen.measure("1", { size });
+  const [rows, columns] = titles.map((text) => pen.measure(text, style));
+  const at = Math.max(x + left, x + rows + 18);
+  pen.text(x, y + size / 2 + 2, titles[0], { ...style, colour: "query" });
+  pen.text(at, y + size / 2 + 2, titles[1], { ...style, colour: "key" });
+  const under = at + columns + 18 + said > x + width; // there is no room beside both
+  const end = x + (under ? said : width) - pen.measure("1", { size }) - 5;
+  const top = y + (under ? high : 0) + size / 2 + 2;
+  pen.scale({ x0: end - bar, x1: end, y0: top - size / 2 + 1, y1: top + size / 2 - 1 }, { title, size, ...scale });
+  return high + (under ? high : 0);
+}
+
+/** Where everything stands in a map, from the room there is. */
+export function place(pen, width, { rows, columns, by = false, spaced = false, tall = 0, least = 0 }) {
+  const { big, narrow } = pen;
+  const size = big ? 22 : 12;
+  const index = big ? 20 : 11;
+  const bold = { size, weight: 650 };
+  const limit = spaced ? (narrow ? 104 : big ? 360 : 190) : narrow ? 78 : big ? 240 : 112;
+  const text = (name) => `${name.joined ? "‐" : ""}${pen.cut(name.text, limit, bold)}`;
+  const digits = (name) => pen.measure(name.at, { size: index });
+  const named = rows.map((name) => ({ ...name, text: text(name) }));
+  const left = Math.ceil(Math.max(...named.map((name) => pen.measure(name.text, bold) + digits(name))) + size * 0.5 + 8);
+  const side = by ? (narrow ? 56 : big ? 120 : 76) : 0;
+  const room = Math.max(120, width - left - side - 3);
+  const thin = Math.max(size + 1, least);
+  const group = room / columns.length >= thin ? 1 : Math.ceil((thin * columns.length) / room);
+  const count = Math.ceil(columns.length / group);
+  const cell = Math.min(big ? 120 : 72, room / count);
+  const names = Array.from({ length: count }, (_, j) => {
+    const [from, to] = [columns[j * group], columns[Math.min(columns.length, (j + 1) * group) - 1]];
+    return from === to ? { ...from, text: text(from) } : { text: `${text(from)}…`, at: `${from.at}–${to.at}` };
+  });
+  const longest = Math.max(...names.map((name) => pen.measure(name.text, bold)));
+  const rotated = group > 1 || longest > 1.1 * cell || Math.max(...names.map(digits)) > cell;
+  const labels = rotated ? Math.ceil(longest + Math.max(...names.map(digits)) + size) : Math.ceil(size * 1.3 + index * 1.3 + 6);
+  const bars = narrow ? 0 : big ? 104 : 52;
+  const row = big ? Math.max(26, Math.min(56, (tall - bars - labels - 34) / rows.length)) : narrow ? Math.max(18, Math.min(26, cell)) : Math.max(16, Math.min(30, 240 / rows.length));
+  return { size, index, bold, rows: named, names, group, cell, row, rotated, labels, bars, left, side, wide: left + count * cell + side + 3 };
+}
+
+/**
+ * Draws a map in so many px from (x, y) on. how: {grid: {rows, columns, data, NaN where a query may not look}, rows, columns: names, locked:
+ * {rows, columns}, by: is it read by columns, largest: is a cell of several keys their largest, threshold, spaced, tall, titles: [of rows, of
+ * columns], title: of the scale, hit(i, j): the box of a cell, row(i): that of a row, column(j)}. Returns {width, height, group}: how many
+ * keys share a column.
+ */
+export function drawMap(pen, x, y, width, how) {
+  const { grid, locked, by, threshold, largest } = how;
+  const at = place(pen, width, how);
+  const map = pooled(grid, at.group, largest);
+  const here = [...new Set(locked.columns.map((j) => Math.floor(j / at.group)))];
+  const of = (i, j) => map.data[i * map.columns + j];
+  const top = y + head(pen, x, y, Math.max(at.wide, Math.min(width, 320)), at.left, how);
+  const [x0, y0] = [x + at.left, top + at.bars + at.labels];
+  const [x1, y1] = [x0 + map.columns * at.cell, y0 + map.rows * at.row];
+  const column = (j) => ({ x0: x0 + j * at.cell, x1: x0 + (j + 1) * at.cell });
+  const row = (i) => ({ y0: y0 + i * at.row, y1: y0 + (i + 1) * at.row });
+  const middle = (j) => x0 + (j + 0.5) * at.cell;
+
+  for (const i of locked.rows) pen.rect({ x0: x, x1: x0 - 2, ...row(i) }, { fill: "query-soft" });
+  for (const j of here) pen.rect({ ...column(j), y0: top + at.bars + 1, y1: y0 }, { fill: "key-soft" });
+  at.rows.forEach((name, i) => {
+    const role = locked.rows.includes(i) ? "query" : null;
+    pen.text(x0 - 5, y0 + (i + 0.5) * at.row, name.at, { size: at.index, align: "right", colour: role ?? "ink3" });
+    pen.text(x0 - 5 - pen.measure(name.at, { size: at.index }) - at.size * 0.35, y0 + (i + 0.5) * at.row, name.text, { size: at.size, weight: role ? 650 : 400, align: "right", colour: role ?? "ink" });
+    pen.hit({ x0: x, x1, ...row(i), ...how.row(i) });
+  });
+  at.names.forEach((name, j) => {
+    const role = here.includes(j) ? "key" : null;
+    const style = { size: at.size, weight: role ? 650 : 400, colour: role ?? "ink" };
+    if (at.rotated) {
+      const turn = { turn: -90, align: "left" };
+      pen.text(middle(j), y0 - 4, name.text, { ...style, ...turn });
+      pen.text(middle(j), y0 - 4 - pen.measure(name.text, style) - at.size * 0.35, name.at, { size: at.index, colour: role ?? "ink3", ...turn });
+    } else {
+      pen.text(middle(j), y0 - at.index * 1.3 - at.size * 0.65 - 3, name.text, { ...style, align: "center" });
+      pen.text(middle(j), y0 - at.index * 0.65 - 3, name.at, { size: at.index, colour: role ?? "ink3", align: "center" });
+    }
+    pen.hit({ ...column(j), y0: top + at.bars, y1: y0, ...how.column(strongestOf(grid, j, at.group)) });
+  });
+
+  pen.cells({ x0, y0, x1, y1 }, { ...map, data: threshold ? map.data.map((w) => (w < threshold ? 0 : w)) : map.data });
+  if (at.cell >= 10 && at.row >= 10) {
+    let d = "";
+    for (let j = 1; j < map.columns; j += 1) d += `M${x0 + j * at.cell},${y0}V${y1}`;
+    for (let i = 1; i < map.rows; i += 1) d += `M${x0},${y0 + i * at.row}H${x1}`;
+    pen.path(d, { line: "#ffffff", alpha: 0.13 });
+  }
+  const digit = pen.big ? 20 : 12;
+  if (at.cell >= digit * 2.1 && at.row >= digit + 2) {
+    for (let i = 0; i < map.rows; i += 1)
+      for (let j = 0; j < map.columns; j += 1)
+        if (of(i, j) >= LEAST && of(i, j) >= threshold) pen.text(middle(j), y0 + (i + 0.5) * at.row, short(of(i, j)), { size: digit, weight: 600, align: "center", colour: inkOn(of(i, j)) });
+  }
+  bars(pen, { ...at, map, of, here, locked, by, middle, base: top + at.bars, x0, x1, y0, y1 });
+
+  const [thick, thin] = pen.big ? [4, 3.5] : [3, 2.5];
+  const whole = (i) => ({ x0, x1, ...row(i) });
+  for (const one of by ? here : locked.rows) outline(pen, by ? { ...column(one), y0, y1 } : whole(one), by ? "key" : "query", thin);
+  for (const j of here.slice(0, 1)) for (const i of locked.rows.slice(0, 1)) outline(pen, { ...column(j), ...row(i) }, by ? "query" : "key", thick);
+  pen.hit({
+    x0, y0, x1, y1,
+    at(px, py) {
+      const [i, j] = [Math.min(map.rows - 1, Math.floor((py - y0) / at.row)), Math.min(map.columns - 1, Math.floor((px - x0) / at.cell))];
+      return { ...column(j), ...row(i), ...how.hit(i, strongestIn(grid, i, j, at.group), at.group > 1 ? of(i, j) : null) };
+    },
+  });
+  return { width: at.wide, height: y1 + 3 - y, group: at.group };
+}
+
+/** Of the keys that share a column, the one that a query looks at most. */
+function strongestIn({ data, columns }, i, j, group) {
+  let best = j * group;
+  for (let k = best; k < Math.min(columns, (j + 1) * group); k += 1) if (data[i * columns + k] > data[i * columns + best]) best = k;
+  return best;
+}
+
+/** The same of all queries. */
+function strongestOf(grid, j, group) {
+  let [best, most] = [j * group, -1];
+  for (let i = 0; group > 1 && i < grid.rows; i += 1) {
+    const k = strongestIn(grid, i, j, group);
+    if (grid.data[i * grid.columns + k] > most) [best, most] = [k, grid.data[i * grid.columns + k]];
+  }
+  return best;
+}
+
+/** Above the map the locked rows; where it is read by columns what every key gets in all, and at the side who gives it. */
+function bars(pen, { map, of, here, locked, by, middle, base, bars: high, side, cell, row, x0, x1, y0 }) {
+  const size = pen.big ? 22 : 13;
+  const full = high - size - 6;
+  const bar = (box, role, bright, text, place_) => {
+    pen.rect(box, { fill: role, alpha: bright ? 1 : 0.45 });
+    if (text) pen.text(place_[0], place_[1], text, { size, weight: 700, colour: role, ...place_[2] });
+  };
+  if (high) pen.line(x0, base - 0.5, x1, base - 0.5, { line: "control" });
+  const all = Array.from({ length: map.columns }, (_, j) => j);
+  if (high && by) {
+    const sums = all.map((j) => Array.from({ length: map.rows }, (_, i) => of(i, j)).reduce((sum, w) => sum + (w === w ? w : 0), 0));
+    const most = Math.max(1, ...sums);
+    for (const j of all) bar({ x0: middle(j) - cell * 0.31, x1: middle(j) + cell * 0.31, y0: base - (full * sums[j]) / most, y1: base }, "key", here.includes(j), here.includes(j) ? number(sums[j]) : "", [middle(j), base - (full * sums[j]) / most - size * 0.6, { align: "center" }]);
+  } else if (high) {
+    const shown = locked.rows.slice(0, ROWS);
+    const wide = (0.62 * cell) / shown.length;
+    shown.forEach((i, turn) => {
+      const best = all.reduce((most, j) => (of(i, j) > of(i, most) || of(i, most) !== of(i, most) ? j : most), 0);
+      const main = shown.length === 1 ? (here[0] ?? best) : best;
+      for (const j of all) {
+        const w = of(i, j);
+        if (w !== w) continue;
+        const from = middle(j) - 0.31 * cell + turn * wide;
+        const said = j === main || (shown.length === 1 && w >= LEAST && cell > (pen.big ? 60 : 34));
+        bar({ x0: from, x1: from + wide, y0: base - full * w, y1: base }, "key", j === main, said ? number(w) : "", [from + wide / 2, base - full * w - size * 0.6, { align: "center", size: shown.length > 1 ? size - 1 : size }]);
+      }
+    });
+  }
+  if (!side || !here.length) return;
+  const long = side - size * 2.6 - 6;
+  for (let i = 0; i < map.rows; i += 1) {
+    const w = of(i, here[0]);
+    if (w !== w) continue;
+    const m = y0 + (i + 0.5) * row;
+    bar({ x0: x1 + 4, x1: x1 + 4 + long * w, y0: m - row * 0.31, y1: m + row * 0.31 }, "query", locked.rows.includes(i), w >= LEAST ? number(w) : "", [x1 + 8 + long * w, m, { size: Math.min(size, Math.max(11, row - 3)) }]);
+  }
+}
+
+/** A small map: whole, faint and struck through where its head is silenced, ringed where it is the one in view. */
+export function drawTile(pen, box, grid, { gone = false, here = false, ...hit }) {
+  pen.cells(box, { ...grid, gamma: 0.8, radius: 4, alpha: gone ? 0.28 : 1 });
+  if (gone) pen.line(box.x0 + 5, box.y1 - 5, box.x1 - 5, box.y0 + 5, { line: "ink", width: 2 });
+  if (here) pen.rect({ x0: box.x0 - 3.5, y0: box.y0 - 3.5, x1: box.x1 + 3.5, y1: box.y1 + 3.5 }, { line: "query", width: 2.5, radius: 6 });
+  pen.hit({ ...box, ...hit });
+}
+
+/** How wide the small maps of so many heads are. */
+export const widthOfTiles = (heads, room) => SIDE.row + heads * (sizeOf(heads, room)[0] + GAP);
+const sizeOf = (heads, room) => {
+  const wide = Math.max(20, Math.min(44, Math.floor((room - SIDE.row - GAP * heads) / heads)));
+  return [wide, Math.round((wide * 40) / 44)];
+};
+
+/** Every layer and head as a small map. how: {layers, heads, grid(layer, head), one(layer, head): {gone, here, …box}}, from 1. Returns its size. */
+export function drawTiles(pen, x, y, room, { layers, heads, grid, one }) {
+  const [wide, high] = sizeOf(heads, room);
+  const mark = { size: 12, align: "center" };
+  const at = (layer, head) => ({ x0: x + SIDE.row + (head - 1) * (wide + GAP), y0: y + SIDE.top + (layer - 1) * (high + GAP) });
+  const count = (n) => Array.from({ length: n }, (_, i) => i + 1);
+  const seen = count(layers).flatMap((layer) => count(heads).map((head) => ({ layer, head, ...one(layer, head) })));
+  const chosen = seen.find(({ here }) => here);
+  for (const head of count(heads)) pen.text(at(1, head).x0 + wide / 2, y + 8, head, { ...mark, ...(chosen?.head === head ? { colour: "query", weight: 700 } : { colour: "ink3" }) });
+  for (const layer of count(layers)) pen.text(x + 9, at(layer, 1).y0 + high / 2, layer, { ...mark, ...(chosen?.layer === layer ? { colour: "query", weight: 700 } : { colour: "ink3" }) });
+  for (const { layer, head, ...rest } of seen) {
+    const { x0, y0 } = at(layer, head);
+    drawTile(pen, { x0, y0, x1: x0 + wide, y1: y0 + high }, grid(layer, head), rest);
+  }
+  return { width: SIDE.row + heads * (wide + GAP), height: SIDE.top + layers * (high + GAP) };
+}
+
+/**
+ * A map of more positions than names have room for: its blocks, numbers along both sides, what is locked. how: {grid, ends: [numbers of the
+ * first and last row, of the first and last column], locked, threshold, titles, title, hit(i, j)}. Returns its size.
+ */
+export function drawLong(pen, x, y, side, { grid, ends, locked, threshold, hit, ...how }) {
+  const size = pen.big ? 20 : 12;
+  const left = Math.max(...ends[0].map((n) => pen.measure(signedText(n), { size }))) + 8;
+  const y0 = y + head(pen, x, y, left + side, left, how) + size + 8;
+  const box = { x0: x + left, y0, x1: x + left + side, y1: y0 + side };
+  const [w, h] = [side / grid.columns, side / grid.rows];
+  pen.cells(box, { ...grid, data: threshold ? grid.data.map((one) => (one < threshold ? 0 : one)) : grid.data });
+  for (const share of pen.narrow ? [0, 0.5, 1] : [0, 0.25, 0.5, 0.75, 1]) {
+    const [row, column] = ends.map(([from, to]) => signedText(Math.round(from + share * (to - from))));
+    pen.text(box.x0 + share * side, y0 - size / 2 - 3, column, { size, colour: "ink3", align: share === 0 ? "left" : share === 1 ? "right" : "center" });
+    pen.text(box.x0 - 5, y0 + Math.max(size / 2, Math.min(side - size / 2, share * side)), row, { size, colour: "ink3", align: "right" });
+  }
+  const [i, j] = [locked.rows[0], locked.columns[0]];
+  const around = (cell) => ({ x0: cell.x0 - 3, y0: cell.y0 - 3, x1: cell.x1 + 3, y1: cell.y1 + 3 });
+  const cellOf = (r, c) => ({ x0: box.x0 + c * w, x1: box.x0 + (c + 1) * w, y0: y0 + r * h, y1: y0 + (r + 1) * h });
+  if (i !== undefined) outline(pen, around({ ...cellOf(i, 0), x0: box.x0, x1: box.x1 }), "query", 2);
+  if (i !== undefined && j !== undefined) outline(pen, around(cellOf(i, j)), "key", 2);
+  pen.hit({
+    ...box,
+    at(px, py) {
+      const [r, c] = [Math.min(grid.rows - 1, Math.floor((py - y0) / h)), Math.min(grid.columns - 1, Math.floor((px - box.x0) / w))];
+      return { ...cellOf(r, c), ...hit(r, c) };
+    },
+  });
+  return { width: left + side + 4, height: box.y1 + 4 - y, left };
+}
+
+const signedText = (n) => String(n).replace("-", "−");
+
+/** Rows of exact weights as a strip, the block that was chosen framed. how: {rows, columns, data, from, to: the framed columns}. Returns its height. */
+export function drawStrip(pen, x, y, width, { rows, columns, data, from, to }) {
+  const high = 12 * rows;
+  pen.cells({ x0: x, y0: y, x1: x + width, y1: y + high }, { rows, columns, data });
+  const wide = Math.max(4, ((to - from + 1) / columns) * width);
+  const start = x + Math.min((from / columns) * width, width - wide);
+  outline(pen, { x0: start - 2, x1: start + wide + 2, y0: y - 2, y1: y + high + 2 }, "key", 2);
+  return high + 4;
+}
