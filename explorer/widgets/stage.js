@@ -13,7 +13,7 @@
 //   scene(run, look, pen)            draws with the pen (lib/pen.js), in pen.width px, as high as it likes or in pen.tall px where that is
 //                                    not 0; pen.big for an audience, pen.narrow on phones. Ends with pen.size(width, height[, keep]).
 //                                    pen.hit(box) says what can be pointed at, pen.handle(how) what can be dragged. look also holds
-//                                    `draft` {handle: value} while one drags, and `over`, the look that is previewed, if `hovers` is true
+//                                    `draft` {handle: value} while one drags (everywhere), and `over`, what is previewed, if `hovers` is true
 //   sentence(run, look)              a list of texts and {text, role: "query" | "key" | "out"}: computed, true of what is drawn
 //   table(run, look)                 {caption, columns, rows, here}: the accessible twin, and the CSV; a column is named with its unit
 //
@@ -21,9 +21,11 @@
 //   arrays(run, look)                {name: {shape, data, axes: [names], unit} | [texts]} of the NPZ; left out, the columns of the table
 //   question, title, units, legend   question: {en, zh}, the projector's title; title(run, look), units(run, look): texts;
 //                                    legend(run, look): [{text, mark: {fill, line, hatch, radius, wide, tall} or {shades: […]}}]
-//   choices(run, look)               [{key, label, options: [{value, label}]}] segmented, [{key, label}] a chip (flag) or a slider (number)
-//   below(run, look, lock)           nodes under the picture; lock({key: value}) locks. beside(run, look): nodes in the narrow column, of
-//                                    what is pointed at; wide(run): that column stands below
+//   choices(run, look)               [{key, label, options: [{value, label}]}] segmented (`shown`: its label too), [{key, label}] a chip
+//                                    (flag) or a slider (number)
+//   below(run, look, lock, ask)      nodes under the picture; lock({key: value}) locks, ask({field: text}) asks the program, null where there
+//                                    is none. beside(run, look): nodes in the narrow column, of what is pointed at; wide(run): it stands below
+//   keeps(run, look)                 {name: …} of what was fetched for the look in view: part of the value in a saved page
 //   clock(run, look)                 {key, pace | seconds, stride, says(value), texts, sound, at(second), when(value)}: it can be played.
 //                                    sound: an address; at, when: second -> place and back, where they are not in step
 //   along, across, move, resets      keys that ←/→ and ↑/↓ move: by default the step (else the position), the head (else the position);
@@ -34,7 +36,7 @@
 // each {en, zh}. The value has `query` and `state` ("stored", "live", "running" while it grows, "stale"). Styles: explorer/pictures/NAME.css.
 //
 // A box: {x0, y0, x1, y1, look: {key: value}, card: () => [title, …lines], set: {field: text}, fire: [event, detail], add: {set | fire}}.
-// Hover previews look and opens the card; a click locks look, or asks the program for set; shift-click adds, or does `add`. A touch
+// Hover previews look, unless it is `quiet`, and opens the card; a click locks look, or asks the program for set; shift-click adds, or does `add`. A touch
 // previews, the second locks. A handle previews while it is dragged (look.draft), and asks when the hand rests.
 //
 // Tests wait for data-drawn, "pos=8 step=6 far": what stands, by its keys. canvas.marks holds what the pen drew, texts among them.
@@ -75,7 +77,7 @@ export async function mount(root, props, emit, watch) {
   let mine = false; // the change of the address under way is our own
 
   const state = () =>
-    stand?.run && { picture, root, name, address, texts, value, run: stand.run, look: stand.look, title: stand.title(), units: stand.units(), words: stand.words(), width: stand.width(), seen: keysOf.filter((key) => view.get(key) !== null).map((key) => [key, view.get(key)]) };
+    stand?.run && { picture, root, name, address, texts, value: { ...value, ...picture.keeps?.(stand.run, stand.look) }, run: stand.run, look: stand.look, title: stand.title(), units: stand.units(), words: stand.words(), width: stand.width(), seen: keysOf.filter((key) => view.get(key) !== null).map((key) => [key, view.get(key)]) };
   const take = el("summary", { class: "tfe-button small" });
   const menu = el("details", { class: "tfe-stage-take" }, take, exportBar(takes(state), { onTable: (open) => stand.table(open) }));
   const label = () => (take.textContent = t(TEXT.take));

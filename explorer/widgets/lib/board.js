@@ -184,12 +184,13 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
       return;
     }
     const big = projecting();
+    look.draft = draft;
     panel.classList.toggle("is-wide", Boolean(picture.wide?.(run)));
     write(units, t(picture.units?.(run, look) ?? ""));
     desk.setAttribute("aria-label", t(picture.label ?? TEXT.board, { title: title.textContent }));
     choose();
     transports();
-    swap(below, picture.below?.(run, look, lock) ?? []);
+    swap(below, picture.below?.(run, look, lock, ask) ?? []);
     side();
     const parts = picture.sentence(run, look);
     words.setAttribute("aria-live", sound.playing ? "off" : "polite");
@@ -204,7 +205,7 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
     room = Math.floor(desk.clientWidth);
     if (!room) return;
     pen = new Pen({ width: room, big, tall: big ? Math.max(300, innerHeight - 200 - head.offsetHeight - below.offsetHeight - words.offsetHeight) : 0 });
-    picture.scene(run, { ...look, over: picture.hovers ? (over?.look ?? null) : null, draft }, pen);
+    picture.scene(run, { ...look, over: picture.hovers && !over?.quiet ? (over?.look ?? null) : null }, pen);
     canvas.marks = pen.marks;
     onCanvas(fit(canvas, pen.width, pen.height), pen.marks);
     Object.assign(paper.style, { width: `${pen.width}px`, height: `${pen.height}px` });
@@ -249,10 +250,11 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
     for (const one of choices.made) one.set();
   }
 
-  function make({ key, label, options, say, step }) {
+  function make({ key, label, options, shown, say, step }) {
     if (options) {
       const one = segmented({ options: options.map(({ value, label: name }) => ({ key: String(value), label: name })), value: String(look[key]), label, onPick: (value) => lock({ [key]: options.find((each) => String(each.value) === value).value }) });
-      return { node: one.node, set: () => one.set({ value: String(look[key]) }) };
+      const node = shown ? el("span", { class: "tfe-row tight" }, el("span", { class: "tfe-label", text: label }), one.node) : one.node;
+      return { node, set: () => one.set({ value: String(look[key]) }) };
     }
     if (picture.looks[key] === "flag") {
       const chip = el("button", { type: "button", class: "tfe-chip", "data-key": key, text: label, onclick: () => lock({ [key]: !look[key] }) });
