@@ -19,7 +19,7 @@
 //
 // and, where it needs them:
 //   arrays(run, look)                {name: {shape, data, axes: [names], unit} | [texts]} of the NPZ; left out, the columns of the table
-//   question, title, units, legend   question: {en, zh}, the projector's title; title(run, look), units(run, look): texts;
+//   question, title, units, legend   question: {en, zh}, the projector's title (or asks(run) -> {en, zh}); title(run, look), units(run, look): texts;
 //                                    legend(run, look): [{text, mark: {fill, line, hatch, radius, wide, tall} or {shades: […]}}]
 //   choices(run, look)               [{key, label, options: [{value, label}]}] segmented (`shown`: its label too), [{key, label}] a chip
 //                                    (flag) or a slider (number)

@@ -174,7 +174,7 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
     frame = 0;
     write(title, t(picture.title?.(run, look) ?? texts.title));
     write(empty, t(texts.empty ?? TEXT.empty));
-    root.dataset.question = t(texts.question ?? picture.question ?? texts.title);
+    root.dataset.question = t(texts.question ?? (run && picture.asks?.(run)) ?? picture.question ?? texts.title);
     empty.hidden = Boolean(run);
     for (const node of [body, units, legend, choices]) node.hidden = !run;
     root.querySelector(".tfe-stage-menu").hidden = !run;
