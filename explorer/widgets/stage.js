@@ -28,7 +28,9 @@
 //   keeps(run, look)                 {name: …} of what was fetched for the look in view: part of the value in a saved page
 //   clock(run, look)                 {key, pace | seconds, stride, says(value), texts, sound, at(second), when(value)}: it can be played.
 //                                    sound: an address; at, when: second -> place and back, where they are not in step
-//   along, across, move, resets      keys that ←/→ and ↑/↓ move: by default the step (else the position), the head (else the position);
+//   along, across, aside              keys that ←/→, ↑/↓ and Shift ←/→ move: by default the step (else the position), the head (else the
+//                                    position), none
+//   move, resets
 //                                    move(run, look, key, by) -> {key: value}; resets: what Esc lets go of, by default what is locked
 //   same(was, run, look)             does what is locked in one run tell the same in another one? Left out: no
 //
@@ -43,15 +45,12 @@
 // Every view is part of a saved page, so a picture imports only what needs no server (lib/{dom,lang,pen,looking,arrays,…}).
 
 import { board } from "./lib/board.js";
-import { el } from "./lib/dom.js";
-import { exportBar } from "./lib/export.js";
-import { onLang, t } from "./lib/lang.js";
+import { t } from "./lib/lang.js";
 import { KINDS } from "./lib/looking.js";
 import { bus, judge, onOpen, request, view } from "./lib/state.js";
-import { takes } from "./lib/take.js";
+import { taking } from "./lib/taking.js";
 
 const TEXT = {
-  take: { en: "Take along", zh: "带走" },
   failed: { en: "The numbers did not arrive: {why}. Run the input once more.", zh: "数据未能送达：{why}。请再运行一次。" },
 };
 const PATIENCE = 1500; // ms after an answer that brought nothing until what was dragged is taken back
@@ -76,25 +75,9 @@ export async function mount(root, props, emit, watch) {
   let opened = request.get() !== "";
   let mine = false; // the change of the address under way is our own
 
-  const state = () =>
-    stand?.run && { picture, root, name, address, texts, value: { ...value, ...picture.keeps?.(stand.run, stand.look) }, run: stand.run, look: stand.look, title: stand.title(), units: stand.units(), words: stand.words(), width: stand.width(), seen: keysOf.filter((key) => view.get(key) !== null).map((key) => [key, view.get(key)]) };
-  const take = el("summary", { class: "tfe-button small" });
-  const menu = el("details", { class: "tfe-stage-take" }, take, exportBar(takes(state), { onTable: (open) => stand.table(open) }));
-  const label = () => (take.textContent = t(TEXT.take));
-  onLang(label);
-  label();
-  // A file is saved by a click of ours on a link, which closes nothing.
-  document.addEventListener("click", (event) => !event.isTrusted || menu.contains(event.target) || (menu.open = false));
-  menu.addEventListener("keydown", (event) => {
-    if (event.key !== "Escape" || !menu.open) return;
-    event.stopPropagation();
-    menu.open = false;
-    take.focus();
-  });
-
   stand = board(root, picture, {
     texts,
-    menu: [menu],
+    menu: [taking(() => stand, { picture, root, name, address, texts }, () => value)],
     store: {
       get: view.get,
       set(patch) {

@@ -176,6 +176,10 @@ UNBROKEN: Final = _(
 )
 MORE: Final = _("More rounds of evaluation never made a hashing model worse here.", "在这里，增加评估轮数从未使用哈希的模型变差。")
 LESS: Final = _("More rounds of evaluation made {names} worse in places.", "增加评估轮数，在某些情况下使 {names} 变差。")
+MISSED: Final = {
+    "title": _("What was missed?", "漏掉了什么？"),
+    "question": _("How much of full attention does hashing miss?", "哈希漏掉了完整注意力的多少？"),
+}
 SPELLING: Final = {"title": _("Said twice", "说两遍")}
 TABLE: Final = _("Rounds of training, rounds of evaluation", "训练轮数与评估轮数")
 TABLE_UNITS: Final = _("share of right letters: measured here, and under it as published", "答对字母的比例：本项目实测，其下为论文发表")

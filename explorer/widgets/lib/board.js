@@ -172,7 +172,7 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
 
   function paint() {
     frame = 0;
-    write(title, t(picture.title?.(run, look) ?? texts.title));
+    write(title, t((run && picture.title?.(run, look)) ?? texts.title));
     write(empty, t(texts.empty ?? TEXT.empty));
     root.dataset.question = t(texts.question ?? (run && picture.asks?.(run)) ?? picture.question ?? texts.title);
     empty.hidden = Boolean(run);
@@ -392,8 +392,8 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
 
   // ── alive ──
   keys(root, {
-    ArrowLeft: () => move(along, -1),
-    ArrowRight: () => move(along, 1),
+    ArrowLeft: (event) => move((event.shiftKey && picture.aside) || along, -1),
+    ArrowRight: (event) => move((event.shiftKey && picture.aside) || along, 1),
     PageUp: () => move(along, -1),
     PageDown: () => move(along, 1),
     ArrowUp: () => (across ? move(across, -1) : false),
