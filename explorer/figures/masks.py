@@ -1,4 +1,4 @@
-"""Attention spans: how far each head looks, its soft mask, and what the mask takes away, as the masks widget draws them, as JSON.
+"""Attention spans: how far each head looks, its soft mask, and what the mask takes away, as JSON for labs/adaptive_span/masks.js.
 
 The input of a language model is shifted by one: at position t the network has read the characters before character t. So the key at
 distance x of position t carries character t − 1 − x, and where there is none, the start; distance 0 is the character read last.
@@ -143,19 +143,6 @@ def value(
         "watched": None if watched is None else list(watched),
         "looks": {"before": look_before, "after": look_after},
         "pick": dict(telling(z, span, ramp, given, length) if pick is None else pick),
-    }
-
-
-def growing(*, variant: str, name: Text, text: str, given: int, of: int, query: str) -> Value:
-    """A run under way: what was read and written so far. of: how many characters there will be. The last picture stays, dimmed."""
-    return {
-        "state": "running",
-        "query": query,
-        "variant": variant,
-        "name": dict(name),
-        "text": text,
-        "given": given,
-        "of": of,
     }
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.figures.theme import titled
 from explorer.packing import pack
 
 Array = NDArray[np.float32]
@@ -20,16 +21,14 @@ Value = dict[str, object]
 class Run:
     """What one model made of it.
 
-    key: its name, as in the address. name, about: what it is called, and what sets it apart. said: the likeliest letter at each place,
-    everything before it given. nats: (letter,) −log p of the right one. rounds: of hashing in this run, as the table's columns name them.
+    key: its name, as in the address. name: what it is called. said: the likeliest letter at each place, everything before it given.
+    nats: (letter,) −log p of the right one.
     """
 
     key: str
     name: Text
-    about: Text
     said: str
     nats: Array
-    rounds: str
 
 
 def value(
@@ -66,12 +65,10 @@ def _drawn(run: Run, given: str) -> Value:
     return {
         "key": run.key,
         "name": dict(run.name),
-        "about": dict(run.about),
         "said": run.said,
         "right": sum(right),
         "bits": float(np.asarray(run.nats, np.float64).mean() / math.log(2)) if given else 0.0,
         "nats": pack(np.asarray(run.nats, np.float32), unit=False),
-        "rounds": run.rounds,
     }
 
 
@@ -94,17 +91,52 @@ class Seed:
     finished: bool
 
 
-def table(columns: Sequence[str], rows: Sequence[Row], seeds: Sequence[Seed], *, name: Text, sentence: Text, why: Text) -> Value:
-    """Accuracy by rounds. columns: rounds of evaluation, "full" for none. seeds: of the model called `name`. sentence: the order that came
-    out beside the one in print; why: in what the two differ. ValueError for a row that does not fit the columns."""
-    for ours in [*(row.ours for row in rows), *(row.printed for row in rows), *(seed.ours for seed in seeds)]:
-        if len(ours) != len(columns):
-            raise ValueError(f"{len(ours)} figures under {len(columns)} columns")
-    return {
-        "columns": list(columns),
-        "rows": [{"key": row.key, "name": dict(row.name), "ours": list(row.ours), "printed": list(row.printed)} for row in rows],
-        "seeds": [{"seed": one.seed, "ours": list(one.ours), "finished": one.finished} for one in seeds],
-        "name": dict(name),
-        "sentence": dict(sentence),
-        "why": dict(why),
+def rounds(columns: Sequence[str], rows: Sequence[Row], axes: tuple[str, str], language: str, here: Mapping[str, str]) -> Value:
+    """Accuracy by rounds of evaluation, across, and of training: measured, and under it what is in print. Plotly's own JSON.
+
+    columns: what they are called. axes: titles. here: by model the column of its run in view, which is framed.
+    ValueError for a row that does not fit the columns.
+    """
+    for each in [*(row.ours for row in rows), *(row.printed for row in rows)]:
+        if len(each) != len(columns):
+            raise ValueError(f"{len(each)} figures under {len(columns)} columns")
+    frame = titled(axes)
+    ticks = {"showgrid": False, "zeroline": False, "fixedrange": True, "tickmode": "array"}
+    across, down = list(range(len(columns))), list(range(len(rows)))
+    frame["xaxis"] |= {**ticks, "side": "top", "tickvals": across, "ticktext": list(columns)}
+    frame["yaxis"] |= {**ticks, "tickvals": down, "ticktext": [row.name[language] for row in rows], "range": [len(rows) - 0.5, -0.5]}
+    frame["annotations"] = [
+        {
+            "x": x,
+            "y": y,
+            "text": f"<b>{_figure(row.ours[x])}</b><br>{_figure(row.printed[x])}",
+            "showarrow": False,
+            "font": {"size": 13, "color": "var(--ink)"},
+        }
+        for y, row in enumerate(rows)
+        for x in across
+    ]
+    frame["shapes"] = [
+        {"type": "rect", "x0": x - 0.5, "x1": x + 0.5, "y0": y - 0.5, "y1": y + 0.5, "line": {"color": "var(--query)", "width": 3}}
+        for y, row in enumerate(rows)
+        for x in across
+        if here.get(row.key) == columns[x]
+    ]
+    frame["margin"] = {"l": 104, "r": 4, "t": 58, "b": 8}
+    cells = {
+        "type": "heatmap",
+        "z": [list(row.ours) for row in rows],
+        "zmin": 0,
+        "zmax": 1,
+        "colorscale": [[0, "var(--panel)"], [1, "var(--key)"]],
+        "opacity": 0.38,
+        "showscale": False,
+        "xgap": 1,
+        "ygap": 1,
+        "hoverinfo": "skip",
     }
+    return {"data": [cells], "layout": frame}
+
+
+def _figure(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"

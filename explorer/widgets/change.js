@@ -5,7 +5,6 @@ import { el, segmented } from "./lib/dom.js";
 import { exportBar } from "./lib/export.js";
 import { projecting } from "./lib/keys.js";
 import { onLang, t } from "./lib/lang.js";
-import { inLink } from "./lib/masknumbers.js";
 import { mapsOf } from "./lib/mappairs.js";
 import { pairsOf } from "./lib/pairs.js";
 import { knobsOf } from "./lib/knobs.js";
@@ -38,7 +37,7 @@ const RICH = {
   range: { read: Number, write: String, drawn: ({ knob }) => knob },
   spans: {
     read: (text) => parts(text).map((one) => one.map((part) => Number(part.replace("%2E", ".")))),
-    write: inLink,
+    write: (spans) => spans.map((one) => one.map((part) => String(part).replace(".", "%2E")).join(".")).join(","),
     drawn: ({ knob }) => knob,
   },
   stops: { read: Number, write: String, drawn: ({ names }) => ({ stops: names.map(([value, label]) => ({ value: Number(value), label })), other: { en: "{n}", zh: "{n}" } }) },

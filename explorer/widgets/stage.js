@@ -13,20 +13,24 @@
 //   scene(run, look, pen)            draws with the pen (lib/pen.js), in pen.width px, as high as it likes or in pen.tall px where that is
 //                                    not 0; pen.big for an audience, pen.narrow on phones. Ends with pen.size(width, height[, keep]).
 //                                    pen.hit(box) says what can be pointed at, pen.handle(how) what can be dragged. look also holds
-//                                    `draft` {handle: value} while one drags, and `over`, the look that is previewed, if `hovers` is true
+//                                    `draft` {handle: value} while one drags (everywhere), and `over`, what is previewed, if `hovers` is true
 //   sentence(run, look)              a list of texts and {text, role: "query" | "key" | "out"}: computed, true of what is drawn
 //   table(run, look)                 {caption, columns, rows, here}: the accessible twin, and the CSV; a column is named with its unit
 //
 // and, where it needs them:
 //   arrays(run, look)                {name: {shape, data, axes: [names], unit} | [texts]} of the NPZ; left out, the columns of the table
-//   question, title, units, legend   question: {en, zh}, the projector's title; title(run, look), units(run, look): texts;
+//   question, title, units, legend   question: {en, zh}, the projector's title (or a function of run and look); title(run, look), units(run, look): texts;
 //                                    legend(run, look): [{text, mark: {fill, line, hatch, radius, wide, tall} or {shades: […]}}]
-//   choices(run, look)               [{key, label, options: [{value, label}]}] segmented, [{key, label}] a chip (flag) or a slider (number)
-//   below(run, look, lock)           nodes under the picture; lock({key: value}) locks. beside(run, look): nodes in the narrow column, of
-//                                    what is pointed at; wide(run): that column stands below
+//   choices(run, look)               [{key, label, options: [{value, label}]}] segmented (`shown`: its label too), [{key, label}] a chip
+//                                    (flag) or a slider (number)
+//   below(run, look, lock, ask)      nodes under the picture; lock({key: value}) locks, ask({field: text}) asks the program, null where there
+//                                    is none. beside(run, look): nodes in the narrow column, of what is pointed at; wide(run): it stands below
+//   keeps(run, look)                 {name: …} of what was fetched for the look in view: part of the value in a saved page
 //   clock(run, look)                 {key, pace | seconds, stride, says(value), texts, sound, at(second), when(value)}: it can be played.
 //                                    sound: an address; at, when: second -> place and back, where they are not in step
-//   along, across, move, resets      keys that ←/→ and ↑/↓ move: by default the step (else the position), the head (else the position);
+//   along, across, aside              keys that ←/→, ↑/↓ and Shift ←/→ move: by default the step (else the position), the head (else the
+//                                    position), none
+//   move, resets
 //                                    move(run, look, key, by) -> {key: value}; resets: what Esc lets go of, by default what is locked
 //   same(was, run, look)             does what is locked in one run tell the same in another one? Left out: no. keeps: the keys that stay then,
 //                                    input: those that another input lets go of; left out, both are what is locked
@@ -43,22 +47,20 @@
 // each {en, zh}. The value has `query` and `state` ("stored", "live", "running" while it grows, "stale"). Styles: explorer/pictures/NAME.css.
 //
 // A box: {x0, y0, x1, y1, look: {key: value}, card: () => [title, …lines], set: {field: text}, fire: [event, detail], add: {set | fire}, pos}.
-// Hover previews look and opens the card; a click locks look, or asks the program for set; shift-click adds, or does `add`. A touch
-// previews, the second locks; where card is null, the first. pos: the position that other views point at with it. down(): on the way to a click. A handle previews while it is dragged (look.draft), and asks when the hand rests.
+// Hover previews look, unless it is `quiet`, and opens the card; a click locks look, or asks the program for set; shift-click adds, or does
+// `add`. A touch previews, the second locks; where card is null, the first. pos: the position that other views point at with it. down(): on
+// the way to a click. A handle previews while it is dragged (look.draft), and asks when the hand rests.
 //
 // Tests wait for data-drawn, "pos=8 step=6 far": what stands, by its keys. canvas.marks holds what the pen drew, texts among them.
 // Every view is part of a saved page, so a picture imports only what needs no server (lib/{dom,lang,pen,looking,arrays,…}).
 
 import { board } from "./lib/board.js";
-import { el } from "./lib/dom.js";
-import { exportBar } from "./lib/export.js";
-import { onLang, t } from "./lib/lang.js";
+import { t } from "./lib/lang.js";
 import { KINDS } from "./lib/looking.js";
 import { bus, judge, onOpen, request, view } from "./lib/state.js";
-import { takes } from "./lib/take.js";
+import { taking } from "./lib/taking.js";
 
 const TEXT = {
-  take: { en: "Take along", zh: "带走" },
   failed: { en: "The numbers did not arrive: {why}. Run the input once more.", zh: "数据未能送达：{why}。请再运行一次。" },
 };
 const PATIENCE = 1500; // ms after an answer that brought nothing until what was dragged is taken back
@@ -83,23 +85,7 @@ export async function mount(root, props, emit, watch) {
   let opened = request.get() !== "";
   let mine = false; // the change of the address under way is our own
 
-  const state = () =>
-    stand?.run && { picture, root, name, address, texts, value, run: stand.run, look: stand.look, title: stand.title(), units: stand.units(), words: stand.words(), width: stand.width(), seen: keysOf.filter((key) => view.get(key) !== null).map((key) => [key, view.get(key)]) };
-  const take = el("summary", { class: "tfe-button small" });
-  const bar = exportBar(takes(state, picture.files), { onTable: (open) => stand.table(open) });
-  const menu = el("details", { class: "tfe-stage-take" }, take, bar);
-  const label = () => (take.textContent = t(TEXT.take));
-  onLang(label);
-  label();
-  // A file is saved by a click of ours on a link, which closes nothing.
-  document.addEventListener("click", (event) => !event.isTrusted || menu.contains(event.target) || (menu.open = false));
-  menu.addEventListener("keydown", (event) => {
-    if (event.key !== "Escape" || !menu.open) return;
-    event.stopPropagation();
-    menu.open = false;
-    take.focus();
-  });
-
+  const menu = taking(() => stand, { picture, root, name, address, texts }, () => value);
   stand = board(root, picture, {
     texts,
     menu: [menu],
@@ -117,7 +103,7 @@ export async function mount(root, props, emit, watch) {
     moved: () => (asked = false),
     dragged: () => bus.fire("changing", { by: name, state: "unrun" }),
     drawn() {
-      for (const [kind, make] of Object.entries(picture.files ?? {})) bar.querySelector(`[data-kind="${kind}"]`).hidden = !make(stand.run, stand.look);
+      for (const [kind, make] of Object.entries(picture.files ?? {})) menu.querySelector(`[data-kind="${kind}"]`).hidden = !make(stand.run, stand.look);
       tell();
     },
     ask(set) {

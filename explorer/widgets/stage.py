@@ -1,4 +1,7 @@
-"""The stage: any picture of a run on a page, with all that a picture promises. The contract of a picture is at the head of stage.js."""
+"""The stage: any picture of a run on a page, with all that a picture promises. The contract of a picture is at the head of stage.js.
+
+In a folded panel (folded.py) a picture asks for what it draws: see asked.js.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from collections.abc import Mapping
 import gradio as gr
 
 from explorer.widgets.base import ROOT, address, files, widget
+from explorer.widgets.folded import ready
 
 Text = Mapping[str, str]
 
@@ -19,9 +23,20 @@ def stage(name: str, value: Mapping[str, object] | None = None, *, texts: Mappin
     in projector mode) and ``empty`` (what stands there while there is nothing); and what else the picture reads.
     Raises FileNotFoundError where there is no such picture.
     """
+    return widget(name, value, script="stage", **_of(name, texts, picture))
+
+
+def asked(name: str, *, texts: Mapping[str, Text], picture: str = "") -> gr.HTML:
+    """Place a picture in a folded panel. Its event `ask` brings what is wished for (`folded.Question`); `folded.shown` answers it.
+
+    texts: as for `stage`; ``title`` is the panel's question. In the address: its name (open).
+    """
+    return widget(name, ready(), script="asked", events=("ask",), **_of(name, texts, picture))
+
+
+def _of(name: str, texts: Mapping[str, Text], picture: str) -> dict[str, object]:
     module = picture or name
     path = f"labs/{module}.js" if "/" in module else f"pictures/{module}.js"
     if path not in files():
         raise FileNotFoundError(f"there is no picture {ROOT / path}")
-    said = {key: dict(text) for key, text in texts.items()}
-    return widget(name, value, script="stage", view=name, picture=address(path), texts=said)
+    return {"view": name, "picture": address(path), "texts": {key: dict(text) for key, text in texts.items()}}

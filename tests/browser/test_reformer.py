@@ -9,7 +9,8 @@ from playwright.sync_api import Page, expect
 from explorer.labs.reformer import about
 from explorer.labs.reformer.page import LAB
 from explorer.labs.reformer.texts import NAMES
-from tests.browser.waiting import addressed
+from tests.browser.staged import Picture
+from tests.browser.waiting import addressed, becomes
 
 LIVE = re.compile(r"live · [\d.]+ m?s|remembered")
 SLOW = 240_000  # milliseconds that a run may take while the machine does other things
@@ -37,7 +38,7 @@ def test_a_word_is_given_and_one_round_is_compared_with_training(site: str, page
     page_watch.locator(".tfe-ask-line").press("Enter")
     finished(page_watch)
     addressed(page_watch, text="tweedledum and tweedledee", rounds=None)
-    expect(page_watch.locator(".tfe-spelling-row.is-given").first).to_contain_text("tweedledum")
+    becomes(page_watch, lambda: "".join(Picture(page_watch, "spelling").texts(face="mono"))[:10], "tweedledum")
     place = page_watch.locator(".tfe-hashing").get_attribute("data-drawn")
     slider = page_watch.locator(".tfe-knob[data-knob=rounds] input")
     slider.focus()
@@ -120,6 +121,6 @@ def test_a_letter_that_no_word_has_is_named_and_the_last_answer_stays(site: str,
 
 def test_both_panels_answer_for_the_run_in_view(site: str, page_watch: Page) -> None:
     opened(page_watch, site, "lang=en&_missed=open&_rewind=open")
-    expect(page_watch.locator(".tfe-missed[data-drawn]")).to_be_attached(timeout=SLOW)
+    expect(page_watch.locator(".tfe-missed [data-drawn]")).to_be_attached(timeout=SLOW)
     expect(page_watch.locator(".tfe-rewind[data-drawn]")).to_be_attached(timeout=SLOW)
     assert page_watch.locator(".tfe-folded .tfe-error:visible").count() == 0

@@ -96,8 +96,3 @@ def test_shapes_that_do_not_fit_are_refused() -> None:
             masks.value(**{**fits, **wrong})
     with pytest.raises(ValueError, match="0 characters"):
         masks.profiles(partial(look, seen), 4, 4, 0, SPAN)
-
-
-def test_what_grows_tells_the_text_so_far() -> None:
-    value = masks.growing(variant="adaptive", name={"en": "A", "zh": "A"}, text="ab", given=1, of=9, query="seed=7")
-    assert value["state"] == "running" and value["text"] == "ab" and value["of"] == 9

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from explorer.widgets import missed
+from explorer.figures import missed
 from tests.explorer import missing
 from tests.explorer.rolls import unpacked
 

@@ -107,12 +107,7 @@ def test_a_word_becomes_an_answer_its_letters_and_attention() -> None:
     assert [one["right"] for one in answer["beside"]] == [True, True, False]
     assert answer["beside"][-1]["verdict"]["en"] == "23 of 26 letters right"
     runs: Any = letters["runs"]
-    assert [(one["key"], one["right"], one["rounds"]) for one in runs] == [
-        ("lsh_4", 26, "4"),
-        ("full", 26, "full"),
-        ("lsh_2", 26, "2"),
-        ("lsh_1", 23, "1"),
-    ]
+    assert [(one["key"], one["right"]) for one in runs] == [("lsh_4", 26), ("full", 26), ("lsh_2", 26), ("lsh_1", 23)]
     assert letters["first"] == 27 and letters["pick"]["pos"] == 27 + 3, "the first letter that one model gets wrong"  # type: ignore[index]
     kinds: Any = heads["kinds"]
     assert [one["key"] for one in kinds] == ["lsh_4", "lsh_4.saw", "full", "lsh_2.saw", "lsh_1.saw"]
@@ -152,7 +147,7 @@ def test_characters_that_no_book_has_are_named() -> None:
 
 
 def test_letters_and_answers_of_different_lengths_are_an_error_with_both() -> None:
-    run = spelling.Run("full", texts.NAMES["full"], texts.ABOUT["full"], "abc", np.zeros(3, np.float32), "full")
+    run = spelling.Run("full", texts.NAMES["full"], "abc", np.zeros(3, np.float32))
     with pytest.raises(ValueError, match="full says 3 letters with 3 nats for 4"):
         spelling.value([run], mode="word", given="abcd", first=5, query="", state="live")
 
@@ -349,16 +344,20 @@ def shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("shipped")
 def test_the_table_stands_beside_the_printed_one_with_every_seed() -> None:
-    drawn: Any = about.table()
-    assert drawn["columns"] == ["full", "8", "4", "2", "1"]
-    assert [row["key"] for row in drawn["rows"]] == ["lsh_4", "full", "lsh_2", "lsh_1"]
-    assert drawn["rows"][1]["ours"] == list(MEASURED["full"]) and drawn["rows"][1]["printed"] == list(PRINTED["full"])
-    assert [(one["seed"], one["ours"][1], one["finished"]) for one in drawn["seeds"]] == [
-        (1, 0.999, True),
-        (2, 0.05, True),
-        (3, None, False),
+    drawn: Any = about.table({"lsh_4": "4", "lsh_1": ""})
+    cells, layout = drawn["figures"]["en"]["data"][0], drawn["figures"]["en"]["layout"]
+    assert layout["xaxis"]["ticktext"] == ["full", "8 rounds", "4 rounds", "2 rounds", "1 round"]
+    assert layout["yaxis"]["ticktext"] == ["LSH-4", "Full attention", "LSH-2", "LSH-1"]
+    assert cells["z"][1] == list(MEASURED["full"])
+    assert [(one["x0"], one["y0"]) for one in layout["shapes"]] == [(1.5, -0.5)], "the run in view is framed"
+    rows = drawn["table"]["rows"]
+    assert rows[1][1:] == [*MEASURED["full"], *PRINTED["full"]]
+    assert [(row[0], row[2]) for row in rows[4:]] == [
+        ("LSH-4, seed 1", 0.999),
+        ("LSH-4, seed 2", 0.05),
+        ("LSH-4, seed 3, stopped early", None),
     ]
-    assert "Their words are longer." in drawn["why"]["en"] and "128" in drawn["why"]["en"]
+    assert "Their words are longer." in drawn["sentence"]["en"] and "128" in drawn["sentence"]["en"]
 
 
 @pytest.mark.usefixtures("shipped")

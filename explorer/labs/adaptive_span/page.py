@@ -12,7 +12,6 @@ from explorer.labs.adaptive_span import about, change, deeper, texts, views
 from explorer.program import About, Change, Program, lab_of
 from explorer.views import View, in_bertviz
 from explorer.widgets import figure
-from explorer.widgets.masks import masks
 from explorer.widgets.notes import notes
 from explorer.widgets.reading import reading, readside
 from explorer.widgets.stage import stage
@@ -37,7 +36,7 @@ def program() -> Program[Request, Explanation]:
         kind=Request,
         controls=(*views.asked(), *change.knobs(*about.size())),
         views=(
-            View("masks", masks, views.spans_of, views.spans_growing),
+            View("masks", lambda value: stage("masks", value, texts=texts.MASKS, picture="adaptive_span/masks"), views.spans_of),
             View("reading", reading, views.text_of, views.text_growing),
             View("readside", lambda _value: readside(), at="side"),
             View("attention", lambda value: stage("attention", value, texts={"empty": texts.NO_ATTENTION}), views.heads, at="below"),

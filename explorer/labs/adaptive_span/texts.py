@@ -28,6 +28,7 @@ SPOKEN: Final = _(
     "m z 在跨度 z 以内为 1，在长为 R 的斜坡上降到 0，每个头的 z 都是学出来的",
 )
 
+MASKS: Final = {"title": _("Who looks far", "谁看得远"), "empty": _("Nothing has been read yet.", "还没有读入文本。")}
 REGION: Final = _("What the model reads", "模型读什么")
 MODEL_CHOICE: Final = _("spans", "跨度")
 SPANS: Final = _("attention span", "注意力跨度")

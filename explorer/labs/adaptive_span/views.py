@@ -91,15 +91,6 @@ def text_growing(steps: Sequence[Step], request: Request) -> Value:
     return reading.growing([grown], given=given, of=given + request.length, segment=0, query=query(request))
 
 
-def spans_growing(steps: Sequence[Step], request: Request) -> Value:
-    """What the masks draw meanwhile."""
-    given, variant = len(check(request)), request.variant
-    text = "".join(step.text for step in steps)
-    return masks.growing(
-        variant=variant, name=texts.NAMES[variant], text=text, given=given, of=given + request.length, query=query(request)
-    )
-
-
 # ---- a finished run ----------------------------------------------------------------------------------------------------------------
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from explorer import labels
@@ -11,6 +12,7 @@ from explorer.figures import spelling
 from explorer.labels import filled
 from explorer.labs import about
 from explorer.labs.reformer import texts
+from explorer.widgets import figure
 from explorer.widgets.card import Pair
 from models.reformer.letters import LETTERS, WORD
 from models.reformer.records import MODELS
@@ -110,22 +112,45 @@ def _listed(said: Sequence[Text], english: str = ", ", chinese: str = "，") -> 
 # ---- rounds of training and of evaluation ------------------------------------------------------------------------------------------
 
 
-def table() -> dict[str, object] | None:
+def table(ran: Mapping[str, str] = MappingProxyType({})) -> dict[str, object] | None:
     """Accuracy by rounds of training and of evaluation, measured and in print, with every seed of the first model; None before anything
-    was measured."""
+    was measured. ran: the rounds of each model's run in view, as COLUMNS names them."""
     known = {variant: one for variant, one in facts().items() if variant in MODELS["word"]}
     rows = [spelling.Row(variant, texts.NAMES[variant], _measured(one), _printed(one)) for variant, one in known.items()]
     if not any(value is not None for row in rows for value in row.ours):
         return None
     first = next(iter(known.values()))
-    why = (first.get("published") or {}).get("why", {"en": "", "zh": ""})
-    return spelling.table(
-        COLUMNS,
-        rows,
-        [spelling.Seed(int(one["seed"]), _measured(one), bool(one["finished"])) for one in runs(rows[0].key)],
-        name=rows[0].name,
-        sentence=_listed([order(rows), *_unbroken(known)], " ", ""),
-        why=filled(texts.TABLE_WHY, letters=WORD, kinds=len(LETTERS), steps=f"{first.get('steps', 0):,}", why=why),
+    why = filled(
+        texts.TABLE_WHY,
+        letters=WORD,
+        kinds=len(LETTERS),
+        steps=f"{first.get('steps', 0):,}",
+        why=(first.get("published") or {}).get("why", {"en": "", "zh": ""}),
+    )
+    columns = [texts.WHOLE, *(texts.ONE_ROUND if name == "1" else filled(texts.N_ROUNDS, n=name) for name in COLUMNS[1:])]
+    heads = [{"en": f"{kind['en']}, {name['en']}", "zh": f"{kind['zh']}，{name['zh']}"} for kind in texts.SOURCES for name in columns]
+    seeds = [
+        (f"{rows[0].name['en']}, seed {one['seed']}{'' if one['finished'] else ', stopped early'}", *_measured(one), *[None] * len(columns))
+        for one in runs(rows[0].key)
+    ]
+    return figure.value(
+        {
+            language: spelling.rounds(
+                [name[language] for name in columns],
+                rows,
+                axes,
+                language,
+                {key: columns[COLUMNS.index(name)][language] for key, name in ran.items() if name in COLUMNS},
+            )
+            for language, axes in texts.TABLE_AXES.items()
+        },
+        title=texts.TABLE,
+        units=texts.TABLE_UNITS,
+        sentence=_listed([order(rows), *_unbroken(known), why], " ", ""),
+        legend=(figure.Mark(texts.IN_VIEW, "var(--query)"),) if ran else (),
+        table=figure.Table((texts.MODEL, *heads), [*((row.name, *row.ours, *row.printed) for row in rows), *seeds]),
+        height=66 + 44 * len(rows),
+        name="rounds",
     )
 
 

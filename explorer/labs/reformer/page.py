@@ -18,9 +18,9 @@ from explorer.lab import FIGURE
 from explorer.labs.reformer import about, change, deeper, texts, views
 from explorer.program import About, Change, Program, lab_of
 from explorer.views import View, in_bertviz
+from explorer.widgets.figure import own
 from explorer.widgets.hashing import hashing, looked
 from explorer.widgets.notes import notes
-from explorer.widgets.spelling import spelling
 from explorer.widgets.stage import stage
 from models.errors import InputError, whole
 from models.reformer.records import Explanation, Place, Request
@@ -81,7 +81,8 @@ def program() -> Program[Request, Explanation]:
         controls=(*views.asked(), *change.knobs({**about.sizes("word"), **about.sizes("text")})),
         views=(
             View("hashing", lambda value: hashing(value, empty=texts.NO_HASHING), views.hashed, wire=follow),
-            View("spelling", lambda value: spelling(value, table=about.table()), views.spelling_of),
+            View("spelling", lambda value: stage("spelling", value, texts=texts.SPELLING, picture="reformer/spelling"), views.spelling_of),
+            View("rounds", lambda value: own("rounds", value or about.table()), views.rounds_of),
             View("attention", lambda value: stage("attention", value, texts={"empty": texts.NO_ATTENTION}), views.heads, at="below"),
             *deeper.PANELS,
             in_bertviz(OPENED, views.bertviz),
@@ -128,7 +129,8 @@ LAB = lab_of(
     },
     exports={
         "hashing": FIGURE,
-        "spelling": ("PNG", "SVG", "HTML", "CSV", "TXT"),
+        "spelling": FIGURE,
+        "rounds": FIGURE,
         "attention": FIGURE,
         "missed": FIGURE,
         "rewind": FIGURE * 4,

@@ -68,15 +68,6 @@ NAMES: Final[Mapping[str, Text]] = MappingProxyType(
         "text": _("Reformer on books", "读书的 Reformer"),
     }
 )
-ABOUT: Final[Mapping[str, Text]] = MappingProxyType(
-    {
-        "lsh_4": _("trained with 4 rounds of hashing", "训练时 4 轮哈希"),
-        "full": _("trained without hashing", "训练时不用哈希"),
-        "lsh_2": _("trained with 2 rounds of hashing", "训练时 2 轮哈希"),
-        "lsh_1": _("trained with 1 round of hashing", "训练时 1 轮哈希"),
-        "text": _("trained with 2 rounds of hashing", "训练时 2 轮哈希"),
-    }
-)
 VERDICT: Final = _("{right} of {n} letters right", "{n} 个字母对了 {right} 个")
 COST: Final = _("{bits} bits per character", "每字符 {bits} 比特")
 SHORTER: Final = _(
@@ -185,6 +176,20 @@ UNBROKEN: Final = _(
 )
 MORE: Final = _("More rounds of evaluation never made a hashing model worse here.", "在这里，增加评估轮数从未使用哈希的模型变差。")
 LESS: Final = _("More rounds of evaluation made {names} worse in places.", "增加评估轮数，在某些情况下使 {names} 变差。")
+MISSED: Final = {
+    "title": _("What was missed?", "漏掉了什么？"),
+    "question": _("How much of full attention does hashing miss?", "哈希漏掉了完整注意力的多少？"),
+}
+SPELLING: Final = {"title": _("Said twice", "说两遍")}
+TABLE: Final = _("Rounds of training, rounds of evaluation", "训练轮数与评估轮数")
+TABLE_UNITS: Final = _("share of right letters: measured here, and under it as published", "答对字母的比例：本项目实测，其下为论文发表")
+TABLE_AXES: Final = {"en": ("evaluated with", "trained with"), "zh": ("评估时", "训练时")}
+IN_VIEW: Final = _("the run in view", "所示的运行")
+WHOLE: Final = _("full", "完整")
+ONE_ROUND: Final = _("1 round", "1 轮")
+N_ROUNDS: Final = _("{n} rounds", "{n} 轮")
+SOURCES: Final = (_("measured", "实测"), _("published", "发表"))
+MODEL: Final = _("trained with", "训练时")
 TABLE_WHY: Final = _(
     "The two are not figures of one test. Ours: words of {letters} letters of {kinds} kinds, {steps} steps on a CPU. {why}",
     "两组数字不是同一个测试。这里：{letters} 个字母的词，{kinds} 种字母，在 CPU 上训练 {steps} 步。{why}",

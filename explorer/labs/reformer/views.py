@@ -176,10 +176,7 @@ def sources(request: Request, letter: int) -> list[int]:
 def spelling_of(seen: Explanation, request: Request, state: str) -> Value:
     """Letter by letter, what each model said."""
     return spelling.value(
-        [
-            spelling.Run(read.variant, texts.NAMES[read.variant], texts.ABOUT[read.variant], read.said, read.nats, ran(request, read))
-            for read in seen.read
-        ],
+        [spelling.Run(read.variant, texts.NAMES[read.variant], read.said, read.nats) for read in seen.read],
         mode=request.mode,
         given=request.text,
         first=int(seen.wanted[0]),
@@ -187,6 +184,11 @@ def spelling_of(seen: Explanation, request: Request, state: str) -> Value:
         state=state,
         pick=telling(seen, request),
     )
+
+
+def rounds_of(seen: Explanation, request: Request, _state: str) -> Value:
+    """Accuracy by rounds, with the rounds of this run framed."""
+    return about.table({read.variant: ran(request, read) for read in seen.read}) or {}
 
 
 def ran(request: Request, read: Read) -> str:
@@ -333,7 +335,7 @@ def steps() -> tuple[GuidedStep, ...]:
         "sort": ("", {**head, "hashingstep": "4"}, "hashing"),
         "round": (query(EXAMPLES[1]), {"model": str(pick["model"])}, "spelling"),
         "missed": ("", {**head, "missed": "open"}, ""),
-        "table": ("", {"model": "lsh_1"}, "spelling-rounds"),
+        "table": ("", {"model": "lsh_1"}, "rounds"),
         "rewind": ("", {"rewind": "open"}, ""),
     }
     if reads():

@@ -177,9 +177,9 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
 
   function paint() {
     frame = 0;
-    write(title, t(picture.title?.(run, look) ?? texts.title));
+    write(title, t((run && picture.title?.(run, look)) ?? texts.title));
     write(empty, t(texts.empty ?? TEXT.empty));
-    root.dataset.question = t(texts.question ?? (typeof picture.question === "function" ? picture.question(run, look) : picture.question) ?? texts.title);
+    root.dataset.question = t(texts.question ?? (typeof picture.question === "function" ? run && picture.question(run, look) : picture.question) ?? texts.title);
     empty.hidden = Boolean(run);
     for (const node of [body, units, legend, choices]) node.hidden = !run;
     root.querySelector(".tfe-stage-menu").hidden = !run;
@@ -189,12 +189,13 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
       return;
     }
     const big = projecting();
+    look.draft = draft;
     panel.classList.toggle("is-wide", Boolean(picture.wide?.(run)));
     write(units, t(picture.units?.(run, look) ?? ""));
     desk.setAttribute("aria-label", t(picture.label ?? TEXT.board, { title: title.textContent }));
     choose();
     transports();
-    swap(below, picture.below?.(run, look, lock) ?? []);
+    swap(below, picture.below?.(run, look, lock, ask) ?? []);
     side();
     const parts = picture.sentence(run, look);
     words.setAttribute("aria-live", sound.playing ? "off" : "polite");
@@ -209,7 +210,7 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
     room = Math.floor(desk.clientWidth);
     if (!room) return;
     pen = new Pen({ width: room, big, tall: big ? Math.max(300, innerHeight - 200 - head.offsetHeight - below.offsetHeight - words.offsetHeight) : 0 });
-    picture.scene(run, { ...look, over: picture.hovers ? (over?.look ?? null) : null, draft }, pen);
+    picture.scene(run, { ...look, over: picture.hovers && !over?.quiet ? (over?.look ?? null) : null }, pen);
     canvas.marks = pen.marks;
     onCanvas(fit(canvas, pen.width, pen.height), pen.marks);
     Object.assign(paper.style, { width: `${pen.width}px`, height: `${pen.height}px` });
@@ -255,10 +256,11 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
     for (const one of choices.made) one.set();
   }
 
-  function make({ key, label, options, say, step }) {
+  function make({ key, label, options, shown, say, step }) {
     if (options) {
       const one = segmented({ options: options.map(({ value, label: name }) => ({ key: String(value), label: name })), value: String(look[key]), label, onPick: (value) => lock({ [key]: options.find((each) => String(each.value) === value).value }) });
-      return { node: one.node, set: () => one.set({ value: String(look[key]) }) };
+      const node = shown ? el("span", { class: "tfe-row tight" }, el("span", { class: "tfe-label", text: label }), one.node) : one.node;
+      return { node, set: () => one.set({ value: String(look[key]) }) };
     }
     if (picture.looks[key] === "flag") {
       const chip = el("button", { type: "button", class: "tfe-chip", "data-key": key, text: label, onclick: () => lock({ [key]: !look[key] }) });
@@ -413,8 +415,8 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
   // ── alive ──
   const leap = (event) => (event.shiftKey && run && picture.leap?.(run, look)) || 1;
   keys(root, {
-    ArrowLeft: () => move(along, -1),
-    ArrowRight: () => move(along, 1),
+    ArrowLeft: (event) => move((event.shiftKey && picture.aside) || along, -1),
+    ArrowRight: (event) => move((event.shiftKey && picture.aside) || along, 1),
     PageUp: () => move(along, -1),
     PageDown: () => move(along, 1),
     ArrowUp: (event) => (across ? move(across, -leap(event)) : false),

@@ -50,7 +50,7 @@ const cell = (value) => {
 };
 
 /** Rows of texts and numbers as CSV (RFC 4180), with the mark that lets spreadsheets read it as UTF-8. */
-export const csv = (rows) => `\ufeff${rows.map((row) => row.map(cell).join(",")).join("\r\n")}\r\n`;
+export const csv = (rows) => `\ufeff${rows.map((row) => row.map((one) => cell(one ?? "")).join(",")).join("\r\n")}\r\n`; // what is missing is empty
 
 const CRC = new Uint32Array(256).map((_, i) => {
   let c = i;

@@ -13,17 +13,19 @@ export function handlesOf(paper, { spot, still, move, rest }) {
   let held = null; // the name of the one that is moved
 
   function grip(name) {
-    let [off, timer, value] = [[0, 0], 0, 0];
+    let [off, timer, value, moved] = [[0, 0], 0, 0, false];
     const node = el("div", { class: "tfe-stage-handle", role: "slider", tabindex: "0", "data-name": name }, el("span", {}));
     const fixed = () => node.getAttribute("aria-disabled") === "true";
     const put = (next) => {
       const { least, most, step } = node.how;
       value = Math.max(least, Math.min(most, Math.round(next / step) * step));
+      moved = true;
       move(name, value);
     };
     const end = () => {
       held = null;
-      rest(node.how, value);
+      if (moved) rest(node.how, value); // who only touches it asks for nothing
+      moved = false;
     };
     node.addEventListener("pointerdown", (event) => {
       if (fixed() || event.button) return;

@@ -27,7 +27,7 @@ export const KINDS = {
     there: ({ count }) => positionsIn(count),
     spell: (list) => (list.length ? list.join(",") : "none"),
     move: (list, by, { count }) => [among(list.length ? list.at(-1) + by : by > 0 ? 0 : count - 1, 0, count - 1)],
-    ends: ({ count }) => [[0], [count - 1]],
+    ends: ({ count, first = 0 }) => [[first], [count - 1]],
     add: (list, value) => (list.includes(value) ? list.filter((one) => one !== value) : [...list, value]),
     of: (value) => [value].flat(),
   },

@@ -67,7 +67,7 @@ let sheet = null; // one hidden canvas to assemble pixels on, shared: drawing is
 
 /**
  * Paints rows × columns values into a rectangle of CSS pixels. Where several values share one pixel the largest shows,
- * so that a thin diagonal survives in a small picture. NaN is "not allowed" and takes the `empty` colour.
+ * so that a thin diagonal survives in a small picture. NaN is "not allowed" and takes the `empty` colour, "none" for none.
  * @param {CanvasRenderingContext2D} context from fit()
  * @param {{data: ArrayLike<number>, rows: number, columns: number, colours: Uint8ClampedArray, empty: string, low?: number, high?: number,
  *   x: number, y: number, width: number, height: number, radius?: number, alpha?: number, keep?: boolean}} how
@@ -96,7 +96,7 @@ export function paint(context, how) {
 function drawn(canvas, { data, rows, columns, colours, empty, low = 0, high = 1 }, w, h) {
   if (canvas.width < w || canvas.height < h || canvas !== sheet) Object.assign(canvas, canvas === sheet ? { width: Math.max(canvas.width, w), height: Math.max(canvas.height, h) } : { width: w, height: h });
   const pixels = new ImageData(w, h);
-  const none = channels(empty);
+  const none = empty === "none" ? null : channels(empty);
   const span = high - low || 1;
   const edges = (count, size) => {
     const from = new Int32Array(size);
@@ -124,10 +124,8 @@ function drawn(canvas, { data, rows, columns, colours, empty, low = 0, high = 1 
         pixels.data[at] = colours[colour];
         pixels.data[at + 1] = colours[colour + 1];
         pixels.data[at + 2] = colours[colour + 2];
-      } else {
-        [pixels.data[at], pixels.data[at + 1], pixels.data[at + 2]] = none;
-      }
-      pixels.data[at + 3] = 255;
+      } else if (none) [pixels.data[at], pixels.data[at + 1], pixels.data[at + 2]] = none;
+      pixels.data[at + 3] = best === best || none ? 255 : 0;
       at += 4;
     }
   }

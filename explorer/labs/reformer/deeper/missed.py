@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from explorer.figures.missed import boards
 from explorer.labs.reformer import about, texts, views
 from explorer.labs.reformer.deeper import asking
 from explorer.views import View, unfolded
 from explorer.widgets.folded import Question, Value
-from explorer.widgets.missed import boards, missed
+from explorer.widgets.stage import asked
 from models.reformer.records import Explanation, Missed, Place, Request
 
 MISSES = "models.reformer.asked:misses"
@@ -42,7 +43,7 @@ def value(seen: Explanation, found: Missed, place: Place) -> Value:
 
 PANEL: View[Request, Explanation] = unfolded(
     "missed",
-    missed,
+    lambda: asked("missed", texts=texts.MISSED, picture="reformer/missed"),
     lambda found, question: value(found.run, found.answer, wanted(found.run, found.request, question)),
     function=MISSES,
     wish=lambda found, question: wanted(found.run, found.request, question),

@@ -1,11 +1,10 @@
-"""What hashing misses of one head's full attention, by rounds and by buckets (Kitaev et al., 2020, §2). A folded panel (folded.py).
+"""What hashing misses of one head's full attention, by rounds and by buckets (Kitaev et al., 2020, §2), for labs/reformer/missed.js.
 
 It follows the model, the head and the position in view (view keys ``model``, ``head``, "1.2" counted from 1, and ``pos``, "12" or
-"3,12"). View keys of its own: ``missed`` (open), ``missedrounds`` and ``missedbuckets`` (what the sliders stand at). Rounds, and the curve
-of every number of buckets, are answered in the browser; another number of buckets asks the server for its map: {"model", "head",
-"buckets"}, None where nobody chose. A position that is pointed at goes to the other views as ``hover-pos`` {pos}, and theirs is previewed.
+"3,12"). View keys of its own: ``missed`` (open), ``missedrounds`` and ``missedbuckets``. Rounds, and the line of every number of buckets,
+are answered in the browser; another number of buckets asks the server for its map: {"model", "head", "buckets"}, None where nobody chose.
 
-The value it draws when shown, beside what folded.py says:
+The value:
 
     model: {en, zh}, whose numbers these are
     layer, head: from 0; layers, heads: how many there are
@@ -21,22 +20,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import gradio as gr
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.figures import theme
 from explorer.packing import pack
-from explorer.widgets.base import widget
-from explorer.widgets.folded import ready
 
 Text = Mapping[str, str]
 Value = dict[str, object]
-
-
-def missed(value: Value | None = None) -> gr.HTML:
-    """Place the panel. Its event `ask` wants a head and a number of buckets; `explorer.widgets.folded.shown` with `boards` answers it."""
-    return widget("missed", ready() if value is None else value, events=("ask",), weights=theme.colorscale(theme.WEIGHTS))
 
 
 def boards(

@@ -1,0 +1,380 @@
+// What hashing misses of full attention: two maps of the same cells, what every query misses beside them, and missed weight by rounds, a line
+// for each number of buckets. Rounds are answered here; the map of another number of buckets is asked for, and its line stands meanwhile.
+// The value is made by explorer/figures/missed.py.
+
+import { unpack } from "../../widgets/lib/arrays.js";
+import { el } from "../../widgets/lib/dom.js";
+import { t } from "../../widgets/lib/lang.js";
+import { shown } from "../../widgets/lib/maps.js";
+import { shade } from "../../widgets/lib/pen.js";
+
+const TEXT = {
+  follows: {
+    en: "Real numbers: layer {layer}, head {head} of {model}, {n} positions, chunks of {chunk} places, rotations from seed {seed}. A query may look at earlier keys; hashing lets it meet those in its own chunk and the one before.",
+    zh: "真实的数：{model} 第 {layer} 层第 {head} 头，{n} 个位置，每块 {chunk} 位，旋转由种子 {seed} 产生。查询可以看更早的键；哈希只让它遇到自己块和前一块中的键。",
+  },
+  unhashed: { en: " This model was trained on full attention, without hashing; its queries are hashed here all the same.", zh: "此模型用完整注意力训练，没有哈希；这里仍将其查询做哈希。" },
+  pooled: { en: " Maps pooled {n}×: a cell shows its largest weight.", zh: "图已按 {n}× 合并：每格显示其中最大的权重。" },
+  title: { en: "{n} % of the weight is missed", zh: "{n} % 的权重被漏掉" },
+  weights: { en: "weight, 0 to 1 (colour: w^0.8)", zh: "权重，0 至 1（颜色：w^0.8）" },
+  gone: { en: "missed, weight {n} or more", zh: "漏掉，权重不低于 {n}" },
+  sunk: { en: "never met: not looked at", zh: "从未相遇：未被看到" },
+  buckets: { en: "buckets", zh: "桶数" },
+  count: { en: "rounds: {n} of {of}", zh: "轮数：{n} / {of}" },
+  seek: { en: "rounds", zh: "轮数" },
+  start: { en: "One round alone", zh: "只用一轮" },
+  before: { en: "One round less", zh: "少一轮" },
+  after: { en: "One round more", zh: "多一轮" },
+  says: { en: "{r} with {b} buckets {see} {pairs} % of the pairs and {keep} {kept} % of the weight; {gone} % is missed.", zh: "{r}、{b} 个桶看到 {pairs} % 的查询–键对，保留 {kept} % 的权重；漏掉 {gone} %。" },
+  one: { en: "1 round", zh: "1 轮" },
+  many: { en: "{n} rounds", zh: "{n} 轮" },
+  never: { en: " misses {lost} %: {key} has weight {w}, and they meet in none of {of} rounds.", zh: "漏掉 {lost} %：{key}的权重为 {w}，两者在 {of} 轮中都不相遇。" },
+  later: { en: " misses {lost} %: {key} has weight {w}, and they first meet in round {m}.", zh: "漏掉 {lost} %：{key}的权重为 {w}，两者到第 {m} 轮才首次相遇。" },
+  sees: { en: " misses {lost} %; it meets {key}, weight {w}, in round {m}, and gives it {v} here.", zh: "漏掉 {lost} %；它在第 {m} 轮遇到{key}（权重 {w}），这里给予 {v}。" },
+  first: { en: " has no earlier key, and nothing to miss.", zh: "之前没有键，没有可漏掉的。" },
+  waits: { en: " The maps for {b} buckets are on their way.", zh: "{b} 个桶的图正在计算。" },
+  query: { en: " Query ", zh: "查询 " },
+  key: { en: "key ", zh: "键 " },
+  caption: { en: "Missed weight and pairs that met, by rounds and number of buckets", zh: "漏掉的权重与相遇的对，按轮数和桶数" },
+  columns: { en: "rounds|buckets|missed, % of the weight|met, % of the pairs", zh: "轮数|桶数|漏掉（权重的 %）|相遇（对的 %）" },
+  full: { en: "full attention", zh: "完整注意力" },
+  seen: { en: "what hashing sees", zh: "哈希看到的部分" },
+  setting: { en: "rounds {r} · buckets {b}", zh: "{r} 轮 · {b} 个桶" },
+  everything: { en: "every earlier key", zh: "此前的所有键" },
+  lost: { en: "missed", zh: "漏掉" },
+  each: { en: "by query", zh: "按查询" },
+  mean: { en: "mean of {n}", zh: "{n} 个平均" },
+  curve: { en: "missed weight, %", zh: "漏掉的权重，%" },
+  across: { en: "rounds of hashing", zh: "哈希轮数" },
+  lines: { en: "with {a} … {b} buckets", zh: "{a} … {b} 个桶" },
+  ran: { en: "this run", zh: "本次运行" },
+};
+const LEAST = 0.05; // a missed pair with so much weight is outlined
+const MANY = 256; // cells along a side; above, they are pooled
+
+const percent = (value) => (value > 0 && value < 0.05 ? "<0.1" : value.toFixed(1));
+const digits = (w) => (w >= 0.0095 || w === 0 ? w.toFixed(2) : w.toPrecision(1));
+const met = (first, rounds) => first > 0 && first <= rounds;
+
+// ── what so many rounds see, worked out from the round in which each pair first meets ──
+async function read(value) {
+  const [log, first, table, pairs] = await Promise.all(["log_full", "first", "table", "pairs"].map((name) => unpack(value[name])));
+  const length = value.tokens.length;
+  const weights = new Float32Array(length * length).fill(Number.NaN); // NaN: a query may not look
+  for (let q = 1; q < length; q += 1) for (let k = 0; k < q; k += 1) weights[q * length + k] = Math.exp(log.data[q * length + k]);
+  weights[0] = 1; // the first query has only itself
+  const whole = Uint8Array.from(first.data, (part) => Math.round(255 * part));
+  return { ...value, length, weights, log: log.data, first: whole, table: table.data, pairs: pairs.data, rounds: table.shape[0], by: Math.ceil(length / MANY) };
+}
+
+/** What these rounds see of a run, worked out once: {map, lost, pairs}. */
+function seen(run, rounds) {
+  if (run.kept?.rounds === rounds) return run.kept;
+  const { length, log, first, weights } = run;
+  const map = new Float32Array(length * length).fill(Number.NaN); // another softmax, over the keys that are met
+  const lost = new Float32Array(length); // of each query's weight
+  const gone = []; // pairs that are missed, [query, key, weight]
+  for (let q = 0; q < length; q += 1) {
+    const row = q * length;
+    let [most, sum] = [-Infinity, 0];
+    for (let k = 0; k < q; k += 1) {
+      if (met(first[row + k], rounds)) most = Math.max(most, log[row + k]);
+      else {
+        lost[q] += weights[row + k];
+        if (weights[row + k] >= LEAST) gone.push([q, k, weights[row + k]]);
+      }
+    }
+    if (most === -Infinity) map[row + q] = 1; // who meets nobody looks at itself
+    else {
+      for (let k = 0; k < q; k += 1) if (met(first[row + k], rounds)) sum += map[row + k] = Math.exp(log[row + k] - most);
+      for (let k = 0; k < q; k += 1) map[row + k] /= sum;
+    }
+  }
+  run.kept = { rounds, map, lost, gone: gone.sort((a, b) => b[2] - a[2]).slice(0, 200) };
+  return run.kept;
+}
+
+/** A map with squares of so many cells made one: the largest of them, NaN where all are. */
+function pooled(map, length, by) {
+  if (by === 1) return map;
+  const size = Math.ceil(length / by);
+  const data = new Float32Array(size * size).fill(Number.NaN);
+  map.forEach((value, at) => {
+    const i = Math.floor(at / length / by) * size + Math.floor((at % length) / by);
+    if (!(data[i] >= value) && value === value) data[i] = value;
+  });
+  return data;
+}
+
+/** The heaviest missed pair of a square of cells, else the heaviest of all, as [query, key]; null where it holds none. */
+function heaviest({ length, weights, first }, rounds, [top, left], [tall, wide]) {
+  let [best, grade] = [null, -1];
+  for (let q = top; q < Math.min(length, top + tall); q += 1)
+    for (let k = left; k < Math.min(q, left + wide); k += 1) {
+      const w = weights[q * length + k];
+      const worth = w + (!met(first[q * length + k], rounds) && w >= 5e-4 ? 2 : 0);
+      if (worth > grade) [best, grade] = [[q, k], worth];
+    }
+  return best;
+}
+const telling = (run, q, rounds) => heaviest(run, rounds, [q, 0], [1, run.length]) ?? [q, 0];
+
+const buckets = (run, look) => run.kinds.indexOf(Number(look.missedbuckets));
+const here = (run, rounds, column) => (rounds - 1) * run.kinds.length + column;
+const query = (run, look) => [look.pos].flat().at(-1) ?? run.pos;
+const waits = (run, look) => Number(look.missedbuckets) !== run.chosen || look.head !== `${run.layer + 1}.${run.head + 1}`;
+
+// ── the figure ──
+function place(run, { width, big, tall }) {
+  const font = big ? 20 : 12;
+  const line = Math.round(font * 1.45);
+  const [left, gap, bars, axis] = big ? [84, 40, 110, 96] : [46, 22, width < 560 ? 52 : 70, 60];
+  const [above, below] = [2 * line + 6, 2 * line + 4];
+  const narrow = width < 560;
+  const middle = !narrow && !big && width < 900;
+  const room = width - left - bars - 10;
+  const side = Math.floor(narrow ? room - gap : middle ? (room - 2 * gap) / 2 : Math.min((room - 1.5 * gap - axis) * 0.355, big ? tall - above - below : 400));
+  const full = { x: left, y: above };
+  const other = narrow ? { x: left, y: above + side + below + above } : { x: left + side + gap, y: above };
+  const strip = { x: other.x + side + gap / 2, y: other.y, width: bars };
+  const far = strip.x + bars + axis;
+  const curve = narrow || middle ? { x: left, y: other.y + side + below + above, width: width - left - 10, height: 190 } : { x: far, y: above, width: width - far - (big ? 16 : 10), height: side };
+  return { font, line, side, full, other, strip, curve, narrow, cell: side / Math.ceil(run.length / run.by), height: curve.y + curve.height + below + font / 3 };
+}
+
+function scene(run, look, pen) {
+  const at = place(run, pen);
+  const now = { ...look, ...look.over };
+  pen.group(0, 0, () => maps(run, now, pen, at, [look.pos].flat()));
+  if (waits(run, now)) Object.assign(pen.marks.at(-1), { alpha: 0.4 });
+  curves(run, now, pen, at);
+  for (let q = 0; q < run.length; q += 1) pen.hit({ x0: -1, x1: -1, y0: -1, y1: -1, look: { pos: q }, still: true }); // other views point at it
+  pen.size(pen.width, at.height);
+}
+
+function maps(run, look, pen, at, locked) {
+  const { big } = pen;
+  const { font, line, side, cell, strip } = at;
+  const { by, length } = run;
+  const rounds = look.missedrounds;
+  const { map, lost, gone } = seen(run, rounds);
+  const [q, k] = telling(run, query(run, look), rounds);
+  const size = Math.ceil(length / by);
+  const number = (n) => Math.floor(n / by);
+  const spell = cell >= font * 0.95 && by === 1; // is there room for every token?
+  const every = spell ? 1 : ([1, 2, 5, 10, 20, 25, 50, 100, 200, 250].find((n) => (n / by) * cell >= 3.4 * font) ?? 500);
+  const tag = (n) => `${shown(run.tokens[n])}·${n}`;
+  const write = (x, y, text, style = {}) => pen.text(x, y, text, { size: font, colour: "ink3", ...style });
+  const name = (n) => [spell ? shown(run.tokens[n]) : String(n), { face: spell ? "mono" : "ui" }];
+  for (const [which, { x, y }, data] of [["full", at.full, run.weights], ["seen", at.other, map]]) {
+    write(x, y - line - 0.8 * font, t(TEXT[which]), { colour: "ink", weight: 650 });
+    write(x, y - 0.8 * font, which === "full" ? t(TEXT.everything) : t(TEXT.setting, { r: rounds, b: look.missedbuckets }));
+    const stairs = Array.from({ length: size }, (_, n) => `V${y + (n + 1) * cell}`).map((d, n) => `H${x + (n + 1) * cell}${d}`).join("");
+    pen.path(`M${x},${y}${stairs}H${x}Z`, { fill: "sunk" }); // what is never met; the future stays empty
+    pen.cells({ x0: x, x1: x + side, y0: y, y1: y + side }, { data: pooled(data, length, by), rows: size, columns: size, gamma: 0.8, empty: "none" });
+    pen.path(`M${x},${y}V${y + side}H${x + side}Z`, { line: "control" });
+    const square = (row, column, one) => {
+      const [mx, my] = [x + (number(column) + 0.5) * cell, y + (number(row) + 0.5) * cell];
+      return { x0: mx - one / 2, x1: mx + one / 2, y0: my - one / 2, y1: my + one / 2 };
+    };
+    const spots = new Map(gone.map(([row, key]) => [`${number(row)},${number(key)}`, [row, key]]));
+    for (const [row, key] of spots.values()) pen.rect(square(row, key, Math.max(cell, big ? 6 : 4)), { line: "bad", width: big ? 2.5 : cell < 6 ? 1.2 : 1.8 });
+    for (const row of new Set([...locked.filter((one) => one !== null && one < length), q])) {
+      const top = y + number(row) * cell;
+      pen.rect({ x0: x - 1, x1: x + (number(row) + 1) * cell + 1, y0: top - 1, y1: top + cell + 1 }, { line: "query", width: row === q ? (big ? 3 : 2) : 1 });
+    }
+    const ring = square(q, k, Math.max(cell, font * 0.6) + (big ? 8 : 6));
+    if (q > 0) for (const style of [{ line: "panel", width: big ? 6 : 4 }, { line: "key", width: big ? 4 : 2.5 }]) pen.rect(ring, { ...style, radius: 2 });
+    // Names along both sides: every one where there is room, else numbers now and then; those told of always.
+    if (which === "full" || at.narrow) {
+      for (let n = 0; n < length; n += every) if (Math.abs(number(n) - number(q)) * cell > font * (spell ? 0.5 : 1)) write(x - 6, y + (number(n) + 0.5) * cell, name(n)[0], { ...name(n)[1], align: "right" });
+      write(x - 6, Math.min(y + side, y + (number(q) + 0.5) * cell), tag(q), { align: "right", colour: "query", weight: 650, halo: "panel" });
+    }
+    const label = q > 0 ? tag(k) : "";
+    const half = pen.measure(label, { size: font, weight: 650 }) / 2 + 2;
+    const mid = Math.max(x + half, Math.min(x + side - half, x + (number(k) + 0.5) * cell));
+    for (let n = 0; n < length; n += every) {
+      const [px, own] = [x + (number(n) + 0.5) * cell, pen.measure(name(n)[0], { size: font }) / 2];
+      if (Math.abs(px - mid) > half + own + 2 && px + own <= x + side + 2) write(px, y + side + line * 0.7, name(n)[0], { ...name(n)[1], align: "center" });
+    }
+    if (label) write(mid, y + side + line * 0.7, label, { align: "center", colour: "key", weight: 650 });
+    pen.hit({
+      x0: x, x1: x + side, y0: y, y1: y + side,
+      at(px, py) {
+        const [row, column] = [Math.floor((py - y) / cell) * by, Math.floor((px - x) / cell) * by];
+        const pair = heaviest(run, rounds, [row, column], [by, by]);
+        const box = { x0: x + (column / by) * cell, x1: x + (column / by + 1) * cell, y0: y + (row / by) * cell, y1: y + (row / by + 1) * cell };
+        return { ...box, look: { pos: pair?.[0] ?? Math.min(row, length - 1) }, ...(pair ? { card: () => [pairOf(run, rounds, pair).map((part) => part.text ?? part).join("").trim()] } : {}) };
+      },
+    });
+  }
+  // What each query misses.
+  write(strip.x, strip.y - line - 0.8 * font, t(TEXT.lost), { colour: "ink", weight: 650 });
+  write(strip.x, strip.y - 0.8 * font, by > 1 ? t(TEXT.mean, { n: by }) : t(TEXT.each));
+  pen.rect({ x0: strip.x, x1: strip.x + strip.width, y0: strip.y, y1: strip.y + side }, { fill: "sunk" });
+  for (let n = 0; n < size; n += 1) {
+    const some = lost.subarray(n * by, (n + 1) * by);
+    const wide = (some.reduce((a, b) => a + b, 0) / some.length) * strip.width;
+    const top = strip.y + n * cell;
+    if (wide > 0.05) pen.rect({ x0: strip.x, x1: strip.x + wide, y0: top, y1: top + Math.max(cell - (cell > 3 ? 1 : 0), 0.4) }, { fill: "bad" });
+  }
+  pen.line(strip.x, strip.y, strip.x, strip.y + side, { line: "control" });
+  const top = strip.y + number(q) * cell;
+  pen.rect({ x0: strip.x - 1, x1: strip.x + strip.width + 1, y0: top - 1, y1: top + cell + 1 }, { line: "query", width: big ? 3 : 2 });
+  write(strip.x, strip.y + side + line * 0.7, "0");
+  write(strip.x + strip.width, strip.y + side + line * 0.7, "100 %", { align: "right" });
+  const row = (py) => Math.min(length - 1, Math.floor((py - strip.y) / cell) * by);
+  const box = (n) => ({ x0: strip.x, x1: strip.x + strip.width, y0: strip.y + number(n) * cell, y1: strip.y + (number(n) + 1) * cell, look: { pos: n }, card: () => [tag(n), `${percent(100 * lost[n])} %`] });
+  pen.hit({ x0: strip.x, x1: strip.x + strip.width, y0: strip.y, y1: strip.y + side, at: (_, py) => box(row(py)) });
+}
+
+/** Missed weight by rounds, a line for each number of buckets, named at its beginning. */
+function curves(run, look, pen, at) {
+  const { big } = pen;
+  const { font, line, curve } = at;
+  const { kinds, ran, table } = run;
+  const [rounds, column] = [look.missedrounds, buckets(run, look)];
+  const most = table.reduce((a, b) => Math.max(a, b), 0);
+  const step = [0.2, 0.5, 1, 2, 5, 10, 20, 25].find((one) => most / one <= 5) ?? 25;
+  const ceiling = Math.max(step, Math.ceil(most / step) * step);
+  const from = curve.x + 2.6 * font; // names of the lines stand before the first round
+  const wide = curve.x + curve.width - from - font * 0.6;
+  const x = (n) => from + ((n - 1) / Math.max(1, run.rounds - 1)) * wide;
+  const y = (per) => curve.y + curve.height * (1 - per / ceiling);
+  const of = (n, c) => table[here(run, n, c)];
+  const write = (px, py, text, style = {}) => pen.text(px, py, text, { size: font, colour: "ink3", ...style });
+  const tone = (c) => `cat-${(c % 10) + 1}`;
+  write(curve.x, curve.y - line - 0.8 * font, t(TEXT.curve), { colour: "ink", weight: 650 });
+  write(curve.x, curve.y - 0.8 * font, t(TEXT.lines, { a: kinds[0], b: kinds.at(-1) }));
+  for (let per = 0; per <= ceiling + 1e-9; per += step) {
+    pen.line(curve.x, y(per), curve.x + curve.width, y(per), { line: per ? "line" : "control" });
+    write(curve.x - 6, y(per), String(+per.toFixed(1)), { align: "right" });
+  }
+  const apart = x(2) - x(1);
+  const every = apart < 0.9 * font ? 4 : apart < 1.9 * font ? 2 : 1;
+  for (let n = 1; n <= run.rounds; n += 1) {
+    const chosen = n === rounds;
+    if (chosen || ((n - 1) % every === 0 && Math.abs(x(n) - x(rounds)) > 1.5 * font)) write(x(n), curve.y + curve.height + line * 0.7, String(n), { align: "center", colour: chosen ? "ink" : "ink3", weight: chosen ? 650 : 400 });
+  }
+  write(curve.x + curve.width, curve.y + curve.height + 1.7 * line, t(TEXT.across), { align: "right" });
+  for (const c of kinds.map((_, i) => i).sort((a, b) => (a === column) - (b === column))) {
+    const mine = c === column;
+    const d = Array.from({ length: run.rounds }, (_, i) => `${i ? "L" : "M"}${x(i + 1).toFixed(1)},${y(of(i + 1, c)).toFixed(1)}`).join("");
+    if (mine) pen.path(d, { line: "panel", width: big ? 9 : 6 });
+    pen.path(d, { line: tone(c), width: mine ? (big ? 5 : 3) : big ? 2.5 : 1.5 });
+  }
+  // Names before the first round, pushed apart where lines begin close together.
+  const names = kinds.map((count, c) => ({ count, c, y: y(of(1, c)) })).sort((a, b) => a.y - b.y);
+  names.forEach((one, n) => n && (one.y = Math.max(one.y, names[n - 1].y + font * 1.05)));
+  names.toReversed().forEach((one, n) => (one.y = Math.min(one.y, curve.y + curve.height - 2 - n * font * 1.05)));
+  for (const { count, c, y: py } of names) {
+    const mine = c === column;
+    pen.line(from - 3, y(of(1, c)), from - 0.75 * font, py, { line: tone(c), width: mine ? 2 : 1 });
+    write(from - 0.95 * font, py, String(count), { align: "right", colour: mine ? "ink" : "ink2", weight: mine ? 650 : 400, halo: "panel" });
+  }
+  const own = kinds.indexOf(ran[1]);
+  const same = ran[0] === rounds && own === column;
+  if (ran[0] > 0 && own >= 0 && ran[0] <= run.rounds) {
+    const [px, py, r] = [x(ran[0]), y(of(ran[0], own)), big ? 8 : 5];
+    pen.path(`M${px},${py - r}L${px + r},${py}L${px},${py + r}L${px - r},${py}Z`, { fill: "panel", line: "ink", width: big ? 2.5 : 1.5 });
+    if (!same) write(px, py - 2 * r - 4, t(TEXT.ran), { align: ran[0] > run.rounds - 3 ? "right" : "center", colour: "ink2", halo: "panel" });
+  }
+  const [px, py] = [x(rounds), y(of(rounds, column))];
+  pen.circle(px, py, big ? 10 : 6.5, { line: "accent", width: big ? 4 : 3 });
+  const right = rounds > run.rounds * 0.6;
+  write(px + (right ? -0.9 : 0.9) * font, py - 1.2 * font, `${percent(of(rounds, column))} %${same ? ` · ${t(TEXT.ran)}` : ""}`, { align: right ? "right" : "left", colour: "ink", weight: 650, size: font * 1.25, halo: "panel" });
+  pen.hit({
+    x0: curve.x - font, x1: curve.x + curve.width + font, y0: curve.y - font, y1: curve.y + curve.height + font,
+    at(mx, my) {
+      const n = Math.max(1, Math.min(run.rounds, Math.round(1 + ((mx - from) / wide) * Math.max(1, run.rounds - 1))));
+      const off = kinds.map((_, c) => Math.abs(y(of(n, c)) - my));
+      const c = off.indexOf(Math.min(...off));
+      const spot = { x0: x(n) - 6, x1: x(n) + 6, y0: y(of(n, c)) - 6, y1: y(of(n, c)) + 6 };
+      return { ...spot, look: { missedrounds: n, missedbuckets: String(kinds[c]) }, card: () => [t(TEXT.setting, { r: n, b: kinds[c] }), `${percent(of(n, c))} %`] };
+    },
+  });
+}
+
+const legend = () => [
+  { text: t(TEXT.weights), mark: { shades: Array.from({ length: 24 }, (_, n) => shade("weights", (n / 23) ** 0.8)), wide: 90 } },
+  { text: t(TEXT.gone, { n: LEAST }), mark: { line: "bad", width: 2 } },
+  { text: t(TEXT.sunk), mark: { fill: "sunk", line: "control" } },
+];
+
+function below(run) {
+  const said = t(TEXT.follows, { layer: run.layer + 1, head: run.head + 1, model: t(run.model), n: run.length.toLocaleString("en"), chunk: run.chunk, seed: run.seed });
+  return [el("p", { class: "tfe-note tfe-controls", text: said + (run.trained ? "" : t(TEXT.unhashed)) + (run.by > 1 ? t(TEXT.pooled, { n: run.by }) : "") })];
+}
+
+// ── in words and numbers ──
+/** What is told of a pair under so many rounds. */
+function pairOf(run, rounds, [q, k]) {
+  const i = q * run.length + k;
+  const name = (n) => `“${shown(run.tokens[n])}” (${n})`;
+  const { map, lost } = seen(run, rounds);
+  const say = q === 0 ? "first" : met(run.first[i], rounds) ? "sees" : run.first[i] ? "later" : "never";
+  const filled = { lost: percent(100 * lost[q]), w: digits(q ? run.weights[i] : 1), m: run.first[i], of: run.rounds, v: digits(map[i] || 0), key: "\n" };
+  const [before, after] = t(TEXT[say], filled).split("\n");
+  return [{ role: "query", text: t(TEXT.query) + name(q) }, before, ...(after === undefined ? [] : [{ role: "key", text: t(TEXT.key) + name(k) }, after])];
+}
+
+function sentence(run, look) {
+  const [rounds, column] = [look.missedrounds, buckets(run, look)];
+  const one = rounds === 1;
+  const gone = percent(run.table[here(run, rounds, column)]);
+  const kept = gone.startsWith("<") ? ">99.9" : (100 - Number(gone)).toFixed(1);
+  const pairs = percent(run.pairs[here(run, rounds, column)]);
+  const says = t(TEXT.says, { r: one ? t(TEXT.one) : t(TEXT.many, { n: rounds }), see: one ? "sees" : "see", keep: one ? "keeps" : "keep", b: look.missedbuckets, pairs, kept, gone });
+  if (Number(look.missedbuckets) !== run.chosen) return [says, t(TEXT.waits, { b: look.missedbuckets })];
+  return [says, ...pairOf(run, rounds, telling(run, query(run, look), rounds))];
+}
+
+function table(run, look) {
+  const { kinds } = run;
+  const round = (value) => Number(value.toFixed(5));
+  const rows = Array.from(run.table, (gone, i) => [Math.floor(i / kinds.length) + 1, kinds[i % kinds.length], round(gone), round(run.pairs[i])]);
+  return { caption: t(TEXT.caption), columns: t(TEXT.columns).split("|"), rows, here: here(run, look.missedrounds, buckets(run, look)) };
+}
+
+function arrays(run, look) {
+  const { map, lost } = seen(run, look.missedrounds);
+  const [square, grid] = [[run.length, run.length], [run.rounds, run.kinds.length]];
+  const pairs = { shape: square, axes: ["query", "key"] };
+  const none = (one) => Float32Array.from(one, (w) => (w === w ? w : 0));
+  return {
+    full: { ...pairs, data: none(run.weights), unit: "weight" },
+    hashed: { ...pairs, data: none(map), unit: "weight" },
+    first_round: { ...pairs, data: run.first, unit: "round, 0 for none" },
+    lost: { shape: [run.length], data: lost, axes: ["query"], unit: "share of the weight" },
+    rounds_buckets: { shape: [2], data: Int32Array.of(look.missedrounds, run.chosen) },
+    missed_percent: { shape: grid, data: run.table, axes: ["rounds", "kinds"], unit: "% of the weight" },
+    pairs_percent: { shape: grid, data: run.pairs, axes: ["rounds", "kinds"], unit: "% of the pairs" },
+    kinds: { shape: [run.kinds.length], data: Int32Array.from(run.kinds), unit: "buckets" },
+    tokens: run.tokens,
+  };
+}
+
+export default {
+  looks: { missedrounds: "step", missedbuckets: "choice", head: "head", pos: "positions" },
+  hovers: true,
+  aside: "pos",
+  resets: ["pos", "missedrounds", "missedbuckets"],
+  follows: ["model"],
+  wish: (get) => ({ model: get("model"), head: /^\d+\.\d+$/.test(get("head") ?? "") ? get("head") : null, buckets: /^\d{1,3}$/.test(get("missedbuckets") ?? "") ? Number(get("missedbuckets")) : null }),
+  read,
+  bounds: ({ rounds, ran, trained, kinds, chosen, layers, heads, layer, head, length, pos }) => ({
+    missedrounds: { steps: rounds, pick: Math.min(rounds, ran[0] || trained || 4) },
+    missedbuckets: { names: kinds.map(String), pick: String(kinds.includes(ran[1]) ? ran[1] : chosen) },
+    head: { layers, heads, pick: `${layer + 1}.${head + 1}` },
+    pos: { count: length, pick: pos },
+  }),
+  scene,
+  sentence,
+  table,
+  arrays,
+  legend,
+  below,
+  title: (run, look) => t(TEXT.title, { n: percent(run.table[here(run, look.missedrounds, buckets(run, look))]) }),
+  choices: (run) => [{ key: "missedbuckets", label: t(TEXT.buckets), shown: true, options: run.kinds.map((n) => ({ value: String(n), label: String(n) })) }],
+  clock: (run) => ({ key: "missedrounds", pace: 600, says: (n) => t(TEXT.count, { n, of: run.rounds }), texts: Object.fromEntries(["start", "before", "after", "seek"].map((name) => [name, t(TEXT[name])])) }),
+};

@@ -1,0 +1,35 @@
+// A folded panel that holds a picture on the stage: opening it asks the program, and so does every look that changes what is wished for.
+// A picture that stands here has, beside what stage.js says: wish(get) -> what is asked beside the run, of what the address says; follows:
+// keys of the address that others write and that it asks about too.
+
+import { board } from "./lib/board.js";
+import { el } from "./lib/dom.js";
+import { folded } from "./lib/folded.js";
+import { view } from "./lib/state.js";
+import { taking } from "./lib/taking.js";
+
+/** props: picture (the address of its module), texts; see stage.py. Event: ask({run, wish}). */
+export async function mount(root, props, emit, watch) {
+  const address = new URL(props.picture, location.origin).href;
+  const { view: name, texts } = props;
+  const picture = (await import(address)).default;
+  const node = el("div", { class: "tfe-asked" });
+  let value = null; // what is drawn
+  let turns = 0;
+  const stand = board(node, picture, { texts, store: view, menu: [taking(() => stand, { picture, root, name, address, texts }, () => value)] });
+  const panel = folded({
+    root, key: name, title: texts.title, body: [node], props, watch, emit, keep: 16,
+    wish: () => picture.wish?.(view.get) ?? null,
+    async draw(next) {
+      const turn = (turns += 1);
+      const run = next === value ? stand.run : await picture.read(next, { texts, again: () => stand.update() });
+      if (turn !== turns) return; // a newer one has come meanwhile
+      value = next;
+      stand.show(run);
+    },
+  });
+  view.on([...Object.keys(picture.looks), ...(picture.follows ?? [])], () => {
+    stand.update();
+    panel.ask();
+  });
+}
