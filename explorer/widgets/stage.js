@@ -11,7 +11,8 @@
 //   bounds(run, look)                {key: {count, pick} | {steps} | {layers, heads, names, pick} | {names, pick} | {least, most, pick}};
 //                                    look holds the keys before. pick: what is looked at where the address says nothing
 //   scene(run, look, pen)            draws with the pen (lib/pen.js), in pen.width px, as high as it likes or in pen.tall px where that is
-//                                    not 0; pen.big for an audience, pen.narrow on phones. Ends with pen.size(width, height[, keep]).
+//                                    not 0; pen.big for an audience, pen.narrow on phones. Ends with pen.size(width, height[, keep[, view]]);
+//                                    of a picture higher than its view only what lies from pen.top on is drawn
 //                                    pen.hit(box) says what can be pointed at, pen.handle(how) what can be dragged. look also holds
 //                                    `draft` {handle: value} while one drags, and `over`, the look that is previewed, if `hovers` is true
 //   sentence(run, look)              a list of texts and {text, role: "query" | "key" | "out"}: computed, true of what is drawn
@@ -28,6 +29,8 @@
 //                                    sound: an address; at, when: second -> place and back, where they are not in step
 //   along, across, move, resets      keys that ←/→ and ↑/↓ move: by default the step (else the position), the head (else the position);
 //                                    move(run, look, key, by) -> {key: value}; resets: what Esc lets go of, by default what is locked
+//   waits(run, look)                 is something that was fetched for what is locked still on its way? data-drawn then ends with "waits"
+//   keeps(run)                       what was fetched, {name: value}: a saved page finds it in its value
 //   same(was, run, look)             does what is locked in one run tell the same in another one? Left out: no
 //
 // In Python a lab's page says View("ponder", lambda value: stage("ponder", value, texts=TEXTS), draw); texts: {title, question, empty, …},
@@ -60,6 +63,7 @@ export async function mount(root, props, emit, watch) {
   const { view: name, texts } = props;
   let stand = null; // the board, once the module is here
   let value = null; // what is drawn
+  let settled = null; // {value, run, look, bounds}: the last that was whole
   let reading = false;
   let wished = false; // has something been asked whose answer is on its way?
   let turns = 0;
@@ -133,22 +137,27 @@ export async function mount(root, props, emit, watch) {
   }
 
   function show(next, run) {
-    const [was, before] = [value, stand.run];
+    const [was, before, last] = [value, stand.run, settled];
+    const whole = next?.state !== "running";
     value = next;
+    if (last && last.run === before) Object.assign(last, { look: stand.look, bounds: stand.bounds }); // as they were looked at to the end
+    if (run && whole) settled = { value, run };
     if (before && run && was.query !== next.query) {
       stand.stop();
       stand.leave();
+    }
+    if (last && run && whole && last.value.query !== next.query) {
       // What was locked in another run tells nothing, unless a link or a step named it; in the same one, asked for in another way, it stays.
-      const same = picture.same?.(before, run, stand.look) ?? false;
+      const same = picture.same?.(last.run, run, last.look) ?? false;
       const held = keysOf.filter((key) => KINDS[picture.looks[key]].locks);
-      const spelled = (key) => KINDS[picture.looks[key]].spell(stand.look[key], stand.bounds[key] ?? {});
+      const spelled = (key) => KINDS[picture.looks[key]].spell(last.look[key], last.bounds[key] ?? {});
       const free = opened ? [] : held.filter((key) => view.get(key) === null); // what the address says stays, also where this run is too short for it
       const patch = Object.fromEntries(same ? free.map((key) => [key, spelled(key)]) : held.map((key) => [key, null]));
       mine = true;
       if (!asked) view.set(patch);
       mine = false;
     }
-    if (before) asked = opened = false;
+    if (before && whole) asked = opened = false;
     if (wished) bus.fire("changing", { by: name, state: null });
     wished = false;
     stand.show(run, { stale: next?.state === "stale", keeps: stand.busy() });

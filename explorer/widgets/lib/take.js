@@ -34,8 +34,8 @@ function whole({ picture, run, look, title, units, words, width }) {
     x += room;
   }
   y += x > SIDE ? 22 : 4;
-  pen.marks.push({ kind: "group", x: SIDE, y, marks: scene.marks });
-  y += scene.height + 22;
+  pen.marks.push({ kind: "group", x: SIDE, y: scene.view ? y - scene.top : y, marks: scene.marks });
+  y += (scene.view || scene.height) + 22;
   write(words, { size: 14, colour: "ink", face: "title" }, 20);
   y += 6;
   write(source(), { size: 12, colour: "ink3" }, 18);
@@ -103,9 +103,9 @@ function styles(root) {
   return [...document.styleSheets].filter((sheet) => sheet.href?.endsWith("/page.css")).map((sheet) => kept(sheet.cssRules)).join("\n");
 }
 
-async function alive({ root, name, address, texts, value, seen, title, words }) {
+async function alive({ root, name, picture, run, address, texts, value, seen, title, words }) {
   const here = new URL("./board.js", import.meta.url).href;
-  const [{ script, numbers }, held] = await Promise.all([joined([here, address]), inlined(value)]);
+  const [{ script, numbers }, held] = await Promise.all([joined([here, address]), inlined({ ...value, ...picture.keeps?.(run) })]);
   return `<!doctype html>
 <html lang="${lang() === "zh" ? "zh-CN" : "en"}" data-lang="${lang()}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; form-action 'none'; base-uri 'none'">
@@ -152,7 +152,7 @@ export function takes(now) {
     HTML: having(async (all) => save(file(all, "html"), await alive(all), "text/html")),
     CSV: having((all) => {
       const { columns, rows } = all.picture.table(all.run, all.look);
-      save(file(all, "csv"), csv([columns, ...rows]), "text/csv");
+      save(file(all, "csv"), csv([columns, ...rows.map((row) => row.map((one) => one ?? ""))]), "text/csv");
     }),
     NPZ: having((all) => save(file(all, "npz"), npz(explained(all.picture.arrays?.(all.run, all.look) ?? columnsOf(all.picture.table(all.run, all.look)))))),
   };
