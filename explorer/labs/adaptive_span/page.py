@@ -15,7 +15,6 @@ from explorer.widgets import figure
 from explorer.widgets.attention import attention
 from explorer.widgets.masks import masks
 from explorer.widgets.notes import notes
-from explorer.widgets.reading import reading, readside
 from models.adaptive_span.records import EVERY, EXAMPLES, Explanation, Request
 
 GENERATE = "models.adaptive_span.explain:generate"
@@ -38,8 +37,7 @@ def program() -> Program[Request, Explanation]:
         controls=(*views.asked(), *change.knobs(*about.size())),
         views=(
             View("masks", masks, views.spans_of, views.spans_growing),
-            View("reading", reading, views.text_of, views.text_growing),
-            View("readside", lambda _value: readside(), at="side"),
+            *passages.views(views.text_of, views.text_growing),
             View("attention", lambda value: attention(value, empty=texts.NO_ATTENTION), views.heads, at="below"),
             *deeper.PANELS,
             View("standing", lambda _value: standing(), at="below"),
@@ -80,7 +78,7 @@ LAB = lab_of(
     interventions={
         "spans": replace(EXAMPLES[0], length=16, spans=((EVERY, EVERY, 16.0),)),
     },
-    exports={"masks": FIGURE, "reading": FIGURE, "attention": FIGURE, "saving": FIGURE, "change": (*FIGURE, "TXT")},
+    exports={"masks": FIGURE, "reading": FIGURE, "reach": FIGURE, "attention": FIGURE, "saving": FIGURE, "change": (*FIGURE, "TXT")},
     thumbnail=views.thumbnail,
     probes=lambda: (Request(text="It was late.", length=2),),
 )

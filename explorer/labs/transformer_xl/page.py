@@ -15,7 +15,6 @@ from explorer.views import View, in_bertviz
 from explorer.widgets import figure
 from explorer.widgets.attention import attention
 from explorer.widgets.notes import notes
-from explorer.widgets.reading import reading, readside
 from explorer.widgets.segments import segments
 from models.transformer_xl.records import EXAMPLES, Explanation, Request
 
@@ -38,9 +37,8 @@ def program() -> Program[Request, Explanation]:
         controls=(*views.asked(), *change.knobs()),
         views=(
             View("segments", segments, views.border, views.border_growing),
-            View("reading", reading, views.text_of, views.text_growing),
+            *passages.views(views.text_of, views.text_growing),
             View("wave", lambda _value: measured(about.wave(), "wave")),
-            View("readside", lambda _value: readside(), at="side"),
             View("attention", lambda value: attention(value, empty=texts.NO_ATTENTION), views.heads, at="below"),
             *deeper.PANELS,
             View("speed", lambda _value: measured(about.speed()), at="below"),
@@ -87,7 +85,15 @@ LAB = lab_of(
         "foreign": replace(CHANGED, intervention="foreign"),
         "segment": replace(CHANGED, segment=64),
     },
-    exports={"segments": FIGURE, "reading": FIGURE, "attention": FIGURE, "terms": FIGURE, "memories": FIGURE, "change": (*FIGURE, "TXT")},
+    exports={
+        "segments": FIGURE,
+        "reading": FIGURE,
+        "reach": FIGURE,
+        "attention": FIGURE,
+        "terms": FIGURE,
+        "memories": FIGURE,
+        "change": (*FIGURE, "TXT"),
+    },
     thumbnail=views.thumbnail,
     probes=lambda: (Request(text="It was late.", length=2),),
 )

@@ -3,7 +3,7 @@
 import { leaving } from "./drawing.js";
 import { csv, fileName, npz, save } from "./export.js";
 import { t } from "./lang.js";
-import { byCharacter } from "./readingrows.js";
+import { byCharacter } from "./looks.js";
 import { drawing } from "./segmentboard.js";
 import { TEXT, meanShare, weight, whole } from "./segmentwords.js";
 
