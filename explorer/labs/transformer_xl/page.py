@@ -15,7 +15,7 @@ from explorer.views import View, in_bertviz
 from explorer.widgets import figure
 from explorer.widgets.attention import attention
 from explorer.widgets.notes import notes
-from explorer.widgets.segments import segments
+from explorer.widgets.stage import stage
 from models.transformer_xl.records import EXAMPLES, Explanation, Request
 
 GENERATE = "models.transformer_xl.explain:generate"
@@ -36,7 +36,12 @@ def program() -> Program[Request, Explanation]:
         kind=Request,
         controls=(*views.asked(), *change.knobs()),
         views=(
-            View("segments", segments, views.border, views.border_growing),
+            View(
+                "segments",
+                lambda value: stage("segments", value, texts=texts.SEGMENTS, picture="transformer_xl/segments"),
+                views.border,
+                views.border_growing,
+            ),
             *passages.views(views.text_of, views.text_growing),
             View("wave", lambda _value: measured(about.wave(), "wave")),
             View("attention", lambda value: attention(value, empty=texts.NO_ATTENTION), views.heads, at="below"),
