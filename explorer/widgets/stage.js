@@ -5,7 +5,7 @@
 // A picture is a module, explorer/pictures/NAME.js or explorer/labs/SLUG/NAME.js, `export default { … }`; everything is a pure function:
 //
 //   looks: {pos: "position", …}      keys of the address, in order, and their kinds (lib/looking.js): position, positions (several), step,
-//                                    head ("2.3"), choice, flag, number
+//                                    head ("2.3"), pixel ("18,20"), choice, flag, number
 //   read(value, {texts, again})      the value of the server -> the run that all others take (may be a promise; `unpack` arrays here).
 //                                    again(): draws anew, when something fetched has come. texts: of the lab
 //   bounds(run, look)                {key: {count, pick} | {steps} | {layers, heads, names, pick} | {names, pick} | {least, most, pick}};
