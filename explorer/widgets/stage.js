@@ -5,7 +5,7 @@
 // A picture is a module, explorer/pictures/NAME.js or explorer/labs/SLUG/NAME.js, `export default { … }`; everything is a pure function:
 //
 //   looks: {pos: "position", …}      keys of the address, in order, and their kinds (lib/looking.js): position, positions (several), step,
-//                                    head ("2.3"), pixel ("18,20"), choice, flag, number
+//                                    head ("2.3"), pixel ("18,20"), pair ("2.13"), choice, flag, number
 //   read(value, {texts, again})      the value of the server -> the run that all others take (may be a promise; `unpack` arrays here).
 //                                    again(): draws anew, when something fetched has come. texts: of the lab
 //   bounds(run, look)                {key: {count, pick} | {steps} | {layers, heads, names, pick} | {names, pick} | {least, most, pick}};
@@ -27,7 +27,8 @@
 //                                    what is pointed at; wide(run): that column stands below
 //   clock(run, look)                 {key, pace | seconds, stride, says(value), texts, sound, at(second), when(value)}: it can be played.
 //                                    sound: an address; at, when: second -> place and back, where they are not in step
-//   along, across, move, resets      keys that ←/→ and ↑/↓ move: by default the step (else the position), the head (else the position);
+//   along, across, aside, move, resets   keys that ←/→, ↑/↓ and Shift with ←/→ move: by default the step (else the position), the head (else
+//                                    the position), along;
 //                                    move(run, look, key, by) -> {key: value}; resets: what Esc lets go of, by default what is locked
 //   waits(run, look)                 is something that was fetched for what is locked still on its way? data-drawn then ends with "waits"
 //   keeps(run)                       what was fetched, {name: value}: a saved page finds it in its value

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import gradio as gr
 
 from explorer.widgets.base import ROOT, address, files, widget
+from explorer.widgets.folded import ready
 
 Text = Mapping[str, str]
 
@@ -25,3 +26,11 @@ def stage(name: str, value: Mapping[str, object] | None = None, *, texts: Mappin
         raise FileNotFoundError(f"there is no picture {ROOT / path}")
     said = {key: dict(text) for key, text in texts.items()}
     return widget(name, value, script="stage", view=name, picture=address(path), texts=said)
+
+
+def unfolded(name: str, *, texts: Mapping[str, Text], asks: Sequence[str], picture: str) -> gr.HTML:
+    """Place a picture in a folded panel (folded.py), whose `title` is its question. asks: keys of the address that go to the server with
+    the event `ask`, as they stand there or None; others: see `stage`. In the address: its name (open)."""
+    said = {key: dict(text) for key, text in texts.items()}
+    where = address(f"labs/{picture}.js")
+    return widget(name, ready(), events=("ask",), script="unfolded", view=name, picture=where, texts=said, asks=list(asks))

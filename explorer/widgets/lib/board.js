@@ -413,8 +413,8 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
 
   // ── alive ──
   keys(root, {
-    ArrowLeft: () => move(along, -1),
-    ArrowRight: () => move(along, 1),
+    ArrowLeft: (event) => move((event.shiftKey && picture.aside) || along, -1),
+    ArrowRight: (event) => move((event.shiftKey && picture.aside) || along, 1),
     PageUp: () => move(along, -1),
     PageDown: () => move(along, 1),
     ArrowUp: () => (across ? move(across, -1) : false),
