@@ -413,11 +413,11 @@ def _raw(array: NDArray[Any], scale: float) -> Packed:
 # ---- what the surprise widget draws ------------------------------------------------------------------------------------------------
 
 
-def surprise(read: Levels, maps: Mapping[str, Array], *, state: str, unusual: bool = False) -> dict[str, object]:
+def surprise(read: Levels, maps: Mapping[str, Array], *, state: str, query: str = "", unusual: bool = False) -> dict[str, object]:
     """The picture that was read, and what each model paid for each of its pixels.
 
     read: (row, column) levels. maps: by model, (row, column) bits of each pixel, in the order they are shown; the mean is bits/dim.
-    unusual: the picture is unlike what the models learned from.
+    query: the permalink of the run. unusual: the picture is unlike what the models learned from.
     """
     rows, columns = read.shape
     for key, bits in maps.items():
@@ -425,6 +425,8 @@ def surprise(read: Levels, maps: Mapping[str, Array], *, state: str, unusual: bo
             raise ValueError(f"bits {bits.shape} of {key} for a picture {read.shape}")
     return {
         "state": state,
+        "query": query,
+        "worst": WORST,
         "rows": rows,
         "columns": columns,
         "picture": _levels(read),

@@ -12,12 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.figures.theme import SURPRISE, colorscale
 from explorer.packing import pack
 
 Array = NDArray[np.float32]
@@ -117,9 +116,17 @@ def value(
         "of": max((len(model.text) for model in models), default=0),
         "segment": segment,
         "unknown": pack(np.asarray(unknown, np.int32)),
+        "worst": WORST,
         "models": [_drawn(model, given, memory) for model in models],
         "pick": None if pick is None else dict(pick),
     }
+
+
+def reach(run: Value) -> Value:
+    """How far back the heads of a finished run look, from its `value`."""
+    kept = ("key", "name", "layers", "heads", "memory", "profiles", "edges", "ends")
+    models = [{name: model.get(name) for name in kept} for model in cast(list[Value], run["models"])]
+    return {name: run[name] for name in ("state", "query", "segment", "pick")} | {"models": models}
 
 
 def growing(
@@ -139,6 +146,7 @@ def growing(
         "of": of,
         "segment": segment,
         "unknown": pack(np.asarray(unknown, np.int32)),
+        "worst": WORST,
         "models": [_told(model, given) for model in models],
         "pick": None,
     }
@@ -238,8 +246,3 @@ def telling(reads: Sequence[Read], rows: Rows, *, given: int) -> dict[str, objec
         layer, head, position = found
         return {"model": read.variant, "head": f"{layer + 1}.{head + 1}", "pos": position}
     return None
-
-
-def scales() -> dict[str, object]:
-    """The colours of the loss, in the light and in the dark, and the bits where they end."""
-    return {"surprise": {mode: colorscale(scale) for mode, scale in SURPRISE.items()}, "worst": WORST}

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
 
 from explorer import labels
-from explorer.controls import Control, Page
+from explorer.controls import Control, Page, Value
+from explorer.figures import reading
+from explorer.views import View
+from explorer.widgets.stage import stage
 
 Text = Mapping[str, str]
 
@@ -50,8 +53,21 @@ UNLIKE: Final = _(
     "This text is unlike the books of training: {bits} bits per character, more than 99 of 100 pages of a held-out book cost.",
     "这段文本与训练的书很不一样：每字符 {bits} 比特，高于留出的书中 100 页里的 99 页。",
 )
+TEXT_VIEW: Final = {"title": _("What was read and written", "读到的与写下的"), "empty": _("No text has been read yet.", "还没有读过文本。")}
 LISTED = 8  # unknown characters that are named
 LEAST = 32  # characters below which a text says little about where it comes from
+
+
+def views(draw: Callable[..., Value], grow: Callable[..., Value], task: str = "") -> tuple[View[Any, Any], View[Any, Any]]:
+    """The text with its losses, as `figures.reading` makes it, and how far back each head looks. draw, grow, task: as of `View`."""
+
+    def reach(*run: Any) -> Value:
+        return reading.reach(draw(*run))
+
+    return (
+        View("reading", lambda value: stage("reading", value, texts=TEXT_VIEW), draw, grow, task=task),
+        View("reach", lambda value: stage("reach", value, texts={}), reach, at="side", task=task),
+    )
 
 
 def asked(pages: Sequence[Page], step: int) -> tuple[Control, ...]:

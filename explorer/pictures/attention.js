@@ -350,7 +350,7 @@ export default {
   across: "head",
   free: { row: "none", col: "none", thr: null },
   input: ["row", "col"],
-  keeps: ["kind", "head", "row", "col"],
+  stays: ["kind", "head", "row", "col"],
   follows: ["step", "pos"],
   title: () => TEXT.title,
   label: TEXT.map,

@@ -5,13 +5,14 @@
 // A picture is a module, explorer/pictures/NAME.js or explorer/labs/SLUG/NAME.js, `export default { … }`; everything is a pure function:
 //
 //   looks: {pos: "position", …}      keys of the address, in order, and their kinds (lib/looking.js): position, positions (several), step,
-//                                    head ("2.3"), choice, flag, number
+//                                    head ("2.3"), pixel ("18,20"), pair ("2.13"), choice, flag, number
 //   read(value, {texts, again})      the value of the server -> the run that all others take (may be a promise; `unpack` arrays here).
 //                                    again(): draws anew, when something fetched has come. texts: of the lab
 //   bounds(run, look)                {key: {count, pick} | {steps} | {layers, heads, names, pick} | {names, pick} | {least, most, pick}};
 //                                    look holds the keys before. pick: what is looked at where the address says nothing
 //   scene(run, look, pen)            draws with the pen (lib/pen.js), in pen.width px, as high as it likes or in pen.tall px where that is
-//                                    not 0; pen.big for an audience, pen.narrow on phones. Ends with pen.size(width, height[, keep]).
+//                                    not 0; pen.big for an audience, pen.narrow on phones. Ends with pen.size(width, height[, keep[, view]]);
+//                                    of a picture higher than its view only what lies from pen.top on is drawn
 //                                    pen.hit(box) says what can be pointed at, pen.handle(how) what can be dragged. look also holds
 //                                    `draft` {handle: value} while one drags (everywhere), and `over`, what is previewed, if `hovers` is true
 //   sentence(run, look)              a list of texts and {text, role: "query" | "key" | "out"}: computed, true of what is drawn
@@ -28,11 +29,10 @@
 //   keeps(run, look)                 {name: …} of what was fetched for the look in view: part of the value in a saved page
 //   clock(run, look)                 {key, pace | seconds, stride, says(value), texts, sound, at(second), when(value)}: it can be played.
 //                                    sound: an address; at, when: second -> place and back, where they are not in step
-//   along, across, aside              keys that ←/→, ↑/↓ and Shift ←/→ move: by default the step (else the position), the head (else the
-//                                    position), none
-//   move, resets
-//                                    move(run, look, key, by) -> {key: value}; resets: what Esc lets go of, by default what is locked
-//   same(was, run, look)             does what is locked in one run tell the same in another one? Left out: no. keeps: the keys that stay then,
+//   along, across, aside             keys that ←/→, ↑/↓ and Shift with ←/→ move: by default the step (else the position), the head (else the
+//                                    position), along
+//   move, resets                     move(run, look, key, by) -> {key: value}; resets: what Esc lets go of, by default what is locked
+//   same(was, run, look)             does what is locked in one run tell the same in another one? Left out: no. stays: the keys that stay then,
 //                                    input: those that another input lets go of; left out, both are what is locked
 //   completes(run, look, patch, {get, add})  what is locked with what a visitor locks, as a patch of its own; keys of other views as texts.
 //                                    free: what Esc writes, {key: text}. bounds(run, look, get): get(key) tells the address
@@ -42,6 +42,7 @@
 //   lines, files, named, kept        of the files: lines(run, look): {columns, rows} of the CSV where it is not the table; files: {kind:
 //                                    (run, look) -> such lines, or null} of further ones; named(run, look): the parts of their names;
 //                                    kept(run, value): what a saved page reads (read(value, {away: true}) there); pen.away: it leaves
+//   waits(run, look)                 is something that was fetched for what is locked still on its way? data-drawn then ends with "waits"
 //
 // In Python a lab's page says View("ponder", lambda value: stage("ponder", value, texts=TEXTS), draw); texts: {title, question, empty, …},
 // each {en, zh}. The value has `query` and `state` ("stored", "live", "running" while it grows, "stale"). Styles: explorer/pictures/NAME.css.
@@ -71,6 +72,7 @@ export async function mount(root, props, emit, watch) {
   const { view: name, texts } = props;
   let stand = null; // the board, once the module is here
   let value = null; // what is drawn
+  let settled = null; // {value, run, look, bounds}: the last that was whole
   let reading = false;
   let wished = false; // has something been asked whose answer is on its way?
   let turns = 0;
@@ -141,22 +143,27 @@ export async function mount(root, props, emit, watch) {
   }
 
   function show(next, run) {
-    const [was, before] = [value, stand.run];
+    const [was, before, last] = [value, stand.run, settled];
+    const whole = next?.state !== "running";
     value = next;
+    if (last && last.run === before) Object.assign(last, { look: stand.look, bounds: stand.bounds }); // as they were looked at to the end
+    if (run && whole) settled = { value, run };
     if (before && run && was.query !== next.query) {
       stand.stop();
       stand.leave();
+    }
+    if (last && run && whole && last.value.query !== next.query) {
       // What was locked in another run tells nothing, unless a link or a step named it; in the same one, asked for in another way, it stays.
-      const same = picture.same?.(before, run, stand.look) ?? false;
-      const held = (same ? picture.keeps : picture.input) ?? keysOf.filter((key) => KINDS[picture.looks[key]].locks);
-      const spelled = (key) => KINDS[picture.looks[key]].spell(stand.look[key], stand.bounds[key] ?? {});
+      const same = picture.same?.(last.run, run, last.look) ?? false;
+      const held = (same ? picture.stays : picture.input) ?? keysOf.filter((key) => KINDS[picture.looks[key]].locks);
+      const spelled = (key) => KINDS[picture.looks[key]].spell(last.look[key], last.bounds[key] ?? {});
       const free = opened ? [] : held.filter((key) => view.get(key) === null); // what the address says stays, also where this run is too short for it
       const patch = Object.fromEntries(same ? free.map((key) => [key, spelled(key)]) : held.map((key) => [key, null]));
       mine = true;
       if (!asked) view.set(patch);
       mine = false;
     }
-    if (before) asked = opened = false;
+    if (before && whole) asked = opened = false;
     if (wished) bus.fire("changing", { by: name, state: null });
     wished = false;
     stand.show(run, { stale: next?.state === "stale", keeps: stand.busy() });

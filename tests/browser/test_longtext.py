@@ -25,7 +25,7 @@ def opened(page: Page, site: str, lab: Lab, query: str = "") -> Page:
     """The lab, drawn and listening."""
     page.goto(f"{site}{lab.path}" + (f"?{query}" if query else ""))
     expect(page.locator(".tfe-ask-go")).to_be_visible(timeout=SLOW)
-    page.wait_for_selector(".tfe-reading[data-drawn$=looked]", state="attached", timeout=SLOW)
+    page.wait_for_selector(".tfe-reading[data-drawn]:not([data-drawn$=waits])", state="attached", timeout=SLOW)
     page.wait_for_selector(f".tfe-{MECHANISM[lab.slug]}[data-drawn]", state="attached", timeout=SLOW)
     expect(page.locator(".tfe-change-knobs")).to_be_visible()
     return page
@@ -50,7 +50,7 @@ def test_a_text_of_one_s_own_is_read_and_written_on_and_stands_in_the_link(site:
     page_watch.locator(".tfe-ask-box").press("Control+Enter")
     finished(page_watch)
     addressed(page_watch, text=SENTENCE * 4)
-    page_watch.wait_for_selector(".tfe-reading[data-drawn$=looked]", state="attached", timeout=SLOW)
+    page_watch.wait_for_selector(".tfe-reading[data-drawn]:not([data-drawn$=waits])", state="attached", timeout=SLOW)
     expect(page_watch.locator(".tfe-reading")).to_contain_text(f"The first {len(SENTENCE) * 4} characters were given")
     page_watch.reload()
     opened(page_watch, site, lab, page_watch.url.split("?", 1)[1])
@@ -75,7 +75,7 @@ def test_a_shorter_memory_costs_less_than_none(site: str, page_watch: Page) -> N
     opened(page_watch, site, XL, "v=1&intervention=cut")
     cut = number(page_watch)
     page_watch.goto(f"{site}{XL.path}?v=1&memory=64")
-    page_watch.wait_for_selector(".tfe-reading[data-drawn$=looked]", state="attached", timeout=SLOW)
+    page_watch.wait_for_selector(".tfe-reading[data-drawn]:not([data-drawn$=waits])", state="attached", timeout=SLOW)
     assert 0 < number(page_watch) < cut
 
 

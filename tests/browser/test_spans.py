@@ -1,4 +1,4 @@
-"""The spans and the surprise widgets in a real browser, on the real server, with pictures and weights from a fixed seed."""
+"""The spans widget in a real browser, on the real server, with pictures and weights from a fixed seed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ from explorer.figures import image
 from explorer.figures.image import Layout, in_rows, in_tiles, known, reach
 from explorer.lab import Lab
 from explorer.widgets.spans import looked, spans
-from explorer.widgets.surprise import surprise
 from tests.bench import Bench
 from tests.browser.waiting import becomes, quiet
 
@@ -121,11 +120,6 @@ def page_of(slug: str) -> Callable[[Lab, object], None]:
     """What stands on one trial page."""
 
     def page(lab: Lab, engine: object) -> None:
-        if slug == "surprise":
-            read = made(GREY[1]).pictures[0]
-            maps = {"local_1d": read / 40, "local_2d": read / 50, "pixelcnn": np.full(read.shape, 2.0)}
-            surprise(image.surprise(read, {key: bits.astype(np.float32) for key, bits in maps.items()}, state="stored", unusual=True))
-            return
         first: dict[str, Callable[[], dict[str, object]]] = {
             "still": lambda: value(GREY, silenced=[("local_2d", 3, 2)]),
             "four": lambda: value(GREY, 4, kept=14, truth=made(GREY[0], 4).pictures[3]),
@@ -142,7 +136,7 @@ def page_of(slug: str) -> Callable[[Lab, object], None]:
 @pytest.fixture(scope="module")
 def site(bench: Bench) -> str:
     """The address of the bench pages."""
-    return bench.put(__name__, {slug: page_of(slug) for slug in ("still", "four", "colour", "surprise")}, year=2018)
+    return bench.put(__name__, {slug: page_of(slug) for slug in ("still", "four", "colour")}, year=2018)
 
 
 def opened(page: Page, site: str, slug: str = "still", query: str = "lang=en") -> Page:
@@ -400,10 +394,6 @@ def test_axe_finds_nothing(new_page: NEW, site: str, scheme: str) -> None:
     page.locator(".tfe-spans .tfe-export[data-kind=table]").click()
     found = Axe().run(page, context=".tfe-spans")
     assert found.violations_count == 0, found.generate_report()
-    page.goto(f"{site}/surprise")
-    page.wait_for_selector(".tfe-surprise[data-drawn]", state="attached")
-    found = Axe().run(page, context=".tfe-surprise")
-    assert found.violations_count == 0, found.generate_report()
 
 
 def test_chinese_speaks_of_the_same_pixel(page_watch: Page, site: str) -> None:
@@ -427,26 +417,3 @@ def test_the_projector_shows_the_boards_and_the_sentence_alone(page_watch: Page,
     assert max(boxes) <= 900
     page.keyboard.press("Escape")
     expect(page.locator(".tfe-spans-transport")).to_be_visible()
-
-
-def test_the_surprise_of_a_pixel_is_told_for_every_model(page_watch: Page, site: str) -> None:
-    page = page_watch
-    page.goto(f"{site}/surprise?lang=en")
-    page.wait_for_selector(".tfe-surprise[data-drawn]", state="attached")
-    read = made(GREY[1]).pictures[0]
-    words = page.locator(".tfe-surprise .tfe-words")
-    expect(words).to_contain_text("For 2D, row ")
-    expect(page.locator(".tfe-surprise-warning")).to_be_visible()
-    page.locator(".tfe-surprise-boards").focus()
-    page.keyboard.press("ArrowDown")
-    level = int(read[15, 14])
-    expect(words).to_have_text(f"Pixel (15, 14), level {level}: 1D: {level / 40:.1f} bits, 2D: {level / 50:.1f} bits, PixelCNN: 2.0 bits.")
-    assert viewed(page) == {"_bit": "15,14"}
-    name, content = saved(page, "CSV", ".tfe-surprise")
-    assert (
-        name.endswith(".csv")
-        and content.decode("utf-8-sig").splitlines()[0] == "row,column,level,local_1d_bits,local_2d_bits,pixelcnn_bits"
-    )
-    _, content = saved(page, "PNG", ".tfe-surprise")
-    assert Image.open(io.BytesIO(content)).size[0] > 2000
-    page.keyboard.press("Escape")

@@ -77,7 +77,7 @@ def test_a_text_takes_the_place_of_the_digits_and_gives_it_back(site: str, page_
     page_watch.locator(".tfe-ask-box").press("Control+Enter")
     finished(page_watch)
     expect(of_digit).to_be_hidden()
-    page_watch.wait_for_selector(".tfe-reading[data-drawn$=looked]", timeout=SLOW)
+    page_watch.wait_for_selector(".tfe-reading[data-drawn]:not([data-drawn$=waits])", timeout=SLOW)
     expect(page_watch.locator(".tfe-reading .tfe-words")).to_contain_text(
         re.compile(r"its pattern lets it look at \d+ of the \d+ before it")
     )

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from explorer.widgets import terms
+from explorer.figures import terms
 from tests.explorer import segmented
 from tests.explorer.rolls import unpacked
 

@@ -13,7 +13,6 @@ from explorer.program import About, Change, Program, lab_of
 from explorer.views import View, in_bertviz
 from explorer.widgets import figure
 from explorer.widgets.notes import notes
-from explorer.widgets.reading import reading, readside
 from explorer.widgets.stage import stage
 from models.adaptive_span.records import EVERY, EXAMPLES, Explanation, Request
 
@@ -37,8 +36,7 @@ def program() -> Program[Request, Explanation]:
         controls=(*views.asked(), *change.knobs(*about.size())),
         views=(
             View("masks", lambda value: stage("masks", value, texts=texts.MASKS, picture="adaptive_span/masks"), views.spans_of),
-            View("reading", reading, views.text_of, views.text_growing),
-            View("readside", lambda _value: readside(), at="side"),
+            *passages.views(views.text_of, views.text_growing),
             View("attention", lambda value: stage("attention", value, texts={"empty": texts.NO_ATTENTION}), views.heads, at="below"),
             *deeper.PANELS,
             View("standing", lambda _value: standing(), at="below"),
@@ -79,7 +77,7 @@ LAB = lab_of(
     interventions={
         "spans": replace(EXAMPLES[0], length=16, spans=((EVERY, EVERY, 16.0),)),
     },
-    exports={"masks": FIGURE, "reading": FIGURE, "attention": FIGURE, "saving": FIGURE, "change": (*FIGURE, "TXT")},
+    exports={"masks": FIGURE, "reading": FIGURE, "reach": FIGURE, "attention": FIGURE, "saving": FIGURE, "change": (*FIGURE, "TXT")},
     thumbnail=views.thumbnail,
     probes=lambda: (Request(text="It was late.", length=2),),
 )

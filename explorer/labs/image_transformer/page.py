@@ -11,7 +11,7 @@ from explorer.views import Look, View
 from explorer.widgets import figure
 from explorer.widgets.notes import notes
 from explorer.widgets.spans import looked, spans
-from explorer.widgets.surprise import surprise
+from explorer.widgets.stage import stage
 from models.image_transformer.records import EXAMPLES, Explanation, Request
 
 GENERATE = "models.image_transformer.explain:generate"
@@ -35,7 +35,12 @@ def program() -> Program[Request, Explanation]:
             View("spans", spans, views.spans, views.growing, look=look),
             View("looked", lambda _value: looked()),
             View("notes", lambda _value: notes(texts.NOTES, label=texts.NOTES_LABEL)),
-            View("surprise", surprise, views.surprise, at="beside"),
+            View(
+                "surprise",
+                lambda value: stage("surprise", value, texts=texts.SURPRISE, picture="image_transformer/surprise"),
+                views.surprise,
+                at="beside",
+            ),
             View("ladder", lambda _value: figure.figure(about.ladder("grey")), at="side"),
             View("coloured", lambda _value: figure.figure(about.ladder("colour")), at="side"),
         ),
@@ -76,7 +81,11 @@ LAB = lab_of(
         "memory": replace(CHANGED, memory_rows=1),
         "flange": replace(CHANGED, flange=1),
     },
-    exports={"spans": ("PNG", "SVG", "HTML", "NPZ", "PNG 8×"), "surprise": ("PNG", "SVG", "CSV"), "change": ("PNG", "NPZ", "TXT")},
+    exports={
+        "spans": ("PNG", "SVG", "HTML", "NPZ", "PNG 8×"),
+        "surprise": ("PNG", "SVG", "HTML", "CSV", "NPZ"),
+        "change": ("PNG", "NPZ", "TXT"),
+    },
     thumbnail=views.thumbnail,
     probes=lambda: (Request(seed=1),),
 )

@@ -95,6 +95,7 @@ MEMORY: Final = _("1D memory", "1D 记忆")
 FLANGE: Final = _("2D flange", "2D 翼缘")
 ROWS: Final = _("{n} rows", "{n} 行")
 PIXELS: Final = _("{n} px", "{n} 像素")
+SURPRISE: Final = {"title": _("What surprised it", "什么让它意外")}
 NO_SURPRISE: Final = _(
     "The three models of the first ladder read grey pictures of 28 × 28; a coloured one has no map here.",
     "第一个阶梯上的三个模型读 28 × 28 的灰度图；彩色图在这里没有意外图。",

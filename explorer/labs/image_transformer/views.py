@@ -209,12 +209,12 @@ def spans(run: Run, request: Request, state: str) -> Value:
     )
 
 
-def surprise(run: Run, _request: Request, state: str) -> Value:
+def surprise(run: Run, request: Request, state: str) -> Value:
     """How much each model was surprised by the picture in view; a coloured one has no map."""
     seen = run.seen
     if seen.read is None or seen.surprise is None:
         return image.no_surprise(texts.NO_SURPRISE)
-    return image.surprise(seen.read, dict(zip(MODELS, seen.surprise, strict=True)), state=state, unusual=seen.unusual)
+    return image.surprise(seen.read, dict(zip(MODELS, seen.surprise, strict=True)), state=state, query=query(request), unusual=seen.unusual)
 
 
 @dataclass(frozen=True)

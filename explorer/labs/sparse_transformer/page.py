@@ -17,7 +17,6 @@ from explorer.widgets import figure
 from explorer.widgets.digits import digits
 from explorer.widgets.notes import notes
 from explorer.widgets.patterns import patterns
-from explorer.widgets.reading import reading
 from explorer.widgets.stage import stage
 from models.sparse_transformer.records import EXAMPLES, SIDE, Explanation, Request
 
@@ -49,7 +48,7 @@ def program() -> Program[Request, Explanation]:
             View("patterns", lambda _value: mechanism(), at="above"),
             View("digits", digits, views.digits_of, views.digits_growing, task="digit"),
             View("notes", lambda _value: notes(texts.NOTES, label=texts.NOTES_LABEL), task="digit"),
-            View("reading", lambda _value: reading(empty=texts.NO_READING), views.text_of, views.text_growing, task="text"),
+            *passages.views(views.text_of, views.text_growing, task="text"),
             View("text_notes", lambda _value: notes(texts.TEXT_NOTES, label=texts.NOTES_LABEL), task="text"),
             View("standing", lambda _value: figure.figure(about.standing()), at="side", task="digit"),
             View("attention", lambda value: stage("attention", value, texts={"empty": texts.NO_ATTENTION}), views.heads, at="below"),

@@ -127,7 +127,6 @@ START: Final = "▷"  # what the first position carries: nothing is before it
 NUMBER: Final = _("nats for the digit", "整个数字的纳特数")
 NATS: Final = _("nats", "纳特")
 PATTERN: Final = _("pattern", "模式")
-NO_READING: Final = _("No text has been read yet.", "还没有读过文本。")
 STRIDE: Final = _("stride l", "步长 l")
 SUMMARY: Final = _("summary columns c", "摘要列 c")
 POSITIONS: Final = _("{n} positions", "{n} 个位置")

@@ -14,8 +14,6 @@ from explorer.program import About, Change, Program, lab_of
 from explorer.views import View, in_bertviz
 from explorer.widgets import figure
 from explorer.widgets.notes import notes
-from explorer.widgets.reading import reading, readside
-from explorer.widgets.segments import segments
 from explorer.widgets.stage import stage
 from models.transformer_xl.records import EXAMPLES, Explanation, Request
 
@@ -37,10 +35,14 @@ def program() -> Program[Request, Explanation]:
         kind=Request,
         controls=(*views.asked(), *change.knobs()),
         views=(
-            View("segments", segments, views.border, views.border_growing),
-            View("reading", reading, views.text_of, views.text_growing),
+            View(
+                "segments",
+                lambda value: stage("segments", value, texts=texts.SEGMENTS, picture="transformer_xl/segments"),
+                views.border,
+                views.border_growing,
+            ),
+            *passages.views(views.text_of, views.text_growing),
             View("wave", lambda _value: measured(about.wave(), "wave")),
-            View("readside", lambda _value: readside(), at="side"),
             View("attention", lambda value: stage("attention", value, texts={"empty": texts.NO_ATTENTION}), views.heads, at="below"),
             *deeper.PANELS,
             View("speed", lambda _value: measured(about.speed()), at="below"),
@@ -87,7 +89,15 @@ LAB = lab_of(
         "foreign": replace(CHANGED, intervention="foreign"),
         "segment": replace(CHANGED, segment=64),
     },
-    exports={"segments": FIGURE, "reading": FIGURE, "attention": FIGURE, "terms": FIGURE, "memories": FIGURE, "change": (*FIGURE, "TXT")},
+    exports={
+        "segments": FIGURE,
+        "reading": FIGURE,
+        "reach": FIGURE,
+        "attention": FIGURE,
+        "terms": FIGURE,
+        "memories": FIGURE,
+        "change": (*FIGURE, "TXT"),
+    },
     thumbnail=views.thumbnail,
     probes=lambda: (Request(text="It was late.", length=2),),
 )

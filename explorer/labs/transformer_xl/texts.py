@@ -117,6 +117,7 @@ JOBS: Final[Mapping[str, Text]] = MappingProxyType(
 )
 START: Final = "⏎"  # what stands before the first character: a new line
 ELSEWHERE: Final = "◦"  # a character of another book
+SEGMENTS: Final = {"title": _("Segments and memory", "片段与记忆"), "empty": _("No text has been read yet.", "还没有读取文本。")}
 NO_ATTENTION: Final = _("Read a text to see where each head looks.", "读一段文本，看每个头看向哪里。")
 
 NOTES: Final[tuple[Text, ...]] = (

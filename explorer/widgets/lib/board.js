@@ -26,6 +26,7 @@ const TEXT = {
   cardTap: { en: "tap again: lock it", zh: "再点一次：锁定" },
   board: { en: "{title}. Left and right step, up and down choose, Space plays, Escape resets.", zh: "{title}。左右键换步，上下键选择，空格播放，Esc 复位。" },
 };
+const LONGEST = 200; // rows of a table that stand at once
 const WAIT = 80; // ms until the card of what is pointed at opens
 const ICONS = { play: "M5 3.5v9l7-4.5z", pause: "M5.5 3.5v9M10.5 3.5v9", before: "M9.5 4l-4 4 4 4", after: "M6.5 4l4 4-4 4", start: "M4 4v8M11 4l-4 4 4 4" };
 const icon = (name) => svg("svg", { viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true" }, svg("path", { d: ICONS[name], fill: "none", stroke: "currentColor", "stroke-width": 2, "stroke-linecap": "round", "stroke-linejoin": "round" }));
@@ -34,10 +35,11 @@ const icon = (name) => svg("svg", { viewBox: "0 0 16 16", width: 16, height: 16,
 export const nodes = (parts) => parts.map((part) => (typeof part === "string" ? document.createTextNode(part) : el(part.role ? "b" : "span", { class: part.role ? `tfe-${part.role}` : null, dir: "auto", text: part.text })));
 export const plain = (parts) => parts.map((part) => part.text ?? part).join("");
 
-/** A table {caption, columns, rows, here} as an element; here: the number of a row that stands out. */
+/** A table {caption, columns, rows, here} as an element; here: the number of a row that stands out. Of a long one the rows around it. */
 export function tableOf({ caption, columns, rows, here = null }) {
   const cell = (value, i, row) => el(i ? "td" : "th", { scope: i ? null : "row", class: [typeof value === "number" ? "" : "text", row === here ? "here" : ""].join(" ").trim() || null, text: typeof value === "number" ? String(value).replace("-", "−") : (value ?? "–") });
-  const body = rows.map((row, n) => el("tr", {}, row.map((value, i) => cell(value, i, n))));
+  const from = Math.max(0, Math.min(rows.length - LONGEST, (here ?? 0) - LONGEST / 2));
+  const body = rows.slice(from, from + LONGEST).map((row, n) => el("tr", {}, row.map((value, i) => cell(value, i, from + n))));
   return el("table", { class: "tfe-table" }, el("caption", { class: "tfe-note", text: caption }), el("thead", {}, el("tr", {}, columns.map((name) => el("th", { scope: "col", text: name })))), el("tbody", {}, body));
 }
 
@@ -64,7 +66,7 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
   const paper = el("div", { class: "tfe-stage-paper" }, canvas, glance);
   const desk = el("div", { class: "tfe-stage-board tfe-scroll", tabindex: "0", role: "application" }, paper);
   const press = (name, act) => el("button", { type: "button", class: "tfe-stage-step", onclick: act }, icon(name));
-  const [start, play, before, after] = [press("start", () => to(0)), press("play", () => clock && sound.toggle()), press("before", () => move(along, -1)), press("after", () => move(along, 1))];
+  const [start, play, before, after] = [press("start", () => to(0, clock.key)), press("play", () => clock && sound.toggle()), press("before", () => move(clock.key, -1)), press("after", () => move(clock.key, 1))];
   play.classList.add("is-play");
   const seek = el("input", { type: "range", class: "tfe-range", step: "1", oninput: () => lock({ [clock.key]: kind(clock.key).of?.(Number(seek.value)) ?? Number(seek.value) }) });
   const count = el("span", { class: "tfe-stage-count" });
@@ -92,6 +94,7 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
   let cursor = null; // the place while it plays
   const loose = new Map(); // key -> text while a slider moves: browsers bound how often a page may write its address
   let clock = null;
+  let kept = null; // {box, look}: what was kept in view at the last drawing
   let [frame, waiting, room, built] = [0, 0, 0, ""];
 
   const projecting = () => document.body.classList.contains("tfe-projecting") && root.classList.contains("tfe-projected");
@@ -119,7 +122,7 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
     lock(picture.move?.(run, look, key, by) ?? { [key]: kind(key).move(look[key], by, bounds[key]) });
   }
 
-  const to = (end) => run && along && kind(along).ends && lock({ [along]: kind(along).ends(bounds[along])[end] });
+  const to = (end, key = along) => run && key && kind(key).ends && lock({ [key]: kind(key).ends(bounds[key])[end] });
 
   function reset() {
     const playing = sound.playing;
@@ -209,15 +212,32 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
     }
     room = Math.floor(desk.clientWidth);
     if (!room) return;
-    pen = new Pen({ width: room, big, tall: big ? Math.max(300, innerHeight - 200 - head.offsetHeight - below.offsetHeight - words.offsetHeight) : 0 });
+    pen = new Pen({ width: room, big, top: desk.scrollTop, tall: big ? Math.max(300, innerHeight - 200 - head.offsetHeight - below.offsetHeight - words.offsetHeight) : 0 });
     picture.scene(run, { ...look, over: picture.hovers && !over?.quiet ? (over?.look ?? null) : null }, pen);
-    canvas.marks = pen.marks;
-    onCanvas(fit(canvas, pen.width, pen.height), pen.marks);
+    desk.classList.toggle("is-tall", pen.view > 0);
+    desk.style.height = pen.view ? `${pen.view}px` : "";
     Object.assign(paper.style, { width: `${pen.width}px`, height: `${pen.height}px` });
-    if (pen.keep && (pen.keep.x0 < desk.scrollLeft || pen.keep.x1 > desk.scrollLeft + room)) desk.scrollLeft = pen.keep.x0 - room / 2;
+    if (bring()) {
+      paint();
+      return;
+    }
+    canvas.marks = pen.marks;
+    onCanvas(fit(canvas, pen.width, pen.view || pen.height), [{ kind: "group", x: 0, y: pen.view ? -pen.top : 0, marks: pen.marks }]);
     handles.place(pen.handles);
     drawn();
-    root.dataset.drawn = keysOf.map((each) => [each, [look[each]].flat().join(",")]).filter(([, text]) => text !== "" && text !== "false").map(([name, text]) => (text === "true" ? name : `${name}=${text}`)).join(" ");
+    root.dataset.drawn = keysOf.map((each) => [each, [look[each]].flat().join(",")]).filter(([, text]) => text !== "" && text !== "false").map(([name, text]) => (text === "true" ? name : `${name}=${text}`)).join(" ") + (picture.waits?.(run, look) ? " waits" : "");
+  }
+
+  /** What the picture keeps in view comes into view where it is another one, unless somebody scrolled away from it. Did it move? */
+  function bring() {
+    const [x, y, high] = [desk.scrollLeft, desk.scrollTop, pen.view || pen.height];
+    const inside = (box) => !(box.x0 < x || box.x1 > x + room || box.y0 < y || box.y1 > y + high);
+    const [was, box, said] = [kept, pen.keep, JSON.stringify([look, room, high])];
+    kept = { box, said };
+    if (!box || inside(box) || (was && (JSON.stringify(was.box) === JSON.stringify(box) || (was.said === said && was.box && !inside(was.box))))) return false;
+    if (box.x0 !== undefined) desk.scrollLeft = box.x0 - room / 2;
+    if (box.y0 !== undefined) desk.scrollTop = (box.y0 + box.y1 - high) / 2;
+    return pen.view > 0 && desk.scrollTop !== y;
   }
 
   /** What stands in a node becomes other children; equal ones stay, so that nobody's click or focus is lost. */
@@ -316,7 +336,7 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
 
   // ── pointing ──
   const spot = (event) => {
-    const box = canvas.getBoundingClientRect();
+    const box = paper.getBoundingClientRect();
     return [event.clientX - box.left, event.clientY - box.top];
   };
 
@@ -354,7 +374,7 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
       const does = box.does ?? (box.look && !locked ? t(touch ? TEXT.cardTap : adds ? TEXT.cardAdd : TEXT.card) : null);
       card.replaceChildren(el("b", { text: lines[0] }), ...lines.slice(1).map((text) => el("div", { text })), ...(does ? [el("div", { class: "do", text: does })] : []));
       card.hidden = false;
-      const frame_ = canvas.getBoundingClientRect();
+      const frame_ = paper.getBoundingClientRect();
       const right = frame_.left + box.x1 + 12;
       const left = right + card.offsetWidth <= innerWidth - 8 ? right : frame_.left + box.x0 - 12 - card.offsetWidth;
       const beneath = left < 8; // it fits on neither side
@@ -393,10 +413,13 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
     else if (fire) bus.fire(...fire);
     return Boolean(set || fire);
   }
-  desk.addEventListener("scroll", () => leave(), { passive: true });
+  desk.addEventListener("scroll", () => {
+    leave();
+    if (pen?.view) draw();
+  }, { passive: true });
   bus.on("hover-pos", ({ pos, from }) => {
     if (from === root || !run || !pen) return;
-    const box = pos === null ? null : pen.boxes.find((one) => posOf(one) === pos);
+    const box = pos === null ? null : pen.boxes.map((one) => (one.of ? one.of(pos) : posOf(one) === pos && one)).find(Boolean);
     if (box) point(box, null, true);
     else if (over) leave(true);
   });
@@ -463,6 +486,7 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
     /** Draws this run from now on; null: there is nothing to show. What a handle was moved to is known by now. */
     show(next, { stale = false, keeps = false } = {}) {
       if (!keeps) draft = {};
+      if (next?.query !== run?.query) kept = null;
       run = next;
       body.classList.toggle("tfe-stale", stale);
       update();

@@ -1,5 +1,6 @@
 // What is looked at, by the kind of its key in the address: how it is read, spelled, moved by an arrow key, and whether a link names
-// something that is there. The bounds of a key come from the picture: {count, pick}, {steps}, {layers, heads, names}, {names}, {least, most}.
+// something that is there. The bounds of a key come from the picture: {count, pick}, {steps}, {layers, heads, names}, {rows, columns}, {counts},
+// {names}, {least, most}.
 
 import { headIn, positionsIn } from "./state.js";
 
@@ -54,6 +55,23 @@ export const KINDS = {
       const next = ((layer - 1) * heads + head - 1 + by + layers * heads) % (layers * heads);
       return `${Math.floor(next / heads) + 1}.${(next % heads) + 1}`;
     },
+  },
+  /** A pixel, of rows × columns counted through; "18,20" are its row and column from 0. */
+  pixel: {
+    locks: true,
+    read(text, { rows, columns }) {
+      const [row, column] = /^\d+,\d+$/.test(text ?? "") ? text.split(",").map(Number) : [rows, columns];
+      return row < rows && column < columns ? row * columns + column : null;
+    },
+    there: ({ rows, columns }) => (text) => KINDS.pixel.read(text, { rows, columns }) !== null,
+    spell: (value, { columns }) => `${Math.floor(value / columns)},${value % columns}`,
+  },
+  /** Two numbers from 0, "2.13". */
+  pair: {
+    locks: true,
+    read: (text, { counts, pick }) => (KINDS.pair.there({ counts })(text ?? "") ? text.split(".").map(Number) : pick),
+    there: ({ counts }) => (text) => /^\d+\.\d+$/.test(text) && text.split(".").every((one, i) => Number(one) < counts[i]),
+    spell: (value) => value.join("."),
   },
   /** One of some names. */
   choice: {

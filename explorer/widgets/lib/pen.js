@@ -55,15 +55,17 @@ let ruler = null;
 const font = ({ size, weight = 400, face = "ui" }) => `${weight} ${size}px ${token(`font-${face}`)}`;
 
 export class Pen {
-  /** width: px that there are. tall: px of height, 0 where it may be as high as it likes. big: for an audience. */
-  constructor({ width, tall = 0, big = false }) {
-    Object.assign(this, { width, tall, big, height: 0, marks: [], boxes: [], handles: [], keep: null });
+  /** width: px that there are. tall: px of height, 0 where it may be as high as it likes. big: for an audience. top: of a picture that is
+   *  higher than its view, the px above the view; null where it leaves the page, and says itself. */
+  constructor({ width, tall = 0, big = false, top = null }) {
+    Object.assign(this, { width, tall, big, top, height: 0, view: 0, marks: [], boxes: [], handles: [], keep: null });
     this.narrow = width < 560 && !big;
   }
 
-  /** How large the picture is; wider than there is room, it scrolls. keep: a box that stays in view then. */
-  size(width, height, keep = null) {
-    Object.assign(this, { width: Math.ceil(width), height: Math.ceil(height), keep });
+  /** How large the picture is; wider than there is room, it scrolls. keep: a box that stays in view then. view: px of height that are seen
+   *  at once, where that is not all: then only what lies from `top` on need be drawn. */
+  size(width, height, keep = null, view = 0) {
+    Object.assign(this, { width: Math.ceil(width), height: Math.ceil(height), keep, view: view < height ? Math.ceil(view) : 0 });
   }
 
   /** The size of a text as asked for, never under what can be read. */
@@ -158,7 +160,8 @@ export class Pen {
   }
 
   /**
-   * What can be pointed at: {x0, y0, x1, y1, look, card, add, set, fire, still}, or at(x, y) -> such a box or null, for many alike.
+   * What can be pointed at: {x0, y0, x1, y1, look, card, add, set, fire, still}, or at(x, y) -> such a box or null, for many alike, with
+   * of(pos) -> the box of a place that another view points at.
    * look: {key: value} that a hover previews and a click locks. card(): [title, …lines]. set: {field: value} a click asks the program for;
    * fire: [name, detail] a click tells the page. add: {set} or {fire} for a shift-click; without it a shift-click adds to the lock.
    * still: true for a box that shows no outline.

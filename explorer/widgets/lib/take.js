@@ -34,8 +34,8 @@ function whole({ picture, run, look, title, units, words, width }) {
     x += room;
   }
   y += x > SIDE ? 22 : 4;
-  pen.marks.push({ kind: "group", x: SIDE, y, marks: scene.marks });
-  y += scene.height + 22;
+  pen.marks.push({ kind: "group", x: SIDE, y: scene.view ? y - scene.top : y, marks: scene.marks });
+  y += (scene.view || scene.height) + 22;
   write(words, { size: 14, colour: "ink", face: "title" }, 20);
   y += 6;
   write(source(), { size: 12, colour: "ink3" }, 18);
@@ -142,7 +142,7 @@ const explained = (arrays) => Object.fromEntries(Object.entries(arrays).flatMap(
  */
 export function takes(now, files = {}) {
   const file = ({ picture, run, look, name, seen }, ending) => fileName(picture.named?.(run, look) ?? [name, ...seen.map((pair) => pair.join(" "))], ending);
-  const lines = (all, kind, { columns, rows }) => save(file(all, "csv").replace(/(?=\.csv$)/, kind), csv([columns, ...rows]), "text/csv");
+  const lines = (all, kind, { columns, rows }) => save(file(all, "csv").replace(/(?=\.csv$)/, kind), csv([columns, ...rows.map((row) => row.map((one) => one ?? ""))]), "text/csv");
   const having = (make) => async () => {
     const all = now();
     if (all) await make(all);

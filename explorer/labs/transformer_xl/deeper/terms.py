@@ -5,14 +5,15 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
+from explorer.figures.terms import QUERIES, boards
 from explorer.labs.transformer_xl import texts, views
 from explorer.views import View, unfolded
 from explorer.widgets.folded import Question, Value
-from explorer.widgets.terms import QUERIES, boards, terms
+from explorer.widgets.stage import asked
 from models.errors import InputError
 from models.transformer_xl import weights
 from models.transformer_xl.records import Explanation, Request
@@ -22,6 +23,8 @@ NO_TERMS: Final = {
     "en": "None of the models that are here scores distances.",
     "zh": "这里的模型都不对距离评分。",
 }
+
+TITLE: Final = {"en": "Why does a query look there? Four terms of one score", "zh": "查询为什么看那里？一个分数的四项"}
 
 logger = logging.getLogger(__name__)
 
@@ -33,20 +36,21 @@ class Wish:
     model: str = ""
     place: tuple[int, int] | None = None
     pos: int | None = None
-    queries: int = QUERIES[0]
+    queries: int = QUERIES[1]
 
 
 def wished(question: Question) -> Wish:
     """What the browser asks for; where it makes no sense, it is what stands there on arrival."""
     given = question.wish if isinstance(question.wish, Mapping) else {}
-    model, head, pos, queries = (given.get(name) for name in ("model", "head", "pos", "queries"))
+    model, head, pos, queries = (given.get(name) for name in ("model", "head", "pos", "tqueries"))
     parts = head.split(".") if isinstance(head, str) else []
+    last = pos.split(",")[-1] if isinstance(pos, str) else ""
     valid = len(parts) == 2 and all(part.isascii() and part.isdigit() and 1 <= int(part) <= 99 for part in parts)
     return Wish(
         model=model if isinstance(model, str) else "",
         place=(int(parts[0]) - 1, int(parts[1]) - 1) if valid else None,
-        pos=pos if isinstance(pos, int) and not isinstance(pos, bool) and pos >= 0 else None,
-        queries=queries if queries in QUERIES else QUERIES[0],
+        pos=int(last) if last.isascii() and last.isdigit() and len(last) < 8 else None,
+        queries=next((n for n in QUERIES if queries == str(n)), QUERIES[1]),
     )
 
 
@@ -98,4 +102,10 @@ def _key(text: str, place: int) -> tuple[int, str]:
     return -1, texts.START if place == 0 else texts.ELSEWHERE
 
 
-PANEL: View[Request, Explanation] = unfolded("terms", terms, lambda found, question: value(found.run, wished(question)))
+def place() -> Any:
+    """Puts the panel on the page."""
+    title = {"title": TITLE}
+    return asked("terms", texts=title, picture="transformer_xl/terms")
+
+
+PANEL: View[Request, Explanation] = unfolded("terms", place, lambda found, question: value(found.run, wished(question)))

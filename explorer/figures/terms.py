@@ -1,10 +1,10 @@
-"""The four terms of the relative score (Dai et al., 2019, §3.3), their sum and its softmax, on the run in view. A folded panel (folded.py).
+"""The four terms of the relative score (Dai et al., 2019, §3.3), their sum and its softmax, on the run in view.
 
 It follows the model, the head and the character in view (view keys ``model``, ``head``, "3.2" counted from 1, and ``pos``). View keys of
 its own: ``terms`` (open), ``tqueries`` (how many queries), ``tcell`` ("2.13": the cell that is told of, two queries before the last one, 13
-back). Another head, character or number of queries asks the server: {"model", "head", "queries", "pos"}, None where nobody chose.
+back). Another head, character or number of queries asks the server: {"model", "head", "pos", "tqueries"}, None where nobody chose.
 
-The value it draws when shown, beside what folded.py says:
+The value of the picture:
 
     model: {en, zh}, whose numbers these are; other: {en, zh}, the model in view that has no such terms, or None
     layer, head: from 0; layers, heads: how many there are
@@ -19,14 +19,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import gradio as gr
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.figures import theme
 from explorer.packing import pack
-from explorer.widgets.base import widget
-from explorer.widgets.folded import ready
 
 Array = NDArray[np.float32]
 Text = Mapping[str, str]
@@ -35,18 +31,6 @@ Value = dict[str, object]
 QUERIES = (16, 32, 64)  # how many may stand there
 KEYS = 160  # how many stand there at most
 ALIKE = 1e-3  # by how much the sum of the terms may miss the scores, beside rounding
-
-
-def terms(value: Value | None = None) -> gr.HTML:
-    """Place the panel. Its event `ask` wants a head and a character; `explorer.widgets.folded.shown` with `boards` answers it."""
-    return widget(
-        "terms",
-        ready() if value is None else value,
-        events=("ask",),
-        queries=list(QUERIES),
-        signed={mode: list(stops) for mode, stops in theme.SIGNED.items()},
-        weights=theme.colorscale(theme.WEIGHTS),
-    )
 
 
 def boards(

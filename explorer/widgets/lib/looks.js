@@ -1,0 +1,72 @@
+// Exact rows of a map that is too large to send whole, fetched some at a time as somebody looks at them: explorer/looks.py.
+
+import { t } from "./lang.js";
+
+const ROWS = 8; // of one answer
+const KEPT = 64; // answers remembered
+const LEVELS = 65535; // of a weight
+const AGAIN = 5_000; // ms after which the next look asks once more for what could not be had
+const HOLD = 60; // ms that somebody points at a row before it is fetched
+
+const GONE = { en: "the weights of this run have left the server; run it once more", zh: "这次运行的权重已不在服务器上，请再运行一次" };
+const FAILED = { en: "the weights could not be fetched: {why}", zh: "无法取得权重：{why}" };
+const AWAY = { en: "a saved page holds only the weights that were looked at before", zh: "保存的网页只含当时看过的权重" };
+
+/** @param {() => void} changed called when rows have come, or could not be had @param {Record<string, string> | null} saved what
+ * a saved page holds; it asks for nothing more */
+export function looksOf(changed, saved = null) {
+  const kept = new Map(Object.entries(saved ?? {}).map(([address, text]) => [address, new Uint16Array(Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer)]));
+  let trouble = null;
+  let [resting, timer] = ["", 0]; // what is pointed at, and is fetched once it is for a while
+
+  async function fetched(address) {
+    if (kept.size >= KEPT) kept.delete(kept.keys().next().value);
+    kept.set(address, null);
+    try {
+      if (saved) throw AWAY;
+      const answer = await fetch(new URL(address, location.origin));
+      if (!answer.ok) throw answer.status === 404 ? GONE : new Error(String(answer.status));
+      kept.set(address, new Uint16Array(await answer.arrayBuffer()));
+      trouble = null;
+    } catch (error) {
+      trouble = error instanceof Error ? { en: FAILED.en.replace("{why}", error.message), zh: FAILED.zh.replace("{why}", error.message) } : error;
+      setTimeout(() => kept.delete(address), AGAIN);
+    }
+    changed();
+  }
+
+  return {
+    /**
+     * (key,) what a position gives to each key under a head, layer and head from 1; null while it is not here.
+     * @param {string | null} look the address of all of them @param {number} length how many positions there are @param {boolean} pointed is
+     *   it only pointed at?
+     */
+    of(look, layer, head, position, length, pointed = false) {
+      if (!look || !(position >= 0 && position < length)) return null;
+      const first = position - (position % ROWS);
+      const count = Math.min(ROWS, length - first);
+      const address = `${look}/${layer - 1}/${head - 1}/${first}/${count}`;
+      const rows = kept.get(address);
+      if (!kept.has(address) && !(pointed && resting === address)) {
+        clearTimeout(timer);
+        resting = pointed ? address : "";
+        if (pointed) timer = setTimeout(() => ((resting = ""), fetched(address)), HOLD);
+        else fetched(address);
+      }
+      if (!rows) return null;
+      const wide = rows.length / count;
+      return Float32Array.from(rows.subarray((position - first) * wide, (position - first + 1) * wide), (raw) => raw / LEVELS);
+    },
+    /** Why there are no weights, in words; "" where nothing is wrong. */
+    trouble: () => (trouble ? t(trouble) : ""),
+    /** What is here, for a saved page. */
+    held: () => Object.fromEntries([...kept].filter(([, rows]) => rows).map(([address, rows]) => [address, btoa(Array.from(new Uint8Array(rows.buffer), (byte) => String.fromCharCode(byte)).join(""))])),
+  };
+}
+
+/** What a position gives to each character and to what is none, for arrays that are saved: key j carries character j − 1, the last none yet. */
+export function byCharacter(weights, length) {
+  const of = (data, axis) => ({ shape: [data.length], data: Float32Array.from(data), axes: [axis], unit: "weight" });
+  const own = Float32Array.from({ length }, (_, p) => (p + 1 < Math.min(length, weights.length) ? weights[p + 1] : 0));
+  return { weights: of(own, "character"), weight_of_start: of(weights.slice(0, 1), "start"), ...(weights.length > length ? { weights_of_another_text: of(weights.slice(length), "slot") } : {}) };
+}

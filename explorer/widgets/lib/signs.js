@@ -1,0 +1,22 @@
+// Characters, costs and weights as a sentence writes them.
+
+import { lang, t } from "./lang.js";
+
+const SIGNS = new Map([[32, "␠"], [10, "⏎"], [9, "⇥"], [0xa0, "⍽"], [0x3000, "␠"]]);
+
+/** A character in a label: white space by its sign, what has no shape of its own by its number. */
+export function sign(code) {
+  if (SIGNS.has(code)) return SIGNS.get(code);
+  const char = String.fromCodePoint(code);
+  if (/[\p{C}\p{Z}]/u.test(char)) return `U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
+  return /\p{M}/u.test(char) ? `◌${char}` : char; // a mark stands on a carrier
+}
+
+/** “e” (412) */
+export const named = (code, position) => (lang() === "zh" ? `“${sign(code)}”（${position}）` : `“${sign(code)}” (${position})`);
+
+export const bits = (nats) => (nats / Math.LN2).toFixed(2);
+/** A weight as it is read: two digits, more where two would say nothing. */
+export const weight = (w) => (w >= 0.0095 || w === 0 ? w.toFixed(2) : w < 0.0001 ? "<0.0001" : w.toFixed(4));
+export const percent = (w) => (w > 0 && w < 0.01 ? t({ en: "less than 1 %", zh: "不到 1 %" }) : `${Math.round(100 * w)} %`);
+export const count = (n) => Math.round(n).toLocaleString("en");
