@@ -128,6 +128,7 @@ def test_examples_and_steps_are_links_that_the_page_reads(lab: Lab) -> None:
 def looks_of(lab: Lab) -> set[str]:
     """Words in quotes in those scripts of a page that read from the address what is looked at: its keys are among them."""
     panels = {str(widget.props["opens"]) for widget in widgets_of(lab) if "opens" in widget.props}  # of a script that several share
+    panels |= {str(widget.props["view"]) for widget in widgets_of(lab) if "/asked.js" in str(widget.js_on_load)}
     places = [f"{widget.js_on_load} {widget.props.get('picture', '')}" for widget in widgets_of(lab)]
     scripts = [(WIDGETS.parent / name).read_text("utf-8") for place in places for name in re.findall(r"/ui/\w+/([\w/-]+\.js)", place)]
     quoted = {word for script in scripts if "view.get(" in script or "folded(" in script for word in re.findall(r'"(\w+)"', script)}

@@ -50,7 +50,7 @@ class Recipe:
     batch: int = 768  # target positions per batch, padding included
     smoothing: float = 0.1  # label smoothing ε
     trial: float = 0.3  # share of the run's steps after which learning rates are compared on `val`
-    rate: float | None = None  # the largest learning rate; None: the best of a search that begins with RATES
+    rate: float | None = 2e-3  # the largest learning rate; None: the best of a search that begins with RATES
 
 
 def train(
