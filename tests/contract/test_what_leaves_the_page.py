@@ -46,7 +46,8 @@ def offline(chromium: Browser) -> Iterator[Callable[[Path], tuple[Page, list[str
 
 def _saved(page: Page, folder: Path, lab: Lab) -> dict[str, Path]:
     """Every file that the export bars in view offer, by widget and kind; each view offers the kinds that its lab declares."""
-    files, begun = {}, time.monotonic()
+    files: dict[str, Path] = {}
+    begun = time.monotonic()
     bars = page.locator(".tfe-exports")
     for at in range(bars.count()):
         bars.nth(at).evaluate("(it) => it.closest('.tfe-stage-take')?.setAttribute('open', '')")

@@ -5,12 +5,15 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
+from urllib.parse import parse_qsl
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from explorer import labels
+from explorer.lab import Lab
 from explorer.labels import NOUNS, change_sentence, filled
 from explorer.labs import LABS, about
 from explorer.widgets.base import FOLDER, files
@@ -35,7 +38,7 @@ NAMES = _words("""
     Transformer Transformer-XL Transformers arXiv bAbI bertviz newstest python reformer-pytorch sacreBLEU transformers ConvS base
     big Backspace Ctrl Delete Enter Esc PageDown PageUp Shift shift shift- Space JPEG MIDI PNG TXT WebP mid KB MB GB ms kB CSV NPZ
     SVG HTML WAV FF attention Attention argmax exp log softmax tanh xR float max clamp mary somebody went to the garden took put in
-    where is nobody test word text benchmarks lsh reversible save and
+    where is nobody test word text benchmarks lsh LSH- reversible save and
 """)
 # Verbs and measures that stand behind a number or a name without counting anything.
 UNCOUNTED = _words("""
@@ -166,3 +169,25 @@ def test_a_memory_that_holds_nothing_is_not_as_trained_and_texts_that_came_out_a
     expect(notes.filter(has_text="characters were given")).to_have_text(
         re.compile("^The first 8 characters were given; the rest, on green, is the same text for both\\.")
     )
+
+
+def _pairs(value: object) -> Iterator[tuple[str, str]]:
+    """(English, Chinese) of every text in what a module holds."""
+    if isinstance(value, Mapping):
+        if value.keys() == {"en", "zh"} and isinstance(value["zh"], str):
+            yield value["en"], value["zh"]
+        else:
+            for inner in value.values():
+                yield from _pairs(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _pairs(inner)
+
+
+@every_lab
+def test_every_text_of_a_lab_has_a_chinese_of_its_own(lab: Lab) -> None:
+    held = [value for name, value in vars(import_module(f"explorer.labs.{lab.slug}.texts")).items() if not name.startswith("__")]
+    data = {value for query in lab.examples for _, value in parse_qsl(query)}  # an example is the same in every language
+    bare = [chinese for _, chinese in _pairs(held) if not CHINESE.search(chinese) and chinese not in data]
+    left = {word for text in bare for word in LATIN.findall(re.sub(r"\{[^}]*\}|“[^”]*”", "", text))} - NAMES
+    assert not left, left
