@@ -1,5 +1,5 @@
-// Attention: all heads small, one head large, with the sentence that says what it shows. The server sends the weights once; from then on every
-// look is the browser's own, except the exact rows of a map that is pooled. The value is made by explorer/figures/attention.py.
+// Attention: all heads small, one head large, with the sentence that says what it shows. The server sends the weights once; from then on
+// every look is the browser's own, except the exact rows of a map that is pooled. The value is made by explorer/figures/attention.py.
 
 import { unpack } from "../widgets/lib/arrays.js";
 import { el } from "../widgets/lib/dom.js";

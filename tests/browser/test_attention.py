@@ -97,6 +97,7 @@ RUNS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "longest": (words(60), words(58)),
     "tiny": (("Hi",), ("Hallo", ".")),
     "large": (words(128), words(3)),
+    "pooled": (words(300), words(3)),
 }
 
 
@@ -426,6 +427,20 @@ def test_a_map_of_128_by_128_leaves_as_vectors(page_watch: Page, site: str) -> N
     page = opened(page_watch, site, "large", "_kind=encoder&_head=1.1&_row=9")
     _, content = saved(page, "SVG")
     assert b"<image" not in content and content.count(b"<path") > 50
+
+
+def test_exact_rows_that_do_not_arrive_are_asked_for_again_by_the_next_click(new_page: NEW, site: str) -> None:
+    page, faults = new_page()
+    page.route("**/looks/**", lambda route: route.abort())
+    opened(page, site, "pooled", "_kind=encoder&_head=1.1&_row=9&_col=3")
+    expect(page.locator(".tfe-attention [role=alert]")).to_contain_text("The exact rows did not arrive")
+    page.unroute("**/looks/**")
+    click(page, 9, 3)
+    expect(page.locator(".tfe-attention-exact")).to_have_attribute("data-exact", "1.1 18 19 6 7")
+    weights = kinds(*RUNS["pooled"])[0].weights[0, 0, 18:20, 6:8]
+    shown = [float(text) for text in page.locator(".tfe-attention-exact tbody td").all_inner_texts()]
+    np.testing.assert_allclose(shown, weights.ravel(), atol=1e-4)
+    faults.console[:] = [told for told in faults.console if "ERR_FAILED" not in told and "Failed to fetch" not in told]
 
 
 @pytest.mark.parametrize("kind", ["cross", "decoder"])

@@ -447,7 +447,7 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
     Home: () => to(0),
     End: () => to(1),
     " ": () => (clock ? sound.toggle() : false),
-    Enter: (event) => run && event.shiftKey && act(picture.press?.(run, look) ?? {}),
+    Enter: (event) => Boolean(run && event.shiftKey && act(picture.press?.(run, look) ?? {})),
     Escape: reset,
   });
   new ResizeObserver(() => {

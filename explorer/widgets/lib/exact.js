@@ -9,11 +9,16 @@ const LEVELS = 65535; // of a weight
 /**
  * @param {() => void} again called when rows have come @param {Record<string, string>} [held] those of a saved page, which asks nobody
  * @returns {{of: (it: any, layer: number, head: number, block: number) => Exact | null, ask: Function, trouble: () => string, held: () => any}}
- *   of: the exact rows behind a row of a map; null while they are not here. ask: the same, without waiting for the next drawing
+ *   of: the exact rows behind a row of a map; null while they are not here. ask: a hand goes to that row, also to one that failed before
  */
 export function exactRows(again, held = null) {
-  const here = new Map(Object.entries(held ?? {}).map(([address, text]) => [address, new Uint16Array(Uint8Array.from(atob(text), (one) => one.charCodeAt(0)).buffer)]));
-  const coming = new Set();
+  const here = new Map(
+    Object.entries(held ?? {}).map(([address, text]) => [
+      address,
+      new Uint16Array(Uint8Array.from(atob(text), (one) => one.charCodeAt(0)).buffer),
+    ]),
+  );
+  const [coming, failed] = [new Set(), new Set()];
   let trouble = "";
 
   async function fetched(address) {
@@ -26,9 +31,10 @@ export function exactRows(again, held = null) {
       trouble = "";
     } catch (problem) {
       trouble = problem.message;
+      failed.add(address);
     }
+    coming.delete(address);
     again();
-    coming.delete(address); // after it was drawn: what failed is asked for anew by the next click, not by its own drawing
   }
 
   const addressOf = (it, layer, head, block) => {
@@ -36,23 +42,31 @@ export function exactRows(again, held = null) {
     return `${it.kind.look}/${layer - 1}/${head - 1}/${a}/${b - a + 1}`;
   };
 
-  function ask(it, layer, head, block) {
-    const address = addressOf(it, layer, head, block);
-    if (!held && !here.has(address) && !coming.has(address)) fetched(address);
+  const wanted = (address) => {
+    if (!held && !here.has(address) && !coming.has(address) && !failed.has(address)) fetched(address);
     return here.get(address) ?? null;
-  }
+  };
 
   return {
-    ask,
+    ask(...place) {
+      failed.delete(addressOf(...place));
+      wanted(addressOf(...place));
+    },
     trouble: () => trouble,
     of(it, layer, head, block) {
-      const rows = ask(it, layer, head, block);
+      const rows = wanted(addressOf(it, layer, head, block));
       if (!rows) return null;
       const [a, b] = it.queriesOf(block);
       const n = it.all.keys.length;
       return { first: a, count: b - a + 1, at: (r, k) => (it.kind.mask === "causal" && k > a + r ? Number.NaN : rows[r * n + k] / LEVELS) };
     },
     /** What is here, for a saved page. */
-    held: () => Object.fromEntries([...here].map(([address, rows]) => [address, btoa(Array.from(new Uint8Array(rows.buffer), (one) => String.fromCharCode(one)).join(""))])),
+    held: () =>
+      Object.fromEntries(
+        [...here].map(([address, rows]) => [
+          address,
+          btoa(Array.from(new Uint8Array(rows.buffer), (one) => String.fromCharCode(one)).join("")),
+        ]),
+      ),
   };
 }
