@@ -92,8 +92,9 @@ def own(name: str, value: Mapping[str, object] | None = None) -> gr.HTML:
 
 
 def opened(name: str, title: Text) -> gr.HTML:
-    """Place a folded panel (folded.py) that holds one figure; its value, when shown: figure, from `value`. title: its question.
+    """Place a folded panel (folded.py) that holds figures. title: its question.
 
-    In the address: its name (open).
+    Its value: figure, from `value`; or figures: [{figure, when: {key: text}}], drawn one beside the other, each only where the
+    choices say so; and choices: [{key, label, pick, options: [{key, label}]}]. In the address: its name (open), and what is chosen.
     """
     return widget(name, ready(), events=("ask",), script="opened", plotly=vendor("plotly"), opens=name, title_text=dict(title))

@@ -6,6 +6,7 @@ import csv
 import io
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import gradio as gr
@@ -103,7 +104,7 @@ def test_more_rounds_never_miss_more_and_every_number_is_the_tables(site: str, n
     addressed(page, _missedrounds="1")
 
 
-def test_another_number_of_buckets_stands_on_its_curve_and_its_maps_follow(page_watch: Page, site: str) -> None:
+def test_another_number_of_buckets_stands_on_its_curve_and_its_maps_follow(page_watch: Page, site: str, tmp_path: Path) -> None:
     picture = opened(page_watch, site)
     picture.find("[data-key='32']").click()
     addressed(page_watch, _missedbuckets="32")
@@ -119,11 +120,15 @@ def test_another_number_of_buckets_stands_on_its_curve_and_its_maps_follow(page_
     assert len(rows) == 16 * 6
     assert float(rows[10]["missed, % of the weight"]) == pytest.approx(float(found["table"][1, 4]), abs=1e-5)
     assert b"<image" not in picture.saved("SVG")[1]
-    page_watch.mouse.click(*picture.spot("15"))  # under the last rounds, on the line at the bottom
+    (tmp_path / "missed.html").write_bytes(picture.saved("HTML")[1])
     picture.find(".tfe-stage-board").focus()
     page_watch.keyboard.press("Escape")
     expect(picture.find("[data-key='8']")).to_have_attribute("aria-checked", "true")
     addressed(page_watch, _missedrounds=None, _missedbuckets=None)
+    page_watch.goto((tmp_path / "missed.html").as_uri())
+    page_watch.wait_for_selector("main[data-drawn^='missedrounds=4 missedbuckets=32 head=1.2 ']", state="attached")
+    page_watch.locator("main .tfe-range").fill("1")
+    expect(page_watch.locator("main .tfe-title").first).to_contain_text(f"{percent(found['table'][0, 4])} %")
 
 
 def test_a_pair_is_told_of_and_keys_walk_rounds_queries_and_heads(page_watch: Page, site: str) -> None:

@@ -198,11 +198,12 @@ def test_what_memory_buys_is_drawn_for_this_text_and_the_held_out_book(engine: E
         return [value async for value in program.looked(xl_page.program(), engine, memories.PANEL.look, {"run": controls.query(XL)})][-1]
 
     drawn = alone(found())
-    assert drawn["state"] == "shown" and drawn["along"] is not None
-    assert len(drawn["told"]) == len(drawn["memories"]) == drawn["rows"]["shape"][0]
-    assert len(drawn["figures"]) == (2 if xl_records.ladder() else 1)
+    assert drawn["state"] == "shown"
+    memories_ = [one["key"] for one in drawn["choices"][0]["options"]]
+    assert [one["when"]["bmemory"] for one in drawn["figures"] if "when" in one] == memories_
+    assert len(drawn["figures"]) - len(memories_) == (2 if xl_records.ladder() else 1)
     short = memories.value(xl_records.Memories((0, 512), np.ones((2, 9), np.float32), np.zeros(0, np.float32)))
-    assert short["along"] is None
+    assert short["choices"] == [] and all("when" not in one for one in short["figures"])
 
     async def refused() -> Any:
         return [value async for value in program.looked(xl_page.program(), engine, memories.PANEL.look, {"run": "v=1&text=%20"})][-1]

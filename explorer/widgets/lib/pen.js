@@ -271,10 +271,10 @@ export function asSvg({ marks, width, height }, attributes = {}) {
         ...(halo ? { stroke: colour(halo), "stroke-width": 4, "stroke-linejoin": "round", "paint-order": "stroke" } : {}),
       }),
     cells: (mark) => (mark.rows <= VECTORS && mark.columns <= VECTORS ? vectors(mark) : image(mark)),
-    group({ x, y, clip, marks: inner }) {
+    group({ x, y, clip, alpha, marks: inner }) {
       const name = `clip${(clips += 1)}`;
       const cut = clip && svg("clipPath", { id: name }, make.rect({ box: clip }));
-      return svg("g", { transform: `translate(${x} ${y})`, "clip-path": clip ? `url(#${name})` : null }, cut, inner.map((mark) => make[mark.kind](mark)));
+      return svg("g", { transform: `translate(${x} ${y})`, opacity: alpha, "clip-path": clip ? `url(#${name})` : null }, cut, inner.map((mark) => make[mark.kind](mark)));
     },
   };
   return svg("svg", { xmlns: "http://www.w3.org/2000/svg", viewBox: `0 0 ${width} ${height}`, width, height, ...attributes }, marks.map((mark) => make[mark.kind](mark)));

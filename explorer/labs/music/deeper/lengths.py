@@ -12,8 +12,8 @@ from explorer.labs import about
 from explorer.labs.music import texts
 from explorer.views import View, unfolded
 from explorer.widgets import figure
+from explorer.widgets.figure import opened
 from explorer.widgets.folded import Value
-from explorer.widgets.lengths import lengths
 from models.music.records import MODELS, Explanation, Request
 
 Text = Mapping[str, str]
@@ -84,5 +84,5 @@ def value(measured: Mapping[str, Facts]) -> Value:
 
 
 PANEL: View[Request, Explanation] = unfolded(
-    "lengths", lambda: lengths(title=TITLE), lambda _found, _question: {"figure": value(known())}, needs="request"
+    "lengths", lambda: opened("lengths", TITLE), lambda _found, _question: {"figure": value(known())}, needs="request"
 )

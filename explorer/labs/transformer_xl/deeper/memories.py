@@ -15,7 +15,6 @@ from explorer.labels import filled
 from explorer.labs.transformer_xl import texts
 from explorer.views import View, unfolded
 from explorer.widgets import figure
-from explorer.widgets import memories as widget
 from explorer.widgets.folded import Value
 from models.transformer_xl.records import EXAMPLES, Explanation, Memories, Request, ladder
 
@@ -39,8 +38,15 @@ def value(found: Memories) -> Value:
     figures = [by_memory(found, measured)]
     if measured is not None:
         figures.append(by_context(measured))
-    along_, rows, told = along(found)
-    return widget.panel(figures, along_, found.memories, rows, told, TRAINED)
+    felt = along(found)
+    options = [{"key": str(memory), "label": {"en": f"{memory:,}", "zh": f"{memory:,}"}} for memory in found.memories]
+    return {
+        "choices": [{"key": "bmemory", "label": dict(texts.SLIDER), "pick": str(TRAINED), "options": options}] if felt else [],
+        "figures": [
+            *({"when": {"bmemory": str(memory)}, "figure": one} for memory, one in zip(found.memories, felt, strict=False)),
+            *({"figure": one} for one in figures),
+        ],
+    }
 
 
 def _mean(found: Memories) -> list[float]:
@@ -119,52 +125,48 @@ def by_context(measured: Mapping[str, Any]) -> Value:
     )
 
 
-def along(found: Memories) -> tuple[Value | None, np.ndarray, list[Text]]:
-    """Loss along the text with nothing remembered and with a memory: the figure, the second curve for each memory, a sentence for each.
-
-    None and nothing for a text of one segment, which remembers nothing.
-    """
+def along(found: Memories) -> list[Value]:
+    """Loss along the text with nothing remembered and with a memory, a figure for each; none for a text of one segment."""
     bits = found.nats / math.log(2)
     length = bits.shape[1]
     if np.abs(bits - bits[0]).max() < 1e-3:
-        return None, np.zeros((0, 0)), []
+        return []
     wide = max(8, -(-length // BINS))
     starts = np.arange(0, length, wide)
     sizes = np.diff(np.append(starts, length))
     rows = np.add.reduceat(bits, starts, axis=1) / sizes
     middle = [float(start + size / 2) for start, size in zip(starts, sizes, strict=True)]
-    trained = found.memories.index(TRAINED)
-    curves = [
-        lines.Line(texts.FORGETFUL, middle, [float(y) for y in rows[0]], "var(--cat-3)"),
-        lines.Line(texts.REMEMBERING, middle, [float(y) for y in rows[trained]], "var(--cat-1)"),
-    ]
     mean = bits.mean(1)
-    told = [
-        filled(texts.ALONG_SAYS, memory=f"{memory:,}", bits=f"{mean[i]:.3f}", less=f"{mean[0] - mean[i]:.3f}".replace("-", "−"))
-        for i, memory in enumerate(found.memories)
-    ]
-    drawn = figure.value(
-        {language: lines.lines(curves, axes=axes, language=language, steps=True) for language, axes in texts.ALONG_AXES.items()},
-        title=texts.ALONG,
-        units=filled(texts.ALONG_UNITS, n=wide),
-        sentence=told[trained],
-        legend=[figure.Mark(line.name, line.colour) for line in curves],
-        table=figure.Table(
-            (texts.FROM_PLACE, texts.TO_PLACE, *(line.name for line in curves)),
-            [
-                (int(start) + 1, int(start + size), round(float(rows[0, i]), 3), round(float(rows[trained, i]), 3))
-                for i, (start, size) in enumerate(zip(starts, sizes, strict=True))
-            ],
-        ),
-        height=260,
-        name="memory-along-the-text",
-    )
-    return drawn, rows, told
+
+    def drawn(i: int, memory: int) -> Value:
+        curves = [
+            lines.Line(texts.FORGETFUL, middle, [float(y) for y in rows[0]], "var(--cat-3)"),
+            lines.Line(texts.REMEMBERING, middle, [float(y) for y in rows[i]], "var(--cat-1)"),
+        ]
+        less = f"{mean[0] - mean[i]:.3f}".replace("-", "−")
+        return figure.value(
+            {language: lines.lines(curves, axes=axes, language=language, steps=True) for language, axes in texts.ALONG_AXES.items()},
+            title=texts.ALONG,
+            units=filled(texts.ALONG_UNITS, n=wide),
+            sentence=filled(texts.ALONG_SAYS, memory=f"{memory:,}", bits=f"{mean[i]:.3f}", less=less),
+            legend=[figure.Mark(line.name, line.colour) for line in curves],
+            table=figure.Table(
+                (texts.FROM_PLACE, texts.TO_PLACE, *(line.name for line in curves)),
+                [
+                    (int(start) + 1, int(start + size), round(float(rows[0, at]), 3), round(float(rows[i, at]), 3))
+                    for at, (start, size) in enumerate(zip(starts, sizes, strict=True))
+                ],
+            ),
+            height=260,
+            name="memory-along-the-text",
+        )
+
+    return [drawn(i, memory) for i, memory in enumerate(found.memories)]
 
 
 PANEL: View[Request, Explanation] = unfolded(
     "memories",
-    lambda: widget.memories(title=texts.MEMORIES, knob=texts.SLIDER),
+    lambda: figure.opened("memories", texts.MEMORIES),
     lambda found, _question: value(found.answer),
     function=MEASURE,
     wish=lambda found, _question: read(found.request),
