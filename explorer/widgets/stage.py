@@ -6,6 +6,7 @@ In a folded panel (folded.py) a picture asks for what it draws: see asked.js.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import gradio as gr
 
@@ -34,7 +35,7 @@ def asked(name: str, *, texts: Mapping[str, Text], picture: str = "") -> gr.HTML
     return widget(name, ready(), script="asked", events=("ask",), **_of(name, texts, picture))
 
 
-def _of(name: str, texts: Mapping[str, Text], picture: str) -> dict[str, object]:
+def _of(name: str, texts: Mapping[str, Text], picture: str) -> dict[str, Any]:
     module = picture or name
     path = f"labs/{module}.js" if "/" in module else f"pictures/{module}.js"
     if path not in files():
