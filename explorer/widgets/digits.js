@@ -358,7 +358,7 @@ export function mount(root, props, emit, watch) {
     const front = Math.min(model.length - 1, at() ?? made() - 1);
     write(count, t(TEXT.count, { n: front + 1, of: model.length }));
     const trouble = finished() && looks.trouble();
-    write(note, running() ? t(TEXT.growing) : !finished() ? t(TEXT.stopped) : trouble ? t(trouble) : t(now.roll ? TEXT.noteRoll : TEXT.note));
+    write(note, running() ? t(TEXT.growing) : !finished() ? t(TEXT.stopped) : trouble || t(now.roll ? TEXT.noteRoll : TEXT.note));
     put(board, "aria-label", t(TEXT.boards, { title: t(TEXT.title) }));
     for (const [node, on, may] of [[surprise, now.surprise, true], [ghost, now.ghost, run.whole !== null && model.given < model.length], [whole, now.whole && !plays && !running(), !running()]]) {
       put(node, "aria-pressed", String(on));

@@ -1,7 +1,7 @@
 // What a pixel could look at, and what a head looked at: patterns are computed here, exact weights fetched some rows at a time.
 
 import { allowed, partsOf, reached, size } from "./digitpattern.js";
-import { rowsOf } from "./segmentrows.js";
+import { looksOf as rowsOf } from "./looks.js";
 
 const KEPT = 64; // patterns remembered
 const SECOND = new Set(["column", "summary"]); // what is far, A2
@@ -30,7 +30,7 @@ export function looksOf(changed) {
     const { mask, outlines, count } = patternOf(model, position, roll, model.factors[layer - 1][head - 1]);
     const edges = outlines.map((one) => ({ mask: one.mask, colour: one.second ? second : key }));
     const source = roll ? { look: model.roll, length: model.length } : model;
-    const weights = fetches && source.look ? rows.of(source, roll || layer, roll ? 1 : head, position) : null;
+    const weights = fetches && source.look ? rows.of(source.look, roll || layer, roll ? 1 : head, position, source.length) : null;
     let [where, most] = [-1, 0];
     for (let p = 0; weights && p <= position; p += 1) {
       if (roll && p === position) continue; // half of each layer stays where it is
