@@ -247,6 +247,7 @@ def test_a_span_that_follows_the_token_is_drawn_along_the_text(page_watch: Page,
     page_watch.mouse.move(*at)
     expect(picture.find("> .tfe-hover")).to_contain_text(f"{place['whole']}”·")
     page_watch.mouse.click(*at)
+    expect(picture.find()).not_to_have_attribute("data-drawn", re.compile("pos=600"))
     position = int(picture.find().get_attribute("data-drawn").split("pos=")[1].split()[0])
     assert abs(position - 600) < len(letters) and seen.text[position].strip() in place["whole"], "the window stays where it is"
     addressed(page_watch, _pos=str(position))
