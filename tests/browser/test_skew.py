@@ -14,9 +14,12 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
+from explorer.figures import skew
 from explorer.lab import Lab
-from explorer.widgets import meter, skew
-from explorer.widgets.base import asset
+from explorer.labs.music.deeper.skew import place as panel_of
+from explorer.labs.music.deeper.skew import wished
+from explorer.widgets import meter
+from explorer.widgets.base import address, asset
 from explorer.widgets.folded import Question, shown
 from tests.bench import Bench
 from tests.fitting import assert_fits
@@ -40,26 +43,26 @@ def tensors(length: int, layer: int, head: int) -> dict[str, Any]:
 
 def page_of(lab: Lab, engine: object) -> None:
     """Both panels; the first answers with the head, the size and the beginning that are asked for."""
-    first, second = skew.skew(), meter.meter()
+    first, second = panel_of(), meter.meter()
 
     def answer(event: gr.EventData) -> Any:
         question = Question.of(event._data)
-        wish: Any = question.wish
-        layer, head = (int(part) - 1 for part in (wish["head"] or "1.2").split("."))
-        length = wish["queries"]
-        names = [{"en": f"note {wish['first'] + i}", "zh": f"音 {wish['first'] + i}"} for i in range(length)]
+        wish = wished(question)
+        layer, head = wish.place or (0, 1)
+        length = wish.queries
+        names = [{"en": f"note {wish.first + i}", "zh": f"音 {wish.first + i}"} for i in range(length)]
         names[0] = {"en": HOSTILE, "zh": HOSTILE}
         drawn = skew.steps(
             {"en": "Music Transformer", "zh": "音乐模型"},
             (layer, head),
             (LAYERS, HEADS),
             **tensors(length, layer, head),
-            first=wish["first"],
+            first=wish.first,
             events=64,
             distances=512,
             makes=names,
             reads=names,
-            other={"en": "Absolute", "zh": "绝对位置"} if wish["model"] == "absolute" else None,
+            other={"en": "Absolute", "zh": "绝对位置"} if wish.model == "absolute" else None,
         )
         return shown(question, **drawn)
 
@@ -80,22 +83,31 @@ def site(bench: Bench) -> str:
 def opened(page: Page, site: str, query: str = "lang=en&_skew=open") -> Page:
     """The page with a panel open and drawn."""
     page.goto(f"{site}/trial?{query}")
-    page.wait_for_selector(".tfe-skew[data-drawn]" if "skew" in query else ".tfe-meter[data-drawn]")
+    page.wait_for_selector(".tfe-skew .tfe-stage[data-drawn]" if "skew" in query else ".tfe-meter[data-drawn]")
     return page
 
 
-def drawn(page: Page, starts: str) -> None:
-    """Waits until the boards of skewing stand so: "1.2 12 0 all"."""
-    expect(page.locator(".tfe-skew")).to_have_attribute("data-drawn", re.compile(f"^{re.escape(starts)} "))
+def drawn(page: Page, what: str) -> None:
+    """Waits until the boards of skewing stand so: "head=1.2 sstep=all squeries=12 sfrom=0"."""
+    page.wait_for_selector(f".tfe-skew .tfe-stage[data-drawn^='{what} ']:not([data-drawn$=waits])", state="attached")
 
 
-def cell(page: Page, board: str, place: int) -> Any:
-    """The cell of a board at which a number of the padded tensor stands."""
-    return page.locator(f".tfe-skew [data-board={board}][data-place='{place}']")
+def cell(page: Page, board: int, row: int, column: int, shape: tuple[int, int]) -> tuple[float, float]:
+    """Where a cell of a board stands on the screen."""
+    box = page.evaluate(
+        """([board, row, column, rows, columns]) => { const stage = document.querySelector(".tfe-skew canvas");
+            const cells = stage.marks.filter((one) => one.kind === "rect" && !one.line); let from = 0;
+            for (let b = 0; b < board; b += 1) from += b === 1 ? 12 * 13 : b === 2 ? 13 * 12 : 144;
+            const { box } = cells[from + row * columns + column]; const paper = stage.getBoundingClientRect();
+            return [paper.x + (box.x0 + box.x1) / 2, paper.y + (box.y0 + box.y1) / 2]; }""",
+        [board, row, column, *shape],
+    )
+    return box[0], box[1]
 
 
 def saved(page: Page, where: str, kind: str) -> bytes:
     """What an export bar saves."""
+    page.locator(f"{where} .tfe-stage-take").evaluate_all("(menus) => menus.forEach((menu) => (menu.open = true))")
     with page.expect_download() as download:
         page.locator(f"{where} .tfe-export[data-kind={kind}]").click()
     return Path(download.value.path()).read_bytes()
@@ -112,7 +124,7 @@ def test_the_boards_agree_with_numpy_on_where_every_number_goes(page_watch: Page
                 all.every(([where], p) => !where[board] || placeOf(board, ...where[board], 5) === p));
             return { all, back };
         }""",
-        asset("lib/skewboards.js"),
+        address("labs/music/skew.js"),
     )
     assert found["back"]
     made = tensors(5, 0, 0)
@@ -130,95 +142,83 @@ def test_the_boards_agree_with_numpy_on_where_every_number_goes(page_watch: Page
 
 def test_a_number_is_followed_through_all_boards_and_kept_by_a_click(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site)
-    drawn(page, "1.2 12 0 all")
-    place = 7 * 13 + 10  # query 7, distance 2
-    cell(page, "product", place).hover()
+    drawn(page, "head=1.2 sstep=all squeries=12 sfrom=0")
+    page.mouse.click(*cell(page, 0, 7, 9, (12, 12)))  # query 7, distance 2
     words = page.locator(".tfe-skew .tfe-words")
     expect(words).to_contain_text("Query 7 (makes note 7) times the embedding of distance 2")
     value = float(tensors(12, 0, 1)["product"][7, 9])
     expect(words).to_contain_text(f"{value:.3f}".replace("-", "−"))
     expect(words).to_contain_text("row 7, column 5: the key 2 events before, key 5 (has read note 5)")
     expect(words).to_contain_text("Of 144 numbers 78 are the relative term; there skewing and the direct formula differ by 0 at most.")
-    rings = page.locator(".tfe-skew-board rect[stroke='var(--query)']")
-    expect(rings).to_have_count(6)
-    cell(page, "reshaped", place).click()
-    assert f"_scell={place}" in page.url
-    page.mouse.move(2, 2)
-    expect(words).to_contain_text("Query 7")
-    cell(page, "sliced", 13).hover()  # the zero of the second row
+    rings = "document.querySelector('.tfe-skew canvas').marks.filter((one) => one.line === 'query').length"
+    assert page.evaluate(rings) == 6
+    assert f"_scell={7 * 13 + 10}" in page.url
+    page.mouse.click(*cell(page, 1, 1, 0, (12, 13)))  # the zero of the second row
     expect(words).to_contain_text("A zero that padding put in comes to stand at row 0, column 1, above the diagonal")
-    cell(page, "padded", 3).hover()
+    page.mouse.click(*cell(page, 1, 0, 3, (12, 13)))
     expect(words).to_contain_text("It falls into the first row, which is cut away.")
     assert page.locator(".tfe-skew img").count() == 0
-    page.mouse.move(2, 2)
-    page.locator(".tfe-skew-frame").focus()
+    page.locator(".tfe-skew .tfe-stage-board").focus()
     page.keyboard.press("Escape")
+    expect(words).to_contain_text("times the embedding")
     assert "_scell" not in page.url
 
 
 def test_keys_walk_steps_and_heads_and_what_was_fetched_is_not_asked_again(site: str, new_page: NEW) -> None:
     page, faults = new_page()
     opened(page, site)
-    drawn(page, "1.2 12 0 all")
-    page.locator(".tfe-skew-frame").focus()
+    page.locator(".tfe-skew .tfe-stage-board").focus()
     titles = set()
     for step in ("all", "pad", "reshape", "slice", "mask"):
-        drawn(page, f"1.2 12 0 {step}")
-        titles.add(page.locator(".tfe-skew-figure .tfe-title").inner_text())
+        drawn(page, f"head=1.2 sstep={step} squeries=12 sfrom=0")
+        titles.add(page.locator(".tfe-skew .tfe-stage-name .tfe-units").inner_text())
         page.keyboard.press("ArrowRight")
     assert len(titles) == 5 and "_sstep=mask" in page.url
     for key, head in (("ArrowDown", "1.3"), ("ArrowUp", "1.2")):
         page.keyboard.press(key)
-        drawn(page, f"{head} 12 0 mask")
+        drawn(page, f"head={head} sstep=mask squeries=12 sfrom=0")
     asked = sum("/queue/join" in address for address in faults.requests)
     page.keyboard.press("ArrowDown")
-    drawn(page, "1.3 12 0 mask")
+    drawn(page, "head=1.3 sstep=mask squeries=12 sfrom=0")
     assert sum("/queue/join" in address for address in faults.requests) == asked
 
 
 def test_fewer_queries_and_a_later_beginning_are_fetched(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site)
-    page.locator(".tfe-skew [role=radio]", has_text=re.compile("^6$")).click()
-    drawn(page, "1.2 6 0 all")
-    assert page.locator(".tfe-skew [data-board=reshaped]").count() == 7 * 6
-    texts = page.locator(".tfe-skew-board text").all_text_contents()
-    numbers = [text for text in texts if re.fullmatch(r"−?\d\.\d+", text)]
-    assert len(numbers) >= 21, "six queries leave room for numbers"
-    page.locator("#tfe-skew-first").evaluate("(input) => { input.value = 20; input.dispatchEvent(new Event('change')); }")
-    drawn(page, "1.2 6 20 all")
+    page.locator(".tfe-skew [role=radio]", has_text="6 queries").click()
+    drawn(page, "head=1.2 sstep=all squeries=6 sfrom=0")
+    texts = page.evaluate("document.querySelector('.tfe-skew canvas').marks.filter((one) => one.kind === 'text').map((one) => one.text)")
+    assert len([text for text in texts if re.fullmatch(r"−?\d\.\d+", text)]) >= 21, "six queries leave room for numbers"
+    page.locator(".tfe-skew [data-key=sfrom]").fill("20")
+    drawn(page, "head=1.2 sstep=all squeries=6 sfrom=20")
     expect(page.locator(".tfe-skew .tfe-words")).to_contain_text("makes note 2")
-    expect(page.locator("#tfe-skew-first + output")).to_have_text("20")
 
 
 def test_the_model_without_a_relative_term_is_named(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site, "lang=en&_skew=open&_model=absolute")
-    expect(page.locator(".tfe-skew .tfe-note").nth(1)).to_contain_text("The Absolute in view has no relative term.")
+    expect(page.locator(".tfe-skew .tfe-stage-below")).to_contain_text("The Absolute in view has no relative term.")
 
 
 def test_the_tensors_are_taken_along(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site, "lang=en&_skew=open&_squeries=8")
-    drawn(page, "1.2 8 0 all")
+    drawn(page, "head=1.2 sstep=all squeries=8 sfrom=0")
     expected = tensors(8, 0, 1)
     arrays = np.load(io.BytesIO(saved(page, ".tfe-skew", "NPZ")))
     for name in ("product", "padded", "reshaped", "sliced", "direct"):
         np.testing.assert_array_equal(arrays[name], expected[name])
     rows = list(csv.DictReader(io.StringIO(saved(page, ".tfe-skew", "CSV").decode("utf-8-sig"))))
     assert len(rows) == 36 and all(row["skewed"] == row["direct"] for row in rows)
-    for kind in ("SVG", "HTML"):
-        text = saved(page, ".tfe-skew", kind).decode()
-        assert "<img" not in text and "var(--" not in text.split("<body>")[-1]
-    assert saved(page, ".tfe-skew", "PNG").startswith(b"\x89PNG")
+    assert "var(--" not in saved(page, ".tfe-skew", "SVG").decode()
 
 
 def test_projected_every_text_is_large_and_the_controls_leave(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site, "lang=en&_skew=open&_sstep=reshape")
-    page.locator(".tfe-skew-frame").focus()
+    page.locator(".tfe-skew .tfe-stage-board").focus()
     page.keyboard.press("p")
     expect(page.locator(".tfe-projector-title")).to_have_text("The same numbers in rows one shorter: each row slips by one")
-    expect(page.locator(".tfe-skew summary")).to_be_hidden()
-    page.wait_for_function(
-        """() => [...document.querySelectorAll(".tfe-skew-board text")].every((one) => parseFloat(getComputedStyle(one).fontSize) >= 20)"""
-    )
+    expect(page.locator(".tfe-skew .tfe-folded > summary")).to_be_hidden()
+    small = "() => document.querySelector('.tfe-skew canvas').marks.every((one) => one.kind !== 'text' || one.size >= 20)"
+    page.wait_for_function(small)
 
 
 def test_the_meter_computes_as_the_server_does(page_watch: Page, site: str) -> None:

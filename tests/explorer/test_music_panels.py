@@ -14,11 +14,11 @@ import torch
 
 from explorer.engine import Engine
 from explorer.figures import beyond
+from explorer.figures import skew as skew_widget
 from explorer.labs.music import deeper, page, views
 from explorer.labs.music.deeper import lengths, meter, skew
 from explorer.program import looked
 from explorer.widgets import meter as meter_widget
-from explorer.widgets import skew as skew_widget
 from explorer.widgets.folded import Question
 from models.errors import InputError
 from models.layers import relative
@@ -42,9 +42,9 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> Explanation:
     ("wish", "expected"),
     [
         (None, skew.Wish()),
-        ({"model": "jsb_transformer", "head": "3.4", "queries": 8, "first": 5}, skew.Wish("jsb_transformer", (2, 3), 8, 5)),
-        ({"model": 3, "head": "0.4", "queries": 7, "first": -1}, skew.Wish()),
-        ({"head": "a.b", "first": True}, skew.Wish()),
+        ({"model": "jsb_transformer", "head": "3.4", "squeries": "8", "sfrom": "5"}, skew.Wish("jsb_transformer", (2, 3), 8, 5)),
+        ({"model": 3, "head": "0.4", "squeries": "7", "sfrom": "-1"}, skew.Wish()),
+        ({"head": "a.b", "sfrom": True}, skew.Wish()),
         ({"head": "1.²"}, skew.Wish()),
         ([1], skew.Wish()),
     ],
@@ -130,7 +130,7 @@ def test_the_panel_answers_of_the_run_as_it_was_asked_for(monkeypatch: pytest.Mo
     assert look is not None
 
     async def told(engine: Engine, run: str) -> dict[str, Any]:
-        found = [one async for one in looked(program, engine, look, {"run": run, "wish": {"queries": 6}})]
+        found = [one async for one in looked(program, engine, look, {"run": run, "wish": {"squeries": "6"}})]
         drawn: dict[str, Any] = found[-1]
         return drawn
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from explorer.figures import roll
+from explorer.figures.skew import QUERIES, steps
 from explorer.labels import filled
 from explorer.labs.music import texts
 from explorer.views import View, unfolded
 from explorer.widgets.folded import Question, Value
-from explorer.widgets.skew import QUERIES, skew, steps
+from explorer.widgets.stage import asked
 from models.errors import InputError
 from models.music import chorales, events
 from models.music.records import Explanation, Made, Request
@@ -22,6 +23,7 @@ from models.music.weights import look
 
 Text = Mapping[str, str]
 
+TITLE: Final = {"en": "How does “query by distance” become “query by key”?", "zh": "“查询 × 距离”怎样变成“查询 × 键”？"}
 PITCHES: Final = ("C", "C♯", "D", "E♭", "E", "F", "F♯", "G", "A♭", "A", "B♭", "B")
 VOICES: Final = "SATB"
 BEGINNING: Final = {"en": "the beginning", "zh": "开头"}
@@ -49,12 +51,12 @@ class Wish:
 def wished(question: Question) -> Wish:
     """What the browser asks for; where it makes no sense, it is what stands there on arrival."""
     given = question.wish if isinstance(question.wish, Mapping) else {}
-    model, queries, first = given.get("model"), given.get("queries"), given.get("first")
+    model, queries, first = given.get("model"), given.get("squeries"), given.get("sfrom")
     return Wish(
         model=model if isinstance(model, str) else "",
         place=_place(given.get("head")),
-        queries=queries if queries in QUERIES else QUERIES[-1],
-        first=first if isinstance(first, int) and not isinstance(first, bool) and first > 0 else 0,
+        queries=next((n for n in QUERIES if queries == str(n)), QUERIES[-1]),
+        first=int(first) if isinstance(first, str) and first.isascii() and first.isdigit() and len(first) < 8 else 0,
     )
 
 
@@ -139,4 +141,9 @@ def _event(event: int) -> Text:
     return {"en": f"velocity {velocity}", "zh": f"力度 {velocity}"}
 
 
-PANEL: View[Request, Explanation] = unfolded("skew", skew, lambda found, question: value(found.run, wished(question), found.request.style))
+def place() -> Any:
+    """Puts the panel on the page."""
+    return asked("skew", texts={"title": TITLE}, picture="music/skew")
+
+
+PANEL: View[Request, Explanation] = unfolded("skew", place, lambda found, question: value(found.run, wished(question), found.request.style))

@@ -1,10 +1,11 @@
-"""Skewing, step by step, on the numbers of the run in view (Huang et al., 2018, fig. 1). A folded panel (folded.py).
+"""Skewing, step by step, on the numbers of the run in view (Huang et al., 2018, fig. 1).
 
 It follows the model and the head in view (view keys ``model`` and ``head``, "3.4" counted from 1). View keys of its own: ``skew`` (open),
 ``sstep`` (which of the steps stands there), ``squeries`` (how many queries), ``sfrom`` (the first of them), ``scell`` (the number that is
-followed, by its place in the padded tensor). Another head, size or beginning asks the server: {"model", "head", "queries", "first"}.
+followed, by its place in the padded tensor). Another head, size or beginning asks the server: {"model", "head",
+"squeries", "sfrom"}, as the address says them.
 
-The value it draws when shown, beside what folded.py says:
+The value of the picture:
 
     model: {en, zh}, whose numbers these are; other: {en, zh}, the model in view that has no relative term, or None
     layer, head: from 0; layers, heads: how many there are; distances: how many E_r was trained for
@@ -17,31 +18,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import gradio as gr
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.figures import theme
 from explorer.packing import pack
-from explorer.widgets.base import widget
-from explorer.widgets.folded import ready
 
 Array = NDArray[np.float32]
 Text = Mapping[str, str]
 Value = dict[str, object]
 
 QUERIES = (6, 8, 12)  # how many may stand there
-
-
-def skew(value: Value | None = None) -> gr.HTML:
-    """Place the panel. Its event `ask` wants a head; `explorer.widgets.folded.shown` with `steps` answers it."""
-    return widget(
-        "skew",
-        ready() if value is None else value,
-        events=("ask",),
-        queries=list(QUERIES),
-        signed={mode: list(stops) for mode, stops in theme.SIGNED.items()},
-    )
 
 
 def steps(
