@@ -20,7 +20,7 @@
 //
 // and, where it needs them:
 //   arrays(run, look)                {name: {shape, data, axes: [names], unit} | [texts]} of the NPZ; left out, the columns of the table
-//   question, title, units, legend   question: {en, zh}, the projector's title (or a function of run and look); title(run, look), units(run, look): texts;
+//   question, title, units, legend   question: {en, zh}, the projector's title, or a function of run and look; title, units(run, look): texts;
 //                                    legend(run, look): [{text, mark: {fill, line, hatch, radius, wide, tall} or {shades: […]}}]
 //   choices(run, look)               [{key, label, options: [{value, label}]}] segmented (`shown`: its label too), [{key, label}] a chip
 //                                    (flag) or a slider (number)
@@ -44,13 +44,14 @@
 //                                    kept(run, value): what a saved page reads (read(value, {away: true}) there); pen.away: it leaves
 //   waits(run, look)                 is something that was fetched for what is locked still on its way? data-drawn then ends with "waits"
 //
+// In a folded panel a picture asks for what it draws: see asked.js.
 // In Python a lab's page says View("ponder", lambda value: stage("ponder", value, texts=TEXTS), draw); texts: {title, question, empty, …},
 // each {en, zh}. The value has `query` and `state` ("stored", "live", "running" while it grows, "stale"). Styles: explorer/pictures/NAME.css.
 //
 // A box: {x0, y0, x1, y1, look: {key: value}, card: () => [title, …lines], set: {field: text}, fire: [event, detail], add: {set | fire}, pos}.
 // Hover previews look, unless it is `quiet`, and opens the card; a click locks look, or asks the program for set; shift-click adds, or does
-// `add`. A touch previews, the second locks; where card is null, the first. pos: the position that other views point at with it. down(): on
-// the way to a click. A handle previews while it is dragged (look.draft), and asks when the hand rests.
+// `add`. A touch previews, the second locks; where card is null, the first. pos: the position that other views point at with it; of(pos): the
+// box of such a position, where one box holds several. down(): on the way to a click. A handle previews while it is dragged (look.draft), and asks when the hand rests.
 //
 // Tests wait for data-drawn, "pos=8 step=6 far": what stands, by its keys. canvas.marks holds what the pen drew, texts among them.
 // Every view is part of a saved page, so a picture imports only what needs no server (lib/{dom,lang,pen,looking,arrays,…}).
