@@ -67,9 +67,9 @@ def test_a_text_is_read_letter_by_letter_and_a_single_round_costs_it_bits(site: 
     expect(page_watch.locator(".tfe-ask-answer")).to_contain_text("bits per character")
     expect(page_watch.locator(".tfe-spelling .tfe-words").first).to_contain_text("bits")
     expect(page_watch.locator(".tfe-changed-chip")).to_be_hidden()
-    exact = page_watch.locator(".tfe-long-exact .tfe-label")
-    expect(exact).to_contain_text("rows")
-    first = re.findall(r"\d+", exact.inner_text())[0]
+    exact = page_watch.locator(".tfe-attention-exact")
+    expect(exact).to_be_visible()
+    first = (exact.get_attribute("data-exact") or "").split()[1]
     words = page_watch.locator(".tfe-attention .tfe-words")
     expect(words).to_contain_text(re.compile(rf"weights of queries {first}–\d+ on keys .* gives key .*; the row sums to 1.00"))
     slider = page_watch.locator(".tfe-knob[data-knob=rounds] input")
