@@ -5,7 +5,8 @@
 import { board } from "./lib/board.js";
 import { el } from "./lib/dom.js";
 import { folded } from "./lib/folded.js";
-import { view } from "./lib/state.js";
+import { thereOf } from "./lib/looking.js";
+import { judge, request, view } from "./lib/state.js";
 import { taking } from "./lib/taking.js";
 
 /** props: picture (the address of its module), texts; see stage.py. Event: ask({run, wish}). */
@@ -26,6 +27,7 @@ export async function mount(root, props, emit, watch) {
       if (turn !== turns) return; // a newer one has come meanwhile
       value = next;
       stand.show(run);
+      judge(thereOf(picture, stand.bounds), request.get());
     },
   });
   view.on([...Object.keys(picture.looks), ...(picture.follows ?? [])], () => {

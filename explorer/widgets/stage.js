@@ -58,7 +58,7 @@
 
 import { board } from "./lib/board.js";
 import { t } from "./lib/lang.js";
-import { KINDS } from "./lib/looking.js";
+import { KINDS, thereOf } from "./lib/looking.js";
 import { bus, judge, onOpen, request, view } from "./lib/state.js";
 import { taking } from "./lib/taking.js";
 
@@ -169,8 +169,7 @@ export async function mount(root, props, emit, watch) {
     wished = false;
     stand.show(run, { stale: next?.state === "stale", keeps: stand.busy() });
     if (!run || next.state === "running") return;
-    const there = Object.entries(picture.looks).map(([key, kind]) => [key, KINDS[kind].there?.(stand.bounds[key] ?? {})]);
-    judge(Object.fromEntries(there.filter(([, test]) => test)), next.query);
+    judge(thereOf(picture, stand.bounds), next.query);
   }
 
   view.on([...keysOf, ...(picture.follows ?? [])], (changed) => {

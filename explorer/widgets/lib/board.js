@@ -75,7 +75,7 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
   const words = el("p", { class: "tfe-words", "aria-live": "polite", id: `tfe-words-${Math.random().toString(36).slice(2)}` });
   const note = el("p", { class: "tfe-note tfe-stage-note", hidden: true });
   const sheet = el("div", { class: "tfe-stage-table tfe-scroll tfe-controls", tabindex: "0", role: "region", hidden: true });
-  const body = el("div", { class: "tfe-stage-body" }, el("div", { class: "tfe-stage-main" }, desk, transport, below, words, note), beside);
+  const body = el("div", { class: "tfe-stage-body", hidden: true }, el("div", { class: "tfe-stage-main" }, desk, transport, below, words, note), beside);
   const empty = el("p", { class: "tfe-empty", hidden: true });
   const head = el("div", { class: "tfe-stage-head" }, el("div", { class: "tfe-stage-name" }, title, units), el("span", { class: "tfe-stage-menu tfe-controls" }, menu));
   const panel = el("section", { class: "tfe-panel tfe-stage-panel" }, head, el("div", { class: "tfe-stage-roles" }, legend, choices), empty, body, sheet);

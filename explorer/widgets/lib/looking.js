@@ -87,6 +87,7 @@ export const KINDS = {
     locks: true,
     read: (text, { least = 0, most = 1, pick = least }) => (text !== null && Number.isFinite(Number(text)) ? among(Number(text), least, most) : pick),
     spell: (value, { least = 0, pick = least }) => (value === pick ? null : Number(value.toFixed(4))),
+    there: ({ least = -Infinity, most = Infinity }) => (text) => Number(text) >= least && Number(text) <= most,
   },
 };
 
@@ -103,3 +104,7 @@ export function looking(picture, run, get) {
   }
   return { look, bounds: picture.bounds?.(run, look, get) ?? bounds };
 }
+
+/** For `judge`: of each key of a picture, whether what a link names is there. bounds: of the run in view. */
+export const thereOf = (picture, bounds) =>
+  Object.fromEntries(Object.entries(picture.looks).map(([key, kind]) => [key, KINDS[kind].there?.(bounds[key] ?? {})]).filter(([, test]) => test));
