@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -47,7 +48,7 @@ def offline(chromium: Browser) -> Iterator[Callable[[Path], tuple[Page, list[str
 def _saved(page: Page, folder: Path, lab: Lab) -> dict[str, Path]:
     """Every file that the export bars in view offer, by widget and kind; each view offers the kinds that its lab declares."""
     files: dict[str, Path] = {}
-    begun = time.monotonic()
+    given: deque[float] = deque(maxlen=BURST - 1)  # when the last files were asked for
     bars = page.locator(".tfe-exports")
     for at in range(bars.count()):
         bars.nth(at).evaluate("(it) => it.closest('.tfe-stage-take')?.setAttribute('open', '')")
@@ -62,9 +63,9 @@ def _saved(page: Page, folder: Path, lab: Lab) -> dict[str, Path]:
             assert kind is not None
             if kind == "table" or button.is_hidden() or button.is_disabled():
                 continue
-            if len(files) % BURST == BURST - 1:
-                page.wait_for_timeout(max(0.0, 1100 - 1000 * (time.monotonic() - begun)))
-                begun = time.monotonic()
+            if len(given) == BURST - 1:
+                page.wait_for_timeout(max(0.0, 1100 - 1000 * (time.monotonic() - given[0])))
+            given.append(time.monotonic())
             with page.expect_download() as download:
                 button.click()
             path = folder / f"{at}-{download.value.suggested_filename}"
