@@ -62,7 +62,8 @@ const say = (run, name, values = {}) => t(TEXT[name], { step: t(run.unit), axis:
 const short = (value) => (value === 0 || value >= 0.005 || value < 0.0005 ? value.toFixed(2) : value.toFixed(3));
 const edge = (run) => String(Math.round(run.threshold * 1e4) / 1e4);
 const called = (run, p) => `“${run.labels[p]}”${run.count === 1 ? "" : ` (${p})`}`;
-const layout = (run) => (run.count === 1 ? "line" : run.labels.some((label) => Array.from(label).length > LONG.label) ? "rows" : "columns");
+const layout = (run) => (run.count === 1 ? "line" : run.labels.some((label) => Array.from(label).length > LONG.label)
+  ? "rows" : "columns");
 const among = (value, least, most) => Math.max(least, Math.min(most, value));
 
 async function read(value, { texts }) {
@@ -71,10 +72,13 @@ async function read(value, { texts }) {
   const arrays = Object.fromEntries(await Promise.all(names.map(async (name) => [name, await unpack(value[name])])));
   const count = value.positions.length;
   const at = (name) => (p, n) => arrays[name].data[(n - 1) * count + p];
-  const label = (text) => (text.trim() ? text.split(" ").map((word) => (word ? shown(word) : "␠")).join(" ") : shown(text));
+  const label = (text) => (text.trim() ? text.split(" ").map((word) => (word ? shown(word) : "␠")).join(" ")
+    : shown(text));
   const run = {
-    ...value, arrays, count, steps: value.stopped.length, last: value.steps, rest: arrays.remainder.data, unit: texts.step, labels: value.positions.map(label),
-    threshold: Math.round(value.threshold * 1e6) / 1e6, farthest: Math.max(...arrays.distance.data), h: at("halting"), p: at("weights"), far: at("distance"),
+    ...value, arrays, count, steps: value.stopped.length, last: value.steps, rest: arrays.remainder.data,
+      unit: texts.step, labels: value.positions.map(label),
+    threshold: Math.round(value.threshold * 1e6) / 1e6, farthest: Math.max(...arrays.distance.data), h: at("halting"),
+      p: at("weights"), far: at("distance"),
     /** h_1 + … + h_n as the halting unit gave them, also beyond 1 − ε. */
     sum: (p, n) => Array.from({ length: n }, (_, i) => run.h(p, i + 1)).reduce((a, b) => a + b, 0),
     /** What stands at a position: where it waits for a sign of the answer, the sign that it would give after a step. */
@@ -107,13 +111,17 @@ function place(run, pen, far) {
     const head = size.tick + 10;
     const band = size.label + size.tick + 20;
     const spare = tall ? tall - head - band - 24 - (far ? size.tick + 24 : 0) : 0;
-    const unit = tall ? among((spare * (far ? 0.4 : 0.54)) / steps, 11, 44) : among(184 / steps, 11, steps < 4 ? 38 : 26);
+    const unit = tall ? among((spare * (far ? 0.4 : 0.54)) / steps, 11, 44)
+      : among(184 / steps, 11, steps < 4 ? 38 : 26);
     const sum = tall ? among(spare - unit * steps * (far ? 1.6 : 1), 110, 320) : 156;
     const strip = among(140 / steps, big ? 14 : 9, 18);
     const [floor, middle] = [head + steps * unit, (p) => x0 + (p + 0.5) * cell];
     const base = floor + band + 8 + sum;
     const bottom = far ? base + size.tick + 30 + steps * strip : base + 10;
-    return { ...made, cell, band, wide: Math.max(width, left + count * cell + 4), high: bottom, from: x0 - 6, to: x0 + count * cell + 2, steps: { from: floor, unit: -unit, thick, middle }, sums: { from: base, unit: -sum, thick, middle }, far: { from: bottom - 6, unit: -strip, thick: cell >= 24 ? thick : cell - 1, middle } };
+    return { ...made, cell, band, wide: Math.max(width, left + count * cell + 4), high: bottom, from: x0 - 6,
+      to: x0 + count * cell + 2, steps: { from: floor, unit: -unit, thick, middle },
+      sums: { from: base, unit: -sum, thick, middle }, far: { from: bottom - 6, unit: -strip, thick: cell >= 24 ? thick
+        : cell - 1, middle } };
   }
   if (mode === "line") {
     const [x0, span, gap] = [6, width - 18, size.tick + 10];
@@ -123,9 +131,11 @@ function place(run, pen, far) {
     list.push(track(list[0].top + list[0].thick + 2 * gap + 16, big ? 78 : 56, span));
     list.push(track(list[1].top + list[1].thick + 2 * gap + 16, big ? 44 : 30, span / steps));
     const end = list[far ? 2 : 1];
-    return { ...made, cell: span / steps, high: end.top + end.thick + gap + 4, steps: list[0], sums: list[1], far: list[2] };
+    return { ...made, cell: span / steps, high: end.top + end.thick + gap + 4, steps: list[0], sums: list[1],
+      far: list[2] };
   }
-  const widest = Math.max(...run.labels.map((label, p) => pen.measure(`${label}  ${p}`, { size: size.label, weight: 700 })));
+  const widest =
+    Math.max(...run.labels.map((label, p) => pen.measure(`${label}  ${p}`, { size: size.label, weight: 700 })));
   const names = narrow ? 0 : Math.min(width * 0.46, widest + 34);
   const [gap, parts] = [narrow ? 14 : 26, far ? [0.34, 0.42, 0.24] : [0.42, 0.58]];
   const inner = width - names - 14 - gap * (parts.length - 1);
@@ -133,8 +143,10 @@ function place(run, pen, far) {
   const row = narrow ? 56 : tall ? among((tall - head - 6) / count, 34, 62) : 36;
   const middle = (p) => head + p * row + (narrow ? row - thick / 2 - 6 : row / 2);
   const start = (at) => names + 4 + parts.slice(0, at).reduce((a, b) => a + b, 0) * inner + gap * at;
-  const track = (at, of) => ({ from: start(at), unit: (parts[at] * inner) / of, thick, middle, room: parts[at] * inner });
-  return { ...made, cell: row, names, head, row, narrow, high: head + count * row + 6, steps: track(0, steps), sums: track(1, 1), far: far ? track(2, steps) : null };
+  const track = (at, of) =>
+    ({ from: start(at), unit: (parts[at] * inner) / of, thick, middle, room: parts[at] * inner });
+  return { ...made, cell: row, names, head, row, narrow, high: head + count * row + 6, steps: track(0, steps),
+    sums: track(1, 1), far: far ? track(2, steps) : null };
 }
 
 /** The box on a track from a to b, in its own units. */
@@ -156,39 +168,56 @@ function scene(run, look, pen) {
   const one = run.count === 1;
 
   // The step in view, the grid, and the axes.
-  const spots = mode === "rows" && at.narrow ? everyone : [null]; // where names stand above their rows, lines leave them alone
+  // where names stand above their rows, lines leave them alone
+  const spots = mode === "rows" && at.narrow ? everyone : [null];
   const whole = (track, a, b, p) => {
     if (upright) return { x0: at.from, x1: at.to, ...(({ y0, y1 }) => ({ y0, y1 }))(span(at, track, 0, a, b)) };
     const box = span(at, track, p ?? 0, a, b);
-    return p !== null ? { ...box, y0: box.y0 - 3, y1: box.y1 + 3 } : one ? { ...box, y0: box.y0 - 5, y1: box.y1 + 5 } : { ...box, y0: at.head - 4, y1: at.high - 6 };
+    return p !== null ? { ...box, y0: box.y0 - 3, y1: box.y1 + 3 } : one ? { ...box, y0: box.y0 - 5, y1: box.y1 + 5 }
+      : { ...box, y0: at.head - 4, y1: at.high - 6 };
   };
-  const bar = (track, value, style) => spots.forEach((p) => (({ x0, x1, y0, y1 }) => (upright ? pen.line(x0, y0, x1, y0, style) : pen.line(x0, y0, x0, y1, style)))(whole(track, value, value, p)));
-  for (const p of spots) pen.rect((({ y0, y1, ...box }) => (mode === "rows" && p === spots[0] ? { ...box, y0: size.tick + 10, y1 } : { ...box, y0, y1: one ? y1 + size.tick + 4 : y1 }))(whole(at.steps, step - 1, step, p)), { fill: "accent-soft", radius: 4 });
+  const bar = (track, value, style) =>
+    spots.forEach((p) =>
+    (({ x0, x1, y0, y1 }) => (upright ? pen.line(x0, y0, x1, y0, style) : pen.line(x0, y0, x0, y1, style)))(whole(track,
+        value, value, p)));
+  for (const p of spots)
+    pen.rect((({ y0, y1, ...box }) => (mode === "rows" && p === spots[0] ? { ...box, y0: size.tick + 10, y1 }
+        : { ...box, y0, y1: one ? y1 + size.tick + 4 : y1 }))(whole(at.steps, step - 1, step, p)),
+    { fill: "accent-soft", radius: 4 });
   if (upright) for (let n = 1; n <= run.steps; n += 1) bar(at.steps, n, { line: "line", dash: [2, 3] });
-  if (mode === "rows") everyone.slice(1).forEach((p) => pen.line(0, at.head + p * at.row, pen.width, at.head + p * at.row, { line: "line" }));
+  if (mode === "rows")
+    everyone.slice(1)
+    .forEach((p) => pen.line(0, at.head + p * at.row, pen.width, at.head + p * at.row, { line: "line" }));
 
   for (const p of everyone) {
     const last = run.last[p];
     const gone = last < step;
-    for (let n = 1; n <= last; n += 1) pen.rect(span(at, at.steps, p, n - 1, n, [1, 1]), n > step ? open : gone ? { ...open, fill: colour("control", 0.5) } : { fill: accent(n), radius: 3 });
+    for (let n = 1; n <= last; n += 1)
+      pen.rect(span(at, at.steps, p, n - 1, n, [1, 1]), n > step ? open : gone
+      ? { ...open, fill: colour("control", 0.5) } : { fill: accent(n), radius: 3 });
     if (last <= step) ended(p, last);
     let below = 0;
     for (let n = 1; n < last && !run.forced; n += 1) {
-      const box = span(at, at.sums, p, below, (below = Math.min(1, below + run.h(p, n))), [upright ? 0.75 : 0, upright ? 0 : 0.75]);
+      const box = span(at, at.sums, p, below, (below = Math.min(1, below + run.h(p, n))),
+        [upright ? 0.75 : 0, upright ? 0 : 0.75]);
       if (Math.min(box.x1 - box.x0, box.y1 - box.y0) < 0.4) continue;
       pen.rect(box, n > step ? open : { fill: accent(n), radius: 3 });
-      if (n <= step && box.y1 - box.y0 >= size.tick + 4 && box.x1 - box.x0 >= size.tick * 2.4) pen.text(...mid(box), short(run.h(p, n)), { ...note, colour: ink(accent(n)), weight: 600 });
+      if (n <= step && box.y1 - box.y0 >= size.tick + 4 && box.x1 - box.x0 >= size.tick * 2.4)
+        pen.text(...mid(box), short(run.h(p, n)), { ...note, colour: ink(accent(n)), weight: 600 });
     }
     rest(p, last, span(at, at.sums, p, below, 1));
   }
 
   function ended(p, last) {
-    if (one) return pen.text(pen.width - 12, at.steps.top - 12, say(run, "stoppedAt", { n: last }), { size: size.tick, align: "right", colour: "ink3" });
+    if (one) return pen.text(pen.width - 12, at.steps.top - 12, say(run, "stoppedAt", { n: last }),
+      { size: size.tick, align: "right", colour: "ink3" });
     const said = say(run, last === step ? "stops" : "stopped");
-    const [x0, y0] = [at.steps.from + last * at.steps.unit + 4, at.steps.from + last * at.steps.unit - size.tick / 2 - 3];
+    const [x0, y0] = [at.steps.from + last * at.steps.unit + 4,
+      at.steps.from + last * at.steps.unit - size.tick / 2 - 3];
     const room = upright ? at.cell : at.steps.room - last * at.steps.unit;
     const text = pen.measure(said, { size: size.tick }) <= room ? said : room >= 12 ? String(last) : "";
-    return upright ? pen.text(at.steps.middle(p), y0, text, { ...note, colour: "ink3" }) : pen.text(x0, at.steps.middle(p), text, { size: size.tick, colour: "ink3" });
+    return upright ? pen.text(at.steps.middle(p), y0, text, { ...note, colour: "ink3" })
+      : pen.text(x0, at.steps.middle(p), text, { size: size.tick, colour: "ink3" });
   }
 
   /** What is left for the last step. */
@@ -196,11 +225,16 @@ function scene(run, look, pen) {
     if (last > step) return pen.rect(box, open);
     pen.rect(box, { fill: "panel", hatch: accent(last), line: accent(last), radius: 3 });
     const [wide, high, number] = [box.x1 - box.x0, box.y1 - box.y0, short(run.rest[p])];
-    const words = [[`R ${number}`], ["R", number], [number]].find((lines) => Math.max(...lines.map((text) => pen.measure(text, { size: size.tick, weight: 600 }))) + 6 <= wide && lines.length * size.tick * 1.3 + 4 <= high);
+    const words = [[`R ${number}`], ["R", number], [number]]
+      .find((lines) => Math.max(...lines.map((text) => pen.measure(text, { size: size.tick, weight: 600 }))) +
+      6 <= wide && lines.length * size.tick * 1.3 + 4 <= high);
     if (!words) return undefined;
-    const [[x, y], half, up] = [mid(box), Math.max(...words.map((text) => pen.measure(text, { size: size.tick, weight: 600 }))) / 2 + 4, words.length * size.tick * 0.65 + 2];
+    const [[x, y], half, up] = [mid(box),
+      Math.max(...words.map((text) => pen.measure(text, { size: size.tick, weight: 600 }))) / 2 + 4,
+      words.length * size.tick * 0.65 + 2];
     pen.rect({ x0: x - half, x1: x + half, y0: y - up, y1: y + up }, { fill: "panel", radius: 2 });
-    return words.forEach((text, i) => pen.text(x, y + (i - (words.length - 1) / 2) * size.tick * 1.3, text, { ...note, colour: "ink", weight: 600 }));
+    return words.forEach((text, i) => pen.text(x, y + (i - (words.length - 1) / 2) * size.tick * 1.3, text,
+        { ...note, colour: "ink", weight: 600 }));
   }
 
   // How far each state is from its last one.
@@ -209,29 +243,42 @@ function scene(run, look, pen) {
       const box = span(at, at.far, p, n - 1, n, [0, 1]);
       const share = run.far(p, n) / Math.max(run.farthest, 1e-9);
       const fill = shade("surprise", share);
-      pen.rect(box, n >= run.last[p] ? { fill: "sunk", radius: 3 } : n > step ? open : { fill, line: share < 0.25 ? "control" : null, radius: 3 });
-      if (one && n <= step && n < run.last[p] && at.cell >= 34) pen.text(...mid(box), short(run.far(p, n)), { ...note, colour: ink(fill), weight: 600 });
+      pen.rect(box, n >= run.last[p] ? { fill: "sunk", radius: 3 } : n > step ? open
+        : { fill, line: share < 0.25 ? "control" : null, radius: 3 });
+      if (one && n <= step && n < run.last[p] && at.cell >= 34)
+        pen.text(...mid(box), short(run.far(p, n)), { ...note, colour: ink(fill), weight: 600 });
     }
   }
 
   // Names, where the answer is read, what it needs, and what can be pointed at.
   for (const p of everyone) {
     const [here, answers] = [p === pos && !one, run.wanted.includes(p) && !one];
-    const style = { size: size.label, weight: here || answers ? 700 : 500, colour: here ? "query" : answers ? "out" : "ink" };
+    const style = { size: size.label, weight: here || answers ? 700 : 500, colour: here ? "query" : answers
+      ? "out" : "ink" };
     const given = run.given(p, step);
     const m = at.steps.middle(p);
     const floor = at.steps.from;
     const top = mode === "rows" ? at.head + p * at.row : 0;
-    const area = upright ? { x0: m - at.cell / 2 + 0.5, x1: m + at.cell / 2 - 0.5, y0: 1, y1: at.sums.from + 3 } : one ? { x0: 0, x1: pen.width, y0: 0, y1: at.high } : { x0: 0.5, x1: pen.width - 1, y0: top + 0.5, y1: top + at.row - 0.5 };
+    const area = upright ? { x0: m - at.cell / 2 + 0.5, x1: m + at.cell / 2 - 0.5, y0: 1, y1: at.sums.from + 3 } : one
+      ? { x0: 0, x1: pen.width, y0: 0, y1: at.high }
+      : { x0: 0.5, x1: pen.width - 1, y0: top + 0.5, y1: top + at.row - 0.5 };
     const wide = Math.min(at.cell - 2, at.steps.thick + 10) / 2;
-    const name = upright ? { x0: m - wide, x1: m + wide, y0: floor + 3, y1: floor + at.band - 3 } : at.narrow ? { x0: 2, x1: Math.min(pen.width - 4, pen.measure(`${given}  ${p}`, style) + 26), y0: top + 2, y1: top + 23 } : { x0: 2, x1: at.names - 6, y0: m - Math.min(at.row, 44) / 2 + 2, y1: m + Math.min(at.row, 44) / 2 - 2 };
+    const name = upright ? { x0: m - wide, x1: m + wide, y0: floor + 3, y1: floor + at.band - 3 } : at.narrow
+      ? { x0: 2, x1: Math.min(pen.width - 4, pen.measure(`${given}  ${p}`, style) + 26), y0: top + 2, y1: top + 23 }
+      : { x0: 2, x1: at.names - 6, y0: m - Math.min(at.row, 44) / 2 + 2, y1: m + Math.min(at.row, 44) / 2 - 2 };
     if (here) pen.rect(name, { fill: "query-soft", radius: 4 });
     if (run.marks.includes(p)) pen.rect(name, { line: "key", width: 2, radius: 8 });
     const loose = at.cell >= 18;
     if (upright) {
-      if (answers) pen.rect({ x0: m - Math.min(at.steps.thick, 34) / 2, x1: m + Math.min(at.steps.thick, 34) / 2, ...(loose ? { y0: floor + at.band - 7, y1: floor + at.band - 4 } : { y0: floor + size.label + 5, y1: floor + size.label + 8 }) }, { fill: "out" });
-      pen.text(m, floor + 6 + size.label / 2, given, { ...style, size: loose ? size.label : size.tick, align: "center", face: "mono" });
-      if (loose || p % 5 === 0) pen.text(m, floor + size.label + size.tick / 2 + (loose ? 10 : 14), p, { ...note, colour: here ? "query" : "ink3" });
+      if (answers)
+        pen.rect({ x0: m - Math.min(at.steps.thick, 34) / 2, x1: m + Math.min(at.steps.thick, 34) / 2,
+          ...(loose ? { y0: floor + at.band - 7, y1: floor + at.band - 4 }
+            : { y0: floor + size.label + 5, y1: floor + size.label + 8 }) }, { fill: "out" });
+      pen.text(m, floor + 6 + size.label / 2, given, { ...style, size: loose ? size.label : size.tick, align: "center",
+          face: "mono" });
+      if (loose || p % 5 === 0)
+        pen.text(m, floor + size.label + size.tick / 2 + (loose ? 10 : 14), p,
+        { ...note, colour: here ? "query" : "ink3" });
     } else if (one) pen.text(12, 8 + size.label / 2, given, { ...style, weight: 700, face: "mono" });
     else {
       if (answers) pen.rect({ x0: 6, x1: 9, y0: name.y0 + 2, y1: name.y1 - 2 }, { fill: "out" });
@@ -243,7 +290,8 @@ function scene(run, look, pen) {
     pen.hit({ ...area, still: one, look: { pos: p }, card: () => card(run, p, step) });
   }
   scales(run, look, pen, at, bar);
-  pen.size(at.wide, at.high, upright ? { x0: at.steps.middle(pos) - at.cell / 2, x1: at.steps.middle(pos) + at.cell / 2 } : null);
+  pen.size(at.wide, at.high, upright
+    ? { x0: at.steps.middle(pos) - at.cell / 2, x1: at.steps.middle(pos) + at.cell / 2 } : null);
 }
 
 /** Axes, their ticks and their titles. */
@@ -255,26 +303,33 @@ function scales(run, { step, far }, pen, at, bar) {
   bar(at.sums, edge_, { line: "ink", width: pen.big ? 3 : 1.5, dash: true });
   const tick = (track, value, text, style = {}) => {
     const place_ = track.from + value * track.unit;
-    if (upright) return pen.text(at.from - 2, place_, text, { size: size.tick, colour: "ink3", align: "right", ...style });
+    if (upright)
+      return pen.text(at.from - 2, place_, text, { size: size.tick, colour: "ink3", align: "right", ...style });
     const [x, half] = [place_, pen.measure(text, { size: size.tick, ...style }) / 2];
-    return pen.text(among(x, half, pen.width - half - 2), mode === "rows" ? at.head - 14 : track.top + track.thick + size.tick / 2 + 6, text, { size: size.tick, colour: "ink3", align: "center", ...style });
+    return pen.text(among(x, half, pen.width - half - 2), mode === "rows" ? at.head - 14
+      : track.top + track.thick + size.tick / 2 + 6, text,
+      { size: size.tick, colour: "ink3", align: "center", ...style });
   };
   const unit = Math.abs(at.steps.unit);
   const every = (track, room) => (Math.abs(track.unit) >= size.tick + room ? 1 : run.steps > 10 ? 5 : 2);
   const often = every(at.steps, upright ? 3 : 6);
-  const long = often === 1 && mode !== "rows" && (upright || pen.measure(say(run, "tick", { n: run.steps }), { size: size.tick, weight: 700 }) <= unit);
+  const long = often === 1 && mode !== "rows" &&
+    (upright || pen.measure(say(run, "tick", { n: run.steps }), { size: size.tick, weight: 700 }) <= unit);
   for (let n = 1; n <= run.steps; n += 1) {
     const now = n === step;
     if (!now && ((n > 1 && n % often) || (often > 1 && Math.abs(n - step) < 2))) continue;
-    tick(at.steps, n - 0.5, long && (now || n === 1) ? say(run, "tick", { n }) : String(n), now ? { colour: "ink", weight: 700 } : {});
+    tick(at.steps, n - 0.5, long && (now || n === 1) ? say(run, "tick", { n }) : String(n),
+      now ? { colour: "ink", weight: 700 } : {});
   }
   if (edge_ > 0.2) tick(at.sums, 0, "0");
   if (upright && edge_ > 0.62 && !run.forced) tick(at.sums, edge_ / 2, "Σ h");
   if (!run.forced) tick(at.sums, edge_, "1 − ε", { colour: "ink", weight: 600 });
   if (edge_ <= 0.9 || run.forced) tick(at.sums, 1, "1");
-  for (let n = 1; far && n <= run.steps; n += 1) if (n === 1 || n % every(at.far, 2) === 0) tick(at.far, n - 0.5, String(n));
+  for (let n = 1; far && n <= run.steps; n += 1)
+    if (n === 1 || n % every(at.far, 2) === 0) tick(at.far, n - 0.5, String(n));
   for (const name of ["steps", "sums", ...(far ? ["far"] : [])].slice(upright ? 2 : 0)) {
-    const [full, brief] = [say(run, name, { most: short(run.farthest) }), TEXT[`${name}Brief`] ? say(run, `${name}Brief`) : say(run, name)];
+    const [full, brief] = [say(run, name, { most: short(run.farthest) }), TEXT[`${name}Brief`]
+      ? say(run, `${name}Brief`) : say(run, name)];
     const text = pen.measure(full, { size: size.tick }) <= (at[name].room ?? pen.width) ? full : brief;
     if (upright) pen.text(at.from, at.far.from + run.steps * at.far.unit - size.tick, text, { size: size.tick });
     else pen.text(at[name].from, mode === "rows" ? size.tick / 2 + 3 : at[name].top - 12, text, { size: size.tick });
@@ -296,12 +351,16 @@ function card(run, p, step) {
 function legend(run) {
   const soft = { line: "control", radius: 3 };
   return [
-    { text: say(run, "legendShades"), mark: { shades: [0.52, 0.76, 1].map((share) => colour("accent", share)), wide: 34 } },
-    ...(run.forced && run.rest.every((rest) => rest === 1) ? [] : [{ text: say(run, "legendRest"), mark: { fill: "panel", line: "accent", hatch: "accent", radius: 3 } }]),
+    { text: say(run, "legendShades"), mark: { shades: [0.52, 0.76, 1].map((share) => colour("accent", share)),
+        wide: 34 } },
+    ...(run.forced && run.rest.every((rest) => rest === 1) ? []
+      : [{ text: say(run, "legendRest"), mark: { fill: "panel", line: "accent", hatch: "accent", radius: 3 } }]),
     { text: say(run, "legendStopped"), mark: { ...soft, fill: colour("control", 0.5) } },
     { text: say(run, "legendAhead"), mark: soft },
-    ...(run.count > 1 && run.wanted.length ? [{ text: say(run, "legendAnswer"), mark: { fill: "out", wide: 18, tall: 4 } }] : []),
-    ...(run.marks.length ? [{ text: say(run, "legendMark"), mark: { line: "key", width: 2, radius: 6, wide: 18 } }] : []),
+    ...(run.count > 1 && run.wanted.length
+      ? [{ text: say(run, "legendAnswer"), mark: { fill: "out", wide: 18, tall: 4 } }] : []),
+    ...(run.marks.length
+      ? [{ text: say(run, "legendMark"), mark: { line: "key", width: 2, radius: 6, wide: 18 } }] : []),
   ];
 }
 
@@ -315,23 +374,33 @@ function below(run, look, lock) {
     const apart = run.signs && !right && letters.length === expected.length;
     const off = letters.filter((letter, k) => letter !== expected[k]).length;
     const verdict = say(run, right ? "right" : apart ? "wrongSigns" : "wrong", { n: off, of: letters.length });
-    const text = apart ? letters.map((letter, k) => (letter === expected[k] ? letter : el("b", { class: "off", text: letter }))) : letters.join("");
-    const after = el("span", { class: "after" }, el("span", { class: "long", text: say(run, "chip", { n: i + 1 }) }), el("span", { class: "brief", "aria-hidden": "true", text: String(i + 1) }));
-    const sign = el("span", { class: "verdict" }, right ? "✓" : "✗", el("span", { class: "said", text: ` ${verdict}` }));
+    const text = apart
+      ? letters.map((letter, k) => (letter === expected[k] ? letter : el("b", { class: "off", text: letter })))
+      : letters.join("");
+    const after = el("span", { class: "after" }, el("span", { class: "long", text: say(run, "chip", { n: i + 1 }) }),
+      el("span", { class: "brief", "aria-hidden": "true", text: String(i + 1) }));
+    const sign = el("span", { class: "verdict" }, right ? "✓" : "✗",
+      el("span", { class: "said", text: ` ${verdict}` }));
     const here = i + 1 === look.step ? "step" : null;
-    return el("li", {}, el("button", { type: "button", class: `tfe-ponder-chip ${right ? "is-right" : "is-wrong"}`, "aria-current": here, onclick: () => lock({ step: i + 1 }) }, after, el("bdi", { class: "answer" }, text), sign));
+    return el("li", {},
+      el("button", { type: "button", class: `tfe-ponder-chip ${right ? "is-right" : "is-wrong"}`, "aria-current": here,
+          onclick: () => lock({ step: i + 1 }) }, after, el("bdi", { class: "answer" }, text), sign));
   });
   const kind = listed ? " is-list" : run.steps > 8 ? " is-many" : "";
-  return [el("div", { class: "tfe-ponder-stops" }, el("p", { class: "tfe-label", text: say(run, "chips") }), el("ol", { class: `tfe-ponder-chips${kind}` }, chips))];
+  return [el("div", { class: "tfe-ponder-stops" }, el("p", { class: "tfe-label", text: say(run, "chips") }),
+      el("ol", { class: `tfe-ponder-chips${kind}` }, chips))];
 }
 
-const sign = (name, under) => [el("i", { text: name }), under === undefined ? null : el("sub", { text: String(under) })];
+const sign = (name, under) => [el("i", { text: name }), under === undefined ? null
+  : el("sub", { text: String(under) })];
 
 /** Terms with something between them, the middle ones left out where there are many. */
-const joined = (terms, between) => (terms.length <= TERMS ? terms : [...terms.slice(0, 3), ["…"], terms.at(-1)]).flatMap((term, i) => (i ? [between, ...term] : term));
+const joined = (terms, between) => (terms.length <= TERMS ? terms : [...terms.slice(0, 3), ["…"], terms.at(-1)])
+  .flatMap((term, i) => (i ? [between, ...term] : term));
 
 /** How many digits make a sum of these numbers come out as printed; four at the most. */
-const digits = (parts, total) => [2, 3].find((d) => parts.reduce((all, part) => all + Number(part.toFixed(d)), 0).toFixed(d) === total.toFixed(d)) ?? 4;
+const digits = (parts, total) => [2, 3].find((d) => parts.reduce((all, part) => all + Number(part.toFixed(d)), 0)
+  .toFixed(d) === total.toFixed(d)) ?? 4;
 
 function beside(run, { pos, step }) {
   const last = run.last[pos];
@@ -341,15 +410,25 @@ function beside(run, { pos, step }) {
   const text = (value) => value.toFixed(d);
   const rows = Array.from({ length: last }, (_, i) => {
     const [n, told, ends] = [i + 1, i < seen, i + 1 === last];
-    const cells = told ? [text(run.h(pos, n)), text(run.sum(pos, n)), ends && !run.forced ? `R = ${text(run.rest[pos])}` : text(run.p(pos, n))] : ["·", "·", "·"];
-    return el("tr", { class: `${n === step ? "is-now " : ""}${told ? (ends ? "is-last" : "") : "is-ahead"}` }, el("th", { scope: "row", text: String(n) }), cells.map((cell) => el("td", { text: cell })));
+    const cells = told ? [text(run.h(pos, n)), text(run.sum(pos, n)), ends && !run.forced ? `R = ${text(run.rest[pos])}`
+      : text(run.p(pos, n))] : ["·", "·", "·"];
+    return el("tr", { class: `${n === step ? "is-now " : ""}${told ? (ends ? "is-last" : "") : "is-ahead"}` },
+      el("th", { scope: "row", text: String(n) }), cells.map((cell) => el("td", { text: cell })));
   });
-  const head = [sign("n"), sign("h", "n"), ["Σ ", ...sign("h")], sign("p", "n")].map((parts) => el("th", { scope: "col" }, parts));
-  const lines = seen < last ? [run.forced ? [say(run, "forcedSays", { n: run.forced })] : ["Σ ", ...sign("h"), ` = ${text(run.sum(pos, seen))} < ${edge(run)}: ${say(run, "goesOn")}`]] : worked(run, pos, before, text);
+  const head = [sign("n"), sign("h", "n"), ["Σ ", ...sign("h")], sign("p", "n")]
+    .map((parts) => el("th", { scope: "col" }, parts));
+  const lines = seen < last ? [run.forced ? [say(run, "forcedSays", { n: run.forced })]
+    : ["Σ ", ...sign("h"), ` = ${text(run.sum(pos, seen))} < ${edge(run)}: ${say(run, "goesOn")}`]]
+    : worked(run, pos, before, text);
   return [
-    el("div", { class: "tfe-ponder-sumhead" }, el("h3", { class: "tfe-title", text: say(run, "sum") }), el("span", { class: "tfe-units" }, el("b", { class: "tfe-query", text: called(run, pos) }), `, ε = ${Math.round((1 - run.threshold) * 1e4) / 1e4}`)),
+    el("div", { class: "tfe-ponder-sumhead" }, el("h3", { class: "tfe-title", text: say(run, "sum") }),
+      el("span", { class: "tfe-units" }, el("b", { class: "tfe-query", text: called(run, pos) }),
+        `, ε = ${Math.round((1 - run.threshold) * 1e4) / 1e4}`)),
     // The table of every position gets the room of the longest, so that nothing moves when another one is looked at.
-    el("div", { class: "tfe-ponder-sumbody" }, el("div", { class: "tfe-scroll", style: { minHeight: `${28 + 25 * run.steps}px` } }, el("table", { class: "tfe-table tfe-ponder-sums" }, el("thead", {}, el("tr", {}, head)), el("tbody", {}, rows))), el("div", { class: "tfe-ponder-lines" }, lines.map((parts) => el("p", {}, parts)))),
+    el("div", { class: "tfe-ponder-sumbody" },
+      el("div", { class: "tfe-scroll", style: { minHeight: `${28 + 25 * run.steps}px` } },
+        el("table", { class: "tfe-table tfe-ponder-sums" }, el("thead", {}, el("tr", {}, head)),
+          el("tbody", {}, rows))), el("div", { class: "tfe-ponder-lines" }, lines.map((parts) => el("p", {}, parts)))),
   ];
 }
 
@@ -357,12 +436,20 @@ function worked(run, pos, before, text) {
   const [last, rest, why] = [run.last[pos], run.rest[pos], run.reasons[pos]];
   const N = [...sign("N"), " = "];
   const count = el("b", { text: String(last) });
-  const cost = [...sign("N"), " + ", ...sign("R"), " = ", el("b", { class: "tfe-ponder-cost", text: text(last + rest) }), ` ${say(run, "cost")}`];
-  if (why === "forced") return [[...N, count, `, ${say(run, "forcedSays", { n: run.forced })}`], [say(run, "output"), " = ", ...sign("s", last)], cost];
-  const first = why === "limit" ? [...N, ...sign("M"), " = ", count, ", Σ ", ...sign("h"), ` = ${text(run.sum(pos, last))} < ${edge(run)}: ${say(run, "limitSays")}`] : [...N, "min { ", ...sign("n"), " : Σ ", ...sign("h"), ` ≥ ${edge(run)} } = `, count];
+  const cost = [...sign("N"), " + ", ...sign("R"), " = ",
+    el("b", { class: "tfe-ponder-cost", text: text(last + rest) }), ` ${say(run, "cost")}`];
+  if (why === "forced")
+    return [[...N, count, `, ${say(run, "forcedSays", { n: run.forced })}`],
+    [say(run, "output"), " = ", ...sign("s", last)], cost];
+  const first = why === "limit" ? [...N, ...sign("M"), " = ", count, ", Σ ", ...sign("h"),
+    ` = ${text(run.sum(pos, last))} < ${edge(run)}: ${say(run, "limitSays")}`]
+    : [...N, "min { ", ...sign("n"), " : Σ ", ...sign("h"), ` ≥ ${edge(run)} } = `, count];
   const terms = joined(before.map((h) => [text(h)]), " + ");
-  const left = [...sign("R"), " = 1 − ", ...(before.length > 1 ? ["(", ...terms, ")"] : before.length ? terms : ["0"]), " = ", el("b", { text: text(rest) })];
-  return [first, left, [say(run, "output"), " = ", ...joined([...before, rest].map((p, i) => [`${text(p)} `, ...sign("s", i + 1)]), " + ")], cost];
+  const left = [...sign("R"), " = 1 − ", ...(before.length > 1 ? ["(", ...terms, ")"] : before.length ? terms : ["0"]),
+    " = ", el("b", { text: text(rest) })];
+  return [first, left,
+    [say(run, "output"), " = ", ...joined([...before, rest].map((p, i) => [`${text(p)} `, ...sign("s", i + 1)]),
+        " + ")], cost];
 }
 
 // ── in words and numbers ──
@@ -373,36 +460,56 @@ function sentence(run, { pos, step }) {
   const rest = run.rest[pos].toFixed(2);
   const times = (n) => (n === 1 ? "once" : n === 2 ? "twice" : `${n} times`);
   const gone = run.last.filter((n) => n <= step).length;
-  const others = run.count === 1 ? "" : zh ? `；${run.count} 个中有 ${gone} 个已停止` : `; ${gone || "none"} of ${run.count} ${gone === 1 ? "has" : "have"} stopped`;
+  const others = run.count === 1 ? "" : zh ? `；${run.count} 个中有 ${gone} 个已停止`
+    : `; ${gone || "none"} of ${run.count} ${gone === 1 ? "has" : "have"} stopped`;
   let said;
-  if (step < last && run.forced) said = zh ? ` 在第 ${step} ${unit}后继续：规定走 ${run.forced} ${unit}。` : ` goes on after ${unit} ${step}: it was told to take ${run.forced}.`;
-  else if (step < last) said = zh ? ` 在第 ${step} ${unit}后累加到 ${sum(step)}，不到 ${edge(run)}，继续思考${others}。` : ` has added up ${sum(step)} after ${unit} ${step}, less than ${edge(run)}, and goes on${others}.`;
-  else if (run.forced) said = zh ? ` 按规定走了 ${last} ${unit}，停止单元没有发言权；它的输出就是最后的状态。` : ` was updated ${times(last)} because it was told to; its halting unit had no say, and its output is the last state alone.`;
-  else if (run.reasons[pos] === "limit") said = zh ? ` 更新了 ${last} 次，直到上限 M = ${run.limit}：停止概率只累加到 ${sum(last)}，最后一${unit}取余量 ${rest}。` : ` was updated ${times(last)}, up to the limit M = ${run.limit}: its halting probability had reached only ${sum(last)}, and the last ${unit} takes the remainder ${rest}.`;
-  else if (last === 1) said = zh ? ` 只更新了 1 次：第一${unit}的停止概率就是 ${sum(1)}，达到 ${edge(run)}。` : ` was updated once: its first halting probability is ${sum(1)}, and ${edge(run)} is enough.`;
-  else said = zh ? ` 更新了 ${last} 次：第 ${last - 1} ${unit}后停止概率累加到 ${sum(last - 1)}，第 ${last} ${unit}越过 ${edge(run)}，取余量 ${rest}。` : ` was updated ${times(last)}: its halting probability had reached ${sum(last - 1)} after ${unit} ${last - 1}, ${unit} ${last} passes ${edge(run)} and takes the remainder ${rest}.`;
+  if (step < last && run.forced) said = zh ? ` 在第 ${step} ${unit}后继续：规定走 ${run.forced} ${unit}。`
+    : ` goes on after ${unit} ${step}: it was told to take ${run.forced}.`;
+  else if (step < last) said = zh ? ` 在第 ${step} ${unit}后累加到 ${sum(step)}，不到 ${edge(run)}，继续思考${others}。`
+    : ` has added up ${sum(step)} after ${unit} ${step}, less than ${edge(run)}, and goes on${others}.`;
+  else if (run.forced) said = zh ? ` 按规定走了 ${last} ${unit}，停止单元没有发言权；它的输出就是最后的状态。`
+    : ` was updated ${times(last)} because it was told to; its halting unit had no say, and its output is the last state alone.`;
+  else if (run.reasons[pos] === "limit") said = zh
+    ? ` 更新了 ${last} 次，直到上限 M = ${run.limit}：停止概率只累加到 ${sum(last)}，最后一${unit}取余量 ${rest}。`
+    : ` was updated ${times(last)}, up to the limit M = ${run.limit}: its halting probability had reached only ${sum(last)}, and the last ${unit} takes the remainder ${rest}.`;
+  else if (last === 1) said = zh ? ` 只更新了 1 次：第一${unit}的停止概率就是 ${sum(1)}，达到 ${edge(run)}。`
+    : ` was updated once: its first halting probability is ${sum(1)}, and ${edge(run)} is enough.`;
+  else said = zh
+    ? ` 更新了 ${last} 次：第 ${last - 1} ${unit}后停止概率累加到 ${sum(last - 1)}，第 ${last} ${unit}越过 ${edge(run)}，取余量 ${rest}。`
+    : ` was updated ${times(last)}: its halting probability had reached ${sum(last - 1)} after ${unit} ${last - 1}, ${unit} ${last} passes ${edge(run)} and takes the remainder ${rest}.`;
   const now = run.stopped[step - 1];
   const end = step === run.steps;
-  const right = now.right ? (zh ? "，正确。" : ", which is right.") : zh ? `，错误；正确的是 ${t(run.expected)}。` : `; right is ${t(run.expected)}.`;
-  const answer = zh ? (end ? "答案是 " : "如果此刻全部停止，答案会是 ") : end ? " The answer is " : " If all stopped now, the answer would be ";
-  return [`${axis[0].toUpperCase()}${axis.slice(1)} `, { role: "query", text: called(run, pos) }, said, answer, { role: now.right ? "out" : null, text: t(now.answer) }, right];
+  const right = now.right ? (zh ? "，正确。" : ", which is right.") : zh ? `，错误；正确的是 ${t(run.expected)}。`
+    : `; right is ${t(run.expected)}.`;
+  const answer = zh ? (end ? "答案是 " : "如果此刻全部停止，答案会是 ") : end ? " The answer is "
+    : " If all stopped now, the answer would be ";
+  return [`${axis[0].toUpperCase()}${axis.slice(1)} `, { role: "query", text: called(run, pos) }, said, answer,
+    { role: now.right ? "out" : null, text: t(now.answer) }, right];
 }
 
 function table(run, { pos, step }) {
   const four = (value) => Math.round(value * 1e4) / 1e4;
   const rows = run.labels.flatMap((label, p) =>
-    Array.from({ length: run.last[p] }, (_, i) => [label, p, i + 1, four(run.h(p, i + 1)), four(run.sum(p, i + 1)), four(run.p(p, i + 1)), four(run.far(p, i + 1)), run.last[p], four(run.rest[p]), say(run, run.reasons[p])]),
+    Array.from({ length: run.last[p] }, (_, i) => [label, p, i + 1, four(run.h(p, i + 1)), four(run.sum(p, i + 1)),
+        four(run.p(p, i + 1)), four(run.far(p, i + 1)), run.last[p], four(run.rest[p]), say(run, run.reasons[p])]),
   );
   const columns = [t(run.axis), say(run, "index"), "n", "hₙ", "Σh", "pₙ", "‖sₙ − s_N‖/√d", "N", "R", say(run, "why")];
-  return { caption: say(run, "table"), columns, rows, here: rows.findIndex(([, p, n]) => p === pos && n === Math.min(step, run.last[pos])) };
+  return { caption: say(run, "table"), columns, rows,
+    here: rows.findIndex(([, p, n]) => p === pos && n === Math.min(step, run.last[pos])) };
 }
 
 function arrays(run) {
   const whole = (list) => ({ shape: [list.length], data: Int32Array.from(list) });
-  const counted = ["halting", "weights", "totals", "distance"].map((name) => [name, { shape: run.arrays[name].shape, data: run.arrays[name].data, axes: ["step", "position"], unit: { halting: "h_n", weights: "p_n", totals: "h_1 + … + h_n, at most 1", distance: "‖s_n − s_N‖/√d" }[name] }]);
+  const counted = ["halting", "weights", "totals", "distance"]
+    .map((name) => [name, { shape: run.arrays[name].shape, data: run.arrays[name].data, axes: ["step", "position"],
+        unit: { halting: "h_n", weights: "p_n", totals: "h_1 + … + h_n, at most 1",
+          distance: "‖s_n − s_N‖/√d" }[name] }]);
   return {
-    positions: run.positions, wanted: whole(run.wanted), marks: whole(run.marks), steps: whole(run.last), remainder: { shape: [run.count], data: run.rest }, ...Object.fromEntries(counted),
-    stopped: run.stopped.map(({ answer }) => t(answer)), threshold: { shape: [1], data: Float64Array.of(run.threshold) }, limit: whole([run.limit]), forced: whole([run.forced]),
+    positions: run.positions, wanted: whole(run.wanted), marks: whole(run.marks), steps: whole(run.last),
+      remainder: { shape: [run.count], data: run.rest }, ...Object.fromEntries(counted),
+    stopped: run.stopped.map(({ answer }) => t(answer)),
+      threshold: { shape: [1], data: Float64Array.of(run.threshold) }, limit: whole([run.limit]),
+      forced: whole([run.forced]),
   };
 }
 
@@ -421,6 +528,8 @@ export default {
   wide: (run) => layout(run) === "columns" && run.count > CROWD,
   units: (run) => (run.forced ? say(run, "unitsForced", { n: run.forced }) : say(run, "units", { edge: edge(run) })),
   choices: (run) => [{ key: "far", label: say(run, "farther") }],
-  clock: (run) => ({ says: (n) => say(run, "count", { n, of: run.steps }), texts: Object.fromEntries(["start", "before", "after", "seek"].map((name) => [name, say(run, name)])) }),
+  clock: (run) =>
+    ({ says: (n) => say(run, "count", { n, of: run.steps }),
+      texts: Object.fromEntries(["start", "before", "after", "seek"].map((name) => [name, say(run, name)])) }),
   same: (was, run) => was.positions.join("\n") === run.positions.join("\n"),
 };

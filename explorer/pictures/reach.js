@@ -29,12 +29,16 @@ const [LEFT, TOP, GAP] = [22, 18, 4]; // px for the numbers of layers and heads,
 
 const modelOf = (run, { model }) => run.models.find(({ key }) => key === model) ?? run.models[0];
 const at = (model, layer, head) => (layer - 1) * model.heads + head - 1;
-const profileOf = (model, layer, head) => model.profiles.subarray(at(model, layer, head) * (model.edges.length - 1), (at(model, layer, head) + 1) * (model.edges.length - 1));
+const profileOf = (model, layer, head) => model.profiles.subarray(at(model, layer, head) * (model.edges.length - 1),
+  (at(model, layer, head) + 1) * (model.edges.length - 1));
 const far = (model) => model.edges.at(-1) - 1;
 const characters = (n) => t(n === 1 ? { en: "1 character", zh: "1" } : { en: `${count(n)} characters`, zh: count(n) });
 
 async function read(value) {
-  const models = await Promise.all(value.models.map(async (model) => ({ ...model, profiles: model.profiles && (await unpack(model.profiles)).data, ends: model.ends && (await unpack(model.ends)).data })));
+  const models =
+    await Promise.all(value.models.map(async (model) =>
+      ({ ...model, profiles: model.profiles && (await unpack(model.profiles)).data, ends: model.ends &&
+          (await unpack(model.ends)).data })));
   return models.some(({ profiles }) => profiles) ? { ...value, models } : null;
 }
 
@@ -62,7 +66,8 @@ function bars(pen, model, layer, head, box, top) {
   const x = across(model, box.x0, box.x1);
   profileOf(model, layer, head).forEach((w, n) => {
     const [x0, x1] = [x(model.edges[n + 1]), x(model.edges[n])];
-    pen.rect({ x0, x1: Math.max(x0 + 1, x1 - 0.5), y0: box.y1 - ((box.y1 - box.y0) * w) / top, y1: box.y1 }, { fill: "key" });
+    pen.rect({ x0, x1: Math.max(x0 + 1, x1 - 0.5), y0: box.y1 - ((box.y1 - box.y0) * w) / top, y1: box.y1 },
+      { fill: "key" });
   });
 }
 
@@ -73,25 +78,35 @@ function scene(run, look, pen) {
   const { layers, heads } = model;
   const size = pen.big ? 20 : 12;
   const [left, above] = pen.big ? [40, 34] : [LEFT, TOP];
-  const wide = Math.max(20, Math.min(pen.big ? 90 : 44, Math.floor((pen.width - left - GAP * (heads - 1) - 2) / heads)));
+  const wide = Math.max(20,
+    Math.min(pen.big ? 90 : 44, Math.floor((pen.width - left - GAP * (heads - 1) - 2) / heads)));
   const tall = pen.tall ? Math.max(14, Math.min(wide, (0.55 * pen.tall - above) / layers - GAP)) : Math.min(40, wide);
-  const tile = (l, h) => ({ x0: left + (h - 1) * (wide + GAP), x1: left + (h - 1) * (wide + GAP) + wide, y0: above + (l - 1) * (tall + GAP), y1: above + (l - 1) * (tall + GAP) + tall });
+  const tile = (l, h) =>
+    ({ x0: left + (h - 1) * (wide + GAP), x1: left + (h - 1) * (wide + GAP) + wide, y0: above + (l - 1) * (tall + GAP),
+      y1: above + (l - 1) * (tall + GAP) + tall });
   for (let l = 1; l <= layers; l += 1) {
     for (let h = 1; h <= heads; h += 1) {
       const box = tile(l, h);
       const profile = profileOf(model, l, h);
       pen.rect(box, { fill: "sunk", radius: 4 });
       const border = across(model, box.x0, box.x1)(run.segment + 1);
-      if (run.segment && run.segment < far(model)) pen.rect({ ...box, x0: border, x1: border + 1 }, { fill: "control" });
+      if (run.segment && run.segment < far(model))
+        pen.rect({ ...box, x0: border, x1: border + 1 }, { fill: "control" });
       bars(pen, model, l, h, { ...box, y0: box.y0 + 5 }, Math.max(1e-6, ...profile));
-      pen.hit({ ...box, look: { head: `${l}.${h}` }, card: () => [t(TEXT.head, { head: `${l}·${h}` }), t(TEXT.tile, { n: characters(halfOf(model, profile)) })] });
+      pen.hit({ ...box, look: { head: `${l}.${h}` },
+          card: () => [t(TEXT.head, { head: `${l}·${h}` }), t(TEXT.tile, { n: characters(halfOf(model, profile)) })] });
     }
-    pen.text(left - 8, (tile(l, 1).y0 + tile(l, 1).y1) / 2, l, { size, align: "right", colour: l === layer ? "query" : "ink3" });
+    pen.text(left - 8, (tile(l, 1).y0 + tile(l, 1).y1) / 2, l,
+      { size, align: "right", colour: l === layer ? "query" : "ink3" });
   }
-  for (let h = 1; h <= heads; h += 1) pen.text((tile(1, h).x0 + tile(1, h).x1) / 2, above / 2 - 1, h, { size, align: "center", colour: h === head ? "query" : "ink3" });
+  for (let h = 1; h <= heads; h += 1)
+    pen.text((tile(1, h).x0 + tile(1, h).x1) / 2, above / 2 - 1, h,
+    { size, align: "center", colour: h === head ? "query" : "ink3" });
   pen.rect(tile(layer, head), { line: "panel", width: 1.5, radius: 4 });
-  pen.rect({ x0: tile(layer, head).x0 - 2, x1: tile(layer, head).x1 + 2, y0: tile(layer, head).y0 - 2, y1: tile(layer, head).y1 + 2 }, { line: "query", width: 3, radius: 5 });
-  large(run, model, layer, head, pen, { x0: pen.big ? 70 : 34, x1: pen.width - 6, y0: tile(layers, 1).y1 + (pen.big ? 80 : 58), size });
+  pen.rect({ x0: tile(layer, head).x0 - 2, x1: tile(layer, head).x1 + 2, y0: tile(layer, head).y0 - 2,
+      y1: tile(layer, head).y1 + 2 }, { line: "query", width: 3, radius: 5 });
+  large(run, model, layer, head, pen,
+    { x0: pen.big ? 70 : 34, x1: pen.width - 6, y0: tile(layers, 1).y1 + (pen.big ? 80 : 58), size });
 }
 
 /** The chosen head, with an axis, and what ends where. */
@@ -100,26 +115,33 @@ function large(run, model, layer, head, pen, { x0, x1, y0, size }) {
   const box = { x0, x1, y0, y1: floor };
   const top = niceTop(Math.max(1e-6, ...profileOf(model, layer, head)));
   const x = across(model, x0, x1);
-  pen.text(0, y0 - (pen.big ? 54 : 40), t(TEXT.head, { head: `${layer}·${head}` }), { size: pen.big ? 22 : 14, weight: 650, colour: "query" });
+  pen.text(0, y0 - (pen.big ? 54 : 40), t(TEXT.head, { head: `${layer}·${head}` }),
+    { size: pen.big ? 22 : 14, weight: 650, colour: "query" });
   for (const w of [top / 2, top]) {
     const y = floor - ((floor - y0) * w) / top;
     pen.line(x0, y, x1, y, { line: "line" });
-    pen.text(x0 - 6, y, w >= 0.01 ? String(Number(w.toFixed(3))).replace(/^0/, "") : weight(w), { size, colour: "ink3", align: "right" });
+    pen.text(x0 - 6, y, w >= 0.01 ? String(Number(w.toFixed(3))).replace(/^0/, "") : weight(w),
+      { size, colour: "ink3", align: "right" });
   }
   bars(pen, model, layer, head, box, top);
   pen.line(x0, floor + 0.5, x1, floor + 0.5, { line: "control" });
   pen.text(x0 - 6, floor, "0", { size, colour: "ink3", align: "right" });
   const ticks = [1, 4, 16, 64, 256, 1024, 4096].filter((n) => n <= far(model));
-  for (const n of ticks) pen.text(n === 1 ? x1 : x(n + 0.5), floor + size, count(n), { size, colour: "ink3", align: n === 1 ? "right" : "center" });
+  for (const n of ticks)
+    pen.text(n === 1 ? x1 : x(n + 0.5), floor + size, count(n),
+    { size, colour: "ink3", align: n === 1 ? "right" : "center" });
   const ends = model.ends?.[at(model, layer, head)];
-  const marks = [[run.segment, TEXT.segment], [model.memory, TEXT.memory], [ends === undefined ? 0 : Math.max(1, ends), TEXT.span]].filter(([back]) => back && back < far(model) + 1).sort((a, b) => a[0] - b[0]);
+  const marks = [[run.segment, TEXT.segment], [model.memory, TEXT.memory],
+    [ends === undefined ? 0 : Math.max(1, ends), TEXT.span]].filter(([back]) => back && back < far(model) + 1)
+    .sort((a, b) => a[0] - b[0]);
   let free = Number.POSITIVE_INFINITY; // to the left of it the next name has room
   for (const [back, text] of marks) {
     const [px, half] = [x(back + 1), pen.measure(t(text), { size }) / 2];
     const low = px + half > free - 4; // it would touch the one before: a line higher
     free = px - half;
     pen.line(px, y0 - (low ? size + 4 : 4), px, floor, { line: "ink2", dash: [3, 3] });
-    pen.text(Math.max(half, Math.min(pen.width - half, px)), y0 - size * 0.6 - (low ? size + 4 : 4), t(text), { size, align: "center" });
+    pen.text(Math.max(half, Math.min(pen.width - half, px)), y0 - size * 0.6 - (low ? size + 4 : 4), t(text),
+      { size, align: "center" });
   }
   pen.size(pen.width, floor + size * 1.8);
 }
@@ -129,9 +151,13 @@ function sentence(run, look) {
   if (!model.profiles) return [t(TEXT.noHeads, { name: t(model.name) })];
   const [layer, head] = headOf(look.head);
   const profile = profileOf(model, layer, head);
-  const parts = [t(TEXT.chosen), { text: t(TEXT.head, { head: `${layer}·${head}` }), role: "query" }, t(TEXT.words, { half: characters(halfOf(model, profile)) })];
+  const parts = [t(TEXT.chosen), { text: t(TEXT.head, { head: `${layer}·${head}` }), role: "query" },
+    t(TEXT.words, { half: characters(halfOf(model, profile)) })];
   if (run.segment && run.segment < far(model)) {
-    const past = profile.reduce((sum, w, n) => sum + w * Math.max(0, Math.min(1, (model.edges[n + 1] - Math.max(model.edges[n], run.segment + 1)) / (model.edges[n + 1] - model.edges[n]))), 0);
+    const past = profile.reduce((sum, w, n) =>
+      sum + w * Math.max(0,
+        Math.min(1, (model.edges[n + 1] - Math.max(model.edges[n], run.segment + 1)) / (model.edges[n + 1] -
+            model.edges[n]))), 0);
     parts.push(t(TEXT.beyond, { w: percent(past / (profile.reduce((a, b) => a + b, 0) || 1)), n: count(run.segment) }));
   }
   if (model.ends) parts.push(t(TEXT.end, { n: count(model.ends[at(model, layer, head)]) }));
@@ -140,16 +166,24 @@ function sentence(run, look) {
 
 function table(run, look) {
   const model = modelOf(run, look);
-  const all = model.profiles ? Array.from({ length: model.layers * model.heads }, (_, i) => [Math.floor(i / model.heads) + 1, (i % model.heads) + 1]) : [];
-  const rows = (all.length ? model.edges.slice(0, -1) : []).map((from, n) => [from, model.edges[n + 1] - 1, ...all.map(([l, h]) => Math.round(1e4 * profileOf(model, l, h)[n]) / 1e4)]);
-  return { caption: t(TEXT.caption, { name: t(model.name) }), columns: [t(TEXT.from), t(TEXT.to), ...all.map(([l, h]) => t(TEXT.head, { head: `${l}·${h}` }))], rows };
+  const all = model.profiles
+    ? Array.from({ length: model.layers * model.heads },
+    (_, i) => [Math.floor(i / model.heads) + 1, (i % model.heads) + 1]) : [];
+  const rows = (all.length ? model.edges.slice(0, -1) : [])
+    .map((from, n) => [from, model.edges[n + 1] - 1,
+      ...all.map(([l, h]) => Math.round(1e4 * profileOf(model, l, h)[n]) / 1e4)]);
+  return { caption: t(TEXT.caption, { name: t(model.name) }),
+    columns: [t(TEXT.from), t(TEXT.to), ...all.map(([l, h]) => t(TEXT.head, { head: `${l}·${h}` }))], rows };
 }
 
 function arrays(run) {
-  const each = run.models.filter(({ profiles }) => profiles).flatMap(({ key, layers, heads, edges, profiles, ends }) => [
-    [`${key}_weight_by_band`, { shape: [layers, heads, edges.length - 1], data: profiles, axes: ["layer", "head", "band"], unit: "mean weight" }],
+  const each = run.models.filter(({ profiles }) => profiles)
+    .flatMap(({ key, layers, heads, edges, profiles, ends }) => [
+    [`${key}_weight_by_band`, { shape: [layers, heads, edges.length - 1], data: profiles,
+        axes: ["layer", "head", "band"], unit: "mean weight" }],
     [`${key}_bands`, { shape: [edges.length], data: Int32Array.from(edges), axes: ["edge"], unit: "characters back" }],
-    ...(ends ? [[`${key}_span_ends`, { shape: [layers, heads], data: ends, axes: ["layer", "head"], unit: "characters back" }]] : []),
+    ...(ends ? [[`${key}_span_ends`, { shape: [layers, heads], data: ends, axes: ["layer", "head"],
+            unit: "characters back" }]] : []),
   ]);
   return Object.fromEntries(each);
 }
@@ -164,7 +198,8 @@ export default {
   read,
   bounds: (run, look) => ({
     model: { names: run.models.map(({ key }) => key), pick: modelOf(run, run.pick ?? {}).key },
-    head: { layers: modelOf(run, look).layers || Infinity, heads: modelOf(run, look).heads || Infinity, pick: run.pick?.head ?? "1.1" },
+    head: { layers: modelOf(run, look).layers || Infinity, heads: modelOf(run, look).heads || Infinity,
+      pick: run.pick?.head ?? "1.1" },
   }),
   move(run, look, key, by) {
     const model = modelOf(run, look);

@@ -74,8 +74,10 @@ async function read(value, { again }) {
   };
   const [unknown, ...models] = await Promise.all([unpack(value.unknown), ...value.models.map(numbersOf)]);
   const least = Math.min(...models.map((model) => model.count));
-  const parted = models[0].codes.subarray(0, least).findIndex((code, i) => models.some((model) => model.codes[i] !== code));
-  return { ...value, models, strange: new Set(unknown.data), shared: parted < 0 ? least : parted, looks: looksOf(again, value.kept) };
+  const parted = models[0].codes.subarray(0, least)
+    .findIndex((code, i) => models.some((model) => model.codes[i] !== code));
+  return { ...value, models, strange: new Set(unknown.data), shared: parted < 0 ? least : parted,
+    looks: looksOf(again, value.kept) };
 }
 
 /** What a head's row says of a position: weights by column, the largest, and the shares of the memory and of another text's. Column j has read character j − 1. */
@@ -88,11 +90,13 @@ function lookOf(run, model, look, position, pointed = false) {
   const weights = all.subarray(0, model.count); // what comes behind belongs to another text's memory
   const best = weights.reduce((most, w, j) => (w > weights[most] ? j : most), 0);
   const memory = sum(0, first);
-  return { position, all, weights, best, most: weights[best], from: model.first ? Math.max(0, first - model.memory - 1) : 0, foreign: sum(model.count), memory: model.first && (model.memory || memory > 0) ? memory : null };
+  return { position, all, weights, best, most: weights[best], from: model.first ? Math.max(0, first - model.memory - 1)
+    : 0, foreign: sum(model.count), memory: model.first && (model.memory || memory > 0) ? memory : null };
 }
 
 /** Which characters a position's pattern lets it look at; null where that is everything before it. */
-const sees = ({ pattern }, position) => (pattern && position !== undefined ? new Set(keysOf(pattern, "union", position).map((column) => column - 1).filter((at) => at >= 0)) : null);
+const sees = ({ pattern }, position) => (pattern && position !== undefined
+  ? new Set(keysOf(pattern, "union", position).map((column) => column - 1).filter((at) => at >= 0)) : null);
 
 // ── where everything stands ──
 /** How many characters a row holds, so that segments begin at its start or divide it evenly. */
@@ -108,8 +112,10 @@ function place(run, chosen, { width, narrow, big, tall }) {
   const strip = big ? 16 : 10; // the whole text in small, at the right edge
   const right = (run.segment ? (big ? 44 : 28) : 8) + strip;
   const part = run.segment || chosen.pattern?.l || 0; // rows as long as the blocks of a pattern show it as it is meant
-  const cellOf = (list, wanted) => (width - left - right - GAP * (list.length - 1)) / list.length / rowLength(wanted, part);
-  const ways = [...(narrow || run.models.length < 2 ? [] : [[run.models, WIDE], [run.models, SLIM]]), ...(narrow ? [] : [[[chosen], WIDE]]), [[chosen], SLIM]];
+  const cellOf = (list, wanted) =>
+    (width - left - right - GAP * (list.length - 1)) / list.length / rowLength(wanted, part);
+  const ways = [...(narrow || run.models.length < 2 ? [] : [[run.models, WIDE], [run.models, SLIM]]),
+    ...(narrow ? [] : [[[chosen], WIDE]]), [[chosen], SLIM]];
   const [shown, wanted] = ways.find((way) => cellOf(...way) >= (big ? 12.5 : 6.5)) ?? ways.at(-1);
   const columns = rowLength(wanted, part);
   const exact = Math.min(big ? 20 : 12, cellOf(shown, wanted));
@@ -120,7 +126,8 @@ function place(run, chosen, { width, narrow, big, tall }) {
   const rows = Math.max(1, Math.ceil(run.of / columns));
   const texts = shown.map((model, n) => ({ model, x: left + n * (columns * cell + GAP) }));
   const seen = Math.min(rows, Math.max(1, Math.floor(((tall || TALLEST) - head) / row)));
-  return { texts, columns, cell, font, small, line, bar, row, rows, seen, head, strip, left, wide: columns * cell, right: left + texts.length * (columns * cell + GAP) - GAP + right, y: (n) => head + n * row };
+  return { texts, columns, cell, font, small, line, bar, row, rows, seen, head, strip, left, wide: columns * cell,
+    right: left + texts.length * (columns * cell + GAP) - GAP + right, y: (n) => head + n * row };
 }
 
 function scene(run, look, pen) {
@@ -133,7 +140,8 @@ function scene(run, look, pen) {
   const played = finished(run) && look.read < longest(run) ? look.read : null;
   const rowOf = (position) => Math.floor(position / at.columns);
   const kept = finished(run) ? (played ?? locked.at(-1)) : Math.max(0, longest(run) - 1);
-  pen.top ??= at.row * Math.max(0, Math.min(at.rows - at.seen, rowOf(kept ?? 0) - Math.floor(at.seen / 2))); // it leaves the page
+  // it leaves the page
+  pen.top ??= at.row * Math.max(0, Math.min(at.rows - at.seen, rowOf(kept ?? 0) - Math.floor(at.seen / 2)));
   const first = Math.max(0, Math.floor(pen.top / at.row));
   const end = Math.min(at.rows, Math.ceil(pen.top / at.row) + at.seen);
   const how = { run, at, locked, lit, may: finished(run) ? sees(chosen, asks) : null, asks, played, chosen };
@@ -144,14 +152,16 @@ function scene(run, look, pen) {
     }
     for (const { model, x } of at.texts) {
       if (model === chosen && lit?.best) outline(x, lit.best - 1, "key", 2);
-      for (const position of locked) if (position < model.count) outline(x, position, "query", model === chosen ? 2.5 : 1.5);
+      for (const position of locked)
+        if (position < model.count) outline(x, position, "query", model === chosen ? 2.5 : 1.5);
     }
   };
   const outline = (x, position, line, width) => {
     if (position < first * at.columns || position >= end * at.columns) return;
     const [left, top] = [x + (position % at.columns) * at.cell, at.y(rowOf(position))];
     const box = { x0: left - 0.5, x1: left + at.cell + 0.5, y0: top, y1: top + at.line + 2 };
-    pen.rect({ x0: box.x0 - 1, x1: box.x1 + 1, y0: box.y0 - 1, y1: box.y1 + 1 }, { line: "panel", width: width + 1.5, radius: 3 });
+    pen.rect({ x0: box.x0 - 1, x1: box.x1 + 1, y0: box.y0 - 1, y1: box.y1 + 1 },
+      { line: "panel", width: width + 1.5, radius: 3 });
     pen.rect(box, { line, width, radius: 2 });
   };
   pen.group(0, 0, rows, { x0: 0, x1: at.right, y0: pen.top + at.head - 5, y1: pen.top + at.y(at.seen) + 2 });
@@ -159,7 +169,8 @@ function scene(run, look, pen) {
   small(pen, how);
   const spot = ({ model, x }, position) => {
     const box = { x0: x + (position % at.columns) * at.cell, y0: at.y(rowOf(position)) };
-    return { ...box, x1: box.x0 + at.cell, y1: box.y0 + at.row, look: finished(run) ? { model: model.key, pos: position } : undefined, card: () => card(run, look, model, position) };
+    return { ...box, x1: box.x0 + at.cell, y1: box.y0 + at.row, look: finished(run)
+      ? { model: model.key, pos: position } : undefined, card: () => card(run, look, model, position) };
   };
   pen.hit({
     x0: 0, y0: at.head, x1: at.right, y1: at.y(at.rows),
@@ -170,7 +181,8 @@ function scene(run, look, pen) {
     },
     of: (position) => (position < chosen.count ? spot(at.texts.find(({ model }) => model === chosen), position) : null),
   });
-  pen.size(at.right, at.y(at.rows), kept === undefined ? null : { y0: rowOf(kept) * at.row, y1: at.y(rowOf(kept) + 1) }, at.y(at.seen));
+  pen.size(at.right, at.y(at.rows), kept === undefined ? null : { y0: rowOf(kept) * at.row, y1: at.y(rowOf(kept) + 1) },
+    at.y(at.seen));
 }
 
 /** The number of a row's first character, and the segments that begin in it. */
@@ -179,17 +191,21 @@ function gutters(pen, { run, at }, n) {
   const middle = y + at.line / 2 + 1;
   pen.text(at.left - (pen.big ? 12 : 8), middle, position, { size: at.small, colour: "ink3", align: "right" });
   if (!run.segment) return;
-  const [from, to] = [Math.ceil(position / run.segment), Math.floor((Math.min(run.of, position + at.columns) - 1) / run.segment)];
+  const [from, to] = [Math.ceil(position / run.segment),
+    Math.floor((Math.min(run.of, position + at.columns) - 1) / run.segment)];
   const x = at.right - at.strip - (pen.big ? 44 : 28) + 7;
-  if (n && position % run.segment === 0) pen.rect({ x0: at.left - 4, x1: at.right - at.strip - 4, y0: y - 1.5, y1: y - 0.5 }, { fill: "line" });
+  if (n && position % run.segment === 0)
+    pen.rect({ x0: at.left - 4, x1: at.right - at.strip - 4, y0: y - 1.5, y1: y - 0.5 }, { fill: "line" });
   pen.rect({ x0: x, x1: x + 1.5, y0: y + (from <= to ? 2 : -4), y1: y + at.row - 4 }, { fill: "control" });
-  if (from <= to) pen.text(x + 6, middle, from === to ? from + 1 : `${from + 1}–${to + 1}`, { size: at.small, weight: 600 });
+  if (from <= to)
+    pen.text(x + 6, middle, from === to ? from + 1 : `${from + 1}–${to + 1}`, { size: at.small, weight: 600 });
 }
 
 function drawRow(pen, { run, at, model, x: left, own, locked, lit, may, asks, played }, n) {
   const [begin, y] = [n * at.columns, at.y(n)];
   const end = Math.min(model.count, begin + at.columns);
-  const box = (i, to = i + 1) => ({ x0: left + (i - begin) * at.cell, x1: left + (to - begin) * at.cell, y0: y, y1: y + at.line + 2 });
+  const box = (i, to = i + 1) =>
+    ({ x0: left + (i - begin) * at.cell, x1: left + (to - begin) * at.cell, y0: y, y1: y + at.line + 2 });
   const bare = Math.max(begin, run.given);
   if (bare < end) pen.rect(box(bare, end), { fill: "out-soft" });
   if (own && lit && begin < Math.min(end, lit.from)) pen.rect(box(begin, Math.min(end, lit.from)), { fill: "sunk" });
@@ -208,23 +224,30 @@ function drawRow(pen, { run, at, model, x: left, own, locked, lit, may, asks, pl
     if (w > 0.01) pen.rect(here, { fill: "key", alpha: w * (dark() ? 0.5 : 0.72) }); // ink on it stays legible
     const chosen = own && locked.includes(i);
     if (chosen) pen.rect(here, { fill: "query-soft" });
-    if (run.segment && i && i % run.segment === 0) pen.rect({ x0: here.x0 - (i === begin ? 3.5 : 0.5), x1: here.x0 + (i === begin ? -2.5 : 0.5), y0: y - 1, y1: floor }, { fill: "control" });
+    if (run.segment && i && i % run.segment === 0)
+      pen.rect({ x0: here.x0 - (i === begin ? 3.5 : 0.5), x1: here.x0 + (i === begin ? -2.5 : 0.5), y0: y - 1,
+        y1: floor }, { fill: "control" });
     const cost = model.nats[i] / Math.LN2 / run.worst;
-    pen.rect({ x0: here.x0 + trim, x1: here.x1 - trim, y0: floor - Math.max(1, at.bar * Math.min(1, cost)), y1: floor }, { fill: shade("surprise", cost) });
+    pen.rect({ x0: here.x0 + trim, x1: here.x1 - trim, y0: floor - Math.max(1, at.bar * Math.min(1, cost)), y1: floor },
+      { fill: shade("surprise", cost) });
     const code = model.codes[i];
     if (BLANK.has(code) && code !== 10) continue;
     const mark = sign(code);
     const strange = mark.startsWith("U+");
-    const ink = code === 10 || strange || (own && may && i < asks && !allowed) ? "ink3" : chosen ? "query" : i >= run.given && w <= 0.15 ? "out" : "ink";
-    pen.text((here.x0 + here.x1) / 2, y + at.line / 2 + 1, strange ? "▯" : mark, { size: code < 0x300 ? at.font : Math.min(at.font, at.cell), face: "mono", align: "center", colour: ink });
+    const ink = code === 10 || strange || (own && may && i < asks && !allowed) ? "ink3" : chosen ? "query"
+      : i >= run.given && w <= 0.15 ? "out" : "ink";
+    pen.text((here.x0 + here.x1) / 2, y + at.line / 2 + 1, strange ? "▯" : mark,
+      { size: code < 0x300 ? at.font : Math.min(at.font, at.cell), face: "mono", align: "center", colour: ink });
   }
   if (played === null || played >= end) return;
   pen.rect({ ...box(Math.max(begin, played), end), y1: y + at.row - 4 }, { fill: "panel", alpha: 0.72 });
-  if (played >= begin) pen.rect({ ...box(played), x1: box(played).x0 + 1, x0: box(played).x0 - 1, y1: y + at.row - 3 }, { fill: "ink" });
+  if (played >= begin) pen.rect({ ...box(played), x1: box(played).x0 + 1, x0: box(played).x0 - 1, y1: y + at.row - 3 },
+    { fill: "ink" });
 }
 
 /** "bits per character: given 1.83 · written 1.31" */
-const perCharacter = (model) => `${t(TEXT.per)}: ${["given", "written"].filter((name) => model.bits[name] !== null).map((name) => `${t(name === "given" ? TEXT.perGiven : TEXT.perWritten)} ${model.bits[name].toFixed(2)}`).join(" · ")}`;
+const perCharacter = (model) =>
+  `${t(TEXT.per)}: ${["given", "written"].filter((name) => model.bits[name] !== null).map((name) => `${t(name === "given" ? TEXT.perGiven : TEXT.perWritten)} ${model.bits[name].toFixed(2)}`).join(" · ")}`;
 
 /** Above each text, whatever was scrolled: its model, what sets it apart, and what the characters cost it. */
 function above(pen, { run, at, chosen }) {
@@ -232,9 +255,11 @@ function above(pen, { run, at, chosen }) {
     const room = at.texts.length > 1 ? at.wide : at.right - at.left;
     const [name, bold] = [t(model.name), { size: pen.big ? 22 : 14, weight: 650, colour: "ink" }];
     pen.text(x, pen.top + at.head * 0.22, name, bold);
-    pen.text(x + pen.measure(name, bold) + 8, pen.top + at.head * 0.22, t(model.about), { size: at.small, colour: "ink3", room: room - pen.measure(name, bold) - 8 });
+    pen.text(x + pen.measure(name, bold) + 8, pen.top + at.head * 0.22, t(model.about),
+      { size: at.small, colour: "ink3", room: room - pen.measure(name, bold) - 8 });
     pen.text(x, pen.top + at.head * 0.6, perCharacter(model), { size: at.small, room });
-    pen.rect({ x0: x, x1: x + room, y0: pen.top + at.head - 8, y1: pen.top + at.head - 6 }, { fill: model === chosen && run.models.length > 1 ? "accent" : "line" });
+    pen.rect({ x0: x, x1: x + room, y0: pen.top + at.head - 8, y1: pen.top + at.head - 6 },
+      { fill: model === chosen && run.models.length > 1 ? "accent" : "line" });
   }
 }
 
@@ -242,23 +267,30 @@ function above(pen, { run, at, chosen }) {
 function small(pen, { run, at, locked, lit }) {
   if (at.seen >= at.rows) return;
   const [x0, x1, top, part] = [at.right - at.strip + 3, at.right - 1, pen.top + at.head, (at.seen / at.rows) * at.row];
-  const row = (n, more = 0) => ({ x0: x0 - more, x1: x1 + more, y0: top + n * part, y1: top + n * part + Math.max(2, part) });
+  const row = (n, more = 0) =>
+    ({ x0: x0 - more, x1: x1 + more, y0: top + n * part, y1: top + n * part + Math.max(2, part) });
   pen.rect({ ...row(0), y1: top + at.rows * part }, { fill: "sunk" });
-  if (run.given < run.of) pen.rect({ ...row(Math.floor(run.given / at.columns)), y1: top + at.rows * part }, { fill: "out-soft" });
+  if (run.given < run.of)
+    pen.rect({ ...row(Math.floor(run.given / at.columns)), y1: top + at.rows * part }, { fill: "out-soft" });
   const sums = new Float32Array(at.rows);
   lit?.weights.forEach((w, j) => j && (sums[Math.floor((j - 1) / at.columns)] += w));
   const most = Math.max(...sums) || 1;
   sums.forEach((w, n) => w / most > 0.02 && pen.rect(row(n), { fill: "key", alpha: Math.max(0.15, w / most) }));
   for (const position of locked) pen.rect(row(Math.floor(position / at.columns), 1), { fill: "query" });
-  pen.rect({ ...row(pen.top / at.row, 1), y1: top + (pen.top / at.row + at.seen) * part }, { line: "ink2", width: 1.5, radius: 2 });
+  pen.rect({ ...row(pen.top / at.row, 1), y1: top + (pen.top / at.row + at.seen) * part },
+    { line: "ink2", width: 1.5, radius: 2 });
 }
 
 // ── in words and numbers ──
 function card(run, look, model, position) {
   const [locked, held] = [last(look), lookOf(run, modelOf(run, look), look, last(look))];
-  const origin = [t(position < run.given ? TEXT.isGiven : TEXT.perWritten), ...(run.strange.has(position) ? [t(TEXT.isUnknown)] : [])].join(" · ");
-  const costs = run.models.filter((other) => position < other.count).map((other) => t(other.codes[position] === model.codes[position] ? TEXT.cardBits : TEXT.cardOther, { name: t(other.name), n: bits(other.nats[position]), char: named(other.codes[position], position) }));
-  const looks = held && model.key === look.model && position < locked ? [t(TEXT.cardWeight, { q: `${sign(model.codes[locked])}·${locked}`, w: weight(held.weights[position + 1]) })] : [];
+  const origin = [t(position < run.given ? TEXT.isGiven : TEXT.perWritten),
+    ...(run.strange.has(position) ? [t(TEXT.isUnknown)] : [])].join(" · ");
+  const costs = run.models.filter((other) => position < other.count)
+    .map((other) => t(other.codes[position] === model.codes[position] ? TEXT.cardBits : TEXT.cardOther,
+      { name: t(other.name), n: bits(other.nats[position]), char: named(other.codes[position], position) }));
+  const looks = held && model.key === look.model && position < locked
+    ? [t(TEXT.cardWeight, { q: `${sign(model.codes[locked])}·${locked}`, w: weight(held.weights[position + 1]) })] : [];
   return [`${sign(model.codes[position])}·${position} · ${origin}`, ...costs, ...looks];
 }
 
@@ -283,9 +315,11 @@ function below(run, look) {
   const remarks = run.state === "stale" ? [t(TEXT.from)] : [];
   if (!finished(run)) remarks.push(t(TEXT.growingNote));
   else if (run.given >= whole) remarks.push(t(TEXT.allGiven, { n: count(whole) }));
-  else remarks.push(t(run.given === 0 ? TEXT.allWritten : run.models.length === 1 ? TEXT.borderOne : run.shared === whole ? TEXT.borderAlike : TEXT.border, { n: count(run.given || whole) }));
+  else remarks.push(t(run.given === 0 ? TEXT.allWritten : run.models.length === 1 ? TEXT.borderOne
+      : run.shared === whole ? TEXT.borderAlike : TEXT.border, { n: count(run.given || whole) }));
   if (run.of > 6 * WIDE) remarks.push(t(modelOf(run, look).heads && finished(run) ? TEXT.stripLooks : TEXT.strip));
-  if (run.strange.size) remarks.push(t(run.strange.size === 1 ? TEXT.unknownOne : TEXT.unknownNote, { n: count(run.strange.size) }));
+  if (run.strange.size)
+    remarks.push(t(run.strange.size === 1 ? TEXT.unknownOne : TEXT.unknownNote, { n: count(run.strange.size) }));
   return [el("p", { class: "tfe-note tfe-controls", text: remarks.join(" ") })];
 }
 
@@ -296,7 +330,8 @@ function beside(run, model, position) {
     const [cost, name] = [bits(other.nats[position]), t(other.name)];
     // Where their texts have parted, even the same sign is said after something else.
     if (position < run.shared) return zh ? `${name}付出 ${cost}` : `${name} paid ${cost}`;
-    return zh ? `${name}在此处是 “${sign(other.codes[position])}”，花了 ${cost}` : `${name} has “${sign(other.codes[position])}” here, for ${cost}`;
+    return zh ? `${name}在此处是 “${sign(other.codes[position])}”，花了 ${cost}`
+      : `${name} has “${sign(other.codes[position])}” here, for ${cost}`;
   });
   return said.length ? (zh ? `（${said.join("，")}）` : ` (${said.join(", ")})`) : "";
 }
@@ -307,23 +342,32 @@ function sentence(run, look) {
   if (!finished(run)) {
     const end = model.count - 1;
     const how = { n: count(Math.min(...run.models.map((each) => each.count))), of: count(run.of) };
-    return [t(end < 0 ? TEXT.growingNone : TEXT.growing, end < 0 ? how : { ...how, char: `“${sign(model.codes[end])}”`, bits: bits(model.nats[end]) })];
+    return [t(end < 0 ? TEXT.growingNone : TEXT.growing, end < 0 ? how
+        : { ...how, char: `“${sign(model.codes[end])}”`, bits: bits(model.nats[end]) })];
   }
   if (position === undefined || position >= model.count) return [t(TEXT.none)];
   const [cost, others, may] = [bits(model.nats[position]), beside(run, model, position), sees(model, position)];
-  const parts = [zh ? "字符" : "Character ", { text: named(model.codes[position], position), role: "query" }, zh ? `花了 ${cost} 比特${others}` : ` cost ${cost} bits${others}`];
-  if (may) parts.push(zh ? `；模式允许它看之前 ${count(position)} 个中的 ${count(may.size)} 个` : `; its pattern lets it look at ${count(may.size)} of the ${count(position)} before it`);
+  const parts = [zh ? "字符" : "Character ", { text: named(model.codes[position], position), role: "query" },
+    zh ? `花了 ${cost} 比特${others}` : ` cost ${cost} bits${others}`];
+  if (may) parts.push(zh ? `；模式允许它看之前 ${count(position)} 个中的 ${count(may.size)} 个`
+    : `; its pattern lets it look at ${count(may.size)} of the ${count(position)} before it`);
   const end = zh ? "。" : ".";
   if (!model.heads) return [...parts, end];
   const lit = lookOf(run, model, look, position);
-  if (!lit) return [...parts, (zh ? "；" : "; ") + (run.looks.trouble() || (zh ? "权重正在路上……" : "the weights are on their way …"))];
+  if (!lit) return [...parts,
+    (zh ? "；" : "; ") + (run.looks.trouble() || (zh ? "权重正在路上……" : "the weights are on their way …"))];
   const head = look.head.replace(".", "·");
-  parts.push(zh ? `；头 ${head} 给` : `; head ${head} gives `, { text: lit.best === 0 ? (zh ? "开头" : "the start") : named(model.codes[lit.best - 1], lit.best - 1), role: "key" });
+  parts.push(zh ? `；头 ${head} 给` : `; head ${head} gives `,
+    { text: lit.best === 0 ? (zh ? "开头" : "the start") : named(model.codes[lit.best - 1], lit.best - 1), role: "key" });
   parts.push(zh && lit.best ? weight(lit.most) : ` ${weight(lit.most)}`);
-  if (lit.foreign > 0.0005) parts.push(zh ? `；${percent(lit.foreign)} 的注意力落在另一本书的记忆上` : `; ${percent(lit.foreign)} of its attention goes to another book’s memory`);
-  else if (lit.memory !== null) parts.push(zh ? `；${percent(lit.memory)} 的注意力落在记忆上` : `; ${percent(lit.memory)} of its attention goes to the memory`);
+  if (lit.foreign > 0.0005)
+    parts.push(zh ? `；${percent(lit.foreign)} 的注意力落在另一本书的记忆上`
+    : `; ${percent(lit.foreign)} of its attention goes to another book’s memory`);
+  else if (lit.memory !== null) parts.push(zh ? `；${percent(lit.memory)} 的注意力落在记忆上`
+    : `; ${percent(lit.memory)} of its attention goes to the memory`);
   parts.push(end);
-  if (look.pos.length > 1) parts.push(zh ? `共选中 ${look.pos.length} 个字符。` : ` ${look.pos.length} characters are chosen.`);
+  if (look.pos.length > 1)
+    parts.push(zh ? `共选中 ${look.pos.length} 个字符。` : ` ${look.pos.length} characters are chosen.`);
   return parts;
 }
 
@@ -334,11 +378,16 @@ function table(run, look) {
   const whole = longest(run);
   const apart = run.shared !== whole;
   const name = (text, each) => (run.models.length > 1 ? `${t(text)}, ${t(each.name)}` : t(text));
-  const columns = [t(TEXT.position), t(TEXT.origin), ...(apart ? [] : [t(TEXT.character)]), ...run.models.flatMap((each) => [...(apart ? [name(TEXT.character, each)] : []), name(TEXT.bits, each)]), ...(lit ? [t(TEXT.weight, { head: look.head })] : [])];
+  const columns = [t(TEXT.position), t(TEXT.origin), ...(apart ? [] : [t(TEXT.character)]),
+    ...run.models.flatMap((each) => [...(apart ? [name(TEXT.character, each)] : []), name(TEXT.bits, each)]),
+    ...(lit ? [t(TEXT.weight, { head: look.head })] : [])];
   const rows = Array.from({ length: whole }, (_, i) => {
-    const each = run.models.flatMap((one) => [...(apart ? [i < one.count ? sign(one.codes[i]) : null] : []), i < one.count ? Math.round((1e4 * one.nats[i]) / Math.LN2) / 1e4 : null]);
-    const origin = [t(i < run.given ? TEXT.isGiven : TEXT.perWritten), ...(run.strange.has(i) ? [t(TEXT.unknown)] : [])].join(" · ");
-    return [i, origin, ...(apart ? [] : [sign(model.codes[i])]), ...each, ...(lit ? [i < lit.position ? Math.round(1e6 * lit.weights[i + 1]) / 1e6 : null] : [])];
+    const each = run.models.flatMap((one) => [...(apart ? [i < one.count ? sign(one.codes[i]) : null] : []),
+        i < one.count ? Math.round((1e4 * one.nats[i]) / Math.LN2) / 1e4 : null]);
+    const origin = [t(i < run.given ? TEXT.isGiven : TEXT.perWritten),
+      ...(run.strange.has(i) ? [t(TEXT.unknown)] : [])].join(" · ");
+    return [i, origin, ...(apart ? [] : [sign(model.codes[i])]), ...each,
+      ...(lit ? [i < lit.position ? Math.round(1e6 * lit.weights[i + 1]) / 1e6 : null] : [])];
   });
   return { caption: t(TEXT.caption), columns, rows, here: finished(run) ? (last(look) ?? null) : null };
 }
@@ -347,9 +396,12 @@ function arrays(run, look) {
   const model = modelOf(run, look);
   const lit = lookOf(run, model, look, last(look));
   const whole = (list, more) => ({ shape: [list.length], data: Int32Array.from(list), ...more });
-  const each = run.models.flatMap(({ key, codes, nats }) => [[`${key}_characters`, whole(codes, { axes: ["character"], unit: "code point" })], [`${key}_nats`, { shape: [nats.length], data: nats, axes: ["character"], unit: "nats" }]]);
+  const each = run.models.flatMap(({ key, codes, nats }) =>
+    [[`${key}_characters`, whole(codes, { axes: ["character"], unit: "code point" })],
+      [`${key}_nats`, { shape: [nats.length], data: nats, axes: ["character"], unit: "nats" }]]);
   return {
-    given: whole([run.given]), segment: whole([run.segment]), unknown: whole([...run.strange], { unit: "position" }), ...Object.fromEntries(each),
+    given: whole([run.given]), segment: whole([run.segment]), unknown: whole([...run.strange], { unit: "position" }),
+      ...Object.fromEntries(each),
     ...(lit ? byCharacter(lit.all, model.count) : {}),
     looked_at: [`${model.key}, head ${look.head}, position ${last(look) ?? "none"}`],
   };
@@ -359,7 +411,8 @@ function arrays(run, look) {
 function same(was, run, { pos }) {
   const [one, other] = [was.models[0].codes, run.models[0].codes];
   const until = Math.max(0, ...pos.map((position) => position + 1), Math.min(was.given, other.length));
-  return was.given === run.given && was.models[0].layers === run.models[0].layers && until <= other.length && one.subarray(0, until).every((code, i) => code === other[i]);
+  return was.given === run.given && was.models[0].layers === run.models[0].layers && until <= other.length &&
+    one.subarray(0, until).every((code, i) => code === other[i]);
 }
 
 export default {
@@ -372,7 +425,8 @@ export default {
   read,
   bounds(run, look) {
     const [model, pick] = [modelOf(run, look), run.pick ?? {}];
-    const here = finished(run) && model.count ? Math.min(model.count - 1, pick.pos ?? Math.floor(0.7 * model.count)) : undefined;
+    const here = finished(run) && model.count
+      ? Math.min(model.count - 1, pick.pos ?? Math.floor(0.7 * model.count)) : undefined;
     return {
       model: { names: run.models.map(({ key }) => key), pick: modelOf(run, pick).key },
       head: { layers: model.layers || Infinity, heads: model.heads || Infinity, pick: pick.head ?? "1.1" },
@@ -387,13 +441,19 @@ export default {
   arrays,
   legend,
   below,
-  choices: (run) => (run.models.length > 1 ? [{ key: "model", label: t(TEXT.model), options: run.models.map(({ key, name }) => ({ value: key, label: t(name) })) }] : []),
+  choices: (run) =>
+    (run.models.length > 1
+    ? [{ key: "model", label: t(TEXT.model),
+        options: run.models.map(({ key, name }) => ({ value: key, label: t(name) })) }] : []),
   clock(run) {
     const of = longest(run);
-    const says = (n) => t(TEXT.place, { n: count(n), of: count(of) }) + (run.segment ? ` · ${t(TEXT.inSegment, { n: Math.floor((n - 1) / run.segment) + 1 })}` : "");
-    return finished(run) && of ? { key: "read", pace: 1000 / PACE, stride: 16, says, texts: { seek: TEXT.seek } } : null;
+    const says = (n) => t(TEXT.place, { n: count(n), of: count(of) }) + (run.segment
+      ? ` · ${t(TEXT.inSegment, { n: Math.floor((n - 1) / run.segment) + 1 })}` : "");
+    return finished(run) && of
+      ? { key: "read", pace: 1000 / PACE, stride: 16, says, texts: { seek: TEXT.seek } } : null;
   },
-  waits: (run, look) => finished(run) && modelOf(run, look).heads > 0 && look.pos.length > 0 && !lookOf(run, modelOf(run, look), look, last(look)) && !run.looks.trouble(),
+  waits: (run, look) => finished(run) && modelOf(run, look).heads > 0 && look.pos.length > 0 &&
+    !lookOf(run, modelOf(run, look), look, last(look)) && !run.looks.trouble(),
   keeps: (run) => ({ kept: run.looks.held() }),
   same,
 };

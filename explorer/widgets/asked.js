@@ -17,7 +17,8 @@ export async function mount(root, props, emit, watch) {
   const node = el("div", { class: "tfe-asked" });
   let value = null; // what is drawn
   let turns = 0;
-  const stand = board(node, picture, { texts, store: view, menu: [taking(() => stand, { picture, root, name, address, texts }, () => value)] });
+  const stand = board(node, picture,
+    { texts, store: view, menu: [taking(() => stand, { picture, root, name, address, texts }, () => value)] });
   const panel = folded({
     root, key: name, title: texts.title, body: [node], props, watch, emit, keep: 16,
     wish: () => picture.wish?.(view.get) ?? null,

@@ -17,7 +17,8 @@ import { FORMULAS, NAMES, TEXT, USE_NAMES, cardText, proof, sentence, share, tim
 import { view } from "./lib/state.js";
 import { onTheme } from "./lib/theme.js";
 
-const KEYS = ["pattern", "patternpos", "patternto", "patternside", "patternstride", "patternsummary", "patternuse"]; // of the address
+// of the address
+const KEYS = ["pattern", "patternpos", "patternto", "patternside", "patternstride", "patternsummary", "patternuse"];
 
 const NARROW = 700; // px of the panel below which one pattern stands there at a time
 const GAP = 24;
@@ -56,40 +57,54 @@ export function mount(root, props, emit, watch) {
     });
     return { node: el("span", { class: "tfe-patterns-slider" }, label, input, said), label, said, input };
   };
-  const sliders = { side: slider("side", "patternside"), stride: slider("stride", "patternstride"), summary: slider("summary", "patternsummary") };
-  const knobs = el("div", { class: "tfe-patterns-knobs tfe-controls" }, choose.node, ...Object.values(sliders).map((one) => one.node));
+  const sliders = { side: slider("side", "patternside"), stride: slider("stride", "patternstride"),
+    summary: slider("summary", "patternsummary") };
+  const knobs = el("div", { class: "tfe-patterns-knobs tfe-controls" }, choose.node, ...Object.values(sliders)
+    .map((one) => one.node));
   const hint = el("p", { class: "tfe-note tfe-patterns-hint" });
   const sizes = el("div", { class: "tfe-patterns-sizes tfe-controls" }, presets.node, hint);
   const columns = Object.fromEntries(KINDS.map((kind) => [kind, columnOf(kind)]));
-  const board = el("div", { class: "tfe-patterns-board", tabindex: "0", role: "application" }, Object.values(columns).map((one) => one.node));
+  const board = el("div", { class: "tfe-patterns-board", tabindex: "0", role: "application" }, Object.values(columns)
+    .map((one) => one.node));
   const words = el("p", { class: "tfe-words", id: "tfe-patterns-words", "aria-live": "polite" });
-  const sheet = el("div", { class: "tfe-scroll tfe-patterns-table tfe-controls", tabindex: "0", role: "region", hidden: true });
+  const sheet = el("div", { class: "tfe-scroll tfe-patterns-table tfe-controls", tabindex: "0", role: "region",
+      hidden: true });
   const card = el("div", { class: "tfe-hover", role: "status", hidden: true });
   const take = el("div", { class: "tfe-patterns-take tfe-controls" });
   const head = el("div", { class: "tfe-patterns-head" }, title, units, legend);
-  const figure = el("section", { class: "tfe-panel tfe-patterns-figure tfe-projectable" }, head, knobs, sizes, board, words, take, sheet);
+  const figure = el("section", { class: "tfe-panel tfe-patterns-figure tfe-projectable" }, head, knobs, sizes, board,
+    words, take, sheet);
   const part = (...rest) => {
     const heading = el("h3", { class: "tfe-title" });
     const unit = el("span", { class: "tfe-units" });
     const drawing = el("div", { class: "tfe-patterns-stage" });
     const said = el("p", { class: "tfe-words" });
-    return { node: el("section", { class: "tfe-patterns-part" }, el("div", { class: "tfe-patterns-head" }, heading, unit), ...rest, drawing, said), heading, unit, drawing, said };
+    return { node: el("section", { class: "tfe-patterns-part" },
+        el("div", { class: "tfe-patterns-head" }, heading, unit), ...rest, drawing, said), heading, unit,
+      drawing, said };
   };
   const pickUse = segmented({ options: [], value: "", label: "", onPick: (key) => set({ patternuse: key }) });
   const [longer, used, larger] = [part(), part(el("div", { class: "tfe-controls" }, pickUse.node)), part()];
-  const foot = el("section", { class: "tfe-panel tfe-patterns-foot tfe-projectable", tabindex: "0" }, longer.node, used.node, larger.node);
+  const foot = el("section", { class: "tfe-panel tfe-patterns-foot tfe-projectable", tabindex: "0" }, longer.node,
+    used.node, larger.node);
   board.setAttribute("aria-describedby", words.id);
   root.append(figure, foot, card);
 
   function columnOf(kind) {
     const name = el("h3", { class: "tfe-patterns-name" });
-    const formula = el("p", { class: "tfe-patterns-formula" }, FORMULAS[kind].map(([symbol, which, rest]) => el("span", {}, el("span", { class: `tfe-patterns-mark is-${which}` }), el("i", { text: symbol }), rest)));
+    const formula = el("p", { class: "tfe-patterns-formula" },
+      FORMULAS[kind]
+      .map(([symbol, which, rest]) => el("span", {}, el("span", { class: `tfe-patterns-mark is-${which}` }),
+          el("i", { text: symbol }), rest)));
     const image = svg("svg", { class: "tfe-patterns-picture", "data-board": "grid", "aria-hidden": "true" });
     const canvas = el("canvas", { class: "tfe-patterns-canvas", "aria-hidden": "true" });
     const over = svg("svg", { class: "tfe-patterns-picture", "data-board": "matrix", "aria-hidden": "true" });
     const caption = el("p", { class: "tfe-patterns-caption" });
-    const [pairs, bar, ...lines] = [el("p", { class: "tfe-patterns-pairs" }), el("div", { class: "tfe-patterns-bar" }, el("span")), el("p"), el("p"), el("p"), el("p")];
-    const node = el("div", { class: "tfe-patterns-column", "data-kind": kind }, name, formula, image, caption, el("div", { class: "tfe-patterns-matrix" }, canvas, over), el("div", { class: "tfe-patterns-stats" }, pairs, bar, lines));
+    const [pairs, bar, ...lines] = [el("p", { class: "tfe-patterns-pairs" }),
+      el("div", { class: "tfe-patterns-bar" }, el("span")), el("p"), el("p"), el("p"), el("p")];
+    const node = el("div", { class: "tfe-patterns-column", "data-kind": kind }, name, formula, image, caption,
+      el("div", { class: "tfe-patterns-matrix" }, canvas, over),
+      el("div", { class: "tfe-patterns-stats" }, pairs, bar, lines));
     return { node, name, formula, image, canvas, over, caption, pairs, bar: bar.firstChild, lines, painted: "" };
   }
 
@@ -114,18 +129,22 @@ export function mount(root, props, emit, watch) {
 
   function preset(key) {
     const { side, stride, summary } = props.trained;
-    const own = key === "trained" ? { patternside: side, patternstride: stride, patternsummary: summary } : { patternside: null, patternstride: null, patternsummary: null };
+    const own = key === "trained" ? { patternside: side, patternstride: stride, patternsummary: summary }
+      : { patternside: null, patternstride: null, patternsummary: null };
     set({ ...own, patternpos: null, patternto: null });
   }
 
-  const lockAt = (position, far) => set({ patternpos: position, patternto: far !== null && far < position ? far : "none" });
+  const lockAt = (position, far) =>
+    set({ patternpos: position, patternto: far !== null && far < position ? far : "none" });
 
   /** What was clicked: a cell of a matrix names both ends; on the image a position, and with shift the start of the path. */
   function lock(found, add) {
     const other = found.kind !== now.kind ? { pattern: found.kind } : {};
     if (found.board === undefined) set(other);
-    else if (found.board === "matrix") set({ ...other, patternpos: found.query, patternto: found.key < found.query ? found.key : "none" });
-    else if (add && found.key < now.position) set({ ...other, patternpos: now.position, patternto: found.key === now.far ? "none" : found.key });
+    else if (found.board === "matrix") set({ ...other, patternpos: found.query, patternto: found.key < found.query
+        ? found.key : "none" });
+    else if (add && found.key < now.position) set({ ...other, patternpos: now.position, patternto: found.key === now.far
+        ? "none" : found.key });
     else if (!add) {
       if (other.pattern) view.set(other);
       lockAt(found.key, now.far);
@@ -147,7 +166,8 @@ export function mount(root, props, emit, watch) {
   };
 
   // ── drawing ──
-  const projected = (node) => document.body.classList.contains("tfe-projecting") && node.classList.contains("tfe-projected");
+  const projected = (node) => document.body.classList.contains("tfe-projecting") &&
+    node.classList.contains("tfe-projected");
   const search = searching((kind) => {
     if (!scene) return;
     drawMatrix(kind);
@@ -162,7 +182,8 @@ export function mount(root, props, emit, watch) {
     const big = projected(figure);
     const narrow = room < NARROW && !big;
     const { length, side, patterns, kind } = now;
-    const previewed = hover && hover.position < length ? { position: hover.position, far: hover.far } : { position: now.position, far: now.far };
+    const previewed = hover && hover.position < length ? { position: hover.position, far: hover.far }
+      : { position: now.position, far: now.far };
     const found = search.of(patterns, length, kind);
     tone ??= tones();
     const span = big ? window.innerWidth - 90 : room;
@@ -170,10 +191,15 @@ export function mount(root, props, emit, watch) {
     const margin = big ? 52 : 36;
     const below = window.innerWidth > 1500 ? 392 : 426; // a wide screen takes the sentence in two lines
     const tall = big ? (window.innerHeight - below) / 2 : narrow ? 420 : 400;
-    const how = scaled(Math.floor(Math.max(150, Math.min(wide - margin, tall))), length, Math.max(1, window.devicePixelRatio || 1), big ? 0.95 : undefined);
-    const places = { grid: place({ size: how.size, count: side, big }), matrix: place({ size: how.size, count: length, big }) };
-    const routes = Object.fromEntries(KINDS.map((one) => [one, previewed.far === null ? null : path(patterns[one], previewed.far, previewed.position)]));
-    scene = { ...now, ...previewed, shown: hover?.kind ?? kind, hover, big, narrow, how, places, found, tones: tone, routes };
+    const how = scaled(Math.floor(Math.max(150, Math.min(wide - margin, tall))), length,
+      Math.max(1, window.devicePixelRatio || 1), big ? 0.95 : undefined);
+    const places = { grid: place({ size: how.size, count: side, big }),
+      matrix: place({ size: how.size, count: length, big }) };
+    const routes =
+      Object.fromEntries(KINDS.map((one) => [one, previewed.far === null ? null
+          : path(patterns[one], previewed.far, previewed.position)]));
+    scene = { ...now, ...previewed, shown: hover?.kind ?? kind, hover, big, narrow, how, places, found,
+      tones: tone, routes };
     figure.classList.toggle("is-narrow", narrow);
     for (const one of KINDS) {
       const column = columns[one];
@@ -190,12 +216,15 @@ export function mount(root, props, emit, watch) {
 
   const rowOf = (kind) => {
     const { length, position, patterns } = scene;
-    return { codes: codesOf(patterns[kind], length).subarray(position * length, position * length + position + 1), ...reach(patterns[kind], position) };
+    return { codes: codesOf(patterns[kind], length).subarray(position * length, position * length + position + 1),
+      ...reach(patterns[kind], position) };
   };
   const axes = () => ({ query: t(TEXT.query), key: t(TEXT.key) });
-  const seenOf = (kind) => ({ kind, side: scene.side, length: scene.length, position: scene.position, far: scene.far, route: scene.routes[kind], tones: scene.tones, names: axes() });
+  const seenOf = (kind) => ({ kind, side: scene.side, length: scene.length, position: scene.position, far: scene.far,
+      route: scene.routes[kind], tones: scene.tones, names: axes() });
 
-  const pooled = () => (scene.how.pixels < scene.length ? ` · ${t(TEXT.pooled, { n: times(scene.length / scene.how.pixels) })}` : "");
+  const pooled = () => (scene.how.pixels < scene.length
+    ? ` · ${t(TEXT.pooled, { n: times(scene.length / scene.how.pixels) })}` : "");
 
   function drawColumn(kind) {
     const column = columns[kind];
@@ -207,7 +236,8 @@ export function mount(root, props, emit, watch) {
     }
     column.image.replaceChildren(...grid({ ...seenOf(kind), ...rowOf(kind) }, places.grid));
     column.over.replaceChildren(...matrixOver(seenOf(kind), places.matrix));
-    Object.assign(column.canvas.style, { left: `${places.matrix.left}px`, top: `${places.matrix.top}px`, width: `${how.size}px`, height: `${how.size}px` });
+    Object.assign(column.canvas.style, { left: `${places.matrix.left}px`, top: `${places.matrix.top}px`,
+        width: `${how.size}px`, height: `${how.size}px` });
     drawMatrix(kind);
     write(column.name, t(NAMES[kind]));
     write(column.caption, `${t(TEXT.matrix)}, ${length} × ${length}${pooled()}`);
@@ -240,14 +270,18 @@ export function mount(root, props, emit, watch) {
     const name = [length, patterns[kind].l, patterns[kind].c, done, how.pixels, Object.values(tone)].join();
     if (columns[kind].painted === name) return;
     columns[kind].painted = name;
-    paintMatrix(columns[kind].canvas, { kind, length, steps, codes: codesOf(patterns[kind], length), tones: tone }, how);
+    paintMatrix(columns[kind].canvas, { kind, length, steps, codes: codesOf(patterns[kind], length),
+        tones: tone }, how);
   }
 
   const told = () => sentence({ ...seenOf(scene.shown), ...rowOf(scene.shown) });
 
   function say() {
     const list = told();
-    if (words.textContent !== plainText(list)) words.replaceChildren(...list.map(({ text, role }) => (role ? el("b", { class: role === "strong" ? null : role === "second" ? "tfe-patterns-second" : `tfe-${role}`, text }) : document.createTextNode(text))));
+    if (words.textContent !== plainText(list))
+      words.replaceChildren(...list.map(({ text, role }) =>
+        (role ? el("b", { class: role === "strong" ? null : role === "second" ? "tfe-patterns-second" : `tfe-${role}`,
+            text }) : document.createTextNode(text))));
   }
 
   function drawControls() {
@@ -260,9 +294,11 @@ export function mount(root, props, emit, watch) {
     offer(choose, KINDS.map((one) => ({ key: one, label: t(NAMES[one]) })), kind, t(TEXT.kind));
     const { trained } = props;
     const same = [side, l, c].join() === [trained.side, trained.stride, trained.summary].join();
-    const small = ["patternside", "patternstride", "patternsummary"].every((key) => view.get(key) === null) && !Object.keys(draft).length;
+    const small = ["patternside", "patternstride", "patternsummary"].every((key) => view.get(key) === null) &&
+      !Object.keys(draft).length;
     const first = look({ sides: props.sides, pick: props.value?.pick, use: trained.use, blank: true });
-    const offered = [{ key: "small", label: `${first.side} × ${first.side}` }, { key: "trained", label: t(TEXT.trained, { side: trained.side }) }];
+    const offered = [{ key: "small", label: `${first.side} × ${first.side}` },
+      { key: "trained", label: t(TEXT.trained, { side: trained.side }) }];
     offer(presets, offered, same ? "trained" : small ? "small" : "", t(TEXT.sizes));
     const ranges = { side: [...props.sides, side], stride: [1, Math.max(2 * side, l), l], summary: [1, l, c] };
     for (const [name, [low, high, value]] of Object.entries(ranges)) {
@@ -274,10 +310,14 @@ export function mount(root, props, emit, watch) {
       write(said, String(value));
       write(label, t(TEXT[name]));
     }
-    const missing = KINDS.some((one) => scene.found[one].done === length && (scene.found[one].missing || scene.found[one].tally.length > 3));
-    const entries = [["own", TEXT.itself], ["first", TEXT.first], ["second", TEXT.second], ["both", TEXT.both], ["two", TEXT.two], ...(missing ? [["none", TEXT.none]] : []), ["later", TEXT.later]];
+    const missing = KINDS.some((one) => scene.found[one].done === length &&
+      (scene.found[one].missing || scene.found[one].tally.length > 3));
+    const entries = [["own", TEXT.itself], ["first", TEXT.first], ["second", TEXT.second], ["both", TEXT.both],
+      ["two", TEXT.two], ...(missing ? [["none", TEXT.none]] : []), ["later", TEXT.later]];
     const shown = [document.documentElement.lang, missing, narrow].join();
-    if (legend.dataset.shown !== shown) legend.replaceChildren(...entries.map(([name, text]) => el("span", {}, el("span", { class: `tfe-patterns-mark is-${name}` }), t(text))));
+    if (legend.dataset.shown !== shown)
+      legend.replaceChildren(...entries.map(([name, text]) =>
+        el("span", {}, el("span", { class: `tfe-patterns-mark is-${name}` }), t(text))));
     legend.dataset.shown = shown;
   }
 
@@ -292,7 +332,8 @@ export function mount(root, props, emit, watch) {
     const big = projected(foot);
     const { length, side, l, c, patterns, found, kind, use, tones: tone, narrow } = scene;
     const { position } = now; // not the one that is only pointed at: what stands here keeps still under the pointer
-    const shown = [length, l, c, position, kind, use, big, narrow, room, window.innerWidth, document.documentElement.lang, Object.values(tone), KINDS.map((one) => found[one].done)].join();
+    const shown = [length, l, c, position, kind, use, big, narrow, room, window.innerWidth,
+      document.documentElement.lang, Object.values(tone), KINDS.map((one) => found[one].done)].join();
     if (foot.dataset.shown === shown) return;
     foot.dataset.shown = shown;
     const span = big ? window.innerWidth - 90 : room;
@@ -302,13 +343,15 @@ export function mount(root, props, emit, watch) {
     foot.classList.toggle("is-narrow", narrow && !big);
     write(longer.heading, t(TEXT.longer));
     write(longer.unit, t(TEXT.longerUnits));
-    longer.drawing.replaceChildren(lengths({ rows: KINDS.map((one) => ({ kind: one, found: found[one], length })), shown: kind, tones: tone }, { width, big }));
+    longer.drawing.replaceChildren(lengths({ rows: KINDS.map((one) => ({ kind: one, found: found[one], length })),
+          shown: kind, tones: tone }, { width, big }));
     write(longer.said, proof({ kind, length, found: found[kind] }));
     write(used.heading, t(TEXT.uses));
     write(used.unit, t(NAMES[kind]));
     offer(pickUse, USES.map((one) => ({ key: one, label: t(USE_NAMES[one]) })), use, t(TEXT.usesLabel));
     const { layers, heads } = props.trained;
-    const { drawing, counts } = uses({ pattern: patterns[kind], use, position, layers, heads, tones: tone }, { width, big });
+    const { drawing, counts } = uses({ pattern: patterns[kind], use, position, layers, heads, tones: tone },
+      { width, big });
     used.drawing.replaceChildren(drawing);
     const k = counts.indexOf(position + 1) + 1;
     const at = { i: whole(position), of: whole(position + 1), k: k || layers, n: whole(counts.at(-1)) };
@@ -316,7 +359,10 @@ export function mount(root, props, emit, watch) {
     write(larger.heading, t(TEXT.growth));
     write(larger.unit, t(TEXT.growthUnits));
     larger.drawing.replaceChildren(growth({ l, c, side, shown: kind }, { width, big }));
-    const ratio = Object.fromEntries(KINDS.map((one) => [one, times(counted(grown(patterns[one], side, 2 * side), 4 * length).pairs / counted(patterns[one], length).pairs)]));
+    const ratio =
+      Object.fromEntries(KINDS.map((one) =>
+        [one, times(counted(grown(patterns[one], side, 2 * side), 4 * length).pairs / counted(patterns[one],
+            length).pairs)]));
     write(larger.said, t(TEXT.sayGrowth, { a: side, b: 2 * side, ...ratio }));
   }
 
@@ -329,14 +375,17 @@ export function mount(root, props, emit, watch) {
         { class: "tfe-table" },
         el("caption", { class: "tfe-note", text: t(TEXT.caption) }),
         el("thead", {}, el("tr", {}, names.map((one) => el("th", { scope: "col", text: one })))),
-        el("tbody", {}, lines.map((cells) => el("tr", {}, cells.map((cell, n) => el(n ? "td" : "th", { scope: n ? null : "row", text: cell }))))),
+        el("tbody", {},
+          lines.map((cells) =>
+            el("tr", {}, cells.map((cell, n) => el(n ? "td" : "th", { scope: n ? null : "row", text: cell }))))),
       ),
     );
   }
 
   function stamp() {
     const { shown, side, l, c, position, far, use, found, length } = scene;
-    root.dataset.drawn = [shown, side, l, c, position, far ?? "none", use, KINDS.every((one) => found[one].done === length) ? "proved" : "searching"].join(" ");
+    root.dataset.drawn = [shown, side, l, c, position, far ?? "none", use,
+      KINDS.every((one) => found[one].done === length) ? "proved" : "searching"].join(" ");
   }
 
   function leavingNow() {
@@ -346,15 +395,21 @@ export function mount(root, props, emit, watch) {
     return {
       ...scene,
       words: `${plainText(told())} ${proof({ kind: scene.shown, length: scene.length, found: scene.found[scene.shown] })}`,
-      legend: [["own", "query"], ["first", "first"], ["second", "second"], ["both", "first", "second"], ["two", "two"], ["later", "later"]].map(([name, colour, half]) => [t(TEXT[name === "own" ? "itself" : name]), scene.tones[colour], half && scene.tones[half]]),
-      columns: KINDS.map((kind) => ({ seen: { ...seenOf(kind), ...rowOf(kind) }, names: axes(), stats: statsOf(kind) })),
+      legend: [["own", "query"], ["first", "first"], ["second", "second"], ["both", "first", "second"], ["two", "two"],
+        ["later", "later"]]
+        .map(([name, colour, half]) => [t(TEXT[name === "own" ? "itself" : name]), scene.tones[colour], half &&
+          scene.tones[half]]),
+      columns: KINDS.map((kind) =>
+        ({ seen: { ...seenOf(kind), ...rowOf(kind) }, names: axes(), stats: statsOf(kind) })),
     };
   }
 
   const pointer = pointerOf({
     board, card, draw, lock,
     now: () => scene && { position: now.position, far: now.far, places: scene.places },
-    say: ({ kind, query, key }) => cardText({ kind, side: now.side, query, key, route: key < query ? path(now.patterns[kind], key, query) : null, code: codesOf(now.patterns[kind], now.length)[query * now.length + key] }),
+    say: ({ kind, query, key }) =>
+      cardText({ kind, side: now.side, query, key, route: key < query ? path(now.patterns[kind], key, query) : null,
+        code: codesOf(now.patterns[kind], now.length)[query * now.length + key] }),
   });
 
   // ── alive ──

@@ -106,7 +106,8 @@ export async function mount(root, props, emit, watch) {
     moved: () => (asked = false),
     dragged: () => bus.fire("changing", { by: name, state: "unrun" }),
     drawn() {
-      for (const [kind, make] of Object.entries(picture.files ?? {})) menu.querySelector(`[data-kind="${kind}"]`).hidden = !make(stand.run, stand.look);
+      for (const [kind, make] of Object.entries(picture.files ?? {}))
+        menu.querySelector(`[data-kind="${kind}"]`).hidden = !make(stand.run, stand.look);
       tell();
     },
     ask(set) {
@@ -147,7 +148,8 @@ export async function mount(root, props, emit, watch) {
     const [was, before, last] = [value, stand.run, settled];
     const whole = next?.state !== "running";
     value = next;
-    if (last && last.run === before) Object.assign(last, { look: stand.look, bounds: stand.bounds }); // as they were looked at to the end
+    // as they were looked at to the end
+    if (last && last.run === before) Object.assign(last, { look: stand.look, bounds: stand.bounds });
     if (run && whole) settled = { value, run };
     if (before && run && was.query !== next.query) {
       stand.stop();
@@ -158,7 +160,8 @@ export async function mount(root, props, emit, watch) {
       const same = picture.same?.(last.run, run, last.look) ?? false;
       const held = (same ? picture.stays : picture.input) ?? keysOf.filter((key) => KINDS[picture.looks[key]].locks);
       const spelled = (key) => KINDS[picture.looks[key]].spell(last.look[key], last.bounds[key] ?? {});
-      const free = opened ? [] : held.filter((key) => view.get(key) === null); // what the address says stays, also where this run is too short for it
+      // what the address says stays, also where this run is too short for it
+      const free = opened ? [] : held.filter((key) => view.get(key) === null);
       const patch = Object.fromEntries(same ? free.map((key) => [key, spelled(key)]) : held.map((key) => [key, null]));
       mine = true;
       if (!asked) view.set(patch);
@@ -175,7 +178,8 @@ export async function mount(root, props, emit, watch) {
   view.on([...keysOf, ...(picture.follows ?? [])], (changed) => {
     if (mine) return;
     stand.stop();
-    const patch = stand.run && changed.some((key) => picture.follows?.includes(key)) && picture.follow(stand.run, stand.look, changed, view.get);
+    const patch = stand.run && changed.some((key) => picture.follows?.includes(key)) &&
+      picture.follow(stand.run, stand.look, changed, view.get);
     mine = true;
     if (patch) view.set(patch);
     mine = false;

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.bench import Bench
-from tests.browser.test_attention import IMAGE, opened, page_of, saved, view
+from tests.browser.attending import IMAGE, opened, page_of, saved, view
 
 
 @pytest.fixture(scope="module")

@@ -59,14 +59,16 @@ const TEXT = {
   no: { en: "no", zh: "否" },
 };
 const SIGNS = { " ": "␠", "\n": "⏎", "\t": "⇥", "\u00a0": "␠", "\u3000": "␠" };
-const [ROWS, HOLD, AGAIN] = [8, 60, 5000]; // rows of one answer; ms that one looks before it is asked for, and before it is asked for again
+// rows of one answer; ms that one looks before it is asked for, and before it is asked for again
+const [ROWS, HOLD, AGAIN] = [8, 60, 5000];
 
 const listed = (name) => t(TEXT[name]).split("|");
 const letter = (run, at) => SIGNS[run.letters[at]] ?? run.letters[at];
 const named = (run, at) => (at < 0 ? t(TEXT.start) : `“${letter(run, at)}”·${at}`);
 const round = (z) => String(Number(z.toFixed(1)));
 const weight = (w) => (w >= 0.0095 || w === 0 ? w.toFixed(2) : w < 0.0001 ? "<0.0001" : w.toFixed(4));
-const percent = (share) => (share > 0 && share < 0.005 ? "<1 %" : share < 1 && share >= 0.995 ? ">99 %" : `${Math.round(100 * share)} %`);
+const percent = (share) => (share > 0 && share < 0.005 ? "<1 %" : share < 1 && share >= 0.995 ? ">99 %"
+  : `${Math.round(100 * share)} %`);
 
 // ── numbers ──
 /** m_z(x) = clamp((R + z − x) / R, 0, 1). */
@@ -84,11 +86,13 @@ export function masked(before, z, ramp) {
 
 /** Forced spans (layer · head), NaN where none is, as a link has them: "layer.head.z" from 0, −1 for every one, in one way only. */
 export function spelled(forced, layers, heads) {
-  const rows = Array.from({ length: layers }, (_, l) => Array.from(forced.slice(l * heads, (l + 1) * heads), (z) => Number(z.toFixed(3))));
+  const rows = Array.from({ length: layers }, (_, l) => Array.from(forced.slice(l * heads, (l + 1) * heads),
+      (z) => Number(z.toFixed(3))));
   const same = (list) => (list.every((z) => z === list[0]) ? list[0] : null);
   const each = rows.map(same);
   const all = same(each);
-  const own = (row, l) => (each[l] !== null ? [[l, -1, each[l]]] : row.flatMap((z, h) => (Number.isNaN(z) ? [] : [[l, h, z]])));
+  const own = (row, l) => (each[l] !== null ? [[l, -1, each[l]]]
+    : row.flatMap((z, h) => (Number.isNaN(z) ? [] : [[l, h, z]])));
   const spans = all !== null ? [[-1, -1, all]] : rows.flatMap(own);
   return spans.map((one) => one.map((part) => String(part).replace(".", "%2E")).join(".")).join(",");
 }
@@ -112,7 +116,8 @@ function ticks(kind, span, wide, room) {
 
 /** A round number not below the largest weight. */
 function ceiling(most) {
-  for (let ten = 1e-6; ten <= 1; ten *= 10) for (const one of [1, 2, 4, 8]) if (one * ten >= most) return Math.min(1, Number((one * ten).toPrecision(2)));
+  for (let ten = 1e-6; ten <= 1; ten *= 10)
+    for (const one of [1, 2, 4, 8]) if (one * ten >= most) return Math.min(1, Number((one * ten).toPrecision(2)));
   return 1;
 }
 
@@ -131,13 +136,16 @@ async function read(value, { again }) {
   const part = (array, i) => array.data.subarray(i * far, (i + 1) * far);
   const mean = of((own) => own.reduce((sum, one) => sum + one, 0) / size);
   const run = {
-    ...value, letters, count, series, length: letters.length, dynamic: size > 1, z: mean, all: z, kept: kept?.data, before, after,
+    ...value, letters, count, series, length: letters.length, dynamic: size > 1, z: mean, all: z, kept: kept?.data,
+      before, after,
     lows: size > 1 && of((own) => Math.min(...own)),
     highs: size > 1 && of((own) => Math.max(...own)),
     forcing: of((own, i) => (forced.data[i] ? own[0] : Number.NaN)), // NaN where nothing is forced
-    learned: of((_, i) => (!forced.data[i] ? mean[i] : learned?.data[i] >= 0 ? learned.data[i] : Number.NaN)), // NaN where it is not known
+    // NaN where it is not known
+    learned: of((_, i) => (!forced.data[i] ? mean[i] : learned?.data[i] >= 0 ? learned.data[i] : Number.NaN)),
     counts: counts?.data ?? Float32Array.from({ length: far }, (_, x) => letters.length - x),
-    profile: (i) => (before && after ? { before: part(before, i), after: part(after, i) } : null), // mean weights by distance
+    // mean weights by distance
+    profile: (i) => (before && after ? { before: part(before, i), after: part(after, i) } : null),
   };
   return { ...run, row: rowsOf(run, again) };
 }
@@ -154,7 +162,9 @@ function rowsOf({ looks, length, span, held = {} }, again) {
     const where = `/${layer - 1}/${head - 1}/${first}/${Math.min(ROWS, length - first)}`;
     const rows = had.get(where);
     const from = (position - first) * length + position;
-    if (rows) return Object.fromEntries(Object.entries(rows).map(([name, all]) => [name, Float32Array.from({ length: Math.min(span, position + 1) }, (_, x) => all[from - x] / 65535)]));
+    if (rows) return Object.fromEntries(Object.entries(rows)
+      .map(([name, all]) =>
+        [name, Float32Array.from({ length: Math.min(span, position + 1) }, (_, x) => all[from - x] / 65535)]));
     if (waited === where || failed.get(where) > Date.now() - AGAIN) return null;
     clearTimeout(timer);
     waited = where;
@@ -228,7 +238,8 @@ function seen(run, look) {
     lows: (n) => run.dynamic && !forced[n] && run.lows[n],
     far: (n) => reach(spans[n], run.ramp, run.span),
     row: found && { before: found.before, after: fresh(i) ? found.after : under.after, kept: under.kept },
-    profile: profile && (fresh(i) ? profile : { before: profile.before, after: masked(profile.before, z, run.ramp).after }),
+    profile: profile &&
+      (fresh(i) ? profile : { before: profile.before, after: masked(profile.before, z, run.ramp).after }),
   };
 }
 
@@ -240,8 +251,10 @@ function scene(run, look, pen) {
   const wide = stacked ? width : Math.round(width * (big ? 0.36 : 0.37));
   const from = stacked ? 0 : wide + (big ? 40 : 28);
   const high = bars(run, look, pen, now, wide);
-  const end = board(run, look, pen, now, { from, to: width - (big ? 150 : 0), top: stacked ? high + 16 : 0, height: tall || (stacked ? 400 : high) });
-  for (let p = 0; p < run.length; p += 1) pen.hit({ x0: -1, x1: -1, y0: -1, y1: -1, look: { pos: p }, still: true }); // other views point at a character
+  const end = board(run, look, pen, now, { from, to: width - (big ? 150 : 0), top: stacked ? high + 16 : 0,
+      height: tall || (stacked ? 400 : high) });
+  // other views point at a character
+  for (let p = 0; p < run.length; p += 1) pen.hit({ x0: -1, x1: -1, y0: -1, y1: -1, look: { pos: p }, still: true });
   pen.size(width, Math.max(high, end));
 }
 
@@ -286,25 +299,31 @@ function bars(run, look, pen, now, width) {
       pen.rect(box(span), { fill: "sunk", radius: 2 });
       if (now.forced[i]) {
         pen.rect(box(own[h]), { fill: "panel", line: "accent", hatch: "accent" });
-        if (now.trained[i] !== null) for (const style of [{ line: "panel", width: 4 }, { line: "ink", width: 1.5, dash: [4, 3] }]) pen.rect(box(reach(now.trained[i], ramp, span)), style);
+        if (now.trained[i] !== null)
+          for (const style of [{ line: "panel", width: 4 },
+            { line: "ink", width: 1.5, dash: [4, 3] }]) pen.rect(box(reach(now.trained[i], ramp, span)), style);
       } else {
         const [full, fade] = [Math.round(x(z)), Math.round(x(z + ramp))]; // whole to z, then fading over the ramp
         if (full > left) pen.rect({ ...box(z), x1: full }, { fill: "accent" });
         const slices = Math.max(1, Math.min(64, Math.ceil((fade - full) / 2)));
-        const data = Float32Array.from({ length: slices }, (_, n) => soft(z, ramp, back(full + ((n + 0.5) * (fade - full)) / slices)));
-        if (fade > full) pen.cells({ ...box(z), x0: full, x1: fade }, { data, rows: 1, columns: slices, scale: ["sunk", "accent"] });
+        const data = Float32Array.from({ length: slices },
+          (_, n) => soft(z, ramp, back(full + ((n + 0.5) * (fade - full)) / slices)));
+        if (fade > full)
+          pen.cells({ ...box(z), x0: full, x1: fade }, { data, rows: 1, columns: slices, scale: ["sunk", "accent"] });
       }
       const ranges = now.lows(i) !== false ? [run.lows[i], run.highs[i]].map((one) => x(reach(one, ramp, span))) : null;
       if (ranges) {
         const d = `M${ranges[0]},${middle}H${ranges[1]}M${ranges[0]},${middle - 3}v6M${ranges[1]},${middle - 3}v6`;
         for (const style of [{ line: "panel", width: 4 }, { line: "ink", width: 1.5 }]) pen.path(d, style);
       }
-      if (chosen) pen.rect({ x0: left - 3, x1: right + 3, y0: y - 3, y1: y + thick + 3 }, { line: "query", width: 2.5, radius: 4 });
+      if (chosen) pen.rect({ x0: left - 3, x1: right + 3, y0: y - 3, y1: y + thick + 3 },
+        { line: "query", width: 2.5, radius: 4 });
       if (pitch >= size || chosen) {
         const style = { size, weight: chosen ? 650 : 400, colour: chosen ? "query" : "ink3" };
         pen.text(left - 7, middle, `${l + 1}·${h + 1}`, { ...style, align: "right" });
         const ends = [x(own[h]), ranges?.[1] ?? 0, now.trained[i] === null ? 0 : x(reach(now.trained[i], ramp, span))];
-        numbers.push([Math.max(...ends) + 6, middle, String(own[h]), { ...style, weight: chosen ? 650 : 500, colour: chosen ? "query" : "ink", halo: "sunk" }]);
+        numbers.push([Math.max(...ends) + 6, middle, String(own[h]),
+            { ...style, weight: chosen ? 650 : 500, colour: chosen ? "query" : "ink", halo: "sunk" }]);
       }
       const where = { x0: 0, x1: width, y0: middle - pitch / 2, y1: middle + pitch / 2 };
       pen.hit({ ...where, still: true, look: { head: `${l + 1}.${h + 1}` }, card: () => headLines(run, now, i) });
@@ -315,7 +334,8 @@ function bars(run, look, pen, now, width) {
   }
   pen.line(left, bottom, right, bottom, { line: "control" });
   const all = now.spans.reduce((sum, _, i) => sum + now.far(i), 0) / run.count;
-  pen.text(left, bottom + 2 * size + 8, t(TEXT.meanAll, { n: Math.round(all), share: percent(all / span) }), { size, weight: 650 });
+  pen.text(left, bottom + 2 * size + 8, t(TEXT.meanAll, { n: Math.round(all), share: percent(all / span) }),
+    { size, weight: 650 });
   for (const one of numbers) pen.text(...one);
   return bottom + 2 * size + 22;
 }
@@ -355,12 +375,15 @@ function board(run, look, pen, now, { from, to, top: above, height }) {
   const gap = log ? size + 6 : 4; // between the strips: characters stand there where they have room
   const under = size + 6 + 2 * strip + gap;
   const along = run.dynamic ? (big ? 150 : 128) : 0;
-  const [title, formula] = [{ size: big ? 20 : 14, weight: 650, colour: "ink" }, { size, face: "title", colour: "ink3" }];
-  const [heading, equation] = [t(TEXT.mask, { head: `${now.layer}·${now.own}` }), "m(x) = clamp((R + z − x) / R, 0, 1)"];
+  const [title, formula] = [{ size: big ? 20 : 14, weight: 650, colour: "ink" },
+    { size, face: "title", colour: "ink3" }];
+  const [heading, equation] = [t(TEXT.mask, { head: `${now.layer}·${now.own}` }),
+    "m(x) = clamp((R + z − x) / R, 0, 1)"];
   const after = from + pen.measure(heading, title) + 12; // of the name, where its equation stands if there is room
   const second = after + pen.measure(equation, formula) > to ? size + 8 : 0;
   const top = above + (big ? 104 : 66) + second;
-  const tall = Math.max(big ? 90 : 130, Math.min(big ? 640 : 230, height - (top - above) - 2 * size - 14 - under - along - 18));
+  const tall = Math.max(big ? 90 : 130,
+    Math.min(big ? 640 : 230, height - (top - above) - 2 * size - 14 - under - along - 18));
   const bottom = top + tall;
   const { x, back } = axisOf(run, look, left, right);
   const y = (m) => bottom - tall * m;
@@ -378,20 +401,26 @@ function board(run, look, pen, now, { from, to, top: above, height }) {
     write(x(d), bottom + size + 2, d.toLocaleString("en"), { align: "center" });
   }
   write((left + right) / 2, bottom + 2 * size + 6, t(TEXT.distance), { align: "center", colour: "ink2" });
-  if (run.length < span) pen.rect({ x0: x(run.length), x1: right, y0: top, y1: bottom }, { fill: "sunk" }); // farther than this text goes
+  // farther than this text goes
+  if (run.length < span) pen.rect({ x0: x(run.length), x1: right, y0: top, y1: bottom }, { fill: "sunk" });
   if (profile) {
     const most = ceiling(Math.max(...profile.before, ...profile.after));
     const alpha = now.would ? 0.5 : 1;
     pen.path(steps(x, profile.before, bottom, tall, most), { fill: "control", alpha: 0.45 * alpha });
     pen.path(steps(x, profile.after, bottom, tall, most), { fill: "key", alpha: 0.8 * alpha });
-    for (const part of [0.25, 1]) write(right + size, y(Math.sqrt(part)), String(Number((most * part).toPrecision(3))), { colour: "key" });
+    for (const part of [0.25, 1])
+      write(right + size, y(Math.sqrt(part)), String(Number((most * part).toPrecision(3))), { colour: "key" });
     write(to, top - (big ? 52 : 34), t(TEXT.scale), { align: "right" });
   }
   // The mask, where it was as trained, and its two numbers.
-  const shape = (of) => [0, ...Array.from({ length: 25 }, (_, n) => Math.min(span, of) + ((Math.min(span, of + ramp) - Math.min(span, of)) * n) / 24)].map((d, n) => `${n ? "L" : "M"}${x(d).toFixed(1)},${y(soft(of, ramp, d)).toFixed(1)}`).join("");
+  const shape = (of) =>
+    [0, ...Array.from({ length: 25 },
+      (_, n) => Math.min(span, of) + ((Math.min(span, of + ramp) - Math.min(span, of)) * n) / 24)]
+    .map((d, n) => `${n ? "L" : "M"}${x(d).toFixed(1)},${y(soft(of, ramp, d)).toFixed(1)}`).join("");
   const [zx, end] = [x(Math.min(z, span)), x(z + ramp)];
   pen.path(`${shape(z)}V${bottom}H${left}Z`, { fill: "accent", alpha: 0.1 });
-  if (now.trained[now.i] !== null) pen.path(shape(now.trained[now.i]), { line: "ink2", width: big ? 2.5 : 1.5, dash: true });
+  if (now.trained[now.i] !== null)
+    pen.path(shape(now.trained[now.i]), { line: "ink2", width: big ? 2.5 : 1.5, dash: true });
   pen.path(`${shape(z)}H${right}`, { line: "accent", width: big ? 4 : 2.5 });
   pen.line(zx, top, zx, bottom, { line: "accent", width: big ? 2 : 1, dash: [2, 3] });
   const rail = top - (big ? 24 : 15);
@@ -402,7 +431,8 @@ function board(run, look, pen, now, { from, to, top: above, height }) {
   const [beyond, before] = [right - end > wide + 8, zx - left > wide + 18];
   const at = beyond ? end + 8 : before ? zx - 14 - wide : Math.max(left, Math.min(right - wide, zx - wide / 2));
   write(at, rail - (beyond || before ? 0 : size), label, told);
-  if (end - zx > size && (beyond || before)) write((zx + end) / 2, rail - size * 0.7, "R", { align: "center", colour: "accent" });
+  if (end - zx > size && (beyond || before))
+    write((zx + end) / 2, rail - size * 0.7, "R", { align: "center", colour: "accent" });
 
   // What the character in view looks at: before the mask upwards, after it downwards.
   const line = bottom + 3 * size + 20;
@@ -414,7 +444,8 @@ function board(run, look, pen, now, { from, to, top: above, height }) {
     const far = x(Math.min(reach(z, ramp, span), whole));
     write(left, line, who, { weight: 650, colour: "query" });
     write(left + pen.measure(`${who} `, { size, weight: 650 }), line, t(TEXT.looks), { colour: "ink2" });
-    for (const [x1, y0] of [[x(whole), upper - strip], [far, lower]]) pen.rect({ x0: left, x1, y0, y1: y0 + strip }, { fill: "sunk", alpha: 0.55 });
+    for (const [x1, y0] of [[x(whole), upper - strip], [far, lower]])
+      pen.rect({ x0: left, x1, y0, y1: y0 + strip }, { fill: "sunk", alpha: 0.55 });
     write(left - 8, upper - strip / 2, t(TEXT.before), { align: "right" });
     write(left - 8, lower + strip / 2, t(TEXT.after), { align: "right", colour: "key" });
     if (whole < span && right - x(whole) > size * 7) write(x(whole) + 8, upper + gap / 2, t(TEXT.short));
@@ -426,7 +457,8 @@ function board(run, look, pen, now, { from, to, top: above, height }) {
       write(right, line, t(TEXT.keeps, { w: weight(now.row.kept) }), { ...told, align: "right" });
       pen.line(far, upper - strip, far, lower + strip, { line: "accent", width: big ? 2 : 1, dash: [2, 3] });
       for (let d = 0; log && d < whole && x(d + 1) - x(d) >= size; d += 1)
-        write((x(d) + x(d + 1)) / 2, (upper + lower) / 2, position <= d ? "▸" : letter(run, position - 1 - d), { align: "center", colour: "ink", face: "mono" });
+        write((x(d) + x(d + 1)) / 2, (upper + lower) / 2, position <= d ? "▸" : letter(run, position - 1 - d),
+          { align: "center", colour: "ink", face: "mono" });
     }
   }
   pen.hit({
@@ -435,18 +467,22 @@ function board(run, look, pen, now, { from, to, top: above, height }) {
       const d = Math.min(span - 1, Math.floor(back(px)));
       const key = position === null ? -1 : position - 1 - d;
       const place = { x0: x(d), x1: Math.max(x(d) + 1, x(d + 1)), y0: top, y1: lower + strip };
-      return { ...place, quiet: true, ...(key >= 0 ? { look: { pos: key } } : {}), card: () => distanceLines(run, now, d, key) };
+      return { ...place, quiet: true, ...(key >= 0 ? { look: { pos: key } } : {}),
+        card: () => distanceLines(run, now, d, key) };
     },
   });
   const grip = pen.narrow ? 22 : 18;
   pen.handle({
-    x0: zx - grip, x1: zx + grip, y0: top - grip, y1: top + grip, name: handle(look), value: Math.round(z), most: span, disabled: run.state === "stale",
-    label: t(TEXT[{ head: "slider", layer: "sliderLayer", all: "sliderAll" }[look.masksscope]], { head: name, layer: now.layer }),
+    x0: zx - grip, x1: zx + grip, y0: top - grip, y1: top + grip, name: handle(look), value: Math.round(z), most: span,
+      disabled: run.state === "stale",
+    label: t(TEXT[{ head: "slider", layer: "sliderLayer", all: "sliderAll" }[look.masksscope]],
+      { head: name, layer: now.layer }),
     says: t(TEXT.sliderNow, { z: round(Math.round(z)), reach: reach(Math.round(z), ramp, span), span }),
     of: (px) => back(px),
     set: (value) => ({ spans: spelled(forcedBy(run, { ...look.draft, [handle(look)]: value }), ...run.heads) }),
   });
-  return run.dynamic ? alongText(run, look, pen, now, { left, right, top: lower + strip + 14, size, write }) : lower + strip + 6;
+  return run.dynamic ? alongText(run, look, pen, now, { left, right, top: lower + strip + 14, size, write })
+    : lower + strip + 6;
 }
 
 function distanceLines(run, now, d, key) {
@@ -468,7 +504,8 @@ function alongText(run, look, pen, now, { left, right, top, size, write }) {
   const count = Math.max(8, Math.min(run.length, Math.floor(wide / (big ? 20 : 12))));
   // It turns over like pages, about the locked character, not the hovered one: what is under the pointer stays there.
   const stride = Math.max(1, Math.floor(0.6 * count));
-  const page = (here) => Math.max(0, Math.min(run.length - count, Math.floor(here / stride) * stride - Math.floor(0.3 * count)));
+  const page = (here) =>
+    Math.max(0, Math.min(run.length - count, Math.floor(here / stride) * stride - Math.floor(0.3 * count)));
   const own = page([look.pos].flat().at(-1) ?? run.given);
   const first = position === null || (position >= own && position < own + count) ? own : page(position);
   const cell = wide / count;
@@ -486,10 +523,12 @@ function alongText(run, look, pen, now, { left, right, top, size, write }) {
     const x = left + n * cell;
     d += `${n ? "V" : `M${x},`}${(base - high(series[i], tall)).toFixed(1)}H${(x + cell).toFixed(1)}`;
     if (i === position) {
-      pen.rect({ x0: x - 1, x1: x + cell + 1, y0: letters - size * 0.9, y1: letters + size * 0.8 }, { fill: "query-soft", line: "query", width: big ? 2.5 : 1.5, radius: 3 });
+      pen.rect({ x0: x - 1, x1: x + cell + 1, y0: letters - size * 0.9, y1: letters + size * 0.8 },
+        { fill: "query-soft", line: "query", width: big ? 2.5 : 1.5, radius: 3 });
       pen.rect({ x0: x, x1: x + cell, y0: base - tall, y1: base }, { fill: "query", alpha: 0.16 });
     }
-    write(x + cell / 2, letters, letter(run, i), { align: "center", face: "mono", colour: i === position ? "query" : i < run.given ? "ink" : "out" });
+    write(x + cell / 2, letters, letter(run, i), { align: "center", face: "mono", colour: i === position ? "query"
+        : i < run.given ? "ink" : "out" });
   }
   pen.path(`${d}V${base}H${left}Z`, { fill: "accent", alpha: 0.22 });
   pen.path(d, { line: "accent", width: big ? 2.5 : 1.5 });
@@ -497,15 +536,20 @@ function alongText(run, look, pen, now, { left, right, top, size, write }) {
   const x = (i) => left + (wide * i) / run.length;
   const lane = Math.max(1, Math.floor(run.length / wide));
   let all = `M${left},${low}`;
-  for (let i = 0; i < run.length; i += lane) all += `V${(low - high(Math.max(...series.subarray(i, i + lane)), strip)).toFixed(1)}H${x(Math.min(run.length, i + lane)).toFixed(1)}`;
+  for (let i = 0; i < run.length; i += lane)
+    all += `V${(low - high(Math.max(...series.subarray(i, i + lane)), strip)).toFixed(1)}H${x(Math.min(run.length, i + lane)).toFixed(1)}`;
   pen.rect({ x0: left, x1: right, y0: over, y1: low }, { fill: "sunk" });
   pen.path(`${all}V${low}Z`, { fill: "accent", alpha: 0.55 });
-  pen.rect({ x0: x(first), x1: Math.max(x(first) + 3, x(first + count)), y0: over - 1, y1: low + 1 }, { line: "ink2", width: 1.5, radius: 2 });
+  pen.rect({ x0: x(first), x1: Math.max(x(first) + 3, x(first + count)), y0: over - 1, y1: low + 1 },
+    { line: "ink2", width: 1.5, radius: 2 });
   if (position !== null) pen.line(x(position + 0.5), over - 3, x(position + 0.5), low + 3, { line: "query", width: 2 });
-  const box = (i, place) => ({ ...place, still: true, look: { pos: i }, card: () => [named(run, i), `z = ${round(series[i])}`] });
+  const box = (i, place) =>
+    ({ ...place, still: true, look: { pos: i }, card: () => [named(run, i), `z = ${round(series[i])}`] });
   const within = (i) => Math.max(0, Math.min(run.length - 1, Math.floor(i)));
-  pen.hit({ x0: left, x1: right, y0: top, y1: base + 4, at: (px) => box(within(first + (px - left) / cell), { x0: px, x1: px, y0: top, y1: base }) });
-  pen.hit({ x0: left, x1: right, y0: base + 4, y1: low + 3, at: (px) => box(within(((px - left) / wide) * run.length), { x0: px, x1: px, y0: over, y1: low }) });
+  pen.hit({ x0: left, x1: right, y0: top, y1: base + 4,
+      at: (px) => box(within(first + (px - left) / cell), { x0: px, x1: px, y0: top, y1: base }) });
+  pen.hit({ x0: left, x1: right, y0: base + 4, y1: low + 3,
+      at: (px) => box(within(((px - left) / wide) * run.length), { x0: px, x1: px, y0: over, y1: low }) });
   return low + 8;
 }
 
@@ -514,8 +558,11 @@ function legend(run, look) {
   const shades = Array.from({ length: 9 }, (_, n) => colour("accent", 1 - n / 9));
   return [
     { text: t(TEXT.legendMask), mark: { shades, wide: 18 } },
-    ...(now.forced.includes(true) ? [{ text: t(TEXT.legendForced), mark: { line: "accent", hatch: "accent", wide: 18 } }, { text: t(TEXT.legendTrained), mark: { line: "ink2", width: 1.5, dash: [3, 2], wide: 18 } }] : []),
-    ...(now.profile ? [{ text: t(TEXT.legendBefore), mark: { fill: colour("control", 0.6) } }, { text: t(TEXT.legendAfter), mark: { fill: "key" } }] : []),
+    ...(now.forced.includes(true)
+      ? [{ text: t(TEXT.legendForced), mark: { line: "accent", hatch: "accent", wide: 18 } },
+        { text: t(TEXT.legendTrained), mark: { line: "ink2", width: 1.5, dash: [3, 2], wide: 18 } }] : []),
+    ...(now.profile ? [{ text: t(TEXT.legendBefore), mark: { fill: colour("control", 0.6) } },
+        { text: t(TEXT.legendAfter), mark: { fill: "key" } }] : []),
   ];
 }
 
@@ -523,12 +570,14 @@ function below(run, look, _lock, ask) {
   const now = seen(run, look);
   const remarks = [
     ...(ask ? [t(TEXT.drag)] : []),
-    ...(run.watched && run.watched[0] < run.watched[1] ? [t(TEXT.watched, { n: run.watched[0].toLocaleString("en"), of: run.watched[1].toLocaleString("en") })] : []),
+    ...(run.watched && run.watched[0] < run.watched[1]
+      ? [t(TEXT.watched, { n: run.watched[0].toLocaleString("en"), of: run.watched[1].toLocaleString("en") })] : []),
     ...(run.row.trouble ? [t(TEXT.gone, { why: run.row.trouble })] : []),
   ];
   const restore = ask && now.forced.includes(true);
   return [
-    ...(restore ? [el("button", { type: "button", class: "tfe-button small tfe-controls", text: t(TEXT.restore), onclick: () => ask({ spans: "" }) })] : []),
+    ...(restore ? [el("button", { type: "button", class: "tfe-button small tfe-controls", text: t(TEXT.restore),
+            onclick: () => ask({ spans: "" }) })] : []),
     ...(remarks.length ? [el("p", { class: "tfe-note tfe-controls", text: remarks.join(" ") })] : []),
   ];
 }
@@ -544,21 +593,28 @@ function sentence(run, look) {
   const verb = zh ? (range ? "平均往回看" : would ? "将往回看" : "往回看") : would && !range ? "would look" : "looks";
   const size = zh ? `${range ? "z 平均 " : "z = "}${z}，斜坡 ${ramp}` : `${range ? "mean z" : "z"} = ${z}, ramp ${ramp}`;
   const share = percent(far / run.span);
-  const parts = [zh ? `头 ${head} ${verb} ${far} 个字符（${size}）：${run.span} 的 ${share}` : `Head ${head} ${verb} ${far} back${range ? " on the mean" : ""} (${size}): ${share} of ${run.span}`];
+  const parts = [zh ? `头 ${head} ${verb} ${far} 个字符（${size}）：${run.span} 的 ${share}`
+    : `Head ${head} ${verb} ${far} back${range ? " on the mean" : ""} (${size}): ${share} of ${run.span}`];
   if (left === null) parts.push(zh ? "。" : ".");
-  else if (would) parts.push(zh ? `；按上一次运行的权重，掩码会保留其中的 ${weight(left)}。` : `; of the weights of the last run the mask would keep ${weight(left)}.`);
-  else parts.push(zh ? `；在这段文本上掩码保留其权重的 ${weight(left)}。` : `; on this text the mask keeps ${weight(left)} of its weight.`);
+  else if (would) parts.push(zh ? `；按上一次运行的权重，掩码会保留其中的 ${weight(left)}。`
+    : `; of the weights of the last run the mask would keep ${weight(left)}.`);
+  else parts.push(zh ? `；在这段文本上掩码保留其权重的 ${weight(left)}。`
+    : `; on this text the mask keeps ${weight(left)} of its weight.`);
   if (position === null || !(range || row)) return parts;
   parts.push(zh ? "在 " : " At ", { role: "query", text: named(run, position) });
   if (range) {
     const [here, low, high] = [now.z, run.lows[i], run.highs[i]].map(round);
-    parts.push(zh ? ` 处 z 为 ${here}，本文中介于 ${low} 与 ${high} 之间` : ` z is ${here}, between ${low} and ${high} in this text`);
-    return [...parts, row ? (zh ? `；那里掩码保留 ${weight(row.kept)}。` : `; there the mask keeps ${weight(row.kept)}.`) : zh ? "。" : "."];
+    parts.push(zh ? ` 处 z 为 ${here}，本文中介于 ${low} 与 ${high} 之间`
+      : ` z is ${here}, between ${low} and ${high} in this text`);
+    return [...parts, row ? (zh ? `；那里掩码保留 ${weight(row.kept)}。` : `; there the mask keeps ${weight(row.kept)}.`) : zh
+      ? "。" : "."];
   }
   const best = row.after.indexOf(Math.max(...row.after));
   const [plain, after] = [weight(row.before[best]), weight(row.after[best])];
-  const change = plain !== after ? `${plain} → ${after}` : zh ? `${after}，有无掩码都一样` : `${after}, with the mask or without`;
-  parts.push(zh ? ` 处保留 ${weight(row.kept)}，所得最多的是 ` : ` it keeps ${weight(row.kept)}; most goes to `, { role: "key", text: named(run, position - 1 - best) });
+  const change = plain !== after ? `${plain} → ${after}` : zh ? `${after}，有无掩码都一样`
+    : `${after}, with the mask or without`;
+  parts.push(zh ? ` 处保留 ${weight(row.kept)}，所得最多的是 ` : ` it keeps ${weight(row.kept)}; most goes to `,
+    { role: "key", text: named(run, position - 1 - best) });
   return [...parts, zh ? `（往回 ${best}）：${change}。` : `, ${best} back: ${change}.`];
 }
 
@@ -568,8 +624,10 @@ function table(run, look) {
   const rows = Array.from(now.spans, (z, i) => {
     const [far, left, follows] = [now.far(i), now.left(i), now.lows(i) !== false];
     return [
-      Math.floor(i / run.heads[1]) + 1, (i % run.heads[1]) + 1, exact(z), far, exact(far / run.span), t(now.forced[i] ? TEXT.yes : TEXT.no),
-      now.trained[i] === null ? null : exact(now.trained[i]), follows ? exact(run.lows[i]) : null, follows ? exact(run.highs[i]) : null, left === null ? null : exact(left),
+      Math.floor(i / run.heads[1]) + 1, (i % run.heads[1]) + 1, exact(z), far, exact(far / run.span),
+        t(now.forced[i] ? TEXT.yes : TEXT.no),
+      now.trained[i] === null ? null : exact(now.trained[i]), follows ? exact(run.lows[i]) : null, follows
+        ? exact(run.highs[i]) : null, left === null ? null : exact(left),
     ];
   });
   return { caption: t(TEXT.caption), columns: listed("columns"), rows, here: now.i };
@@ -578,10 +636,14 @@ function table(run, look) {
 function arrays(run, look) {
   const now = seen(run, look);
   const [each, far] = [["layer", "head"], { axes: ["distance, characters"], unit: "weight" }];
-  const means = ["before", "after"].filter((name) => run[name]).map((name) => [`mean_weight_by_distance_${name}`, { shape: run[name].shape, data: run[name].data, axes: [...each, ...far.axes], unit: "weight" }]);
-  const own = now.row ? ["before", "after"].map((name) => [`weight_by_distance_${name}`, { shape: [now.row[name].length], data: now.row[name], ...far }]) : [];
+  const means = ["before", "after"].filter((name) => run[name])
+    .map((name) => [`mean_weight_by_distance_${name}`,
+      { shape: run[name].shape, data: run[name].data, axes: [...each, ...far.axes], unit: "weight" }]);
+  const own = now.row ? ["before", "after"]
+    .map((name) => [`weight_by_distance_${name}`, { shape: [now.row[name].length], data: now.row[name], ...far }]) : [];
   return {
-    z: { shape: run.all.shape, data: run.all.data, axes: [...each, run.dynamic ? "position" : "one for all"], unit: "characters" },
+    z: { shape: run.all.shape, data: run.all.data, axes: [...each, run.dynamic ? "position" : "one for all"],
+      unit: "characters" },
     forced: { shape: run.heads, data: Uint8Array.from(now.forced, Number), axes: each },
     z_trained: { shape: run.heads, data: run.learned, axes: each, unit: "characters" },
     span_and_ramp: { shape: [2], data: Int32Array.of(run.span, run.ramp), unit: "characters" },
@@ -621,6 +683,7 @@ export default {
   keeps(run, look) {
     const { layer, own, position } = seen(run, look);
     const row = run.row(layer, own, position);
-    return { held: row ? { [[layer, own, position]]: { before: Array.from(row.before), after: Array.from(row.after) } } : {} };
+    return { held: row
+      ? { [[layer, own, position]]: { before: Array.from(row.before), after: Array.from(row.after) } } : {} };
   },
 };

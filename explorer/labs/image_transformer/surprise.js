@@ -21,9 +21,11 @@ const TEXT = {
 };
 
 async function read(value) {
-  const [picture, ...bits] = await Promise.all([...(value.maps.length ? [value.picture] : []), ...value.maps.map((map) => map.bits)].map(unpack));
+  const [picture, ...bits] = await Promise.all([...(value.maps.length ? [value.picture] : []),
+      ...value.maps.map((map) => map.bits)].map(unpack));
   const maps = value.maps.map((map, i) => ({ ...map, data: bits[i].data }));
-  return { ...value, picture: picture?.data, maps, seen: picture ? [{ label: TEXT.picture, data: picture.data }, ...maps] : [] };
+  return { ...value, picture: picture?.data, maps, seen: picture
+    ? [{ label: TEXT.picture, data: picture.data }, ...maps] : [] };
 }
 
 const place = ({ columns }, pixel) => ({ row: Math.floor(pixel / columns), column: pixel % columns });
@@ -33,19 +35,23 @@ function scene(run, look, pen) {
   if (!run.maps.length) return pen.size(pen.width, 0);
   const [gap, size] = pen.big ? [28, 22] : [8, 12];
   const line = size * 1.4;
-  const side = Math.floor(Math.min((pen.width - 6 - gap * (run.seen.length - 1)) / run.seen.length, pen.tall ? pen.tall - 2 * line - 8 : 180));
+  const side = Math.floor(Math.min((pen.width - 6 - gap * (run.seen.length - 1)) / run.seen.length, pen.tall
+      ? pen.tall - 2 * line - 8 : 180));
   const cell = side / run.columns;
   const mark = look.over?.bit ?? look.bit;
   run.seen.forEach((map, i) => {
     const [x0, y0] = [2 + i * (side + gap), 2];
     const box = { x0, y0, x1: x0 + side, y1: y0 + cell * run.rows };
-    pen.cells(box, { data: map.data, rows: run.rows, columns: run.columns, radius: 4, ...(i ? { scale: "surprise", high: run.worst } : { scale: ["#000000", "#ffffff"], high: 255 }) });
+    pen.cells(box, { data: map.data, rows: run.rows, columns: run.columns, radius: 4,
+        ...(i ? { scale: "surprise", high: run.worst } : { scale: ["#000000", "#ffffff"], high: 255 }) });
     if (i) pen.rect(box, { line: "line", radius: 4 });
     if (mark !== null) {
       const { row, column } = place(run, mark);
       const grow = Math.max(1.5, 3 - cell / 2);
-      const around = { x0: x0 + column * cell - grow, x1: x0 + (column + 1) * cell + grow, y0: y0 + row * cell - grow, y1: y0 + (row + 1) * cell + grow };
-      pen.rect({ x0: around.x0 - 1, x1: around.x1 + 1, y0: around.y0 - 1, y1: around.y1 + 1 }, { line: "panel", width: 4 });
+      const around = { x0: x0 + column * cell - grow, x1: x0 + (column + 1) * cell + grow, y0: y0 + row * cell - grow,
+        y1: y0 + (row + 1) * cell + grow };
+      pen.rect({ x0: around.x0 - 1, x1: around.x1 + 1, y0: around.y0 - 1, y1: around.y1 + 1 },
+        { line: "panel", width: 4 });
       pen.rect(around, { line: "key", width: 2 });
     }
     pen.text(x0, box.y1 + line * 0.8, t(map.label), { size, weight: 600, colour: "ink", room: side });
@@ -56,8 +62,10 @@ function scene(run, look, pen) {
         const [column, row] = [Math.floor((x - x0) / cell), Math.floor((y - y0) / cell)];
         if (column < 0 || row < 0 || column >= run.columns || row >= run.rows) return null;
         const pixel = row * run.columns + column;
-        const spot = { x0: x0 + column * cell, x1: x0 + (column + 1) * cell, y0: y0 + row * cell, y1: y0 + (row + 1) * cell, still: true };
-        return { ...spot, look: { bit: pixel }, card: () => [`(${row}, ${column}) · ${t(TEXT.level)} ${run.picture[pixel]}`, ...each(run, pixel)] };
+        const spot = { x0: x0 + column * cell, x1: x0 + (column + 1) * cell, y0: y0 + row * cell,
+          y1: y0 + (row + 1) * cell, still: true };
+        return { ...spot, look: { bit: pixel },
+          card: () => [`(${row}, ${column}) · ${t(TEXT.level)} ${run.picture[pixel]}`, ...each(run, pixel)] };
       },
     });
   });
@@ -65,15 +73,18 @@ function scene(run, look, pen) {
 }
 
 function table(run, { bit }) {
-  const columns = [t(TEXT.row), t(TEXT.column), t(TEXT.level), ...run.maps.map((map) => t(TEXT.named, { name: t(map.label) }))];
-  const rows = Array.from(run.picture ?? [], (level, pixel) => [...Object.values(place(run, pixel)), level, ...run.maps.map((map) => Math.round(1e4 * map.data[pixel]) / 1e4)]);
+  const columns = [t(TEXT.row), t(TEXT.column), t(TEXT.level),
+    ...run.maps.map((map) => t(TEXT.named, { name: t(map.label) }))];
+  const rows = Array.from(run.picture ?? [], (level, pixel) => [...Object.values(place(run, pixel)), level,
+      ...run.maps.map((map) => Math.round(1e4 * map.data[pixel]) / 1e4)]);
   return { caption: t(TEXT.caption), columns, rows, here: bit };
 }
 
 function arrays(run) {
   const shape = [run.rows, run.columns];
   const axes = ["row", "column"];
-  return { picture: { shape, data: Uint8Array.from(run.picture ?? []), axes, unit: "level, 0 to 255" }, ...Object.fromEntries(run.maps.map((map) => [`${map.key}_bits`, { shape, data: map.data, axes, unit: "bits" }])) };
+  return { picture: { shape, data: Uint8Array.from(run.picture ?? []), axes, unit: "level, 0 to 255" },
+    ...Object.fromEntries(run.maps.map((map) => [`${map.key}_bits`, { shape, data: map.data, axes, unit: "bits" }])) };
 }
 
 export default {
@@ -90,13 +101,18 @@ export default {
     if (!run.maps.length) return {};
     const { row, column } = place(run, bit ?? Math.floor(run.rows / 2) * run.columns + Math.floor(run.columns / 2));
     const among = (value, count) => Math.max(0, Math.min(count - 1, value));
-    return { bit: among(row + (key === "row" ? by : 0), run.rows) * run.columns + among(column + (key === "bit" ? by : 0), run.columns) };
+    return { bit: among(row + (key === "row" ? by : 0),
+        run.rows) * run.columns + among(column + (key === "bit" ? by : 0), run.columns) };
   },
   scene,
   sentence: (run, { bit }) => [bit === null ? t(run.sentence) : t(TEXT.here, { ...place(run, bit), level: run.picture[bit], each: each(run, bit).join(t({ en: ", ", zh: "，" })) })],
   table,
   arrays,
-  legend: (run) => (run.maps.length ? [{ text: t(TEXT.bits, { n: run.worst }), mark: { shades: [0, 1, 2, 3, 4, 5, 6, 7].map((n) => shade("surprise", n / 7)), wide: 60 } }] : []),
+  legend: (run) =>
+    (run.maps.length
+    ? [{ text: t(TEXT.bits, { n: run.worst }),
+        mark: { shades: [0, 1, 2, 3, 4, 5, 6, 7].map((n) => shade("surprise", n / 7)), wide: 60 } }] : []),
   below: (run) => (run.unusual ? [el("p", { class: "tfe-note tfe-surprise-warning", text: t(TEXT.unusual) })] : []),
-  same: (was, run) => was.picture?.length === run.picture?.length && (was.picture ?? []).every((level, pixel) => level === run.picture[pixel]),
+  same: (was, run) => was.picture?.length === run.picture?.length && (was.picture ?? [])
+    .every((level, pixel) => level === run.picture[pixel]),
 };

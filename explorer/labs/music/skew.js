@@ -62,9 +62,11 @@ const QUERY = { en: "query {i} (makes {name})", zh: "查询 {i}（写出 {name}�
 const KEY = { en: "key {j} (has read {name})", zh: "键 {j}（读入 {name}）" };
 const COLUMNS = [{ en: "query", zh: "查询" }, { en: "makes", zh: "写出" }, { en: "key", zh: "键" }, { en: "has read", zh: "读入" }, { en: "distance", zh: "距离" }, { en: "skewed", zh: "倾斜变换" }, { en: "direct", zh: "直接公式" }];
 const TENSORS = ["product", "padded", "reshaped", "sliced", "direct"];
-const SYMBOLS = { product: "Q Eᵣᵀ", padded: "pad", reshaped: "reshape", sliced: "slice = Sᵣₑₗ", masked: "Sᵣₑₗ", direct: "qᵢ · Eᵣ[i − j]" };
+const SYMBOLS = { product: "Q Eᵣᵀ", padded: "pad", reshaped: "reshape", sliced: "slice = Sᵣₑₗ", masked: "Sᵣₑₗ",
+  direct: "qᵢ · Eᵣ[i − j]" };
 // The boards of each step, one becoming the next.
-const STEPS = { all: ["product", "padded", "reshaped", "sliced", "masked", "direct"], pad: ["product", "padded"], reshape: ["padded", "reshaped"], slice: ["reshaped", "sliced"], mask: ["sliced", "masked", "direct"] };
+const STEPS = { all: ["product", "padded", "reshaped", "sliced", "masked", "direct"], pad: ["product", "padded"],
+  reshape: ["padded", "reshaped"], slice: ["reshaped", "sliced"], mask: ["sliced", "masked", "direct"] };
 const ACROSS = 4; // boards in a row at most
 const WRITTEN = 2.1; // a cell is so many times as wide as its digits are tall where a number with one decimal fits
 
@@ -82,11 +84,13 @@ async function read(value) {
   if (!value.product) return null;
   const arrays = await Promise.all(TENSORS.map((name) => unpack(value[name])));
   const values = Object.fromEntries(TENSORS.map((name, i) => [name, arrays[i].data]));
-  return { ...value, values: { ...values, masked: values.sliced }, length: arrays[0].shape[0], limit: Math.max(1e-6, ...Array.from(values.product, Math.abs)) };
+  return { ...value, values: { ...values, masked: values.sliced }, length: arrays[0].shape[0],
+    limit: Math.max(1e-6, ...Array.from(values.product, Math.abs)) };
 }
 
 /** How many rows and columns a board of so many queries has. */
-const shape = (board, length) => ({ padded: [length, length + 1], reshaped: [length + 1, length] })[board] ?? [length, length];
+const shape = (board, length) => ({ padded: [length, length + 1], reshaped: [length + 1, length] })[board] ??
+  [length, length];
 
 /** Where a number of the padded tensor, counted row by row, stands on each board, null where it does not. */
 export function places(place, length) {
@@ -94,7 +98,8 @@ export function places(place, length) {
   const [line, at] = [Math.floor(place / length), place % length];
   const skewed = line ? [line - 1, at] : null;
   const seen = skewed && skewed[1] <= skewed[0] ? skewed : null;
-  return { product: column < 0 ? null : [row, column], padded: [row, column + 1], reshaped: [line, at], sliced: skewed, masked: seen, direct: seen };
+  return { product: column < 0 ? null : [row, column], padded: [row, column + 1], reshaped: [line, at], sliced: skewed,
+    masked: seen, direct: seen };
 }
 
 /** The way back: the place in the padded tensor of a cell of a board. */
@@ -118,15 +123,19 @@ function scene(run, look, pen) {
   const boards = STEPS[look.sstep];
   const least = (boards.length > ACROSS ? (pen.big ? 0.8 : 1.15) : WRITTEN) * size;
   const roomOf = (count) => {
-    const split = Array.from({ length: Math.ceil(boards.length / count) }, (_, i) => boards.slice(i * count, (i + 1) * count));
+    const split = Array.from({ length: Math.ceil(boards.length / count) },
+      (_, i) => boards.slice(i * count, (i + 1) * count));
     const signs = (row, i) => row.length - 1 + Number(i > 0 && count > 1);
     const columns = (row) => row.reduce((sum, board) => sum + shape(board, length)[1], 0);
-    return { split, room: Math.min(...split.map((row, i) => (Math.min(pen.width, 1320) - 2 - row.length * left - signs(row, i) * between) / columns(row))) };
+    return { split,
+      room: Math.min(...split.map((row, i) =>
+          (Math.min(pen.width, 1320) - 2 - row.length * left - signs(row, i) * between) / columns(row))) };
   };
   const counts = [ACROSS, 3, 2].filter((count) => count <= boards.length && !(count === 3 && boards.length > ACROSS));
   const { split, room } = counts.map(roomOf).find((one) => one.room >= least) ?? roomOf(1);
   const cell = Math.min(room, pen.big ? 64 : 44);
-  const how = { run, pen, size, line, cell, tall: Math.min(cell, pen.big ? 40 : 26), marks: places(look.over?.scell ?? look.scell, length) };
+  const how = { run, pen, size, line, cell, tall: Math.min(cell, pen.big ? 40 : 26),
+    marks: places(look.over?.scell ?? look.scell, length) };
   let [y, wide] = [0, 0];
   split.forEach((row, n) => {
     const goesOn = n > 0 && split[0].length > 1;
@@ -135,7 +144,9 @@ function scene(run, look, pen) {
       const before = x - between / 2;
       x += left;
       const made = board(how, name, x, y);
-      if (i || goesOn) pen.text(before, made.middle, name === "direct" ? "=" : "→", { size: size * 1.5, weight: 650, colour: "ink", align: "center" });
+      if (i || goesOn)
+        pen.text(before, made.middle, name === "direct" ? "=" : "→",
+        { size: size * 1.5, weight: 650, colour: "ink", align: "center" });
       end = Math.max(end, made.end);
       wide = Math.max(wide, x + shape(name, length)[1] * cell);
       x += shape(name, length)[1] * cell + between;
@@ -159,14 +170,18 @@ function board({ run, pen, size, line, cell, tall, marks }, name, x, y) {
   for (let c = 0; c < wide; c += 1) {
     const said = axis === "key" ? c : name === "reshaped" ? -1 : length - 1 - (name === "padded" ? c - 1 : c);
     const here = mark?.[1] === c;
-    if (said < 0 || said >= length || (!here && (said % every || (mark && every > 1 && Math.abs(mark[1] - c) < 2)))) continue;
-    write(x + (c + 0.5) * cell, top - 5 - 0.36 * size, said, { colour: axis === "key" ? "key" : "ink3", weight: here ? 650 : 400 });
+    if (said < 0 || said >= length || (!here && (said % every || (mark && every > 1 && Math.abs(mark[1] - c) < 2))))
+      continue;
+    write(x + (c + 0.5) * cell, top - 5 - 0.36 * size, said,
+      { colour: axis === "key" ? "key" : "ink3", weight: here ? 650 : 400 });
   }
-  if (axis) write(x + wide * cell, top + count * tall + line - 0.36 * size, t(TEXT[axis]), { colour: axis === "key" ? "key" : "ink3", align: "right" });
+  if (axis) write(x + wide * cell, top + count * tall + line - 0.36 * size, t(TEXT[axis]),
+    { colour: axis === "key" ? "key" : "ink3", align: "right" });
   for (let r = 0; r < count; r += 1) {
     const here = mark?.[0] === r;
     const low = tall < line && !here && (r % 2 || (mark && Math.abs(mark[0] - r) < 2));
-    if (name !== "reshaped" && !low) write(x - 5, top + (r + 0.5) * tall, r, { colour: "query", align: "right", weight: here ? 650 : 400 });
+    if (name !== "reshaped" && !low)
+      write(x - 5, top + (r + 0.5) * tall, r, { colour: "query", align: "right", weight: here ? 650 : 400 });
     for (let c = 0; c < wide; c += 1) {
       const what = kind(placeOf(name, r, c, length), length);
       const later = ["masked", "direct"].includes(name) && c > r;
@@ -175,14 +190,20 @@ function board({ run, pen, size, line, cell, tall, marks }, name, x, y) {
       const bare = later || what === "pad";
       const fill = bare ? "sunk" : colour(shade("signed", 0.5 + value / (2 * limit)), what === "garbage" ? 0.45 : 1);
       pen.rect(box, { fill });
-      if (what === "garbage" && !later) pen.line(box.x0 + 1, box.y1 - 1, box.x1 - 1, box.y0 + 1, { line: "control", width: pen.big ? 2 : 1 });
+      if (what === "garbage" && !later)
+        pen.line(box.x0 + 1, box.y1 - 1, box.x1 - 1, box.y0 + 1, { line: "control", width: pen.big ? 2 : 1 });
       if (later || (digits < 0 && (what !== "pad" || cell < size * 0.8)) || tall < size) continue;
-      write((box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2, what === "pad" ? "0" : number(value, digits), { colour: what === "term" ? ink(fill) : what === "pad" ? "ink3" : "ink2" });
+      write((box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2, what === "pad" ? "0" : number(value, digits),
+        { colour: what === "term" ? ink(fill) : what === "pad" ? "ink3" : "ink2" });
     }
   }
-  if (name === "reshaped") pen.rect({ x0: x - 2, x1: x + wide * cell + 1, y0: top - 2, y1: top + tall }, { line: "bad", width: 2, dash: true });
+  if (name === "reshaped")
+    pen.rect({ x0: x - 2, x1: x + wide * cell + 1, y0: top - 2, y1: top + tall },
+    { line: "bad", width: 2, dash: true });
   if (mark) {
-    const ring = (grow) => ({ x0: x + mark[1] * cell - grow, x1: x + (mark[1] + 1) * cell + grow - 1, y0: top + mark[0] * tall - grow, y1: top + (mark[0] + 1) * tall + grow - 1 });
+    const ring = (grow) =>
+      ({ x0: x + mark[1] * cell - grow, x1: x + (mark[1] + 1) * cell + grow - 1, y0: top + mark[0] * tall - grow,
+        y1: top + (mark[0] + 1) * tall + grow - 1 });
     pen.rect(ring(4), { line: "panel", width: 6, radius: 3 });
     pen.rect(ring(2.5), { line: "query", width: pen.big ? 4 : 2.5, radius: 3 });
   }
@@ -191,14 +212,17 @@ function board({ run, pen, size, line, cell, tall, marks }, name, x, y) {
     at(px, py) {
       const [c, r] = [Math.floor((px - x) / cell), Math.floor((py - top) / tall)];
       if (c < 0 || r < 0 || c >= wide || r >= count) return null;
-      return { x0: x + c * cell, x1: x + (c + 1) * cell, y0: top + r * tall, y1: top + (r + 1) * tall, still: true, look: { scell: placeOf(name, r, c, length) } };
+      return { x0: x + c * cell, x1: x + (c + 1) * cell, y0: top + r * tall, y1: top + (r + 1) * tall, still: true,
+        look: { scell: placeOf(name, r, c, length) } };
     },
   });
   return { middle: top + (count * tall) / 2, end: top + count * tall + (axis ? line + 4 : 4) };
 }
 
 /** A text with {names}: those that are {text, role} keep their role, the rest is filled in. */
-const parts = (text, values) => agreed(t(text), values).split(/(\{\w+\})/).map((part) => values[/^\{(\w+)\}$/.exec(part)?.[1]] ?? part).map((part) => (typeof part === "number" ? String(part) : part)).filter((part) => part !== "");
+const parts = (text, values) => agreed(t(text), values).split(/(\{\w+\})/)
+  .map((part) => values[/^\{(\w+)\}$/.exec(part)?.[1]] ?? part)
+  .map((part) => (typeof part === "number" ? String(part) : part)).filter((part) => part !== "");
 
 function sentence(run, look) {
   const place = look.over?.scell ?? look.scell;
@@ -215,21 +239,28 @@ function sentence(run, look) {
     i,
     j,
   };
-  const list = parts(what === "term" ? SAY.term : what === "pad" ? (where.sliced ? SAY.pad : SAY.padCut) : where.sliced ? SAY.garbage : SAY.cut, filled);
+  const list = parts(what === "term" ? SAY.term : what === "pad" ? (where.sliced ? SAY.pad : SAY.padCut) : where.sliced
+    ? SAY.garbage : SAY.cut, filled);
   const raised = (text) => text[0].toUpperCase() + text.slice(1);
   list[0] = list[0].text ? { ...list[0], text: raised(list[0].text) } : raised(list[0]);
-  return [...list, ...parts(EQUAL, { all: length * length, n: (length * (length + 1)) / 2, most: tiny(run.difference) })];
+  return [...list,
+    ...parts(EQUAL, { all: length * length, n: (length * (length + 1)) / 2, most: tiny(run.difference) })];
 }
 
 function below(run) {
-  const follows = t(TEXT.follows, { layer: run.layer + 1, head: run.head + 1, model: t(run.model), n: run.length, first: run.first, of: run.events, distances: run.distances });
-  return [el("p", { class: "tfe-note tfe-controls", text: follows + (run.other ? t(TEXT.other, { other: t(run.other) }) : "") })];
+  const follows = t(TEXT.follows, { layer: run.layer + 1, head: run.head + 1, model: t(run.model), n: run.length,
+      first: run.first, of: run.events, distances: run.distances });
+  return [el("p",
+      { class: "tfe-note tfe-controls", text: follows + (run.other ? t(TEXT.other, { other: t(run.other) }) : "") })];
 }
 
 function table(run) {
   const { length, values } = run;
   const six = (value) => Math.round(value * 1e6) / 1e6;
-  const rows = Array.from({ length }, (_, i) => Array.from({ length: i + 1 }, (__, j) => [i, t(run.makes[i]), j, t(run.reads[j]), i - j, six(values.sliced[i * length + j]), six(values.direct[i * length + j])])).flat();
+  const rows = Array.from({ length },
+    (_, i) => Array.from({ length: i + 1 },
+      (__, j) => [i, t(run.makes[i]), j, t(run.reads[j]), i - j, six(values.sliced[i * length + j]),
+        six(values.direct[i * length + j])])).flat();
   return { caption: t(TEXT.caption), columns: COLUMNS.map((column) => t(column)), rows };
 }
 
@@ -237,12 +268,15 @@ function table(run) {
 function telling({ length, values }) {
   let best = length * (length + 1) - 1;
   for (let row = Math.floor(length / 2); row < length; row += 1) {
-    for (let column = length - row; column < length; column += 1) if (Math.abs(values.padded[row * (length + 1) + column]) > Math.abs(values.padded[best])) best = row * (length + 1) + column;
+    for (let column = length - row; column < length; column += 1)
+      if (Math.abs(values.padded[row * (length + 1) + column]) > Math.abs(values.padded[best])) best =
+      row * (length + 1) + column;
   }
   return best;
 }
 
-const AXES = { product: ["query", "distance, farthest first"], padded: ["query", "zero, then distance"], reshaped: ["row", "column"], sliced: ["query", "key"], direct: ["query", "key"] };
+const AXES = { product: ["query", "distance, farthest first"], padded: ["query", "zero, then distance"],
+  reshaped: ["row", "column"], sliced: ["query", "key"], direct: ["query", "key"] };
 
 export default {
   looks: { head: "head", sstep: "choice", squeries: "choice", sfrom: "number", scell: "position" },
@@ -264,24 +298,32 @@ export default {
   }),
   move(run, { sstep }, key, by) {
     const names = Object.keys(STEPS);
-    return key === "sstep" ? { sstep: names[Math.max(0, Math.min(names.length - 1, names.indexOf(sstep) + by))] } : null;
+    return key === "sstep"
+      ? { sstep: names[Math.max(0, Math.min(names.length - 1, names.indexOf(sstep) + by))] } : null;
   },
   scene,
   sentence,
   table,
-  arrays: (run) => ({ ...Object.fromEntries(TENSORS.map((name) => [name, { shape: shape(name, run.length), data: run.values[name], axes: AXES[name], unit: "score" }])), makes: run.makes.map((name) => t(name)), has_read: run.reads.map((name) => t(name)) }),
+  arrays: (run) =>
+    ({ ...Object.fromEntries(TENSORS.map((name) =>
+          [name, { shape: shape(name, run.length), data: run.values[name], axes: AXES[name], unit: "score" }])),
+      makes: run.makes.map((name) => t(name)), has_read: run.reads.map((name) => t(name)) }),
   legend: (run) => [
-    { text: t(TEXT.term, { low: number(-run.limit), high: number(run.limit) }), mark: { shades: Array.from({ length: 9 }, (_, n) => shade("signed", n / 8)), wide: 72 } },
+    { text: t(TEXT.term, { low: number(-run.limit), high: number(run.limit) }),
+      mark: { shades: Array.from({ length: 9 }, (_, n) => shade("signed", n / 8)), wide: 72 } },
     { text: t(TEXT.garbage), mark: { fill: "sunk", line: "control", hatch: "control", stripe: 1 } },
     { text: t(TEXT.pad), mark: { fill: "sunk", line: "control" } },
   ],
   below,
   units: (run, { sstep }) => t(QUESTIONS[sstep].question),
   choices: () => [
-    { key: "sstep", label: t(TEXT.steps), options: Object.entries(QUESTIONS).map(([value, { label }]) => ({ value, label: t(label) })) },
-    { key: "squeries", label: t(TEXT.queries), options: ["6", "8", "12"].map((n) => ({ value: n, label: n === "6" ? t(TEXT.many, { n }) : n })) },
+    { key: "sstep", label: t(TEXT.steps), options: Object.entries(QUESTIONS)
+      .map(([value, { label }]) => ({ value, label: t(label) })) },
+    { key: "squeries", label: t(TEXT.queries), options: ["6", "8", "12"]
+      .map((n) => ({ value: n, label: n === "6" ? t(TEXT.many, { n }) : n })) },
     { key: "sfrom", label: t(TEXT.first), step: 1 },
   ],
-  waits: (run, look) => look.head !== KINDS.head.read(`${run.layer + 1}.${run.head + 1}`, run) || Number(look.squeries) !== run.length || look.sfrom !== run.first,
+  waits: (run, look) => look.head !== KINDS.head.read(`${run.layer + 1}.${run.head + 1}`, run) ||
+    Number(look.squeries) !== run.length || look.sfrom !== run.first,
   same: (was, run) => was.length === run.length,
 };

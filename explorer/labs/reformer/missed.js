@@ -58,13 +58,16 @@ const met = (first, rounds) => first > 0 && first <= rounds;
 
 // ── what so many rounds see, worked out from the round in which each pair first meets ──
 async function read(value) {
-  const [log, first, table, pairs] = await Promise.all(["log_full", "first", "table", "pairs"].map((name) => unpack(value[name])));
+  const [log, first, table, pairs] = await Promise.all(["log_full", "first", "table", "pairs"]
+    .map((name) => unpack(value[name])));
   const length = value.tokens.length;
   const weights = new Float32Array(length * length).fill(Number.NaN); // NaN: a query may not look
-  for (let q = 1; q < length; q += 1) for (let k = 0; k < q; k += 1) weights[q * length + k] = Math.exp(log.data[q * length + k]);
+  for (let q = 1; q < length; q += 1)
+    for (let k = 0; k < q; k += 1) weights[q * length + k] = Math.exp(log.data[q * length + k]);
   weights[0] = 1; // the first query has only itself
   const whole = Uint8Array.from(first.data, (part) => Math.round(255 * part));
-  return { ...value, length, weights, log: log.data, first: whole, table: table.data, pairs: pairs.data, rounds: table.shape[0], by: Math.ceil(length / MANY) };
+  return { ...value, length, weights, log: log.data, first: whole, table: table.data, pairs: pairs.data,
+    rounds: table.shape[0], by: Math.ceil(length / MANY) };
 }
 
 /** What these rounds see of a run, worked out once: {map, lost, pairs}. */
@@ -86,7 +89,8 @@ function seen(run, rounds) {
     }
     if (most === -Infinity) map[row + q] = 1; // who meets nobody looks at itself
     else {
-      for (let k = 0; k < q; k += 1) if (met(first[row + k], rounds)) sum += map[row + k] = Math.exp(log[row + k] - most);
+      for (let k = 0; k < q; k += 1)
+        if (met(first[row + k], rounds)) sum += map[row + k] = Math.exp(log[row + k] - most);
       for (let k = 0; k < q; k += 1) map[row + k] /= sum;
     }
   }
@@ -122,7 +126,8 @@ const telling = (run, q, rounds) => heaviest(run, rounds, [q, 0], [1, run.length
 const buckets = (run, look) => run.kinds.indexOf(Number(look.missedbuckets));
 const here = (run, rounds, column) => (rounds - 1) * run.kinds.length + column;
 const query = (run, look) => [look.pos].flat().at(-1) ?? run.pos;
-const waits = (run, look) => Number(look.missedbuckets) !== run.chosen || look.head !== `${run.layer + 1}.${run.head + 1}`;
+const waits = (run, look) => Number(look.missedbuckets) !== run.chosen ||
+  look.head !== `${run.layer + 1}.${run.head + 1}`;
 
 // ── the figure ──
 function place(run, { width, big, tall }) {
@@ -133,13 +138,16 @@ function place(run, { width, big, tall }) {
   const narrow = width < 560;
   const middle = !narrow && !big && width < 900;
   const room = width - left - bars - 10;
-  const side = Math.floor(narrow ? room - gap : middle ? (room - 2 * gap) / 2 : Math.min((room - 1.5 * gap - axis) * 0.355, big ? tall - above - below : 400));
+  const side = Math.floor(narrow ? room - gap : middle ? (room - 2 * gap) / 2
+    : Math.min((room - 1.5 * gap - axis) * 0.355, big ? tall - above - below : 400));
   const full = { x: left, y: above };
   const other = narrow ? { x: left, y: above + side + below + above } : { x: left + side + gap, y: above };
   const strip = { x: other.x + side + gap / 2, y: other.y, width: bars };
   const far = strip.x + bars + axis;
-  const curve = narrow || middle ? { x: left, y: other.y + side + below + above, width: width - left - 10, height: 190 } : { x: far, y: above, width: width - far - (big ? 16 : 10), height: side };
-  return { font, line, side, full, other, strip, curve, narrow, cell: side / Math.ceil(run.length / run.by), height: curve.y + curve.height + below + font / 3 };
+  const curve = narrow || middle ? { x: left, y: other.y + side + below + above, width: width - left - 10, height: 190 }
+    : { x: far, y: above, width: width - far - (big ? 16 : 10), height: side };
+  return { font, line, side, full, other, strip, curve, narrow, cell: side / Math.ceil(run.length / run.by),
+    height: curve.y + curve.height + below + font / 3 };
 }
 
 function scene(run, look, pen) {
@@ -148,7 +156,8 @@ function scene(run, look, pen) {
   pen.group(0, 0, () => maps(run, now, pen, at, [look.pos].flat()));
   if (waits(run, now)) Object.assign(pen.marks.at(-1), { alpha: 0.4 });
   curves(run, now, pen, at);
-  for (let q = 0; q < run.length; q += 1) pen.hit({ x0: -1, x1: -1, y0: -1, y1: -1, look: { pos: q }, still: true }); // other views point at it
+  // other views point at it
+  for (let q = 0; q < run.length; q += 1) pen.hit({ x0: -1, x1: -1, y0: -1, y1: -1, look: { pos: q }, still: true });
   pen.size(pen.width, at.height);
 }
 
@@ -162,40 +171,51 @@ function maps(run, look, pen, at, locked) {
   const size = Math.ceil(length / by);
   const number = (n) => Math.floor(n / by);
   const spell = cell >= font * 0.95 && by === 1; // is there room for every token?
-  const every = spell ? 1 : ([1, 2, 5, 10, 20, 25, 50, 100, 200, 250].find((n) => (n / by) * cell >= 3.4 * font) ?? 500);
+  const every = spell ? 1
+    : ([1, 2, 5, 10, 20, 25, 50, 100, 200, 250].find((n) => (n / by) * cell >= 3.4 * font) ?? 500);
   const tag = (n) => `${shown(run.tokens[n])}·${n}`;
   const write = (x, y, text, style = {}) => pen.text(x, y, text, { size: font, colour: "ink3", ...style });
   const name = (n) => [spell ? shown(run.tokens[n]) : String(n), { face: spell ? "mono" : "ui" }];
   for (const [which, { x, y }, data] of [["full", at.full, run.weights], ["seen", at.other, map]]) {
     write(x, y - line - 0.8 * font, t(TEXT[which]), { colour: "ink", weight: 650 });
-    write(x, y - 0.8 * font, which === "full" ? t(TEXT.everything) : t(TEXT.setting, { r: rounds, b: look.missedbuckets }));
-    const stairs = Array.from({ length: size }, (_, n) => `V${y + (n + 1) * cell}`).map((d, n) => `H${x + (n + 1) * cell}${d}`).join("");
+    write(x, y - 0.8 * font, which === "full" ? t(TEXT.everything)
+      : t(TEXT.setting, { r: rounds, b: look.missedbuckets }));
+    const stairs = Array.from({ length: size }, (_, n) => `V${y + (n + 1) * cell}`)
+      .map((d, n) => `H${x + (n + 1) * cell}${d}`).join("");
     pen.path(`M${x},${y}${stairs}H${x}Z`, { fill: "sunk" }); // what is never met; the future stays empty
-    pen.cells({ x0: x, x1: x + side, y0: y, y1: y + side }, { data: pooled(data, length, by), rows: size, columns: size, gamma: 0.8, empty: "none" });
+    pen.cells({ x0: x, x1: x + side, y0: y, y1: y + side }, { data: pooled(data, length, by), rows: size, columns: size,
+        gamma: 0.8, empty: "none" });
     pen.path(`M${x},${y}V${y + side}H${x + side}Z`, { line: "control" });
     const square = (row, column, one) => {
       const [mx, my] = [x + (number(column) + 0.5) * cell, y + (number(row) + 0.5) * cell];
       return { x0: mx - one / 2, x1: mx + one / 2, y0: my - one / 2, y1: my + one / 2 };
     };
     const spots = new Map(gone.map(([row, key]) => [`${number(row)},${number(key)}`, [row, key]]));
-    for (const [row, key] of spots.values()) pen.rect(square(row, key, Math.max(cell, big ? 6 : 4)), { line: "bad", width: big ? 2.5 : cell < 6 ? 1.2 : 1.8 });
+    for (const [row, key] of spots.values())
+      pen.rect(square(row, key, Math.max(cell, big ? 6 : 4)), { line: "bad", width: big ? 2.5 : cell < 6 ? 1.2 : 1.8 });
     for (const row of new Set([...locked.filter((one) => one !== null && one < length), q])) {
       const top = y + number(row) * cell;
-      pen.rect({ x0: x - 1, x1: x + (number(row) + 1) * cell + 1, y0: top - 1, y1: top + cell + 1 }, { line: "query", width: row === q ? (big ? 3 : 2) : 1 });
+      pen.rect({ x0: x - 1, x1: x + (number(row) + 1) * cell + 1, y0: top - 1, y1: top + cell + 1 },
+        { line: "query", width: row === q ? (big ? 3 : 2) : 1 });
     }
     const ring = square(q, k, Math.max(cell, font * 0.6) + (big ? 8 : 6));
-    if (q > 0) for (const style of [{ line: "panel", width: big ? 6 : 4 }, { line: "key", width: big ? 4 : 2.5 }]) pen.rect(ring, { ...style, radius: 2 });
+    if (q > 0) for (const style of [{ line: "panel", width: big ? 6 : 4 },
+        { line: "key", width: big ? 4 : 2.5 }]) pen.rect(ring, { ...style, radius: 2 });
     // Names along both sides: every one where there is room, else numbers now and then; those told of always.
     if (which === "full" || at.narrow) {
-      for (let n = 0; n < length; n += every) if (Math.abs(number(n) - number(q)) * cell > font * (spell ? 0.5 : 1)) write(x - 6, y + (number(n) + 0.5) * cell, name(n)[0], { ...name(n)[1], align: "right" });
-      write(x - 6, Math.min(y + side, y + (number(q) + 0.5) * cell), tag(q), { align: "right", colour: "query", weight: 650, halo: "panel" });
+      for (let n = 0; n < length; n += every)
+        if (Math.abs(number(n) - number(q)) * cell > font * (spell ? 0.5 : 1)) write(x - 6,
+        y + (number(n) + 0.5) * cell, name(n)[0], { ...name(n)[1], align: "right" });
+      write(x - 6, Math.min(y + side, y + (number(q) + 0.5) * cell), tag(q),
+        { align: "right", colour: "query", weight: 650, halo: "panel" });
     }
     const label = q > 0 ? tag(k) : "";
     const half = pen.measure(label, { size: font, weight: 650 }) / 2 + 2;
     const mid = Math.max(x + half, Math.min(x + side - half, x + (number(k) + 0.5) * cell));
     for (let n = 0; n < length; n += every) {
       const [px, own] = [x + (number(n) + 0.5) * cell, pen.measure(name(n)[0], { size: font }) / 2];
-      if (Math.abs(px - mid) > half + own + 2 && px + own <= x + side + 2) write(px, y + side + line * 0.7, name(n)[0], { ...name(n)[1], align: "center" });
+      if (Math.abs(px - mid) > half + own + 2 && px + own <= x + side + 2)
+        write(px, y + side + line * 0.7, name(n)[0], { ...name(n)[1], align: "center" });
     }
     if (label) write(mid, y + side + line * 0.7, label, { align: "center", colour: "key", weight: 650 });
     pen.hit({
@@ -203,8 +223,11 @@ function maps(run, look, pen, at, locked) {
       at(px, py) {
         const [row, column] = [Math.floor((py - y) / cell) * by, Math.floor((px - x) / cell) * by];
         const pair = heaviest(run, rounds, [row, column], [by, by]);
-        const box = { x0: x + (column / by) * cell, x1: x + (column / by + 1) * cell, y0: y + (row / by) * cell, y1: y + (row / by + 1) * cell };
-        return { ...box, look: { pos: pair?.[0] ?? Math.min(row, length - 1) }, ...(pair ? { card: () => [pairOf(run, rounds, pair).map((part) => part.text ?? part).join("").trim()] } : {}) };
+        const box = { x0: x + (column / by) * cell, x1: x + (column / by + 1) * cell, y0: y + (row / by) * cell,
+          y1: y + (row / by + 1) * cell };
+        return { ...box, look: { pos: pair?.[0] ?? Math.min(row, length - 1) },
+          ...(pair ? { card: () => [pairOf(run, rounds, pair).map((part) => part.text ?? part).join("")
+                .trim()] } : {}) };
       },
     });
   }
@@ -216,15 +239,20 @@ function maps(run, look, pen, at, locked) {
     const some = lost.subarray(n * by, (n + 1) * by);
     const wide = (some.reduce((a, b) => a + b, 0) / some.length) * strip.width;
     const top = strip.y + n * cell;
-    if (wide > 0.05) pen.rect({ x0: strip.x, x1: strip.x + wide, y0: top, y1: top + Math.max(cell - (cell > 3 ? 1 : 0), 0.4) }, { fill: "bad" });
+    if (wide > 0.05)
+      pen.rect({ x0: strip.x, x1: strip.x + wide, y0: top, y1: top + Math.max(cell - (cell > 3 ? 1 : 0), 0.4) },
+      { fill: "bad" });
   }
   pen.line(strip.x, strip.y, strip.x, strip.y + side, { line: "control" });
   const top = strip.y + number(q) * cell;
-  pen.rect({ x0: strip.x - 1, x1: strip.x + strip.width + 1, y0: top - 1, y1: top + cell + 1 }, { line: "query", width: big ? 3 : 2 });
+  pen.rect({ x0: strip.x - 1, x1: strip.x + strip.width + 1, y0: top - 1, y1: top + cell + 1 },
+    { line: "query", width: big ? 3 : 2 });
   write(strip.x, strip.y + side + line * 0.7, "0");
   write(strip.x + strip.width, strip.y + side + line * 0.7, "100 %", { align: "right" });
   const row = (py) => Math.min(length - 1, Math.floor((py - strip.y) / cell) * by);
-  const box = (n) => ({ x0: strip.x, x1: strip.x + strip.width, y0: strip.y + number(n) * cell, y1: strip.y + (number(n) + 1) * cell, look: { pos: n }, card: () => [tag(n), `${percent(100 * lost[n])} %`] });
+  const box = (n) =>
+    ({ x0: strip.x, x1: strip.x + strip.width, y0: strip.y + number(n) * cell, y1: strip.y + (number(n) + 1) * cell,
+      look: { pos: n }, card: () => [tag(n), `${percent(100 * lost[n])} %`] });
   pen.hit({ x0: strip.x, x1: strip.x + strip.width, y0: strip.y, y1: strip.y + side, at: (_, py) => box(row(py)) });
 }
 
@@ -254,12 +282,15 @@ function curves(run, look, pen, at) {
   const every = apart < 0.9 * font ? 4 : apart < 1.9 * font ? 2 : 1;
   for (let n = 1; n <= run.rounds; n += 1) {
     const chosen = n === rounds;
-    if (chosen || ((n - 1) % every === 0 && Math.abs(x(n) - x(rounds)) > 1.5 * font)) write(x(n), curve.y + curve.height + line * 0.7, String(n), { align: "center", colour: chosen ? "ink" : "ink3", weight: chosen ? 650 : 400 });
+    if (chosen || ((n - 1) % every === 0 && Math.abs(x(n) - x(rounds)) > 1.5 * font))
+      write(x(n), curve.y + curve.height + line * 0.7, String(n),
+      { align: "center", colour: chosen ? "ink" : "ink3", weight: chosen ? 650 : 400 });
   }
   write(curve.x + curve.width, curve.y + curve.height + 1.7 * line, t(TEXT.across), { align: "right" });
   for (const c of kinds.map((_, i) => i).sort((a, b) => (a === column) - (b === column))) {
     const mine = c === column;
-    const d = Array.from({ length: run.rounds }, (_, i) => `${i ? "L" : "M"}${x(i + 1).toFixed(1)},${y(of(i + 1, c)).toFixed(1)}`).join("");
+    const d = Array.from({ length: run.rounds },
+      (_, i) => `${i ? "L" : "M"}${x(i + 1).toFixed(1)},${y(of(i + 1, c)).toFixed(1)}`).join("");
     if (mine) pen.path(d, { line: "panel", width: big ? 9 : 6 });
     pen.path(d, { line: tone(c), width: mine ? (big ? 5 : 3) : big ? 2.5 : 1.5 });
   }
@@ -270,19 +301,24 @@ function curves(run, look, pen, at) {
   for (const { count, c, y: py } of names) {
     const mine = c === column;
     pen.line(from - 3, y(of(1, c)), from - 0.75 * font, py, { line: tone(c), width: mine ? 2 : 1 });
-    write(from - 0.95 * font, py, String(count), { align: "right", colour: mine ? "ink" : "ink2", weight: mine ? 650 : 400, halo: "panel" });
+    write(from - 0.95 * font, py, String(count), { align: "right", colour: mine ? "ink" : "ink2", weight: mine ? 650
+        : 400, halo: "panel" });
   }
   const own = kinds.indexOf(ran[1]);
   const same = ran[0] === rounds && own === column;
   if (ran[0] > 0 && own >= 0 && ran[0] <= run.rounds) {
     const [px, py, r] = [x(ran[0]), y(of(ran[0], own)), big ? 8 : 5];
-    pen.path(`M${px},${py - r}L${px + r},${py}L${px},${py + r}L${px - r},${py}Z`, { fill: "panel", line: "ink", width: big ? 2.5 : 1.5 });
-    if (!same) write(px, py - 2 * r - 4, t(TEXT.ran), { align: ran[0] > run.rounds - 3 ? "right" : "center", colour: "ink2", halo: "panel" });
+    pen.path(`M${px},${py - r}L${px + r},${py}L${px},${py + r}L${px - r},${py}Z`,
+      { fill: "panel", line: "ink", width: big ? 2.5 : 1.5 });
+    if (!same) write(px, py - 2 * r - 4, t(TEXT.ran),
+      { align: ran[0] > run.rounds - 3 ? "right" : "center", colour: "ink2", halo: "panel" });
   }
   const [px, py] = [x(rounds), y(of(rounds, column))];
   pen.circle(px, py, big ? 10 : 6.5, { line: "accent", width: big ? 4 : 3 });
   const right = rounds > run.rounds * 0.6;
-  write(px + (right ? -0.9 : 0.9) * font, py - 1.2 * font, `${percent(of(rounds, column))} %${same ? ` · ${t(TEXT.ran)}` : ""}`, { align: right ? "right" : "left", colour: "ink", weight: 650, size: font * 1.25, halo: "panel" });
+  write(px + (right ? -0.9 : 0.9) * font, py - 1.2 * font,
+    `${percent(of(rounds, column))} %${same ? ` · ${t(TEXT.ran)}` : ""}`,
+    { align: right ? "right" : "left", colour: "ink", weight: 650, size: font * 1.25, halo: "panel" });
   pen.hit({
     x0: curve.x - font, x1: curve.x + curve.width + font, y0: curve.y - font, y1: curve.y + curve.height + font,
     at(mx, my) {
@@ -290,20 +326,25 @@ function curves(run, look, pen, at) {
       const off = kinds.map((_, c) => Math.abs(y(of(n, c)) - my));
       const c = off.indexOf(Math.min(...off));
       const spot = { x0: x(n) - 6, x1: x(n) + 6, y0: y(of(n, c)) - 6, y1: y(of(n, c)) + 6 };
-      return { ...spot, look: { missedrounds: n, missedbuckets: String(kinds[c]) }, card: () => [t(TEXT.setting, { r: n, b: kinds[c] }), `${percent(of(n, c))} %`] };
+      return { ...spot, look: { missedrounds: n, missedbuckets: String(kinds[c]) },
+        card: () => [t(TEXT.setting, { r: n, b: kinds[c] }), `${percent(of(n, c))} %`] };
     },
   });
 }
 
 const legend = () => [
-  { text: t(TEXT.weights), mark: { shades: Array.from({ length: 24 }, (_, n) => shade("weights", (n / 23) ** 0.8)), wide: 90 } },
+  { text: t(TEXT.weights), mark: { shades: Array.from({ length: 24 }, (_, n) => shade("weights", (n / 23) ** 0.8)),
+      wide: 90 } },
   { text: t(TEXT.gone, { n: LEAST }), mark: { line: "bad", width: 2 } },
   { text: t(TEXT.sunk), mark: { fill: "sunk", line: "control" } },
 ];
 
 function below(run) {
-  const said = t(TEXT.follows, { layer: run.layer + 1, head: run.head + 1, model: t(run.model), n: run.length.toLocaleString("en"), chunk: run.chunk, seed: run.seed });
-  return [el("p", { class: "tfe-note tfe-controls", text: said + (run.trained ? "" : t(TEXT.unhashed)) + (run.by > 1 ? t(TEXT.pooled, { n: run.by }) : "") })];
+  const said = t(TEXT.follows, { layer: run.layer + 1, head: run.head + 1, model: t(run.model),
+      n: run.length.toLocaleString("en"), chunk: run.chunk, seed: run.seed });
+  return [el("p",
+      { class: "tfe-note tfe-controls", text: said + (run.trained ? "" : t(TEXT.unhashed)) + (run.by > 1
+          ? t(TEXT.pooled, { n: run.by }) : "") })];
 }
 
 // ── in words and numbers ──
@@ -313,9 +354,11 @@ function pairOf(run, rounds, [q, k]) {
   const name = (n) => `“${shown(run.tokens[n])}” (${n})`;
   const { map, lost } = seen(run, rounds);
   const say = q === 0 ? "first" : met(run.first[i], rounds) ? "sees" : run.first[i] ? "later" : "never";
-  const filled = { lost: percent(100 * lost[q]), w: digits(q ? run.weights[i] : 1), m: run.first[i], of: run.rounds, v: digits(map[i] || 0), key: "\n" };
+  const filled = { lost: percent(100 * lost[q]), w: digits(q ? run.weights[i] : 1), m: run.first[i], of: run.rounds,
+    v: digits(map[i] || 0), key: "\n" };
   const [before, after] = t(TEXT[say], filled).split("\n");
-  return [{ role: "query", text: t(TEXT.query) + name(q) }, before, ...(after === undefined ? [] : [{ role: "key", text: t(TEXT.key) + name(k) }, after])];
+  return [{ role: "query", text: t(TEXT.query) + name(q) }, before,
+    ...(after === undefined ? [] : [{ role: "key", text: t(TEXT.key) + name(k) }, after])];
 }
 
 function sentence(run, look) {
@@ -324,7 +367,8 @@ function sentence(run, look) {
   const gone = percent(run.table[here(run, rounds, column)]);
   const kept = gone.startsWith("<") ? ">99.9" : (100 - Number(gone)).toFixed(1);
   const pairs = percent(run.pairs[here(run, rounds, column)]);
-  const says = t(TEXT.says, { r: one ? t(TEXT.one) : t(TEXT.many, { n: rounds }), see: one ? "sees" : "see", keep: one ? "keeps" : "keep", b: look.missedbuckets, pairs, kept, gone });
+  const says = t(TEXT.says, { r: one ? t(TEXT.one) : t(TEXT.many, { n: rounds }), see: one ? "sees" : "see", keep: one
+      ? "keeps" : "keep", b: look.missedbuckets, pairs, kept, gone });
   if (Number(look.missedbuckets) !== run.chosen) return [says, t(TEXT.waits, { b: look.missedbuckets })];
   return [says, ...pairOf(run, rounds, telling(run, query(run, look), rounds))];
 }
@@ -332,8 +376,10 @@ function sentence(run, look) {
 function table(run, look) {
   const { kinds } = run;
   const round = (value) => Number(value.toFixed(5));
-  const rows = Array.from(run.table, (gone, i) => [Math.floor(i / kinds.length) + 1, kinds[i % kinds.length], round(gone), round(run.pairs[i])]);
-  return { caption: t(TEXT.caption), columns: t(TEXT.columns).split("|"), rows, here: here(run, look.missedrounds, buckets(run, look)) };
+  const rows = Array.from(run.table, (gone, i) => [Math.floor(i / kinds.length) + 1, kinds[i % kinds.length],
+      round(gone), round(run.pairs[i])]);
+  return { caption: t(TEXT.caption), columns: t(TEXT.columns).split("|"), rows,
+    here: here(run, look.missedrounds, buckets(run, look)) };
 }
 
 function arrays(run, look) {
@@ -360,7 +406,8 @@ export default {
   aside: "pos",
   resets: ["pos", "missedrounds", "missedbuckets"],
   follows: ["model"],
-  wish: (get) => ({ model: get("model"), head: /^\d+\.\d+$/.test(get("head") ?? "") ? get("head") : null, buckets: /^\d{1,3}$/.test(get("missedbuckets") ?? "") ? Number(get("missedbuckets")) : null }),
+  wish: (get) => ({ model: get("model"), head: /^\d+\.\d+$/.test(get("head") ?? "") ? get("head") : null,
+      buckets: /^\d{1,3}$/.test(get("missedbuckets") ?? "") ? Number(get("missedbuckets")) : null }),
   read,
   bounds: ({ rounds, ran, trained, kinds, chosen, layers, heads, layer, head, length, pos }) => ({
     missedrounds: { steps: rounds, pick: Math.min(rounds, ran[0] || trained || 4) },
@@ -375,6 +422,9 @@ export default {
   legend,
   below,
   title: (run, look) => t(TEXT.title, { n: percent(run.table[here(run, look.missedrounds, buckets(run, look))]) }),
-  choices: (run) => [{ key: "missedbuckets", label: t(TEXT.buckets), shown: true, options: run.kinds.map((n) => ({ value: String(n), label: String(n) })) }],
-  clock: (run) => ({ key: "missedrounds", pace: 600, says: (n) => t(TEXT.count, { n, of: run.rounds }), texts: Object.fromEntries(["start", "before", "after", "seek"].map((name) => [name, t(TEXT[name])])) }),
+  choices: (run) =>
+    [{ key: "missedbuckets", label: t(TEXT.buckets), shown: true,
+      options: run.kinds.map((n) => ({ value: String(n), label: String(n) })) }],
+  clock: (run) => ({ key: "missedrounds", pace: 600, says: (n) => t(TEXT.count, { n, of: run.rounds }),
+      texts: Object.fromEntries(["start", "before", "after", "seek"].map((name) => [name, t(TEXT[name])])) }),
 };

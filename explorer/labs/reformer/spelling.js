@@ -44,7 +44,9 @@ function probability(nats) {
 
 async function read(value) {
   if (!value.runs?.length) return null;
-  const runs = await Promise.all(value.runs.map(async (one) => ({ ...one, said: Array.from(one.said), nats: (await unpack(one.nats)).data })));
+  const runs =
+    await Promise.all(value.runs.map(async (one) =>
+      ({ ...one, said: Array.from(one.said), nats: (await unpack(one.nats)).data })));
   return { ...value, letters: Array.from(value.given), runs, alone: value.mode === "text" };
 }
 
@@ -57,7 +59,9 @@ const locked = (run, look) => look.pos.map((pos) => letterAt(run, pos)).filter((
 
 function card(run, i) {
   const letter = shown(run.letters[i]);
-  const models = run.runs.map((one) => `${t(one.name)}: ${shown(one.said[i])} ${wrong(run, one, i) ? "✗" : "✓"} · p(${letter}) ${probability(one.nats[i])}`);
+  const models =
+    run.runs.map((one) =>
+    `${t(one.name)}: ${shown(one.said[i])} ${wrong(run, one, i) ? "✗" : "✓"} · p(${letter}) ${probability(one.nats[i])}`);
   return [`${letter}·${run.first + i}${run.alone ? ` · ${bits(run, i).toFixed(2)} bits` : ""}`, ...models];
 }
 
@@ -65,7 +69,8 @@ function card(run, i) {
 function scene(run, look, pen) {
   const high = run.alone ? characters(run, look, pen) : letters(run, look, pen);
   // Other views point at positions of the first word too.
-  if (!run.alone) run.letters.forEach((_, i) => pen.hit({ x0: -1, x1: -1, y0: -1, y1: -1, look: { pos: i + 1 }, still: true }));
+  if (!run.alone)
+    run.letters.forEach((_, i) => pen.hit({ x0: -1, x1: -1, y0: -1, y1: -1, look: { pos: i + 1 }, still: true }));
   pen.size(pen.width, high);
 }
 
@@ -87,33 +92,42 @@ function letters(run, look, pen) {
   let y = 0;
   for (let from = 0; from < count; from += each) {
     const last = Math.min(count, from + each);
-    for (let i = from; i < last; i += 5) pen.text(left + (i - from + 0.5) * cell, y + size * 0.7, String(i + 1), { size: size - 1, align: "center", colour: "ink3" });
+    for (let i = from; i < last; i += 5)
+      pen.text(left + (i - from + 0.5) * cell, y + size * 0.7, String(i + 1),
+      { size: size - 1, align: "center", colour: "ink3" });
     y += size * 1.6;
     for (const one of rows) {
       const here = one.key === look.model && run.runs.length > 1;
       const [top, middle] = [y + tall - box - 2, y + tall - box / 2 - 3];
-      pen.text(0, apart ? middle : y + 9, t(one.name), { size, weight: here ? 700 : 400, colour: here ? "accent" : one.key ? "ink2" : "ink3" });
+      pen.text(0, apart ? middle : y + 9, t(one.name),
+        { size, weight: here ? 700 : 400, colour: here ? "accent" : one.key ? "ink2" : "ink3" });
       for (let i = from; i < last; i += 1) {
         const x = left + (i - from) * cell;
         const bad = one.key && wrong(run, one, i);
         const place = { x0: x, x1: x + cell, y0: top, y1: top + box };
         if (chosen.includes(i)) pen.rect(place, { fill: "query-soft" });
-        if (bad) pen.rect({ ...place, x0: x + 1, x1: x + cell - 1, y1: top + box - 3 }, { fill: "bad-soft", hatch: "panel", radius: 3 });
-        const style = { size: Math.min(big ? 30 : 16, cell * 0.8), align: "center", face: "mono", weight: bad || !one.key ? 700 : 400 };
+        if (bad) pen.rect({ ...place, x0: x + 1, x1: x + cell - 1, y1: top + box - 3 },
+          { fill: "bad-soft", hatch: "panel", radius: 3 });
+        const style = { size: Math.min(big ? 30 : 16, cell * 0.8), align: "center", face: "mono", weight: bad ||
+          !one.key ? 700 : 400 };
         pen.text(x + cell / 2, middle, shown(one.said[i]), { ...style, colour: bad ? "bad" : "ink" });
         const p = one.key ? Math.exp(-one.nats[i]) : 0; // of the right letter, as a line under it
-        if (p > 0) pen.rect({ x0: x + 1, x1: x + 1 + p * (cell - 2), y0: top + box - 2, y1: top + box }, { fill: bad ? "bad" : "out" });
-        pen.hit({ ...place, look: { pos: run.first + i, ...(one.key ? { model: one.key } : {}) }, card: () => card(run, i) });
+        if (p > 0) pen.rect({ x0: x + 1, x1: x + 1 + p * (cell - 2), y0: top + box - 2, y1: top + box },
+          { fill: bad ? "bad" : "out" });
+        pen.hit({ ...place, look: { pos: run.first + i, ...(one.key ? { model: one.key } : {}) },
+            card: () => card(run, i) });
       }
       if (one.key && last === count) {
         const text = (one.right / count).toFixed(3);
-        pen.text(apart ? left + (last - from) * cell + 10 : names, apart ? middle : y + 9, text, { size, weight: 700, colour: "ink" });
+        pen.text(apart ? left + (last - from) * cell + 10 : names, apart ? middle : y + 9, text,
+          { size, weight: 700, colour: "ink" });
       }
       y += tall;
     }
     for (const i of chosen.filter((one) => one >= from && one < last)) {
       const x = left + (i - from) * cell;
-      pen.rect({ x0: x, x1: x + cell, y0: y - rows.length * tall + (tall - box - 2), y1: y }, { line: "query", width: big ? 3 : 2 });
+      pen.rect({ x0: x, x1: x + cell, y0: y - rows.length * tall + (tall - box - 2), y1: y },
+        { line: "query", width: big ? 3 : 2 });
     }
     y += 10;
   }
@@ -125,19 +139,23 @@ function characters(run, look, pen) {
   const size = pen.big ? 24 : 15;
   const [style, tall] = [{ size, face: "mono", align: "center" }, Math.round(size * 1.75)];
   const widths = new Map();
-  const wide = (sign) => widths.get(sign) ?? widths.set(sign, Math.max(pen.measure(sign, style), size * 0.6) + 1).get(sign);
+  const wide = (sign) => widths.get(sign) ??
+    widths.set(sign, Math.max(pen.measure(sign, style), size * 0.6) + 1).get(sign);
   const chosen = locked(run, look);
   let [x, y] = [0, 0];
   run.letters.forEach((letter, i) => {
     const own = wide(shown(letter));
     let word = own; // up to the next space, where it begins one
-    if (i === 0 || /\s/.test(run.letters[i - 1])) for (let n = i + 1; n < run.letters.length && !/\s/.test(run.letters[n]); n += 1) word += wide(run.letters[n]);
+    if (i === 0 || /\s/.test(run.letters[i - 1]))
+      for (let n = i + 1; n < run.letters.length && !/\s/.test(run.letters[n]); n += 1) word += wide(run.letters[n]);
     if (x > 0 && (x + own > pen.width || (word < pen.width && x + word > pen.width))) [x, y] = [0, y + tall];
     const place = { x0: x, x1: x + own, y0: y + 2, y1: y + tall - 2 };
     const ground = shade("surprise", bits(run, i) / WORST);
     pen.rect(place, { fill: ground });
     pen.text(x + own / 2, y + tall / 2, shown(letter), { ...style, colour: ink(ground) });
-    if (chosen.includes(i)) pen.rect({ x0: x - 1, x1: x + own + 1, y0: y, y1: y + tall }, { line: "query", width: pen.big ? 4 : 2.5, radius: 2 });
+    if (chosen.includes(i))
+      pen.rect({ x0: x - 1, x1: x + own + 1, y0: y, y1: y + tall },
+      { line: "query", width: pen.big ? 4 : 2.5, radius: 2 });
     pen.hit({ ...place, look: { pos: run.first + i }, card: () => card(run, i) });
     x += own;
     if (letter === "\n") [x, y] = [0, y + tall];
@@ -148,7 +166,8 @@ function characters(run, look, pen) {
 function legend(run) {
   const shades = Array.from({ length: 16 }, (_, n) => shade("surprise", n / 15));
   if (run.alone) return [{ text: t(TEXT.bits, { worst: WORST }), mark: { shades, wide: 90 } }];
-  return [{ text: t(TEXT.right), mark: { fill: "out", tall: 3 } }, { text: t(TEXT.wrong), mark: { fill: "bad-soft", hatch: "panel", line: "bad" } }];
+  return [{ text: t(TEXT.right), mark: { fill: "out", tall: 3 } },
+    { text: t(TEXT.wrong), mark: { fill: "bad-soft", hatch: "panel", line: "bad" } }];
 }
 
 // ── in words and numbers ──
@@ -158,24 +177,29 @@ function sentence(run, look) {
   const [alone] = run.runs;
   if (i === undefined) {
     if (run.alone) return [t(TEXT.cost, { bits: alone.bits.toFixed(2), n, right: alone.right })];
-    return [t(TEXT.shares, { each: joined(run.runs.map((one) => t(TEXT.share, { model: t(one.name), right: one.right, n }))) })];
+    return [t(TEXT.shares,
+        { each: joined(run.runs.map((one) => t(TEXT.share, { model: t(one.name), right: one.right, n }))) })];
   }
   const letter = shown(run.letters[i]);
   const said = (one) => ({ model: t(one.name), said: shown(one.said[i]), letter, p: probability(one.nats[i]) });
   if (run.alone) return [t(TEXT.character, { i: i + 1, bits: bits(run, i).toFixed(2), ...said(alone) })];
-  return [t(TEXT.letter, { i: i + 1, letter, pos: run.first + i, each: joined(run.runs.map((one) => t(TEXT.says, said(one)))) })];
+  return [t(TEXT.letter,
+      { i: i + 1, letter, pos: run.first + i, each: joined(run.runs.map((one) => t(TEXT.says, said(one)))) })];
 }
 
 function table(run, look) {
   const models = run.runs.flatMap((one) => ["said", "nats"].map((name) => t(TEXT[name], { model: t(one.name) })));
-  const rows = run.letters.map((letter, i) => [i + 1, run.first + i, shown(letter), ...run.runs.flatMap((one) => [shown(one.said[i]), Number(one.nats[i].toFixed(6))])]);
-  return { caption: t(TEXT.sheet), columns: [t(TEXT.number), t(TEXT.position), t(TEXT.column), ...models], rows, here: locked(run, look).at(-1) ?? null };
+  const rows = run.letters.map((letter, i) => [i + 1, run.first + i, shown(letter),
+      ...run.runs.flatMap((one) => [shown(one.said[i]), Number(one.nats[i].toFixed(6))])]);
+  return { caption: t(TEXT.sheet), columns: [t(TEXT.number), t(TEXT.position), t(TEXT.column), ...models], rows,
+    here: locked(run, look).at(-1) ?? null };
 }
 
 const arrays = (run) => ({
   given: run.letters,
   models: run.runs.map((one) => one.key),
-  ...Object.fromEntries(run.runs.flatMap((one) => [[`${one.key}_says`, one.said], [`${one.key}_nats`, { shape: [one.nats.length], data: one.nats, axes: ["letter"], unit: "nats" }]])),
+  ...Object.fromEntries(run.runs.flatMap((one) => [[`${one.key}_says`, one.said],
+        [`${one.key}_nats`, { shape: [one.nats.length], data: one.nats, axes: ["letter"], unit: "nats" }]])),
 });
 
 export default {
@@ -185,7 +209,8 @@ export default {
   read,
   bounds: ({ first, letters: all, pick, runs }) => {
     const names = runs.map((one) => one.key);
-    return { pos: { first, count: first + all.length, pick: pick?.pos }, model: { names, pick: names.includes(pick?.model) ? pick.model : names[0] } };
+    return { pos: { first, count: first + all.length, pick: pick?.pos },
+      model: { names, pick: names.includes(pick?.model) ? pick.model : names[0] } };
   },
   move(run, look, key, by) {
     const keys = run.runs.map((one) => one.key);

@@ -51,7 +51,8 @@ const TEXT = {
   from: { en: "from your last text", zh: "来自上一个文本" },
 };
 const PACE = 1.1; // s that a segment stands while they are played
-const [BIN, LINES, LEAST] = [3, 70, 0.004]; // of the fan: px of the keys of one line, lines at most, weight from which one is drawn
+// of the fan: px of the keys of one line, lines at most, weight from which one is drawn
+const [BIN, LINES, LEAST] = [3, 70, 0.004];
 // Strokes of a square of so many px: remembered in order, broken order, another text's.
 const TEXTURES = {
   none: [7, "M-1 1L1 -1M0 7L7 0M6 8L8 6"],
@@ -70,8 +71,10 @@ async function read(value, { again }) {
     const codes = Array.from(model.text, (letter) => letter.codePointAt(0));
     const found = { ...model, chars: codes.map(sign), codes, length: codes.length };
     if (!model.across) return found;
-    const [across, remembered, travelled] = await Promise.all([model.across, model.remembered, model.travelled].map(unpack));
-    return { ...found, across: across.data, remembered: remembered.data, slots: remembered.shape[1], travelled: travelled.data };
+    const [across, remembered, travelled] = await Promise.all([model.across, model.remembered, model.travelled]
+      .map(unpack));
+    return { ...found, across: across.data, remembered: remembered.data, slots: remembered.shape[1],
+      travelled: travelled.data };
   }));
   return { ...value, models, looks: looksOf(again, value.kept) };
 }
@@ -85,9 +88,11 @@ function seen(run, look) {
   const first = number * run.segment;
   const end = Math.min(model.length, first + run.segment);
   const [layer, head] = placeOf(look);
-  const slots = model.across ? Array.from(model.remembered.subarray(number * model.slots, (number + 1) * model.slots)).filter((key) => key >= 0) : [];
+  const slots = model.across ? Array.from(model.remembered.subarray(number * model.slots, (number + 1) * model.slots))
+    .filter((key) => key >= 0) : [];
   const held = model.across ? slots.length : Math.min(first, run.intervention === "cut" ? 0 : model.memory);
-  const weights = position !== undefined && layer !== null ? run.looks.of(model.look, layer, head, position, model.length) : null;
+  const weights = position !== undefined && layer !== null
+    ? run.looks.of(model.look, layer, head, position, model.length) : null;
   return { model, position, of, number, first, end, layer, head, slots, held, weights };
 }
 
@@ -98,7 +103,8 @@ function shareAt(model, layer, head, position) {
   return Array.from({ length: model.heads }, (_, h) => of(h)).reduce((a, b) => a + b, 0) / model.heads;
 }
 
-const heldName = (run) => (run.intervention === "foreign" && run.book ? t(TEXT.foreignOf, { book: t(run.book) }) : t(TEXT[run.intervention] ?? TEXT.none));
+const heldName = (run) => (run.intervention === "foreign" && run.book ? t(TEXT.foreignOf, { book: t(run.book) })
+  : t(TEXT[run.intervention] ?? TEXT.none));
 
 // ── the picture ──
 function place(run, { model, first }, { width, narrow, big, tall }) {
@@ -119,7 +125,8 @@ function place(run, { model, first }, { width, narrow, big, tall }) {
   const rowsEnd = rows + n * (row + between) - between;
   return {
     font, left, right, strip, gap, row, n, total, wide, foot, rows, rowsEnd, letters, words, ribbon, big, narrow, width,
-    end: left + wide, ticks: foot + ribbon + (big ? 24 : 15), axis: rowsEnd + words + (big ? 24 : 16), height: rowsEnd + words + marks + 2,
+    end: left + wide, ticks: foot + ribbon + (big ? 24 : 15), axis: rowsEnd + words + (big ? 24 : 16),
+      height: rowsEnd + words + marks + 2,
     level: (k) => flag + (n - k) * (strip + gap),
     rowTop: (layer) => rows + (n - layer) * (row + between),
     x: (position) => left + (position / total) * wide,
@@ -133,7 +140,8 @@ function scene(run, look, pen) {
   const draw = {
     ...it, run, look, pen, at,
     /** A text on its line. */
-    label: (x, y, text, style = {}) => pen.text(x, y - 0.36 * (style.size ?? at.font), text, { size: at.font, colour: "ink3", ...style }),
+    label: (x, y, text, style = {}) => pen.text(x, y - 0.36 * (style.size ?? at.font), text,
+      { size: at.font, colour: "ink3", ...style }),
     wideOf: (text) => pen.measure(text, { size: at.font, weight: 600 }),
   };
   if (finished(run)) wedge(draw);
@@ -154,7 +162,9 @@ function strips({ run, model, first, end, held, layer, pen, at, label }) {
   const cut = Math.min(2, 0.2 * (at.x(run.segment) - at.x(0)));
   for (let k = at.n; k >= 0; k -= 1) {
     const y = at.level(k);
-    const part = (from, to) => ({ x0: at.x(from) + cut / 2, x1: Math.max(at.x(from) + cut / 2 + 0.5, at.x(to) - cut / 2), y0: y, y1: y + at.strip });
+    const part = (from, to) =>
+      ({ x0: at.x(from) + cut / 2, x1: Math.max(at.x(from) + cut / 2 + 0.5, at.x(to) - cut / 2), y0: y,
+        y1: y + at.strip });
     for (let from = 0; from < at.total; from += run.segment) {
       const box = part(from, Math.min(at.total, from + run.segment));
       if (from >= end) pen.rect(box, { line: "control", alpha: 0.55, dash: [2, 3] });
@@ -164,12 +174,16 @@ function strips({ run, model, first, end, held, layer, pen, at, label }) {
     if (held && k < at.n) {
       const box = { ...part(first - held, first), x0: at.x(first - held) };
       texture(pen, box, run.intervention);
-      for (let from = Math.ceil((first - held + 1) / run.segment) * run.segment; from < first; from += run.segment) pen.line(at.x(from), y, at.x(from), y + at.strip, { line: "key" });
+      for (let from = Math.ceil((first - held + 1) / run.segment) * run.segment; from < first; from += run.segment)
+        pen.line(at.x(from), y, at.x(from), y + at.strip, { line: "key" });
       pen.rect(box, { line: "key", width: at.big ? 2 : 1.2 });
     }
-    if (end > first) pen.rect(part(first, finished(run) ? end : model.length), { fill: "out-soft", line: "out", width: at.big ? 2.5 : 1.6, radius: 2 });
+    if (end > first)
+      pen.rect(part(first, finished(run) ? end : model.length),
+      { fill: "out-soft", line: "out", width: at.big ? 2.5 : 1.6, radius: 2 });
     const chosen = finished(run) && layer === k;
-    label(at.left - 8, y + at.strip / 2 + at.font * 0.36, k ? (at.narrow ? k : t(TEXT.layer, { n: k })) : t(TEXT.inputs), { align: "right", colour: chosen ? "query" : "ink2", weight: chosen ? 650 : 400 });
+    label(at.left - 8, y + at.strip / 2 + at.font * 0.36, k ? (at.narrow ? k : t(TEXT.layer, { n: k }))
+      : t(TEXT.inputs), { align: "right", colour: chosen ? "query" : "ink2", weight: chosen ? 650 : 400 });
   }
 }
 
@@ -177,7 +191,9 @@ function texture(pen, { x0, y0, x1, y1 }, kind) {
   const [side, strokes] = TEXTURES[kind] ?? TEXTURES.none;
   const points = Array.from(strokes.matchAll(/([ML])(-?[\d.]+) (-?[\d.]+)/g));
   let d = "";
-  for (let x = 0; x < x1 - x0; x += side) for (let y = 0; y < y1 - y0; y += side) d += points.map(([, move, px, py]) => `${move}${x + Number(px)},${y + Number(py)}`).join("");
+  for (let x = 0; x < x1 - x0; x += side)
+    for (let y = 0; y < y1 - y0;
+    y += side) d += points.map(([, move, px, py]) => `${move}${x + Number(px)},${y + Number(py)}`).join("");
   pen.rect({ x0, y0, x1, y1 }, { fill: "key-soft" });
   pen.group(x0, y0, () => pen.path(d, { line: "key", width: 1.4 }), { x0: 0, y0: 0, x1: x1 - x0, y1: y1 - y0 });
 }
@@ -204,24 +220,30 @@ function border({ run, first, held, pen, at, label, wideOf }) {
   const mid = top - at.font * 0.36;
   const tip = leftwards ? [x - 5, -1.4 * wide] : [x + 5 + 1.4 * wide, -1.4 * wide];
   pen.path(`M${tip[0]},${mid - wide}v${2 * wide}l${tip[1]},${-wide}Z`, { fill: "ink" });
-  label(leftwards ? x - 10 - 1.4 * wide : x + 10 + 1.4 * wide, top, stops, { align: leftwards ? "right" : "left", colour: "ink", weight: 650 });
+  label(leftwards ? x - 10 - 1.4 * wide : x + 10 + 1.4 * wide, top, stops,
+    { align: leftwards ? "right" : "left", colour: "ink", weight: 650 });
   const until = leftwards ? x - 16 - 1.4 * wide - wideOf(stops) : x - 8;
-  if (held && !at.narrow && until - wideOf(heldName(run)) > at.left - 40) label(until, top, heldName(run), { align: "right", colour: "key", weight: 600 });
+  if (held && !at.narrow && until - wideOf(heldName(run)) > at.left - 40)
+    label(until, top, heldName(run), { align: "right", colour: "key", weight: 600 });
 }
 
 /** From the segment to what is enlarged below. */
 function wedge({ first, end, pen, at }) {
-  const [a, b, y0, y1, x0, x1] = [at.x(first), at.x(end), at.foot + at.ribbon + 1, at.rows - 22 * (at.font / 12), at.zx(first), at.zx(end)];
-  pen.path(`M${a},${y0}C${a},${y1} ${x0},${y0} ${x0},${y1}H${x1}C${x1},${y0} ${b},${y1} ${b},${y0}Z`, { fill: "out-soft", alpha: 0.75 });
+  const [a, b, y0, y1, x0, x1] = [at.x(first), at.x(end), at.foot + at.ribbon + 1, at.rows - 22 * (at.font / 12),
+    at.zx(first), at.zx(end)];
+  pen.path(`M${a},${y0}C${a},${y1} ${x0},${y0} ${x0},${y1}H${x1}C${x1},${y0} ${b},${y1} ${b},${y0}Z`,
+    { fill: "out-soft", alpha: 0.75 });
 }
 
 /** Empty frames where the enlarged segment will stand, so that nothing moves when it comes. */
 function waiting({ pen, at, label }) {
   for (let layer = 1; layer <= at.n; layer += 1) {
     pen.rect({ x0: at.left, x1: at.end, y0: at.rowTop(layer), y1: at.rowTop(layer) + at.row }, { fill: "sunk" });
-    label(at.left - 8, at.rowTop(layer) + at.row / 2 + at.font * 0.36, at.narrow ? layer : t(TEXT.layer, { n: layer }), { align: "right" });
+    label(at.left - 8, at.rowTop(layer) + at.row / 2 + at.font * 0.36, at.narrow ? layer : t(TEXT.layer, { n: layer }),
+      { align: "right" });
   }
-  label(at.left + at.wide / 2, (at.rows + at.rowsEnd) / 2, t(TEXT.waits), { align: "center", colour: "ink2", halo: "sunk" });
+  label(at.left + at.wide / 2, (at.rows + at.rowsEnd) / 2, t(TEXT.waits),
+    { align: "center", colour: "ink2", halo: "sunk" });
 }
 
 /** The segment in view: for each layer the share of attention that goes to the memory, every head and their mean. */
@@ -232,28 +254,37 @@ function enlarged({ run, model, first, end, held, layer: chosenLayer, head: chos
     const chosen = chosenLayer === layer;
     pen.rect({ x0: at.left, x1: at.zx(end), y0: top, y1: base }, { fill: "panel", line: "line" });
     pen.line(at.left, base - (at.row - 2) / 2, at.zx(end), base - (at.row - 2) / 2, { line: "line", dash: [2, 3] });
-    label(at.left - 8, top + at.row / 2 + at.font * 0.36, at.narrow ? layer : t(TEXT.layer, { n: layer }), { align: "right", colour: chosen ? "query" : "ink2", weight: chosen ? 650 : 400 });
+    label(at.left - 8, top + at.row / 2 + at.font * 0.36, at.narrow ? layer : t(TEXT.layer, { n: layer }),
+      { align: "right", colour: chosen ? "query" : "ink2", weight: chosen ? 650 : 400 });
     if (end < first + run.segment) pen.rect({ x0: at.zx(end) + 1, x1: stop, y0: top, y1: base }, { fill: "sunk" });
     if (!at.narrow) [["1", top + at.font * 0.5], ["0", base + 1]].forEach(([text, y]) => label(stop + 3, y, text));
     if (!held) continue;
-    const line = (head) => Array.from({ length: end - first }, (_, i) => `${i ? "L" : "M"}${at.zx(first + i + 0.5).toFixed(1)},${(base - Math.min(1, shareAt(model, layer, head, first + i)) * (at.row - 2)).toFixed(1)}`).join("");
+    const line = (head) => Array.from({ length: end - first },
+      (_, i) => `${i ? "L" : "M"}${at.zx(first + i + 0.5).toFixed(1)},${(base - Math.min(1, shareAt(model, layer, head, first + i)) * (at.row - 2)).toFixed(1)}`)
+      .join("");
     pen.path(`${line(null)}L${at.zx(end - 0.5)},${base}L${at.zx(first + 0.5)},${base}Z`, { fill: "key", alpha: 0.16 });
-    for (let head = 1; head <= model.heads; head += 1) if (!chosen || head !== chosenHead) pen.path(line(head), { line: "key", alpha: 0.38, width: at.big ? 1.5 : 1 });
+    for (let head = 1; head <= model.heads; head += 1)
+      if (!chosen || head !== chosenHead) pen.path(line(head), { line: "key", alpha: 0.38, width: at.big ? 1.5 : 1 });
     pen.path(line(chosen ? chosenHead : null), { line: "key", width: (at.big ? 1.7 : 1) * (chosen ? 3 : 1.8) });
   }
   const why = first === 0 && model.memory > 0 && run.intervention !== "cut" ? TEXT.firstSegment : TEXT.nothing;
-  if (!held) label(at.left + at.wide / 2, (at.rows + at.rowsEnd) / 2 + at.font * 0.36, t(why), { align: "center", colour: "ink2", halo: "panel" });
+  if (!held) label(at.left + at.wide / 2, (at.rows + at.rowsEnd) / 2 + at.font * 0.36, t(why),
+    { align: "center", colour: "ink2", halo: "panel" });
   spelled({ model, first, end, at, label, pen });
   const every = [1, 2, 4, 8, 16, 32, 64].find((n) => (n / run.segment) * at.wide >= at.font * 4) ?? 64;
   for (let p = first; p <= Math.min(end, first + run.segment); p += every) {
     pen.line(at.zx(p), at.rowsEnd, at.zx(p), at.rowsEnd + 4, { line: "control" });
-    label(at.zx(p), at.axis, whole(p), { align: p === first + run.segment ? "right" : p === first ? "left" : "center" });
+    label(at.zx(p), at.axis, whole(p), { align: p === first + run.segment ? "right" : p === first ? "left"
+        : "center" });
   }
 }
 
 /** The segment's text: each character where there is room, else words, each from its first character on, in two lines for neighbours. */
 function spelled({ model, first, end, at, label, pen }) {
-  if (at.letters) model.chars.slice(first, end).forEach((c, i) => label(at.zx(first + i + 0.5), at.rowsEnd + at.font * 1.35, c, { align: "center", colour: "ink2", face: "mono" }));
+  if (at.letters)
+    model.chars.slice(first, end)
+    .forEach((c, i) => label(at.zx(first + i + 0.5), at.rowsEnd + at.font * 1.35, c,
+      { align: "center", colour: "ink2", face: "mono" }));
   if (at.letters || !at.words) return;
   const free = [at.left, at.left];
   let turn = 0;
@@ -273,8 +304,11 @@ function spelled({ model, first, end, at, label, pen }) {
 
 /** A line through the enlarged segment at a position, and a tick in the whole text. */
 function marked({ first, end, pen, at }, position, width, dash) {
-  pen.line(at.x(position + 0.5), at.foot + 1, at.x(position + 0.5), at.foot + 1 + at.ribbon, { line: "query", width: at.font / 6 });
-  if (position >= first && position < end) pen.line(at.zx(position + 0.5), at.rowTop(at.n), at.zx(position + 0.5), at.rowsEnd + 4, { line: "query", width, dash });
+  pen.line(at.x(position + 0.5), at.foot + 1, at.x(position + 0.5), at.foot + 1 + at.ribbon,
+    { line: "query", width: at.font / 6 });
+  if (position >= first && position < end)
+    pen.line(at.zx(position + 0.5), at.rowTop(at.n), at.zx(position + 0.5), at.rowsEnd + 4,
+    { line: "query", width, dash });
 }
 
 /** What changes as characters are locked: the cone of what one can know of, where it looks, and its own share in every layer. */
@@ -285,7 +319,8 @@ function locks(draw) {
   if (pointed !== undefined && pointed !== position) marked(draw, pointed, at.font / 9, [3, 3]);
   if (position === undefined) return;
   cone(draw, () => draw.weights && fan(draw));
-  pen.circle(at.x(position + 0.5), at.level(at.n) + at.strip / 2, at.big ? 8 : 5, { fill: "query", line: "panel", width: 2 });
+  pen.circle(at.x(position + 0.5), at.level(at.n) + at.strip / 2, at.big ? 8 : 5,
+    { fill: "query", line: "panel", width: 2 });
   marked(draw, position, at.font / 6);
   const zx = at.zx(position + 0.5);
   const turned = zx + at.font * 3.4 > at.end;
@@ -295,7 +330,8 @@ function locks(draw) {
     const y = base - Math.min(1, share) * (at.row - 2);
     pen.circle(zx, y, (own ? 0.42 : 0.3) * at.font, { fill: "query", line: "panel", width: 1.5 });
     const line = Math.max(at.rowTop(k) + at.font * 0.95, Math.min(base - 3, y - at.font * 0.35));
-    label(zx + at.font * (turned ? -0.6 : 0.6), line, weight(share), { align: turned ? "right" : "left", colour: "key", weight: own ? 700 : 600, halo: "panel" });
+    label(zx + at.font * (turned ? -0.6 : 0.6), line, weight(share),
+      { align: turned ? "right" : "left", colour: "key", weight: own ? 700 : 600, halo: "panel" });
   }
 }
 
@@ -303,7 +339,8 @@ function locks(draw) {
 function cone({ run, model, position, pen, at, label, wideOf }, between) {
   const from = (k) => model.travelled[k * model.length + position];
   const edge = at.x(position + 0.5);
-  const corners = Array.from({ length: at.n + 1 }, (_, k) => [k ? at.x(from(k)) : edge, at.level(at.n - k) + at.strip / 2]);
+  const corners = Array.from({ length: at.n + 1 },
+    (_, k) => [k ? at.x(from(k)) : edge, at.level(at.n - k) + at.strip / 2]);
   const line = `M${corners.map(([x, y]) => `${x.toFixed(1)},${y}`).join("L")}`;
   pen.path(`${line}H${edge}Z`, { fill: "query", alpha: 0.1 });
   pen.path(line, { line: "query", width: at.big ? 3 : 2 });
@@ -317,7 +354,8 @@ function cone({ run, model, position, pen, at, label, wideOf }, between) {
     // Before the cone's edge where there is room, else inside the cone, where its edge has risen over the words.
     const risen = Math.min(1, (at.strip / 2 + 1.4 * at.font) / (at.gap + at.strip));
     const inside = Math.min(x + risen * (corners[i][0] - x) + 8, at.end + at.right - wideOf(text));
-    label(before ? x - 7 : inside, at.level(run.layers - k) - at.font * 0.4, text, { align: before ? "right" : "left", colour: "query", weight: 600, halo: "panel" });
+    label(before ? x - 7 : inside, at.level(run.layers - k) - at.font * 0.4, text,
+      { align: before ? "right" : "left", colour: "query", weight: 600, halo: "panel" });
   });
 }
 
@@ -333,35 +371,44 @@ function fan({ model, position, first, held, slots, weights, layer, pen, at }) {
   const found = [...bins.values()].filter(({ w }) => w >= LEAST).sort((a, b) => b.w - a.w).slice(0, LINES).reverse();
   const [x0, y0, y1] = [at.x(position + 0.5), at.level(layer) + at.strip, at.level(layer - 1)];
   const mid = (y0 + y1) / 2;
-  for (const { w, x } of found) pen.path(`M${x0},${y0}C${x0},${mid + 4} ${x / w},${mid - 4} ${x / w},${y1}`, { line: "key", width: (0.8 + 7 * Math.min(1, 2.5 * w) ** 0.8) * (at.font / 12), alpha: 0.35 + 0.6 * Math.min(1, 4 * w), cap: "round" });
+  for (const { w, x } of found)
+    pen.path(`M${x0},${y0}C${x0},${mid + 4} ${x / w},${mid - 4} ${x / w},${y1}`,
+    { line: "key", width: (0.8 + 7 * Math.min(1, 2.5 * w) ** 0.8) * (at.font / 12),
+      alpha: 0.35 + 0.6 * Math.min(1, 4 * w), cap: "round" });
   pen.circle(x0, at.level(layer) + at.strip / 2, at.font / 3, { fill: "query", line: "panel", width: 1.5 });
 }
 
 /** What can be pointed at: characters of the whole text, and of the enlarged segment with their layer. */
 function hits({ run, look, model, first, end, head, pen, at, ...it }) {
   const box = (pos, layer, y0, y1) => ({
-    x0: (layer === undefined ? at.x : at.zx)(pos), x1: (layer === undefined ? at.x : at.zx)(pos + 1), y0, y1, still: true,
+    x0: (layer === undefined ? at.x : at.zx)(pos), x1: (layer === undefined ? at.x : at.zx)(pos + 1), y0,
+      y1, still: true,
     look: finished(run) ? { pos, ...(layer && head ? { head: `${layer}.${head}` } : {}) } : undefined,
     card: () => card({ run, look, model, first, end, head, ...it }, pos, layer),
   });
   const whole_ = (pos) => (pos >= 0 && pos < model.length ? box(pos, undefined, 0, at.foot + at.ribbon + 4) : null);
-  pen.hit({ x0: at.left, x1: at.end, y0: 0, y1: at.foot + at.ribbon + 4, at: (x) => whole_(Math.floor(((x - at.left) / at.wide) * at.total)), of: whole_ });
+  pen.hit({ x0: at.left, x1: at.end, y0: 0, y1: at.foot + at.ribbon + 4,
+      at: (x) => whole_(Math.floor(((x - at.left) / at.wide) * at.total)), of: whole_ });
   const y1 = at.rowsEnd + at.words;
   const part = (x, y) => {
     const pos = Math.floor(first + ((x - at.left) / at.wide) * run.segment);
-    const layer = y <= at.rowsEnd ? Math.max(1, Math.min(at.n, at.n - Math.floor((y - at.rows) / ((at.rowsEnd - at.rows) / at.n)))) : null;
+    const layer = y <= at.rowsEnd
+      ? Math.max(1, Math.min(at.n, at.n - Math.floor((y - at.rows) / ((at.rowsEnd - at.rows) / at.n)))) : null;
     return pos < end ? box(pos, layer, at.rows, y1) : null;
   };
   if (finished(run)) pen.hit({ x0: at.left, x1: at.end, y0: at.rows, y1, at: part });
 }
 
 function card({ run, model, first, end, held, layer: chosen, head }, pos, layer) {
-  const state = pos >= end ? TEXT.cardLater : pos >= first ? TEXT.cardNow : pos >= first - held ? TEXT.cardMemory : TEXT.cardGone;
+  const state = pos >= end ? TEXT.cardLater : pos >= first ? TEXT.cardNow : pos >= first - held ? TEXT.cardMemory
+    : TEXT.cardGone;
   const crosses = finished(run) && pos >= run.segment && model.memory > 0;
   return [
     charName(model, pos), t(state, { n: Math.floor(pos / run.segment) + 1 }),
     ...(crosses && layer ? [t(TEXT.cardMean, { layer, w: weight(shareAt(model, layer, null, pos)) })] : []),
-    ...(crosses && head ? [t(TEXT.cardHead, { head: `${layer || chosen}·${head}`, w: weight(shareAt(model, layer || chosen, head, pos)) })] : []),
+    ...(crosses && head
+      ? [t(TEXT.cardHead,
+          { head: `${layer || chosen}·${head}`, w: weight(shareAt(model, layer || chosen, head, pos)) })] : []),
   ];
 }
 
@@ -389,41 +436,61 @@ function sentence(run, look) {
   const { model, position, first, end, held, layer, head, weights } = seen(run, look);
   if (!finished(run)) {
     const done = whole(model.length);
-    return [zh ? `已读写 ${done} / ${whole(run.of)} 个字符，每次一个片段（${run.segment} 个字符）。` : `${done} of ${whole(run.of)} characters are read and written, ${run.segment} at a time.`];
+    return [zh ? `已读写 ${done} / ${whole(run.of)} 个字符，每次一个片段（${run.segment} 个字符）。`
+      : `${done} of ${whole(run.of)} characters are read and written, ${run.segment} at a time.`];
   }
   const over = position === undefined ? Array.from({ length: end - first }, (_, i) => first + i) : [position];
-  const shares = Array.from({ length: run.layers }, (_, l) => weight(over.reduce((sum, p) => sum + shareAt(model, l + 1, null, p), 0) / Math.max(1, over.length))).join(zh ? "、" : ", ");
-  const nothing = first === 0 && model.memory > 0 && run.intervention !== "cut" ? (zh ? "文本从这个片段开始，还没有记忆" : "The text begins with this segment, and nothing is remembered yet")
-    : model.memory === 0 ? (zh ? `${t(model.name)} 没有记忆，无物越过边界` : `${t(model.name)} remembers nothing, and nothing crosses the border`)
+  const shares = Array.from({ length: run.layers },
+    (_, l) => weight(over.reduce((sum, p) => sum + shareAt(model, l + 1, null, p), 0) / Math.max(1, over.length)))
+    .join(zh ? "、" : ", ");
+  const nothing = first === 0 && model.memory > 0 && run.intervention !== "cut"
+    ? (zh ? "文本从这个片段开始，还没有记忆" : "The text begins with this segment, and nothing is remembered yet")
+    : model.memory === 0
+      ? (zh ? `${t(model.name)} 没有记忆，无物越过边界` : `${t(model.name)} remembers nothing, and nothing crosses the border`)
       : zh ? "记忆被切断，无物越过边界" : "The memory is cut, and nothing crosses the border";
   const book = run.book ? t(run.book) : zh ? "另一文本" : "another text";
-  const what = { foreign: zh ? `记忆（属于${book}）` : `the memory, which holds ${book}`, shuffled: zh ? "顺序被打乱的记忆" : "the memory, whose order is broken" }[run.intervention] ?? (zh ? "记忆" : "the memory");
+  const what = { foreign: zh ? `记忆（属于${book}）` : `the memory, which holds ${book}`, shuffled: zh ? "顺序被打乱的记忆"
+    : "the memory, whose order is broken" }[run.intervention] ?? (zh ? "记忆" : "the memory");
   if (position === undefined) {
-    const now = { text: zh ? `字符 ${whole(first)} 至 ${whole(end - 1)} ` : `Characters ${whole(first)} to ${whole(end - 1)}`, role: "out" };
+    const now = { text: zh ? `字符 ${whole(first)} 至 ${whole(end - 1)} `
+      : `Characters ${whole(first)} to ${whole(end - 1)}`, role: "out" };
     if (!held) return zh ? [now, `一次算出。${nothing}。`] : [now, ` are computed at once. ${nothing}.`];
     const kept = { text: zh ? `${whole(held)} 个更早的位置` : `${whole(held)} positions before them`, role: "key" };
-    return zh ? [now, "一次算出，", kept, `被记住而没有梯度；第 1 至 ${run.layers} 层平均把 ${shares} 的注意力给予${what}。`] : [now, " are computed at once, ", kept, ` are remembered without a gradient; on average layers 1 to ${run.layers} give ${shares} of their attention to ${what}.`];
+    return zh ? [now, "一次算出，", kept, `被记住而没有梯度；第 1 至 ${run.layers} 层平均把 ${shares} 的注意力给予${what}。`]
+      : [now, " are computed at once, ", kept,
+      ` are remembered without a gradient; on average layers 1 to ${run.layers} give ${shares} of their attention to ${what}.`];
   }
   const q = { text: charName(model, position), role: "query" };
   const from = model.travelled[run.layers * model.length + position];
   const back = whole(position - from);
-  const knows = zh ? `${run.layers} 层之后它能知道从 ${whole(from)} 起的字符：往回 ${back} 个；梯度止于 ${whole(first)}。` : `after ${run.layers} layers it can know of characters from ${whole(from)} on: ${back} back; the gradient stops at ${whole(first)}.`;
+  const knows = zh ? `${run.layers} 层之后它能知道从 ${whole(from)} 起的字符：往回 ${back} 个；梯度止于 ${whole(first)}。`
+    : `after ${run.layers} layers it can know of characters from ${whole(from)} on: ${back} back; the gradient stops at ${whole(first)}.`;
   if (!held) return zh ? [`${nothing}：要说出 `, q, "，", knows] : [`${nothing}: to say `, q, ", ", knows];
-  if (head === null) return zh ? ["要说出 ", q, `，第 1 至 ${run.layers} 层各头平均把 ${shares} 的注意力给予${what}；`, knows] : ["To say ", q, ` layers 1 to ${run.layers} give ${shares} of their attention to ${what}, the mean of their heads; `, knows];
-  const [share, name, trouble] = [weight(shareAt(model, layer, head, position)), `${layer}·${head}`, run.looks.trouble()];
+  if (head === null) return zh ? ["要说出 ", q, `，第 1 至 ${run.layers} 层各头平均把 ${shares} 的注意力给予${what}；`, knows]
+    : ["To say ", q,
+    ` layers 1 to ${run.layers} give ${shares} of their attention to ${what}, the mean of their heads; `, knows];
+  const [share, name, trouble] = [weight(shareAt(model, layer, head, position)), `${layer}·${head}`,
+    run.looks.trouble()];
   const best = weights?.reduce((most, w, key) => (w > weights[most] ? key : most), 0);
-  const most = weights ? [zh ? "；最大的权重 " : "; its largest weight, ", `${weight(weights[best])}${zh ? " 给 " : ", goes to "}`, { text: keyName(run, model, best), role: "key" }] : trouble ? [zh ? `（${trouble}）` : ` (${trouble})`] : [];
-  return zh ? ["要说出 ", q, `，头 ${name} 把 ${share} 的注意力给予${what}`, ...most, "；", knows] : ["To say ", q, ` head ${name} gives ${share} of its attention to ${what}`, ...most, "; ", knows];
+  const most = weights
+    ? [zh ? "；最大的权重 " : "; its largest weight, ", `${weight(weights[best])}${zh ? " 给 " : ", goes to "}`,
+    { text: keyName(run, model, best), role: "key" }] : trouble ? [zh ? `（${trouble}）` : ` (${trouble})`] : [];
+  return zh ? ["要说出 ", q, `，头 ${name} 把 ${share} 的注意力给予${what}`, ...most, "；", knows]
+    : ["To say ", q, ` head ${name} gives ${share} of its attention to ${what}`, ...most, "; ", knows];
 }
 
 function table(run, look) {
   const { model, weights, position } = seen(run, look);
   const heads = model.across ? Array.from({ length: run.layers * model.heads }, (_, i) => i) : [];
-  const columns = [t(TEXT.position), t(TEXT.positions), t(TEXT.number), ...heads.map((i) => t(TEXT.head, { head: `${Math.floor(i / model.heads) + 1}·${(i % model.heads) + 1}` })), ...(heads.length ? [t(TEXT.knows)] : []), ...(weights ? [t(TEXT.weight, { head: look.head })] : [])];
+  const columns = [t(TEXT.position), t(TEXT.positions), t(TEXT.number),
+    ...heads.map((i) => t(TEXT.head, { head: `${Math.floor(i / model.heads) + 1}·${(i % model.heads) + 1}` })),
+    ...(heads.length ? [t(TEXT.knows)] : []), ...(weights ? [t(TEXT.weight, { head: look.head })] : [])];
   const rows = model.chars.map((char, p) => {
     const known = heads.length ? [model.travelled[run.layers * model.length + p]] : [];
-    const w = weights ? [p + 1 < model.length ? Math.round(1e6 * weights[p + 1]) / 1e6 : null] : []; // the key behind a character carries it
-    return [p, char, Math.floor(p / run.segment) + 1, ...heads.map((i) => Math.round(1e5 * model.across[i * model.length + p]) / 1e5), ...known, ...w];
+    // the key behind a character carries it
+    const w = weights ? [p + 1 < model.length ? Math.round(1e6 * weights[p + 1]) / 1e6 : null] : [];
+    return [p, char, Math.floor(p / run.segment) + 1,
+      ...heads.map((i) => Math.round(1e5 * model.across[i * model.length + p]) / 1e5), ...known, ...w];
   });
   return { caption: t(TEXT.caption, { model: t(model.name) }), columns, rows, here: position ?? null };
 }
@@ -433,11 +500,15 @@ function arrays(run, look) {
   const ints = (data, shape, more = {}) => ({ shape, data: Int32Array.from(data), ...more });
   return {
     ...(model.across ? {
-      share_to_memory: { shape: [run.layers, model.heads, model.length], data: model.across, axes: ["layer", "head", "character"], unit: "share of attention" },
-      knows_from: ints(model.travelled, [run.layers + 1, model.length], { axes: ["layers passed", "character"], unit: "character" }),
-      remembered: ints(model.remembered, [Math.ceil(model.length / run.segment), model.slots], { axes: ["segment", "slot"], unit: "state j has read character j − 1, state 0 what stands before the text" }),
+      share_to_memory: { shape: [run.layers, model.heads, model.length], data: model.across,
+        axes: ["layer", "head", "character"], unit: "share of attention" },
+      knows_from: ints(model.travelled, [run.layers + 1, model.length],
+        { axes: ["layers passed", "character"], unit: "character" }),
+      remembered: ints(model.remembered, [Math.ceil(model.length / run.segment), model.slots],
+        { axes: ["segment", "slot"], unit: "state j has read character j − 1, state 0 what stands before the text" }),
     } : {}),
-    characters: model.codes.map((code) => String.fromCodePoint(code)), segment: ints([run.segment], [1]), memory: ints([model.memory], [1]), given: ints([run.given], [1]),
+    characters: model.codes.map((code) => String.fromCodePoint(code)), segment: ints([run.segment], [1]),
+      memory: ints([model.memory], [1]), given: ints([run.given], [1]),
     ...(weights ? byCharacter(weights, model.length) : {}),
     looked_at: [`${model.key}, head ${look.head}, position ${position ?? "none"}`],
   };
@@ -468,29 +539,38 @@ export default {
   /** ← and → go from segment to segment, at the same place in it. */
   move(run, look, key, by) {
     const { model, number, of, position = 0, first } = seen(run, look);
-    if (key === "pos") return number + by < 0 || number + by >= of ? {} : { pos: Math.min(model.length - 1, (number + by) * run.segment + position - first) };
-    return { head: look.head === "mean" ? (by > 0 ? "1.1" : `${run.layers}.${model.heads}`) : KINDS.head.move(look.head, by, { layers: run.layers, heads: model.heads }) };
+    if (key === "pos") return number + by < 0 || number + by >= of ? {}
+      : { pos: Math.min(model.length - 1, (number + by) * run.segment + position - first) };
+    return { head: look.head === "mean" ? (by > 0 ? "1.1" : `${run.layers}.${model.heads}`)
+      : KINDS.head.move(look.head, by, { layers: run.layers, heads: model.heads }) };
   },
   scene,
   sentence,
   table,
   arrays,
   legend,
-  units: (run, look) => [t(modelOf(run, look).name), t(modelOf(run, look).about), ...(run.state === "stale" ? [t(TEXT.from)] : [])].join(" · "),
+  units: (run, look) => [t(modelOf(run, look).name), t(modelOf(run, look).about),
+    ...(run.state === "stale" ? [t(TEXT.from)] : [])].join(" · "),
   choices(run, look) {
     const one = look.head === "mean" ? (run.pick?.head?.includes(".") ? run.pick.head : "1.1") : look.head;
     const models = run.models.map(({ key, name }) => ({ value: key, label: t(name) }));
-    const heads = { key: "head", label: t(TEXT.heads), options: [{ value: one, label: t(TEXT.head, { head: one.replace(".", "·") }) }, { value: "mean", label: t(TEXT.mean) }] };
-    return [...(models.length > 1 ? [{ key: "model", label: t(TEXT.model), options: models }] : []), ...(finished(run) ? [heads] : [])];
+    const heads = { key: "head", label: t(TEXT.heads),
+      options: [{ value: one, label: t(TEXT.head, { head: one.replace(".", "·") }) },
+        { value: "mean", label: t(TEXT.mean) }] };
+    return [...(models.length > 1 ? [{ key: "model", label: t(TEXT.model), options: models }] : []),
+      ...(finished(run) ? [heads] : [])];
   },
   clock(run, look) {
     if (!finished(run)) return null;
     const { model, of, position = 0, first } = seen(run, look);
-    const at = (second) => Math.min(model.length - 1, Math.min(of - 1, Math.floor(second / PACE)) * run.segment + position - first);
+    const at = (second) => Math.min(model.length - 1,
+      Math.min(of - 1, Math.floor(second / PACE)) * run.segment + position - first);
     const texts = { before: TEXT.before, after: TEXT.next, play: TEXT.play };
-    return { key: "pos", seconds: of * PACE, at, when: (pos) => Math.floor((pos ?? 0) / run.segment) * PACE, says: (pos) => t(TEXT.place, { n: Math.floor(pos / run.segment) + 1, of }), texts };
+    return { key: "pos", seconds: of * PACE, at, when: (pos) => Math.floor((pos ?? 0) / run.segment) * PACE,
+      says: (pos) => t(TEXT.place, { n: Math.floor(pos / run.segment) + 1, of }), texts };
   },
-  waits: (run, look) => (({ weights, position, layer, model }) => finished(run) && position !== undefined && layer !== null && Boolean(model.look) && !weights && !run.looks.trouble())(seen(run, look)),
+  waits: (run, look) => (({ weights, position, layer, model }) => finished(run) && position !== undefined &&
+    layer !== null && Boolean(model.look) && !weights && !run.looks.trouble())(seen(run, look)),
   keeps: (run) => ({ kept: run.looks.held() }),
   same,
 };

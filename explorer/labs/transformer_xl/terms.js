@@ -9,7 +9,8 @@ import { count, sign } from "../../widgets/lib/signs.js";
 
 const MAPS = ["content", "position", "global_content", "global_position", "scores", "weights"];
 const SIGNS = { position: "+", global_content: "+", global_position: "+", scores: "=", weights: "→" };
-const SYMBOLS = { content: "qᵢ·kⱼ", position: "qᵢ·W Rᵢ₋ⱼ", global_content: "u·kⱼ", global_position: "v·W Rᵢ₋ⱼ", scores: "Aᵢⱼ", weights: "softmax" };
+const SYMBOLS = { content: "qᵢ·kⱼ", position: "qᵢ·W Rᵢ₋ⱼ", global_content: "u·kⱼ", global_position: "v·W Rᵢ₋ⱼ",
+  scores: "Aᵢⱼ", weights: "softmax" };
 const TEXT = {
   content: { en: "content", zh: "内容" },
   position: { en: "content-dependent position bias", zh: "依赖内容的位置偏置" },
@@ -48,13 +49,19 @@ const shown = (name) => Array.from(name, (letter) => sign(letter.codePointAt(0))
 async function read(value) {
   if (!value.content) return null;
   const names = [...MAPS, "allowed", "elsewhere", "u", "v"];
-  const arrays = await Promise.all([...names.map((name) => value[name]), value.queries.positions, value.keys.positions].map(unpack));
+  const arrays = await Promise.all([...names.map((name) => value[name]), value.queries.positions, value.keys.positions]
+    .map(unpack));
   const values = Object.fromEntries(names.map((name, i) => [name, arrays[i].data]));
   const [rows, columns] = arrays[0].shape;
-  const most = (lists) => Math.max(1e-6, ...lists.map((list) => list.reduce((top, one) => Math.max(top, Math.abs(one)), 0)));
-  const maps = Object.fromEntries(MAPS.map((name) => [name, values[name].map((one, i) => (values.allowed[i] ? one : Number.NaN))]));
-  const [queries, keys] = ["queries", "keys"].map((which, i) => ({ names: value[which].names.map(shown), positions: arrays[names.length + i].data }));
-  return { ...value, values, maps, rows, columns, queries, keys, limit: most(MAPS.slice(0, 5).map((name) => values[name])), bias: most([values.u, values.v]) };
+  const most = (lists) =>
+    Math.max(1e-6, ...lists.map((list) => list.reduce((top, one) => Math.max(top, Math.abs(one)), 0)));
+  const maps =
+    Object.fromEntries(MAPS.map((name) =>
+      [name, values[name].map((one, i) => (values.allowed[i] ? one : Number.NaN))]));
+  const [queries, keys] = ["queries", "keys"]
+    .map((which, i) => ({ names: value[which].names.map(shown), positions: arrays[names.length + i].data }));
+  return { ...value, values, maps, rows, columns, queries, keys,
+    limit: most(MAPS.slice(0, 5).map((name) => values[name])), bias: most([values.u, values.v]) };
 }
 
 const own = (run, q) => run.columns - run.rows + q; // the key of a query itself
@@ -75,25 +82,29 @@ function scene(run, look, pen) {
   const [line, left, between] = [Math.round(font * 1.45), narrow ? 44 : big ? 96 : 58, narrow ? 24 : big ? 48 : 34];
   const wide = Math.floor((pen.width - left - (columns - 1) * between - 6) / columns);
   const [above, below] = [2 * line + 4, line + (big ? 12 : 8)];
-  const tall = Math.round(big ? Math.max(100, Math.min(0.6 * wide, pen.tall / 2 - above - below - 8)) : Math.max(96, Math.min(150, wide * 0.56)));
+  const tall = Math.round(big ? Math.max(100, Math.min(0.6 * wide, pen.tall / 2 - above - below - 8))
+    : Math.max(96, Math.min(150, wide * 0.56)));
   const step = above + tall + below + (big ? 8 : 12);
   const cell = told(run, look);
   MAPS.forEach((name, i) => {
     const [x, y] = [left + (i % columns) * (wide + between), Math.floor(i / columns) * step + above];
     map(run, pen, { name, cell, x, y, wide, tall, font, line });
     if (!SIGNS[name]) return;
-    const [sx, sy] = i % columns ? [x - between / 2 - (narrow ? 2 : 0), y + tall / 2] : [x - (narrow ? 12 : between / 2), y - above + font * 0.8];
+    const [sx, sy] = i % columns ? [x - between / 2 - (narrow ? 2 : 0), y + tall / 2]
+      : [x - (narrow ? 12 : between / 2), y - above + font * 0.8];
     pen.text(sx, sy, SIGNS[name], { size: font * 1.5, weight: 650, colour: "ink", align: "center" });
   });
   const bottom = Math.ceil(MAPS.length / columns) * step;
   const strips = big ? [] : ["u", "v"]; // a hall is shown the maps alone
   strips.forEach((name, i) => {
     const size = narrow ? pen.width - left - 6 : (pen.width - 6 - left - between) / 2;
-    const [x, y] = [narrow ? left : left + i * (size + between), bottom + font * 0.7 + (narrow ? i * (line + font * 1.4) : 0)];
+    const [x, y] = [narrow ? left : left + i * (size + between),
+      bottom + font * 0.7 + (narrow ? i * (line + font * 1.4) : 0)];
     pen.text(x, y, t(TEXT[name]), { size: font, weight: 650, colour: "ink" });
     pen.text(x + size, y, t(TEXT.limits, { n: number(run.bias) }), { size: font, colour: "ink3", align: "right" });
     const box = { x0: x, x1: x + size, y0: y + font * 0.7, y1: y + font * 1.85 };
-    pen.cells(box, { data: run.values[name], rows: 1, columns: run.values[name].length, scale: "signed", low: -run.bias, high: run.bias });
+    pen.cells(box, { data: run.values[name], rows: 1, columns: run.values[name].length, scale: "signed", low: -run.bias,
+        high: run.bias });
     pen.rect(box, { line: "control" });
   });
   pen.size(pen.width, bottom + (big ? 0 : (narrow ? 2 : 1) * (line + font * 1.4) + 8));
@@ -107,38 +118,50 @@ function map(run, pen, { name, cell: [q, k], x, y, wide, tall, font, line }) {
   const text = (px, py, words, style) => pen.text(px, py - 0.36 * font, words, { size: font, ...style });
   text(x, y - line - 5, SYMBOLS[name], { colour: "ink", weight: 650 });
   text(x, y - 6, t((narrow && TEXT[`${name}Narrow`]) || TEXT[name]), { colour: "ink3" });
-  text(x + wide, narrow ? y - line - 5 : y - 6, able ? number(run.values[name][q * run.columns + k]) : "–", { colour: "ink", weight: 650, size: font * 1.25, align: "right" });
-  pen.cells(box, { data: run.maps[name], rows: run.rows, columns: run.columns, ...(name === "weights" ? { gamma: 0.8 } : { scale: "signed", low: -run.limit, high: run.limit }) });
+  text(x + wide, narrow ? y - line - 5 : y - 6, able ? number(run.values[name][q * run.columns + k]) : "–",
+    { colour: "ink", weight: 650, size: font * 1.25, align: "right" });
+  pen.cells(box, { data: run.maps[name], rows: run.rows, columns: run.columns,
+      ...(name === "weights" ? { gamma: 0.8 } : { scale: "signed", low: -run.limit, high: run.limit }) });
   pen.rect(box, { line: "control" });
   const border = x + run.memory_until * cw;
-  if (run.memory_until > 0 && run.memory_until < run.columns) pen.line(border, y - 3, border, y + tall + 4, { line: "ink", width: big ? 3 : 1.8 });
+  if (run.memory_until > 0 && run.memory_until < run.columns)
+    pen.line(border, y - 3, border, y + tall + 4, { line: "ink", width: big ? 3 : 1.8 });
   // The row that is told of, and its cell.
-  pen.rect({ x0: x - 1, x1: x + wide + 1, y0: y + q * ch - 1, y1: y + (q + 1) * ch + 1 }, { line: "query", width: big ? 2 : 1.2 });
-  const [mx, my, rw, rh] = [x + (k + 0.5) * cw, y + (q + 0.5) * ch, Math.max(cw, font * 0.7) / 2, Math.max(ch, font * 0.7) / 2];
-  for (const [grow, colour, width] of [[2, "panel", big ? 7 : 5], [1, "key", big ? 4 : 2.5]]) pen.rect({ x0: mx - rw - grow, x1: mx + rw + grow, y0: my - rh - grow, y1: my + rh + grow }, { line: colour, width, radius: 2 });
+  pen.rect({ x0: x - 1, x1: x + wide + 1, y0: y + q * ch - 1, y1: y + (q + 1) * ch + 1 },
+    { line: "query", width: big ? 2 : 1.2 });
+  const [mx, my, rw, rh] = [x + (k + 0.5) * cw, y + (q + 0.5) * ch, Math.max(cw, font * 0.7) / 2,
+    Math.max(ch, font * 0.7) / 2];
+  for (const [grow, colour, width] of [[2, "panel", big ? 7 : 5], [1, "key", big ? 4 : 2.5]])
+    pen.rect({ x0: mx - rw - grow, x1: mx + rw + grow, y0: my - rh - grow, y1: my + rh + grow },
+    { line: colour, width, radius: 2 });
   // Who asks at the left of each row of maps, who is looked at below.
   if (x < 100) {
     const room = Math.max(1, Math.ceil((font * 1.15) / ch));
     for (let r = run.rows - 1; r >= 0; r -= 1) {
       if (r !== q && ((run.rows - 1 - r) % room || Math.abs(r - q) < room)) continue;
       const here = r === q;
-      pen.text(x - 6, y + (r + 0.5) * ch, here && !narrow ? tag(run.queries, r) : run.queries.names[r], { size: font, align: "right", colour: here ? "query" : "ink3", weight: here ? 650 : 400, face: here && !narrow ? "ui" : "mono" });
+      pen.text(x - 6, y + (r + 0.5) * ch, here && !narrow ? tag(run.queries, r) : run.queries.names[r],
+        { size: font, align: "right", colour: here ? "query" : "ink3", weight: here ? 650 : 400, face: here && !narrow
+          ? "ui" : "mono" });
     }
   }
   const label = tag(run.keys, k);
   const half = pen.measure(label, { size: font, weight: 650 }) / 2;
   const lx = Math.max(x + half, Math.min(x + wide - half, mx));
   text(lx, y + tall + line, label, { colour: "key", weight: 650, align: "center" });
-  for (const [from, to, words] of [[0, run.memory_until, t(TEXT.memory)], [run.memory_until, run.columns, t(TEXT.own)]]) {
+  for (const [from, to, words] of [[0, run.memory_until, t(TEXT.memory)],
+      [run.memory_until, run.columns, t(TEXT.own)]]) {
     const [size, middle] = [pen.measure(words, { size: font }), x + ((from + to) / 2) * cw];
-    if ((to - from) * cw > size + 4 && Math.abs(middle - lx) > half + 8 + size / 2) text(middle, y + tall + line, words, { colour: "ink3", align: "center" });
+    if ((to - from) * cw > size + 4 && Math.abs(middle - lx) > half + 8 + size / 2)
+      text(middle, y + tall + line, words, { colour: "ink3", align: "center" });
   }
   pen.hit({
     ...box,
     at(px, py) {
       const [row, column] = [Math.floor((py - y) / ch), Math.floor((px - x) / cw)];
       if (row < 0 || column < 0 || row >= run.rows || column >= run.columns) return null;
-      return { x0: x + column * cw, x1: x + (column + 1) * cw, y0: y + row * ch, y1: y + (row + 1) * ch, still: true, look: { tcell: [run.rows - 1 - row, own(run, row) - column] } };
+      return { x0: x + column * cw, x1: x + (column + 1) * cw, y0: y + row * ch, y1: y + (row + 1) * ch, still: true,
+        look: { tcell: [run.rows - 1 - row, own(run, row) - column] } };
     },
   });
 }
@@ -146,41 +169,54 @@ function map(run, pen, { name, cell: [q, k], x, y, wide, tall, font, line }) {
 function legend(run) {
   const parts = Array.from({ length: 9 }, (_, n) => n / 8);
   return [
-    { text: t(TEXT.signed, { n: number(run.limit) }), mark: { shades: parts.map((share) => shade("signed", share)), wide: 72 } },
+    { text: t(TEXT.signed, { n: number(run.limit) }), mark: { shades: parts.map((share) => shade("signed", share)),
+        wide: 72 } },
     { text: t(TEXT.scale), mark: { shades: parts.map((share) => shade("weights", share ** 0.8)), wide: 72 } },
     { text: t(TEXT.never), mark: { fill: "sunk", line: "control", radius: 2 } },
   ];
 }
 
 function below(run) {
-  const piece = (role, text, sub) => el("span", { class: role ? `tfe-${role}` : null }, el("i", { text }), sub && el("sub", { text: sub }));
+  const piece = (role, text, sub) => el("span", { class: role ? `tfe-${role}` : null }, el("i", { text }), sub &&
+    el("sub", { text: sub }));
   const distance = () => [piece("key", "W"), piece("key", "R", "i−j")];
-  const equation = [piece("", "A", "ij"), " = ", piece("query", "q", "i"), " · ", piece("key", "k", "j"), " + ", piece("query", "q", "i"), " · ", ...distance(), " + ", piece("", "u"), " · ", piece("key", "k", "j"), " + ", piece("", "v"), " · ", ...distance()];
-  const follows = t(TEXT.follows, { layer: run.layer + 1, head: run.head + 1, model: t(run.model), n: run.rows, m: run.columns, last: count(run.queries.positions.at(-1)) });
-  const more = (run.left_off ? t(TEXT.off, { n: run.left_off }) : "") + (run.other ? t(TEXT.other, { other: t(run.other) }) : "");
-  return [el("p", { class: "tfe-terms-equation", role: "img", "aria-label": t(TEXT.equation) }, equation), el("p", { class: "tfe-note tfe-controls", text: follows + more })];
+  const equation = [piece("", "A", "ij"), " = ", piece("query", "q", "i"), " · ", piece("key", "k", "j"), " + ",
+    piece("query", "q", "i"), " · ", ...distance(), " + ", piece("", "u"), " · ", piece("key", "k", "j"), " + ",
+    piece("", "v"), " · ", ...distance()];
+  const follows = t(TEXT.follows, { layer: run.layer + 1, head: run.head + 1, model: t(run.model), n: run.rows,
+      m: run.columns, last: count(run.queries.positions.at(-1)) });
+  const more = (run.left_off ? t(TEXT.off, { n: run.left_off }) : "") + (run.other
+    ? t(TEXT.other, { other: t(run.other) }) : "");
+  return [el("p", { class: "tfe-terms-equation", role: "img", "aria-label": t(TEXT.equation) }, equation),
+    el("p", { class: "tfe-note tfe-controls", text: follows + more })];
 }
 
 function sentence(run, look) {
   const zh = lang() === "zh";
   const [q, k] = told(run, look);
   const place = q * run.columns + k;
-  const name = ({ names, positions }, i) => (positions[i] < 0 ? `“${names[i]}”` : zh ? `“${names[i]}”（${positions[i]}）` : `“${names[i]}” (${positions[i]})`);
+  const name = ({ names, positions }, i) => (positions[i] < 0 ? `“${names[i]}”` : zh ? `“${names[i]}”（${positions[i]}）`
+    : `“${names[i]}” (${positions[i]})`);
   const query = { text: (zh ? "查询 " : "Query ") + name(run.queries, q), role: "query" };
   const key = { text: (zh ? "键 " : "key ") + name(run.keys, k), role: "key" };
-  if (!run.values.allowed[place]) return zh ? [query, "不能看", key, "：它在查询之后。"] : [query, " may not look at ", key, ": it comes later."];
+  if (!run.values.allowed[place]) return zh ? [query, "不能看", key, "：它在查询之后。"]
+    : [query, " may not look at ", key, ": it comes later."];
   const parts = MAPS.slice(0, 4).map((each) => run.values[each][place]);
-  const sum = parts.map((part, i) => (i ? `${part < -0.005 ? " − " : " + "}${number(Math.abs(part))}` : number(part))).join("");
+  const sum = parts.map((part, i) => (i ? `${part < -0.005 ? " − " : " + "}${number(Math.abs(part))}`
+      : number(part))).join("");
   const w = run.values.weights[place];
-  const largest = t(TEXT[MAPS[parts.reduce((best, part, i) => (Math.abs(part) > Math.abs(parts[best]) ? i : best), 0)]]);
+  const largest =
+    t(TEXT[MAPS[parts.reduce((best, part, i) => (Math.abs(part) > Math.abs(parts[best]) ? i : best), 0)]]);
   const score = { text: number(run.values.scores[place]), role: "out" };
   const weight = w >= 0.0095 || w === 0 ? w.toFixed(2) : w.toPrecision(2);
   const off = run.values.elsewhere[q].toFixed(2);
-  const rest = !run.left_off ? "" : zh ? `更远的 ${run.left_off} 个键共得 ${off}。` : ` The ${run.left_off} keys farther back get ${off}.`;
+  const rest = !run.left_off ? "" : zh ? `更远的 ${run.left_off} 个键共得 ${off}。`
+    : ` The ${run.left_off} keys farther back get ${off}.`;
   const d = own(run, q) - k;
   return zh
     ? [query, "，", key, `，距离 ${d}：${sum} = `, score, `，权重 ${weight}；最大的一项是“${largest}”。${rest}`]
-    : [query, ", ", key, `, ${d} back: ${sum} = `, score, `, weight ${weight}; its largest term is “${largest}”.${rest}`];
+    : [query, ", ", key, `, ${d} back: ${sum} = `, score,
+      `, weight ${weight}; its largest term is “${largest}”.${rest}`];
 }
 
 function table(run, look) {
@@ -190,20 +226,26 @@ function table(run, look) {
   for (let row = 0; row < run.rows; row += 1) {
     for (let column = 0; column <= own(run, row); column += 1) {
       if (row === q && column === k) here = rows.length;
-      rows.push([tag(run.queries, row), tag(run.keys, column), own(run, row) - column, ...MAPS.map((name) => Math.round(1e5 * run.values[name][row * run.columns + column]) / 1e5)]);
+      rows.push([tag(run.queries, row), tag(run.keys, column), own(run, row) - column,
+          ...MAPS.map((name) => Math.round(1e5 * run.values[name][row * run.columns + column]) / 1e5)]);
     }
   }
-  return { caption: t(TEXT.caption), columns: [t(TEXT.query), t(TEXT.key), t(TEXT.distance), ...MAPS.map((name) => t(TEXT[name]))], rows, here };
+  return { caption: t(TEXT.caption),
+    columns: [t(TEXT.query), t(TEXT.key), t(TEXT.distance), ...MAPS.map((name) => t(TEXT[name]))], rows, here };
 }
 
 function arrays(run) {
   const shape = [run.rows, run.columns];
   const axes = ["query", "key"];
   const line = (data, axis) => ({ shape: [data.length], data, axes: [axis] });
-  const maps = MAPS.map((name) => [name, { shape, data: run.values[name], axes, unit: name === "weights" ? "weight" : "score, divided by √d" }]);
+  const maps =
+    MAPS.map((name) =>
+    [name, { shape, data: run.values[name], axes, unit: name === "weights" ? "weight" : "score, divided by √d" }]);
   return {
-    ...Object.fromEntries(maps), allowed: { shape, data: Uint8Array.from(run.values.allowed), axes }, elsewhere: line(run.values.elsewhere, "query"), u: line(run.values.u, "d"), v: line(run.values.v, "d"),
-    query_positions: line(Int32Array.from(run.queries.positions), "query"), key_positions: line(Int32Array.from(run.keys.positions), "key"), says: run.queries.names, carries: run.keys.names,
+    ...Object.fromEntries(maps), allowed: { shape, data: Uint8Array.from(run.values.allowed), axes },
+      elsewhere: line(run.values.elsewhere, "query"), u: line(run.values.u, "d"), v: line(run.values.v, "d"),
+    query_positions: line(Int32Array.from(run.queries.positions), "query"),
+      key_positions: line(Int32Array.from(run.keys.positions), "key"), says: run.queries.names, carries: run.keys.names,
   };
 }
 

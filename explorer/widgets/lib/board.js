@@ -28,19 +28,30 @@ const TEXT = {
 };
 const LONGEST = 200; // rows of a table that stand at once
 const WAIT = 80; // ms until the card of what is pointed at opens
-const ICONS = { play: "M5 3.5v9l7-4.5z", pause: "M5.5 3.5v9M10.5 3.5v9", before: "M9.5 4l-4 4 4 4", after: "M6.5 4l4 4-4 4", start: "M4 4v8M11 4l-4 4 4 4" };
-const icon = (name) => svg("svg", { viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true" }, svg("path", { d: ICONS[name], fill: "none", stroke: "currentColor", "stroke-width": 2, "stroke-linecap": "round", "stroke-linejoin": "round" }));
+const ICONS = { play: "M5 3.5v9l7-4.5z", pause: "M5.5 3.5v9M10.5 3.5v9", before: "M9.5 4l-4 4 4 4",
+  after: "M6.5 4l4 4-4 4", start: "M4 4v8M11 4l-4 4 4 4" };
+const icon = (name) => svg("svg", { viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true" },
+  svg("path", { d: ICONS[name], fill: "none", stroke: "currentColor", "stroke-width": 2, "stroke-linecap": "round",
+      "stroke-linejoin": "round" }));
 
 /** A sentence as nodes and as text: of strings and {text, role: "query" | "key" | "out"}. */
-export const nodes = (parts) => parts.map((part) => (typeof part === "string" ? document.createTextNode(part) : el(part.role ? "b" : "span", { class: part.role ? `tfe-${part.role}` : null, dir: "auto", text: part.text })));
+export const nodes = (parts) =>
+  parts.map((part) => (typeof part === "string" ? document.createTextNode(part)
+    : el(part.role ? "b" : "span", { class: part.role ? `tfe-${part.role}` : null, dir: "auto", text: part.text })));
 export const plain = (parts) => parts.map((part) => part.text ?? part).join("");
 
 /** A table {caption, columns, rows, here} as an element; here: the number of a row that stands out. Of a long one the rows around it. */
 export function tableOf({ caption, columns, rows, here = null }) {
-  const cell = (value, i, row) => el(i ? "td" : "th", { scope: i ? null : "row", class: [typeof value === "number" ? "" : "text", row === here ? "here" : ""].join(" ").trim() || null, text: typeof value === "number" ? String(value).replace("-", "−") : (value ?? "–") });
+  const cell = (value, i, row) =>
+    el(i ? "td" : "th",
+    { scope: i ? null : "row", class: [typeof value === "number" ? "" : "text", row === here ? "here" : ""].join(" ")
+      .trim() || null, text: typeof value === "number" ? String(value).replace("-", "−") : (value ?? "–") });
   const from = Math.max(0, Math.min(rows.length - LONGEST, (here ?? 0) - LONGEST / 2));
-  const body = rows.slice(from, from + LONGEST).map((row, n) => el("tr", {}, row.map((value, i) => cell(value, i, from + n))));
-  return el("table", { class: "tfe-table" }, el("caption", { class: "tfe-note", text: caption }), el("thead", {}, el("tr", {}, columns.map((name) => el("th", { scope: "col", text: name })))), el("tbody", {}, body));
+  const body = rows.slice(from, from + LONGEST)
+    .map((row, n) => el("tr", {}, row.map((value, i) => cell(value, i, from + n))));
+  return el("table", { class: "tfe-table" }, el("caption", { class: "tfe-note", text: caption }),
+    el("thead", {}, el("tr", {}, columns.map((name) => el("th", { scope: "col", text: name })))),
+    el("tbody", {}, body));
 }
 
 /**
@@ -48,12 +59,14 @@ export function tableOf({ caption, columns, rows, here = null }) {
  * @param {{texts: any, store: {get: (key: string) => string | null, set: (patch: any) => void}, ask?: (fields: any) => void,
  *   moved?: () => void, menu?: Node[], dragged?: (name: string | null) => void, drawn?: () => void}} how drawn: called when it stands
  */
-export function board(root, picture, { texts, store, ask = null, moved = () => {}, menu = [], dragged = () => {}, drawn = () => {} }) {
+export function board(root, picture, { texts, store, ask = null, moved = () => {}, menu = [], dragged = () => {},
+    drawn = () => {} }) {
   const keysOf = Object.keys(picture.looks);
   const kind = (key) => KINDS[picture.looks[key]];
   const first = (...kinds) => keysOf.find((key) => kinds.includes(picture.looks[key]));
   const along = picture.along ?? first("step") ?? first("position", "positions");
-  const across = picture.across ?? first("head") ?? keysOf.find((key) => key !== along && ["position", "positions"].includes(picture.looks[key]));
+  const across = picture.across ?? first("head") ??
+    keysOf.find((key) => key !== along && ["position", "positions"].includes(picture.looks[key]));
   const resets = picture.resets ?? keysOf.filter((key) => kind(key).locks);
 
   // ── what stays on the page, built once ──
@@ -66,19 +79,29 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
   const paper = el("div", { class: "tfe-stage-paper" }, canvas, glance);
   const desk = el("div", { class: "tfe-stage-board tfe-scroll", tabindex: "0", role: "application" }, paper);
   const press = (name, act) => el("button", { type: "button", class: "tfe-stage-step", onclick: act }, icon(name));
-  const [start, play, before, after] = [press("start", () => to(0, clock.key)), press("play", () => clock && sound.toggle()), press("before", () => move(clock.key, -1)), press("after", () => move(clock.key, 1))];
+  const [start, play, before, after] = [press("start", () => to(0, clock.key)),
+    press("play", () => clock && sound.toggle()), press("before", () => move(clock.key, -1)),
+    press("after", () => move(clock.key, 1))];
   play.classList.add("is-play");
-  const seek = el("input", { type: "range", class: "tfe-range", step: "1", oninput: () => lock({ [clock.key]: kind(clock.key).of?.(Number(seek.value)) ?? Number(seek.value) }) });
+  const seek = el("input",
+    { type: "range", class: "tfe-range", step: "1",
+      oninput: () => lock({ [clock.key]: kind(clock.key).of?.(Number(seek.value)) ?? Number(seek.value) }) });
   const count = el("span", { class: "tfe-stage-count" });
   const transport = el("div", { class: "tfe-stage-transport tfe-controls" }, start, play, before, after, seek, count);
-  const [below, beside] = [el("div", { class: "tfe-stage-below" }), el("aside", { class: "tfe-stage-beside tfe-controls" })];
-  const words = el("p", { class: "tfe-words", "aria-live": "polite", id: `tfe-words-${Math.random().toString(36).slice(2)}` });
+  const [below, beside] = [el("div", { class: "tfe-stage-below" }),
+    el("aside", { class: "tfe-stage-beside tfe-controls" })];
+  const words = el("p",
+    { class: "tfe-words", "aria-live": "polite", id: `tfe-words-${Math.random().toString(36).slice(2)}` });
   const note = el("p", { class: "tfe-note tfe-stage-note", hidden: true });
-  const sheet = el("div", { class: "tfe-stage-table tfe-scroll tfe-controls", tabindex: "0", role: "region", hidden: true });
-  const body = el("div", { class: "tfe-stage-body", hidden: true }, el("div", { class: "tfe-stage-main" }, desk, transport, below, words, note), beside);
+  const sheet = el("div", { class: "tfe-stage-table tfe-scroll tfe-controls", tabindex: "0", role: "region",
+      hidden: true });
+  const body = el("div", { class: "tfe-stage-body", hidden: true },
+    el("div", { class: "tfe-stage-main" }, desk, transport, below, words, note), beside);
   const empty = el("p", { class: "tfe-empty", hidden: true });
-  const head = el("div", { class: "tfe-stage-head" }, el("div", { class: "tfe-stage-name" }, title, units), el("span", { class: "tfe-stage-menu tfe-controls" }, menu));
-  const panel = el("section", { class: "tfe-panel tfe-stage-panel" }, head, el("div", { class: "tfe-stage-roles" }, legend, choices), empty, body, sheet);
+  const head = el("div", { class: "tfe-stage-head" }, el("div", { class: "tfe-stage-name" }, title, units),
+    el("span", { class: "tfe-stage-menu tfe-controls" }, menu));
+  const panel = el("section", { class: "tfe-panel tfe-stage-panel" }, head,
+    el("div", { class: "tfe-stage-roles" }, legend, choices), empty, body, sheet);
   const card = el("div", { class: "tfe-hover", role: "status", hidden: true });
   root.classList.add("tfe-projectable", "tfe-stage");
   root.append(panel, card);
@@ -97,7 +120,8 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
   let kept = null; // {box, look}: what was kept in view at the last drawing
   let [frame, waiting, room, built] = [0, 0, 0, ""];
 
-  const projecting = () => document.body.classList.contains("tfe-projecting") && root.classList.contains("tfe-projected");
+  const projecting = () => document.body.classList.contains("tfe-projecting") &&
+    root.classList.contains("tfe-projected");
   const get = (key) => loose.get(key) ?? store.get(key);
   const write = (node, text) => node.textContent !== text && (node.textContent = text);
 
@@ -111,7 +135,8 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
     const said = Object.entries(whole ?? patch).map(([key, value]) => {
       if (!picture.looks[key]) return [key, value]; // of another view
       const { add: more, of = (one) => one, spell } = kind(key);
-      return [key, value === null ? null : spell(add && more && !whole ? more(look[key], value) : of(value), bounds[key] ?? {})];
+      return [key, value === null ? null : spell(add && more && !whole ? more(look[key], value) : of(value),
+          bounds[key] ?? {})];
     });
     store.set(Object.fromEntries(said));
     update();
@@ -127,7 +152,8 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
   function reset() {
     const playing = sound.playing;
     const free = picture.free ?? Object.fromEntries(resets.map((key) => [key, null]));
-    if (!run || projecting() || !(playing || Object.entries(free).some(([key, text]) => store.get(key) !== text))) return false;
+    if (!run || projecting() || !(playing || Object.entries(free).some(([key, text]) => store.get(key) !== text)))
+      return false;
     sound.stop();
     leave();
     moved();
@@ -156,11 +182,13 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
   });
   root.append(sound.node);
   const ends = () => kind(clock.key).ends(bounds[clock.key]).map((end) => [end].flat()[0]);
-  const placed = () => (clock.when ? clock.when([look[clock.key]].flat().at(-1)) : (([look[clock.key]].flat().at(-1) - ends()[0]) * clock.pace) / 1000);
+  const placed = () => (clock.when ? clock.when([look[clock.key]].flat().at(-1))
+    : (([look[clock.key]].flat().at(-1) - ends()[0]) * clock.pace) / 1000);
   function placeOf(second) {
     const [least, most] = ends();
     const stride = matchMedia("(prefers-reduced-motion: reduce)").matches ? (clock.stride ?? 1) : 1;
-    const value = clock.at ? clock.at(second) : least + Math.floor((second * 1000) / clock.pace / stride + 1e-6) * stride;
+    const value = clock.at ? clock.at(second)
+      : least + Math.floor((second * 1000) / clock.pace / stride + 1e-6) * stride;
     return Math.max(least, Math.min(most, value));
   }
 
@@ -182,7 +210,8 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
     frame = 0;
     write(title, t((run && picture.title?.(run, look)) ?? texts.title));
     write(empty, t(texts.empty ?? TEXT.empty));
-    root.dataset.question = t(texts.question ?? (typeof picture.question === "function" ? run && picture.question(run, look) : picture.question) ?? texts.title);
+    root.dataset.question = t(texts.question ??
+      (typeof picture.question === "function" ? run && picture.question(run, look) : picture.question) ?? texts.title);
     empty.hidden = Boolean(run);
     for (const node of [body, units, legend, choices]) node.hidden = !run;
     root.querySelector(".tfe-stage-menu").hidden = !run;
@@ -212,7 +241,8 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
     }
     room = Math.floor(desk.clientWidth);
     if (!room) return;
-    pen = new Pen({ width: room, big, top: desk.scrollTop, tall: big ? Math.max(300, innerHeight - 200 - head.offsetHeight - below.offsetHeight - words.offsetHeight) : 0 });
+    pen = new Pen({ width: room, big, top: desk.scrollTop, tall: big
+        ? Math.max(300, innerHeight - 200 - head.offsetHeight - below.offsetHeight - words.offsetHeight) : 0 });
     picture.scene(run, { ...look, over: picture.hovers && !over?.quiet ? (over?.look ?? null) : null }, pen);
     desk.classList.toggle("is-tall", pen.view > 0);
     desk.style.height = pen.view ? `${pen.view}px` : "";
@@ -222,10 +252,14 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
       return;
     }
     canvas.marks = pen.marks;
-    onCanvas(fit(canvas, pen.width, pen.view || pen.height), [{ kind: "group", x: 0, y: pen.view ? -pen.top : 0, marks: pen.marks }]);
+    onCanvas(fit(canvas, pen.width, pen.view || pen.height),
+      [{ kind: "group", x: 0, y: pen.view ? -pen.top : 0, marks: pen.marks }]);
     handles.place(pen.handles);
     drawn();
-    root.dataset.drawn = keysOf.map((each) => [each, [look[each]].flat().join(",")]).filter(([, text]) => text !== "" && text !== "false").map(([name, text]) => (text === "true" ? name : `${name}=${text}`)).join(" ") + (picture.waits?.(run, look) ? " waits" : "");
+    root.dataset.drawn = keysOf.map((each) => [each, [look[each]].flat().join(",")])
+      .filter(([, text]) => text !== "" && text !== "false")
+      .map(([name, text]) => (text === "true" ? name : `${name}=${text}`))
+      .join(" ") + (picture.waits?.(run, look) ? " waits" : "");
   }
 
   /** What the picture keeps in view comes into view where it is another one, unless somebody scrolled away from it. Did it move? */
@@ -234,7 +268,9 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
     const inside = (box) => !(box.x0 < x || box.x1 > x + room || box.y0 < y || box.y1 > y + high);
     const [was, box, said] = [kept, pen.keep, JSON.stringify([look, room, high])];
     kept = { box, said };
-    if (!box || inside(box) || (was && (JSON.stringify(was.box) === JSON.stringify(box) || (was.said === said && was.box && !inside(was.box))))) return false;
+    if (!box || inside(box) ||
+      (was && (JSON.stringify(was.box) === JSON.stringify(box) || (was.said === said && was.box && !inside(was.box)))))
+      return false;
     if (box.x0 !== undefined) desk.scrollLeft = box.x0 - room / 2;
     if (box.y0 !== undefined) desk.scrollTop = (box.y0 + box.y1 - high) / 2;
     return pen.view > 0 && desk.scrollTop !== y;
@@ -243,7 +279,8 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
   /** What stands in a node becomes other children; equal ones stay, so that nobody's click or focus is lost. */
   function swap(node, children) {
     const now = el("div", {}, children);
-    const same = now.childNodes.length === node.childNodes.length && [...now.childNodes].every((one, at) => one.isEqualNode(node.childNodes[at]));
+    const same = now.childNodes.length === node.childNodes.length && [...now.childNodes]
+      .every((one, at) => one.isEqualNode(node.childNodes[at]));
     node.hidden = !children.length;
     if (same) return;
     const focus = [...node.querySelectorAll("button")].indexOf(document.activeElement);
@@ -278,12 +315,16 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
 
   function make({ key, label, options, shown, say, step }) {
     if (options) {
-      const one = segmented({ options: options.map(({ value, label: name }) => ({ key: String(value), label: name })), value: String(look[key]), label, onPick: (value) => lock({ [key]: options.find((each) => String(each.value) === value).value }) });
-      const node = shown ? el("span", { class: "tfe-row tight" }, el("span", { class: "tfe-label", text: label }), one.node) : one.node;
+      const one = segmented({ options: options.map(({ value, label: name }) => ({ key: String(value), label: name })),
+          value: String(look[key]), label,
+          onPick: (value) => lock({ [key]: options.find((each) => String(each.value) === value).value }) });
+      const node = shown ? el("span", { class: "tfe-row tight" }, el("span", { class: "tfe-label", text: label }),
+        one.node) : one.node;
       return { node, set: () => one.set({ value: String(look[key]) }) };
     }
     if (picture.looks[key] === "flag") {
-      const chip = el("button", { type: "button", class: "tfe-chip", "data-key": key, text: label, onclick: () => lock({ [key]: !look[key] }) });
+      const chip = el("button", { type: "button", class: "tfe-chip", "data-key": key, text: label,
+          onclick: () => lock({ [key]: !look[key] }) });
       return { node: chip, set: () => chip.setAttribute("aria-pressed", String(look[key])) };
     }
     const { least = 0, most = 1 } = bounds[key] ?? {};
@@ -299,7 +340,8 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
       clearTimeout(resting);
       resting = setTimeout(rest, 200);
     };
-    const slider = el("input", { type: "range", class: "tfe-range", "data-key": key, "aria-label": label, min: least, max: most, step: step ?? 0.01, oninput: slides, onchange: rest });
+    const slider = el("input", { type: "range", class: "tfe-range", "data-key": key, "aria-label": label, min: least,
+        max: most, step: step ?? 0.01, oninput: slides, onchange: rest });
     return {
       node: el("span", { class: "tfe-stage-range" }, name, slider),
       set() {
@@ -319,7 +361,8 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
     clock.pace ??= clock.seconds ? (1000 * clock.seconds) / Math.max(1, most - least) : 900;
     sound.choose(clock.sound ?? null, clock.seconds ?? ((most - least) * clock.pace) / 1000);
     const at = [look[clock.key]].flat().at(-1) ?? least;
-    for (const [node, name] of [[start, "start"], [play, sound.playing ? "pause" : "play"], [before, "before"], [after, "after"], [seek, "seek"]]) {
+    for (const [node, name] of [[start, "start"], [play, sound.playing ? "pause" : "play"], [before, "before"],
+        [after, "after"], [seek, "seek"]]) {
       const label = t(clock.texts?.[name] ?? TEXT[name]);
       if (node.getAttribute("aria-label") === label) continue;
       node.setAttribute("aria-label", label);
@@ -362,7 +405,8 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
     if (picture.hovers) draw();
     else if (picture.beside) side();
     glance.hidden = Boolean(box.still);
-    Object.assign(glance.style, { left: `${box.x0}px`, top: `${box.y0}px`, width: `${box.x1 - box.x0}px`, height: `${box.y1 - box.y0}px` });
+    Object.assign(glance.style, { left: `${box.x0}px`, top: `${box.y0}px`, width: `${box.x1 - box.x0}px`,
+        height: `${box.y1 - box.y0}px` });
     if (silent) return;
     if (posOf(box) !== undefined) bus.fire("hover-pos", { pos: posOf(box), from: root });
     const lines = box.card?.();
@@ -372,14 +416,17 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
       const locked = box.look && Object.entries(box.look).every(([key, value]) => String(look[key]) === String(value));
       const adds = box.look && Object.keys(box.look).some((key) => kind(key).add);
       const does = box.does ?? (box.look && !locked ? t(touch ? TEXT.cardTap : adds ? TEXT.cardAdd : TEXT.card) : null);
-      card.replaceChildren(el("b", { text: lines[0] }), ...lines.slice(1).map((text) => el("div", { text })), ...(does ? [el("div", { class: "do", text: does })] : []));
+      card.replaceChildren(el("b", { text: lines[0] }), ...lines.slice(1).map((text) => el("div", { text })),
+        ...(does ? [el("div", { class: "do", text: does })] : []));
       card.hidden = false;
       const frame_ = paper.getBoundingClientRect();
       const right = frame_.left + box.x1 + 12;
       const left = right + card.offsetWidth <= innerWidth - 8 ? right : frame_.left + box.x0 - 12 - card.offsetWidth;
       const beneath = left < 8; // it fits on neither side
       const top = beneath ? frame_.top + box.y1 + 8 : event.clientY - 20;
-      Object.assign(card.style, { left: `${Math.max(8, Math.min(beneath ? event.clientX + 16 : left, innerWidth - card.offsetWidth - 8))}px`, top: `${Math.max(8, Math.min(innerHeight - card.offsetHeight - 8, top))}px` });
+      Object.assign(card.style,
+        { left: `${Math.max(8, Math.min(beneath ? event.clientX + 16 : left, innerWidth - card.offsetWidth - 8))}px`,
+          top: `${Math.max(8, Math.min(innerHeight - card.offsetHeight - 8, top))}px` });
     }, WAIT);
   }
 
@@ -419,7 +466,8 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
   }, { passive: true });
   bus.on("hover-pos", ({ pos, from }) => {
     if (from === root || !run || !pen) return;
-    const box = pos === null ? null : pen.boxes.map((one) => (one.of ? one.of(pos) : posOf(one) === pos && one)).find(Boolean);
+    const box = pos === null ? null : pen.boxes.map((one) => (one.of ? one.of(pos) : posOf(one) === pos && one))
+      .find(Boolean);
     if (box) point(box, null, true);
     else if (over) leave(true);
   });

@@ -58,7 +58,8 @@ export function exactRows(again, held = null) {
       if (!rows) return null;
       const [a, b] = it.queriesOf(block);
       const n = it.all.keys.length;
-      return { first: a, count: b - a + 1, at: (r, k) => (it.kind.mask === "causal" && k > a + r ? Number.NaN : rows[r * n + k] / LEVELS) };
+      return { first: a, count: b - a + 1, at: (r, k) => (it.kind.mask === "causal" && k > a + r ? Number.NaN
+          : rows[r * n + k] / LEVELS) };
     },
     /** What is here, for a saved page. */
     held: () =>

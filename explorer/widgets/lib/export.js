@@ -254,7 +254,10 @@ export function exportBar(makers, { onTable } = {}) {
       button.textContent = named(button.dataset.kind);
       button.setAttribute("aria-label", t(TEXTS.save, { kind: button.textContent }));
     }
-    if (table) table.textContent = t(TEXTS.table);
+    if (table) {
+      table.textContent = t(TEXTS.table);
+      table.setAttribute("aria-label", table.textContent); // it stands in a menu that is closed at first
+    }
   };
   onLang(paint);
   paint();

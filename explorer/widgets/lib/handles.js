@@ -14,7 +14,8 @@ export function handlesOf(paper, { spot, still, move, rest }) {
 
   function grip(name) {
     let [off, timer, value, moved] = [[0, 0], 0, 0, false];
-    const node = el("div", { class: "tfe-stage-handle", role: "slider", tabindex: "0", "data-name": name }, el("span", {}));
+    const node = el("div", { class: "tfe-stage-handle", role: "slider", tabindex: "0", "data-name": name },
+      el("span", {}));
     const fixed = () => node.getAttribute("aria-disabled") === "true";
     const put = (next) => {
       const { least, most, step } = node.how;
@@ -45,7 +46,8 @@ export function handlesOf(paper, { spot, still, move, rest }) {
     node.addEventListener("keydown", (event) => {
       if (event.ctrlKey || event.metaKey || event.altKey) return;
       const { value: now, least, most, step, stride = 10 } = node.how;
-      const by = (MOVES[event.key] ?? 0) * (event.shiftKey ? stride : 1) || { PageUp: stride, PageDown: -stride }[event.key];
+      const by = (MOVES[event.key] ?? 0) * (event.shiftKey ? stride : 1) ||
+        { PageUp: stride, PageDown: -stride }[event.key];
       const goal = by ? (held === name ? value : now) + by * step : { Home: least, End: most }[event.key];
       if (goal === undefined) return;
       event.preventDefault();
@@ -71,8 +73,10 @@ export function handlesOf(paper, { spot, still, move, rest }) {
         node.how = how;
         const { x0, y0, x1, y1 } = how;
         Object.assign(node.style, { left: `${x0}px`, top: `${y0}px`, width: `${x1 - x0}px`, height: `${y1 - y0}px` });
-        const facts = { label: how.label, valuemin: how.least, valuemax: how.most, valuenow: how.value, valuetext: how.says, disabled: Boolean(how.disabled || still) };
-        for (const [key, text] of Object.entries(facts)) if (node.getAttribute(`aria-${key}`) !== String(text)) node.setAttribute(`aria-${key}`, String(text));
+        const facts = { label: how.label, valuemin: how.least, valuemax: how.most, valuenow: how.value,
+          valuetext: how.says, disabled: Boolean(how.disabled || still) };
+        for (const [key, text] of Object.entries(facts))
+          if (node.getAttribute(`aria-${key}`) !== String(text)) node.setAttribute(`aria-${key}`, String(text));
       }
       for (const node of kept.values()) node.remove();
     },

@@ -148,7 +148,8 @@ const ROLES = { q: "query", k: "key" };
 export function sentence(scene) {
   const { step } = scene;
   const list = { 1: vectors, 2: buckets, 3: sorting, 4: chunks, 5: back }[step](scene);
-  return list.flatMap((one, n) => (n ? [{ text: document.documentElement.lang.startsWith("zh") ? "" : " " }, ...one] : one));
+  return list.flatMap((one, n) =>
+    (n ? [{ text: document.documentElement.lang.startsWith("zh") ? "" : " " }, ...one] : one));
 }
 
 function vectors({ run, round, model, position, partner, detail }) {
@@ -159,7 +160,8 @@ function vectors({ run, round, model, position, partner, detail }) {
   const out = [];
   if (own) {
     const j = b % half;
-    out.push(say(b < half ? SAY.vector : SAY.vectorMinus, { q: nameOf(run, position), j, v: number(own[j]), b, half, kinds: model.kinds }, ROLES));
+    out.push(say(b < half ? SAY.vector : SAY.vectorMinus,
+        { q: nameOf(run, position), j, v: number(own[j]), b, half, kinds: model.kinds }, ROLES));
     if (own.some((v, c) => c !== j && Math.abs(v) > Math.abs(own[j]))) out.push(say(TEXT.tie, {}));
   }
   if (partner !== null) {
@@ -177,7 +179,9 @@ function buckets({ run, round, model }) {
   for (const b of round.buckets) count.set(b, (count.get(b) ?? 0) + 1);
   const [b, most] = [...count].reduce((a, one) => (one[1] > a[1] ? one : a));
   const out = [];
-  if (run.word) out.push(say(SAY.pairs, { n: share(run.copies, round.buckets), of: run.copies.length, twins: share(run.twins, round.buckets), pairs: run.twins.length }));
+  if (run.word)
+    out.push(say(SAY.pairs, { n: share(run.copies, round.buckets), of: run.copies.length,
+        twins: share(run.twins, round.buckets), pairs: run.twins.length }));
   out.push(say(SAY.used, { length: run.length.toLocaleString("en"), n: count.size, kinds: model.kinds, b, most }));
   return out;
 }
@@ -185,7 +189,10 @@ function buckets({ run, round, model }) {
 function sorting({ run, round, position, partner }) {
   if (position === null) return [say(SAY.none, {}), say(SAY.stays, {})];
   const out = [say(SAY.moves, { q: nameOf(run, position), p: round.rank[position] }, ROLES)];
-  if (partner !== null) out.push(say(SAY.apart, { k: nameOf(run, partner), before: position - partner, after: Math.abs(round.rank[position] - round.rank[partner]) }, ROLES));
+  if (partner !== null)
+    out.push(say(SAY.apart,
+      { k: nameOf(run, partner), before: position - partner,
+        after: Math.abs(round.rank[position] - round.rank[partner]) }, ROLES));
   out.push(say(SAY.stays, {}));
   return out;
 }
@@ -207,19 +214,23 @@ function chunks({ run, round, position, partner, row }) {
   if (!n) return [...out, say(SAY.alone, {})];
   if (row) {
     const [{ key, w }] = ranked(row, 1);
-    out.push(say(SAY.gives, { k: nameOf(run, key), w: weight(w), tail: key === partner ? t(SAY.isLetter) : "" }, ROLES));
-    if (partner !== null && row[partner] !== row[partner]) out.push(say(SAY.missed, { k: nameOf(run, partner) }, ROLES));
+    out.push(say(SAY.gives, { k: nameOf(run, key), w: weight(w), tail: key === partner ? t(SAY.isLetter)
+          : "" }, ROLES));
+    if (partner !== null && row[partner] !== row[partner])
+      out.push(say(SAY.missed, { k: nameOf(run, partner) }, ROLES));
   }
   return out;
 }
 
 function back({ run, model, position, turn, compare, row, met }) {
-  const values = { n: compare.count.toLocaleString("en"), of: compare.of.toLocaleString("en"), share: percent(compare.count / compare.of) };
+  const values = { n: compare.count.toLocaleString("en"), of: compare.of.toLocaleString("en"),
+    share: percent(compare.count / compare.of) };
   const out = [turn < 0 ? say(SAY.backAll, { ...values, r: model.rounds }) : say(SAY.back, { ...values, r: turn + 1 })];
   if (run.word) out.push(say(SAY.sees, { n: met, of: run.word }));
   if (position !== null && row) {
     const [{ key, w }] = ranked(row, 1);
-    out.push(key === position ? say(SAY.alone, {}) : say(SAY.gave, { q: nameOf(run, position), k: nameOf(run, key), d: position - key, w: weight(w) }, ROLES));
+    out.push(key === position ? say(SAY.alone, {})
+      : say(SAY.gave, { q: nameOf(run, position), k: nameOf(run, key), d: position - key, w: weight(w) }, ROLES));
   }
   return out;
 }
@@ -237,11 +248,17 @@ export const comparedBy = (seen, length) => compared(seen, length);
 /** What the card says of a position, or of a cell (query, key) of a map: a title first. */
 export function cardLines(scene, hover) {
   const { run, round, matrixRow, seen, step } = scene;
-  const facts = (i) => [t(TEXT.cardBucket, { n: round.buckets[i] }), t(TEXT.cardPlace, { n: round.rank[i], chunk: round.number(i) + 1 })];
-  if (hover.turn !== undefined) return [hover.turn < 0 ? t(TEXT.cardAll, { share: percent(hover.share) }) : t(TEXT.cardRound, { n: hover.turn + 1, share: percent(hover.share) })];
+  const facts = (i) => [t(TEXT.cardBucket, { n: round.buckets[i] }),
+    t(TEXT.cardPlace, { n: round.rank[i], chunk: round.number(i) + 1 })];
+  if (hover.turn !== undefined)
+    return [hover.turn < 0 ? t(TEXT.cardAll, { share: percent(hover.share) })
+    : t(TEXT.cardRound, { n: hover.turn + 1, share: percent(hover.share) })];
   if (hover.key === undefined || hover.key === null) return [nameOf(run, hover.pos), ...facts(hover.pos)];
   const { query, key } = hover;
   const weights = matrixRow(query);
-  const said = key > query ? t(TEXT.cardFuture) : !(step === 5 ? seen[query * run.length + key] : weights?.[key] === weights?.[key]) ? t(TEXT.cardNot) : weights ? t(TEXT.cardWeight, { w: weights[key].toFixed(3) }) : "";
-  return [`${nameOf(run, query)} → ${nameOf(run, key)}`, said, t(TEXT.cardBucket, { n: `${round.buckets[query]} · ${round.buckets[key]}` })].filter(Boolean);
+  const said = key > query ? t(TEXT.cardFuture)
+    : !(step === 5 ? seen[query * run.length + key] : weights?.[key] === weights?.[key]) ? t(TEXT.cardNot) : weights
+    ? t(TEXT.cardWeight, { w: weights[key].toFixed(3) }) : "";
+  return [`${nameOf(run, query)} → ${nameOf(run, key)}`, said,
+    t(TEXT.cardBucket, { n: `${round.buckets[query]} · ${round.buckets[key]}` })].filter(Boolean);
 }

@@ -4,7 +4,8 @@
 
 import { headIn, positionsIn } from "./state.js";
 
-const whole = (text, least, most) => (/^\d{1,7}$/.test(text ?? "") ? Math.max(least, Math.min(most, Number(text))) : null);
+const whole = (text, least, most) => (/^\d{1,7}$/.test(text ?? "")
+  ? Math.max(least, Math.min(most, Number(text))) : null);
 const among = (value, least, most) => Math.max(least, Math.min(most, value));
 const many = (pick) => (pick === undefined || pick === null ? [] : [pick].flat());
 
@@ -24,7 +25,8 @@ export const KINDS = {
   /** Several places: a list; the last one was locked last. */
   positions: {
     locks: true,
-    read: (text, { count, pick }) => (text === "none" ? [] : text === null ? many(pick) : [...new Set(text.split(",").map((one) => whole(one, 0, count - 1)))].filter((one) => one !== null)),
+    read: (text, { count, pick }) => (text === "none" ? [] : text === null ? many(pick)
+      : [...new Set(text.split(",").map((one) => whole(one, 0, count - 1)))].filter((one) => one !== null)),
     there: ({ count }) => positionsIn(count),
     spell: (list) => (list.length ? list.join(",") : "none"),
     move: (list, by, { count }) => [among(list.length ? list.at(-1) + by : by > 0 ? 0 : count - 1, 0, count - 1)],
@@ -70,7 +72,8 @@ export const KINDS = {
   pair: {
     locks: true,
     read: (text, { counts, pick }) => (KINDS.pair.there({ counts })(text ?? "") ? text.split(".").map(Number) : pick),
-    there: ({ counts }) => (text) => /^\d+\.\d+$/.test(text) && text.split(".").every((one, i) => Number(one) < counts[i]),
+    there: ({ counts }) => (text) => /^\d+\.\d+$/.test(text) && text.split(".")
+      .every((one, i) => Number(one) < counts[i]),
     spell: (value) => value.join("."),
   },
   /** One of some names. */
@@ -85,7 +88,8 @@ export const KINDS = {
   /** A number between two ends. */
   number: {
     locks: true,
-    read: (text, { least = 0, most = 1, pick = least }) => (text !== null && Number.isFinite(Number(text)) ? among(Number(text), least, most) : pick),
+    read: (text, { least = 0, most = 1, pick = least }) => (text !== null && Number.isFinite(Number(text))
+      ? among(Number(text), least, most) : pick),
     spell: (value, { least = 0, pick = least }) => (value === pick ? null : Number(value.toFixed(4))),
     there: ({ least = -Infinity, most = Infinity }) => (text) => Number(text) >= least && Number(text) <= most,
   },
@@ -107,4 +111,5 @@ export function looking(picture, run, get) {
 
 /** For `judge`: of each key of a picture, whether what a link names is there. bounds: of the run in view. */
 export const thereOf = (picture, bounds) =>
-  Object.fromEntries(Object.entries(picture.looks).map(([key, kind]) => [key, KINDS[kind].there?.(bounds[key] ?? {})]).filter(([, test]) => test));
+  Object.fromEntries(Object.entries(picture.looks).map(([key, kind]) => [key, KINDS[kind].there?.(bounds[key] ?? {})])
+    .filter(([, test]) => test));

@@ -15,7 +15,8 @@ const AWAY = { en: "a saved page holds only the weights that were looked at befo
 /** @param {() => void} changed called when rows have come, or could not be had @param {Record<string, string> | null} saved what
  * a saved page holds; it asks for nothing more */
 export function looksOf(changed, saved = null) {
-  const kept = new Map(Object.entries(saved ?? {}).map(([address, text]) => [address, new Uint16Array(Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer)]));
+  const kept = new Map(Object.entries(saved ?? {})
+    .map(([address, text]) => [address, new Uint16Array(Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer)]));
   let trouble = null;
   let [resting, timer] = ["", 0]; // what is pointed at, and is fetched once it is for a while
 
@@ -29,7 +30,8 @@ export function looksOf(changed, saved = null) {
       kept.set(address, new Uint16Array(await answer.arrayBuffer()));
       trouble = null;
     } catch (error) {
-      trouble = error instanceof Error ? { en: FAILED.en.replace("{why}", error.message), zh: FAILED.zh.replace("{why}", error.message) } : error;
+      trouble = error instanceof Error
+        ? { en: FAILED.en.replace("{why}", error.message), zh: FAILED.zh.replace("{why}", error.message) } : error;
       setTimeout(() => kept.delete(address), AGAIN);
     }
     changed();
@@ -55,12 +57,15 @@ export function looksOf(changed, saved = null) {
       }
       if (!rows) return null;
       const wide = rows.length / count;
-      return Float32Array.from(rows.subarray((position - first) * wide, (position - first + 1) * wide), (raw) => raw / LEVELS);
+      return Float32Array.from(rows.subarray((position - first) * wide, (position - first + 1) * wide),
+        (raw) => raw / LEVELS);
     },
     /** Why there are no weights, in words; "" where nothing is wrong. */
     trouble: () => (trouble ? t(trouble) : ""),
     /** What is here, for a saved page. */
-    held: () => Object.fromEntries([...kept].filter(([, rows]) => rows).map(([address, rows]) => [address, btoa(Array.from(new Uint8Array(rows.buffer), (byte) => String.fromCharCode(byte)).join(""))])),
+    held: () => Object.fromEntries([...kept].filter(([, rows]) => rows)
+      .map(([address, rows]) =>
+        [address, btoa(Array.from(new Uint8Array(rows.buffer), (byte) => String.fromCharCode(byte)).join(""))])),
   };
 }
 
@@ -68,5 +73,6 @@ export function looksOf(changed, saved = null) {
 export function byCharacter(weights, length) {
   const of = (data, axis) => ({ shape: [data.length], data: Float32Array.from(data), axes: [axis], unit: "weight" });
   const own = Float32Array.from({ length }, (_, p) => (p + 1 < Math.min(length, weights.length) ? weights[p + 1] : 0));
-  return { weights: of(own, "character"), weight_of_start: of(weights.slice(0, 1), "start"), ...(weights.length > length ? { weights_of_another_text: of(weights.slice(length), "slot") } : {}) };
+  return { weights: of(own, "character"), weight_of_start: of(weights.slice(0, 1), "start"),
+    ...(weights.length > length ? { weights_of_another_text: of(weights.slice(length), "slot") } : {}) };
 }

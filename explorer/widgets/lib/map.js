@@ -47,7 +47,8 @@ export function place(pen, width, { rows, columns, by = false, spaced = false, t
   const text = (name) => `${name.joined ? "‐" : ""}${pen.cut(name.text, limit, bold)}`;
   const digits = (name) => pen.measure(name.at, { size: index });
   const named = rows.map((name) => ({ ...name, text: text(name) }));
-  const left = Math.ceil(Math.max(...named.map((name) => pen.measure(name.text, bold) + digits(name))) + size * 0.5 + 8);
+  const left =
+    Math.ceil(Math.max(...named.map((name) => pen.measure(name.text, bold) + digits(name))) + size * 0.5 + 8);
   const side = by ? (narrow ? 56 : big ? 120 : 76) : 0;
   const room = Math.max(120, width - left - side - 3);
   const thin = Math.max(size + 1, least);
@@ -60,10 +61,13 @@ export function place(pen, width, { rows, columns, by = false, spaced = false, t
   });
   const longest = Math.max(...names.map((name) => pen.measure(name.text, bold)));
   const rotated = group > 1 || longest > 1.1 * cell || Math.max(...names.map(digits)) > cell;
-  const labels = rotated ? Math.ceil(longest + Math.max(...names.map(digits)) + size) : Math.ceil(size * 1.3 + index * 1.3 + 6);
+  const labels = rotated ? Math.ceil(longest + Math.max(...names.map(digits)) + size)
+    : Math.ceil(size * 1.3 + index * 1.3 + 6);
   const bars = narrow ? 0 : big ? 104 : 52;
-  const row = big ? Math.max(26, Math.min(56, (tall - bars - labels - 34) / rows.length)) : narrow ? Math.max(18, Math.min(26, cell)) : Math.max(16, Math.min(30, 240 / rows.length));
-  return { size, index, bold, rows: named, names, group, cell, row, rotated, labels, bars, left, side, wide: left + count * cell + side + 3 };
+  const row = big ? Math.max(26, Math.min(56, (tall - bars - labels - 34) / rows.length)) : narrow
+    ? Math.max(18, Math.min(26, cell)) : Math.max(16, Math.min(30, 240 / rows.length));
+  return { size, index, bold, rows: named, names, group, cell, row, rotated, labels, bars, left, side,
+    wide: left + count * cell + side + 3 };
 }
 
 /**
@@ -90,7 +94,8 @@ export function drawMap(pen, x, y, width, how) {
   at.rows.forEach((name, i) => {
     const role = locked.rows.includes(i) ? "query" : null;
     pen.text(x0 - 5, y0 + (i + 0.5) * at.row, name.at, { size: at.index, align: "right", colour: role ?? "ink3" });
-    pen.text(x0 - 5 - pen.measure(name.at, { size: at.index }) - at.size * 0.35, y0 + (i + 0.5) * at.row, name.text, { size: at.size, weight: role ? 650 : 400, align: "right", colour: role ?? "ink" });
+    pen.text(x0 - 5 - pen.measure(name.at, { size: at.index }) - at.size * 0.35, y0 + (i + 0.5) * at.row, name.text,
+      { size: at.size, weight: role ? 650 : 400, align: "right", colour: role ?? "ink" });
     pen.hit({ x0: x, x1, ...row(i), ...how.row(i) });
   });
   at.names.forEach((name, j) => {
@@ -99,10 +104,12 @@ export function drawMap(pen, x, y, width, how) {
     if (at.rotated) {
       const turn = { turn: -90, align: "left" };
       pen.text(middle(j), y0 - 4, name.text, { ...style, ...turn });
-      pen.text(middle(j), y0 - 4 - pen.measure(name.text, style) - at.size * 0.35, name.at, { size: at.index, colour: role ?? "ink3", ...turn });
+      pen.text(middle(j), y0 - 4 - pen.measure(name.text, style) - at.size * 0.35, name.at,
+        { size: at.index, colour: role ?? "ink3", ...turn });
     } else {
       pen.text(middle(j), y0 - at.index * 1.3 - at.size * 0.65 - 3, name.text, { ...style, align: "center" });
-      pen.text(middle(j), y0 - at.index * 0.65 - 3, name.at, { size: at.index, colour: role ?? "ink3", align: "center" });
+      pen.text(middle(j), y0 - at.index * 0.65 - 3, name.at,
+        { size: at.index, colour: role ?? "ink3", align: "center" });
     }
     pen.hit({ ...column(j), y0: top + at.bars, y1: y0, ...how.column(strongestOf(grid, j, at.group)) });
   });
@@ -118,19 +125,25 @@ export function drawMap(pen, x, y, width, how) {
   if (at.cell >= digit * 2.1 && at.row >= digit + 2) {
     for (let i = 0; i < map.rows; i += 1)
       for (let j = 0; j < map.columns; j += 1)
-        if (of(i, j) >= LEAST && of(i, j) >= threshold) pen.text(middle(j), y0 + (i + 0.5) * at.row, short(of(i, j)), { size: digit, weight: 600, align: "center", colour: inkOn(of(i, j)) });
+        if (of(i, j) >= LEAST && of(i, j) >= threshold)
+          pen.text(middle(j), y0 + (i + 0.5) * at.row, short(of(i, j)),
+          { size: digit, weight: 600, align: "center", colour: inkOn(of(i, j)) });
   }
   bars(pen, { ...at, map, of, here, locked, by, middle, base: top + at.bars, x0, x1, y0, y1 });
 
   const [thick, thin] = pen.big ? [4, 3.5] : [3, 2.5];
   const whole = (i) => ({ x0, x1, ...row(i) });
-  for (const one of by ? here : locked.rows) outline(pen, by ? { ...column(one), y0, y1 } : whole(one), by ? "key" : "query", thin);
-  for (const j of here.slice(0, 1)) for (const i of locked.rows.slice(0, 1)) outline(pen, { ...column(j), ...row(i) }, by ? "query" : "key", thick);
+  for (const one of by ? here : locked.rows)
+    outline(pen, by ? { ...column(one), y0, y1 } : whole(one), by ? "key" : "query", thin);
+  for (const j of here.slice(0, 1))
+    for (const i of locked.rows.slice(0, 1)) outline(pen, { ...column(j), ...row(i) }, by ? "query" : "key", thick);
   pen.hit({
     x0, y0, x1, y1,
     at(px, py) {
-      const [i, j] = [Math.min(map.rows - 1, Math.floor((py - y0) / at.row)), Math.min(map.columns - 1, Math.floor((px - x0) / at.cell))];
-      return { ...column(j), ...row(i), ...how.hit(i, strongestIn(grid, i, j, at.group), at.group > 1 ? of(i, j) : null) };
+      const [i, j] = [Math.min(map.rows - 1, Math.floor((py - y0) / at.row)),
+        Math.min(map.columns - 1, Math.floor((px - x0) / at.cell))];
+      return { ...column(j), ...row(i),
+        ...how.hit(i, strongestIn(grid, i, j, at.group), at.group > 1 ? of(i, j) : null) };
     },
   });
   return { width: at.wide, height: y1 + 3 - y, group: at.group };
@@ -139,7 +152,8 @@ export function drawMap(pen, x, y, width, how) {
 /** Of the keys that share a column, the one that a query looks at most. */
 function strongestIn({ data, columns }, i, j, group) {
   let best = j * group;
-  for (let k = best; k < Math.min(columns, (j + 1) * group); k += 1) if (data[i * columns + k] > data[i * columns + best]) best = k;
+  for (let k = best; k < Math.min(columns, (j + 1) * group); k += 1)
+    if (data[i * columns + k] > data[i * columns + best]) best = k;
   return best;
 }
 
@@ -164,9 +178,13 @@ function bars(pen, { map, of, here, locked, by, middle, base, bars: high, side, 
   if (high) pen.line(x0, base - 0.5, x1, base - 0.5, { line: "control" });
   const all = Array.from({ length: map.columns }, (_, j) => j);
   if (high && by) {
-    const sums = all.map((j) => Array.from({ length: map.rows }, (_, i) => of(i, j)).reduce((sum, w) => sum + (w === w ? w : 0), 0));
+    const sums = all.map((j) => Array.from({ length: map.rows }, (_, i) => of(i, j))
+      .reduce((sum, w) => sum + (w === w ? w : 0), 0));
     const most = Math.max(1, ...sums);
-    for (const j of all) bar({ x0: middle(j) - cell * 0.31, x1: middle(j) + cell * 0.31, y0: base - (full * sums[j]) / most, y1: base }, "key", here.includes(j), here.includes(j) ? number(sums[j]) : "", [middle(j), base - (full * sums[j]) / most - size * 0.6, { align: "center" }]);
+    for (const j of all)
+      bar({ x0: middle(j) - cell * 0.31, x1: middle(j) + cell * 0.31, y0: base - (full * sums[j]) / most, y1: base },
+      "key", here.includes(j), here.includes(j) ? number(sums[j]) : "",
+      [middle(j), base - (full * sums[j]) / most - size * 0.6, { align: "center" }]);
   } else if (high) {
     const shown = locked.rows.slice(0, ROWS);
     const wide = (0.62 * cell) / shown.length;
@@ -178,7 +196,9 @@ function bars(pen, { map, of, here, locked, by, middle, base, bars: high, side, 
         if (w !== w) continue;
         const from = middle(j) - 0.31 * cell + turn * wide;
         const said = j === main || (shown.length === 1 && w >= LEAST && cell > (pen.big ? 60 : 34));
-        bar({ x0: from, x1: from + wide, y0: base - full * w, y1: base }, "key", j === main, said ? number(w) : "", [from + wide / 2, base - full * w - size * 0.6, { align: "center", size: shown.length > 1 ? size - 1 : size }]);
+        bar({ x0: from, x1: from + wide, y0: base - full * w, y1: base }, "key", j === main, said ? number(w) : "",
+          [from + wide / 2, base - full * w - size * 0.6,
+            { align: "center", size: shown.length > 1 ? size - 1 : size }]);
       }
     });
   }
@@ -188,7 +208,8 @@ function bars(pen, { map, of, here, locked, by, middle, base, bars: high, side, 
     const w = of(i, here[0]);
     if (w !== w) continue;
     const m = y0 + (i + 0.5) * row;
-    bar({ x0: x1 + 4, x1: x1 + 4 + long * w, y0: m - row * 0.31, y1: m + row * 0.31 }, "query", locked.rows.includes(i), w >= LEAST ? number(w) : "", [x1 + 8 + long * w, m, { size: Math.min(size, Math.max(11, row - 3)) }]);
+    bar({ x0: x1 + 4, x1: x1 + 4 + long * w, y0: m - row * 0.31, y1: m + row * 0.31 }, "query", locked.rows.includes(i),
+      w >= LEAST ? number(w) : "", [x1 + 8 + long * w, m, { size: Math.min(size, Math.max(11, row - 3)) }]);
   }
 }
 
@@ -196,7 +217,8 @@ function bars(pen, { map, of, here, locked, by, middle, base, bars: high, side, 
 export function drawTile(pen, box, grid, { gone = false, here = false, ...hit }) {
   pen.cells(box, { ...grid, gamma: 0.8, radius: 4, alpha: gone ? 0.28 : 1 });
   if (gone) pen.line(box.x0 + 5, box.y1 - 5, box.x1 - 5, box.y0 + 5, { line: "ink", width: 2 });
-  if (here) pen.rect({ x0: box.x0 - 3.5, y0: box.y0 - 3.5, x1: box.x1 + 3.5, y1: box.y1 + 3.5 }, { line: "query", width: 2.5, radius: 6 });
+  if (here) pen.rect({ x0: box.x0 - 3.5, y0: box.y0 - 3.5, x1: box.x1 + 3.5, y1: box.y1 + 3.5 },
+    { line: "query", width: 2.5, radius: 6 });
   pen.hit({ ...box, ...hit });
 }
 
@@ -211,12 +233,17 @@ const sizeOf = (heads, room) => {
 export function drawTiles(pen, x, y, room, { layers, heads, grid, one }) {
   const [wide, high] = sizeOf(heads, room);
   const mark = { size: 12, align: "center" };
-  const at = (layer, head) => ({ x0: x + SIDE.row + (head - 1) * (wide + GAP), y0: y + SIDE.top + (layer - 1) * (high + GAP) });
+  const at = (layer, head) =>
+    ({ x0: x + SIDE.row + (head - 1) * (wide + GAP), y0: y + SIDE.top + (layer - 1) * (high + GAP) });
   const count = (n) => Array.from({ length: n }, (_, i) => i + 1);
   const seen = count(layers).flatMap((layer) => count(heads).map((head) => ({ layer, head, ...one(layer, head) })));
   const chosen = seen.find(({ here }) => here);
-  for (const head of count(heads)) pen.text(at(1, head).x0 + wide / 2, y + 8, head, { ...mark, ...(chosen?.head === head ? { colour: "query", weight: 700 } : { colour: "ink3" }) });
-  for (const layer of count(layers)) pen.text(x + 9, at(layer, 1).y0 + high / 2, layer, { ...mark, ...(chosen?.layer === layer ? { colour: "query", weight: 700 } : { colour: "ink3" }) });
+  for (const head of count(heads))
+    pen.text(at(1, head).x0 + wide / 2, y + 8, head,
+    { ...mark, ...(chosen?.head === head ? { colour: "query", weight: 700 } : { colour: "ink3" }) });
+  for (const layer of count(layers))
+    pen.text(x + 9, at(layer, 1).y0 + high / 2, layer,
+    { ...mark, ...(chosen?.layer === layer ? { colour: "query", weight: 700 } : { colour: "ink3" }) });
   for (const { layer, head, ...rest } of seen) {
     const { x0, y0 } = at(layer, head);
     drawTile(pen, { x0, y0, x1: x0 + wide, y1: y0 + high }, grid(layer, head), rest);
@@ -237,8 +264,10 @@ export function drawLong(pen, x, y, side, { grid, ends, locked, threshold, hit, 
   pen.cells(box, { ...grid, data: threshold ? grid.data.map((one) => (one < threshold ? 0 : one)) : grid.data });
   for (const share of pen.narrow ? [0, 0.5, 1] : [0, 0.25, 0.5, 0.75, 1]) {
     const [row, column] = ends.map(([from, to]) => signedText(Math.round(from + share * (to - from))));
-    pen.text(box.x0 + share * side, y0 - size / 2 - 3, column, { size, colour: "ink3", align: share === 0 ? "left" : share === 1 ? "right" : "center" });
-    pen.text(box.x0 - 5, y0 + Math.max(size / 2, Math.min(side - size / 2, share * side)), row, { size, colour: "ink3", align: "right" });
+    pen.text(box.x0 + share * side, y0 - size / 2 - 3, column,
+      { size, colour: "ink3", align: share === 0 ? "left" : share === 1 ? "right" : "center" });
+    pen.text(box.x0 - 5, y0 + Math.max(size / 2, Math.min(side - size / 2, share * side)), row,
+      { size, colour: "ink3", align: "right" });
   }
   const [i, j] = [locked.rows[0], locked.columns[0]];
   const around = (cell) => ({ x0: cell.x0 - 3, y0: cell.y0 - 3, x1: cell.x1 + 3, y1: cell.y1 + 3 });
@@ -248,7 +277,8 @@ export function drawLong(pen, x, y, side, { grid, ends, locked, threshold, hit, 
   pen.hit({
     ...box,
     at(px, py) {
-      const [r, c] = [Math.min(grid.rows - 1, Math.floor((py - y0) / h)), Math.min(grid.columns - 1, Math.floor((px - box.x0) / w))];
+      const [r, c] = [Math.min(grid.rows - 1, Math.floor((py - y0) / h)),
+        Math.min(grid.columns - 1, Math.floor((px - box.x0) / w))];
       return { ...cellOf(r, c), ...hit(r, c) };
     },
   });

@@ -31,7 +31,8 @@ export function colour(name, share = 1, other = "panel") {
 
 /** Black or white, whichever is read better on a colour. */
 export function ink(on) {
-  const [r, g, b] = channels(colour(on)).map((one) => (one / 255 <= 0.03928 ? one / 255 / 12.92 : ((one / 255 + 0.055) / 1.055) ** 2.4));
+  const [r, g, b] = channels(colour(on))
+    .map((one) => (one / 255 <= 0.03928 ? one / 255 / 12.92 : ((one / 255 + 0.055) / 1.055) ** 2.4));
   return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.179 ? "#000000" : "#ffffff";
 }
 
@@ -39,7 +40,8 @@ export function ink(on) {
 export function shades(scale, gamma = 1) {
   const key = `${scale} ${gamma}`;
   if (!scales.has(key)) {
-    const stops = Array.isArray(scale) ? scale.map((one) => colour(one)) : token(`scale-${scale}`).match(/#[\da-f]{6}/gi);
+    const stops = Array.isArray(scale) ? scale.map((one) => colour(one)) : token(`scale-${scale}`)
+      .match(/#[\da-f]{6}/gi);
     scales.set(key, table(stops.map((one, at) => [at / (stops.length - 1), one]), gamma));
   }
   return scales.get(key);
@@ -65,7 +67,8 @@ export class Pen {
   /** How large the picture is; wider than there is room, it scrolls. keep: a box that stays in view then. view: px of height that are seen
    *  at once, where that is not all: then only what lies from `top` on need be drawn. */
   size(width, height, keep = null, view = 0) {
-    Object.assign(this, { width: Math.ceil(width), height: Math.ceil(height), keep, view: view < height ? Math.ceil(view) : 0 });
+    Object.assign(this, { width: Math.ceil(width), height: Math.ceil(height), keep, view: view < height
+        ? Math.ceil(view) : 0 });
   }
 
   /** The size of a text as asked for, never under what can be read. */
@@ -103,7 +106,8 @@ export class Pen {
   text(x, y, text, style = {}) {
     const size = this.type(style.size ?? 12);
     const whole = String(text);
-    this.marks.push({ kind: "text", x, y, colour: "ink2", ...style, size, text: style.room ? this.cut(whole, style.room, { ...style, size }) : whole, whole });
+    this.marks.push({ kind: "text", x, y, colour: "ink2", ...style, size, text: style.room
+        ? this.cut(whole, style.room, { ...style, size }) : whole, whole });
   }
 
   /** A text that fits so many px, with "…" for what is left out. */
@@ -144,7 +148,9 @@ export class Pen {
   /** A piece of the legend: mark: {fill, line, hatch, radius, width} or {shades: [colours]}. */
   swatch(box, { shades: parts, ...style }) {
     if (!parts) this.rect(box, style);
-    else parts.forEach((fill, at) => this.rect({ ...box, x0: box.x0 + (at * (box.x1 - box.x0)) / parts.length, x1: box.x0 + ((at + 1) * (box.x1 - box.x0)) / parts.length }, { fill }));
+    else parts.forEach((fill, at) =>
+      this.rect({ ...box, x0: box.x0 + (at * (box.x1 - box.x0)) / parts.length,
+          x1: box.x0 + ((at + 1) * (box.x1 - box.x0)) / parts.length }, { fill }));
   }
 
   /** Draws moved by (x, y), and with `clip` only inside of that box, given in the moved px. */
@@ -154,7 +160,8 @@ export class Pen {
     draw();
     before[0].push({ kind: "group", x, y, clip, marks: this.marks });
     this.marks = before[0];
-    const move = (box) => Object.assign(box, { x0: box.x0 + x, x1: box.x1 + x, y0: box.y0 + y, y1: box.y1 + y }, box.at && { at: shifted(box.at, x, y) });
+    const move = (box) => Object.assign(box, { x0: box.x0 + x, x1: box.x1 + x, y0: box.y0 + y, y1: box.y1 + y },
+      box.at && { at: shifted(box.at, x, y) });
     this.boxes.slice(before[1]).forEach(move);
     this.handles.slice(before[2]).forEach(move);
   }
@@ -218,7 +225,9 @@ function inked(context, shape, { fill, line, width = 1, dash, cap }) {
 }
 
 /** The box of a rectangle whose line stays inside of it. */
-const within = ({ box: { x0, y0, x1, y1 }, line, width = 1 }) => (line ? [x0 + width / 2, y0 + width / 2, Math.max(0, x1 - x0 - width), Math.max(0, y1 - y0 - width)] : [x0, y0, Math.max(0, x1 - x0), Math.max(0, y1 - y0)]);
+const within = ({ box: { x0, y0, x1, y1 }, line, width = 1 }) =>
+  (line ? [x0 + width / 2, y0 + width / 2, Math.max(0, x1 - x0 - width), Math.max(0, y1 - y0 - width)]
+  : [x0, y0, Math.max(0, x1 - x0), Math.max(0, y1 - y0)]);
 
 const CANVAS = {
   rect(context, mark) {
@@ -231,14 +240,17 @@ const CANVAS = {
   text(context, mark) {
     context.translate(mark.x, mark.y);
     if (mark.turn) context.rotate((mark.turn * Math.PI) / 180);
-    Object.assign(context, { font: font(mark), textAlign: mark.align ?? "left", fillStyle: colour(mark.colour), lineJoin: "round" });
+    Object.assign(context, { font: font(mark), textAlign: mark.align ?? "left", fillStyle: colour(mark.colour),
+        lineJoin: "round" });
     if (mark.halo) {
       Object.assign(context, { strokeStyle: colour(mark.halo), lineWidth: 4 });
       context.strokeText(mark.text, 0, UP * mark.size);
     }
     context.fillText(mark.text, 0, UP * mark.size);
   },
-  cells: (context, { box, scale, gamma, empty, ...how }) => paint(context, { ...how, alpha: context.globalAlpha, colours: shades(scale, gamma), empty: colour(empty), x: box.x0, y: box.y0, width: box.x1 - box.x0, height: box.y1 - box.y0 }),
+  cells: (context, { box, scale, gamma, empty, ...how }) =>
+    paint(context, { ...how, alpha: context.globalAlpha, colours: shades(scale, gamma), empty: colour(empty), x: box.x0,
+      y: box.y0, width: box.x1 - box.x0, height: box.y1 - box.y0 }),
   group(context, { x, y, clip, marks }) {
     context.translate(x, y);
     if (clip) {
@@ -255,7 +267,8 @@ export function asSvg({ marks, width, height }, attributes = {}) {
   let clips = 0;
   const style = ({ fill, line, width: wide = 1, dash, alpha, cap }) => ({
     fill: fill ? colour(fill) : "none",
-    ...(line ? { stroke: colour(line), "stroke-width": wide, "stroke-linejoin": "round", "stroke-linecap": cap, "stroke-dasharray": dash ? dashes(dash).join(" ") : null } : {}),
+    ...(line ? { stroke: colour(line), "stroke-width": wide, "stroke-linejoin": "round", "stroke-linecap": cap,
+        "stroke-dasharray": dash ? dashes(dash).join(" ") : null } : {}),
     opacity: alpha,
   });
   const make = {
@@ -266,35 +279,46 @@ export function asSvg({ marks, width, height }, attributes = {}) {
     path: (mark) => svg("path", { d: mark.d, ...style(mark) }),
     text: ({ x, y, text, size, weight, face = "ui", colour: of, align, turn, halo, alpha }) =>
       svg("text", {
-        x, y: y + UP * size, text, "font-size": size, "font-weight": weight, "font-family": token(`font-${face}`), fill: colour(of), opacity: alpha,
+        x, y: y + UP * size, text, "font-size": size, "font-weight": weight, "font-family": token(`font-${face}`),
+          fill: colour(of), opacity: alpha,
         "text-anchor": { center: "middle", right: "end" }[align], transform: turn ? `rotate(${turn} ${x} ${y})` : null,
-        ...(halo ? { stroke: colour(halo), "stroke-width": 4, "stroke-linejoin": "round", "paint-order": "stroke" } : {}),
+        ...(halo ? { stroke: colour(halo), "stroke-width": 4, "stroke-linejoin": "round",
+            "paint-order": "stroke" } : {}),
       }),
     cells: (mark) => (mark.rows <= VECTORS && mark.columns <= VECTORS ? vectors(mark) : image(mark)),
     group({ x, y, clip, alpha, marks: inner }) {
       const name = `clip${(clips += 1)}`;
       const cut = clip && svg("clipPath", { id: name }, make.rect({ box: clip }));
-      return svg("g", { transform: `translate(${x} ${y})`, opacity: alpha, "clip-path": clip ? `url(#${name})` : null }, cut, inner.map((mark) => make[mark.kind](mark)));
+      return svg("g", { transform: `translate(${x} ${y})`, opacity: alpha, "clip-path": clip ? `url(#${name})` : null },
+        cut, inner.map((mark) => make[mark.kind](mark)));
     },
   };
-  return svg("svg", { xmlns: "http://www.w3.org/2000/svg", viewBox: `0 0 ${width} ${height}`, width, height, ...attributes }, marks.map((mark) => make[mark.kind](mark)));
+  return svg("svg", { xmlns: "http://www.w3.org/2000/svg", viewBox: `0 0 ${width} ${height}`, width, height,
+      ...attributes }, marks.map((mark) => make[mark.kind](mark)));
 }
 
 /** Cells as one path for each colour, neighbours of one colour in a row as one rectangle. */
 function vectors({ box, data, rows, columns, scale, low, high, gamma, empty, alpha }) {
   const [w, h] = [(box.x1 - box.x0) / columns, (box.y1 - box.y0) / rows];
   const of = shades(scale, gamma);
-  const name = (value) => (value === value ? asHex(Array.from(of.subarray(...[0, 3].map((more) => more + 3 * Math.max(0, Math.min(255, Math.round(((value - low) / (high - low || 1)) * 255))))))) : colour(empty));
+  const name = (value) =>
+    (value === value
+    ? asHex(Array.from(of.subarray(...[0, 3]
+          .map((more) =>
+          more + 3 * Math.max(0, Math.min(255, Math.round(((value - low) / (high - low || 1)) * 255)))))))
+    : colour(empty));
   const round = (value) => Math.round(value * 100) / 100;
   const paths = new Map();
   for (let row = 0; row < rows; row += 1) {
     for (let from = 0, to = 1; from < columns; from = to, to += 1) {
       const fill = name(data[row * columns + from]);
       while (to < columns && name(data[row * columns + to]) === fill) to += 1;
-      paths.set(fill, `${paths.get(fill) ?? ""}M${round(box.x0 + from * w)},${round(box.y0 + row * h)}h${round((to - from) * w)}v${round(h)}h${round((from - to) * w)}z`);
+      paths.set(fill,
+        `${paths.get(fill) ?? ""}M${round(box.x0 + from * w)},${round(box.y0 + row * h)}h${round((to - from) * w)}v${round(h)}h${round((from - to) * w)}z`);
     }
   }
-  return svg("g", { "shape-rendering": "crispEdges", opacity: alpha }, [...paths].map(([fill, d]) => svg("path", { fill, d })));
+  return svg("g", { "shape-rendering": "crispEdges", opacity: alpha },
+    [...paths].map(([fill, d]) => svg("path", { fill, d })));
 }
 
 /** Cells as an embedded picture of one pixel each. */
@@ -303,5 +327,6 @@ function image(mark) {
   [canvas.width, canvas.height] = [mark.columns, mark.rows];
   CANVAS.cells(canvas.getContext("2d"), { ...mark, box: { x0: 0, y0: 0, x1: mark.columns, y1: mark.rows } });
   const { x0, y0, x1, y1 } = mark.box;
-  return svg("image", { x: x0, y: y0, width: x1 - x0, height: y1 - y0, preserveAspectRatio: "none", style: { imageRendering: "pixelated" }, href: canvas.toDataURL("image/png"), opacity: mark.alpha });
+  return svg("image", { x: x0, y: y0, width: x1 - x0, height: y1 - y0, preserveAspectRatio: "none",
+      style: { imageRendering: "pixelated" }, href: canvas.toDataURL("image/png"), opacity: mark.alpha });
 }

@@ -13,7 +13,8 @@ export function sign(code) {
 }
 
 /** “e” (412) */
-export const named = (code, position) => (lang() === "zh" ? `“${sign(code)}”（${position}）` : `“${sign(code)}” (${position})`);
+export const named = (code, position) => (lang() === "zh" ? `“${sign(code)}”（${position}）`
+  : `“${sign(code)}” (${position})`);
 
 export const bits = (nats) => (nats / Math.LN2).toFixed(2);
 /** A weight as it is read: two digits, more where two would say nothing. */

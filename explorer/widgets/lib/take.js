@@ -69,10 +69,13 @@ async function joined(addresses) {
     for (const [, , , , path] of text.matchAll(IMPORT)) await take(new URL(path, address).href);
     const names = [];
     const script = text
-      .replace(IMPORT, (_, one, all, some, path) => `const ${all ?? (one ? `{ default: ${one} }` : `{${renamed(some)}}`)} = M[${numbers.get(new URL(path, address).href)}];`)
+      .replace(IMPORT,
+        (_, one, all, some, path) =>
+        `const ${all ?? (one ? `{ default: ${one} }` : `{${renamed(some)}}`)} = M[${numbers.get(new URL(path, address).href)}];`)
       .replace(/^export default /m, () => (names.push("default: whole_"), "const whole_ = "))
       .replace(/^export \{([^}]*)\};$/gm, (_, some) => (names.push(some.replace(/(\w+) as (\w+)/g, "$2: $1")), ""))
-      .replace(/^export ((?:async )?(?:const|let|function|class)\*? (\w+))/gm, (_, start, name) => (names.push(name), start));
+      .replace(/^export ((?:async )?(?:const|let|function|class)\*? (\w+))/gm,
+        (_, start, name) => (names.push(name), start));
     numbers.set(address, scripts.length);
     scripts.push(`M.push((() => {\n${script}\nreturn { ${names.join(", ")} };\n})());`);
   }
@@ -85,7 +88,9 @@ async function inlined(value) {
   if (Array.isArray(value)) return Promise.all(value.map(inlined));
   if (!value || typeof value !== "object") return value;
   const { url, ...rest } = value;
-  if (url === undefined || !value.dtype) return Object.fromEntries(await Promise.all(Object.entries(value).map(async ([key, one]) => [key, await inlined(one)])));
+  if (url === undefined || !value.dtype)
+    return Object.fromEntries(await Promise.all(Object.entries(value)
+      .map(async ([key, one]) => [key, await inlined(one)])));
   const bytes = new Uint8Array(await (await fetch(new URL(url, location.origin))).arrayBuffer());
   let text = "";
   for (let at = 0; at < bytes.length; at += 32768) text += String.fromCharCode(...bytes.subarray(at, at + 32768));
@@ -94,18 +99,24 @@ async function inlined(value) {
 
 /** Of our styles, those that something in the view wears. */
 function styles(root) {
-  const worn = new Set([...root.querySelectorAll("*"), root].flatMap((node) => [...node.classList]).filter((name) => name !== "tfe"));
+  const worn = new Set([...root.querySelectorAll("*"), root].flatMap((node) => [...node.classList])
+    .filter((name) => name !== "tfe"));
   const wanted = (selector) => {
     const classes = (selector.match(/\.[\w-]+/g) ?? []).map((name) => name.slice(1)).filter((name) => name !== "tfe");
     return !classes.length || classes.some((name) => worn.has(name) || name === "dark");
   };
-  const kept = (rules) => [...rules].map((rule) => (rule.cssRules?.length ? `${rule.cssText.slice(0, rule.cssText.indexOf("{"))}{${kept(rule.cssRules)}}` : !rule.selectorText || wanted(rule.selectorText) ? rule.cssText : "")).join("\n");
-  return [...document.styleSheets].filter((sheet) => sheet.href?.endsWith("/page.css")).map((sheet) => kept(sheet.cssRules)).join("\n");
+  const kept = (rules) => [...rules]
+    .map((rule) =>
+    (rule.cssRules?.length ? `${rule.cssText.slice(0, rule.cssText.indexOf("{"))}{${kept(rule.cssRules)}}`
+      : !rule.selectorText || wanted(rule.selectorText) ? rule.cssText : "")).join("\n");
+  return [...document.styleSheets].filter((sheet) => sheet.href?.endsWith("/page.css"))
+    .map((sheet) => kept(sheet.cssRules)).join("\n");
 }
 
 async function alive({ root, name, address, texts, picture, run, value, seen, title, units, words }) {
   const here = new URL("./board.js", import.meta.url).href;
-  const [{ script, numbers }, held] = await Promise.all([joined([here, address]), inlined(picture.kept?.(run, value) ?? value)]);
+  const [{ script, numbers }, held] =
+    await Promise.all([joined([here, address]), inlined(picture.kept?.(run, value) ?? value)]);
   return `<!doctype html>
 <html lang="${lang() === "zh" ? "zh-CN" : "en"}" data-lang="${lang()}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; form-action 'none'; base-uri 'none'">
@@ -128,31 +139,41 @@ function columnsOf({ columns, rows }) {
   const out = { columns };
   columns.forEach((_, at) => {
     const cells = rows.map((row) => row[at]);
-    out[`column_${at}`] = cells.some((cell) => typeof cell === "string") ? cells.map((cell) => String(cell ?? "")) : { shape: [cells.length], data: Float64Array.from(cells, (cell) => cell ?? Number.NaN) };
+    out[`column_${at}`] = cells.some((cell) => typeof cell === "string") ? cells.map((cell) => String(cell ?? ""))
+      : { shape: [cells.length], data: Float64Array.from(cells, (cell) => cell ?? Number.NaN) };
   });
   return out;
 }
 
 /** Arrays as they are saved: beside each stands what its axes and its numbers are, where the picture says so. */
-const explained = (arrays) => Object.fromEntries(Object.entries(arrays).flatMap(([name, one]) => [[name, one], ...(one.axes ? [[`${name}_axes`, one.axes]] : []), ...(one.unit ? [[`${name}_unit`, one.unit]] : [])]));
+const explained = (arrays) =>
+  Object.fromEntries(Object.entries(arrays)
+  .flatMap(([name, one]) => [[name, one], ...(one.axes ? [[`${name}_axes`, one.axes]] : []),
+      ...(one.unit ? [[`${name}_unit`, one.unit]] : [])]));
 
 /**
  * What the menu offers, {kind: function}. now(): what is in view, null while there is nothing: {picture, run, look, value, title, units,
  * words, width, root, name, address of the picture's module, texts, seen: [[key, text]] of the address}. files: those that only it has
  */
 export function takes(now, files = {}) {
-  const file = ({ picture, run, look, name, seen }, ending) => fileName(picture.named?.(run, look) ?? [name, ...seen.map((pair) => pair.join(" "))], ending);
-  const lines = (all, kind, { columns, rows }) => save(file(all, "csv").replace(/(?=\.csv$)/, kind), csv([columns, ...rows.map((row) => row.map((one) => one ?? ""))]), "text/csv");
+  const file = ({ picture, run, look, name, seen }, ending) => fileName(picture.named?.(run, look) ??
+    [name, ...seen.map((pair) => pair.join(" "))], ending);
+  const lines = (all, kind, { columns, rows }) => save(file(all, "csv").replace(/(?=\.csv$)/, kind),
+    csv([columns, ...rows.map((row) => row.map((one) => one ?? ""))]), "text/csv");
   const having = (make) => async () => {
     const all = now();
     if (all) await make(all);
   };
   return {
     PNG: having(async (all) => save(file(all, "png"), await png(whole(all)))),
-    SVG: having((all) => save(file(all, "svg"), new XMLSerializer().serializeToString(asSvg(whole(all))), "image/svg+xml")),
+    SVG: having((all) => save(file(all, "svg"), new XMLSerializer().serializeToString(asSvg(whole(all))),
+        "image/svg+xml")),
     HTML: having(async (all) => save(file(all, "html"), await alive(all), "text/html")),
     CSV: having((all) => lines(all, "", (all.picture.lines ?? all.picture.table)(all.run, all.look))),
-    ...Object.fromEntries(Object.entries(files).map(([kind, make]) => [kind, having((all) => lines(all, "-exact", make(all.run, all.look)))])),
-    NPZ: having((all) => save(file(all, "npz"), npz(explained(all.picture.arrays?.(all.run, all.look) ?? columnsOf(all.picture.table(all.run, all.look)))))),
+    ...Object.fromEntries(Object.entries(files)
+      .map(([kind, make]) => [kind, having((all) => lines(all, "-exact", make(all.run, all.look)))])),
+    NPZ: having((all) =>
+      save(file(all, "npz"),
+        npz(explained(all.picture.arrays?.(all.run, all.look) ?? columnsOf(all.picture.table(all.run, all.look)))))),
   };
 }

@@ -16,11 +16,14 @@ export function taking(stand, what, value) {
   function state() {
     const { run, look } = stand();
     if (!run) return null;
-    const seen = Object.keys(what.picture.looks).filter((key) => view.get(key) !== null).map((key) => [key, view.get(key)]);
-    return { ...what, value: { ...value(), ...what.picture.keeps?.(run, look) }, run, look, seen, title: stand().title(), units: stand().units(), words: stand().words(), width: stand().width() };
+    const seen = Object.keys(what.picture.looks).filter((key) => view.get(key) !== null)
+      .map((key) => [key, view.get(key)]);
+    return { ...what, value: { ...value(), ...what.picture.keeps?.(run, look) }, run, look, seen,
+      title: stand().title(), units: stand().units(), words: stand().words(), width: stand().width() };
   }
   const take = el("summary", { class: "tfe-button small" });
-  const menu = el("details", { class: "tfe-stage-take" }, take, exportBar(takes(state, what.picture.files), { onTable: (open) => stand().table(open) }));
+  const menu = el("details", { class: "tfe-stage-take" }, take,
+    exportBar(takes(state, what.picture.files), { onTable: (open) => stand().table(open) }));
   const label = () => (take.textContent = t(TEXT));
   onLang(label);
   label();

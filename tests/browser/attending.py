@@ -1,0 +1,197 @@
+"""Pages with attention from a fixed seed, and what the pen drew on them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+import numpy as np
+from numpy.typing import NDArray
+from playwright.sync_api import Page
+
+from explorer.figures import attention, curve
+from explorer.figures.attention import Kind
+from explorer.lab import Lab
+from explorer.widgets import canvas, figure
+from explorer.widgets.stage import stage
+from tests.bench import TEXT
+
+Array = NDArray[np.float32]
+SOURCE = ["A", "blond", "holding", "hands", "with", "a", "guy", "in", "the", "sand", "."]
+TARGET = ["Eine", "Blond", "ine", "hält", "mit", "einem", "Mann", "im", "Sand", "Händ", "chen", "."]
+HOSTILE = [
+    "</script><img src=x onerror=alert(1)>",
+    "<b>bold</b>",
+    '<a href="javascript:alert(2)">x</a>',
+    "<svg/onload=alert(3)>",
+    "&lt;img src=x onerror=alert(4)&gt;",
+    "${alert(5)}",
+    "{{alert(6)}}",
+    "%{z}",
+    "\u202eevil",
+    "שלום",
+    "\n",
+    "a\x00b",
+    "=cmd()",
+]
+IMAGE = np.linspace(0, 1, 12, dtype=np.float32).reshape(3, 4)
+
+
+def softmax(scores: Array) -> Array:
+    """Rows that sum to 1."""
+    raised = np.exp(scores - scores.max(-1, keepdims=True))
+    made: Array = (raised / raised.sum(-1, keepdims=True)).astype(np.float32)
+    return made
+
+
+@cache
+def kinds(source: tuple[str, ...], target: tuple[str, ...], layers: int = 4, heads: int = 8) -> tuple[Kind, ...]:
+    """A run: random heads, of which some look along the line from first to last word."""
+    random = np.random.default_rng(5)
+    made: dict[str, Array] = {}
+    for key, queries, keys in (("encoder", source, source), ("decoder", target, target), ("cross", target, source)):
+        scores = random.normal(0, 1.1, (layers, heads, len(queries), len(keys))).astype(np.float32)
+        line = np.arange(len(queries)) * len(keys) // len(queries)
+        scores[:, ::3, np.arange(len(queries)), line] += 4
+        if key == "decoder":
+            scores = np.where(np.tril(np.ones(scores.shape[-2:], bool)), scores, -1e9)
+        made[key] = softmax(scores)
+    labels = {"encoder": {"en": "Encoder self", "zh": "编码器自注意力"}, "decoder": {"en": "Decoder self", "zh": "解码器自注意力"}}
+    english, german = {"en": "English", "zh": "英文"}, {"en": "German", "zh": "德文"}
+    question = {"en": "Which English word is each German word looking at?", "zh": "每个德文词在看哪个英文词？"}
+    return (
+        Kind("encoder", labels["encoder"], made["encoder"], source, source),
+        Kind("decoder", labels["decoder"], made["decoder"], target, ("<s>", *target[:-1]), mask="causal", first_key=-1),
+        Kind(
+            "cross",
+            {"en": "Cross", "zh": "交叉"},
+            made["cross"],
+            target,
+            source,
+            [text not in {"ine", "chen", "."} for text in target],
+            None,
+            through="encoder",
+            question=question,
+            roles=(german, english),
+        ),
+    )
+
+
+def words(count: int) -> tuple[str, ...]:
+    """As many tokens as asked."""
+    return tuple(f"{'Straßenbahn' if i % 7 == 0 else 'of'}" for i in range(count))
+
+
+RUNS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "trial": (tuple(SOURCE), tuple(TARGET)),
+    "hostile": (tuple(HOSTILE), tuple(HOSTILE)),
+    "longest": (words(60), words(58)),
+    "tiny": (("Hi",), ("Hallo", ".")),
+    "large": (words(128), words(3)),
+    "pooled": (words(300), words(3)),
+}
+
+
+def page_of(slug: str) -> Callable[[Lab, object], None]:
+    """What stands on one trial page."""
+
+    def page(lab: Lab, engine: object) -> None:
+        if slug == "figures":
+            log = [{"epoch": i, "loss": 6 / i, "validation": 5 / i} for i in range(1, 6)]
+            rows = [[str(line["epoch"]), line["loss"], line["validation"]] for line in log]
+            table = figure.Table([{"en": "epoch", "zh": "轮"}, {"en": "loss", "zh": "损失"}, {"en": "held out", "zh": "留出"}], rows)
+            sentence = {"en": "After 5 epochs the held-out loss is 1.00.", "zh": "5 轮之后留出损失是 1.00。"}
+            figure.figure(figure.value(curve.training(log), title=TEXT, sentence=sentence, table=table, name="training"))
+            canvas.canvas(canvas.value(IMAGE, title=TEXT, sentence={"en": "Twelve pixels.", "zh": "十二个像素。"}))
+            return
+        made = attention.value(kinds(*RUNS[slug]), silenced=[("cross", 1, 3)], query=slug)
+        place = stage("attention", made, texts={})
+        again = gr.Button("Another run", elem_id="again")
+        other = kinds(tuple(SOURCE[:6]), tuple(TARGET[:5]))
+        again.click(lambda: attention.value(other, query="again"), None, place, api_visibility="private")
+
+    return page
+
+
+def opened(page: Page, site: str, slug: str = "trial", query: str = "_kind=cross&_head=3.4&_row=9&_col=3") -> Page:
+    """The page once its figure stands."""
+    page.goto(f"{site}/{slug}?lang=en&{query}" if "lang=" not in query else f"{site}/{slug}?{query}")
+    page.wait_for_selector("[data-drawn]", state="attached", timeout=90_000)
+    page.wait_for_selector(".tfe-shell-bar")  # whose keys act on the view too
+    return page
+
+
+def drawn(page: Page, *what: str) -> None:
+    """Waits until these keys and values are in view, "head=3.4"."""
+    page.wait_for_selector(".tfe-attention" + "".join(f"[data-drawn~='{one}']" for one in what))
+
+
+def said(page: Page) -> str:
+    """The sentence under the map."""
+    return page.locator(".tfe-attention .tfe-words").inner_text()
+
+
+PEN = """
+    const canvas = document.querySelector(".tfe-attention canvas");
+    const marks = canvas.marks;
+    const large = marks.findLast((mark) => mark.kind === "cells" && mark.gamma === 1 && mark.columns !== 64);
+"""
+
+
+def pen(page: Page, what: str, argument: object = None) -> Any:
+    """What the pen drew: an expression of `marks`, of all of them, and `large`, the large map."""
+    return page.evaluate(f"(given) => {{ {PEN} return {what}; }}", argument)
+
+
+def cell(page: Page, row: int, column: int) -> tuple[float, float]:
+    """The middle of a cell of the large map, in pixels of the page."""
+    page.locator(".tfe-stage-board").scroll_into_view_if_needed()
+    x, y = pen(
+        page,
+        """[large.box.x0 + ((given[1] + 0.5) * (large.box.x1 - large.box.x0)) / large.columns + canvas.getBoundingClientRect().left,
+            large.box.y0 + ((given[0] + 0.5) * (large.box.y1 - large.box.y0)) / large.rows + canvas.getBoundingClientRect().top]""",
+        [row, column],
+    )
+    return float(x), float(y)
+
+
+def tile(page: Page, layer: int, head: int) -> tuple[float, float]:
+    """The middle of a small map, in pixels of the page."""
+    x, y = pen(
+        page,
+        """[marks.filter((mark) => mark.kind === "cells" && mark.gamma !== 1)[given].box].flatMap((box) =>
+            [(box.x0 + box.x1) / 2 + canvas.getBoundingClientRect().left, (box.y0 + box.y1) / 2 + canvas.getBoundingClientRect().top])""",
+        (layer - 1) * 8 + head - 1,
+    )
+    return float(x), float(y)
+
+
+def click(page: Page, row: int, column: int) -> None:
+    """Clicks a cell of the large map."""
+    page.mouse.move(*cell(page, row, column))
+    page.mouse.click(*cell(page, row, column))
+
+
+def saved(page: Page, kind: str) -> tuple[str, bytes]:
+    """Name and content of what the export bar saves."""
+    bar = page.locator(".tfe-stage-take, .tfe-exports").first
+    if page.locator(".tfe-stage-take:not([open])").count():
+        bar.locator("summary").click()
+    with page.expect_download() as download:
+        page.locator(f".tfe-export[data-kind='{kind}']").first.click()
+    return download.value.suggested_filename, Path(download.value.path()).read_bytes()
+
+
+def cross() -> Array:
+    """The weights that the trial page was sent."""
+    weights: Array = kinds(*RUNS["trial"])[2].weights
+    return weights
+
+
+def view(page: Page) -> dict[str, str]:
+    """What the address says is looked at."""
+    found: dict[str, str] = page.evaluate("Object.fromEntries([...new URL(location.href).searchParams].filter(([key]) => key[0] === '_'))")
+    return found
