@@ -606,8 +606,8 @@ function sentence(run, look) {
     const [here, low, high] = [now.z, run.lows[i], run.highs[i]].map(round);
     parts.push(zh ? ` 处 z 为 ${here}，本文中介于 ${low} 与 ${high} 之间`
       : ` z is ${here}, between ${low} and ${high} in this text`);
-    return [...parts, row ? (zh ? `；那里掩码保留 ${weight(row.kept)}。` : `; there the mask keeps ${weight(row.kept)}.`) : zh
-      ? "。" : "."];
+    if (!row) return [...parts, zh ? "。" : "."];
+    return [...parts, zh ? `；那里掩码保留 ${weight(row.kept)}。` : `; there the mask keeps ${weight(row.kept)}.`];
   }
   const best = row.after.indexOf(Math.max(...row.after));
   const [plain, after] = [weight(row.before[best]), weight(row.after[best])];

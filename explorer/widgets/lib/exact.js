@@ -1,6 +1,8 @@
 // The exact rows of a map whose cells stand for several pairs: the server is asked for those of one block (explorer/looks.py). What has come
 // travels along in a saved page.
 
+import { heldOf, rowsFrom } from "./looks.js";
+
 const KEPT = 24; // answers remembered
 const LEVELS = 65535; // of a weight
 
@@ -12,12 +14,7 @@ const LEVELS = 65535; // of a weight
  *   of: the exact rows behind a row of a map; null while they are not here. ask: a hand goes to that row, also to one that failed before
  */
 export function exactRows(again, held = null) {
-  const here = new Map(
-    Object.entries(held ?? {}).map(([address, text]) => [
-      address,
-      new Uint16Array(Uint8Array.from(atob(text), (one) => one.charCodeAt(0)).buffer),
-    ]),
-  );
+  const here = rowsFrom(held);
   const [coming, failed] = [new Set(), new Set()];
   let trouble = "";
 
@@ -62,12 +59,6 @@ export function exactRows(again, held = null) {
           : rows[r * n + k] / LEVELS) };
     },
     /** What is here, for a saved page. */
-    held: () =>
-      Object.fromEntries(
-        [...here].map(([address, rows]) => [
-          address,
-          btoa(Array.from(new Uint8Array(rows.buffer), (one) => String.fromCharCode(one)).join("")),
-        ]),
-      ),
+    held: () => heldOf(here),
   };
 }

@@ -12,11 +12,20 @@ const GONE = { en: "the weights of this run have left the server; run it once mo
 const FAILED = { en: "the weights could not be fetched: {why}", zh: "无法取得权重：{why}" };
 const AWAY = { en: "a saved page holds only the weights that were looked at before", zh: "保存的网页只含当时看过的权重" };
 
+/** The rows that a saved page holds, {address: base64}, as a map of address and numbers; `heldOf` is the way back. */
+export const rowsFrom = (held) =>
+  new Map(Object.entries(held ?? {})
+    .map(([address, text]) => [address, new Uint16Array(Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer)]));
+
+export const heldOf = (kept) =>
+  Object.fromEntries([...kept].filter(([, rows]) => rows)
+    .map(([address, rows]) =>
+      [address, btoa(Array.from(new Uint8Array(rows.buffer), (byte) => String.fromCharCode(byte)).join(""))]));
+
 /** @param {() => void} changed called when rows have come, or could not be had @param {Record<string, string> | null} saved what
  * a saved page holds; it asks for nothing more */
 export function looksOf(changed, saved = null) {
-  const kept = new Map(Object.entries(saved ?? {})
-    .map(([address, text]) => [address, new Uint16Array(Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer)]));
+  const kept = rowsFrom(saved);
   let trouble = null;
   let [resting, timer] = ["", 0]; // what is pointed at, and is fetched once it is for a while
 
@@ -63,9 +72,7 @@ export function looksOf(changed, saved = null) {
     /** Why there are no weights, in words; "" where nothing is wrong. */
     trouble: () => (trouble ? t(trouble) : ""),
     /** What is here, for a saved page. */
-    held: () => Object.fromEntries([...kept].filter(([, rows]) => rows)
-      .map(([address, rows]) =>
-        [address, btoa(Array.from(new Uint8Array(rows.buffer), (byte) => String.fromCharCode(byte)).join(""))])),
+    held: () => heldOf(kept),
   };
 }
 
