@@ -271,6 +271,7 @@ def test_figure_table_and_numbers_are_taken_along(page_watch: Page, site: str, t
     becomes(page_watch, lambda: any(text.startswith("keeps") for text in picture.texts()), True)
     page_watch.mouse.click(*picture.spot("4·2"))
     expect(picture.find(".tfe-words")).to_contain_text("Head 4·2 looks 128 back")
+    expect(picture.find()).to_contain_text("a saved page holds only the weights that were looked at before")
 
 
 @pytest.mark.parametrize(("width", "height", "scheme", "lang"), [(1280, 900, "dark", "zh-CN"), (360, 780, "light", "en-US")])

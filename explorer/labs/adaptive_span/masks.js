@@ -6,6 +6,7 @@ import { unpack } from "../../widgets/lib/arrays.js";
 import { el } from "../../widgets/lib/dom.js";
 import { lang, t } from "../../widgets/lib/lang.js";
 import { headOf } from "../../widgets/lib/looking.js";
+import { looksOf } from "../../widgets/lib/looks.js";
 import { colour } from "../../widgets/lib/pen.js";
 
 const TEXT = {
@@ -34,8 +35,6 @@ const TEXT = {
   restore: { en: "Restore the trained spans", zh: "恢复训练所得的跨度" },
   drag: { en: "Drag the round handle: the text is read and written again under the new spans.", zh: "拖动圆形手柄：文本会以新的跨度重新读写。" },
   watched: { en: "Means by distance over {n} of {of} characters.", zh: "各距离的平均取自 {of} 个字符中的 {n} 个。" },
-  gone: { en: "The weights of this character could not be fetched: {why}.", zh: "无法取得这个字符的权重：{why}。" },
-  lost: { en: "they have left the server; run the text once more", zh: "已不在服务器上；请再运行一次" },
   slider: { en: "Span z of head {head}", zh: "头 {head} 的跨度 z" },
   sliderLayer: { en: "Span z of all heads of layer {layer}", zh: "第 {layer} 层所有头的跨度 z" },
   sliderAll: { en: "Span z of all heads", zh: "所有头的跨度 z" },
@@ -59,8 +58,6 @@ const TEXT = {
   no: { en: "no", zh: "否" },
 };
 const SIGNS = { " ": "␠", "\n": "⏎", "\t": "⇥", "\u00a0": "␠", "\u3000": "␠" };
-// rows of one answer; ms that one looks before it is asked for, and before it is asked for again
-const [ROWS, HOLD, AGAIN] = [8, 60, 5000];
 
 const listed = (name) => t(TEXT[name]).split("|");
 const letter = (run, at) => SIGNS[run.letters[at]] ?? run.letters[at];
@@ -137,7 +134,7 @@ async function read(value, { again }) {
   const mean = of((own) => own.reduce((sum, one) => sum + one, 0) / size);
   const run = {
     ...value, letters, count, series, length: letters.length, dynamic: size > 1, z: mean, all: z, kept: kept?.data,
-      before, after,
+    before, after, weights: [1, 2].map(() => looksOf(again, value.weights)), // before the mask, and after it
     lows: size > 1 && of((own) => Math.min(...own)),
     highs: size > 1 && of((own) => Math.max(...own)),
     forcing: of((own, i) => (forced.data[i] ? own[0] : Number.NaN)), // NaN where nothing is forced
@@ -147,51 +144,15 @@ async function read(value, { again }) {
     // mean weights by distance
     profile: (i) => (before && after ? { before: part(before, i), after: part(after, i) } : null),
   };
-  return { ...run, row: rowsOf(run, again) };
+  return { ...run, row: rowOf(run) };
 }
 
 /** (layer, head, position) -> {before, after} weights of a character by distance; null while they are not here. */
-function rowsOf({ looks, length, span, held = {} }, again) {
-  const had = new Map();
-  const failed = new Map();
-  let [timer, waited] = [0, ""];
-  const row = (layer, head, position) => {
-    if (held[[layer, head, position]]) return held[[layer, head, position]];
-    if (position === null || !looks.before || !looks.after) return null;
-    const first = position - (position % ROWS);
-    const where = `/${layer - 1}/${head - 1}/${first}/${Math.min(ROWS, length - first)}`;
-    const rows = had.get(where);
-    const from = (position - first) * length + position;
-    if (rows) return Object.fromEntries(Object.entries(rows)
-      .map(([name, all]) =>
-        [name, Float32Array.from({ length: Math.min(span, position + 1) }, (_, x) => all[from - x] / 65535)]));
-    if (waited === where || failed.get(where) > Date.now() - AGAIN) return null;
-    clearTimeout(timer);
-    waited = where;
-    timer = setTimeout(bring, HOLD, where);
-    return null;
-  };
-  async function bring(where) {
-    try {
-      const [before, after] = await Promise.all(
-        [looks.before, looks.after].map(async (look) => {
-          const answer = await fetch(new URL(look + where, location.origin));
-          if (!answer.ok) throw new Error(answer.status === 404 ? t(TEXT.lost) : answer.status);
-          return new Uint16Array(await answer.arrayBuffer());
-        }),
-      );
-      had.set(where, { before, after });
-      row.trouble = "";
-    } catch (problem) {
-      failed.set(where, Date.now());
-      row.trouble = problem.message;
-    }
-    if (waited === where) waited = "";
-    again();
-  }
-  row.trouble = "";
-  return row;
-}
+const rowOf = ({ looks, length, span, weights }) => (layer, head, position) => {
+  const [before, after] = [looks.before, looks.after].map((look, i) => weights[i].of(look, layer, head, position, length, true));
+  const back = (row) => Float32Array.from({ length: Math.min(span, position + 1) }, (_, x) => row[position - x]);
+  return before && after && { before: back(before), after: back(after) };
+};
 
 const handle = (look) => `z ${look.head} ${look.masksscope}`;
 
@@ -572,7 +533,7 @@ function below(run, look, _lock, ask) {
     ...(ask ? [t(TEXT.drag)] : []),
     ...(run.watched && run.watched[0] < run.watched[1]
       ? [t(TEXT.watched, { n: run.watched[0].toLocaleString("en"), of: run.watched[1].toLocaleString("en") })] : []),
-    ...(run.row.trouble ? [t(TEXT.gone, { why: run.row.trouble })] : []),
+    ...run.weights.map((rows) => rows.trouble()).filter(Boolean).slice(0, 1),
   ];
   const restore = ask && now.forced.includes(true);
   return [
@@ -680,10 +641,5 @@ export default {
     ];
   },
   same: (was, run) => was.text.slice(0, was.given) === run.text.slice(0, run.given),
-  keeps(run, look) {
-    const { layer, own, position } = seen(run, look);
-    const row = run.row(layer, own, position);
-    return { held: row
-      ? { [[layer, own, position]]: { before: Array.from(row.before), after: Array.from(row.after) } } : {} };
-  },
+  keeps: (run) => ({ weights: Object.assign({}, ...run.weights.map((rows) => rows.held())) }),
 };
