@@ -51,8 +51,12 @@ def misfits(page: Page, within: str = "body", press: int = 24) -> list[str]:
     return found
 
 
+STILL = "() => document.getAnimations().every((one) => !(one instanceof CSSTransition) || one.playState !== 'running')"
+
+
 def refused_by_axe(page: Page, within: str | None = None) -> list[tuple[str, list[str]]]:
     """What axe finds wrong, of any severity: (rule, the beginnings of the first three parts that break it)."""
+    page.wait_for_function(STILL)  # what fades has another contrast on its way
     found = Axe().run(page, context=within).response["violations"]
     return [(one["id"], [node["html"][:150] for node in one["nodes"][:3]]) for one in found]
 
