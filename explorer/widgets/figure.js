@@ -2,6 +2,7 @@
 
 import { clear, el } from "./lib/dom.js";
 import { blob, csv, exportBar, fileName, footLines, npz, page, save, wrap } from "./lib/export.js";
+import { tallest } from "./lib/keys.js";
 import { lang, onLang, t } from "./lib/lang.js";
 import { escape, plot, resolve } from "./lib/plot.js";
 
@@ -11,6 +12,7 @@ const TEXT = {
 };
 
 const BIG = 1.7; // 12 pixels become 20 in the projector
+const MOST = 40; // cells of a map that have room for a number of that size
 
 export function mount(root, props, emit, watch) {
   const title = el(props.main || root.closest(".tfe-card-curve") ? "h2" : "h3", { class: "tfe-title" }); // the curve stands right below the page's name
@@ -56,7 +58,11 @@ export function mount(root, props, emit, watch) {
       for (const note of figure.layout.annotations ?? []) Object.assign(note, { font: { ...note.font, size: 20 }, xshift: (note.xshift ?? 0) * BIG, yshift: (note.yshift ?? 0) * BIG });
       const { margin } = figure.layout; // what stands outside of the axes needs as much more room
       if (figure.layout.annotations?.length) figure.layout.margin = { ...margin, r: (margin?.r ?? 12) * BIG, t: (margin?.t ?? 12) * BIG };
-      for (const trace of figure.data) if (trace.line?.width) trace.line.width = Math.max(3, trace.line.width);
+      for (const trace of figure.data) {
+        if (trace.line?.width) trace.line.width = Math.max(3, trace.line.width);
+        if (trace.texttemplate && trace.z.length * trace.z[0].length > MOST) trace.texttemplate = ""; // the hall could not read them
+        else if (trace.texttemplate) trace.textfont = { ...trace.textfont, size: 20 };
+      }
     }
     return figure;
   }
@@ -75,7 +81,7 @@ export function mount(root, props, emit, watch) {
     if (!sheet.hidden) drawTable();
     room = Math.round(frame.clientWidth);
     if (!room) return;
-    const height = projected() ? Math.max(320, window.innerHeight - 330) : value.height;
+    const height = projected() ? tallest(board, words.offsetHeight + 24) : value.height;
     board.style.height = `${height}px`;
     picture_.draw(sized(room, height)).then(() => {
       root.dataset.drawn = value.name;

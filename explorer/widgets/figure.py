@@ -92,20 +92,20 @@ def shown(
     return value(draw, title=title, units=units, sentence=sentence, table=table, legend=legend, height=height, name=name)
 
 
-def figure(value: Mapping[str, object] | None = None, *, clicks: bool = False, name: str = "") -> gr.HTML:
+def figure(value: Mapping[str, object] | None = None, *, clicks: bool = False) -> gr.HTML:
     """Place the widget. value: from `value`, or None while there is nothing to show.
 
     clicks: a click on a point reaches Python as the event ``pick`` with {"curve": number of the trace, "point": number, "x": …, "y": …}.
-    name: of one that is a page's own subject, among several: its title is a heading of the page, and a guided step finds it by the panel
-    "at-NAME".
     """
-    classes = (f"tfe-at-{name}",) if name else ()
-    return widget("figure", value, events=("pick",) if clicks else (), classes=classes, plotly=vendor("plotly"), main=bool(name))
+    return widget("figure", value, events=("pick",) if clicks else (), plotly=vendor("plotly"))
 
 
-def own(name: str, value: Mapping[str, object] | None = None) -> gr.HTML:
-    """Place a figure that belongs to the run in view under a name of its own, so that stored results reach it and no other figure."""
-    return widget(name, value, script="own", plotly=vendor("plotly"))
+def own(name: str, value: Mapping[str, object] | None = None, *, main: bool = False) -> gr.HTML:
+    """Place a figure that belongs to the run in view under a name of its own, so that stored results reach it and no other figure.
+
+    main: it is the page's own subject, among several: its title is a heading of the page.
+    """
+    return widget(name, value, script="own", plotly=vendor("plotly"), main=main)
 
 
 def opened(name: str, title: Text) -> gr.HTML:

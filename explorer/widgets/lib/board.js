@@ -3,7 +3,7 @@
 
 import { el, segmented, svg } from "./dom.js";
 import { handlesOf } from "./handles.js";
-import { keys } from "./keys.js";
+import { keys, tallest } from "./keys.js";
 import { lang, onLang, t } from "./lang.js";
 import { KINDS, looking } from "./looking.js";
 import { Pen, asSvg, onCanvas } from "./pen.js";
@@ -242,7 +242,7 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
     room = Math.floor(desk.clientWidth);
     if (!room) return;
     pen = new Pen({ width: room, big, top: desk.scrollTop, tall: big
-        ? Math.max(300, innerHeight - 200 - head.offsetHeight - below.offsetHeight - words.offsetHeight) : 0 });
+        ? tallest(desk, below.offsetHeight + words.offsetHeight + 36) : 0 });
     picture.scene(run, { ...look, over: picture.hovers && !over?.quiet ? (over?.look ?? null) : null }, pen);
     desk.classList.toggle("is-tall", pen.view > 0);
     desk.style.height = pen.view ? `${pen.view}px` : "";
