@@ -153,7 +153,7 @@ def test_the_matrix_is_the_connectivity_and_the_search_is_told(page_watch: Page,
     colours = page_watch.evaluate(
         """(length) => {
             const { marks } = document.querySelector(".tfe-patterns canvas");
-            return marks.filter(({ kind }) => kind === "pixels").map(({ data, columns }) => {
+            return marks.filter(({ kind }) => kind === "pixels").map(({ image: { data, width: columns } }) => {
                 const cell = columns / length;
                 const at = (i, j, y, x) => {
                     const n = 4 * (Math.floor((i + y) * cell) * columns + Math.floor((j + x) * cell));

@@ -159,17 +159,17 @@ function scaled(room, length, ratio) {
     count: pixels < length ? Math.min(length, 2 * pixels) : length };
 }
 
-const painted = new Map(); // by kind: {name, data}, what stands there
+const painted = new Map(); // by kind: {name, image}, what stands there
 
-/** The colours of one matrix, (count · cell, count · cell, 4). Of cells that are pooled every factor shows. */
+/** One matrix as pixels, (count · cell)². Of cells that are pooled every factor shows. */
 function colours({ patterns, length }, kind, steps, done, { cell, count }) {
   const inks = ["key", "cat-6", colour("key", 0.26), "sunk", "panel", "query"].map((one) => colour(one));
   const name = [JSON.stringify(patterns[kind]), length, done, cell, count, inks].join();
-  if (painted.get(kind)?.name === name) return painted.get(kind).data;
+  if (painted.get(kind)?.name === name) return painted.get(kind).image;
   const codes = codesOf(patterns[kind], length);
   const side = count * cell;
-  const data = new Uint8ClampedArray(4 * side * side);
-  const words = new Uint32Array(data.buffer);
+  const made = new ImageData(side, side);
+  const words = new Uint32Array(made.data.buffer);
   const [first, second, two, later, panel, own] = inks.map((hex) =>
     0xff000000 | Number.parseInt(hex.slice(5) + hex.slice(3, 5) + hex.slice(1, 3), 16));
   const from = Int32Array.from({ length: count + 1 }, (_, n) => Math.floor((n * length) / count));
@@ -196,8 +196,8 @@ function colours({ patterns, length }, kind, steps, done, { cell, count }) {
       }
     }
   }
-  painted.set(kind, { name, data });
-  return data;
+  painted.set(kind, { name, image: made });
+  return made;
 }
 
 /** Its axes, the row of the position, and the path as marked cells joined over the diagonal. */
@@ -205,11 +205,10 @@ function matrix(pen, { x0, y0, size, how }, now, route, { steps, done }, kind) {
   const { length, position } = now;
   const { big } = pen;
   const cell = size / length;
-  const side = how.count * how.cell;
   const letter = pen.type(12);
   const thick = big ? 3 : 2;
   const box = { x0, y0, x1: x0 + size, y1: y0 + size };
-  pen.pixels(box, { data: colours(now, kind, steps, done, how), rows: side, columns: side, smooth: side !== how.pixels });
+  pen.pixels(box, { image: colours(now, kind, steps, done, how), smooth: how.count * how.cell !== how.pixels });
   pen.rect({ x0: x0 - 1, y0: y0 - 1, x1: box.x1 + 1, y1: box.y1 + 1 }, { line: "line" });
   pen.text(box.x1, y0 - letter * 0.9, t(TEXT.key), { size: letter, colour: "key", align: "right", weight: 600 });
   pen.text(x0 - letter, y0, t(TEXT.query), { size: letter, colour: "query", align: "right", weight: 600, turn: -90 });

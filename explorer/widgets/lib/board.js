@@ -131,6 +131,12 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
     sound.stop();
     leave();
     moved();
+    put(patch, add);
+    update();
+  }
+
+  /** Writes what is locked. */
+  function put(patch, add = false) {
     const whole = picture.completes?.(run, look, patch, { get: store.get, add });
     const said = Object.entries(whole ?? patch).map(([key, value]) => {
       if (!picture.looks[key]) return [key, value]; // of another view
@@ -139,7 +145,6 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
           bounds[key] ?? {})];
     });
     store.set(Object.fromEntries(said));
-    update();
   }
 
   function move(key, by) {
@@ -174,7 +179,7 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
       if (!sound.playing && cursor !== null) {
         const reached = cursor;
         cursor = null;
-        store.set({ [clock.key]: kind(clock.key).spell(kind(clock.key).of?.(reached) ?? reached, bounds[clock.key]) });
+        put({ [clock.key]: reached });
       } else if (sound.playing) sound.seek(placed() >= sound.total ? 0 : placed());
       update();
     },
@@ -197,7 +202,8 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
   function update() {
     if (!run) return draw();
     ({ look, bounds } = looking(picture, run, get));
-    if (cursor !== null) look[clock.key] = kind(clock.key).of?.(cursor) ?? cursor;
+    look.plays = cursor !== null;
+    if (look.plays) look[clock.key] = kind(clock.key).of?.(cursor) ?? cursor;
     return draw();
   }
 
@@ -442,7 +448,12 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
     if (!silent && posOf(was) !== undefined) bus.fire("hover-pos", { pos: null, from: root });
   }
 
-  canvas.addEventListener("pointermove", (event) => run && event.pointerType !== "touch" && point(under(event), event));
+  canvas.addEventListener("pointermove", (event) => {
+    if (!run || event.pointerType === "touch") return;
+    const box = under(event);
+    if (event.buttons & 1 && box?.drags) lock(box.look);
+    else point(box, event);
+  });
   canvas.addEventListener("pointerdown", (event) => run && under(event)?.down?.());
   canvas.addEventListener("pointerleave", (event) => event.pointerType !== "touch" && leave());
   canvas.addEventListener("click", (event) => {

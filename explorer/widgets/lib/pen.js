@@ -3,6 +3,7 @@
 // A box is {x0, y0, x1, y1} in px of the picture, y downwards.
 
 import { svg } from "./dom.js";
+import { enlarge } from "./pixels.js";
 import { paint, table } from "./raster.js";
 import { css, onTheme } from "./theme.js";
 
@@ -136,7 +137,7 @@ export class Pen {
     this.marks.push({ kind: "cells", box, scale: "weights", low: 0, high: 1, gamma: 1, empty: "sunk", ...how });
   }
 
-  /** Pixels in colours of their own. how: {data, rows, columns, smooth}; data: (rows, columns, 4) of 0 … 255 that no longer change */
+  /** A picture in colours of its own. how: {image: ImageData, crop: {left, top, columns, rows}, radius, smooth, alpha}; crop: what is drawn */
   pixels(box, how) {
     this.marks.push({ kind: "pixels", box, ...how });
   }
@@ -208,17 +209,6 @@ function hatched({ x0, y0, x1, y1 }) {
 
 const dashes = (dash) => (dash === true ? [5, 4] : (dash ?? []));
 
-const sheets = new WeakMap(); // by data, the canvas with a pixel for each
-
-function sheetOf({ data, rows, columns }) {
-  if (!sheets.has(data)) {
-    const sheet = Object.assign(document.createElement("canvas"), { width: columns, height: rows });
-    sheet.getContext("2d").putImageData(new ImageData(data, columns, rows), 0, 0);
-    sheets.set(data, sheet);
-  }
-  return sheets.get(data);
-}
-
 /** Draws marks on the context of a canvas, whose transform stands already. */
 export function onCanvas(context, marks) {
   for (const mark of marks) {
@@ -267,10 +257,11 @@ const CANVAS = {
   cells: (context, { box, scale, gamma, empty, ...how }) =>
     paint(context, { ...how, alpha: context.globalAlpha, colours: shades(scale, gamma), empty: colour(empty), x: box.x0,
       y: box.y0, width: box.x1 - box.x0, height: box.y1 - box.y0 }),
-  pixels(context, mark) {
-    const { x0, y0, x1, y1 } = mark.box;
-    Object.assign(context, { imageSmoothingEnabled: Boolean(mark.smooth), imageSmoothingQuality: "high" });
-    context.drawImage(sheetOf(mark), x0, y0, x1 - x0, y1 - y0);
+  pixels(context, { box: { x0, y0, x1, y1 }, image, crop, radius = 0, smooth }) {
+    context.beginPath();
+    context.roundRect(x0, y0, x1 - x0, y1 - y0, radius);
+    context.clip();
+    enlarge(context, image, x0, y0, x1 - x0, y1 - y0, crop, smooth);
   },
   group(context, { x, y, clip, marks }) {
     context.translate(x, y);
@@ -306,8 +297,9 @@ export function asSvg({ marks, width, height }, attributes = {}) {
         ...(halo ? { stroke: colour(halo), "stroke-width": 4, "stroke-linejoin": "round",
             "paint-order": "stroke" } : {}),
       }),
-    cells: (mark) => (mark.rows <= VECTORS && mark.columns <= VECTORS ? vectors(mark) : image(mark, one(mark))),
-    pixels: (mark) => image(mark, sheetOf(mark)),
+    cells: (mark) => (mark.rows <= VECTORS && mark.columns <= VECTORS ? vectors(mark) : image(mark)),
+    pixels: (mark) => image({ ...mark, radius: 0, rows: mark.crop?.rows ?? mark.image.height,
+      columns: mark.crop?.columns ?? mark.image.width }),
     group({ x, y, clip, alpha, marks: inner }) {
       const name = `clip${(clips += 1)}`;
       const cut = clip && svg("clipPath", { id: name }, make.rect({ box: clip }));
@@ -343,14 +335,11 @@ function vectors({ box, data, rows, columns, scale, low, high, gamma, empty, alp
     [...paths].map(([fill, d]) => svg("path", { fill, d })));
 }
 
-/** Cells as one pixel each. */
-function one(mark) {
-  const canvas = Object.assign(document.createElement("canvas"), { width: mark.columns, height: mark.rows });
-  CANVAS.cells(canvas.getContext("2d"), { ...mark, box: { x0: 0, y0: 0, x1: mark.columns, y1: mark.rows } });
-  return canvas;
-}
-
-function image(mark, canvas) {
+/** Cells as an embedded picture of one pixel each. */
+function image(mark) {
+  const canvas = document.createElement("canvas");
+  [canvas.width, canvas.height] = [mark.columns, mark.rows];
+  CANVAS[mark.kind](canvas.getContext("2d"), { ...mark, box: { x0: 0, y0: 0, x1: mark.columns, y1: mark.rows } });
   const { x0, y0, x1, y1 } = mark.box;
   return svg("image", { x: x0, y: y0, width: x1 - x0, height: y1 - y0, preserveAspectRatio: "none",
       style: { imageRendering: mark.smooth ? "auto" : "pixelated" }, href: canvas.toDataURL("image/png"), opacity: mark.alpha });
