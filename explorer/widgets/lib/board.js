@@ -235,7 +235,7 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
     transports();
     swap(below, picture.below?.(run, look, lock, ask) ?? []);
     side();
-    const parts = picture.sentence(run, look);
+    const parts = picture.sentence(run, look, picture.hovers && !over?.quiet ? over?.look : undefined);
     words.setAttribute("aria-live", sound.playing ? "off" : "polite");
     if (words.textContent !== plain(parts)) words.replaceChildren(...nodes(parts));
     if (!sheet.hidden) sheet.replaceChildren(tableOf(picture.table(run, look)));
@@ -333,7 +333,6 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
           onclick: () => lock({ [key]: !look[key] }) });
       return { node: chip, set: () => chip.setAttribute("aria-pressed", String(look[key])) };
     }
-    const { least = 0, most = 1 } = bounds[key] ?? {};
     const name = el("span", { class: "tfe-label" });
     let resting = 0;
     const rest = () => {
@@ -346,11 +345,13 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
       clearTimeout(resting);
       resting = setTimeout(rest, 200);
     };
-    const slider = el("input", { type: "range", class: "tfe-range", "data-key": key, "aria-label": label, min: least,
-        max: most, step: step ?? 0.01, oninput: slides, onchange: rest });
+    const slider = el("input", { type: "range", class: "tfe-range", "data-key": key, "aria-label": label,
+        step: step ?? 0.01, oninput: slides, onchange: rest });
     return {
       node: el("span", { class: "tfe-stage-range" }, name, slider),
       set() {
+        const { least = 0, most = 1 } = bounds[key] ?? {};
+        Object.assign(slider, { min: least, max: most });
         write(name, `${label} ${say?.(look[key]) ?? look[key]}`);
         if (slider !== document.activeElement) slider.value = String(look[key]);
         slider.style.setProperty("--at", `${(100 * (look[key] - least)) / (most - least || 1)}%`);
