@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import gradio as gr
 
@@ -108,10 +108,18 @@ def own(name: str, value: Mapping[str, object] | None = None, *, main: bool = Fa
     return widget(name, value, script="own", plotly=vendor("plotly"), main=main)
 
 
-def opened(name: str, title: Text) -> gr.HTML:
-    """Place a folded panel (folded.py) that holds figures. title: its question.
+def opened(name: str, title: Text, *, asks: Sequence[str] = ()) -> gr.HTML:
+    """Place a folded panel (folded.py) that holds figures. title: its question. asks: keys of the address that its wish holds, as texts.
 
-    Its value: figure, from `value`; or figures: [{figure, when: {key: text}}], drawn one beside the other, each only where the
-    choices say so; and choices: [{key, label, pick, options: [{key, label}]}]. In the address: its name (open), and what is chosen.
+    Its value: figure, from `value`; or parts in the order in which they stand, each named by its kind, a further one KIND_name:
+
+        figures: [{figure, when: {key: text}}], drawn one beside the other, each only where the choices say so
+        choices: [{key, label, pick, options: [{key, label}]}]; notes: [text]; heading: text; facts: [[name, what]]
+        lines: [{label, lang, pieces: [{text, index, role: "query" | "key" | "out" | None, joined}]}]
+        button: {label, set: {key: text}}, which writes the address
+        table: {columns: [text], rows: [{cells: [text], ours, marks: [class or None]}], langs: [language or None, by column]}
+
+    A text is {en, zh}; of a cell a plain one too. In the address: its name (open), and what is chosen.
     """
-    return widget(name, ready(), events=("ask",), script="opened", plotly=vendor("plotly"), opens=name, title_text=dict(title))
+    props: dict[str, Any] = {"opens": name, "title_text": dict(title), "asks": list(asks)}
+    return widget(name, ready(), events=("ask",), script="opened", plotly=vendor("plotly"), **props)

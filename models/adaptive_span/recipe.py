@@ -190,10 +190,10 @@ def read_on(model: SpanTransformer, text: NDArray[np.uint8], chunk: int = CHUNK)
     z, used = torch.zeros(config.n_layers, config.n_heads, dtype=torch.float64), torch.zeros(config.n_layers, config.n_heads).double()
     for begin in range(0, len(text), chunk):
         here = slice(begin, begin + chunk)
-        logits, spans = reader.read(before[None, here])
+        logits = reader.read(before[None, here])
         nats.append(F.cross_entropy(logits[0].float(), wanted[here], reduction="none").double().cpu().numpy())
         count = len(nats[-1])
-        for layer, one in enumerate(spans):
+        for layer, one in enumerate(reader.spans):
             z[layer] += one[0].double().mean(1).cpu() * count
             used[layer] += (one[0].double() + config.ramp).clamp(max=config.span).mean(1).cpu() * count
     return ReadOn(np.concatenate(nats), (z / len(text)).numpy(), (used / len(text)).numpy())

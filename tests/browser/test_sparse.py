@@ -20,7 +20,7 @@ def opened(page: Page, site: str, query: str = "") -> Page:
     """The lab, drawn and listening."""
     page.goto(f"{site}{LAB.path}" + (f"?{query}" if query else ""))
     expect(page.locator(".tfe-ask-go")).to_be_visible(timeout=SLOW)
-    page.wait_for_selector(".tfe-patterns[data-drawn$=proved]", state="attached", timeout=SLOW)
+    page.wait_for_selector(".tfe-patterns[data-drawn]:not([data-drawn$=waits])", state="attached", timeout=SLOW)
     page.wait_for_selector(".tfe-digits[data-drawn]", state="attached", timeout=SLOW)
     expect(page.locator(".tfe-change-knobs")).to_be_visible()
     return page

@@ -26,7 +26,7 @@ def test_the_panel_draws_its_figures_without_the_model_and_takes_them_along(page
     stands(page, f"{PANEL} [data-drawn=smoothing]")
     addressed(page, _training="open")
     known = about.facts("translation")
-    row = page.locator(f"{PANEL} .tfe-training-table .ours")
+    row = page.locator(f"{PANEL} .tfe-opened-table .ours")
     expect(row).to_contain_text(f"{known['figure']['value']:.1f}")
     figures = page.locator(f"{PANEL} .tfe-figure")
     expect(figures).to_have_count(3)

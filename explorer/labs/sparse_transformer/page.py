@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 import gradio as gr
 
@@ -16,7 +15,6 @@ from explorer.views import View
 from explorer.widgets import figure
 from explorer.widgets.digits import digits
 from explorer.widgets.notes import notes
-from explorer.widgets.patterns import patterns
 from explorer.widgets.stage import stage
 from models.sparse_transformer.records import EXAMPLES, SIDE, Explanation, Request
 
@@ -24,10 +22,13 @@ GENERATE = "models.sparse_transformer.explain:generate"
 MEASURE = "models.sparse_transformer.explain:measure"
 
 
-def mechanism() -> Any:
-    """The patterns themselves, which need no model."""
+def mechanism() -> None:
+    """The patterns themselves, which need no model: everything is computed in the browser."""
+    trained = {"side": SIDE, **about.trained(), "layers": 4, "heads": 4, "use": "merged"}
     with gr.Column(elem_classes=["tfe-bench"]):
-        return patterns(trained={"side": SIDE, **about.trained()})
+        for name, title in texts.PATTERNS.items():
+            value = {"query": "", "state": "stored", "trained": trained}
+            stage(name, value, texts={"title": title}, picture=f"sparse_transformer/{name}")
 
 
 def measured() -> None:

@@ -132,6 +132,12 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
     sound.stop();
     leave();
     moved();
+    put(patch, add);
+    update();
+  }
+
+  /** Writes what is locked. */
+  function put(patch, add = false) {
     const whole = picture.completes?.(run, look, patch, { get: store.get, add });
     const said = Object.entries(whole ?? patch).map(([key, value]) => {
       if (!picture.looks[key]) return [key, value]; // of another view
@@ -140,7 +146,6 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
           bounds[key] ?? {})];
     });
     store.set(Object.fromEntries(said));
-    update();
   }
 
   function move(key, by) {
@@ -175,7 +180,7 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
       if (!sound.playing && cursor !== null) {
         const reached = cursor;
         cursor = null;
-        store.set({ [clock.key]: kind(clock.key).spell(kind(clock.key).of?.(reached) ?? reached, bounds[clock.key]) });
+        put({ [clock.key]: reached });
       } else if (sound.playing) sound.seek(placed() >= sound.total ? 0 : placed());
       update();
     },
@@ -198,7 +203,8 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
   function update() {
     if (!run) return draw();
     ({ look, bounds } = looking(picture, run, get));
-    if (cursor !== null) look[clock.key] = kind(clock.key).of?.(cursor) ?? cursor;
+    look.plays = cursor !== null;
+    if (look.plays) look[clock.key] = kind(clock.key).of?.(cursor) ?? cursor;
     return draw();
   }
 
@@ -230,7 +236,7 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
     transports();
     swap(below, picture.below?.(run, look, lock, ask) ?? []);
     side();
-    const parts = picture.sentence(run, look);
+    const parts = picture.sentence(run, look, picture.hovers && !over?.quiet ? over?.look : undefined);
     words.setAttribute("aria-live", sound.playing ? "off" : "polite");
     if (words.textContent !== plain(parts)) words.replaceChildren(...nodes(parts));
     if (!sheet.hidden) sheet.replaceChildren(tableOf(picture.table(run, look)));
@@ -335,7 +341,6 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
           onclick: () => lock({ [key]: !look[key] }) });
       return { node: chip, set: () => chip.setAttribute("aria-pressed", String(look[key])) };
     }
-    const { least = 0, most = 1 } = bounds[key] ?? {};
     const name = el("span", { class: "tfe-label" });
     let resting = 0;
     const rest = () => {
@@ -348,11 +353,13 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
       clearTimeout(resting);
       resting = setTimeout(rest, 200);
     };
-    const slider = el("input", { type: "range", class: "tfe-range", "data-key": key, "aria-label": label, min: least,
-        max: most, step: step ?? 0.01, oninput: slides, onchange: rest });
+    const slider = el("input", { type: "range", class: "tfe-range", "data-key": key, "aria-label": label,
+        step: step ?? 0.01, oninput: slides, onchange: rest });
     return {
       node: el("span", { class: "tfe-stage-range" }, name, slider),
       set() {
+        const { least = 0, most = 1 } = bounds[key] ?? {};
+        Object.assign(slider, { min: least, max: most });
         write(name, `${label} ${say?.(look[key]) ?? look[key]}`);
         if (slider !== document.activeElement) slider.value = String(look[key]);
         slider.style.setProperty("--at", `${(100 * (look[key] - least)) / (most - least || 1)}%`);
@@ -449,7 +456,12 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
     if (!silent && posOf(was) !== undefined) bus.fire("hover-pos", { pos: null, from: root });
   }
 
-  canvas.addEventListener("pointermove", (event) => run && event.pointerType !== "touch" && point(under(event), event));
+  canvas.addEventListener("pointermove", (event) => {
+    if (!run || event.pointerType === "touch") return;
+    const box = under(event);
+    if (event.buttons & 1 && box?.drags) lock(box.look);
+    else point(box, event);
+  });
   canvas.addEventListener("pointerdown", (event) => run && under(event)?.down?.());
   canvas.addEventListener("pointerleave", (event) => event.pointerType !== "touch" && leave());
   canvas.addEventListener("click", (event) => {

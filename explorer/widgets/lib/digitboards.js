@@ -5,7 +5,7 @@ import { t } from "./lang.js";
 import { drawDigit } from "./digitboard.js";
 import { TEXT, costsOf, nats, place, weight } from "./digitwords.js";
 import { fit } from "./raster.js";
-import { ordinal } from "./spanwords.js";
+import { ordinal } from "./maps.js";
 
 const GAPS = [20, 48]; // px between two boards, least and most
 const HOLD = 60; // ms that the pointer rests on a pixel before its weights are fetched

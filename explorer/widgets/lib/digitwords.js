@@ -1,9 +1,14 @@
 // What the digits widget says: its labels, and the sentence computed from what is looked at.
 
+import { el } from "./dom.js";
 import { lang, t } from "./lang.js";
-import { weight } from "./spanwords.js";
+import { weight as asRead } from "./signs.js";
 
-export { nodes, plain, weight } from "./spanwords.js";
+export const weight = asRead;
+
+/** A sentence of texts, {query: text} and {key: text}, as nodes and as one text. */
+export const nodes = (parts) => parts.map((part) => (typeof part === "string" ? document.createTextNode(part) : el("b", { class: part.query ? "tfe-query" : "tfe-key", text: part.query ?? part.key })));
+export const plain = (parts) => parts.map((part) => (typeof part === "string" ? part : (part.query ?? part.key))).join("");
 
 export const TEXT = {
   title: { en: "The same digit, made pixel by pixel", zh: "同一个数字，逐个像素生成" },

@@ -1,6 +1,8 @@
 // What the attention widget computes from the arrays it was sent: maps over heads, what a token looks like, and the sentence.
 
-import { agreed, lang, t } from "./lang.js";
+import { lang, parts, t } from "./lang.js";
+
+export { parts };
 
 /** @typedef {{rows: number, columns: number, data: Float32Array}} Grid one (query × key) map; NaN where a query may not attend */
 
@@ -310,19 +312,6 @@ const SAY = {
 /** A token in a sentence: what it is and where, in the colour of its role. */
 export const NAME = (text, index, role) => ({ text: `“${shown(text)}” (${signed(index)})`, role });
 const named = (seen, text, index, role) => ({ text: `“${seen.shown(text)}” (${index})`, role });
-
-/** Fills {name}s of a text with parts that keep their role. @returns {{text: string, role?: string}[]} */
-export function parts(text, values) {
-  return agreed(t(text), values)
-    .split(/(\{\w+\})/)
-    .filter(Boolean)
-    .map((piece) => {
-      const name = /^\{(\w+)\}$/.exec(piece)?.[1];
-      if (name === undefined) return { text: piece };
-      const value = values[name];
-      return typeof value === "object" ? value : { text: String(value) };
-    });
-}
 
 /**
  * The sentence under the map: of single pairs computed from the numbers that are drawn, of blocks from exact rows, or else about blocks.
