@@ -21,6 +21,7 @@ export function mount(root, props, emit, watch) {
   const board = el("div", { class: "tfe-figure-plot" });
   const frame = el("div", { class: "tfe-figure-frame", role: "img" }, board);
   const words = el("p", { class: "tfe-words" });
+  const note = el("p", { class: "tfe-note tfe-controls tfe-figure-note" });
   const sheet = el("div", { class: "tfe-figure-table tfe-scroll", tabindex: "0", role: "region", hidden: true });
   const exports = exportBar(
     { PNG: () => picture("png"), SVG: () => picture("svg"), HTML: savePage, CSV: saveCsv, NPZ: saveNpz },
@@ -31,7 +32,7 @@ export function mount(root, props, emit, watch) {
       },
     },
   );
-  const panel = el("figure", { class: "tfe-figure-body" }, el("div", { class: "tfe-figure-head" }, title, units, legend), frame, words, el("div", { class: "tfe-controls" }, exports), sheet);
+  const panel = el("figure", { class: "tfe-figure-body" }, el("div", { class: "tfe-figure-head" }, title, units, legend), frame, words, note, el("div", { class: "tfe-controls" }, exports), sheet);
   root.classList.add("tfe-projectable");
   root.append(panel);
 
@@ -74,6 +75,8 @@ export function mount(root, props, emit, watch) {
     title.textContent = t(value.title);
     units.textContent = t(value.units);
     words.textContent = t(value.sentence);
+    note.textContent = value.note?.en ? t(value.note) : "";
+    note.hidden = !value.note?.en;
     frame.setAttribute("aria-label", `${t(TEXT.figure, { title: t(value.title) })}${/[?？]$/.test(t(value.title)) ? "" : lang() === "zh" ? "。" : "."} ${t(value.sentence)}`);
     clear(legend).append(
       ...value.legend.map((mark) => el("span", {}, el("span", { class: mark.dashed ? "line dashed" : "line", style: { color: mark.colour } }), el("span", { text: t(mark.text) }))),

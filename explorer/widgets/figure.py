@@ -51,13 +51,14 @@ def value(
     legend: Sequence[Mark] = (),
     height: int = 260,
     name: str = "figure",
+    note: Text | None = None,
 ) -> dict[str, object]:
     """What the widget draws, as JSON.
 
     figure: colours as tokens ("var(--key)"); where axis titles or names are words, one figure per language {"en": …, "zh": …}, or a
         function of the language. One that is drawn before anybody asks comes as plain JSON, so that no page need import Plotly to be built.
     sentence: computed from the figure; it is the figure's alternative text too. height: of the plot, in pixels; as wide as there is room.
-    name: part of the names of saved files.
+    name: part of the names of saved files. note: what a reader may want to know besides; it stands below in small letters.
     """
     if callable(figure):
         figure = {language: figure(language) for language in ("en", "zh")}
@@ -67,6 +68,7 @@ def value(
         "title": dict(title),
         "units": None if units is None else dict(units),
         "sentence": dict(sentence),
+        "note": dict(note or {}),
         "legend": [{"text": dict(mark.text), "colour": mark.colour, "dashed": mark.dashed} for mark in legend],
         "table": {
             "columns": [dict(column) for column in table.columns],

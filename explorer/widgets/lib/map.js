@@ -62,9 +62,12 @@ export function place(pen, width, { rows, columns, by = false, spaced = false, t
   });
   const longest = Math.max(...names.map((name) => pen.measure(name.text, bold)));
   const rotated = group > 1 || longest > 1.1 * cell || Math.max(...names.map(digits)) > cell;
-  const labels = rotated ? Math.ceil(longest + Math.max(...names.map(digits)) + size)
-    : Math.ceil(size * 1.3 + index * 1.3 + 6);
   const bars = narrow ? 0 : big ? 104 : 52;
+  const numbers = Math.max(...names.map(digits)) + size;
+  // On a hall's screen names that stand upright leave the rows their room.
+  const upright = Math.min(longest, big ? Math.max(90, tall - bars - 34 - 30 * rows.length - numbers) : longest);
+  if (rotated && upright < longest) for (const name of names) name.text = pen.cut(name.text, upright, bold);
+  const labels = rotated ? Math.ceil(upright + numbers) : Math.ceil(size * 1.3 + index * 1.3 + 6);
   const row = big ? Math.max(FINE, Math.min(56, (tall - bars - labels - 34) / rows.length)) : narrow
     ? Math.max(18, Math.min(26, cell)) : Math.max(16, Math.min(30, 240 / rows.length));
   const apart = (each) => Math.max(1, Math.ceil((size + 2) / each)); // rows or columns from one name to the next
