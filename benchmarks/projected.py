@@ -53,7 +53,8 @@ SEEN = """() => {
 # Do the input, the first figure and its sentence stand on the first screen; and on a phone, the figure?
 FIRST = """() => {
   const within = (node) => node && node.getBoundingClientRect().height > 0 && node.getBoundingClientRect().bottom <= innerHeight;
-  const figure = [...document.querySelectorAll(".gradio-container .tfe-projectable")].find((one) => one.getBoundingClientRect().height > 20);
+  const figures = [...document.querySelectorAll(".gradio-container .tfe-projectable")];
+  const figure = figures.find((one) => one.getBoundingClientRect().height > 20);
   const picture = figure?.querySelector("canvas, .tfe-figure-plot, svg");
   return { sentence: within(document.querySelector(".tfe-ask")) && within(figure?.querySelector(".tfe-words")),
     figure: Boolean(picture) && picture.getBoundingClientRect().top < innerHeight - 120 };
