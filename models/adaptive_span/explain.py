@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
-from models.adaptive_span.decode import FREE, Reader, Wanted, Writer, uniforms
+from models.adaptive_span.decode import Reader
 from models.adaptive_span.model import Layer, SpanTransformer
 from models.adaptive_span.pretrained import load
 from models.adaptive_span.records import (
@@ -35,6 +35,7 @@ from models.adaptive_span.weights import by_distance, look, overview, soft_mask
 from models.characters import UNKNOWN
 from models.checkpoint import CheckpointError
 from models.errors import InputError
+from models.sampling import FREE, Wanted, Writer, uniforms
 from models.trace import Trace
 from models.turns import beside, finished, grouped, paced, readable, turns
 
@@ -105,7 +106,7 @@ def _writer(read: Sequence[_Read], model: SpanTransformer) -> Writer:
         row[: len(one.known)] = one.known
     draws = torch.stack([_draws(one, length) for one in read])
     heats = [float(one.request.temperature) for one in read]
-    return Writer(model, Wanted(torch.from_numpy(known), draws, heats, _forced(read[0], model)))
+    return Writer(Reader(model, len(read), _forced(read[0], model)), Wanted(torch.from_numpy(known), draws, heats))
 
 
 def _draws(one: _Read, length: int) -> Tensor:
@@ -127,11 +128,11 @@ def _write(read: Sequence[_Read]) -> Iterator[News]:
             writer.step()
             now = time.perf_counter()
             last, longest = now, max(longest, now - last)
-        letters, nats = writer.letters[:, told : writer.position].cpu().numpy(), writer.nats[:, told : writer.position].cpu().numpy()
+        letters, nats = writer.symbols[:, told : writer.position].cpu().numpy(), writer.nats[:, told : writer.position].cpu().numpy()
         yield {row: _steps(one, model, told, letters[row], nats[row]) for row, one in enumerate(read)}
         told = writer.position
     for row, one in enumerate(read):
-        yield from paced(row, _made(one, model, writer.letters[row, : len(one.known)].cpu().numpy()), TURN)
+        yield from paced(row, _made(one, model, writer.symbols[row, : len(one.known)].cpu().numpy()), TURN)
 
 
 def _steps(one: _Read, model: SpanTransformer, first: int, letters: NDArray[np.int64], nats: NDArray[np.float64]) -> list[Step]:
@@ -242,7 +243,7 @@ def _again(one: Again) -> Generator[None, None, Losses]:
     reader, nats = Reader(model, 1, None if forced.isnan().all() else forced), []
     for begin in range(0, len(wanted), PART):
         here = slice(begin, begin + PART)
-        logits, _ = reader.read(before[None, here])
+        logits = reader.read(before[None, here])
         nats.append(F.cross_entropy(logits[0].float(), wanted[here], reduction="none").cpu().numpy())
         yield
     return Losses(_frozen(np.concatenate(nats), np.float32))

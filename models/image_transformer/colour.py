@@ -27,6 +27,7 @@ from models.layers.attention import MultiHeadAttention
 from models.layers.feedforward import FeedForward
 from models.layers.local import Block, local_attention
 from models.layers.positional import sinusoids
+from models.sampling import draw
 from models.trace import OFF, Trace
 
 CHANNELS = 3  # red, green, blue, in the order in which they are made
@@ -411,20 +412,6 @@ class Cache:
         return (seen if gain is None else seen * gain).view(-1, *self._width)
 
 
-def drawn(logits: Tensor, uniform: Tensor, temperature: Tensor, top_k: Tensor | None = None) -> Tensor:
-    """Levels (row,) by the inverse of the cumulative distribution: one uniform number of [0, 1) per row decides.
-
-    logits: (row, level). temperature: (row,), above 0. top_k: (row,), of how many of the likeliest levels is drawn, or None for all.
-    """
-    scaled = logits.double() / temperature[:, None]
-    if top_k is not None:
-        threshold = scaled.sort(1, descending=True).values.gather(1, (top_k - 1)[:, None])
-        scaled = scaled.masked_fill(scaled < threshold, -torch.inf)
-    cumulative = scaled.softmax(1).cumsum(1)
-    # Times the rounded total, a number below 1 stays below it: no level of probability 0 is ever drawn.
-    return torch.searchsorted(cumulative, uniform[:, None] * cumulative[:, -1:], right=True)[:, 0]
-
-
 @torch.no_grad()
 def enlarge(
     model: ColourTransformer,
@@ -451,7 +438,7 @@ def enlarge(
     likeliest = torch.tensor(top_k, device=device) if min(top_k) < LEVELS else None
     for position in range(len(layout.order)):
         logits = cache.step()
-        levels = drawn(logits, draws[position], heat, likeliest)
+        levels = draw(logits, draws[position], heat, likeliest)
         if known is not None:
             levels = torch.where(known[:, position] >= 0, known[:, position], levels)
         cache.tell(levels)

@@ -18,7 +18,7 @@ from models.errors import InputError
 from models.layers.relative import skewing
 from models.music import chorales, events
 from models.music.data import batch_of
-from models.music.decode import FREE, Composer, Wanted, uniforms
+from models.music.decode import reader
 from models.music.model import Layer, MusicTransformer
 from models.music.notes import notes_of_events
 from models.music.pretrained import Network, load
@@ -38,6 +38,7 @@ from models.music.records import (
     read_motif,
 )
 from models.music.weights import by_distance, look
+from models.sampling import FREE, Wanted, Writer, uniforms
 from models.trace import Trace
 from models.turns import beside, finished, grouped, readable, turns
 
@@ -135,7 +136,7 @@ def _farthest(request: Request) -> int | None:
     return None if request.farthest < 0 else request.farthest
 
 
-def _composer(read: Sequence[_Read], variant: str, model: Network) -> Composer:
+def _composer(read: Sequence[_Read], variant: str, model: Network) -> Writer:
     length = max(len(one.known) for one in read)
     known = np.full((len(read), length), FREE)
     for row, one in zip(known, read, strict=True):
@@ -143,7 +144,8 @@ def _composer(read: Sequence[_Read], variant: str, model: Network) -> Composer:
     draws = torch.stack([uniforms(one.request.seed, length) for one in read])
     heats = [float(one.request.temperature) for one in read]
     gains = _gains([one.request for one in read], variant, model)
-    return Composer(model, Wanted(torch.from_numpy(known), draws, heats, gains, _farthest(read[0].request)))
+    begun = reader(model, len(read), length, gains, _farthest(read[0].request))
+    return Writer(begun, Wanted(torch.from_numpy(known), draws, heats), given=False)
 
 
 def _compose(read: Sequence[_Read]) -> Iterator[News]:
@@ -164,7 +166,7 @@ def _compose(read: Sequence[_Read]) -> Iterator[News]:
             for variant, composer in composers.items():
                 here = slice(told[variant], min(composer.position, len(one.known)))
                 if here.start < here.stop:
-                    made, nats = composer.events[row, here].cpu().numpy(), composer.nats[row, here].cpu().numpy()
+                    made, nats = composer.symbols[row, here].cpu().numpy(), composer.nats[row, here].cpu().numpy()
                     steps.append(Step(variant, here.start, made.astype(np.int16), nats.astype(np.float32)))
             news[row] = steps
         told = {variant: composer.position for variant, composer in composers.items()}
@@ -181,9 +183,9 @@ def _frozen(values: NDArray[Any], kind: type[Kind]) -> NDArray[Kind]:
 
 
 @torch.no_grad()
-def _made(one: _Read, row: int, variant: str, model: Network, composer: Composer) -> Made:
+def _made(one: _Read, row: int, variant: str, model: Network, composer: Writer) -> Made:
     length = len(one.known)
-    values = composer.events[row, :length].cpu().numpy()
+    values = composer.symbols[row, :length].cpu().numpy()
     queries: NDArray[Any] = np.zeros((0, 0, 0, 0), np.float16)
     keys = table = queries
     if isinstance(model, MusicTransformer):

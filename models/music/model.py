@@ -40,7 +40,7 @@ class Config:
 class Past(Protocol):
     """Keys and values of the positions that were read before."""
 
-    def extend(self, layer: int, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+    def extend(self, layer: int, x: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
         """Add those of new positions, (batch, head, position, d_head); keys and values of all positions come back."""
 
 
@@ -72,7 +72,7 @@ class Layer(nn.Module):
         """
         query, key, value = self.attention.self_projections(self.norm(x))
         if past is not None:
-            key, value = past.extend(number, key, value)
+            key, value = past.extend(number, x, key, value)
         table: Tensor | None = self.table
         if table is not None and farthest is not None:
             table = table[:, : farthest + 1] if farthest else None

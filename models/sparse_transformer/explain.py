@@ -18,7 +18,8 @@ from models.checkpoint import CheckpointError
 from models.errors import InputError, no_head
 from models.layers.patterns import Pattern, connectivity, reach
 from models.pretrained import Pretrained
-from models.sparse_transformer.decode import FREE, Composer, Wanted, uniforms
+from models.sampling import FREE, Wanted, Writer, uniforms
+from models.sparse_transformer.decode import Reader
 from models.sparse_transformer.model import SparseTransformer
 from models.sparse_transformer.pretrained import held_out, load
 from models.sparse_transformer.records import (
@@ -153,13 +154,12 @@ def _gains(requests: Sequence[Request], variant: str, model: SparseTransformer) 
     return gains
 
 
-def _composer(read: Sequence[_Read], variant: str, model: SparseTransformer) -> Composer:
+def _composer(read: Sequence[_Read], variant: str, model: SparseTransformer) -> Writer:
     known = torch.from_numpy(np.stack([one.known for one in read]))
     draws = torch.stack([uniforms(one.request.seed, known.shape[1]) for one in read])
     heats = [float(one.request.temperature) for one in read]
-    return Composer(
-        model, Wanted(known, draws, heats, _gains([one.request for one in read], variant, model), _pattern(read[0].request, model))
-    )
+    gains = _gains([one.request for one in read], variant, model)
+    return Writer(Reader(model, *known.shape, gains, _pattern(read[0].request, model)), Wanted(known, draws, heats))
 
 
 def _compose(read: Sequence[_Read]) -> Iterator[News]:
@@ -203,7 +203,7 @@ def _frozen(values: NDArray[Any], kind: type[Kind]) -> NDArray[Kind]:
 
 
 @torch.no_grad()
-def _made(one: _Read, row: int, variant: str, shipped: Pretrained[SparseTransformer], composer: Composer) -> Made:
+def _made(one: _Read, row: int, variant: str, shipped: Pretrained[SparseTransformer], composer: Writer) -> Made:
     model, pattern = shipped.model, _pattern(one.request, shipped.model)
     symbols = composer.symbols[row : row + 1]
     trace = Trace("*/self/queries", "*/self/keys")

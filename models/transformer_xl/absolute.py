@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from models.characters import Alphabet
 from models.layers.attention import MultiHeadAttention
 from models.layers.feedforward import FeedForward
 from models.layers.positional import sinusoids
@@ -72,6 +73,11 @@ class AbsoluteTransformer(nn.Module):
         )
         for layer in layers:
             nn.init.zeros_(layer.attention.project_in.bias)
+
+    @property
+    def start(self) -> int:
+        """What stands before a text: a new line."""
+        return int(Alphabet(self.config.letters).encode("\n")[0])
 
     def forward(
         self,

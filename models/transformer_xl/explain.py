@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from models.characters import UNKNOWN, Alphabet
 from models.checkpoint import CheckpointError
 from models.errors import InputError
+from models.sampling import FREE, Wanted, Writer, uniforms
 from models.trace import Trace
-from models.transformer_xl.data import first_of
-from models.transformer_xl.decode import FREE, Reader, Swap, Wanted, Writer, foreign, uniforms
+from models.transformer_xl.decode import Reader, Swap, foreign
 from models.transformer_xl.model import TransformerXL
 from models.transformer_xl.pretrained import Network, load
 from models.transformer_xl.records import (
@@ -137,8 +137,8 @@ def _writer(read: Sequence[_Read], model: Network, swap: Swap) -> Writer:
     known = torch.from_numpy(_known(model, read))
     draws = torch.stack([uniforms(one.request.seed, known.shape[1]) for one in read])
     heats = [float(one.request.temperature) for one in read]
-    memory, segment = _sizes(model, read[0].request)
-    return Writer(model, Wanted(known, draws, heats, memory, segment, swap))
+    reader = Reader(model, len(read), *_sizes(model, read[0].request), swap)
+    return Writer(reader, Wanted(known, draws, heats), precision=torch.float32)
 
 
 def _spelled(model: Network, one: _Read, characters: NDArray[Any], first: int) -> str:
@@ -182,7 +182,7 @@ def _steps(one: _Read, row: int, models: Mapping[str, Network], writers: Mapping
     for variant, writer in writers.items():
         here = slice(told[variant], min(writer.position, one.length))
         if here.start < here.stop:
-            made = writer.characters[row, here].cpu().numpy()
+            made = writer.symbols[row, here].cpu().numpy()
             text = _spelled(models[variant], one, made, here.start)
             nats = writer.nats[row, here].cpu().numpy().astype(np.float32)
             found.append(Step(variant, here.start, text, made.astype(np.int16), nats))
@@ -200,13 +200,12 @@ class _Watching:
 
     def __init__(self, one: _Read, row: int, variant: str, model: Network, writer: Writer, swap: Swap) -> None:
         self._one, self._variant, self._model = one, variant, model
-        self._characters = writer.characters[row, : one.length].cpu().numpy()
+        self._characters = writer.symbols[row, : one.length].cpu().numpy()
         self._nats = writer.nats[row, : one.length].cpu().numpy()
         self._memory, self._segment = _sizes(model, one.request)
         self._swap = swap
         self._reader = Reader(model, 1, self._memory, self._segment, self._swap)
-        first = first_of(Alphabet(model.config.letters))
-        self._before = torch.from_numpy(np.concatenate(([first], self._characters[:-1])))[None].to(model.readout.weight.device)
+        self._before = torch.from_numpy(np.concatenate(([model.start], self._characters[:-1])))[None].to(model.readout.weight.device)
         self._parts: list[tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]] = []
         self._remembered: list[NDArray[np.int64]] = []
 
@@ -282,9 +281,9 @@ def generate(requests: Sequence[Request]) -> Iterator[Turn]:
 
 def _costs(model: Network, characters: NDArray[Any], request: Request) -> Generator[None, None, Array]:
     """(position,) nats of a whole text, read as a request says; a pause after each segment."""
-    memory, segment = _sizes(model, request)
     known = torch.from_numpy(characters.astype(np.int64))[None]
-    writer = Writer(model, Wanted(known, torch.zeros(known.shape), (1.0,), memory, segment, _swap(model, request)))
+    reader = Reader(model, 1, *_sizes(model, request), _swap(model, request))
+    writer = Writer(reader, Wanted(known, torch.zeros(known.shape), (1.0,)), precision=torch.float32)
     while not writer.done:
         writer.step()
         yield

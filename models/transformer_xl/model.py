@@ -14,6 +14,7 @@ from typing import Protocol
 import torch
 from torch import Tensor, nn
 
+from models.characters import Alphabet
 from models.layers.feedforward import FeedForward
 from models.layers.positional import sinusoids
 from models.trace import OFF, Trace
@@ -142,6 +143,11 @@ class TransformerXL(nn.Module):
     def tables(self, keys: int | None = None) -> list[Tensor]:
         """W_{k,R} R of each layer, (head, distance, d_head), as far as so many keys need it; they depend on nothing that is read."""
         return [layer.attention.table(self.distance[:keys]) for layer in self._layers]
+
+    @property
+    def start(self) -> int:
+        """What stands before a text: a new line."""
+        return int(Alphabet(self.config.letters).encode("\n")[0])
 
     def forward(
         self,
