@@ -13,7 +13,6 @@ from explorer.labs.sparse_transformer import about, change, texts, views
 from explorer.program import About, Change, Program, lab_of
 from explorer.views import View
 from explorer.widgets import figure
-from explorer.widgets.digits import digits
 from explorer.widgets.notes import notes
 from explorer.widgets.stage import stage
 from models.sparse_transformer.records import EXAMPLES, SIDE, Explanation, Request
@@ -47,7 +46,13 @@ def program() -> Program[Request, Explanation]:
         controls=(*views.asked(), *change.knobs()),
         views=(
             View("patterns", lambda _value: mechanism(), at="above"),
-            View("digits", digits, views.digits_of, views.digits_growing, task="digit"),
+            View(
+                "digits",
+                lambda value: stage("digits", value, texts=texts.DRAWN, picture="sparse_transformer/digits"),
+                views.digits_of,
+                views.digits_growing,
+                task="digit",
+            ),
             View("notes", lambda _value: notes(texts.NOTES, label=texts.NOTES_LABEL), task="digit"),
             *passages.views(views.text_of, views.text_growing, task="text"),
             View("text_notes", lambda _value: notes(texts.TEXT_NOTES, label=texts.NOTES_LABEL), task="text"),

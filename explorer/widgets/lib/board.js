@@ -172,16 +172,19 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
   const sound = player({
     moved() {
       const value = clock && placeOf(sound.place);
-      if (!clock || value === [look[clock.key]].flat().at(-1)) return;
+      if (!clock || !sound.playing || value === [look[clock.key]].flat().at(-1)) return;
       cursor = value;
       update();
     },
     changed() {
-      if (!sound.playing && cursor !== null) {
-        const reached = cursor;
+      if (sound.playing) sound.seek(placed() >= sound.total ? 0 : placed());
+      else if (clock) {
+        // The last moment was perhaps never drawn.
+        const reached = (cursor = placeOf(sound.place));
+        update();
         cursor = null;
         put({ [clock.key]: reached });
-      } else if (sound.playing) sound.seek(placed() >= sound.total ? 0 : placed());
+      }
       update();
     },
     failed: () => picture.silent?.(run, draw),
@@ -193,7 +196,7 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
   function placeOf(second) {
     const [least, most] = ends();
     const stride = matchMedia("(prefers-reduced-motion: reduce)").matches ? (clock.stride ?? 1) : 1;
-    const value = clock.at ? clock.at(second)
+    const value = clock.at ? clock.at(second) : second >= sound.total ? most
       : least + Math.floor((second * 1000) / clock.pace / stride + 1e-6) * stride;
     return Math.max(least, Math.min(most, value));
   }

@@ -1,8 +1,9 @@
 // What the attention widget computes from the arrays it was sent: maps over heads, what a token looks like, and the sentence.
 
 import { lang, parts, t } from "./lang.js";
+import { ordinal } from "./signs.js";
 
-export { parts };
+export { ordinal, parts };
 
 /** @typedef {{rows: number, columns: number, data: Float32Array}} Grid one (query × key) map; NaN where a query may not attend */
 
@@ -259,12 +260,6 @@ export const number = (value) => (Number.isFinite(value) ? value.toFixed(2).repl
 
 /** 0.794 -> ".79", 1 -> "1.0": what fits a cell. */
 export const short = (value) => (value >= 0.995 ? "1.0" : value.toFixed(2).slice(1));
-
-export function ordinal(n) {
-  if (lang() === "zh") return String(n);
-  const end = n % 100 > 10 && n % 100 < 14 ? "th" : (["th", "st", "nd", "rd"][n % 10] ?? "th");
-  return `${n}${end}`;
-}
 
 // What is called otherwise where one block is used step after step.
 const STEPS = {
