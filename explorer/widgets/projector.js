@@ -52,7 +52,7 @@ export function projector(words, steps) {
     const now = step.get();
     const asked = shown === ofStep ? t(steps[now - 1]?.question) : "";
     title.textContent = asked || own;
-    below.textContent = asked && own !== asked ? own : "";
+    below.textContent = asked && own !== asked && own !== shown.querySelector(".tfe-units")?.textContent ? own : "";
     where.textContent = now && steps.length ? t(words.step, { step: now, of: steps.length }) : "";
     code.alt = t(words.qr);
     foot.setAttribute("aria-label", t(words.project));
