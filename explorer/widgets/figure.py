@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -42,7 +42,7 @@ class Table:
 
 
 def value(
-    figure: go.Figure | Mapping[str, go.Figure | Plain],
+    figure: go.Figure | Mapping[str, go.Figure | Plain] | Callable[[str], Plain],
     *,
     title: Text,
     sentence: Text,
@@ -54,11 +54,13 @@ def value(
 ) -> dict[str, object]:
     """What the widget draws, as JSON.
 
-    figure: colours as tokens ("var(--key)"); where axis titles or names are words, one figure per language {"en": …, "zh": …}. One that
-        is drawn before anybody asks comes as plain JSON, so that no page need import Plotly to be built.
+    figure: colours as tokens ("var(--key)"); where axis titles or names are words, one figure per language {"en": …, "zh": …}, or a
+        function of the language. One that is drawn before anybody asks comes as plain JSON, so that no page need import Plotly to be built.
     sentence: computed from the figure; it is the figure's alternative text too. height: of the plot, in pixels; as wide as there is room.
     name: part of the names of saved files.
     """
+    if callable(figure):
+        figure = {language: figure(language) for language in ("en", "zh")}
     figures = dict(figure) if isinstance(figure, Mapping) else {"en": figure}
     return {
         "figures": {language: each if isinstance(each, Mapping) else json.loads(each.to_json()) for language, each in figures.items()},
@@ -73,6 +75,21 @@ def value(
         "height": height,
         "name": name,
     }
+
+
+def shown(
+    name: str,
+    draw: Callable[[str], Plain],
+    words: tuple[Text, Text, Text],
+    columns: Sequence[Text],
+    rows: Sequence[Sequence[str | float | Text | None]],
+    legend: Sequence[Mark] = (),
+    height: int = 260,
+) -> dict[str, object]:
+    """`value` in short. draw(language): the figure; words: its title, units and sentence; columns, rows: its table."""
+    title, units, sentence = words
+    table = Table(columns, rows)
+    return value(draw, title=title, units=units, sentence=sentence, table=table, legend=legend, height=height, name=name)
 
 
 def figure(value: Mapping[str, object] | None = None, *, clicks: bool = False, name: str = "") -> gr.HTML:

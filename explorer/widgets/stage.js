@@ -16,7 +16,7 @@
 //                                    pen.hit(box) says what can be pointed at, pen.handle(how) what can be dragged. look also holds
 //                                    `draft` {handle: value} while one drags, `plays` while it plays (everywhere), and `over`, what is previewed,
 //                                    if `hovers` is true
-//   sentence(run, look)              a list of texts and {text, role: "query" | "key" | "out"}: computed, true of what is drawn
+//   sentence(run, look, over)        a list of texts and {text, role: "query" | "key" | "out"}: computed, true of what is drawn; over: as above
 //   table(run, look)                 {caption, columns, rows, here}: the accessible twin, and the CSV; a column is named with its unit
 //
 // and, where it needs them:

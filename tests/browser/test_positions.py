@@ -10,7 +10,7 @@ from urllib.parse import quote_plus
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from tests.browser.waiting import addressed, quiet
+from tests.browser.waiting import addressed, quiet, stands
 
 NewPage = Callable[..., tuple[Page, Any]]
 PANEL = ".tfe-positions"
@@ -25,7 +25,7 @@ HOSTILE = (
 def opened(page: Page, site: str, query: str = "") -> Page:
     """The page with the panel open and drawn."""
     page.goto(f"{site}/translation?{query}&_positions=open" if query else f"{site}/translation?_positions=open")
-    page.wait_for_selector(DRAWN)
+    stands(page, DRAWN)
     return page
 
 
@@ -42,7 +42,7 @@ def test_another_order_changes_what_is_read_with_the_signal_alone(new_page: NewP
     asked = sum("/queue/join" in address for address in faults.requests)
     summary.focus()
     page.keyboard.press("Enter")
-    page.wait_for_selector(DRAWN)
+    stands(page, DRAWN)
     assert sum("/queue/join" in address for address in faults.requests) == asked + 1
     rows = page.locator(f"{PANEL} .tfe-opened-table tbody tr")
     assert "× 10⁻" in rows.nth(1).inner_text()
@@ -58,9 +58,9 @@ def test_another_order_changes_what_is_read_with_the_signal_alone(new_page: NewP
     quiet(page, faults)
     asked = len(faults.requests)
     page.locator(f"{PANEL} [role=radio]", has_text="As in the texts").click()
-    page.wait_for_selector(f"{PANEL} [data-drawn=signal-textbook]")
+    stands(page, f"{PANEL} [data-drawn=signal-textbook]")
     page.locator(f"{PANEL} [role=radio]", has_text="All pairs").click()
-    page.wait_for_selector(f"{PANEL} [data-drawn=alike-map-textbook]")
+    stands(page, f"{PANEL} [data-drawn=alike-map-textbook]")
     numbers = page.evaluate("document.querySelector('.tfe-positions [data-drawn=alike-map-textbook] .js-plotly-plot').data[0].z")
     assert len(numbers) == 32 and numbers[3][3] == 1 and numbers[3][7] == numbers[20][16]
     assert len(faults.requests) == asked

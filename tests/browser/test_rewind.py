@@ -21,7 +21,7 @@ from explorer.labs.reformer.deeper import rewind
 from explorer.widgets.folded import Question, shown
 from explorer.widgets.stage import asked
 from tests.bench import Bench
-from tests.browser.waiting import addressed
+from tests.browser.waiting import addressed, stands
 from tests.explorer import rewound
 
 NEW = Callable[..., tuple[Page, Any]]
@@ -122,7 +122,6 @@ def test_layers_go_forward_and_come_back_and_the_largest_differences_are_told(pa
 def test_space_plays_forward_then_back_and_a_position_is_followed(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site, "lang=en&_rewind=open&_pos=2,7")
     drawn(page, "rewindstep=8 pos=2,7")
-    page.wait_for_selector(".tfe-rewind [data-drawn=memory-attention]")  # nothing else is drawn while it plays
     found = rewound.parts()
     expect(said(page)).to_contain_text(
         f"At position “{rewound.TOKENS[7]}” (7) a vector of length {found['forward'][0, 7]:.4f} went into layer 1"
@@ -163,11 +162,12 @@ def test_stored_and_live_figures_stand_below_and_say_which_they_are(page_watch: 
         ),
         ("memory-attention", "needs 40.2 MB, less than any attention by hashing at this length (ours: 110 MB)"),
     ):
+        stands(page, f".tfe-rewind [data-drawn={name}]")
         expect(page.locator(f".tfe-rewind [data-drawn={name}] .tfe-words")).to_contain_text(told)
     expect(page.locator(".tfe-rewind [data-drawn=feed-forward-parts] .tfe-units")).to_contain_text("layer 3")
     assert page.locator(".tfe-rewind [data-drawn=memory-attention] .barlayer .point").count() == 5
     page.goto(f"{site}/trial?lang=en&_rewind=open&_model=bare")
-    page.wait_for_selector(".tfe-rewind [data-drawn=feed-forward-parts]")
+    stands(page, ".tfe-rewind [data-drawn=feed-forward-parts]")
     notes = page.locator(".tfe-rewind .tfe-opened-notes .tfe-note")
     expect(notes).to_have_count(2)
     expect(notes.first).to_contain_text("once python -m benchmarks reversible --save has measured it")
@@ -201,7 +201,7 @@ def test_nothing_is_cut_off_unnamed_or_hard_to_see(new_page: NEW, site: str, wid
     page, _ = new_page(width=width, height=height, color_scheme=scheme)
     opened(page, site, f"lang={lang}&_rewind=open&_pos=18")
     for name in ("memory-depth", "feed-forward-parts", "memory-attention"):
-        page.wait_for_selector(f".tfe-rewind [data-drawn={name}]")
+        stands(page, f".tfe-rewind [data-drawn={name}]")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     found = Axe().run(page, context=".tfe-rewind")
     assert found.violations_count == 0, found.generate_report()

@@ -171,16 +171,19 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
   const sound = player({
     moved() {
       const value = clock && placeOf(sound.place);
-      if (!clock || value === [look[clock.key]].flat().at(-1)) return;
+      if (!clock || !sound.playing || value === [look[clock.key]].flat().at(-1)) return;
       cursor = value;
       update();
     },
     changed() {
-      if (!sound.playing && cursor !== null) {
-        const reached = cursor;
+      if (sound.playing) sound.seek(placed() >= sound.total ? 0 : placed());
+      else if (clock) {
+        // The last moment was perhaps never drawn.
+        const reached = (cursor = placeOf(sound.place));
+        update();
         cursor = null;
         put({ [clock.key]: reached });
-      } else if (sound.playing) sound.seek(placed() >= sound.total ? 0 : placed());
+      }
       update();
     },
     failed: () => picture.silent?.(run, draw),
@@ -192,7 +195,7 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
   function placeOf(second) {
     const [least, most] = ends();
     const stride = matchMedia("(prefers-reduced-motion: reduce)").matches ? (clock.stride ?? 1) : 1;
-    const value = clock.at ? clock.at(second)
+    const value = clock.at ? clock.at(second) : second >= sound.total ? most
       : least + Math.floor((second * 1000) / clock.pace / stride + 1e-6) * stride;
     return Math.max(least, Math.min(most, value));
   }
@@ -235,7 +238,7 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
     transports();
     swap(below, picture.below?.(run, look, lock, ask) ?? []);
     side();
-    const parts = picture.sentence(run, look);
+    const parts = picture.sentence(run, look, picture.hovers && !over?.quiet ? over?.look : undefined);
     words.setAttribute("aria-live", sound.playing ? "off" : "polite");
     if (words.textContent !== plain(parts)) words.replaceChildren(...nodes(parts));
     if (!sheet.hidden) sheet.replaceChildren(tableOf(picture.table(run, look)));
@@ -333,7 +336,6 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
           onclick: () => lock({ [key]: !look[key] }) });
       return { node: chip, set: () => chip.setAttribute("aria-pressed", String(look[key])) };
     }
-    const { least = 0, most = 1 } = bounds[key] ?? {};
     const name = el("span", { class: "tfe-label" });
     let resting = 0;
     const rest = () => {
@@ -346,11 +348,13 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
       clearTimeout(resting);
       resting = setTimeout(rest, 200);
     };
-    const slider = el("input", { type: "range", class: "tfe-range", "data-key": key, "aria-label": label, min: least,
-        max: most, step: step ?? 0.01, oninput: slides, onchange: rest });
+    const slider = el("input", { type: "range", class: "tfe-range", "data-key": key, "aria-label": label,
+        step: step ?? 0.01, oninput: slides, onchange: rest });
     return {
       node: el("span", { class: "tfe-stage-range" }, name, slider),
       set() {
+        const { least = 0, most = 1 } = bounds[key] ?? {};
+        Object.assign(slider, { min: least, max: most });
         write(name, `${label} ${say?.(look[key]) ?? look[key]}`);
         if (slider !== document.activeElement) slider.value = String(look[key]);
         slider.style.setProperty("--at", `${(100 * (look[key] - least)) / (most - least || 1)}%`);

@@ -137,7 +137,7 @@ export class Pen {
     this.marks.push({ kind: "cells", box, scale: "weights", low: 0, high: 1, gamma: 1, empty: "sunk", ...how });
   }
 
-  /** A picture in colours of its own. how: {image: ImageData, crop: {left, top, columns, rows}, radius, alpha}; crop: what of it is drawn */
+  /** A picture in colours of its own. how: {image: ImageData, crop: {left, top, columns, rows}, radius, smooth, alpha}; crop: what is drawn */
   pixels(box, how) {
     this.marks.push({ kind: "pixels", box, ...how });
   }
@@ -257,11 +257,11 @@ const CANVAS = {
   cells: (context, { box, scale, gamma, empty, ...how }) =>
     paint(context, { ...how, alpha: context.globalAlpha, colours: shades(scale, gamma), empty: colour(empty), x: box.x0,
       y: box.y0, width: box.x1 - box.x0, height: box.y1 - box.y0 }),
-  pixels(context, { box: { x0, y0, x1, y1 }, image, crop, radius = 0 }) {
+  pixels(context, { box: { x0, y0, x1, y1 }, image, crop, radius = 0, smooth }) {
     context.beginPath();
     context.roundRect(x0, y0, x1 - x0, y1 - y0, radius);
     context.clip();
-    enlarge(context, image, x0, y0, x1 - x0, y1 - y0, crop);
+    enlarge(context, image, x0, y0, x1 - x0, y1 - y0, crop, smooth);
   },
   group(context, { x, y, clip, marks }) {
     context.translate(x, y);
@@ -342,5 +342,5 @@ function image(mark) {
   CANVAS[mark.kind](canvas.getContext("2d"), { ...mark, box: { x0: 0, y0: 0, x1: mark.columns, y1: mark.rows } });
   const { x0, y0, x1, y1 } = mark.box;
   return svg("image", { x: x0, y: y0, width: x1 - x0, height: y1 - y0, preserveAspectRatio: "none",
-      style: { imageRendering: "pixelated" }, href: canvas.toDataURL("image/png"), opacity: mark.alpha });
+      style: { imageRendering: mark.smooth ? "auto" : "pixelated" }, href: canvas.toDataURL("image/png"), opacity: mark.alpha });
 }

@@ -6,8 +6,8 @@ export function rgb(hex) {
   return [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16));
 }
 
-/** Draws an ImageData enlarged without smoothing. */
-export function enlarge(context, pixels, x, y, width, height, crop = null) {
+/** Draws an ImageData at another size, without smoothing where nothing else is said. */
+export function enlarge(context, pixels, x, y, width, height, crop = null, smooth = false) {
   // One hidden canvas for all, as large as the largest: drawing is synchronous.
   const sheet = (enlarge.sheet ??= document.createElement("canvas"));
   if (sheet.width < pixels.width || sheet.height < pixels.height) {
@@ -15,7 +15,7 @@ export function enlarge(context, pixels, x, y, width, height, crop = null) {
     sheet.height = Math.max(sheet.height, pixels.height);
   }
   sheet.getContext("2d", { willReadFrequently: true }).putImageData(pixels, 0, 0);
-  context.imageSmoothingEnabled = false;
+  Object.assign(context, { imageSmoothingEnabled: smooth, imageSmoothingQuality: "high" });
   const from = crop ?? { left: 0, top: 0, columns: pixels.width, rows: pixels.height };
   context.drawImage(sheet, from.left, from.top, from.columns, from.rows, x, y, width, height);
 }
