@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -82,6 +82,19 @@ def once(slug: str, read: Callable[[Path], ReadT], variant: str = "base") -> Loa
             return cached(variant, seed)
 
     return load
+
+
+def shipped(load: Load[ReadT], variants: Iterable[str], what: str) -> dict[str, ReadT]:
+    """Those of some variants that are shipped. CheckpointError where none is; what: they all are models of."""
+    found: dict[str, ReadT] = {}
+    for variant in variants:
+        try:
+            found[variant] = load(variant)
+        except checkpoint.CheckpointError:
+            continue
+    if not found:
+        raise checkpoint.CheckpointError(f"no model of {what} is shipped: train one first")
+    return found
 
 
 def store_first(slug: str, explain: Callable[[Sequence[RequestT]], Sequence[Any]], request: RequestT) -> Path:

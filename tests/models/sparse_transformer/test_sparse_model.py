@@ -36,7 +36,7 @@ def test_each_prediction_rests_on_what_paths_of_the_pattern_bring(kind: str, use
     def predicted(moved: Tensor) -> Tensor:
         x = embedded + moved
         for i, layer in enumerate(model.layers):
-            x = layer(x, model.config.pattern.of_heads(use, i, 2), i)
+            x = layer(x, i, pattern=model.config.pattern)
         return model.readout(model.norm(x))[0, :, 0]  # type: ignore[no-any-return]
 
     jacobian = torch.autograd.functional.jacobian(predicted, torch.zeros(1, length, 16, dtype=torch.float64)).abs().sum((1, 3))
