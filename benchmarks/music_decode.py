@@ -10,9 +10,10 @@ from __future__ import annotations
 import torch
 
 from benchmarks.measure import Bound, Report, interleaved, median
-from models.music.decode import FREE, Wanted, compose, uniforms
+from models.music.decode import reader
 from models.music.pretrained import Network
 from models.music.recipe import VARIANTS
+from models.sampling import FREE, Wanted, Writer, uniforms, written
 
 EVENTS = 1203
 MODELS = ("relative", "transformer", "lstm")
@@ -27,7 +28,7 @@ def network(variant: str, device: torch.device) -> Network:
 
 def make(model: Network) -> None:
     """Thirty seconds, cached."""
-    compose(model, Wanted(torch.full((1, EVENTS), FREE), uniforms(1, EVENTS)[None], (1.0,)))
+    written(Writer(reader(model, 1, EVENTS), Wanted(torch.full((1, EVENTS), FREE), uniforms(1, EVENTS)[None], (1.0,)), given=False))
 
 
 @torch.no_grad()

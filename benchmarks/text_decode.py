@@ -15,7 +15,8 @@ from benchmarks.measure import Bound, Report, interleaved, median
 from models.adaptive_span import decode as span_decode
 from models.adaptive_span import recipe as spans
 from models.adaptive_span.model import network
-from models.transformer_xl.decode import FREE, Wanted, uniforms, write
+from models.sampling import FREE, Wanted, Writer, uniforms, written
+from models.transformer_xl.decode import Reader
 from models.transformer_xl.recipe import VARIANTS
 
 LETTERS = "".join(map(chr, range(33, 123)))  # as many as the books have
@@ -31,8 +32,8 @@ def long_text(variant: str) -> Side:
         model = VARIANTS[variant].build(LETTERS).eval().requires_grad_(False).to(device)
         known = torch.full((1, READ + WRITTEN), FREE)
         known[:, :READ] = torch.randint(1, len(LETTERS), (1, READ))
-        wanted = Wanted(known, uniforms(1, READ + WRITTEN)[None], (1.0,), model.memory, model.config.segment)
-        return lambda: write(model, wanted)
+        wanted = Wanted(known, uniforms(1, READ + WRITTEN)[None], (1.0,))
+        return lambda: written(Writer(Reader(model, 1, model.memory, model.config.segment), wanted, precision=torch.float32))
 
     return side
 
@@ -46,8 +47,8 @@ def learned_span(variant: str) -> Side:
         model = network(variant, config).eval().requires_grad_(False).to(device)
         known = torch.full((1, READ + WRITTEN), FREE)
         known[:, :READ] = torch.randint(1, len(LETTERS), (1, READ))
-        wanted = span_decode.Wanted(known, uniforms(1, READ + WRITTEN)[None], (1.0,))
-        return lambda: span_decode.written(model, wanted)
+        wanted = Wanted(known, uniforms(1, READ + WRITTEN)[None], (1.0,))
+        return lambda: written(Writer(span_decode.Reader(model, 1), wanted))
 
     return side
 

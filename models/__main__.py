@@ -58,16 +58,18 @@ def main(arguments: list[str] | None = None) -> int:
         command.add_argument("--data", type=Path, default=Path(os.environ.get("EXPLORER_DATA", "data")))
         if name == "ladder":
             continue
-        command.add_argument("--variant", default=None, help="by default the lab's first")
+        command.add_argument("--variant", default="", help="by default the lab's first")
         command.add_argument("--seed", type=int, default=1)
         command.add_argument("--device", default=None, help="cpu, cuda, cuda:1; by default a GPU where there is one")
         if name == "train":
-            command.add_argument("--minutes", type=float, default=None, help="stop early, and say so in model.json")
+            command.add_argument(
+                "--minutes", type=float, default=None, help="stop early, its search for a rate too, and say so in model.json"
+            )
             command.add_argument("--resume", action="store_true", help="go on with a stopped run")
             command.add_argument("--devices", type=int, default=1, help="how many GPUs (torchrun sets it too)")
             command.add_argument("--runs", type=Path, default=Path("runs"), help="where the state of a run is kept")
         else:
-            command.add_argument("--split", default=None, help="any split that the data folder holds; by default the one README names")
+            command.add_argument("--split", default="", help="any split that the data folder holds; by default the one README names")
             command.add_argument("--record", action="store_true", help="write the figure into model.json")
             command.add_argument("--json", action="store_true", help="print one JSON object last")
     chosen = parser.parse_args(arguments)
@@ -75,27 +77,19 @@ def main(arguments: list[str] | None = None) -> int:
         return show_list()
     from models.device import device
 
-    variant = {} if getattr(chosen, "variant", None) is None else {"variant": chosen.variant}
     if chosen.command == "train":
-        keywords = {"seed": chosen.seed, "minutes": chosen.minutes, "resume": chosen.resume, "devices": chosen.devices, **variant}
+        keywords = {"seed": chosen.seed, "minutes": chosen.minutes, "resume": chosen.resume, "devices": chosen.devices}
         try:
-            where = recipe_of(chosen.slug).train(chosen.data, chosen.runs, device=device(chosen.device), **keywords)
+            where = recipe_of(chosen.slug).train(chosen.data, chosen.runs, chosen.variant, device=device(chosen.device), **keywords)
         except (FileNotFoundError, FileExistsError, ValueError, CheckpointError) as error:
             print(error, file=sys.stderr)
             return 1
         print(f"written: {where.parent.name}/{where.name}")
     elif chosen.command == "evaluate":
-        recipe = recipe_of(chosen.slug)
+        options = {name: getattr(chosen, name) for name in vars(own.parse_known_args([])[0])}
+        keywords = {"seed": chosen.seed, "split": chosen.split, "record": chosen.record, **options}
         try:
-            found = recipe.evaluate(
-                chosen.data,
-                seed=chosen.seed,
-                split=chosen.split or recipe.REPORTED,
-                device=device(chosen.device),
-                record=chosen.record,
-                **variant,
-                **{name: getattr(chosen, name) for name in vars(own.parse_known_args([])[0])},
-            )
+            found = recipe_of(chosen.slug).evaluate(chosen.data, chosen.variant, device=device(chosen.device), **keywords)
         except (FileNotFoundError, ValueError, CheckpointError) as error:
             print(error, file=sys.stderr)
             return 1
@@ -119,7 +113,8 @@ def own_options(arguments: list[str]) -> argparse.ArgumentParser:
     own = argparse.ArgumentParser(add_help=False)
     slug = next((word for word in arguments[1:] if word in LABS), None)
     if arguments[:1] == ["evaluate"] and slug is not None:
-        getattr(recipe_of(slug), "add_options", lambda _own: None)(own)
+        for name, told in recipe_of(slug).LAB.options.items():
+            own.add_argument(f"--{name}", **told)
     return own
 
 

@@ -87,11 +87,11 @@ def save(where: Path, state: dict[str, Tensor], facts: dict[str, Any], dtype: to
 
 
 def config_of(kind: type[ConfigT], values: dict[str, Any]) -> ConfigT:
-    """Rebuild a frozen dataclass. CheckpointError names unknown and missing keys."""
+    """Rebuild a frozen dataclass; what JSON holds as a list was a tuple. CheckpointError names unknown and missing keys."""
     names = {field.name for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
     if set(values) != names:
         raise CheckpointError(f"{kind.__name__}: unknown {sorted(set(values) - names)}, missing {sorted(names - set(values))}")
-    return kind(**values)
+    return kind(**{name: tuple(value) if isinstance(value, list) else value for name, value in values.items()})
 
 
 def restore(where: Path, model: nn.Module) -> None:

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, Generic, NamedTuple
 
 import numpy as np
 import torch
@@ -15,7 +15,9 @@ from tokenizers import Tokenizer as Pieces
 from tokenizers import models, normalizers, pre_tokenizers, trainers
 from torch import Tensor
 
+from models.checkpoint import CheckpointError
 from models.errors import InputError, reading
+from models.pretrained import NetworkT, Pretrained
 
 PAD, UNKNOWN, START, STOP = 0, 1, 2, 3
 SPECIAL = ("<pad>", "<unk>", "<s>", "</s>")
@@ -215,3 +217,20 @@ def pairs(tokenizer: Tokenizer, english: Sequence[str], german: Sequence[str]) -
     if any(len(row) == 0 for row in (*source, *target)):
         raise ValueError("a sentence without a single piece")
     return Pairs(source, target)
+
+
+@dataclass(frozen=True)
+class Translator(Generic[NetworkT]):
+    """A network that translates, its vocabulary, and what model.json says of it."""
+
+    model: NetworkT
+    tokenizer: Tokenizer
+    facts: dict[str, Any]
+
+
+def with_pieces(found: Pretrained[NetworkT], path: Path) -> Translator[NetworkT]:
+    """The same with its vocabulary. CheckpointError where the network was made for another number of pieces."""
+    tokenizer, wanted = Tokenizer.load(path), found.facts["config"]["vocabulary"]
+    if len(tokenizer) != wanted:
+        raise CheckpointError(f"{len(tokenizer)} pieces for a model of {wanted}")
+    return Translator(found.model, tokenizer, found.facts)

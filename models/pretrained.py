@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -18,6 +18,8 @@ from models.device import device
 NetworkT = TypeVar("NetworkT", bound=nn.Module, covariant=True)
 ReadT = TypeVar("ReadT", covariant=True)
 RequestT = TypeVar("RequestT")
+Build = Callable[[dict[str, Any]], NetworkT]
+"""What model.json says of a network -> the network, nothing learned yet. CheckpointError for a config that does not fit."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,14 @@ class Pretrained(Generic[NetworkT]):
     facts: dict[str, Any]
 
 
+class Read(Protocol[ReadT]):
+    """Reads a checkpoint's folder, strictly; CheckpointError where anything does not fit. on: a device, by default the first GPU or the
+    CPU."""
+
+    def __call__(self, where: Path, on: str | None = None) -> ReadT:
+        """Read it."""
+
+
 class Load(Protocol[ReadT]):
     """A network of a lab by its variant, read once and shared: nothing may be changed on it."""
 
@@ -35,16 +45,27 @@ class Load(Protocol[ReadT]):
         """Read it, or give the one that was read before."""
 
 
-def restored(where: Path, build: Callable[[dict[str, Any]], NetworkT], on: str | None = None) -> Pretrained[NetworkT]:
-    """Read a checkpoint's folder, strictly; CheckpointError where anything does not fit.
+def described(network: Callable[[Any], NetworkT], config: type[Any]) -> Build[NetworkT]:
+    """What builds a network from the config in model.json."""
+    return lambda facts: network(checkpoint.config_of(config, facts["config"]))
 
-    build(what model.json says): the network that it describes, nothing learned yet. on: a device, by default the first GPU or the CPU.
-    """
+
+def restored(where: Path, build: Build[NetworkT], on: str | None = None) -> Pretrained[NetworkT]:
+    """Read a checkpoint's folder as `Read` does."""
     facts = checkpoint.read_facts(where)
     network = build(facts)
     checkpoint.restore(where, network)
     network.requires_grad_(False)
     return Pretrained(network.eval().to(device(on)), facts)
+
+
+def loader(slug: str, build: Build[NetworkT], variant: str) -> tuple[Read[Pretrained[NetworkT]], Load[Pretrained[NetworkT]]]:
+    """What reads a lab's checkpoints, and what reads each of them once. variant: the one that is meant where none is named."""
+
+    def read(where: Path, on: str | None = None) -> Pretrained[NetworkT]:
+        return restored(where, build, on)
+
+    return read, once(slug, read, variant)
 
 
 def once(slug: str, read: Callable[[Path], ReadT], variant: str = "base") -> Load[ReadT]:
@@ -61,6 +82,19 @@ def once(slug: str, read: Callable[[Path], ReadT], variant: str = "base") -> Loa
             return cached(variant, seed)
 
     return load
+
+
+def shipped(load: Load[ReadT], variants: Iterable[str], what: str) -> dict[str, ReadT]:
+    """Those of some variants that are shipped. CheckpointError where none is; what: they all are models of."""
+    found: dict[str, ReadT] = {}
+    for variant in variants:
+        try:
+            found[variant] = load(variant)
+        except checkpoint.CheckpointError:
+            continue
+    if not found:
+        raise checkpoint.CheckpointError(f"no model of {what} is shipped: train one first")
+    return found
 
 
 def store_first(slug: str, explain: Callable[[Sequence[RequestT]], Sequence[Any]], request: RequestT) -> Path:

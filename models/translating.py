@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,8 +12,8 @@ from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.significance import PairedTest
 from torch import Tensor, nn
 
-from models import checkpoint
 from models.beam import Hypothesis
+from models.driver import Asked, Measured
 from models.layers.loss import smoothed_loss
 from models.multi30k import PAD, START, Batch, Pairs, Tokenizer, cleaned, pairs, read
 
@@ -92,45 +90,38 @@ Found = Callable[[Sequence[str], int, float], list[Hypothesis]]  # sentences, be
 
 
 def evaluated(
-    where: Path,
-    trained: Any,
+    asked: Asked[Any],
     translate: Found,
-    data: Path,
-    split: str,
     beam: int,
     alpha: float,
-    record: bool,
     more: Callable[[list[str], list[str]], dict[str, Any]] = lambda _texts, _german: {},
-) -> dict[str, Any]:
+) -> Measured:
     """Translate a split and measure it: sacreBLEU, by source length too; mean −log p of the reference, nats per piece, unsmoothed; seconds.
 
-    trained: has a model and a tokenizer. more(translations, references): what else is measured. `record` writes into model.json in `where`:
-    for the reported split its figure, for `val` also below which mean log p per piece a translation is surprising (the 1st percentile of
-    the greedy translations).
+    asked: of a `Translator`. more(translations, references): what else is measured. Of `val` model.json keeps also below which mean log p
+    per piece a translation is surprising (the 1st percentile of the greedy translations).
     """
-    english, german = read(data, split)
+    english, german = read(asked.data, asked.split)
+    tokenizer = asked.shipped.tokenizer
     begin = time.perf_counter()
     found = translate(english, beam, alpha)
     seconds = time.perf_counter() - begin
-    texts = [trained.tokenizer.decode(one.tokens) for one in found]
-    held_out = pairs(trained.tokenizer, [cleaned(one) for one in english], german)
+    texts = [tokenizer.decode(one.tokens) for one in found]
+    held_out = pairs(tokenizer, [cleaned(one) for one in english], german)
     value, signature = bleu(texts, german)
-    loss = validation_loss(trained.model, held_out)
-    figure: dict[str, Any] = {"metric": "sacreBLEU", "split": split, "value": round(value, 2), "n": len(english), "signature": signature}
-    figure |= {"beam": beam, "alpha": alpha, "loss": round(loss, 4)}
+    loss = validation_loss(asked.shipped.model, held_out)
+    figure: dict[str, Any] = {"metric": "sacreBLEU", "split": asked.split, "value": round(value, 2), "n": len(english)}
+    figure |= {"signature": signature, "beam": beam, "alpha": alpha, "loss": round(loss, 4)}
     figure |= {"bleu_by_length": by_length([len(one) for one in held_out.source], texts, german), **more(texts, german)}
-    if record:
-        facts = checkpoint.read_facts(where)
-        if split == REPORTED:
-            facts = checkpoint.with_figure(facts, figure, f"beam {beam}, length penalty {alpha}, detokenised and cased text")
-        elif split == CHOSEN:
-            sure = [one.log_probability / len(one.tokens) for one in translate(english, 1, alpha)]
-            facts |= {"validation": figure, "surprising_below": round(float(np.percentile(sure, 1)), 4)}
-        else:
-            raise ValueError(f"model.json keeps the figures of {REPORTED} and {CHOSEN}, not of {split}")
-        checkpoint.write_facts(where, facts)
-    print(f"{value:.2f} BLEU on the {len(english):,} sentences of {split} in {seconds:.1f} s; {signature}")
-    return {**figure, "seconds": round(seconds, 2)}
+
+    def facts() -> dict[str, Any]:
+        if asked.split != CHOSEN:
+            return {"protocol": f"beam {beam}, length penalty {alpha}, {asked.task.protocol}"}
+        sure = [one.log_probability / len(one.tokens) for one in translate(english, 1, alpha)]
+        return {"surprising_below": round(float(np.percentile(sure, 1)), 4)}
+
+    said = f"{value:.2f} BLEU on the {len(english):,} sentences of {asked.split}, translated in {seconds:.1f} s; {signature}"
+    return Measured(figure, said, facts=facts, beside={"seconds": round(seconds, 2)}, higher=True)
 
 
 def translated(
@@ -169,7 +160,7 @@ def paired(texts: Sequence[str], others: Mapping[str, Sequence[str]], references
     return {name: {"value": round(float(one.score), 2), "p": round(float(one.p_value), 4)} for name, one in zip(others, found, strict=True)}
 
 
-def add_options(command: argparse.ArgumentParser) -> None:
-    """What `evaluate` can be asked beside what every lab knows."""
-    command.add_argument("--beam", type=int, default=4, help="hypotheses")
-    command.add_argument("--alpha", type=float, default=0.6, help="length penalty")
+OPTIONS: dict[str, dict[str, Any]] = {
+    "beam": {"type": int, "default": 4, "help": "hypotheses"},
+    "alpha": {"type": float, "default": 0.6, "help": "length penalty"},
+}

@@ -1,16 +1,28 @@
-"""What `explain` and `generate` do alike where a batch is answered in turns: groups, refusals beside answers, an entry per request."""
+"""What `explain`, `generate` and `measure` do alike: refusals beside answers, groups that share a batch, turns of all requests."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeVar, cast
+from typing import Any, Protocol, TypeVar, cast
 
 from models.errors import InputError
 
+Asked = TypeVar("Asked")  # a request, or what else is asked
 Read = TypeVar("Read")  # a request that can be answered
 Entry = TypeVar("Entry")  # what a turn has for a request: a list of steps, or at its end the explanation
 Seen = TypeVar("Seen")  # an explanation
+
+
+def each(asked: Iterable[Asked], read: Callable[[Asked], Read]) -> list[Read | InputError]:
+    """`read` of each, in order, or the InputError that it raised."""
+    found: list[Read | InputError] = []
+    for one in asked:
+        try:
+            found.append(read(one))
+        except InputError as error:
+            found.append(error)
+    return found
 
 
 def readable(found: Sequence[Read | InputError]) -> list[Read]:
@@ -45,6 +57,66 @@ def finished(turns: Iterable[Mapping[int, object]], kind: type[Seen], count: int
     for news in turns:
         found.update((i, entry) for i, entry in news.items() if isinstance(entry, kind))
     return [found[i] for i in range(count)]
+
+
+def answered(
+    found: Sequence[Read | InputError], work: Callable[[list[Read]], Iterator[dict[int, Any]]], kind: type[Seen]
+) -> list[Seen | InputError]:
+    """One answer per request, in order, once all turns of `work` are over; the InputErrors where they stood. kind: of explanation."""
+    read = readable(found)
+    return beside(found, finished(work(read), kind, len(read)))
+
+
+def together(
+    found: Sequence[Read | InputError], group: Callable[[Read], object], work: Callable[[list[Read]], Sequence[Seen]]
+) -> list[Seen | InputError]:
+    """One answer per request, in order; those of one group are answered by `work` at once."""
+    return beside(found, _at_once(readable(found), group, work))
+
+
+def _at_once(read: Sequence[Read], group: Callable[[Read], object], work: Callable[[list[Read]], Sequence[Seen]]) -> list[Seen]:
+    answers: dict[int, Seen] = {}
+    for news in grouped(read, group, lambda some: iter([dict(enumerate(work(some)))])):
+        answers |= news
+    return [answers[i] for i in range(len(read))]
+
+
+def worked(step: Callable[[], bool], seconds: float) -> None:
+    """Call `step` until it has nothing left to do, or until one call more might take longer than so many seconds in all."""
+    begin = last = time.perf_counter()
+    longest = 0.0
+    while last - begin + longest < seconds and step():
+        now = time.perf_counter()
+        last, longest = now, max(longest, now - last)
+
+
+class Writes(Protocol):
+    """What makes something position by position (`models.sampling.Writer`)."""
+
+    position: int
+
+    @property
+    def done(self) -> bool:
+        """Is everything made?"""
+
+    def step(self) -> object:
+        """Some positions more."""
+
+
+def abreast(writers: Mapping[str, Writes], seconds: float) -> Iterator[dict[str, slice]]:
+    """All of them side by side, the one that is behind first, about so many seconds at a time: after each turn the positions of each that
+    are new."""
+
+    def step() -> bool:
+        due = [one for one in writers.values() if not one.done]
+        if due:
+            min(due, key=lambda one: one.position).step()
+        return bool(due)
+
+    while any(not one.done for one in writers.values()):
+        told = {name: one.position for name, one in writers.items()}
+        worked(step, seconds)
+        yield {name: slice(told[name], one.position) for name, one in writers.items()}
 
 
 def turns(

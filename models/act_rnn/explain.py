@@ -19,18 +19,19 @@ from models.act_rnn.model import PonderingNetwork, Thought
 from models.act_rnn.pretrained import load
 from models.act_rnn.records import (
     EXAMPLES,
-    Array,
     Explanation,
     Measured,
     Request,
     read_bits,
     read_sum,
 )
+from models.arrays import frozen
 from models.checkpoint import CheckpointError
 from models.errors import InputError
 from models.fields import check
 from models.layers.act import Stop
 from models.trace import OFF, Trace
+from models.turns import each, together
 
 __all__ = ["EXAMPLES", "Explanation", "Measured", "Request", "explain", "measure"]
 
@@ -66,17 +67,7 @@ def _read(request: Request) -> _Read:
     return _Read(request, inputs, (*(digit for pair in pairs for digit in pair), "="))
 
 
-def _readable(requests: Sequence[Request]) -> list[_Read | InputError]:
-    found: list[_Read | InputError] = []
-    for request in requests:
-        try:
-            found.append(_read(request))
-        except InputError as error:
-            found.append(error)
-    return found
-
-
-def _together(parts: Sequence[Inputs]) -> Inputs:
+def _joined(parts: Sequence[Inputs]) -> Inputs:
     """Inputs of one task side by side, padded to the longest."""
     length = max(part.inputs.shape[1] for part in parts)
 
@@ -108,7 +99,7 @@ def _pass(read: Sequence[_Read], model: PonderingNetwork, trace: Trace = OFF) ->
     """The network on some requests as they are."""
     device = model.readout.weight.device
     requests = [one.request for one in read]
-    batch = _together([one.inputs for one in read]).batch().to(device)
+    batch = _joined([one.inputs for one in read]).batch().to(device)
     told = torch.tensor([float(one.told) for one in requests], device=device)
     stop = None if model.halting is None else _stop(requests, model, device)
     thought: Thought = model(batch.inputs, batch.alive, stop, told, trace)
@@ -133,24 +124,7 @@ def _right(one: _Read) -> str:
     return "".join(str(targets[i]) for i in reversed(wanted)).lstrip("0") or "0"
 
 
-def _frozen(values: NDArray[np.generic]) -> Array:
-    copy = np.ascontiguousarray(values, dtype=np.float32).copy()
-    copy.setflags(write=False)
-    return copy
-
-
 @torch.no_grad()
-def _explained(read: Sequence[_Read]) -> list[Explanation]:
-    """Answer and watch; requests of one task share every pass."""
-    result: list[Explanation | None] = [None] * len(read)
-    for task in sorted({one.request.task for one in read}):
-        rows = [i for i, one in enumerate(read) if one.request.task == task]
-        together = [read[i] for i in rows]
-        for i, seen in zip(rows, _watched(task, together), strict=True):
-            result[i] = seen
-    return [one for one in result if one is not None]
-
-
 def _watched(task: str, read: Sequence[_Read]) -> list[Explanation]:
     model = load(task).model
     trace = Trace("input/*/step/*/halting", "input/*/step/*/weight", "input/*/step/*/state", budget=(64 << 20) * len(read))
@@ -199,14 +173,14 @@ def _folded(task: str, row: int, one: _Read, model: PonderingNetwork, thought: T
         wanted=wanted,
         answer=_said(task, logits, wanted),
         expected=_right(one),
-        probability=_frozen(logits.softmax(-1).amax(-1)[list(wanted)].cpu().numpy()),
+        probability=frozen(logits.softmax(-1).amax(-1)[list(wanted)].cpu().numpy()),
         updates=whole,
-        remainder=_frozen(thought.remainder[row, :length].cpu().numpy()),
-        halting=_frozen(halting),
-        weights=_frozen(weights),
-        totals=_frozen(totals),
-        distance=_frozen(distance),
-        states=_frozen(states),
+        remainder=frozen(thought.remainder[row, :length].cpu().numpy()),
+        halting=frozen(halting),
+        weights=frozen(weights),
+        totals=frozen(totals),
+        distance=frozen(distance),
+        states=frozen(states),
         stopped=_earlier(task, one, model, most),
         threshold=1 - float(one.request.epsilon),
         limit=one.request.limit or model.config.limit,
@@ -228,9 +202,7 @@ def _earlier(task: str, one: _Read, model: PonderingNetwork, most: int) -> tuple
 
 def explain(requests: Sequence[Request]) -> list[Explanation | InputError]:
     """Answer and watch: one result per request, in order; an InputError stands where a request could not be read."""
-    found = _readable(requests)
-    done = iter(_explained([one for one in found if isinstance(one, _Read)]))
-    return [one if isinstance(one, InputError) else next(done) for one in found]
+    return together(each(requests, _read), lambda one: one.request.task, lambda read: _watched(read[0].request.task, read))
 
 
 @lru_cache(maxsize=2)
@@ -241,19 +213,12 @@ def _sample(task: str) -> Inputs:
 
 def measure(requests: Sequence[Request]) -> list[Measured | InputError]:
     """What the network of each request does on held-out inputs, its own input apart; what has stopped is not computed."""
-    result: list[Measured | InputError] = []
-    for request in requests:
-        try:
-            check(request)
-        except InputError as error:
-            result.append(error)
-        else:
-            result.append(_measured(request))
-    return result
+    return each(requests, _measured)
 
 
 @torch.no_grad()
 def _measured(request: Request) -> Measured:
+    check(request)
     model = load(request.task).model
     device = model.readout.weight.device
     inputs = _sample(request.task)

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
 
-import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from models.adaptive_span.model import SpanTransformer
+from models.adaptive_span.model import Said, SpanTransformer
 from models.characters import UNKNOWN
 from models.layers.span import Group, grouped, soft_mask, span_attention
+from models.sampling import Reader as Base
 
-FREE = -1  # in place of a character: this one is to be drawn
 CHUNK = 256  # given characters that are read at once
 FINE = 16  # heads whose reaches differ by less share a ring
 
@@ -83,95 +80,20 @@ class Cache:
         return output
 
 
-class Reader:
-    """A network that reads characters one after another, or some at a time, and says what comes next."""
+class Reader(Base):
+    """Given characters are read some at a time. forced, trimmed: as in `Cache`; spans: z of each layer, of what was read last."""
+
+    never = (UNKNOWN,)
+    apart = True
 
     def __init__(self, model: SpanTransformer, rows: int, forced: Tensor | None = None, trimmed: bool = True) -> None:
-        self.model, self.forced = model, forced
+        self.model, self._room, self.forced = model, CHUNK, forced
         self.cache = Cache(model, rows, forced, trimmed)
+        self.spans: tuple[Tensor, ...] = ()
 
     @torch.no_grad()
-    def read(self, before: Tensor) -> tuple[Tensor, tuple[Tensor, ...]]:
-        """before: (batch, position) characters after those that were read: logits (batch, position, kind), and z of each layer."""
-        said = self.model(before, self.cache, self.forced)
-        return said.logits, said.spans
-
-
-def uniforms(seed: int, count: int) -> Tensor:
-    """(position,) in [0, 1): the numbers that a request draws with, the same first ones however many are asked for."""
-    return torch.from_numpy(np.random.default_rng((seed, 0)).random(count, dtype=np.float64))
-
-
-def draw(logits: Tensor, uniform: Tensor, temperature: Tensor) -> Tensor:
-    """One character for each row, by the inverse of the cumulative distribution of softmax(logits / temperature), never UNKNOWN.
-
-    logits: (batch, kind); uniform: (batch,) in [0, 1); temperature: (batch,), 0 takes the likeliest.
-    """
-    logits = logits.double()
-    logits[:, UNKNOWN] = -math.inf
-    hot = temperature.to(logits).clamp(min=1e-6)[:, None]
-    total = (logits / hot).softmax(-1).cumsum(-1)
-    chosen = (total <= (uniform.to(logits) * total[:, -1])[:, None]).sum(-1).clamp_(max=logits.shape[1] - 1)
-    return torch.where(temperature.to(logits.device) == 0, logits.argmax(-1), chosen)
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """What a batch of requests asks for, a row each.
-
-    known: (batch, position) characters, FREE where one is to be drawn: first what is given, then what is free. uniforms: (batch, position).
-    temperatures: one per row. forced: (layer, head), as in `Reader`.
-    """
-
-    known: Tensor
-    uniforms: Tensor
-    temperatures: Sequence[float]
-    forced: Tensor | None = None
-
-
-class Writer:
-    """Reads what is given and writes on, position by position; between two calls of `step` others may use the machine."""
-
-    def __init__(self, model: SpanTransformer, wanted: Wanted) -> None:
-        device = model.readout.weight.device
-        self._known, self._uniforms = wanted.known.to(device), wanted.uniforms.to(device)
-        self._temperatures = torch.tensor([float(t) for t in wanted.temperatures], device=device, dtype=torch.float64)
-        rows, self.length = self._known.shape
-        self.letters = self._known.clone()
-        self.nats = torch.zeros(rows, self.length, dtype=torch.float64, device=device)  # −log p of every character, temperature 1
-        self.position = 0  # what comes next
-        self._reader = Reader(model, rows, wanted.forced)
-        self._start = model.start
-        free = (self._known == FREE).any(0).nonzero()
-        self._given = int(free[0]) if len(free) else self.length  # so many positions every row knows
-
-    @property
-    def done(self) -> bool:
-        """Is everything read and written?"""
-        return self.position == self.length
-
-    @torch.no_grad()
-    def step(self) -> int:
-        """Read some more of what every row knows, or write one character of each row; returns how many positions that was."""
-        if self.done:
-            return 0
-        begin, end = self.position, min(self.position + CHUNK, self._given)
-        if begin >= self._given:
-            end = begin + 1
-        first = self.letters.new_full((len(self.letters), 1), self._start) if begin == 0 else self.letters[:, begin - 1 : begin]
-        logits, _ = self._reader.read(torch.cat((first, self.letters[:, begin : end - 1]), 1))
-        if begin >= self._given:
-            drawn = draw(logits[:, -1], self._uniforms[:, begin], self._temperatures)
-            self.letters[:, begin] = torch.where(self._known[:, begin] == FREE, drawn, self._known[:, begin])
-        chosen = self.letters[:, begin:end, None]
-        self.nats[:, begin:end] = -logits.double().log_softmax(-1).gather(2, chosen)[..., 0]
-        self.position = end
-        return end - begin
-
-
-def written(model: SpanTransformer, wanted: Wanted) -> tuple[Tensor, Tensor]:
-    """Everything at once: (batch, position) characters, and −log p in nats of each."""
-    writer = Writer(model, wanted)
-    while not writer.done:
-        writer.step()
-    return writer.letters, writer.nats
+    def read(self, before: Tensor) -> Tensor:
+        """before: (batch, position) characters after those that were read; (batch, position, kind) logits."""
+        said: Said = self.model(before, self.cache, self.forced)
+        self.spans = said.spans
+        return said.logits

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-import time
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
-from models.adaptive_span.decode import FREE, Reader, Wanted, Writer, uniforms
+from models.adaptive_span.decode import Reader
 from models.adaptive_span.model import Layer, SpanTransformer
 from models.adaptive_span.pretrained import load
 from models.adaptive_span.records import (
@@ -32,11 +31,13 @@ from models.adaptive_span.records import (
 )
 from models.adaptive_span.saving import Shape, saved
 from models.adaptive_span.weights import by_distance, look, overview, soft_mask
+from models.arrays import frozen
 from models.characters import UNKNOWN
 from models.checkpoint import CheckpointError
 from models.errors import InputError
+from models.sampling import FREE, Wanted, Writer, uniforms
 from models.trace import Trace
-from models.turns import beside, finished, grouped, paced, readable, turns
+from models.turns import abreast, answered, each, grouped, paced, turns
 
 __all__ = [
     "EXAMPLES",
@@ -52,8 +53,6 @@ __all__ = [
     "overview",
     "soft_mask",
 ]
-
-Kind = TypeVar("Kind", bound=np.generic)
 
 TURN = 0.05  # seconds that `generate` works before it lets others
 PART = 128  # characters of a text that is read again, between two pauses
@@ -83,16 +82,6 @@ def _read(request: Request) -> _Read:
     return _Read(request, text, np.concatenate((given, np.full(request.length, FREE))), forced)
 
 
-def _readable(requests: Sequence[Request]) -> list[_Read | InputError]:
-    found: list[_Read | InputError] = []
-    for request in requests:
-        try:
-            found.append(_read(request))
-        except InputError as error:
-            found.append(error)
-    return found
-
-
 def _forced(one: _Read, model: SpanTransformer) -> Tensor | None:
     """(layer, head) for the network; None where nothing is forced."""
     return None if np.isnan(one.forced).all() else torch.from_numpy(one.forced).to(model.readout.weight.device)
@@ -105,7 +94,7 @@ def _writer(read: Sequence[_Read], model: SpanTransformer) -> Writer:
         row[: len(one.known)] = one.known
     draws = torch.stack([_draws(one, length) for one in read])
     heats = [float(one.request.temperature) for one in read]
-    return Writer(model, Wanted(torch.from_numpy(known), draws, heats, _forced(read[0], model)))
+    return Writer(Reader(model, len(read), _forced(read[0], model)), Wanted(torch.from_numpy(known), draws, heats))
 
 
 def _draws(one: _Read, length: int) -> Tensor:
@@ -119,19 +108,12 @@ def _write(read: Sequence[_Read]) -> Iterator[News]:
     """One model on a batch of requests: steps after each turn, at the end the explanations."""
     model = load(read[0].request.variant).model
     writer = _writer(read, model)
-    told = 0
-    while not writer.done:
-        begin = last = time.perf_counter()
-        longest = 0.0
-        while last - begin + longest < TURN and not writer.done:
-            writer.step()
-            now = time.perf_counter()
-            last, longest = now, max(longest, now - last)
-        letters, nats = writer.letters[:, told : writer.position].cpu().numpy(), writer.nats[:, told : writer.position].cpu().numpy()
-        yield {row: _steps(one, model, told, letters[row], nats[row]) for row, one in enumerate(read)}
-        told = writer.position
+    for new in abreast({"": writer}, TURN):
+        here = new[""]
+        letters, nats = writer.symbols[:, here].cpu().numpy(), writer.nats[:, here].cpu().numpy()
+        yield {row: _steps(one, model, here.start, letters[row], nats[row]) for row, one in enumerate(read)}
     for row, one in enumerate(read):
-        yield from paced(row, _made(one, model, writer.letters[row, : len(one.known)].cpu().numpy()), TURN)
+        yield from paced(row, _made(one, model, writer.symbols[row, : len(one.known)].cpu().numpy()), TURN)
 
 
 def _steps(one: _Read, model: SpanTransformer, first: int, letters: NDArray[np.int64], nats: NDArray[np.float64]) -> list[Step]:
@@ -142,14 +124,8 @@ def _steps(one: _Read, model: SpanTransformer, first: int, letters: NDArray[np.i
     for begin, end, given in ((first, border, True), (border, last, False)):
         if begin < end:
             text = one.text[begin:end] if given else model.alphabet.decode(letters[begin - first : end - first])
-            found.append(Step(begin, text, _frozen(nats[begin - first : end - first], np.float32), given))
+            found.append(Step(begin, text, frozen(nats[begin - first : end - first], np.float32), given))
     return found
-
-
-def _frozen(values: NDArray[Any], kind: type[Kind]) -> NDArray[Kind]:
-    copy = np.ascontiguousarray(values).astype(kind)
-    copy.setflags(write=False)
-    return copy
 
 
 def _passed(
@@ -174,7 +150,7 @@ def _beside(one: _Read, text: str) -> Generator[None, None, tuple[Reading, ...]]
             continue
         yield
         nats, _ = _passed(model, model.alphabet.encode(text).astype(np.int64), None, None)
-        found.append(Reading(variant, _frozen(nats, np.float32)))
+        found.append(Reading(variant, frozen(nats, np.float32)))
     return tuple(found)
 
 
@@ -195,18 +171,18 @@ def _made(one: _Read, model: SpanTransformer, letters: NDArray[np.int64]) -> Gen
         variant=one.request.variant,
         text=text,
         given=len(one.text),
-        nats=_frozen(nats, np.float32),
-        unknown=_frozen(letters == UNKNOWN, np.bool_),
-        z=_frozen(z, np.float32),
-        forced=_frozen(~np.isnan(one.forced), np.bool_),
-        learned=_frozen(np.full_like(one.forced, np.nan) if per_token else np.array(model.longest()), np.float32),
+        nats=frozen(nats, np.float32),
+        unknown=frozen(letters == UNKNOWN, np.bool_),
+        z=frozen(z, np.float32),
+        forced=frozen(~np.isnan(one.forced), np.bool_),
+        learned=frozen(np.full_like(one.forced, np.nan) if per_token else np.array(model.longest()), np.float32),
         span=config.span,
         ramp=config.ramp,
         beside=beside_it,
         saved=saved(z, remembered, shape, length),
-        queries=_frozen(trace.stack("*/self/queries")[:, 0], np.float16),
-        keys=_frozen(trace.stack("*/self/keys")[:, 0], np.float16),
-        table=_frozen(tables.cpu().numpy(), np.float16),
+        queries=frozen(trace.stack("*/self/queries")[:, 0], np.float16),
+        keys=frozen(trace.stack("*/self/keys")[:, 0], np.float16),
+        table=frozen(tables.cpu().numpy(), np.float16),
     )
 
 
@@ -215,20 +191,15 @@ def _work(read: Sequence[_Read]) -> Iterator[News]:
     return grouped(read, lambda one: one.request.group(), _write, ROWS)
 
 
-def _explained(read: Sequence[_Read]) -> list[Explanation]:
-    return finished(_work(read), Explanation, len(read))
-
-
 def explain(requests: Sequence[Request]) -> list[Explanation | InputError]:
     """Read, write on and show how: one answer per request, in order; an InputError stands where a request could not be read."""
-    found = _readable(requests)
-    return beside(found, _explained(readable(found)))
+    return answered(each(requests, _read), _work, Explanation)
 
 
 def generate(requests: Sequence[Request]) -> Iterator[Turn]:
     """The same as it comes about. Each turn works for at most 50 ms and yields one entry per request: the steps since the last turn; at its
     end the Explanation, or the InputError; None once it is over."""
-    yield from turns(_readable(requests), _work)
+    yield from turns(each(requests, _read), _work)
 
 
 @torch.no_grad()
@@ -242,17 +213,14 @@ def _again(one: Again) -> Generator[None, None, Losses]:
     reader, nats = Reader(model, 1, None if forced.isnan().all() else forced), []
     for begin in range(0, len(wanted), PART):
         here = slice(begin, begin + PART)
-        logits, _ = reader.read(before[None, here])
+        logits = reader.read(before[None, here])
         nats.append(F.cross_entropy(logits[0].float(), wanted[here], reduction="none").cpu().numpy())
         yield
-    return Losses(_frozen(np.concatenate(nats), np.float32))
+    return Losses(frozen(np.concatenate(nats), np.float32))
 
 
-def _may_again(one: Again) -> Again | InputError:
-    try:
-        _read(dataclasses.replace(one.request, text="", page=PAGES[0], length=0))
-    except InputError as error:
-        return error
+def _may_again(one: Again) -> Again:
+    _read(dataclasses.replace(one.request, text="", page=PAGES[0], length=0))
     return one
 
 
@@ -260,6 +228,6 @@ def measure(requests: Sequence[Again]) -> Iterator[list[list[Any] | Losses | Inp
     """What a text costs under the spans that a request forces: the mean's difference to what it cost when it was made is what they cost.
     Turns as in `generate`, without steps."""
     yield from turns(
-        [_may_again(one) for one in requests],
+        each(requests, _may_again),
         lambda read: (news for row, one in enumerate(read) for news in paced(row, _again(one), TURN)),
     )

@@ -9,19 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import torch
 from torch import Tensor, nn
 
+from models import decoder
 from models.characters import Alphabet
+from models.decoder import Decoder, quiet_start
 from models.layers.attention import MultiHeadAttention
 from models.layers.dropout import Dropout
-from models.layers.feedforward import FeedForward
 from models.layers.span import reach, span_attention
 from models.trace import OFF, Trace
 
-BRANCH = 0.3  # size of what leads out of a sublayer at the start of training, against Xavier's
 CAUTIOUS = -4.0  # b of a span that follows the token, at the start of training: σ(−4) S is 2 % of S
 
 
@@ -122,40 +122,36 @@ class Past(Protocol):
         """What `span_attention` gives for new positions with everything before them that a span reaches; they are remembered."""
 
 
-class Layer(nn.Module):
-    """Attention within each head's span, then the feed-forward network, each in its residual branch."""
+class Layer(decoder.Layer):
+    """Attention within each head's span."""
+
+    table: nn.Parameter
+    span: Any
 
     def __init__(self, config: Config, kind: Callable[[Config], Span]) -> None:
-        super().__init__()
-        self.config = config
-        self.norm = nn.LayerNorm(config.d_model)
-        self.attention = MultiHeadAttention(config.d_model, config.n_heads)
+        attention = MultiHeadAttention(config.d_model, config.n_heads)
         d_head = config.d_model // config.n_heads
-        self.table = nn.Parameter(torch.randn(1, config.span, d_head) * d_head**-0.5)  # p, shared by the heads of the layer
-        self.span = kind(config)
-        self.feedforward_norm = nn.LayerNorm(config.d_model)
-        self.feedforward = FeedForward(config.d_model, config.d_ff)
-        self.dropout = Dropout(config.dropout)
+        table = nn.Parameter(torch.randn(1, config.span, d_head) * d_head**-0.5)  # p, shared by the heads of the layer
+        span: Any = kind(config)
+        super().__init__(config.d_model, config.d_ff, config.n_heads, config.dropout, attention, table=table, span=span)
+        self.config = config
 
-    def forward(
-        self, x: Tensor, number: int = 0, past: Past | None = None, forced: Tensor | None = None, trace: Trace = OFF
-    ) -> tuple[Tensor, Tensor]:
-        """x: (batch, position, d_model); the same comes back, and z (1 or batch, head, 1 or position).
+    def heads(  # type: ignore[override]
+        self, x: Tensor, number: int, past: Any, gain: Tensor | None, trace: Trace, *, forced: Tensor | None = None, spans: list[Tensor]
+    ) -> Tensor:
+        """past: a `Past`. forced: (layer, head) spans in place of the layers' own, NaN where those stay. spans: z is added to them.
 
-        number: of the layer, for `past`. forced: (head,) spans in place of the layer's own, NaN where those stay.
-        Taps within `self` as in `span_attention`.
+        Taps as in `span_attention`.
         """
         read = self.norm(x)
         query, key, value = self.attention.self_projections(read)
-        z = self.span(read)
+        z: Tensor = self.span(read)
         if forced is not None:
-            z = torch.where(forced.isnan()[:, None], z, forced[:, None])
+            z = torch.where(forced[number].isnan()[:, None], z, forced[number][:, None])
+        spans.append(z)
         if past is None:
-            heads = span_attention(query, key, value, self.table, z, self.config.span, self.config.ramp, trace.within("self"))
-        else:
-            heads = past.attend(number, query, key, value, self.table, z)
-        x = x + self.dropout(self.attention.join(heads))
-        return x + self.dropout(self.feedforward(self.feedforward_norm(x))), z
+            return span_attention(query, key, value, self.table, z, self.config.span, self.config.ramp, trace)
+        return past.attend(number, query, key, value, self.table, z)  # type: ignore[no-any-return]
 
 
 class Said(NamedTuple):
@@ -165,7 +161,7 @@ class Said(NamedTuple):
     spans: tuple[Tensor, ...]
 
 
-class SpanTransformer(nn.Module):
+class SpanTransformer(Decoder):
     """The network; `kind` makes the spans of a layer."""
 
     def __init__(self, config: Config, kind: Callable[[Config], Span]) -> None:
@@ -173,23 +169,9 @@ class SpanTransformer(nn.Module):
         self.config = config
         kinds = len(self.alphabet)
         self.letter = nn.Embedding(kinds, config.d_model)
-        self.layers = nn.ModuleList(Layer(config, kind) for _ in range(config.n_layers))
-        self.norm = nn.LayerNorm(config.d_model)
-        self.readout = nn.Linear(config.d_model, kinds)
+        self.stack((Layer(config, kind) for _ in range(config.n_layers)), config.d_model, kinds)
         self.dropout = Dropout(config.dropout)
-        self._start()
-
-    def _start(self) -> None:
-        """Xavier's sizes, with quiet branches: the residual stream begins as the embedding, and each sublayer earns its voice."""
-        nn.init.normal_(self.letter.weight, std=0.5)
-        for layer in self.layers:
-            assert isinstance(layer, Layer)
-            for block in layer.attention.project_in.weight.chunk(3):
-                nn.init.xavier_uniform_(block)
-            nn.init.zeros_(layer.attention.project_in.bias)
-            for linear in (layer.attention.project_out, layer.feedforward.outer):
-                nn.init.xavier_uniform_(linear.weight, BRANCH)
-                nn.init.zeros_(linear.bias)
+        quiet_start([self.letter], *([layer] for layer in self.layers))
 
     @cached_property
     def alphabet(self) -> Alphabet:
@@ -226,12 +208,9 @@ class SpanTransformer(nn.Module):
 
         forced: (layer, head) spans in place of the network's own, NaN where those stay. Taps `<layer>/self/…` as in `span_attention`.
         """
-        x: Tensor = self.dropout(self.letter(before))
-        spans = []
-        for i, layer in enumerate(self.layers):
-            x, z = layer(x, i, past, None if forced is None else forced[i], trace.within(i))
-            spans.append(z)
-        return Said(self.readout(self.norm(x)), tuple(spans))
+        spans: list[Tensor] = []
+        x = self.through(self.dropout(self.letter(before)), past, None, trace, forced=forced, spans=spans)  # type: ignore[arg-type]
+        return Said(self.readout(x), tuple(spans))
 
 
 KINDS: dict[str, Callable[[Config], Span]] = {"adaptive": LearnedSpan, "fixed": FullSpan, "dynamic": SpanOfToken}

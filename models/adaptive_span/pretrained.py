@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from models import checkpoint
 from models.adaptive_span.model import KINDS, Config, SpanTransformer, network
-from models.pretrained import Pretrained, once, restored
+from models.pretrained import loader
 
 SLUG = "adaptive_span"
 
@@ -19,9 +18,4 @@ def empty(facts: dict[str, Any]) -> SpanTransformer:
     return network(facts["variant"], checkpoint.config_of(Config, facts["config"]))
 
 
-def read(where: Path, on: str | None = None) -> Pretrained[SpanTransformer]:
-    """Read a checkpoint's folder, strictly; CheckpointError where anything does not fit."""
-    return restored(where, empty, on)
-
-
-load = once(SLUG, read, "adaptive")
+read, load = loader(SLUG, empty, "adaptive")

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -17,34 +16,27 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from models import bits, checkpoint, training
+from models import bits, driver, training
 from models.adaptive_span.data import Batch, alphabet_of, batch_of, drawn_batch, spread_windows
 from models.adaptive_span.decode import Reader
 from models.adaptive_span.model import Config, SpanTransformer, network
-from models.adaptive_span.pretrained import SLUG
-from models.adaptive_span.pretrained import read as read_checkpoint
+from models.adaptive_span.pretrained import SLUG, read
 from models.characters import UNKNOWN, books
-from models.generated import Plan, learn
+from models.driver import Asked, Job, Lab, Measured, Plan, published
 from models.training import Schedule
 
-REPORTED = "test"  # the split of the figure in README
-CHOSEN = "valid"  # the split that learning rates, and all else, are chosen on
-RATES = (1.5e-3, 3e-3, 6e-3)  # where the search for the largest learning rate begins, for every variant alike
 PAGE = 512  # characters of a page, in telling how unusual one is
 CHUNK = 1024  # characters that are read at once in measuring
 WATCHED = 24  # windows of the book of validation that are looked at after each round
 
 
 @dataclass(frozen=True)
-class Recipe:
+class Recipe(driver.Recipe):
     """How a network is trained."""
 
-    schedule: Schedule
     batch: int  # windows
     window: int  # characters of a window: twice S, so that half of them have all the past that a span can reach
     penalty: float = 0.0  # nats that a mean span of all of S costs: λ S; as a share of S it means the same for every S
-    round: int = 100  # batches between two looks at the book of validation
-    rate: float | None = None  # the largest learning rate; None: the best of a search that begins with RATES
 
 
 @dataclass(frozen=True)
@@ -77,48 +69,43 @@ ON_GPU = Size(
 
 
 @dataclass(frozen=True)
-class Task:
+class Task(driver.Task):
     """What a variant learns, and beside which figure it stands."""
 
     penalty: float  # of its spans, see `Recipe`
-    published: dict[str, Any] | None
-    target: float | None = None  # bits per character that it must reach
+    config: Config = ON_CPU.config
     sizes: Mapping[str, Size] = dataclasses.field(default_factory=lambda: {"cpu": ON_CPU, "cuda": ON_GPU})
 
-    def on(self, device: torch.device) -> Size:
-        """The network and recipe for a device; every variant has the same, but for the penalty."""
+    def on(self, device: torch.device) -> Self:
+        """With the network and recipe for a device; every variant has the same, but for the penalty."""
         size = self.sizes.get(device.type, self.sizes["cpu"])
-        return Size(size.config, dataclasses.replace(size.recipe, penalty=self.penalty))
-
-
-def published(value: float, source: str, en: str, zh: str) -> dict[str, Any]:
-    """A figure in print that ours may not be compared with, and why."""
-    return {"value": value, "source": source, "comparable": False, "why": {"en": en, "zh": zh}}
+        return dataclasses.replace(self, config=size.config, recipe=dataclasses.replace(size.recipe, penalty=self.penalty))
 
 
 # A mean span of all of S costs 0.01 nats, 0.014 bits. A head gives up a position once that saves more than it loses: what all heads give up
 # together can then not cost more than the penalty, which lies below the 0.02 bits that the adaptive model may fall behind.
 PENALTY = 0.01
-DATA = "17 books in the public domain, 12.8 million characters, whole books held out (The Man Who Was Thursday, Persuasion)"
-LICENCE = "the books are in the public domain. Apache-2.0: these weights"
 ENWIK8 = published(
     1.02,
     "Sukhbaatar et al. (2019), enwik8, 12 layers with adaptive span",
     "Bits per byte of Wikipedia's markup, from a model of some 39 million parameters trained for far longer.",
     "数值为维基百科标记文本每字节的比特数；其模型约有 3,900 万参数，训练时间也长得多。",
 )
+ADAPTIVE = Task(
+    PENALTY,
+    recipe=ON_CPU.recipe,
+    data="17 books in the public domain, 12.8 million characters, whole books held out (The Man Who Was Thursday, Persuasion)",
+    licence="the books are in the public domain. Apache-2.0: these weights",
+    protocol=bits.PROTOCOL,
+    published=ENWIK8,
+    chosen="valid",
+    target=2.1,
+)
 VARIANTS: dict[str, Task] = {
-    "adaptive": Task(PENALTY, ENWIK8, target=2.1),
-    "fixed": Task(0.0, None),
-    "dynamic": Task(PENALTY, None),
+    "adaptive": ADAPTIVE,
+    "fixed": dataclasses.replace(ADAPTIVE, penalty=0.0, published=None, target=None),
+    "dynamic": dataclasses.replace(ADAPTIVE, published=None, target=None),
 }
-
-
-def task_of(variant: str) -> Task:
-    """The task of a variant; ValueError for an unknown one."""
-    if variant not in VARIANTS:
-        raise ValueError(f"{SLUG} has the variants {', '.join(VARIANTS)}, not {variant}")
-    return VARIANTS[variant]
 
 
 class Objective(nn.Module):
@@ -162,52 +149,26 @@ def mean_bits(model: nn.Module, windows: list[NDArray[np.uint8]], size: int = 4)
     return total / math.log(2) / sum(len(window) - 1 for window in windows)
 
 
-def train(
-    data: Path,
-    runs: Path,
-    variant: str = "adaptive",
-    *,
-    seed: int = 1,
-    device: torch.device,
-    minutes: float | None = None,
-    resume: bool = False,
-    devices: int = 1,
-    recipe: Recipe | None = None,
-    where: Path | None = None,
-) -> Path:
-    """Choose the learning rate, train, write the assets; returns their folder.
-
-    `resume` with `minutes` 0 publishes what a run has so far. ValueError for an unknown variant.
-    """
-    task = task_of(variant)
-    size = task.on(device)
-    recipe = recipe or size.recipe
-    recipe = dataclasses.replace(recipe, schedule=dataclasses.replace(recipe.schedule, seed=seed))
-    shelf = books(data, "train")
+def plan(job: Job[Task]) -> Plan[Batch]:
+    """Windows of the books of training."""
+    recipe = job.recipe
+    shelf = books(job.data, "train")
     alphabet = alphabet_of(shelf)
-    config = dataclasses.replace(size.config, letters=alphabet.letters)
+    config = dataclasses.replace(job.task.config, letters=alphabet.letters)
     numbers = [alphabet.encode(book.text) for book in shelf]
-    held_out = spread_windows(alphabet.encode("\n".join(book.text for book in books(data, "valid"))), WATCHED, recipe.window)
-    penalty, batch, window = recipe.penalty, recipe.batch, recipe.window
-    plan = Plan(
-        build=lambda: network(variant, config),
-        objective=lambda model: Objective(model, penalty),
-        draw=lambda generator, done: drawn_batch(numbers, batch, window, generator),
-        validate=lambda model: mean_bits(model, held_out),
-        schedule=recipe.schedule,
-        rates=RATES,
-        rate=recipe.rate,
-        round=recipe.round,
-        optimizers=optimizers,
+    valid = "\n".join(book.text for book in books(job.data, job.task.chosen))
+    held_out = spread_windows(alphabet.encode(valid), WATCHED, recipe.window)
+    return Plan(
+        lambda: network(job.variant, config),
+        lambda model: Objective(model, recipe.penalty),
+        lambda model: mean_bits(model, held_out),
+        optimizers,
+        lambda generator, done: drawn_batch(numbers, recipe.batch, recipe.window, generator),
     )
-    facts = {"slug": SLUG, "variant": variant, "chosen_on": CHOSEN, "data": DATA, "licence": LICENCE, "published": task.published}
-    run = runs / SLUG / variant / str(seed)
-    where = where or checkpoint.folder(SLUG, variant, seed)
-    return learn(plan, run, where, facts, recipe, device=device, minutes=minutes, resume=resume, devices=devices)
 
 
 @dataclass(frozen=True)
-class Measured:
+class ReadOn:
     """A whole text, read once. nats: (position,) −log p of each character; z: (layer, head) mean spans and used: (layer, head) mean of
     min(S, z + R), both in positions."""
 
@@ -216,7 +177,7 @@ class Measured:
     used: NDArray[np.float64]
 
 
-def read_on(model: SpanTransformer, text: NDArray[np.uint8], chunk: int = CHUNK) -> Measured:
+def read_on(model: SpanTransformer, text: NDArray[np.uint8], chunk: int = CHUNK) -> ReadOn:
     """Read a text from its beginning to its end without a break, remembering of each head only what its span reaches.
 
     So every character has all the past that its model can use, however far into the book it stands.
@@ -229,13 +190,13 @@ def read_on(model: SpanTransformer, text: NDArray[np.uint8], chunk: int = CHUNK)
     z, used = torch.zeros(config.n_layers, config.n_heads, dtype=torch.float64), torch.zeros(config.n_layers, config.n_heads).double()
     for begin in range(0, len(text), chunk):
         here = slice(begin, begin + chunk)
-        logits, spans = reader.read(before[None, here])
+        logits = reader.read(before[None, here])
         nats.append(F.cross_entropy(logits[0].float(), wanted[here], reduction="none").double().cpu().numpy())
         count = len(nats[-1])
-        for layer, one in enumerate(spans):
+        for layer, one in enumerate(reader.spans):
             z[layer] += one[0].double().mean(1).cpu() * count
             used[layer] += (one[0].double() + config.ramp).clamp(max=config.span).mean(1).cpu() * count
-    return Measured(np.concatenate(nats), (z / len(text)).numpy(), (used / len(text)).numpy())
+    return ReadOn(np.concatenate(nats), (z / len(text)).numpy(), (used / len(text)).numpy())
 
 
 def unusual(nats: NDArray[np.float64]) -> float:
@@ -292,25 +253,12 @@ def measured(model: SpanTransformer, data: Path, split: str) -> dict[str, Any]:
     }
 
 
-def evaluate(
-    data: Path, variant: str = "adaptive", *, seed: int = 1, split: str = REPORTED, device: torch.device, record: bool = False
-) -> dict[str, Any]:
-    """Read a split's books whole and measure what a character costs.
+def measure(asked: Asked[Task]) -> Measured:
+    """Read a split's books whole and measure what a character costs."""
+    figure = measured(asked.shipped.model, asked.data, asked.split)
+    spans = f"mean span {figure['mean_span']:,} of {figure['span']:,} positions; by layer: {', '.join(map(str, figure['span_by_layer']))}"
+    return Measured(figure, f"{bits.told(figure)}\n{', '.join(figure['books'])}\n{spans}")
 
-    `record` writes the figure of the reported split into model.json. ValueError for an unknown variant or split.
-    """
-    task = task_of(variant)
-    where = checkpoint.folder(SLUG, variant, seed)
-    model = read_checkpoint(where, str(device)).model
-    begin = time.perf_counter()
-    figure = measured(model, data, split)
-    seconds = time.perf_counter() - begin
-    if record:
-        if split != REPORTED:
-            raise ValueError(f"model.json keeps the figure of {REPORTED}, not of {split}")
-        checkpoint.write_facts(where, checkpoint.with_figure(checkpoint.read_facts(where), figure, bits.PROTOCOL))
-    print(f"{bits.told(figure)}\n{', '.join(figure['books'])}, in {seconds:.1f} s")
-    print(f"mean span {figure['mean_span']:,} of {figure['span']:,} positions; by layer: {', '.join(map(str, figure['span_by_layer']))}")
-    if task.target is not None and split == REPORTED and figure["value"] > task.target:
-        print(f"That misses the {task.target} that the recipe must reach.")
-    return {"slug": SLUG, "variant": variant, "seed": seed, **figure, "seconds": round(seconds, 2), "device": str(device)}
+
+LAB = Lab(SLUG, VARIANTS, read, plan, measure, rates=(1.5e-3, 3e-3, 6e-3))
+train, evaluate, task_of = LAB.train, LAB.evaluate, LAB.task_of

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -22,11 +22,13 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from models.image_transformer.model import BRANCH, LEVELS, WAVELENGTHS, Layout, raster
-from models.layers.attention import MultiHeadAttention
-from models.layers.feedforward import FeedForward
-from models.layers.local import Block, local_attention
+from models import decoder
+from models.decoder import BRANCH
+from models.image_transformer.model import LEVELS, WAVELENGTHS, Layer, Layout, raster
+from models.layers.attention import MultiHeadAttention, attend
+from models.layers.local import Block
 from models.layers.positional import sinusoids
+from models.sampling import draw
 from models.trace import OFF, Trace
 
 CHANNELS = 3  # red, green, blue, in the order in which they are made
@@ -53,41 +55,32 @@ class Config:
         return raster(self.side, width, self.query * width, (self.memory if memory is None else memory) * width)
 
 
-class EncoderLayer(nn.Module):
-    """Attention of every level of the small picture to all of it, then the feed-forward network, each in its residual branch."""
+class EncoderLayer(decoder.Layer):
+    """Attention of every level of the small picture to all of it."""
 
-    def __init__(self, config: Config) -> None:
-        super().__init__()
-        self.norm = nn.LayerNorm(config.d_model)
-        self.attention = MultiHeadAttention(config.d_model, config.n_heads)
-        self.feedforward_norm = nn.LayerNorm(config.d_model)
-        self.feedforward = FeedForward(config.d_model, config.d_ff)
-
-    def forward(self, x: Tensor) -> Tensor:
-        """x: (batch, position, d_model), the same comes back."""
-        x = x + self.attention(self.norm(x))
-        return x + self.feedforward(self.feedforward_norm(x))  # type: ignore[no-any-return]
+    def attend(self, query: Tensor, key: Tensor, value: Tensor, number: int, gain: Tensor | None, trace: Trace, **how: Any) -> Tensor:
+        """As `models.layers.attention.attend`."""
+        return attend(query, key, value, None, gain, trace)
 
 
-class DecoderLayer(nn.Module):
+class DecoderLayer(Layer):
     """Local attention to what is made, attention to the small picture, and the feed-forward network, each in its residual branch."""
 
-    def __init__(self, config: Config) -> None:
-        super().__init__()
-        self.norm = nn.LayerNorm(config.d_model)
-        self.attention = MultiHeadAttention(config.d_model, config.n_heads)
-        self.cross_norm = nn.LayerNorm(config.d_model)
-        self.cross = MultiHeadAttention(config.d_model, config.n_heads)
-        self.feedforward_norm = nn.LayerNorm(config.d_model)
-        self.feedforward = FeedForward(config.d_model, config.d_ff)
+    cross: MultiHeadAttention
+    cross_norm: nn.LayerNorm
 
-    def forward(self, x: Tensor, source: Tensor, blocks: Sequence[Block], gain: Tensor | None = None, trace: Trace = OFF) -> Tensor:
+    def __init__(self, config: Config) -> None:
+        attention, cross = (MultiHeadAttention(config.d_model, config.n_heads) for _ in range(2))
+        super().__init__(config.d_model, config.d_ff, config.n_heads, 0.0, attention, cross_norm=nn.LayerNorm(config.d_model), cross=cross)
+
+    def forward(  # type: ignore[override]
+        self, x: Tensor, source: Tensor, blocks: Sequence[Block], gain: Tensor | None = None, trace: Trace = OFF
+    ) -> Tensor:
         """x: (batch, position, d_model), the same comes back; source: (batch, small position, d_model); gain: (batch, head).
 
         Taps `self/queries`, `self/keys` and `cross/weights`.
         """
-        query, key, value = self.attention.self_projections(self.norm(x))
-        x = x + self.attention.join(local_attention(query, key, value, blocks, gain, trace.within("self")))
+        x = x + self.attention.join(self.heads(x, 0, None, gain, trace.within("self"), blocks=blocks))
         x = x + self.cross(self.cross_norm(x), source, trace=trace.within("cross"))
         return x + self.feedforward(self.feedforward_norm(x))  # type: ignore[no-any-return]
 
@@ -192,7 +185,7 @@ class ColourTransformer(nn.Module):
         self.config = config
         self.layout = config.layout()
         self.embedding = Embedding(config)
-        encoder = nn.ModuleList(EncoderLayer(config) for _ in range(config.n_encoder))
+        encoder = nn.ModuleList(EncoderLayer(config.d_model, config.d_ff, config.n_heads) for _ in range(config.n_encoder))
         decoder = nn.ModuleList(DecoderLayer(config) for _ in range(config.n_decoder))
         self.layers = nn.ModuleDict({"encoder": encoder, "decoder": decoder})
         self.source_norm = nn.LayerNorm(config.d_model)
@@ -411,20 +404,6 @@ class Cache:
         return (seen if gain is None else seen * gain).view(-1, *self._width)
 
 
-def drawn(logits: Tensor, uniform: Tensor, temperature: Tensor, top_k: Tensor | None = None) -> Tensor:
-    """Levels (row,) by the inverse of the cumulative distribution: one uniform number of [0, 1) per row decides.
-
-    logits: (row, level). temperature: (row,), above 0. top_k: (row,), of how many of the likeliest levels is drawn, or None for all.
-    """
-    scaled = logits.double() / temperature[:, None]
-    if top_k is not None:
-        threshold = scaled.sort(1, descending=True).values.gather(1, (top_k - 1)[:, None])
-        scaled = scaled.masked_fill(scaled < threshold, -torch.inf)
-    cumulative = scaled.softmax(1).cumsum(1)
-    # Times the rounded total, a number below 1 stays below it: no level of probability 0 is ever drawn.
-    return torch.searchsorted(cumulative, uniform[:, None] * cumulative[:, -1:], right=True)[:, 0]
-
-
 @torch.no_grad()
 def enlarge(
     model: ColourTransformer,
@@ -451,7 +430,7 @@ def enlarge(
     likeliest = torch.tensor(top_k, device=device) if min(top_k) < LEVELS else None
     for position in range(len(layout.order)):
         logits = cache.step()
-        levels = drawn(logits, draws[position], heat, likeliest)
+        levels = draw(logits, draws[position], heat, likeliest)
         if known is not None:
             levels = torch.where(known[:, position] >= 0, known[:, position], levels)
         cache.tell(levels)

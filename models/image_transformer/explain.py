@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -11,6 +10,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from models.arrays import frozen
+from models.decoder import gains
 from models.errors import InputError
 from models.image_transformer.colour import ColourTransformer, enlarge
 from models.image_transformer.data import reduced
@@ -37,7 +38,7 @@ from models.image_transformer.records import (
 )
 from models.image_transformer.weights import weights as weights_of_made
 from models.trace import Trace
-from models.turns import beside, finished, grouped, turns
+from models.turns import answered, each, grouped, turns, worked
 
 __all__ = ["EXAMPLES", "Again", "Bits", "Explanation", "Made", "Request", "Step", "explain", "generate", "measure", "weights"]
 
@@ -56,15 +57,8 @@ def _layout(model: ImageTransformer, request: Request) -> Layout:
     return model.layout if memory == tuple(model.config.memory) else model.config.layout(memory)
 
 
-def _gains(requests: Sequence[Request], pattern: str, layers: int, heads: int) -> Tensor | None:
-    """(layer, request, head): 0 for a silenced head, else 1; None where no head is silenced."""
-    silenced = [(i, layer, head) for i, one in enumerate(requests) for name, layer, head in one.silenced if name == pattern]
-    if not silenced:
-        return None
-    gains = torch.ones(layers, len(requests), heads)
-    for i, layer, head in silenced:
-        gains[layer, i, head] = 0.0
-    return gains
+def _gains(requests: Sequence[Request], of: str, layers: int, heads: int, device: torch.device) -> Tensor | None:
+    return gains([one.silenced for one in requests], of, layers, heads, device)
 
 
 def _wanted(read: Sequence[Read], model: ImageTransformer) -> Wanted:
@@ -84,7 +78,7 @@ def _wanted(read: Sequence[Read], model: ImageTransformer) -> Wanted:
         temperatures=tuple(float(one.request.temperature) for one in read),
         top_k=tuple(one.request.top_k for one in read),
         known=known,
-        gains=_gains([one.request for one in read], config.pattern, config.n_layers, config.n_heads),
+        gains=_gains([one.request for one in read], config.pattern, config.n_layers, config.n_heads, model.readout.weight.device),
         layout=_layout(model, read[0].request),
     )
 
@@ -98,20 +92,14 @@ def _bits(model: ImageTransformer | PixelCNN, picture: Levels, request: Request)
     if isinstance(model, PixelCNN):
         return _in_bits(model(levels[None], told)[0], levels)
     config = model.config
-    gains = _gains([request], config.pattern, config.n_layers, config.n_heads)
-    return _in_bits(model(levels[None], told, _layout(model, request), None if gains is None else gains.to(device))[0], levels)
+    silent = _gains([request], config.pattern, config.n_layers, config.n_heads, device)
+    return _in_bits(model(levels[None], told, _layout(model, request), silent)[0], levels)
 
 
 def _in_bits(logits: Tensor, levels: Tensor) -> Array:
     """−log₂ p of each level: logits (…, level), levels (…)."""
     nats = F.cross_entropy(logits.float().flatten(0, -2), levels.flatten(), reduction="none").view(levels.shape)
-    return _frozen((nats / math.log(2)).cpu().numpy())
-
-
-def _frozen(values: Array) -> Array:
-    values = np.ascontiguousarray(values, dtype=np.float32)
-    values.setflags(write=False)
-    return values
+    return frozen((nats / math.log(2)).cpu().numpy())
 
 
 def _blocks_of(layout: Layout) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -130,13 +118,15 @@ def _grow(read: Sequence[Read], models: Together) -> Iterator[News]:
     counts = [one.request.count for one in read]
     begins = np.cumsum([0, *counts])
     told = 0
+
+    def step() -> bool:
+        due = [one for one in running if not one.done]
+        if due:
+            min(due, key=lambda one: one.position).advance(STRIDE)
+        return bool(due)
+
     while told < running[0].length:
-        begin = last = time.perf_counter()
-        longest = 0.0
-        while last - begin + longest < TURN and not all(one.done for one in running):
-            min((one for one in running if not one.done), key=lambda one: one.position).advance(STRIDE)
-            now = time.perf_counter()
-            last, longest = now, max(longest, now - last)
+        worked(step, TURN)
         made = min(one.position for one in running)
         if made > told:
             parts = [one.part(told, made) for one in running]
@@ -166,15 +156,15 @@ def _grow(read: Sequence[Read], models: Together) -> Iterator[News]:
             yield {}
         above = models.surprising_above
         unusual = above is not None and not one.changed and float(surprise[PATTERNS.index("local_2d")].mean(dtype=np.float64)) > above
-        yield {i: Explanation(made_by, one.given, None, seen, _frozen(np.stack(surprise)), unusual)}
+        yield {i: Explanation(made_by, one.given, None, seen, frozen(np.stack(surprise)), unusual)}
 
 
 def _made(pattern: str, generation: Generation, request: int, pictures: Levels, bits: Array) -> Made:
     starts, memory, ends = _blocks_of(generation.layout)
     return Made(
         pattern=pattern,
-        pictures=_levels(pictures),
-        bits=_frozen(bits),
+        pictures=frozen(pictures, np.uint8),
+        bits=frozen(bits),
         order=generation.layout.pixels.numpy().astype(np.int16),
         starts=starts,
         memory=memory,
@@ -182,12 +172,6 @@ def _made(pattern: str, generation: Generation, request: int, pictures: Levels, 
         queries=generation.queries[:, request].numpy(),
         keys=generation.keys[:, request].numpy(),
     )
-
-
-def _levels(pictures: Levels) -> Levels:
-    pictures = np.ascontiguousarray(pictures)
-    pictures.setflags(write=False)
-    return pictures
 
 
 # ---- coloured pictures -------------------------------------------------------------------------------------------------------------
@@ -201,7 +185,7 @@ def _raise(read: Sequence[Read], model: ColourTransformer) -> Iterator[News]:
     owner = torch.repeat_interleave(torch.tensor(counts))
     small = np.concatenate([reduced(_of(one)[None], SMALL) for one in read])
     config, layout = model.config, model.config.layout(read[0].request.memory_rows)
-    gains = _gains([one.request for one in read], COLOUR, config.n_decoder, config.n_heads)
+    silent = _gains([one.request for one in read], COLOUR, config.n_decoder, config.n_heads, device)
     length = len(layout.order)
     per_row = [read[i].request for i in owner.tolist()]
     growing = enlarge(
@@ -211,17 +195,18 @@ def _raise(read: Sequence[Read], model: ColourTransformer) -> Iterator[News]:
         [float(request.temperature) for request in per_row],
         [request.top_k for request in per_row],
         layout=layout,
-        gains=None if gains is None else gains[:, owner].to(device),
+        gains=None if silent is None else silent[:, owner.to(device)],
     )
     made: list[tuple[Tensor, Tensor]] = []
     told = 0
-    while told < length:
-        begin = last = time.perf_counter()
-        longest = 0.0
-        while len(made) < length and last - begin + longest < TURN:
+
+    def step() -> bool:
+        if len(made) < length:
             made.append(next(growing))
-            now = time.perf_counter()
-            last, longest = now, max(longest, now - last)
+        return len(made) < length
+
+    while told < length:
+        worked(step, TURN)
         levels, bits = _stacked(made[told:])
         yield {i: [Step(told, levels[None, begins[i] : begins[i + 1]], bits[None, begins[i] : begins[i + 1]])] for i in range(len(read))}
         told = len(made)
@@ -229,11 +214,11 @@ def _raise(read: Sequence[Read], model: ColourTransformer) -> Iterator[News]:
     starts, memory, ends = _blocks_of(layout)
     for i, one in enumerate(read):
         here, shape = slice(begins[i], begins[i + 1]), (-1, LARGE, LARGE, 3)
-        queries, keys = _looks(model, levels[begins[i]], small[i], layout, None if gains is None else gains[:, i : i + 1])
+        queries, keys = _looks(model, levels[begins[i]], small[i], layout, None if silent is None else silent[:, i : i + 1])
         by = Made(
             pattern=COLOUR,
-            pictures=_levels(levels[here].reshape(shape)),
-            bits=_frozen(bits[here].reshape(shape)),
+            pictures=frozen(levels[here].reshape(shape), np.uint8),
+            bits=frozen(bits[here].reshape(shape)),
             order=(np.arange(length) // 3).astype(np.int16),
             starts=starts,
             memory=memory,
@@ -241,7 +226,7 @@ def _raise(read: Sequence[Read], model: ColourTransformer) -> Iterator[News]:
             queries=queries,
             keys=keys,
         )
-        yield {i: Explanation((by,), one.given, _levels(small[i]), None, None, False)}
+        yield {i: Explanation((by,), one.given, frozen(small[i], np.uint8), None, None, False)}
 
 
 def _of(one: Read) -> Levels:
@@ -256,13 +241,13 @@ def _stacked(made: Sequence[tuple[Tensor, Tensor]]) -> tuple[Levels, Array]:
 
 
 @torch.no_grad()
-def _looks(model: ColourTransformer, levels: Levels, small: Levels, layout: Layout, gains: Tensor | None) -> tuple[np.ndarray, np.ndarray]:
+def _looks(model: ColourTransformer, levels: Levels, small: Levels, layout: Layout, silent: Tensor | None) -> tuple[np.ndarray, np.ndarray]:
     """Queries and keys of one finished picture, each (layer, head, position, d_head) float16."""
     device = model.readout.weight.device
     trace = Trace("*/self/queries", "*/self/keys")
     side = model.config.side
     large, below = (torch.from_numpy(of.astype(np.int64)).to(device) for of in (levels.reshape(1, side, side, -1), small[None]))
-    model(large, below, layout, None if gains is None else gains.to(device), trace)
+    model(large, below, layout, silent, trace)
     queries, keys = (trace.stack(f"*/self/{name}")[:, 0].astype(np.float16) for name in ("queries", "keys"))
     return queries, keys
 
@@ -279,47 +264,36 @@ def _work(read: Sequence[Read]) -> Iterator[News]:
     return grouped(read, lambda one: one.request.group(), work)
 
 
-def _explained(read: Sequence[Read]) -> list[Explanation]:
-    return finished(_work(read), Explanation, len(read))
-
-
 def explain(requests: Sequence[Request]) -> list[Explanation | InputError]:
     """Make pictures and show how: one answer per request, in order; an InputError stands where a request could not be read."""
-    found = readable(requests)
-    return beside(found, _explained([one for one in found if isinstance(one, Read)]))
+    return answered(each(requests, readable), _work, Explanation)
 
 
 def generate(requests: Sequence[Request]) -> Iterator[Turn]:
     """Pictures position by position. Each turn works for at most 50 ms and yields one entry per request: the steps since the last turn;
     at its end the Explanation, or the InputError; None once it is over."""
-    yield from turns(readable(requests), _work)
+    yield from turns(each(requests, readable), _work)
 
 
 def measure(requests: Sequence[Again]) -> list[Bits | InputError]:
     """The same pictures under what a request changes: silenced heads, less memory. One answer per request, in order."""
-    found: list[Bits | InputError] = []
-    for one in requests:
-        try:
-            found.append(Bits(_read_colour(one, enlarger()) if one.request.mode == "enlarge" else _read_grey(one)))
-        except InputError as error:
-            found.append(error)
-    return found
+    return each(requests, lambda one: Bits(_read_colour(one, enlarger()) if one.request.mode == "enlarge" else _read_grey(one)))
 
 
 def _read_grey(one: Again) -> Array:
     """(pattern, row, column) bits."""
     pairs = zip(together().patterns, one.pictures, strict=True)
-    return _frozen(np.stack([_bits(model, _levels_of(raw, SIDE, SIDE), one.request) for model, raw in pairs]))
+    return frozen(np.stack([_bits(model, _levels_of(raw, SIDE, SIDE), one.request) for model, raw in pairs]))
 
 
 @torch.no_grad()
 def _read_colour(one: Again, model: ColourTransformer) -> Array:
     """(1, row, column, channel) bits."""
     device, config = model.readout.weight.device, model.config
-    gains = _gains([one.request], COLOUR, config.n_decoder, config.n_heads)
+    silent = _gains([one.request], COLOUR, config.n_decoder, config.n_heads, device)
     shown = (_levels_of(one.pictures[0], LARGE, LARGE, 3), _levels_of(one.small, SMALL, SMALL, 3))
     levels, small = (torch.from_numpy(x.astype(np.int64)).to(device) for x in shown)
-    logits = model(levels[None], small[None], config.layout(one.request.memory_rows), None if gains is None else gains.to(device))
+    logits = model(levels[None], small[None], config.layout(one.request.memory_rows), silent)
     return _in_bits(logits[0], levels)[None]
 
 

@@ -14,14 +14,13 @@ from functools import cached_property
 import torch
 from torch import Tensor, nn
 
-from models.layers.attention import MultiHeadAttention
-from models.layers.feedforward import FeedForward
+from models import decoder
+from models.decoder import Decoder, quiet_start
 from models.layers.local import Block, blocks_1d, blocks_2d, local_attention, order_2d
 from models.layers.positional import sinusoids
 from models.trace import OFF, Trace
 
 LEVELS = 256  # grey levels; symbol 256 is what stands before the first pixel
-BRANCH = 0.3  # size of what leads out of a sublayer at the start of training, against Xavier's
 WAVELENGTHS = 100.0  # of the sinusoids: pictures are some tens of pixels wide, not thousands of words
 
 
@@ -89,21 +88,14 @@ def layout_of(pattern: str, rows: int, columns: int, query: tuple[int, int], mem
     raise ValueError(f"the patterns are local_1d and local_2d, not {pattern}")
 
 
-class Layer(nn.Module):
-    """Local self-attention, then the feed-forward network, each in its residual branch."""
+class Layer(decoder.Layer):
+    """Local self-attention."""
 
-    def __init__(self, d_model: int, d_ff: int, n_heads: int) -> None:
-        super().__init__()
-        self.norm = nn.LayerNorm(d_model)
-        self.attention = MultiHeadAttention(d_model, n_heads)
-        self.feedforward_norm = nn.LayerNorm(d_model)
-        self.feedforward = FeedForward(d_model, d_ff)
-
-    def forward(self, x: Tensor, blocks: Sequence[Block], gain: Tensor | None = None, trace: Trace = OFF) -> Tensor:
-        """x: (batch, position, d_model), the same comes back; gain: (batch, head). Taps `self/queries`, `self/keys`."""
-        query, key, value = self.attention.self_projections(self.norm(x))
-        x = x + self.attention.join(local_attention(query, key, value, blocks, gain, trace.within("self")))
-        return x + self.feedforward(self.feedforward_norm(x))  # type: ignore[no-any-return]
+    def attend(  # type: ignore[override]
+        self, query: Tensor, key: Tensor, value: Tensor, number: int, gain: Tensor | None, trace: Trace, *, blocks: Sequence[Block]
+    ) -> Tensor:
+        """As `local_attention`."""
+        return local_attention(query, key, value, blocks, gain, trace)
 
 
 class Embedding(nn.Module):
@@ -131,7 +123,7 @@ class Embedding(nn.Module):
         return self.level(before) + self.kind(kind)[:, None] + self.place[pixels]  # type: ignore[no-any-return]
 
 
-class ImageTransformer(nn.Module):
+class ImageTransformer(Decoder):
     """A decoder over pixels, every layer with the same local pattern."""
 
     def __init__(self, config: Config) -> None:
@@ -139,21 +131,8 @@ class ImageTransformer(nn.Module):
         self.config = config
         self.layout = config.layout()
         self.embedding = Embedding(config)
-        self.layers = nn.ModuleList(Layer(config.d_model, config.d_ff, config.n_heads) for _ in range(config.n_layers))
-        self.norm = nn.LayerNorm(config.d_model)
-        self.readout = nn.Linear(config.d_model, LEVELS)
-        self._start()
-
-    def _start(self) -> None:
-        """Xavier's sizes, with quiet branches: the residual stream begins as the embedding, and each sublayer earns its voice."""
-        for layer in self.layers:
-            assert isinstance(layer, Layer)
-            for block in layer.attention.project_in.weight.chunk(3):
-                nn.init.xavier_uniform_(block)
-            nn.init.zeros_(layer.attention.project_in.bias)
-            for linear in (layer.attention.project_out, layer.feedforward.outer):
-                nn.init.xavier_uniform_(linear.weight, BRANCH)
-                nn.init.zeros_(linear.bias)
+        self.stack((Layer(config.d_model, config.d_ff, config.n_heads) for _ in range(config.n_layers)), config.d_model, LEVELS)
+        quiet_start((), *([layer] for layer in self.layers))
 
     @property
     def unknown(self) -> int:
@@ -186,7 +165,4 @@ class ImageTransformer(nn.Module):
     def hidden(self, made: Tensor, kind: Tensor, layout: Layout, gains: Tensor | None = None, trace: Trace = OFF) -> Tensor:
         """made: (batch, position) levels in the order of generation -> (batch, position, d_model), normalised, ready for the readout."""
         before = torch.cat((made.new_full((len(made), 1), LEVELS), made[:, :-1]), dim=1)
-        x = self.embedding(before, kind, layout.pixels.to(made.device))
-        for i, layer in enumerate(self.layers):
-            x = layer(x, layout.blocks, None if gains is None else gains[i], trace.within(i))
-        return self.norm(x)  # type: ignore[no-any-return]
+        return self.through(self.embedding(before, kind, layout.pixels.to(made.device)), None, gains, trace, blocks=layout.blocks)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -18,7 +17,7 @@ from models.image_transformer.colour import ColourTransformer
 from models.image_transformer.model import ImageTransformer
 from models.image_transformer.pixelcnn import PixelCNN
 from models.image_transformer.records import PATTERNS, Levels
-from models.pretrained import Pretrained, once, restored
+from models.pretrained import Build, described, loader
 
 SLUG = "image_transformer"
 
@@ -48,23 +47,14 @@ class HeldOut:
 
 def empty(facts: dict[str, Any]) -> nn.Module:
     """The network that model.json describes, with nothing learned. CheckpointError for a config that does not fit."""
-    values = {key: tuple(value) if isinstance(value, list) else value for key, value in facts["config"].items()}
-    variant = facts["variant"]
-    if variant in PATTERNS:
-        return ImageTransformer(checkpoint.config_of(model.Config, values))
-    if variant == "pixelcnn":
-        return PixelCNN(checkpoint.config_of(pixelcnn.Config, values))
-    if variant == "colour":
-        return ColourTransformer(checkpoint.config_of(colour.Config, values))
-    raise checkpoint.CheckpointError(f"image_transformer has no variant {variant}")
+    kinds: dict[str, Build[nn.Module]] = dict.fromkeys(PATTERNS, described(ImageTransformer, model.Config))
+    kinds |= {"pixelcnn": described(PixelCNN, pixelcnn.Config), "colour": described(ColourTransformer, colour.Config)}
+    if facts["variant"] not in kinds:
+        raise checkpoint.CheckpointError(f"image_transformer has no variant {facts['variant']}")
+    return kinds[facts["variant"]](facts)
 
 
-def read(where: Path, on: str | None = None) -> Pretrained[nn.Module]:
-    """Read a checkpoint's folder, strictly; CheckpointError where anything does not fit."""
-    return restored(where, empty, on)
-
-
-load = once(SLUG, read, "local_1d")
+read, load = loader(SLUG, empty, "local_1d")
 
 
 def together() -> Together:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from models.checkpoint import CheckpointError
@@ -83,13 +83,7 @@ def _given(request: Request) -> Levels | None:
     return chosen
 
 
-def readable(requests: Sequence[Request]) -> list[Read | InputError]:
-    """Each request with its picture, or the InputError that says what was given and what is accepted."""
-    found: list[Read | InputError] = []
-    for request in requests:
-        try:
-            _check(request)
-            found.append(Read(request, _given(request)))
-        except InputError as error:
-            found.append(error)
-    return found
+def readable(request: Request) -> Read:
+    """A request with its picture, or the InputError that says what was given and what is accepted."""
+    _check(request)
+    return Read(request, _given(request))

@@ -109,14 +109,19 @@ class MultiHeadAttention(nn.Module):
     The three input projections are one matrix, (3 · d_model, d_model): queries, keys, values from the top.
     """
 
-    def __init__(self, d_model: int, n_heads: int) -> None:
+    def __init__(self, d_model: int, n_heads: int, bias: bool = True) -> None:
         super().__init__()
         if d_model % n_heads:
             raise ValueError(f"d_model {d_model} is no multiple of {n_heads} heads")
         self.d_model = d_model
         self.n_heads = n_heads
-        self.project_in = nn.Linear(d_model, 3 * d_model)
+        self.project_in = nn.Linear(d_model, 3 * d_model, bias=bias)
         self.project_out = nn.Linear(d_model, d_model)
+
+    @property
+    def matrices(self) -> tuple[Tensor, ...]:
+        """What makes queries, keys and values, (d_model, d_model) each."""
+        return self.project_in.weight.chunk(3)
 
     def split(self, x: Tensor) -> Tensor:
         """(batch, position, d_model) -> (batch, head, position, d_head)."""
@@ -134,7 +139,8 @@ class MultiHeadAttention(nn.Module):
 
     def key_value(self, source: Tensor) -> tuple[Tensor, Tensor]:
         """source: (batch, key, d_model) -> key and value, each (batch, head, key, d_head)."""
-        both = F.linear(source, self.project_in.weight[self.d_model :], self.project_in.bias[self.d_model :])
+        bias = self.project_in.bias
+        both = F.linear(source, self.project_in.weight[self.d_model :], None if bias is None else bias[self.d_model :])
         key, value = both.chunk(2, dim=-1)
         return self.split(key), self.split(value)
 

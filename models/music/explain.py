@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
@@ -13,12 +12,13 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
-from models.checkpoint import CheckpointError
+from models.arrays import frozen
+from models.decoder import gains
 from models.errors import InputError
 from models.layers.relative import skewing
 from models.music import chorales, events
 from models.music.data import batch_of
-from models.music.decode import FREE, Composer, Wanted, uniforms
+from models.music.decode import reader
 from models.music.model import Layer, MusicTransformer
 from models.music.notes import notes_of_events
 from models.music.pretrained import Network, load
@@ -38,12 +38,12 @@ from models.music.records import (
     read_motif,
 )
 from models.music.weights import by_distance, look
+from models.pretrained import shipped
+from models.sampling import FREE, Wanted, Writer, uniforms
 from models.trace import Trace
-from models.turns import beside, finished, grouped, readable, turns
+from models.turns import abreast, answered, each, grouped, turns
 
 __all__ = ["EXAMPLES", "Again", "Explanation", "Losses", "Request", "by_distance", "explain", "generate", "look", "measure", "skew"]
-
-Kind = TypeVar("Kind", bound=np.generic)
 
 OCTAVE = 12  # semitones
 TURN = 0.05  # seconds that `generate` works before it lets others
@@ -95,101 +95,64 @@ def _read(request: Request) -> _Read:
     return _Read(request, np.concatenate((values, np.full(length, FREE))))
 
 
-def _readable(requests: Sequence[Request]) -> list[_Read | InputError]:
-    found: list[_Read | InputError] = []
-    for request in requests:
-        try:
-            found.append(_read(request))
-        except InputError as error:
-            found.append(error)
-    return found
-
-
 def _there(style: str) -> dict[str, Network]:
     """The models of a style that are shipped. CheckpointError where none is."""
-    found: dict[str, Network] = {}
-    for variant in MODELS[style]:
-        try:
-            found[variant] = load(variant).model
-        except CheckpointError:
-            continue
-    if not found:
-        raise CheckpointError(f"no model of {style} is there: train one first")
-    return found
+    return {variant: one.model for variant, one in shipped(load, MODELS[style], style).items()}
 
 
 def _gains(requests: Sequence[Request], variant: str, model: Network) -> Tensor | None:
-    """(layer, request, head), 0 where a request silences; None where none does. A head that there is not is passed over."""
-    if not isinstance(model, MusicTransformer) or not any(one.silenced for one in requests):
+    if not isinstance(model, MusicTransformer):
         return None
     config = model.config
-    gains = torch.ones(config.n_layers, len(requests), config.n_heads)
-    for row, one in enumerate(requests):
-        for name, layer, head in one.silenced:
-            if name == variant and layer < config.n_layers and head < config.n_heads:
-                gains[layer, row, head] = 0
-    return gains.to(model.readout.weight.device)
+    return gains([one.silenced for one in requests], variant, config.n_layers, config.n_heads, model.readout.weight.device)
 
 
 def _farthest(request: Request) -> int | None:
     return None if request.farthest < 0 else request.farthest
 
 
-def _composer(read: Sequence[_Read], variant: str, model: Network) -> Composer:
+def _composer(read: Sequence[_Read], variant: str, model: Network) -> Writer:
     length = max(len(one.known) for one in read)
     known = np.full((len(read), length), FREE)
     for row, one in zip(known, read, strict=True):
         row[: len(one.known)] = one.known
     draws = torch.stack([uniforms(one.request.seed, length) for one in read])
     heats = [float(one.request.temperature) for one in read]
-    gains = _gains([one.request for one in read], variant, model)
-    return Composer(model, Wanted(torch.from_numpy(known), draws, heats, gains, _farthest(read[0].request)))
+    silent = _gains([one.request for one in read], variant, model)
+    begun = reader(model, len(read), length, silent, _farthest(read[0].request))
+    return Writer(begun, Wanted(torch.from_numpy(known), draws, heats), given=False)
 
 
 def _compose(read: Sequence[_Read]) -> Iterator[News]:
     """All models of a style side by side on a batch of requests: steps after each turn, at the end the explanations."""
     models = _there(read[0].request.style)
     composers = {variant: _composer(read, variant, model) for variant, model in models.items()}
-    told = dict.fromkeys(models, 0)
-    while any(not one.done for one in composers.values()):
-        begin = last = time.perf_counter()
-        longest = 0.0
-        while last - begin + longest < TURN and any(not one.done for one in composers.values()):
-            min((one for one in composers.values() if not one.done), key=lambda one: one.position).step()  # the one that is behind
-            now = time.perf_counter()
-            last, longest = now, max(longest, now - last)
+    for new in abreast(composers, TURN):
         news: News = {}
         for row, one in enumerate(read):
             steps = []
             for variant, composer in composers.items():
-                here = slice(told[variant], min(composer.position, len(one.known)))
+                here = slice(new[variant].start, min(new[variant].stop, len(one.known)))
                 if here.start < here.stop:
-                    made, nats = composer.events[row, here].cpu().numpy(), composer.nats[row, here].cpu().numpy()
-                    steps.append(Step(variant, here.start, made.astype(np.int16), nats.astype(np.float32)))
+                    made, nats = composer.symbols[row, here], composer.nats[row, here]
+                    steps.append(Step(variant, here.start, frozen(made, np.int16), frozen(nats)))
             news[row] = steps
-        told = {variant: composer.position for variant, composer in composers.items()}
         yield news
     for row, one in enumerate(read):
         side_by_side = tuple(_made(one, row, variant, models[variant], composer) for variant, composer in composers.items())
         yield {row: Explanation(side_by_side, GRID[one.request.style])}
 
 
-def _frozen(values: NDArray[Any], kind: type[Kind]) -> NDArray[Kind]:
-    copy = np.ascontiguousarray(values).astype(kind)
-    copy.setflags(write=False)
-    return copy
-
-
 @torch.no_grad()
-def _made(one: _Read, row: int, variant: str, model: Network, composer: Composer) -> Made:
+def _made(one: _Read, row: int, variant: str, model: Network, composer: Writer) -> Made:
     length = len(one.known)
-    values = composer.events[row, :length].cpu().numpy()
+    values = composer.symbols[row, :length].cpu().numpy()
     queries: NDArray[Any] = np.zeros((0, 0, 0, 0), np.float16)
     keys = table = queries
     if isinstance(model, MusicTransformer):
         trace = Trace("*/self/queries", "*/self/keys")
-        gains, farthest = _gains([one.request], variant, model), _farthest(one.request)
-        model(batch_of([values], model.start).before.to(model.readout.weight.device), gains=gains, farthest=farthest, trace=trace)
+        silent, farthest = _gains([one.request], variant, model), _farthest(one.request)
+        model(batch_of([values], model.start).before.to(model.readout.weight.device), gains=silent, farthest=farthest, trace=trace)
         queries, keys = (trace.stack(f"*/self/{name}")[:, 0] for name in ("queries", "keys"))
         if model.config.distances and farthest != 0:
             last = length if farthest is None else min(length, farthest + 1)
@@ -198,15 +161,15 @@ def _made(one: _Read, row: int, variant: str, model: Network, composer: Composer
     notes, at, steps = notes_of_events(one.request.style, values)
     return Made(
         variant=variant,
-        events=_frozen(values, np.int16),
-        given=_frozen(one.known != FREE, np.bool_),
-        nats=_frozen(composer.nats[row, :length].cpu().numpy(), np.float32),
-        notes=_frozen(notes, np.int32),
-        at=_frozen(at, np.int32),
+        events=frozen(values, np.int16),
+        given=frozen(one.known != FREE, np.bool_),
+        nats=frozen(composer.nats[row, :length], np.float32),
+        notes=frozen(notes, np.int32),
+        at=frozen(at, np.int32),
         steps=steps,
-        queries=_frozen(queries, np.float16),
-        keys=_frozen(keys, np.float16),
-        table=_frozen(table, np.float16),
+        queries=frozen(queries, np.float16),
+        keys=frozen(keys, np.float16),
+        table=frozen(table, np.float16),
     )
 
 
@@ -215,20 +178,15 @@ def _work(read: Sequence[_Read]) -> Iterator[News]:
     return grouped(read, lambda one: one.request.group(), _compose)
 
 
-def _explained(read: Sequence[_Read]) -> list[Explanation]:
-    return finished(_work(read), Explanation, len(read))
-
-
 def explain(requests: Sequence[Request]) -> list[Explanation | InputError]:
     """Make music and show how: one answer per request, in order; an InputError stands where a request could not be read."""
-    found = _readable(requests)
-    return beside(found, _explained(readable(found)))
+    return answered(each(requests, _read), _work, Explanation)
 
 
 def generate(requests: Sequence[Request]) -> Iterator[Turn]:
     """Music event by event, all models side by side. Each turn works for at most 50 ms and yields one entry per request: the steps since
     the last turn; at its end the Explanation, or the InputError; None once it is over."""
-    yield from turns(_readable(requests), _work)
+    yield from turns(each(requests, _read), _work)
 
 
 @torch.no_grad()
@@ -237,15 +195,13 @@ def measure(requests: Sequence[Again]) -> list[Losses | InputError]:
 
     Where the motif is moved or stretched, all of the music is, and it is read so.
     """
-    found: list[Losses | InputError] = []
-    for one in requests:
-        try:
-            check(one.request)
-            pairs = zip(_there(one.request.style).items(), one.events, strict=True)
-            found.append(Losses(tuple(_again(one.request, variant, model, raw) for (variant, model), raw in pairs)))
-        except InputError as error:
-            found.append(error)
-    return found
+
+    def losses(one: Again) -> Losses:
+        check(one.request)
+        pairs = zip(_there(one.request.style).items(), one.events, strict=True)
+        return Losses(tuple(_again(one.request, variant, model, raw) for (variant, model), raw in pairs))
+
+    return each(requests, losses)
 
 
 def _again(request: Request, variant: str, model: Network, raw: bytes) -> Array:
@@ -258,7 +214,7 @@ def _again(request: Request, variant: str, model: Network, raw: bytes) -> Array:
     else:
         logits = model(batch.before)
     nats = F.cross_entropy(logits[0].float(), batch.wanted[0], reduction="none").cpu().numpy()
-    return _frozen(np.bincount(source, nats, len(made)), np.float32)
+    return frozen(np.bincount(source, nats, len(made)), np.float32)
 
 
 def _moved_along(request: Request, made: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

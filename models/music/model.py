@@ -7,19 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import torch
 from torch import Tensor, nn
 
+from models import decoder
+from models.decoder import Decoder, Past, quiet_start
 from models.layers.attention import MultiHeadAttention
 from models.layers.dropout import Dropout
-from models.layers.feedforward import FeedForward
 from models.layers.positional import sinusoids
 from models.layers.relative import relative_attention
 from models.trace import OFF, Trace
-
-BRANCH = 0.3  # size of what leads out of a sublayer at the start of training, against Xavier's
 
 
 @dataclass(frozen=True)
@@ -37,51 +35,28 @@ class Config:
     dropout: float = 0.2  # of the input and of what each sublayer adds
 
 
-class Past(Protocol):
-    """Keys and values of the positions that were read before."""
+class Layer(decoder.Layer):
+    """Relative attention, or plain attention where there are no distances."""
 
-    def extend(self, layer: int, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
-        """Add those of new positions, (batch, head, position, d_head); keys and values of all positions come back."""
-
-
-class Layer(nn.Module):
-    """Self-attention to everything before, then the feed-forward network, each in its residual branch."""
+    table: nn.Parameter | None
 
     def __init__(self, config: Config) -> None:
-        super().__init__()
-        self.norm = nn.LayerNorm(config.d_model)
-        self.attention = MultiHeadAttention(config.d_model, config.n_heads)
+        attention = MultiHeadAttention(config.d_model, config.n_heads)
         d_head = config.d_model // config.n_heads
-        self.table = nn.Parameter(torch.randn(config.n_heads, config.distances, d_head) * d_head**-0.5) if config.distances else None
-        self.feedforward_norm = nn.LayerNorm(config.d_model)
-        self.feedforward = FeedForward(config.d_model, config.d_ff)
-        self.dropout = Dropout(config.dropout)
+        table = nn.Parameter(torch.randn(config.n_heads, config.distances, d_head) * d_head**-0.5) if config.distances else None
+        super().__init__(config.d_model, config.d_ff, config.n_heads, config.dropout, attention, table=table)
 
-    def forward(
-        self,
-        x: Tensor,
-        number: int = 0,
-        past: Past | None = None,
-        gain: Tensor | None = None,
-        farthest: int | None = None,
-        trace: Trace = OFF,
+    def attend(  # type: ignore[override]
+        self, query: Tensor, key: Tensor, value: Tensor, number: int, gain: Tensor | None, trace: Trace, *, farthest: int | None = None
     ) -> Tensor:
-        """x: (batch, position, d_model), the same comes back. number: of the layer, for `past`. gain: (batch, head).
-
-        farthest: distances beyond it count as it does; 0 leaves the relative term out. Taps within `self` as in `relative_attention`.
-        """
-        query, key, value = self.attention.self_projections(self.norm(x))
-        if past is not None:
-            key, value = past.extend(number, key, value)
+        """farthest: distances beyond it count as it does; 0 leaves the relative term out. Taps as in `relative_attention`."""
         table: Tensor | None = self.table
         if table is not None and farthest is not None:
             table = table[:, : farthest + 1] if farthest else None
-        heads = relative_attention(query, key, value, table, gain, trace.within("self"))
-        x = x + self.dropout(self.attention.join(heads))
-        return x + self.dropout(self.feedforward(self.feedforward_norm(x)))  # type: ignore[no-any-return]
+        return relative_attention(query, key, value, table, gain, trace)
 
 
-class MusicTransformer(nn.Module):
+class MusicTransformer(Decoder):
     """Every layer with relative attention, or, with `distances` 0, with sinusoids in the input and plain attention."""
 
     def __init__(self, config: Config) -> None:
@@ -89,26 +64,11 @@ class MusicTransformer(nn.Module):
         self.config = config
         self.event = nn.Embedding(config.events + 1, config.d_model)
         self.cycles = nn.ModuleList(nn.Embedding(period, config.d_model) for period in config.cycles)
-        self.layers = nn.ModuleList(Layer(config) for _ in range(config.n_layers))
-        self.norm = nn.LayerNorm(config.d_model)
-        self.readout = nn.Linear(config.d_model, config.events)
+        self.stack((Layer(config) for _ in range(config.n_layers)), config.d_model, config.events)
         self.dropout = Dropout(config.dropout)
         self.place: Tensor
         self.register_buffer("place", sinusoids(0 if config.distances else config.longest, config.d_model), persistent=False)
-        self._start()
-
-    def _start(self) -> None:
-        """Xavier's sizes, with quiet branches: the residual stream begins as the embedding, and each sublayer earns its voice."""
-        for table in (self.event, *self.cycles):
-            nn.init.normal_(table.weight, std=0.5)
-        for layer in self.layers:
-            assert isinstance(layer, Layer)
-            for block in layer.attention.project_in.weight.chunk(3):
-                nn.init.xavier_uniform_(block)
-            nn.init.zeros_(layer.attention.project_in.bias)
-            for linear in (layer.attention.project_out, layer.feedforward.outer):
-                nn.init.xavier_uniform_(linear.weight, BRANCH)
-                nn.init.zeros_(linear.bias)
+        quiet_start((self.event, *self.cycles), *([layer] for layer in self.layers))
 
     @property
     def start(self) -> int:
@@ -145,7 +105,5 @@ class MusicTransformer(nn.Module):
         first: position of the first of them; past: what was read before it. gains: (layer, batch, head). farthest: as in `Layer`.
         Taps `<layer>/self/queries`, `<layer>/self/keys` and, for the heads and queries that the trace keeps, `<layer>/self/weights`.
         """
-        x = self.embedded(before, first)
-        for i, layer in enumerate(self.layers):
-            x = layer(x, i, past, None if gains is None else gains[i], farthest, trace.within(i))
-        return self.readout(self.norm(x))  # type: ignore[no-any-return]
+        x = self.through(self.embedded(before, first), past, gains, trace, farthest=farthest)
+        return self.readout(x)  # type: ignore[no-any-return]

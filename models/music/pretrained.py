@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
-from models import checkpoint
 from models.music import lstm, model
 from models.music.lstm import PerformanceRNN
 from models.music.model import MusicTransformer
-from models.pretrained import Pretrained, once, restored
+from models.pretrained import described, loader
 
 SLUG = "music"
 RECURRENT = "lstm"  # the variant that is no Transformer
@@ -19,15 +17,9 @@ Network = MusicTransformer | PerformanceRNN
 
 def empty(facts: dict[str, Any]) -> Network:
     """The network that model.json describes, with nothing learned. CheckpointError for a config that does not fit."""
-    values = {key: tuple(value) if isinstance(value, list) else value for key, value in facts["config"].items()}
     if facts["variant"] == RECURRENT:
-        return PerformanceRNN(checkpoint.config_of(lstm.Config, values))
-    return MusicTransformer(checkpoint.config_of(model.Config, values))
+        return described(PerformanceRNN, lstm.Config)(facts)
+    return described(MusicTransformer, model.Config)(facts)
 
 
-def read(where: Path, on: str | None = None) -> Pretrained[Network]:
-    """Read a checkpoint's folder, strictly; CheckpointError where anything does not fit."""
-    return restored(where, empty, on)
-
-
-load = once(SLUG, read, "jsb_relative")
+read, load = loader(SLUG, empty, "jsb_relative")

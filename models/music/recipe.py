@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import math
-import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,65 +15,39 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from models import checkpoint, training
-from models.generated import Plan, learn
+from models import checkpoint, driver, training
+from models.driver import Asked, Job, Lab, Measured, Plan, published
 from models.music import chorales, events, lstm
 from models.music.data import NONE, Batch, batch_of, drawn_pieces
 from models.music.model import Config, MusicTransformer
 from models.music.performances import Augmentation, cut_at_notes, drawn_window, performances
-from models.music.pretrained import SLUG, Network
-from models.music.pretrained import read as read_checkpoint
+from models.music.pretrained import SLUG, Network, read
 from models.training import Schedule
 
 PARTS = 32  # parts of a window whose losses are told one by one
-REPORTED = ""  # the split of the figure in README: each variant's own
-RATES = (1.5e-3, 3e-3, 6e-3)  # where the search for the largest learning rate begins, for every variant alike
 
 
 @dataclass(frozen=True)
-class Recipe:
+class Recipe(driver.Recipe):
     """How a network is trained."""
 
-    schedule: Schedule
     batch: int = 4  # whole chorales, or windows of performances
     window: int = 0  # events of a window; 0 where pieces are read whole
     augmentation: Augmentation | None = None
-    round: int = 100  # batches between two looks at held-out pieces
-    rate: float | None = None  # the largest learning rate; None: the best of a search that begins with RATES
     kept: int = 0  # distances that E_r keeps after training, those beyond sharing its last; 0 for all
 
 
 @dataclass(frozen=True)
-class Task:
+class Task(driver.Task):
     """What a variant learns, and beside which figure it stands."""
 
     build: Callable[[], Network]  # the network, nothing learned yet
-    recipe: Recipe
-    published: dict[str, Any] | None
-    chosen: str  # the split that learning rates, dropout and steps are chosen on
-    reported: str  # the split of its figure in README
-    metric: str
-    data: str  # in words, with its origin
-    licence: str
-    target: float | None = None  # what it must reach
-    optimizers: Callable[[nn.Module, Schedule], list[torch.optim.Optimizer]] = field(default=training.muon)
+    optimizers: Callable[[nn.Module, Schedule], list[torch.optim.Optimizer]] = training.muon
 
     @property
     def of_chorales(self) -> bool:
         """Chorales, read whole on their grid; else performances."""
-        return self.recipe.window == 0
-
-    @property
-    def protocol(self) -> str:
-        """How its figure is measured."""
-        if self.of_chorales:
-            return "whole chorales from their beginning, every cell of the grid counting"
-        return f"windows of {self.recipe.window} events cut as in training: at a note, as if nothing had sounded before"
-
-
-def published(value: float, source: str, comparable: bool, en: str, zh: str) -> dict[str, Any]:
-    """A figure in print, and whether ours may stand beside it."""
-    return {"value": value, "source": source, "comparable": comparable, "why": {"en": en, "zh": zh}}
+        return not self.recipe.window
 
 
 CHORALES = Task(
@@ -89,10 +61,11 @@ CHORALES = Task(
     published=published(
         0.357,
         "Huang et al. (2018), note-wise negative log-likelihood on the validation chorales",
-        True,
         "The same chorales on the same grid of sixteenths; their model is larger and was trained for far longer.",
         "使用同样的众赞歌和同样的十六分音符网格；他们的模型更大，训练时间也长得多。",
+        comparable=True,
     ),
+    protocol="whole chorales from their beginning, every cell of the grid counting",
     chosen="dev",
     reported="valid",
     metric="nats per grid cell",
@@ -117,12 +90,11 @@ PIANO = Task(
     published=published(
         1.835,
         "Huang et al. (2018), Piano-e-Competition, validation",
-        False,
         "Other performances, about twice as many, and a larger model trained for far longer.",
         "所用的演奏不同，数量约为两倍；模型更大，训练时间也长得多。",
     ),
+    protocol="windows of 512 events cut as in training: at a note, as if nothing had sounded before",
     chosen="valid",
-    reported="test",
     metric="nats per event",
     data="ASAP: 851 performances of 159 piano compositions to learn from, transposed and stretched (github.com/fosfrancesco/asap-dataset)",
     licence="CC BY-NC-SA 4.0: ASAP (Foscarin et al., 2020) and these weights",
@@ -154,13 +126,6 @@ VARIANTS: dict[str, Task] = {
         optimizers=training.adam,
     ),
 }
-
-
-def task_of(variant: str) -> Task:
-    """The task of a variant; ValueError for an unknown one."""
-    if variant not in VARIANTS:
-        raise ValueError(f"{SLUG} has the variants {', '.join(VARIANTS)}, not {variant}")
-    return VARIANTS[variant]
 
 
 class Objective(nn.Module):
@@ -212,7 +177,7 @@ def sequences_of(task: Task, data: Path, split: str) -> list[NDArray[np.int64]]:
 
 
 def _draw(task: Task, recipe: Recipe, data: Path) -> Callable[[np.random.Generator, float], Batch]:
-    """What `generated.Drawn` draws batches with."""
+    """What `driver.Drawn` draws batches with."""
     if task.of_chorales:
         pieces = chorales.chorales(data, "train")
         return lambda generator, done: drawn_pieces(pieces, recipe.batch, chorales.START, generator)
@@ -224,58 +189,24 @@ def _draw(task: Task, recipe: Recipe, data: Path) -> Callable[[np.random.Generat
     return draw
 
 
-def train(
-    data: Path,
-    runs: Path,
-    variant: str = "jsb_relative",
-    *,
-    seed: int = 1,
-    device: torch.device,
-    minutes: float | None = None,
-    resume: bool = False,
-    devices: int = 1,
-    recipe: Recipe | None = None,
-    where: Path | None = None,
-) -> Path:
-    """Choose the learning rate, train, write the assets; returns their folder.
-
-    `resume` with `minutes` 0 publishes what a run has so far. ValueError for an unknown variant.
-    """
-    task = task_of(variant)
-    recipe = recipe or task.recipe
-    recipe = dataclasses.replace(recipe, schedule=dataclasses.replace(recipe.schedule, seed=seed))
-    held_out = sequences_of(task, data, task.chosen)
+def plan(job: Job[Task]) -> Plan[Batch]:
+    """Whole chorales, or windows of performances."""
+    task, recipe = job.task, job.recipe
+    held_out = sequences_of(task, job.data, task.chosen)
     held_out = held_out if task.of_chorales else windows(held_out, recipe.window)[::97]
-    plan = Plan(
-        build=task.build,
-        objective=Objective,
-        draw=_draw(task, recipe, data),
-        validate=lambda model: mean_cost(model, held_out),
-        schedule=recipe.schedule,
-        rates=RATES,
-        rate=recipe.rate,
-        round=recipe.round,
-        optimizers=task.optimizers,
+    return Plan(
+        task.build,
+        Objective,
+        lambda model: mean_cost(model, held_out),
+        task.optimizers,
+        _draw(task, recipe, job.data),
+        finish=lambda where: shorten(where, recipe.kept) if recipe.kept else None,
     )
-    facts = {
-        "slug": SLUG,
-        "variant": variant,
-        "chosen_on": task.chosen,
-        "data": task.data,
-        "licence": task.licence,
-        "published": task.published,
-    }
-    run = runs / SLUG / variant / str(seed)
-    where = where or checkpoint.folder(SLUG, variant, seed)
-    learn(plan, run, where, facts, recipe, device=device, minutes=minutes, resume=resume, devices=devices)
-    if recipe.kept:
-        shorten(where, recipe.kept)
-    return where
 
 
 def shorten(where: Path, kept: int) -> None:
     """Leave a checkpoint's E_r the distances 0 … kept − 1; what has no E_r, or a shorter one, stays as it is."""
-    shipped = read_checkpoint(where, "cpu")
+    shipped = read(where, "cpu")
     config = shipped.model.config
     if not isinstance(config, Config) or config.distances <= kept:
         return
@@ -329,49 +260,23 @@ def measured(model: Network, task: Task, data: Path, split: str, times: int) -> 
     return figure
 
 
-def evaluate(
-    data: Path,
-    variant: str = "jsb_relative",
-    *,
-    seed: int = 1,
-    split: str = REPORTED,
-    device: torch.device,
-    record: bool = False,
-    times: int = 1,
-) -> dict[str, Any]:
-    """Read every piece of a split, by default the variant's own, and measure what an event costs.
-
-    `record` writes the figure of the reported split into model.json. ValueError for an unknown variant or split.
-    """
-    task = task_of(variant)
-    split = split or task.reported
-    where = checkpoint.folder(SLUG, variant, seed)
-    model = read_checkpoint(where, str(device)).model
-    begin = time.perf_counter()
-    figure = measured(model, task, data, split, times)
-    seconds = time.perf_counter() - begin
-    if record:
-        if split != task.reported:
-            raise ValueError(f"model.json keeps the figure of {task.reported}, not of {split}")
-        key = "figure" if times == 1 else f"figure_times_{times}"
-        checkpoint.write_facts(where, checkpoint.with_figure(checkpoint.read_facts(where), figure, task.protocol, key))
-    others = [
-        {"seed": int(facts["seed"]), "value": facts["figure"]["value"]}
-        for facts in (checkpoint.read_facts(path.parent) for path in sorted(where.parent.glob(f"{variant}-seed*/model.json")))
-        if facts["seed"] != seed and facts.get("figure", {}).get("split") == split
-    ]
-    first = checkpoint.folder(SLUG, variant)
-    if seed != 1 and (first / "model.json").is_file() and checkpoint.read_facts(first).get("figure", {}).get("split") == split:
-        others.append({"seed": 1, "value": checkpoint.read_facts(first)["figure"]["value"]})
-    seeds = sorted([{"seed": seed, "value": figure["value"]}, *others], key=lambda one: one["seed"])
-    print(f"{figure['value']:.4f} {task.metric} on the {figure['pieces']} pieces of {split}, {figure['n']:,} events, in {seconds:.1f} s")
+def measure(asked: Asked[Task], times: int) -> Measured:
+    """Read every piece of a split and measure what an event costs; in windows so many `times` as long as those of training."""
+    task = asked.task
+    figure = measured(asked.shipped.model, task, asked.data, asked.split, times)
+    said = f"{figure['value']:.4f} {task.metric} on the {figure['pieces']} pieces of {asked.split}, {figure['n']:,} events"
     if "cut_anywhere" in figure:
-        print(f"{figure['cut_anywhere']:.4f} where windows are cut anywhere, and not at a note as in training")
-    if task.target is not None and split == task.reported and figure["value"] > task.target:
-        print(f"That misses the {task.target} that the recipe must reach.")
-    return {"slug": SLUG, "variant": variant, "seed": seed, **figure, "seconds": round(seconds, 2), "device": str(device), "seeds": seeds}
+        said += f"; {figure['cut_anywhere']:.4f} where windows are cut anywhere, and not at a note as in training"
+    return Measured(figure, said, "figure" if times == 1 else f"figure_times_{times}")
 
 
-def add_options(command: argparse.ArgumentParser) -> None:
-    """What `evaluate` can be asked beside what every lab knows."""
-    command.add_argument("--times", type=int, default=1, help="read windows so many times as long as those of training")
+LAB = Lab(
+    SLUG,
+    VARIANTS,
+    read,
+    plan,
+    measure,
+    rates=(1.5e-3, 3e-3, 6e-3),
+    options={"times": {"type": int, "default": 1, "help": "read windows so many times as long as those of training"}},
+)
+train, evaluate, task_of = LAB.train, LAB.evaluate, LAB.task_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
@@ -13,8 +13,10 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from models import checkpoint
+from models.arrays import frozen
 from models.characters import Alphabet
 from models.checkpoint import CheckpointError
+from models.decoder import gains
 from models.errors import InputError
 from models.layers.lsh import hash_vectors, met, rotations, shared_weights, sort_by_bucket, unit
 from models.layers.reversible import ChunkedFeedForward, back, step
@@ -37,23 +39,17 @@ from models.reformer.records import (
     check,
 )
 from models.trace import Trace
+from models.turns import answered, each, turns
 
 __all__ = [
     "EXAMPLES", "Explanation", "Request",
     "explain", "generate", "hashing", "in_chunks", "missed", "rewind", "table",
 ]  # fmt: skip
 
-Kind = TypeVar("Kind", bound=np.generic)
 Turn: TypeAlias = list[list[Read] | Explanation | InputError | None]
 
 KINDS = (2, 4, 8, 16, 32, 64)  # numbers of buckets of which a table tells what is missed
 SEPARATOR = "0"  # how the token before each word is shown
-
-
-def _frozen(values: NDArray[Any], kind: type[Kind]) -> NDArray[Kind]:
-    copy = np.ascontiguousarray(values).astype(kind)
-    copy.setflags(write=False)
-    return copy
 
 
 def _there(mode: str) -> list[str]:
@@ -87,13 +83,8 @@ def _rotation(request: Request, model: Reformer) -> list[Tensor | None]:
     return model.rotations(_rounds(request, model), kinds, torch.Generator().manual_seed(request.seed))
 
 
-def _gains(request: Request, variant: str, model: Reformer) -> Tensor:
-    """(layer, 1, head), 0 where silenced. A head that there is not is passed over."""
-    gains = torch.ones(model.config.n_layers, 1, model.config.n_heads, device=model.readout.weight.device)
-    for name, layer, head in request.silenced:
-        if name == variant and layer < model.config.n_layers and head < model.config.n_heads:
-            gains[layer, 0, head] = 0
-    return gains
+def _gains(request: Request, variant: str, model: Reformer) -> Tensor | None:
+    return gains([request.silenced], variant, model.config.n_layers, model.config.n_heads, model.readout.weight.device)
 
 
 @torch.no_grad()
@@ -113,12 +104,12 @@ def _read(request: Request, variant: str) -> Read:
     buckets = trace.stack("*/self/buckets")[:, 0] if hashed else np.zeros((config.n_layers, config.n_heads, 0, length))
     return Read(
         variant=variant,
-        answer=_frozen(answer.cpu().numpy(), np.int16),
+        answer=frozen(answer.cpu().numpy(), np.int16),
         said="".join(_spelled(request.mode, answer.tolist(), model)),
-        nats=_frozen(F.cross_entropy(logits[wanted], asked, reduction="none").cpu().numpy(), np.float32),
+        nats=frozen(F.cross_entropy(logits[wanted], asked, reduction="none").cpu().numpy(), np.float32),
         correct=float((answer == asked).double().mean()),
-        queries=_frozen(trace.stack("*/self/queries")[:, 0], np.float16),
-        buckets=_frozen(buckets, np.int16),
+        queries=frozen(trace.stack("*/self/queries")[:, 0], np.float16),
+        buckets=frozen(buckets, np.int16),
         chunk=chunk,
         kinds=request.buckets or config.buckets,
     )
@@ -139,49 +130,33 @@ def _explanation(request: Request, read: Sequence[Read]) -> Explanation:
     batch = _batch(request.mode, request.text, model)
     tokens = _spelled(request.mode, batch.before[0].tolist(), model)
     wanted = (batch.wanted[0] != NONE).nonzero()[:, 0].numpy()
-    return Explanation(tokens, _frozen(wanted, np.int16), tuple(read), request.seed)
+    return Explanation(tokens, frozen(wanted, np.int16), tuple(read), request.seed)
 
 
-def _checked(requests: Sequence[Request]) -> list[Request | InputError]:
-    found: list[Request | InputError] = []
-    for request in requests:
-        try:
-            check(request)
-            found.append(request)
-        except InputError as error:
-            found.append(error)
-    return found
+def _checked(request: Request) -> Request:
+    check(request)
+    return request
+
+
+def _work(requests: Sequence[Request]) -> Iterator[dict[int, list[Read] | Explanation]]:
+    """Each turn is one model on one request, or what all of them make of it."""
+    for row, one in enumerate(requests):
+        read = []
+        for variant in _there(one.mode):
+            read.append(_read(one, variant))
+            yield {row: [read[-1]]}
+        yield {row: _explanation(one, read)}
 
 
 def explain(requests: Sequence[Request]) -> list[Explanation | InputError]:
     """Read and show how: one answer per request, in order; an InputError stands where a request could not be read."""
-    return [
-        one if isinstance(one, InputError) else _explanation(one, [_read(one, variant) for variant in _there(one.mode)])
-        for one in _checked(requests)
-    ]
+    return answered(each(requests, _checked), _work, Explanation)
 
 
 def generate(requests: Sequence[Request]) -> Iterator[Turn]:
-    """The same model by model: each turn is one model on one request and yields one entry per request, what is new: Reads, then the
-    Explanation, or the InputError; None once it is over."""
-    found = _checked(requests)
-    over: set[int] = set()
-
-    def turn(number: int, entry: list[Read] | Explanation | InputError) -> Turn:
-        entries: Turn = [None if i in over else entry if i == number else [] for i in range(len(found))]
-        if not isinstance(entry, list):
-            over.add(number)
-        return entries
-
-    for i, one in enumerate(found):
-        if isinstance(one, InputError):
-            yield turn(i, one)
-            continue
-        read = []
-        for variant in _there(one.mode):
-            read.append(_read(one, variant))
-            yield turn(i, [read[-1]])
-        yield turn(i, _explanation(one, read))
+    """The same model by model: each turn yields one entry per request, what is new: Reads, then the Explanation, or the InputError; None
+    once it is over."""
+    yield from turns(each(requests, _checked), _work)
 
 
 def _chosen(seen: Explanation, variant: str, layer: int, head: int) -> tuple[Read, Tensor]:
@@ -211,14 +186,14 @@ def hashing(seen: Explanation, variant: str, layer: int, head: int, turn: int) -
     order = sort_by_bucket(buckets)
     pairs = met(order, read.chunk).tril()
     return Hashing(
-        rotated=_frozen(rotated.numpy(), np.float32),
-        plane=_frozen(plane.numpy(), np.float32),
-        sector=_frozen(torch.cat((plane, -plane), 1).argmax(1).numpy(), np.int16),
-        buckets=_frozen(buckets.numpy(), np.int16),
-        order=_frozen(order.numpy(), np.int16),
+        rotated=frozen(rotated.numpy(), np.float32),
+        plane=frozen(plane.numpy(), np.float32),
+        sector=frozen(torch.cat((plane, -plane), 1).argmax(1).numpy(), np.int16),
+        buckets=frozen(buckets.numpy(), np.int16),
+        order=frozen(order.numpy(), np.int16),
         chunk=read.chunk,
-        seen=_frozen(pairs.numpy(), np.bool_),
-        weights=_frozen(shared_weights(query, pairs).numpy(), np.float16),
+        seen=frozen(pairs.numpy(), np.bool_),
+        weights=frozen(shared_weights(query, pairs).numpy(), np.float16),
     )
 
 
@@ -279,19 +254,19 @@ def missed(seen: Explanation, variant: str, layer: int, head: int, chosen: int =
     for column, count in enumerate(kinds):
         found = first_met(_buckets(seen, read, layer, head, query, count), read.chunk)
         first = found if count == chosen else first
-        for values, each in ((table, weights), (shares, np.ones_like(weights))):
-            by_round = np.bincount(found[below], each, MAX_ROUNDS + 1)  # [0]: of the pairs that never meet
+        for values, counted in ((table, weights), (shares, np.ones_like(weights))):
+            by_round = np.bincount(found[below], counted, MAX_ROUNDS + 1)  # [0]: of the pairs that never meet
             values[:, column] = by_round[1:].cumsum() / max(1e-30, by_round.sum())
     return Missed(
-        full=_frozen(full.numpy(), np.float16),
-        hashed=_frozen(shared_weights(query, pairs).numpy(), np.float16),
-        log_full=_frozen(_log_weights(query).numpy(), np.float32),
-        lost=_frozen(lost(full, pairs).numpy(), np.float32),
+        full=frozen(full.numpy(), np.float16),
+        hashed=frozen(shared_weights(query, pairs).numpy(), np.float16),
+        log_full=frozen(_log_weights(query).numpy(), np.float32),
+        lost=frozen(lost(full, pairs).numpy(), np.float32),
         kinds=kinds,
-        table=_frozen(100 * (1 - table) if len(query) > 1 else table, np.float32),
-        pairs=_frozen(100 * shares, np.float32),
+        table=frozen(100 * (1 - table) if len(query) > 1 else table, np.float32),
+        pairs=frozen(100 * shares, np.float32),
         chosen=chosen,
-        first=_frozen(first, np.uint8),
+        first=frozen(first, np.uint8),
     )
 
 
@@ -313,7 +288,7 @@ def _there_and_back(model: Reformer, batch: Batch, rotation: Sequence[Tensor | N
 
 def rewind(request: Request, variant: str) -> Rewound | InputError:
     """A model forward on a request, then back from its outputs alone, in single and in double precision."""
-    (checked,) = _checked([request])
+    (checked,) = each([request], _checked)
     if isinstance(checked, InputError):
         return checked
     shipped = load(variant).model
@@ -324,13 +299,13 @@ def rewind(request: Request, variant: str) -> Rewound | InputError:
     runs = [_there_and_back(model, batch, rotation) for model in (shipped, double)]
     single, precise = (np.array([float((a - b).abs().max()) for a, b in zip(*run, strict=True)]) for run in runs)
     forward, again = (torch.stack([one.norm(dim=(0, 2)) for one in side]).cpu().numpy() for side in runs[0])
-    return Rewound(_frozen(single, np.float64), _frozen(precise, np.float64), _frozen(forward, np.float32), _frozen(again, np.float32))
+    return Rewound(frozen(single, np.float64), frozen(precise, np.float64), frozen(forward, np.float32), frozen(again, np.float32))
 
 
 @torch.no_grad()
 def in_chunks(request: Request, variant: str, layer: int = 0, chunks: Sequence[int] = (1, 2, 4, 8, 16)) -> InChunks | InputError:
     """A layer's feed-forward network on what really goes into it, in more and more parts. IndexError where there is no such layer."""
-    (checked,) = _checked([request])
+    (checked,) = each([request], _checked)
     if isinstance(checked, InputError):
         return checked
     model = load(variant).model
@@ -360,4 +335,4 @@ def table(read: Callable[[str], dict[str, Any]] = lambda variant: checkpoint.rea
         measured = read(variant).get("figure", {}).get("by_rounds", {})
         for column, name in enumerate(rounds):
             values[row, column] = measured.get(name, np.nan)
-    return Table(variants, rounds, _frozen(values, np.float32))
+    return Table(variants, rounds, frozen(values, np.float32))

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import itertools
 import math
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -19,47 +17,36 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from models import bits, checkpoint
+from models import bits, driver
 from models.characters import Alphabet, books
-from models.generated import Plan, learn
+from models.driver import Asked, Job, Lab, Measured, Plan
 from models.layers.lsh import LSHSelfAttention, hash_vectors, met, shared_weights, sort_by_bucket
 from models.layers.positional import sinusoids
 from models.reformer.data import LENGTH, NONE, VOCABULARY, Batch, Curriculum, drawn_words, said_twice, windows, words
+from models.reformer.examples import examples as examples
 from models.reformer.letters import WORD
 from models.reformer.model import FULL, Config, Layer, Reformer
-from models.reformer.pretrained import SLUG
-from models.reformer.pretrained import read as read_checkpoint
+from models.reformer.pretrained import SLUG, read
 from models.training import Schedule, adam, muon
 
-REPORTED = "test"  # the split of the figure in README
-RATES = (1e-3, 2e-3, 4e-3)  # where the search for the largest learning rate begins, for every variant alike
 MEASURED = (FULL, 1, 2, 4, 8)  # rounds that words are measured with, as published
 MOST_ROUNDS = 64  # of hashing that are measured: beyond, full attention is cheaper
-TARGET = 0.99  # what the accuracy of lsh_4 must reach at 8 rounds
 TEXT = "text"
 
 
 @dataclass(frozen=True)
-class Recipe:
+class Recipe(driver.Recipe):
     """How a network is trained."""
 
-    schedule: Schedule
     curriculum: Curriculum = field(default_factory=Curriculum)  # of words; books are read in windows from the start
     batch: int = 4  # windows of books
-    round: int = 100  # batches between two looks at what is held out
-    rate: float | None = None  # the largest learning rate; None: the best of a search that begins with RATES
 
 
 @dataclass(frozen=True)
-class Task:
+class Task(driver.Task):
     """What a variant learns."""
 
     config: Config  # for text, its alphabet is found in the books
-    recipe: Recipe
-    metric: str
-    data: str  # in words, with its origin
-    licence: str
-    published: dict[str, Any] | None
 
     @property
     def of_text(self) -> bool:
@@ -67,41 +54,24 @@ class Task:
         return self.config.vocabulary == 0
 
     @property
-    def chosen(self) -> str:
-        """The split that learning rates, and all else, are chosen on."""
-        return "valid" if self.of_text else "val"
-
-    @property
-    def protocol(self) -> str:
-        """How its figure is measured."""
-        if self.of_text:
-            return bits.PROTOCOL
-        how = "full attention" if self.usual == FULL else f"{self.usual} rounds of hashing"
-        return f"words that no network learned from, all letters before each given; {how}"
-
-    @property
     def usual(self) -> int:
         """Rounds of hashing with which its figure is measured, or FULL: more than in training, where there was any hashing."""
         return FULL if self.config.rounds == FULL else 4 if self.of_text else 8
 
 
-def published(values: dict[str, float]) -> dict[str, Any]:
-    """The accuracies in print of a model trained with so many rounds, by rounds of evaluation."""
-    return {
-        "value": values["8"],
-        "by_rounds": values,
-        "source": "Kitaev et al. (2020), table 2",
-        "comparable": False,
-        "why": {
-            "en": "Their words have 511 letters of 127 kinds, and their models were trained for 150,000 steps.",
-            "zh": "他们的词有 511 个字母、127 种字母，模型训练了 150,000 步。",
-        },
-    }
-
-
 def _printed(*percent: float) -> dict[str, Any]:
-    names = ("full", "8", "4", "2", "1")
-    return published({name: round(value / 100, 3) for name, value in zip(names, percent, strict=True)})
+    """The accuracies in print of a model trained with so many rounds, by rounds of evaluation."""
+    values = {name: round(value / 100, 3) for name, value in zip(("full", "8", "4", "2", "1"), percent, strict=True)}
+    return driver.published(
+        values["8"],
+        "Kitaev et al. (2020), table 2",
+        "Their words have 511 letters of 127 kinds, and their models were trained for 150,000 steps.",
+        "他们的词有 511 个字母、127 种字母，模型训练了 150,000 步。",
+        by_rounds=values,
+    )
+
+
+_HOW = "words that no network learned from, all letters before each given;"
 
 
 WORDS = Task(
@@ -110,33 +80,33 @@ WORDS = Task(
     metric="accuracy",
     data=f"0 w 0 w with words of {WORD} letters of {VOCABULARY - 1} kinds, made by a seeded generator; 18 of 20 by their hash",
     licence="Apache-2.0: the generator and these weights",
+    protocol=f"{_HOW} 8 rounds of hashing",
     published=_printed(0.8, 100, 99.9, 99.4, 91.9),
+    target=0.99,
 )
+
+
+def _words(rounds: int, *percent: float, **more: Any) -> Task:
+    """The same, trained with another number of rounds."""
+    config = dataclasses.replace(WORDS.config, rounds=rounds)
+    return dataclasses.replace(WORDS, config=config, published=_printed(*percent), target=None, **more)
+
+
 VARIANTS: dict[str, Task] = {
     "lsh_4": WORDS,
-    "full": dataclasses.replace(
-        WORDS, config=dataclasses.replace(WORDS.config, rounds=FULL), published=_printed(100, 94.8, 92.5, 76.9, 52.5)
-    ),
-    "lsh_2": dataclasses.replace(WORDS, config=dataclasses.replace(WORDS.config, rounds=2), published=_printed(0.8, 100, 99.9, 98.1, 86.8)),
-    "lsh_1": dataclasses.replace(
-        WORDS, config=dataclasses.replace(WORDS.config, rounds=1), published=_printed(0.8, 99.9, 99.6, 94.8, 77.9)
-    ),
+    "full": _words(FULL, 100, 94.8, 92.5, 76.9, 52.5, protocol=f"{_HOW} full attention"),
+    "lsh_2": _words(2, 0.8, 100, 99.9, 98.1, 86.8),
+    "lsh_1": _words(1, 0.8, 99.9, 99.6, 94.8, 77.9),
     TEXT: Task(
         config=Config(0, 1024, rounds=2, chunk=64, buckets=32, row=1024, d_ff=512, n_layers=4, ff_chunks=4),
         recipe=Recipe(Schedule(steps=4000, warmup=100, decay=0.0, cooldown=2000, clip=1.0, average=4, every=40, precision="32-true")),
         metric=bits.METRIC,
         data="classics19: 17 books in the public domain to learn from, one to validate, one to test (Project Gutenberg)",
         licence="the books are in the public domain; Apache-2.0: these weights",
-        published=None,
+        protocol=bits.PROTOCOL,
+        chosen="valid",
     ),
 }
-
-
-def task_of(variant: str) -> Task:
-    """The task of a variant; ValueError for an unknown one."""
-    if variant not in VARIANTS:
-        raise ValueError(f"{SLUG} has the variants {', '.join(VARIANTS)}, not {variant}")
-    return VARIANTS[variant]
 
 
 def beginner_of_books(config: Config) -> Reformer:
@@ -236,49 +206,12 @@ def _of_books(
     )
 
 
-def train(
-    data: Path,
-    runs: Path,
-    variant: str = "lsh_4",
-    *,
-    seed: int = 1,
-    device: torch.device,
-    minutes: float | None = None,
-    resume: bool = False,
-    devices: int = 1,
-    recipe: Recipe | None = None,
-    where: Path | None = None,
-) -> Path:
-    """Choose the learning rate, train, write the assets; returns their folder. Words need no data folder.
-
-    `resume` with `minutes` 0 publishes what a run has so far. ValueError for an unknown variant.
-    """
-    task = task_of(variant)
-    recipe = recipe or task.recipe
-    recipe = dataclasses.replace(recipe, schedule=dataclasses.replace(recipe.schedule, seed=seed))
-    config, draw, validate = _of_books(task, recipe, data) if task.of_text else _of_words(task, recipe)
-    plan = Plan(
-        build=partial(beginner_of_books if task.of_text else Reformer, config),
-        objective=Objective,
-        draw=draw,
-        validate=validate,
-        schedule=recipe.schedule,
-        rates=RATES,
-        rate=recipe.rate,
-        round=recipe.round,
-        optimizers=muon if task.of_text else adam,
-    )
-    facts = {
-        "slug": SLUG,
-        "variant": variant,
-        "chosen_on": task.chosen,
-        "data": task.data,
-        "licence": task.licence,
-        "published": task.published,
-    }
-    run = runs / SLUG / variant / str(seed)
-    where = where or checkpoint.folder(SLUG, variant, seed)
-    return learn(plan, run, where, facts, recipe, device=device, minutes=minutes, resume=resume, devices=devices)
+def plan(job: Job[Task]) -> Plan[Batch]:
+    """Words, which need no data folder, or windows of books."""
+    of_text = job.task.of_text
+    config, draw, validate = _of_books(job.task, job.recipe, job.data) if of_text else _of_words(job.task, job.recipe)
+    build = partial(beginner_of_books if of_text else Reformer, config)
+    return Plan(build, Objective, validate, muon if of_text else adam, draw)
 
 
 def named(rounds: int) -> str:
@@ -352,64 +285,38 @@ def measured_text(model: Reformer, data: Path, split: str, rounds: int) -> dict[
     return {**bits.figure(split, texts, min(bits.WINDOW, model.config.length)), "rounds": rounds}
 
 
-def _seeds(where: Path, variant: str, seed: int, figure: dict[str, Any]) -> list[dict[str, Any]]:
-    """Every seed that is there with its own figure, whatever it came to; {"seed", "value"} by seed."""
-    found = {seed: figure["value"]}
-    for path in (where.parent / variant, *where.parent.glob(f"{variant}-seed*")):
-        facts = checkpoint.read_facts(path) if (path / "model.json").is_file() else {}
-        kept = facts.get("figure", {})
-        if facts and facts["seed"] != seed and kept.get("split") == figure["split"] and kept.get("rounds") == figure["rounds"]:
-            found[int(facts["seed"])] = kept["value"]
-    return [{"seed": one, "value": found[one]} for one in sorted(found)]
-
-
-def evaluate(
-    data: Path,
-    variant: str = "lsh_4",
-    *,
-    seed: int = 1,
-    split: str = REPORTED,
-    device: torch.device,
-    record: bool = False,
-    rounds: str | None = None,
-    count: int = 100,
-) -> dict[str, Any]:
+def measure(asked: Asked[Task], rounds: str | None, count: int) -> Measured:
     """Measure what a model says of words, or of books, that nothing was learned from.
 
-    rounds: of hashing; by default 8 for words, the 4 of text, and full attention where there was no hashing in training. `record` writes
-    the figure of the reported split into model.json. ValueError for an unknown variant or split, or for rounds that there cannot be.
+    rounds: of hashing; by default 8 for words, the 4 of text, and full attention where there was no hashing in training. ValueError for
+    rounds that there cannot be.
     """
-    task = task_of(variant)
+    task, model = asked.task, asked.shipped.model
     turns = asked_rounds(rounds, task.usual)
-    where = checkpoint.folder(SLUG, variant, seed)
-    model = read_checkpoint(where, str(device)).model
-    begin = time.perf_counter()
-    figure = measured_text(model, data, split, turns) if task.of_text else measured_words(model, split, turns, count)
-    seconds = time.perf_counter() - begin
-    if record:
-        if (split, turns) != (REPORTED, task.usual):
-            raise ValueError(
-                f"model.json keeps the figure of {REPORTED} with {named(task.usual)} rounds, not of {split} with {named(turns)}"
-            )
-        checkpoint.write_facts(where, checkpoint.with_figure(checkpoint.read_facts(where), figure, task.protocol))
-    said = bits.told(figure) if task.of_text else f"{figure['value']:.4f} {figure['metric']} on {split}, {figure['n']:,} wanted"
-    print(f"{said}\nrounds: {named(turns)}, in {seconds:.1f} s")
-    for name, value in figure.get("by_rounds", {}).items():
-        print(f"  evaluated with {name}: {value:.4f}")
-    if variant == "lsh_4" and split == REPORTED and turns >= 8 and (figure["value"] < TARGET or figure["falls_with_rounds"]):
-        print(f"That misses the {TARGET} that the recipe must reach, or falls with more rounds.")
-    seeds = _seeds(where, variant, seed, figure)
-    return {"slug": SLUG, "variant": variant, "seed": seed, **figure, "seconds": round(seconds, 2), "device": str(device), "seeds": seeds}
+    if task.of_text:
+        figure = measured_text(model, asked.data, asked.split, turns)
+        said = bits.told(figure)
+    else:
+        figure = measured_words(model, asked.split, turns, count)
+        said = f"{figure['value']:.4f} {figure['metric']} on {asked.split}, {figure['n']:,} wanted"
+    said += "".join(f"\n  evaluated with {name}: {value:.4f}" for name, value in figure.get("by_rounds", {}).items())
+    if task.target is not None and figure["falls_with_rounds"]:
+        said += "\nIt falls with more rounds."
+    refused = f"with {named(task.usual)} rounds, not with {named(turns)}"
+    key = "figure" if turns == task.usual else None
+    return Measured(figure, f"{said}\nrounds: {named(turns)}", key, refused, ("split", "rounds"), higher=not task.of_text)
 
 
-def add_options(command: argparse.ArgumentParser) -> None:
-    """What `evaluate` can be asked beside what every lab knows."""
-    command.add_argument("--rounds", default=None, help="of hashing, 1 to 64, or full; by default 8 for words, 4 for text")
-    command.add_argument("--count", type=int, default=100, help="sequences of words to answer")
-
-
-def examples() -> Path:
-    """Store the first example; returns the file."""
-    from models.reformer.examples import examples as store
-
-    return store()
+LAB = Lab(
+    SLUG,
+    VARIANTS,
+    read,
+    plan,
+    measure,
+    rates=(1e-3, 2e-3, 4e-3),
+    options={
+        "rounds": {"default": None, "help": "of hashing, 1 to 64, or full; by default 8 for words, 4 for text"},
+        "count": {"type": int, "default": 100, "help": "sequences of words to answer"},
+    },
+)
+train, evaluate, task_of = LAB.train, LAB.evaluate, LAB.task_of

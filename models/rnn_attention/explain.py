@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
+from models.arrays import frozen
 from models.beam import EXTRA, Hypothesis, penalty
 from models.errors import InputError
 from models.fields import check, shown
@@ -18,6 +18,7 @@ from models.rnn_attention.decode import Changes, Decoder, encoded, search
 from models.rnn_attention.model import Memory, RecurrentTranslator
 from models.rnn_attention.pretrained import Pretrained, load
 from models.rnn_attention.records import CONTEXTS, DONORS, MAX_TOKENS, OWN, Again, Explanation, Gradients, Request
+from models.turns import each, together
 
 SIGNS = 16  # random directions in which the last state of an encoder is differentiated
 
@@ -98,7 +99,7 @@ def _watch(trained: Pretrained, read: Sequence[_Read], found: Sequence[Sequence[
     for row, (one, hypotheses) in enumerate(zip(read, found, strict=True)):
         n, m, alpha = len(one.pieces.ids), len(wanted[row]), float(one.request.alpha)
         labels = [tokenizer.piece(token) for token in wanted[row]]
-        text, each = tokenizer.decode(wanted[row]), _frozen(log_p[row, :m])
+        text, each = tokenizer.decode(wanted[row]), frozen(log_p[row, :m])
         total = float(each.sum(dtype=np.float64))
         maps, remains = _of_row(decoder, memory, row, n, m), _remains(model, one.pieces.ids)
         listed = [(tokenizer.decode(h.tokens), h.log_probability, h.score(alpha)) for h in hypotheses[1:]]
@@ -116,12 +117,12 @@ def _of_row(
     """Weights, scores and shares of c_t of one sentence, (target, source) each; without rows where there is no attention."""
     seen = [(one.weights[row, :n], one.scores[row, :n]) for one in decoder.steps[:m] if one.weights is not None and one.scores is not None]
     if not seen:
-        nothing = _frozen(torch.zeros(0, n))
+        nothing = frozen(torch.zeros(0, n))
         return nothing, nothing, nothing
     weights, scores = torch.stack([w for w, _ in seen]), torch.stack([s for _, s in seen])
     contexts = torch.stack([one.context[row] for one in decoder.steps[:m]])
     along = contexts @ memory.states[row, :n].t() * weights  # α_tj h_j · c_t
-    return _frozen(weights), _frozen(scores), _frozen(along / contexts.square().sum(1, keepdim=True).clamp_min(1e-12))
+    return frozen(weights), frozen(scores), frozen(along / contexts.square().sum(1, keepdim=True).clamp_min(1e-12))
 
 
 def _remains(model: RecurrentTranslator, tokens: Sequence[int]) -> NDArray[np.float32]:
@@ -136,30 +137,14 @@ def _remains(model: RecurrentTranslator, tokens: Sequence[int]) -> NDArray[np.fl
         signs[SIGNS:, :half] = 0
         (found,) = torch.autograd.grad((last * signs).sum(), words)
     norms = found.square().sum(2).view(2, SIGNS, -1).mean(1).sqrt()
-    return _frozen(norms / norms.sum(1, keepdim=True))
-
-
-def _frozen(values: Tensor) -> NDArray[np.float32]:
-    copy: NDArray[np.float32] = values.detach().float().cpu().numpy().copy()
-    copy.setflags(write=False)
-    return copy
+    return frozen(norms / norms.sum(1, keepdim=True))
 
 
 def _answered(
-    read: Sequence[Callable[[], _Read]], answer: Callable[[Pretrained, Sequence[_Read]], Sequence[AnswerT]]
+    found: Sequence[_Read | InputError], answer: Callable[[Pretrained, Sequence[_Read]], Sequence[AnswerT]]
 ) -> list[AnswerT | InputError]:
     """One answer for each that can be read, those of one model in one batch; an InputError stands in the place of the others."""
-    found: list[Any] = []
-    for one in read:
-        try:
-            found.append(one())
-        except InputError as error:
-            found.append(error)
-    for group in sorted({one.request.variant for one in found if isinstance(one, _Read)}):
-        rows = [i for i, one in enumerate(found) if isinstance(one, _Read) and one.request.variant == group]
-        for i, seen in zip(rows, answer(load(group), [found[i] for i in rows]), strict=True):
-            found[i] = seen
-    return found
+    return together(found, lambda one: one.request.variant, lambda read: answer(load(read[0].request.variant), read))
 
 
 @torch.no_grad()
@@ -184,7 +169,7 @@ def _norms(model: RecurrentTranslator, one: _Read) -> NDArray[np.float32]:
     inputs = (START, *one.target[:-1])
     log_p = [decoder.step(torch.full((count,), inputs[t], device=device))[t, one.target[t]] for t in range(count)]
     (found,) = torch.autograd.grad(torch.stack(log_p).sum(), words)
-    return _frozen(found.norm(dim=2))
+    return frozen(found.norm(dim=2))
 
 
 def _gradients(trained: Pretrained, read: Sequence[_Read]) -> list[Gradients]:
@@ -195,18 +180,18 @@ def _gradients(trained: Pretrained, read: Sequence[_Read]) -> list[Gradients]:
 
 def explain(requests: Sequence[Request]) -> list[Explanation | InputError]:
     """Translate and watch: one answer per request, in order; an InputError stands where a request could not be read."""
-    return _answered([lambda one=one: _read(one) for one in requests], _translated)  # type: ignore[misc]
+    return _answered(each(requests, _read), _translated)
 
 
-def _again(wishes: Sequence[Again]) -> list[Callable[[], _Read]]:
-    return [lambda one=one: _read(one.request, list(zip(one.target, one.target_space, strict=True))) for one in wishes]  # type: ignore[misc]
+def _again(wish: Again) -> _Read:
+    return _read(wish.request, list(zip(wish.target, wish.target_space, strict=True)))
 
 
 def measure(wishes: Sequence[Again]) -> list[Explanation | InputError]:
     """Each finished translation read again under what its request changes; one answer per wish, in order."""
-    return _answered(_again(wishes), _measured)
+    return _answered(each(wishes, _again), _measured)
 
 
 def gradients(wishes: Sequence[Again]) -> list[Gradients | InputError]:
     """How much each word bears on each output of a finished translation; one answer per wish, in order."""
-    return _answered(_again(wishes), _gradients)
+    return _answered(each(wishes, _again), _gradients)

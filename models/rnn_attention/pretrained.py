@@ -3,32 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, NamedTuple
 
 from models import checkpoint
-from models.multi30k import Tokenizer
-from models.pretrained import once, restored
+from models.multi30k import Translator, with_pieces
+from models.pretrained import described, once, restored
 from models.rnn_attention.model import Config, RecurrentTranslator
 
 SLUG = "rnn_attention"
 PIECES = checkpoint.ASSETS / "translation/base/tokenizer.json"  # the same pieces as the Transformer's
 
-
-class Pretrained(NamedTuple):
-    """A network ready to run, its vocabulary, and what model.json says of it."""
-
-    model: RecurrentTranslator
-    tokenizer: Tokenizer
-    facts: dict[str, Any]
+Pretrained = Translator[RecurrentTranslator]
 
 
 def read(where: Path, on: str | None = None) -> Pretrained:
-    """Read a checkpoint's folder, strictly; CheckpointError where anything does not fit."""
-    found = restored(where, lambda facts: RecurrentTranslator(checkpoint.config_of(Config, facts["config"])), on)
-    tokenizer = Tokenizer.load(PIECES)
-    if len(tokenizer) != found.model.config.vocabulary:
-        raise checkpoint.CheckpointError(f"{len(tokenizer)} pieces for a model of {found.model.config.vocabulary}")
-    return Pretrained(found.model, tokenizer, found.facts)
+    """As `models.pretrained.Read`."""
+    return with_pieces(restored(where, described(RecurrentTranslator, Config), on), PIECES)
 
 
 load = once(SLUG, read, "additive")

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
@@ -13,12 +12,14 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
+from models.arrays import frozen
 from models.characters import Alphabet
-from models.checkpoint import CheckpointError
+from models.decoder import gains
 from models.errors import InputError, no_head
 from models.layers.patterns import Pattern, connectivity, reach
-from models.pretrained import Pretrained
-from models.sparse_transformer.decode import FREE, Composer, Wanted, uniforms
+from models.pretrained import Pretrained, shipped
+from models.sampling import FREE, Wanted, Writer, uniforms
+from models.sparse_transformer.decode import Reader
 from models.sparse_transformer.model import SparseTransformer
 from models.sparse_transformer.pretrained import held_out, load
 from models.sparse_transformer.records import (
@@ -45,7 +46,7 @@ from models.sparse_transformer.records import (
 )
 from models.sparse_transformer.weights import by_offset, look
 from models.trace import Trace
-from models.turns import beside, finished, grouped, readable, turns
+from models.turns import abreast, answered, each, grouped, turns
 
 __all__ = [
     "EXAMPLES",
@@ -62,8 +63,6 @@ __all__ = [
     "measure",
     "paths",
 ]
-
-Kind = TypeVar("Kind", bound=np.generic)
 
 TURN = 0.05  # seconds that `generate` works before it lets others
 
@@ -86,15 +85,7 @@ class _Read:
 
 def _there(task: str) -> dict[str, Pretrained[SparseTransformer]]:
     """The models of a task that are shipped. CheckpointError where none is."""
-    found: dict[str, Pretrained[SparseTransformer]] = {}
-    for variant in MODELS[task]:
-        try:
-            found[variant] = load(variant)
-        except CheckpointError as error:
-            missing = error
-    if not found:
-        raise missing
-    return found
+    return shipped(load, MODELS[task], task)
 
 
 def _pattern(request: Request, model: SparseTransformer) -> Pattern:
@@ -107,9 +98,9 @@ def _models(request: Request) -> dict[str, Pretrained[SparseTransformer]]:
     """The models of a request's task. InputError where an option lies outside what there is."""
     check(request)
     models = _there(request.task)
-    for variant, shipped in models.items():
-        config = shipped.model.config
-        _pattern(request, shipped.model)
+    for variant, trained in models.items():
+        config = trained.model.config
+        _pattern(request, trained.model)
         for other, layer, head in request.silenced:
             if other == variant and (layer >= config.n_layers or head >= config.n_heads):
                 raise no_head(layer, head, variant, layers=config.n_layers, heads=config.n_heads)
@@ -131,64 +122,37 @@ def _read(request: Request) -> _Read:
     return _Read(request, known, -1 if shown is None or number is None else int(shown.kinds[number]), whole)
 
 
-def _readable(requests: Sequence[Request]) -> list[_Read | InputError]:
-    found: list[_Read | InputError] = []
-    for request in requests:
-        try:
-            found.append(_read(request))
-        except InputError as error:
-            found.append(error)
-    return found
-
-
 def _gains(requests: Sequence[Request], variant: str, model: SparseTransformer) -> Tensor | None:
-    """(layer, batch, head) 0 for silenced heads; None where nothing is silenced."""
-    if not any(one.silenced for one in requests):
-        return None
-    gains = model.readout.weight.new_ones(model.config.n_layers, len(requests), model.config.n_heads)
-    for row, one in enumerate(requests):
-        for other, layer, head in one.silenced:
-            if other == variant:
-                gains[layer, row, head] = 0
-    return gains
+    config = model.config
+    return gains([one.silenced for one in requests], variant, config.n_layers, config.n_heads, model.readout.weight.device)
 
 
-def _composer(read: Sequence[_Read], variant: str, model: SparseTransformer) -> Composer:
+def _composer(read: Sequence[_Read], variant: str, model: SparseTransformer) -> Writer:
     known = torch.from_numpy(np.stack([one.known for one in read]))
     draws = torch.stack([uniforms(one.request.seed, known.shape[1]) for one in read])
     heats = [float(one.request.temperature) for one in read]
-    return Composer(
-        model, Wanted(known, draws, heats, _gains([one.request for one in read], variant, model), _pattern(read[0].request, model))
-    )
+    silent = _gains([one.request for one in read], variant, model)
+    return Writer(Reader(model, *known.shape, silent, _pattern(read[0].request, model)), Wanted(known, draws, heats))
 
 
 def _compose(read: Sequence[_Read]) -> Iterator[News]:
     """All models of a task side by side on a batch of requests: steps after each turn, at the end the explanations."""
     models = _there(read[0].request.task)
     composers = {variant: _composer(read, variant, one.model) for variant, one in models.items()}
-    told = dict.fromkeys(models, 0)
-    while any(not one.done for one in composers.values()):
-        begin = last = time.perf_counter()
-        longest = 0.0
-        while last - begin + longest < TURN and any(not one.done for one in composers.values()):
-            min((one for one in composers.values() if not one.done), key=lambda one: one.position).step()  # the one that is behind
-            now = time.perf_counter()
-            last, longest = now, max(longest, now - last)
+    for new in abreast(composers, TURN):
         news: News = {}
         for row in range(len(read)):
             steps = []
             for variant, composer in composers.items():
-                here = slice(told[variant], composer.position)
+                here = new[variant]
                 if here.start < here.stop:
-                    symbols, nats = composer.symbols[row, here].cpu().numpy(), composer.nats[row, here].cpu().numpy()
-                    drawn = _spelled(models[variant].model, symbols)
-                    steps.append(Step(variant, here.start, symbols.astype(np.int16), nats.astype(np.float32), drawn))
+                    symbols, nats = frozen(composer.symbols[row, here], np.int16), frozen(composer.nats[row, here])
+                    steps.append(Step(variant, here.start, symbols, nats, _spelled(models[variant].model, symbols)))
             news[row] = steps
-        told = {variant: composer.position for variant, composer in composers.items()}
         yield news
     for row, one in enumerate(read):
         made = tuple(_made(one, row, variant, models[variant], composer) for variant, composer in composers.items())
-        yield {row: Explanation(made, one.kind, None if one.whole is None else _frozen(one.whole, np.uint8))}
+        yield {row: Explanation(made, one.kind, None if one.whole is None else frozen(one.whole, np.uint8))}
 
 
 def _spelled(model: SparseTransformer, symbols: NDArray[Any]) -> str:
@@ -196,32 +160,26 @@ def _spelled(model: SparseTransformer, symbols: NDArray[Any]) -> str:
     return Alphabet(model.config.letters).decode(symbols) if model.config.letters else ""
 
 
-def _frozen(values: NDArray[Any], kind: type[Kind]) -> NDArray[Kind]:
-    copy = np.ascontiguousarray(values).astype(kind)
-    copy.setflags(write=False)
-    return copy
-
-
 @torch.no_grad()
-def _made(one: _Read, row: int, variant: str, shipped: Pretrained[SparseTransformer], composer: Composer) -> Made:
-    model, pattern = shipped.model, _pattern(one.request, shipped.model)
+def _made(one: _Read, row: int, variant: str, trained: Pretrained[SparseTransformer], composer: Writer) -> Made:
+    model, pattern = trained.model, _pattern(one.request, trained.model)
     symbols = composer.symbols[row : row + 1]
     trace = Trace("*/self/queries", "*/self/keys")
     model(model.after(symbols), gains=_gains([one.request], variant, model), pattern=pattern, trace=trace)
     given, nats = one.known != FREE, composer.nats[row].cpu().numpy()
     numbers = symbols[0].cpu().numpy()
-    limit = shipped.facts.get("surprising_above")
+    limit = trained.facts.get("surprising_above")
     return Made(
         variant=variant,
         pattern=pattern,
         use=model.config.use,
-        symbols=_frozen(numbers, np.int16),
-        given=_frozen(given, np.bool_),
-        nats=_frozen(nats, np.float32),
+        symbols=frozen(numbers, np.int16),
+        given=frozen(given, np.bool_),
+        nats=frozen(nats, np.float32),
         drawn=_spelled(model, numbers),
         unusual=bool(limit is not None and given.any() and nats[given].mean() > limit),
-        queries=_frozen(trace.stack("*/self/queries")[:, 0], np.float16),
-        keys=_frozen(trace.stack("*/self/keys")[:, 0], np.float16),
+        queries=frozen(trace.stack("*/self/queries")[:, 0], np.float16),
+        keys=frozen(trace.stack("*/self/keys")[:, 0], np.float16),
     )
 
 
@@ -230,41 +188,32 @@ def _work(read: Sequence[_Read]) -> Iterator[News]:
     return grouped(read, lambda one: one.request.group(), _compose)
 
 
-def _explained(read: Sequence[_Read]) -> list[Explanation]:
-    return finished(_work(read), Explanation, len(read))
-
-
 def explain(requests: Sequence[Request]) -> list[Explanation | InputError]:
     """Read, go on and show how: one answer per request, in order; an InputError stands where a request could not be read."""
-    found = _readable(requests)
-    return beside(found, _explained(readable(found)))
+    return answered(each(requests, _read), _work, Explanation)
 
 
 def generate(requests: Sequence[Request]) -> Iterator[Turn]:
     """Pixel by pixel or character by character, all models side by side. Each turn works for about 50 ms and yields one entry per request:
     the steps since the last turn; at its end the Explanation, or the InputError; None once it is over."""
-    yield from turns(_readable(requests), _work)
+    yield from turns(each(requests, _read), _work)
 
 
 @torch.no_grad()
 def measure(requests: Sequence[Again]) -> list[Losses | InputError]:
     """What was made, read under what a request changes: the nats of the same symbols. One answer per request, in order."""
-    found: list[Losses | InputError] = []
-    for one in requests:
-        try:
-            models = _models(one.request)
-        except InputError as error:
-            found.append(error)
-            continue
-        pairs = zip(models.items(), one.symbols, strict=True)
-        found.append(Losses(tuple(_again(one.request, variant, shipped.model, raw) for (variant, shipped), raw in pairs)))
-    return found
+
+    def losses(one: Again) -> Losses:
+        pairs = zip(_models(one.request).items(), one.symbols, strict=True)
+        return Losses(tuple(_again(one.request, variant, trained.model, raw) for (variant, trained), raw in pairs))
+
+    return each(requests, losses)
 
 
 def _again(request: Request, variant: str, model: SparseTransformer, raw: bytes) -> Array:
     symbols = torch.from_numpy(np.frombuffer(raw, np.int16).astype(np.int64))[None].to(model.readout.weight.device)
     logits = model(model.after(symbols), gains=_gains([request], variant, model), pattern=_pattern(request, model))
-    return _frozen(F.cross_entropy(logits[0].float(), symbols[0], reduction="none").cpu().numpy(), np.float32)
+    return frozen(F.cross_entropy(logits[0].float(), symbols[0], reduction="none").cpu().numpy(), np.float32)
 
 
 def _length(length: int) -> int:
@@ -283,8 +232,8 @@ def connections(kind: str, stride: int, summary: int, length: int) -> Connection
     counts = [factor.counts(length) for factor in (pattern.union, pattern.first, pattern.second)]
     return Connections(
         pattern=pattern,
-        matrix=_frozen(connectivity(pattern, length), np.uint8),
-        counts=_frozen(counts[0], np.int32),
+        matrix=frozen(connectivity(pattern, length), np.uint8),
+        counts=frozen(counts[0], np.int32),
         pairs=int(counts[0].sum()),
         of_factors=(int(counts[1].sum()), int(counts[2].sum())),
         causal=length * (length + 1) // 2,
@@ -303,4 +252,4 @@ def paths(kind: str, stride: int, summary: int, position: int) -> Paths:
         )
     steps, via = reach(pattern, position)
     within = [int(((steps >= 0) & (steps <= n)).sum()) for n in (1, 2)]
-    return Paths(position, _frozen(steps, np.int16), _frozen(via, np.int16), (within[0], within[1]))
+    return Paths(position, frozen(steps, np.int16), frozen(via, np.int16), (within[0], within[1]))

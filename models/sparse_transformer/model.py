@@ -7,19 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import torch
 from torch import Tensor, nn
 
-from models.layers.attention import MultiHeadAttention
+from models import decoder
+from models.decoder import Decoder, Past, quiet_start
 from models.layers.dropout import Dropout
-from models.layers.feedforward import FeedForward
-from models.layers.patterns import Factor, Pattern
+from models.layers.patterns import Pattern
 from models.layers.sparse import sparse_attention
 from models.trace import OFF, Trace
-
-BRANCH = 0.3  # size of what leads out of a sublayer at the start of training, against Xavier's
 
 
 @dataclass(frozen=True)
@@ -46,45 +43,21 @@ class Config:
         return Pattern(self.kind, self.stride, self.summary)
 
 
-class Past(Protocol):
-    """Keys and values of the positions that were read before."""
-
-    def extend(self, layer: int, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
-        """Add those of new positions, (batch, head, position, d_head); keys and values of all positions come back."""
-
-
-class Layer(nn.Module):
-    """Sparse self-attention, then the feed-forward network, each in its residual branch."""
+class Layer(decoder.Layer):
+    """Sparse self-attention."""
 
     def __init__(self, config: Config) -> None:
-        super().__init__()
-        self.norm = nn.LayerNorm(config.d_model)
-        self.attention = MultiHeadAttention(config.d_model, config.n_heads)
-        self.feedforward_norm = nn.LayerNorm(config.d_model)
-        self.feedforward = FeedForward(config.d_model, config.d_ff)
-        self.dropout = Dropout(config.dropout)
+        super().__init__(config.d_model, config.d_ff, config.n_heads, config.dropout)
+        self.use = config.use
 
-    def forward(
-        self,
-        x: Tensor,
-        heads: Sequence[tuple[int, Factor]],
-        number: int = 0,
-        past: Past | None = None,
-        gain: Tensor | None = None,
-        trace: Trace = OFF,
+    def attend(  # type: ignore[override]
+        self, query: Tensor, key: Tensor, value: Tensor, number: int, gain: Tensor | None, trace: Trace, *, pattern: Pattern
     ) -> Tensor:
-        """x: (batch, position, d_model), the same comes back. heads, gain and the taps, within `self`, as in `sparse_attention`.
-
-        number: of the layer, for `past`; with it, x holds the first positions, or one.
-        """
-        query, key, value = self.attention.self_projections(self.norm(x))
-        if past is not None:
-            key, value = past.extend(number, key, value)
-        x = x + self.dropout(self.attention.join(sparse_attention(query, key, value, heads, gain, trace.within("self"))))
-        return x + self.dropout(self.feedforward(self.feedforward_norm(x)))  # type: ignore[no-any-return]
+        """As `sparse_attention`; past its first positions, one at a time."""
+        return sparse_attention(query, key, value, pattern.of_heads(self.use, number, query.shape[1]), gain, trace)
 
 
-class SparseTransformer(nn.Module):
+class SparseTransformer(Decoder):
     """The network; with the full pattern, its dense twin."""
 
     def __init__(self, config: Config) -> None:
@@ -93,24 +66,9 @@ class SparseTransformer(nn.Module):
         self.symbol = nn.Embedding(config.symbols + 1, config.d_model)
         self.row = nn.Embedding(-(-config.length // config.width), config.d_model)
         self.column = nn.Embedding(config.width, config.d_model)
-        self.layers = nn.ModuleList(Layer(config) for _ in range(config.n_layers))
-        self.norm = nn.LayerNorm(config.d_model)
-        self.readout = nn.Linear(config.d_model, config.symbols)
+        self.stack((Layer(config) for _ in range(config.n_layers)), config.d_model, config.symbols)
         self.dropout = Dropout(config.dropout)
-        self._start()
-
-    def _start(self) -> None:
-        """Xavier's sizes, with quiet branches: the residual stream begins as the embedding, and each sublayer earns its voice."""
-        for table in (self.symbol, self.row, self.column):
-            nn.init.normal_(table.weight, std=0.5)
-        for layer in self.layers:
-            assert isinstance(layer, Layer)
-            for block in layer.attention.project_in.weight.chunk(3):
-                nn.init.xavier_uniform_(block)
-            nn.init.zeros_(layer.attention.project_in.bias)
-            for linear in (layer.attention.project_out, layer.feedforward.outer):
-                nn.init.xavier_uniform_(linear.weight, BRANCH)
-                nn.init.zeros_(linear.bias)
+        quiet_start((self.symbol, self.row, self.column), *([layer] for layer in self.layers))
 
     @property
     def start(self) -> int:
@@ -143,12 +101,8 @@ class SparseTransformer(nn.Module):
         first: position that the first logits speak of; past: what was read before it, and then `before` holds one symbol.
         gains: (layer, batch, head). pattern: another one than that of training. Taps `<layer>/self/queries` and `<layer>/self/keys`.
         """
-        x = self.embedded(before, first)
-        pattern = pattern or self.config.pattern
-        for i, layer in enumerate(self.layers):
-            heads = pattern.of_heads(self.config.use, i, self.config.n_heads)
-            x = layer(x, heads, i, past, None if gains is None else gains[i], trace.within(i))
-        return self.readout(self.norm(x))  # type: ignore[no-any-return]
+        x = self.through(self.embedded(before, first), past, gains, trace, pattern=pattern or self.config.pattern)
+        return self.readout(x)  # type: ignore[no-any-return]
 
     def after(self, symbols: Tensor) -> Tensor:
         """What stands before each symbol: (batch, position) -> (batch, position), `start` first."""

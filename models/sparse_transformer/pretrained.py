@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from models import checkpoint
 from models.errors import reading
-from models.pretrained import Pretrained, once, restored
+from models.pretrained import described, loader
 from models.sparse_transformer.model import Config, SparseTransformer
 
 SLUG = "sparse_transformer"
@@ -25,12 +24,7 @@ class HeldOut:
     kinds: NDArray[np.int64]
 
 
-def read(where: Path, on: str | None = None) -> Pretrained[SparseTransformer]:
-    """Read a checkpoint's folder, strictly; CheckpointError where anything does not fit."""
-    return restored(where, lambda facts: SparseTransformer(checkpoint.config_of(Config, facts["config"])), on)
-
-
-load = once(SLUG, read, "strided")
+read, load = loader(SLUG, described(SparseTransformer, Config), "strided")
 
 
 @lru_cache(maxsize=1)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import math
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,60 +15,31 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from models import bits, checkpoint, training
+from models import bits, driver, training
 from models.characters import Alphabet, books
-from models.generated import Plan, learn
+from models.driver import Asked, Job, Lab, Measured, Plan, published
 from models.layers.patterns import KINDS, Pattern
 from models.sparse_transformer.data import Batch, alphabet, characters, digits, drawn_digits, drawn_text
+from models.sparse_transformer.examples import examples as examples
 from models.sparse_transformer.model import Config, SparseTransformer
-from models.sparse_transformer.pretrained import SLUG
-from models.sparse_transformer.pretrained import read as read_checkpoint
+from models.sparse_transformer.pretrained import SLUG, read
 from models.training import Schedule
 
-REPORTED = "test"  # the split of the figure in README
-RATES = (1.5e-3, 3e-3, 6e-3)  # where the search for the largest learning rate begins, for every variant alike
-
 
 @dataclass(frozen=True)
-class Recipe:
+class Recipe(driver.Recipe):
     """How a network is trained."""
 
-    schedule: Schedule
     batch: int = 8  # digits, or windows of text
-    round: int = 100  # batches between two looks at what is held out
-    looked_at: int = 100  # held-out digits or windows of those looks
-    rate: float | None = None  # the largest learning rate; None: the best of a search that begins with RATES
+    looked_at: int = 100  # held-out digits or windows that training looks at
 
 
 @dataclass(frozen=True)
-class Task:
+class Task(driver.Task):
     """What a variant learns, and beside which figure it stands."""
 
     config: Config  # of characters: `symbols` and `letters` are found in the books
-    recipe: Recipe
-    published: dict[str, Any] | None
-    metric: str
-    data: str  # in words, with its origin
-    licence: str
     of_text: bool = False  # characters of books, else pixels of digits
-    target: float | None = None  # what it must reach
-
-    @property
-    def chosen(self) -> str:
-        """The split that learning rates, and all else, are chosen on."""
-        return "valid" if self.of_text else "val"
-
-    @property
-    def protocol(self) -> str:
-        """How its figure is measured."""
-        if self.of_text:
-            return bits.PROTOCOL
-        return "whole digits, each pixel drawn once"
-
-
-def published(value: float, metric: str, source: str, en: str, zh: str) -> dict[str, Any]:
-    """A figure in print, what it measures, and why ours may not stand beside it."""
-    return {"value": value, "metric": metric, "source": source, "comparable": False, "why": {"en": en, "zh": zh}}
 
 
 DIGITS = Task(
@@ -81,12 +50,13 @@ DIGITS = Task(
     ),
     published=published(
         2.80,
-        "bits per dimension",
         "Child et al. (2019), strided attention, CIFAR-10",
         "Photographs in colour, not digits in two colours, and a network of 128 layers.",
         "所用的是彩色照片而非双色数字，网络有 128 层。",
+        metric="bits per dimension",
     ),
     metric="nats per image",
+    protocol="whole digits, each pixel drawn once",
     data="MNIST: 59,000 digits, each pixel drawn once with P(1) = grey / 255, seed 0 (github.com/rasbt/mnist-pngs)",
     licence="MIT: the copy of MNIST. Apache-2.0: these weights",
     target=90.0,
@@ -100,12 +70,14 @@ TEXT = Task(
     ),
     published=published(
         0.99,
-        "bits per byte",
         "Child et al. (2019), fixed attention, enwik8",
         "Another text, contexts twelve times as long, a network of 95 million parameters.",
         "文本不同，上下文长约十二倍，网络有 9500 万个参数。",
+        metric="bits per byte",
     ),
     metric=bits.METRIC,
+    protocol=bits.PROTOCOL,
+    chosen="valid",
     data="17 books in the public domain, 12.8 million characters (github.com/teropa/nlp, github.com/GITenberg)",
     licence="the books are in the public domain. Apache-2.0: these weights",
     of_text=True,
@@ -127,23 +99,16 @@ VARIANTS: dict[str, Task] = {
 }
 
 
-def task_of(variant: str) -> Task:
-    """The task of a variant; ValueError for an unknown one."""
-    if variant not in VARIANTS:
-        raise ValueError(f"{SLUG} has the variants {', '.join(VARIANTS)}, not {variant}")
-    return VARIANTS[variant]
-
-
 class Objective(nn.Module):
     """What training minimises: −log p of every symbol."""
 
-    def __init__(self, model: SparseTransformer) -> None:
+    def __init__(self, model: nn.Module) -> None:
         super().__init__()
         self.model = model
 
     def forward(self, batch: Batch) -> tuple[Tensor, Tensor]:
         """Sum of losses in nats, number of symbols."""
-        logits = self.model(self.model.after(batch.symbols))
+        logits = self.model(self.model.after(batch.symbols))  # type: ignore[operator]
         loss = F.cross_entropy(logits.float().flatten(0, 1), batch.symbols.flatten(), reduction="sum")
         return loss, torch.tensor(batch.symbols.numel(), device=loss.device)
 
@@ -177,67 +142,23 @@ def nats_per_character(model: SparseTransformer, text: NDArray[np.uint8]) -> NDA
     return bits.costs(read_in_windows(model, text), model.config.length)["half_overlap"]
 
 
-def train(
-    data: Path,
-    runs: Path,
-    variant: str = "strided",
-    *,
-    seed: int = 1,
-    device: torch.device,
-    minutes: float | None = None,
-    resume: bool = False,
-    devices: int = 1,
-    recipe: Recipe | None = None,
-    where: Path | None = None,
-) -> Path:
-    """Choose the learning rate, train, write the assets; returns their folder.
-
-    `resume` with `minutes` 0 publishes what a run has so far. ValueError for an unknown variant.
-    """
-    task = task_of(variant)
-    recipe = recipe or task.recipe
-    recipe = dataclasses.replace(recipe, schedule=dataclasses.replace(recipe.schedule, seed=seed))
-    config = task.config
+def plan(job: Job[Task]) -> Plan[Batch]:
+    """Digits, or windows of the books."""
+    task, recipe, config = job.task, job.recipe, job.task.config
     if task.of_text:
-        letters = alphabet(data).letters
+        letters = alphabet(job.data).letters
         config = dataclasses.replace(config, symbols=len(Alphabet(letters)), letters=letters)
-        draw = drawn_text(characters(data, "train", letters), recipe.batch, config.length)
-        held_out = characters(data, "valid", letters)[: recipe.looked_at * config.length // 2]
+        draw = drawn_text(characters(job.data, "train", letters), recipe.batch, config.length)
+        held_out = characters(job.data, "valid", letters)[: recipe.looked_at * config.length // 2]
     else:
-        draw = drawn_digits(digits(data, "train").pixels, recipe.batch)
-        held_out = digits(data, "val").pixels[: recipe.looked_at]
+        draw = drawn_digits(digits(job.data, "train").pixels, recipe.batch)
+        held_out = digits(job.data, "val").pixels[: recipe.looked_at]
 
-    def validate(model: nn.Module) -> float:
-        assert isinstance(model, SparseTransformer)
+    def validate(model: SparseTransformer) -> float:
         cost = nats_per_character(model, held_out) / math.log(2) if task.of_text else nats_per_image(model, held_out)
         return float(cost.mean())
 
-    def objective(model: nn.Module) -> nn.Module:
-        assert isinstance(model, SparseTransformer)
-        return Objective(model)
-
-    plan = Plan(
-        build=lambda: SparseTransformer(config),
-        objective=objective,
-        draw=draw,
-        validate=validate,
-        schedule=recipe.schedule,
-        rates=RATES,
-        rate=recipe.rate,
-        round=recipe.round,
-        optimizers=training.muon,
-    )
-    facts = {
-        "slug": SLUG,
-        "variant": variant,
-        "chosen_on": task.chosen,
-        "data": task.data,
-        "licence": task.licence,
-        "published": task.published,
-    }
-    run = runs / SLUG / variant / str(seed)
-    where = where or checkpoint.folder(SLUG, variant, seed)
-    return learn(plan, run, where, facts, recipe, device=device, minutes=minutes, resume=resume, devices=devices)
+    return Plan(lambda: SparseTransformer(config), Objective, validate, training.muon, draw)
 
 
 def measured(model: SparseTransformer, task: Task, data: Path, split: str, pattern: Pattern | None = None) -> dict[str, Any]:
@@ -269,65 +190,37 @@ def surprising_above(model: SparseTransformer, task: Task, data: Path) -> float:
     return round(float(np.quantile(means, 0.99)), 5)
 
 
-def evaluate(
-    data: Path,
-    variant: str = "strided",
-    *,
-    seed: int = 1,
-    split: str = REPORTED,
-    device: torch.device,
-    record: bool = False,
-    pattern: str | None = None,
-    stride: int | None = None,
-    summary: int | None = None,
-) -> dict[str, Any]:
+def measure(asked: Asked[Task], pattern: str | None, stride: int | None, summary: int | None) -> Measured:
     """Read every digit or book of a split and measure what it costs.
 
-    pattern, stride, summary: another pattern than that of training. `record` writes the figure of the reported split into model.json.
-    ValueError for an unknown variant or split, or sizes that make no pattern.
+    pattern, stride, summary: another pattern than that of training. ValueError for sizes that make no pattern.
     """
-    task = task_of(variant)
-    where = checkpoint.folder(SLUG, variant, seed)
-    model = read_checkpoint(where, str(device)).model
-    config = model.config
-    changed = Pattern(
-        config.kind if pattern is None else pattern,
-        config.stride if stride is None else stride,
-        config.summary if summary is None else summary,
+    model: SparseTransformer = asked.shipped.model
+    task, own = asked.task, model.config.pattern
+    changed = Pattern(pattern or own.kind, own.stride if stride is None else stride, own.summary if summary is None else summary)
+    figure = measured(model, task, asked.data, asked.split, changed)
+    said = bits.told(figure) if task.of_text else f"{figure['value']:.4f} {task.metric} on the {figure['n']:,} digits of {asked.split}"
+    return Measured(
+        figure,
+        said,
+        "figure" if changed == own else None,
+        "under the pattern of training alone",
+        facts=lambda: {"surprising_above": surprising_above(model, task, asked.data)},
+        beside={"pattern": changed.kind, "stride": changed.stride, "summary": changed.summary},
     )
-    begin = time.perf_counter()
-    figure = measured(model, task, data, split, changed)
-    seconds = time.perf_counter() - begin
-    if record:
-        if split != REPORTED or changed != config.pattern:
-            raise ValueError(f"model.json keeps the figure of {REPORTED} under the pattern of training alone")
-        facts = checkpoint.with_figure(checkpoint.read_facts(where), figure, task.protocol)
-        facts["surprising_above"] = surprising_above(model, task, data)
-        checkpoint.write_facts(where, facts)
-    others = [
-        {"seed": int(facts["seed"]), "value": facts["figure"]["value"]}
-        for facts in (checkpoint.read_facts(path.parent) for path in sorted(where.parent.glob(f"{variant}*/model.json")))
-        if facts["variant"] == variant and facts["seed"] != seed and facts.get("figure", {}).get("split") == split
-    ]
-    seeds = sorted([{"seed": seed, "value": figure["value"]}, *others], key=lambda one: one["seed"])
-    said = bits.told(figure) if task.of_text else f"{figure['value']:.4f} {task.metric} on the {figure['n']:,} digits of {split}"
-    print(f"{said}\nin {seconds:.1f} s")
-    if task.target is not None and split == REPORTED and changed == config.pattern and figure["value"] > task.target:
-        print(f"That misses the {task.target} that the recipe must reach.")
-    attended = {"pattern": changed.kind, "stride": changed.stride, "summary": changed.summary}
-    result = {"slug": SLUG, "variant": variant, "seed": seed, **figure, **attended}
-    return {**result, "seconds": round(seconds, 2), "device": str(device), "seeds": seeds}
 
 
-def add_options(command: argparse.ArgumentParser) -> None:
-    """What `evaluate` can be asked beside what every lab knows."""
-    command.add_argument("--pattern", choices=KINDS, default=None, help="another pattern than that of training")
-    command.add_argument("--stride", type=int, default=None, help="another stride, in positions")
-    command.add_argument("--summary", type=int, default=None, help="another width of the summary columns")
-
-
-def examples() -> Path:
-    """Store the first example; returns the file."""
-    from models.sparse_transformer.examples import examples as store
-
-    return store()
+LAB = Lab(
+    SLUG,
+    VARIANTS,
+    read,
+    plan,
+    measure,
+    rates=(1.5e-3, 3e-3, 6e-3),
+    options={
+        "pattern": {"choices": KINDS, "default": None, "help": "another pattern than that of training"},
+        "stride": {"type": int, "default": None, "help": "another stride, in positions"},
+        "summary": {"type": int, "default": None, "help": "another width of the summary columns"},
+    },
+)
+train, evaluate, task_of = LAB.train, LAB.evaluate, LAB.task_of

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from models.layers.attention import MultiHeadAttention
-from models.layers.feedforward import FeedForward
+from models.characters import Alphabet
+from models.decoder import Decoder, Layer, quiet_start
 from models.layers.positional import sinusoids
-from models.layers.relative import relative_attention
 from models.trace import OFF, Trace
-from models.transformer_xl.model import Past
-from models.transformer_xl.start import quiet_start
 
 
 @dataclass(frozen=True)
@@ -29,27 +27,7 @@ class Config:
     n_layers: int = 4  # layers
 
 
-class Layer(nn.Module):
-    """Self-attention to everything before in the segment, then the feed-forward network, each in its residual branch."""
-
-    def __init__(self, config: Config) -> None:
-        super().__init__()
-        self.norm = nn.LayerNorm(config.d_model)
-        self.attention = MultiHeadAttention(config.d_model, config.n_heads)
-        self.feedforward_norm = nn.LayerNorm(config.d_model)
-        self.feedforward = FeedForward(config.d_model, config.d_ff)
-
-    def forward(self, x: Tensor, number: int = 0, past: Past | None = None, window: int | None = None, trace: Trace = OFF) -> Tensor:
-        """As `model.Layer`, without a table of distances."""
-        query, key, value = self.attention.self_projections(self.norm(x))
-        if past is not None:
-            key, value = past.extend(number, x, key, value)
-        heads = relative_attention(query, key, value, None, None, trace.within("self"), window=window)
-        x = x + self.attention.join(heads)
-        return x + self.feedforward(self.feedforward_norm(x))  # type: ignore[no-any-return]
-
-
-class AbsoluteTransformer(nn.Module):
+class AbsoluteTransformer(Decoder):
     """Sinusoids in the input say where in the segment a character stands."""
 
     memory = 0  # states that it remembers
@@ -59,24 +37,20 @@ class AbsoluteTransformer(nn.Module):
         self.config = config
         letters = len(config.letters) + 1
         self.letter = nn.Embedding(letters, config.d_model)
-        self.layers = nn.ModuleList(Layer(config) for _ in range(config.n_layers))
-        self.norm = nn.LayerNorm(config.d_model)
-        self.readout = nn.Linear(config.d_model, letters)
+        self.stack((Layer(config.d_model, config.d_ff, config.n_heads) for _ in range(config.n_layers)), config.d_model, letters)
         self.place: Tensor
         self.register_buffer("place", sinusoids(config.segment, config.d_model), persistent=False)
-        layers = [layer for layer in self.layers if isinstance(layer, Layer)]
-        quiet_start(
-            self.letter,
-            [block for layer in layers for block in layer.attention.project_in.weight.chunk(3)],
-            [linear for layer in layers for linear in (layer.attention.project_out, layer.feedforward.outer)],
-        )
-        for layer in layers:
-            nn.init.zeros_(layer.attention.project_in.bias)
+        quiet_start([self.letter], self.layers)
+
+    @property
+    def start(self) -> int:
+        """What stands before a text: a new line."""
+        return int(Alphabet(self.config.letters).encode("\n")[0])
 
     def forward(
         self,
         before: Tensor,
-        past: Past | None = None,
+        past: Any = None,
         tables: Sequence[Tensor] | None = None,
         window: int | None = None,
         trace: Trace = OFF,
@@ -89,10 +63,8 @@ class AbsoluteTransformer(nn.Module):
         end = first + before.shape[1]
         if end > self.config.segment:
             raise ValueError(f"position {end}: there are {self.config.segment} in a segment")
-        x = self.letter(before) + self.place[first:end]
-        for i, layer in enumerate(self.layers):
-            x = layer(x, i, past, window, trace.within(i))
-        return self.readout(self.norm(x))  # type: ignore[no-any-return]
+        x = self.through(self.letter(before) + self.place[first:end], past, None, trace, window=window)
+        return self.readout(x)  # type: ignore[no-any-return]
 
     def stretch(self, before: Tensor) -> Tensor:
         """The same for a stretch of text, its segments side by side, for none knows of another."""

@@ -16,7 +16,6 @@ from models.characters import UNKNOWN, Alphabet, books
 from models.transformer_xl.model import TransformerXL
 from models.transformer_xl.pretrained import Network
 
-LINE = "\n"  # the character that stands before a text
 LANES = 16  # parts of a book that are read side by side
 STRANGE = 1 / 2000  # share of the characters of training that are made UNKNOWN, so that a network knows what it is not to know
 
@@ -50,11 +49,6 @@ def drawn_stretches(texts: Sequence[NDArray[np.uint8]], lanes: int, length: int,
     return Batch(values[:, :-1].contiguous(), values[:, 1:].contiguous())
 
 
-def first_of(alphabet: Alphabet) -> int:
-    """The number of what stands before a text."""
-    return int(alphabet.encode(LINE)[0])
-
-
 @torch.no_grad()
 def costs(model: Network, text: NDArray[np.uint8], memory: int | None = None, segment: int | None = None) -> NDArray[np.float32]:
     """−log p in nats of each character of a text, (character,), read segment by segment with a memory of so many states.
@@ -68,7 +62,7 @@ def costs(model: Network, text: NDArray[np.uint8], memory: int | None = None, se
     _refuse(model, memory, segment)
     device = model.readout.weight.device
     warm = model.config.n_layers * -(-memory // segment)  # segments of which something can be known, through all layers
-    before = np.concatenate(([first_of(Alphabet(model.config.letters))], text[:-1])).astype(np.int64)
+    before = np.concatenate(([model.start], text[:-1])).astype(np.int64)
     count = -(-len(text) // segment)
     share = -(-count // LANES)  # segments of a lane
     room = np.zeros((LANES, (warm + share) * segment), np.int64)
@@ -89,7 +83,7 @@ def costs(model: Network, text: NDArray[np.uint8], memory: int | None = None, se
 def windowed(model: Network, text: NDArray[np.uint8], memory: int) -> Callable[[NDArray[np.int64], int], NDArray[np.float32]]:
     """What reads windows of a text, each segment by segment from an empty memory (`models.bits`). ValueError as in `costs`."""
     _refuse(model, memory, model.config.segment)
-    before = np.concatenate(([first_of(Alphabet(model.config.letters))], text[:-1])).astype(np.int64)
+    before = np.concatenate(([model.start], text[:-1])).astype(np.int64)
     device = model.readout.weight.device
 
     @torch.no_grad()

@@ -6,20 +6,21 @@ import dataclasses
 import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from models.arrays import frozen
 from models.characters import UNKNOWN, Alphabet
-from models.checkpoint import CheckpointError
 from models.errors import InputError
+from models.pretrained import shipped
+from models.sampling import FREE, Wanted, Writer, uniforms
 from models.trace import Trace
-from models.transformer_xl.data import first_of
-from models.transformer_xl.decode import FREE, Reader, Swap, Wanted, Writer, foreign, uniforms
+from models.transformer_xl.decode import Reader, Swap, foreign
 from models.transformer_xl.model import TransformerXL
-from models.transformer_xl.pretrained import Network, load
+from models.transformer_xl.pretrained import SLUG, Network, load
 from models.transformer_xl.records import (
     EXAMPLES,
     FOREIGN,
@@ -40,7 +41,7 @@ from models.transformer_xl.records import (
     page,
 )
 from models.transformer_xl.weights import by_distance, look, overview, terms, travelled
-from models.turns import beside, finished, grouped, paced, readable, turns
+from models.turns import abreast, answered, each, grouped, paced, turns
 
 __all__ = [
     "EXAMPLES",
@@ -60,8 +61,6 @@ __all__ = [
     "terms",
     "travelled",
 ]
-
-Kind = TypeVar("Kind", bound=np.generic)
 
 TURN = 0.05  # seconds that `generate` works before it lets others
 
@@ -86,26 +85,14 @@ class _Read:
         return self.request.group()
 
 
-def _readable(requests: Sequence[Request]) -> list[_Read | InputError]:
-    found: list[_Read | InputError] = []
-    for request in requests:
-        try:
-            found.append(_Read(request, check(request)))
-        except InputError as error:
-            found.append(error)
-    return found
+def _read(request: Request) -> _Read:
+    """InputError where an option lies outside what there is, or the text cannot be read."""
+    return _Read(request, check(request))
 
 
 def _there() -> dict[str, Network]:
     """The models that are shipped. CheckpointError where none is."""
-    found: dict[str, Network] = {}
-    for variant in MODELS:
-        try:
-            found[variant] = load(variant).model
-        except CheckpointError as error:
-            if not found and variant == MODELS[-1]:
-                raise CheckpointError("no model of transformer_xl is shipped: train one first") from error
-    return found
+    return {variant: one.model for variant, one in shipped(load, MODELS, SLUG).items()}
 
 
 def _sizes(model: Network, request: Request) -> tuple[int, int]:
@@ -137,8 +124,8 @@ def _writer(read: Sequence[_Read], model: Network, swap: Swap) -> Writer:
     known = torch.from_numpy(_known(model, read))
     draws = torch.stack([uniforms(one.request.seed, known.shape[1]) for one in read])
     heats = [float(one.request.temperature) for one in read]
-    memory, segment = _sizes(model, read[0].request)
-    return Writer(model, Wanted(known, draws, heats, memory, segment, swap))
+    reader = Reader(model, len(read), *_sizes(model, read[0].request), swap)
+    return Writer(reader, Wanted(known, draws, heats), precision=torch.float32)
 
 
 def _spelled(model: Network, one: _Read, characters: NDArray[Any], first: int) -> str:
@@ -153,16 +140,8 @@ def _work_on(read: Sequence[_Read]) -> Iterator[News]:
     models = _there()
     swaps = {variant: _swap(model, read[0].request) for variant, model in models.items()}
     writers = {variant: _writer(read, model, swaps[variant]) for variant, model in models.items()}
-    told = dict.fromkeys(models, 0)
-    while any(not one.done for one in writers.values()):
-        begin = last = time.perf_counter()
-        longest = 0.0
-        while last - begin + longest < TURN and any(not one.done for one in writers.values()):
-            min((one for one in writers.values() if not one.done), key=lambda one: one.position).step()  # the one that is behind
-            now = time.perf_counter()
-            last, longest = now, max(longest, now - last)
-        yield {row: _steps(one, row, models, writers, told) for row, one in enumerate(read)}
-        told = {variant: writer.position for variant, writer in writers.items()}
+    for new in abreast(writers, TURN):
+        yield {row: _steps(one, row, models, writers, new) for row, one in enumerate(read)}
     for row, one in enumerate(read):
         readings = []
         for variant, model in models.items():
@@ -177,22 +156,15 @@ def _work_on(read: Sequence[_Read]) -> Iterator[News]:
         yield {row: Explanation(tuple(readings), len(one.text), tuple(dict.fromkeys(strange)), len(strange))}
 
 
-def _steps(one: _Read, row: int, models: Mapping[str, Network], writers: Mapping[str, Writer], told: Mapping[str, int]) -> list[Step]:
+def _steps(one: _Read, row: int, models: Mapping[str, Network], writers: Mapping[str, Writer], new: Mapping[str, slice]) -> list[Step]:
     found = []
     for variant, writer in writers.items():
-        here = slice(told[variant], min(writer.position, one.length))
+        here = slice(new[variant].start, min(new[variant].stop, one.length))
         if here.start < here.stop:
-            made = writer.characters[row, here].cpu().numpy()
+            made = frozen(writer.symbols[row, here], np.int16)
             text = _spelled(models[variant], one, made, here.start)
-            nats = writer.nats[row, here].cpu().numpy().astype(np.float32)
-            found.append(Step(variant, here.start, text, made.astype(np.int16), nats))
+            found.append(Step(variant, here.start, text, made, frozen(writer.nats[row, here])))
     return found
-
-
-def _frozen(values: NDArray[Any], kind: type[Kind]) -> NDArray[Kind]:
-    copy = np.ascontiguousarray(values).astype(kind)
-    copy.setflags(write=False)
-    return copy
 
 
 class _Watching:
@@ -200,13 +172,12 @@ class _Watching:
 
     def __init__(self, one: _Read, row: int, variant: str, model: Network, writer: Writer, swap: Swap) -> None:
         self._one, self._variant, self._model = one, variant, model
-        self._characters = writer.characters[row, : one.length].cpu().numpy()
+        self._characters = writer.symbols[row, : one.length].cpu().numpy()
         self._nats = writer.nats[row, : one.length].cpu().numpy()
         self._memory, self._segment = _sizes(model, one.request)
         self._swap = swap
         self._reader = Reader(model, 1, self._memory, self._segment, self._swap)
-        first = first_of(Alphabet(model.config.letters))
-        self._before = torch.from_numpy(np.concatenate(([first], self._characters[:-1])))[None].to(model.readout.weight.device)
+        self._before = torch.from_numpy(np.concatenate(([model.start], self._characters[:-1])))[None].to(model.readout.weight.device)
         self._parts: list[tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]] = []
         self._remembered: list[NDArray[np.int64]] = []
 
@@ -245,17 +216,17 @@ class _Watching:
         return Reading(
             variant=self._variant,
             text=_spelled(model, self._one, self._characters, 0),
-            characters=_frozen(self._characters, np.int16),
-            nats=_frozen(self._nats, np.float32),
+            characters=frozen(self._characters, np.int16),
+            nats=frozen(self._nats, np.float32),
             segment=self._segment,
             memory=self._memory,
-            queries=_frozen(queries, np.float16),
-            keys=_frozen(keys, np.float16),
-            table=_frozen(table, np.float16),
-            u=_frozen(u, np.float32),
-            v=_frozen(v, np.float32),
-            remembered=_frozen(remembered, np.int16),
-            across=_frozen(across, np.float16),
+            queries=frozen(queries, np.float16),
+            keys=frozen(keys, np.float16),
+            table=frozen(table, np.float16),
+            u=frozen(u, np.float32),
+            v=frozen(v, np.float32),
+            remembered=frozen(remembered, np.int16),
+            across=frozen(across, np.float16),
         )
 
 
@@ -264,31 +235,26 @@ def _work(read: Sequence[_Read]) -> Iterator[News]:
     return grouped(read, lambda one: one.group(), _work_on)
 
 
-def _explained(read: Sequence[_Read]) -> list[Explanation]:
-    return finished(_work(read), Explanation, len(read))
-
-
 def explain(requests: Sequence[Request]) -> list[Explanation | InputError]:
     """Read, write on and show how: one answer per request, in order; an InputError stands where a request could not be read."""
-    found = _readable(requests)
-    return beside(found, _explained(readable(found)))
+    return answered(each(requests, _read), _work, Explanation)
 
 
 def generate(requests: Sequence[Request]) -> Iterator[Turn]:
     """A text read segment by segment and written on character by character, all models side by side. Each turn works for at most 50 ms and
     yields one entry per request: the steps since the last turn; at its end the Explanation, or the InputError; None once it is over."""
-    yield from turns(_readable(requests), _work)
+    yield from turns(each(requests, _read), _work)
 
 
 def _costs(model: Network, characters: NDArray[Any], request: Request) -> Generator[None, None, Array]:
     """(position,) nats of a whole text, read as a request says; a pause after each segment."""
-    memory, segment = _sizes(model, request)
     known = torch.from_numpy(characters.astype(np.int64))[None]
-    writer = Writer(model, Wanted(known, torch.zeros(known.shape), (1.0,), memory, segment, _swap(model, request)))
+    reader = Reader(model, 1, *_sizes(model, request), _swap(model, request))
+    writer = Writer(reader, Wanted(known, torch.zeros(known.shape), (1.0,)), precision=torch.float32)
     while not writer.done:
         writer.step()
         yield
-    return _frozen(writer.nats[0].cpu().numpy(), np.float32)
+    return frozen(writer.nats[0])
 
 
 def _again(one: Again) -> Generator[None, None, Losses]:
@@ -298,11 +264,8 @@ def _again(one: Again) -> Generator[None, None, Losses]:
     return Losses(tuple(found))
 
 
-def _may_again(one: Again) -> Again | InputError:
-    try:
-        check(dataclasses.replace(one.request, text="", page=next(iter(PAGES)), length=0))
-    except InputError as error:
-        return error
+def _may_again(one: Again) -> Again:
+    check(dataclasses.replace(one.request, text="", page=next(iter(PAGES)), length=0))
     return one
 
 
@@ -310,7 +273,7 @@ def measure(requests: Sequence[Again]) -> Iterator[list[list[Any] | Losses | Inp
     """What texts cost under what a request changes: the mean's difference to what they cost when they were made is what it costs. Turns
     as in `generate`, without steps."""
     yield from turns(
-        [_may_again(one) for one in requests],
+        each(requests, _may_again),
         lambda read: (news for row, one in enumerate(read) for news in paced(row, _again(one), TURN)),
     )
 
@@ -325,10 +288,12 @@ def _memories(one: _Read) -> Generator[None, None, Memories]:
     without = np.zeros(0, np.float32)
     if "absolute" in models:
         without = yield from _costs(models["absolute"], characters["absolute"], plain)
-    return Memories(MEMORIES, _frozen(np.stack(rows), np.float32), without)
+    return Memories(MEMORIES, frozen(np.stack(rows), np.float32), without)
 
 
 def memories(requests: Sequence[Request]) -> Iterator[list[list[Any] | Memories | InputError | None]]:
     """What memory buys on each request's text, which is read anew with every length of MEMORIES; nothing is written. Turns as in
     `generate`, without steps. CheckpointError where the model with a memory is not shipped."""
-    yield from turns(_readable(requests), lambda read: (news for row, one in enumerate(read) for news in paced(row, _memories(one), TURN)))
+    yield from turns(
+        each(requests, _read), lambda read: (news for row, one in enumerate(read) for news in paced(row, _memories(one), TURN))
+    )

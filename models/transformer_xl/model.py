@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import torch
 from torch import Tensor, nn
 
-from models.layers.feedforward import FeedForward
+from models import decoder
+from models.characters import Alphabet
+from models.decoder import Decoder, Past, quiet_start
 from models.layers.positional import sinusoids
 from models.trace import OFF, Trace
 from models.transformer_xl.attention import XLAttention
-from models.transformer_xl.start import quiet_start
 
 BIAS = 0.02  # spread of u and v before training
 
@@ -37,43 +37,31 @@ class Config:
     n_layers: int = 4  # layers
 
 
-class Past(Protocol):
-    """Keys and values of what was read before: of the memory, and of the segment so far."""
-
-    @property
-    def place(self) -> int:
-        """How many positions of this segment were read before."""
-
-    def extend(self, layer: int, x: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
-        """Add new positions' own, (batch, head, position, d_head), made of x, (batch, position, d_model); those of all come back."""
-
-
-class Layer(nn.Module):
-    """Attention to the memory and to everything before in the segment, then the feed-forward network, each in its residual branch."""
+class Layer(decoder.Layer):
+    """Attention to the memory and to everything before in the segment."""
 
     def __init__(self, config: Config) -> None:
-        super().__init__()
-        self.norm = nn.LayerNorm(config.d_model)
-        self.attention = XLAttention(config.d_model, config.n_heads)
-        self.feedforward_norm = nn.LayerNorm(config.d_model)
-        self.feedforward = FeedForward(config.d_model, config.d_ff)
+        super().__init__(config.d_model, config.d_ff, config.n_heads, attention=XLAttention(config.d_model, config.n_heads))
 
     def key_value(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """What a position leaves in the memory: x (batch, position, d_model) -> key, value (batch, head, position, d_head)."""
-        return self.attention.key_value(self.norm(x))
+        found: tuple[Tensor, Tensor] = self.attention.key_value(self.norm(x))
+        return found
 
-    def forward(
-        self, x: Tensor, table: Tensor, number: int = 0, past: Past | None = None, window: int | None = None, trace: Trace = OFF
+    def attend(  # type: ignore[override]
+        self,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        number: int,
+        gain: Tensor | None,
+        trace: Trace,
+        *,
+        tables: Sequence[Tensor],
+        window: int | None = None,
     ) -> Tensor:
-        """x: (batch, position, d_model), the same comes back. number: of the layer, for `past`. table, window: as in `XLAttention`.
-
-        Taps within `self` as in `XLAttention`.
-        """
-        query, key, value = self.attention.projections(self.norm(x))
-        if past is not None:
-            key, value = past.extend(number, x, key, value)
-        x = x + self.attention(query, key, value, table, window, trace.within("self"))
-        return x + self.feedforward(self.feedforward_norm(x))  # type: ignore[no-any-return]
+        """tables: of every layer; these, window and the taps as in `XLAttention.heads`."""
+        return self.attention.heads(query, key, value, tables[number], window, gain, trace)  # type: ignore[no-any-return]
 
 
 class Memory:
@@ -103,7 +91,7 @@ class Memory:
         return torch.cat((held[0], key), 2), torch.cat((held[1], value), 2)
 
 
-class TransformerXL(nn.Module):
+class TransformerXL(Decoder):
     """Every layer with relative attention and a memory."""
 
     def __init__(self, config: Config) -> None:
@@ -111,20 +99,13 @@ class TransformerXL(nn.Module):
         self.config = config
         letters = len(config.letters) + 1
         self.letter = nn.Embedding(letters, config.d_model)
-        self.layers = nn.ModuleList(Layer(config) for _ in range(config.n_layers))
-        self.norm = nn.LayerNorm(config.d_model)
-        self.readout = nn.Linear(config.d_model, letters)
+        self.stack((Layer(config) for _ in range(config.n_layers)), config.d_model, letters)
         self.distance: Tensor
         self.register_buffer("distance", sinusoids(config.distances, config.d_model), persistent=False)
-        attentions = [layer.attention for layer in self._layers]
-        quiet_start(
-            self.letter,
-            [block for one in attentions for block in (*one.project_in.weight.chunk(3), one.project_distance.weight)],
-            [linear for layer in self._layers for linear in (layer.attention.project_out, layer.feedforward.outer)],
-        )
-        for one in attentions:
-            nn.init.normal_(one.u, std=BIAS)
-            nn.init.normal_(one.v, std=BIAS)
+        quiet_start([self.letter], self.layers)
+        for layer in self._layers:
+            nn.init.normal_(layer.attention.u, std=BIAS)
+            nn.init.normal_(layer.attention.v, std=BIAS)
 
     @property
     def _layers(self) -> list[Layer]:
@@ -143,6 +124,11 @@ class TransformerXL(nn.Module):
         """W_{k,R} R of each layer, (head, distance, d_head), as far as so many keys need it; they depend on nothing that is read."""
         return [layer.attention.table(self.distance[:keys]) for layer in self._layers]
 
+    @property
+    def start(self) -> int:
+        """What stands before a text: a new line."""
+        return int(Alphabet(self.config.letters).encode("\n")[0])
+
     def forward(
         self,
         before: Tensor,
@@ -157,11 +143,9 @@ class TransformerXL(nn.Module):
         most, its own among them; None for the whole memory and the segment so far.
         Taps `<layer>/self/queries`, `<layer>/self/keys` and, for the heads and queries that the trace keeps, `<layer>/self/weights`.
         """
-        x = self.letter(before)
         tables = self.tables() if tables is None else tables
-        for i, (layer, table) in enumerate(zip(self.layers, tables, strict=True)):
-            x = layer(x, table, i, past, window, trace.within(i))
-        return self.readout(self.norm(x))  # type: ignore[no-any-return]
+        x = self.through(self.letter(before), past, None, trace, tables=tables, window=window)
+        return self.readout(x)  # type: ignore[no-any-return]
 
     def stretch(self, before: Tensor) -> Tensor:
         """The same for a stretch of text, read segment by segment from an empty memory: memories from none to the longest, all in one."""

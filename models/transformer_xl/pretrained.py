@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
-from models import checkpoint
-from models.pretrained import Pretrained, once, restored
+from models.pretrained import described, loader
 from models.transformer_xl import absolute, model
 from models.transformer_xl.absolute import AbsoluteTransformer
 from models.transformer_xl.model import TransformerXL
@@ -20,13 +18,8 @@ Network = TransformerXL | AbsoluteTransformer
 def empty(facts: dict[str, Any]) -> Network:
     """The network that model.json describes, with nothing learned. CheckpointError for a config that does not fit."""
     if facts["variant"] == ABSOLUTE:
-        return AbsoluteTransformer(checkpoint.config_of(absolute.Config, facts["config"]))
-    return TransformerXL(checkpoint.config_of(model.Config, facts["config"]))
+        return described(AbsoluteTransformer, absolute.Config)(facts)
+    return described(TransformerXL, model.Config)(facts)
 
 
-def read(where: Path, on: str | None = None) -> Pretrained[Network]:
-    """Read a checkpoint's folder, strictly; CheckpointError where anything does not fit."""
-    return restored(where, empty, on)
-
-
-load = once(SLUG, read, "xl")
+read, load = loader(SLUG, empty, "xl")

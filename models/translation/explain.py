@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
+from models.arrays import frozen
 from models.beam import EXTRA, Hypothesis, penalty
 from models.crossing import Pair
 from models.errors import InputError, no_head
@@ -21,16 +20,18 @@ from models.translation.decode import Greedy, Source, beam_search, beam_steps, g
 from models.translation.model import AS_PUBLISHED, Changes, Config, Gains, no_gains
 from models.translation.pretrained import Pretrained, load
 from models.translation.records import KINDS, MAX_TOKENS, Again, Explanation, Request, Step
+from models.turns import each, grouped, together, turns, worked
 
 TURN = 0.04  # seconds of work in one turn of `generate`
 
 
 @dataclass(frozen=True)
 class _Read:
-    """A request that can be translated."""
+    """A request that can be translated. target: the tokens of the translation that it is about, () where one is searched for."""
 
     request: Request
     pieces: Encoded
+    target: tuple[int, ...] = ()
 
 
 def _check_heads(request: Request, config: Config) -> None:
@@ -40,9 +41,10 @@ def _check_heads(request: Request, config: Config) -> None:
             raise no_head(layer, head, kind, layers=config.n_layers, heads=config.n_heads, names=KINDS)
 
 
-def _read(request: Request, shipped: Pretrained) -> _Read:
+def _read(request: Request, target: Sequence[tuple[str, bool]] = ()) -> _Read:
     """Check a request and split its sentence into pieces. InputError says what was given and what is accepted."""
     check(request)
+    shipped = load()
     _check_heads(request, shipped.model.config)
     pieces = readable(request.sentence, shipped.tokenizer, MAX_TOKENS)
     for position in request.hidden:
@@ -52,17 +54,7 @@ def _read(request: Request, shipped: Pretrained) -> _Read:
                 en=f"Word piece {shown(position)} cannot be hidden: this sentence has the pieces 0 to {len(pieces.ids) - 1}.",
                 zh=f"无法隐藏词片 {shown(position)}：这个句子的词片编号为 0 到 {len(pieces.ids) - 1}。",
             )
-    return _Read(request, pieces)
-
-
-def _readable(requests: Sequence[Request], shipped: Pretrained) -> list[_Read | InputError]:
-    found: list[_Read | InputError] = []
-    for request in requests:
-        try:
-            found.append(_read(request, shipped))
-        except InputError as error:
-            found.append(error)
-    return found
+    return _Read(request, pieces, tuple(shipped.tokenizer.token(piece, space) for piece, space in target))
 
 
 def _source(read: Sequence[_Read], shipped: Pretrained) -> Source:
@@ -92,12 +84,6 @@ def _search(read: Sequence[_Read], source: Source, shipped: Pretrained) -> list[
     return beam_search(shipped.model, source, [r.request.beam for r in read], [r.request.alpha for r in read])
 
 
-def _frozen(values: NDArray[np.float32]) -> NDArray[np.float32]:
-    copy = np.ascontiguousarray(values, dtype=np.float32).copy()
-    copy.setflags(write=False)
-    return copy
-
-
 def _read_out(read: Sequence[_Read], wanted: Sequence[Sequence[int]], source: Source, shipped: Pretrained, trace: Trace) -> torch.Tensor:
     """One pass over finished translations, watched: the vectors behind each piece of `wanted`. All requests are of one group."""
     device = source.tokens.device
@@ -112,9 +98,8 @@ def _read_out(read: Sequence[_Read], wanted: Sequence[Sequence[int]], source: So
 
 def watched(wish: Again, trace: Trace) -> None:
     """Reads a finished translation once more, under what its request changes, for `trace`. InputError for what cannot be read."""
-    shipped = load()
-    read = [_read(wish.request, shipped)]
-    _read_out(read, [_tokens_of(wish, shipped)], _source(read, shipped), shipped, trace)
+    shipped, read = load(), [_again(wish)]
+    _read_out(read, [read[0].target], _source(read, shipped), shipped, trace)
 
 
 def _watch(read: Sequence[_Read], found: Sequence[Sequence[Hypothesis]], source: Source, shipped: Pretrained) -> list[Explanation]:
@@ -131,7 +116,7 @@ def _watch(read: Sequence[_Read], found: Sequence[Sequence[Hypothesis]], source:
     result = []
     for row, (one, hypotheses) in enumerate(zip(read, found, strict=True)):
         n, m = len(one.pieces.ids), len(wanted[row])
-        log_p = _frozen(all_log_p[row, :m])
+        log_p = frozen(all_log_p[row, :m])
         total = float(log_p.sum(dtype=np.float64))
         alpha = float(one.request.alpha)
         labels = [tokenizer.piece(token) for token in wanted[row]]
@@ -145,9 +130,9 @@ def _watch(read: Sequence[_Read], found: Sequence[Sequence[Hypothesis]], source:
                 target=tuple(piece for piece, _ in labels),
                 target_space=tuple(space for _, space in labels),
                 text=text,
-                encoder=_frozen(encoder[:, row, :, :n, :n]),
-                decoder=_frozen(decoder[:, row, :, :m, :m]),
-                cross=_frozen(cross[:, row, :, :m, :n]),
+                encoder=frozen(encoder[:, row, :, :n, :n]),
+                decoder=frozen(decoder[:, row, :, :m, :m]),
+                cross=frozen(cross[:, row, :, :m, :n]),
                 log_probabilities=log_p,
                 log_probability=total,
                 score=score,
@@ -159,45 +144,36 @@ def _watch(read: Sequence[_Read], found: Sequence[Sequence[Hypothesis]], source:
     return result
 
 
+def _group(one: _Read) -> object:
+    return one.request.group()
+
+
 @torch.no_grad()
-def _explained(read: Sequence[_Read], shipped: Pretrained) -> list[Explanation]:
-    """Translate and watch; requests of one group share every pass."""
-    result: list[Explanation | None] = [None] * len(read)
-    for group in dict.fromkeys(r.request.group() for r in read):
-        rows = [i for i, r in enumerate(read) if r.request.group() == group]
-        together = [read[i] for i in rows]
-        source = _source(together, shipped)
-        for i, one in zip(rows, _watch(together, _search(together, source, shipped), source, shipped), strict=True):
-            result[i] = one
-    return [one for one in result if one is not None]
+def _translated(read: Sequence[_Read]) -> list[Explanation]:
+    shipped = load()
+    source = _source(read, shipped)
+    return _watch(read, _search(read, source, shipped), source, shipped)
 
 
 def explain(requests: Sequence[Request]) -> list[Explanation | InputError]:
     """Translate and watch: one answer per request, in order; an InputError stands where a request could not be read."""
-    shipped = load()
-    found = _readable(requests, shipped)
-    done = iter(_explained([one for one in found if isinstance(one, _Read)], shipped))
-    return [one if isinstance(one, InputError) else next(done) for one in found]
+    return together(each(requests, _read), _group, _translated)
 
 
-def _tokens_of(wish: Again, shipped: Pretrained) -> tuple[int, ...]:
-    return tuple(shipped.tokenizer.token(piece, space) for piece, space in zip(wish.target, wish.target_space, strict=True))
+def _again(wish: Again) -> _Read:
+    return _read(wish.request, list(zip(wish.target, wish.target_space, strict=True)))
 
 
 @torch.no_grad()
+def _measured(read: Sequence[_Read]) -> list[Explanation]:
+    shipped = load()
+    return _watch(read, [[Hypothesis(one.target, ())] for one in read], _source(read, shipped), shipped)
+
+
 def measure(wishes: Sequence[Again]) -> list[Explanation | InputError]:
     """Each finished translation read again under what its request changes; one answer per wish, in order. No search is made, so that all
     arrays have the shapes of the run that the translation is of."""
-    shipped = load()
-    found = _readable([wish.request for wish in wishes], shipped)
-    answers: dict[int, Explanation | InputError] = {i: one for i, one in enumerate(found) if isinstance(one, InputError)}
-    read = {i: one for i, one in enumerate(found) if isinstance(one, _Read)}
-    for group in dict.fromkeys(one.request.group() for one in read.values()):
-        rows = [i for i, one in read.items() if one.request.group() == group]
-        together = [read[i] for i in rows]
-        pairs = [[Hypothesis(_tokens_of(wishes[i], shipped), ())] for i in rows]
-        answers |= dict(zip(rows, _watch(together, pairs, _source(together, shipped), shipped), strict=True))
-    return [answers[i] for i in range(len(wishes))]
+    return together(each(wishes, _again), _group, _measured)
 
 
 def crossed(wishes: Sequence[Pair]) -> list[Explanation | InputError]:
@@ -214,21 +190,11 @@ def generate(requests: Sequence[Request]) -> Iterator[list[Said | InputError | N
 
     A request with more than one hypothesis has no order in which its words appear: it gives no steps, only its Explanation.
     """
-    shipped = load()
-    found = _readable(requests, shipped)
-    over = {i for i, one in enumerate(found) if isinstance(one, InputError)}
-    if over:
-        yield [one if isinstance(one, InputError) else [] for one in found]
-    read = {i: one for i, one in enumerate(found) if isinstance(one, _Read)}
-    for group in dict.fromkeys(one.request.group() for one in read.values()):
-        rows = [i for i, one in read.items() if one.request.group() == group]
-        together = [read[i] for i in rows]
-        for said in (_ranked if together[0].request.beam > 1 else _written)(together, shipped):
-            entries: list[Said | InputError | None] = [None if i in over else [] for i in range(len(found))]
-            for row, one in said.items():
-                entries[rows[row]] = one
-            yield entries
-            over |= {rows[row] for row, one in said.items() if isinstance(one, Explanation)}
+    yield from turns(each(requests, _read), lambda read: grouped(read, _group, _worked))
+
+
+def _worked(read: Sequence[_Read]) -> Iterator[dict[int, Said]]:
+    return (_ranked if read[0].request.beam > 1 else _written)(read, load())
 
 
 def _written(read: Sequence[_Read], shipped: Pretrained) -> Iterator[dict[int, Said]]:
@@ -238,20 +204,20 @@ def _written(read: Sequence[_Read], shipped: Pretrained) -> Iterator[dict[int, S
     while not search.done:
         steps: dict[int, Said] = {}
         stopped: list[int] = []
-        begin = last = time.perf_counter()
-        longest = 0.0
-        with torch.no_grad():
-            while not search.done and not stopped and last - begin + longest < TURN:
-                for row in search.step():
-                    tokens, log_p = search.tokens[row], search.log_probabilities[row]
-                    piece, space = shipped.tokenizer.piece(tokens[-1])
-                    said = steps.setdefault(row, [])
-                    assert isinstance(said, list)
-                    said.append(Step(piece, space, shipped.tokenizer.decode(tokens), log_p[-1]))
-                    if search.stopped(row):
-                        stopped.append(row)
-                now = time.perf_counter()
-                last, longest = now, max(longest, now - last)
+
+        @torch.no_grad()
+        def step(steps: dict[int, Said] = steps, stopped: list[int] = stopped) -> bool:
+            for row in search.step():
+                tokens, log_p = search.tokens[row], search.log_probabilities[row]
+                piece, space = shipped.tokenizer.piece(tokens[-1])
+                said = steps.setdefault(row, [])
+                assert isinstance(said, list)
+                said.append(Step(piece, space, shipped.tokenizer.decode(tokens), log_p[-1]))
+                if search.stopped(row):
+                    stopped.append(row)
+            return not search.done and not stopped
+
+        worked(step, TURN)
         yield steps
         if stopped:
             with torch.no_grad():

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
+from models.arrays import frozen
 from models.errors import InputError
 from models.multi30k import START, STOP, UNKNOWN, Encoded, cleaned
 from models.trace import Trace
@@ -91,20 +90,14 @@ def _read(request: Reading, seen: Explanation, shipped: Pretrained) -> Forced:
         own=seen.text,
         own_log_probability=seen.log_probability,
         own_length=len(seen.target),
-        log_probabilities=_frozen(given[:, 0].cpu().numpy()),
-        ranks=_frozen((1 + (log_p > given).sum(1)).to(torch.int32).cpu().numpy()),
+        log_probabilities=frozen(given[:, 0].cpu().numpy()),
+        ranks=frozen(1 + (log_p > given).sum(1), np.int32),
         favourites=tuple(tuple(piece for piece, _ in row) for row in listed),
         favourite_space=tuple(tuple(space for _, space in row) for row in listed),
-        probabilities=_frozen(best.exp().cpu().numpy()),
-        cross=_frozen(trace.stack("decoder/*/cross/weights")[:, 0]),
+        probabilities=frozen(best.exp().cpu().numpy()),
+        cross=frozen(trace.stack("decoder/*/cross/weights")[:, 0]),
     )
 
 
 def _own(seen: Explanation, shipped: Pretrained) -> tuple[int, ...]:
     return tuple(shipped.tokenizer.token(piece, space) for piece, space in zip(seen.target, seen.target_space, strict=True))
-
-
-def _frozen(array: NDArray[Any]) -> NDArray[Any]:
-    kept = np.ascontiguousarray(array)
-    kept.setflags(write=False)
-    return kept

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
+from models.arrays import frozen
 from models.beam import EXTRA
 from models.errors import InputError
 from models.layers.positional import sinusoids
@@ -101,15 +101,15 @@ def _both(pieces: Encoded, order: tuple[int, ...], text: str, shipped: Pretraine
         size=float(signal[0].norm(dim=1).mean()),
         signal=_compared(signal, order, text, texts[0]),
         silence=_compared(silence, order, *texts[1:]),
-        own=_frozen(model.positions[:MAX_TOKENS]),
-        textbook=_frozen(sinusoids(*TEXTBOOK)),
+        own=frozen(model.positions[:MAX_TOKENS]),
+        textbook=frozen(sinusoids(*TEXTBOOK)),
     )
 
 
 def _compared(vectors: Tensor, order: tuple[int, ...], before: str, after: str) -> TwoOrders:
     """vectors: (2, piece, d_model), the sentence in its own order and shuffled."""
     apart = vectors[1] - vectors[0][list(order)]
-    return TwoOrders(_frozen(apart.norm(dim=1)), float(apart.abs().max()), before, after)
+    return TwoOrders(frozen(apart.norm(dim=1)), float(apart.abs().max()), before, after)
 
 
 def _greedy(memory: Tensor, limit: int, shipped: Pretrained) -> list[str]:
@@ -126,9 +126,3 @@ def _greedy(memory: Tensor, limit: int, shipped: Pretrained) -> list[str]:
         if all(row[-1] == STOP for row in written):
             break
     return [shipped.tokenizer.decode(row) for row in written]
-
-
-def _frozen(values: Tensor) -> NDArray[np.float32]:
-    copy = values.float().cpu().numpy().copy()
-    copy.setflags(write=False)
-    return copy

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
+from models.arrays import frozen
 from models.beam import EXTRA, Extension
 from models.errors import InputError
 from models.multi30k import PAD, START, STOP, Tokenizer, cleaned, padded
@@ -135,12 +134,12 @@ class Growth:
             space=tuple(space for _, space in labels),
             fates=tuple(self.fates),
             texts=tuple(texts),
-            parent=_frozen(self.parents, np.int32),
-            step=_frozen(self.steps, np.int32),
-            rank=_frozen(self.ranks, np.int32),
-            log_probability=_frozen(self.values, np.float32),
-            total=_frozen(self.totals, np.float64),
-            stop=_frozen(self.stops, np.float32),
+            parent=frozen(self.parents, np.int32),
+            step=frozen(self.steps, np.int32),
+            rank=frozen(self.ranks, np.int32),
+            log_probability=frozen(self.values, np.float32),
+            total=frozen(self.totals, np.float64),
+            stop=frozen(self.stops, np.float32),
             beam=self.beam,
             limit=self.limit,
             endless=self.endless,
@@ -149,9 +148,3 @@ class Growth:
             greedy_total=0.0 if self.endless else greedy.log_probability,
             greedy_length=0 if self.endless else len(greedy.target),
         )
-
-
-def _frozen(numbers: Sequence[float], kind: type[np.generic]) -> NDArray[Any]:
-    array = np.array(numbers, kind)
-    array.setflags(write=False)
-    return array

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 
+from models.arrays import frozen
 from models.errors import InputError
 from models.trace import Trace
 from models.translation.explain import explain, watched
@@ -40,9 +39,7 @@ def vectors(requests: Sequence[Request]) -> list[Vectors | InputError]:
             )
             continue
         trace = _read_again(request, seen, [f"{kind}/{name}" for kind in NAMES.values() for name in ("queries", "keys")])
-        pairs = [
-            (_frozen(trace.stack(f"{NAMES[kind]}/queries")[:, 0]), _frozen(trace.stack(f"{NAMES[kind]}/keys")[:, 0])) for kind in KINDS
-        ]
+        pairs = [(frozen(trace.stack(f"{NAMES[kind]}/queries")[:, 0]), frozen(trace.stack(f"{NAMES[kind]}/keys")[:, 0])) for kind in KINDS]
         answers.append(Vectors(seen, *pairs))
     return answers
 
@@ -70,7 +67,7 @@ def heads(looks: Sequence[Look]) -> list[Head | InputError]:
         source, target = (seen.source, seen.source_space), (seen.target, seen.target_space)
         written = ("<s>", *seen.target[:-1]), (True, *seen.target_space[:-1])
         rows, columns = {"encoder": (source, source), "decoder": (target, written), "cross": (target, source)}[look.kind]
-        query, key, value = (_frozen(trace.stack(f"{kind}/{name}")[0, 0, look.head]) for name in ("queries", "keys", "values"))
+        query, key, value = (frozen(trace.stack(f"{kind}/{name}")[0, 0, look.head]) for name in ("queries", "keys", "values"))
         causal, hidden = look.kind == "decoder" and "mask" not in without, () if look.kind == "decoder" else look.request.hidden
         answers.append(Head(query, key, value, causal, *rows, *columns, config.n_layers, config.n_heads, "scale" not in without, hidden))
     return answers
@@ -81,9 +78,3 @@ def _read_again(request: Request, seen: Explanation, places: Sequence[str]) -> T
     trace = Trace(*places)
     watched(Again(request, seen.target, seen.target_space), trace)
     return trace
-
-
-def _frozen(values: NDArray[np.float32]) -> NDArray[np.float32]:
-    copy = np.ascontiguousarray(values)
-    copy.setflags(write=False)
-    return copy

@@ -14,17 +14,19 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from models.arrays import frozen
 from models.checkpoint import CheckpointError
 from models.errors import InputError
 from models.layers.act import Stop
 from models.trace import OFF, Trace
+from models.turns import each, together
 from models.universal_transformer import data as texts
 from models.universal_transformer import stories
 from models.universal_transformer.data import NONE, Batch, Inputs
 from models.universal_transformer.model import Thought, UniversalTransformer
 from models.universal_transformer.pretrained import FIXED, ORDINARY, load
 from models.universal_transformer.reading import check, inputs_of
-from models.universal_transformer.records import EXAMPLES, Array, Beside, Explanation, Measured, Request
+from models.universal_transformer.records import EXAMPLES, Beside, Explanation, Measured, Request
 
 __all__ = ["EXAMPLES", "Explanation", "Measured", "Request", "explain", "measure"]
 
@@ -48,17 +50,11 @@ class _Read:
         return tuple(i for i, target in enumerate(self.inputs.targets[0]) if target != NONE)
 
 
-def _readable(requests: Sequence[Request]) -> list[_Read | InputError]:
-    found: list[_Read | InputError] = []
-    for request in requests:
-        try:
-            found.append(_Read(request, *inputs_of(request)))
-        except InputError as error:
-            found.append(error)
-    return found
+def _read(request: Request) -> _Read:
+    return _Read(request, *inputs_of(request))
 
 
-def _together(parts: Sequence[Inputs]) -> Inputs:
+def _joined(parts: Sequence[Inputs]) -> Inputs:
     """Inputs of one task side by side, padded to the longest."""
     length = max(part.tokens.shape[1] for part in parts)
 
@@ -100,7 +96,7 @@ def _pass(read: Sequence[_Read], model: UniversalTransformer, trace: Trace = OFF
     """The network on some requests as they are."""
     device = model.readout.weight.device
     requests = [one.request for one in read]
-    batch = _together([one.inputs for one in read]).batch().to(device)
+    batch = _joined([one.inputs for one in read]).batch().to(device)
     told = None if all(one.told for one in requests) else torch.tensor([float(one.told) for one in requests], device=device)
     return model(batch.tokens, batch.places, batch.alive, _stop(requests, model, device), told, None, trace), batch
 
@@ -114,23 +110,7 @@ def _said(task: str, logits: Tensor, wanted: Sequence[int]) -> str:
     return (text.lstrip("0") or "0") if task == "addition" else text
 
 
-def _frozen(values: NDArray[np.generic]) -> Array:
-    copy = np.ascontiguousarray(values, dtype=np.float32).copy()
-    copy.setflags(write=False)
-    return copy
-
-
 @torch.no_grad()
-def _explained(read: Sequence[_Read]) -> list[Explanation]:
-    """Answer and watch; requests of one task share every pass."""
-    result: list[Explanation | None] = [None] * len(read)
-    for task in sorted({one.request.task for one in read}):
-        rows = [i for i, one in enumerate(read) if one.request.task == task]
-        for i, seen in zip(rows, _watched(task, [read[i] for i in rows]), strict=True):
-            result[i] = seen
-    return [one for one in result if one is not None]
-
-
 def _watched(task: str, read: Sequence[_Read]) -> list[Explanation]:
     model = _network(task)
     trace = Trace(*(f"step/*/{name}" for name in ("halting", "weight", "state", "weights")), budget=(64 << 20) * len(read))
@@ -143,7 +123,7 @@ def _watched(task: str, read: Sequence[_Read]) -> list[Explanation]:
 def _beside(task: str, read: Sequence[_Read]) -> list[tuple[Beside, ...]]:
     """What the networks that are shipped for comparison make of the same inputs."""
     found: list[list[Beside]] = [[] for _ in read]
-    batch = _together([one.inputs for one in read]).batch()
+    batch = _joined([one.inputs for one in read]).batch()
     for kind in (ORDINARY, FIXED):
         try:
             model = load(task + kind).model
@@ -182,15 +162,15 @@ def _folded(
         wanted=one.wanted,
         answer=_said(task, logits, wanted),
         expected=one.right,
-        probability=_frozen(logits.softmax(-1).amax(-1)[wanted].cpu().numpy()),
+        probability=frozen(logits.softmax(-1).amax(-1)[wanted].cpu().numpy()),
         facts=one.facts,
         steps=steps,
-        remainder=_frozen(thought.pondered.remainder[row, :length].cpu().numpy()),
-        halting=_frozen(halting),
-        weights=_frozen(weights),
-        totals=_frozen(totals),
-        distance=_frozen(np.linalg.norm(state - last, axis=-1) / math.sqrt(model.config.d_model)),
-        attention=_frozen(arrays["weights"][:most, row, :, :length, :length]),
+        remainder=frozen(thought.pondered.remainder[row, :length].cpu().numpy()),
+        halting=frozen(halting),
+        weights=frozen(weights),
+        totals=frozen(totals),
+        distance=frozen(np.linalg.norm(state - last, axis=-1) / math.sqrt(model.config.d_model)),
+        attention=frozen(arrays["weights"][:most, row, :, :length, :length]),
         stopped=_earlier(one, model, most),
         threshold=1 - float(one.request.epsilon),
         limit=one.request.limit or model.config.limit,
@@ -213,9 +193,7 @@ def _earlier(one: _Read, model: UniversalTransformer, most: int) -> tuple[str, .
 
 def explain(requests: Sequence[Request]) -> list[Explanation | InputError]:
     """Answer and watch: one result per request, in order; an InputError stands where a request could not be read."""
-    found = _readable(requests)
-    done = iter(_explained([one for one in found if isinstance(one, _Read)]))
-    return [one if isinstance(one, InputError) else next(done) for one in found]
+    return together(each(requests, _read), lambda one: one.request.task, lambda read: _watched(read[0].request.task, read))
 
 
 @lru_cache(maxsize=4)
@@ -229,19 +207,12 @@ def _sample(task: str) -> Inputs:
 
 def measure(requests: Sequence[Request]) -> list[Measured | InputError]:
     """What the network of each request does on held-out inputs, its own input apart; what has stopped is not computed."""
-    result: list[Measured | InputError] = []
-    for request in requests:
-        try:
-            check(request)
-        except InputError as error:
-            result.append(error)
-        else:
-            result.append(_measured(request))
-    return result
+    return each(requests, _measured)
 
 
 @torch.no_grad()
 def _measured(request: Request) -> Measured:
+    check(request)
     model = _network(request.task)
     device = model.readout.weight.device
     inputs = _sample(request.task)

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
-import dataclasses
-import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,21 +13,17 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from models import checkpoint, training
-from models.generated import Plan, learn
+from models import checkpoint, driver, training
+from models.driver import Asked, Job, Lab, Measured, Plan
 from models.training import Schedule
 from models.universal_transformer import data as texts
 from models.universal_transformer import stories
 from models.universal_transformer.data import LONGEST, NONE, TESTED, Batch, Inputs
 from models.universal_transformer.model import Config, OrdinaryConfig, OrdinaryTransformer, Thought, UniversalTransformer
-from models.universal_transformer.pretrained import FIXED, ORDINARY, SLUG, Model
-from models.universal_transformer.pretrained import read as read_checkpoint
+from models.universal_transformer.pretrained import FIXED, ORDINARY, SLUG, Model, read
 
-REPORTED = "test"  # the split of the figure in README
-CHOSEN = "val"  # the split that learning rates, and all else, are chosen on
 PROTOCOL = "inputs of every length of training that no network learned from, all answers filled at once"
-RATES = (1e-3, 2e-3, 4e-3)  # where the search for the largest learning rate begins, for every variant alike
-TASKS = ("reverse", "addition", "copy", "stories")
+TASKS = ("stories", "reverse", "addition", "copy")
 LICENCE = "Apache-2.0: the generator and these weights"
 REACH = {"reverse": 0.99, "addition": 0.95, "copy": 0.99}  # characters at the lengths of training
 REACH_BY_FACTS = {"1": 0.99, "2": 0.95, "3": 0.85}
@@ -44,33 +36,27 @@ PUBLISHED_PONDER = [2.3, 3.1, 3.8]  # mean ponder on bAbI where one, two and thr
 
 
 @dataclass(frozen=True)
-class Recipe:
+class Recipe(driver.Recipe):
     """How a network is trained."""
 
-    schedule: Schedule
     batch: int = 32  # inputs
     price: float = 1e-2  # τ: what a unit of ponder cost N + R adds to the loss, in nats
     offset: int = 40  # the largest number that is added to all places of an input while training
-    round: int = 250  # batches between two looks at held-out inputs
-    rate: float | None = None  # the largest learning rate; None: the best of a search that begins with RATES
 
 
 def _recipe(steps: int, **more: Any) -> Recipe:
     schedule = Schedule(
         steps=steps, warmup=100, decay=0.0, cooldown=steps // 2, clip=1.0, average=3, every=max(1, steps // 100), precision="32-true"
     )
-    return Recipe(schedule, **more)
+    return Recipe(schedule, round=250, **more)
 
 
 @dataclass(frozen=True)
-class Task:
+class Task(driver.Task):
     """What a variant learns."""
 
     name: str  # one of TASKS
     build: Callable[[], Model]
-    data: str  # in words
-    published: dict[str, Any]
-    recipe: Recipe = field(kw_only=True)
 
 
 def _network(name: str, kind: str) -> Model:
@@ -95,7 +81,7 @@ _BASE: dict[str, tuple[str, Recipe]] = {
 
 def _task(name: str, kind: str) -> Task:
     described, recipe = _BASE[name]
-    published: dict[str, Any] = {
+    found: dict[str, Any] = {
         "source": "Dehghani et al. (2019)",
         "comparable": False,
         "why": {
@@ -103,18 +89,20 @@ def _task(name: str, kind: str) -> Task:
             "zh": "论文中的网络更大、训练更久，并在十倍长度上测试，或使用 bAbI 数据。",
         },
     }
-    published |= {"ponder": PUBLISHED_PONDER} if name == "stories" else {"at_400": PUBLISHED[name]}
-    return Task(name, lambda: _network(name, kind), described, published, recipe=recipe)
+    found |= {"ponder": PUBLISHED_PONDER} if name == "stories" else {"at_400": PUBLISHED[name]}
+    return Task(
+        name,
+        lambda: _network(name, kind),
+        recipe=recipe,
+        data=described,
+        licence=LICENCE,
+        protocol=PROTOCOL,
+        published=found,
+        target=REACH.get(name) if kind == "" else None,
+    )
 
 
 VARIANTS: dict[str, Task] = {f"{name}{kind}": _task(name, kind) for kind in ("", ORDINARY, FIXED) for name in TASKS}
-
-
-def task_of(variant: str) -> Task:
-    """The task of a variant; ValueError for an unknown one."""
-    if variant not in VARIANTS:
-        raise ValueError(f"{SLUG} has the variants {', '.join(VARIANTS)}, not {variant}")
-    return VARIANTS[variant]
 
 
 class Objective(nn.Module):
@@ -179,52 +167,24 @@ def answered(model: Model, inputs: Inputs, size: int = 200, refreshed: bool = Fa
     return torch.cat(right), torch.cat(cost) if cost else None
 
 
-def train(
-    data: Path,
-    runs: Path,
-    variant: str = "stories",
-    *,
-    seed: int = 1,
-    device: torch.device,
-    minutes: float | None = None,
-    resume: bool = False,
-    devices: int = 1,
-    recipe: Recipe | None = None,
-    where: Path | None = None,
-) -> Path:
-    """Choose the learning rate, train, write the assets; returns their folder. The generators need no data folder.
-
-    `resume` with `minutes` 0 publishes what a run has so far. ValueError for an unknown variant.
-    """
-    task = task_of(variant)
-    recipe = recipe or task.recipe
-    recipe = dataclasses.replace(recipe, schedule=dataclasses.replace(recipe.schedule, seed=seed))
-    sizes = texts.lengths(task.name)
-    kept = held_out(task.name, "val", 300, seed=0)
+def plan(job: Job[Task]) -> Plan[Batch]:
+    """Inputs of every length; the generators need no data folder."""
+    name, recipe = job.task.name, job.recipe
+    sizes = texts.lengths(name)
+    kept = held_out(name, "val", 300, seed=0)
 
     def draw(generator: np.random.Generator, done: float) -> Batch:
         length = sizes[int(generator.integers(len(sizes)))]
-        found = drawn(task.name, generator, recipe.batch, length, "train")
+        found = drawn(name, generator, recipe.batch, length, "train")
         return found.batch(generator.integers(0, recipe.offset + 1, len(found)))
 
-    def validate(model: nn.Module) -> float:
-        return 1 - float(np.mean([_share(*_right(model, part)) for part in kept]))  # type: ignore[arg-type]
-
-    plan = Plan(
-        build=task.build,
-        objective=lambda model: Objective(model, recipe.price),
-        draw=draw,
-        validate=validate,
-        schedule=recipe.schedule,
-        rates=RATES,
-        rate=recipe.rate,
-        round=recipe.round,
-        optimizers=training.muon,
+    return Plan(
+        job.task.build,
+        lambda model: Objective(model, recipe.price),
+        lambda model: 1 - float(np.mean([_share(*_right(model, part)) for part in kept])),
+        training.muon,
+        draw,
     )
-    facts = {"slug": SLUG, "variant": variant, "chosen_on": CHOSEN, "data": task.data, "licence": LICENCE, "published": task.published}
-    run = runs / SLUG / variant / str(seed)
-    where = where or checkpoint.folder(SLUG, variant, seed)
-    return learn(plan, run, where, facts, recipe, device=device, minutes=minutes, resume=resume, devices=devices)
 
 
 def _right(model: Model, inputs: Inputs) -> tuple[Tensor, Tensor]:
@@ -302,75 +262,50 @@ def _of_stories(model: Model, inputs: Inputs, split: str, refreshed: bool) -> di
     return found
 
 
-def evaluate(
-    data: Path,
-    variant: str = "stories",
-    *,
-    seed: int = 1,
-    split: str = REPORTED,
-    device: torch.device,
-    record: bool = False,
-    length: int | None = None,
-    count: int = 2000,
-    refreshed: bool = False,
-) -> dict[str, Any]:
+def measure(asked: Asked[Task], length: int | None, count: int, refreshed: bool) -> Measured:
     """Answer held-out inputs, all answers at once and nothing of them given.
 
     length: characters of an input, in place of the lengths of training. refreshed: stopped positions get the signal of every step, as in
-    the paper and not as in training. `record` writes the figure of the reported split into model.json, at the lengths of training as
-    `figure` (or as `refreshed`), at length 40 as `longer`. ValueError for an unknown variant, split or length.
+    the paper and not as in training. model.json keeps what the lengths of training give as `figure` (or as `refreshed`), at length 40 as
+    `longer`. ValueError for a length that there is not.
     """
-    task = task_of(variant)
     if length is not None and not 1 <= length <= TESTED:
         raise ValueError(f"lengths are 1 to {TESTED} characters, not {length}")
-    where = checkpoint.folder(SLUG, variant, seed)
-    model = read_checkpoint(where, str(device)).model
-    begin = time.perf_counter()
-    figure = measured(model, task.name, split, count, length, refreshed)
-    seconds = time.perf_counter() - begin
+    name = asked.task.name
+    figure = measured(asked.shipped.model, name, asked.split, count, length, refreshed)
     key = {(None, False): "figure", (TESTED, False): "longer", (None, True): "refreshed"}.get((length, refreshed))
-    if record:
-        if split != REPORTED or key is None:
-            raise ValueError(f"model.json keeps the figures of {REPORTED} at the lengths of training and at {TESTED}")
-        checkpoint.write_facts(where, checkpoint.with_figure(checkpoint.read_facts(where), figure, PROTOCOL, key))
-    beside = []
+    said = f"{figure['value']:.4f} {figure['metric']} on {figure['n']:,} inputs of {asked.split}"
+    if asked.split == asked.task.reported and key == "figure" and asked.variant == "stories":
+        for facts, bound in REACH_BY_FACTS.items():
+            if figure["accuracy_by_facts"][facts] < bound:
+                said += f"; with {facts} facts {figure['accuracy_by_facts'][facts]}, which misses the {bound} that the recipe must reach"
+    beside = {"beside": _beside(asked, key), "published": asked.task.published}
+    return Measured(figure, said, key, f"at the lengths of training and at {TESTED}", beside=beside, higher=True)
+
+
+def _beside(asked: Asked[Task], key: str | None) -> list[dict[str, Any]]:
+    """What was measured alike of the other networks of the same task."""
+    found = []
     for kind in ("", ORDINARY, FIXED):
-        for path in sorted(where.parent.glob(f"{task.name}{kind}*/model.json")):
+        for path in sorted(asked.where.parent.glob(f"{asked.task.name}{kind}*/model.json")):
             facts = checkpoint.read_facts(path.parent)
-            if facts["variant"] == f"{task.name}{kind}" and path.parent != where and key in facts:
-                other = facts[key]
-                beside.append(
-                    {
-                        "variant": facts["variant"],
-                        "seed": facts["seed"],
-                        **{k: other[k] for k in ("value", "sequences", "accuracy_by_facts", "ponder") if k in other},
-                    }
-                )
-    print(f"{figure['value']:.4f} {figure['metric']} on {figure['n']:,} inputs of {split}, in {seconds:.1f} s")
-    if split == REPORTED and length is None and variant in TASKS:
-        _say_what_is_missed(task.name, figure)
-    return {
-        "slug": SLUG,
-        "variant": variant,
-        "seed": seed,
-        **figure,
-        "beside": beside,
-        "published": task.published,
-        "seconds": round(seconds, 2),
-        "device": str(device),
-    }
+            if facts["variant"] == f"{asked.task.name}{kind}" and path.parent != asked.where and key in facts:
+                told = {k: facts[key][k] for k in ("value", "sequences", "accuracy_by_facts", "ponder") if k in facts[key]}
+                found.append({"variant": facts["variant"], "seed": facts["seed"], **told})
+    return found
 
 
-def _say_what_is_missed(name: str, figure: dict[str, Any]) -> None:
-    if name in REACH and figure["value"] < REACH[name]:
-        print(f"That misses the {REACH[name]} that the recipe must reach.")
-    for facts, bound in REACH_BY_FACTS.items():
-        if name == "stories" and figure["accuracy_by_facts"][facts] < bound:
-            print(f"With {facts} facts {figure['accuracy_by_facts'][facts]}: that misses the {bound} that the recipe must reach.")
-
-
-def add_options(command: argparse.ArgumentParser) -> None:
-    """What `evaluate` can be asked beside what every lab knows."""
-    command.add_argument("--length", type=int, default=None, help=f"characters of an input, up to {TESTED}; by default those of training")
-    command.add_argument("--count", type=int, default=2000, help="inputs to answer")
-    command.add_argument("--refreshed", action="store_true", help="tell stopped positions every further step, as the paper does")
+LAB = Lab(
+    SLUG,
+    VARIANTS,
+    read,
+    plan,
+    measure,
+    rates=(1e-3, 2e-3, 4e-3),
+    options={
+        "length": {"type": int, "default": None, "help": f"characters of an input, up to {TESTED}; by default those of training"},
+        "count": {"type": int, "default": 2000, "help": "inputs to answer"},
+        "refreshed": {"action": "store_true", "help": "tell stopped positions every further step, as the paper does"},
+    },
+)
+train, evaluate, task_of = LAB.train, LAB.evaluate, LAB.task_of

@@ -8,8 +8,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from models.image_transformer.colour import LEVELS, Cache, ColourTransformer, Config, drawn, enlarge, levels_from
+from models.image_transformer.colour import LEVELS, Cache, ColourTransformer, Config, enlarge, levels_from
 from models.image_transformer.data import reduced
+from models.sampling import draw
 from models.trace import Trace
 
 SMALL = Config(side=6, small=3, query=1, memory=2, d_model=16, d_ff=24, n_heads=2, n_encoder=1, n_decoder=2)
@@ -112,16 +113,16 @@ def test_a_level_is_the_one_that_a_uniform_number_falls_into() -> None:
     logits = torch.full((4, LEVELS), -torch.inf)
     logits[:, [10, 20, 30]] = torch.tensor([0.5, 0.25, 0.25]).log()
     one, all_of_them = torch.ones(4), torch.full((4,), LEVELS)
-    assert drawn(logits, torch.tensor([0.0, 0.49, 0.51, 0.9999999]), one, all_of_them).tolist() == [10, 10, 20, 30]
-    assert drawn(logits, torch.tensor([0.0, 0.49, 0.51, 0.9999999]), one, torch.ones(4, dtype=torch.long)).tolist() == [10] * 4
+    assert draw(logits, torch.tensor([0.0, 0.49, 0.51, 0.9999999]), one, all_of_them).tolist() == [10, 10, 20, 30]
+    assert draw(logits, torch.tensor([0.0, 0.49, 0.51, 0.9999999]), one, torch.ones(4, dtype=torch.long)).tolist() == [10] * 4
     cold = torch.full((4,), 0.05)
-    assert drawn(logits, torch.tensor([0.1, 0.4, 0.6, 0.99]), cold, all_of_them).tolist() == [10] * 4
+    assert draw(logits, torch.tensor([0.1, 0.4, 0.6, 0.99]), cold, all_of_them).tolist() == [10] * 4
 
 
 def test_draws_follow_the_distribution() -> None:
     generator = np.random.default_rng(1)
     logits = torch.from_numpy(generator.normal(size=LEVELS) * 2).float().expand(20_000, -1)
-    levels = drawn(logits, torch.from_numpy(generator.random(20_000)), torch.ones(20_000), torch.full((20_000,), LEVELS))
+    levels = draw(logits, torch.from_numpy(generator.random(20_000)), torch.ones(20_000), torch.full((20_000,), LEVELS))
     seen = torch.bincount(levels, minlength=LEVELS) / 20_000
     assert (seen - logits[0].softmax(0)).abs().max() < 0.015
 

@@ -67,7 +67,8 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     np.savez(tmp_path / "cifar10_jpeg.npz", **coloured)
     monkeypatch.setattr(checkpoint, "ASSETS", tmp_path / "assets")
     monkeypatch.setattr(files, "HELD_OUT", HELD_OUT)
-    monkeypatch.setattr(recipe, "VARIANTS", VARIANTS)
+    tasks = {name: dataclasses.replace(recipe.VARIANTS[name], build=build) for name, build in VARIANTS.items()}
+    monkeypatch.setattr(recipe.LAB, "variants", tasks)
     return tmp_path
 
 
@@ -87,12 +88,12 @@ def test_twenty_steps_lower_the_loss(data: Path, variant: str) -> None:
 def test_a_model_is_trained_with_the_best_rate_of_its_search_shipped_and_measured(
     data: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recipe, "GREY", dataclasses.replace(recipe.GREY, recipe=dataclasses.replace(recipe.GREY.recipe, target=0.1)))
+    monkeypatch.setitem(recipe.LAB.variants, "local_2d", dataclasses.replace(recipe.task_of("local_2d"), target=0.1))
     where = recipe.train(data, data / "runs", "local_2d", device=CPU, recipe=quick("local_2d", rate=None))
     facts = checkpoint.read_facts(where)
     assert where.name == "local_2d" and facts["finished"] and facts["steps"] == 20 and "Fashion-MNIST" in facts["licence"]
     tried, best = sorted(map(float, facts["rates"])), facts["recipe"]["schedule"]["peak"]
-    assert set(recipe.RATES) <= set(tried) and tried[0] < best < tried[-1]
+    assert set(recipe.LAB.rates) <= set(tried) and tried[0] < best < tried[-1]
     assert best == min(tried, key=lambda rate: facts["rates"][f"{rate:g}"])
     assert read(where).facts["config"]["pattern"] == "local_2d"
     found = recipe.evaluate(data, "local_2d", device=CPU, record=True)

@@ -72,9 +72,10 @@ def test_a_look_before_and_after_the_mask_makes_the_output_of_the_model(variant:
         np.testing.assert_allclose(found.after, product / product.sum(1, keepdims=True), rtol=1e-4, atol=1e-7)
     layer = model.layers[1]
     letters = model.alphabet.encode("\n" + seen.text[:-1]).astype(np.int64)[None]
-    x, _ = model.layers[0](model.letter(torch.from_numpy(letters)))
+    spans: list[torch.Tensor] = []
+    x = model.layers[0](model.letter(torch.from_numpy(letters)), spans=spans)
     value = layer.attention.self_projections(layer.norm(x))[2]
-    y = layer(x)[0]
+    y = layer(x, spans=spans)
     heads = torch.stack([torch.from_numpy(look(seen, 1, head, rows).after) @ value[0, head] for head in range(3)])[None]
     joined = x[:, rows] + layer.attention.join(heads)
     torch.testing.assert_close(joined + layer.feedforward(layer.feedforward_norm(joined)), y[:, rows], atol=5e-3, rtol=1e-2)

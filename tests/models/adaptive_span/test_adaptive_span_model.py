@@ -7,10 +7,11 @@ import pytest
 import torch
 
 from models.adaptive_span.data import Batch, alphabet_of, batch_of, drawn_batch, spread_windows
-from models.adaptive_span.decode import FREE, Cache, Reader, Wanted, Writer, draw, uniforms, written
+from models.adaptive_span.decode import Cache, Reader
 from models.adaptive_span.model import Config, SpanTransformer, network
 from models.adaptive_span.recipe import Objective, mean_bits, optimizers, read_on
 from models.characters import UNKNOWN, Book
+from models.sampling import FREE, Wanted, Writer, uniforms, written
 from models.trace import Trace
 from models.training import Schedule
 
@@ -39,7 +40,7 @@ def test_the_trimmed_cache_is_the_untrimmed_one_and_the_whole_pass(kind: str, ne
         reader = Reader(model, 2, trimmed=trimmed)
         parts = [reader.read(before[:, :30]), *(reader.read(before[:, i : i + 1]) for i in range(30, 45))]
         parts += [reader.read(before[:, 45:120]), *(reader.read(before[:, i : i + 1]) for i in range(120, 150))]
-        torch.testing.assert_close(torch.cat([logits for logits, _ in parts], 1), whole, atol=1e-5, rtol=1e-4)
+        torch.testing.assert_close(torch.cat(parts, 1), whole, atol=1e-5, rtol=1e-4)
 
 
 def test_a_cache_is_as_long_as_spans_and_ramps(networks: dict[str, SpanTransformer]) -> None:
@@ -66,7 +67,7 @@ def test_forced_spans_change_what_is_said_and_the_cache_follows_them(kind: str, 
     assert (said.spans[0] == 1).all() and (said.spans[1][:, 2] == 3.5).all()
     reader = Reader(model, 2, forced)
     reader.read(before[:, :100])
-    torch.testing.assert_close(reader.read(before[:, 100:101])[0][:, 0], said.logits[:, 100], atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(reader.read(before[:, 100:101])[:, 0], said.logits[:, 100], atol=1e-5, rtol=1e-4)
 
 
 def test_full_spans_forced_on_the_adaptive_network_make_it_the_fixed_one(networks: dict[str, SpanTransformer]) -> None:
@@ -156,7 +157,8 @@ def test_what_is_written_costs_what_the_whole_pass_says(kind: str, networks: dic
     model = networks[kind]
     known = torch.full((2, 60), FREE)
     known[0, :9], known[1, :20] = letters()[0, :9], letters()[1, :20]
-    found, nats = written(model, Wanted(known, torch.stack([uniforms(s, 60) for s in (1, 2)]), (1.0, 0.0)))
+    wanted = Wanted(known, torch.stack([uniforms(s, 60) for s in (1, 2)]), (1.0, 0.0))
+    found, nats = written(Writer(Reader(model, 2), wanted))
     assert torch.equal(found[1, :20], known[1, :20]) and (found != UNKNOWN).all()
     before = torch.cat((torch.full((2, 1), model.start), found[:, :-1]), 1)
     logits = model(before).logits
@@ -168,23 +170,16 @@ def test_what_is_written_costs_what_the_whole_pass_says(kind: str, networks: dic
 
 def test_company_in_a_batch_changes_nothing(networks: dict[str, SpanTransformer]) -> None:
     draws = torch.stack([uniforms(s, 25) for s in (4, 5)])
-    together, _ = written(networks["adaptive"], Wanted(torch.full((2, 25), FREE), draws, (1.0, 1.0)))
-    alone, _ = written(networks["adaptive"], Wanted(torch.full((1, 25), FREE), draws[1:], (1.0,)))
+    together, _ = written(Writer(Reader(networks["adaptive"], 2), Wanted(torch.full((2, 25), FREE), draws, (1.0, 1.0))))
+    alone, _ = written(Writer(Reader(networks["adaptive"], 1), Wanted(torch.full((1, 25), FREE), draws[1:], (1.0,))))
     assert torch.equal(together[1:], alone)
 
 
 def test_what_is_given_is_read_in_large_bites(networks: dict[str, SpanTransformer]) -> None:
     known = torch.cat((torch.ones(1, 300, dtype=torch.long), torch.full((1, 2), FREE)), 1)
-    writer = Writer(networks["adaptive"], Wanted(known, uniforms(1, 302)[None], (1.0,)))
+    writer = Writer(Reader(networks["adaptive"], 1), Wanted(known, uniforms(1, 302)[None], (1.0,)))
     assert [writer.step() for _ in range(5)] == [256, 44, 1, 1, 0]
     assert writer.done
-
-
-def test_draws_follow_the_distribution_and_never_take_the_unknown() -> None:
-    logits = torch.tensor([0.5, 0.1, 0.4]).log().expand(1000, 3)
-    even = (torch.arange(1000) + 0.5) / 1000
-    assert torch.bincount(draw(logits, even, torch.ones(1000)), minlength=3).tolist() == [0, 200, 800]
-    assert set(draw(logits, even, torch.zeros(1000)).tolist()) == {2}
 
 
 def test_the_trace_sees_the_spans_of_each_layer(networks: dict[str, SpanTransformer]) -> None:

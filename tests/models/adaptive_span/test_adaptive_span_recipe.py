@@ -26,7 +26,7 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         Config("", span=24, ramp=4, d_model=16, d_ff=16, n_heads=2, n_layers=2), Recipe(schedule, batch=2, window=48, round=3, rate=3e-3)
     )
     tiny = {name: dataclasses.replace(task, sizes={"cpu": size}) for name, task in VARIANTS.items()}
-    monkeypatch.setattr(recipe, "VARIANTS", tiny)
+    monkeypatch.setattr(recipe.LAB, "variants", tiny)
     monkeypatch.setattr(checkpoint, "ASSETS", tmp_path / "assets")
 
 

@@ -10,11 +10,12 @@ import torch
 
 from models.music import lstm
 from models.music.data import NONE, Batch, batch_of
-from models.music.decode import FREE, Composer, Reader, Wanted, compose, draw, uniforms
+from models.music.decode import reader
 from models.music.lstm import PerformanceRNN
 from models.music.model import Config, MusicTransformer
 from models.music.pretrained import Network
 from models.music.recipe import Objective, costs
+from models.sampling import FREE, Wanted, Writer, uniforms, written
 from models.trace import Trace
 
 EVENTS = 13
@@ -73,10 +74,10 @@ def test_cached_reading_is_the_whole_pass(kind: str) -> None:
     before = batch_of([one[:40] for one in sequences(2)], EVENTS).before
     with torch.no_grad():
         whole = model(before)
-    reader = Reader(model, 2, 40)
-    torch.testing.assert_close(reader.read(before[:, :17]), whole[:, 16], atol=1e-5, rtol=1e-5)  # some at once, then one by one
+    begun = reader(model, 2, 40)
+    torch.testing.assert_close(begun.read(before[:, :17])[:, -1], whole[:, 16], atol=1e-5, rtol=1e-5)  # some at once, then one by one
     for i in range(17, 40):
-        torch.testing.assert_close(reader.read(before[:, i : i + 1]), whole[:, i], atol=1e-5, rtol=1e-5)
+        torch.testing.assert_close(begun.read(before[:, i : i + 1])[:, -1], whole[:, i], atol=1e-5, rtol=1e-5)
 
 
 @pytest.mark.parametrize("farthest", [0, 1, 5])
@@ -88,9 +89,9 @@ def test_cached_reading_under_an_intervention_is_the_whole_pass_too(farthest: in
     with torch.no_grad():
         whole = model(before, gains=gains, farthest=farthest)
         assert not torch.allclose(whole, model(before), atol=1e-4)
-    reader = Reader(model, 2, 40, gains, farthest)
-    reader.read(before[:, :20])
-    torch.testing.assert_close(reader.read(before[:, 20:21]), whole[:, 20], atol=1e-5, rtol=1e-5)
+    begun = reader(model, 2, 40, gains, farthest)
+    begun.read(before[:, :20])
+    torch.testing.assert_close(begun.read(before[:, 20:21])[:, -1], whole[:, 20], atol=1e-5, rtol=1e-5)
 
 
 @kinds
@@ -99,7 +100,8 @@ def test_what_is_made_costs_what_the_whole_pass_says(kind: str) -> None:
     known = torch.full((2, 30), FREE)
     known[:, :9] = torch.from_numpy(sequences(1)[0][:9])
     known[:, 14] = 3  # given in the midst, as a melody is
-    made, nats = compose(model, Wanted(known, torch.stack([uniforms(s, 30) for s in (1, 2)]), (1.0, 0.7)))
+    wanted = Wanted(known, torch.stack([uniforms(s, 30) for s in (1, 2)]), (1.0, 0.7))
+    made, nats = written(Writer(reader(model, 2, 30), wanted, given=False))
     assert torch.equal(made[:, :9], known[:, :9])
     assert made[:, 14].tolist() == [3, 3]
     assert not torch.equal(made[0, 9:], made[1, 9:])
@@ -112,36 +114,27 @@ def test_what_is_made_costs_what_the_whole_pass_says(kind: str) -> None:
 def test_company_in_a_batch_changes_nothing(kind: str) -> None:
     model = network(kind)
     draws = torch.stack([uniforms(s, 25) for s in (4, 5)])
-    together, _ = compose(model, Wanted(torch.full((2, 25), FREE), draws, (1.0, 1.0)))
-    alone, _ = compose(model, Wanted(torch.full((1, 25), FREE), draws[1:], (1.0,)))
+    together, _ = written(Writer(reader(model, 2, 25), Wanted(torch.full((2, 25), FREE), draws, (1.0, 1.0))))
+    alone, _ = written(Writer(reader(model, 1, 25), Wanted(torch.full((1, 25), FREE), draws[1:], (1.0,))))
     assert torch.equal(together[1:], alone)
 
 
 def test_what_is_given_is_read_at_once() -> None:
     known = torch.full((1, 20), FREE)
     known[:, :12] = 1
-    composer = Composer(network("relative"), Wanted(known, uniforms(1, 20)[None], (1.0,)))
-    assert composer.step() == 13
-    assert composer.step() == 1
-    composer = Composer(network("lstm"), Wanted(torch.ones(1, 20, dtype=torch.long), uniforms(1, 20)[None], (1.0,)))
-    assert composer.step() == 20
-    assert composer.done
-    assert composer.step() == 0
-
-
-def test_draws_follow_the_distribution_and_no_heat_takes_the_likeliest() -> None:
-    logits = torch.tensor([0.1, 0.5, 0.4]).log().expand(1000, 3)
-    even = (torch.arange(1000) + 0.5) / 1000
-    drawn, nats = draw(logits, even, torch.ones(1000))
-    assert torch.bincount(drawn).tolist() == [100, 500, 400]
-    torch.testing.assert_close(nats[0], -torch.tensor(0.1).double().log())
-    assert set(draw(logits, even, torch.zeros(1000))[0].tolist()) == {1}
+    writer = Writer(reader(network("relative"), 1, 20), Wanted(known, uniforms(1, 20)[None], (1.0,)))
+    assert writer.step() == 13
+    assert writer.step() == 1
+    writer = Writer(reader(network("lstm"), 1, 20), Wanted(torch.ones(1, 20, dtype=torch.long), uniforms(1, 20)[None], (1.0,)))
+    assert writer.step() == 20
+    assert writer.done
+    assert writer.step() == 0
 
 
 def test_a_cache_that_is_full_says_so() -> None:
-    reader = Reader(network("relative"), 1, 4)
+    begun = reader(network("relative"), 1, 4)
     with pytest.raises(ValueError, match="5 positions in a cache for 4"):
-        reader.read(torch.zeros(1, 5, dtype=torch.long))
+        begun.read(torch.zeros(1, 5, dtype=torch.long))
 
 
 def test_relative_positions_go_on_where_sinusoids_end() -> None:

@@ -39,7 +39,7 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     networks["transformer"] = dataclasses.replace(piano, build=lambda: MusicTransformer(Config(events.EVENTS, 0, longest=64, **SMALL)))
     recurrent = dataclasses.replace(VARIANTS["lstm"], recipe=piano.recipe)
     networks["lstm"] = dataclasses.replace(recurrent, build=lambda: PerformanceRNN(lstm.Config(events.EVENTS, d_model=16)))
-    monkeypatch.setattr(recipe, "VARIANTS", networks)
+    monkeypatch.setattr(recipe.LAB, "variants", networks)
     monkeypatch.setattr(checkpoint, "ASSETS", tmp_path / "assets")
 
 

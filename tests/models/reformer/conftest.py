@@ -45,7 +45,7 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         task = task_of(name)
         config = dataclasses.replace(task.config, **SMALL, **({"length": 24, "chunk": 4} if task.of_text else {}))
         networks[name] = dataclasses.replace(task, config=config, recipe=short)
-    monkeypatch.setattr(recipe, "VARIANTS", networks)
+    monkeypatch.setattr(recipe.LAB, "variants", networks)
     monkeypatch.setattr(checkpoint, "ASSETS", tmp_path / "assets")
     folder = checkpoint.folder
     monkeypatch.setattr(explain, "load", lambda variant, seed=1: pretrained.read(folder("reformer", variant, seed), "cpu"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gzip
 from pathlib import Path
 
@@ -31,12 +32,14 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             with gzip.open(tmp_path / "multi30k" / f"{split}.{language}.gz", "wt", encoding="utf-8") as file:
                 file.write("".join(line + "\n" for line in lines))
     monkeypatch.setattr(checkpoint, "ASSETS", tmp_path / "assets")
+    small = {name: dataclasses.replace(task, config=dataclasses.replace(SMALL, score=name)) for name, task in recipe.VARIANTS.items()}
+    monkeypatch.setattr(recipe.LAB, "variants", small)
     return tmp_path
 
 
 def test_captions_are_learned_trained_measured_and_compared(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for variant in ("additive", "none"):
-        where = recipe.train(data, data / "runs", variant, device=CPU, recipe=QUICK, config=SMALL)
+        where = recipe.train(data, data / "runs", variant, device=CPU, recipe=QUICK)
         facts = checkpoint.read_facts(where)
         assert facts["finished"] and facts["chosen_on"] == "val" and facts["config"]["score"] == variant
         assert pretrained.read(where).model.config.d_state == 24
@@ -53,7 +56,7 @@ def test_captions_are_learned_trained_measured_and_compared(data: Path, capsys: 
 
 def test_the_rate_is_chosen_on_held_out_pairs_by_short_trials(data: Path) -> None:
     short = Recipe(Schedule(steps=20, warmup=2, decay=0.0, cooldown=5, average=2, every=5, precision="32-true"), 64, trial=0.2, rate=None)
-    where = recipe.train(data, data / "runs", "dot", device=CPU, recipe=short, config=SMALL)
+    where = recipe.train(data, data / "runs", "dot", device=CPU, recipe=short)
     facts = checkpoint.read_facts(where)
     tried = {float(rate): figure for rate, figure in facts["rates"].items()}
     assert len(tried) >= 3 and facts["recipe"]["schedule"]["peak"] == min(tried, key=lambda rate: tried[rate])

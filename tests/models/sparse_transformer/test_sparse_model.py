@@ -8,7 +8,8 @@ import torch
 from torch import Tensor
 
 from models.layers.patterns import KINDS, USES, Pattern, reach
-from models.sparse_transformer.decode import FREE, Cache, Composer, Wanted, compose, draw, uniforms
+from models.sampling import FREE, Cache, Wanted, Writer, uniforms, written
+from models.sparse_transformer.decode import Reader
 from models.sparse_transformer.model import Config, SparseTransformer
 from models.trace import Trace
 
@@ -35,7 +36,7 @@ def test_each_prediction_rests_on_what_paths_of_the_pattern_bring(kind: str, use
     def predicted(moved: Tensor) -> Tensor:
         x = embedded + moved
         for i, layer in enumerate(model.layers):
-            x = layer(x, model.config.pattern.of_heads(use, i, 2), i)
+            x = layer(x, i, pattern=model.config.pattern)
         return model.readout(model.norm(x))[0, :, 0]  # type: ignore[no-any-return]
 
     jacobian = torch.autograd.functional.jacobian(predicted, torch.zeros(1, length, 16, dtype=torch.float64)).abs().sum((1, 3))
@@ -109,9 +110,9 @@ def test_company_in_a_batch_changes_nothing_and_what_is_given_stays() -> None:
     known = torch.full((2, 23), FREE)
     known[:, :6], known[1, 6:9] = symbols(2)[:, :6], 3
     draws = torch.stack([uniforms(seed, 23) for seed in (1, 2)])
-    both, nats = compose(model, Wanted(known, draws, (1.0, 0.5)))
+    both, nats = written(Writer(Reader(model, 2, 23), Wanted(known, draws, (1.0, 0.5))))
     for row, heat in enumerate((1.0, 0.5)):
-        alone, cost = compose(model, Wanted(known[row : row + 1], draws[row : row + 1], (heat,)))
+        alone, cost = written(Writer(Reader(model, 1, 23), Wanted(known[row : row + 1], draws[row : row + 1], (heat,))))
         assert torch.equal(alone[0], both[row])
         torch.testing.assert_close(cost[0], nats[row])
     assert torch.equal(both[known != FREE], known[known != FREE])
@@ -121,16 +122,10 @@ def test_company_in_a_batch_changes_nothing_and_what_is_given_stays() -> None:
 
 def test_what_is_wholly_given_is_read_in_one_step() -> None:
     model = network("fixed")
-    composer = Composer(model, Wanted(symbols(1), torch.zeros(1, 23), (1.0,)))
-    composer.step()
-    assert composer.done
-    assert (composer.nats > 0).all()
-
-
-def test_draws_follow_the_distribution() -> None:
-    logits = torch.log(torch.tensor([[0.2, 0.3, 0.5]])).expand(5, -1)
-    uniform, heat = torch.tensor([0.0, 0.19, 0.21, 0.51, 0.3]), torch.tensor([1.0, 1.0, 1.0, 1.0, 0.0], dtype=torch.float64)
-    assert draw(logits, uniform.double(), heat).tolist() == [0, 0, 1, 2, 2]
+    writer = Writer(Reader(model, 1, 23), Wanted(symbols(1), torch.zeros(1, 23), (1.0,)))
+    writer.step()
+    assert writer.done
+    assert (writer.nats > 0).all()
 
 
 def test_positions_that_have_no_place_are_refused() -> None:

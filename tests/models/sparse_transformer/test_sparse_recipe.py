@@ -29,12 +29,12 @@ CPU = torch.device("cpu")
 @pytest.fixture(autouse=True)
 def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, networks: dict[str, SparseTransformer]) -> None:
     """Every variant with a tiny network and a tiny recipe; its assets in a folder of its own."""
-    short = Recipe(Schedule(steps=4, warmup=1, decay=0.0, cooldown=2, average=2, every=2, precision="32-true"), 2, 2, 2, 3e-3)
+    short = Recipe(Schedule(steps=4, warmup=1, decay=0.0, cooldown=2, average=2, every=2, precision="32-true"), 2, 2, round=2, rate=3e-3)
     tasks = {
         name: dataclasses.replace(task, recipe=short, config=dataclasses.replace(networks[name].config, letters=""))
         for name, task in VARIANTS.items()
     }
-    monkeypatch.setattr(recipe, "VARIANTS", tasks)
+    monkeypatch.setattr(recipe.LAB, "variants", tasks)
     monkeypatch.setattr(checkpoint, "ASSETS", tmp_path / "assets")
 
 

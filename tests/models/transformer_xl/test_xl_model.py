@@ -31,7 +31,7 @@ def attention() -> XLAttention:
 
 
 def heads(ours: XLAttention, memory: Tensor, h: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    query, _, _ = ours.projections(h)
+    query, _, _ = ours.self_projections(h)
     key, value = ours.key_value(torch.cat((memory, h), 1))
     return query, key, value
 
@@ -62,7 +62,7 @@ def test_the_four_terms_and_the_blocks_are_the_formula_of_the_paper(memory: int,
                     scores.append(sum(parts))
                 weights = torch.stack(scores).div(math.sqrt(d)).softmax(0)
                 expected[b, i, rows] = weights @ (both[b, : memory + i + 1] @ w_v[rows].T)
-    output = ours(query, key, value, ours.table(r))
+    output = ours.join(ours.heads(query, key, value, ours.table(r)))
     torch.testing.assert_close(output[:, rows_seen], ours.project_out(expected)[:, rows_seen])
     whole = (terms.scores / math.sqrt(d)).softmax(-1) @ value
     torch.testing.assert_close(output, ours.join(whole))
@@ -94,7 +94,7 @@ def test_it_is_xlnets_relative_attention_with_copied_weights(memory: int) -> Non
         output_attentions=True,
     )
     query, key, value = heads(ours, past, h)
-    mine = ours(query, key, value, ours.table(r))
+    mine = ours.join(ours.heads(query, key, value, ours.table(r)))
     torch.testing.assert_close(theirs.layer_norm(mine + h), output.transpose(0, 1))
     scores = ours.terms(query, key, ours.table(r)).scores / math.sqrt(d)
     torch.testing.assert_close(scores.softmax(-1), weights.permute(2, 3, 0, 1))
@@ -155,9 +155,9 @@ def test_gradients_are_those_of_states_remembered_and_projected_anew(xl: Transfo
         for layer, m in zip(xl.layers, mems, strict=True):
             both = x if m is None else torch.cat((m, x), 1)  # h̃ = [SG(m) ∘ h]
             after.append(both[:, -32:].detach())
-            query, _, _ = layer.attention.projections(layer.norm(x))
+            query, _, _ = layer.attention.self_projections(layer.norm(x))
             key, value = layer.key_value(both)
-            x = x + layer.attention(query, key, value, layer.attention.table(xl.distance))
+            x = x + layer.attention.join(layer.attention.heads(query, key, value, layer.attention.table(xl.distance)))
             x = x + layer.feedforward(layer.feedforward_norm(x))
         parts.append(xl.readout(xl.norm(x)))
         mems = list(after)

@@ -34,7 +34,7 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "absolute": lambda letters: AbsoluteTransformer(absolute.Config(letters, **SMALL)),
     }
     monkeypatch.setattr(
-        recipe, "VARIANTS", {name: dataclasses.replace(VARIANTS[name], build=build, recipe=short) for name, build in tiny.items()}
+        recipe.LAB, "variants", {name: dataclasses.replace(VARIANTS[name], build=build, recipe=short) for name, build in tiny.items()}
     )
     monkeypatch.setattr(checkpoint, "ASSETS", tmp_path / "assets")
 

@@ -21,7 +21,7 @@ from models.translation.recipe import Recipe
 ENGLISH = ("A man stands on a ladder.", "Two dogs run.", "A girl climbs a tree.", "A woman sings.")
 GERMAN = ("Ein Mann steht auf einer Leiter.", "Zwei Hunde rennen.", "Ein Mädchen klettert auf einen Baum.", "Eine Frau singt.")
 SMALL = Config(vocabulary=150, d_model=16, d_ff=32, n_heads=2, n_layers=1, dropout=0.0)
-QUICK = Recipe(Schedule(steps=60, peak=1e-2, warmup=5, cooldown=10, average=2, every=5, precision="32-true"), batch=64)
+QUICK = Recipe(Schedule(steps=60, warmup=5, cooldown=10, average=2, every=5, precision="32-true"), batch=64, rate=1e-2)
 CPU = torch.device("cpu")
 
 
@@ -34,11 +34,12 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             with gzip.open(tmp_path / "multi30k" / f"{split}.{language}.gz", "wt", encoding="utf-8") as file:
                 file.write("".join(line + "\n" for line in lines))
     monkeypatch.setattr(checkpoint, "ASSETS", tmp_path / "assets")
+    monkeypatch.setattr(recipe.LAB, "variants", {"base": dataclasses.replace(recipe.VARIANTS["base"], config=SMALL)})
     return tmp_path
 
 
 def test_four_captions_are_learned_shipped_and_measured(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    where = recipe.train(data, data / "runs", device=CPU, recipe=QUICK, config=SMALL)
+    where = recipe.train(data, data / "runs", device=CPU, recipe=QUICK)
     facts = checkpoint.read_facts(where)
     assert facts["finished"] and facts["steps"] == 60 and facts["seed"] == 1
     assert facts["recipe"]["schedule"]["steps"] == 60 and facts["licence"] and facts["published"]["comparable"] is False
@@ -56,15 +57,15 @@ def test_four_captions_are_learned_shipped_and_measured(data: Path, capsys: pyte
 
 def test_a_run_cut_short_is_shipped_as_unfinished_and_goes_on_later(data: Path) -> None:
     long = dataclasses.replace(QUICK, schedule=dataclasses.replace(QUICK.schedule, steps=100_000))
-    where = recipe.train(data, data / "runs", device=CPU, recipe=long, config=SMALL, minutes=0.005)
+    where = recipe.train(data, data / "runs", device=CPU, recipe=long, minutes=0.005)
     first = checkpoint.read_facts(where)
     assert not first["finished"]
-    where = recipe.train(data, data / "runs", device=CPU, recipe=long, config=SMALL, minutes=0.005, resume=True)
+    where = recipe.train(data, data / "runs", device=CPU, recipe=long, minutes=0.005, resume=True)
     assert checkpoint.read_facts(where)["steps"] > first["steps"]
 
 
 def test_the_program_prints_one_json_object_last(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    recipe.train(data, data / "runs", device=CPU, recipe=QUICK, config=SMALL)
+    recipe.train(data, data / "runs", device=CPU, recipe=QUICK)
     assert program.main(["evaluate", "translation", "--data", str(data), "--device", "cpu", "--beam", "2", "--json"]) == 0
     found = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert {"slug", "variant", "split", "metric", "value", "n", "seeds"} <= set(found)

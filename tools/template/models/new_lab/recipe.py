@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,35 +11,33 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from models import checkpoint
-from models.generated import Plan, learn
+from models import driver
+from models.driver import Asked, Job, Lab, Measured, Plan, Task
 from models.hashing import belongs
 from models.new_lab.model import KINDS, NONE, Config, Reverser
-from models.new_lab.pretrained import SLUG
-from models.new_lab.pretrained import read as read_checkpoint
+from models.new_lab.pretrained import SLUG, read
 from models.new_lab.records import HEADS, LAYERS, LONGEST, SHORTEST
 from models.training import Schedule
 
 Ints = NDArray[np.int64]
 
-REPORTED = "test"  # the split of the figure in README
-CHOSEN = "val"  # the split that training looks at
-PROTOCOL = "2,000 inputs that the network did not learn from"
-LICENCE = "Apache-2.0: the generator and these weights"
-
 
 @dataclass(frozen=True)
-class Recipe:
+class Recipe(driver.Recipe):
     """How the network is trained."""
 
-    schedule: Schedule
     batch: int = 64  # inputs
-    round: int = 20  # batches between two looks at held-out inputs
-    rate: float | None = 1e-2  # the largest learning rate; None: the best of a search that begins with RATES
 
 
-RATES = (3e-3, 1e-2, 3e-2)
-RECIPE = Recipe(Schedule(steps=160, warmup=20, decay=0.0, cooldown=60, clip=1.0, average=2, every=20, precision="32-true"))
+SCHEDULE = Schedule(steps=160, warmup=20, decay=0.0, cooldown=60, clip=1.0, average=2, every=20, precision="32-true")
+VARIANTS = {
+    "base": Task(
+        recipe=Recipe(SCHEDULE, round=20, rate=1e-2),
+        data=f"{SHORTEST} to {LONGEST} digits from a seeded generator; 18 of 20 inputs by their hash",
+        licence="Apache-2.0: the generator and these weights",
+        protocol="2,000 inputs that the network did not learn from",
+    )
+}
 
 
 class Batch(NamedTuple):
@@ -102,65 +98,31 @@ def accuracy(found: NDArray[np.bool_], rows: Ints) -> float:
     return float(found[rows != NONE].mean())
 
 
-def train(
-    data: Path,
-    runs: Path,
-    variant: str = "base",
-    *,
-    seed: int = 1,
-    device: torch.device,
-    minutes: float | None = None,
-    resume: bool = False,
-    devices: int = 1,
-    recipe: Recipe = RECIPE,
-) -> Path:
-    """Train, write the assets; returns their folder. The generator needs no data folder. ValueError for an unknown variant."""
-    if variant != "base":
-        raise ValueError(f"{SLUG} has the variant base, not {variant}")
-    recipe = dataclasses.replace(recipe, schedule=dataclasses.replace(recipe.schedule, seed=seed))
-    held_out = drawn(np.random.default_rng(0), 500, CHOSEN)
-    plan = Plan(
+def plan(job: Job[Task]) -> Plan[Batch]:
+    """What the network learns from; the generator needs no data folder."""
+    held_out = drawn(np.random.default_rng(0), 500, job.task.chosen)
+    return Plan(
         build=lambda: Reverser(Config(longest=LONGEST, n_heads=HEADS, n_layers=LAYERS)),
         objective=Objective,
-        draw=lambda generator, _done: batch_of(drawn(generator, recipe.batch, "train")),
+        draw=lambda generator, _done: batch_of(drawn(generator, job.recipe.batch, "train")),
         validate=lambda model: 1 - accuracy(right(model, held_out), held_out),
-        schedule=recipe.schedule,
-        rates=RATES,
-        rate=recipe.rate,
-        round=recipe.round,
-    )
-    facts = {
-        "slug": SLUG,
-        "variant": variant,
-        "chosen_on": CHOSEN,
-        "data": f"{SHORTEST} to {LONGEST} digits from a seeded generator; 18 of 20 inputs by their hash",
-        "licence": LICENCE,
-        "published": None,
-    }
-    where = checkpoint.folder(SLUG, variant, seed)
-    return learn(
-        plan, runs / SLUG / variant / str(seed), where, facts, recipe, device=device, minutes=minutes, resume=resume, devices=devices
     )
 
 
-def evaluate(
-    data: Path, variant: str = "base", *, seed: int = 1, split: str = REPORTED, device: torch.device, record: bool = False
-) -> dict[str, Any]:
-    """The share of right digits on held-out inputs, by length too; `record` writes the reported split's figure into model.json."""
-    where = checkpoint.folder(SLUG, variant, seed)
-    rows = drawn(np.random.default_rng(1), 2_000, split)
-    found = right(read_checkpoint(where, str(device)).model, rows)
+def measure(asked: Asked[Task]) -> Measured:
+    """The share of right digits on held-out inputs, by length too."""
+    rows = drawn(np.random.default_rng(1), 2_000, asked.split)
+    found = right(asked.shipped.model, rows)
     length = (rows != NONE).sum(1)
-    figure = {
+    figure: dict[str, Any] = {
         "metric": "digit accuracy",
-        "split": split,
+        "split": asked.split,
         "value": round(accuracy(found, rows), 4),
         "n": len(rows),
         "by_length": {str(n): round(accuracy(found[length == n], rows[length == n]), 4) for n in range(SHORTEST, LONGEST + 1)},
     }
-    if record:
-        if split != REPORTED:
-            raise ValueError(f"model.json keeps the figure of {REPORTED}, not of {split}")
-        checkpoint.write_facts(where, checkpoint.with_figure(checkpoint.read_facts(where), figure, PROTOCOL))
-    print(f"{figure['value']:.4f} of digits right on {len(rows):,} inputs of {split}")
-    return {"slug": SLUG, "variant": variant, "seed": seed, **figure, "device": str(device)}
+    return Measured(figure, f"{figure['value']:.4f} of digits right on {len(rows):,} inputs of {asked.split}", higher=True)
+
+
+LAB = Lab(SLUG, VARIANTS, read, plan, measure, rates=(3e-3, 1e-2, 3e-2))
+train, evaluate = LAB.train, LAB.evaluate

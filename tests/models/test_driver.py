@@ -1,4 +1,4 @@
-"""Generated inputs: one side for ever, batches that are the same when asked for again, a run that goes on where it stopped."""
+"""The driver: one side for ever, batches that are the same when asked for again, runs and searches that go on where they stopped."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import torch
 
 from models import checkpoint
 from models.act_rnn import recipe as rnn
-from models.generated import Drawn
+from models.driver import Drawn, OutOfTime
 from models.hashing import belongs, hashes
 from models.universal_transformer import recipe as ut
 
@@ -76,6 +76,20 @@ def test_a_run_stops_goes_on_is_shipped_and_measured(module: Any, variant: str, 
     assert 0 <= found["value"] <= 1
     assert json.loads(json.dumps(found)) == found
     assert checkpoint.read_facts(where)["figure"]["value"] == found["value"]
+
+
+def test_minutes_bound_the_search_for_a_rate_which_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checkpoint, "ASSETS", tmp_path / "assets")
+    whole = rnn.task_of("addition").recipe
+    schedule = dataclasses.replace(whole.schedule, steps=40, every=2, warmup=2, cooldown=2)
+    quick = dataclasses.replace(whole, schedule=schedule, batch=4, round=20)
+    run = tmp_path / "runs" / "act_rnn" / "addition" / "1"
+    for _ in range(2):
+        with pytest.raises(OutOfTime, match="minutes"):
+            rnn.train(tmp_path, tmp_path / "runs", "addition", device=CPU, recipe=quick, minutes=1e-5)
+    assert not (run / "rates.json").exists() and not (tmp_path / "assets").exists()
+    where = rnn.train(tmp_path, tmp_path / "runs", "addition", device=CPU, recipe=quick)
+    assert checkpoint.read_facts(where)["finished"] and not list(run.glob("trial-*"))
 
 
 def test_an_unknown_variant_is_named() -> None:

@@ -1,0 +1,154 @@
+"""Making symbols one after another: what is given is read, the rest is drawn by the inverse of the cumulative distribution."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+FREE = -1  # in place of a symbol: this one is to be drawn
+
+
+def uniforms(seed: int, count: int) -> Tensor:
+    """(position,) in [0, 1): the numbers that a request draws with, the same first ones however many are asked for."""
+    return torch.from_numpy(np.random.default_rng((seed, 0)).random(count, dtype=np.float64))
+
+
+def draw(logits: Tensor, uniform: Tensor, temperature: Tensor, top_k: Tensor | None = None, never: Sequence[int] = ()) -> Tensor:
+    """(batch,) one symbol for each row, by the inverse of the cumulative distribution of softmax(logits / temperature).
+
+    logits: (batch, symbol); uniform: (batch,) in [0, 1); temperature: (batch,), 0 takes the likeliest. top_k: (batch,), of how many of the
+    likeliest symbols is drawn, None for all. never: symbols that are not drawn.
+    """
+    logits = logits.double().clone()
+    if never:
+        logits[:, list(never)] = -torch.inf
+    heat = temperature.to(logits)
+    scaled = logits / heat.clamp(min=1e-6)[:, None]
+    if top_k is not None:
+        threshold = scaled.sort(1, descending=True).values.gather(1, (top_k - 1)[:, None])
+        scaled = scaled.masked_fill(scaled < threshold, -torch.inf)
+    total = scaled.softmax(-1).cumsum(-1)
+    # Times the rounded total, a number below 1 stays below it: no symbol of probability 0 is ever drawn.
+    chosen = (total <= (uniform.to(logits) * total[:, -1])[:, None]).sum(-1).clamp_(max=logits.shape[1] - 1)
+    return torch.where(heat == 0, logits.argmax(-1), chosen)
+
+
+class Cache:
+    """Keys and values of every layer for up to `room` positions of some rows, (layer, batch, head, position, d_head).
+
+    A row is a sequence of its own: nothing passes from one to another, and a cache is made anew for every reading.
+    """
+
+    def __init__(self, model: Any, rows: int, room: int) -> None:
+        config = model.config
+        like = model.readout.weight.detach()
+        shape = (config.n_layers, rows, config.n_heads, room, config.d_model // config.n_heads)
+        self.position = 0  # where the next one goes
+        self.keys, self.values = like.new_zeros(shape), like.new_zeros(shape)
+
+    def extend(self, layer: int, x: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+        """Add the keys and values of the positions being read; those of all positions so far come back. ValueError past the room."""
+        end = self.position + key.shape[2]
+        if end > self.keys.shape[3]:
+            raise ValueError(f"{end} positions in a cache for {self.keys.shape[3]}")
+        self.keys[layer, :, :, self.position : end] = key
+        self.values[layer, :, :, self.position : end] = value
+        return self.keys[layer, :, :, :end], self.values[layer, :, :, :end]
+
+
+class Reader:
+    """A network that reads symbols one after another, or some at a time, and keeps what it has read.
+
+    never: symbols that are not drawn. apart: is the first symbol that is drawn read apart from what is given before it?
+    """
+
+    never: Sequence[int] = ()
+    apart = False
+
+    def __init__(self, model: Any, rows: int, room: int, *how: Any) -> None:
+        """model: with `start`, the symbol that stands before the first; it is called with `how` behind what was read. room: positions at
+        most."""
+        self.model, self._room, self._how = model, room, how
+        self.cache: Any = Cache(model, rows, room)
+
+    @property
+    def left(self) -> int:
+        """How many positions may be read at once."""
+        return self._room
+
+    @torch.no_grad()
+    def read(self, before: Tensor) -> Tensor:
+        """before: (batch, position) symbols after those that were read; (batch, position, symbol) logits of the one after each."""
+        logits: Tensor = self.model(before, self.cache.position, self.cache, *self._how)
+        self.cache.position += before.shape[1]
+        return logits
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a batch of requests asks for, a row each.
+
+    known: (batch, position) symbols, FREE where one is to be drawn; the whole length of what is made. uniforms: (batch, position).
+    temperatures: one per row.
+    """
+
+    known: Tensor
+    uniforms: Tensor
+    temperatures: Sequence[float]
+
+
+class Writer:
+    """Reads what is given and writes on, position by position; between two calls of `step` others may use the machine.
+
+    symbols: (batch, position); nats: (batch, position), −log p of each at temperature 1, of those that were given too or, without `given`,
+    0 for them; both as far as `position`. precision: of −log p.
+    """
+
+    def __init__(self, reader: Reader, wanted: Wanted, *, given: bool = True, precision: torch.dtype = torch.float64) -> None:
+        self._reader, self._given = reader, given
+        device = reader.model.readout.weight.device
+        self._known, self._uniforms = wanted.known.to(device), wanted.uniforms.to(device)
+        self._temperatures = torch.tensor([float(t) for t in wanted.temperatures], device=device, dtype=torch.float64)
+        rows, self.length = self._known.shape
+        self.symbols = self._known.clone()
+        self.nats = torch.zeros(rows, self.length, device=device, dtype=precision)
+        self.position = 0  # what comes next
+        self._first = self._known.new_full((rows, 1), reader.model.start)
+        free = (self._known == FREE).any(0).cpu().numpy()
+        place = np.where(free, np.arange(self.length), self.length)
+        self._next_free: list[int] = np.minimum.accumulate(place[::-1])[::-1].tolist()  # from each position on
+
+    @property
+    def done(self) -> bool:
+        """Is everything read and written?"""
+        return self.position == self.length
+
+    @torch.no_grad()
+    def step(self) -> int:
+        """Read what every row knows, and write the symbol of every row after it; returns how many positions that was."""
+        if self.done:
+            return 0
+        begin, free = self.position, self._next_free[self.position]
+        most = min(self._reader.left, self.length - begin)
+        end = begin + min(max(1, free - begin) if self._reader.apart else free - begin + 1, most)
+        before = self.symbols[:, begin - 1 : end - 1] if begin else torch.cat((self._first, self.symbols[:, : end - 1]), 1)
+        logits = self._reader.read(before)
+        if free == end - 1:
+            drawn = draw(logits[:, -1], self._uniforms[:, free], self._temperatures, never=self._reader.never)
+            self.symbols[:, free] = torch.where(self._known[:, free] == FREE, drawn, self._known[:, free])
+        nats = -logits.to(self.nats.dtype).log_softmax(-1).gather(2, self.symbols[:, begin:end, None])[..., 0]
+        self.nats[:, begin:end] = nats if self._given else torch.where(self._known[:, begin:end] == FREE, nats, 0.0)
+        self.position = end
+        return end - begin
+
+
+def written(writer: Writer) -> tuple[Tensor, Tensor]:
+    """Everything at once: (batch, position) symbols, and −log p of each in nats."""
+    while not writer.done:
+        writer.step()
+    return writer.symbols, writer.nats
