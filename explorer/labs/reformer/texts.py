@@ -92,7 +92,10 @@ JOBS: Final[Mapping[str, Text]] = MappingProxyType(
         "previous": _("the position before", "前一个位置"),
     }
 )
-NO_HASHING: Final = _("Give a word to see how its positions are hashed.", "输入一个词，看它的各个位置怎样被哈希。")
+HASHING: Final = {
+    "title": _("Hash, sort, chunk, attend", "哈希、排序、分块、注意"),
+    "empty": _("Give a word to see how its positions are hashed.", "输入一个词，看它的各个位置怎样被哈希。"),
+}
 GONE: Final = _("This run has no such model or head.", "这次运行没有这样的模型或注意力头。")
 NO_ATTENTION: Final = _("Give a word to see where each head looks.", "输入一个词，看每个头看向哪里。")
 BERTVIZ_LONG: Final = _(

@@ -118,6 +118,8 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
   let cursor = null; // the place while it plays
   const loose = new Map(); // key -> text while a slider moves: browsers bound how often a page may write its address
   let clock = null;
+  let stood = null; // {run, look}: what was drawn last
+  let moving = null; // {look, begin, lasts}: the look that the picture is on its way from
   let kept = null; // {box, look}: what was kept in view at the last drawing
   let [frame, waiting, room, built, shrunk] = [0, 0, 0, "", 1];
 
@@ -252,6 +254,7 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
     room = Math.floor(desk.clientWidth);
     if (!room) return;
     const tall = big ? tallest(desk, below.offsetHeight + words.offsetHeight + 36) : 0;
+    travel();
     const sketch = (by) => {
       pen = new Pen({ width: room * by, big, top: desk.scrollTop, tall: tall * by });
       picture.scene(run, { ...look, over: picture.hovers && !over?.quiet ? (over?.look ?? null) : null }, pen);
@@ -277,6 +280,20 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
       .filter(([, text]) => text !== "" && text !== "false")
       .map(([name, text]) => (text === "true" ? name : `${name}=${text}`))
       .join(" ") + (picture.waits?.(run, look) ? " waits" : "");
+  }
+
+  /** How far the picture is on its way from the look before, where it moves and motion is wanted: pen.was, and pen.part, 0 … 1. */
+  function travel() {
+    const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    if (stood?.run !== run) moving = null;
+    const lasts = stood?.run === run && !still ? (picture.moves?.(run, stood.look, look) ?? 0) : 0;
+    if (lasts) moving = { look: stood.look, begin: performance.now(), lasts };
+    stood = { run, look: { ...look } };
+    const part = moving ? (performance.now() - moving.begin) / moving.lasts : 1;
+    if (part >= 1) moving = null;
+    Object.assign(pen, { was: moving?.look ?? null, part: Math.min(1, part) });
+    root.toggleAttribute("data-moving", Boolean(moving));
+    if (moving) draw();
   }
 
   /** What the picture keeps in view comes into view where it is another one, unless somebody scrolled away from it. Did it move? */
