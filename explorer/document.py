@@ -101,7 +101,7 @@ def _head(document: str, facts: Facts, styles: Iterable[str], imports: Callable[
             f'<link rel="icon" href="{ICON}" />',
             *(f'<link rel="stylesheet" href="{address}" />' for address in styles),
             *(f'<link rel="modulepreload" href="{address}" />' for address in wanted),
-            *(f'<link rel="preload" as="script" fetchpriority="low" href="{address}" />' for address in plotly),
+            *(f'<link rel="prefetch" as="script" href="{address}" />' for address in plotly),
         ]
     )
 

@@ -51,6 +51,14 @@ def misfits(page: Page, within: str = "body", press: int = 24) -> list[str]:
     return found
 
 
+def figures_stand(page: Page) -> None:
+    """Looks once at every figure that is shown, since none is drawn before it comes near what is seen, and waits until all stand."""
+    for figure in page.locator("[data-plot=waits]:visible").element_handles():
+        figure.evaluate("(node) => node.scrollIntoView({ block: 'center' })")
+        page.wait_for_function("(node) => node.dataset.plot === 'stands' || !node.isConnected", arg=figure)
+    page.evaluate("scrollTo(0, 0)")
+
+
 STILL = "() => document.getAnimations().every((one) => !(one instanceof CSSTransition) || one.playState !== 'running')"
 
 

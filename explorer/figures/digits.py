@@ -1,4 +1,4 @@
-"""One digit made by several models side by side: what the digits widget draws, as JSON, and what every head looks at on the whole.
+"""One digit made by several models side by side: what the picture draws, as JSON, and what every head looks at on the whole.
 
 A position is a pixel in raster order (28 · row + column). The input of a model is shifted by one, so the key at a position carries the
 pixel made just before it; figures draw its weight on the position itself, and the query's own place stands for its predecessor.
@@ -17,7 +17,6 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from explorer.figures.theme import SURPRISE, WEIGHTS, colorscale
 from explorer.packing import Packed
 
 Array = NDArray[np.float32]
@@ -392,11 +391,6 @@ def note(pattern: Pattern[Factor]) -> dict[str, str]:
     }[pattern.kind]
 
 
-def scales() -> dict[str, object]:
-    """The colours that the widget paints with: weights, surprise in the light and in the dark, and the nats where that ends."""
-    return {"weights": colorscale(WEIGHTS), "surprise": {mode: colorscale(scale) for mode, scale in SURPRISE.items()}, "worst": WORST}
-
-
 def _factors(made: Made, layer: int) -> list[str]:
     heads = made.queries.shape[1]
     return [factor.name for count, factor in made.pattern.of_heads(made.use, layer, heads) for _ in range(count)]
@@ -411,6 +405,7 @@ def _run(state: str, query: str, same: str, whole: ArrayLike | None, models: lis
         "query": query,
         "same": same,
         "side": SIDE,
+        "worst": WORST,
         "whole": None if full is None else _raw((full > 0).astype(np.uint8), 1.0),
         "models": models,
     }

@@ -1,4 +1,4 @@
-"""Pictures that grow pixel by pixel: what the spans and the surprise widgets draw, as JSON, and how far a pixel can see.
+"""Pictures that grow pixel by pixel: what the pictures of spans and of surprise draw, as JSON, and how far a pixel can see.
 
 A position is a place in the order of making, a pixel its place in raster order (row · columns + column). Where a picture has channels they
 stand inside the pixels: position p is channel p mod channels of its pixel. The input of a model is shifted by one, so the key at a position
@@ -11,12 +11,12 @@ import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.figures.theme import SURPRISE, WEIGHTS, colorscale
 from explorer.packing import INLINE, Packed, arrays
 
 Array = NDArray[np.float32]
@@ -215,7 +215,7 @@ def known(seen: NDArray[np.bool_]) -> int:
     return int(seen.sum()) - int(seen[0])
 
 
-# ---- what the spans widget draws ---------------------------------------------------------------------------------------------------
+# ---- what the picture of spans draws ------------------------------------------------------------------------------------------------
 
 
 def value(
@@ -228,21 +228,25 @@ def value(
     kept: int = 0,
     truth: Levels | None = None,
     small: Levels | None = None,
-    looks: Sequence[Mapping[str, object]] = (),
+    looks: Mapping[str, str] = MappingProxyType({}),
     pick: Mapping[str, object] | None = None,
 ) -> dict[str, object]:
     """A finished run.
 
-    made: one or two patterns. state: "stored", "live" or "stale". query: the permalink of the request; looks are asked for by it.
+    made: one or two patterns. state: "stored", "live" or "stale". query: the permalink of the request.
     same: what runs of the same picture have in common, whatever is changed in the models: a lock stays among them. silenced: heads,
     (pattern, layer, head). kept: rows of the given picture that stayed.
     truth: the whole given picture, drawn beside what was made. small: what an enlargement started from, (row, column, channel).
-    looks: weights of some layers, each from `looked`, so that the first view needs no question. pick: the place locked on arrival, from
-    `telling`; left out, one is found without weights.
+    looks: by pattern, where the weights of the first picture come from: an address of explorer/looks.py, of head 0 alone. Its rows are
+    positions; a row holds head after head, slot k of each being the k-th key of the position (`Layout.keys`). pick: the place locked on
+    arrival, from `telling`; left out, one is found without weights.
     """
     layouts = [laid_out(each) for each in made]
     patterns = [
-        _pattern(layout, each.pictures, each.bits, layout.length, kept, int(each.queries.shape[0]), int(each.queries.shape[1]))
+        {
+            **_pattern(layout, each.pictures, each.bits, layout.length, kept, int(each.queries.shape[0]), int(each.queries.shape[1])),
+            "look": looks.get(each.pattern),
+        }
         for layout, each in zip(layouts, made, strict=True)
     ]
     return {
@@ -254,7 +258,6 @@ def value(
         "truth": None if truth is None else _levels(truth),
         "small": None if small is None else _levels(small),
         "pick": dict(telling(made) if pick is None else pick),
-        "looks": [dict(look) for look in looks],
     }
 
 
@@ -299,25 +302,7 @@ def growing(
         "truth": None if truth is None else _levels(truth),
         "small": None if small is None else _levels(small),
         "pick": None,
-        "looks": [],
     }
-
-
-def looked(query: str, pattern: str, layer: int, weights: Array) -> dict[str, object]:
-    """The weights of one layer over one picture, as the companion widget `looked` takes them.
-
-    weights: (head, position, slot), slot k of a position being its k-th key (`Layout.keys`). They travel as the square root in 8 bits:
-    among some hundred keys most weights are far below 1/255, and the root keeps them apart.
-    """
-    if weights.ndim != 3:
-        raise ValueError(f"weights of shape {weights.shape}; (head, position, slot) is meant")
-    roots = np.rint(np.sqrt(np.clip(weights, 0, 1)) * 255).astype(np.uint8)
-    return {"query": query, "pattern": pattern, "layer": int(layer), "roots": _raw(roots, 1 / 255)}
-
-
-def unseen(query: str, pattern: str, layer: int, error: Text) -> dict[str, object]:
-    """What the companion widget takes when the weights cannot be had: one sentence."""
-    return {"query": query, "pattern": pattern, "layer": int(layer), "error": dict(error)}
 
 
 def telling(made: Sequence[Made], weights: Mapping[str, Array] | None = None, layer: int = 3) -> dict[str, object]:
@@ -352,11 +337,6 @@ def telling(made: Sequence[Made], weights: Mapping[str, Array] | None = None, la
             head, best = divmod(int(telling_.argmax()), layout.length)
             return {"pattern": last.pattern, "position": best, "layer": layer, "head": head}
     return {"pattern": last.pattern, "position": int(worth.argmax()), "layer": layer, "head": head}
-
-
-def scales() -> dict[str, object]:
-    """The colours that the widgets paint arrays with: weights, and surprise in the light and in the dark."""
-    return {"weights": colorscale(WEIGHTS), "surprise": {mode: colorscale(scale) for mode, scale in SURPRISE.items()}, "worst": WORST}
 
 
 def _pattern(layout: Layout, pictures: Levels, bits: Array, made: int, kept: int, layers: int, heads: int) -> dict[str, object]:

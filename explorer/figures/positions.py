@@ -1,12 +1,9 @@
-"""Where a word stands, in figures: the sinusoids, how alike two positions are, and what an encoder makes of another order.
-
-The first three come as skeletons, axes and colours without their numbers: these travel once, and the browser puts them in.
-"""
+"""Where a word stands, in figures: the sinusoids, how alike two positions are, and what an encoder makes of another order."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -38,8 +35,18 @@ def wavelength(dimension: int, d: int) -> float:
     return 2 * math.pi * math.pow(10_000, (dimension - dimension % 2) / d)
 
 
-def picture(rows: int, axes: tuple[str, str], used: int | None = None) -> Figure:
-    """Position × dimension, signed. rows: positions. axes: titles across and down. used: how many of the positions a sentence takes."""
+def squares(numbers: Sequence[Sequence[float]], axes: Mapping[str, tuple[str, str]], used: int | None = None) -> dict[str, Figure]:
+    """Signed numbers as cells, by language; the numbers travel once, under the first. axes: titles across and down. used: how many of the
+    rows a sentence takes, where a line is drawn."""
+    scale = [[at / 6, f"var(--signed-{at})"] for at in range(7)]
+    cells = {"type": "heatmap", "z": numbers, "zmin": -1, "zmax": 1, "showscale": False, "colorscale": scale}
+    data = [{**cells, "hovertemplate": "%{y}, %{x}: %{z:.3f}<extra></extra>"}]
+    first, *more = axes
+    layouts = {language: _frame(len(numbers), axes[language], used) for language in axes}
+    return {first: {"data": data, "layout": layouts[first]}, **{language: {"layout": layouts[language]} for language in more}}
+
+
+def _frame(rows: int, axes: tuple[str, str], used: int | None) -> dict[str, Any]:
     frame = theme.titled(axes)
     frame["yaxis"] |= {"range": [rows - 0.5, -0.5], "zeroline": False}
     frame["xaxis"] |= {"zeroline": False}
@@ -55,21 +62,7 @@ def picture(rows: int, axes: tuple[str, str], used: int | None = None) -> Figure
                 "line": {"color": "var(--ink)", "width": 2},
             }
         ]
-    hover = f"{axes[1]} %{{y}}, {axes[0]} %{{x}}: %{{z:.3f}}<extra></extra>"
-    return {"data": [_heatmap(hover)], "layout": frame}
-
-
-def square(rows: int, axes: tuple[str, str]) -> Figure:
-    """Position × position: how alike two are."""
-    frame = theme.titled(axes)
-    frame["yaxis"] |= {"range": [rows - 0.5, -0.5], "zeroline": False}
-    frame["xaxis"] |= {"zeroline": False}
-    return {"data": [_heatmap("%{y}, %{x}: %{z:.3f}<extra></extra>")], "layout": frame}
-
-
-def _heatmap(hover: str) -> Figure:
-    scale = theme.colorscale(theme.SIGNED["light"])  # the browser takes that of its theme
-    return {"type": "heatmap", "zmin": -1, "zmax": 1, "showscale": False, "colorscale": scale, "hovertemplate": hover}
+    return dict(frame)
 
 
 def curve(similar: Array, axes: tuple[str, str]) -> Figure:

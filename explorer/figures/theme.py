@@ -318,3 +318,8 @@ def titled(axes: tuple[str, str]) -> dict[str, Any]:
     for name, text in zip(("xaxis", "yaxis"), axes, strict=True):
         made[name] = {**made[name], "title": {**made[name]["title"], "text": text}}
     return {**made, "showlegend": False}
+
+
+def ten(power: int) -> str:
+    """A power of ten as a lecture writes it: 3 -> "10³"."""
+    return f"10{str(power).translate(str.maketrans('-0123456789', '⁻⁰¹²³⁴⁵⁶⁷⁸⁹'))}"

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from explorer import labels
+from explorer.figures.curves import Curve
+from explorer.figures.curves import curves as figure_of
 from explorer.labels import filled
 from explorer.widgets import figure
 from explorer.widgets.card import Pair
@@ -95,13 +97,15 @@ def curves(
     logs = {variant: found for variant in lines if variant in known and (found := log(slug, variant))}
     if not logs:
         return None
-    from explorer.figures import curve
-
     drawn = []
     for variant, found in logs.items():
         name, colour = lines[variant]
         each = per_step(known[variant])
-        drawn.append(curve.Line(name["en"], [at["step"] * each for at in found], [at["validation"] * scale for at in found], colour))
+        drawn.append(
+            Curve(name, [at["step"] * each for at in found], [at["validation"] * scale for at in found], colour, dots=len(found) < 3)
+        )
+    # What comes before the first look at held-out data is far above the rest and would flatten it.
+    span = min(min(line.y) for line in drawn) - 0.05, max(line.y[len(line.y) // 5] for line in drawn) + 0.05
     seen = [f"{round(line.x[-1]):,}" for line in drawn]
     if unequal is not None and len(set(seen)) > 1:
         says, one = unequal
@@ -112,7 +116,7 @@ def curves(
     ]
     figures = {language: by.join(end[language] for end in ends) for language, by in zip(("en", "zh"), joint, strict=True)}
     return figure.value(
-        {language: curve.compared(drawn, axes=(axes[0][language], axes[1][language])) for language in ("en", "zh")},
+        lambda language: figure_of(drawn, (axes[0][language], axes[1][language]), language, up=span),
         title=labels.CARD["curve"],
         units=units,
         sentence=filled(says, figures=figures, seen=seen[0]),

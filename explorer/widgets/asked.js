@@ -1,12 +1,13 @@
 // A folded panel that holds a picture on the stage: opening it asks the program, and so does every look that changes what is wished for.
 // A picture that stands here has, beside what stage.js says: wish(get) -> what is asked beside the run, of what the address says; follows:
-// keys of the address that others write and that it asks about too.
+// keys of the address that others write and that it asks about too. hears: an event of the page by which another view tells what it has in
+// view; heard(detail) -> {key: text}, which count before what the address says. wish gives undefined while that is not known yet.
 
 import { board } from "./lib/board.js";
 import { el } from "./lib/dom.js";
 import { folded } from "./lib/folded.js";
 import { thereOf } from "./lib/looking.js";
-import { judge, request, view } from "./lib/state.js";
+import { bus, judge, request, view } from "./lib/state.js";
 import { taking } from "./lib/taking.js";
 
 /** props: picture (the address of its module), texts; see stage.py. Event: ask({run, wish}). */
@@ -17,11 +18,13 @@ export async function mount(root, props, emit, watch) {
   const node = el("div", { class: "tfe-asked" });
   let value = null; // what is drawn
   let turns = 0;
-  const stand = board(node, picture,
-    { texts, store: view, menu: [taking(() => stand, { picture, root, name, address, texts }, () => value)] });
+  let heard = {};
+  const get = (key) => heard[key] ?? view.get(key);
+  const stand = board(node, picture, { texts, store: { ...view, get },
+    menu: [taking(() => stand, { picture, root, name, address, texts }, () => value)] });
   const panel = folded({
     root, key: name, title: texts.title, body: [node], props, watch, emit, keep: 16,
-    wish: () => picture.wish?.(view.get) ?? null,
+    wish: () => (picture.wish ? picture.wish(get) : null),
     async draw(next) {
       const turn = (turns += 1);
       const run = next === value ? stand.run : await picture.read(next, { texts, again: () => stand.update() });
@@ -31,6 +34,14 @@ export async function mount(root, props, emit, watch) {
       judge(thereOf(picture, stand.bounds), request.get());
     },
   });
+  if (picture.hears) {
+    bus.on(picture.hears, (detail) => {
+      heard = { ...heard, ...picture.heard(detail) };
+      stand.update();
+      panel.ask();
+    });
+    bus.fire("looking");
+  }
   view.on([...Object.keys(picture.looks), ...(picture.follows ?? [])], () => {
     stand.update();
     panel.ask();

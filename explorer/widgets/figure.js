@@ -46,7 +46,7 @@ export function mount(root, props, emit, watch) {
   /** The figure of this language in the room there is. */
   function sized(width, height) {
     const { figures } = props.value;
-    const figure = structuredClone(figures[lang()] ?? figures.en);
+    const figure = structuredClone({ ...figures.en, ...figures[lang()] }); // what both languages share comes once
     const big = projected();
     figure.layout = { ...figure.layout, width, height, autosize: false, uirevision: props.value.name };
     if (big) {

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import gradio as gr
 
@@ -42,7 +42,7 @@ class Table:
 
 
 def value(
-    figure: go.Figure | Mapping[str, go.Figure | Plain],
+    figure: go.Figure | Mapping[str, go.Figure | Plain] | Callable[[str], Plain],
     *,
     title: Text,
     sentence: Text,
@@ -54,11 +54,13 @@ def value(
 ) -> dict[str, object]:
     """What the widget draws, as JSON.
 
-    figure: colours as tokens ("var(--key)"); where axis titles or names are words, one figure per language {"en": …, "zh": …}. One that
-        is drawn before anybody asks comes as plain JSON, so that no page need import Plotly to be built.
+    figure: colours as tokens ("var(--key)"); where axis titles or names are words, one figure per language {"en": …, "zh": …}, or a
+        function of the language. One that is drawn before anybody asks comes as plain JSON, so that no page need import Plotly to be built.
     sentence: computed from the figure; it is the figure's alternative text too. height: of the plot, in pixels; as wide as there is room.
     name: part of the names of saved files.
     """
+    if callable(figure):
+        figure = {language: figure(language) for language in ("en", "zh")}
     figures = dict(figure) if isinstance(figure, Mapping) else {"en": figure}
     return {
         "figures": {language: each if isinstance(each, Mapping) else json.loads(each.to_json()) for language, each in figures.items()},
@@ -73,6 +75,21 @@ def value(
         "height": height,
         "name": name,
     }
+
+
+def shown(
+    name: str,
+    draw: Callable[[str], Plain],
+    words: tuple[Text, Text, Text],
+    columns: Sequence[Text],
+    rows: Sequence[Sequence[str | float | Text | None]],
+    legend: Sequence[Mark] = (),
+    height: int = 260,
+) -> dict[str, object]:
+    """`value` in short. draw(language): the figure; words: its title, units and sentence; columns, rows: its table."""
+    title, units, sentence = words
+    table = Table(columns, rows)
+    return value(draw, title=title, units=units, sentence=sentence, table=table, legend=legend, height=height, name=name)
 
 
 def figure(value: Mapping[str, object] | None = None, *, clicks: bool = False, name: str = "") -> gr.HTML:
@@ -91,10 +108,18 @@ def own(name: str, value: Mapping[str, object] | None = None) -> gr.HTML:
     return widget(name, value, script="own", plotly=vendor("plotly"))
 
 
-def opened(name: str, title: Text) -> gr.HTML:
-    """Place a folded panel (folded.py) that holds figures. title: its question.
+def opened(name: str, title: Text, *, asks: Sequence[str] = ()) -> gr.HTML:
+    """Place a folded panel (folded.py) that holds figures. title: its question. asks: keys of the address that its wish holds, as texts.
 
-    Its value: figure, from `value`; or figures: [{figure, when: {key: text}}], drawn one beside the other, each only where the
-    choices say so; and choices: [{key, label, pick, options: [{key, label}]}]. In the address: its name (open), and what is chosen.
+    Its value: figure, from `value`; or parts in the order in which they stand, each named by its kind, a further one KIND_name:
+
+        figures: [{figure, when: {key: text}}], drawn one beside the other, each only where the choices say so
+        choices: [{key, label, pick, options: [{key, label}]}]; notes: [text]; heading: text; facts: [[name, what]]
+        lines: [{label, lang, pieces: [{text, index, role: "query" | "key" | "out" | None, joined}]}]
+        button: {label, set: {key: text}}, which writes the address
+        table: {columns: [text], rows: [{cells: [text], ours, marks: [class or None]}], langs: [language or None, by column]}
+
+    A text is {en, zh}; of a cell a plain one too. In the address: its name (open), and what is chosen.
     """
-    return widget(name, ready(), events=("ask",), script="opened", plotly=vendor("plotly"), opens=name, title_text=dict(title))
+    props: dict[str, Any] = {"opens": name, "title_text": dict(title), "asks": list(asks)}
+    return widget(name, ready(), events=("ask",), script="opened", plotly=vendor("plotly"), **props)

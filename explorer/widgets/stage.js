@@ -14,8 +14,9 @@
 //                                    not 0; pen.big for an audience, pen.narrow on phones. Ends with pen.size(width, height[, keep[, view]]);
 //                                    of a picture higher than its view only what lies from pen.top on is drawn
 //                                    pen.hit(box) says what can be pointed at, pen.handle(how) what can be dragged. look also holds
-//                                    `draft` {handle: value} while one drags (everywhere), and `over`, what is previewed, if `hovers` is true
-//   sentence(run, look)              a list of texts and {text, role: "query" | "key" | "out"}: computed, true of what is drawn
+//                                    `draft` {handle: value} while one drags, `plays` while it plays (everywhere), and `over`, what is previewed,
+//                                    if `hovers` is true
+//   sentence(run, look, over)        a list of texts and {text, role: "query" | "key" | "out"}: computed, true of what is drawn; over: as above
 //   table(run, look)                 {caption, columns, rows, here}: the accessible twin, and the CSV; a column is named with its unit
 //
 // and, where it needs them:
@@ -34,14 +35,17 @@
 //   move, resets                     move(run, look, key, by) -> {key: value}; resets: what Esc lets go of, by default what is locked
 //   same(was, run, look)             does what is locked in one run tell the same in another one? Left out: no. stays: the keys that stay then,
 //                                    input: those that another input lets go of; left out, both are what is locked
+//   grown                            {key: text} that is locked when a run that grew before one's eyes is whole, if nothing else is by then:
+//                                    such a picture lets go of another run's locks when the new one begins to grow
 //   completes(run, look, patch, {get, add})  what is locked with what a visitor locks, as a patch of its own; keys of other views as texts.
 //                                    free: what Esc writes, {key: text}. bounds(run, look, get): get(key) tells the address
 //   follow(run, look, changed, get)  what other views' keys, `follows`, change here: {key: text} or null. tells(run, look): [event, detail] that
 //                                    other views hear when another look stands, and when they fire "looking"
 //   leap(run, look)                  how many Shift and ↑/↓ move by. press(run, look): {set | fire} of Shift and Enter
 //   lines, files, named, kept        of the files: lines(run, look): {columns, rows} of the CSV where it is not the table; files: {kind:
-//                                    (run, look) -> such lines, or null} of further ones; named(run, look): the parts of their names;
-//                                    kept(run, value): what a saved page reads (read(value, {away: true}) there); pen.away: it leaves
+//                                    (run, look) -> such lines, {name, blob()} of a PNG, or null} of further ones; named(run, look): the
+//                                    parts of their names; kept(run, value): what a saved page reads (read(value, {away: true}) there); pen.away: it leaves
+//   gather(run, look)                a promise: fetches what a saved page and arrays hold beside what was looked at
 //   waits(run, look)                 is something that was fetched for what is locked still on its way? data-drawn then ends with "waits"
 //
 // In a folded panel a picture asks for what it draws: see asked.js.
@@ -51,7 +55,8 @@
 // A box: {x0, y0, x1, y1, look: {key: value}, card: () => [title, …lines], set: {field: text}, fire: [event, detail], add: {set | fire}, pos}.
 // Hover previews look, unless it is `quiet`, and opens the card; a click locks look, or asks the program for set; shift-click adds, or does
 // `add`. A touch previews, the second locks; where card is null, the first. pos: the position that other views point at with it; of(pos): the
-// box of such a position, where one box holds several. down(): on the way to a click. A handle previews while it is dragged (look.draft), and asks when the hand rests.
+// box of such a position, where one box holds several. down(): on the way to a click. drags: a mouse held down locks what it comes by. A handle
+// previews while it is dragged (look.draft), and asks when the hand rests.
 //
 // Tests wait for data-drawn, "pos=8 step=6 far": what stands, by its keys. canvas.marks holds what the pen drew, texts among them.
 // Every view is part of a saved page, so a picture imports only what needs no server (lib/{dom,lang,pen,looking,arrays,…}).
@@ -77,8 +82,10 @@ export async function mount(root, props, emit, watch) {
   let reading = false;
   let wished = false; // has something been asked whose answer is on its way?
   let turns = 0;
+  let freed = null; // the query of a run that grows and has let go of another's locks
   let keysOf = [];
   const locked = () => keysOf.some((key) => view.get(key) !== null);
+  const holds = () => keysOf.some((key) => KINDS[module.default.looks[key]].locks && view.get(key) !== null);
 
   const module = await import(address);
   const picture = module.default;
@@ -155,7 +162,7 @@ export async function mount(root, props, emit, watch) {
       stand.stop();
       stand.leave();
     }
-    if (last && run && whole && last.value.query !== next.query) {
+    if (last && run && last.value.query !== next.query && (whole || picture.grown) && freed !== next.query) {
       // What was locked in another run tells nothing, unless a link or a step named it; in the same one, asked for in another way, it stays.
       const same = picture.same?.(last.run, run, last.look) ?? false;
       const held = (same ? picture.stays : picture.input) ?? keysOf.filter((key) => KINDS[picture.looks[key]].locks);
@@ -164,7 +171,14 @@ export async function mount(root, props, emit, watch) {
       const free = opened ? [] : held.filter((key) => view.get(key) === null);
       const patch = Object.fromEntries(same ? free.map((key) => [key, spelled(key)]) : held.map((key) => [key, null]));
       mine = true;
-      if (!asked) view.set(patch);
+      if (!asked && (whole || !same)) view.set(patch);
+      mine = false;
+      freed = same ? null : next.query;
+    }
+    if (whole) freed = null;
+    if (picture.grown && whole && was?.state === "running" && was.query === next?.query && !holds()) {
+      mine = true;
+      view.set(picture.grown);
       mine = false;
     }
     if (before && whole) asked = opened = false;

@@ -31,7 +31,7 @@ def opened(page: Page, site: str, query: str = "") -> Page:
     """The lab, drawn and listening."""
     page.goto(f"{site}{PATH}" + (f"?{query}" if query else ""))
     expect(page.locator(".tfe-ask-go")).to_be_visible()
-    expect(page.locator(".tfe-spans-tile").first).to_be_visible(timeout=SLOW)
+    page.wait_for_selector(".tfe-spans[data-drawn]:not([data-drawn$=waits])", timeout=SLOW)
     expect(page.locator(".tfe-change [data-knob=silenced] button").first).to_be_visible()
     return page
 
@@ -62,7 +62,7 @@ def watch_badge(page: Page) -> None:
         """() => {
             window.seen = [];
             const badge = document.querySelector('.tfe-ask .tfe-badge');
-            const count = document.querySelector('.tfe-spans-count');
+            const count = document.querySelector('.tfe-spans .tfe-stage-count');
             const note = () => window.seen.push([badge.textContent, count.textContent]);
             new MutationObserver(note).observe(badge, {childList: true, subtree: true, characterData: true});
         }"""
@@ -100,7 +100,7 @@ def test_a_growing_picture_can_be_stopped_and_another_one_asked_for(site: str, p
     )
     page_watch.locator(".tfe-ask-go").click()
     expect(badge(page_watch)).to_have_text("stopped", timeout=SLOW)
-    expect(page_watch.locator(".tfe-spans")).to_have_attribute("data-drawn", re.compile("growing$"))  # not a finished picture
+    expect(page_watch.locator(".tfe-spans")).to_have_attribute("data-state", "running")  # not a finished picture
     seed(page_watch, 78)
     count(page_watch, 1)
     page_watch.locator(".tfe-ask-go").click()
@@ -108,12 +108,30 @@ def test_a_growing_picture_can_be_stopped_and_another_one_asked_for(site: str, p
     addressed(page_watch, seed="78")
 
 
+# Boards are the large pictures that the pen drew, the tiles of heads are drawn on the ground.
+BOXES = """(kind) => document.querySelector(".tfe-spans canvas").marks.filter((one) => one.kind === kind && (kind === "pixels"
+    ? one.box.x1 - one.box.x0 > 150 : one.fill === "sunk")).map(({ box }) => [box.x0, box.y0, box.x1, box.y1])"""
+
+
+def spot(page: Page, kind: str, number: int, right: float, down: float) -> tuple[float, float]:
+    """Where such a share of a board ("pixels") or a head's tile ("rect") lies on the screen."""
+    page.locator(".tfe-spans .tfe-stage-board").scroll_into_view_if_needed()
+    x0, y0, x1, y1 = page.evaluate(BOXES, kind)[number]
+    paper = page.locator(".tfe-spans .tfe-stage-paper").bounding_box()
+    assert paper is not None
+    return paper["x"] + x0 + right * (x1 - x0), paper["y"] + y0 + down * (y1 - y0)
+
+
 def pixel(page: Page, board: int, row: int, column: int) -> None:
     """Clicks a pixel of one of the two large pictures."""
-    canvas = page.locator(".tfe-spans-board canvas").nth(board)
-    box = canvas.bounding_box()
-    assert box is not None
-    canvas.click(position={"x": (column + 0.5) / SIDE * box["width"], "y": (row + 0.5) / SIDE * box["height"]})
+    page.mouse.click(*spot(page, "pixels", board, (column + 0.5) / SIDE, (row + 0.5) / SIDE))
+
+
+def silence(page: Page, head: int) -> None:
+    """Shift-clicks a head, from 0."""
+    page.keyboard.down("Shift")
+    page.mouse.click(*spot(page, "rect", head, 0.5, 0.5))
+    page.keyboard.up("Shift")
 
 
 @pytest.mark.parametrize(("board", "layout"), [(0, IN_ROWS), (1, IN_TILES)], ids=["1D", "2D"])
@@ -126,13 +144,12 @@ def test_a_clicked_pixel_shows_the_block_it_may_see(site: str, page_watch: Page,
     known = image.known(image.reach(layout, position, 1)[0])
     expect(words(page_watch)).to_contain_text(re.compile(rf"\b{known} pixels"))
     addressed(page_watch, _pos=str(position))
-    expect(page_watch.locator(".tfe-spans-legend")).to_contain_text("memory block")
+    expect(page_watch.locator(".tfe-spans .tfe-stage-legend")).to_contain_text("memory block")
 
 
 def test_keys_alone_step_choose_heads_and_play(site: str, page_watch: Page) -> None:
     opened(page_watch, site)
-    boards = page_watch.locator(".tfe-spans-boards")
-    boards.focus()
+    page_watch.locator(".tfe-spans .tfe-stage-board").focus()
     pixel(page_watch, 1, 16, 9)
     position = int(np.flatnonzero(IN_TILES.order == 16 * SIDE + 9)[0])
     addressed(page_watch, _pos=str(position))
@@ -146,7 +163,9 @@ def test_keys_alone_step_choose_heads_and_play(site: str, page_watch: Page) -> N
     page_watch.keyboard.press("ArrowDown")
     becomes(page_watch, lambda: asked(page_watch)["_head"] != head, True)
     page_watch.keyboard.press("Space")
-    page_watch.wait_for_function("p => !document.querySelector('.tfe-spans-count').textContent.includes(`${p + 1} /`)", arg=position)
+    page_watch.wait_for_function(
+        "p => !document.querySelector('.tfe-spans .tfe-stage-count').textContent.includes(`${p + 1} /`)", arg=position
+    )
     page_watch.keyboard.press("Space")
     page_watch.keyboard.press("Escape")
     addressed(page_watch, _pos=None)
@@ -154,7 +173,7 @@ def test_keys_alone_step_choose_heads_and_play(site: str, page_watch: Page) -> N
 
 def test_a_layer_not_looked_at_yet_is_fetched_once(site: str, page_watch: Page) -> None:
     opened(page_watch, site)
-    page_watch.locator(".tfe-spans-pickers [role=radiogroup]").nth(1).get_by_role("radio", name="6").click()
+    page_watch.locator(".tfe-spans .tfe-stage-choices").get_by_role("radio", name="6").click()
     expect(words(page_watch)).to_contain_text("of layer 6 gives", timeout=SLOW)
 
 
@@ -177,7 +196,7 @@ def test_an_uploaded_picture_is_completed(site: str, page_watch: Page) -> None:
     request, _ = permalink.decode(Request, urlsplit(page_watch.evaluate("location.href")).query)
     given = read_picture(request.picture, (SIDE, SIDE))
     assert given.max() > 150 and given.min() == 0
-    expect(page_watch.locator(".tfe-spans-thumb").first).to_be_visible()
+    page_watch.wait_for_function("() => document.querySelector('.tfe-spans canvas').marks.some((one) => one.text === 'given')")
     expect(page_watch.locator(".tfe-surprise .tfe-words")).to_contain_text("costs most")
 
 
@@ -192,7 +211,7 @@ def test_a_file_that_is_no_picture_gets_one_sentence(site: str, new_page: Callab
     assert answer.value.status == 422
     expect(page.locator(".tfe-ask-error")).to_be_visible()
     expect(badge(page)).to_have_text("refused")
-    expect(page.locator(".tfe-spans-tile").first).to_be_visible()
+    expect(words(page)).to_be_visible()
     faults.console[:] = [line for line in faults.console if "422" not in line]  # Chromium notes every refusal
 
 
@@ -228,13 +247,13 @@ def test_cutting_the_memory_costs_bits_and_restoring_gives_them_back(site: str, 
 
 def test_a_shift_click_silences_a_head_and_its_number_changes(site: str, page_watch: Page) -> None:
     opened(page_watch, site, "_pattern=local_2d&_head=3.2")  # a layer with heads that are missed
-    page_watch.locator(".tfe-spans-tile").nth(1).click(modifiers=["Shift"])
+    silence(page_watch, 1)
     first = number(page_watch, "local_2d")
     chip = page_watch.locator(".tfe-change .tfe-knob-chip >> visible=true")
     expect(chip).to_have_count(1)
     becomes(page_watch, lambda: asked(page_watch).get("silenced", [""])[0].partition(".")[0], "local_2d")
     expect(page_watch.locator(".tfe-pairs-sentence")).to_contain_text("Without head 2D")
-    page_watch.locator(".tfe-spans-tile").nth(3).click(modifiers=["Shift"])
+    silence(page_watch, 3)
     expect(chip).to_have_count(2)
     becomes(page_watch, lambda: number(page_watch, "local_2d") != first, True)
     page_watch.locator(".tfe-change [data-knob=silenced] button").first.focus()
@@ -253,7 +272,9 @@ def test_a_small_picture_is_made_larger_in_colour(site: str, page_watch: Page) -
     opened(page_watch, site)
     page_watch.locator(".tfe-ask-example").nth(3).click()
     page_watch.wait_for_function("() => new URL(location).searchParams.get('mode') === 'enlarge'", timeout=SLOW)
-    expect(page_watch.locator(".tfe-spans-boards")).to_contain_text("8 × 8 pixels")
+    page_watch.wait_for_function(
+        "() => document.querySelector('.tfe-spans canvas').marks.some((one) => one.text?.includes('8 × 8 pixels'))", timeout=SLOW
+    )
     expect(page_watch.locator(".tfe-surprise")).to_contain_text("grey pictures")
     expect(page_watch.locator(".tfe-change input[data-field=flange]")).to_be_hidden()
     expect(page_watch.locator(".tfe-change input[data-field=memory_rows] >> visible=true")).to_be_enabled()

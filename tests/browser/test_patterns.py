@@ -1,35 +1,34 @@
-"""The patterns widget in a real browser: what it computes is held against models/layers/patterns.py."""
+"""The pictures of the patterns in a real browser: what they compute is held against models/layers/patterns.py."""
 
 from __future__ import annotations
 
 import csv
 import io
-import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from explorer.lab import Lab
+from explorer.labs.sparse_transformer.page import mechanism
 from explorer.widgets.base import asset
-from explorer.widgets.patterns import patterns
 from models.layers.patterns import KINDS, USES, Pattern, connectivity, reach
 from tests.bench import Bench
+from tests.browser.staged import Picture
 from tests.browser.waiting import addressed, becomes
 
 NEW = Callable[..., tuple[Page, Any]]
-TRAINED = {"side": 28, "stride": 28, "summary": 4}
 # Strides that divide and that do not, every column a summary, one column, strides as long as everything and longer.
 SIZES = ((36, 6, 2), (40, 7, 3), (25, 5, 5), (30, 1, 1), (24, 24, 4), (20, 33, 8), (49, 10, 1))
 
 
 def page_of(lab: Lab, engine: object) -> None:
-    """The widget alone."""
-    patterns(trained=TRAINED)
+    """Both pictures alone."""
+    mechanism()
 
 
 @pytest.fixture(scope="module")
@@ -38,26 +37,37 @@ def site(bench: Bench) -> str:
     return bench.put(__name__, {"trial": page_of}, year=2019)
 
 
-def opened(page: Page, site: str, query: str = "lang=en") -> Page:
-    """The page once all paths are searched."""
-    page.goto(f"{site}/trial?{query}")
-    page.wait_for_selector(".tfe-patterns[data-drawn$=proved]", state="attached")
-    return page
+def opened(page: Page, site: str, query: str = "lang=en") -> tuple[Picture, Picture]:
+    """Both pictures, all paths searched."""
+    patterns = Picture(page, "patterns").open(f"{site}/trial?{query}")
+    for name in ("patterns", "paths"):
+        page.wait_for_selector(f".tfe-{name}[data-drawn]:not([data-drawn$=waits])", state="attached")
+    return patterns, Picture(page, "paths")
 
 
-def drawn(page: Page, what: str) -> None:
-    """Waits until "strided 12 12 3 102 27 merged" stands there: pattern, side, l, c, position, start of the path, use."""
-    expect(page.locator(".tfe-patterns")).to_have_attribute("data-drawn", f"{what} proved")
+def drawn(picture: Picture, sizes: str, what: str) -> None:
+    """Waits until it shows "12 12 3" (side, l, c) and "strided 102 27 merged" (pattern, position, start of the path, use)."""
+    side, stride, summary = sizes.split()
+    kind, position, to, use = what.split()
+    picture.drawn(
+        f"patternside={side} patternstride={stride} patternsummary={summary} pattern={kind} patternpos={position} "
+        + ("" if to == "none" else f"patternto={to} ")
+        + f"patternuse={use}"
+    )
 
 
-def point(page: Page, kind: str, board: str, row: float, column: float, count: int) -> tuple[float, float]:
+def words(picture: Picture) -> Any:
+    """Its sentence."""
+    return picture.find(".tfe-words")
+
+
+def point(picture: Picture, kind: str, board: str, row: float, column: float, count: int) -> tuple[float, float]:
     """Where the middle of a cell is on the screen; the board has `count` rows."""
-    place = page.locator(f"[data-kind={kind}] [data-board={board}]")
-    place.scroll_into_view_if_needed()
-    box = place.bounding_box()
-    assert box is not None
-    side = box["width"] - 33  # beside the labels
-    return box["x"] + 30 + (column + 0.5) * side / count, box["y"] + 20 + (row + 0.5) * side / count
+    matrices = picture.marks("pixels")
+    box = matrices[KINDS.index(kind)]["box"]
+    cell = (box["x1"] - box["x0"]) / count
+    top = box["y0"] if board == "matrix" else 100  # px above an image: name, formulas and the number of a column
+    return picture.spot({"left": box["x0"] + (column + 0.5) * cell, "top": top + (row + 0.5) * cell})
 
 
 def click(page: Page, at: tuple[float, float], *, shift: bool = False) -> None:
@@ -68,6 +78,11 @@ def click(page: Page, at: tuple[float, float], *, shift: bool = False) -> None:
     page.mouse.move(2, 2)
     if shift:
         page.keyboard.up("Shift")
+
+
+def small_letters(picture: Picture) -> int:
+    """How many texts are too small for an audience."""
+    return sum(one["size"] < 20 for one in picture.marks("text"))
 
 
 def tally(pattern: Pattern, length: int) -> list[int]:
@@ -88,16 +103,9 @@ def known(pattern: Pattern, use: str, length: int) -> list[int]:
     return counts
 
 
-def saved(page: Page, kind: str) -> bytes:
-    """What the export bar saves."""
-    with page.expect_download() as download:
-        page.locator(f".tfe-patterns .tfe-export[data-kind={kind}]").click()
-    return Path(download.value.path()).read_bytes()
-
-
 def test_the_browser_computes_the_patterns_of_the_models(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site)
-    found = page.evaluate(
+    opened(page_watch, site)
+    found = page_watch.evaluate(
         """async ([address, sizes, kinds, uses]) => {
             const math = await import(address);
             return sizes.map(([length, l, c]) => Object.fromEntries(kinds.map((kind) => {
@@ -140,26 +148,26 @@ def test_the_browser_computes_the_patterns_of_the_models(page_watch: Page, site:
             assert said["known"] == [known(pattern, use, length) for use in USES]
 
 
-def test_the_matrix_on_the_canvas_is_the_connectivity_and_the_search_is_told(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site, "lang=en&_patternside=6&_patternstride=7&_patternsummary=2&_pattern=fixed")
-    for kind in KINDS:
-        colours = page.evaluate(
-            """([kind, length]) => {
-                const canvas = document.querySelector(`[data-kind=${kind}] canvas`);
-                const cell = canvas.width / length;
-                const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.width);
+def test_the_matrix_is_the_connectivity_and_the_search_is_told(page_watch: Page, site: str) -> None:
+    patterns, paths = opened(page_watch, site, "lang=en&_patternside=6&_patternstride=7&_patternsummary=2&_pattern=fixed")
+    colours = page_watch.evaluate(
+        """(length) => {
+            const { marks } = document.querySelector(".tfe-patterns canvas");
+            return marks.filter(({ kind }) => kind === "pixels").map(({ image: { data, width: columns } }) => {
+                const cell = columns / length;
                 const at = (i, j, y, x) => {
-                    const n = 4 * (Math.floor((i + y) * cell) * canvas.width + Math.floor((j + x) * cell));
+                    const n = 4 * (Math.floor((i + y) * cell) * columns + Math.floor((j + x) * cell));
                     return "#" + [...data.subarray(n, n + 3)].map((v) => v.toString(16).padStart(2, "0")).join("");
                 };
                 const both = (i, j) => [0.7, 0.3].map((y) => at(i, j, y, 1 - y));
                 return Array.from({ length: length * length }, (_, n) => both(Math.floor(n / length), n % length));
-            }""",
-            [kind, 36],
-        )
-        first, second, own, later = "#0a63a8", "#a170eb", "#b5400a", "#e9edf3"
+            }); }""",
+        36,
+    )
+    first, second, own, later = "#0a63a8", "#a170eb", "#b5400a", "#e9edf3"
+    for kind, shown in zip(KINDS, colours, strict=True):
         codes = connectivity(Pattern(kind, 7, 2), 36)
-        for (i, j), found in zip(np.ndindex(36, 36), colours, strict=True):
+        for (i, j), found in zip(np.ndindex(36, 36), shown, strict=True):
             code = 1 if kind == "full" and codes[i, j] else codes[i, j]
             two = found if code == 0 and found[0] not in {first, second, own, later} else None
             wanted = (
@@ -167,131 +175,158 @@ def test_the_matrix_on_the_canvas_is_the_connectivity_and_the_search_is_told(pag
             )
             assert found == wanted, (kind, i, j)
     own_, one, two_ = tally(Pattern("fixed", 7, 2), 36)
-    proof = page.locator(".tfe-patterns-foot .tfe-words").first
-    expect(proof).to_have_text(
+    expect(words(paths)).to_contain_text(
         "Fixed: every one of the 666 pairs j ≤ i is joined in at most 2 steps; "
         f"{one} in one, {two_} in two, {own_} are the position itself."
     )
     pairs = int(Pattern("fixed", 7, 2).union.counts(36).sum())
-    column = page.locator("[data-kind=fixed] .tfe-patterns-stats")
-    expect(column).to_contain_text(f"{pairs} pairs")
-    expect(column).to_contain_text(f"{100 * pairs / 1296:.2f} % of L² = 1,296")
-    expect(column).to_contain_text(f"{100 * pairs / 666:.2f} % of L (L + 1) / 2 = 666")
+    for said in (
+        f"{pairs} pairs",
+        f"{100 * pairs / 1296:.2f} % of L² = 1,296",
+        f"{100 * pairs / 666:.2f} % of L (L + 1) / 2 = 666",
+    ):
+        assert said in patterns.texts()
 
 
 def test_pointing_draws_a_path_and_clicks_lock_its_ends(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site)
-    words = page.locator(".tfe-patterns-figure > .tfe-words")
-    drawn(page, "strided 12 12 3 102 27 merged")
-    page.mouse.move(*point(page, "fixed", "grid", 4, 1, 12))
-    drawn(page, "fixed 12 12 3 102 49 merged")
+    page = page_watch
+    patterns, _ = opened(page, site)
+    drawn(patterns, "12 12 3", "strided 102 27 merged")
+    page.mouse.move(*point(patterns, "fixed", "image", 4, 1, 12))
     via = int(reach(Pattern("fixed", 12, 3), 102)[1][49])
-    expect(words).to_contain_text(f"What stands at 49 (row 4, column 1) comes to it over {via} (row 4, column 11), in 2 steps.")
-    expect(page.locator(".tfe-patterns .tfe-hover")).to_have_text(f"49 → {via} → 102: 2 steps")
-    expect(page.locator("[data-kind=fixed] .arrow")).to_have_count(2)
-    expect(page.locator("[data-kind=fixed] .hop")).to_have_count(2)
-    expect(page.locator("[data-kind=full] .arrow")).to_have_count(1)
+    expect(words(patterns)).to_contain_text(f"What stands at 49 (row 4, column 1) comes to it over {via} (row 4, column 11), in 2 steps.")
+    expect(page.locator(".tfe-patterns .tfe-hover")).to_contain_text(f"49 → {via} → 102: 2 steps")
+    # One step in the full pattern, two in the others.
+    assert (len(patterns.marks("path", name="arrow")), len(patterns.marks("rect", name="hop"))) == (5, 5)
     page.mouse.move(2, 2)
-    drawn(page, "strided 12 12 3 102 27 merged")
-    click(page, point(page, "strided", "grid", 4, 1, 12), shift=True)
+    expect(words(patterns)).to_contain_text("Strided: position 102")
+    click(page, point(patterns, "strided", "image", 4, 1, 12), shift=True)
     addressed(page, _patternpos="102", _patternto="49")
-    click(page, point(page, "strided", "grid", 10, 5, 12))
-    drawn(page, "strided 12 12 3 125 49 merged")
+    click(page, point(patterns, "strided", "image", 10, 5, 12))
+    drawn(patterns, "12 12 3", "strided 125 49 merged")
     steps = reach(Pattern("strided", 12, 3), 125)[0]
-    expect(words).to_contain_text(
+    expect(words(patterns)).to_contain_text(
         f"attends to {int((connectivity(Pattern('strided', 12, 3), 126)[125] > 0).sum())} of the 126 positions up to itself"
     )
-    expect(words).to_contain_text(f"{int((steps == 2).sum())} more are two steps away")
-    click(page, point(page, "fixed", "matrix", 70, 33, 144))
-    drawn(page, "fixed 12 12 3 70 33 merged")
-    expect(words).to_contain_text("Position 33 (row 2, column 9) is joined to it directly.")
+    expect(words(patterns)).to_contain_text(f"{int((steps == 2).sum())} more are two steps away")
+    click(page, point(patterns, "fixed", "matrix", 70, 33, 144))
+    drawn(patterns, "12 12 3", "fixed 70 33 merged")
+    expect(words(patterns)).to_contain_text("Position 33 (row 2, column 9) is joined to it directly.")
     addressed(page, _pattern="fixed", _patternpos="70", _patternto="33")
+    click(page, point(patterns, "full", "image", 4, 1, 12))  # a pixel before the one that asks
+    drawn(patterns, "12 12 3", "full 49 33 merged")
+    click(page, (point(patterns, "strided", "image", 0, 0, 12)[0], point(patterns, "strided", "image", -4, 0, 12)[1]))
+    drawn(patterns, "12 12 3", "strided 49 33 merged")  # by its name
 
 
 def test_keys_sliders_and_the_sizes_of_the_models(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site)
+    page = page_watch
+    patterns, paths = opened(page, site)
     page.keyboard.press("ArrowRight")
-    page.locator(".tfe-patterns-board").focus()
-    drawn(page, "strided 12 12 3 102 27 merged")
+    patterns.find(".tfe-stage-board").focus()
+    drawn(patterns, "12 12 3", "strided 102 27 merged")
     for key, stands in (("ArrowRight", "103 27"), ("Shift+ArrowLeft", "103 26"), ("ArrowLeft", "102 26")):
         page.keyboard.press(key)
-        drawn(page, f"strided 12 12 3 {stands} merged")
+        drawn(patterns, "12 12 3", f"strided {stands} merged")
     page.keyboard.press("ArrowDown")
-    drawn(page, "fixed 12 12 3 102 26 merged")
+    for picture in (patterns, paths):
+        drawn(picture, "12 12 3", "fixed 102 26 merged")
     page.keyboard.press("Escape")
-    drawn(page, "strided 12 12 3 102 27 merged")
-    page.locator("#tfe-patterns-stride").focus()
+    drawn(patterns, "12 12 3", "strided 102 27 merged")
+    patterns.find("[data-key=patternstride]").focus()
     page.keyboard.press("ArrowRight")
-    drawn(page, "strided 12 13 3 102 27 merged")
+    drawn(patterns, "12 13 3", "strided 102 27 merged")
     addressed(page, _patternstride="13", _patternpos=None)
-    knows = page.locator(".tfe-patterns-foot .tfe-words").nth(1)
-    page.locator(".tfe-patterns-foot [data-key=interleaved]").click()
-    drawn(page, "strided 12 13 3 102 27 interleaved")
-    expect(page.locator(".tfe-patterns-foot .use.second")).to_have_count(8)
-    expect(knows).to_have_text("One factor a layer, in turn: after 2 layers position 102 knows of all 103.")
-    page.locator(".tfe-patterns [data-key=trained]").click()
-    drawn(page, "strided 28 28 4 547 176 interleaved")
+    paths.find("[data-key=interleaved]").click()
+    drawn(paths, "12 13 3", "strided 102 27 interleaved")
+    assert len(paths.marks("rect", name="use second")) == 8
+    expect(words(paths)).to_contain_text("One factor a layer, in turn: after 2 layers position 102 knows of all 103.")
+    patterns.find(".tfe-chip >> text=28 × 28").click()
+    drawn(patterns, "28 28 4", "strided 547 176 interleaved")
     own = 784
     one = int(Pattern("strided", 28, 4).union.counts(784).sum()) - own
     two = 784 * 785 // 2 - one - own  # all the others: of smaller pictures this was searched here too
-    expect(page.locator(".tfe-patterns-foot .tfe-words").first).to_have_text(
+    expect(words(paths)).to_contain_text(
         "Strided: every one of the 307,720 pairs j ≤ i is joined in at most 2 steps; "
         f"{one:,} in one, {two:,} in two, {own} are the position itself."
     )
-    expect(page.locator("[data-kind=strided] .tfe-patterns-caption")).to_contain_text("784 × 784 · pooled")
-    page.locator(".tfe-patterns [data-key=small]").click()
-    drawn(page, "strided 12 12 3 102 27 interleaved")
+    assert any("784 × 784 · pooled" in text for text in patterns.texts())
+    side = patterns.find("[data-key=patternside]")
+    side.focus()
+    page.keyboard.press("ArrowLeft")
+    addressed(page, _patternside="27", _patternstride=None, _patternpos=None)
+    patterns.find(".tfe-chip >> text=12 × 12").click()
+    drawn(patterns, "12 12 3", "strided 102 27 interleaved")
 
 
-def test_the_matrices_and_the_picture_are_taken_along(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site, "lang=en&_patternside=9&_patternstride=10&_patternsummary=2")
-    arrays = np.load(io.BytesIO(saved(page, "NPZ")))
-    rows = list(csv.DictReader(io.StringIO(saved(page, "CSV").decode("utf-8-sig"))))
+def test_the_matrices_and_the_picture_are_taken_along(page_watch: Page, site: str, tmp_path: Path) -> None:
+    patterns, paths = opened(page_watch, site, "lang=en&_patternside=9&_patternstride=10&_patternsummary=2")
+    name, content = patterns.saved("NPZ")
+    assert name.endswith("9x9-l10-c2.npz")
+    arrays = np.load(io.BytesIO(content))
+    rows = list(csv.DictReader(io.StringIO(patterns.saved("CSV")[1].decode("utf-8-sig"))))
     assert len(rows) == 81 * 82 // 2 and arrays["side_stride_summary"].tolist() == [9, 10, 2]
     for kind in KINDS:
         pattern = Pattern(kind, 10, 2)
         np.testing.assert_array_equal(arrays[f"connectivity_{kind}"], connectivity(pattern, 81))
         for i in (0, 40, 80):
             np.testing.assert_array_equal(arrays[f"steps_{kind}"][i, : i + 1], reach(pattern, i)[0])
-        assert sum(row[kind] != "0" for row in rows) == pattern.union.counts(81).sum()
-    for kind in ("SVG", "HTML"):
-        text = saved(page, kind).decode()
-        assert text.count('class="hop"') >= 3 and "var(--" not in text.split("<body>")[-1] and "NaN" not in text
-    assert saved(page, "PNG").startswith(b"\x89PNG")
-    page.locator(".tfe-patterns .tfe-export[data-kind=table]").click()
-    cells = page.locator(".tfe-patterns-table tbody tr").nth(1).locator("th, td").all_inner_texts()
-    assert cells[:5] == ["Strided", "10", "–", "81", f"{Pattern('strided', 10, 2).union.counts(81).sum():,}"]
+        assert sum(row[f"{kind}, 1 in A1, 2 in A2, 3 in both"] != "0" for row in rows) == pattern.union.counts(81).sum()
+    for picture in (patterns, paths):
+        text = picture.saved("SVG")[1].decode()
+        assert "Strided" in text and "var(--" not in text and "NaN" not in text
+        assert picture.saved("PNG")[1].startswith(b"\x89PNG")
+    patterns.find(".tfe-stage-take summary").click()
+    patterns.find(".tfe-export[data-kind=table]").click()
+    cells = patterns.find(".tfe-stage-table tbody tr").nth(1).locator("th, td").all_inner_texts()
+    assert cells[:5] == ["Strided", "10", "–", "81", str(Pattern("strided", 10, 2).union.counts(81).sum())]
+    numbers = np.load(io.BytesIO(paths.saved("NPZ")[1]))
+    strided = numbers["patterns"].tolist().index("strided")
+    assert numbers["pairs_by_steps"][strided].tolist() == [*tally(Pattern("strided", 10, 2), 81), 0, 0]
+    # A saved page computes as the page does.
+    (tmp_path / "page.html").write_bytes(patterns.saved("HTML")[1])
+    page_watch.unroute_all()
+    other = Picture(page_watch.context.new_page(), "patterns")
+    other.page.goto((tmp_path / "page.html").as_uri())
+    expect(words(other)).to_have_text(words(patterns).inner_text())
+    other.find(".tfe-stage-board").focus()
+    other.page.keyboard.press("ArrowDown")
+    expect(words(other)).to_contain_text("Fixed: position")
+    other.page.close()
 
 
 def test_phones_dark_chinese_and_the_projector(site: str, new_page: NEW) -> None:
     page, _ = new_page(width=360, height=780, color_scheme="dark")
-    opened(page, site, "lang=zh")
-    assert page.evaluate("document.documentElement.scrollWidth") == 360
-    expect(page.locator(".tfe-patterns-column:visible .tfe-patterns-name")).to_have_text("跨步")
-    page.locator(".tfe-patterns [data-key=fixed]").click()
-    expect(page.locator(".tfe-patterns-column:visible .tfe-patterns-name")).to_have_text("固定")
-    expect(page.locator(".tfe-patterns-foot .tfe-words").first).to_contain_text("10,440")
-    found = Axe().run(page, context=".tfe-patterns").response["violations"]
-    assert not found, [violation["id"] for violation in found]
+    patterns, paths = opened(page, site, "lang=zh")
+    assert patterns.texts(face="title", size=20) == ["跨步"], "one pattern at a time"
+    patterns.find("[data-key=fixed]").click()
+    patterns.shows("固定")
+    expect(words(paths)).to_contain_text("10,440")
     small = page.evaluate(
         """() => [...document.querySelectorAll(".tfe-patterns :is(button:not(.tfe-export), input)")]
-            .map((one) => one.getBoundingClientRect().height).filter((height) => height && height < 44)"""
+            .map((one) => [one.textContent, one.getBoundingClientRect().height]).filter(([, height]) => height && height < 44)"""
     )
     assert small == []
+    for picture in (patterns, paths):
+        picture.fits()
     wide, _ = new_page()
-    opened(wide, site)
-    found = Axe().run(wide, context=".tfe-patterns").response["violations"]
-    assert not found, [violation["id"] for violation in found]
-    wide.locator(".tfe-patterns-board").focus()
+    patterns, paths = opened(wide, site)
+    for picture in (patterns, paths):
+        picture.fits()
+    for picture, question in (
+        (patterns, "Which earlier positions does one position attend to?"),
+        (paths, "How many steps lie between any two positions?"),
+    ):
+        picture.find(".tfe-stage-board").focus()
+        wide.keyboard.press("p")
+        expect(wide.locator(".tfe-projector-title")).to_have_text(question)
+        expect(picture.find(".tfe-stage-choices")).to_be_hidden()
+        becomes(wide, partial(small_letters, picture), 0)
+        wide.wait_for_function(
+            f"() => document.querySelector('.tfe-{picture.name} .tfe-words').getBoundingClientRect().bottom <= innerHeight"
+        )
+        wide.keyboard.press("Escape")
+    patterns.find(".tfe-stage-board").focus()
     wide.keyboard.press("p")
-    expect(wide.locator(".tfe-projector-title")).to_have_text("Which earlier positions does one position attend to?")
-    expect(wide.locator(".tfe-patterns-knobs")).to_be_hidden()
-    letters = """(within) => [...document.querySelectorAll(within + " text, " + within + " p")].filter((one) => one.getClientRects().length)
-        .map((one) => parseFloat(getComputedStyle(one).fontSize)).filter((size) => size < 20).length"""
-    becomes(wide, lambda: wide.evaluate(letters, ".tfe-patterns-figure"), 0)
-    fits = "() => document.querySelector('.tfe-patterns-figure > .tfe-words').getBoundingClientRect().bottom <= innerHeight"
-    wide.wait_for_function(fits)
-    before = wide.locator(".tfe-patterns").get_attribute("data-drawn")
     wide.keyboard.press("ArrowRight")
-    assert before is not None
-    expect(wide.locator(".tfe-patterns")).to_have_attribute("data-drawn", re.sub(" 102 ", " 103 ", before))
+    drawn(patterns, "12 12 3", "strided 103 27 merged")

@@ -10,7 +10,7 @@ from urllib.parse import quote_plus
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from tests.browser.waiting import addressed, quiet
+from tests.browser.waiting import addressed, quiet, stands
 
 NewPage = Callable[..., tuple[Page, Any]]
 PANEL = ".tfe-positions"
@@ -25,13 +25,13 @@ HOSTILE = (
 def opened(page: Page, site: str, query: str = "") -> Page:
     """The page with the panel open and drawn."""
     page.goto(f"{site}/translation?{query}&_positions=open" if query else f"{site}/translation?_positions=open")
-    page.wait_for_selector(DRAWN)
+    stands(page, DRAWN)
     return page
 
 
 def order(page: Page) -> list[str]:
     """The shuffled sentence, piece by piece."""
-    return page.locator(f"{PANEL} .tfe-positions-words").nth(1).locator("bdi").all_inner_texts()
+    return page.locator(f"{PANEL} .tfe-opened-pieces").nth(1).locator("bdi").all_inner_texts()
 
 
 def test_another_order_changes_what_is_read_with_the_signal_alone(new_page: NewPage, site: str) -> None:
@@ -42,26 +42,26 @@ def test_another_order_changes_what_is_read_with_the_signal_alone(new_page: NewP
     asked = sum("/queue/join" in address for address in faults.requests)
     summary.focus()
     page.keyboard.press("Enter")
-    page.wait_for_selector(DRAWN)
+    stands(page, DRAWN)
     assert sum("/queue/join" in address for address in faults.requests) == asked + 1
-    rows = page.locator(f"{PANEL} .tfe-positions-table tbody tr")
+    rows = page.locator(f"{PANEL} .tfe-opened-table tbody tr")
     assert "× 10⁻" in rows.nth(1).inner_text()
     without = rows.nth(1).locator("td.text").all_inner_texts()
     assert without[0] == without[1]
     before = order(page)
     page.locator(f"{PANEL} button", has_text="Shuffle again").focus()
     page.keyboard.press("Enter")
-    expect(page.locator(f"{PANEL} .tfe-positions-words").nth(1).locator("bdi")).not_to_have_text(before)
+    expect(page.locator(f"{PANEL} .tfe-opened-pieces").nth(1).locator("bdi")).not_to_have_text(before)
     assert sorted(order(page)) == sorted(before)
     addressed(page, _order="2")
     # The two other looks are in the browser already.
     quiet(page, faults)
     asked = len(faults.requests)
     page.locator(f"{PANEL} [role=radio]", has_text="As in the texts").click()
-    expect(page.locator(PANEL)).to_have_attribute("data-shape", "32 × 128")
+    stands(page, f"{PANEL} [data-drawn=signal-textbook]")
     page.locator(f"{PANEL} [role=radio]", has_text="All pairs").click()
-    page.wait_for_selector(f"{PANEL} [data-drawn=alike-map-textbook]")
-    numbers = page.evaluate("document.querySelector('.tfe-positions-alike .js-plotly-plot').data[0].z")
+    stands(page, f"{PANEL} [data-drawn=alike-map-textbook]")
+    numbers = page.evaluate("document.querySelector('.tfe-positions [data-drawn=alike-map-textbook] .js-plotly-plot').data[0].z")
     assert len(numbers) == 32 and numbers[3][3] == 1 and numbers[3][7] == numbers[20][16]
     assert len(faults.requests) == asked
     addressed(page, _signal="textbook", _alike="map")
@@ -73,11 +73,11 @@ def test_hostile_words_stay_words(page_watch: Page, site: str) -> None:
         assert page.locator(f"{PANEL} :is(img, iframe, script, a[href])").count() == 0
         assert "alert" in "".join(order(page))
         expect(page.locator(".tfe-ask .tfe-badge")).to_have_text(LIVE)  # nothing is on its way when the page is left
-    page.locator(f"{PANEL} .tfe-positions-moved .tfe-export[data-kind=table]").click()
-    expect(page.locator(f"{PANEL} .tfe-positions-moved tbody tr").first).to_be_visible()
+    page.locator(f"{PANEL} [data-drawn=shuffled] .tfe-export[data-kind=table]").click()
+    expect(page.locator(f"{PANEL} [data-drawn=shuffled] tbody tr").first).to_be_visible()
     for kind in ("SVG", "HTML", "CSV", "NPZ"):
         with page.expect_download() as saved:
-            page.locator(f"{PANEL} .tfe-positions-moved .tfe-export[data-kind={kind}]").click()
+            page.locator(f"{PANEL} [data-drawn=shuffled] .tfe-export[data-kind={kind}]").click()
         if kind in {"SVG", "HTML"}:
             assert "<svg/onload" not in saved.value.path().read_text("utf-8").split("<script>")[0]
 

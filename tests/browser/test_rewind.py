@@ -20,7 +20,7 @@ from explorer.lab import Lab
 from explorer.widgets import rewind
 from explorer.widgets.folded import Question, shown
 from tests.bench import Bench
-from tests.browser.waiting import addressed
+from tests.browser.waiting import addressed, stands
 from tests.explorer import rewound
 
 NEW = Callable[..., tuple[Page, Any]]
@@ -128,12 +128,12 @@ def test_stored_and_live_figures_stand_below_and_say_which_they_are(page_watch: 
         ("parts", "In 16 parts the inner values take 4.1 kB instead of 38.9 kB, and the result differs by 2.4 × 10⁻⁷ at most."),
         ("peers", "needs 40.2 MB, less than any attention by hashing at this length (ours: 110 MB)"),
     ):
-        page.wait_for_selector(f".tfe-rewind-{name}[data-drawn]")
+        stands(page, f".tfe-rewind-{name}[data-drawn]")
         expect(page.locator(f".tfe-rewind-{name} .tfe-words")).to_contain_text(said)
     expect(page.locator(".tfe-rewind-parts .tfe-units")).to_contain_text("layer 3")
     assert page.locator(".tfe-rewind-peers .barlayer .point").count() == 5
     page.goto(f"{site}/trial?lang=en&_rewind=open&_model=bare")
-    page.wait_for_selector(".tfe-rewind-parts[data-drawn]")
+    stands(page, ".tfe-rewind-parts[data-drawn]")
     notes = page.locator(".tfe-rewind-notes .tfe-note")
     expect(notes).to_have_count(2)
     expect(notes.first).to_contain_text("once python -m benchmarks reversible --save has measured it")
@@ -162,7 +162,7 @@ def test_nothing_is_cut_off_unnamed_or_hard_to_see(new_page: NEW, site: str, wid
     page, _ = new_page(width=width, height=height, color_scheme=scheme)
     opened(page, site, f"lang={lang}&_rewind=open&_pos=18")
     for name in ("depth", "parts", "peers"):
-        page.wait_for_selector(f".tfe-rewind-{name}[data-drawn]")
+        stands(page, f".tfe-rewind-{name}[data-drawn]")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     found = Axe().run(page, context=".tfe-rewind")
     assert found.violations_count == 0, found.generate_report()

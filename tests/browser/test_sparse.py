@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 
 from explorer.labs.sparse_transformer import about
 from explorer.labs.sparse_transformer.page import LAB
+from tests.browser.staged import Picture
 from tests.browser.waiting import addressed
 
 LIVE = re.compile(r"live · [\d.]+ m?s|remembered")
@@ -20,8 +21,8 @@ def opened(page: Page, site: str, query: str = "") -> Page:
     """The lab, drawn and listening."""
     page.goto(f"{site}{LAB.path}" + (f"?{query}" if query else ""))
     expect(page.locator(".tfe-ask-go")).to_be_visible(timeout=SLOW)
-    page.wait_for_selector(".tfe-patterns[data-drawn$=proved]", state="attached", timeout=SLOW)
-    page.wait_for_selector(".tfe-digits[data-drawn]", state="attached", timeout=SLOW)
+    page.wait_for_selector(".tfe-patterns[data-drawn]:not([data-drawn$=waits])", state="attached", timeout=SLOW)
+    page.wait_for_selector(".tfe-digits[data-drawn]:not([data-drawn$=waits])", state="attached", timeout=SLOW)
     expect(page.locator(".tfe-change-knobs")).to_be_visible()
     return page
 
@@ -37,12 +38,13 @@ def test_another_seed_makes_another_digit_live(site: str, page_watch: Page) -> N
     page_watch.locator(".tfe-ask-go").click()
     finished(page_watch)
     addressed(page_watch, seed="12")
-    expect(page_watch.locator(".tfe-digits .tfe-digits-boards")).to_contain_text("made")
+    expect(page_watch.locator(".tfe-digits .tfe-words")).to_contain_text("given rows cost")
 
 
 def test_a_stride_that_misses_the_column_makes_the_same_digit_dearer(site: str, page_watch: Page) -> None:
     opened(page_watch, site, "v=1&keep=28")
     finished(page_watch)
+    digits, chip = Picture(page_watch, "digits"), page_watch.locator(".tfe-changed-chip")
     stride = page_watch.locator(".tfe-change [data-field=stride]:visible")
     stride.focus()
     stride.press("ArrowLeft")  # 27
@@ -51,20 +53,19 @@ def test_a_stride_that_misses_the_column_makes_the_same_digit_dearer(site: str, 
     expect(page_watch.locator(".tfe-pairs-pair")).to_have_count(sum(one["config"]["kind"] != "full" for one in about.facts().values()))
     expect(page_watch.locator(".tfe-change")).to_contain_text("nats more")
     # The digits are those of the changed models; B shows the run before, Esc takes the change off, and the locked pixel stays.
-    boards, chip = page_watch.locator(".tfe-digits-boards"), page_watch.locator(".tfe-changed-chip")
-    expect(boards).to_contain_text("stride 27")
+    digits.shows("row and column, stride 27")
     expect(chip).to_contain_text("changed: with stride 27")
-    locked = page_watch.locator(".tfe-digits").get_attribute("data-drawn")
-    assert locked is not None and re.search(r" \d+ looked$", locked), locked
+    locked = digits.find().get_attribute("data-drawn")
+    assert locked is not None and re.search(r" pos=\d+$", locked), locked
     page_watch.keyboard.press("b")
-    expect(boards).to_contain_text("stride 28")
-    expect(page_watch.locator(".tfe-digits")).to_have_attribute("data-drawn", locked)
+    digits.shows("row and column, stride 28")
+    digits.drawn(locked)
     page_watch.keyboard.press("b")
-    expect(boards).to_contain_text("stride 27")
+    digits.shows("row and column, stride 27")
     page_watch.keyboard.press("Escape")
     addressed(page_watch, stride=None)
     expect(chip).to_be_hidden()
-    expect(page_watch.locator(".tfe-digits")).to_have_attribute("data-drawn", locked)
+    digits.drawn(locked)
 
 
 def test_a_text_takes_the_place_of_the_digits_and_gives_it_back(site: str, page_watch: Page) -> None:

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from explorer.labs import about
 from explorer.labs.translation.deeper import training
-from tests.browser.waiting import addressed, becomes
+from tests.browser.waiting import addressed, becomes, stands
 
 NewPage = Callable[..., tuple[Page, Any]]
 PANEL = ".tfe-training"
@@ -23,10 +23,10 @@ def test_the_panel_draws_its_figures_without_the_model_and_takes_them_along(page
     expect(summary).to_have_text(training.TITLE["en"])
     summary.focus()
     page.keyboard.press("Enter")
-    page.wait_for_selector(f"{PANEL} [data-drawn=smoothing]")
+    stands(page, f"{PANEL} [data-drawn=smoothing]")
     addressed(page, _training="open")
     known = about.facts("translation")
-    row = page.locator(f"{PANEL} .tfe-training-table .ours")
+    row = page.locator(f"{PANEL} .tfe-opened-table .ours")
     expect(row).to_contain_text(f"{known['figure']['value']:.1f}")
     figures = page.locator(f"{PANEL} .tfe-figure")
     expect(figures).to_have_count(3)
@@ -42,7 +42,7 @@ def test_the_panel_draws_its_figures_without_the_model_and_takes_them_along(page
 def test_it_fits_a_phone_in_chinese_and_axe_finds_nothing_serious(new_page: NewPage, site: str) -> None:
     page, _ = new_page(width=360, height=780, color_scheme="dark", locale="zh-CN")
     page.goto(f"{site}/translation?_training=open")
-    page.wait_for_selector(f"{PANEL} [data-drawn=smoothing]")
+    stands(page, f"{PANEL} [data-drawn=smoothing]")
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     found = Axe().run(page, context=PANEL).response["violations"]
     assert [each["id"] for each in found if each["impact"] in {"serious", "critical"}] == []

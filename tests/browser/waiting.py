@@ -36,6 +36,15 @@ def addressed(page: Page, /, **said: str | None) -> None:
     becomes(page, lambda: {key: asked(page).get(key, [None])[0] for key in said}, said)
 
 
+LOOKED_AT = """(wanted) => document.querySelector(wanted) || void [...document.querySelectorAll("[data-plot=waits]")]
+  .find((one) => one.checkVisibility())?.scrollIntoView({ block: "center" })"""
+
+
+def stands(page: Page, wanted: str) -> None:
+    """Looks at the figures that are not drawn yet, one after the other, until what is wanted is there: none is drawn before it is near."""
+    page.wait_for_function(LOOKED_AT, arg=wanted)
+
+
 def quiet(page: Page, faults: Faults) -> None:
     """Waits until nothing of the page is on its way any more: half a second without a request. Then its requests can be counted."""
     page.wait_for_load_state("networkidle")

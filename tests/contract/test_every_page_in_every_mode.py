@@ -15,7 +15,7 @@ from explorer.labs import LABS
 from explorer.widgets.base import files
 from tests.browser.waiting import START, becomes, prepared
 from tests.contract.test_what_leaves_the_page import FIGURES, stays
-from tests.fitting import misfits, refused_by_axe, scrolls_sideways
+from tests.fitting import figures_stand, misfits, refused_by_axe, scrolls_sideways
 from tests.pages import Contexts, Faults, watch
 
 MODES: dict[str, dict[str, Any]] = {
@@ -24,8 +24,6 @@ MODES: dict[str, dict[str, Any]] = {
     "desk": {"width": 1280, "height": 900, "color_scheme": "dark", "locale": "zh-CN"},
 }
 BUSY = '[data-view]:is([data-state="running"], [data-state="ready"]:has(details[open]))'
-# Every figure of Plotly's is drawn.
-STANDS = "() => [...document.querySelectorAll('.js-plotly-plot')].every((node) => node._fullLayout)"
 # What a visitor can read of the page, each piece of text with what tells where it stands.
 TEXTS = """() => {
   const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), found = [];
@@ -73,7 +71,7 @@ def _opened(contexts: Contexts, site: str, lab: Lab, mode: str) -> tuple[Page, F
     page.evaluate("document.querySelectorAll('.tfe-main details').forEach((one) => (one.open = true))")
     page.locator(".tfe-card-more").click()
     expect(page.locator(BUSY)).to_have_count(0, timeout=START * 1000)
-    page.wait_for_function(STANDS)
+    figures_stand(page)
     return page, faults
 
 

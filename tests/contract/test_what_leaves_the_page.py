@@ -11,12 +11,13 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from explorer.lab import FIGURE, Lab
 from explorer.labs import LABS
 from explorer.widgets.base import files, vendor_file
 from tests.contract.test_a_walk_through_every_lab import settled
+from tests.fitting import figures_stand
 from tests.pages import Faults
 
 every_lab = pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.slug)
@@ -74,14 +75,6 @@ def _saved(page: Page, folder: Path, lab: Lab) -> dict[str, Path]:
     return files
 
 
-def _drawn(page: Page) -> None:
-    page.wait_for_function(
-        "() => document.querySelector('.tfe-exports') && "
-        "[...document.querySelectorAll('.js-plotly-plot')].every((node) => node._fullLayout)"
-    )
-    page.wait_for_load_state("networkidle")
-
-
 @every_lab
 def test_an_export_leads_nowhere_and_names_the_lab_and_its_paper(
     new_page: Callable[..., tuple[Page, Faults]], offline: Callable[[Path], tuple[Page, list[str]]], site: str, lab: Lab, tmp_path: Path
@@ -89,7 +82,9 @@ def test_an_export_leads_nowhere_and_names_the_lab_and_its_paper(
     page, _ = new_page()
     page.goto(f"{site}{lab.path}?{next(iter(lab.interventions.values()))}")
     settled(page)
-    _drawn(page)
+    expect(page.locator(".tfe-exports").first).to_be_attached()
+    figures_stand(page)
+    page.wait_for_load_state("networkidle")
     files = _saved(page, tmp_path, lab)
     assert {kind.split()[1] for kind in files} >= {"PNG", "SVG", "HTML", "CSV"}, "the lab's views offer their files"
     library = vendor_file("plotly").read_text()

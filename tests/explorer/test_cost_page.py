@@ -97,13 +97,6 @@ def test_large_and_small_numbers_are_written_as_a_lecture_writes_them(value: flo
     assert drawn.power(value, step) == text
 
 
-def test_names_of_lines_that_end_side_by_side_keep_apart() -> None:
-    lines = [drawn.Curve(NAME, (1, 10), (1, 1 + 0.01 * n), "var(--cat-1)", label=True) for n in range(4)]
-    figure = drawn.curves(lines, "en", axes=(NAME, NAME), height=250)
-    (low, high), places = figure["layout"]["yaxis"]["range"], sorted(note["y"] for note in figure["layout"]["annotations"])
-    assert min(np.diff(places)) * 200 / (high - low) >= drawn.LABEL - 1
-
-
 def test_maps_keep_to_the_scale_of_their_kind_and_gaps_are_no_numbers() -> None:
     figure = drawn.maps([("a", np.array([[0.5, np.nan]]), "signed"), ("b", np.ones((2, 2)), "weights")], limit=2)
     signed, weights = figure["data"]

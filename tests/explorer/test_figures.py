@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from explorer.figures import attention, curve
+from explorer.figures import attention
 from explorer.figures.attention import Kind
+from explorer.figures.curves import LABEL as LABEL_ROOM
+from explorer.figures.curves import Curve, curves
 from explorer.widgets import canvas, figure
 
 Array = NDArray[np.float32]
@@ -124,19 +128,36 @@ def test_one_token_on_each_side_is_a_map_too() -> None:
     assert attention.value([kind], query="")["pick"] == {"kind": "cross", "layer": 0, "head": 0, "row": 0, "col": 0}
 
 
-def test_a_training_curve_begins_at_zero_and_has_a_line_for_each_set() -> None:
-    log = [{"epoch": i, "loss": 5 - i, "validation": 4 - i / 2} for i in range(1, 4)]
-    made = curve.training(log)
-    assert [trace.name for trace in made.data] == ["loss", "validation"]
-    assert list(made.data[1].y) == [3.5, 3.0, 2.5]
-    assert made.layout.yaxis.range[0] == 0 and made.layout.yaxis.title.text
-    with pytest.raises(ValueError, match="without validation"):
-        curve.training([{"epoch": 1, "loss": 2}])
+def curve(*values: float, name: Mapping[str, str] = LABEL, **how: Any) -> Curve:
+    return Curve(name, range(1, len(values) + 1), values, "var(--cat-1)", **how)
+
+
+def test_an_axis_begins_below_the_lowest_curve_or_at_zero_as_is_asked() -> None:
+    lines = [curve(3.5, 3.0, 2.5), curve(4.0, 3.0, 3.0)]
+    tight, zero, given = (curves(lines, ("a", "b"), "en", up=up)["layout"]["yaxis"]["range"] for up in ("tight", "zero", (1.0, 9.0)))
+    assert 2.3 < tight[0] < 2.5 and 4.0 < tight[1] < 4.2
+    assert zero[0] == 0 and zero[1] > 4.0 and given == [1.0, 9.0]
+    with pytest.raises(ValueError, match="another number of places"):
+        curves([Curve(LABEL, (1, 2), (1,), "var(--cat-1)")], ("a", "b"), "en")
+    with pytest.raises(ValueError, match="0 curves"):
+        curves([], ("a", "b"), "en")
+
+
+def test_many_points_make_a_line_and_few_are_marked() -> None:
+    few, many = (curves([curve(*range(n))], ("a", "b"), "en")["data"][0] for n in (5, 500))
+    assert (few["mode"], many["mode"]) == ("lines+markers", "lines")
+
+
+def test_names_of_lines_that_end_side_by_side_keep_apart() -> None:
+    lines = [curve(1, 1 + 0.01 * n, end=LABEL) for n in range(4)]
+    figure = curves(lines, ("a", "b"), "en", across="log", up="log", height=250)
+    (low, high), places = figure["layout"]["yaxis"]["range"], sorted(note["y"] for note in figure["layout"]["annotations"])
+    assert min(np.diff(places)) * 200 / (high - low) >= LABEL_ROOM - 1
 
 
 def test_a_figure_travels_with_its_table_and_its_sentence() -> None:
     made = figure.value(
-        curve.training([{"epoch": 1, "loss": 2, "validation": 3}]),
+        lambda language: curves([curve(2.0, 3.0)], ("a", "b"), language),
         title=LABEL,
         sentence={"en": "One.", "zh": "一。"},
         table=figure.Table([LABEL, LABEL], [["a", 1.5], ["b", None]]),

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from explorer import packing
 from explorer.figures import image
 from explorer.figures.image import Layout, in_rows, in_tiles, known, reach
 from models.layers import local
@@ -176,23 +175,6 @@ def test_an_update_of_four_growing_pictures_stays_small() -> None:
     steps = [Step(0, np.zeros((2, 4, 784), np.uint8), np.zeros((2, 4, 784), np.float32))]
     value = image.growing(GREY, steps, count=4, query="v=1")
     assert len(str(value)) < 40_000
-
-
-def test_weights_travel_as_roots_that_keep_small_ones_apart() -> None:
-    weights = np.array([0, 1e-4, 1 / 294, 0.02, 0.06, 0.31, 1], np.float32).reshape(1, 1, 7)
-    look: Any = image.looked("v=1", "local_2d", 3, weights)
-    back = (raw(look["roots"]) * look["roots"]["scale"]) ** 2
-    np.testing.assert_allclose(back, weights, atol=0.004)
-    assert len(set(back.ravel().tolist())) == 7
-    assert (look["query"], look["pattern"], look["layer"]) == ("v=1", "local_2d", 3)
-    with pytest.raises(ValueError, match="head, position, slot"):
-        image.looked("", "local_1d", 0, weights[0])
-
-
-def test_a_whole_layer_leaves_by_its_own_address() -> None:
-    look: Any = image.looked("v=1", "local_2d", 0, np.zeros((4, 784, 294), np.float32))
-    assert look["roots"]["url"].startswith("/arrays/")
-    assert packing.arrays().get(look["roots"]["url"].removeprefix("/arrays/"))
 
 
 def test_the_telling_place_lies_where_a_look_goes_far() -> None:

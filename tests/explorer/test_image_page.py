@@ -23,8 +23,9 @@ from explorer.figures.pairs import Pair
 from explorer.lab import Picture
 from explorer.labs.heads import without as heads_in_words
 from explorer.labs.image_transformer import about, change, page, texts, views
+from explorer.looks import looks
 from explorer.picture_files import FILE
-from explorer.program import Program, answer, looked
+from explorer.program import Program, answer
 from explorer.runs import Stored
 from explorer.uploads import routes
 from explorer.widgets.home import _picture
@@ -131,7 +132,6 @@ def test_a_picture_grows_and_ends_live_with_its_address(engine: Engine) -> None:
     value = last["spans"]
     assert value["state"] == "live" and value["query"] == value["same"] == last["ask"]["query"]
     assert [pattern["key"] for pattern in value["patterns"]] == list(PATTERNS)
-    assert {look["pattern"] for look in value["looks"]} == set(PATTERNS), "the first view needs no question"
     place = value["pick"]
     assert last["ask"]["pick"] == {"pattern": place["pattern"], "head": f"4.{place['head'] + 1}", "pos": place["position"]}
     assert len(last["surprise"]["maps"]) == 3
@@ -185,26 +185,17 @@ def test_a_picture_grows_with_the_memory_that_a_change_leaves(engine: Engine) ->
         assert [pattern["made"] for pattern in grown["patterns"]] == [0] * len(layouts)
 
 
-def look(engine: Engine, detail: object) -> dict[str, Any]:
-    """What the companion of the mechanism is told."""
-    program = page.program()
-    asks = next(view.look for view in program.views if view.look)
-
-    async def collect() -> list[Any]:
-        return [update async for update in looked(program, engine, asks, detail)]
-
-    return dict(alone(collect())[-1])
-
-
-def test_a_layer_that_was_not_looked_at_yet_is_sent_alone(engine: Engine) -> None:
-    said = look(engine, {"query": "v=1&seed=3", "pattern": "local_2d", "layer": 5, "picture": 0})
-    assert (said["query"], said["pattern"], said["layer"]) == ("v=1&seed=3", "local_2d", 5)
-    assert said["roots"]["shape"][:2] == [change.HEADS["local_2d"][1], SIDE * SIDE]
-
-
-@pytest.mark.parametrize("detail", [None, {}, {"pattern": "x", "layer": 1}, {"pattern": "local_1d", "layer": 99}, {"query": "v=9"}])
-def test_a_look_at_nothing_is_answered_in_one_sentence(engine: Engine, detail: object) -> None:
-    assert set(look(engine, detail)["error"]) == {"en", "zh"}
+def test_the_weights_of_every_layer_are_at_an_address_all_heads_of_a_position_in_a_row(engine: Engine) -> None:
+    request = Request(seed=3)
+    addresses = [pattern["look"] for pattern in finished(engine, request)["spans"]["patterns"]]
+    for seen, address in zip(explanation(request).made, addresses, strict=True):
+        look = looks().get(address.removeprefix("/looks/"))
+        assert look is not None and (look.layers, look.heads, look.queries) == (change.HEADS[seen.pattern][0], 1, SIDE * SIDE)
+        answer_ = look.answer(5, 0, 128, 128)
+        assert answer_ is not None
+        rows = np.frombuffer(answer_, "<u2").reshape(128, change.HEADS[seen.pattern][1], -1) / 65_535
+        np.testing.assert_allclose(rows, weights(seen, 5)[:, 128:256].swapaxes(0, 1), atol=1e-4)
+        assert look.answer(99, 0, 0, 8) is None
 
 
 def test_weights_of_every_query_sum_to_one_and_never_see_the_future() -> None:

@@ -13,7 +13,6 @@ import pytest
 import torch
 
 from explorer.engine import Engine
-from explorer.figures import beyond
 from explorer.figures import skew as skew_widget
 from explorer.labs.music import deeper, page, views
 from explorer.labs.music.deeper import lengths, meter, skew
@@ -196,9 +195,3 @@ def test_without_a_measurement_there_is_no_panel_about_length(monkeypatch: pytes
     monkeypatch.setattr(lengths.about, "facts", lambda slug, variant: {"variant": variant})
     assert lengths.known() == {}
     assert lengths.PANEL not in deeper.panels()
-
-
-def test_lines_of_different_lengths_stand_in_no_one_figure() -> None:
-    name = {"en": "a", "zh": "a"}
-    with pytest.raises(ValueError, match=r"lines of \[1, 2\] parts"):
-        beyond.by_position([beyond.Line(name, [1.0], "red"), beyond.Line(name, [1.0, 2.0], "red")], 1, 2, ("x", "y"), "", "en")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,6 +23,12 @@ def table(length: int, d: int) -> drawing.Array:
     """Sinusoids, computed here."""
     angle = np.arange(length)[:, None] / 10_000 ** (np.arange(0, d, 2) / d)[None]
     return np.stack((np.sin(angle), np.cos(angle)), 2).reshape(length, d).astype(np.float32)
+
+
+def moved(value: Mapping[str, Any]) -> dict[str, Any]:
+    """The figure of how far the vectors move."""
+    found: dict[str, Any] = value["figures_moved"][0]["figure"]
+    return found
 
 
 @pytest.fixture
@@ -58,36 +66,60 @@ def test_the_panel_says_the_numbers_of_the_run_in_both_languages(seen: Positions
     value = panel.value(seen)
     json.dumps(value)
     for language in ("en", "zh"):
-        said = value["distances"]["sentence"][language]  # type: ignore[index]
+        said = moved(value)["sentence"][language]
         assert "1.0" in said and "7.5" in said and "1.2 × 10⁻⁶" in said and HOSTILE[1] in said
         assert not re.search(r"\{(?!size)\w+\}", said)
-    assert value["rows"] == [
-        {"name": "with", "largest": "2.25", "before": "so", "after": "anders"},
-        {"name": "without", "largest": "1.2 × 10⁻⁶", "before": "gleich", "after": "gleich"},
+    rows: list[dict[str, Any]] = value["table"]["rows"]  # type: ignore[index]
+    assert [(row["cells"][0]["en"], *row["cells"][1:]) for row in rows] == [
+        ("with the signal", "2.25", "so", "anders"),
+        ("without it", "1.2 × 10⁻⁶", "gleich", "gleich"),
     ]
+    assert [row["marks"][3] for row in rows] == ["text other", "text"]
+    line = value["lines"][1]["pieces"]  # type: ignore[index]
+    assert [(piece["text"], piece["index"], piece["role"]) for piece in line] == [
+        (HOSTILE[2], 2, "key"),
+        (HOSTILE[0], 0, "key"),
+        (HOSTILE[1], 1, "key"),
+        (HOSTILE[3], 3, None),
+    ]
+    assert value["button"]["set"] == {"order": "2"}  # type: ignore[index]
 
 
 def test_what_a_visitor_typed_is_no_markup_in_a_figure(seen: Positions) -> None:
-    made = json.dumps(panel.value(seen)["distances"]["figures"])  # type: ignore[index]
+    made = json.dumps(moved(panel.value(seen))["figures"])
     assert "<img" not in made and "</script" not in made
     assert "&lt;img" in made
 
 
 def test_a_distance_of_nothing_stands_at_the_end_of_the_axis(seen: Positions) -> None:
-    bars = panel.value(seen)["distances"]["figures"]["en"]["data"]  # type: ignore[index]
+    bars = moved(panel.value(seen))["figures"]["en"]["data"]
     assert bars[1]["y"][2] == drawing.NOTHING
     assert bars[0]["y"] == [1.0, 2.0, 7.5, 3.0]
 
 
 def test_the_textbook_s_size_is_one_switch_away(seen: Positions) -> None:
-    shapes = panel.value(seen)["shapes"]
-    assert shapes["own"]["signal"]["shape"] == [60, 192]  # type: ignore[index]
-    assert shapes["textbook"]["signal"]["shape"] == [32, 128]  # type: ignore[index]
-    assert "4" in shapes["own"]["picture"]["sentence"]["en"].split("first ")[1]  # type: ignore[index]
+    found: list[Any] = panel.value(seen)["figures"]  # type: ignore[assignment]
+    own, textbook = ([one for one in found if one["when"]["signal"] == name] for name in ("own", "textbook"))
+    for figures, signal in ((own, seen.own), (textbook, seen.textbook)):
+        np.testing.assert_allclose(figures[0]["figure"]["figures"]["en"]["data"][0]["z"], signal, atol=1e-4)
+        assert len(figures[0]["figure"]["table"]["rows"]) == len(signal)
+        assert "data" not in figures[0]["figure"]["figures"]["zh"], "numbers travel once"
+        pairs = np.asarray(figures[2]["figure"]["figures"]["en"]["data"][0]["z"])
+        assert pairs.shape == (len(signal), len(signal)) and (pairs == pairs.T).all()
+    assert "4" in own[0]["figure"]["sentence"]["en"].split("first ")[1]
 
 
 @pytest.mark.parametrize(
-    ("wish", "seed"), [({"order": 7}, 7), ({"order": 0}, 1), ({"order": MAX_SEED + 1}, 1), ({"order": "x"}, 1), (None, 1), ([], 1)]
+    ("wish", "seed"),
+    [
+        ({"order": "7"}, 7),
+        ({"order": "0"}, 1),
+        ({"order": f"{MAX_SEED + 1}"}, 1),
+        ({"order": "x"}, 1),
+        ({"order": 7}, 1),
+        (None, 1),
+        ([], 1),
+    ],
 )
 def test_a_made_up_wish_becomes_the_first_order(wish: object, seed: int) -> None:
     wished = panel.wished(EXAMPLES[0], Question("", wish))

@@ -88,7 +88,7 @@ def test_published_bars_are_dashed_outlines_and_ours_is_solid() -> None:
 
 
 def test_a_score_on_another_test_is_no_bar_among_the_published_ones() -> None:
-    for language, figure in panel.value(KNOWN, LOG)["figures"][0]["figures"].items():  # type: ignore[index]
+    for language, figure in panel.value(KNOWN, LOG)["figures"][0]["figure"]["figures"].items():  # type: ignore[index]
         assert list(figure["data"][0]["x"]) == [*(row.german for row in panel.TABLE), None]
         (words,) = figure["layout"]["annotations"]
         assert words["text"].startswith(f"{KNOWN['figure']['value']:.1f}") and "Multi30k" in words["text"]
@@ -97,13 +97,13 @@ def test_a_score_on_another_test_is_no_bar_among_the_published_ones() -> None:
 
 def test_everything_is_said_in_both_languages_with_the_numbers_of_model_json() -> None:
     value = panel.value(KNOWN, LOG)
-    said = {**value, "figures": [{**each, "figures": None} for each in value["figures"]]}  # type: ignore[attr-defined]
+    figures = [each["figure"] for each in value["figures"]]  # type: ignore[attr-defined]
+    said = {**value, "figures": [{**each, "figures": None} for each in figures]}
     assert not re.search(r"\{[a-z_]+\}", json.dumps(said, ensure_ascii=False))
-    figures = value["figures"]
     for language, word in (("en", "Transformer"), ("zh", "运算")):
-        assert word in figures[0]["sentence"][language]  # type: ignore[index]
-        assert f"{SCHEDULE['warmup']:,}" in figures[1]["sentence"][language]  # type: ignore[index]
-        assert "0.9000" in figures[2]["sentence"][language]  # type: ignore[index]
+        assert word in figures[0]["sentence"][language]
+        assert f"{SCHEDULE['warmup']:,}" in figures[1]["sentence"][language]
+        assert "0.9000" in figures[2]["sentence"][language]
     rows = value["table"]["rows"]  # type: ignore[index]
     assert [row["ours"] for row in rows] == [False] * 4 + [True]
     assert rows[-1]["cells"][1] == f"{KNOWN['figure']['value']:.1f}"
@@ -111,4 +111,4 @@ def test_everything_is_said_in_both_languages_with_the_numbers_of_model_json() -
 
 
 def test_without_a_log_the_rate_is_drawn_all_the_same() -> None:
-    assert panel.value(KNOWN, [])["figures"][1]["figures"]["en"]["data"][1]["x"] == []  # type: ignore[index]
+    assert panel.value(KNOWN, [])["figures"][1]["figure"]["figures"]["en"]["data"][1]["x"] == []  # type: ignore[index]

@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from explorer import labels
+from explorer.figures.curves import Curve, curves
 from explorer.labels import filled
 from explorer.labs import about
-from explorer.labs.cost import drawn, texts
+from explorer.labs.cost import texts
 from explorer.widgets.card import Pair
+from explorer.widgets.figure import shown
 from models.cost.records import SECONDS
 from models.errors import reading
 
@@ -40,7 +42,7 @@ def chart(what: str) -> dict[str, object]:
     key, axis = ("ms", texts.MILLISECONDS) if what == "seconds" else ("mb", texts.MEGABYTES)
     unit = {"ms": "ms", "mb": "MB"}[key]
     lines = {
-        kind: drawn.Curve(name, list(known["kinds"][kind]), [one[key] for one in known["kinds"][kind].values()], COLOURS[kind], label=True)
+        kind: Curve(name, list(known["kinds"][kind]), [one[key] for one in known["kinds"][kind].values()], COLOURS[kind], end=name)
         for kind, name in texts.KINDS.items()
     }
     here = {kind: known["kinds"][kind][SAID][key] for kind in texts.KINDS if SAID in known["kinds"][kind]}
@@ -61,13 +63,22 @@ def chart(what: str) -> dict[str, object]:
         end=f"{end:,}",
         winner=texts.KINDS[min(last, key=last.__getitem__)],
     )
-    return drawn.value(
+    return shown(
         f"family-{what}",
-        height,
-        lambda language: drawn.curves(list(lines.values()), language, axes=(texts.POSITIONS, axis), ticks=ticks, room=118, height=height),
+        lambda language: curves(
+            list(lines.values()),
+            (texts.POSITIONS[language], axis[language]),
+            language,
+            ticks=ticks,
+            across="log",
+            up="log",
+            room=118,
+            height=height,
+        ),
         (texts.FAMILY[what], filled(texts.FAMILY_UNITS, **sizes), says),
         (texts.KIND, texts.LENGTH_COLUMN, texts.TIME_COLUMN if what == "seconds" else texts.MB_COLUMN),
         [(texts.KINDS[kind], int(x), round(y, 3)) for kind, line in lines.items() for x, y in zip(line.x, line.y, strict=True)],
+        height=height,
     )
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from explorer.controls import Value
+from explorer.figures.curves import Curve, Place, curves
 from explorer.labels import filled, joined
 from explorer.labs.cost import drawn, texts
-from explorer.widgets.figure import Mark
+from explorer.widgets.figure import Mark, shown
 from models.cost.records import FORMULAS, LAYERS, SECONDS, Clock, Explanation, Point, Request, exponent, lengths, operations
 
 Text = Mapping[str, str]
@@ -77,17 +78,27 @@ def _drawn(points: Sequence[Point], request: Request, sentence: Text) -> Value:
         if mine:
             slow = mine[-1].seconds * 1e3 / operations(layer, mine[-1].length, request)  # ms for an operation
             far = [mine[0].length, request.length, BEYOND * request.length]
-            lines.append(drawn.Curve(name, far, [operations(layer, n, request) * slow for n in far], colour, dashed=True, label=True))
-            lines.append(drawn.Curve(name, [p.length for p in mine], [p.seconds * 1e3 for p in mine], colour))
+            lines.append(Curve(name, far, [operations(layer, n, request) * slow for n in far], colour, dashed=True, end=name))
+            lines.append(Curve(name, [p.length for p in mine], [p.seconds * 1e3 for p in mine], colour))
     ticks, axes = [*lengths(request.length), 4 * request.length], (texts.POSITIONS, texts.MILLISECONDS)
-    return drawn.value(
+    return shown(
         "cost-clock",
-        320,
-        lambda language: drawn.curves(lines, language, axes=axes, ticks=ticks, mark=request.length, room=104, height=320),
+        lambda language: curves(
+            lines,
+            (axes[0][language], axes[1][language]),
+            language,
+            ticks=ticks,
+            across="log",
+            up="log",
+            mark=Place(request.length, yours=True),
+            room=104,
+            height=320,
+        ),
         (texts.CLOCK, texts.CLOCK_UNITS, sentence),
         (texts.LAYER, texts.LENGTH_COLUMN, texts.TIME_COLUMN, texts.RUNS_COLUMN),
         [(texts.LAYERS[p.layer], p.length, round(p.seconds * 1e3, 4), p.repeats) for p in own(points)],
         legend,
+        height=320,
     )
 
 
@@ -109,11 +120,11 @@ def paper(_seen: Explanation, request: Request, _state: str) -> Value:
         names = [f"{texts.LAYERS[layer][language]}<br>{texts.FORMULAS[layer]}" for layer in LAYERS]
         return drawn.paper(names, amounts, [(heading[language], cells) for heading, cells in columns], list(COLOURS.values()))
 
-    return drawn.value(
+    return shown(
         "cost-paper",
-        230,
         draw,
         (texts.PAPER, filled(texts.PAPER_UNITS, **sizes), filled(texts.PAPER_SAYS, **dict(zip(LAYERS, written, strict=True)), **sizes)),
         (texts.LAYER, texts.FORMULA, texts.OPERATIONS, texts.LONGEST, texts.SEQUENTIAL),
         [(texts.LAYERS[one], texts.FORMULAS[one], amounts[at], paths[at], waits[at]) for at, one in enumerate(LAYERS)],
+        height=230,
     )

@@ -1,52 +1,17 @@
-"""Arrays -> figures of the cost laboratory, as Plotly's own JSON: no page waits for Plotly's import. Colours are tokens."""
+"""Arrays -> maps, bars and histograms of the cost laboratory, as Plotly's own JSON. Colours are tokens."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from explorer.figures import theme
-from explorer.widgets import figure
 
-Text = Mapping[str, str]
 Figure = dict[str, Any]
-TEN = {n: f"10{''.join('⁰¹²³⁴⁵⁶⁷⁸⁹'[int(c)] if c != '-' else '⁻' for c in str(n))}" for n in range(-18, 13)}
-LABEL = 15  # pixels between the names of two lines
-
-
-@dataclass(frozen=True)
-class Curve:
-    """One line. x, y: of its points, positive where its axis is logarithmic. colour: a token. dashed: a formula. dots: measured points.
-    label: named at its end."""
-
-    name: Text
-    x: Sequence[float]
-    y: Sequence[float]
-    colour: str
-    dashed: bool = False
-    dots: bool = True
-    label: bool = False
-
-
-def value(
-    name: str,
-    height: int,
-    draw: Callable[[str], Figure],
-    words: tuple[Text, Text, Text],
-    columns: Sequence[Text],
-    rows: Sequence[Sequence[str | float | Text | None]],
-    legend: Sequence[figure.Mark] = (),
-) -> dict[str, object]:
-    """What the figure widget draws. draw(language): the figure. words: title, units and sentence. columns, rows: of its table."""
-    title, units, sentence = words
-    figures = {language: draw(language) for language in ("en", "zh")}
-    table = figure.Table(columns, rows)
-    return figure.value(figures, title=title, units=units, sentence=sentence, table=table, legend=legend, height=height, name=name)
 
 
 def power(number: float, step: int = 1) -> str:
@@ -55,91 +20,7 @@ def power(number: float, step: int = 1) -> str:
         return f"{number:,.4g}"
     at = step * math.floor((math.log10(abs(number)) + 1e-9) / step)
     front = number / 10**at
-    return f"{front:.{max(0, 2 - int(math.log10(front)))}f}·{TEN[at]}"
-
-
-def curves(
-    given: Sequence[Curve],
-    language: str,
-    *,
-    axes: tuple[Text, Text],
-    ticks: Sequence[float] = (),
-    mark: float | None = None,
-    flat: tuple[float, float] | None = None,
-    room: int = 12,
-    height: int = 260,
-) -> Figure:
-    """Lines over a logarithmic axis; the other one is logarithmic too, or runs from flat[0] to flat[1].
-
-    ticks: of the x axis. mark: a place on it. room: pixels at the right, for the names of lines. height: of the plot, by which these names
-    keep apart.
-    """
-    frame = theme.titled((axes[0][language], axes[1][language]))
-    places = sorted({x for curve in given for x in curve.x})
-    frame["xaxis"] |= {"type": "log", "showgrid": False, "zeroline": False, "fixedrange": True}
-    if places:
-        frame["xaxis"]["range"] = [math.log10(places[0]) - 0.05, math.log10(places[-1]) + 0.05]
-    if ticks:
-        frame["xaxis"] |= {"tickvals": list(ticks), "ticktext": [f"{tick:,g}" for tick in ticks]}
-    values = [y for curve in given for y in curve.y]
-    if flat is None:
-        low, high = (min(values), max(values)) if values else (1.0, 10.0)
-        span = (math.floor(math.log10(low) * 5) / 5, math.ceil(math.log10(high) * 5) / 5)
-        decades = list(range(math.ceil(span[0]), math.floor(span[1]) + 1))
-        decades = decades[:: 1 + len(decades) // 7]
-        said = [f"{10**n:,g}" if -3 < n < 5 else TEN[n] for n in decades]
-        frame["yaxis"] |= {"type": "log", "range": list(span), "tickvals": [10.0**n for n in decades], "ticktext": said}
-    else:
-        span = flat
-        frame["yaxis"] |= {"range": list(flat)}
-    frame["yaxis"] |= {"zeroline": False, "fixedrange": True}
-    frame["margin"] = {"l": 48, "r": room, "t": 10, "b": 40}
-    if mark is not None:
-        line = {"width": 2, "color": "var(--query)"}
-        frame["shapes"] = [{"type": "line", "xref": "x", "yref": "paper", "x0": mark, "x1": mark, "y0": 0, "y1": 1, "line": line}]
-    frame["annotations"] = _names([curve for curve in given if curve.label and len(curve.x)], language, span, flat is None, height)
-    return {"data": [_line(curve, language) for curve in given], "layout": frame}
-
-
-def _line(curve: Curve, language: str) -> Figure:
-    return {
-        "type": "scatter",
-        "name": curve.name[language],
-        "x": list(map(float, curve.x)),
-        "y": list(map(float, curve.y)),
-        "mode": "lines+markers" if curve.dots and not curve.dashed else "lines",
-        "line": {"width": 1.5 if curve.dashed else 2, "color": curve.colour, **({"dash": "dash"} if curve.dashed else {})},
-        "marker": {"size": 7, "color": curve.colour},
-        "hovertemplate": f"{curve.name[language]}, %{{x:,}}: %{{y:.3~g}}<extra></extra>",
-    }
-
-
-def _names(given: Sequence[Curve], language: str, span: tuple[float, float], logarithmic: bool, height: int) -> list[Figure]:
-    """The name of each line at its end; lines that end side by side keep their names apart."""
-    gap = LABEL * (span[1] - span[0]) / max(1, height - 50)
-    ends: dict[float, list[Curve]] = {}
-    for curve in given:
-        ends.setdefault(curve.x[-1], []).append(curve)
-    found = []
-    for x, several in ends.items():
-        at = {id(curve): math.log10(curve.y[-1]) if logarithmic else curve.y[-1] for curve in several}
-        several = sorted(several, key=lambda curve: at[id(curve)])
-        places = [at[id(curve)] for curve in several]
-        for _ in range(40):
-            for i in range(len(places) - 1):
-                short = gap - (places[i + 1] - places[i])
-                if short > 1e-9:
-                    places[i], places[i + 1] = places[i] - short / 2, places[i + 1] + short / 2
-        for curve, y in zip(several, places, strict=True):
-            text = {
-                "text": f'<span style="color:{curve.colour}">●</span> {curve.name[language]}',
-                "showarrow": False,
-                "xanchor": "left",
-                "xshift": 8,
-                "font": {"size": 12, "color": "var(--ink2)"},
-            }
-            found.append({**text, "x": math.log10(x), "y": y, "xref": "x", "yref": "y"})
-    return found
+    return f"{front:.{max(0, 2 - int(math.log10(front)))}f}·{theme.ten(at)}"
 
 
 def paper(names: Sequence[str], amounts: Sequence[float], columns: Sequence[tuple[str, Sequence[str]]], colours: Sequence[str]) -> Figure:

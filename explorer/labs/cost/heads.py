@@ -6,8 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.controls import Value
+from explorer.figures.curves import Curve, Place, curves
 from explorer.labels import filled
 from explorer.labs.cost import drawn, texts
+from explorer.widgets.figure import shown
 from models.cost.records import ALPHAS, SIDE, Explanation, Heads, Request
 
 CROP = 5  # pixels around the one whose maps are shown
@@ -36,9 +38,8 @@ def filtered(seen: Explanation, request: Request, _state: str) -> Value:
     )
     numbers = {"alpha": f"{request.alpha:g}", "error": small(found.error), "most": f"{np.abs(found.true).max():.2f}"}
     values = zip(found.picture.flat, found.true.flat, found.made.flat, strict=True)
-    return drawn.value(
+    return shown(
         "cost-filter",
-        210,
         lambda language: drawn.maps([(name[language], one, scale) for name, one, scale in panels], limit=most),
         (
             texts.FILTERED,
@@ -47,6 +48,7 @@ def filtered(seen: Explanation, request: Request, _state: str) -> Value:
         ),
         (texts.PIXEL, texts.PICTURE_IN, texts.CONVOLVED, count),
         [(f"{at // SIDE}, {at % SIDE}", *(round(float(one), 6) for one in several)) for at, several in enumerate(values)],
+        height=210,
     )
 
 
@@ -58,29 +60,31 @@ def maps(seen: Explanation, request: Request, _state: str) -> Value:
     k, half = request.kernel, request.kernel // 2
     weight = float(np.mean([found.maps[h, row + h // k - half, column + h % k - half] for h in range(k * k)]))
     panels = [(str(h + 1) if k == 3 else "", one, "weights") for h, one in enumerate(around)]
-    return drawn.value(
+    return shown(
         "cost-maps",
-        300,
         lambda _language: drawn.maps(panels, rows=k),
         (texts.MAPS, filled(texts.MAPS_UNITS, alpha=f"{request.alpha:g}"), filled(texts.MAPS_SAYS, n=k * k, weight=f"{weight:.2f}")),
         (texts.HEAD, texts.LARGEST),
         [(h + 1, round(float(one.max()), 6)) for h, one in enumerate(found.maps)],
+        height=300,
     )
 
 
 def errors(seen: Explanation, request: Request, _state: str) -> Value:
     """The largest error against α."""
     found = _heads(seen).errors
-    line = drawn.Curve(texts.ERROR, ALPHAS, np.maximum(found, 1e-17).tolist(), "var(--cat-1)")
-    mark, axes = request.alpha if request.alpha >= ALPHAS[0] else None, (texts.SHARPNESS, texts.ERROR)
+    line = Curve(texts.ERROR, ALPHAS, np.maximum(found, 1e-17).tolist(), "var(--cat-1)")
+    mark, axes = Place(request.alpha, yours=True) if request.alpha >= ALPHAS[0] else None, (texts.SHARPNESS, texts.ERROR)
     says = filled(texts.ERRORS_SAYS, first=small(found[0]), last=small(found[-1]), low=f"{ALPHAS[0]:g}", high=f"{ALPHAS[-1]:g}")
-    return drawn.value(
+    return shown(
         "cost-errors",
-        200,
-        lambda language: drawn.curves([line], language, axes=axes, ticks=ALPHAS[::2], mark=mark),
+        lambda language: curves(
+            [line], (axes[0][language], axes[1][language]), language, ticks=ALPHAS[::2], across="log", up="log", mark=mark
+        ),
         (texts.ERRORS, texts.ERRORS_UNITS, says),
         axes,
         [(alpha, float(f"{error:.4g}")) for alpha, error in zip(ALPHAS, found, strict=True)],
+        height=200,
     )
 
 
@@ -115,9 +119,8 @@ def reach(seen: Explanation, _request: Request, _state: str) -> Value:
         frame["xaxis3"]["title"] = {"text": texts.DISTANCE[language], "standoff": 4, "font": {"size": 12, "color": "var(--ink2)"}}
         return made
 
-    return drawn.value(
+    return shown(
         "cost-reach",
-        360,
         draw,
         (texts.REACH, filled(texts.REACH_UNITS, most=f"{most:.1f}"), filled(texts.REACH_SAYS, alike=alike(1), other=alike(2))),
         (texts.KIND_OF, texts.CONTENT_COLUMN, texts.DISTANCE, texts.SIZE),
@@ -125,4 +128,5 @@ def reach(seen: Explanation, _request: Request, _state: str) -> Value:
             (texts.REACHES[kind], filled(texts.CONTENT, n=c + 1), j - far, round(float(np.linalg.norm(found[kind, c, j])), 4))
             for kind, c, j in np.ndindex(kinds, contents, distances)
         ],
+        height=360,
     )

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.controls import Value
+from explorer.figures.curves import Curve, Place, curves
 from explorer.labels import filled
 from explorer.labs.cost import about, drawn, texts
 from explorer.labs.cost.clock import ms
-from explorer.widgets.figure import Mark
+from explorer.widgets.figure import Mark, shown
 from models.cost.records import N_KEYS, WIDTHS, Explanation, Request, Scale
 
 Text = Mapping[str, str]
@@ -33,17 +34,25 @@ def _by_width(found: Scale, request: Request, which: int, words: tuple[Text, Tex
     values = (found.entropy, found.gradient)[which]
     rows = range(2 if request.power in texts.DIVIDED else 3)
     names = [_divided(found.powers[row]) for row in rows]
-    lines = [drawn.Curve(names[row], WIDTHS, values[row].tolist(), COLOURS[row]) for row in rows]
+    lines = [Curve(names[row], WIDTHS, values[row].tolist(), COLOURS[row]) for row in rows]
     title, units, says = words
     plain, scaled = (f"{found.at[row, which]:.2f}" for row in (0, 1))
-    return drawn.value(
+    return shown(
         ("cost-entropy", "cost-gradient")[which],
-        220,
-        lambda language: drawn.curves(lines, language, axes=(texts.WIDTHS, axis), ticks=WIDTHS[::2], mark=request.d_k, flat=(0, top)),
+        lambda language: curves(
+            lines,
+            (texts.WIDTHS[language], axis[language]),
+            language,
+            ticks=WIDTHS[::2],
+            across="log",
+            up=(0, top),
+            mark=Place(request.d_k, yours=True),
+        ),
         (title, units, filled(says, d_k=request.d_k, plain=plain, scaled=scaled, most=f"{math.log2(N_KEYS):g}", n=N_KEYS)),
         (texts.D_K, *names),
         [(width, *(round(float(values[row, at]), 4) for row in rows)) for at, width in enumerate(WIDTHS)],
         [Mark(name, colour) for name, colour in zip(names, COLOURS, strict=False)],
+        height=220,
     )
 
 
@@ -70,9 +79,8 @@ def rows(seen: Explanation, _request: Request, _state: str) -> Value:
         panels = [(how[language], one, "weights") for how, one in zip(hows, both, strict=True)]
         return drawn.maps(panels, axes=(texts.KEY[language], texts.QUERY[language]), square=False)
 
-    return drawn.value(
+    return shown(
         "cost-rows",
-        220,
         draw,
         (
             texts.ROWS,
@@ -81,6 +89,7 @@ def rows(seen: Explanation, _request: Request, _state: str) -> Value:
         ),
         (texts.QUERY, *(filled(texts.LARGEST_OF, how=how) for how in hows)),
         [(at, round(float(one), 4), round(float(other), 4)) for at, (one, other) in enumerate(zip(*largest, strict=True))],
+        height=220,
     )
 
 
@@ -99,9 +108,8 @@ def scores(seen: Explanation, request: Request, _state: str) -> Value:
         return drawn.histograms(sets, (texts.SCORE[language], texts.SHARE[language]))
 
     says = filled(texts.SCORES_SAYS, d_k=request.d_k, dot=dot, root=root, additive=sums, length=f"{length:,}", slow=slow, fast=fast)
-    return drawn.value(
+    return shown(
         "cost-scores",
-        200,
         draw,
         (texts.SCORES, filled(texts.SCORES_UNITS, n=f"{N_KEYS**2:,}"), says),
         (texts.D_K, *names),
@@ -110,4 +118,5 @@ def scores(seen: Explanation, request: Request, _state: str) -> Value:
             for width, one, other in zip(WIDTHS, found.dot, found.additive, strict=True)
         ],
         [Mark(name, colour) for name, colour in zip(names, colours, strict=True)],
+        height=200,
     )

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from explorer.figures import image
 from explorer.labs.image_transformer import about, change, texts, views
 from explorer.program import About, Change, Program, lab_of
-from explorer.views import Look, View
+from explorer.views import View
 from explorer.widgets import figure
 from explorer.widgets.notes import notes
-from explorer.widgets.spans import looked, spans
 from explorer.widgets.stage import stage
 from models.image_transformer.records import EXAMPLES, Explanation, Request
 
@@ -20,20 +18,17 @@ MEASURE = "models.image_transformer.explain:measure"
 
 def program() -> Program[Request, Explanation]:
     """What the page declares; which models are there is looked up when it is built."""
-    look: Look[Request, Explanation] = Look(
-        "look",
-        views.Layer.of,
-        lambda found, asked: asked.drawn(found.run),
-        lambda asked, text: image.unseen(asked.run, asked.pattern, asked.layer, text),
-        into="looked",
-    )
     return Program(
         explain=GENERATE,
         kind=Request,
         controls=(*views.asked(), *change.knobs()),
         views=(
-            View("spans", spans, views.spans, views.growing, look=look),
-            View("looked", lambda _value: looked()),
+            View(
+                "spans",
+                lambda value: stage("spans", value, texts=texts.SPANS, picture="image_transformer/spans"),
+                views.spans,
+                views.growing,
+            ),
             View("notes", lambda _value: notes(texts.NOTES, label=texts.NOTES_LABEL)),
             View(
                 "surprise",
@@ -82,7 +77,7 @@ LAB = lab_of(
         "flange": replace(CHANGED, flange=1),
     },
     exports={
-        "spans": ("PNG", "SVG", "HTML", "NPZ", "PNG 8×"),
+        "spans": ("PNG", "SVG", "HTML", "CSV", "PNG 8×", "NPZ"),
         "surprise": ("PNG", "SVG", "HTML", "CSV", "NPZ"),
         "change": ("PNG", "NPZ", "TXT"),
     },

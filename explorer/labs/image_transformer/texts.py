@@ -95,6 +95,10 @@ MEMORY: Final = _("1D memory", "1D 记忆")
 FLANGE: Final = _("2D flange", "2D 翼缘")
 ROWS: Final = _("{n} rows", "{n} 行")
 PIXELS: Final = _("{n} px", "{n} 像素")
+SPANS: Final = {
+    "title": _("What one pixel may look at", "一个像素能看到什么"),
+    "empty": _("Nothing has been made yet.", "还没有生成图片。"),
+}
 SURPRISE: Final = {"title": _("What surprised it", "什么让它意外")}
 NO_SURPRISE: Final = _(
     "The three models of the first ladder read grey pictures of 28 × 28; a coloured one has no map here.",
@@ -123,7 +127,6 @@ HOT: Final = _(
 )
 SHARPER: Final = _("sharper", "尖锐")
 FLATTER: Final = _("flatter", "平坦")
-NO_LAYER: Final = _("This run has no such layer of attention.", "这次运行没有这一层注意力。")
 
 NOTES: Final[tuple[Text, ...]] = (
     _(

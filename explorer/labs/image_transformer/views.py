@@ -19,7 +19,8 @@ from explorer.labels import filled
 from explorer.labs import about, passages
 from explorer.labs.image_transformer import texts
 from explorer.labs.image_transformer.change import HEADS
-from models.errors import InputError, reading
+from explorer.looks import Look, looks
+from models.errors import reading
 from models.image_transformer.records import (
     COLOUR,
     EXAMPLES,
@@ -32,6 +33,7 @@ from models.image_transformer.records import (
     SIDE,
     SMALL,
     Explanation,
+    Made,
     Request,
     Step,
     read_picture,
@@ -42,7 +44,7 @@ Text = Mapping[str, str]
 Value = dict[str, object]
 
 ASSETS = Path(__file__).parents[3] / "assets" / "image_transformer"
-LOOK = 3  # the layer whose weights come with every stored result
+LOOK = 3  # the layer that is looked at on arrival
 TOP_K = (1, 4, 16, 64, LEVELS)  # numbers of levels that are offered
 # How a picture is laid out while it grows, before its result brings the layout along.
 LAYOUTS: Mapping[str, tuple[image.Layout, ...]] = {
@@ -170,20 +172,28 @@ def growing(steps: Sequence[Step], request: Request) -> Value:
 
 @dataclass(frozen=True)
 class Run:
-    """A run with what its pictures need: weights of layer LOOK by pattern, and the pixel that is locked on arrival.
-
-    It takes a tenth of a second, most of it for the weights, which travel along so that the first view needs no question.
-    """
+    """A run with what its pictures need: by pattern, where weights come from; and the pixel that is locked on arrival."""
 
     seen: Explanation
-    found: Mapping[str, NDArray[np.float32]]
+    looks: Mapping[str, str]
     place: Mapping[str, Any]
 
 
 def prepare(seen: Explanation, _request: Request) -> Run:
     """A run with what its pictures need."""
     found = {made.pattern: weights(made, LOOK) for made in seen.made}
-    return Run(seen, found, image.telling(seen.made, found, LOOK))
+    return Run(seen, {made.pattern: _look(made) for made in seen.made}, image.telling(seen.made, found, LOOK))
+
+
+def _look(made: Made) -> str:
+    """The address of its weights: a row for each position, head after head."""
+
+    def rows(layer: int, _head: int, which: range) -> NDArray[np.float32]:
+        return weights(made, layer, which).swapaxes(0, 1).reshape(len(which), -1)
+
+    layers, _, length, _ = made.queries.shape
+    made_of = b"".join(array.tobytes() for array in (made.queries, made.keys, made.starts, made.memory, made.ends))
+    return looks().put(Look(rows, layers, 1, length, made.queries.nbytes + made.keys.nbytes), made_of)
 
 
 def pick(run: Run, _request: Request) -> Value:
@@ -194,17 +204,17 @@ def pick(run: Run, _request: Request) -> Value:
 
 def spans(run: Run, request: Request, state: str) -> Value:
     """What the mechanism draws of one finished run."""
-    seen, address = run.seen, query(request)
+    seen = run.seen
     return image.value(
         seen.made,
         state=state,
-        query=address,
+        query=query(request),
         same=query(_plain(request)),
         silenced=request.silenced,
         kept=request.keep if request.mode == "complete" else 0,
         truth=seen.given if request.mode != "generate" else None,
         small=seen.small,
-        looks=[image.looked(address, pattern, LOOK, each) for pattern, each in run.found.items()],
+        looks=run.looks,
         pick=run.place,
     )
 
@@ -215,30 +225,6 @@ def surprise(run: Run, request: Request, state: str) -> Value:
     if seen.read is None or seen.surprise is None:
         return image.no_surprise(texts.NO_SURPRISE)
     return image.surprise(seen.read, dict(zip(MODELS, seen.surprise, strict=True)), state=state, query=query(request), unusual=seen.unusual)
-
-
-@dataclass(frozen=True)
-class Layer:
-    """The weights of one layer that the mechanism asks for: of the run that a query names, pattern and layer from 0."""
-
-    run: str
-    pattern: str
-    layer: int
-
-    @classmethod
-    def of(cls, detail: object) -> Layer:
-        """What the event carries, whatever was sent."""
-        said = detail if isinstance(detail, Mapping) else {}
-        layer = said.get("layer")
-        there = layer if isinstance(layer, int) and 0 <= layer < 1000 else -1
-        return cls(str(said.get("query", "")), str(said.get("pattern", "")), int(there))
-
-    def drawn(self, seen: Explanation) -> Value:
-        """What the companion of the mechanism takes. InputError for a pattern or a layer that the run does not have."""
-        made = {each.pattern: each for each in seen.made}.get(self.pattern)
-        if made is None or not 0 <= self.layer < made.queries.shape[0]:
-            raise InputError("layer", en=texts.NO_LAYER["en"], zh=texts.NO_LAYER["zh"])
-        return image.looked(self.run, self.pattern, self.layer, weights(made, self.layer))
 
 
 # ---- the family map and the guided steps -------------------------------------------------------------------------------------------

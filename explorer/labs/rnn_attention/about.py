@@ -6,10 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from explorer import labels
+from explorer.figures.curves import Curve, Place
+from explorer.figures.curves import curves as figure_of
 from explorer.labels import filled
 from explorer.labs import about
-from explorer.labs.rnn_attention import figures, texts
+from explorer.labs.rnn_attention import texts
 from explorer.widgets.card import Pair
+from explorer.widgets.figure import Mark, shown
 from models.rnn_attention.records import VARIANTS
 
 SLUG = "rnn_attention"
@@ -69,7 +72,9 @@ def quality(pieces: int = 0) -> dict[str, object] | None:
     mark = next((i for i, one in enumerate(groups) if one["least"] <= pieces <= (one["most"] or pieces)), None)
     best = max(attending, key=lambda variant: float(attending[variant]["value"]))
     curve = {variant: [float(group["value"]) for group in one["bleu_by_length"]] for variant, one in found.items()}
-    curves = [(texts.VARIANTS[variant], values, COLOURS[variant]) for variant, values in curve.items()]
+    at = range(len(places))
+    drawn = [Curve(texts.VARIANTS[variant], at, values, COLOURS[variant]) for variant, values in curve.items()]
+    yours = None if mark is None else Place(mark - 0.3, mark + 0.3, yours=True)
     n, split = f"{none['n']:,}", labels.split(none["split"].removesuffix("_flickr"))
     a, b, c, d = (f"{curve[variant][at]:.1f}" for variant in (best, "none") for at in (0, -1))
     transformer = f"{about.facts('translation').get('figure', {}).get('value', float('nan')):.1f}"
@@ -78,13 +83,13 @@ def quality(pieces: int = 0) -> dict[str, object] | None:
     table = [
         (place, group["n"], *(curve[variant][i] for variant in found)) for i, (place, group) in enumerate(zip(places, groups, strict=True))
     ]
-    return figures.shown(
+    return shown(
         "bleu-by-length",
-        lambda language: figures.lines(curves, places, texts.QUALITY_AXES, language, mark),
+        lambda language: figure_of(drawn, texts.QUALITY_AXES[language], language, ticks=at, names=places, up="zero", mark=yours),
         (texts.QUALITY, filled(texts.QUALITY_UNITS, n=n, split=split), says),
-        (texts.LENGTH, texts.SENTENCES, *(name for name, _, _ in curves)),
+        (texts.LENGTH, texts.SENTENCES, *(one.name for one in drawn)),
         [*table, (texts.ALL, none["n"], *(float(one["value"]) for one in found.values()))],
-        curves,
+        [Mark(one.name, one.colour) for one in drawn],
     )
 
 

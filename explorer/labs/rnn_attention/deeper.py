@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from explorer.figures.curves import Curve, curves
 from explorer.labels import filled
 from explorer.labs.rnn_attention import about, figures, texts
 from explorer.labs.rnn_attention.views import numbered
 from explorer.views import Found, View, unfolded
-from explorer.widgets.figure import opened
+from explorer.widgets.figure import Mark, opened, shown
 from explorer.widgets.folded import Question, Value
 from models.crossing import CROSS_ATTENTION, Pair
 from models.errors import InputError
@@ -37,7 +38,7 @@ def _with_weights(seen: Explanation) -> None:
 # ---- the numbers behind the weights --------------------------------------------------------------------------------------------------
 
 
-def cells(seen: Explanation, *parts: Array) -> figures.Rows:
+def cells(seen: Explanation, *parts: Array) -> list[tuple[str | float, ...]]:
     """The table of some maps of a run, a row for each cell."""
     pairs = [(t, j) for t in range(len(seen.target)) for j in range(len(seen.source))]
     queries, keys = numbered(seen.target), numbered(seen.source)
@@ -58,7 +59,7 @@ def numbers(seen: Explanation) -> Value:
         return figures.maps([scores, *others], numbered(seen.target), numbered(seen.source))
 
     table = cells(seen, seen.scores, seen.weights, seen.shares)
-    return figures.shown("score-to-sum", draw, (texts.SUM, texts.SUM_UNITS, says), texts.SUM_COLUMNS, table)
+    return shown("score-to-sum", draw, (texts.SUM, texts.SUM_UNITS, says), texts.SUM_COLUMNS, table)
 
 
 # ---- the Transformer beside it -------------------------------------------------------------------------------------------------------
@@ -90,7 +91,7 @@ def beside(seen: Explanation, cross: Array, variant: str) -> Value:
     mean, heads = f"{overlap.mean():.2f}", cross.shape[0] * cross.shape[1]
     says = filled(texts.OVERLAP_SAYS, n=heads, name=name, mean=mean, most=most, high=high, least=least, low=low)
     table = cells(seen, theirs, seen.weights, np.broadcast_to(overlap[:, None], theirs.shape))
-    return figures.shown("overlap", draw, (texts.OVERLAP, texts.OVERLAP_UNITS, says), texts.OVERLAP_COLUMNS, table)
+    return shown("overlap", draw, (texts.OVERLAP, texts.OVERLAP_UNITS, says), texts.OVERLAP_COLUMNS, table)
 
 
 # ---- how far a word reaches ----------------------------------------------------------------------------------------------------------
@@ -110,19 +111,20 @@ def reach(found: Gradients, variant: str) -> Value:
     ours, others = by_distance(found.norms), by_distance(found.others)
     places = list(ours)
     both = [(name, [means[n][0] for n in places]) for name, means in ((variant, ours), (found.other, others))]
-    curves = [(texts.VARIANTS[name], values, about.COLOURS[name]) for name, values in both]
+    at = range(len(places))
+    drawn = [Curve(texts.VARIANTS[name], at, values, about.COLOURS[name]) for name, values in both]
     ends: dict[str, Any] = {
         letter: f"{both[i][1][at]:.2g}" for letter, (i, at) in zip("abcd", ((0, 0), (0, -1), (1, 0), (1, -1)), strict=True)
     }
     ends |= {"one": texts.VARIANTS[variant], "other": texts.VARIANTS[found.other]}
     says = filled(texts.DISTANCE_SAYS, near=places[0], far=places[-1], **ends)
-    return figures.shown(
+    return shown(
         "distance",
-        lambda language: figures.lines(curves, [str(n) for n in places], texts.DISTANCE_AXES, language, logarithmic=True),
+        lambda language: curves(drawn, texts.DISTANCE_AXES[language], language, ticks=at, names=list(map(str, places)), up="log"),
         (texts.DISTANCE, texts.DISTANCE_UNITS, says),
-        (texts.STEPS_FAR, *(name for name, _, _ in curves)),
+        (texts.STEPS_FAR, *(one.name for one in drawn)),
         [(n, float(f"{ours[n][0]:.4g}"), float(f"{others[n][0]:.4g}")) for n in places],
-        curves,
+        [Mark(one.name, one.colour) for one in drawn],
     )
 
 

@@ -1,21 +1,17 @@
-"""The figures that only this page has, as Plotly's own JSON: maps side by side, and curves over words, lengths and distances."""
+"""The figures that only this page has, as Plotly's own JSON: maps side by side."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from explorer.figures import theme
-from explorer.widgets import figure
 
 Array = NDArray[np.float32]
 Figure = dict[str, Any]
-Text = Mapping[str, str]
-Axes = Mapping[str, tuple[str, str]]  # titles of the two axes in each language
-Rows = Sequence[Sequence[str | float | Text | None]]
 
 PRINTED = 200  # cells of a map, up to which each has its number
 
@@ -58,44 +54,3 @@ def maps(given: Sequence[Map], queries: Sequence[str], keys: Sequence[str]) -> F
 
 HOVER = "%{customdata[0]} → %{customdata[1]}: %{z:.3f}<extra></extra>"
 _AT: Figure = {"xref": "paper", "yref": "paper", "showarrow": False, "yanchor": "bottom", "font": {"size": 13, "color": "var(--ink)"}}
-
-
-Line = tuple[Text, Sequence[float], str]  # what it is called, one number for each place, a colour
-
-
-def lines(
-    given: Sequence[Line], places: Sequence[str], axes: Axes, language: str, mark: int | None = None, logarithmic: bool = False
-) -> Figure:
-    """Curves over named places. mark: the place of the run in view. logarithmic: the vertical axis."""
-    frame = theme.titled(axes[language])
-    frame["margin"] = {"l": 52, "r": 12, "t": 12, "b": 44}
-    at = list(range(len(places)))
-    frame["xaxis"] |= {"tickvals": at, "ticktext": list(places), "showgrid": False, "zeroline": False}
-    frame["yaxis"] |= {"type": "log"} if logarithmic else {"rangemode": "tozero", "zeroline": False}
-    if mark is not None:
-        across = {"type": "rect", "xref": "x", "yref": "paper", "x0": mark - 0.3, "x1": mark + 0.3, "y0": 0, "y1": 1}
-        frame["shapes"] = [{**across, "layer": "below", "line": {"width": 0}, "fillcolor": "var(--query-soft)"}]
-    data = []
-    for name, values, colour in given:
-        drawn = {"x": at, "y": [float(value) for value in values], "customdata": list(places), "line": {"width": 2, "color": colour}}
-        hover = f"{name[language]}, %{{customdata}}: %{{y:.3g}}<extra></extra>"
-        marker = {"size": 7, "color": colour}
-        data.append({"type": "scatter", "mode": "lines+markers", "name": name[language], "marker": marker, "hovertemplate": hover} | drawn)
-    return {"data": data, "layout": frame}
-
-
-def shown(
-    name: str,
-    draw: Callable[[str], Figure],
-    said: tuple[Text, Text, Text],
-    columns: Sequence[Text],
-    rows: Rows,
-    legend: Sequence[Line] = (),
-) -> dict[str, object]:
-    """A figure with what stands around it. draw(language); said: title, units and sentence; legend: the curves that it names."""
-    title, units, sentence = said
-    figures = {language: draw(language) for language in ("en", "zh")}
-    tall = {} if legend else {"height": 100 + max(160, 26 * len(figures["en"]["layout"]["yaxis"]["tickvals"]))}
-    marks = [figure.Mark(text, colour) for text, _, colour in legend]
-    table = figure.Table(columns, rows)
-    return figure.value(figures, title=title, units=units, sentence=sentence, legend=marks, table=table, name=name, **tall)

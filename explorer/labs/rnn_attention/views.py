@@ -11,11 +11,13 @@ import numpy as np
 from explorer import runs
 from explorer.controls import Control, Item, Value, query
 from explorer.figures import attention
+from explorer.figures.curves import Curve, curves
 from explorer.figures.maps import MapPair
 from explorer.lab import GuidedStep, Thumbnail
 from explorer.labels import change_sentence, filled
-from explorer.labs.rnn_attention import figures, texts
+from explorer.labs.rnn_attention import texts
 from explorer.widgets import ask, change
+from explorer.widgets.figure import Mark, shown
 from models.rnn_attention.records import EXAMPLES, LONGEST, MAX_BEAM, MAX_TOKENS, VARIANTS, Again, Explanation, Request
 
 Text = Mapping[str, str]
@@ -114,16 +116,19 @@ def thumbnail() -> Thumbnail | None:
 def remains(seen: Explanation, _request: Request, _state: str) -> Value:
     """What the last state of each direction keeps of each word."""
     shares, words, half = seen.remains, numbered(seen.source), len(seen.source) // 2
-    curves = list(zip((texts.FORWARD, texts.BACKWARD), shares, ("var(--cat-1)", "var(--cat-2)"), strict=True))
+    at, colours = range(len(words)), ("var(--cat-1)", "var(--cat-2)")
+    drawn = [
+        Curve(name, at, row.tolist(), colour) for name, row, colour in zip((texts.FORWARD, texts.BACKWARD), shares, colours, strict=True)
+    ]
     (on, a), (back, b) = ((named(seen.source, int(row.argmax())), f"{row.max():.2f}") for row in shares)
     says = filled(texts.REMAINS_SAYS, first=on, a=a, second=back, b=b, n=len(words), early=f"{shares[0, :half].sum():.2f}")
-    return figures.shown(
+    return shown(
         "last-states",
-        lambda language: figures.lines(curves, words, texts.REMAINS_AXES, language),
+        lambda language: curves(drawn, texts.REMAINS_AXES[language], language, ticks=at, names=words, up="zero"),
         (texts.REMAINS, texts.REMAINS_UNITS, says),
         (texts.WORD, texts.FORWARD, texts.BACKWARD),
         [(word, round(float(a), 4), round(float(b), 4)) for word, a, b in zip(words, *shares, strict=True)],
-        curves,
+        [Mark(one.name, one.colour) for one in drawn],
     )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 import gradio as gr
 
@@ -14,9 +13,7 @@ from explorer.labs.sparse_transformer import about, change, texts, views
 from explorer.program import About, Change, Program, lab_of
 from explorer.views import View
 from explorer.widgets import figure
-from explorer.widgets.digits import digits
 from explorer.widgets.notes import notes
-from explorer.widgets.patterns import patterns
 from explorer.widgets.stage import stage
 from models.sparse_transformer.records import EXAMPLES, SIDE, Explanation, Request
 
@@ -24,10 +21,13 @@ GENERATE = "models.sparse_transformer.explain:generate"
 MEASURE = "models.sparse_transformer.explain:measure"
 
 
-def mechanism() -> Any:
-    """The patterns themselves, which need no model."""
+def mechanism() -> None:
+    """The patterns themselves, which need no model: everything is computed in the browser."""
+    trained = {"side": SIDE, **about.trained(), "layers": 4, "heads": 4, "use": "merged"}
     with gr.Column(elem_classes=["tfe-bench"]):
-        return patterns(trained={"side": SIDE, **about.trained()})
+        for name, title in texts.PATTERNS.items():
+            value = {"query": "", "state": "stored", "trained": trained}
+            stage(name, value, texts={"title": title}, picture=f"sparse_transformer/{name}")
 
 
 def measured() -> None:
@@ -46,7 +46,13 @@ def program() -> Program[Request, Explanation]:
         controls=(*views.asked(), *change.knobs()),
         views=(
             View("patterns", lambda _value: mechanism(), at="above"),
-            View("digits", digits, views.digits_of, views.digits_growing, task="digit"),
+            View(
+                "digits",
+                lambda value: stage("digits", value, texts=texts.DRAWN, picture="sparse_transformer/digits"),
+                views.digits_of,
+                views.digits_growing,
+                task="digit",
+            ),
             View("notes", lambda _value: notes(texts.NOTES, label=texts.NOTES_LABEL), task="digit"),
             *passages.views(views.text_of, views.text_growing, task="text"),
             View("text_notes", lambda _value: notes(texts.TEXT_NOTES, label=texts.NOTES_LABEL), task="text"),

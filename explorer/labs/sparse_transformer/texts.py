@@ -131,6 +131,14 @@ STRIDE: Final = _("stride l", "步长 l")
 SUMMARY: Final = _("summary columns c", "摘要列 c")
 POSITIONS: Final = _("{n} positions", "{n} 个位置")
 COLUMNS: Final = _("{n} columns", "{n} 列")
+PATTERNS: Final = {
+    "patterns": _("Which earlier positions a position attends to", "一个位置关注哪些更早的位置"),
+    "paths": _("How far a pattern reaches, and what it costs", "一种模式能到多远，代价几何"),
+}
+DRAWN: Final = {
+    "title": _("The same digit, made pixel by pixel", "同一个数字，逐个像素生成"),
+    "empty": _("No digit has been made yet.", "还没有生成数字。"),
+}
 NO_ATTENTION: Final = _("No model has read anything yet.", "还没有模型读过任何东西。")
 
 # In words: what an intervention did.

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from explorer import labels
+from explorer.figures.curves import Curve, Place
+from explorer.figures.curves import curves as figure_of
 from explorer.labels import filled
 from explorer.labs import about
 from explorer.labs.transformer_xl import texts
@@ -89,23 +91,16 @@ def wave() -> dict[str, object] | None:
     measured = ladder()
     if measured is None:
         return None
-    from explorer.figures import lines
-
     segment, bits = int(measured["by_place"]["segment"]), measured["by_place"]["bits"]
     parts = len(bits["xl"])
     before = parts // 2  # parts of the segment before the border that are drawn
     places = [(i + 0.5) * segment / parts for i in range(-before, parts)]
     colours = {"xl": "var(--cat-1)", "none": "var(--cat-3)", "absolute": "var(--cat-2)"}
-    curves = [
-        lines.Line(texts.PLACES[name], places, [*bits[name][-before:], *bits[name]], colours[name]) for name in colours if name in bits
-    ]
+    drawn = [Curve(texts.PLACES[name], places, [*bits[name][-before:], *bits[name]], colours[name]) for name in colours if name in bits]
     edges = [round(i * segment / parts) for i in range(parts + 1)]
     ticks = tuple(range(-segment // 2, segment + 1, segment // 4))
     return figure.value(
-        {
-            language: lines.lines(curves, axes=axes, language=language, mark=(0, texts.BORDER[language]), ticks=ticks)
-            for language, axes in texts.PLACE_AXES.items()
-        },
+        lambda language: figure_of(drawn, texts.PLACE_AXES[language], language, mark=Place(0, text=texts.BORDER[language]), ticks=ticks),
         title=texts.PLACE,
         units=texts.PLACE_UNITS,
         sentence=filled(
@@ -115,10 +110,10 @@ def wave() -> dict[str, object] | None:
             far=f"{bits['xl'][-1]:.2f}",
             far_cut=f"{bits['none'][-1]:.2f}",
         ),
-        legend=[figure.Mark(line.name, line.colour) for line in curves],
+        legend=[figure.Mark(line.name, line.colour) for line in drawn],
         table=figure.Table(
-            (texts.FROM_PLACE, texts.TO_PLACE, *(line.name for line in curves)),
-            [(edges[i] + 1, edges[i + 1], *(line.y[before + i] for line in curves)) for i in range(parts)],
+            (texts.FROM_PLACE, texts.TO_PLACE, *(line.name for line in drawn)),
+            [(edges[i] + 1, edges[i + 1], *(line.y[before + i] for line in drawn)) for i in range(parts)],
         ),
         height=340,
         name="loss-at-the-border",

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from explorer import labels
+from explorer.figures.curves import Curve, curves
 from explorer.labels import filled
 from explorer.labs import about
 from explorer.labs.translation import texts
@@ -59,12 +60,15 @@ def curve() -> dict[str, object] | None:
     log = about.log(SLUG)
     if not log:
         return None
-    from explorer.figures import curve as drawing
-
     best = min(log, key=lambda line: line["validation"])
     axes = {"en": ("epoch", "loss, nats per piece"), "zh": ("轮次", "损失，每词元纳特")}
+    epochs, span = [line["epoch"] for line in log], (0.0, 1.05 * max(max(line["loss"], line["validation"]) for line in log))
+    lines = [
+        Curve(name, epochs, [line[key] for line in log], f"var(--cat-{n})", dots=len(log) < 3)
+        for n, (key, name) in enumerate((("loss", texts.LEARNED), ("validation", texts.HELD_OUT)), 1)
+    ]
     return figure.value(
-        {language: drawing.training(log, axes=names) for language, names in axes.items()},
+        lambda language: curves(lines, axes[language], language, up=span),
         title=labels.CARD["curve"],
         units=texts.CURVE_UNITS,
         sentence=filled(
@@ -74,7 +78,7 @@ def curve() -> dict[str, object] | None:
             best=int(best["epoch"]),
             first=f"{log[0]['validation']:.2f}",
         ),
-        legend=(figure.Mark(texts.LEARNED, drawing.TRAINING), figure.Mark(texts.HELD_OUT, drawing.HELD_OUT)),
+        legend=[figure.Mark(curve.name, curve.colour) for curve in lines],
         table=figure.Table(
             (texts.EPOCH, texts.LEARNED, texts.HELD_OUT),
             [(int(line["epoch"]), round(line["loss"], 3), round(line["validation"], 3)) for line in log],

@@ -131,6 +131,12 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
     sound.stop();
     leave();
     moved();
+    put(patch, add);
+    update();
+  }
+
+  /** Writes what is locked. */
+  function put(patch, add = false) {
     const whole = picture.completes?.(run, look, patch, { get: store.get, add });
     const said = Object.entries(whole ?? patch).map(([key, value]) => {
       if (!picture.looks[key]) return [key, value]; // of another view
@@ -139,7 +145,6 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
           bounds[key] ?? {})];
     });
     store.set(Object.fromEntries(said));
-    update();
   }
 
   function move(key, by) {
@@ -166,16 +171,19 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
   const sound = player({
     moved() {
       const value = clock && placeOf(sound.place);
-      if (!clock || value === [look[clock.key]].flat().at(-1)) return;
+      if (!clock || !sound.playing || value === [look[clock.key]].flat().at(-1)) return;
       cursor = value;
       update();
     },
     changed() {
-      if (!sound.playing && cursor !== null) {
-        const reached = cursor;
+      if (sound.playing) sound.seek(placed() >= sound.total ? 0 : placed());
+      else if (clock) {
+        // The last moment was perhaps never drawn.
+        const reached = (cursor = placeOf(sound.place));
+        update();
         cursor = null;
-        store.set({ [clock.key]: kind(clock.key).spell(kind(clock.key).of?.(reached) ?? reached, bounds[clock.key]) });
-      } else if (sound.playing) sound.seek(placed() >= sound.total ? 0 : placed());
+        put({ [clock.key]: reached });
+      }
       update();
     },
     failed: () => picture.silent?.(run, draw),
@@ -187,7 +195,7 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
   function placeOf(second) {
     const [least, most] = ends();
     const stride = matchMedia("(prefers-reduced-motion: reduce)").matches ? (clock.stride ?? 1) : 1;
-    const value = clock.at ? clock.at(second)
+    const value = clock.at ? clock.at(second) : second >= sound.total ? most
       : least + Math.floor((second * 1000) / clock.pace / stride + 1e-6) * stride;
     return Math.max(least, Math.min(most, value));
   }
@@ -197,7 +205,8 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
   function update() {
     if (!run) return draw();
     ({ look, bounds } = looking(picture, run, get));
-    if (cursor !== null) look[clock.key] = kind(clock.key).of?.(cursor) ?? cursor;
+    look.plays = cursor !== null;
+    if (look.plays) look[clock.key] = kind(clock.key).of?.(cursor) ?? cursor;
     return draw();
   }
 
@@ -229,7 +238,7 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
     transports();
     swap(below, picture.below?.(run, look, lock, ask) ?? []);
     side();
-    const parts = picture.sentence(run, look);
+    const parts = picture.sentence(run, look, picture.hovers && !over?.quiet ? over?.look : undefined);
     words.setAttribute("aria-live", sound.playing ? "off" : "polite");
     if (words.textContent !== plain(parts)) words.replaceChildren(...nodes(parts));
     if (!sheet.hidden) sheet.replaceChildren(tableOf(picture.table(run, look)));
@@ -327,7 +336,6 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
           onclick: () => lock({ [key]: !look[key] }) });
       return { node: chip, set: () => chip.setAttribute("aria-pressed", String(look[key])) };
     }
-    const { least = 0, most = 1 } = bounds[key] ?? {};
     const name = el("span", { class: "tfe-label" });
     let resting = 0;
     const rest = () => {
@@ -340,11 +348,13 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
       clearTimeout(resting);
       resting = setTimeout(rest, 200);
     };
-    const slider = el("input", { type: "range", class: "tfe-range", "data-key": key, "aria-label": label, min: least,
-        max: most, step: step ?? 0.01, oninput: slides, onchange: rest });
+    const slider = el("input", { type: "range", class: "tfe-range", "data-key": key, "aria-label": label,
+        step: step ?? 0.01, oninput: slides, onchange: rest });
     return {
       node: el("span", { class: "tfe-stage-range" }, name, slider),
       set() {
+        const { least = 0, most = 1 } = bounds[key] ?? {};
+        Object.assign(slider, { min: least, max: most });
         write(name, `${label} ${say?.(look[key]) ?? look[key]}`);
         if (slider !== document.activeElement) slider.value = String(look[key]);
         slider.style.setProperty("--at", `${(100 * (look[key] - least)) / (most - least || 1)}%`);
@@ -441,7 +451,12 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
     if (!silent && posOf(was) !== undefined) bus.fire("hover-pos", { pos: null, from: root });
   }
 
-  canvas.addEventListener("pointermove", (event) => run && event.pointerType !== "touch" && point(under(event), event));
+  canvas.addEventListener("pointermove", (event) => {
+    if (!run || event.pointerType === "touch") return;
+    const box = under(event);
+    if (event.buttons & 1 && box?.drags) lock(box.look);
+    else point(box, event);
+  });
   canvas.addEventListener("pointerdown", (event) => run && under(event)?.down?.());
   canvas.addEventListener("pointerleave", (event) => event.pointerType !== "touch" && leave());
   canvas.addEventListener("click", (event) => {

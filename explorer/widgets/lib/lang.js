@@ -81,6 +81,18 @@ export function t(text, values = {}) {
   return agreed(raw, values).replace(/\{(\w+)\}/g, (whole, name) => (name in values ? String(values[name]) : whole));
 }
 
+/** Fills {name}s of a text with parts that keep their role. @returns {{text: string, role?: string}[]} */
+export function parts(text, values) {
+  return agreed(t(text), values)
+    .split(/(\{\w+\})/)
+    .filter(Boolean)
+    .map((piece) => {
+      const name = /^\{(\w+)\}$/.exec(piece)?.[1];
+      const value = name === undefined ? piece : values[name];
+      return typeof value === "object" ? value : { text: String(value) };
+    });
+}
+
 /** Calls fn after every change of language; returns a function that stops it. */
 export function onLang(fn) {
   listeners.add(fn);

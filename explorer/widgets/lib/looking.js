@@ -85,11 +85,13 @@ export const KINDS = {
   },
   /** On or off. */
   flag: { read: (text) => text === "1", spell: (value) => (value ? 1 : null) },
-  /** A number between two ends. */
+  /** A number between two ends; whole: one without a fraction. */
   number: {
     locks: true,
-    read: (text, { least = 0, most = 1, pick = least }) => (text !== null && Number.isFinite(Number(text))
-      ? among(Number(text), least, most) : pick),
+    read(text, { least = 0, most = 1, pick = least, whole: round = false }) {
+      const value = text === null ? Number.NaN : Number(text);
+      return Number.isFinite(value) ? among(round ? Math.round(value) : value, least, most) : pick;
+    },
     spell: (value, { least = 0, pick = least }) => (value === pick ? null : Number(value.toFixed(4))),
     there: ({ least = -Infinity, most = Infinity }) => (text) => Number(text) >= least && Number(text) <= most,
   },

@@ -2,7 +2,7 @@
 
 import { t } from "./lang.js";
 
-const ROWS = 8; // of one answer
+const ROWS = 8; // of one answer, where a picture says nothing else
 const KEPT = 64; // answers remembered
 const LEVELS = 65535; // of a weight
 const AGAIN = 5_000; // ms after which the next look asks once more for what could not be had
@@ -23,8 +23,8 @@ export const heldOf = (kept) =>
       [address, btoa(Array.from(new Uint8Array(rows.buffer), (byte) => String.fromCharCode(byte)).join(""))]));
 
 /** @param {() => void} changed called when rows have come, or could not be had @param {Record<string, string> | null} saved what
- * a saved page holds; it asks for nothing more */
-export function looksOf(changed, saved = null) {
+ * a saved page holds; it asks for nothing more @param {number} rows of one answer */
+export function looksOf(changed, saved = null, rows = ROWS) {
   const kept = rowsFrom(saved);
   let trouble = null;
   let [resting, timer] = ["", 0]; // what is pointed at, and is fetched once it is for a while
@@ -46,6 +46,11 @@ export function looksOf(changed, saved = null) {
     changed();
   }
 
+  const addressOf = (look, layer, head, first, length) =>
+    `${look}/${layer - 1}/${head - 1}/${first}/${Math.min(rows, length - first)}`;
+  const whole = (look, layer, head, length) => Array.from({ length: Math.ceil(length / rows) },
+    (_, n) => addressOf(look, layer, head, n * rows, length));
+
   return {
     /**
      * (key,) what a position gives to each key under a head, layer and head from 1; null while it is not here.
@@ -54,21 +59,26 @@ export function looksOf(changed, saved = null) {
      */
     of(look, layer, head, position, length, pointed = false) {
       if (!look || !(position >= 0 && position < length)) return null;
-      const first = position - (position % ROWS);
-      const count = Math.min(ROWS, length - first);
-      const address = `${look}/${layer - 1}/${head - 1}/${first}/${count}`;
-      const rows = kept.get(address);
+      const first = position - (position % rows);
+      const address = addressOf(look, layer, head, first, length);
+      const found = kept.get(address);
       if (!kept.has(address) && !(pointed && resting === address)) {
         clearTimeout(timer);
         resting = pointed ? address : "";
         if (pointed) timer = setTimeout(() => ((resting = ""), fetched(address)), HOLD);
         else fetched(address);
       }
-      if (!rows) return null;
-      const wide = rows.length / count;
-      return Float32Array.from(rows.subarray((position - first) * wide, (position - first + 1) * wide),
+      if (!found) return null;
+      const wide = found.length / Math.min(rows, length - first);
+      return Float32Array.from(found.subarray((position - first) * wide, (position - first + 1) * wide),
         (raw) => raw / LEVELS);
     },
+    /** What every position gives to each key, one after another; null where some of it is not here. `gather` fetches it, for a file. */
+    all(...place) {
+      const parts = whole(...place).map((address) => kept.get(address));
+      return parts.every(Boolean) ? Float32Array.from(parts.flatMap((part) => Array.from(part)), (raw) => raw / LEVELS) : null;
+    },
+    gather: (...place) => Promise.all(whole(...place).filter((address) => !kept.get(address)).map(fetched)),
     /** Why there are no weights, in words; "" where nothing is wrong. */
     trouble: () => (trouble ? t(trouble) : ""),
     /** What is here, for a saved page. */

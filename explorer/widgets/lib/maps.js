@@ -1,6 +1,9 @@
 // What the attention widget computes from the arrays it was sent: maps over heads, what a token looks like, and the sentence.
 
-import { agreed, lang, t } from "./lang.js";
+import { lang, parts, t } from "./lang.js";
+import { ordinal } from "./signs.js";
+
+export { ordinal, parts };
 
 /** @typedef {{rows: number, columns: number, data: Float32Array}} Grid one (query × key) map; NaN where a query may not attend */
 
@@ -258,12 +261,6 @@ export const number = (value) => (Number.isFinite(value) ? value.toFixed(2).repl
 /** 0.794 -> ".79", 1 -> "1.0": what fits a cell. */
 export const short = (value) => (value >= 0.995 ? "1.0" : value.toFixed(2).slice(1));
 
-export function ordinal(n) {
-  if (lang() === "zh") return String(n);
-  const end = n % 100 > 10 && n % 100 < 14 ? "th" : (["th", "st", "nd", "rd"][n % 10] ?? "th");
-  return `${n}${end}`;
-}
-
 // What is called otherwise where one block is used step after step.
 const STEPS = {
   head: { en: "At step {layer}, head {head}, ", zh: "第 {layer} 步第 {head} 头：" },
@@ -310,19 +307,6 @@ const SAY = {
 /** A token in a sentence: what it is and where, in the colour of its role. */
 export const NAME = (text, index, role) => ({ text: `“${shown(text)}” (${signed(index)})`, role });
 const named = (seen, text, index, role) => ({ text: `“${seen.shown(text)}” (${index})`, role });
-
-/** Fills {name}s of a text with parts that keep their role. @returns {{text: string, role?: string}[]} */
-export function parts(text, values) {
-  return agreed(t(text), values)
-    .split(/(\{\w+\})/)
-    .filter(Boolean)
-    .map((piece) => {
-      const name = /^\{(\w+)\}$/.exec(piece)?.[1];
-      if (name === undefined) return { text: piece };
-      const value = values[name];
-      return typeof value === "object" ? value : { text: String(value) };
-    });
-}
 
 /**
  * The sentence under the map: of single pairs computed from the numbers that are drawn, of blocks from exact rows, or else about blocks.

@@ -3,6 +3,7 @@
 // A box is {x0, y0, x1, y1} in px of the picture, y downwards.
 
 import { svg } from "./dom.js";
+import { enlarge } from "./pixels.js";
 import { paint, table } from "./raster.js";
 import { css, onTheme } from "./theme.js";
 
@@ -136,6 +137,11 @@ export class Pen {
     this.marks.push({ kind: "cells", box, scale: "weights", low: 0, high: 1, gamma: 1, empty: "sunk", ...how });
   }
 
+  /** A picture in colours of its own. how: {image: ImageData, crop: {left, top, columns, rows}, radius, smooth, alpha}; crop: what is drawn */
+  pixels(box, how) {
+    this.marks.push({ kind: "pixels", box, ...how });
+  }
+
   /** The bar of a scale with its ends in numbers and its title beside it. how: {scale, low, high, title, size} */
   scale(box, { scale = "weights", low = 0, high = 1, title = "", size = 12 }) {
     this.cells(box, { data: Float32Array.from({ length: 64 }, (_, at) => at / 63), rows: 1, columns: 64, scale });
@@ -251,6 +257,12 @@ const CANVAS = {
   cells: (context, { box, scale, gamma, empty, ...how }) =>
     paint(context, { ...how, alpha: context.globalAlpha, colours: shades(scale, gamma), empty: colour(empty), x: box.x0,
       y: box.y0, width: box.x1 - box.x0, height: box.y1 - box.y0 }),
+  pixels(context, { box: { x0, y0, x1, y1 }, image, crop, radius = 0, smooth }) {
+    context.beginPath();
+    context.roundRect(x0, y0, x1 - x0, y1 - y0, radius);
+    context.clip();
+    enlarge(context, image, x0, y0, x1 - x0, y1 - y0, crop, smooth);
+  },
   group(context, { x, y, clip, marks }) {
     context.translate(x, y);
     if (clip) {
@@ -286,6 +298,8 @@ export function asSvg({ marks, width, height }, attributes = {}) {
             "paint-order": "stroke" } : {}),
       }),
     cells: (mark) => (mark.rows <= VECTORS && mark.columns <= VECTORS ? vectors(mark) : image(mark)),
+    pixels: (mark) => image({ ...mark, radius: 0, rows: mark.crop?.rows ?? mark.image.height,
+      columns: mark.crop?.columns ?? mark.image.width }),
     group({ x, y, clip, alpha, marks: inner }) {
       const name = `clip${(clips += 1)}`;
       const cut = clip && svg("clipPath", { id: name }, make.rect({ box: clip }));
@@ -325,8 +339,8 @@ function vectors({ box, data, rows, columns, scale, low, high, gamma, empty, alp
 function image(mark) {
   const canvas = document.createElement("canvas");
   [canvas.width, canvas.height] = [mark.columns, mark.rows];
-  CANVAS.cells(canvas.getContext("2d"), { ...mark, box: { x0: 0, y0: 0, x1: mark.columns, y1: mark.rows } });
+  CANVAS[mark.kind](canvas.getContext("2d"), { ...mark, box: { x0: 0, y0: 0, x1: mark.columns, y1: mark.rows } });
   const { x0, y0, x1, y1 } = mark.box;
   return svg("image", { x: x0, y: y0, width: x1 - x0, height: y1 - y0, preserveAspectRatio: "none",
-      style: { imageRendering: "pixelated" }, href: canvas.toDataURL("image/png"), opacity: mark.alpha });
+      style: { imageRendering: mark.smooth ? "auto" : "pixelated" }, href: canvas.toDataURL("image/png"), opacity: mark.alpha });
 }

@@ -53,6 +53,21 @@ export function plotly(address) {
   return loading;
 }
 
+/** Resolves when a node comes within half a screen of what is seen: a figure further down the page is worth no second of work yet. */
+function near(node) {
+  return new Promise((done) => {
+    const watching = new IntersectionObserver(
+      (entries) => {
+        if (!entries.some((one) => one.isIntersecting)) return;
+        watching.disconnect();
+        done();
+      },
+      { rootMargin: "50% 0px" },
+    );
+    watching.observe(node);
+  });
+}
+
 /** Text inside Plotly's own markup: nothing a visitor typed may become a tag, a link or an entity there. */
 export const escape = (text) => text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
 
@@ -64,7 +79,7 @@ export const CONFIG = Object.freeze({ displaylogo: false, showSendToCloud: false
 const ON_PAGE = { ...CONFIG, displayModeBar: false };
 
 /**
- * A figure in a node. Colours written as "var(--token)" follow the theme; zoom is kept while layout.uirevision stays the same.
+ * A figure in a node, drawn first when it comes near what is seen; data-plot says whether it "waits" or "stands". Colours written as "var(--token)" follow the theme; zoom is kept while layout.uirevision stays the same.
  * @param {HTMLElement} node
  * @param {string} address of plotly.js
  * @param {Record<string, (event: any) => void>} [events] Plotly's own, such as plotly_click
@@ -76,7 +91,8 @@ export function plot(node, address, events = {}) {
   let job = Promise.resolve();
 
   const react = async () => {
-    if (!library) library = await plotly(address);
+    if (!bound) await near(node);
+    library ??= await plotly(address);
     if (!figure) return;
     const { data, layout, config } = figure;
     // Where a page has a <base>, Plotly writes its clip paths with the page's address of that moment. Ours changes with every
@@ -90,6 +106,7 @@ export function plot(node, address, events = {}) {
       delete document.querySelector;
     }
     await done;
+    node.dataset.plot = "stands";
     if (bound) return;
     bound = true;
     for (const [name, fn] of Object.entries(events)) node.on(name, fn);
@@ -97,9 +114,10 @@ export function plot(node, address, events = {}) {
 
   const stop = onTheme(() => figure && draw(figure));
 
-  /** Draws; of several calls in a row only the last is painted. Resolves when the picture stands. */
+  /** Draws, once it is near; of several calls in a row only the last is painted. Resolves when the picture stands. */
   function draw(next) {
     figure = next;
+    node.dataset.plot = "waits";
     job = job.then(() => (figure === next ? react() : undefined));
     return job;
   }

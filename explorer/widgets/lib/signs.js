@@ -21,3 +21,9 @@ export const bits = (nats) => (nats / Math.LN2).toFixed(2);
 export const weight = (w) => (w >= 0.0095 || w === 0 ? w.toFixed(2) : w < 0.0001 ? "<0.0001" : w.toFixed(4));
 export const percent = (w) => (w > 0 && w < 0.01 ? t({ en: "less than 1 %", zh: "不到 1 %" }) : `${Math.round(100 * w)} %`);
 export const count = (n) => Math.round(n).toLocaleString("en");
+
+/** "3rd" */
+export function ordinal(n) {
+  if (lang() === "zh") return String(n);
+  return `${n}${n % 100 > 10 && n % 100 < 14 ? "th" : (["th", "st", "nd", "rd"][n % 10] ?? "th")}`;
+}

@@ -153,27 +153,31 @@ const explained = (arrays) =>
 
 /**
  * What the menu offers, {kind: function}. now(): what is in view, null while there is nothing: {picture, run, look, value, title, units,
- * words, width, root, name, address of the picture's module, texts, seen: [[key, text]] of the address}. files: those that only it has
+ * words, width, root, name, address of the picture's module, texts, seen: [[key, text]] of the address}. files: those that only it has, see stage.js
  */
 export function takes(now, files = {}) {
   const file = ({ picture, run, look, name, seen }, ending) => fileName(picture.named?.(run, look) ??
     [name, ...seen.map((pair) => pair.join(" "))], ending);
   const lines = (all, kind, { columns, rows }) => save(file(all, "csv").replace(/(?=\.csv$)/, kind),
     csv([columns, ...rows.map((row) => row.map((one) => one ?? ""))]), "text/csv");
-  const having = (make) => async () => {
-    const all = now();
-    if (all) await make(all);
+  const having = (make, whole = false) => async () => {
+    const { picture, run, look } = now() ?? {};
+    if (!run) return;
+    if (whole) await picture.gather?.(run, look);
+    await make(now());
   };
+  const further = async (all, made) => (made.blob ? save(file(all, "png").replace(/(?=\.png$)/, `-${made.name}`), await made.blob())
+    : lines(all, "-exact", made));
   return {
     PNG: having(async (all) => save(file(all, "png"), await png(whole(all)))),
     SVG: having((all) => save(file(all, "svg"), new XMLSerializer().serializeToString(asSvg(whole(all))),
         "image/svg+xml")),
-    HTML: having(async (all) => save(file(all, "html"), await alive(all), "text/html")),
+    HTML: having(async (all) => save(file(all, "html"), await alive(all), "text/html"), true),
     CSV: having((all) => lines(all, "", (all.picture.lines ?? all.picture.table)(all.run, all.look))),
     ...Object.fromEntries(Object.entries(files)
-      .map(([kind, make]) => [kind, having((all) => lines(all, "-exact", make(all.run, all.look)))])),
+      .map(([kind, make]) => [kind, having((all) => further(all, make(all.run, all.look)))])),
     NPZ: having((all) =>
       save(file(all, "npz"),
-        npz(explained(all.picture.arrays?.(all.run, all.look) ?? columnsOf(all.picture.table(all.run, all.look)))))),
+        npz(explained(all.picture.arrays?.(all.run, all.look) ?? columnsOf(all.picture.table(all.run, all.look))))), true),
   };
 }

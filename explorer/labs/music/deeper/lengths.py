@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
-from explorer.figures import beyond
+from explorer.figures.curves import Curve, Place, curves
 from explorer.labels import filled
 from explorer.labs import about
 from explorer.labs.music import texts
@@ -54,20 +54,21 @@ def value(measured: Mapping[str, Facts]) -> Value:
     if len(trained) != 1:
         raise ValueError(f"models trained on windows of {sorted(trained)} events stand in no one figure")
     (window,) = trained
-    lines = [
-        beyond.Line(texts.NAMES[variant], facts[FIGURE]["by_position"], colour)
-        for colour, (variant, facts) in zip(COLOURS, measured.items(), strict=False)
-    ]
     whole = window * TIMES
+    costs = {variant: facts[FIGURE]["by_position"] for variant, facts in measured.items()}
+    (parts,) = {len(one) for one in costs.values()}
+    places = [round((i + 0.5) * whole / parts) for i in range(parts)]
+    lines = [
+        Curve(texts.NAMES[variant], places, one, colour, dots=False) for colour, (variant, one) in zip(COLOURS, costs.items(), strict=False)
+    ]
     each = [
         filled(EACH, name=texts.NAMES[variant], change=f"{100 * (facts[FIGURE]['ratio'] - 1):+.1f}".replace("-", "−"))
         for variant, facts in measured.items()
     ]
-    parts = len(lines[0].costs)
     edges = [round(i * whole / parts) for i in range(parts + 1)]
-    rows = [(edges[i], edges[i + 1], *(line.costs[i] for line in lines)) for i in range(parts)]
+    rows = [(edges[i], edges[i + 1], *(line.y[i] for line in lines)) for i in range(parts)]
     return figure.value(
-        {language: beyond.by_position(lines, window, whole, axes, TRAINED[language], language) for language, axes in AXES.items()},
+        lambda language: curves(lines, AXES[language], language, mark=Place(window, whole, TRAINED[language])),
         title=QUESTION,
         units=filled(UNITS, n=f"{whole:,}"),
         sentence=filled(

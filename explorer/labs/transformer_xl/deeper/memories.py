@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from explorer.figures import lines
+from explorer.figures.curves import Curve, Place, curves
 from explorer.labels import filled
 from explorer.labs.transformer_xl import texts
 from explorer.views import View, unfolded
@@ -56,39 +56,36 @@ def _mean(found: Memories) -> list[float]:
 def by_memory(found: Memories, measured: Mapping[str, Any] | None) -> Value:
     """Loss against the length of the memory. measured: what the ladder says of the held-out book, or None."""
     mine = _mean(found)
-    curves = [lines.Line(texts.THIS_TEXT, found.memories, mine, "var(--cat-1)")]
+    drawn = [Curve(texts.THIS_TEXT, found.memories, mine, "var(--cat-1)")]
     columns: list[Text] = [texts.MEMORY_COLUMN, texts.THIS_TEXT]
     rows: list[list[str | float | None]] = [[memory, round(bits, 4)] for memory, bits in zip(found.memories, mine, strict=True)]
     trained = found.memories.index(TRAINED)
     said = [filled(texts.MEMORIES_SAYS, first=f"{mine[0]:.2f}", trained=f"{mine[trained]:.2f}", memory=TRAINED)]
     if measured is not None:
         book = {int(one["memory"]): float(one["value"]) for one in measured["by_memory"]}
-        curves.append(lines.Line(texts.HELD_OUT, list(book), list(book.values()), "var(--cat-3)"))
+        drawn.append(Curve(texts.HELD_OUT, list(book), list(book.values()), "var(--cat-3)"))
         columns.append(texts.HELD_OUT)
         rows = [[*row, book.get(memory)] for row, memory in zip(rows, found.memories, strict=True)]
         said.append(filled(texts.MEMORIES_BOOK, first=f"{book[0]:.2f}", trained=f"{book[TRAINED]:.2f}"))
     if len(found.without):
         bits = float(found.without.mean(dtype=np.float64) / math.log(2))
-        curves.append(lines.Line(texts.WITHOUT, (), [bits], "var(--cat-2)", level=True))
+        drawn.append(Curve(texts.WITHOUT, (), [bits], "var(--cat-2)", level=True))
         columns.append(texts.WITHOUT)
         rows = [[*row, round(bits, 4)] for row in rows]
     if max(mine) - min(mine) < 1e-4:
         said.append(texts.SHORT_TEXT)
     return figure.value(
-        {
-            language: lines.lines(
-                curves,
-                axes=axes,
-                language=language,
-                mark=(TRAINED, texts.AS_TRAINED[language]),
-                ticks=(0, 128, 256, 512, 768, 1024),
-            )
-            for language, axes in texts.MEMORIES_AXES.items()
-        },
+        lambda language: curves(
+            drawn,
+            texts.MEMORIES_AXES[language],
+            language,
+            mark=Place(TRAINED, text=texts.AS_TRAINED[language]),
+            ticks=(0, 128, 256, 512, 768, 1024),
+        ),
         title=texts.MEMORIES,
         units=texts.MEMORIES_UNITS,
         sentence={"en": "".join(one["en"] for one in said) + ".", "zh": "".join(one["zh"] for one in said) + "。"},
-        legend=[figure.Mark(line.name, line.colour, dashed=line.level) for line in curves],
+        legend=[figure.Mark(line.name, line.colour, dashed=line.level) for line in drawn],
         table=figure.Table(columns, rows),
         height=280,
         name="what-memory-buys",
@@ -100,7 +97,7 @@ def by_context(measured: Mapping[str, Any]) -> Value:
     found = measured["contexts"]
     contexts, bits = found["lengths"], found["bits"]
     colours = {"xl": "var(--cat-1)", "absolute": "var(--cat-2)"}
-    curves = [lines.Line(texts.NAMES[name], contexts, bits[name], colours[name]) for name in colours if name in bits]
+    drawn = [Curve(texts.NAMES[name], contexts, bits[name], colours[name]) for name in colours if name in bits]
     said = []
     for one in measured["effective_lengths"]:
         each = [filled(texts.LENGTH_OF, name=texts.NAMES[name], value=f"{one[name]:,}") for name in colours if name in one]
@@ -108,17 +105,14 @@ def by_context(measured: Mapping[str, Any]) -> Value:
         said.append((one["r"], one["gain"], lengths))
     share, gain, lengths = said[-1]
     return figure.value(
-        {
-            language: lines.lines(curves, axes=axes, language=language, ticks=contexts[::2], logarithmic=True)
-            for language, axes in texts.CONTEXT_AXES.items()
-        },
+        lambda language: curves(drawn, texts.CONTEXT_AXES[language], language, ticks=contexts[::2], across="log"),
         title=texts.CONTEXT,
         units=filled(texts.CONTEXT_UNITS, n=f"{found['n']:,}"),
         sentence=filled(texts.CONTEXT_SAYS, share=f"{100 * share:g}", gain=f"{100 * gain:g}", lengths=lengths),
-        legend=[figure.Mark(line.name, line.colour) for line in curves],
+        legend=[figure.Mark(line.name, line.colour) for line in drawn],
         table=figure.Table(
-            (texts.CONTEXT_COLUMN, *(line.name for line in curves)),
-            [(context, *(line.y[i] for line in curves)) for i, context in enumerate(contexts)],
+            (texts.CONTEXT_COLUMN, *(line.name for line in drawn)),
+            [(context, *(line.y[i] for line in drawn)) for i, context in enumerate(contexts)],
         ),
         height=280,
         name="effective-context",
@@ -138,20 +132,20 @@ def along(found: Memories) -> list[Value]:
     middle = [float(start + size / 2) for start, size in zip(starts, sizes, strict=True)]
     mean = bits.mean(1)
 
-    def drawn(i: int, memory: int) -> Value:
-        curves = [
-            lines.Line(texts.FORGETFUL, middle, [float(y) for y in rows[0]], "var(--cat-3)"),
-            lines.Line(texts.REMEMBERING, middle, [float(y) for y in rows[i]], "var(--cat-1)"),
+    def at_length(i: int, memory: int) -> Value:
+        lines = [
+            Curve(texts.FORGETFUL, middle, [float(y) for y in rows[0]], "var(--cat-3)", steps=True),
+            Curve(texts.REMEMBERING, middle, [float(y) for y in rows[i]], "var(--cat-1)", steps=True),
         ]
         less = f"{mean[0] - mean[i]:.3f}".replace("-", "−")
         return figure.value(
-            {language: lines.lines(curves, axes=axes, language=language, steps=True) for language, axes in texts.ALONG_AXES.items()},
+            lambda language: curves(lines, texts.ALONG_AXES[language], language),
             title=texts.ALONG,
             units=filled(texts.ALONG_UNITS, n=wide),
             sentence=filled(texts.ALONG_SAYS, memory=f"{memory:,}", bits=f"{mean[i]:.3f}", less=less),
-            legend=[figure.Mark(line.name, line.colour) for line in curves],
+            legend=[figure.Mark(line.name, line.colour) for line in lines],
             table=figure.Table(
-                (texts.FROM_PLACE, texts.TO_PLACE, *(line.name for line in curves)),
+                (texts.FROM_PLACE, texts.TO_PLACE, *(line.name for line in lines)),
                 [
                     (int(start) + 1, int(start + size), round(float(rows[0, at]), 3), round(float(rows[i, at]), 3))
                     for at, (start, size) in enumerate(zip(starts, sizes, strict=True))
@@ -161,7 +155,7 @@ def along(found: Memories) -> list[Value]:
             name="memory-along-the-text",
         )
 
-    return [drawn(i, memory) for i, memory in enumerate(found.memories)]
+    return [at_length(i, memory) for i, memory in enumerate(found.memories)]
 
 
 PANEL: View[Request, Explanation] = unfolded(

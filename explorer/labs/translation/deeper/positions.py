@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
@@ -12,11 +13,9 @@ import numpy as np
 from explorer.figures import attention
 from explorer.figures import positions as drawing
 from explorer.labels import filled
-from explorer.packing import pack
 from explorer.views import View, unfolded
 from explorer.widgets import figure
 from explorer.widgets.folded import Question, Value
-from explorer.widgets.positions import positions
 from models.translation.position_records import MAX_SEED, Positions, Shuffle
 from models.translation.records import Explanation, Request
 
@@ -65,6 +64,7 @@ AXES: Final = {
     "map": {"en": ("position", "position"), "zh": ("位置", "位置")},
     "distances": {"en": ("", "distance of the vectors"), "zh": ("", "向量的距离")},
 }
+SIGNED: Final = tuple(figure.Mark(_(text, text), f"var(--signed-{at})") for text, at in (("−1", 0), ("1", 6)))
 PICTURE: Final = _("What does the signal look like?", "信号是什么样子？")
 ALIKE: Final = _("How alike are the signals of two positions?", "两个位置的信号有多相似？")
 MOVED: Final = _("How far does each word's vector move?", "每个词的向量移动多远？")
@@ -106,43 +106,84 @@ COLUMNS: Final[Mapping[str, Text]] = MappingProxyType(
 def wished(run: Request, question: Question) -> Shuffle:
     """The sentence of the run, and the order that is asked for; a number that is none becomes the first order."""
     given = question.wish.get("order") if isinstance(question.wish, Mapping) else None
-    seed = given if isinstance(given, int) and not isinstance(given, bool) and 1 <= given <= MAX_SEED else 1
+    seed = int(given) if isinstance(given, str) and re.fullmatch(r"[1-9]\d{0,3}", given) else 1
     return Shuffle(run.sentence, seed)
 
 
-def value(seen: Positions) -> Value:
-    """What the panel draws."""
+def value(seen: Positions, seed: int = 1) -> Value:
+    """What the panel draws. seed: of the order, from 1."""
     pieces = [seen.source[i] for i in seen.order]
+    shapes = {"own": _shape("own", seen.own, len(pieces)), "textbook": _shape("textbook", seen.textbook, None)}
     return {
-        "shapes": {"own": _shape("own", seen.own, len(pieces)), "textbook": _shape("textbook", seen.textbook, None)},
-        "source": {"pieces": list(seen.source), "space": list(seen.source_space)},
-        "order": list(seen.order),
-        "rows": [
-            {"name": name, "largest": power(one.largest), "before": one.before, "after": one.after}
-            for name, one in (("with", seen.signal), ("without", seen.silence))
+        "notes": [dict(TEXTS["intro"])],
+        "choices": [_choice("signal", "shape", ("own", "textbook")), _choice("alike", "alike", ("curve", "map"))],
+        "figures": [
+            {"figure": one, "when": {"signal": size} if name == "picture" else {"signal": size, "alike": name}}
+            for size, figures in shapes.items()
+            for name, one in figures.items()
         ],
-        "distances": _distances(seen, pieces),
+        "heading": dict(TEXTS["shuffle"]),
+        "lines": [
+            {"label": dict(TEXTS["plain"]), "lang": "en", "pieces": _line(seen, range(len(pieces)))},
+            {"label": dict(TEXTS["shuffled"]), "lang": "en", "pieces": _line(seen, seen.order)},
+        ],
+        "button": {"label": dict(TEXTS["again"]), "set": {"order": str(seed % MAX_SEED + 1)}},
+        "table": {
+            "columns": [dict(TEXTS[name]) for name in ("read", "largest", "before", "after")],
+            "langs": [None, None, "de", "de"],
+            "rows": [
+                {
+                    "cells": [dict(TEXTS[name]), power(one.largest), one.before, one.after],
+                    "marks": [None, "bold", "text", "text" if one.before == one.after else "text other"],
+                }
+                for name, one in (("with", seen.signal), ("without", seen.silence))
+            ],
+        },
+        "notes_after": [dict(TEXTS["decoder"])],
+        "figures_moved": [{"figure": _distances(seen, pieces)}],
     }
 
 
+def _choice(key: str, label: str, options: Sequence[str]) -> Value:
+    return {
+        "key": key,
+        "label": dict(TEXTS[label]),
+        "pick": options[0],
+        "options": [{"key": name, "label": dict(TEXTS[name])} for name in options],
+    }
+
+
+def _line(seen: Positions, order: Sequence[int]) -> list[Value]:
+    """The pieces of the sentence in an order; those that stand elsewhere than before wear a colour."""
+    return [
+        {
+            "text": seen.source[at],
+            "index": at,
+            "role": "key" if at != i else None,
+            "joined": i > 0 and not seen.source_space[at],
+        }
+        for i, at in enumerate(order)
+    ]
+
+
 def _shape(name: str, signal: drawing.Array, used: int | None) -> Value:
-    """One size of the signal: its numbers once, and the three ways to look at them. used: positions that the sentence takes."""
+    """One size of the signal, looked at in three ways. used: positions that the sentence takes."""
     length, d = signal.shape
     similar = drawing.similarity(signal)
     middle, far = 10, length - 1
     units = filled(UNITS, length=length, d=d)
     waves = filled(WAVES, shortest=f"{drawing.wavelength(0, d):.1f}", longest=f"{drawing.wavelength(d - 1, d):,.0f}")
     falls = filled(FALLS, near=_two(similar[1]), middle=middle, at=_two(similar[middle]), far=far, last=_two(similar[far]))
-    empty = figure.Table((COLUMNS["position"],), ())  # the browser has the numbers
+    sine = [[round(float(one), 4) for one in row] for row in signal]
+    pairs = [[round(float(similar[abs(p - q)]), 4) for q in range(length)] for p in range(length)]
     return {
-        "signal": pack(signal, unit=False),
-        "similarity": [round(float(one), 5) for one in similar],
         "picture": figure.value(
-            {language: drawing.picture(length, axes, used) for language, axes in AXES["picture"].items()},
+            drawing.squares(sine, AXES["picture"], used),
             title=PICTURE,
             units=units,
             sentence=waves if used is None or used >= length else _joined(waves, filled(USED, used=used)),
-            table=empty,
+            legend=SIGNED,
+            table=_table(sine),
             height=300,
             name=f"signal-{name}",
         ),
@@ -156,15 +197,22 @@ def _shape(name: str, signal: drawing.Array, used: int | None) -> Value:
             name=f"alike-{name}",
         ),
         "map": figure.value(
-            {language: drawing.square(length, axes) for language, axes in AXES["map"].items()},
+            drawing.squares(pairs, AXES["map"]),
             title=ALIKE,
             units=units,
             sentence=falls,
-            table=empty,
+            legend=SIGNED,
+            table=_table(pairs),
             height=300,
             name=f"alike-map-{name}",
         ),
     }
+
+
+def _table(numbers: Sequence[Sequence[float]]) -> figure.Table:
+    """Rows of numbers beside their position, columns named by their number."""
+    names = [_(str(i), str(i)) for i in range(len(numbers[0]))]
+    return figure.Table((COLUMNS["position"], *names), [(p, *row) for p, row in enumerate(numbers)])
 
 
 def _distances(seen: Positions, pieces: Sequence[str]) -> Value:
@@ -219,8 +267,8 @@ def _joined(*texts: Text) -> Text:
 
 PANEL: View[Request, Explanation] = unfolded(
     "positions",
-    lambda: positions(texts=TEXTS),
-    lambda found, _question: value(found.answer),
+    lambda: figure.opened("positions", TEXTS["title"], asks=("order",)),
+    lambda found, question: value(found.answer, wished(found.request, question).seed),
     function=FUNCTION,
     wish=lambda found, question: wished(found.request, question),
     needs="request",

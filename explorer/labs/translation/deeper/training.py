@@ -16,7 +16,6 @@ from explorer.labs.translation.about import SLUG
 from explorer.views import View, unfolded
 from explorer.widgets import figure
 from explorer.widgets.folded import Value
-from explorer.widgets.training import training
 from models.errors import InputError
 from models.translation.records import Explanation, Request
 
@@ -190,7 +189,7 @@ def value(known: Facts, log: list[dict[str, float]]) -> Value:
             "rows": [{"cells": cells, "ours": ours} for cells, ours in _rows(known)],
         },
         "notes": [dict(APART), dict(source)],
-        "figures": [_cost(known), _rates(schedule, log), _smoothing(known)],
+        "figures": [{"figure": one} for one in (_cost(known), _rates(schedule, log), _smoothing(known))],
         "facts": [[dict(name), dict(what)] for name, what in _facts(known)],
     }
 
@@ -310,5 +309,5 @@ def drawn() -> Value:
 
 
 PANEL: View[Request, Explanation] = unfolded(
-    "training", lambda: training(title=TITLE), lambda _found, _question: drawn(), needs="request"
+    "training", lambda: figure.opened("training", TITLE), lambda _found, _question: drawn(), needs="request"
 )  # no model is asked

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any, Final
 
 from explorer import wiring
+from explorer.figures.weight import head
 from explorer.views import View, unfolded
 from explorer.widgets.folded import Question, Value
-from explorer.widgets.weight import head, weight
+from explorer.widgets.stage import asked
 from models.errors import InputError
 from models.translation.head_records import Head, Look
 from models.translation.records import Explanation, Request
 
+TITLE: Final = {"en": "How does one weight come about?", "zh": "一个权重是怎么来的？"}
 FUNCTION = "models.translation.vectors:heads"
 
 
@@ -42,9 +45,14 @@ def value(found: Head, look: tuple[str, int, int], run: Request) -> Value:
     )
 
 
+def place() -> Any:
+    """Puts the panel on the page."""
+    return asked("weight", texts={"title": TITLE}, picture="translation/weight")
+
+
 PANEL: View[Request, Explanation] = unfolded(
     "weight",
-    weight,
+    place,
     lambda found, question: value(found.answer, wished(question), found.request),
     function=FUNCTION,
     wish=lambda found, question: Look(found.request, *wished(question)),

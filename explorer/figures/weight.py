@@ -1,10 +1,10 @@
-"""The arithmetic of one weight: query times key, scaled, masked, through the softmax, and what is taken of the values. A folded panel.
+"""The arithmetic of one weight: query times key, scaled, masked, through the softmax, and what is taken of the values.
 
-It follows the cell that the attention view has locked (view keys ``kind``, ``head``, ``row``, ``col``); its own view key ``wstep`` says
+The picture follows the cell that attention has in view (view keys ``kind``, ``head``, ``row``, ``col``); its own view key ``wstep`` says
 which of the five steps stands there, 1 to 5. Only another head asks the server: {"kind", "layer", "head"}, from 0; every row and
 column of a head is the browser's own.
 
-The value it draws when shown, beside what folded.py says:
+The value of the picture:
 
     kind, layer, head: whose these are, from 0; layers, heads: how many there are
     query, key, values: packed arrays (query, d_head), (key, d_head), (key, d_head)
@@ -16,27 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import gradio as gr
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.figures import theme
 from explorer.packing import pack
-from explorer.widgets.base import widget
-from explorer.widgets.folded import ready
 
 Array = NDArray[np.float32]
 Value = dict[str, object]
-
-
-def weight(value: Value | None = None) -> gr.HTML:
-    """Place the panel. Its event `ask` wants a head; `explorer.widgets.folded.shown` with `head` answers it."""
-    return widget(
-        "weight",
-        ready() if value is None else value,
-        events=("ask",),
-        signed={mode: list(stops) for mode, stops in theme.SIGNED.items()},
-    )
 
 
 def head(
@@ -54,7 +40,7 @@ def head(
     hidden: Sequence[int] = (),
     silenced: bool = False,
 ) -> Value:
-    """What the panel draws of one head. place: (layer, head) from 0; size: how many layers and heads there are.
+    """What the picture draws of one head. place: (layer, head) from 0; size: how many layers and heads there are.
 
     Raises ValueError, with the sizes, where arrays and pieces do not fit.
     """

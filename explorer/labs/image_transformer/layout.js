@@ -1,5 +1,4 @@
 // The order in which a picture is made, and what each pixel of it may look at: the browser's side of explorer/figures/image.py's Layout.
-// Nothing here touches the page or another module, so that a saved page can carry these functions along.
 
 /**
  * @param {any} pattern one of the value's patterns @param {ArrayLike<number>} made the pixel of each position
@@ -7,22 +6,19 @@
  */
 export function layout(pattern, made) {
   const { rows, columns, channels, starts, memory } = pattern;
-  const length = starts[starts.length - 1];
+  const length = starts.at(-1);
   const size = rows * columns;
   const order = Int32Array.from(made);
   const blockOf = new Int32Array(length);
   for (let b = 0; b + 1 < starts.length; b += 1) blockOf.fill(b, starts[b], starts[b + 1]);
   const first = new Int32Array(size).fill(-1); // of each pixel, its first position
   for (let p = length - 1; p >= 0; p -= 1) first[order[p]] = p;
-  const inMemory = memory.map((runs) => {
-    let count = 0;
-    for (let i = 0; i < runs.length; i += 2) count += runs[i + 1] - runs[i];
-    const all = new Int32Array(count);
-    let at = 0;
-    for (let i = 0; i < runs.length; i += 2) for (let p = runs[i]; p < runs[i + 1]; p += 1) all[at++] = p;
-    return all;
+  const inMemory = memory.map((runs) => { // runs of positions: first, stop, first, stop, …
+    const all = [];
+    for (let i = 0; i < runs.length; i += 2) for (let p = runs[i]; p < runs[i + 1]; p += 1) all.push(p);
+    return Int32Array.from(all);
   });
-  const kept = new Map();
+  const [kept, reached] = [new Map(), new Map()];
 
   /** The query block and the memory block of a position as masks over pixels, and the box around both. */
   function blocks(position) {
@@ -35,7 +31,8 @@ export function layout(pattern, made) {
       for (let i = 0; i < size; i += 1) {
         if (!query[i] && !seen[i]) continue;
         const [row, column] = [Math.floor(i / columns), i % columns];
-        [top, left, bottom, right] = [Math.min(top, row), Math.min(left, column), Math.max(bottom, row + 1), Math.max(right, column + 1)];
+        [top, left] = [Math.min(top, row), Math.min(left, column)];
+        [bottom, right] = [Math.max(bottom, row + 1), Math.max(right, column + 1)];
       }
       kept.set(b, { query, memory: seen, box: { top, left, rows: bottom - top, columns: right - left } });
     }
@@ -45,15 +42,21 @@ export function layout(pattern, made) {
   /** The positions a query may look at; entry k is slot k of its weights. */
   function keys(position) {
     const b = blockOf[position];
-    const own = position - starts[b] + 1;
-    const all = new Int32Array(inMemory[b].length + own);
-    all.set(inMemory[b]);
-    for (let i = 0; i < own; i += 1) all[inMemory[b].length + i] = starts[b] + i;
-    return all;
+    const own = Array.from({ length: position - starts[b] + 1 }, (_, i) => starts[b] + i);
+    return Int32Array.of(...inMemory[b], ...own);
   }
 
   /** For each pixel the number of layers through which a position knows of it (0: not at all), and how many levels it knows per layer. */
   function reach(position, layers) {
+    const name = `${position} ${layers}`;
+    if (!reached.has(name)) {
+      if (reached.size > 64) reached.clear();
+      reached.set(name, known(position, layers));
+    }
+    return reached.get(name);
+  }
+
+  function known(position, layers) {
     const through = new Uint8Array(length);
     const counts = [];
     let seen = 0;
@@ -75,25 +78,15 @@ export function layout(pattern, made) {
       counts.push(seen);
     }
     const pixels = new Uint8Array(size);
-    for (let p = 0; p < length; p += 1) if (through[p] && (!pixels[order[p]] || through[p] < pixels[order[p]])) pixels[order[p]] = through[p];
+    for (let p = 0; p < length; p += 1)
+      if (through[p] && (!pixels[order[p]] || through[p] < pixels[order[p]])) pixels[order[p]] = through[p];
     return { pixels, counts };
   }
 
   return {
-    key: pattern.key,
-    rows,
-    columns,
-    channels,
-    length,
-    size,
-    order,
-    starts,
-    first,
-    blocks,
-    keys,
-    reach,
+    rows, columns, channels, length, size, order, starts, first, blocks, keys, reach,
     /** How many levels made earlier a query looks at in one layer. */
-    seen: (position) => inMemory[blockOf[position]].length + position - starts[blockOf[position]] + 1 - (starts[blockOf[position]] === 0 || inMemory[blockOf[position]][0] === 0 ? 1 : 0),
+    seen: (position) => reach(position, 1).counts[0],
     row: (position) => Math.floor(order[position] / columns),
     column: (position) => order[position] % columns,
   };
@@ -102,16 +95,53 @@ export function layout(pattern, made) {
 /**
  * The weights of one query by pixel: channels of a pixel are added up.
  * @param {ReturnType<typeof layout>} it @param {ArrayLike<number>} row weights by slot
- * @returns {{pixels: Float32Array, most: number, where: number, slot: number}} NaN where the query may not look; the largest, its pixel and slot
+ * @returns {{pixels: Float32Array, most: number, where: number}} NaN where the query may not look; the largest, and its pixel
  */
 export function byPixel(it, position, row) {
   const pixels = new Float32Array(it.size).fill(Number.NaN);
-  const keys = it.keys(position);
-  for (let k = 0; k < keys.length; k += 1) {
-    const pixel = it.order[keys[k]];
+  it.keys(position).forEach((key, k) => {
+    const pixel = it.order[key];
     pixels[pixel] = (pixels[pixel] === pixels[pixel] ? pixels[pixel] : 0) + row[k];
-  }
+  });
   let where = it.order[position];
   for (let i = 0; i < it.size; i += 1) if (pixels[i] > pixels[where]) where = i;
   return { pixels, most: pixels[where], where };
+}
+
+/** The border of a mask over pixels, `inset` px inside of it, as an SVG path. cell: px of a pixel. */
+export function border(mask, rows, columns, cell, inset) {
+  const inside = (row, column) => row >= 0 && column >= 0 && row < rows && column < columns && mask[row * columns + column] > 0;
+  const next = new Map(); // "column,row" of a corner -> the directions in which the border goes on from it, the inside at its right hand
+  const side = (column, row, dx, dy) => {
+    const name = `${column},${row}`;
+    next.set(name, [...(next.get(name) ?? []), [dx, dy]]);
+  };
+  for (let row = 0; row < rows; row += 1) {
+    for (let column = 0; column < columns; column += 1) {
+      if (!inside(row, column)) continue;
+      if (!inside(row - 1, column)) side(column, row, 1, 0);
+      if (!inside(row, column + 1)) side(column + 1, row, 0, 1);
+      if (!inside(row + 1, column)) side(column + 1, row + 1, -1, 0);
+      if (!inside(row, column - 1)) side(column, row + 1, 0, -1);
+    }
+  }
+  let path = "";
+  while (next.size) {
+    const start = next.keys().next().value;
+    let [column, row] = start.split(",").map(Number);
+    let from = null; // the direction in which the corner was reached
+    const corners = [];
+    for (let name = start; next.has(name); name = `${column},${row}`) {
+      const ways = next.get(name);
+      const [dx, dy] = ways.pop();
+      if (!ways.length) next.delete(name);
+      corners.push([column, row, from, [dx, dy]]);
+      [column, row, from] = [column + dx, row + dy, [dx, dy]];
+    }
+    corners[0][2] = from;
+    const turns = corners.filter(([, , [ax, ay], [bx, by]]) => ax !== bx || ay !== by)
+      .map(([x, y, [ax, ay], [bx, by]]) => `${x * cell - inset * (ay + by)},${y * cell + inset * (ax + bx)}`);
+    path += `M${turns.join("L")}Z`;
+  }
+  return path;
 }

@@ -1,0 +1,89 @@
+"""The arithmetic of one weight with pieces that look like markup: they are text on the page and in every file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import gradio as gr
+import numpy as np
+import pytest
+from playwright.sync_api import Page
+
+from explorer.figures.weight import head
+from explorer.lab import Lab
+from explorer.labs.translation.deeper.weight import place
+from explorer.widgets.base import asset
+from explorer.widgets.folded import Question, shown
+from tests.bench import Bench
+from tests.browser.test_weight import PANEL, STAGE, saved, settled
+
+NEW = Callable[..., tuple[Page, Any]]
+HOSTILE = [
+    "</script><img src=x onerror=alert(1)>",
+    "<b>bold</b>",
+    '<a href="javascript:alert(2)">x</a>',
+    "<svg/onload=alert(3)>",
+    "&lt;img src=x onerror=alert(4)&gt;",
+    "${alert(5)}",
+    "{{alert(6)}}",
+    "{k}",
+    "⟦q:x⟧",
+    "%{z}",
+    "\u202eevil",
+    "שלום",
+    "\n",
+    "a\x00b",
+    "=cmd()",
+    "]]>",
+    "<!--",
+    "'\"><script>alert(7)</script>",
+    "url(https://outside.example/x)",
+    "var(--ink)",
+]
+
+
+def page_of(lab: Lab, engine: object) -> None:
+    """The panel alone; it answers with a head whose pieces are hostile."""
+    panel = place()
+    random = np.random.default_rng(3)
+    arrays = {name: random.normal(size=(len(HOSTILE), 8)).astype(np.float32) for name in ("query", "key", "value")}
+
+    def answer(event: gr.EventData) -> Any:
+        drawn = head("cross", (0, 0), (1, 1), **arrays, queries=HOSTILE, keys=HOSTILE, causal=True)
+        return shown(Question.of(event._data), **drawn)
+
+    panel.ask(answer, None, panel, show_progress="hidden", trigger_mode="multiple", api_visibility="private")
+
+
+@pytest.fixture(scope="module")
+def site(bench: Bench) -> str:
+    """The address of the bench pages."""
+    return bench.put(__name__, {"trial": page_of}, year=2017)
+
+
+def test_hostile_tokens_are_text_in_every_step_and_in_what_is_taken_along(site: str, new_page: NEW) -> None:
+    page, faults = new_page()
+    page.goto(f"{site}/trial?lang=en&_weight=open&_kind=cross&_head=1.1")
+    page.wait_for_selector(f"{STAGE}[data-drawn]")
+    for row in range(len(HOSTILE)):
+        page.evaluate(
+            """async ([bus, patch]) => { const { view } = await import(bus); view.set(patch); }""",
+            [asset("lib/state.js"), {"row": row, "col": (row * 7) % len(HOSTILE), "wstep": 1 + row % 5}],
+        )
+        settled(page, f"cross 1.1 {row} {(row * 7) % len(HOSTILE)}")
+    assert page.locator(f"{PANEL} :is(img, script, b b, a, iframe)").count() == 0
+    page.evaluate("async ([bus]) => { (await import(bus)).view.set({ row: 0, col: 0, wstep: 4 }); }", [asset("lib/state.js")])
+    settled(page, "cross 1.1 0 0 4")
+    assert HOSTILE[0].replace(" ", "␠") in page.locator(PANEL).inner_text()
+    for kind in ("SVG", "HTML"):
+        text = saved(page, PANEL, kind).decode()
+        assert "<img" not in text and HOSTILE[0] not in text
+    alone = page.context.new_page()
+    alone.on("pageerror", lambda error: pytest.fail(str(error)))
+    alone.set_content(text)
+    alone.wait_for_selector("[data-drawn='kind=cross head=1.1 row=0 col=0 wstep=4']")
+    alone.locator(".tfe-stage-board").focus()
+    alone.keyboard.press("ArrowRight")
+    alone.wait_for_selector("[data-drawn$='wstep=5']")
+    assert faults.all() == []
