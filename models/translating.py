@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,9 @@ from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.significance import PairedTest
 from torch import Tensor, nn
 
+from models import driver
 from models.beam import Hypothesis
-from models.driver import Asked, Measured
+from models.driver import Asked, Job, Measured, Plan
 from models.layers.loss import smoothed_loss
 from models.multi30k import PAD, START, Batch, Pairs, Tokenizer, cleaned, pairs, read
 
@@ -27,6 +29,21 @@ LICENCE = (
 )
 
 
+@dataclass(frozen=True)
+class Recipe(driver.Recipe):
+    """How a network learns to translate."""
+
+    batch: int = 768  # target positions per batch, padding included
+    smoothing: float = 0.1  # label smoothing ε
+
+
+TASK: Mapping[str, Any] = {
+    "data": DATA,
+    "licence": LICENCE,
+    "protocol": "detokenised and cased text",
+    "chosen": CHOSEN,
+    "reported": REPORTED,
+}
 Translator = Any  # a network: (source, target, allowed) -> a vector for each piece, teacher-forced; with `embedding` and `readout`
 
 
@@ -58,6 +75,19 @@ class Epoch:
 
     def __getitem__(self, index: int) -> Batch:
         return self._pairs.batch(self._chosen[index])
+
+
+def plan(job: Job[Any], tokenizer: Tokenizer, build: Callable[[], nn.Module], **more: Any) -> Plan[Batch]:
+    """How a network learns from the pairs of the training split. build(): it, nothing learned yet; more: see `Plan`."""
+    learned, held_out = pairs(tokenizer, *read(job.data, "train")), pairs(tokenizer, *read(job.data, CHOSEN))
+    recipe = job.recipe
+    return Plan(
+        build,
+        lambda model: Objective(model, recipe.smoothing),
+        lambda model: validation_loss(model, held_out),
+        epoch=lambda number, _size: Epoch(learned, recipe.batch, recipe.schedule.seed, number),  # type: ignore[arg-type,return-value]
+        **more,
+    )
 
 
 @torch.no_grad()

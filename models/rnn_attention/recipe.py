@@ -8,38 +8,24 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from models import checkpoint, driver
+from models import checkpoint, driver, translating
 from models.beam import EXTRA, Hypothesis
 from models.driver import Asked, Job, Lab, Measured, Plan
-from models.multi30k import Batch, Tokenizer, pairs, read
+from models.multi30k import Batch, Tokenizer
 from models.rnn_attention import pretrained
 from models.rnn_attention.decode import encoded, search
 from models.rnn_attention.model import Config, RecurrentTranslator
 from models.rnn_attention.pretrained import PIECES, SLUG
 from models.rnn_attention.records import VARIANTS as SCORES
 from models.training import Schedule
-from models.translating import (
-    CHOSEN,
-    DATA,
-    LICENCE,
-    OPTIONS,
-    REPORTED,
-    Epoch,
-    Objective,
-    evaluated,
-    paired,
-    translated,
-    validation_loss,
-)
+from models.translating import CHOSEN, OPTIONS, REPORTED, TASK, evaluated, paired, translated
 
 
 @dataclass(frozen=True)
-class Recipe(driver.Recipe):
+class Recipe(translating.Recipe):
     """How a network is trained: every variant alike, but for its learning rate."""
 
     schedule: Schedule = field(default_factory=lambda: Schedule(steps=2000, warmup=150, decay=0.0, cooldown=1850, average=5, every=40))
-    batch: int = 768  # target positions per batch, padding included
-    smoothing: float = 0.1  # label smoothing ε
     trial: float = 0.3  # share of the run's steps after which learning rates are compared on `val`
     rate: float | None = field(default=2e-3, kw_only=True)  # the largest learning rate; None: the best of a search
 
@@ -51,26 +37,14 @@ class Task(driver.Task):
     config: Config
 
 
-VARIANTS = {
-    score: Task(
-        Config(score), recipe=Recipe(), data=DATA, licence=LICENCE, protocol="detokenised and cased text", chosen=CHOSEN, reported=REPORTED
-    )
-    for score in SCORES
-}
+VARIANTS = {score: Task(Config(score), recipe=Recipe(), **TASK) for score in SCORES}
 
 
 def plan(job: Job[Task]) -> Plan[Batch]:
     """Pairs of sentences in the pieces of the translation lab."""
-    tokenizer, recipe = Tokenizer.load(PIECES), job.recipe
+    tokenizer = Tokenizer.load(PIECES)
     config = dataclasses.replace(job.task.config, vocabulary=len(tokenizer))
-    learned, held_out = pairs(tokenizer, *read(job.data, "train")), pairs(tokenizer, *read(job.data, CHOSEN))
-    return Plan(
-        lambda: RecurrentTranslator(config),
-        lambda model: Objective(model, recipe.smoothing),
-        lambda model: validation_loss(model, held_out),
-        epoch=lambda number, _size: Epoch(learned, recipe.batch, recipe.schedule.seed, number),  # type: ignore[arg-type,return-value]
-        trial=recipe.trial,
-    )
+    return translating.plan(job, tokenizer, lambda: RecurrentTranslator(config), trial=job.recipe.trial)
 
 
 def translate(

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from models import driver
+from models import driver, translating
 from models.beam import EXTRA, Hypothesis
 from models.driver import Asked, Job, Lab, Measured, Plan
-from models.multi30k import PAD, Batch, Tokenizer, padded, pairs, read
+from models.multi30k import PAD, Batch, Tokenizer, padded, read
 from models.training import Schedule
-from models.translating import CHOSEN, DATA, LICENCE, OPTIONS, REPORTED, Epoch, Objective, evaluated, translated, validation_loss
+from models.translating import CHOSEN, OPTIONS, TASK, evaluated, translated
 from models.translation import pretrained
 from models.translation.decode import Source, beam_search, greedy_search
 from models.translation.model import Config, Transformer
@@ -32,13 +32,11 @@ PUBLISHED = {
 
 
 @dataclass(frozen=True)
-class Recipe(driver.Recipe):
+class Recipe(translating.Recipe):
     """How the network is trained."""
 
     schedule: Schedule = field(default_factory=Schedule)
     rate: float | None = field(default=1.6e-3, kw_only=True)  # the largest learning rate
-    batch: int = 768  # target positions per batch, padding included
-    smoothing: float = 0.1  # label smoothing ε
     data: str = "multi30k/train"  # what it learns from
     target: float = 37.0  # sacreBLEU on val that it must reach
 
@@ -50,17 +48,7 @@ class Task(driver.Task):
     config: Config = field(default_factory=Config)
 
 
-VARIANTS = {
-    "base": Task(
-        recipe=Recipe(),
-        data=DATA,
-        licence=LICENCE,
-        protocol="detokenised and cased text",
-        published=PUBLISHED,
-        chosen=CHOSEN,
-        reported=REPORTED,
-    )
-}
+VARIANTS = {"base": Task(recipe=Recipe(), published=PUBLISHED, **TASK)}
 
 
 def translate(
@@ -93,15 +81,8 @@ def plan(job: Job[Task]) -> Plan[Batch]:
     if not vocabulary.is_file():
         Tokenizer.train(itertools.chain(english, german), job.task.config.vocabulary).save(vocabulary)
     tokenizer = Tokenizer.load(vocabulary)
-    learned, held_out = pairs(tokenizer, english, german), pairs(tokenizer, *read(job.data, CHOSEN))
-    recipe, config = job.recipe, dataclasses.replace(job.task.config, vocabulary=len(tokenizer))
-    return Plan(
-        lambda: Transformer(config),
-        lambda model: Objective(model, recipe.smoothing),
-        lambda model: validation_loss(model, held_out),
-        epoch=lambda number, _size: Epoch(learned, recipe.batch, recipe.schedule.seed, number),  # type: ignore[arg-type,return-value]
-        finish=lambda where: tokenizer.save(where / "tokenizer.json"),
-    )
+    config = dataclasses.replace(job.task.config, vocabulary=len(tokenizer))
+    return translating.plan(job, tokenizer, lambda: Transformer(config), finish=lambda where: tokenizer.save(where / "tokenizer.json"))
 
 
 def measure(asked: Asked[Task], beam: int, alpha: float) -> Measured:
