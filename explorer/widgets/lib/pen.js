@@ -3,8 +3,7 @@
 // A box is {x0, y0, x1, y1} in px of the picture, y downwards.
 
 import { svg } from "./dom.js";
-import { enlarge } from "./pixels.js";
-import { paint, table } from "./raster.js";
+import { channels, enlarge, paint, table } from "./raster.js";
 import { css, onTheme } from "./theme.js";
 
 const LEAST = { page: 11, big: 20 }; // px of the smallest text, on the page and for an audience
@@ -19,7 +18,6 @@ const token = (name) => {
   return tokens.get(name);
 };
 
-const channels = (hex) => [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16));
 const asHex = (list) => `#${list.map((one) => Math.round(one).toString(16).padStart(2, "0")).join("")}`;
 
 /** A colour as "#rrggbb": colour("accent"), or mixed: colour("accent", 0.5, "panel") is half of each. */

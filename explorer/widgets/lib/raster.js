@@ -1,6 +1,7 @@
 // Arrays as pictures on a canvas: crisp cells, no smoothing, the same colour scales as the figures.
 
-const channels = (hex) => [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16));
+/** "#RRGGBB" as three numbers. */
+export const channels = (hex) => [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16));
 
 /**
  * A look-up table of 256 colours between stops.
@@ -131,4 +132,18 @@ function drawn(canvas, { data, rows, columns, colours, empty, low = 0, high = 1 
   }
   canvas.getContext("2d", { willReadFrequently: true }).putImageData(pixels, 0, 0);
   return canvas;
+}
+
+/** Draws an ImageData at another size, without smoothing where nothing else is said. */
+export function enlarge(context, pixels, x, y, width, height, crop = null, smooth = false) {
+  // One hidden canvas for all, as large as the largest: drawing is synchronous.
+  const sheet = (enlarge.sheet ??= document.createElement("canvas"));
+  if (sheet.width < pixels.width || sheet.height < pixels.height) {
+    sheet.width = Math.max(sheet.width, pixels.width);
+    sheet.height = Math.max(sheet.height, pixels.height);
+  }
+  sheet.getContext("2d", { willReadFrequently: true }).putImageData(pixels, 0, 0);
+  Object.assign(context, { imageSmoothingEnabled: smooth, imageSmoothingQuality: "high" });
+  const from = crop ?? { left: 0, top: 0, columns: pixels.width, rows: pixels.height };
+  context.drawImage(sheet, from.left, from.top, from.columns, from.rows, x, y, width, height);
 }
