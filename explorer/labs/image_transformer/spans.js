@@ -8,7 +8,7 @@ import { t } from "../../widgets/lib/lang.js";
 import { headOf } from "../../widgets/lib/looking.js";
 import { looksOf } from "../../widgets/lib/looks.js";
 import { Pen, colour, onCanvas, shades } from "../../widgets/lib/pen.js";
-import { channels } from "../../widgets/lib/raster.js";
+import { rgb } from "../../widgets/lib/raster.js";
 import { ordinal, weight } from "../../widgets/lib/signs.js";
 import { border, byPixel, layout } from "./layout.js";
 import { TEXT, place, sentence, where } from "./saying.js";
@@ -73,9 +73,9 @@ function stages({ whole, position }, { it, made }) {
  * A picture in colours. levels: (row, column[, channel]). stage: see `stages`. weights: by pixel, NaN where none, drawn against `most`.
  * field: by pixel, through how many layers it is known (0: not), drawn up to `upto`.
  */
-function coloured({ rows, columns, channels: depth }, levels, { stage = null, weights = null, most = 0, field = null, upto = 0 } = {}) {
+function coloured({ rows, columns, channels }, levels, { stage = null, weights = null, most = 0, field = null, upto = 0 } = {}) {
   const out = new ImageData(columns, rows);
-  const [ground, ink, key] = ["sunk", "ink", "key"].map((name) => channels(colour(name)));
+  const [ground, ink, key] = ["sunk", "ink", "key"].map((name) => rgb(colour(name)));
   const colours = shades("weights", 0.8);
   for (let i = 0; i < rows * columns; i += 1) {
     const [at, w, layer] = [stage ? stage[i] : 2, weights ? weights[i] : Number.NaN, field ? field[i] : 0];
@@ -83,9 +83,9 @@ function coloured({ rows, columns, channels: depth }, levels, { stage = null, we
     const over = w === w ? 0.5 + 0.42 * share ** 0.8 : 0;
     const blue = layer && layer <= upto ? Math.max(0.26, 0.86 - 0.14 * (layer - 1)) : 0;
     for (let k = 0; k < 3; k += 1) {
-      const level = levels[depth === 1 ? i : depth * i + k];
+      const level = levels[channels === 1 ? i : channels * i + k];
       // What is still to come is a faint drawing on the ground, so that its black is not taken for a level that was made.
-      const ghost = depth === 1 ? ((ink[k] - ground[k]) * level) / 255 : level - ground[k];
+      const ghost = channels === 1 ? ((ink[k] - ground[k]) * level) / 255 : level - ground[k];
       let x = at === 2 ? level : ground[k] + (at ? ghost * GHOST : 0);
       if (over) x = x * (1 - over) + colours[3 * Math.round(255 * share) + k] * over;
       if (blue) x = x * (1 - blue) + key[k] * blue;
@@ -119,9 +119,9 @@ function scene(run, look, pen) {
       caption(pen, { x, y, wide, size, name: t(each.label), note });
       board(run, look, pen, now, each, box, cell);
     } else {
-      const [rows, across, depth = 1] = run.small.shape;
+      const [rows, across, channels = 1] = run.small.shape;
       caption(pen, { x, y, wide, size, name: t(TEXT.smallLong), note: t(TEXT.smallNote, { rows, columns: across }) });
-      pen.pixels(box, { image: coloured({ rows, columns: across, channels: depth }, run.small.data), radius: 4 });
+      pen.pixels(box, { image: coloured({ rows, columns: across, channels }, run.small.data), radius: 4 });
     }
   });
   y += above + high;
