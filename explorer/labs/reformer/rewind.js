@@ -2,8 +2,8 @@
 // went in and that came back, and how far apart the two are. The value is made by deeper/rewind.py.
 
 import { unpack } from "../../widgets/lib/arrays.js";
-import { t } from "../../widgets/lib/lang.js";
-import { NAME, parts, shown } from "../../widgets/lib/maps.js";
+import { parts, t } from "../../widgets/lib/lang.js";
+import { NAME, shown } from "../../widgets/lib/maps.js";
 
 const TEXT = {
   question: { en: "Do the inputs come back from the outputs alone?", zh: "只凭输出，能否找回输入？" },

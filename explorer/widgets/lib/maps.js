@@ -1,6 +1,6 @@
 // What the attention widget computes from the arrays it was sent: maps over heads, what a token looks like, and the sentence.
 
-import { lang, parts, t } from "./lang.js";
+import { parts, t } from "./lang.js";
 import { ordinal } from "./signs.js";
 
 export { ordinal, parts };
