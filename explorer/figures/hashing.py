@@ -1,8 +1,11 @@
-"""Attention by hashing as the hashing widget draws it: buckets of every head and round, and one head and round step by step, as JSON.
+"""Attention by hashing as its picture draws it: buckets of every head and round, and one head and round step by step, as JSON.
 
 Shared queries are their own keys; h(x) = argmax[xR; −xR] is the bucket; positions are sorted by (bucket, position), cut into chunks, and a
 query attends to its own chunk and the one before, its own past only. What follows from buckets alone (order, chunks, who meets whom) is
-worked out in the browser. The word task reads 0 w 0 w: position i of the second word is to say the letter that stands at i − |w|.
+worked out in the browser. Rotated vectors and weights of a head and round that was not looked at yet are asked for: the event ``look``
+carries {query, model, head ("2.3", from 1), round (from 1; 0: all rounds together)}, and brings `looked`, `together` or `unseen`.
+
+The word task reads 0 w 0 w: position i of the second word is to say the letter that stands at i − |w|.
 """
 
 from __future__ import annotations
@@ -14,7 +17,6 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.figures import theme
 from explorer.packing import INLINE, Packed, arrays, pack
 
 Array = NDArray[np.floating[Any]]
@@ -75,11 +77,6 @@ class Hashing(Protocol):
 Look = Callable[[int, int, int], Hashing]  # (layer, head, round), from 0
 
 
-def scales() -> Value:
-    """Facts of the widget that never change: the scale of weights, and where numbers on it turn black."""
-    return {"weights": theme.colorscale(theme.WEIGHTS), "turns": theme.INK_TURNS_AT}
-
-
 def value(
     *,
     tokens: Sequence[str],
@@ -132,13 +129,8 @@ def value(
     }
 
 
-def growing(*, tokens: Sequence[str], done: int, of: int, query: str) -> Value:
-    """A run under way: `done` of `of` models have read the tokens. The last picture stays, dimmed."""
-    return {"state": "running", "query": query, "tokens": list(tokens), "done": done, "of": of}
-
-
 def looked(*, query: str, model: str, layer: int, head: int, turn: int, seen: Hashing) -> Value:
-    """One head and round, what the widget's event `look` asks for; layer, head and turn from 0.
+    """One head and round, what the event `look` asks for; layer, head and turn from 0.
 
     Weights are sent by the place of the query and by what it may see: (place, slot), slot j being place (c − 1) · chunk + j for a query of
     chunk c. A slot before the first place, or behind the last, is 0.

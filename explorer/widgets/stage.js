@@ -8,7 +8,7 @@
 //                                    head ("2.3"), pixel ("18,20"), pair ("2.13"), choice, flag, number
 //   read(value, {texts, again})      the value of the server -> the run that all others take (may be a promise; `unpack` arrays here).
 //                                    again(): draws anew, when something fetched has come. texts: of the lab
-//   bounds(run, look)                {key: {count, pick} | {steps} | {layers, heads, names, pick} | {names, pick} | {least, most, pick}};
+//   bounds(run, look)                {key: {count, pick} | {steps, first} | {layers, heads, names, pick} | {names, pick} | {least, most, pick}};
 //                                    look holds the keys before. pick: what is looked at where the address says nothing
 //   scene(run, look, pen)            draws with the pen (lib/pen.js), in pen.width px, as high as it likes or in pen.tall px where that is
 //                                    not 0; pen.big for an audience, pen.narrow on phones. Ends with pen.size(width, height[, keep[, view]]);
@@ -46,6 +46,10 @@
 //                                    (run, look) -> such lines, {name, blob()} of a PNG, or null} of further ones; named(run, look): the
 //                                    parts of their names; kept(run, value): what a saved page reads (read(value, {away: true}) there); pen.away: it leaves
 //   gather(run, look)                a promise: fetches what a saved page and arrays hold beside what was looked at
+//   moves(run, was, look)            ms that the picture is on its way from one look to another; scene then draws pen.part (0 … 1) of the way
+//                                    from the look pen.was, and is called again and again; data-moving says so
+//   lacks(run, look), takes(run, detail)  what the program is asked (event "look") for what is looked at, null where it is here or on its way
+//                                    in vain; and what has come, heard as "looked" (widgets/looked.js)
 //   waits(run, look)                 is something that was fetched for what is locked still on its way? data-drawn then ends with "waits"
 //
 // In a folded panel a picture asks for what it draws: see asked.js.
@@ -70,6 +74,7 @@ import { taking } from "./lib/taking.js";
 const TEXT = {
   failed: { en: "The numbers did not arrive: {why}. Run the input once more.", zh: "数据未能送达：{why}。请再运行一次。" },
 };
+const REST = 90; // ms that the hand rests before what is looked at is asked for
 const PATIENCE = 1500; // ms after an answer that brought nothing until what was dragged is taken back
 
 /** props: picture (the address of its module), texts; see stage.py. */
@@ -116,6 +121,7 @@ export async function mount(root, props, emit, watch) {
       for (const [kind, make] of Object.entries(picture.files ?? {}))
         menu.querySelector(`[data-kind="${kind}"]`).hidden = !make(stand.run, stand.look);
       tell();
+      wonder();
     },
     ask(set) {
       wished = true;
@@ -131,6 +137,21 @@ export async function mount(root, props, emit, watch) {
     said = JSON.stringify(detail);
     bus.fire(event, detail);
   }
+
+  let wonders = "null"; // what the program was asked for what is looked at
+  let resting = 0;
+  function wonder() {
+    const detail = picture.lacks?.(stand.run, stand.look) ?? null;
+    if (wonders === JSON.stringify(detail)) return;
+    wonders = JSON.stringify(detail);
+    clearTimeout(resting);
+    if (detail) resting = setTimeout(() => emit.look(detail), REST);
+  }
+  if (picture.takes) bus.on("looked", async (detail) => {
+    await picture.takes(stand.run, detail);
+    wonders = "null";
+    stand.update();
+  });
 
   /** A new value: read, then drawn. One that comes while another is read waits, and only the newest does. */
   async function arrive() {

@@ -5,34 +5,48 @@ In a folded panel (folded.py) a picture asks for what it draws: see asked.js.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import gradio as gr
 
-from explorer.widgets.base import ROOT, address, files, widget
+from explorer.widgets.base import ROOT, address, files, vendor, widget
 from explorer.widgets.folded import ready
 
 Text = Mapping[str, str]
 
 
-def stage(name: str, value: Mapping[str, object] | None = None, *, texts: Mapping[str, Text], picture: str = "") -> gr.HTML:
+def stage(
+    name: str,
+    value: Mapping[str, object] | None = None,
+    *,
+    texts: Mapping[str, Text],
+    picture: str = "",
+    events: Sequence[str] = (),
+) -> gr.HTML:
     """Place a picture. value: what it draws, with its `query` and `state`; None while there is nothing to show.
 
     name: of the view. picture: its module, left out that of the view's name: NAME of explorer/pictures/NAME.js, or SLUG/NAME of
     explorer/labs/SLUG/NAME.js. texts: en and zh, by name: ``title``; where they fit better than the picture's own, ``question`` (the title
-    in projector mode) and ``empty`` (what stands there while there is nothing); and what else the picture reads.
+    in projector mode) and ``empty`` (what stands there while there is nothing); and what else the picture reads. events: ("look",) of a
+    picture that asks for what is looked at; the answer arrives through `looked`.
     Raises FileNotFoundError where there is no such picture.
     """
-    return widget(name, value, script="stage", **_of(name, texts, picture))
+    return widget(name, value, script="stage", events=events, **_of(name, texts, picture))
+
+
+def looked(value: Mapping[str, object] | None = None) -> gr.HTML:
+    """Place what a picture's event `look` is answered through. It draws nothing."""
+    return widget("looked", value)
 
 
 def asked(name: str, *, texts: Mapping[str, Text], picture: str = "") -> gr.HTML:
     """Place a picture in a folded panel. Its event `ask` brings what is wished for (`folded.Question`); `folded.shown` answers it.
 
-    texts: as for `stage`; ``title`` is the panel's question. In the address: its name (open).
+    texts: as for `stage`; ``title`` is the panel's question. `below` of its value: parts that stand under it, as of
+    `figure.opened`. In the address: its name (open).
     """
-    return widget(name, ready(), script="asked", events=("ask",), **_of(name, texts, picture))
+    return widget(name, ready(), script="asked", events=("ask",), plotly=vendor("plotly"), **_of(name, texts, picture))
 
 
 def _of(name: str, texts: Mapping[str, Text], picture: str) -> dict[str, Any]:

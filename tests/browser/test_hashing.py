@@ -1,4 +1,4 @@
-"""The hashing widget in a real browser, on the real server, with queries of a fixed seed."""
+"""The picture of hashing in a real browser, with queries of a fixed seed."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from explorer.lab import Lab
-from explorer.widgets.base import asset
-from explorer.widgets.hashing import hashing, looked
+from explorer.labs.reformer.page import hashing
+from explorer.widgets.base import address
+from explorer.widgets.stage import looked
 from tests.bench import Bench
 from tests.browser.waiting import addressed, becomes
 from tests.explorer import hashed
@@ -26,27 +27,26 @@ from tests.explorer import hashed
 NEW = Callable[..., tuple[Page, Any]]
 KINDS = ("word", "long", "four", "text", "book")
 
-# Every text that is written on the stage while nothing moves: where it begins and ends, and how large it is.
-WRITTEN = """
-window.written = [];
-const draw = CanvasRenderingContext2D.prototype.fillText;
-CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
-    const root = this.canvas.closest(".tfe-hashing");
-    if (root && !root.hasAttribute("data-moving")) {
-        const wide = this.measureText(text).width;
-        const left = { left: x, center: x - wide / 2, right: x - wide }[this.textAlign];
-        const ratio = this.getTransform().a;
-        const size = parseFloat(/([\\d.]+)px/.exec(this.font)[1]);
-        window.written.push({ text, left, right: left + wide, top: y - 0.75 * size, bottom: y, size,
-            wide: this.canvas.width / ratio, tall: this.canvas.height / ratio });
-    }
-    return draw.apply(this, arguments);
-};
-"""
+# Every text that stands on the picture: where it begins and ends, and how large it is.
+WRITTEN = """() => {
+    const canvas = document.querySelector(".tfe-hashing canvas");
+    const ruler = document.createElement("canvas").getContext("2d");
+    const face = (name) => getComputedStyle(document.body).getPropertyValue(`--font-${name}`);
+    const flat = (marks, x, y) => marks.flatMap((one) => (one.kind === "group" ? flat(one.marks, x + one.x, y + one.y)
+        : one.kind === "text" ? [{ ...one, x: x + one.x, y: y + one.y }] : []));
+    return flat(canvas.marks, 0, 0).map(({ text, x, y, size, align, weight = 400, face: name = "ui" }) => {
+        ruler.font = `${weight} ${size}px ${face(name)}`;
+        const wide = ruler.measureText(text).width;
+        const left = { center: x - wide / 2, right: x - wide }[align] ?? x;
+        return { text, size, x, y, left, right: left + wide, top: y - 0.4 * size, bottom: y + 0.36 * size,
+            wide: canvas.clientWidth, tall: canvas.clientHeight };
+    });
+}"""
+STEPS = ".tfe-hashing [aria-label='Steps of hashing'] [role=radio], .tfe-hashing [aria-label='哈希的步骤'] [role=radio]"
 
 
 def page_of(kind: str) -> Callable[[Lab, object], None]:
-    """What stands on one trial page: the widget and its companion."""
+    """What stands on one trial page: the picture and its companion."""
 
     def page(lab: Lab, engine: object) -> None:
         place = hashing(hashed.value(kind))
@@ -70,14 +70,16 @@ def site(bench: Bench) -> str:
 def opened(page: Page, site: str, kind: str = "word", query: str = "lang=en") -> Page:
     """The page once the head in view is there."""
     page.goto(f"{site}/{kind}?{query}")
-    page.wait_for_selector(".tfe-hashing[data-drawn$=looked]", state="attached")
+    page.wait_for_selector(".tfe-hashing[data-drawn]:not([data-drawn$=waits])", state="attached")
     return page
 
 
 def drawn(page: Page, what: str) -> None:
-    """Waits until the figure shows "lsh_4 1.1 39 1 1 looked": model, head, position, step, round; and rests."""
-    expect(page.locator(".tfe-hashing")).to_have_attribute("data-drawn", what)
-    expect(page.locator(".tfe-hashing:not([data-moving])")).to_have_count(1)
+    """Waits until the figure shows "lsh_4 1.1 39 1 1": model, head, positions, step, round; and rests."""
+    named = zip(("model", "head", "pos", "hashingstep", "hashinground"), what.split(), strict=True)
+    said = " ".join("=".join(pair) for pair in named)
+    rests = f".tfe-hashing[data-drawn^='{said} ']:not([data-drawn$=waits], [data-moving])"
+    page.wait_for_selector(rests, state="attached")
 
 
 def said(page: Page, text: str) -> None:
@@ -86,7 +88,8 @@ def said(page: Page, text: str) -> None:
 
 
 def saved(page: Page, kind: str) -> bytes:
-    """What the export bar saves."""
+    """What the menu saves."""
+    page.locator(".tfe-hashing .tfe-stage-take").evaluate("(menu) => (menu.open = true)")
     with page.expect_download() as download:
         page.locator(f".tfe-hashing .tfe-export[data-kind={kind}]").click()
     return Path(download.value.path()).read_bytes()
@@ -94,10 +97,20 @@ def saved(page: Page, kind: str) -> bytes:
 
 def at(page: Page, position: int, length: int) -> tuple[float, float]:
     """Where a position stands in the upper strip of step 3."""
-    box = page.locator(".tfe-hashing-board canvas").bounding_box()
+    box = page.locator(".tfe-hashing canvas").bounding_box()
     assert box is not None
     cell = min((box["width"] - 8) / length, 34)
     return box["x"] + (box["width"] - cell * length) / 2 + (position + 0.5) * cell, box["y"] + 48
+
+
+def head(page: Page, name: str) -> None:
+    """Clicks the small picture of a head."""
+    found = next(one for one in page.evaluate(WRITTEN) if one["text"] == name)
+    page.locator(".tfe-hashing canvas").click(position={"x": found["x"] + 20, "y": found["y"] + 14})
+
+
+def step(page: Page, n: int) -> None:
+    page.locator(STEPS).nth(n - 1).click()
 
 
 def test_the_numbers_agree_with_those_of_the_models(page_watch: Page, site: str) -> None:
@@ -117,12 +130,12 @@ def test_the_numbers_agree_with_those_of_the_models(page_watch: Page, site: str)
                 first: Array.from(seenBy([rounds[0]], length)),
                 compared: compared(seenBy(rounds, length), length),
                 shared: share(copies(word), rows[0]),
-                met: meet(copies(word), rounds[0]),
+                met: meet(copies(word), [rounds[0]]),
                 dense: rounds.map((round, turn) => Array.from(dense(round, weights[turn]), (w) => (w === w ? w : -1))),
                 deciding: [deciding([0.1, -3, 2, -2.5], 5), deciding([1, 0.5], 0)],
             };
         }""",
-        [asset("lib/hashnumbers.js"), own.tolist(), [one.ravel().tolist() for one in weights], made.chunk, word],
+        [address("labs/reformer/hashnumbers.js"), own.tolist(), [one.ravel().tolist() for one in weights], made.chunk, word],
     )
     length = own.shape[1]
     np.testing.assert_array_equal(found["orders"], [look.order for look in looks])
@@ -152,74 +165,72 @@ def test_five_steps_are_walked_by_keys_and_each_says_its_own_numbers(page_watch:
     k = q - word
     look = hashed.look(made, 0, 0, turn)
     view = partial(drawn, page)
-    view(f"lsh_4 1.1 {q} 1 {turn + 1} looked")
+    view(f"lsh_4 1.1 {q} 1 {turn + 1}")
     bucket, half = int(look.buckets[q]), look.rotated.shape[1]
     assert bucket % half == int(np.abs(look.rotated[q]).argmax())
     said(page, f"“{tokens[q]}”·{q}, turned, is farthest")
     said(page, f"{look.rotated[q, bucket % half]:.2f}".replace("-", "−"))
     said(page, f"“{tokens[k]}”·{k}, falls into the same bucket.")
-    page.locator(".tfe-hashing-board").focus()
+    page.locator(".tfe-hashing .tfe-stage-board").focus()
     page.keyboard.press("ArrowRight")
-    view(f"lsh_4 1.1 {q} 2 {turn + 1} looked")
+    view(f"lsh_4 1.1 {q} 2 {turn + 1}")
     places = np.arange(word + 1, 2 * word + 1)
     shared = int((look.buckets[places] == look.buckets[places - word]).sum())
     twins = int((look.buckets[places[1:]] == look.buckets[places[1:] - word - 1]).sum())
     said(page, f"{shared} of 26 places share a bucket with the letter that they are to say; of equal letters, {twins} of 25 pairs do.")
-    page.keyboard.press(" ")
-    view(f"lsh_4 1.1 {q} 3 {turn + 1} looked")
+    page.keyboard.press("ArrowRight")
+    view(f"lsh_4 1.1 {q} 3 {turn + 1}")
     rank = np.argsort(look.order)
     said(page, f"goes to place {rank[q]}. The letter that it is to say, “{tokens[k]}”·{k}, was 26 places away")
     said(page, f"and is now {abs(rank[q] - rank[k])}.")
     page.keyboard.press("ArrowRight")
-    view(f"lsh_4 1.1 {q} 4 {turn + 1} looked")
+    view(f"lsh_4 1.1 {q} 4 {turn + 1}")
     said(page, f"may look at {int(look.seen[q, :q].sum())} earlier positions")
     said(page, f"It gives “{tokens[k]}”·{k} {float(look.weights[q, k]):.2f}, the letter that it is to say.")
     page.keyboard.press("ArrowRight")
-    view(f"lsh_4 1.1 {q} 5 {turn + 1} looked")
+    view(f"lsh_4 1.1 {q} 5 {turn + 1}")
     count = int(np.tril(look.seen, -1).sum())
     said(page, f"{count:,} of 1,378 pairs with an earlier position were computed in round {turn + 1}, {100 * count / 1378:.0f} %.")
     addressed(page, _hashingstep="5", _model=None)
-    expect(page.locator(".tfe-hashing-step[aria-current=step]")).to_have_attribute("data-step", "5")
+    expect(page.locator(STEPS).nth(4)).to_have_attribute("aria-checked", "true")
     page.keyboard.press("Shift+ArrowRight")
-    view(f"lsh_4 1.1 {q + 1} 5 {turn + 1} looked")
-    page.keyboard.press(" ")
-    view(f"lsh_4 1.1 {q + 1} 1 {turn + 1} looked")
+    view(f"lsh_4 1.1 {q + 1} 5 {turn + 1}")
+    page.keyboard.press(" ")  # plays from the first step
+    expect(page.locator(".tfe-hashing .tfe-units")).to_contain_text("Step 1 of 5: Vectors")
     page.keyboard.press("Escape")
-    view(f"lsh_4 1.1 {q} 1 {turn + 1} looked")
+    view(f"lsh_4 1.1 {q} 1 {turn + 1}")
     addressed(page, _hashingstep=None, _pos=None)
 
 
 def test_other_heads_rounds_and_models_are_asked_for_as_somebody_looks(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site, query="lang=en&_hashingstep=5&_pos=40")
     _, _, (made, _, two) = hashed.models("word")
-    tiles = page.locator(".tfe-hashing-tile")
-    expect(tiles).to_have_count(4)
-    page.locator(".tfe-hashing-tile[data-head='1.3']").click()
-    drawn(page, "lsh_4 1.3 40 5 1 looked")
+    assert [one["text"] for one in page.evaluate(WRITTEN) if re.fullmatch("1·[1-9]", one["text"])] == ["1·1", "1·2", "1·3", "1·4"]
+    head(page, "1·3")
+    drawn(page, "lsh_4 1.3 40 5 1")
+    page.locator(".tfe-hashing .tfe-stage-board").focus()
     page.keyboard.press("ArrowDown")
-    drawn(page, "lsh_4 1.4 40 5 1 looked")
+    drawn(page, "lsh_4 1.4 40 5 1")
     addressed(page, _head="1.4")
-    expect(page.locator(".tfe-hashing-tile[data-head='1.4']")).to_be_focused()
     page.get_by_role("radiogroup", name="Round").get_by_role("radio", name="all").click()
-    drawn(page, "lsh_4 1.4 40 5 all looked")
+    drawn(page, "lsh_4 1.4 40 5 all")
     union = int(hashed.seen(made, 0, 3).sum())
     said(page, f"{union:,} of 1,378 pairs with an earlier position were computed in 4 rounds, {100 * union / 1378:.0f} %.")
     arrays = np.load(io.BytesIO(saved(page, "NPZ")))
     np.testing.assert_allclose(arrays["weights"], hashed.weights(made, 0, 3), atol=2e-4)
     np.testing.assert_array_equal(arrays["buckets"], made.buckets[0, 3])
     page.get_by_role("radio", name="LSH, 2 rounds").click()
-    drawn(page, "lsh_2 1.1 40 5 all looked")
-    page.locator(".tfe-hashing-step[data-step='4']").click()
-    drawn(page, "lsh_2 1.1 40 4 1 looked")
+    drawn(page, "lsh_2 1.1 40 5 all")
+    step(page, 4)
+    drawn(page, "lsh_2 1.1 40 4 all")
     said(page, f"may look at {int(hashed.look(two, 0, 0, 0).seen[40, :40].sum())} earlier positions")
     page.get_by_role("radio", name="Full attention").click()
-    expect(page.locator(".tfe-hashing-full")).to_have_text(
+    expect(page.locator(".tfe-hashing .tfe-words")).to_have_text(
         "Full attention does not hash: each of its 53 positions is compared with all before it, 1,378 pairs in every head, "
         "so there is nothing to sort. Choose LSH, 4 rounds to see hashing."
     )
-    expect(page.locator(".tfe-hashing-board")).to_be_hidden()
     page.get_by_role("radio", name="LSH, 4 rounds").click()
-    drawn(page, "lsh_4 1.1 40 4 1 looked")
+    drawn(page, "lsh_4 1.1 40 4 all")
 
 
 def test_pointing_previews_a_click_locks_and_a_shift_click_adds(page_watch: Page, site: str) -> None:
@@ -231,16 +242,18 @@ def test_pointing_previews_a_click_locks_and_a_shift_click_adds(page_watch: Page
             window.bus = (await import(address)).bus;
             window.bus.on("hover-pos", ({ pos }) => { window.hovered = pos; }); }"""
     )
-    expect(page.locator(".tfe-hashing:not([data-moving])")).to_have_count(1)
-    locked = hashed.pick("word")["pos"]
+    drawn(page, f"lsh_4 1.1 {hashed.pick('word')['pos']} 3 1")
     page.mouse.move(*at(page, 30, 53))
-    drawn(page, "lsh_4 1.1 30 3 1 looked")
     page.wait_for_function("window.hovered === 30")
     card = page.locator(".tfe-hashing .tfe-hover")
     expect(card).to_contain_text(f"“{tokens[30]}”·30")
     expect(card).to_contain_text(f"bucket {made.buckets[0, 0, 0, 30]}")
+    strong = """(n) => { const flat = (all) => all.flatMap((one) => (one.kind === "group" ? flat(one.marks) : one));
+        return flat(document.querySelector(".tfe-hashing canvas").marks)
+            .some((one) => one.kind === "text" && one.text === String(n) && one.colour === "query"); }"""
+    page.wait_for_function(strong, arg=30)
     page.mouse.move(2, 2)
-    drawn(page, f"lsh_4 1.1 {locked} 3 1 looked")
+    expect(card).to_be_hidden()
     page.mouse.click(*at(page, 30, 53))
     addressed(page, _pos="30")
     page.keyboard.down("Shift")
@@ -248,11 +261,12 @@ def test_pointing_previews_a_click_locks_and_a_shift_click_adds(page_watch: Page
     page.keyboard.up("Shift")
     addressed(page, _pos="30,35")
     page.mouse.move(2, 2)
-    drawn(page, "lsh_4 1.1 35 3 1 looked")
+    drawn(page, "lsh_4 1.1 30,35 3 1")
+    said(page, f"“{tokens[35]}”·35 goes to place")
     page.evaluate("window.bus.fire('hover-pos', { pos: 8 })")
-    drawn(page, "lsh_4 1.1 8 3 1 looked")
+    page.wait_for_function(strong, arg=8)
     page.evaluate("window.bus.fire('hover-pos', { pos: null })")
-    drawn(page, "lsh_4 1.1 35 3 1 looked")
+    page.wait_for_function(strong, arg=35)
 
 
 def test_picture_table_and_numbers_are_taken_along_and_text_is_never_markup(page_watch: Page, site: str) -> None:
@@ -262,7 +276,7 @@ def test_picture_table_and_numbers_are_taken_along_and_text_is_never_markup(page
     head = int(picked["head"].split(".")[1]) - 1
     look = hashed.look(made, 0, head, 0)
     assert (look.sector == look.buckets).all(), "with four buckets the plane decides"
-    drawn(page, f"text {picked['head']} 20 1 1 looked")
+    drawn(page, f"text {picked['head']} 20 1 1")
     expect(page.get_by_role("radiogroup", name="Plane")).to_have_count(0)
     rows = list(csv.DictReader(io.StringIO(saved(page, "CSV").decode("utf-8-sig"))))
     assert [int(row["bucket"]) for row in rows] == look.buckets.tolist()
@@ -272,18 +286,26 @@ def test_picture_table_and_numbers_are_taken_along_and_text_is_never_markup(page
     arrays = np.load(io.BytesIO(saved(page, "NPZ")))
     np.testing.assert_allclose(arrays["rotated"], look.rotated, atol=1e-6)
     assert "".join(arrays["tokens"]) == hashed.ODD
-    page.locator(".tfe-hashing-step[data-step='2']").click()
-    drawn(page, f"text {picked['head']} 20 2 1 looked")
-    for kind in ("SVG", "HTML"):
-        text = saved(page, kind).decode()
-        assert "var(--" not in text.split("<body>")[-1] and "&lt;</text>" in text and "😀</text>" in text and "<b>bold" not in text
-        drawn_buckets = re.findall(r'text-anchor="middle"[^>]*>(\d)</text>', text)
-        assert len(drawn_buckets) >= len(tokens)
+    step(page, 2)
+    drawn(page, f"text {picked['head']} 20 2 1")
+    text = saved(page, "SVG").decode()
+    assert "var(--" not in text and "&lt;</text>" in text and "😀</text>" in text and "<b>bold" not in text
+    assert len(re.findall(r'text-anchor="middle"[^>]*>(\d)</text>', text)) >= len(tokens)
     assert saved(page, "PNG").startswith(b"\x89PNG")
+    alone = page.context.new_page()
+    alone.on("pageerror", lambda error: pytest.fail(str(error)))
+    alone.set_content(saved(page, "HTML").decode())
+    alone.wait_for_selector("[data-drawn*='hashingstep=2']:not([data-drawn$=waits])")
+    alone.locator(".tfe-stage-board").focus()
+    alone.keyboard.press("ArrowLeft")
+    alone.wait_for_selector("[data-drawn*='hashingstep=1']:not([data-drawn$=waits])")
+    expect(alone.locator(".tfe-words")).to_contain_text(", turned, is farthest")
+    alone.close()
+    page.locator(".tfe-hashing .tfe-stage-take").evaluate("(menu) => (menu.open = true)")
     page.locator(".tfe-hashing .tfe-export[data-kind=table]").click()
-    cells = page.locator(".tfe-hashing-table tbody tr").nth(2).locator("th, td").all_inner_texts()
+    cells = page.locator(".tfe-hashing .tfe-stage-table tbody tr").nth(2).locator("th, td").all_inner_texts()
     assert cells[:4] == ["2", "<", str(look.buckets[2]), str(int(np.argsort(look.order)[2]))]
-    assert page.locator(".tfe-hashing img, .tfe-hashing-body b:not(.tfe-query, .tfe-key)").count() == 0
+    assert page.locator(".tfe-hashing img, .tfe-hashing .tfe-words b:not(.tfe-query, .tfe-key)").count() == 0
 
 
 def test_tokens_travel_between_steps_unless_motion_is_unwanted(new_page: NEW, site: str) -> None:
@@ -291,15 +313,15 @@ def test_tokens_travel_between_steps_unless_motion_is_unwanted(new_page: NEW, si
         page, _ = new_page(reduced_motion=motion)
         opened(page, site)
         locked = hashed.pick("word")["pos"]
-        drawn(page, f"lsh_4 1.1 {locked} 1 1 looked")
+        drawn(page, f"lsh_4 1.1 {locked} 1 1")
         page.evaluate(
             """() => { window.moves = 0; new MutationObserver((all) => { window.moves += all.length; })
                 .observe(document.querySelector(".tfe-hashing"), { attributes: true, attributeFilter: ["data-moving"] }); }"""
         )
-        page.locator(".tfe-hashing-board").focus()
-        for _ in range(3):
+        page.locator(".tfe-hashing .tfe-stage-board").focus()
+        for n in (2, 3, 4):
             page.keyboard.press("ArrowRight")
-        drawn(page, f"lsh_4 1.1 {locked} 4 1 looked")
+            drawn(page, f"lsh_4 1.1 {locked} {n} 1")
         moved = page.evaluate("window.moves")
         assert (moved >= 2 and moved % 2 == 0) if motion == "no-preference" else moved == 0
 
@@ -311,30 +333,25 @@ def test_nothing_is_cut_off_unnamed_or_hard_to_see(
     new_page: NEW, site: str, kind: str, width: int, height: int, scheme: str, lang: str
 ) -> None:
     page, _ = new_page(width=width, height=height, color_scheme=scheme, locale=lang)
-    page.add_init_script(WRITTEN)
     opened(page, site, kind, "")
     assert page.evaluate("document.documentElement.scrollWidth") <= page.evaluate("document.documentElement.clientWidth")
     found = Axe().run(page, context=".tfe-hashing").response["violations"]
     assert not found, [(one["id"], [node["html"][:150] for node in one["nodes"][:3]]) for one in found]
-    for step in (2, 3, 4, 5, 1):
-        page.evaluate("window.written.length = 0")
-        page.locator(f".tfe-hashing-step[data-step='{step}']").click()
-        expect(page.locator(f".tfe-hashing-step[data-step='{step}']")).to_have_attribute("aria-current", "step")
-        page.wait_for_function("!document.querySelector('.tfe-hashing').hasAttribute('data-moving') && window.written.length")
-        bad = page.evaluate(
-            """window.written.filter(({ left, right, top, bottom, wide, tall, size }) =>
-                left < -1 || right > wide + 1 || top < -1 || bottom > tall + 1 || size < 12)"""
-        )
-        assert bad == [], (step, bad[:3])
+    for n in (2, 3, 4, 5, 1):
+        step(page, n)
+        page.wait_for_selector(f".tfe-hashing[data-drawn*='hashingstep={n}']:not([data-moving])")
+        bad = [
+            one
+            for one in page.evaluate(WRITTEN)
+            if one["left"] < -1 or one["right"] > one["wide"] + 1 or one["top"] < -1 or one["bottom"] > one["tall"] + 1 or one["size"] < 12
+        ]
+        assert bad == [], (n, bad[:3])
     if lang == "zh-CN":
-        seen = page.locator(".tfe-hashing-head, .tfe-hashing-rail, .tfe-hashing-grammar, .tfe-hashing-note").all_inner_texts()
-        assert set(re.findall(r"[A-Za-z_]{2,}", str(seen))) <= {"Shift", "Esc"}
-        page.locator(".tfe-hashing-board").focus()
-        page.evaluate("window.written.length = 0")
+        seen = page.locator(".tfe-hashing .tfe-stage-head, .tfe-hashing .tfe-stage-choices, .tfe-hashing .tfe-note").all_inner_texts()
+        assert set(re.findall(r"[A-Za-z_]{2,}", " ".join(seen))) <= {"LSH", "PNG", "SVG", "HTML", "CSV", "NPZ"}
+        page.locator(".tfe-hashing .tfe-stage-board").focus()
         page.keyboard.press("p")
         expect(page.locator(".tfe-projector-title")).to_have_text("不逐一比较，怎样找到相似的向量？")
-        page.wait_for_function("window.written.some((one) => one.size >= 20)")
-        page.evaluate("window.written.length = 0")
-        page.keyboard.press("ArrowRight")
-        page.wait_for_function("!document.querySelector('.tfe-hashing').hasAttribute('data-moving') && window.written.length")
-        becomes(page, lambda: page.evaluate("window.written.filter((one) => one.size < 20).length"), 0)
+        for _ in range(2):
+            becomes(page, lambda: [one["text"] for one in page.evaluate(WRITTEN) if one["size"] < 20], [])
+            page.keyboard.press("ArrowRight")

@@ -1,4 +1,4 @@
-"""What the hashing widget is given: buckets in bytes, one head and round by places, and what is shown on arrival."""
+"""What the picture of hashing is given: buckets in bytes, one head and round by places, and what is shown on arrival."""
 
 from __future__ import annotations
 

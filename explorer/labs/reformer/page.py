@@ -19,9 +19,8 @@ from explorer.labs.reformer import about, change, deeper, texts, views
 from explorer.program import About, Change, Program, lab_of
 from explorer.views import View, in_bertviz
 from explorer.widgets.figure import own
-from explorer.widgets.hashing import hashing, looked
 from explorer.widgets.notes import notes
-from explorer.widgets.stage import stage
+from explorer.widgets.stage import looked, stage
 from models.errors import InputError, whole
 from models.reformer.records import Explanation, Place, Request
 
@@ -30,8 +29,13 @@ HASHINGS = "models.reformer.asked:hashings"
 OPENED: Final[tuple[drawing.View, ...]] = ("head", "model")  # bertviz's views of a run; queries and keys are one here
 
 
+def hashing(value: Mapping[str, object] | None = None) -> gr.HTML:
+    """Place the picture of hashing."""
+    return stage("hashing", value, texts=texts.HASHING, picture="reformer/hashing", events=("look",))
+
+
 def follow(walk: Any, engine: Engine) -> None:
-    """Rounds of heads that were not looked at yet are asked for, and arrive through a companion of the widget."""
+    """Rounds of heads that were not looked at yet are asked for, and arrive through a companion of the picture."""
     companion = looked()
 
     async def look(event: gr.EventData, caller: gr.Request) -> AsyncGenerator[Any, None]:
@@ -43,7 +47,7 @@ def follow(walk: Any, engine: Engine) -> None:
 
 
 async def looks(engine: Engine, detail: object, session: str) -> AsyncGenerator[Any, None]:
-    """One head and round of the run that the widget looks at, or all rounds of it together; a refusal in words where there is none."""
+    """One head and round of the run that is looked at, or all rounds of it together; a refusal in words where there is none."""
     given = detail if isinstance(detail, Mapping) else {}
     try:
         request, _ = views.read(str(given.get("query") or ""))
@@ -80,7 +84,7 @@ def program() -> Program[Request, Explanation]:
         kind=Request,
         controls=(*views.asked(), *change.knobs({**about.sizes("word"), **about.sizes("text")})),
         views=(
-            View("hashing", lambda value: hashing(value, empty=texts.NO_HASHING), views.hashed, wire=follow),
+            View("hashing", hashing, views.hashed, wire=follow),
             View("spelling", lambda value: stage("spelling", value, texts=texts.SPELLING, picture="reformer/spelling"), views.spelling_of),
             View("rounds", lambda value: own("rounds", value or about.table()), views.rounds_of),
             View("attention", lambda value: stage("attention", value, texts={"empty": texts.NO_ATTENTION}), views.heads, at="below"),

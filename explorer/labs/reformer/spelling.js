@@ -226,6 +226,6 @@ export default {
   legend,
   title: (run) => t(run.alone ? TEXT.text : TEXT.word),
   units: (run) => t(run.alone ? TEXT.textUnits : TEXT.wordUnits),
-  asks: (run) => (run.alone ? TEXT.textQuestion : TEXT.wordQuestion),
+  question: (run) => (run.alone ? TEXT.textQuestion : TEXT.wordQuestion),
   same: (was, run) => was.mode === run.mode && was.given === run.given,
 };

@@ -92,7 +92,10 @@ JOBS: Final[Mapping[str, Text]] = MappingProxyType(
         "previous": _("the position before", "前一个位置"),
     }
 )
-NO_HASHING: Final = _("Give a word to see how its positions are hashed.", "输入一个词，看它的各个位置怎样被哈希。")
+HASHING: Final = {
+    "title": _("Hash, sort, chunk, attend", "哈希、排序、分块、注意"),
+    "empty": _("Give a word to see how its positions are hashed.", "输入一个词，看它的各个位置怎样被哈希。"),
+}
 GONE: Final = _("This run has no such model or head.", "这次运行没有这样的模型或注意力头。")
 NO_ATTENTION: Final = _("Give a word to see where each head looks.", "输入一个词，看每个头看向哪里。")
 BERTVIZ_LONG: Final = _(
@@ -313,3 +316,16 @@ STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
         ),
     ),
 )
+
+
+# What each step asks: the projector's title.
+STEP_QUESTIONS: Final[Mapping[str, Text]] = {
+    "neighbours": _("How many keys really count?", "真正重要的键有多少？"),
+    "hash": _("How are near vectors found without comparing all?", "不逐一比较，怎样找到相近的向量？"),
+    "sort": _("Who attends to whom after sorting?", "排序之后谁注意谁？"),
+    "round": _("What does a single round lose?", "只有一轮会失去什么？"),
+    "missed": _("How much weight is missed?", "漏掉了多少权重？"),
+    "table": _("May rounds be chosen after training?", "训练后还能改变轮数吗？"),
+    "saving": _("How many pairs are compared?", "比较了多少对？"),
+    "rewind": _("Can a layer run backwards?", "一层能倒着走吗？"),
+}

@@ -3,7 +3,7 @@
 
 import { el, segmented, svg } from "./dom.js";
 import { handlesOf } from "./handles.js";
-import { keys } from "./keys.js";
+import { keys, tallest } from "./keys.js";
 import { lang, onLang, t } from "./lang.js";
 import { KINDS, looking } from "./looking.js";
 import { Pen, asSvg, onCanvas } from "./pen.js";
@@ -12,6 +12,7 @@ import { fit } from "./raster.js";
 import { bus } from "./state.js";
 import { onTheme } from "./theme.js";
 
+const SMALLEST = 1.7; // by how much a picture that is too high for the hall is shown smaller at most
 const TEXT = {
   empty: { en: "Nothing has been run yet.", zh: "还没有运行。" },
   start: { en: "Back to the start", zh: "回到开头" },
@@ -117,8 +118,10 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
   let cursor = null; // the place while it plays
   const loose = new Map(); // key -> text while a slider moves: browsers bound how often a page may write its address
   let clock = null;
+  let stood = null; // {run, look}: what was drawn last
+  let moving = null; // {look, begin, lasts}: the look that the picture is on its way from
   let kept = null; // {box, look}: what was kept in view at the last drawing
-  let [frame, waiting, room, built] = [0, 0, 0, ""];
+  let [frame, waiting, room, built, shrunk] = [0, 0, 0, "", 1];
 
   const projecting = () => document.body.classList.contains("tfe-projecting") &&
     root.classList.contains("tfe-projected");
@@ -250,9 +253,17 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
     }
     room = Math.floor(desk.clientWidth);
     if (!room) return;
-    pen = new Pen({ width: room, big, top: desk.scrollTop, tall: big
-        ? Math.max(300, innerHeight - 200 - head.offsetHeight - below.offsetHeight - words.offsetHeight) : 0 });
-    picture.scene(run, { ...look, over: picture.hovers && !over?.quiet ? (over?.look ?? null) : null }, pen);
+    const tall = big ? tallest(desk, below.offsetHeight + words.offsetHeight + 36) : 0;
+    travel();
+    const sketch = (by) => {
+      pen = new Pen({ width: room * by, big, top: desk.scrollTop, tall: tall * by });
+      picture.scene(run, { ...look, over: picture.hovers && !over?.quiet ? (over?.look ?? null) : null }, pen);
+    };
+    sketch(1);
+    // What is too high for the hall's screen is drawn with more room, and shown smaller.
+    shrunk = big && !pen.view && pen.height > tall ? Math.min(SMALLEST, pen.height / tall) : 1;
+    if (shrunk > 1) sketch(shrunk);
+    paper.style.zoom = shrunk > 1 ? 1 / shrunk : "";
     desk.classList.toggle("is-tall", pen.view > 0);
     desk.style.height = pen.view ? `${pen.view}px` : "";
     Object.assign(paper.style, { width: `${pen.width}px`, height: `${pen.height}px` });
@@ -269,6 +280,20 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
       .filter(([, text]) => text !== "" && text !== "false")
       .map(([name, text]) => (text === "true" ? name : `${name}=${text}`))
       .join(" ") + (picture.waits?.(run, look) ? " waits" : "");
+  }
+
+  /** How far the picture is on its way from the look before, where it moves and motion is wanted: pen.was, and pen.part, 0 … 1. */
+  function travel() {
+    const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    if (stood?.run !== run) moving = null;
+    const lasts = stood?.run === run && !still ? (picture.moves?.(run, stood.look, look) ?? 0) : 0;
+    if (lasts) moving = { look: stood.look, begin: performance.now(), lasts };
+    stood = { run, look: { ...look } };
+    const part = moving ? (performance.now() - moving.begin) / moving.lasts : 1;
+    if (part >= 1) moving = null;
+    Object.assign(pen, { was: moving?.look ?? null, part: Math.min(1, part) });
+    root.toggleAttribute("data-moving", Boolean(moving));
+    if (moving) draw();
   }
 
   /** What the picture keeps in view comes into view where it is another one, unless somebody scrolled away from it. Did it move? */
@@ -390,7 +415,7 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
   // ── pointing ──
   const spot = (event) => {
     const box = paper.getBoundingClientRect();
-    return [event.clientX - box.left, event.clientY - box.top];
+    return [(event.clientX - box.left) * shrunk, (event.clientY - box.top) * shrunk];
   };
 
   function under(event) {
@@ -430,10 +455,10 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
         ...(does ? [el("div", { class: "do", text: does })] : []));
       card.hidden = false;
       const frame_ = paper.getBoundingClientRect();
-      const right = frame_.left + box.x1 + 12;
-      const left = right + card.offsetWidth <= innerWidth - 8 ? right : frame_.left + box.x0 - 12 - card.offsetWidth;
+      const right = frame_.left + box.x1 / shrunk + 12;
+      const left = right + card.offsetWidth <= innerWidth - 8 ? right : frame_.left + box.x0 / shrunk - 12 - card.offsetWidth;
       const beneath = left < 8; // it fits on neither side
-      const top = beneath ? frame_.top + box.y1 + 8 : event.clientY - 20;
+      const top = beneath ? frame_.top + box.y1 / shrunk + 8 : event.clientY - 20;
       Object.assign(card.style,
         { left: `${Math.max(8, Math.min(beneath ? event.clientX + 16 : left, innerWidth - card.offsetWidth - 8))}px`,
           top: `${Math.max(8, Math.min(innerHeight - card.offsetHeight - 8, top))}px` });

@@ -1,24 +1,32 @@
-// What the hashing widget says: names of tokens, its labels, and the sentence of each step, computed from what is looked at.
+// What the picture of hashing says: names of tokens, its labels, and the sentence of each step, computed from what is looked at.
 
-import { compared, meet, ranked, share } from "./hashnumbers.js";
-import { agreed, t } from "./lang.js";
+import { t } from "../../widgets/lib/lang.js";
+import { parts, shown } from "../../widgets/lib/maps.js";
+import { ranked, share, sight } from "./hashnumbers.js";
 
 export const TEXT = {
-  title: { en: "Hash, sort, chunk, attend", zh: "哈希、排序、分块、注意" },
-  question: { en: "How does it find alike vectors without comparing all?", zh: "不逐一比较，怎样找到相似的向量？" },
+  legendWeight: { en: "weight, 0 to 1", zh: "权重，0 至 1" },
+  board: {
+    en: "{title}. Left and right move through the steps, Shift with left and right through positions, up and down through heads, Space plays, Escape resets.",
+    zh: "{title}。左右键换步骤，Shift 加左右键换位置，上下键换头，空格播放，Esc 复位。",
+  },
+  step: { en: "Step {n} of 5: {name}", zh: "第 {n} 步，共 5 步：{name}" },
+  steps: { en: "Steps of hashing", zh: "哈希的步骤" },
+  step1: { en: "Vectors", zh: "向量" },
+  step2: { en: "Buckets", zh: "桶" },
+  step3: { en: "Sort", zh: "排序" },
+  step4: { en: "Chunks", zh: "分块" },
+  step5: { en: "Back in place", zh: "放回原位" },
+  deciding: { en: "the two that decide", zh: "起决定作用的两个坐标" },
+  first: { en: "first two", zh: "前两个坐标" },
+  columns: { en: "position|token|bucket|place sorted|chunk|may look at|looks hardest at|weight", zh: "位置|词元|桶|排序后|块|可看|最关注|权重" },
   units: { en: "{rounds} of {kinds} buckets, chunks of {chunk}", zh: "{rounds}，{kinds} 个桶，块长 {chunk}" },
   round1: { en: "1 round", zh: "1 轮" },
   roundsN: { en: "{n} rounds", zh: "{n} 轮" },
-  steps: { en: ["Vectors", "Buckets", "Sort", "Chunks", "Back in place"], zh: ["向量", "桶", "排序", "分块", "放回原位"] },
-  stepN: { en: "Step {n} of 5: {name}", zh: "第 {n} 步，共 5 步：{name}" },
-  rail: { en: "Steps of hashing", zh: "哈希的步骤" },
-  next: { en: "Next step", zh: "下一步" },
-  previous: { en: "Step before", zh: "上一步" },
   model: { en: "Model", zh: "模型" },
   round: { en: "Round", zh: "轮" },
   all: { en: "all", zh: "全部" },
   plane: { en: "Plane", zh: "平面" },
-  planes: { en: ["the two that decide", "first two"], zh: ["起决定作用的两个坐标", "前两个坐标"] },
   heads: { en: "Heads, by the buckets of this round", zh: "各个头在本轮的桶" },
   headsWord: { en: "Heads · how many letters share a bucket with the place that asks for them", zh: "各个头 · 有多少字母与询问它的位置同桶" },
   head: { en: "Head {head}: {n} of {of} letters share a bucket", zh: "头 {head}：{of} 个字母中有 {n} 个同桶" },
@@ -27,23 +35,10 @@ export const TEXT = {
   legendLetter: { en: "the letter it is to say", zh: "它要说出的字母" },
   legendKey: { en: "what is looked at", zh: "被看的位置" },
   legendBucket: { en: "number, colour and edge: its bucket", zh: "号码、颜色与边框：它的桶" },
-  legendWeight: { en: "weight 0", zh: "权重 0" },
-  keys: {
-    en: "Hover previews · click locks · shift-click adds · Esc resets · ← → or Space: steps · Shift + ← →: positions · ↑ ↓: heads",
-    zh: "悬停预览 · 点击锁定 · Shift 加点击添加 · Esc 复位 · ← → 或空格：步骤 · Shift 加 ← →：位置 · ↑ ↓：头",
-  },
-  board: {
-    en: "Step {n} of 5, {name}. Left, right and Space move through the steps, Shift with left and right through positions, up and down through heads, Escape resets.",
-    zh: "第 {n} 步，共 5 步：{name}。左右键或空格换步骤，Shift 加左右键换位置，上下键换头，Esc 复位。",
-  },
   others: { en: "Pale dots: one of the other {n} coordinates is larger, and decides.", zh: "淡色的点：另外 {n} 个坐标中有更大的，由它决定。" },
-  small: { en: "Numbers of buckets have no room here; pointing at a tile tells its own, and so does the table.", zh: "此处没有空间写桶号；指向方块即可看到，数据表中也有。" },
+  small: { en: "no room for numbers: point at a tile, or see the table", zh: "桶号无处可写：指向方块，或见数据表" },
   tie: { en: "Another coordinate is as large, to rounding.", zh: "另一个坐标在舍入误差内一样大。" },
-  waits: { en: "The vectors and weights of this head are on their way.", zh: "这个头的向量和权重正在传来。" },
-  growing: { en: "{n} of {of} models have read it; the picture is that of the last run.", zh: "{of} 个模型中已有 {n} 个读完；图中仍是上一次运行。" },
-  growingFirst: { en: "{n} of {of} models have read it.", zh: "{of} 个模型中已有 {n} 个读完。" },
-  from: { en: "From your last run.", zh: "来自上一次运行。" },
-  empty: { en: "Nothing has been read yet.", zh: "还没有读入任何内容。" },
+  waits: { en: "the vectors and weights of this head are on their way", zh: "这个头的向量和权重正在传来" },
   full: {
     en: "{name} does not hash: each of its {n} positions is compared with all before it, {pairs} pairs in every head, so there is nothing to sort.",
     zh: "{name} 不做哈希：{n} 个位置各自与之前的所有位置比较，每个头 {pairs} 对，因此没有什么可排序。",
@@ -87,24 +82,7 @@ export const TEXT = {
   cardRound: { en: "Round {n}: {share} of the causal pairs", zh: "第 {n} 轮：因果对的 {share}" },
   cardAll: { en: "All rounds: {share} of the causal pairs", zh: "全部轮：因果对的 {share}" },
   caption: { en: "Every position in this round", zh: "本轮中的每个位置" },
-  columns: {
-    en: ["position", "token", "bucket", "place sorted", "chunk", "may look at", "looks hardest at", "weight"],
-    zh: ["位置", "词元", "桶", "排序后", "块", "可看", "最关注", "权重"],
-  },
 };
-
-const SHOWN = { " ": "␠", "\n": "⏎", "\t": "⇥", "\u00a0": "␠", "\u3000": "␠" };
-export const charOf = (token) => SHOWN[token] ?? token;
-/** “l”·28 */
-export const nameOf = (run, position) => `“${charOf(run.tokens[position])}”·${position}`;
-export const weight = (w) => w.toFixed(2);
-export const number = (x) => x.toFixed(2).replace("-", "−");
-export const percent = (share) => {
-  if (!Number.isFinite(share)) return "–"; // of no pairs at all
-  const points = 100 * share;
-  return `${points > 0 && points < 9.95 ? points.toFixed(1) : Math.round(points)} %`;
-};
-export const roundsText = (n) => (n === 1 ? t(TEXT.round1) : t(TEXT.roundsN, { n }));
 
 const SAY = {
   vector: { en: "{q}, turned, is farthest along coordinate {j}, with {v}: bucket {b} of {kinds}.", zh: "{q} 旋转后在坐标 {j} 上最远，为 {v}：落入 {kinds} 个桶中的桶 {b}。" },
@@ -132,133 +110,108 @@ const SAY = {
   none: { en: "No position is locked.", zh: "没有锁定位置。" },
 };
 
-/** A sentence with names in the colours of their roles. */
-function say(text, values, roles = {}) {
-  const out = [];
-  for (const [n, piece] of agreed(t(text), values).split(/\{(\w+)\}/).entries()) {
-    if (n % 2) out.push({ text: String(values[piece]), role: roles[piece] });
-    else if (piece) out.push({ text: piece });
-  }
-  return out;
-}
+/** “l”·28 */
+export const nameOf = (run, position) => `“${shown(run.tokens[position])}”·${position}`;
+export const number = (x) => x.toFixed(2).replace("-", "−");
+export const percent = (part) => {
+  if (!Number.isFinite(part)) return "–"; // of no pairs at all
+  const points = 100 * part;
+  return `${points > 0 && points < 9.95 ? points.toFixed(1) : Math.round(points)} %`;
+};
+export const roundsText = (n) => (n === 1 ? t(TEXT.round1) : t(TEXT.roundsN, { n }));
 
-const ROLES = { q: "query", k: "key" };
-
-/** What stands under the picture: [{text, role}]. */
+/** What stands under the picture, as parts. scene: see hashing.js. */
 export function sentence(scene) {
-  const { step } = scene;
-  const list = { 1: vectors, 2: buckets, 3: sorting, 4: chunks, 5: back }[step](scene);
-  return list.flatMap((one, n) =>
-    (n ? [{ text: document.documentElement.lang.startsWith("zh") ? "" : " " }, ...one] : one));
+  const { run, model } = scene;
+  if (!model.rounds) {
+    const pairs = ((run.length * (run.length - 1)) / 2).toLocaleString("en");
+    return [t(TEXT.full, { name: t(model.name), n: run.length, pairs }), ...other(run)];
+  }
+  const list = [vectors, buckets, sorting, chunks, back][scene.step - 1](scene);
+  return list.flatMap((one, n) => [...(n && t({ en: " ", zh: "" }) ? [" "] : []), ...one]);
 }
 
-function vectors({ run, round, model, position, partner, detail }) {
-  if (position === null) return [say(SAY.none, {})];
-  const b = round.buckets[position];
-  const half = model.kinds / 2;
+function other(run) {
+  const one = run.models.find(({ rounds }) => rounds);
+  return one ? [t({ en: " ", zh: "" }) + t(TEXT.fullOther, { name: t(one.name) })] : [];
+}
+
+const query = ({ run, position }) => ({ text: nameOf(run, position), role: "query" });
+const key = ({ run }, position) => ({ text: nameOf(run, position), role: "key" });
+
+function vectors(scene) {
+  const { round, model, position, partner, detail } = scene;
+  if (position === null) return [parts(SAY.none, {})];
+  const [b, half] = [round.buckets[position], model.kinds / 2];
   const own = detail?.rotated?.slice(position);
   const out = [];
   if (own) {
     const j = b % half;
-    out.push(say(b < half ? SAY.vector : SAY.vectorMinus,
-        { q: nameOf(run, position), j, v: number(own[j]), b, half, kinds: model.kinds }, ROLES));
-    if (own.some((v, c) => c !== j && Math.abs(v) > Math.abs(own[j]))) out.push(say(TEXT.tie, {}));
+    out.push(parts(b < half ? SAY.vector : SAY.vectorMinus, { q: query(scene), j, v: number(own[j]), b, half, kinds: model.kinds }));
+    if (own.some((v, c) => c !== j && Math.abs(v) > Math.abs(own[j]))) out.push(parts(TEXT.tie, {}));
   }
   if (partner !== null) {
-    const other = round.buckets[partner];
-    out.push(say(other === b ? SAY.letterSame : SAY.letterOther, { k: nameOf(run, partner), b: other }, ROLES));
-  } else {
-    const n = round.buckets.filter((one) => one === b).length - 1;
-    out.push(say(n === 0 ? SAY.share0 : n === 1 ? SAY.share1 : SAY.shares, { n }));
+    const its = round.buckets[partner];
+    return [...out, parts(its === b ? SAY.letterSame : SAY.letterOther, { k: key(scene, partner), b: its })];
   }
-  return out;
+  const n = round.buckets.filter((one) => one === b).length - 1;
+  return [...out, parts(n === 0 ? SAY.share0 : n === 1 ? SAY.share1 : SAY.shares, { n })];
 }
 
 function buckets({ run, round, model }) {
   const count = new Map();
   for (const b of round.buckets) count.set(b, (count.get(b) ?? 0) + 1);
   const [b, most] = [...count].reduce((a, one) => (one[1] > a[1] ? one : a));
-  const out = [];
-  if (run.word)
-    out.push(say(SAY.pairs, { n: share(run.copies, round.buckets), of: run.copies.length,
-        twins: share(run.twins, round.buckets), pairs: run.twins.length }));
-  out.push(say(SAY.used, { length: run.length.toLocaleString("en"), n: count.size, kinds: model.kinds, b, most }));
-  return out;
+  const used = parts(SAY.used, { length: run.length.toLocaleString("en"), n: count.size, kinds: model.kinds, b, most });
+  return run.word ? [parts(SAY.pairs, { n: share(run.copies, round.buckets), of: run.copies.length,
+    twins: share(run.twins, round.buckets), pairs: run.twins.length }), used] : [used];
 }
 
-function sorting({ run, round, position, partner }) {
-  if (position === null) return [say(SAY.none, {}), say(SAY.stays, {})];
-  const out = [say(SAY.moves, { q: nameOf(run, position), p: round.rank[position] }, ROLES)];
-  if (partner !== null)
-    out.push(say(SAY.apart,
-      { k: nameOf(run, partner), before: position - partner,
-        after: Math.abs(round.rank[position] - round.rank[partner]) }, ROLES));
-  out.push(say(SAY.stays, {}));
-  return out;
+function sorting(scene) {
+  const { round, position, partner } = scene;
+  if (position === null) return [parts(SAY.none, {}), parts(SAY.stays, {})];
+  const after = partner === null ? 0 : Math.abs(round.rank[position] - round.rank[partner]);
+  return [parts(SAY.moves, { q: query(scene), p: round.rank[position] }),
+    ...(partner === null ? [] : [parts(SAY.apart, { k: key(scene, partner), before: position - partner, after })]), parts(SAY.stays, {})];
 }
 
-/** How many earlier positions a query may look at. */
-export function sight(round, query) {
-  const own = round.number(query);
-  const [first, end] = [Math.max(0, own - 1) * round.chunk, Math.min(round.order.length, (own + 1) * round.chunk)];
-  let n = 0;
-  for (let place = first; place < end; place += 1) n += Number(round.order[place] < query);
-  return n;
+function chunks(scene) {
+  const { round, position, partner, row } = scene;
+  if (position === null) return [parts(SAY.none, {})];
+  const [c, n] = [round.number(position) + 1, sight(round, position)];
+  const out = [parts(c === 1 ? SAY.chunkFirst : SAY.chunk, { q: query(scene), c, of: round.chunks, n })];
+  if (!n) return [...out, parts(SAY.alone, {})];
+  if (!row) return out;
+  const [one] = ranked(row, 1);
+  out.push(parts(SAY.gives, { k: key(scene, one.key), w: one.w.toFixed(2), tail: one.key === partner ? t(SAY.isLetter) : "" }));
+  return partner !== null && row[partner] !== row[partner] ? [...out, parts(SAY.missed, { k: key(scene, partner) })] : out;
 }
 
-function chunks({ run, round, position, partner, row }) {
-  if (position === null) return [say(SAY.none, {})];
-  const c = round.number(position) + 1;
-  const n = sight(round, position);
-  const out = [say(c === 1 ? SAY.chunkFirst : SAY.chunk, { q: nameOf(run, position), c, of: round.chunks, n }, ROLES)];
-  if (!n) return [...out, say(SAY.alone, {})];
-  if (row) {
-    const [{ key, w }] = ranked(row, 1);
-    out.push(say(SAY.gives, { k: nameOf(run, key), w: weight(w), tail: key === partner ? t(SAY.isLetter)
-          : "" }, ROLES));
-    if (partner !== null && row[partner] !== row[partner])
-      out.push(say(SAY.missed, { k: nameOf(run, partner) }, ROLES));
-  }
-  return out;
+function back(scene) {
+  const { run, model, position, turn, compare: { count, of }, row, met } = scene;
+  const values = { n: count.toLocaleString("en"), of: of.toLocaleString("en"), share: percent(count / of) };
+  const out = [turn < 0 ? parts(SAY.backAll, { ...values, r: model.rounds }) : parts(SAY.back, { ...values, r: turn + 1 })];
+  if (run.word) out.push(parts(SAY.sees, { n: met, of: run.word }));
+  if (position === null || !row) return out;
+  const [one] = ranked(row, 1);
+  return [...out, one.key === position ? parts(SAY.alone, {})
+    : parts(SAY.gave, { q: query(scene), k: key(scene, one.key), d: position - one.key, w: one.w.toFixed(2) })];
 }
 
-function back({ run, model, position, turn, compare, row, met }) {
-  const values = { n: compare.count.toLocaleString("en"), of: compare.of.toLocaleString("en"),
-    share: percent(compare.count / compare.of) };
-  const out = [turn < 0 ? say(SAY.backAll, { ...values, r: model.rounds }) : say(SAY.back, { ...values, r: turn + 1 })];
-  if (run.word) out.push(say(SAY.sees, { n: met, of: run.word }));
-  if (position !== null && row) {
-    const [{ key, w }] = ranked(row, 1);
-    out.push(key === position ? say(SAY.alone, {})
-      : say(SAY.gave, { q: nameOf(run, position), k: nameOf(run, key), d: position - key, w: weight(w) }, ROLES));
-  }
-  return out;
+// ── cards: a title, then lines ──
+/** What the card says of a position. */
+export const cardOf = ({ run, round }, i) => [nameOf(run, i), t(TEXT.cardBucket, { n: round.buckets[i] }),
+  t(TEXT.cardPlace, { n: round.rank[i], chunk: round.number(i) + 1 })];
+
+/** What the card says of a cell of a map. */
+export function cardOfPair({ run, round, rowOf, seen, step }, q, k) {
+  const row = rowOf(q);
+  const met = step === 5 ? seen[q * run.length + k] : row?.[k] === row?.[k];
+  const said = k > q ? t(TEXT.cardFuture) : !met ? t(TEXT.cardNot) : row ? t(TEXT.cardWeight, { w: row[k].toFixed(3) }) : "";
+  const both = t(TEXT.cardBucket, { n: `${round.buckets[q]} · ${round.buckets[k]}` });
+  return [`${nameOf(run, q)} → ${nameOf(run, k)}`, said, both].filter(Boolean);
 }
 
-export const plain = (parts) => parts.map(({ text }) => text).join("");
-
-/** How many of the letters the places that ask for them see: in a round, or in any where `turn` is −1. */
-export function metBy(run, rounds, turn) {
-  if (turn >= 0) return meet(run.copies, rounds[turn]);
-  return run.copies.filter((pair) => rounds.some((round) => meet([pair], round))).length;
-}
-
-export const comparedBy = (seen, length) => compared(seen, length);
-
-/** What the card says of a position, or of a cell (query, key) of a map: a title first. */
-export function cardLines(scene, hover) {
-  const { run, round, matrixRow, seen, step } = scene;
-  const facts = (i) => [t(TEXT.cardBucket, { n: round.buckets[i] }),
-    t(TEXT.cardPlace, { n: round.rank[i], chunk: round.number(i) + 1 })];
-  if (hover.turn !== undefined)
-    return [hover.turn < 0 ? t(TEXT.cardAll, { share: percent(hover.share) })
-    : t(TEXT.cardRound, { n: hover.turn + 1, share: percent(hover.share) })];
-  if (hover.key === undefined || hover.key === null) return [nameOf(run, hover.pos), ...facts(hover.pos)];
-  const { query, key } = hover;
-  const weights = matrixRow(query);
-  const said = key > query ? t(TEXT.cardFuture)
-    : !(step === 5 ? seen[query * run.length + key] : weights?.[key] === weights?.[key]) ? t(TEXT.cardNot) : weights
-    ? t(TEXT.cardWeight, { w: weights[key].toFixed(3) }) : "";
-  return [`${nameOf(run, query)} → ${nameOf(run, key)}`, said,
-    t(TEXT.cardBucket, { n: `${round.buckets[query]} · ${round.buckets[key]}` })].filter(Boolean);
-}
+/** What the card says of a round, −1 for all of them. */
+export const cardOfRound = (turn, { count, of }) =>
+  [t(turn < 0 ? TEXT.cardAll : TEXT.cardRound, { n: turn + 1, share: percent(count / of) })];
