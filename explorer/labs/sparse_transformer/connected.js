@@ -11,8 +11,6 @@ const AT_ONCE = 256; // positions that are searched before anything is drawn
 const [TURN, SEEN] = [10, 90]; // ms of work before the page has its turn, and between two pictures of a search under way
 const KEPT = 12; // patterns whose pairs are remembered
 
-/** A whole number as it is read: 10,440. */
-export const whole = (n) => n.toLocaleString("en");
 /** A ratio as it is read: "15.9". */
 export const times = (x) => (x >= 100 ? x.toFixed(0) : x.toFixed(1));
 export const share = (part, of) => Number(((100 * part) / of).toFixed(2));

@@ -28,8 +28,11 @@ const finished = (run) => run.state !== "running";
 const made = (run) => Math.min(...run.models.map((model) => model.count));
 const modelOf = (run, { model }) => run.models.find(({ key }) => key === model) ?? run.models[0];
 const factorOf = (model, look) => model.factors?.[headOf(look.head)[0] - 1]?.[headOf(look.head)[1] - 1] ?? "";
+let head = "1.1"; // of the run before, while the next one grows
+
 async function read(value, { again, away }) {
   if (!value.models?.length) return null;
+  head = value.pick?.head ?? head;
   const [whole, ...models] = await Promise.all([value.whole && unpack(value.whole), ...value.models.map(async (model) => {
       const [symbols, costs, offsets] = await Promise.all([model.symbols, model.nats, model.offsets]
         .map((packed) => packed && unpack(packed)));
@@ -38,7 +41,7 @@ async function read(value, { again, away }) {
         offsets: roots && { shape: offsets.shape, roots, most: roots.reduce((most, one) => (one > most ? one : most), 0) },
         rows: looksOf(again, value.kept?.[model.key] ?? (away ? {} : null)) };
     })]);
-  return { ...value, models, whole: whole?.data ?? null };
+  return { ...value, models, head, whole: whole?.data ?? null };
 }
 
 // ── what is looked at ──
@@ -397,7 +400,7 @@ export default {
     const last = count ? count - 1 : undefined;
     return {
       model: { names: run.models.map(({ key }) => key), pick: modelOf(run, pick).key },
-      head: { layers: model.layers, heads: model.heads, pick: pick.head ?? "1.1" },
+      head: { layers: model.layers, heads: model.heads, pick: run.head },
       digitsroll: { names: ["", ...Array.from({ length: model.layers }, (_, n) => String(n + 1))] },
       digitssee: { names: ["", "surprise"] },
       pos: { count, pick: finished(run) && !look.digitswhole ? pick.pos : last },

@@ -74,7 +74,7 @@ const FACTORS = {
   fixed: { en: "A1 ∪ A2, block and summary columns", zh: "A1 ∪ A2，块与摘要列" },
 };
 
-export const place = (side, p) => `(${Math.floor(p / side)}, ${p % side})`;
+const place = (side, p) => `(${Math.floor(p / side)}, ${p % side})`;
 const nats = (n) => n.toFixed(n < 10 ? 2 : 1);
 export const factorName = (name) => t(FACTORS[name] ?? name);
 const listed = (parts) => (lang() === "zh" ? parts.join("，") : parts.length < 2 ? parts.join("")

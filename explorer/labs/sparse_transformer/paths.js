@@ -3,7 +3,8 @@
 import { t } from "../../widgets/lib/lang.js";
 import { KINDS, USES, counted, known, ofHeads } from "../../widgets/lib/patternmath.js";
 import { colour, ink } from "../../widgets/lib/pen.js";
-import { NAMES, PAIRS, causal, chosen, doubled, grown, searched, seen, shared, times, whole } from "./connected.js";
+import { count as whole } from "../../widgets/lib/signs.js";
+import { NAMES, PAIRS, causal, chosen, doubled, grown, searched, seen, shared, times } from "./connected.js";
 
 const TEXT = {
   question: { en: "How many steps lie between any two positions?", zh: "任意两个位置之间隔几步？" },

@@ -5,7 +5,8 @@ import { el } from "../../widgets/lib/dom.js";
 import { parts, t } from "../../widgets/lib/lang.js";
 import { KINDS, LATER, counted, path, reach } from "../../widgets/lib/patternmath.js";
 import { colour } from "../../widgets/lib/pen.js";
-import { NAMES, PAIRS, causal, chosen, codesOf, doubled, searched, seen, share, shared, times, whole } from "./connected.js";
+import { count as whole } from "../../widgets/lib/signs.js";
+import { NAMES, PAIRS, causal, chosen, codesOf, doubled, searched, seen, share, shared, times } from "./connected.js";
 
 const FORMULAS = {
   full: [["key", "A = {0 … i}"]],
