@@ -70,7 +70,7 @@ def _local(length: int) -> Attention:
 
 KINDS: dict[str, Callable[[int], Attention]] = {
     "additive": _additive,
-    "direct": lambda length: _relative(length, relative.direct_attention),
+    "direct": lambda length: _relative(length, relative.direct),
     "explicit": lambda length: lambda q, k, v: attention_weights(q, k) @ v,
     "fused": lambda length: F.scaled_dot_product_attention,
     "relative": lambda length: _relative(length, relative.relative_attention),

@@ -20,14 +20,14 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from benchmarks.measure import Bound, Report, interleaved, median, peak_bytes, ratio
-from models.layers.relative import BLOCK, direct_attention, relative_attention, skewed_attention
+from models.layers.relative import BLOCK, direct, relative_attention, skewed
 
 LENGTH, HEADS, D_HEAD = 2048, 8, 64
 LENGTHS = (1024, 2048, 4096, 8192)
 WAYS: dict[str, Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]] = {
     "ours": relative_attention,
-    "skew": skewed_attention,
-    "direct": direct_attention,
+    "skew": skewed,
+    "direct": direct,
 }
 
 
@@ -79,26 +79,26 @@ def measure(device: torch.device) -> Report:
     query, key, value, table = inputs(LENGTH, device)
     forward: dict[str, Callable[[], Tensor]] = {
         "ours": lambda: relative_attention(query, key, value, table),
-        "skew": lambda: skewed_attention(query, key, value, table),
+        "skew": lambda: skewed(query, key, value, table),
         "fused_without": lambda: F.scaled_dot_product_attention(query, key, value, is_causal=True),
     }
     with torch.no_grad():
         torch.testing.assert_close(forward["ours"](), forward["skew"](), atol=1e-4, rtol=1e-4)
         times = interleaved({**forward, "floor": floor(device)}, device)
-        direct = interleaved({"direct": lambda: direct_attention(query, key, value, table)}, device, rounds=1)
+        pairs = interleaved({"direct": lambda: direct(query, key, value, table)}, device, rounds=1)
     q, k, v, e = inputs(LENGTH, device, gradient=True)
     outside = torch.randn_like(q)
 
     def both_ways(way: Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]) -> Callable[[], object]:
         return lambda: torch.autograd.grad(way(q, k, v, e), (q, k, v, e), outside)
 
-    trained = interleaved({"ours": both_ways(relative_attention), "skew": both_ways(skewed_attention)}, device)
+    trained = interleaved({"ours": both_ways(relative_attention), "skew": both_ways(skewed)}, device)
     peaks = [fresh("ours", length, device) for length in LENGTHS]
     slope = statistics.linear_regression([math.log(n) for n in LENGTHS], [math.log(b) for b in peaks]).slope
-    figures = {f"{name}_ms": median(seconds) * 1e3 for name, seconds in {**times, **direct}.items()}
+    figures = {f"{name}_ms": median(seconds) * 1e3 for name, seconds in {**times, **pairs}.items()}
     figures |= {f"{name}_forward_backward_ms": median(seconds) * 1e3 for name, seconds in trained.items()}
     figures |= {
-        "vs_direct_ratio": median(direct["direct"]) / median(times["ours"]),
+        "vs_direct_ratio": median(pairs["direct"]) / median(times["ours"]),
         "vs_skew_ratio": ratio(times, "skew", "ours"),
         "backward_vs_skew_ratio": ratio(trained, "skew", "ours"),
         "vs_fused_without_ratio": ratio(times, "ours", "fused_without"),

@@ -34,11 +34,13 @@ def bilingual(name: str, text: Text) -> None:
 class GuidedStep:
     """One step of a lecture: choosing it restores its input and its view.
 
-    title: a few words for the rail. say: one to three sentences, shown while the step is open.
+    title: a few words for the rail. say: one to three sentences, shown while the step is open. question: what the step asks, the
+    projector's title; left out, that is its title.
     query: the request part of a permalink ("v=1&sentence=…"), empty for the first example.
     view: what is looked at, key → value as in the address without the underscore: {"kind": "cross", "head": "3.5"}.
     panel: the widget that the step speaks about, or a part of one, by its class without the "tfe-": it is brought into view, or shown in
-    the projector; "" leaves the page where it is. figure: what the projector shows in its place, where it cannot be shown alone.
+    the projector; left out, the folded panel that the view opens. figure: what the projector shows in its place, where it cannot be
+    shown alone.
     """
 
     title: Text
@@ -47,12 +49,24 @@ class GuidedStep:
     view: Mapping[str, str]
     panel: str = ""
     figure: str = ""
+    question: Text | None = None
 
     def __post_init__(self) -> None:
         bilingual("title of a guided step", self.title)
+        bilingual(f"question of step “{self.title['en']}”", self.asks)
         bilingual(f"step “{self.title['en']}”", self.say)
         if self.query.startswith("?") or any(key.startswith("_") for key in self.view):
             raise ValueError(f"step “{self.title['en']}”: the query has no “?” in front and view keys have no underscore")
+
+    @property
+    def asks(self) -> Text:
+        """What stands above the figure of this step in the projector."""
+        return self.question or self.title
+
+    @property
+    def shows(self) -> str:
+        """The widget that the step speaks about; "" for none."""
+        return self.panel or next((key for key, text in self.view.items() if text == "open"), "")
 
 
 def readable(slug: str, make: Callable[[], tuple[GuidedStep, ...]]) -> tuple[GuidedStep, ...]:

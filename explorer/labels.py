@@ -225,6 +225,7 @@ NOUNS: Final[Mapping[str, str]] = MappingProxyType(
         "threads": "thread",
         "tokens": "token",
         "updates": "update",
+        "values": "value",
         "ways": "way",
         "weights": "weight",
         "words": "word",

@@ -130,12 +130,19 @@ def looks_of(lab: Lab) -> set[str]:
     panels = {str(widget.props["opens"]) for widget in widgets_of(lab) if "opens" in widget.props}  # of a script that several share
     panels |= {str(widget.props["view"]) for widget in widgets_of(lab) if "/asked.js" in str(widget.js_on_load)}
     places = [f"{widget.js_on_load} {widget.props.get('picture', '')}" for widget in widgets_of(lab)]
-    scripts = [(WIDGETS.parent / name).read_text("utf-8") for place in places for name in re.findall(r"/ui/\w+/([\w/-]+\.js)", place)]
+    found = [WIDGETS.parent / name for place in places for name in re.findall(r"/ui/\w+/([\w/-]+\.js)", place)]
+    near = [path.parent / name for path in found for name in re.findall(r'from "\./(\w+\.js)"', path.read_text("utf-8"))]
+    scripts = [path.read_text("utf-8") for path in dict.fromkeys([*found, *near])]
     quoted = {word for script in scripts if "view.get(" in script or "folded(" in script for word in re.findall(r'"(\w+)"', script)}
     return (
         panels
         | quoted
-        | {key for script in scripts for looks in re.findall(r"^  looks: \{(.*?)\}", script, re.M) for key in re.findall(r"(\w+):", looks)}
+        | {
+            key
+            for script in scripts
+            for looks in re.findall(r"^  looks: \{(.*?)\}", script, re.M | re.S)
+            for key in re.findall(r"(\w+):", looks)
+        }
     )
 
 

@@ -269,7 +269,8 @@ function long(run, now, pen, x, y) {
   const { it, name } = now;
   const [map, { queries, keys }] = [it.map(name), it.all];
   const room = pen.width - x - 60;
-  const side = Math.max(160, Math.min(room, pen.big ? pen.tall - 110 : 560));
+  const exact = rowsOf(run, now);
+  const side = Math.max(160, Math.min(room, pen.big ? pen.tall - 110 - (exact ? 20 + 12 * (exact.rows ?? 1) : 0) : 560));
   const hit = (i, j) => ({
     look: { row: i, col: j },
     pos: run.positions ? i * stride(run, it) : undefined,
@@ -284,7 +285,6 @@ function long(run, now, pen, x, y) {
   const ends = [[0, queries.length - 1], [it.keyNumber(0), it.keyNumber(keys.length - 1)]];
   const made = drawLong(pen, x, y, side, { grid: map, ends, locked: { rows: now.rows, columns: now.columns },
       threshold: now.threshold, titles: titles(now), title: t(TEXT.weight), hit });
-  const exact = rowsOf(run, now);
   if (!exact) return made;
   const where = framed(now, exact);
   const [top, wide, size] = [y + made.height + 12, Math.min(pen.width - x - 8, Math.max(side, made.width)),

@@ -1,12 +1,14 @@
 // A folded panel that holds a picture on the stage: opening it asks the program, and so does every look that changes what is wished for.
 // A picture that stands here has, beside what stage.js says: wish(get) -> what is asked beside the run, of what the address says; follows:
-// keys of the address that others write and that it asks about too. hears: an event of the page by which another view tells what it has in
-// view; heard(detail) -> {key: text}, which count before what the address says. wish gives undefined while that is not known yet.
+// keys of the address that others write and that it asks about too. `below` of its value: parts that stand under it (lib/parts.js).
+// hears: an event of the page by which another view tells what it has in view; heard(detail) -> {key: text}, which count before what the
+// address says. wish gives undefined while that is not known yet.
 
 import { board } from "./lib/board.js";
 import { el } from "./lib/dom.js";
 import { folded } from "./lib/folded.js";
 import { thereOf } from "./lib/looking.js";
+import { parts } from "./lib/parts.js";
 import { bus, judge, request, view } from "./lib/state.js";
 import { taking } from "./lib/taking.js";
 
@@ -16,6 +18,7 @@ export async function mount(root, props, emit, watch) {
   const { view: name, texts } = props;
   const picture = (await import(address)).default;
   const node = el("div", { class: "tfe-asked" });
+  const under = parts({ plotly: props.plotly, title: texts.title });
   let value = null; // what is drawn
   let turns = 0;
   let heard = {};
@@ -23,7 +26,7 @@ export async function mount(root, props, emit, watch) {
   const stand = board(node, picture, { texts, store: { ...view, get },
     menu: [taking(() => stand, { picture, root, name, address, texts }, () => value)] });
   const panel = folded({
-    root, key: name, title: texts.title, body: [node], props, watch, emit, keep: 16,
+    root, key: name, title: texts.title, body: [node, under.node], props, watch, emit, keep: 16,
     wish: () => (picture.wish ? picture.wish(get) : null),
     async draw(next) {
       const turn = (turns += 1);
@@ -31,6 +34,7 @@ export async function mount(root, props, emit, watch) {
       if (turn !== turns) return; // a newer one has come meanwhile
       value = next;
       stand.show(run);
+      under.set(next.below ?? {});
       judge(thereOf(picture, stand.bounds), request.get());
     },
   });

@@ -2,6 +2,7 @@
 
 import { clear, el } from "./lib/dom.js";
 import { blob, csv, exportBar, fileName, footLines, npz, page, save, wrap } from "./lib/export.js";
+import { tallest } from "./lib/keys.js";
 import { lang, onLang, t } from "./lib/lang.js";
 import { escape, plot, resolve } from "./lib/plot.js";
 
@@ -11,6 +12,7 @@ const TEXT = {
 };
 
 const BIG = 1.7; // 12 pixels become 20 in the projector
+const MOST = 40; // cells of a map that have room for a number of that size
 
 export function mount(root, props, emit, watch) {
   const title = el(props.main || root.closest(".tfe-card-curve") ? "h2" : "h3", { class: "tfe-title" }); // the curve stands right below the page's name
@@ -19,6 +21,7 @@ export function mount(root, props, emit, watch) {
   const board = el("div", { class: "tfe-figure-plot" });
   const frame = el("div", { class: "tfe-figure-frame", role: "img" }, board);
   const words = el("p", { class: "tfe-words" });
+  const note = el("p", { class: "tfe-note tfe-controls tfe-figure-note" });
   const sheet = el("div", { class: "tfe-figure-table tfe-scroll", tabindex: "0", role: "region", hidden: true });
   const exports = exportBar(
     { PNG: () => picture("png"), SVG: () => picture("svg"), HTML: savePage, CSV: saveCsv, NPZ: saveNpz },
@@ -29,7 +32,7 @@ export function mount(root, props, emit, watch) {
       },
     },
   );
-  const panel = el("figure", { class: "tfe-figure-body" }, el("div", { class: "tfe-figure-head" }, title, units, legend), frame, words, el("div", { class: "tfe-controls" }, exports), sheet);
+  const panel = el("figure", { class: "tfe-figure-body" }, el("div", { class: "tfe-figure-head" }, title, units, legend), frame, words, note, el("div", { class: "tfe-controls" }, exports), sheet);
   root.classList.add("tfe-projectable");
   root.append(panel);
 
@@ -56,7 +59,11 @@ export function mount(root, props, emit, watch) {
       for (const note of figure.layout.annotations ?? []) Object.assign(note, { font: { ...note.font, size: 20 }, xshift: (note.xshift ?? 0) * BIG, yshift: (note.yshift ?? 0) * BIG });
       const { margin } = figure.layout; // what stands outside of the axes needs as much more room
       if (figure.layout.annotations?.length) figure.layout.margin = { ...margin, r: (margin?.r ?? 12) * BIG, t: (margin?.t ?? 12) * BIG };
-      for (const trace of figure.data) if (trace.line?.width) trace.line.width = Math.max(3, trace.line.width);
+      for (const trace of figure.data) {
+        if (trace.line?.width) trace.line.width = Math.max(3, trace.line.width);
+        if (trace.texttemplate && trace.z.length * trace.z[0].length > MOST) trace.texttemplate = ""; // the hall could not read them
+        else if (trace.texttemplate) trace.textfont = { ...trace.textfont, size: 20 };
+      }
     }
     return figure;
   }
@@ -68,6 +75,8 @@ export function mount(root, props, emit, watch) {
     title.textContent = t(value.title);
     units.textContent = t(value.units);
     words.textContent = t(value.sentence);
+    note.textContent = value.note?.en ? t(value.note) : "";
+    note.hidden = !value.note?.en;
     frame.setAttribute("aria-label", `${t(TEXT.figure, { title: t(value.title) })}${/[?？]$/.test(t(value.title)) ? "" : lang() === "zh" ? "。" : "."} ${t(value.sentence)}`);
     clear(legend).append(
       ...value.legend.map((mark) => el("span", {}, el("span", { class: mark.dashed ? "line dashed" : "line", style: { color: mark.colour } }), el("span", { text: t(mark.text) }))),
@@ -75,7 +84,7 @@ export function mount(root, props, emit, watch) {
     if (!sheet.hidden) drawTable();
     room = Math.round(frame.clientWidth);
     if (!room) return;
-    const height = projected() ? Math.max(320, window.innerHeight - 330) : value.height;
+    const height = projected() ? tallest(board, words.offsetHeight + 24) : value.height;
     board.style.height = `${height}px`;
     picture_.draw(sized(room, height)).then(() => {
       root.dataset.drawn = value.name;

@@ -51,13 +51,14 @@ def value(
     legend: Sequence[Mark] = (),
     height: int = 260,
     name: str = "figure",
+    note: Text | None = None,
 ) -> dict[str, object]:
     """What the widget draws, as JSON.
 
     figure: colours as tokens ("var(--key)"); where axis titles or names are words, one figure per language {"en": …, "zh": …}, or a
         function of the language. One that is drawn before anybody asks comes as plain JSON, so that no page need import Plotly to be built.
     sentence: computed from the figure; it is the figure's alternative text too. height: of the plot, in pixels; as wide as there is room.
-    name: part of the names of saved files.
+    name: part of the names of saved files. note: what a reader may want to know besides; it stands below in small letters.
     """
     if callable(figure):
         figure = {language: figure(language) for language in ("en", "zh")}
@@ -67,6 +68,7 @@ def value(
         "title": dict(title),
         "units": None if units is None else dict(units),
         "sentence": dict(sentence),
+        "note": dict(note or {}),
         "legend": [{"text": dict(mark.text), "colour": mark.colour, "dashed": mark.dashed} for mark in legend],
         "table": {
             "columns": [dict(column) for column in table.columns],
@@ -92,20 +94,20 @@ def shown(
     return value(draw, title=title, units=units, sentence=sentence, table=table, legend=legend, height=height, name=name)
 
 
-def figure(value: Mapping[str, object] | None = None, *, clicks: bool = False, name: str = "") -> gr.HTML:
+def figure(value: Mapping[str, object] | None = None, *, clicks: bool = False) -> gr.HTML:
     """Place the widget. value: from `value`, or None while there is nothing to show.
 
     clicks: a click on a point reaches Python as the event ``pick`` with {"curve": number of the trace, "point": number, "x": …, "y": …}.
-    name: of one that is a page's own subject, among several: its title is a heading of the page, and a guided step finds it by the panel
-    "at-NAME".
     """
-    classes = (f"tfe-at-{name}",) if name else ()
-    return widget("figure", value, events=("pick",) if clicks else (), classes=classes, plotly=vendor("plotly"), main=bool(name))
+    return widget("figure", value, events=("pick",) if clicks else (), plotly=vendor("plotly"))
 
 
-def own(name: str, value: Mapping[str, object] | None = None) -> gr.HTML:
-    """Place a figure that belongs to the run in view under a name of its own, so that stored results reach it and no other figure."""
-    return widget(name, value, script="own", plotly=vendor("plotly"))
+def own(name: str, value: Mapping[str, object] | None = None, *, main: bool = False) -> gr.HTML:
+    """Place a figure that belongs to the run in view under a name of its own, so that stored results reach it and no other figure.
+
+    main: it is the page's own subject, among several: its title is a heading of the page.
+    """
+    return widget(name, value, script="own", plotly=vendor("plotly"), main=main)
 
 
 def opened(name: str, title: Text, *, asks: Sequence[str] = ()) -> gr.HTML:

@@ -1,119 +1,23 @@
-// A folded panel of what is made in Python: figures and choices among them, notes, lines of pieces, a table, facts. Its name is its key in the
-// address, and so is that of each choice.
+// A folded panel of what is made in Python (lib/parts.js). Its name is its key in the address, and so is that of each choice.
 
-import { el, segmented } from "./lib/dom.js";
 import { folded } from "./lib/folded.js";
-import { lang, t } from "./lib/lang.js";
-import { shown } from "./lib/maps.js";
-import { nested } from "./lib/nested.js";
-import { bus, judge, request, view } from "./lib/state.js";
-
-const chosen = ({ key, pick, options }) => (options.some((one) => one.key === view.get(key)) ? view.get(key) : pick);
-
-const piece = ({ text, index, role, joined }) =>
-  el("span", { class: ["tfe-token", role, joined && "joined"].filter(Boolean).join(" ") }, el("bdi", { text: shown(text) }),
-    el("span", { class: "index", text: String(index) }));
-
-/** The parts of a panel: each is built once, {node, set(content, {plotly, title, look})}; look: {key: what is chosen}. */
-const PARTS = {
-  notes() {
-    const node = el("div", { class: "tfe-opened-notes" });
-    return { node, set: (notes) => node.replaceChildren(...notes.map((note) => el("p", { class: "tfe-note", text: t(note) }))) };
-  },
-  heading() {
-    const node = el("h3", { class: "tfe-title" });
-    return { node, set: (text) => (node.textContent = t(text)) };
-  },
-  choices() {
-    let [built, made] = ["", []];
-    const node = el("div", { class: "tfe-row tfe-controls" });
-    return { node, set(choices, { look }) {
-      const shape = JSON.stringify([choices, lang()]);
-      if (built !== shape) {
-        built = shape;
-        made = choices.map(({ key, label, options }) => {
-          const named = options.map((one) => ({ key: one.key, label: t(one.label) }));
-          return segmented({ options: named, value: "", label: t(label), onPick: (picked) => view.set({ [key]: picked }) });
-        });
-        node.replaceChildren(...choices.flatMap(({ label }, at) => [el("span", { class: "tfe-label", text: t(label) }), made[at].node]));
-        node.hidden = !choices.length;
-      }
-      choices.forEach(({ key }, at) => made[at].set({ value: look[key] }));
-    } };
-  },
-  figures() {
-    const drawn = [];
-    const node = el("div", { class: "tfe-opened-figures" });
-    return { node, set(figures, { plotly, look }) {
-      const there = figures.filter(({ when = {} }) => Object.entries(when).every(([key, text]) => look[key] === text));
-      while (drawn.length < there.length) {
-        drawn.push(nested(plotly));
-        node.append(drawn.at(-1).node);
-      }
-      drawn.forEach((one, at) => one.set(there[at]?.figure ?? null));
-    } };
-  },
-  lines() {
-    const node = el("div", { class: "tfe-opened-lines" });
-    return { node, set: (lines) => node.replaceChildren(...lines.flatMap(({ label, lang: of, pieces }) =>
-      [el("span", { class: "tfe-label", text: t(label) }), el("p", { class: "tfe-opened-pieces", lang: of }, pieces.map(piece))])) };
-  },
-  button() {
-    let set = {};
-    const button = el("button", { type: "button", class: "tfe-button small", onclick: () => view.set(set) });
-    return { node: el("div", { class: "tfe-row" }, button), set(how) {
-      button.textContent = t(how.label);
-      ({ set } = how);
-    } };
-  },
-  table() {
-    const node = el("div", { class: "tfe-scroll", tabindex: "0", role: "region" });
-    return { node, set({ columns, rows, langs = [] }, { title }) {
-      const cell = (text, i, { marks = [] }) =>
-        el(i ? "td" : "th", { scope: i ? null : "row", text: t(text), class: marks[i] ?? null, lang: langs[i] ?? null });
-      const head = (text, i) => el("th", { scope: "col", text: t(text), class: langs[i] ? "text" : null });
-      node.setAttribute("aria-label", t(title));
-      node.replaceChildren(el("table", { class: "tfe-table tfe-opened-table" },
-        el("thead", {}, el("tr", {}, columns.map(head))),
-        el("tbody", {}, rows.map((row) => el("tr", { class: row.ours ? "ours" : null }, row.cells.map((text, i) => cell(text, i, row)))))));
-    } };
-  },
-  facts() {
-    const node = el("dl", { class: "tfe-opened-facts" });
-    return { node, set: (facts) => node.replaceChildren(...facts.map(([name, what]) =>
-      el("div", {}, el("dt", { text: t(name) }), el("dd", { text: t(what) })))) };
-  },
-};
+import { parts } from "./lib/parts.js";
+import { bus, view } from "./lib/state.js";
 
 /** props: see figure.py. Event: ask({run, wish}). */
 export function mount(root, props, emit, watch) {
-  const board = el("div", { class: "tfe-opened-parts" });
+  const all = parts({ plotly: props.plotly, title: props.title_text });
   let value = null;
-  let made = {}; // the parts that stand, by their names
-
-  function paint() {
-    const { figure, ...rest } = value;
-    const parts = Object.entries({ ...(figure ? { figures: [{ figure }] } : {}), ...rest }).filter(([name]) => PARTS[name.split("_")[0]]);
-    const choices = parts.find(([name]) => name === "choices")?.[1] ?? [];
-    judge(Object.fromEntries(choices.map(({ key, options }) => [key, (text) => options.some((one) => one.key === text)])), request.get());
-    const look = Object.fromEntries(choices.map((one) => [one.key, chosen(one)]));
-    if (Object.keys(made).join() !== parts.map(([name]) => name).join()) {
-      made = Object.fromEntries(parts.map(([name]) => [name, PARTS[name.split("_")[0]]()]));
-      board.replaceChildren(...Object.values(made).map(({ node }) => node));
-    }
-    for (const [name, content] of parts) made[name].set(content, { plotly: props.plotly, title: props.title_text, look });
-  }
-
   const panel = folded({
-    root, key: props.opens, title: props.title_text, body: [board], props, watch, emit, keep: 8,
+    root, key: props.opens, title: props.title_text, body: [all.node], props, watch, emit, keep: 8,
     wish: () => (props.asks.length ? Object.fromEntries(props.asks.map((key) => [key, view.get(key)])) : null),
     draw(next) {
       value = next;
-      paint();
+      all.set({ ...(value.figure ? { figures: [{ figure: value.figure }] } : {}), ...value });
     },
   });
   bus.on("view", (changed) => {
-    if (value?.choices?.some(({ key }) => changed.includes(key))) paint();
+    if (value?.choices?.some(({ key }) => changed.includes(key))) all.set(value);
     if (props.asks.some((key) => changed.includes(key))) panel.ask();
   });
 }

@@ -1,4 +1,5 @@
-// Projector mode: one figure alone on the screen, its question as the title, and a QR code that takes the audience to the same view.
+// Projector mode: one figure alone on the screen, and a QR code that takes the audience to the same view. Its title is the question of the
+// guided step that the figure belongs to, with the figure's own one below; else the figure's own.
 //
 // A widget offers a figure by the class tfe-projectable. While it is shown it carries tfe-projected and the body tfe-projecting;
 // what is in .tfe-controls inside it disappears, its .tfe-legend and .tfe-words grow. Its title comes from data-question, in the
@@ -15,17 +16,19 @@ const QR_LIMIT = 1200; // characters of an address; beyond it the squares are to
 
 /**
  * @param {Record<string, {en: string, zh: string}>} words
- * @param {{total: number}} tour how many guided steps the page has
+ * @param {{question: {en: string, zh: string}}[]} steps of the page
  */
-export function projector(words, { total }) {
+export function projector(words, steps) {
   let last = null; // the figure that had the focus last
+  let ofStep = null; // the figure of the step that is open
   let shown = null;
   let returnTo = null;
   let wasDark = false;
 
   const title = el("h2", { class: "tfe-projector-title" });
   const where = el("span", { class: "tfe-projector-where" });
-  const head = el("header", { class: "tfe tfe-projector-head", hidden: true }, title, where);
+  const below = el("p", { class: "tfe-projector-below" });
+  const head = el("header", { class: "tfe tfe-projector-head", hidden: true }, title, where, below);
   const code = el("img", { class: "tfe-projector-code", alt: "", width: 132, height: 132 });
   const leave = el("p", { class: "tfe-projector-leave" });
   const foot = el("aside", { class: "tfe tfe-projector-foot", hidden: true }, code, leave);
@@ -45,10 +48,12 @@ export function projector(words, { total }) {
 
   function paint() {
     if (!shown) return;
-    const own = shown.querySelector(".tfe-title");
-    title.textContent = shown.dataset.question || own?.textContent || "";
+    const own = shown.dataset.question || shown.querySelector(".tfe-title")?.textContent || "";
     const now = step.get();
-    where.textContent = now && total ? `${now} / ${total}` : "";
+    const asked = shown === ofStep ? t(steps[now - 1]?.question) : "";
+    title.textContent = asked || own;
+    below.textContent = asked && own !== asked && own !== shown.querySelector(".tfe-units")?.textContent ? own : "";
+    where.textContent = now && steps.length ? t(words.step, { step: now, of: steps.length }) : "";
     code.alt = t(words.qr);
     foot.setAttribute("aria-label", t(words.project));
     leave.textContent = t(words.esc);
@@ -79,11 +84,14 @@ export function projector(words, { total }) {
     scrollTo(0, 0);
     dispatchEvent(new Event("resize"));
   }
-  /** The figure that is asked about: it is shown next, or now if one is shown already. node: a widget that is, holds, or stands in a figure. */
-  function point(node) {
+  /** The figure that a widget is, holds, or stands in, once it has something to show, whether the projector hides it or not. */
+  function figureOf(node) {
     const figure = node.matches(".tfe-projectable") ? node : (node.querySelector(".tfe-projectable") ?? node.closest(".tfe-projectable"));
-    if (!figure) return;
-    last = figure;
+    return figure?.closest("[hidden]") || figure?.firstElementChild?.hidden || !figure?.querySelector(".tfe-words")?.textContent ? null : figure;
+  }
+  /** The figure of the open step: it is shown next, or now if one is shown already. */
+  function point(figure) {
+    last = ofStep = figure;
     if (!shown || shown === figure) return;
     watcher.disconnect();
     shown.classList.remove("tfe-projected");
@@ -110,5 +118,5 @@ export function projector(words, { total }) {
   bus.on("request", soon);
   onLang(soon);
 
-  return { possible: () => figures().length > 0, point };
+  return { possible: () => figures().length > 0, figureOf, point };
 }

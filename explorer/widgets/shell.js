@@ -311,12 +311,18 @@ export function mount(root, props) {
     const look = (tries) => {
       if (mine !== brought || !panel) return;
       const node = main.querySelector(`.tfe-${panel}`);
+      const shown = node && show.figureOf(figure ? main.querySelector(`.tfe-${figure}`) : node);
+      if (projecting()) {
+        if (shown) show.point(shown);
+        else if (tries < 300) setTimeout(look, 100, tries + 1);
+        return;
+      }
       const hidden = node && !node.getClientRects().length; // it comes with the step's own input
       const drawn = node?.closest("[data-drawn]") ?? node?.querySelector("[data-drawn]"); // the panel is, stands in, or holds what is drawn
-      if ((hidden || !drawn) && tries < (begun || hidden ? 100 : 10)) setTimeout(look, 100, tries + 1);
+      if ((hidden || !drawn || !shown) && tries < (begun || hidden ? 100 : 10)) setTimeout(look, 100, tries + 1);
       else if (node && !hidden) {
-        show.point(figure ? main.querySelector(`.tfe-${figure}`) : node);
-        if (!projecting() && !(begun && scrollY)) keep(node, 25);
+        if (shown) show.point(shown);
+        if (!(begun && scrollY)) keep(node, 25);
       }
     };
     // What comes with the step may be taller or shorter than what stood above: the panel stays in view until the visitor scrolls.
@@ -372,7 +378,7 @@ export function mount(root, props) {
   document.body.append(foot, sheet, heard);
   skip.classList.add("tfe");
   document.body.classList.toggle("tfe-has-foot", steps.length > 0);
-  const show = projector(words, { total: steps.length });
+  const show = projector(words, steps);
   const paint = () => {
     for (const painter of painters) painter();
     paintSteps();

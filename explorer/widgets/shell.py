@@ -41,10 +41,11 @@ def shell(labs: Sequence[Lab], here: Lab | None = None, *, lecture: str | None =
         steps=[
             {
                 "title": dict(step.title),
+                "question": dict(step.asks),
                 "say": dict(step.say),
                 "query": step.query,
                 "view": dict(step.view),
-                "panel": step.panel,
+                "panel": step.shows,
                 "figure": step.figure,
             }
             for step in (here.steps if here else ())

@@ -8,7 +8,7 @@
 //                                    head ("2.3"), pixel ("18,20"), pair ("2.13"), choice, flag, number
 //   read(value, {texts, again})      the value of the server -> the run that all others take (may be a promise; `unpack` arrays here).
 //                                    again(): draws anew, when something fetched has come. texts: of the lab
-//   bounds(run, look)                {key: {count, pick} | {steps} | {layers, heads, names, pick} | {names, pick} | {least, most, pick}};
+//   bounds(run, look)                {key: {count, pick} | {steps, first} | {layers, heads, names, pick} | {names, pick} | {least, most, pick}};
 //                                    look holds the keys before. pick: what is looked at where the address says nothing
 //   scene(run, look, pen)            draws with the pen (lib/pen.js), in pen.width px, as high as it likes or in pen.tall px where that is
 //                                    not 0; pen.big for an audience, pen.narrow on phones. Ends with pen.size(width, height[, keep[, view]]);

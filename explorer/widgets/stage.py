@@ -10,7 +10,7 @@ from typing import Any
 
 import gradio as gr
 
-from explorer.widgets.base import ROOT, address, files, widget
+from explorer.widgets.base import ROOT, address, files, vendor, widget
 from explorer.widgets.folded import ready
 
 Text = Mapping[str, str]
@@ -43,9 +43,10 @@ def looked(value: Mapping[str, object] | None = None) -> gr.HTML:
 def asked(name: str, *, texts: Mapping[str, Text], picture: str = "") -> gr.HTML:
     """Place a picture in a folded panel. Its event `ask` brings what is wished for (`folded.Question`); `folded.shown` answers it.
 
-    texts: as for `stage`; ``title`` is the panel's question. In the address: its name (open).
+    texts: as for `stage`; ``title`` is the panel's question. `below` of its value: parts that stand under it, as of
+    `figure.opened`. In the address: its name (open).
     """
-    return widget(name, ready(), script="asked", events=("ask",), **_of(name, texts, picture))
+    return widget(name, ready(), script="asked", events=("ask",), plotly=vendor("plotly"), **_of(name, texts, picture))
 
 
 def _of(name: str, texts: Mapping[str, Text], picture: str) -> dict[str, Any]:

@@ -1,6 +1,8 @@
 """Local attention: each block of queries looks at its own past and at a block of memory, 1D or 2D (Parmar et al., 2018, §3.2).
 
 No mask over all positions is ever made: a block's queries meet the keys of their block and nothing else.
+
+To read: `direct`, with a mask over all positions. What runs is `local_attention`, with gradients of its own.
 """
 
 from __future__ import annotations
@@ -17,6 +19,16 @@ from torch.nn import functional as F
 
 from models.layers.attention import attention_weights
 from models.trace import OFF, Trace
+
+
+def direct(query: Tensor, key: Tensor, value: Tensor, blocks: Sequence[Block]) -> Tensor:
+    """Every pair computed, and what a block may not see thrown away. Shapes as in `local_attention`."""
+    seen = torch.zeros(query.shape[2], key.shape[2], dtype=torch.bool, device=query.device)
+    for block in blocks:
+        seen[block.start : block.stop, list(block.memory)] = True
+        for position in range(block.start, block.stop):
+            seen[position, block.start : position + 1] = True
+    return attention_weights(query, key, seen) @ value
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,8 @@
 Queries are their own keys: k_j = q_j / |q_j|, and scores are q_i · k_j. In each round a query attends to the keys of its own chunk and of
 the one before it in the sorted order (eq. 5), whatever bucket they are in; the first chunk has none before it. Only these pairs of chunks
 are ever compared: a round costs O(L · chunk), and no tensor has L × L entries.
+
+To read: `direct`, with all L × L entries. What runs is `lsh_attention`, with gradients of its own.
 """
 
 from __future__ import annotations
@@ -19,6 +21,12 @@ from models.trace import OFF, Trace
 
 FORBIDDEN = 1e6  # what a score loses that may not count: a query's own key loses it once, keys of the future at least twice
 TOGETHER = 1 << 20  # scores that stand in memory at a time, so that they stay in the processor's cache
+
+
+def direct(query: Tensor, value: Tensor, buckets: Tensor, chunk: int) -> Tensor:
+    """Every pair computed, and what no round brings together thrown away. Shapes as in `lsh_attention`."""
+    seen = met(sort_by_bucket(buckets), min(chunk, query.shape[2])).any(2)  # (batch, head, query, key), whatever the round
+    return shared_weights(query, seen) @ value
 
 
 def rotations(n_heads: int, d_head: int, rounds: int, buckets: int, generator: torch.Generator | None = None) -> Tensor:

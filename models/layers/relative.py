@@ -4,6 +4,8 @@ RelativeAttention(Q, K, V) = softmax((Q Kᵀ + S_rel) / √d_head) V (Huang et a
 Gathering E_r[i − j] for every pair would make a tensor of L × L × d_head. Q E_rᵀ holds the same numbers, each query's in a row of its own,
 shifted by one from row to row; read with rows one element shorter, they stand where they belong: that is skewing (§3.4.1). Here it
 is done for some queries at a time, so that not even a tensor of L × L is ever made, and a view takes the place of the copies.
+
+To read: `direct`, the formula pair by pair, and `skewed`, the paper's way. What runs is `relative_attention`, with gradients of its own.
 """
 
 from __future__ import annotations
@@ -24,6 +26,29 @@ from models.trace import OFF, Trace
 BLOCK = 64  # queries whose scores stand in memory at a time
 TOGETHER = 1 << 20  # scores that stand in memory at a time in training, unless one head has more of them
 CACHED = 1 << 17  # without gradients: so few that they stay in the processor's own memory until they are used
+
+
+def direct(query: Tensor, key: Tensor, value: Tensor, table: Tensor, positional: Tensor | None = None, window: int | None = None) -> Tensor:
+    """The formula pair by pair, with a tensor of query × key × d_head for each head: what skewing avoids. Shapes as in
+    `relative_attention`."""
+    queries, keys = query.shape[2], key.shape[2]
+    distance = torch.arange(keys - queries, keys, device=query.device)[:, None] - torch.arange(keys, device=query.device)  # i − j
+    pairs = table[:, distance.clamp(0, table.shape[1] - 1)]  # (head, query, key, d_head): E_r[i − j]
+    relative = torch.einsum("bhid,hijd->bhij", query if positional is None else positional, pairs)  # S_rel
+    scores = (query @ key.transpose(-2, -1) + relative) / math.sqrt(query.shape[-1])
+    hidden = (distance < 0) | (distance >= (keys if window is None else window))
+    return scores.masked_fill(hidden, -math.inf).softmax(-1) @ value
+
+
+def skewed(query: Tensor, key: Tensor, value: Tensor, table: Tensor) -> Tensor:
+    """The published way: skew the whole of Q E_rᵀ, then softmax over all of L × L. As many queries as keys; shapes as in `direct`."""
+    batch, heads, length, d_head = query.shape
+    query = query / math.sqrt(d_head)
+    padded = F.pad(query @ by_distance(table, length).flip(1).transpose(1, 2), (1, 0))
+    scores = query @ key.transpose(-2, -1)
+    scores += padded.view(batch, heads, length + 1, length)[:, :, 1:]
+    del padded
+    return scores.masked_fill_(~causal_mask(length, length, query.device), -math.inf).softmax(-1) @ value
 
 
 @dataclass(frozen=True)
@@ -60,30 +85,6 @@ def skewing(query: Tensor, table: Tensor) -> Skew:
     pairs = embedding.flip(0)[(place[:, None] - place).clamp_(min=0)]  # (query, key, d_head): what nothing else here ever makes
     direct = torch.einsum("id,ijd->ij", query, pairs).masked_fill(~allowed, 0.0)
     return Skew(product, padded, reshaped, reshaped[1:], direct, allowed)
-
-
-def direct_attention(
-    query: Tensor, key: Tensor, value: Tensor, table: Tensor, positional: Tensor | None = None, window: int | None = None
-) -> Tensor:
-    """The formula pair by pair, with a tensor of query × key × d_head for each head: what skewing avoids. Shapes as there."""
-    queries, keys = query.shape[2], key.shape[2]
-    distance = torch.arange(keys - queries, keys, device=query.device)[:, None] - torch.arange(keys, device=query.device)
-    pairs = table[:, distance.clamp(0, table.shape[1] - 1)]  # (head, query, key, d_head)
-    relative = torch.einsum("bhid,hijd->bhij", query if positional is None else positional, pairs)
-    scores = (query @ key.transpose(-2, -1) + relative) / math.sqrt(query.shape[-1])
-    hidden = (distance < 0) | (distance >= (keys if window is None else window))
-    return scores.masked_fill(hidden, -math.inf).softmax(-1) @ value
-
-
-def skewed_attention(query: Tensor, key: Tensor, value: Tensor, table: Tensor) -> Tensor:
-    """The published way: skew the whole of Q E_rᵀ, then softmax over all of L × L. As many queries as keys; shapes as there."""
-    batch, heads, length, d_head = query.shape
-    query = query / math.sqrt(d_head)
-    padded = F.pad(query @ by_distance(table, length).flip(1).transpose(1, 2), (1, 0))
-    scores = query @ key.transpose(-2, -1)
-    scores += padded.view(batch, heads, length + 1, length)[:, :, 1:]
-    del padded
-    return scores.masked_fill_(~causal_mask(length, length, query.device), -math.inf).softmax(-1) @ value
 
 
 def _blocks(queries: int, keys: int, window: int | None) -> Iterator[tuple[slice, slice]]:

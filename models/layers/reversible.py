@@ -1,6 +1,8 @@
 """Reversible layers: what went into a layer is computed again from what came out, so none of it is kept (Kitaev et al., 2020, §3).
 
 y_1 = x_1 + F(x_2), y_2 = x_2 + G(y_1); backwards x_2 = y_2 − G(y_1), x_1 = y_1 − F(x_2) (eq. 8 and 9, after Gomez et al., 2017).
+
+To read: `step`, `ordinary` and `back`. What runs is `reversible`, whose gradients are made on the way back.
 """
 
 from __future__ import annotations
@@ -36,6 +38,13 @@ def step(layer: Reversible, first: Tensor, second: Tensor, memo: Tensor | None) 
     """One layer forward: x_1, x_2 -> y_1, y_2."""
     first = first + layer.f(second, memo)
     return first, second + layer.g(first)
+
+
+def ordinary(layers: Sequence[Reversible], first: Tensor, second: Tensor) -> Pair:
+    """x_1, x_2 through all layers, (batch, position, d_model) each, everything inside kept until the way back."""
+    for layer in layers:
+        first, second = step(layer, first, second, layer.memo(second))
+    return first, second
 
 
 def back(layer: Reversible, first: Tensor, second: Tensor, memo: Tensor | None) -> Pair:
@@ -90,17 +99,10 @@ def _sum(a: Tensor | None, b: Tensor | None) -> Tensor | None:
 
 
 def reversible(layers: Sequence[Reversible], first: Tensor, second: Tensor) -> Pair:
-    """x_1, x_2 through all layers, (batch, position, d_model) each; its memory does not grow with their number, but for the memos."""
+    """The same equations and numbers as `ordinary`; its memory does not grow with the number of layers, but for the memos."""
     parameters = [p for layer in layers for p in layer.parameters() if p.requires_grad]
     result: Pair = _Stack.apply(layers, first, second, *parameters)  # type: ignore[no-untyped-call]
     return result
-
-
-def ordinary(layers: Sequence[Reversible], first: Tensor, second: Tensor) -> Pair:
-    """The same equations and numbers, everything inside kept until the way back."""
-    for layer in layers:
-        first, second = step(layer, first, second, layer.memo(second))
-    return first, second
 
 
 def checkpointed(layers: Sequence[Reversible], first: Tensor, second: Tensor) -> Pair:

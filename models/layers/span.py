@@ -8,6 +8,8 @@ the attention of position t to position r is (eq. 4)
 over the last S positions: here those of the distances 0 … S − 1, so that a position may always attend to itself and no row is ever empty.
 It is softmax(s_tr + log m_z(t − r)): one softmax, and what lies behind the ramp is never computed. Queries go in blocks, and each block
 meets only the keys that its longest reach, z + R, needs.
+
+To read: `direct`, the formula as it is printed. What runs is `span_attention`, with gradients of its own.
 """
 
 from __future__ import annotations
@@ -27,6 +29,19 @@ from models.trace import OFF, Trace
 GRAIN = 64  # heads whose reaches differ by less are computed together
 TOGETHER = 1 << 20  # scores that stand in memory at a time in training, unless one head has more of them
 CACHED = 1 << 17  # without gradients: so few that they stay in the processor's own memory until they are used
+
+
+def direct(query: Tensor, key: Tensor, value: Tensor, table: Tensor, z: Tensor, span: int, ramp: int) -> Tensor:
+    """The formula as it is printed, with a dense matrix of query × key: softmax, mask, renormalise. What blocks avoid; shapes as in
+    `span_attention`."""
+    queries, keys = query.shape[2], key.shape[2]
+    distance = torch.arange(keys - queries, keys, device=query.device)[:, None] - torch.arange(keys, device=query.device)
+    allowed = (distance >= 0) & (distance < span)
+    relative = torch.einsum("bhid,ijd->bhij", query, table[0, distance.clamp(0, span - 1)])
+    scores = (query @ key.transpose(-2, -1) + relative) / math.sqrt(query.shape[-1])
+    before = scores.masked_fill(~allowed, -math.inf).softmax(-1)
+    masked = before * soft_mask(distance, z[..., None], ramp)
+    return masked / masked.sum(-1, keepdim=True) @ value
 
 
 def soft_mask(distance: Tensor, z: Tensor, ramp: int) -> Tensor:
@@ -229,15 +244,3 @@ def span_attention(query: Tensor, key: Tensor, value: Tensor, table: Tensor, z: 
         trace.tap("keys", "batch head key d_head", key)
         trace.tap("spans", "batch head query", z)
     return output
-
-
-def direct_attention(query: Tensor, key: Tensor, value: Tensor, table: Tensor, z: Tensor, span: int, ramp: int) -> Tensor:
-    """The formula as it is printed, with a dense matrix of query × key: softmax, mask, renormalise. What blocks avoid; shapes as there."""
-    queries, keys = query.shape[2], key.shape[2]
-    distance = torch.arange(keys - queries, keys, device=query.device)[:, None] - torch.arange(keys, device=query.device)
-    allowed = (distance >= 0) & (distance < span)
-    relative = torch.einsum("bhid,ijd->bhij", query, table[0, distance.clamp(0, span - 1)])
-    scores = (query @ key.transpose(-2, -1) + relative) / math.sqrt(query.shape[-1])
-    before = scores.masked_fill(~allowed, -math.inf).softmax(-1)
-    masked = before * soft_mask(distance, z[..., None], ramp)
-    return masked / masked.sum(-1, keepdim=True) @ value

@@ -6,6 +6,8 @@ at even distances: a sliding window, a column of the picture, a block. A view of
 of the fixed pattern are gathered once for all blocks, and each block sees a slice of them.
 
 Pieces that share queries are joined by their log-sum-exp: softmax over S ∪ T is exp(lse_S − lse) o_S + exp(lse_T − lse) o_T.
+
+To read: `direct`, with a dense mask. What runs is `gathered_attention`, with gradients of its own.
 """
 
 from __future__ import annotations
@@ -20,12 +22,20 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from models.layers.attention import attention_weights
 from models.layers.patterns import Factor
 from models.layers.relative import relative_attention
 from models.trace import OFF, Trace
 
 TILE = 32  # queries that share a sliding window: more of them see more keys in vain, fewer make products too small to be fast
 TOGETHER = 256  # queries, about, that share a slice of the summary columns
+
+
+def direct(query: Tensor, key: Tensor, value: Tensor, factor: Factor) -> Tensor:
+    """Every pair computed, and what the factor does not hold thrown away; 0 for a query that has no key. Shapes as in
+    `gathered_attention`."""
+    allowed = torch.from_numpy(factor.allowed(query.shape[2])).to(query.device)
+    return attention_weights(query, key, allowed) @ value
 
 
 @dataclass(frozen=True)

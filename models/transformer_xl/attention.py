@@ -44,6 +44,7 @@ class XLAttention(MultiHeadAttention):
     def __init__(self, d_model: int, n_heads: int) -> None:
         super().__init__(d_model, n_heads, bias=False)
         self.project_distance = nn.Linear(d_model, d_model, bias=False)
+        self._modules["project_out"] = self._modules.pop("project_out")  # optimizers of stopped runs know parameters by their order
         self.u = nn.Parameter(torch.zeros(n_heads, 1, d_model // n_heads))
         self.v = nn.Parameter(torch.zeros(n_heads, 1, d_model // n_heads))
 

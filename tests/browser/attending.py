@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 from playwright.sync_api import Page
 
-from explorer.figures import attention, curve
+from explorer.figures import attention
 from explorer.figures.attention import Kind
+from explorer.figures.curves import Curve, curves
 from explorer.lab import Lab
-from explorer.widgets import canvas, figure
+from explorer.widgets import figure
 from explorer.widgets.stage import stage
 from tests.bench import TEXT
 
@@ -37,7 +38,6 @@ HOSTILE = [
     "a\x00b",
     "=cmd()",
 ]
-IMAGE = np.linspace(0, 1, 12, dtype=np.float32).reshape(3, 4)
 
 
 def softmax(scores: Array) -> Array:
@@ -100,12 +100,16 @@ def page_of(slug: str) -> Callable[[Lab, object], None]:
 
     def page(lab: Lab, engine: object) -> None:
         if slug == "figures":
-            log = [{"epoch": i, "loss": 6 / i, "validation": 5 / i} for i in range(1, 6)]
-            rows = [[str(line["epoch"]), line["loss"], line["validation"]] for line in log]
+            epochs = range(1, 6)
+            losses = {"loss": [6 / i for i in epochs], "held out": [5 / i for i in epochs]}
+            lines = [Curve({"en": name, "zh": name}, epochs, of, f"var(--cat-{n})") for n, (name, of) in enumerate(losses.items(), 1)]
+            rows = [[str(i), *(of[i - 1] for of in losses.values())] for i in epochs]
             table = figure.Table([{"en": "epoch", "zh": "轮"}, {"en": "loss", "zh": "损失"}, {"en": "held out", "zh": "留出"}], rows)
             sentence = {"en": "After 5 epochs the held-out loss is 1.00.", "zh": "5 轮之后留出损失是 1.00。"}
-            figure.figure(figure.value(curve.training(log), title=TEXT, sentence=sentence, table=table, name="training"))
-            canvas.canvas(canvas.value(IMAGE, title=TEXT, sentence={"en": "Twelve pixels.", "zh": "十二个像素。"}))
+            drawn = figure.value(
+                lambda language: curves(lines, ("a", "b"), language), title=TEXT, sentence=sentence, table=table, name="training"
+            )
+            figure.figure(drawn)
             return
         made = attention.value(kinds(*RUNS[slug]), silenced=[("cross", 1, 3)], query=slug)
         place = stage("attention", made, texts={})

@@ -38,7 +38,7 @@ def test_a_run_that_is_stopped_shows_how_far_it_came(site: str, page_watch: Page
         }"""
     )
     run.click()
-    expect(page_watch.locator(".tfe-at-clock .tfe-words")).to_contain_text(re.compile(r"^Stopped after \d+ of 20 points, at L = "))
+    expect(page_watch.locator(".tfe-clock .tfe-words")).to_contain_text(re.compile(r"^Stopped after \d+ of 20 points, at L = "))
     expect(badge).to_have_text(LIVE)
 
 
@@ -47,6 +47,6 @@ def test_each_experiment_shows_its_own_figures(site: str, page_watch: Page) -> N
     for name, shown, hidden in (("Scores and softmax", "hardens", "clock"), ("A filter made of heads", "filtered", "hardens")):
         page_watch.get_by_role("radio", name=name).or_(page_watch.get_by_role("button", name=name)).first.click()
         page_watch.locator("button[type=submit].tfe-button").first.click()
-        expect(page_watch.locator(f".tfe-at-{shown} .tfe-words")).to_be_visible()
-        expect(page_watch.locator(f".tfe-at-{hidden} .tfe-words")).to_be_hidden()
-        expect(page_watch.locator(".tfe-at-seconds .tfe-words")).to_be_visible()
+        expect(page_watch.locator(f".tfe-{shown} .tfe-words")).to_be_visible()
+        expect(page_watch.locator(f".tfe-{hidden} .tfe-words")).to_be_hidden()
+        expect(page_watch.locator(".tfe-seconds .tfe-words")).to_be_visible()

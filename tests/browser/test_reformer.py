@@ -122,5 +122,5 @@ def test_a_letter_that_no_word_has_is_named_and_the_last_answer_stays(site: str,
 def test_both_panels_answer_for_the_run_in_view(site: str, page_watch: Page) -> None:
     opened(page_watch, site, "lang=en&_missed=open&_rewind=open")
     expect(page_watch.locator(".tfe-missed [data-drawn]")).to_be_attached(timeout=SLOW)
-    expect(page_watch.locator(".tfe-rewind[data-drawn]")).to_be_attached(timeout=SLOW)
+    expect(page_watch.locator(".tfe-rewind .tfe-asked[data-drawn]")).to_be_attached(timeout=SLOW)
     assert page_watch.locator(".tfe-folded .tfe-error:visible").count() == 0

@@ -197,7 +197,7 @@ def test_projector_mode_shows_one_figure_large_with_a_code_for_the_audience(new_
     page.wait_for_selector(".tfe-projectable:visible")
     page.keyboard.press("p")
     expect(page.locator(".tfe-projector-title")).not_to_be_empty()
-    expect(page.locator(".tfe-projector-where")).to_have_text(f"1 / {len(LAB.steps)}")
+    expect(page.locator(".tfe-projector-where")).to_have_text(f"Step 1 of {len(LAB.steps)}")
     expect(page.locator(".tfe-shell-bar")).to_be_hidden()
     assert page.locator(".tfe-projectable:visible").count() == 1
     # Light, unless the visitor chose otherwise by hand.
@@ -211,9 +211,9 @@ def test_projector_mode_shows_one_figure_large_with_a_code_for_the_audience(new_
     }).map((e) => e.outerHTML.slice(0, 100))"""
     becomes(page, lambda: page.evaluate(small), [])  # the figure is drawn anew, larger, a moment after it stands alone
     page.keyboard.press("PageDown")
-    expect(page.locator(".tfe-projector-where")).to_have_text(f"2 / {len(LAB.steps)}")
+    expect(page.locator(".tfe-projector-where")).to_have_text(f"Step 2 of {len(LAB.steps)}")
     page.keyboard.press("PageUp")
-    expect(page.locator(".tfe-projector-where")).to_have_text(f"1 / {len(LAB.steps)}")
+    expect(page.locator(".tfe-projector-where")).to_have_text(f"Step 1 of {len(LAB.steps)}")
     page.keyboard.press("Escape")
     expect(page.locator(".tfe-shell-bar")).to_be_visible()
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(11, 17, 29)"

@@ -79,6 +79,9 @@ def test_every_step_restores_its_view_without_the_queue(walk: tuple[Page, Faults
         addressed(page, step=str(number), **kept, **{f"_{key}": value for key, value in one.view.items()})
         settled(page)
         expect(page.locator(".tfe-badge").first).to_have_text(RESULT)  # and not that the controls hold another wish
+        if one.shows:
+            panel = page.locator(f".tfe-{one.shows}").first
+            becomes(page, lambda panel=panel: len(panel.inner_text()) > 20, True)  # type: ignore[misc]
         assert all(len(text) > 20 for _, text in page.evaluate(SENTENCES)), one.title["en"]
     runs = [asked for asked in faults.requests if "/queue/join" in asked]
     assert len(runs) <= sum(len(one.view) for one in lab.steps), "a step asks for what it unfolds, not for its run"

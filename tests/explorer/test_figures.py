@@ -15,7 +15,7 @@ from explorer.figures import attention
 from explorer.figures.attention import Kind
 from explorer.figures.curves import LABEL as LABEL_ROOM
 from explorer.figures.curves import Curve, curves
-from explorer.widgets import canvas, figure
+from explorer.widgets import figure
 
 Array = NDArray[np.float32]
 LABEL = {"en": "Cross", "zh": "交叉"}
@@ -166,17 +166,6 @@ def test_a_figure_travels_with_its_table_and_its_sentence() -> None:
     assert json.loads(json.dumps(made)) == made
     with pytest.raises(ValueError, match=r"rows of \[1\] cells under 2 columns"):
         figure.Table([LABEL, LABEL], [["a"]])
-
-
-def test_an_image_may_grow_in_any_order_but_each_pixel_once() -> None:
-    image = np.arange(6, dtype=np.float32).reshape(2, 3)
-    texts = {"title": LABEL, "sentence": LABEL}
-    made = canvas.value(image, limits=(0, 5), made=4, order=np.array([5, 4, 3, 2, 1, 0]), **texts)
-    assert made["made"] == 4 and json.loads(json.dumps(made)) == made
-    with pytest.raises(ValueError, match="an order of 2 positions for 6 pixels"):
-        canvas.value(image, order=np.array([0, 1]), **texts)
-    with pytest.raises(ValueError, match="7 pixels made of 6"):
-        canvas.value(image, made=7, **texts)
 
 
 def stepped(taken: list[int], steps: int = 3) -> Kind:

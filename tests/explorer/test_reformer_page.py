@@ -357,7 +357,7 @@ def test_the_table_stands_beside_the_printed_one_with_every_seed() -> None:
         ("LSH-4, seed 2", 0.05),
         ("LSH-4, seed 3, stopped early", None),
     ]
-    assert "Their words are longer." in drawn["sentence"]["en"] and "128" in drawn["sentence"]["en"]
+    assert "Their words are longer." in drawn["note"]["en"] and "128" in drawn["note"]["en"]
 
 
 @pytest.mark.usefixtures("shipped")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from explorer.figures import memory
-from explorer.widgets import rewind
+from explorer.labs.reformer.deeper import rewind
 from tests.explorer import rewound
 from tests.explorer.rolls import unpacked
 
@@ -21,25 +21,30 @@ def boards(**changed: Any) -> dict[str, Any]:
     return rewind.boards(NAME, **{**rewound.parts(), **changed})
 
 
+def below(value: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The figures under the picture, by name."""
+    return {one["figure"]["name"]: one["figure"] for one in value["below"]["figures"]}
+
+
 def test_norms_travel_and_parts_say_bytes_and_differences() -> None:
     found = rewound.parts()
     value = json.loads(json.dumps(boards()))
     np.testing.assert_array_equal(unpacked(value["forward"]), found["forward"].astype(np.float32))
     np.testing.assert_array_equal(unpacked(value["again"]), found["again"].astype(np.float32))
     assert value["single"] == found["single"].tolist() and max(value["double"]) < 1e-12
-    assert value["parts"]["table"]["rows"][-1] == [16.0, 4096.0, "1.8\u00a0×\u00a010⁻⁷"]
-    bars = value["parts"]["figures"]["en"]["data"]
+    assert below(value)["feed-forward-parts"]["table"]["rows"][-1] == [16.0, 4096.0, "1.8\u00a0×\u00a010⁻⁷"]
+    bars = below(value)["feed-forward-parts"]["figures"]["en"]["data"]
     assert [round(bar["x"][0], 1) for bar in bars] == [100.0, 52.6, 26.3, 15.8, 10.5]
 
 
 def test_before_anything_was_measured_a_sentence_stands_in_place_of_each_figure() -> None:
     value = boards()
-    assert value["depth"] is None and value["peers"] is None
-    assert [sorted(note) for note in value["notes"]] == [["en", "zh"]] * 2
+    assert list(below(value)) == ["feed-forward-parts"]
+    assert [sorted(note) for note in value["below"]["notes"]] == [["en", "zh"]] * 2
     value = boards(reversible=rewound.REVERSIBLE)
-    assert value["depth"] is not None and len(value["notes"]) == 1
+    assert "memory-depth" in below(value) and len(value["below"]["notes"]) == 1
     without = {**rewound.LSH, "figures": {name: size for name, size in rewound.LSH["figures"].items() if name != "explicit_mb"}}
-    assert boards(lsh=without)["peers"] is None
+    assert "memory-attention" not in below(boards(lsh=without))
 
 
 def test_memory_against_depth_is_read_from_a_saved_result() -> None:
@@ -47,7 +52,7 @@ def test_memory_against_depth_is_read_from_a_saved_result() -> None:
     assert found is not None and found.depths == (4, 8, 16, 32)
     assert found.of("ordinary") == (250e6, 500e6, 1000e6, 2000e6)
     assert (found.device, found.threads) == ("cpu", 2)
-    value = boards(reversible=rewound.REVERSIBLE)["depth"]
+    value = below(boards(reversible=rewound.REVERSIBLE))["memory-depth"]
     assert "8.00 × for ordinary layers" in value["sentence"]["en"] and "cpu, 2 threads" in value["sentence"]["en"]
     lines = value["figures"]["zh"]["data"]
     assert [line["name"] for line in lines] == [rewind.WAYS[way]["zh"] for way in memory.WAYS]
@@ -56,11 +61,11 @@ def test_memory_against_depth_is_read_from_a_saved_result() -> None:
 
 
 def test_the_honest_part_says_that_fused_attention_needs_least_only_where_it_does() -> None:
-    value = boards(lsh=rewound.LSH)["peers"]
+    value = below(boards(lsh=rewound.LSH))["memory-attention"]
     assert "less than any attention by hashing" in value["sentence"]["en"]
     assert [row[0] for row in value["table"]["rows"]] == ["explicit", "reformer_pytorch", "transformers", "ours", "dense"]
     other = {**rewound.LSH, "figures": {**rewound.LSH["figures"], "dense_mb": 500.0}}
-    assert "less than any" not in boards(lsh=other)["peers"]["sentence"]["en"]
+    assert "less than any" not in below(boards(lsh=other))["memory-attention"]["sentence"]["en"]
 
 
 @pytest.mark.parametrize(("number", "said"), [(0.0, "0"), (4.83e-7, "4.8 × 10⁻⁷"), (9.97e-16, "1.0 × 10⁻¹⁵"), (12.0, "1.2 × 10¹")])

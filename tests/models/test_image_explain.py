@@ -338,7 +338,7 @@ def test_a_turn_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
         now[0] += 0.01
         return now[0]
 
-    monkeypatch.setattr(module.time, "perf_counter", clock)
+    monkeypatch.setattr("models.turns.time.perf_counter", clock)
     steps = [entry for (entry,) in generate([Request()]) if isinstance(entry, list) and entry]
     longest = max(step[0].levels.shape[-1] for step in steps)
     assert longest <= 3 * module.STRIDE

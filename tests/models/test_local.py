@@ -10,7 +10,7 @@ from local_attention import LocalAttention
 from torch import Tensor
 
 from models.layers.attention import attention_weights
-from models.layers.local import Block, blocks_1d, blocks_2d, local_attention, order_2d, weights_of
+from models.layers.local import Block, blocks_1d, blocks_2d, direct, local_attention, order_2d, weights_of
 from models.trace import Trace
 
 LAYOUTS = {
@@ -52,6 +52,7 @@ def test_blocks_cover_every_position_once_and_a_query_never_sees_the_future(bloc
 def test_blocked_attention_is_masked_attention(blocks: tuple[Block, ...]) -> None:
     query, key, value = inputs(blocks[-1].stop)
     expected = attention_weights(query, key, dense(blocks)) @ value
+    torch.testing.assert_close(direct(query, key, value, blocks), expected)
     with torch.no_grad():
         torch.testing.assert_close(local_attention(query, key, value, blocks), expected)
     torch.testing.assert_close(local_attention(query, key, value, blocks), expected)

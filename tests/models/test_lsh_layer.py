@@ -13,6 +13,7 @@ from transformers.models.reformer.modeling_reformer import LSHSelfAttention as T
 
 from models.layers.lsh import (
     LSHSelfAttention,
+    direct,
     hash_vectors,
     lsh_attention,
     met,
@@ -149,6 +150,7 @@ def test_what_meets_is_what_hashing_attends_to() -> None:
     query, value, buckets = drawn(18, 3, 4)
     seen = met(sort_by_bucket(buckets), 4).any(2)
     torch.testing.assert_close(shared_weights(query, seen) @ value, lsh_attention(query, value, buckets, 4))
+    torch.testing.assert_close(direct(query, value, buckets, 4), lsh_attention(query, value, buckets, 4))
 
 
 def test_a_hash_is_the_farthest_of_the_columns_and_their_mirror_images() -> None:

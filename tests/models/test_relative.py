@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from models.layers.relative import BLOCK, direct_attention, relative_attention, skewed_attention, skewing, weights_of
+from models.layers.relative import BLOCK, direct, relative_attention, skewed, skewing, weights_of
 from models.trace import Trace
 
 SHAPES = {
@@ -36,15 +36,13 @@ def inputs(shape: tuple[int, int, int], dtype: torch.dtype = torch.float64, grad
 @everywhere
 def test_blocks_of_skewed_scores_are_the_direct_formula(shape: tuple[int, int, int]) -> None:
     query, key, value, table = inputs(shape, torch.float32)
-    torch.testing.assert_close(
-        relative_attention(query, key, value, table), direct_attention(query, key, value, table), atol=1e-5, rtol=1e-5
-    )
+    torch.testing.assert_close(relative_attention(query, key, value, table), direct(query, key, value, table), atol=1e-5, rtol=1e-5)
 
 
 @everywhere
 def test_its_own_gradients_are_those_of_the_direct_formula(shape: tuple[int, int, int]) -> None:
     four = inputs(shape, gradient=True)
-    ours, theirs = relative_attention(*four), direct_attention(*four)
+    ours, theirs = relative_attention(*four), direct(*four)
     outside = torch.randn_like(ours)
     for one, other in zip(torch.autograd.grad(ours, four, outside), torch.autograd.grad(theirs, four, outside), strict=True):
         torch.testing.assert_close(one, other)
@@ -58,7 +56,7 @@ def test_its_gradients_are_those_of_small_differences() -> None:
 @pytest.mark.parametrize("length", [1, 2, 31, 64, 97])
 def test_skewing_all_at_once_is_the_direct_formula(length: int) -> None:
     four = inputs((length, length, length))
-    torch.testing.assert_close(skewed_attention(*four), direct_attention(*four))
+    torch.testing.assert_close(skewed(*four), direct(*four))
 
 
 def test_without_distances_it_is_plain_causal_attention() -> None:
@@ -154,7 +152,7 @@ def test_a_second_query_meets_the_distances_and_a_window_hides_what_lies_before_
     query, key, value, table = inputs(shape, gradient=True)
     positional = torch.randn_like(query, requires_grad=True)
     ours = relative_attention(query, key, value, table, positional=positional, window=window)
-    theirs = direct_attention(query, key, value, table, positional, window)
+    theirs = direct(query, key, value, table, positional, window)
     torch.testing.assert_close(ours, theirs)
     five, outside = (query, key, value, table, positional), torch.randn_like(ours)
     for one, other in zip(torch.autograd.grad(ours, five, outside), torch.autograd.grad(theirs, five, outside), strict=True):

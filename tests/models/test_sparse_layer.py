@@ -71,6 +71,7 @@ def test_gathered_blocks_are_a_dense_mask_forwards_and_backwards(name: str, size
     three = inputs(length, gradient=True)
     ours = gathered_attention(*three, Factor(name, stride, summary))
     theirs = masked(*three, defined(name, length, stride, summary))
+    torch.testing.assert_close(sparse.direct(*three, Factor(name, stride, summary)), theirs)
     torch.testing.assert_close(ours, theirs)
     outside = torch.randn(ours.shape, generator=torch.Generator().manual_seed(1), dtype=ours.dtype)
     got, wanted = (torch.autograd.grad(one, three, outside) for one in (ours, theirs))

@@ -209,3 +209,15 @@ STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
         ),
     ),
 )
+
+
+# What each step asks: the projector's title.
+STEP_QUESTIONS: Final[Mapping[str, Text]] = {
+    "effort": _("Which input takes the most thought?", "哪个输入想得最久？"),
+    "halts": _("When does it stop?", "它何时停下？"),
+    "remainder": _("What becomes of the rest?", "余下的怎么办？"),
+    "now": _("What if it stopped now?", "如果现在停下会怎样？"),
+    "force": _("What can one update do?", "一次更新能做到什么？"),
+    "hard": _("Do more bits take more updates?", "比特越多，更新越多吗？"),
+    "price": _("What does thinking less cost?", "少想一些要付出什么？"),
+}

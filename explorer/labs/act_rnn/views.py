@@ -126,4 +126,4 @@ def steps() -> tuple[GuidedStep, ...]:
         "hard": (query(parity), {}, "ponder"),
         "price": (query(replace(start, epsilon=0.8)), {"pos": place}, "change", "ponder"),
     }
-    return tuple(GuidedStep(title, say_, *shown[key]) for key, title, say_ in texts.STEPS)
+    return tuple(GuidedStep(title, say_, *shown[key], question=texts.STEP_QUESTIONS[key]) for key, title, say_ in texts.STEPS)

@@ -225,3 +225,15 @@ STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
         ),
     ),
 )
+
+
+# What each step asks: the projector's title.
+STEP_QUESTIONS: Final[Mapping[str, Text]] = {
+    "differ": _("How far does each head need to look?", "每个头需要看多远？"),
+    "mask": _("How can a distance be learned?", "距离怎样才能学会？"),
+    "price": _("What keeps spans short?", "什么让跨度保持短？"),
+    "short": _("What is lost when all spans are short?", "所有跨度都缩短会失去什么？"),
+    "long": _("Does looking farther help?", "看得更远有帮助吗？"),
+    "token": _("Where does it decide to look far?", "它在哪里决定看远？"),
+    "saving": _("What do short spans save?", "短跨度省下什么？"),
+}

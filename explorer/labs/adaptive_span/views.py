@@ -290,4 +290,8 @@ def steps() -> tuple[GuidedStep, ...]:
     z = np.sort((about.measured().get("adaptive") or {}).get("z", [[0.0]]), axis=None)
     learned = {"middle": f"{float(np.median(z)):.0f}", "most": f"{float(z[-1]):.0f}", "head": head.replace(".", "·")}
     told = ((key, title, filled(said, **learned)) for key, title, said in texts.STEPS)
-    return tuple(GuidedStep(title, said, *shown[key]) for key, title, said in told if key != "token" or OFFERED[2] in EXAMPLES)
+    return tuple(
+        GuidedStep(title, said, *shown[key], question=texts.STEP_QUESTIONS[key])
+        for key, title, said in told
+        if key != "token" or OFFERED[2] in EXAMPLES
+    )

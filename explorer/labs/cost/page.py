@@ -21,10 +21,10 @@ def program() -> Program[Request, Explanation]:
     """What the page declares; pictures and the family's measurement are read when it is built."""
 
     def drawn(name: str, task: str, at: str, draw: object, grow: object = None) -> View[Request, Explanation]:
-        return View(name, partial(figure.figure, name=name), draw, grow, at=at, task=task)  # type: ignore[arg-type]
+        return View(name, partial(figure.own, name, main=True), draw, grow, at=at, task=task)  # type: ignore[arg-type]
 
     def stored(what: str, at: str) -> View[Request, Explanation]:
-        return View(what, lambda _value: figure.figure(about.chart(what), name=what), at=at)  # type: ignore[arg-type]
+        return View(what, lambda _value: figure.own(what, about.chart(what), main=True), at=at)  # type: ignore[arg-type]
 
     return Program(
         explain=EXPLAIN,
@@ -38,8 +38,8 @@ def program() -> Program[Request, Explanation]:
             drawn("slopes", "scale", "beside", scale.slopes),
             drawn("scores", "scale", "side", scale.scores),
             drawn("filtered", "heads", "wide", heads.filtered),
-            drawn("reach", "heads", "wide", heads.reach),
-            drawn("maps", "heads", "beside", heads.maps),
+            drawn("shifts", "heads", "wide", heads.reach),
+            drawn("each", "heads", "beside", heads.maps),
             drawn("errors", "heads", "side", heads.errors),
             stored("seconds", "wide"),
             stored("bytes", "wide"),
@@ -77,7 +77,11 @@ LAB = lab_of(
         "alpha": replace(EXAMPLES[3], alpha=1.0),
         "without": replace(EXAMPLES[3], without=4),
     },
-    exports={"figure": FIGURE, "change": ("TXT", "CSV")},
+    exports={
+        **dict.fromkeys(("clock", "paper", "hardens", "rows", "slopes", "scores", "filtered", "shifts", "each", "errors"), FIGURE),
+        **dict.fromkeys(("seconds", "bytes"), FIGURE),
+        "change": ("TXT", "CSV"),
+    },
     thumbnail=views.thumbnail,
     probe=None,
 )

@@ -392,3 +392,15 @@ STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
         ),
     ),
 )
+
+
+# What each step asks: the projector's title.
+STEP_QUESTIONS: Final[Mapping[str, Text]] = {
+    "paths": _("How far apart are two words?", "两个词相隔多远？"),
+    "paper": _("How many operations does a layer take?", "一层要多少次运算？"),
+    "clock": _("Does the clock agree with the formula?", "实测时间与公式一致吗？"),
+    "scale": _("Why are scores divided by √d_k?", "得分为什么要除以 √d_k？"),
+    "scores": _("Additive scores or dot products?", "加性打分还是点积？"),
+    "heads": _("Can nine heads be a convolution?", "九个头能构成卷积吗？"),
+    "family": _("Who still pays for every pair?", "谁仍为每一对付出代价？"),
+}

@@ -87,12 +87,14 @@ def steps() -> tuple[GuidedStep, ...]:
     """The guided steps: experiments as links, and the figure that each speaks about."""
     first(), pictures(), about.family()  # a lab whose files cannot be read has no steps, and is closed
     shown = {
-        "paths": ("", "at-paper"),
-        "paper": ("", "at-paper"),
-        "clock": ("", "at-clock"),
-        "scale": (query(EXAMPLES[1]), "at-hardens"),
-        "scores": (query(EXAMPLES[1]), "at-scores"),
-        "heads": (query(EXAMPLES[3]), "at-filtered"),
-        "family": ("", "at-seconds"),
+        "paths": ("", "paper"),
+        "paper": ("", "paper"),
+        "clock": ("", "clock"),
+        "scale": (query(EXAMPLES[1]), "hardens"),
+        "scores": (query(EXAMPLES[1]), "scores"),
+        "heads": (query(EXAMPLES[3]), "filtered"),
+        "family": ("", "seconds"),
     }
-    return tuple(GuidedStep(title, say, shown[key][0], {}, shown[key][1]) for key, title, say in texts.STEPS)
+    return tuple(
+        GuidedStep(title, say, shown[key][0], {}, shown[key][1], question=texts.STEP_QUESTIONS[key]) for key, title, say in texts.STEPS
+    )

@@ -1,8 +1,7 @@
 // What the picture of spans says: its labels, and the sentence computed from the pixel that is looked at.
 
 import { lang, t } from "../../widgets/lib/lang.js";
-import { ordinal } from "../../widgets/lib/maps.js";
-import { weight } from "../../widgets/lib/signs.js";
+import { ordinal, weight } from "../../widgets/lib/signs.js";
 
 export const TEXT = {
   question: { en: "Where may a pixel look: in rows, or in tiles?", zh: "一个像素能看哪里：按行，还是按瓦片？" },

@@ -7,10 +7,9 @@ import { el } from "../../widgets/lib/dom.js";
 import { t } from "../../widgets/lib/lang.js";
 import { headOf } from "../../widgets/lib/looking.js";
 import { looksOf } from "../../widgets/lib/looks.js";
-import { ordinal } from "../../widgets/lib/maps.js";
 import { Pen, colour, onCanvas, shades } from "../../widgets/lib/pen.js";
-import { rgb } from "../../widgets/lib/pixels.js";
-import { weight } from "../../widgets/lib/signs.js";
+import { rgb } from "../../widgets/lib/raster.js";
+import { ordinal, weight } from "../../widgets/lib/signs.js";
 import { border, byPixel, layout } from "./layout.js";
 import { TEXT, place, sentence, where } from "./saying.js";
 

@@ -280,3 +280,15 @@ STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
         ),
     ),
 )
+
+
+# What each step asks: the projector's title.
+STEP_QUESTIONS: Final[Mapping[str, Text]] = {
+    "grow": _("How does a picture become a sequence?", "图像怎样变成序列？"),
+    "query": _("Which pixels ask together?", "哪些像素一起提问？"),
+    "memory": _("What may a block of pixels see?", "一块像素能看到什么？"),
+    "order": _("Rows or tiles: who knows more?", "按行还是按块：谁知道得更多？"),
+    "surprise": _("Where was the model surprised?", "模型在哪里感到意外？"),
+    "enlarge": _("What does a small picture leave open?", "小图没有决定的是什么？"),
+    "cut": _("What is lost without the memory around it?", "没有周围的记忆会失去什么？"),
+}

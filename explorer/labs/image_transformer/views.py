@@ -283,4 +283,8 @@ def steps() -> tuple[GuidedStep, ...]:
     if figure is not None:
         shown["enlarge"] = (query(next(example for example in EXAMPLES if example.mode == "enlarge")), {"whole": "1"}, "spans")
     bits = "–" if figure is None else f"{figure['value']:.2f}"
-    return tuple(GuidedStep(title, filled(say, bits=bits), *shown[key]) for key, title, say in texts.STEPS if key in shown)
+    return tuple(
+        GuidedStep(title, filled(say, bits=bits), *shown[key], question=texts.STEP_QUESTIONS[key])
+        for key, title, say in texts.STEPS
+        if key in shown
+    )

@@ -298,3 +298,16 @@ STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
         ),
     ),
 )
+
+
+# What each step asks: the projector's title.
+STEP_QUESTIONS: Final[Mapping[str, Text]] = {
+    "language": _("How is music written like language?", "音乐怎样像语言一样写出来？"),
+    "motifs": _("Who brings the motif back?", "谁让动机回来？"),
+    "motif": _("Who keeps to the motif?", "谁守住动机？"),
+    "motif_piano": _("Who keeps the thread?", "谁守住主线？"),
+    "distance": _("What is lost without distances?", "没有距离会失去什么？"),
+    "skew": _("How do distances become keys?", "距离怎样变成键？"),
+    "arcs": _("Which notes does a note lean on?", "一个音依靠哪些音？"),
+    "lengths": _("Who holds beyond the trained length?", "超过训练长度，谁还稳得住？"),
+}

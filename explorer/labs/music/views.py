@@ -212,4 +212,4 @@ def steps() -> tuple[GuidedStep, ...]:
     if about.beyond():
         del shown["arcs"]
         shown["lengths"] = ("", {**note, "lengths": "open"}, "")
-    return tuple(GuidedStep(title, say, *shown[key]) for key, title, say in texts.STEPS if key in shown)
+    return tuple(GuidedStep(title, say, *shown[key], question=texts.STEP_QUESTIONS[key]) for key, title, say in texts.STEPS if key in shown)

@@ -316,3 +316,16 @@ STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
         ),
     ),
 )
+
+
+# What each step asks: the projector's title.
+STEP_QUESTIONS: Final[Mapping[str, Text]] = {
+    "neighbours": _("How many keys really count?", "真正重要的键有多少？"),
+    "hash": _("How are near vectors found without comparing all?", "不逐一比较，怎样找到相近的向量？"),
+    "sort": _("Who attends to whom after sorting?", "排序之后谁注意谁？"),
+    "round": _("What does a single round lose?", "只有一轮会失去什么？"),
+    "missed": _("How much weight is missed?", "漏掉了多少权重？"),
+    "table": _("May rounds be chosen after training?", "训练后还能改变轮数吗？"),
+    "saving": _("How many pairs are compared?", "比较了多少对？"),
+    "rewind": _("Can a layer run backwards?", "一层能倒着走吗？"),
+}

@@ -341,7 +341,11 @@ def steps() -> tuple[GuidedStep, ...]:
     if reads():
         shown["saving"] = (query(FEW), {}, "change", "hashing")
     together_ = alike(kept.seen, kept.request, pick) if kept is not None else {"asks": "–", "wanted": "–", "bucket": "–"}
-    return tuple(GuidedStep(title, filled(said, **together_), *shown[key]) for key, title, said in texts.STEPS if key in shown)
+    return tuple(
+        GuidedStep(title, filled(said, **together_), *shown[key], question=texts.STEP_QUESTIONS[key])
+        for key, title, said in texts.STEPS
+        if key in shown
+    )
 
 
 def alike(seen: Explanation, request: Request, pick: Value) -> dict[str, str]:

@@ -264,3 +264,16 @@ STEPS: Final[Mapping[str, Text]] = {
         "注意力一步就能找到词，但读和写仍然一步接一步，远处的词要经过许多步记忆。Transformer 留下注意力、去掉循环：它看的是同样的词。",
     ),
 }
+
+
+# What each step asks: the projector's title.
+STEP_QUESTIONS: Final[Mapping[str, Text]] = {
+    "vector": _("How much fits into one vector?", "一个向量装得下多少？"),
+    "diluted": _("What is left of the first words?", "最先读的词还剩下什么？"),
+    "needs": _("Which words does the next word need?", "下一个词需要哪些词？"),
+    "sum": _("How does a score become a weighted sum?", "得分怎样变成加权和？"),
+    "moves": _("Where do the weights go, word by word?", "权重逐词移向哪里？"),
+    "drag": _("What if the weight lies on another word?", "权重放在另一个词上会怎样？"),
+    "scores": _("Does it matter how the score is made?", "打分的方式重要吗？"),
+    "onward": _("Does the Transformer look at the same words?", "Transformer 看的是同样的词吗？"),
+}

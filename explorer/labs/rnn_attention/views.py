@@ -188,4 +188,6 @@ def steps() -> tuple[GuidedStep, ...]:
         "scores": (query(replace(start, variant="dot")), {}, "attention"),
         "onward": ("", {"overlap": "open"}, ""),
     }
-    return tuple(GuidedStep(texts.STEP_TITLES[key], say, *shown[key]) for key, say in texts.STEPS.items())
+    return tuple(
+        GuidedStep(texts.STEP_TITLES[key], say, *shown[key], question=texts.STEP_QUESTIONS[key]) for key, say in texts.STEPS.items()
+    )

@@ -8,6 +8,7 @@ import { KINDS, headOf } from "../../widgets/lib/looking.js";
 import { looksOf } from "../../widgets/lib/looks.js";
 import { keysOf } from "../../widgets/lib/patternmath.js";
 import { colour, shades } from "../../widgets/lib/pen.js";
+import { rgb } from "../../widgets/lib/raster.js";
 import { weight } from "../../widgets/lib/signs.js";
 import { dark } from "../../widgets/lib/theme.js";
 import { TEXT, card, costsOf, factorName, legendOf, sentenceOf, tileCard, whatOf } from "./digitwords.js";
@@ -112,8 +113,7 @@ function seen(run, look, over) {
 // ── the digits ──
 /** The colour of every pixel, (side, side, 4). */
 function coloursOf(model, { upto, locked, view, costs, worst }) {
-  const rgb = (name) => [1, 3, 5].map((at) => Number.parseInt(colour(name).slice(at, at + 2), 16));
-  const [ground, sunk, ink, soft, out, key] = [GROUND(), "sunk", "ink", "out-soft", "out", "key"].map(rgb);
+  const [ground, sunk, ink, soft, out, key] = [GROUND(), "sunk", "ink", "out-soft", "out", "key"].map((name) => rgb(colour(name)));
   const mix = (a, b, part) => a.map((one, k) => one + (b[k] - one) * part);
   const table = shades("surprise");
   const data = new Uint8ClampedArray(4 * model.length);

@@ -391,3 +391,16 @@ STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
         ),
     ),
 )
+
+
+# What each step asks: the projector's title.
+STEP_QUESTIONS: Final[Mapping[str, Text]] = {
+    "split": _("How many pairs are there?", "一共有多少对？"),
+    "strided": _("What does a pixel need to see?", "一个像素需要看到什么？"),
+    "fixed": _("What does a letter need to see?", "一个字母需要看到什么？"),
+    "paths": _("Is anything out of reach?", "有什么是到不了的吗？"),
+    "digit": _("Does it matter for a digit?", "对一个数字有影响吗？"),
+    "wrong": _("What if the stride misses the column?", "步长错开一列会怎样？"),
+    "swap": _("What if the pattern is not the learned one?", "换成没学过的模式会怎样？"),
+    "text": _("Why does the paper’s order not hold here?", "这里的顺序为什么与论文不同？"),
+}

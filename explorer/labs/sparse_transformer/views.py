@@ -382,4 +382,8 @@ def steps() -> tuple[GuidedStep, ...]:
     }
     gaps = about.block_gaps()
     there_ = shown.keys() if gaps else shown.keys() - {"text"}
-    return tuple(GuidedStep(title, filled(said, **gaps), *shown[key]) for key, title, said in texts.STEPS if key in there_)
+    return tuple(
+        GuidedStep(title, filled(said, **gaps), *shown[key], question=texts.STEP_QUESTIONS[key])
+        for key, title, said in texts.STEPS
+        if key in there_
+    )

@@ -299,3 +299,15 @@ STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
         ),
     ),
 )
+
+
+# What each step asks: the projector's title.
+STEP_QUESTIONS: Final[Mapping[str, Text]] = {
+    "fixed": _("What happens at the border of a segment?", "片段的边界处会发生什么？"),
+    "memory": _("What does it remember?", "它记住了什么？"),
+    "depth": _("How far back does each layer know?", "每一层能知道多远？"),
+    "terms": _("Why does a query look there?", "查询为什么看那里？"),
+    "cut": _("What was the memory worth?", "记忆值多少？"),
+    "foreign": _("Is a wrong memory worse than none?", "错误的记忆比没有更糟吗？"),
+    "memories": _("How much memory still helps?", "多少记忆仍有帮助？"),
+}

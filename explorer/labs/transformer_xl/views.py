@@ -341,4 +341,4 @@ def steps() -> tuple[GuidedStep, ...]:
         "foreign": (query(EXAMPLES[2]), {"model": "xl"}, "reading"),
         "memories": ("", {"memories": "open"}, ""),
     }
-    return tuple(GuidedStep(title, said, *shown[key]) for key, title, said in texts.STEPS)
+    return tuple(GuidedStep(title, said, *shown[key], question=texts.STEP_QUESTIONS[key]) for key, title, said in texts.STEPS)

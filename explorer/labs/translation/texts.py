@@ -261,3 +261,16 @@ STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
         ),
     ),
 )
+
+
+# What each step asks: the projector's title.
+STEP_QUESTIONS: Final[Mapping[str, Text]] = {
+    "asks": _("How does one word ask another?", "一个词怎样询问另一个词？"),
+    "scale": _("What if scores are not divided?", "得分不除会怎样？"),
+    "heads": _("Who did what to whom?", "谁对谁做了什么？"),
+    "order": _("How does it know the order of words?", "它怎样知道词的顺序？"),
+    "mask": _("What if the decoder sees the future?", "解码器看到未来会怎样？"),
+    "beam": _("Is the best next word always best?", "眼前最好的词总是最好的吗？"),
+    "silence": _("What was this head for?", "这个头有什么用？"),
+    "training": _("How did it learn?", "它是怎样学会的？"),
+}

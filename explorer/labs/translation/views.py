@@ -402,7 +402,10 @@ def steps() -> tuple[GuidedStep, ...]:
     if stored_first is not None:
         heads, mask = _jobs(stored_first.seen)
         shown |= {"heads": ("", heads, "roles"), "mask": (query(replace(start, without=("mask",))), mask, "attention")}
-    return tuple(GuidedStep(title, say, *shown.get(key, ("", {"kind": "encoder"}, "attention"))) for key, title, say in texts.STEPS)
+    return tuple(
+        GuidedStep(title, say, *shown.get(key, ("", {"kind": "encoder"}, "attention")), question=texts.STEP_QUESTIONS[key])
+        for key, title, say in texts.STEPS
+    )
 
 
 def _jobs(seen: Explanation) -> tuple[Mapping[str, str], Mapping[str, str]]:

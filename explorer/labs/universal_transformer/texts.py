@@ -331,3 +331,15 @@ STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
         ),
     ),
 )
+
+
+# What each step asks: the projector's title.
+STEP_QUESTIONS: Final[Mapping[str, Text]] = {
+    "block": _("What does the same block do again and again?", "同一个块反复做了什么？"),
+    "halting": _("When is it enough?", "何时算够？"),
+    "stopped": _("Who has stopped, who goes on?", "谁已停下，谁还继续？"),
+    "signal": _("Must it know which step it is?", "它必须知道是第几步吗？"),
+    "facts": _("Do more facts take more thought?", "事实越多，想得越久吗？"),
+    "carries": _("How does a carry run through?", "进位怎样一路传递？"),
+    "forced": _("What if there is no time to think?", "没有时间想会怎样？"),
+}

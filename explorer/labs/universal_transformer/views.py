@@ -202,4 +202,6 @@ def steps() -> tuple[GuidedStep, ...]:
     }
     by = about.facts().get("stories", {}).get("figure", {}).get("ponder_by_facts", {})
     means = {name: f"{by[level]['mean']:.2f}" if level in by else "–" for name, level in (("one", "1"), ("two", "2"), ("three", "3"))}
-    return tuple(GuidedStep(title, filled(said, **means), *shown[key]) for key, title, said in texts.STEPS)
+    return tuple(
+        GuidedStep(title, filled(said, **means), *shown[key], question=texts.STEP_QUESTIONS[key]) for key, title, said in texts.STEPS
+    )

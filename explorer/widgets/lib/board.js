@@ -3,7 +3,7 @@
 
 import { el, segmented, svg } from "./dom.js";
 import { handlesOf } from "./handles.js";
-import { keys } from "./keys.js";
+import { keys, tallest } from "./keys.js";
 import { lang, onLang, t } from "./lang.js";
 import { KINDS, looking } from "./looking.js";
 import { Pen, asSvg, onCanvas } from "./pen.js";
@@ -12,6 +12,7 @@ import { fit } from "./raster.js";
 import { bus } from "./state.js";
 import { onTheme } from "./theme.js";
 
+const SMALLEST = 1.7; // by how much a picture that is too high for the hall is shown smaller at most
 const TEXT = {
   empty: { en: "Nothing has been run yet.", zh: "还没有运行。" },
   start: { en: "Back to the start", zh: "回到开头" },
@@ -120,7 +121,7 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
   let stood = null; // {run, look}: what was drawn last
   let moving = null; // {look, begin, lasts}: the look that the picture is on its way from
   let kept = null; // {box, look}: what was kept in view at the last drawing
-  let [frame, waiting, room, built] = [0, 0, 0, ""];
+  let [frame, waiting, room, built, shrunk] = [0, 0, 0, "", 1];
 
   const projecting = () => document.body.classList.contains("tfe-projecting") &&
     root.classList.contains("tfe-projected");
@@ -252,10 +253,17 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
     }
     room = Math.floor(desk.clientWidth);
     if (!room) return;
-    pen = new Pen({ width: room, big, top: desk.scrollTop, tall: big
-        ? Math.max(300, innerHeight - 200 - head.offsetHeight - below.offsetHeight - words.offsetHeight) : 0 });
+    const tall = big ? tallest(desk, below.offsetHeight + words.offsetHeight + 36) : 0;
     travel();
-    picture.scene(run, { ...look, over: picture.hovers && !over?.quiet ? (over?.look ?? null) : null }, pen);
+    const sketch = (by) => {
+      pen = new Pen({ width: room * by, big, top: desk.scrollTop, tall: tall * by });
+      picture.scene(run, { ...look, over: picture.hovers && !over?.quiet ? (over?.look ?? null) : null }, pen);
+    };
+    sketch(1);
+    // What is too high for the hall's screen is drawn with more room, and shown smaller.
+    shrunk = big && !pen.view && pen.height > tall ? Math.min(SMALLEST, pen.height / tall) : 1;
+    if (shrunk > 1) sketch(shrunk);
+    paper.style.zoom = shrunk > 1 ? 1 / shrunk : "";
     desk.classList.toggle("is-tall", pen.view > 0);
     desk.style.height = pen.view ? `${pen.view}px` : "";
     Object.assign(paper.style, { width: `${pen.width}px`, height: `${pen.height}px` });
@@ -407,7 +415,7 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
   // ── pointing ──
   const spot = (event) => {
     const box = paper.getBoundingClientRect();
-    return [event.clientX - box.left, event.clientY - box.top];
+    return [(event.clientX - box.left) * shrunk, (event.clientY - box.top) * shrunk];
   };
 
   function under(event) {
@@ -447,10 +455,10 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
         ...(does ? [el("div", { class: "do", text: does })] : []));
       card.hidden = false;
       const frame_ = paper.getBoundingClientRect();
-      const right = frame_.left + box.x1 + 12;
-      const left = right + card.offsetWidth <= innerWidth - 8 ? right : frame_.left + box.x0 - 12 - card.offsetWidth;
+      const right = frame_.left + box.x1 / shrunk + 12;
+      const left = right + card.offsetWidth <= innerWidth - 8 ? right : frame_.left + box.x0 / shrunk - 12 - card.offsetWidth;
       const beneath = left < 8; // it fits on neither side
-      const top = beneath ? frame_.top + box.y1 + 8 : event.clientY - 20;
+      const top = beneath ? frame_.top + box.y1 / shrunk + 8 : event.clientY - 20;
       Object.assign(card.style,
         { left: `${Math.max(8, Math.min(beneath ? event.clientX + 16 : left, innerWidth - card.offsetWidth - 8))}px`,
           top: `${Math.max(8, Math.min(innerHeight - card.offsetHeight - 8, top))}px` });

@@ -61,6 +61,7 @@ const NOUNS = {
   threads: "thread",
   tokens: "token",
   updates: "update",
+  values: "value",
   ways: "way",
   weights: "weight",
   words: "word",

@@ -1,5 +1,5 @@
 // What is looked at, by the kind of its key in the address: how it is read, spelled, moved by an arrow key, and whether a link names
-// something that is there. The bounds of a key come from the picture: {count, pick}, {steps}, {layers, heads, names}, {rows, columns}, {counts},
+// something that is there. The bounds of a key come from the picture: {count, pick}, {steps, first}, {layers, heads, names}, {rows, columns}, {counts},
 // {names}, {least, most}.
 
 import { headIn, positionsIn } from "./state.js";
@@ -34,14 +34,14 @@ export const KINDS = {
     add: (list, value) => (list.includes(value) ? list.filter((one) => one !== value) : [...list, value]),
     of: (value) => [value].flat(),
   },
-  /** A step from 1; the last where none is named. */
+  /** A step, from 1 where nothing is said; the last where none is named. */
   step: {
     locks: true,
-    read: (text, { steps, pick = steps }) => whole(text, 1, steps) ?? pick,
-    there: ({ steps }) => (text) => /^\d+$/.test(text) && text >= 1 && text <= steps,
+    read: (text, { steps, first = 1, pick = steps }) => whole(text, first, steps) ?? pick,
+    there: ({ steps, first = 1 }) => (text) => /^\d+$/.test(text) && text >= first && text <= steps,
     spell: (value, { steps, pick = steps }) => (value === pick ? null : value),
-    move: (value, by, { steps }) => among(value + by, 1, steps),
-    ends: ({ steps }) => [1, steps],
+    move: (value, by, { steps, first = 1 }) => among(value + by, first, steps),
+    ends: ({ steps, first = 1 }) => [first, steps],
   },
   /** "2.3", layer and head from 1, or one of the names ("mean"). */
   head: {

@@ -10,6 +10,7 @@ const LEAST = 0.1; // weights from here on are printed in their cells
 const GAP = 4; // px between small maps
 const SIDE = { row: 26, top: 20 }; // px for the numbers beside small maps
 const ROWS = 4; // locked rows that get bars
+const FINE = 4; // px of the finest cells for an audience
 
 /** What is printed on a weight: black or white, whichever is read better. */
 const inkOn = (weight) => ink(shade("weights", weight));
@@ -51,7 +52,7 @@ export function place(pen, width, { rows, columns, by = false, spaced = false, t
     Math.ceil(Math.max(...named.map((name) => pen.measure(name.text, bold) + digits(name))) + size * 0.5 + 8);
   const side = by ? (narrow ? 56 : big ? 120 : 76) : 0;
   const room = Math.max(120, width - left - side - 3);
-  const thin = Math.max(size + 1, least);
+  const thin = big ? FINE : Math.max(size + 1, least); // for an audience the whole map is shown, and names where they have room
   const group = room / columns.length >= thin ? 1 : Math.ceil((thin * columns.length) / room);
   const count = Math.ceil(columns.length / group);
   const cell = Math.min(big ? 120 : 72, room / count);
@@ -61,12 +62,17 @@ export function place(pen, width, { rows, columns, by = false, spaced = false, t
   });
   const longest = Math.max(...names.map((name) => pen.measure(name.text, bold)));
   const rotated = group > 1 || longest > 1.1 * cell || Math.max(...names.map(digits)) > cell;
-  const labels = rotated ? Math.ceil(longest + Math.max(...names.map(digits)) + size)
-    : Math.ceil(size * 1.3 + index * 1.3 + 6);
   const bars = narrow ? 0 : big ? 104 : 52;
-  const row = big ? Math.max(26, Math.min(56, (tall - bars - labels - 34) / rows.length)) : narrow
+  const numbers = Math.max(...names.map(digits)) + size;
+  // On a hall's screen names that stand upright leave the rows their room.
+  const upright = Math.min(longest, big ? Math.max(90, tall - bars - 34 - 30 * rows.length - numbers) : longest);
+  if (rotated && upright < longest) for (const name of names) name.text = pen.cut(name.text, upright, bold);
+  const labels = rotated ? Math.ceil(upright + numbers) : Math.ceil(size * 1.3 + index * 1.3 + 6);
+  const row = big ? Math.max(FINE, Math.min(56, (tall - bars - labels - 34) / rows.length)) : narrow
     ? Math.max(18, Math.min(26, cell)) : Math.max(16, Math.min(30, 240 / rows.length));
+  const apart = (each) => Math.max(1, Math.ceil((size + 2) / each)); // rows or columns from one name to the next
   return { size, index, bold, rows: named, names, group, cell, row, rotated, labels, bars, left, side,
+    nth: { row: apart(row), column: rotated ? apart(cell) : 1 },
     wide: left + count * cell + side + 3 };
 }
 
@@ -91,16 +97,21 @@ export function drawMap(pen, x, y, width, how) {
 
   for (const i of locked.rows) pen.rect({ x0: x, x1: x0 - 2, ...row(i) }, { fill: "query-soft" });
   for (const j of here) pen.rect({ ...column(j), y0: top + at.bars + 1, y1: y0 }, { fill: "key-soft" });
+  /** Has this name room: is it locked, or one of every so many and none that is locked too near? */
+  const fits = (n, every, list) => list.includes(n) || (n % every === 0 && !list.some((one) => Math.abs(one - n) < every));
   at.rows.forEach((name, i) => {
     const role = locked.rows.includes(i) ? "query" : null;
+    pen.hit({ x0: x, x1, ...row(i), ...how.row(i) });
+    if (!fits(i, at.nth.row, locked.rows)) return;
     pen.text(x0 - 5, y0 + (i + 0.5) * at.row, name.at, { size: at.index, align: "right", colour: role ?? "ink3" });
     pen.text(x0 - 5 - pen.measure(name.at, { size: at.index }) - at.size * 0.35, y0 + (i + 0.5) * at.row, name.text,
       { size: at.size, weight: role ? 650 : 400, align: "right", colour: role ?? "ink" });
-    pen.hit({ x0: x, x1, ...row(i), ...how.row(i) });
   });
   at.names.forEach((name, j) => {
     const role = here.includes(j) ? "key" : null;
     const style = { size: at.size, weight: role ? 650 : 400, colour: role ?? "ink" };
+    pen.hit({ ...column(j), y0: top + at.bars, y1: y0, ...how.column(strongestOf(grid, j, at.group)) });
+    if (!fits(j, at.nth.column, here)) return;
     if (at.rotated) {
       const turn = { turn: -90, align: "left" };
       pen.text(middle(j), y0 - 4, name.text, { ...style, ...turn });
@@ -111,7 +122,6 @@ export function drawMap(pen, x, y, width, how) {
       pen.text(middle(j), y0 - at.index * 0.65 - 3, name.at,
         { size: at.index, colour: role ?? "ink3", align: "center" });
     }
-    pen.hit({ ...column(j), y0: top + at.bars, y1: y0, ...how.column(strongestOf(grid, j, at.group)) });
   });
 
   pen.cells({ x0, y0, x1, y1 }, { ...map, data: threshold ? map.data.map((w) => (w < threshold ? 0 : w)) : map.data });

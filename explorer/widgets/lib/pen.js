@@ -3,8 +3,7 @@
 // A box is {x0, y0, x1, y1} in px of the picture, y downwards.
 
 import { svg } from "./dom.js";
-import { enlarge } from "./pixels.js";
-import { paint, table } from "./raster.js";
+import { enlarge, paint, rgb, table } from "./raster.js";
 import { css, onTheme } from "./theme.js";
 
 const LEAST = { page: 11, big: 20 }; // px of the smallest text, on the page and for an audience
@@ -19,20 +18,19 @@ const token = (name) => {
   return tokens.get(name);
 };
 
-const channels = (hex) => [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16));
 const asHex = (list) => `#${list.map((one) => Math.round(one).toString(16).padStart(2, "0")).join("")}`;
 
 /** A colour as "#rrggbb": colour("accent"), or mixed: colour("accent", 0.5, "panel") is half of each. */
 export function colour(name, share = 1, other = "panel") {
   const own = name.startsWith("#") || name === "none" ? name : token(name);
   if (share >= 1) return own;
-  const [a, b] = [channels(own), channels(colour(other))];
+  const [a, b] = [rgb(own), rgb(colour(other))];
   return asHex(a.map((one, at) => share * one + (1 - share) * b[at]));
 }
 
 /** Black or white, whichever is read better on a colour. */
 export function ink(on) {
-  const [r, g, b] = channels(colour(on))
+  const [r, g, b] = rgb(colour(on))
     .map((one) => (one / 255 <= 0.03928 ? one / 255 / 12.92 : ((one / 255 + 0.055) / 1.055) ** 2.4));
   return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.179 ? "#000000" : "#ffffff";
 }
@@ -261,7 +259,7 @@ const CANVAS = {
     context.beginPath();
     context.roundRect(x0, y0, x1 - x0, y1 - y0, radius);
     context.clip();
-    enlarge(context, image, x0, y0, x1 - x0, y1 - y0, crop, smooth);
+    enlarge(context, image, { x: x0, y: y0, width: x1 - x0, height: y1 - y0, crop, smooth });
   },
   group(context, { x, y, clip, marks }) {
     context.translate(x, y);

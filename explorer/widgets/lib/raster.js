@@ -1,6 +1,7 @@
 // Arrays as pictures on a canvas: crisp cells, no smoothing, the same colour scales as the figures.
 
-const channels = (hex) => [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16));
+/** "#RRGGBB" as three numbers. */
+export const rgb = (hex) => [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16));
 
 /**
  * A look-up table of 256 colours between stops.
@@ -17,10 +18,19 @@ export function table(stops, gamma = 1) {
     const [from, low] = stops[right - 1];
     const [to, high] = stops[right];
     const part = to > from ? Math.min(1, Math.max(0, (at - from) / (to - from))) : 0;
-    const [a, b] = [channels(low), channels(high)];
+    const [a, b] = [rgb(low), rgb(high)];
     for (let c = 0; c < 3; c += 1) out[3 * i + c] = a[c] + (b[c] - a[c]) * part;
   }
   return out;
+}
+
+/** Draws an ImageData at another size, without smoothing where nothing else is said. crop: {left, top, columns, rows}, what of it */
+export function enlarge(context, pixels, { x, y, width, height, crop = null, smooth = false }) {
+  const paper = sheetOf(pixels.width, pixels.height);
+  paper.getContext("2d", { willReadFrequently: true }).putImageData(pixels, 0, 0);
+  Object.assign(context, { imageSmoothingEnabled: smooth, imageSmoothingQuality: "high" });
+  const from = crop ?? { left: 0, top: 0, columns: pixels.width, rows: pixels.height };
+  context.drawImage(paper, from.left, from.top, from.columns, from.rows, x, y, width, height);
 }
 
 /** Gives a canvas its size in CSS pixels at the screen's own resolution; returns its context, scaled to CSS pixels. */
@@ -65,6 +75,14 @@ function remembered(how, w, h) {
 
 let sheet = null; // one hidden canvas to assemble pixels on, shared: drawing is synchronous
 
+/** It, with room for so many pixels. */
+function sheetOf(w, h) {
+  sheet ??= document.createElement("canvas");
+  if (sheet.width < w || sheet.height < h)
+    Object.assign(sheet, { width: Math.max(sheet.width, w), height: Math.max(sheet.height, h) });
+  return sheet;
+}
+
 /**
  * Paints rows × columns values into a rectangle of CSS pixels. Where several values share one pixel the largest shows,
  * so that a thin diagonal survives in a small picture. NaN is "not allowed" and takes the `empty` colour, "none" for none.
@@ -78,8 +96,7 @@ export function paint(context, how) {
   const ratio = context.getTransform().a;
   // A pixel for each value where there is room: the browser makes them larger faster than we do.
   const [w, h] = [[width, how.columns], [height, how.rows]].map(([size, count]) => Math.max(1, Math.min(count, Math.round(size * ratio))));
-  sheet ??= document.createElement("canvas");
-  const painted = keep ? remembered(how, w, h) : drawn(sheet, how, w, h);
+  const painted = keep ? remembered(how, w, h) : drawn(sheetOf(w, h), how, w, h);
   context.save();
   context.globalAlpha = alpha;
   context.imageSmoothingEnabled = false;
@@ -94,9 +111,9 @@ export function paint(context, how) {
 
 /** The cells on a canvas of at least so many pixels, which is returned. */
 function drawn(canvas, { data, rows, columns, colours, empty, low = 0, high = 1 }, w, h) {
-  if (canvas.width < w || canvas.height < h || canvas !== sheet) Object.assign(canvas, canvas === sheet ? { width: Math.max(canvas.width, w), height: Math.max(canvas.height, h) } : { width: w, height: h });
+  if (canvas !== sheet) Object.assign(canvas, { width: w, height: h });
   const pixels = new ImageData(w, h);
-  const none = empty === "none" ? null : channels(empty);
+  const none = empty === "none" ? null : rgb(empty);
   const span = high - low || 1;
   const edges = (count, size) => {
     const from = new Int32Array(size);

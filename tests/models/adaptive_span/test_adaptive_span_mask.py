@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from models.adaptive_span import weights
-from models.layers.span import direct_attention, grouped, plan, reach, soft_mask, span_attention
+from models.layers.span import direct, grouped, plan, reach, soft_mask, span_attention
 from models.trace import Trace
 
 SPAN, RAMP = 150, 32
@@ -46,7 +46,7 @@ def test_a_head_reaches_exactly_as_far_as_its_mask_is_above_zero() -> None:
 def test_blocks_are_the_dense_formula_renormalised(z: Tensor, queries: int, keys: int) -> None:
     z = z[..., :queries].double()
     query, key, value, table = inputs(queries, keys)
-    expected = direct_attention(query, key, value, table, z, SPAN, RAMP)
+    expected = direct(query, key, value, table, z, SPAN, RAMP)
     torch.testing.assert_close(span_attention(query, key, value, table, z, SPAN, RAMP), expected)
     with torch.no_grad():
         torch.testing.assert_close(span_attention(query, key, value, table, z, SPAN, RAMP), expected)
@@ -55,7 +55,7 @@ def test_blocks_are_the_dense_formula_renormalised(z: Tensor, queries: int, keys
 def test_the_dense_formula_is_the_printed_one_pair_by_pair() -> None:
     query, key, value, table = (one.detach() for one in inputs(12, 12))
     z = torch.tensor([1.5, 4.25, 0.5], dtype=torch.float64)[None, :, None]
-    found = direct_attention(query, key, value, table[:, :6], z, 6, 4)
+    found = direct(query, key, value, table[:, :6], z, 6, 4)
     for head in range(3):
         for t in range(12):
             top, below = torch.zeros(4, dtype=torch.float64), 0.0
@@ -73,7 +73,7 @@ def test_gradients_are_those_of_the_formula_the_spans_included(z: Tensor, keys: 
     five = [*inputs(140, keys), z.double().requires_grad_()]
     outside = torch.randn_like(five[0])
     ours = torch.autograd.grad(span_attention(*five, SPAN, RAMP), five, outside)
-    theirs = torch.autograd.grad(direct_attention(*five, SPAN, RAMP), five, outside)
+    theirs = torch.autograd.grad(direct(*five, SPAN, RAMP), five, outside)
     for one, other in zip(ours, theirs, strict=True):
         torch.testing.assert_close(one, other)
     assert theirs[4].abs().max() > 1e-4

@@ -300,5 +300,5 @@ def test_examples_can_be_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
         raise CheckpointError(f"no model.json in {variant}: train it first")
 
     monkeypatch.setattr("models.sparse_transformer.explain.load", missing)
-    with pytest.raises(CheckpointError, match="train it first"):
+    with pytest.raises(CheckpointError, match="train one first"):
         explain([DIGIT])

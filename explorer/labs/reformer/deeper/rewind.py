@@ -1,20 +1,109 @@
-"""The panel about layers that run backwards: forward and back on the run in view, and what has been measured of the memory it saves."""
+"""The panel about layers that run backwards: forward and back on the run in view, and what has been measured of the memory it saves.
+
+Kitaev et al., 2020, §3. It follows the model, the layer and the position in view; another model or layer asks the server.
+"""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Final
 
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer.figures import memory, saving
+from explorer.figures.memory import amount, power
+from explorer.figures.saving import Bar, Group
+from explorer.labels import filled
 from explorer.labs.reformer import texts, views
 from explorer.labs.reformer.deeper import asking
+from explorer.packing import pack
 from explorer.views import View, unfolded
+from explorer.widgets import figure
 from explorer.widgets.folded import Question, Value
-from explorer.widgets.rewind import boards, rewind
+from explorer.widgets.stage import asked
 from models.reformer.records import Backwards, Explanation, Place, Request
 
 BACKWARDS = "models.reformer.asked:backwards"
 RESULTS = Path(__file__).parents[4] / "benchmarks" / "results"
+
+Array = NDArray[np.floating]
+Text = Mapping[str, str]
+
+
+def _(en: str, zh: str) -> Text:
+    return MappingProxyType({"en": en, "zh": zh})
+
+
+TITLES: Final = {"title": _("What need not be kept? Reversible layers", "什么不必保留？可逆层")}
+WAYS: Final = {
+    "ordinary": _("ordinary residual layers", "普通残差层"),
+    "checkpointed": _("inputs kept, inside recomputed", "保留各层输入，内部重算"),
+    "reversible": _("reversible layers", "可逆层"),
+}
+DEPTH: Final = _("What does a deeper network cost in training?", "更深的网络在训练中要多少内存？")
+DEPTH_UNITS: Final = _("peak of one pass forward and backward, MB; stored", "一次前向与反向的峰值，MB；已存储")
+DEPTH_AXES: Final = {"en": ("layers", "MB"), "zh": ("层数", "MB")}
+DEPTH_SAYS: Final = _(
+    "From {few} to {many} layers, memory grows {ordinary} × for ordinary layers, {checkpointed} × with recomputation, and {reversible} × "
+    "for reversible ones ({a} → {b}). Stored, measured by python -m benchmarks reversible on {where}.",
+    "从 {few} 层到 {many} 层，普通层的内存增至 {ordinary} 倍，重算时 {checkpointed} 倍，可逆层 {reversible} 倍（{a} → {b}）。"
+    "已存储，由 python -m benchmarks reversible 在 {where}上测得。",
+)
+THREADS: Final = _("{device}, {n} threads", "{device}、{n} 个线程")
+THREAD: Final = _("{device}, 1 thread", "{device}、1 个线程")
+PARTS: Final = _("Does the feed-forward network need all positions at once?", "前馈网络需要同时处理所有位置吗？")
+PARTS_UNITS: Final = _("inner values that stand at once, layer {n}; this run", "同时存在的内部数值，第 {n} 层；本次运行")
+PARTS_GROUP: Final = _("In c parts, one after another", "分成 c 份，逐份计算")
+PART: Final = _("c = {c}", "c = {c}")
+PART_SAYS: Final = _("{ours} of {full}, off by {off}", "{ours} / {full}，相差 {off}")
+PARTS_SAY: Final = _(
+    "In {c} parts the inner values take {ours} instead of {full}, and the result differs by {off} at most.",
+    "分成 {c} 份时，内部数值只占 {ours} 而不是 {full}，结果最多相差 {off}。",
+)
+CHUNKS: Final = _("parts", "份数")
+BYTES: Final = _("inner values, bytes", "内部数值，字节")
+OFF: Final = _("largest difference", "最大差")
+SHARE: Final = _("share, %", "比例，%")
+LAYERS: Final = _("layers", "层数")
+MEGABYTES: Final = _("{name}, MB", "{name}，MB")
+PEERS: Final = _("The honest part: what does hashing save?", "实话：哈希省下了什么？")
+PEERS_UNITS: Final = _("memory of one attention, forward, share of explicit; stored", "一次注意力前向的内存，占显式注意力的比例；已存储")
+# As benchmarks/lsh_attention.py sets it.
+PEERS_GROUP: Final = _("8,192 positions, 8 heads, 4 rounds", "8,192 个位置，8 个头，4 轮")
+MADE: Final = {
+    "explicit": _("explicit, all scores at once", "显式，同时存放所有分数"),
+    "reformer_pytorch": _("hashing, reformer-pytorch", "哈希，reformer-pytorch"),
+    "transformers": _("hashing, transformers", "哈希，transformers"),
+    "ours": _("hashing, ours", "哈希，本项目"),
+    "dense": _("fused, no key missed", "融合，不漏任何键"),
+}
+PEERS_SAY: Final = _(
+    "Fused attention over every key needs {dense}, less than any attention by hashing at this length (ours: {ours}); what hashing saves, "
+    "it saves against explicit attention, {explicit}. Stored, measured by python -m benchmarks lsh_attention on {where}.",
+    "对所有键的融合注意力只需 {dense}，在此长度下少于任何哈希注意力（本项目：{ours}）；哈希节省的内存是相对显式注意力而言的，"
+    "后者需要 {explicit}。已存储，由 python -m benchmarks lsh_attention 在 {where}上测得。",
+)
+PEERS_SAY_ELSE: Final = _(
+    "Against explicit attention, {explicit}, hashing saves: ours needs {ours}. Fused attention over every key needs {dense}. Stored, "
+    "measured by python -m benchmarks lsh_attention on {where}.",
+    "与显式注意力的 {explicit} 相比，哈希省下了内存：本项目需要 {ours}。对所有键的融合注意力需要 {dense}。已存储，"
+    "由 python -m benchmarks lsh_attention 在 {where}上测得。",
+)
+WAY: Final = _("attention", "注意力")
+PEAK: Final = _("peak, bytes", "峰值，字节")
+NO_DEPTH: Final = _(
+    "Memory against depth stands here once python -m benchmarks reversible --save has measured it.",
+    "运行 python -m benchmarks reversible --save 测量之后，这里会显示内存随深度的变化。",
+)
+NO_PEERS: Final = _(
+    "What hashing saves against explicit and against fused attention stands here once python -m benchmarks lsh_attention --save has "
+    "measured it.",
+    "运行 python -m benchmarks lsh_attention --save 测量之后，这里会显示哈希相对显式注意力与融合注意力省下的内存。",
+)
 
 
 def wanted(seen: Explanation, run: Request, question: Question) -> Place:
@@ -53,9 +142,130 @@ def measured(name: str) -> dict[str, Any] | None:
     return found
 
 
+def boards(
+    model: Text,
+    *,
+    forward: Array,
+    again: Array,
+    single: Array,
+    double: Array,
+    tokens: Sequence[str],
+    hashed: bool,
+    layer: int,
+    chunks: Sequence[int],
+    difference: Sequence[float],
+    inner_bytes: Sequence[int],
+    reversible: Mapping[str, Any] | None = None,
+    lsh: Mapping[str, Any] | None = None,
+) -> Value:
+    """What the panel draws of one model: the picture's own numbers, and below it figures, or notes in place of those not measured yet.
+
+    forward, again: (layer, position) norm of what went into each layer, and of what came back. single, double: (layer,) largest difference
+    to what had gone in, in float32 and in float64. tokens: (position,) what stands there. hashed: does the model keep buckets? layer:
+    from 0, whose feed-forward network was computed in `chunks` parts, with the largest difference to the whole and the bytes of inner
+    values that stand at once. reversible, lsh: results of these two benchmarks, as they are saved; None before.
+
+    Raises ValueError, with the sizes, where these do not fit each other.
+    """
+    layers, positions = forward.shape if forward.ndim == 2 else (0, 0)
+    if not layers or (again.shape, single.shape, double.shape) != (forward.shape, (layers,), (layers,)) or positions != len(tokens):
+        raise ValueError(
+            f"forward {forward.shape}, again {again.shape}, single {single.shape}, double {double.shape}, {len(tokens)} tokens"
+        )
+    depth, peers = memory.depth_of(reversible), memory.attention_of(lsh)
+    drawn = [_parts(layer, chunks, difference, inner_bytes)]
+    drawn += [] if depth is None else [_depth(depth)]
+    drawn += [] if peers is None else [_peers(peers)]
+    return {
+        "model": dict(model),
+        "tokens": list(tokens),
+        "hashed": hashed,
+        "forward": pack(np.asarray(forward, np.float32), unit=False),
+        "again": pack(np.asarray(again, np.float32), unit=False),
+        "single": [float(value) for value in single],
+        "double": [float(value) for value in double],
+        "below": {
+            "figures": [{"figure": one} for one in drawn],
+            "notes": [dict(note) for note, found in ((NO_DEPTH, depth), (NO_PEERS, peers)) if found is None],
+        },
+    }
+
+
+def _where(found: memory.Measured) -> Text:
+    text = THREAD if found.threads == 1 else THREADS
+    return filled(text, device=found.device, n=str(found.threads))
+
+
+def _said(text: Text, where: Text, **values: str) -> Text:
+    """A text filled in, the place where it was measured in each language."""
+    return {language: text[language].format(where=where[language], **values) for language in ("en", "zh")}
+
+
+def _depth(found: memory.Depth) -> Value:
+    growth = {way: f"{found.of(way)[-1] / found.of(way)[0]:.2f}" for way in memory.WAYS}
+    ends = [amount(found.of("reversible")[i]) for i in (0, -1)]
+    sentence = _said(DEPTH_SAYS, _where(found), few=str(found.depths[0]), many=str(found.depths[-1]), a=ends[0], b=ends[1], **growth)
+    rows = [(float(count), *(round(found.bytes[f"{way}_{count}"] / 1e6, 2) for way in memory.WAYS)) for count in found.depths]
+    return figure.value(
+        memory.depth(found, WAYS, DEPTH_AXES),
+        title=DEPTH,
+        units=DEPTH_UNITS,
+        sentence=sentence,
+        legend=[figure.Mark(WAYS[way], memory.COLOURS[way]) for way in memory.WAYS],
+        table=figure.Table((LAYERS, *(_name(MEGABYTES, WAYS[way]) for way in memory.WAYS)), rows),
+        height=300,
+        name="memory-depth",
+    )
+
+
+def _name(text: Text, name: Text) -> Text:
+    return {language: text[language].format(name=name[language]) for language in ("en", "zh")}
+
+
+def _parts(layer: int, chunks: Sequence[int], difference: Sequence[float], inner_bytes: Sequence[int]) -> Value:
+    """The feed-forward network in parts. ValueError where there are none, or as many numbers do not stand beside each other."""
+    if not chunks or not len(chunks) == len(difference) == len(inner_bytes) or min(inner_bytes) <= 0:
+        raise ValueError(f"{len(chunks)} ways to part, {len(difference)} differences, inner values of {list(inner_bytes)} bytes")
+    full = max(inner_bytes)
+    found = list(zip(chunks, difference, inner_bytes, strict=True))
+    bars = [
+        Bar(filled(PART, c=str(c)), filled(PART_SAYS, ours=amount(size), full=amount(full), off=power(off)), size / full)
+        for c, off, size in found
+    ]
+    c, _, size = found[-1]
+    return figure.value(
+        saving.bars([Group(PARTS_GROUP, bars)]),
+        title=PARTS,
+        units=filled(PARTS_UNITS, n=str(layer + 1)),
+        sentence=filled(PARTS_SAY, c=str(c), ours=amount(size), full=amount(full), off=power(max(difference))),
+        table=figure.Table((CHUNKS, BYTES, OFF), [(float(c), float(size), power(off)) for c, off, size in found]),
+        height=saving.height([Group(PARTS_GROUP, bars)]),
+        name="feed-forward-parts",
+    )
+
+
+def _peers(found: memory.Measured) -> Value:
+    explicit = found.bytes["explicit"]
+    rows = sorted(found.bytes.items(), key=lambda one: -one[1])
+    bars = [Bar(MADE[way], _(amount(size), amount(size)), size / explicit, measured=True) for way, size in rows]
+    hashing = min(size for way, size in rows if way not in {"explicit", "dense"})
+    text = PEERS_SAY if found.bytes["dense"] < hashing else PEERS_SAY_ELSE
+    said = {way: amount(found.bytes[way]) for way in ("explicit", "ours", "dense")}
+    cells: list[tuple[str | float | None, ...]] = [(way, size, round(100 * size / explicit, 2)) for way, size in rows]
+    return figure.value(
+        saving.bars([Group(PEERS_GROUP, bars)]),
+        title=PEERS,
+        units=PEERS_UNITS,
+        sentence=_said(text, _where(found), **said),
+        table=figure.Table((WAY, PEAK, SHARE), cells),
+        height=saving.height([Group(PEERS_GROUP, bars)]),
+        name="memory-attention",
+    )
+
+
 PANEL: View[Request, Explanation] = unfolded(
     "rewind",
-    rewind,
+    lambda: asked("rewind", texts=TITLES, picture="reformer/rewind"),
     lambda found, question: value(found.run, found.answer, wanted(found.run, found.request, question)),
     function=BACKWARDS,
     wish=lambda found, question: wanted(found.run, found.request, question),

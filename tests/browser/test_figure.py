@@ -1,4 +1,4 @@
-"""The figure and the canvas widget in a real browser, on a bench page."""
+"""The figure widget in a real browser, on a bench page."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.bench import Bench
-from tests.browser.attending import IMAGE, opened, page_of, saved, view
+from tests.browser.attending import opened, page_of, saved
 
 
 @pytest.fixture(scope="module")
@@ -34,18 +34,3 @@ def test_a_figure_has_its_sentence_its_table_and_its_exports(page_watch: Page, s
     assert b"After 5 epochs" in content
     page.locator(".gradio-container").evaluate("() => document.body.classList.toggle('dark')")
     page.wait_for_function("document.querySelector('.tfe-figure-plot').data[0].line.color.toUpperCase() === '#588CFF'")
-
-
-def test_a_grown_image_can_be_scrubbed_by_hand_and_by_keys(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site, "figures", "_at=7")
-    part = page.locator(".tfe-canvas")
-    expect(part.locator(".tfe-canvas-count")).to_have_text("7 / 12")
-    part.locator(".tfe-canvas-picture").focus()
-    page.keyboard.press("ArrowRight")
-    expect(part.locator(".tfe-canvas-count")).to_have_text("8 / 12")
-    assert view(page)["_at"] == "8"
-    page.keyboard.press("Home")
-    expect(part.locator(".tfe-canvas-count")).to_have_text("0 / 12")
-    with page.expect_download() as download:
-        part.locator("[data-kind=NPZ]").click()
-    assert np.allclose(np.load(download.value.path())["image"], IMAGE, atol=1e-4)

@@ -1,0 +1,133 @@
+"""The projected lecture in a real browser: does every step show its own figure, readable and whole, and how soon after the key?
+
+Every step of every lab is reached by PageDown, at 1280 × 720. The first screens are read at 1440 × 900 and on a phone of 360 × 780.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from playwright.sync_api import Page
+
+from benchmarks.measure import Bound, Report
+from benchmarks.visitors.browser import page
+from benchmarks.visitors.served import Served
+from explorer.lab import Lab
+from explorer.labs import LABS
+
+HALL, DESK, PHONE = (1280, 720), (1440, 900), (360, 780)
+# The step that was asked for: its question is the title, its own figure is the one that is shown, and it is drawn.
+SHOWN = """(asked) => {
+  const shown = document.querySelector(".tfe-projected"), own = document.querySelector(`.tfe-${asked.panel}`);
+  return document.querySelector(".tfe-projector-title")?.textContent === asked.question && shown?.getClientRects().length > 0 && own &&
+    (shown === own || shown.contains(own) || own.contains(shown)) && !document.querySelector(".tfe-projected :is(.tfe-stale, .is-older)") &&
+    Boolean(shown.querySelector("canvas, [data-plot=stands], svg"));
+}"""
+# What a hall sees of it: the smallest letters in pixels, and what is cut off by the screen or lies under the code.
+SEEN = """() => {
+  const shown = document.querySelector(".tfe-projected"), code = document.querySelector(".tfe-projector-code").getBoundingClientRect();
+  const letters = [], cut = [], tall = innerHeight;
+  for (const part of [document.querySelector(".tfe-projector-head"), shown, document.querySelector(".tfe-projector-foot")]) {
+    const walk = document.createTreeWalker(part, NodeFilter.SHOW_TEXT);
+    for (let node; (node = walk.nextNode()); ) {
+      const at = node.parentElement, box = at.getBoundingClientRect();
+      if (!node.textContent.trim() || !at.checkVisibility({ visibilityProperty: true, opacityProperty: true }) || box.width < 2) continue;
+      letters.push([parseFloat(getComputedStyle(at).fontSize), node.textContent.trim().slice(0, 30)]);
+    }
+  }
+  for (const canvas of shown.querySelectorAll("canvas")) {
+    const scale = canvas.getBoundingClientRect().width / (canvas.offsetWidth || 1) || 1;
+    for (const mark of canvas.marks ?? []) if (mark.kind === "text" && mark.text) letters.push([mark.size * scale, mark.text]);
+  }
+  for (const node of shown.querySelectorAll(".tfe-words, canvas, .tfe-figure-plot")) {
+    const box = node.getBoundingClientRect();
+    if (!box.width || !box.height) continue;
+    if (box.bottom > tall + 1 || box.right > innerWidth + 1) cut.push(`${node.className || node.tagName} beyond the screen`);
+    else if (code.width && box.right > code.left && box.bottom > code.top) cut.push(`${node.className || node.tagName} under the code`);
+  }
+  return { letters: letters.sort((a, b) => a[0] - b[0]).slice(0, 3), cut };
+}"""
+# Do the input, the first figure and its sentence stand on the first screen; and on a phone, the figure?
+FIRST = """() => {
+  const within = (node) => node && node.getBoundingClientRect().height > 0 && node.getBoundingClientRect().bottom <= innerHeight;
+  const figures = [...document.querySelectorAll(".gradio-container .tfe-projectable")];
+  const figure = figures.find((one) => one.getBoundingClientRect().height > 20);
+  const picture = figure?.querySelector("canvas, .tfe-figure-plot, svg");
+  return { sentence: within(document.querySelector(".tfe-ask")) && within(figure?.querySelector(".tfe-words")),
+    figure: Boolean(picture) && picture.getBoundingClientRect().top < innerHeight - 120 };
+}"""
+
+
+def measure(device: torch.device) -> Report:
+    """Every step of every lab."""
+    walked: list[dict[str, Any]] = []
+    first: dict[tuple[int, int], list[dict[str, Any]]] = {DESK: [], PHONE: []}
+    with Served() as served:
+        served.prepare()
+        with page(*HALL) as tab:
+            for lab in LABS:
+                walked += walk(tab, served.url, lab)
+        for size, found in first.items():
+            with page(*size) as tab:
+                found += [opened(tab, served.url, lab) for lab in LABS]
+    times = sorted(one["ms"] for one in walked if one["ms"] is not None)
+    small = min(walked, key=lambda one: float(one["letters"][0][0]))
+    cut = [one for one in walked if one["cut"]]
+    return Report(
+        figures={
+            "own_figure_ratio": sum(one["own"] for one in walked) / len(walked),
+            "smallest_px": float(small["letters"][0][0]),
+            "clipped": float(len(cut)),
+            "step_p95_ms": times[int(0.95 * (len(times) - 1))],
+            "sentence_above_fold_ratio": sum(bool(one["sentence"]) for one in first[DESK]) / len(LABS),
+            "figure_on_first_screen_ratio": sum(one["figure"] for one in first[PHONE]) / len(LABS),
+        },
+        bounds={
+            "own_figure_ratio": Bound(1, at_least=True),
+            "smallest_px": Bound(20, at_least=True),
+            "clipped": Bound(0),
+            "step_p95_ms": Bound(500),
+            "sentence_above_fold_ratio": Bound(1, at_least=True),
+            "figure_on_first_screen_ratio": Bound(1, at_least=True),
+        },
+        notes={
+            "walked": f"{len(walked)} steps",
+            "not their own": "; ".join(one["name"] for one in walked if not one["own"]) or "none",
+            "small letters": "; ".join(f"{one['name']} {one['letters'][0]}" for one in walked if one["letters"][0][0] < 20) or "none",
+            "clipped": "; ".join(f"{one['name']} {one['cut']}" for one in cut) or "none",
+            "sentence below the fold": ", ".join(lab.slug for lab, one in zip(LABS, first[DESK], strict=True) if not one["sentence"])
+            or "none",
+            "no figure on a phone": ", ".join(lab.slug for lab, one in zip(LABS, first[PHONE], strict=True) if not one["figure"]) or "none",
+        },
+    )
+
+
+def walk(tab: Page, url: str, lab: Lab) -> Iterator[dict[str, Any]]:
+    """What is seen of each step of a lab, and how many milliseconds after PageDown; None for the first, which opens the page."""
+    tab.goto(f"{url}{lab.path}?step=1&lecture=projector")
+    for number, step in enumerate(lab.steps, 1):
+        asked = {"panel": step.figure or step.shows, "question": step.asks["en"]}
+        milliseconds = None
+        if number > 1:
+            tab.evaluate(f"(asked) => stopwatch.begin('keydown', () => ({SHOWN})(asked), document.body)", asked)
+            tab.keyboard.press("PageDown")
+        try:
+            tab.wait_for_function(SHOWN, arg=asked, timeout=30_000)
+            own = True
+            milliseconds = float(tab.evaluate("stopwatch.milliseconds()")) if number > 1 else None
+        except Exception:
+            own = False
+        tab.wait_for_load_state("networkidle")
+        yield {"name": f"{lab.slug} {number}", "own": own, "ms": milliseconds, **tab.evaluate(SEEN)}
+
+
+def opened(tab: Page, url: str, lab: Lab) -> dict[str, Any]:
+    """What stands on the first screen of a lab."""
+    tab.goto(f"{url}{lab.path}")
+    tab.wait_for_selector("[data-drawn]", state="attached")
+    tab.wait_for_load_state("networkidle")
+    found: dict[str, Any] = json.loads(json.dumps(tab.evaluate(FIRST)))
+    return found
