@@ -54,8 +54,18 @@ HOSTILE = [
 def opened(page: Page, site: str, panel: str, query: str = "") -> Page:
     """The translation page with a panel open and drawn."""
     page.goto(f"{site}/translation?_{panel}=open&{query}")
-    page.wait_for_selector(f".tfe-{panel}[data-drawn]")
+    page.wait_for_selector(f".tfe-{panel} .tfe-stage[data-drawn]:not([data-drawn$=waits]), .tfe-{panel}[data-drawn]")
     return page
+
+
+def searched(page: Page, what: str) -> None:
+    """Waits until the tree stands so: "btree=3 balpha=0.6 bstep=11"."""
+    page.wait_for_selector(f".tfe-beam .tfe-stage[data-drawn^='{what}']:not([data-drawn$=waits])", state="attached")
+
+
+def last_step(page: Page) -> int:
+    """The step in view."""
+    return int(re.findall(r"bstep=(\d+)", page.locator(".tfe-beam .tfe-stage").get_attribute("data-drawn") or "")[0])
 
 
 def drawn(page: Page, panel: str, what: str) -> None:
@@ -92,8 +102,8 @@ def test_length_penalties_rank_the_finished_ones_as_the_model_does_and_ask_the_s
             "(slide, alpha) => { slide.value = alpha; slide.dispatchEvent(new Event('input')); }", alpha
         )
         found = outcome(tree, alpha)
-        drawn(page, "beam", f"3 {found.last} {alpha:.1f}")
-        rows = page.locator(".tfe-beam-figure ~ .tfe-scroll tbody tr").all()[: len(found.ranking)]
+        searched(page, f"btree=3 balpha={alpha:g} bstep={found.last}")
+        rows = page.locator(".tfe-beam .tfe-stage-beside tbody tr").all()[: len(found.ranking)]
         shown = [row.locator("td").all_inner_texts() for row in rows]
         assert [cells[0] for cells in shown] == [tree.texts[node] for node in found.ranking]
         assert [number(cells[-1]) for cells in shown] == pytest.approx([score(tree, node, alpha) for node in found.ranking], abs=0.0051)
@@ -104,34 +114,39 @@ def test_length_penalties_rank_the_finished_ones_as_the_model_does_and_ask_the_s
 
 def test_steps_nodes_and_playing_work_by_keyboard(site: str, page_watch: Page) -> None:
     page = opened(page_watch, site, "beam", RUN)
-    last = int((page.locator(".tfe-beam").get_attribute("data-drawn") or "").split()[1])
+    last = last_step(page)
     said = page.locator(".tfe-beam .tfe-words").inner_text()
     assert "were pruned" in said and "greedy" in said
-    page.locator(".tfe-beam-board").focus()
+    page.locator(".tfe-beam .tfe-stage-board").focus()
     page.keyboard.press("ArrowLeft")
-    drawn(page, "beam", f"3 {last - 1} 0.6")
+    searched(page, f"btree=3 balpha=0.6 bstep={last - 1}")
+    detail = page.locator(".tfe-beam .tfe-stage-below")
     page.keyboard.press("ArrowDown")
-    expect(page.locator(".tfe-beam-detail")).to_contain_text(f"rank 1 in step {last - 1}")
+    expect(detail).to_contain_text(f"rank 1 in step {last - 1}")
     page.keyboard.press("ArrowDown")
-    expect(page.locator(".tfe-beam-detail")).to_contain_text("rank 2")
+    expect(detail).to_contain_text("rank 2")
     becomes(page, lambda: {"_bnode", "_bstep"} <= asked(page).keys(), True)
     page.keyboard.press("Space")  # plays the last step
-    drawn(page, "beam", f"3 {last} 0.6")
+    searched(page, f"btree=3 balpha=0.6 bstep={last}")
     page.keyboard.press("Escape")
     addressed(page, _bnode=None)
-    page.locator(".tfe-beam [data-node='3']").first.click()
-    expect(page.locator(".tfe-beam-detail")).to_contain_text("log p")
+    box = page.evaluate(
+        """() => document.querySelector(".tfe-beam canvas").marks.filter(({ kind, radius, box }) => kind === "rect" && radius === 6 &&
+            Math.round(box.x1 - box.x0) === 76).at(-1).box"""
+    )
+    page.locator(".tfe-beam canvas").click(position={"x": box["x0"] + 30, "y": box["y0"] + 12})
+    expect(detail).to_contain_text(f"in step {last}")
 
 
 def test_another_width_and_no_stop_token_are_other_searches(site: str, page_watch: Page) -> None:
     page = opened(page_watch, site, "beam", RUN)
     page.locator(".tfe-beam [data-key='2']").first.click()
-    page.wait_for_function("() => document.querySelector('.tfe-beam').dataset.drawn.startsWith('2 ')")
-    page.locator(".tfe-beam [data-key='forbidden']").click()
-    page.wait_for_function("() => document.querySelector('.tfe-beam').dataset.drawn.startsWith('2.endless ')")
+    searched(page, "btree=2 ")
+    page.locator(".tfe-beam [data-key='2.endless']").click()
+    searched(page, "btree=2.endless ")
     addressed(page, _btree="2.endless")
-    limit = int((page.locator(".tfe-beam").get_attribute("data-drawn") or "").split()[1])
-    expect(page.locator(".tfe-beam-ending .tfe-token")).to_have_count(limit - 1)
+    limit = last_step(page)
+    expect(page.locator(".tfe-beam-tokens .tfe-token")).to_have_count(limit - 1)
     expect(page.locator(".tfe-beam .tfe-words")).to_contain_text(f"the limit of {limit} pieces")
 
 
@@ -227,8 +242,8 @@ def hostile_reading() -> dict[str, object]:
     return forced.value(reading)
 
 
-@pytest.mark.parametrize("panel", ["beam", "forced"])
-def test_hostile_tokens_are_text_in_the_panel_and_in_what_is_taken_along(site: str, new_page: NEW, panel: str) -> None:
+def test_hostile_tokens_are_text_in_the_panel_and_in_what_is_taken_along(site: str, new_page: NEW) -> None:
+    panel = "forced"
     page, faults = new_page()
     page.goto(f"{site}/translation")
     page.wait_for_selector(f".tfe-{panel} summary")
@@ -247,13 +262,13 @@ def test_hostile_tokens_are_text_in_the_panel_and_in_what_is_taken_along(site: s
             panel,
             asset(f"{panel}.js"),
             asset("lib/state.js"),
-            hostile_tree() if panel == "beam" else hostile_reading(),
+            hostile_reading(),
             {"weights": colorscale(WEIGHTS), "surprise": {mode: colorscale(scale) for mode, scale in SURPRISE.items()}},
         ],
     )
     page.wait_for_selector(".tfe-hostile[data-drawn]")
     for i in range(len(HOSTILE)):
-        page.evaluate("(patch) => look(patch)", {"bnode": i + 1} if panel == "beam" else {"fword": i})
+        page.evaluate("(patch) => look(patch)", {"fword": i})
     page.locator(".tfe-hostile .tfe-export[data-kind=table]").dispatch_event("click")
     shown = page.locator(".tfe-hostile").inner_text()
     for token in HOSTILE[:8]:
@@ -263,7 +278,7 @@ def test_hostile_tokens_are_text_in_the_panel_and_in_what_is_taken_along(site: s
         text = saved(page, ".tfe-hostile", kind).decode()
         for mark in ("<img", "<script", "<iframe", "<link", "<base"):
             assert mark not in text, kind
-        assert "var(--ink)" in text or panel == "beam", "a word that looks like a colour stays a word"
+        assert "var(--ink)" in text, "a word that looks like a colour stays a word"
     assert saved(page, ".tfe-hostile", "PNG")[1:4] == b"PNG"
     assert saved(page, ".tfe-hostile", "NPZ")[:2] == b"PK"
     assert "'=cmd()" in saved(page, ".tfe-hostile", "CSV").decode("utf-8-sig")
@@ -299,12 +314,13 @@ def test_a_phone_the_dark_chinese_and_the_projector_show_it_too(site: str, new_p
         if each["impact"] in {"serious", "critical"}
     ]
     assert not found, json.dumps(found)
-    wide.locator(f".tfe-{panel}-board").focus()
+    wide.locator(f".tfe-{panel} [role=application]").focus()
     wide.keyboard.press("p")
     expect(wide.locator(".tfe-projector-title")).to_be_visible()
-    expect(wide.locator(f".tfe-{panel} summary")).to_be_hidden()
+    expect(wide.locator(f".tfe-{panel} .tfe-folded > summary")).to_be_hidden()
     wide.wait_for_function(
         """(panel) => { const svg = document.querySelector(`.tfe-${panel}-board svg`);
+            if (!svg) return document.querySelector(`.tfe-${panel} canvas`).marks.every((one) => one.kind !== "text" || one.size >= 20);
             return 12 * svg.getBoundingClientRect().width / svg.viewBox.baseVal.width >= 20; }""",
         arg=panel,
     )

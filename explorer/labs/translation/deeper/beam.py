@@ -1,17 +1,23 @@
-"""The panel about beam search: the tree of hypotheses of the run in view, or of another width, with or without the stop token."""
+"""The panel about beam search: the tree of hypotheses of the run in view, or of another width, with or without the stop token.
+
+The picture's wish is {"beam": 1 to 8, "endless": is the stop token forbidden?} or None for the search of the run. In the address:
+``beam`` (open), ``btree`` ("4", "4.endless"), ``bstep``, ``bnode``, ``balpha``.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any, Final
 
 import numpy as np
 
 from explorer.views import View, unfolded
-from explorer.widgets.beam import beam
 from explorer.widgets.folded import Question, Value
+from explorer.widgets.stage import asked
 from models.translation.records import MAX_BEAM, Explanation, Request
 from models.translation.search_records import Search, Tree, loop, outcome
 
+TITLE: Final = {"en": "How was this translation searched for?", "zh": "这个译文是怎样搜索出来的？"}
 FUNCTION = "models.translation.search:search"
 FATES = {"kept": 0, "finished": 1, "passed": 2}
 WIDER = 4  # hypotheses, where the run in view is greedy: a beam of one has nothing to prune
@@ -27,7 +33,12 @@ def wished(run: Request, question: Question) -> Search:
 
 
 def value(tree: Tree, run: Request) -> Value:
-    """What the panel draws."""
+    """What the picture draws, an entry for each node of the tree (models/translation/search_records.py), node 0 the root.
+
+    pieces, space, parent, step, rank, logp, total; fate: 0 kept, 1 finished, 2 passed over; stop: log p or None
+    texts: {number of a finished node: its translation}; greedy: nodes; loop: [begin, period] or None
+    beam, limit, endless, greedyText, greedyTotal, greedyLength; alpha, plainBeam: of the run
+    """
     return {
         "pieces": list(tree.pieces),
         "space": list(tree.space),
@@ -63,9 +74,14 @@ def _loop(tree: Tree, alpha: float) -> list[int] | None:
     return None if found is None else list(found)
 
 
+def place() -> Any:
+    """Puts the panel on the page."""
+    return asked("beam", texts={"title": TITLE}, picture="translation/beam")
+
+
 PANEL: View[Request, Explanation] = unfolded(
     "beam",
-    beam,
+    place,
     lambda found, _question: value(found.answer, found.request),
     function=FUNCTION,
     wish=lambda found, question: wished(found.request, question),

@@ -1,4 +1,4 @@
-"""The arithmetic of one weight with pieces that look like markup: they are text on the page and in every file."""
+"""Panels with pieces that look like markup: they are text on the page and in every file."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from playwright.sync_api import Page
 
 from explorer.figures.weight import head
 from explorer.lab import Lab
-from explorer.labs.translation.deeper.weight import place
+from explorer.labs.translation.deeper import beam, weight
 from explorer.widgets.base import asset
 from explorer.widgets.folded import Question, shown
 from tests.bench import Bench
+from tests.browser.test_search import hostile_tree
 from tests.browser.test_weight import PANEL, STAGE, saved, settled
 
 NEW = Callable[..., tuple[Page, Any]]
@@ -44,8 +45,8 @@ HOSTILE = [
 
 
 def page_of(lab: Lab, engine: object) -> None:
-    """The panel alone; it answers with a head whose pieces are hostile."""
-    panel = place()
+    """Both panels alone; they answer with a head and a tree whose pieces are hostile."""
+    panel, searching = weight.place(), beam.place()
     random = np.random.default_rng(3)
     arrays = {name: random.normal(size=(len(HOSTILE), 8)).astype(np.float32) for name in ("query", "key", "value")}
 
@@ -53,6 +54,10 @@ def page_of(lab: Lab, engine: object) -> None:
         drawn = head("cross", (0, 0), (1, 1), **arrays, queries=HOSTILE, keys=HOSTILE, causal=True)
         return shown(Question.of(event._data), **drawn)
 
+    def search(event: gr.EventData) -> Any:
+        return shown(Question.of(event._data), **hostile_tree())
+
+    searching.ask(search, None, searching, show_progress="hidden", trigger_mode="multiple", api_visibility="private")
     panel.ask(answer, None, panel, show_progress="hidden", trigger_mode="multiple", api_visibility="private")
 
 
@@ -86,4 +91,29 @@ def test_hostile_tokens_are_text_in_every_step_and_in_what_is_taken_along(site: 
     alone.locator(".tfe-stage-board").focus()
     alone.keyboard.press("ArrowRight")
     alone.wait_for_selector("[data-drawn$='wstep=5']")
+    assert faults.all() == []
+
+
+def test_hostile_tokens_are_text_in_every_node_of_a_tree_and_in_what_is_taken_along(site: str, new_page: NEW) -> None:
+    page, faults = new_page()
+    page.goto(f"{site}/trial?lang=en&_beam=open")
+    stage = ".tfe-beam .tfe-stage"
+    page.wait_for_selector(f"{stage}[data-drawn]")
+    for node in range(1, len(HOSTILE) + 1):
+        page.evaluate("async ([bus, bnode]) => { (await import(bus)).view.set({ bnode }); }", [asset("lib/state.js"), node])
+        page.wait_for_selector(f"{stage}[data-drawn$='bnode={node}']", state="attached")
+    for kind in ("SVG", "HTML"):
+        text = saved(page, ".tfe-beam", kind).decode()
+        assert "<img" not in text and HOSTILE[0] not in text
+    assert "'=cmd()" in saved(page, ".tfe-beam", "CSV").decode("utf-8-sig")
+    page.locator(".tfe-beam .tfe-export[data-kind=table]").click()
+    assert HOSTILE[0].replace(" ", "␠") in page.locator(".tfe-beam .tfe-stage-table").inner_text()
+    assert page.locator(".tfe-beam :is(img, script, iframe, a, link, base)").count() == 0
+    alone = page.context.new_page()
+    alone.on("pageerror", lambda error: pytest.fail(str(error)))
+    alone.set_content(text)
+    alone.wait_for_selector("[data-drawn^='btree=4 balpha=0.6']")
+    alone.locator(".tfe-stage-board").focus()
+    alone.keyboard.press("ArrowLeft")
+    alone.wait_for_selector("[data-drawn*='bstep=']")
     assert faults.all() == []
