@@ -188,6 +188,11 @@ def test_the_pages_are_built_without_torch() -> None:
     assert done.stdout.split() == [], "imported before the server listens"
 
 
+def _another_way(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> bool:
+    """Is it another signature of something, or another class's, that is documented there?"""
+    return any(isinstance(mark, ast.Name) and mark.id in {"overload", "override"} for mark in node.decorator_list)
+
+
 def undocumented(path: Path) -> Iterator[str]:
     """Every public name of a file that has no docstring; "" is the module itself."""
     tree = trees()[path]
@@ -195,14 +200,14 @@ def undocumented(path: Path) -> Iterator[str]:
         yield ""
     for node in tree.body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and not node.name.startswith("_"):
-            if not ast.get_docstring(node):
+            if not ast.get_docstring(node) and not _another_way(node):
                 yield node.name
             for inner in node.body if isinstance(node, ast.ClassDef) else []:
                 if (
                     isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef)
                     and not inner.name.startswith("_")
                     and not ast.get_docstring(inner)
-                    and not any(isinstance(mark, ast.Name) and mark.id in {"overload", "override"} for mark in inner.decorator_list)
+                    and not _another_way(inner)
                 ):
                     yield f"{node.name}.{inner.name}"
 
