@@ -8,7 +8,8 @@ from typing import Any
 
 from explorer import labels, runs
 from explorer.controls import Control, Value, query
-from explorer.figures import attention, lines
+from explorer.figures import attention
+from explorer.figures import curves as drawn
 from explorer.lab import GuidedStep, Thumbnail
 from explorer.labels import change_sentence, filled
 from explorer.labs import about
@@ -99,11 +100,11 @@ def by_length() -> Value | None:
     if not measured:
         return None
     places, shares = [int(length) for length in measured], list(measured.values())
-    line = lines.Line(texts.SHORT, places, shares, COLOUR)
+    curve = drawn.Curve(texts.SHORT, places, shares, COLOUR)
     axes = {language: (texts.LENGTH[language], texts.SHARE[language]) for language in ("en", "zh")}
     worst = min(measured, key=lambda length: measured[length])
     return figure.value(
-        {language: lines.lines([line], axes=names, language=language, ticks=places) for language, names in axes.items()},
+        {language: drawn.curves([curve], names, language, ticks=places) for language, names in axes.items()},
         title=texts.LENGTHS,
         units=texts.LENGTHS_UNITS,
         sentence=filled(texts.LENGTHS_SAYS, length=worst, share=f"{measured[worst]:.4f}"),
