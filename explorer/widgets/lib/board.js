@@ -254,9 +254,9 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
     room = Math.floor(desk.clientWidth);
     if (!room) return;
     const tall = big ? tallest(desk, below.offsetHeight + words.offsetHeight + 36) : 0;
-    travel();
+    const way = travel();
     const sketch = (by) => {
-      pen = new Pen({ width: room * by, big, top: desk.scrollTop, tall: tall * by });
+      pen = Object.assign(new Pen({ width: room * by, big, top: desk.scrollTop, tall: tall * by }), way);
       picture.scene(run, { ...look, over: picture.hovers && !over?.quiet ? (over?.look ?? null) : null }, pen);
     };
     sketch(1);
@@ -282,7 +282,7 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
       .join(" ") + (picture.waits?.(run, look) ? " waits" : "");
   }
 
-  /** How far the picture is on its way from the look before, where it moves and motion is wanted: pen.was, and pen.part, 0 … 1. */
+  /** How far the picture is on its way from the look before, where it moves and motion is wanted: {was, part: 0 … 1}. */
   function travel() {
     const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
     if (stood?.run !== run) moving = null;
@@ -291,9 +291,9 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
     stood = { run, look: { ...look } };
     const part = moving ? (performance.now() - moving.begin) / moving.lasts : 1;
     if (part >= 1) moving = null;
-    Object.assign(pen, { was: moving?.look ?? null, part: Math.min(1, part) });
     root.toggleAttribute("data-moving", Boolean(moving));
     if (moving) draw();
+    return { was: moving?.look ?? null, part: Math.min(1, part) };
   }
 
   /** What the picture keeps in view comes into view where it is another one, unless somebody scrolled away from it. Did it move? */
