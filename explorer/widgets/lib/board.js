@@ -282,7 +282,7 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
       .join(" ") + (picture.waits?.(run, look) ? " waits" : "");
   }
 
-  /** How far the picture is on its way from the look before, where it moves and motion is wanted: pen.was, and pen.part, 0 … 1. */
+  /** How far the picture is on its way from the look before, where it moves and motion is wanted: {was, part: 0 … 1}. */
   function travel() {
     const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
     if (stood?.run !== run) moving = null;
