@@ -69,8 +69,13 @@ class Layer(nn.Module):
         self, x: Tensor, number: int = 0, past: Past | None = None, gain: Tensor | None = None, trace: Trace = OFF, **how: Any
     ) -> Tensor:
         """x: (batch, position, d_model), the same comes back. The rest as in `attend`; taps within `self`."""
-        x = x + self.dropout(self.attention.join(self.heads(x, number, past, gain, trace.within("self"), **how)))
-        return x + self.dropout(self.feedforward(self.feedforward_norm(x)))  # type: ignore[no-any-return]
+        drop = self.dropout if self.training else _kept  # in decoding, calling a module that does nothing would count
+        x = x + drop(self.attention.join(self.heads(x, number, past, gain, trace.within("self"), **how)))
+        return x + drop(self.feedforward(self.feedforward_norm(x)))
+
+
+def _kept(x: Tensor) -> Tensor:
+    return x
 
 
 class Decoder(nn.Module):
