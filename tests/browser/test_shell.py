@@ -14,7 +14,7 @@ from explorer.lab import Lab
 from explorer.labs import LABS
 from tests.browser.waiting import addressed, becomes
 
-LAB = next(lab for lab in LABS if lab.slug == "translation")
+LAB, RECURRENT = (next(lab for lab in LABS if lab.slug == slug) for slug in ("translation", "rnn_attention"))
 NewPage = Callable[..., tuple[Page, Any]]
 
 
@@ -217,6 +217,26 @@ def test_projector_mode_shows_one_figure_large_with_a_code_for_the_audience(new_
     page.keyboard.press("Escape")
     expect(page.locator(".tfe-shell-bar")).to_be_visible()
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(11, 17, 29)"
+
+
+def test_a_step_is_projected_with_its_own_question_and_figure_and_nothing_lies_under_the_code(new_page: NewPage, site: str) -> None:
+    page, _ = new_page(width=1280, height=720)
+    steps = {step.shows: (number, step.asks["en"]) for number, step in enumerate(RECURRENT.steps, 1)}
+    number, question = steps["sum"]
+    page.goto(f"{site}{RECURRENT.path}?step={number - 1}&lecture=projector")
+    expect(page.locator(".tfe-attention.tfe-projected")).to_be_visible()
+    page.keyboard.press("PageDown")
+    expect(page.locator(".tfe-sum .tfe-projected")).to_be_visible()
+    expect(page.locator(".tfe-projector-title")).to_have_text(question)
+    expect(page.locator(".tfe-attention")).to_be_hidden()
+    for _ in range(len(RECURRENT.steps) - number):
+        page.keyboard.press("PageDown")
+    expect(page.locator(".tfe-projector-title")).to_have_text(RECURRENT.steps[-1].asks["en"])
+    page.wait_for_selector(".tfe-overlap .tfe-projected [data-plot=stands]")
+    covered = """() => { const code = document.querySelector(".tfe-projector-code").getBoundingClientRect();
+        return [...document.querySelectorAll(".tfe-projected :is(.tfe-words, [data-plot])")].map((one) => one.getBoundingClientRect())
+            .filter((box) => box.bottom > innerHeight || (box.right > code.left && box.bottom > code.top)).length; }"""
+    becomes(page, lambda: page.evaluate(covered), 0)
 
 
 def test_the_code_of_another_site_is_not_drawn(page_watch: Page, site: str) -> None:
