@@ -48,7 +48,7 @@ def test_requests_of_one_group_share_a_call_and_others_do_not(engine: Engine) ->
 
 
 def test_a_batch_holds_at_most_its_limit() -> None:
-    engine, echo = Engine(limits=Limits(batch=4)), Echo(held=True)
+    engine, echo = Engine(limits=Limits(batch=4, batch_wait=1.0)), Echo(held=True)
 
     async def go() -> None:
         tasks = [asyncio.create_task(engine.ask(echo, Ask(f"{i}"))) for i in range(11)]
@@ -63,7 +63,7 @@ def test_a_batch_holds_at_most_its_limit() -> None:
 
 
 def test_slow_requests_travel_in_smaller_batches() -> None:
-    engine, echo = Engine(limits=Limits(batch_seconds=0.4)), Echo(held=True)  # a request is expected to take 0.1 s at first
+    engine, echo = Engine(limits=Limits(batch_seconds=0.4, batch_wait=1.0)), Echo(held=True)  # a request is expected to take 0.1 s
 
     async def go() -> None:
         tasks = [asyncio.create_task(engine.ask(echo, Ask(f"{i}"))) for i in range(10)]
