@@ -54,7 +54,9 @@ class Faults:
     console: list[str] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
     dialogs: list[str] = field(default_factory=list)
-    requests: list[str] = field(default_factory=list)  # every request, for tests that count them; no fault by itself
+    requests: list[str] = field(
+        default_factory=list
+    )  # every request but what is fetched for later, for tests that count them; no fault by itself
 
     def all(self) -> list[str]:
         """Every fault so far, each with its kind."""
@@ -71,7 +73,8 @@ def watch(page: Page, site: str) -> Faults:
     home = urlsplit(site).netloc
 
     def request(asked: Any) -> None:
-        faults.requests.append(asked.url)
+        if asked.headers.get("sec-purpose") != "prefetch" and "/vendor/" not in asked.url:  # fetched for later, whenever there is time
+            faults.requests.append(asked.url)
         address = urlsplit(asked.url)
         if address.scheme in {"http", "https", "ws", "wss"} and address.netloc != home:
             faults.outside.append(asked.url)
