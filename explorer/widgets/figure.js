@@ -62,7 +62,7 @@ export function mount(root, props, emit, watch) {
       for (const trace of figure.data) {
         if (trace.line?.width) trace.line.width = Math.max(3, trace.line.width);
         if (trace.texttemplate && trace.z.length * trace.z[0].length > MOST) trace.texttemplate = ""; // the hall could not read them
-        else if (trace.texttemplate) trace.textfont = { ...trace.textfont, size: 20 };
+        else if (trace.texttemplate || trace.text) trace.textfont = { ...trace.textfont, size: 20 };
       }
     }
     return figure;

@@ -12,6 +12,7 @@ import { fit } from "./raster.js";
 import { bus } from "./state.js";
 import { onTheme } from "./theme.js";
 
+const SPARE = 6; // px that a picture may be higher than it was told
 const SMALLEST = 1.7; // by how much a picture that is too high for the hall is shown smaller at most
 const TEXT = {
   empty: { en: "Nothing has been run yet.", zh: "还没有运行。" },
@@ -261,7 +262,7 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
     };
     sketch(1);
     // What is too high for the hall's screen is drawn with more room, and shown smaller.
-    shrunk = big && !pen.view && pen.height > tall ? Math.min(SMALLEST, pen.height / tall) : 1;
+    shrunk = big && !pen.view && pen.height > tall + SPARE ? Math.min(SMALLEST, pen.height / tall) : 1;
     if (shrunk > 1) sketch(shrunk);
     paper.style.zoom = shrunk > 1 ? 1 / shrunk : "";
     desk.classList.toggle("is-tall", pen.view > 0);

@@ -8,7 +8,7 @@ export const wantsText = (node) => node instanceof Element && node.matches(TEXT)
 
 export const projecting = () => document.body.classList.contains("tfe-projecting");
 
-const FOOT = 152; // px at the foot of the screen for what a figure says, beside the code for the audience
+const FOOT = 160; // px at the foot of the screen for what a figure says, beside the code for the audience
 
 /** How high a projected picture may be, so that what stands below it, `below` px, and the code share the foot of the screen. */
 export const tallest = (picture, below) => Math.max(240, innerHeight - picture.getBoundingClientRect().top - scrollY - Math.max(FOOT, below));
