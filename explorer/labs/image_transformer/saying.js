@@ -75,8 +75,10 @@ export const place = (it, position) =>
 function away(it, from, to) {
   const up = Math.floor(from / it.columns) - Math.floor(to / it.columns);
   const left = (from % it.columns) - (to % it.columns);
-  const said = (n, names) => n && (lang() === "zh" ? `${names[n > 0 ? 2 : 3]} ${Math.abs(n)}` : `${spelled(Math.abs(n))} ${names[n > 0 ? 0 : 1]}`);
-  return [said(up, ["up", "down", "上", "下"]), said(left, ["left", "right", "左", "右"])].filter(Boolean).join(lang() === "zh" ? "、" : ", ");
+  const said = (n, names) => n && (lang() === "zh" ? `${names[n > 0 ? 2 : 3]} ${Math.abs(n)}`
+    : `${spelled(Math.abs(n))} ${names[n > 0 ? 0 : 1]}`);
+  return [said(up, ["up", "down", "上", "下"]), said(left, ["left", "right", "左",
+    "右"])].filter(Boolean).join(lang() === "zh" ? "、" : ", ");
 }
 
 /** The sentence of what is looked at, as `seen` of spans.js gives it. */
@@ -97,7 +99,8 @@ export function sentence(run, { at, position, layer, head, weights, field, moves
     const all = position; // every level made before
     const told = [run.patterns[at], ...(other ? [other] : [])].map((each) => {
       const n = each.it.reach(position, field).counts[field - 1];
-      return zh ? `${t(each.short)} 中 ${n} 个${n === all ? "，即全部" : ""}` : `${n} in ${t(each.short)}${n === all ? ", all there are" : ""}`;
+      return zh ? `${t(each.short)} 中 ${n} 个${n === all ? "，即全部" : ""}`
+        : `${n} in ${t(each.short)}${n === all ? ", all there are" : ""}`;
     });
     return zh ? ["像素 ", q, ` 之前已生成 ${all} 个；经 ${field} 层它能知道 ${told.join("，")}。每一层都把看到的再传一次。`]
       : [`Of the ${all} ${all === 1 ? "pixel" : "pixels"} made before `, q,
@@ -108,12 +111,16 @@ export function sentence(run, { at, position, layer, head, weights, field, moves
   const best = weights[at]?.[head - 1];
   if (best) {
     const own = it.order[position];
-    const far = best.where !== own ? away(it, own, best.where) : zh ? "自己的位置，代表前一个像素" : "its own place, which stands for the pixel before";
-    parts.push(zh ? `；第 ${layer} 层的头 ${head} 给 ` : `; head ${head} of layer ${layer} gives `, { role: "key", text: where(it, best.where) },
+    const far = best.where !== own ? away(it, own, best.where) : zh ? "自己的位置，代表前一个像素"
+      : "its own place, which stands for the pixel before";
+    parts.push(zh ? `；第 ${layer} 层的头 ${head} 给 ` : `; head ${head} of layer ${layer} gives `,
+      { role: "key", text: where(it, best.where) },
       zh ? ` ${weight(best.most)}，${far}` : ` ${weight(best.most)}, ${far}`);
   }
   parts.push(zh ? "。" : ".");
   if (!other) return parts;
-  const there = other.it.order[position] === it.order[position] ? (zh ? "同一个像素" : "the same pixel") : `${zh ? " " : ""}${place(other.it, position)}`;
-  return [...parts, zh ? `在 ${t(other.short)} 中同一步落在${there}。` : ` In ${t(other.short)} the same turn falls on ${there}.`];
+  const there = other.it.order[position] === it.order[position] ? (zh ? "同一个像素" : "the same pixel")
+    : `${zh ? " " : ""}${place(other.it, position)}`;
+  return [...parts, zh ? `在 ${t(other.short)} 中同一步落在${there}。`
+    : ` In ${t(other.short)} the same turn falls on ${there}.`];
 }

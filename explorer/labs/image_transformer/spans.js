@@ -31,29 +31,34 @@ function laid(pattern, order) {
 // ── a run ──
 async function read(value, { again }) {
   if (!value.patterns?.length) return null;
-  const [truth, small, ...patterns] = await Promise.all([value.truth && unpack(value.truth), value.small && unpack(value.small),
+  const [truth, small, ...patterns] = await Promise.all([value.truth && unpack(value.truth), value.small &&
+    unpack(value.small),
     ...value.patterns.map(async (pattern) => {
       const [order, pictures, bits] = await Promise.all([pattern.order, pattern.pictures, pattern.bits].map(unpack));
       return { ...pattern, it: laid(pattern, order.data), pictures, bits };
     })]);
   const [first] = patterns;
   const grows = value.state === "running" && first.made < first.it.length;
-  return { ...value, patterns, truth, small: patterns.length === 1 ? small : null, given: small, grows, made: first.made,
+  return { ...value, patterns, truth, small: patterns.length === 1 ? small : null, given: small, grows,
+    made: first.made,
     length: first.it.length, count: first.pictures.shape[0], weights: looksOf(again, value.weights, ROWS) };
 }
 
 /** What is drawn: what is locked or pointed at, and of each pattern how hard every head looks at each pixel; null while that is not known. */
 function seen(run, look) {
-  const { pattern, head, pos: position, pic, field, whole, plays } = { ...look, ...(look.over?.pos === undefined ? look.over : {}) };
+  const { pattern, head, pos: position, pic, field, whole, plays } = { ...look,
+    ...(look.over?.pos === undefined ? look.over : {}) };
   const at = run.patterns.findIndex(({ key }) => key === pattern);
   const [layer, own] = headOf(head);
   const known = run.state !== "running" && run.state !== "stopped" && position !== null && pic < 2;
   const weights = run.patterns.map((each) => {
     const row = known && run.weights.of(each.look, layer, 1, position, run.length);
     const slots = row ? row.length / each.heads : 0;
-    return row && Array.from({ length: each.heads }, (_, h) => byPixel(each.it, position, row.subarray(h * slots, (h + 1) * slots)));
+    return row && Array.from({ length: each.heads }, (_, h) =>
+      byPixel(each.it, position, row.subarray(h * slots, (h + 1) * slots)));
   });
-  return { at, layer, head: own, position, weights, known, plays, field: Math.round(field), picture: Math.round(pic) - 1,
+  return { at, layer, head: own, position, weights, known, plays, field: Math.round(field),
+    picture: Math.round(pic) - 1,
     whole: (whole && !plays) || position === null, moves: plays || (run.grows && position >= run.made) };
 }
 
@@ -73,7 +78,8 @@ function stages({ whole, position }, { it, made }) {
  * A picture in colours. levels: (row, column[, channel]). stage: see `stages`. weights: by pixel, NaN where none, drawn against `most`.
  * field: by pixel, through how many layers it is known (0: not), drawn up to `upto`.
  */
-function coloured({ rows, columns, channels }, levels, { stage = null, weights = null, most = 0, field = null, upto = 0 } = {}) {
+function coloured({ rows, columns, channels }, levels, { stage = null, weights = null, most = 0, field = null,
+  upto = 0 } = {}) {
   const out = new ImageData(columns, rows);
   const [ground, ink, key] = ["sunk", "ink", "key"].map((name) => rgb(colour(name)));
   const colours = shades("weights", 0.8);
@@ -127,7 +133,8 @@ function scene(run, look, pen) {
   y += above + high;
   const right = columns * (wide + 2 * GAP);
   if (big) {
-    if (width - right > 280) heads(run, now, pen, { x: right, y: 0, wide: Math.min(460, width - right), size, across: 2 });
+    if (width - right > 280) heads(run, now, pen, { x: right, y: 0, wide: Math.min(460, width - right), size,
+      across: 2 });
     return pen.size(width, y);
   }
   if (run.count > 1 || run.truth) y = thumbs(run, now, pen, shown, { left, y: y + 8, wide });
@@ -145,7 +152,8 @@ function caption(pen, { x, y, wide, size, name, note }) {
   const [first, ...more] = pen.lines(`${name} · ${note}`, wide, { size });
   const bold = pen.measure(name, style);
   pen.text(x, y + size * 0.75, name, style);
-  pen.text(x + bold, y + size * 0.75, ` ${first.slice(name.length + 1)}`, { size, room: pen.big ? undefined : wide - bold });
+  pen.text(x + bold, y + size * 0.75, ` ${first.slice(name.length + 1)}`,
+    { size, room: pen.big ? undefined : wide - bold });
   if (pen.big && more.length) pen.text(x, y + size * 2.15, more.join(" "), { size, room: wide });
 }
 
@@ -165,7 +173,8 @@ function board(run, look, pen, now, each, box, cell) {
     // What is not made is not black: dots on the ground.
     const dot = Math.max(1, Math.round(cell / 9));
     for (const [which, alpha] of [[1, 0.35], [0, 0.7]]) {
-      const dots = Array.from(stage, (one, pixel) => (one === which ? square(pixel, (dot - cell) / 2) : null)).filter(Boolean);
+      const dots = Array.from(stage, (one, pixel) => (one === which ? square(pixel, (dot - cell) / 2)
+        : null)).filter(Boolean);
       pen.path(dots.map(({ x0, y0 }) => `M${x0},${y0}h${dot}v${dot}h${-dot}z`).join(""), { fill: "control", alpha });
     }
   }
@@ -223,7 +232,8 @@ function card(run, now, { it, kept, made, bits }, pixel, best, levels) {
   if (!best) return lines;
   const [w, all] = [best.pixels[pixel], best.pixels.filter((one) => one === one)];
   const rank = { n: ordinal(1 + all.filter((one) => one > w).length), of: all.length };
-  return [...lines, w === w ? t(TEXT.cardWeight, { head: `${now.layer}·${now.head}`, w: weight(w), ...rank }) : t(TEXT.cardHidden)];
+  return [...lines, w === w ? t(TEXT.cardWeight, { head: `${now.layer}·${now.head}`, w: weight(w), ...rank })
+    : t(TEXT.cardHidden)];
 }
 
 /** All pictures of a run under their boards, with the given one beside them. Returns where they end. */
@@ -236,7 +246,8 @@ function thumbs(run, now, pen, shown, { left, y, wide }) {
     const one = (x, name, image, mine) => {
       const box = { x0: x, x1: x + side, y0: y + 3, y1: y + 3 + tall };
       pen.pixels(box, { image, radius: 4 });
-      if (mine) pen.rect({ x0: box.x0 - 3, x1: box.x1 + 3, y0: box.y0 - 3, y1: box.y1 + 3 }, { line: "accent", width: 2, radius: 5 });
+      if (mine) pen.rect({ x0: box.x0 - 3, x1: box.x1 + 3, y0: box.y0 - 3, y1: box.y1 + 3 },
+        { line: "accent", width: 2, radius: 5 });
       const style = mine ? { weight: 650, colour: "accent" } : {};
       pen.text(x + side / 2, box.y1 + 12, name, { size: 12, align: "center", ...style });
       return box;
@@ -246,7 +257,8 @@ function thumbs(run, now, pen, shown, { left, y, wide }) {
       pen.hit({ ...one(from + 3 + i * (side + 6), String(i + 1), image, i === now.picture), quiet: true, still: true,
         look: { pattern: each.key, pic: i + 1 }, card: () => [t(TEXT.picture, { pattern: t(each.label), n: i + 1 })] });
     }
-    if (run.truth) one(from + Math.max(wide - side - 3, run.count * (side + 6) + 3), t(TEXT.truth), coloured(it, run.truth.data), false);
+    if (run.truth) one(from + Math.max(wide - side - 3, run.count * (side + 6) + 3), t(TEXT.truth),
+      coloured(it, run.truth.data), false);
   });
   return y + tall + 24;
 }
@@ -262,12 +274,14 @@ function heads(run, now, pen, { x: left, y: top, wide: room, size, across }) {
   pen.text(left, top + size * 0.75, t(TEXT.heads, { n: each.heads, layer }), { size });
   const ends = now.field ? [] : run.patterns.flatMap(({ short }, i) => {
     const best = (!pen.narrow || i === now.at) && now.weights[i]?.[head - 1];
-    return best ? [run.patterns.length > 1 && !pen.narrow ? `${t(short)} ${weight(best.most)}` : weight(best.most)] : [];
+    return best ? [run.patterns.length > 1 && !pen.narrow ? `${t(short)} ${weight(best.most)}` : weight(best.most)]
+      : [];
   }).join(" · ");
   const from = top + 2 * line + 4;
   if (ends.length) {
     const x = left + pen.measure(`${t(TEXT.weight)} 0`, { size }) + 6;
-    pen.scale({ x0: x, x1: x + 64, y0: top + line + 2, y1: top + line + 12 }, { high: ends, title: t(TEXT.weight), size });
+    pen.scale({ x0: x, x1: x + 64, y0: top + line + 2, y1: top + line + 12 },
+      { high: ends, title: t(TEXT.weight), size });
   }
   const high = pen.big ? 110 : TILE;
   const pitch = high + line + (pen.big ? 14 : 0);
@@ -284,18 +298,25 @@ function heads(run, now, pen, { x: left, y: top, wide: room, size, across }) {
     if (best) {
       const data = Float32Array.from({ length: box.rows * box.columns }, (_, i) =>
         best.pixels[(box.top + Math.floor(i / box.columns)) * it.columns + box.left + (i % box.columns)]);
-      pen.cells(over, { data, rows: box.rows, columns: box.columns, high: best.most || 1, gamma: 0.8, radius: 3, alpha: gone ? 0.28 : 1 });
-      const [qx, qy] = [over.x0 + (it.column(position) - box.left) * scale, over.y0 + (it.row(position) - box.top) * scale];
+      pen.cells(over, { data, rows: box.rows, columns: box.columns, high: best.most || 1, gamma: 0.8, radius: 3,
+        alpha: gone ? 0.28 : 1 });
+      const [qx, qy] = [over.x0 + (it.column(position) - box.left) * scale,
+        over.y0 + (it.row(position) - box.top) * scale];
       pen.rect({ x0: qx, x1: qx + scale, y0: qy, y1: qy + scale }, { fill: "query" });
     } else // no weights: what every head has before it
-      pen.pixels(over, { image: coloured(it, each.pictures.slice(now.picture), { stage: stages(now, each) }), crop: box, alpha: gone ? 0.28 : 0.55 });
+      pen.pixels(over, { image: coloured(it, each.pictures.slice(now.picture), { stage: stages(now, each) }),
+        crop: box, alpha: gone ? 0.28 : 0.55 });
     if (gone) pen.line(x + 6, y + high - 6, x + wide - 9, y + 6, { line: "ink", width: 2 });
-    if (mine) pen.rect({ x0: x - 3, x1: tile.x1 + 3, y0: y - 3, y1: tile.y1 + 3 }, { line: "query", width: 2.5, radius: 6 });
+    if (mine) pen.rect({ x0: x - 3, x1: tile.x1 + 3, y0: y - 3, y1: tile.y1 + 3 },
+      { line: "query", width: 2.5, radius: 6 });
     pen.text(x, tile.y1 + size, String(h), { size: Math.min(size, 20), weight: 650, colour: mine ? "query" : "ink" });
-    if (best) pen.text(x + size, tile.y1 + size, `${weight(best.most)}${pen.narrow ? "" : ` ${where(it, best.where)}`}`, { size: pen.big ? 20 : 12, room: wide - size });
+    if (best) pen.text(x + size, tile.y1 + size, `${weight(best.most)}${pen.narrow ? "" : ` ${where(it,
+      best.where)}`}`, { size: pen.big ? 20 : 12, room: wide - size });
     const told = best ? [t(TEXT.most, { w: weight(best.most), where: where(it, best.where) })] : [];
-    pen.hit({ ...tile, y1: tile.y1 + line, still: true, look: { head: `${layer}.${h}`, field: 0 }, add: silencing(each, layer, h),
-      does: t(gone ? TEXT.tileWake : TEXT.tileDo), card: () => [t(TEXT.head, { layer, head: h }), ...told, ...(gone ? [t(TEXT.gone)] : [])] });
+    pen.hit({ ...tile, y1: tile.y1 + line, still: true, look: { head: `${layer}.${h}`, field: 0 },
+      add: silencing(each, layer, h),
+      does: t(gone ? TEXT.tileWake : TEXT.tileDo), card: () =>
+        [t(TEXT.head, { layer, head: h }), ...told, ...(gone ? [t(TEXT.gone)] : [])] });
   }
   return from + Math.ceil(each.heads / across) * pitch + 4;
 }
@@ -313,19 +334,24 @@ function fields(run, now, pen, shown, { x: left, y: top, size }) {
     const y = top + size * 1.5 + 8 + n * pitch;
     pen.text(left, y + FIELD / 2, t(short), { size: 12, weight: 650, colour: "ink" });
     for (let layer = 1; layer <= layers; layer += 1) {
-      if (layer > 1 && counts[layer - 1] === counts[layer - 2] && now.field !== layer) continue; // it adds nothing to the one before
+      if (layer > 1 && counts[layer - 1] === counts[layer - 2] &&
+        now.field !== layer) continue; // it adds nothing to the one before
       const x = left + 24 + (layer - 1) * (FIELD + 4);
       const box = { x0: x, x1: x + FIELD, y0: y, y1: y + FIELD };
-      pen.cells(box, { data: Float32Array.from(pixels, (through) => (through && through <= layer ? 1 : Number.NaN)), rows: it.rows,
+      pen.cells(box, { data: Float32Array.from(pixels, (through) => (through && through <= layer ? 1 : Number.NaN)),
+        rows: it.rows,
         columns: it.columns, scale: [colour("key", 0.86, "sunk"), colour("key", 0.86, "sunk")], radius: 4 });
-      const [qx, qy] = [it.column(position), it.row(position)].map((one, i) => Math.round((one * FIELD) / [it.columns, it.rows][i] - 0.5));
+      const [qx, qy] = [it.column(position), it.row(position)].map((one, i) =>
+        Math.round((one * FIELD) / [it.columns, it.rows][i] - 0.5));
       pen.rect({ x0: x + qx, x1: x + qx + 3, y0: y + qy, y1: y + qy + 3 }, { fill: "query" });
       const mine = now.field === layer;
-      if (mine) pen.rect({ x0: x - 3, x1: x + FIELD + 3, y0: y - 3, y1: y + FIELD + 3 }, { line: "accent", width: 2, radius: 6 });
+      if (mine) pen.rect({ x0: x - 3, x1: x + FIELD + 3, y0: y - 3, y1: y + FIELD + 3 },
+        { line: "accent", width: 2, radius: 6 });
       pen.text(x, box.y1 + 10, String(layer), { size: 11, weight: 650, colour: "ink" });
       pen.text(x + FIELD, box.y1 + 10, String(counts[layer - 1]), { size: 11, align: "right" });
       const told = { pattern: t(label), layers: layer, n: counts[layer - 1] };
-      pen.hit({ ...box, y1: box.y1 + 16, quiet: true, still: true, look: { pattern: each.key, field: mine ? 0 : layer }, does: t(TEXT.fieldDo),
+      pen.hit({ ...box, y1: box.y1 + 16, quiet: true, still: true,
+        look: { pattern: each.key, field: mine ? 0 : layer }, does: t(TEXT.fieldDo),
         card: () => [t(it.channels > 1 ? TEXT.fieldValues : TEXT.field, told)] });
     }
   });
@@ -334,10 +360,12 @@ function fields(run, now, pen, shown, { x: left, y: top, size }) {
 
 function legend(run, look) {
   const { field } = seen(run, look);
-  const known = Array.from({ length: Math.max(1, field) }, (_, n) => colour("key", Math.max(0.26, 0.86 - 0.14 * n), "sunk"));
+  const known = Array.from({ length: Math.max(1, field) }, (_, n) =>
+    colour("key", Math.max(0.26, 0.86 - 0.14 * n), "sunk"));
   return [
     { text: t(TEXT.query), mark: { line: "query", width: 2.5, wide: 12 } },
-    field ? { text: t(TEXT.known, { n: field }), mark: { shades: known, wide: 32 } } : { text: t(TEXT.memory), mark: { line: "key", width: 2.5, wide: 12 } },
+    field ? { text: t(TEXT.known, { n: field }), mark: { shades: known, wide: 32 } }
+      : { text: t(TEXT.memory), mark: { line: "key", width: 2.5, wide: 12 } },
   ];
 }
 
@@ -352,15 +380,18 @@ function table(run, look) {
   const now = seen(run, look);
   const { it, label, heads: many, pictures } = run.patterns[now.at];
   const [columns, each] = [t(TEXT.columns).split("|"), now.weights[now.at]];
-  const names = [...columns.slice(0, -1), ...Array.from({ length: many }, (_, h) => columns.at(-1).replace("{n}", h + 1))];
+  const names = [...columns.slice(0, -1), ...Array.from({ length: many },
+    (_, h) => columns.at(-1).replace("{n}", h + 1))];
   const all = each?.[now.head - 1].pixels;
-  const order = all ? Array.from(all.keys()).filter((pixel) => all[pixel] === all[pixel]).sort((a, b) => all[b] - all[a]) : [];
+  const order = all ? Array.from(all.keys()).filter((pixel) => all[pixel] === all[pixel]).sort((a, b) =>
+    all[b] - all[a]) : [];
   const levels = pictures.slice(now.picture);
   const rows = order.map((pixel, n) => [n + 1, Math.floor(pixel / it.columns), pixel % it.columns,
     it.channels === 1 ? levels[pixel] : Array.from(levels.subarray(3 * pixel, 3 * pixel + 3)).join(", "),
     ...each.map((one) => Number(one.pixels[pixel].toFixed(4)))]);
   const q = now.position === null ? "–" : place(it, now.position);
-  return { caption: t(TEXT.caption, { pattern: t(label), layer: now.layer, q, head: now.head, of: order.length }), columns: names, rows };
+  return { caption: t(TEXT.caption, { pattern: t(label), layer: now.layer, q, head: now.head, of: order.length }),
+    columns: names, rows };
 }
 
 function arrays(run, look) {
@@ -372,8 +403,10 @@ function arrays(run, look) {
     const axes = pictures.shape.length === 3 ? levels.axes.slice(0, 3) : levels.axes;
     files[`${key}_pictures`] = { ...pictures, axes, unit: levels.unit, data: Uint8Array.from(pictures.data) };
     files[`${key}_bits`] = { shape: bits.shape, data: bits.data, axes, unit: "bits" };
-    files[`${key}_order`] = { shape: [it.length], data: it.order, axes: ["position"], unit: "pixel, row · columns + column" };
-    files[`${key}_starts`] = { shape: [it.starts.length], data: Int32Array.from(it.starts), axes: ["block"], unit: "position" };
+    files[`${key}_order`] = { shape: [it.length], data: it.order, axes: ["position"],
+      unit: "pixel, row · columns + column" };
+    files[`${key}_starts`] = { shape: [it.starts.length], data: Int32Array.from(it.starts), axes: ["block"],
+      unit: "position" };
     const all = now.known && run.weights.all(address, layer, 1, run.length);
     if (all) {
       const slots = all.length / many / run.length;
@@ -381,17 +414,20 @@ function arrays(run, look) {
         const [head, at, slot] = [Math.floor(n / slots / run.length), Math.floor(n / slots) % run.length, n % slots];
         return all[(at * many + head) * slots + slot];
       });
-      files[`${key}_layer_${layer}_weights`] = { shape: [many, run.length, slots], data, axes: ["head", "position", "slot"], unit: "weight" };
+      files[`${key}_layer_${layer}_weights`] = { shape: [many, run.length, slots], data,
+        axes: ["head", "position", "slot"], unit: "weight" };
     }
     if (position !== null) {
       const keys = it.keys(position);
       files[`${key}_keys_of_query`] = { shape: [keys.length], data: keys, axes: ["slot"], unit: "position" };
     }
-    if (now.weights[i]) files[`${key}_weights_by_pixel`] = { shape: [many, it.rows, it.columns], axes: ["head", "row", "column"],
+    if (now.weights[i]) files[`${key}_weights_by_pixel`] = { shape: [many, it.rows, it.columns],
+      axes: ["head", "row", "column"],
       unit: "weight", data: Float32Array.from(now.weights[i].flatMap((one) => Array.from(one.pixels))) };
   });
   for (const [name, one] of Object.entries({ given: run.truth, small: run.given }))
-    if (one) files[name] = { shape: one.shape, data: Uint8Array.from(one.data), axes: levels.axes.slice(1, 1 + one.shape.length), unit: levels.unit };
+    if (one) files[name] = { shape: one.shape, data: Uint8Array.from(one.data),
+      axes: levels.axes.slice(1, 1 + one.shape.length), unit: levels.unit };
   return { ...files, looked_at: [`position ${position ?? "none"}, layer ${layer}, head ${now.head}`] };
 }
 
@@ -407,7 +443,8 @@ function bare(run) {
       pen.pixels({ x0, y0, x1: x0 + wide, y1: y0 + tall }, { image });
     }
   });
-  const canvas = Object.assign(document.createElement("canvas"), { width: pen.width, height: run.patterns.length * (tall + 8) - 8 });
+  const canvas = Object.assign(document.createElement("canvas"),
+    { width: pen.width, height: run.patterns.length * (tall + 8) - 8 });
   onCanvas(canvas.getContext("2d"), pen.marks);
   return new Promise((done) => canvas.toBlob(done, "image/png"));
 }
@@ -427,7 +464,8 @@ export default {
     return {
       pattern: { names: patterns.map(({ key }) => key), pick: pick?.pattern ?? patterns.at(-1).key },
       head: { layers, heads: many, pick: `${Math.min(layers, (pick?.layer ?? 3) + 1)}.${Math.min(many, (pick?.head ?? 0) + 1)}` },
-      pos: grows ? { count: Math.min(made + 1, length), pick: Math.min(made, length - 1) } : { count: least + 1, pick: pick?.position ?? least },
+      pos: grows ? { count: Math.min(made + 1, length), pick: Math.min(made, length - 1) }
+        : { count: least + 1, pick: pick?.position ?? least },
       pic: { least: 1, most: count },
       field: { least: 0, most: layers },
     };
@@ -439,7 +477,8 @@ export default {
   legend,
   below,
   choices: ({ patterns }, { head }) => [
-    ...(patterns.length > 1 ? [{ key: "pattern", label: t(TEXT.pattern), options: patterns.map(({ key, short }) => ({ value: key, label: t(short) })) }] : []),
+    ...(patterns.length > 1 ? [{ key: "pattern", label: t(TEXT.pattern),
+      options: patterns.map(({ key, short }) => ({ value: key, label: t(short) })) }] : []),
     { key: "head", label: t(TEXT.layer), shown: true, options: Array.from({ length: patterns[0].layers },
       (_, n) => ({ value: `${n + 1}.${headOf(head)[1]}`, label: String(n + 1) })) },
     { key: "whole", label: t(TEXT.whole) },
@@ -463,7 +502,8 @@ export default {
     return known && weights.includes(null) && !run.weights.trouble();
   },
   gather: (run, look) => (seen(run, look).known
-    ? Promise.all(run.patterns.map((each) => run.weights.gather(each.look, headOf(look.head)[0], 1, run.length))) : null),
+    ? Promise.all(run.patterns.map((each) => run.weights.gather(each.look, headOf(look.head)[0], 1, run.length)))
+      : null),
   keeps: (run) => ({ weights: run.weights.held() }),
   files: { "PNG 8×": (run) => ({ name: "pixels", blob: () => bare(run) }) },
 };

@@ -18,7 +18,8 @@ export function styleOf(bucket) {
   if (!styles.has(key)) {
     const [line, kind] = [`cat-${(bucket % SET) + 1}`, Math.floor(bucket / SET) % 4];
     const fill = [line, "panel", colour(line, 0.3), line][kind];
-    styles.set(key, { line, fill, kind, flat: [line, colour(line, 0.75), colour(line, 0.5), line][kind], ink: kind % 3 ? "ink" : ink(line) });
+    styles.set(key, { line, fill, kind, flat: [line, colour(line, 0.75), colour(line, 0.5), line][kind], ink: kind % 3
+      ? "ink" : ink(line) });
   }
   return styles.get(key);
 }
@@ -35,7 +36,8 @@ export function token(s, i, { x, y, w, h, round, alpha }) {
   }
   const edge = style.kind % 3 ? { line: style.line, width: Math.min(2.2, w / 7) } : {};
   s.rect(x, y, w, h, { fill: style.fill, radius, alpha, ...edge });
-  if (style.kind === 3 && w >= 8) s.pen.path(`M${num(x + 0.7 * w)},${num(y)}h${num(0.3 * w)}v${num(0.3 * h)}z`, { fill: "panel", alpha });
+  if (style.kind === 3 && w >= 8) s.pen.path(`M${num(x + 0.7 * w)},${num(y)}h${num(0.3 * w)}v${num(0.3 * h)}z`,
+    { fill: "panel", alpha });
   if (w < (s.big ? 13 : 9.5) || (round > 0.5 && w < 14)) return;
   const size = clamp(Math.min(h * 0.66, w * 0.98), 12, s.big ? 30 : 20);
   const how = { size, face: "mono", weight: 600, align: "center", colour: style.ink, alpha };
@@ -46,7 +48,8 @@ export function token(s, i, { x, y, w, h, round, alpha }) {
 function ring(s, { x, y, w, h, round }, role, alpha = 1) {
   const [far, width] = [clamp(w / 6, 1.5, 3) + 1, s.big ? 4 : 2.6];
   const radius = (Math.min(4, w * 0.22) + far) * (1 - round) + (w / 2 + far) * round;
-  s.rect(x - far - 1.2, y - far - 1.2, w + 2 * far + 2.4, h + 2 * far + 2.4, { line: "panel", width: width + 2.5, radius });
+  s.rect(x - far - 1.2, y - far - 1.2, w + 2 * far + 2.4, h + 2 * far + 2.4,
+    { line: "panel", width: width + 2.5, radius });
   s.rect(x - far, y - far, w + 2 * far, h + 2 * far, { line: role, width, radius, alpha });
 }
 
@@ -62,7 +65,8 @@ export function caption(s, x, y, strong, rest = "", room = s.width - x) {
 /** The position and its partner, where they are there: [position, role], the one that is told of last. */
 export const told = (s) => [[s.partner, "key"], [s.position, "query"]].filter(([i]) => i !== null);
 const roleOf = (s, i) => (i === s.position ? "query" : i === s.partner ? "key" : null);
-const boxOf = (s, i, { x, y, w, h }) => ({ x0: x, x1: x + w, y0: y, y1: y + h, still: true, look: { pos: i }, card: () => cardOf(s, i) });
+const boxOf = (s, i, { x, y, w, h }) => ({ x0: x, x1: x + w, y0: y, y1: y + h, still: true, look: { pos: i },
+  card: () => cardOf(s, i) });
 
 /** Tokens that can be pointed at. more: px below each that belong to it; near: px around it. */
 function pointed(s, at, more = 0, near = 1) {
@@ -82,17 +86,20 @@ const vectors = {
   place(s) {
     const { run, width, narrow, big, size, drawn, round, model, anchor } = s;
     const side = narrow ? width : Math.min(s.high, Math.round(width * 0.47));
-    const dot = (run.length <= 64 ? 20 : run.length <= 140 ? 15 : run.length <= 300 ? 11 : 7) * (big ? 1.5 : narrow ? 0.8 : 1);
+    const dot = (run.length <= 64 ? 20 : run.length <= 140 ? 15 : run.length <= 300 ? 11 : 7) * (big ? 1.5 : narrow
+      ? 0.8 : 1);
     const [cx, cy] = [side / 2, narrow ? side / 2 : s.high / 2];
     const radius = side / 2 - size * 2.3 - dot / 2;
     const half = model.kinds / 2;
     const own = drawn && anchor !== null ? drawn.slice(anchor) : null;
-    const [a, b] = s.plane === "first" || half <= 2 || !own ? [0, half > 1 ? 1 : null] : deciding(own, round.buckets[anchor]);
+    const [a, b] = s.plane === "first" || half <= 2 || !own ? [0, half > 1 ? 1 : null]
+      : deciding(own, round.buckets[anchor]);
     const value = (i, c) => (c === null || !drawn ? 0 : drawn.data[i * half + c]);
     let most = 1;
     for (let i = 0; i < run.length; i += 1) most = Math.max(most, Math.hypot(value(i, a), value(i, b)));
     // Decided along an axis of this plane, or by a coordinate that it does not show.
-    const spots = Array.from({ length: run.length }, (_, i) => ({ x: cx + (radius * value(i, a)) / most - dot / 2, w: dot, h: dot, round: 1,
+    const spots = Array.from({ length: run.length }, (_, i) =>
+      ({ x: cx + (radius * value(i, a)) / most - dot / 2, w: dot, h: dot, round: 1,
       y: cy - (radius * value(i, b)) / most - dot / 2, alpha: [a, b].includes(round.buckets[i] % half) ? 1 : 0.4 }));
     const bars = narrow ? { x: 34, y: side + 52, w: width - 38, h: 150 }
       : { x: side + (big ? 96 : 64), y: size * 3.4, w: width - side - (big ? 100 : 68), h: s.high - size * 10 };
@@ -107,13 +114,15 @@ const vectors = {
     const own = position === null ? null : round.buckets[position];
     pen.circle(cx, cy, R, { fill: colour("panel", 0.45, "sunk"), line: "control" });
     // Sectors of [a; b; −a; −b]. Where there are more buckets, only the one of the position in view: beyond it other coordinates decide.
-    const arc = (x0, y0, x1, y1) => `M${cx},${cy}l${num(x0)},${num(y0)}A${num(R)},${num(R)} 0 0 1 ${num(cx + x1)},${num(cy + y1)}Z`;
+    const arc = (x0, y0, x1, y1) =>
+      `M${cx},${cy}l${num(x0)},${num(y0)}A${num(R)},${num(R)} 0 0 1 ${num(cx + x1)},${num(cy + y1)}Z`;
     const wedges = b === null ? [[a, arc(0, -R, 0, R)], [a + half, arc(0, R, 0, -R)]]
       : [[a, arc(c, -c, c, c)], [b, arc(-c, -c, c, -c)], [a + half, arc(-c, c, -c, -c)], [b + half, arc(c, c, -c, c)]];
     for (const [bucket, d] of wedges)
       if (half <= 2 || (bucket === own && a === own % half)) pen.path(d,
         { fill: styleOf(bucket).line, alpha: bucket === own ? 0.28 : 0.14 });
-    if (b !== null) for (const y of [-c, c]) pen.line(cx - c, cy + y, cx + c, cy - y, { line: "control", dash: [3, 4], alpha: 0.8 });
+    if (b !== null) for (const y of [-c, c]) pen.line(cx - c, cy + y, cx + c, cy - y,
+      { line: "control", dash: [3, 4], alpha: 0.8 });
     pen.line(cx - R, cy, cx + R, cy, { line: "control", alpha: 0.6 });
     if (b !== null) pen.line(cx, cy - R, cx, cy + R, { line: "control", alpha: 0.6 });
     // Each end of an axis is a bucket.
@@ -122,7 +131,8 @@ const vectors = {
       const wide = pen.measure(text, { size, weight: 650 }) + size * 1.2;
       const x0 = clamp(x - wide / 2, 0, side - wide);
       s.rect(x0 - 3, y - size, wide + 6, size + 6, { fill: "panel", radius: 4, alpha: 0.85 });
-      s.rect(x0, y - size * 0.8, size * 0.85, size * 0.85, { fill: style.fill, line: style.line, width: 1.5, radius: 2 });
+      s.rect(x0, y - size * 0.8, size * 0.85, size * 0.85, { fill: style.fill, line: style.line, width: 1.5,
+        radius: 2 });
       s.text(x0 + size * 1.2, y, text, { weight: 650, colour: "ink2" });
     };
     if (b !== null) {
@@ -173,7 +183,8 @@ function bars(s, { x, y, w, h }) {
     if (j === win) {
       s.rect(left, top, step - gap, bottom - top, { fill: mine.fill, line: mine.line, width: 1.5 });
       const far = Math.min(5, step / 3);
-      s.rect(left - far, top - far, step - gap + 2 * far, bottom - top + 2 * far, { line: "query", width: big ? 3.5 : 2.5, radius: 4 });
+      s.rect(left - far, top - far, step - gap + 2 * far, bottom - top + 2 * far,
+        { line: "query", width: big ? 3.5 : 2.5, radius: 4 });
     } else s.rect(left, top, step - gap, bottom - top, { fill: colour(mine.line, 0.45) });
     if (other) s.rect(left - 1, up(other[j]) - 1.4, step - gap + 2, big ? 4 : 2.8, { fill: "key" });
   }
@@ -184,7 +195,8 @@ function bars(s, { x, y, w, h }) {
     { ...strong, size: size + 2, halo: "panel" });
   const foot = y + h + size * 3.2;
   for (let j = 0; j < half; j += Math.ceil((2.2 * size) / step))
-    if (Math.abs(j - win) * step >= 1.6 * size) s.text(x + (j + 0.5) * step, foot, String(j), { align: "center", colour: "ink3" });
+    if (Math.abs(j - win) * step >= 1.6 * size) s.text(x + (j + 0.5) * step, foot, String(j),
+      { align: "center", colour: "ink3" });
   s.text(place, foot, String(win), strong);
   if (!other || s.narrow) return;
   s.rect(x, foot + size * 1.3, size * 1.4, big ? 4 : 2.8, { fill: "key" });
@@ -208,9 +220,11 @@ const buckets = {
     };
     const whole = Math.min(big ? 60 : 40, (width - 2 * edge) / columns);
     let found = whole >= least * 1.3 ? fit(whole, true) : null; // in one row, where that leaves room to read
-    for (let cell = big ? 58 : 38; cell >= least && !found; cell -= 0.5) found = fit(cell, true).need <= high ? fit(cell, true) : null;
+    for (let cell = big ? 58 : 38; cell >= least && !found; cell -= 0.5) found = fit(cell, true).need <= high
+      ? fit(cell, true) : null;
     if (!found && fit(least, true).need <= high * (narrow ? 1.2 : 1.5)) found = fit(least, true);
-    for (let cell = least; cell >= 8 && !found; cell -= 0.5) found = fit(cell, false).need <= high || cell <= 8.5 ? fit(cell, false) : null;
+    for (let cell = least; cell >= 8 && !found; cell -= 0.5) found = fit(cell, false).need <= high || cell <= 8.5
+      ? fit(cell, false) : null;
     const { cell, per, band, unit, tall, inner, need } = found;
     const spots = Array.from({ length: run.length }, (_, i) => {
       const second = run.word && i > run.word;
@@ -237,11 +251,13 @@ const buckets = {
       const [from, middle, wide] = [y + at.unit, x + w / 2, position === q && partner === k ? 8 : 5];
       if (round.buckets[q] === round.buckets[k]) s.rect(middle - wide / 2, from + 1, wide, at.inner - 3,
         { fill: styleOf(round.buckets[q]).line, radius: 2.5 });
-      else pen.path(`M${num(middle - 3)},${num(from + at.inner / 2 - 3)}l6,6m0,-6l-6,6`, { line: "ink3", width: 1.3, alpha: 0.75 });
+      else pen.path(`M${num(middle - 3)},${num(from + at.inner / 2 - 3)}l6,6m0,-6l-6,6`,
+        { line: "ink3", width: 1.3, alpha: 0.75 });
     }
     if (at.numbers) at.spots.forEach(({ x, y, w, h }, i) => {
       const role = roleOf(s, i);
-      s.text(x + w / 2, y + h + size + 3, String(round.buckets[i]), { align: "center", weight: role ? 700 : 400, colour: role ?? "ink2" });
+      s.text(x + w / 2, y + h + size + 3, String(round.buckets[i]),
+        { align: "center", weight: role ? 700 : 400, colour: role ?? "ink2" });
     });
     if (at.piles) piles(s, at.piles);
   },
@@ -258,10 +274,12 @@ function piles(s, { x, floor, top, step, unit, count }) {
   for (let i = 0; i < run.length; i += 1) {
     const bucket = round.buckets[i];
     up[bucket] += 1;
-    const [px, py, style, role] = [x + (bucket + 0.5) * step - wide / 2, floor - up[bucket] * unit + gap, styleOf(bucket), roleOf(s, i)];
+    const [px, py, style, role] = [x + (bucket + 0.5) * step - wide / 2, floor - up[bucket] * unit + gap,
+      styleOf(bucket), roleOf(s, i)];
     s.rect(px, py, wide, unit - gap, { fill: role ?? style.flat, radius: Math.min(3, unit / 5) });
     if (unit >= size * (s.big ? 0.85 : 1.08) && wide >= 10)
-      pen.text(px + wide / 2, py + (unit - gap) / 2, shown(run.tokens[i]), { size, face: "mono", weight: 600, align: "center",
+      pen.text(px + wide / 2, py + (unit - gap) / 2, shown(run.tokens[i]),
+        { size, face: "mono", weight: 600, align: "center",
         colour: role ? "panel" : ink(style.flat) });
   }
   const own = position === null ? null : round.buckets[position];
@@ -295,7 +313,8 @@ const sorting = {
     caption(s, 0, size, t(TEXT.sequence), t(TEXT.sequenceUnits));
     const bucket = position === null ? null : round.buckets[position];
     const curve = (i) => {
-      const [x0, x1, y0, y1] = [at.left + (i + 0.5) * at.cell, at.spots[i].x + at.spots[i].w / 2, at.top + at.tall + 1, at.bottom - 1];
+      const [x0, x1, y0, y1] = [at.left + (i + 0.5) * at.cell, at.spots[i].x + at.spots[i].w / 2, at.top + at.tall + 1,
+        at.bottom - 1];
       return `M${num(x0)},${num(y0)}C${num(x0)},${num((y0 + y1) / 2)} ${num(x1)},${num((y0 + y1) / 2)} ${num(x1)},${num(y1)}`;
     };
     const together = new Map(); // one path for each bucket
@@ -315,13 +334,15 @@ const sorting = {
     ticks(s, (i) => at.left + i * at.cell, at.cell, at.top - 5);
     if (at.numbers) at.spots.forEach(({ x, w }, i) => {
       const role = roleOf(s, i);
-      s.text(x + w / 2, at.bottom + at.tall + size + 3, String(i), { align: "center", colour: role ?? "ink3", weight: role ? 700 : 400 });
+      s.text(x + w / 2, at.bottom + at.tall + size + 3, String(i),
+        { align: "center", colour: role ?? "ink3", weight: role ? 700 : 400 });
     });
     brackets(s, at, at.bottom + at.tall + (at.numbers ? size + 10 : 6));
   },
 
   point(s, at) {
-    s.pen.hit({ x0: at.left, x1: at.left + at.cell * s.run.length - 0.01, y0: at.top - s.size - 8, y1: at.top + at.tall + 6,
+    s.pen.hit({ x0: at.left, x1: at.left + at.cell * s.run.length - 0.01, y0: at.top - s.size - 8,
+      y1: at.top + at.tall + 6,
       at: (x) => boxOf(s, Math.floor((x - at.left) / at.cell), at.first[Math.floor((x - at.left) / at.cell)]) });
     pointed(s, at, 3 * s.size);
   },
@@ -335,7 +356,8 @@ export function ticks(s, x, cell, y) {
   const inside = (left, wide) => clamp(left, 0, s.width - wide);
   for (let i = 0; i < run.length; i += every) {
     const wide = pen.measure(String(i), { size });
-    if (both.every(([one]) => Math.abs(one - i) * cell >= size * 3)) s.text(inside(x(i) + (cell - wide) / 2, wide), y, String(i),
+    if (both.every(([one]) => Math.abs(one - i) * cell >= size * 3)) s.text(inside(x(i) + (cell - wide) / 2, wide), y,
+      String(i),
       { colour: "ink3" });
   }
   const middle = both.map(([i]) => x(i) + cell / 2);

@@ -58,12 +58,14 @@ async function read(value) {
   };
   const models = value.models.map((model, m) => {
     const rounded = (layer, head) => kept(`${m} ${layer} ${head}`,
-      () => Array.from({ length: model.rounds }, (_, turn) => roundOf(packed[m].slice(layer, head, turn), model.chunk)));
+      () => Array.from({ length: model.rounds }, (_, turn) =>
+        roundOf(packed[m].slice(layer, head, turn), model.chunk)));
     const seen = (layer, head, turn) => kept(`${m} ${layer} ${head} ${turn}`,
       () => seenBy(turn < 0 ? rounded(layer, head) : [rounded(layer, head)[turn]], length));
     return { ...model, rounded, seen };
   });
-  return { ...value, length, models, kept, copies: value.word ? copies(value.word) : [], twins: value.word ? twins(value.word) : [] };
+  return { ...value, length, models, kept, copies: value.word ? copies(value.word) : [], twins: value.word
+    ? twins(value.word) : [] };
 }
 
 const modelOf = (run, look) => run.models.find(({ key }) => key === look.model) ?? run.models[0];
@@ -89,7 +91,8 @@ function chosen(run, look) {
   const all = look.hashinground === "all";
   const drawn = all ? Math.min(Math.max(1, model.rounds), run.pick?.round ?? 1) - 1 : Number(look.hashinground) - 1;
   const turn = all && look.hashingstep === STEPS && model.rounds > 1 ? -1 : drawn;
-  return { model, layer, head, drawn, turn, address: { query: run.query, model: model.key, head: look.head, round: turn + 1 } };
+  return { model, layer, head, drawn, turn, address: { query: run.query, model: model.key, head: look.head,
+    round: turn + 1 } };
 }
 
 const detailOf = (address) => details.get(named(address)) ?? null;
@@ -116,9 +119,12 @@ function sceneOf(run, look, pen = null) {
   const row = (q) => (matrix ? matrix.subarray(q * run.length, (q + 1) * run.length)
     : detail?.weights && step < STEPS ? rowOf(round, detail.weights.data, q) : null);
   const seenIn = (one) => model.seen(layer, head, one);
-  const comparedBy = (one) => run.kept(`compared ${model.key} ${layer} ${head} ${one}`, () => compared(seenIn(one), run.length));
-  const scene_ = { run, model, layer, head, rounds, round, turn, step, seen, detail, matrix, anchor, position, locked: look.pos, seenIn,
-    comparedBy, shown: shown_, plane: look.hashingplane, key: over.key ?? null, rowOf: row, row: position === null ? null : row(position),
+  const comparedBy = (one) => run.kept(`compared ${model.key} ${layer} ${head} ${one}`,
+    () => compared(seenIn(one), run.length));
+  const scene_ = { run, model, layer, head, rounds, round, turn, step, seen, detail, matrix, anchor, position,
+    locked: look.pos, seenIn,
+    comparedBy, shown: shown_, plane: look.hashingplane, key: over.key ?? null, rowOf: row, row: position === null
+      ? null : row(position),
     // the letter that it is to say, in the first word
     partner: run.word && position !== null && position > run.word ? position - run.word : null,
     compare: comparedBy(turn), met: meet(run.copies, turn < 0 ? rounds : [round]),
@@ -140,7 +146,8 @@ function sceneOf(run, look, pen = null) {
 function placed(s) {
   const at = BOARDS.map((board) => board.place(s));
   const high = Math.ceil(Math.max(s.high, ...at.map(({ need }) => need)));
-  return { at: s.step === 3 ? FIRST[2].place({ ...s, high: s.narrow ? Math.min(high, 420) : high }) : at[s.step - 1], high };
+  return { at: s.step === 3 ? FIRST[2].place({ ...s, high: s.narrow ? Math.min(high, 420) : high }) : at[s.step - 1],
+    high };
 }
 
 function faded(pen, alpha, draw) {
@@ -179,7 +186,8 @@ function scene(run, look, pen) {
 /** How long tokens travel: between steps, heads, rounds, planes; not while somebody points. */
 function moves(run, was, look) {
   if (was.model !== look.model || !modelOf(run, look).rounds) return 0;
-  if (was.hashingstep !== look.hashingstep) return [was.hashingstep, look.hashingstep].sort().join() === "2,3" ? TRAVEL.sorting
+  if (was.hashingstep !== look.hashingstep) return [was.hashingstep, look.hashingstep].sort().join() === "2,3"
+    ? TRAVEL.sorting
     : TRAVEL.plain;
   const other = ["head", "hashinground", ...(look.hashingstep === 1 ? ["hashingplane", "pos"] : [])];
   return other.some((key) => String(was[key]) !== String(look[key])) ? TRAVEL.plain : 0;
@@ -197,7 +205,8 @@ function heads(s, top) {
   const lines = Math.ceil(model.heads / per);
   for (let layer = 0; layer < model.layers; layer += 1)
     for (let head = 0; head < model.heads; head += 1) {
-      const [x, y] = [(head % per) * (wide + 8), under + size + 10 + (layer * lines + Math.floor(head / per)) * (tall + 6)];
+      const [x, y] = [(head % per) * (wide + 8),
+        under + size + 10 + (layer * lines + Math.floor(head / per)) * (tall + 6)];
       const here = layer === s.layer && head === s.head;
       const { buckets } = model.rounded(layer, head)[s.shown];
       const [n, of] = run.word ? [share(run.copies, buckets), run.word] : [new Set(buckets).size, model.kinds];
@@ -205,7 +214,8 @@ function heads(s, top) {
       s.rect(x, y, wide, tall, { line: here ? "query" : "line", width: here ? 3 : 1, radius: 6 });
       s.text(x + 8, y + size + 4, name, { weight: 650, colour: "ink" });
       s.text(x + wide - 8, y + size + 4, `${n}/${of}`, { align: "right" });
-      const strips = run.kept(`strips ${model.key} ${layer} ${head} ${s.shown} ${wide}`, () => stripsOf(run, buckets, wide - 12));
+      const strips = run.kept(`strips ${model.key} ${layer} ${head} ${s.shown} ${wide}`,
+        () => stripsOf(run, buckets, wide - 12));
       pen.group(x + 6, y + size + 8, () => strips.forEach((d, bucket) => pen.path(d, { fill: styleOf(bucket).flat })));
       pen.hit({ x0: x, x1: x + wide, y0: y, y1: y + tall, quiet: true, look: { head: `${layer + 1}.${head + 1}` },
         card: () => [t(run.word ? TEXT.head : TEXT.headText, { head: name, n, of })] });
@@ -238,8 +248,10 @@ function below(run, look) {
 function legend(run, look) {
   if (!modelOf(run, look).rounds) return [];
   const ring = (line) => ({ line, width: 2, radius: 3 });
-  return [{ text: t(TEXT.legendAsks), mark: ring("query") }, { text: t(run.word ? TEXT.legendLetter : TEXT.legendKey), mark: ring("key") },
-    look.hashingstep > 3 ? { text: t(TEXT.legendWeight), mark: { shades: Array.from({ length: 24 }, (_, n) => shade("weights", n / 23)),
+  return [{ text: t(TEXT.legendAsks), mark: ring("query") },
+    { text: t(run.word ? TEXT.legendLetter : TEXT.legendKey), mark: ring("key") },
+    look.hashingstep > 3 ? { text: t(TEXT.legendWeight), mark: { shades: Array.from({ length: 24 },
+      (_, n) => shade("weights", n / 23)),
       wide: 72 } }
       : { text: t(TEXT.legendBucket), mark: { shades: [1, 2, 3, 4].map((n) => `cat-${n}`), wide: 44 } }];
 }
@@ -249,27 +261,32 @@ function choices(run, look) {
   const option = (value, label = t(TEXT[value])) => ({ value, label });
   const numbers = Array.from({ length: model.rounds }, (_, n) => option(String(n + 1), String(n + 1)));
   return [
-    ...(run.models.length > 1 ? [{ key: "model", label: t(TEXT.model), options: run.models.map((one) => option(one.key, t(one.name))) }]
+    ...(run.models.length > 1 ? [{ key: "model", label: t(TEXT.model),
+      options: run.models.map((one) => option(one.key, t(one.name))) }]
       : []),
     ...(model.rounds ? [{ key: "hashinground", label: t(TEXT.round), shown: true,
       options: model.rounds > 1 ? [...numbers, option("all")] : numbers },
-      { key: "hashingstep", label: t(TEXT.steps), options: BOARDS.map((_, n) => option(n + 1, `${n + 1} ${t(TEXT[`step${n + 1}`])}`)) }]
+      { key: "hashingstep", label: t(TEXT.steps), options: BOARDS.map((_, n) =>
+        option(n + 1, `${n + 1} ${t(TEXT[`step${n + 1}`])}`)) }]
         : []),
     ...(look.hashingstep === 1 && model.kinds > 4 && model.rounds
-      ? [{ key: "hashingplane", label: t(TEXT.plane), shown: true, options: ["deciding", "first"].map((one) => option(one)) }] : []),
+      ? [{ key: "hashingplane", label: t(TEXT.plane), shown: true,
+        options: ["deciding", "first"].map((one) => option(one)) }] : []),
   ];
 }
 
 function units(run, look) {
   const { rounds, kinds, chunk } = modelOf(run, look);
   const n = look.hashingstep;
-  return rounds ? [t(TEXT.step, { n, name: t(TEXT[`step${n}`]) }), t(TEXT.units, { rounds: roundsText(rounds), kinds, chunk }),
+  return rounds ? [t(TEXT.step, { n, name: t(TEXT[`step${n}`]) }),
+    t(TEXT.units, { rounds: roundsText(rounds), kinds, chunk }),
     ...(lacks(run, look) ? [t(TEXT.waits)] : [])].join(" · ") : "";
 }
 
 /** What is locked with a click: of a cell its query, of a key in sight itself. */
 function completes(run, look, { key, to, ...patch }, { add }) {
-  const out = { ...patch, ...(patch.hashinground === "all" ? { hashingstep: STEPS } : {}), ...(patch.model ? { head: null } : {}) };
+  const out = { ...patch, ...(patch.hashinground === "all" ? { hashingstep: STEPS } : {}),
+    ...(patch.model ? { head: null } : {}) };
   const pos = to ?? patch.pos;
   if (typeof pos === "number") out.pos = add ? [...look.pos.filter((one) => one !== pos), pos] : pos;
   return out;
@@ -280,7 +297,8 @@ function positions(run, look) {
   const { round, detail } = sceneOf(run, look);
   return Array.from(run.tokens, (_, i) => {
     const best = detail?.weights ? ranked(rowOf(round, detail.weights.data, i), 1)[0] : null;
-    return { i, bucket: round.buckets[i], place: round.rank[i], chunk: round.number(i) + 1, sight: sight(round, i), key: best?.key ?? null,
+    return { i, bucket: round.buckets[i], place: round.rank[i], chunk: round.number(i) + 1, sight: sight(round, i),
+      key: best?.key ?? null,
       weight: best ? Number(best.w.toFixed(5)) : null };
   });
 }
@@ -314,14 +332,16 @@ function arrays(run, look) {
     chunk: { shape: [1], data: Int32Array.of(round.chunk), unit: "places" },
     seen: { ...pairs, data: seen },
     looked_at: [`${model.key}, layer ${layer + 1}, head ${head + 1}, ${turn < 0 ? "all rounds" : `round ${turn + 1}`}`],
-    ...(detail?.rotated ? { rotated: { shape: detail.rotated.shape, data: detail.rotated.data, axes: ["position", "coordinate"],
+    ...(detail?.rotated ? { rotated: { shape: detail.rotated.shape, data: detail.rotated.data,
+      axes: ["position", "coordinate"],
       unit: "of a vector of length 1" } } : {}),
     ...(matrix ? { weights: { ...pairs, data: matrix.map((w) => (w === w ? w : 0)), unit: "weight" } } : {}),
   };
 }
 
 export default {
-  looks: { model: "choice", head: "head", pos: "positions", hashingstep: "step", hashinground: "choice", hashingplane: "choice" },
+  looks: { model: "choice", head: "head", pos: "positions", hashingstep: "step", hashinground: "choice",
+    hashingplane: "choice" },
   hovers: true,
   aside: "pos",
   resets: ["model", "head", "pos", "hashingstep", "hashinground", "hashingplane"],
@@ -344,10 +364,12 @@ export default {
   below,
   choices,
   units,
-  named: (run, look) => ["hashing", look.model, look.head, look.hashinground === "all" ? "all" : `round${look.hashinground}`,
+  named: (run, look) => ["hashing", look.model, look.head, look.hashinground === "all" ? "all"
+    : `round${look.hashinground}`,
     `step${look.hashingstep}`],
   clock: (run, look) => (modelOf(run, look).rounds ? { key: "hashingstep", pace: 2600 } : null),
   same: (was, run) => was.tokens.join("") === run.tokens.join(""),
-  kept: (run, value) => ({ ...value, looked: [...details.values()].map(({ raw }) => raw).filter(({ query }) => query === run.query) }),
+  kept: (run, value) => ({ ...value, looked: [...details.values()].map(({ raw }) => raw).filter(({ query }) =>
+    query === run.query) }),
   waits: (run, look) => Boolean(modelOf(run, look).rounds) && !detailOf(chosen(run, look).address),
 };

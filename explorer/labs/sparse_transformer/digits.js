@@ -14,7 +14,8 @@ import { dark } from "../../widgets/lib/theme.js";
 import { TEXT, card, costsOf, factorName, legendOf, sentenceOf, tileCard, whatOf } from "./digitwords.js";
 
 // The factors that a head attends with: pattern and part of it; those of a union one by one.
-const PARTS = { all: ["full", "union"], row: ["strided", "first"], column: ["strided", "second"], strided: ["strided", "union"],
+const PARTS = { all: ["full", "union"], row: ["strided", "first"], column: ["strided", "second"],
+  strided: ["strided", "union"],
   block: ["fixed", "first"], summary: ["fixed", "second"], fixed: ["fixed", "union"] };
 const UNIONS = { strided: ["row", "column"], fixed: ["block", "summary"] };
 const PACE = 1000 / 56; // ms a pixel, when it is played
@@ -33,12 +34,14 @@ let head = "1.1"; // of the run before, while the next one grows
 async function read(value, { again, away }) {
   if (!value.models?.length) return null;
   head = value.pick?.head ?? head;
-  const [whole, ...models] = await Promise.all([value.whole && unpack(value.whole), ...value.models.map(async (model) => {
+  const [whole, ...models] = await Promise.all([value.whole && unpack(value.whole),
+    ...value.models.map(async (model) => {
       const [symbols, costs, offsets] = await Promise.all([model.symbols, model.nats, model.offsets]
         .map((packed) => packed && unpack(packed)));
       const roots = offsets && Float32Array.from(offsets.data, (raw) => (raw ? (raw - 1) / 254 : Number.NaN));
       return { ...model, symbols: symbols.data, nats: costs.data, length: symbols.data.length, masks: new Map(),
-        offsets: roots && { shape: offsets.shape, roots, most: roots.reduce((most, one) => (one > most ? one : most), 0) },
+        offsets: roots && { shape: offsets.shape, roots, most: roots.reduce((most, one) => (one > most ? one : most),
+          0) },
         rows: looksOf(again, value.kept?.[model.key] ?? (away ? {} : null)) };
     })]);
   return { ...value, models, head, whole: whole?.data ?? null };
@@ -59,7 +62,8 @@ function reached(model, position, depth) {
   found[position] = 1;
   for (let layer = depth - 1; layer >= 0; layer -= 1)
     for (const i of [...found.keys()].filter((one) => found[one]))
-      for (const factor of new Set(model.factors[layer])) allowed(model, factor, i).forEach((one, j) => one && (found[j] = 1));
+      for (const factor of new Set(model.factors[layer])) allowed(model, factor, i).forEach((one, j) => one &&
+        (found[j] = 1));
   return found;
 }
 
@@ -70,7 +74,8 @@ function patternOf(model, position, roll, factor) {
     if (model.masks.size > KEPT) model.masks.clear();
     const mask = roll ? reached(model, position, roll) : allowed(model, factor, position);
     const edges = roll ? [{ mask, part: "all", line: "key" }] : (UNIONS[factor] ?? [factor])
-      .map((part) => ({ mask: allowed(model, part, position), part, line: PARTS[part][1] === "second" ? "cat-6" : "key" }));
+      .map((part) => ({ mask: allowed(model, part, position), part, line: PARTS[part][1] === "second" ? "cat-6"
+        : "key" }));
     model.masks.set(name, { mask, edges, count: mask.reduce((sum, one) => sum + one, 0) });
   }
   return model.masks.get(name);
@@ -83,16 +88,19 @@ function viewOf(model, look, position, fetches, pointed) {
   const roll = Math.min(Number(look.digitsroll), model.layers);
   const pattern = patternOf(model, position, roll, factorOf(model, look));
   const weights = fetches
-    ? model.rows.of(roll ? model.roll : model.look, roll || layer, roll ? 1 : head, position, model.length, pointed) : null;
+    ? model.rows.of(roll ? model.roll : model.look, roll || layer, roll ? 1 : head, position, model.length, pointed)
+      : null;
   let [where, most] = [-1, 0];
   for (let p = 0; weights && p <= position; p += 1)
-    if (weights[p] > most && !(roll && p === position)) [where, most] = [p, weights[p]]; // half of each layer stays where it is
+    if (weights[p] > most && !(roll && p === position)) [where, most] = [p,
+      weights[p]]; // half of each layer stays where it is
   return { ...pattern, weights, most, best: where < 0 ? null : { where, most } };
 }
 
 const trouble = (run) => run.models.map(({ rows }) => rows.trouble()).find(Boolean) ?? "";
 const lacks = (run, look, views) =>
-  !trouble(run) && run.models.some((model, i) => (Number(look.digitsroll) ? model.roll : model.look) && !views[i].weights);
+  !trouble(run) && run.models.some((model, i) => (Number(look.digitsroll) ? model.roll : model.look) &&
+    !views[i].weights);
 
 /**
  * {model, position: of the pixel in view, or null, positions: all that are locked, views: by model, held: those of what is locked,
@@ -116,7 +124,8 @@ function seen(run, look, over) {
 // ── the digits ──
 /** The colour of every pixel, (side, side, 4). */
 function coloursOf(model, { upto, locked, view, costs, worst }) {
-  const [ground, sunk, ink, soft, out, key] = [GROUND(), "sunk", "ink", "out-soft", "out", "key"].map((name) => rgb(colour(name)));
+  const [ground, sunk, ink, soft, out, key] = [GROUND(), "sunk", "ink", "out-soft", "out",
+    "key"].map((name) => rgb(colour(name)));
   const mix = (a, b, part) => a.map((one, k) => one + (b[k] - one) * part);
   const table = shades("surprise");
   const data = new Uint8ClampedArray(4 * model.length);
@@ -125,10 +134,12 @@ function coloursOf(model, { upto, locked, view, costs, worst }) {
     const faint = (share) => (model.symbols[p] ? mix(sunk, full, share) : sunk);
     let shown = model.symbols[p] ? full : blank;
     if (p >= upto) shown = sunk;
-    else if (costs) shown = table.subarray(3 * Math.max(0, Math.min(255, Math.round((255 * model.nats[p]) / worst)))).slice(0, 3);
+    else if (costs) shown = table.subarray(3 * Math.max(0, Math.min(255,
+      Math.round((255 * model.nats[p]) / worst)))).slice(0, 3);
     else if (locked !== null && p > locked) shown = faint(0.2);
     else if (view.mask && !view.mask[p]) shown = faint(0.42);
-    else if (view.weights && view.most > 0) shown = mix(shown, key, 0.92 * Math.sqrt(Math.min(1, view.weights[p] / view.most)));
+    else if (view.weights && view.most > 0) shown = mix(shown, key,
+      0.92 * Math.sqrt(Math.min(1, view.weights[p] / view.most)));
     data.set([...shown, 255], 4 * p);
   }
   return data;
@@ -136,7 +147,8 @@ function coloursOf(model, { upto, locked, view, costs, worst }) {
 
 /** The border of a mask as a path, drawn inside of its pixels so that neighbours keep theirs. */
 function border(mask, side, { x0, y0, cell }, width) {
-  const inside = (row, column) => row >= 0 && column >= 0 && row < side && column < side && mask[row * side + column] > 0;
+  const inside = (row, column) => row >= 0 && column >= 0 && row < side && column < side &&
+    mask[row * side + column] > 0;
   const inset = width / 2;
   let d = "";
   for (let row = 0; row < side; row += 1) {
@@ -195,11 +207,13 @@ function digit(pen, box, run, look, now, i) {
   const frame = (p, line, width) => {
     const [x, y] = spot(p);
     for (const [more, ink] of [[width + 2, "panel"], [width, line]])
-      pen.rect({ x0: x - more / 2 - 0.5, y0: y - more / 2 - 0.5, x1: x + cell + more / 2 + 0.5, y1: y + cell + more / 2 + 0.5 },
+      pen.rect({ x0: x - more / 2 - 0.5, y0: y - more / 2 - 0.5, x1: x + cell + more / 2 + 0.5,
+        y1: y + cell + more / 2 + 0.5 },
       { line: ink, width: more });
   };
   const thick = Math.max(2, cell / 5);
-  const others = front ? (model.count < model.length ? [model.count] : []) : now.positions.filter((p) => p !== position);
+  const others = front ? (model.count < model.length ? [model.count] : [])
+    : now.positions.filter((p) => p !== position);
   for (const p of others) frame(p, "query", thick * 0.7);
   if (view.best && view.best.where !== locked) frame(view.best.where, "key", thick);
   if (locked !== null && surprise) frame(locked, "query", thick); // what it cost stays in view
@@ -211,7 +225,8 @@ function digit(pen, box, run, look, now, i) {
   pen.rect({ x0, y0, x1: x0 + size, y1: y0 + size }, { line: "control", radius: 4 });
   const at = (p) => {
     const [x, y] = spot(p);
-    return { x0: x, y0: y, x1: x + cell, y1: y + cell, pos: p, drags: p < model.count, look: p < model.count ? { model: model.key, pos: p } : undefined,
+    return { x0: x, y0: y, x1: x + cell, y1: y + cell, pos: p, drags: p < model.count, look: p < model.count
+      ? { model: model.key, pos: p } : undefined,
       card: () => card(run, now, i, p) };
   };
   pen.hit({
@@ -240,12 +255,15 @@ function tiles(pen, x, y, width, run, look, model, most) {
   const across = heads > 1 ? Math.floor((width - left - 15 * cell - 2) / (heads - 1)) : 15 * cell;
   const down = Math.max(7 * cell + gap, pen.narrow ? 44 : 28);
   const names = [...new Set((one.factors ?? []).flat())].map(factorName);
-  const said = names.length ? t(names.length > 1 ? TEXT.differ : TEXT.each, { factor: names[0], factors: names.join(" · ") }) : "";
-  pen.lines(said, width, { size: 12 }).slice(0, 2).forEach((line, n) => pen.text(x, y + 7 + 15 * n, line, { size: 12, colour: "ink3" }));
+  const said = names.length ? t(names.length > 1 ? TEXT.differ : TEXT.each,
+    { factor: names[0], factors: names.join(" · ") }) : "";
+  pen.lines(said, width, { size: 12 }).slice(0, 2).forEach((line, n) =>
+    pen.text(x, y + 7 + 15 * n, line, { size: 12, colour: "ink3" }));
   const top = y + 52;
   const mark = (n, here) => ({ size: 12, colour: n === here ? "query" : "ink3" });
   for (let head = 1; head <= heads; head += 1)
-    pen.text(x + left + (head - 1) * across + 7.5 * cell, top - 10, head, { ...mark(head, chosen[1]), align: "center" });
+    pen.text(x + left + (head - 1) * across + 7.5 * cell, top - 10, head,
+      { ...mark(head, chosen[1]), align: "center" });
   for (let layer = 1; layer <= layers; layer += 1) {
     const y0 = top + (layer - 1) * down;
     pen.text(x + left - 7, y0 + 3.5 * cell, layer, { ...mark(layer, chosen[0]), align: "right" });
@@ -255,12 +273,15 @@ function tiles(pen, x, y, width, run, look, model, most) {
       const data = one.offsets ? mapOf(one.offsets, layer, head) : new Float32Array(105).fill(Number.NaN);
       pen.cells(box, { data, rows: 7, columns: 15, high: most, radius: 3, alpha: old ? 0.45 : 1 });
       const dot = Math.max(1.5, cell / 2);
-      pen.rect({ x0: x0 + 7.25 * cell, y0: y0 + 6.25 * cell, x1: x0 + 7.25 * cell + dot, y1: y0 + 6.25 * cell + dot }, { fill: "query" });
+      pen.rect({ x0: x0 + 7.25 * cell, y0: y0 + 6.25 * cell, x1: x0 + 7.25 * cell + dot, y1: y0 + 6.25 * cell + dot },
+        { fill: "query" });
       const own = model.key === look.model;
       if (layer === chosen[0] && head === chosen[1] && !Number(look.digitsroll))
         for (const [width_, line, more] of [[1, "panel", 2], [own ? 3 : 1.5, "query", own ? 4 : 3]])
-          pen.rect({ x0: box.x0 - more, y0: box.y0 - more, x1: box.x1 + more, y1: box.y1 + more }, { line, width: width_, radius: 5 });
-      if (one.offsets) pen.hit({ ...box, y1: Math.max(box.y1, y0 + down - gap), look: { model: model.key, head: `${layer}.${head}` },
+          pen.rect({ x0: box.x0 - more, y0: box.y0 - more, x1: box.x1 + more, y1: box.y1 + more },
+            { line, width: width_, radius: 5 });
+      if (one.offsets) pen.hit({ ...box, y1: Math.max(box.y1, y0 + down - gap),
+        look: { model: model.key, head: `${layer}.${head}` },
           quiet: true, card: () => tileCard(one, mapOf(one.offsets, layer, head), layer, head) });
     }
   }
@@ -315,7 +336,8 @@ function table(run, look) {
   const { views, position } = seen(run, look);
   const name = (text, model) => t(text, { name: t(model.name), what: whatOf(look) });
   const columns = [t(TEXT.position), t(TEXT.row), t(TEXT.column), ...run.models.flatMap((model, i) =>
-      [TEXT.ofInk, TEXT.ofGiven, TEXT.ofNats, ...(views[i].weights ? [TEXT.ofWeight] : [])].map((text) => name(text, model)))];
+      [TEXT.ofInk, TEXT.ofGiven, TEXT.ofNats, ...(views[i].weights ? [TEXT.ofWeight] : [])].map((text) =>
+        name(text, model)))];
   const rows = Array.from({ length: run.models[0].length }, (_, p) => [p, Math.floor(p / run.side), p % run.side,
       ...run.models.flatMap((model, i) => [p < model.count ? model.symbols[p] : null, p < model.given ? 1 : 0,
         p < model.count ? Number(model.nats[p].toFixed(5)) : null,
@@ -326,14 +348,16 @@ function table(run, look) {
 
 function arrays(run, look) {
   const { views, position } = seen(run, look);
-  const of = (Type, data, unit) => ({ shape: [run.side, run.side], data: Type.from(data), axes: ["row", "column"], unit });
+  const of = (Type, data, unit) => ({ shape: [run.side, run.side], data: Type.from(data), axes: ["row", "column"],
+    unit });
   const each = run.models.flatMap((model, i) => {
     const { offsets } = model;
     const { mask, weights } = views[i];
     return [
       ["pixels", of(Uint8Array, model.symbols, "1 where there is ink")], ["nats", of(Float32Array, model.nats, "nats")],
       ...(offsets ? [["mean_by_displacement", { shape: offsets.shape, data: offsets.roots.map((root) => root * root),
-        axes: ["layer", "head", "row, the last is the pixel's own", "column, the middle is the pixel's own"], unit: "mean weight" }]] : []),
+        axes: ["layer", "head", "row, the last is the pixel's own", "column, the middle is the pixel's own"],
+          unit: "mean weight" }]] : []),
       ...(mask ? [["allowed", of(Uint8Array, mask, "1 where it may look")]] : []),
       ...(weights ? [["weights", of(Float32Array, weights, "weight")]] : []),
     ].map(([name, one]) => [`${model.key}_${name}`, one]);
@@ -379,12 +403,15 @@ function choices(run, look) {
 
 function below(run, look) {
   const say = (text) => el("p", { class: "tfe-note tfe-controls", text });
-  const what = !finished(run) ? t(TEXT.growing) : trouble(run) || t(Number(look.digitsroll) ? TEXT.noteRoll : TEXT.note);
-  return [...(run.models.some(({ unusual }) => unusual) ? [say(t(TEXT.unusual))] : []), say(t(TEXT.headsNote)), say(what)];
+  const what = !finished(run) ? t(TEXT.growing) : trouble(run) ||
+    t(Number(look.digitsroll) ? TEXT.noteRoll : TEXT.note);
+  return [...(run.models.some(({ unusual }) => unusual) ? [say(t(TEXT.unusual))] : []), say(t(TEXT.headsNote)),
+    say(what)];
 }
 
 export default {
-  looks: { model: "choice", head: "head", digitsroll: "choice", digitssee: "choice", digitsghost: "flag", digitswhole: "flag",
+  looks: { model: "choice", head: "head", digitsroll: "choice", digitssee: "choice", digitsghost: "flag",
+    digitswhole: "flag",
     pos: "positions" },
   question: { en: "What does a pixel look at, when it may not look at all?", zh: "不能全看时，一个像素看哪里？" },
   label: TEXT.board,
@@ -410,7 +437,8 @@ export default {
   /** A pixel or a head that another view chose is looked at, whatever stood here in its place. */
   follow(run, look, changed, get) {
     const stale = [["digitswhole", "pos"], ["digitsroll", "head"]]
-      .filter(([own, other]) => changed.includes(other) && get(other) !== null && !changed.includes(own) && get(own) !== null);
+      .filter(([own, other]) => changed.includes(other) && get(other) !== null && !changed.includes(own) &&
+        get(own) !== null);
     return stale.length ? Object.fromEntries(stale.map(([own]) => [own, null])) : null;
   },
   scene,

@@ -95,7 +95,8 @@ function bounds(run, { balpha }) {
   const last = balpha === undefined ? run.tree.steps : run.tree.outcome(balpha).last;
   const widths = Array.from({ length: 8 }, (_, i) => i + 1);
   return {
-    btree: { names: run.away ? [named(run)] : widths.flatMap((beam) => [named({ beam }), named({ beam, endless: true })]),
+    btree: { names: run.away ? [named(run)] : widths.flatMap((beam) =>
+      [named({ beam }), named({ beam, endless: true })]),
       pick: run.away ? named(run) : named({ beam: plain }) },
     balpha: { least: 0, most: MOST, pick: run.alpha },
     bstep: { count: last + 1, pick: last },
@@ -112,7 +113,8 @@ function seen(run, { bstep, balpha, bnode }) {
   return { it, step, a, held, node, leading, told: node ?? leading, ...it.outcome(a), ...it.state(step, a) };
 }
 
-const soFar = (run, node) => run.tree.path(node).map((each, i) => (run.space[each] && i ? " " : "") + shown(run.pieces[each])).join("");
+const soFar = (run, node) => run.tree.path(node).map((each, i) =>
+  (run.space[each] && i ? " " : "") + shown(run.pieces[each])).join("");
 
 /** What is told of a node, in parts. */
 function about(run, now, node) {
@@ -148,8 +150,10 @@ function scene(run, look, pen) {
   text(4 * k, top + row / 2, `${t(TEXT.rank)} 1`);
   for (let r = 2; r <= ranks; r += 1) text(left - 16 * k, top + (r - 0.5) * row, String(r), { align: "right" });
   for (let s = 0; s <= last; s += 1)
-    text(left + s * column + box / 2, 14 * k, String(s), { align: "center", ...(s === step ? { colour: "ink", weight: 650 } : {}) });
-  const band = { x0: left + step * column - 6 * k, x1: left + step * column + box + 6 * k, y0: top - 4 * k, y1: floor + 4 * k };
+    text(left + s * column + box / 2, 14 * k, String(s), { align: "center",
+      ...(s === step ? { colour: "ink", weight: 650 } : {}) });
+  const band = { x0: left + step * column - 6 * k, x1: left + step * column + box + 6 * k, y0: top - 4 * k,
+    y1: floor + 4 * k };
   pen.rect(band, { fill: "sunk", radius: 6 });
   // lines from each hypothesis to what it became
   const [front, greedy] = [new Set(it.path(now.leading)), new Set(run.greedy)];
@@ -161,8 +165,10 @@ function scene(run, look, pen) {
   };
   const lines = nodes.slice(1).sort((a, b) => gone(b) - gone(a));
   for (const node of lines)
-    edge(node, { line: front.has(node) ? "out" : "ink2", width: (front.has(node) ? 3 : 1.5) * k, alpha: gone(node) ? 0.3 : 1 });
-  for (const node of lines) if (greedy.has(node)) edge(node, { line: "ink", width: 2 * k, dash: [2 * k, 4 * k], cap: "round" });
+    edge(node, { line: front.has(node) ? "out" : "ink2", width: (front.has(node) ? 3 : 1.5) * k, alpha: gone(node)
+      ? 0.3 : 1 });
+  for (const node of lines) if (greedy.has(node)) edge(node,
+    { line: "ink", width: 2 * k, dash: [2 * k, 4 * k], cap: "round" });
   // nodes
   for (const node of nodes) {
     const [finished, dim, locked] = [run.fate[node] === FATES.finished, gone(node), node === now.node];
@@ -175,10 +181,13 @@ function scene(run, look, pen) {
     const area = { x0: x(node), x1: x(node) + box, y0: y(node) - height / 2, y1: y(node) + height / 2 };
     const green = finished && !dim;
     const alpha = dim && !locked ? 0.62 : 1;
-    pen.rect(area, { fill: green ? "out-soft" : "panel", line: locked ? "accent" : front.has(node) || green ? "out" : "control",
+    pen.rect(area, { fill: green ? "out-soft" : "panel", line: locked ? "accent" : front.has(node) || green ? "out"
+      : "control",
       radius: 6, alpha,
-      width: (locked ? 3 : front.has(node) ? 2 : 1) * k, ...(run.fate[node] === FATES.passed ? { dash: [3, 3] } : {}) });
-    text(x(node) + box / 2, y(node), own, { align: "center", colour: green ? "out" : "ink", weight: front.has(node) ? 650 : 400, alpha,
+      width: (locked ? 3 : front.has(node) ? 2 : 1) * k, ...(run.fate[node] === FATES.passed ? { dash: [3, 3] }
+        : {}) });
+    text(x(node) + box / 2, y(node), own, { align: "center", colour: green ? "out" : "ink", weight: front.has(node)
+      ? 650 : 400, alpha,
       room: box - 6 * k });
     if (node) pen.hit({ ...area, look: { bnode: node }, card: () => about(run, now, node) });
   }
@@ -200,7 +209,8 @@ function scene(run, look, pen) {
       pen.circle(middle + 25 * k, base - chart * p, 2.5 * k, { line: "ink3" });
       continue;
     }
-    pen.rect({ x0: middle - 18 * k, x1: middle + 18 * k, y0: base - Math.max(1, chart * p), y1: base }, { fill: "out" });
+    pen.rect({ x0: middle - 18 * k, x1: middle + 18 * k, y0: base - Math.max(1, chart * p), y1: base },
+      { fill: "out" });
     if (p >= 0.01) text(middle, base - chart * p - 9 * k, p.toFixed(2), { align: "center", colour: "ink" });
   }
   pen.size(Math.max(pen.width, wide), base + foot, { x0: left + (step - 1) * column, x1: left + (step + 1) * column });
@@ -227,18 +237,21 @@ function below(run, look) {
     el("span", { class: "index", text: i })));
   const rounds = period ? Math.floor((nodes.length - begin) / period) : 0;
   return [detail, el("p", { class: "tfe-beam-tokens", lang: "de" }, tokens),
-    el("p", { class: "tfe-note", text: t(period ? TEXT.loop : TEXT.noLoop, { begin, period, rounds, limit: run.limit }) })];
+    el("p", { class: "tfe-note", text: t(period ? TEXT.loop : TEXT.noLoop,
+      { begin, period, rounds, limit: run.limit }) })];
 }
 
 /** The finished ones, best first. */
 function beside(run, look) {
   const now = seen(run, look);
   const rows = now.held.map((node, i) =>
-    [i + 1, run.texts[node] || soFar(run, node), number(run.total[node]), run.step[node], number(now.it.score(node, now.a))]);
+    [i + 1, run.texts[node] || soFar(run, node), number(run.total[node]), run.step[node],
+      number(now.it.score(node, now.a))]);
   const other = run.plainBeam === run.beam ? "" : t(run.plainBeam === 1 ? TEXT.otherGreedy : TEXT.other,
     { n: run.plainBeam, beam: run.beam });
   const guesses = tableOf({ caption: t(TEXT.finishedList), columns: t(TEXT.columns).split("|"), rows });
-  return [...(rows.length ? [el("div", { class: "tfe-scroll", tabindex: "0", role: "region", "aria-label": t(TEXT.finishedList) },
+  return [...(rows.length ? [el("div", { class: "tfe-scroll", tabindex: "0", role: "region",
+    "aria-label": t(TEXT.finishedList) },
     guesses)] : []),
     el("p", { class: "tfe-note", text: [other, t(TEXT.honest)].filter(Boolean).join(" ") })];
 }
@@ -252,7 +265,8 @@ function choices(run, look) {
     { key: "btree", label: t(TEXT.beam), shown: true,
       options: Array.from({ length: 8 }, (_, i) => ({ value: other(i + 1, endless), label: String(i + 1) })) },
     { key: "btree", label: t(TEXT.stop), shown: true,
-      options: [["allowed", false], ["forbidden", true]].map(([name, stop]) => ({ value: other(beam, stop), label: t(TEXT[name]) })) },
+      options: [["allowed", false], ["forbidden", true]].map(([name, stop]) =>
+        ({ value: other(beam, stop), label: t(TEXT[name]) })) },
     slope,
   ];
 }
@@ -261,7 +275,8 @@ function choices(run, look) {
 function sentence(run, look) {
   const { it, step, a, last, ranking, held: [leading] } = seen(run, look);
   const count = it.count(step, a);
-  const values = { step, last, a: a.toFixed(1), n: count.all, fell: count.fell, finished: count.finished, live: count.live };
+  const values = { step, last, a: a.toFixed(1), n: count.all, fell: count.fell, finished: count.finished,
+    live: count.live };
   if (run.endless) {
     const stops = it.path(ranking[0]).find((node) => run.stop[node] !== null
       && Math.exp(run.stop[node]) > 0.5); // here it would have stopped
@@ -272,12 +287,15 @@ function sentence(run, look) {
   }
   const said = parts(step === last ? TEXT.saysEnd : TEXT.saysStep, values);
   if (leading !== undefined)
-    said.push(...parts(TEXT.saysBest, { text: { text: `“${run.texts[leading]}”`, role: "out" }, score: number(it.score(leading, a)) }));
+    said.push(...parts(TEXT.saysBest, { text: { text: `“${run.texts[leading]}”`, role: "out" },
+      score: number(it.score(leading, a)) }));
   const greedy = it.greedy(run.greedy, step, a);
-  const fate = { place: greedy.at === 1 ? TEXT.greedyFirst : TEXT.greedyPlace, outranked: TEXT.greedyOut, fell: TEXT.greedyFell,
+  const fate = { place: greedy.at === 1 ? TEXT.greedyFirst : TEXT.greedyPlace, outranked: TEXT.greedyOut,
+    fell: TEXT.greedyFell,
     live: TEXT.greedyLive }[greedy.kind];
   const own = run.greedyTotal / ((5 + run.greedyLength) / 6) ** a;
-  return [...said, ...parts(fate, { at: greedy.kind === "place" ? ordinal(greedy.at) : greedy.at, text: { text: run.greedyText },
+  return [...said, ...parts(fate, { at: greedy.kind === "place" ? ordinal(greedy.at) : greedy.at,
+    text: { text: run.greedyText },
     score: number(own) })];
 }
 
@@ -293,7 +311,8 @@ function nodesOf(run, look, fate) {
 }
 
 const table = (run, look) => ({ caption: t(TEXT.nodes), columns: t(TEXT.nodeColumns).split("|"), here: look.bnode,
-  rows: nodesOf(run, look, (what, at) => t(TEXT[what], { at })).map((row) => row.map((cell, i) => (i === 3 ? shown(cell) : cell))) });
+  rows: nodesOf(run, look, (what, at) => t(TEXT[what], { at })).map((row) =>
+    row.map((cell, i) => (i === 3 ? shown(cell) : cell))) });
 
 const lines = (run, look) => ({
   columns: ["node", "step", "rank", "piece", "parent", "log_p", "sum", "score", "p_stop_next", "fate"],
@@ -302,9 +321,11 @@ const lines = (run, look) => ({
 
 function arrays(run, look) {
   const ints = (list) => ({ shape: [list.length], data: Int32Array.from(list), axes: ["node"] });
-  const nats = (list) => ({ shape: [list.length], data: Float64Array.from(list, (x) => x ?? Number.NaN), axes: ["node"], unit: "nats" });
+  const nats = (list) => ({ shape: [list.length], data: Float64Array.from(list, (x) => x ?? Number.NaN),
+    axes: ["node"], unit: "nats" });
   return { pieces: run.pieces, parent: ints(run.parent), step: ints(run.step), rank: ints(run.rank),
-    fate: { ...ints(run.fate), unit: "0 kept, 1 finished, 2 passed over" }, log_p: nats(run.logp), total: nats(run.total),
+    fate: { ...ints(run.fate), unit: "0 kept, 1 finished, 2 passed over" }, log_p: nats(run.logp),
+      total: nats(run.total),
       log_p_stop: nats(run.stop),
     alpha: { shape: [1], data: Float64Array.of(look.balpha) }, beam: { shape: [1], data: Int32Array.of(run.beam) } };
 }
@@ -328,7 +349,8 @@ export default {
   /** The last step is the one that stands there; a locked node is let go of by a second click; another search begins at its end. */
   completes(run, look, patch, _how) {
     const { last } = run.tree.outcome(look.balpha);
-    return { ...patch, ...(patch.bstep >= last ? { bstep: null } : {}), ...(patch.bnode === look.bnode ? { bnode: null } : {}),
+    return { ...patch, ...(patch.bstep >= last ? { bstep: null } : {}),
+      ...(patch.bnode === look.bnode ? { bnode: null } : {}),
       ...(patch.btree ? { bstep: null, bnode: null } : {}) };
   },
   move(run, look, key, by) {
@@ -347,7 +369,8 @@ export default {
   beside,
   wide: () => true,
   choices,
-  clock: (run, look) => ({ key: "bstep", pace: 700, says: (n) => `${n} / ${seen(run, look).last}`, texts: { seek: TEXT.seek } }),
+  clock: (run, look) => ({ key: "bstep", pace: 700, says: (n) => `${n} / ${seen(run, look).last}`,
+    texts: { seek: TEXT.seek } }),
   named: (run) => ["beam", run.beam, run.endless ? "endless" : ""],
   waits: (run, look) => look.btree !== named(run),
 };

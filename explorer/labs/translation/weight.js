@@ -120,8 +120,10 @@ function worked(run, { row, col }) {
   const raised = scores.map((score) => Math.exp(score - most));
   const weights = raised.map((one) => one / sum(raised));
   const taken = (j) => Float64Array.from(run.values.slice(j), (v) => weights[j] * v);
-  const together = (list) => Float64Array.from({ length: d }, (_, e) => sum(list.map((j) => weights[j] * run.values.slice(j)[e])));
-  return { row, col, n, d, root, q, k, products: q.map((x, e) => x * k[e]), allowed, dots, scores, most, raised, weights, taken, together,
+  const together = (list) => Float64Array.from({ length: d },
+    (_, e) => sum(list.map((j) => weights[j] * run.values.slice(j)[e])));
+  return { row, col, n, d, root, q, k, products: q.map((x, e) => x * k[e]), allowed, dots, scores, most, raised,
+    weights, taken, together,
     output: together(Array.from({ length: n }, (_, j) => j)) };
 }
 
@@ -149,7 +151,8 @@ function strip(pen, { x0, y0, y1 }, values, { limit, label, small }) {
     const fill = tint(value, limit);
     pen.rect(box(e), { fill, line: "line", width: 0.5 });
     if (cell >= (pen.big ? 56 : 36))
-      pen.text(x0 + (e + 0.5) * cell, (y0 + y1) / 2, number(value), { size: small, align: "center", colour: ink(fill) });
+      pen.text(x0 + (e + 0.5) * cell, (y0 + y1) / 2, number(value),
+        { size: small, align: "center", colour: ink(fill) });
   });
   pen.hit({ x0, x1: pen.width, y0, y1, at(x) {
     const e = Math.min(values.length - 1, Math.floor((x - x0) / cell));
@@ -195,7 +198,8 @@ function added(run, it, pen, { font, small, line }) {
   const score = dot / it.root;
   const [low, high] = [Math.min(0, ...running, score), Math.max(0, ...running, score)];
   const [top, tall] = [line + 10, big ? Math.max(300, pen.tall - 3 * line) : 190];
-  const wide = Math.max(big ? 100 : 48, (width / (it.d + 7)) * 2.7); // two wide bars behind the elements, with room for their numbers
+  const wide = Math.max(big ? 100 : 48,
+    (width / (it.d + 7)) * 2.7); // two wide bars behind the elements, with room for their numbers
   const unit = (width - 2.5 * wide) / it.d;
   const y = (value) => top + ((high - value) / (high - low || 1)) * tall;
   const limit = widest(it.products);
@@ -204,7 +208,8 @@ function added(run, it, pen, { font, small, line }) {
     const [y0, y1] = [y(Math.max(running[e], running[e + 1])), y(Math.min(running[e], running[e + 1]))];
     const box = { x0: e * unit, x1: e * unit + Math.max(1, unit - 1), y0, y1: Math.max(y0 + 1, y1) };
     pen.rect(box, { fill: tint(product, limit), line: "control", width: 0.5 });
-    pen.hit({ ...box, y0: top, y1: top + tall, card: () => [`${e}: ${number(product, 4)} → ${number(running[e + 1], 4)}`] });
+    pen.hit({ ...box, y0: top, y1: top + tall,
+      card: () => [`${e}: ${number(product, 4)} → ${number(running[e + 1], 4)}`] });
   });
   pen.line(0, y(0), width, y(0), { line: "control" });
   for (const [x0, value, words, fill] of [[width - 2.25 * wide, dot, t(TEXT.total), "ink2"],
@@ -229,7 +234,8 @@ function rows(run, it, pen, { font, small }, { value, says, bar }) {
   const [left, right] = [Math.min(big ? 300 : 170, width * 0.36), big ? 110 : 62];
   list.forEach((j, i) => {
     const [y, here] = [i * high, j === it.col];
-    const style = { size: font, align: "right", weight: here ? 650 : 400, colour: here ? "key" : it.allowed[j] ? "ink" : "ink3" };
+    const style = { size: font, align: "right", weight: here ? 650 : 400, colour: here ? "key" : it.allowed[j] ? "ink"
+      : "ink3" };
     if (here) pen.rect({ x0: 0, x1: width, y0: y + 1, y1: y + high - 1 }, { fill: "key-soft", radius: 4 });
     pen.text(left - 8, y + high / 2, key(run, j), { ...style, room: left - 12 });
     bar(j, { x0: left, x1: width - right, y0: y + 4, y1: y + high - 4 });
@@ -254,7 +260,8 @@ function mask(run, it, pen, at) {
       const [middle, half, score] = [(box.x0 + box.x1) / 2, (box.x1 - box.x0) / 2, it.scores[j]];
       const x0 = Math.min(middle, middle + (score / limit) * half);
       pen.line(middle, box.y0 - 4, middle, box.y1 + 4, { line: "control" });
-      return pen.rect({ ...box, x0, x1: x0 + Math.max(1, (Math.abs(score) / limit) * half) }, { fill: tint(0.75 * Math.sign(score), 1) });
+      return pen.rect({ ...box, x0, x1: x0 + Math.max(1, (Math.abs(score) / limit) * half) },
+        { fill: tint(0.75 * Math.sign(score), 1) });
     },
   });
 }
@@ -290,7 +297,8 @@ function average(run, it, pen, { font, small, line }) {
   const rest = Array.from(it.allowed.keys()).filter((j) => !list.includes(j) && it.allowed[j]);
   (rest.length === 1 ? [...list, ...rest] : list).forEach(one);
   if (rest.length > 1)
-    row(`${number(sum(rest.map((j) => it.weights[j])))} × ${t(TEXT.others, { n: rest.length })}`, it.together(rest), "ink", "Σ");
+    row(`${number(sum(rest.map((j) => it.weights[j])))} × ${t(TEXT.others, { n: rest.length })}`, it.together(rest),
+      "ink", "Σ");
   pen.line(0, y + 2, width, y + 2, { line: "control" });
   y += 8;
   row(t(TEXT.output), it.output, "out", t(TEXT.out));
@@ -306,7 +314,8 @@ const question = (run, { wstep }) => QUESTION[STEPS[wstep - 1]];
 /** The shapes of a step, in the colours of their roles. */
 function below(run, { wstep }) {
   const [[n, d], by] = [run.key.shape, run.scaled ? ` ÷ √${run.key.shape[1]}` : ""];
-  const [q, k, v] = [["query", "q"], ["key", "k"], ["out", "V"]].map(([role, text]) => el("b", { class: `tfe-${role}`, text }));
+  const [q, k, v] = [["query", "q"], ["key", "k"], ["out", "V"]].map(([role, text]) =>
+    el("b", { class: `tfe-${role}`, text }));
   const shapes = {
     multiply: [q, ` (${d},) × `, k, ` (${d},) → (${d},)`],
     sum: [q, ` (${d},) · `, k, ` (${d},) → ()${by && `;${by}`}`],
@@ -327,14 +336,17 @@ function sentence(run, look) {
   const [positive, negative] = [products.filter((x) => x > 0), products.filter((x) => x < 0)];
   const [most, w, hides] = [Math.max(...products), number(weights[col], 4), run.hidden.length > 0];
   const values = {
-    multiply: { n: positive.length, m: negative.length, plus: number(sum(positive)), minus: number(-sum(negative)), most: number(most),
+    multiply: { n: positive.length, m: negative.length, plus: number(sum(positive)), minus: number(-sum(negative)),
+      most: number(most),
       at: products.indexOf(most) },
     sum: { dot: number(it.dots[col]), root: number(it.root), score: number(it.dots[col] / it.root) },
     mask: { n: open.length, m: it.n - open.length, low: number(Math.min(...open)), high: number(it.most) },
     softmax: { score: number(scores[col], 3), highest: number(it.most, 3), raised: number(it.raised[col], 4), w,
-      sum: number(sum(it.raised), 4), rank: ordinal(1 + weights.filter((one) => one > weights[col]).length), n: open.length,
+      sum: number(sum(it.raised), 4), rank: ordinal(1 + weights.filter((one) => one > weights[col]).length),
+        n: open.length,
       all: number(sum(weights)) },
-    average: { w, out: { text: t(TEXT.out), role: "out" }, low: number(Math.min(...it.output)), high: number(Math.max(...it.output)) },
+    average: { w, out: { text: t(TEXT.out), role: "out" }, low: number(Math.min(...it.output)),
+      high: number(Math.max(...it.output)) },
   }[step];
   const other = {
     sum: run.scaled ? "" : "Undivided",
@@ -349,8 +361,10 @@ function sentence(run, look) {
 function table(run, look) {
   const it = worked(run, look);
   const four = (value) => (Number.isFinite(value) ? Number(value.toFixed(4)) : "−∞");
-  const rows_ = run.keys.map((_, j) => [key(run, j), ...[it.dots, it.scores, it.raised, it.weights].map((list) => four(list[j]))]);
-  return { caption: t(TEXT.caption, { q: query(run, it.row) }), columns: t(TEXT.columns).split("|"), rows: rows_, here: it.col };
+  const rows_ = run.keys.map((_, j) => [key(run, j), ...[it.dots, it.scores, it.raised,
+    it.weights].map((list) => four(list[j]))]);
+  return { caption: t(TEXT.caption, { q: query(run, it.row) }), columns: t(TEXT.columns).split("|"), rows: rows_,
+    here: it.col };
 }
 
 function lines(run, look) {
@@ -412,6 +426,7 @@ export default {
   below,
   named: (run, look) => [run.kind, head(run), `weight-${look.row}-${look.col}`],
   keeps: (run, { row, col }) => ({ row, col }),
-  choices: () => [{ key: "wstep", label: t(TEXT.steps), options: STEPS.map((step, i) => ({ value: i + 1, label: t(TEXT[step]) })) }],
+  choices: () => [{ key: "wstep", label: t(TEXT.steps), options: STEPS.map((step, i) =>
+    ({ value: i + 1, label: t(TEXT[step]) })) }],
   waits: (run, look) => look.kind !== run.kind || look.head !== head(run),
 };

@@ -7,7 +7,8 @@ export { ordinal, parts };
 
 /** @typedef {{rows: number, columns: number, data: Float32Array}} Grid one (query × key) map; NaN where a query may not attend */
 
-const SIGNS = { " ": "␠", "\n": "⏎", "\r": "␍", "\t": "⇥", "\u00a0": "⍽", "\u200b": "⟨U+200B⟩", "\ufeff": "⟨U+FEFF⟩", "\u007f": "␡" };
+const SIGNS = { " ": "␠", "\n": "⏎", "\r": "␍", "\t": "⇥", "\u00a0": "⍽", "\u200b": "⟨U+200B⟩", "\ufeff": "⟨U+FEFF⟩",
+  "\u007f": "␡" };
 
 /** A token as it is drawn: white space, control characters and marks that turn directions around become visible. */
 export function shown(text) {
@@ -70,7 +71,8 @@ export function attention(kind, array, other) {
   const masked = (data, layer) => {
     if (!kind.mask && !kind.taken) return data;
     const out = data.slice(); // Float32Array.from goes through an iterator, twenty times as slow
-    for (let i = 0; i < rows; i += 1) for (let j = 0; j < columns; j += 1) if (!allowed(i, j) || gone(i, layer)) out[i * columns + j] = Number.NaN;
+    for (let i = 0; i < rows; i += 1) for (let j = 0; j < columns; j += 1) if (!allowed(i, j) ||
+      gone(i, layer)) out[i * columns + j] = Number.NaN;
     return out;
   };
   /** Has a query stopped before a layer (or step), counted from 1? */
@@ -78,7 +80,8 @@ export function attention(kind, array, other) {
   const inAll = () => {
     const out = overHeads((sum, weight) => sum + weight / (layers * heads));
     // A query that has stopped asks no more: its mean is over the steps that it takes.
-    if (kind.taken) for (let i = 0; i < size; i += 1) out[i] *= layers / Math.min(layers, kind.taken[Math.floor(i / columns)]);
+    if (kind.taken) for (let i = 0; i < size; i += 1) out[i] *= layers / Math.min(layers,
+      kind.taken[Math.floor(i / columns)]);
     return out;
   };
 
@@ -167,7 +170,8 @@ export function attention(kind, array, other) {
     /** The same of a single key. */
     keyNumber: (k) => k + (kind.first_key ?? 0),
     /** "pooled 5×", "pooled 4× by 1×", or "" where each cell is one pair. */
-    pooling: () => (byQuery > 1 || byKey > 1 ? t(POOLED, { n: byQuery === byKey ? `${byQuery}×` : `${byQuery}× ${t(BY)} ${byKey}×` }) : ""),
+    pooling: () => (byQuery > 1 || byKey > 1 ? t(POOLED, { n: byQuery === byKey ? `${byQuery}×`
+      : `${byQuery}× ${t(BY)} ${byKey}×` }) : ""),
     /** A query or key as it is drawn. */
     shown: (text) => (kind.spaced ? text.split(" ").map(shown).join(" ") : shown(text)),
   };
@@ -325,8 +329,10 @@ export function sentence(seen, { name, rows, columns, by, threshold }, exact = n
   const every = seen.layers * seen.heads;
   const whose = every === 1 ? SAY.only : seen.has(name) && head ? say.head : say[name];
   const out = parts(whose, { layer, head, n: name === "rollout" ? seen.layers : every, heads: seen.heads });
-  const silent = (i, j) => (seen.gone(i, Number(layer) || 0) ? parts(SAY.stopped, { q: q(i), n: seen.kind.taken[i] }) : parts(SAY.not, { q: q(i), k: k(j) }));
-  const row = (i) => Array.from(map.data.subarray(i * map.columns, (i + 1) * map.columns)).filter((w) => !Number.isNaN(w));
+  const silent = (i, j) => (seen.gone(i, Number(layer) || 0) ? parts(SAY.stopped, { q: q(i), n: seen.kind.taken[i] })
+    : parts(SAY.not, { q: q(i), k: k(j) }));
+  const row = (i) => Array.from(map.data.subarray(i * map.columns, (i + 1) * map.columns)).filter((w) =>
+    !Number.isNaN(w));
   const column = (j) => Array.from({ length: map.rows }, (_, i) => at(i, j)).filter((w) => !Number.isNaN(w));
   const sum = (list) => list.reduce((a, b) => a + b, 0);
   const rank = (list, weight) => 1 + list.filter((w) => w > weight).length;
@@ -347,8 +353,10 @@ export function sentence(seen, { name, rows, columns, by, threshold }, exact = n
       const list = column(j);
       if (Number.isNaN(at(i, j))) return [...out, ...silent(i, j)];
       out.push(...parts(SAY.by, { q: q(i), k: k(j), w: number(at(i, j)) }));
-      if (rank(list, at(i, j)) > 1) out.push(...parts(SAY.byMost, { rank: ordinal(rank(list, at(i, j))), n: list.length, w: number(at(best, j)), q: q(best) }));
-      return [...out, ...(name === "max" ? parts(SAY.stop, {}) : parts(SAY.bySum, { n: list.length, sum: number(sum(list)) })), ...least(list)];
+      if (rank(list, at(i, j)) > 1) out.push(...parts(SAY.byMost,
+        { rank: ordinal(rank(list, at(i, j))), n: list.length, w: number(at(best, j)), q: q(best) }));
+      return [...out, ...(name === "max" ? parts(SAY.stop, {})
+        : parts(SAY.bySum, { n: list.length, sum: number(sum(list)) })), ...least(list)];
     }
     if (rows.length > 1) {
       rows.forEach((i, turn) => {
@@ -363,7 +371,8 @@ export function sentence(seen, { name, rows, columns, by, threshold }, exact = n
     const list = row(i);
     if (Number.isNaN(at(i, j))) return [...out, ...silent(i, j)];
     out.push(...parts(SAY.to, { q: q(i), k: k(j), w: number(at(i, j)) }));
-    if (rank(list, at(i, j)) > 1) out.push(...parts(SAY.most, { rank: ordinal(rank(list, at(i, j))), n: list.length, w: number(at(i, best)), k: k(best) }));
+    if (rank(list, at(i, j)) > 1) out.push(...parts(SAY.most,
+      { rank: ordinal(rank(list, at(i, j))), n: list.length, w: number(at(i, best)), k: k(best) }));
     return [...out, ...parts(name === "max" ? SAY.sumOfLargest : SAY.sum, { sum: number(sum(list)) }), ...least(list)];
   }
 
@@ -399,7 +408,8 @@ function ofRows(seen, exact, { rows, columns, by, least }) {
   const n = seen.all.keys.length;
   const [i] = rows;
   const keys = columns.length ? seen.keysOf(columns[0]) : [0, n - 1];
-  const spans = { i: seen.queryAt(i), j: columns.length ? seen.keyAt(columns[0]) : `${signed(seen.keyNumber(0))}–${seen.keyNumber(n - 1)}`, size: `${exact.count} × ${keys[1] - keys[0] + 1}` };
+  const spans = { i: seen.queryAt(i), j: columns.length ? seen.keyAt(columns[0])
+    : `${signed(seen.keyNumber(0))}–${seen.keyNumber(n - 1)}`, size: `${exact.count} × ${keys[1] - keys[0] + 1}` };
   const best = largest(exact, keys);
   const q = (r) => named(seen, seen.all.queries[exact.first + r], exact.first + r, "query");
   const k = (key) => named(seen, seen.all.keys[key], signed(seen.keyNumber(key)), "key");
@@ -420,20 +430,24 @@ function ofBlocks(seen, map, { rows, columns, by, threshold }) {
   const at = (i, j) => map.data[i * map.columns + j];
   const counts = (i, j) => [seen.queriesOf(i), seen.keysOf(j)].map(([a, b]) => b - a + 1).join(" × ");
   const spans = (i, j) => ({ i: seen.queryAt(i), j: seen.keyAt(j), w: finely(at(i, j)), size: counts(i, j) });
-  if (!by && rows.length > 1) return [...rows.flatMap((i, turn) => parts(turn ? SAY.blockAlso : SAY.blockFirst, spans(i, strongest(map, i)))), ...parts(SAY.stop, {})];
+  if (!by && rows.length > 1) return [...rows.flatMap((i, turn) =>
+    parts(turn ? SAY.blockAlso : SAY.blockFirst, spans(i, strongest(map, i)))), ...parts(SAY.stop, {})];
   if (by ? columns.length : rows.length) {
     const j = columns[0] ?? strongest(map, rows[0]);
     const i = rows[0] ?? keenest(map, j);
     if (Number.isNaN(at(i, j))) return parts(SAY.blockNot, spans(i, j));
     const middle = ([a, b]) => (a + b) >> 1;
     const [query, key] = [middle(seen.queriesOf(i)), middle(seen.keysOf(j))];
-    const names = { q: named(seen, seen.all.queries[query], query, "query"), k: named(seen, seen.all.keys[key], signed(seen.keyNumber(key)), "key") };
+    const names = { q: named(seen, seen.all.queries[query], query, "query"),
+      k: named(seen, seen.all.keys[key], signed(seen.keyNumber(key)), "key") };
     const list = Array.from(map.data.subarray(i * map.columns, (i + 1) * map.columns)).filter((w) => !Number.isNaN(w));
-    const reach = threshold && !by ? parts(SAY.blockLeast, { m: list.filter((w) => w >= threshold).length, n: list.length, thr: number(threshold) }) : [];
+    const reach = threshold && !by ? parts(SAY.blockLeast, { m: list.filter((w) => w >= threshold).length,
+      n: list.length, thr: number(threshold) }) : [];
     return [...parts(SAY.block, { ...spans(i, j), ...names }), ...reach];
   }
   let [i, j, n] = [0, 0, 0];
-  for (let r = 0; r < map.rows; r += 1) for (let c = 0; c < map.columns; c += 1) if (!Number.isNaN(at(r, c)) && (n += 1) && at(r, c) > at(i, j)) [i, j] = [r, c];
+  for (let r = 0; r < map.rows; r += 1) for (let c = 0; c < map.columns; c += 1) if (!Number.isNaN(at(r, c)) &&
+    (n += 1) && at(r, c) > at(i, j)) [i, j] = [r, c];
   return parts(SAY.blockNone, { ...spans(i, j), n });
 }
 
