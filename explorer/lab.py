@@ -6,7 +6,8 @@ import logging
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +42,7 @@ class GuidedStep:
     panel: the widget that the step speaks about, or a part of one, by its class without the "tfe-": it is brought into view, or shown in
     the projector; left out, the folded panel that the view opens. figure: what the projector shows in its place, where it cannot be
     shown alone.
+    guess: what the hall is asked to guess: the projected figure stays covered until the lecturer opens it. None: it is never covered.
     """
 
     title: Text
@@ -50,11 +52,14 @@ class GuidedStep:
     panel: str = ""
     figure: str = ""
     question: Text | None = None
+    guess: Text | None = None
 
     def __post_init__(self) -> None:
         bilingual("title of a guided step", self.title)
         bilingual(f"question of step “{self.title['en']}”", self.asks)
         bilingual(f"step “{self.title['en']}”", self.say)
+        if self.guess is not None:
+            bilingual(f"guess of step “{self.title['en']}”", self.guess)
         if self.query.startswith("?") or any(key.startswith("_") for key in self.view):
             raise ValueError(f"step “{self.title['en']}”: the query has no “?” in front and view keys have no underscore")
 
@@ -67,6 +72,11 @@ class GuidedStep:
     def shows(self) -> str:
         """The widget that the step speaks about; "" for none."""
         return self.panel or next((key for key, text in self.view.items() if text == "open"), "")
+
+
+def in_lecture(texts: ModuleType, key: str) -> dict[str, Any]:
+    """What a lab's texts say of the step `key` for a lecture, as fields of its GuidedStep: STEP_QUESTIONS, and STEP_GUESSES for some."""
+    return {"question": texts.STEP_QUESTIONS[key], "guess": texts.STEP_GUESSES.get(key)}
 
 
 def readable(slug: str, make: Callable[[], tuple[GuidedStep, ...]]) -> tuple[GuidedStep, ...]:

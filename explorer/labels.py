@@ -55,6 +55,8 @@ SHELL: Final = _texts(
     esc=("Esc leaves", "Esc 退出"),
     qr=("QR code of the link to this view", "本视图链接的二维码"),
     projecting=("Projector mode. Esc leaves.", "投影模式。按 Esc 退出。"),
+    guess=("Guess first", "先猜一猜"),
+    reveal=("Show the figure", "揭晓"),
 )
 
 CLOSED: Final = _texts(
@@ -100,6 +102,7 @@ GRAMMAR_IN_FULL: Final[tuple[tuple[Text, Text], ...]] = tuple(
             ("guided steps, in projector mode and in the guided lecture", "导览步骤（投影模式下、导览讲座中）"),
         ),
         (("P", "P"), ("projector mode", "投影模式")),
+        (("Enter", "Enter"), ("the projected figure that waits for a guess is shown", "揭晓正等着大家猜的投影图")),
         (("?", "?"), ("this sheet", "本页按键表")),
     )
 )

@@ -1,5 +1,6 @@
 // Projector mode: one figure alone on the screen, and a QR code that takes the audience to the same view. Its title is the question of the
-// guided step that the figure belongs to, with the figure's own one below; else the figure's own.
+// guided step that the figure belongs to, with the figure's own one below; else the figure's own. A step may ask for a guess first: then
+// its figure is covered until the lecturer opens it.
 //
 // A widget offers a figure by the class tfe-projectable. While it is shown it carries tfe-projected and the body tfe-projecting;
 // what is in .tfe-controls inside it disappears, its .tfe-legend and .tfe-words grow. Its title comes from data-question, in the
@@ -16,7 +17,7 @@ const QR_LIMIT = 1200; // characters of an address; beyond it the squares are to
 
 /**
  * @param {Record<string, {en: string, zh: string}>} words
- * @param {{question: {en: string, zh: string}}[]} steps of the page
+ * @param {{question: {en: string, zh: string}, guess: {en: string, zh: string} | null}[]} steps of the page
  */
 export function projector(words, steps) {
   let last = null; // the figure that had the focus last
@@ -24,8 +25,9 @@ export function projector(words, steps) {
   let shown = null;
   let returnTo = null;
   let wasDark = false;
+  let opened = 0; // the step whose figure the lecturer has opened
 
-  const title = el("h2", { class: "tfe-projector-title" });
+  const title = el("h2", { class: "tfe-projector-title", "aria-level": "1" });
   const where = el("span", { class: "tfe-projector-where" });
   const below = el("p", { class: "tfe-projector-below" });
   const head = el("header", { class: "tfe tfe-projector-head", hidden: true }, title, where, below);
@@ -33,7 +35,17 @@ export function projector(words, steps) {
   const leave = el("p", { class: "tfe-projector-leave" });
   const foot = el("aside", { class: "tfe tfe-projector-foot", hidden: true }, code, leave);
   const heard = el("p", { class: "tfe tfe-unseen", role: "status" });
-  document.body.prepend(head);
+  const call = el("p", { class: "tfe-projector-call" });
+  const guess = el("p", { class: "tfe-projector-guess" });
+  const reveals = el("span");
+  const cover = el(
+    "section",
+    { class: "tfe tfe-projector-cover", hidden: true },
+    call,
+    guess,
+    el("button", { type: "button", class: "tfe-button primary", "aria-keyshortcuts": "Enter", onclick: () => reveal() }, reveals, el("kbd", { text: "Enter", "aria-hidden": "true" })),
+  );
+  document.body.prepend(head, cover);
   document.body.append(foot, heard);
   code.addEventListener("error", () => {
     code.hidden = true;
@@ -46,6 +58,25 @@ export function projector(words, steps) {
     if (figure) last = figure;
   });
 
+  /** Covers the figure of a step that asks for a guess first; the figure is drawn below, unseen. */
+  function hide() {
+    const asked = shown && (!ofStep || shown === ofStep) && opened !== step.get() ? steps[step.get() - 1]?.guess : null;
+    cover.hidden = !asked;
+    document.body.classList.toggle("tfe-covered", Boolean(asked));
+    if (!asked) return;
+    call.textContent = t(words.guess);
+    guess.textContent = t(asked);
+    reveals.textContent = t(words.reveal);
+    cover.setAttribute("aria-label", t(words.guess));
+    cover.style.top = `${head.getBoundingClientRect().bottom}px`;
+  }
+  function reveal() {
+    if (cover.hidden) return false;
+    opened = step.get();
+    hide();
+    heard.textContent = shown.querySelector(".tfe-words")?.textContent ?? "";
+    return true;
+  }
   function paint() {
     if (!shown) return;
     const own = shown.dataset.question || shown.querySelector(".tfe-title")?.textContent || "";
@@ -61,6 +92,7 @@ export function projector(words, steps) {
     const wanted = `/qr?text=${encodeURIComponent(address)}`;
     code.hidden = address.length > QR_LIMIT;
     if (!code.hidden && code.getAttribute("src") !== wanted) code.setAttribute("src", wanted);
+    hide();
   }
   let later = 0;
   const soon = () => {
@@ -106,6 +138,7 @@ export function projector(words, steps) {
     document.body.classList.remove("tfe-projecting");
     shown?.classList.remove("tfe-projected");
     shown = null;
+    hide();
     head.hidden = foot.hidden = true;
     heard.textContent = "";
     if (!chosenTheme()) showTheme(wasDark ? "dark" : "light");
@@ -114,9 +147,13 @@ export function projector(words, steps) {
   }
   bus.on("project", () => (projecting() ? exit() : enter()));
   bus.on("view", soon);
-  step.on(soon);
+  step.on(() => {
+    opened = 0;
+    hide();
+    soon();
+  });
   bus.on("request", soon);
   onLang(soon);
 
-  return { possible: () => figures().length > 0, figureOf, point };
+  return { possible: () => figures().length > 0, figureOf, point, reveal };
 }

@@ -403,6 +403,7 @@ export function mount(root, props) {
       else return false;
       return true;
     },
+    Enter: () => show.reveal(),
     PageDown: () => (projecting() || lecturing()) && steps.length > 0 && forward(),
     PageUp: () => (projecting() || lecturing()) && steps.length > 0 && backward(),
     ArrowRight: () => free() && forward(),

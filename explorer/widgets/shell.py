@@ -42,6 +42,7 @@ def shell(labs: Sequence[Lab], here: Lab | None = None, *, lecture: str | None =
             {
                 "title": dict(step.title),
                 "question": dict(step.asks),
+                "guess": step.guess and dict(step.guess),
                 "say": dict(step.say),
                 "query": step.query,
                 "view": dict(step.view),

@@ -221,3 +221,11 @@ STEP_QUESTIONS: Final[Mapping[str, Text]] = {
     "hard": _("Do more bits take more updates?", "比特越多，更新越多吗？"),
     "price": _("What does thinking less cost?", "少想一些要付出什么？"),
 }
+
+# What the hall guesses before the lecturer opens the projected figure.
+STEP_GUESSES: Final[Mapping[str, Text]] = {
+    "effort": _(
+        "The digits of a sum arrive one by one, the units first. Which of them takes the most thought?",
+        "加法的各位数字逐个输入，个位在先。哪一位需要最多的思考？",
+    ),
+}

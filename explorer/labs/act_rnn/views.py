@@ -10,7 +10,7 @@ import numpy as np
 from explorer import runs
 from explorer.controls import Control, Value, query
 from explorer.figures import ponder
-from explorer.lab import GuidedStep, Thumbnail
+from explorer.lab import GuidedStep, Thumbnail, in_lecture
 from explorer.labels import filled
 from explorer.labs import adaptive_depth
 from explorer.labs.act_rnn import texts
@@ -126,4 +126,4 @@ def steps() -> tuple[GuidedStep, ...]:
         "hard": (query(parity), {}, "ponder"),
         "price": (query(replace(start, epsilon=0.8)), {"pos": place}, "change", "ponder"),
     }
-    return tuple(GuidedStep(title, say_, *shown[key], question=texts.STEP_QUESTIONS[key]) for key, title, say_ in texts.STEPS)
+    return tuple(GuidedStep(title, say_, *shown[key], **in_lecture(texts, key)) for key, title, say_ in texts.STEPS)

@@ -237,3 +237,11 @@ STEP_QUESTIONS: Final[Mapping[str, Text]] = {
     "token": _("Where does it decide to look far?", "它在哪里决定看远？"),
     "saving": _("What do short spans save?", "短跨度省下什么？"),
 }
+
+# What the hall guesses before the lecturer opens the projected figure.
+STEP_GUESSES: Final[Mapping[str, Text]] = {
+    "differ": _(
+        "Every head may choose how far it looks back. How many look far, and how many only at a few characters?",
+        "每个头都可以选择往回看多远。有几个看得远，有几个只看几个字符？",
+    ),
+}

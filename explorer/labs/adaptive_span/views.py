@@ -14,7 +14,7 @@ from explorer.controls import Control, Page, query
 from explorer.figures import attention, masks, reading
 from explorer.figures import bertviz as drawing
 from explorer.figures.attention import Blocks, Kind
-from explorer.lab import GuidedStep, Thumbnail
+from explorer.lab import GuidedStep, Thumbnail, in_lecture
 from explorer.labels import filled
 from explorer.labs import passages
 from explorer.labs.adaptive_span import about, texts
@@ -291,7 +291,7 @@ def steps() -> tuple[GuidedStep, ...]:
     learned = {"middle": f"{float(np.median(z)):.0f}", "most": f"{float(z[-1]):.0f}", "head": head.replace(".", "·")}
     told = ((key, title, filled(said, **learned)) for key, title, said in texts.STEPS)
     return tuple(
-        GuidedStep(title, said, *shown[key], question=texts.STEP_QUESTIONS[key])
+        GuidedStep(title, said, *shown[key], **in_lecture(texts, key))
         for key, title, said in told
         if key != "token" or OFFERED[2] in EXAMPLES
     )

@@ -404,3 +404,11 @@ STEP_QUESTIONS: Final[Mapping[str, Text]] = {
     "heads": _("Can nine heads be a convolution?", "九个头能构成卷积吗？"),
     "family": _("Who still pays for every pair?", "谁仍为每一对付出代价？"),
 }
+
+# What the hall guesses before the lecturer opens the projected figure.
+STEP_GUESSES: Final[Mapping[str, Text]] = {
+    "clock": _(
+        "A text becomes twice as long. Whose time doubles, and whose grows four times: self-attention, recurrence, convolution?",
+        "文本变成两倍长。谁的用时变成两倍，谁的变成四倍：自注意力、循环，还是卷积？",
+    ),
+}

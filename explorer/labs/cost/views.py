@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from explorer import runs
 from explorer.controls import Control, Drawings, query
-from explorer.lab import GuidedStep, Thumbnail
+from explorer.lab import GuidedStep, Thumbnail, in_lecture
 from explorer.labels import filled
 from explorer.labs.cost import about, texts
 from explorer.labs.cost.clock import own
@@ -95,6 +95,4 @@ def steps() -> tuple[GuidedStep, ...]:
         "heads": (query(EXAMPLES[3]), "filtered"),
         "family": ("", "seconds"),
     }
-    return tuple(
-        GuidedStep(title, say, shown[key][0], {}, shown[key][1], question=texts.STEP_QUESTIONS[key]) for key, title, say in texts.STEPS
-    )
+    return tuple(GuidedStep(title, say, shown[key][0], {}, shown[key][1], **in_lecture(texts, key)) for key, title, say in texts.STEPS)

@@ -292,3 +292,15 @@ STEP_QUESTIONS: Final[Mapping[str, Text]] = {
     "enlarge": _("What does a small picture leave open?", "小图没有决定的是什么？"),
     "cut": _("What is lost without the memory around it?", "没有周围的记忆会失去什么？"),
 }
+
+# What the hall guesses before the lecturer opens the projected figure.
+STEP_GUESSES: Final[Mapping[str, Text]] = {
+    "surprise": _(
+        "The top half of a picture is given. Which pixels of the rest cost the most bits: edges, texture, or the black around?",
+        "给出图片的上半部分。其余像素中哪些花的比特最多：边缘、纹理，还是四周的黑色？",
+    ),
+    "cut": _(
+        "Each tile is drawn without seeing its neighbours. What will the boot look like?",
+        "每一块都在看不到邻块的情况下画出。靴子会变成什么样？",
+    ),
+}

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from explorer import runs
 from explorer.controls import Control, Drawings, query
 from explorer.figures import image
-from explorer.lab import GuidedStep, Picture
+from explorer.lab import GuidedStep, Picture, in_lecture
 from explorer.labels import filled
 from explorer.labs import about, passages
 from explorer.labs.image_transformer import texts
@@ -284,7 +284,5 @@ def steps() -> tuple[GuidedStep, ...]:
         shown["enlarge"] = (query(next(example for example in EXAMPLES if example.mode == "enlarge")), {"whole": "1"}, "spans")
     bits = "–" if figure is None else f"{figure['value']:.2f}"
     return tuple(
-        GuidedStep(title, filled(say, bits=bits), *shown[key], question=texts.STEP_QUESTIONS[key])
-        for key, title, say in texts.STEPS
-        if key in shown
+        GuidedStep(title, filled(say, bits=bits), *shown[key], **in_lecture(texts, key)) for key, title, say in texts.STEPS if key in shown
     )

@@ -311,3 +311,11 @@ STEP_QUESTIONS: Final[Mapping[str, Text]] = {
     "arcs": _("Which notes does a note lean on?", "一个音依靠哪些音？"),
     "lengths": _("Who holds beyond the trained length?", "超过训练长度，谁还稳得住？"),
 }
+
+# What the hall guesses before the lecturer opens the projected figure.
+STEP_GUESSES: Final[Mapping[str, Text]] = {
+    "lengths": _(
+        "Both models read music twice as long as any they were trained on. Whose loss rises, and from where on?",
+        "两个模型读的音乐都是训练时最长的两倍。谁的损失会上升，从哪里开始？",
+    ),
+}

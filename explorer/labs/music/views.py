@@ -12,7 +12,7 @@ import numpy as np
 from explorer import runs
 from explorer.controls import Control, Motifs, Score, query
 from explorer.figures import roll
-from explorer.lab import GuidedStep, Picture
+from explorer.lab import GuidedStep, Picture, in_lecture
 from explorer.labels import Text, filled
 from explorer.labs.music import about, rolls, texts
 from models.music import chorales
@@ -212,4 +212,4 @@ def steps() -> tuple[GuidedStep, ...]:
     if about.beyond():
         del shown["arcs"]
         shown["lengths"] = ("", {**note, "lengths": "open"}, "")
-    return tuple(GuidedStep(title, say, *shown[key], question=texts.STEP_QUESTIONS[key]) for key, title, say in texts.STEPS if key in shown)
+    return tuple(GuidedStep(title, say, *shown[key], **in_lecture(texts, key)) for key, title, say in texts.STEPS if key in shown)

@@ -329,3 +329,15 @@ STEP_QUESTIONS: Final[Mapping[str, Text]] = {
     "saving": _("How many pairs are compared?", "比较了多少对？"),
     "rewind": _("Can a layer run backwards?", "一层能倒着走吗？"),
 }
+
+# What the hall guesses before the lecturer opens the projected figure.
+STEP_GUESSES: Final[Mapping[str, Text]] = {
+    "neighbours": _(
+        "A position may listen to every key before it. Over how many of them does its weight really spread?",
+        "一个位置可以听它之前的每一个键。它的权重实际分布在几个键上？",
+    ),
+    "round": _(
+        "Every model hashes once. How many letters of “to be, or not to be, that is the question” does it lose?",
+        "每个模型只做一轮哈希。这句话的字母，它会丢掉几个？",
+    ),
+}

@@ -16,7 +16,7 @@ from explorer.controls import Control, Kind, query
 from explorer.figures import attention, hashing, spelling
 from explorer.figures import bertviz as drawing
 from explorer.figures.attention import Blocks
-from explorer.lab import GuidedStep, Thumbnail
+from explorer.lab import GuidedStep, Thumbnail, in_lecture
 from explorer.labels import filled
 from explorer.labs import passages
 from explorer.labs.reformer import about, texts
@@ -342,7 +342,7 @@ def steps() -> tuple[GuidedStep, ...]:
         shown["saving"] = (query(FEW), {}, "change", "hashing")
     together_ = alike(kept.seen, kept.request, pick) if kept is not None else {"asks": "–", "wanted": "–", "bucket": "–"}
     return tuple(
-        GuidedStep(title, filled(said, **together_), *shown[key], question=texts.STEP_QUESTIONS[key])
+        GuidedStep(title, filled(said, **together_), *shown[key], **in_lecture(texts, key))
         for key, title, said in texts.STEPS
         if key in shown
     )

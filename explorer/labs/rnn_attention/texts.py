@@ -277,3 +277,15 @@ STEP_QUESTIONS: Final[Mapping[str, Text]] = {
     "scores": _("Does it matter how the score is made?", "打分的方式重要吗？"),
     "onward": _("Does the Transformer look at the same words?", "Transformer 看的是同样的词吗？"),
 }
+
+# What the hall guesses before the lecturer opens the projected figure.
+STEP_GUESSES: Final[Mapping[str, Text]] = {
+    "vector": _(
+        "One vector for a whole sentence. Does the translation suffer from the tenth word on, from the twentieth, or never?",
+        "整句话只有一个向量。译文从第十个词起变差，还是第二十个，还是从不变差？",
+    ),
+    "drag": _(
+        "At one output, all weight goes to the first English word. Which German words change: this one, those before, those after it?",
+        "在某一步输出，把全部权重移到第一个英文词。哪些德文词会变：这一个，它之前的，还是它之后的？",
+    ),
+}

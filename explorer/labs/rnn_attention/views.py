@@ -13,7 +13,7 @@ from explorer.controls import Control, Item, Value, query
 from explorer.figures import attention
 from explorer.figures.curves import Curve, curves
 from explorer.figures.maps import MapPair
-from explorer.lab import GuidedStep, Thumbnail
+from explorer.lab import GuidedStep, Thumbnail, in_lecture
 from explorer.labels import change_sentence, filled
 from explorer.labs.rnn_attention import texts
 from explorer.widgets import ask, change
@@ -188,6 +188,4 @@ def steps() -> tuple[GuidedStep, ...]:
         "scores": (query(replace(start, variant="dot")), {}, "attention"),
         "onward": ("", {"overlap": "open"}, ""),
     }
-    return tuple(
-        GuidedStep(texts.STEP_TITLES[key], say, *shown[key], question=texts.STEP_QUESTIONS[key]) for key, say in texts.STEPS.items()
-    )
+    return tuple(GuidedStep(texts.STEP_TITLES[key], say, *shown[key], **in_lecture(texts, key)) for key, say in texts.STEPS.items())

@@ -404,3 +404,10 @@ STEP_QUESTIONS: Final[Mapping[str, Text]] = {
     "swap": _("What if the pattern is not the learned one?", "换成没学过的模式会怎样？"),
     "text": _("Why does the paper’s order not hold here?", "这里的顺序为什么与论文不同？"),
 }
+
+# What the hall guesses before the lecturer opens the projected figure.
+STEP_GUESSES: Final[Mapping[str, Text]] = {
+    "wrong": _(
+        "The picture has 28 columns, the stride is now 27. What happens to the digit?", "图片有 28 列，而现在步幅是 27。数字会变成什么样？"
+    ),
+}

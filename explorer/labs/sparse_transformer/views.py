@@ -16,7 +16,7 @@ from explorer.controls import Control, Drawings, query
 from explorer.figures import attention, digits
 from explorer.figures import reading as passage
 from explorer.figures.attention import Blocks, Kind
-from explorer.lab import GuidedStep, Thumbnail
+from explorer.lab import GuidedStep, Thumbnail, in_lecture
 from explorer.labels import filled
 from explorer.labs import passages
 from explorer.labs.sparse_transformer import about, texts
@@ -383,7 +383,5 @@ def steps() -> tuple[GuidedStep, ...]:
     gaps = about.block_gaps()
     there_ = shown.keys() if gaps else shown.keys() - {"text"}
     return tuple(
-        GuidedStep(title, filled(said, **gaps), *shown[key], question=texts.STEP_QUESTIONS[key])
-        for key, title, said in texts.STEPS
-        if key in there_
+        GuidedStep(title, filled(said, **gaps), *shown[key], **in_lecture(texts, key)) for key, title, said in texts.STEPS if key in there_
     )

@@ -311,3 +311,15 @@ STEP_QUESTIONS: Final[Mapping[str, Text]] = {
     "foreign": _("Is a wrong memory worse than none?", "错误的记忆比没有更糟吗？"),
     "memories": _("How much memory still helps?", "多少记忆仍有帮助？"),
 }
+
+# What the hall guesses before the lecturer opens the projected figure.
+STEP_GUESSES: Final[Mapping[str, Text]] = {
+    "fixed": _(
+        "The model reads 128 characters at a time and remembers nothing. Which characters surprise it most?",
+        "模型每次读 128 个字符，什么也不记得。哪些字符最出乎它的意料？",
+    ),
+    "memories": _(
+        "The memory gets longer and longer. Does the loss keep falling, level off, or rise again?",
+        "记忆越来越长。损失会一直下降、趋于平稳，还是又上升？",
+    ),
+}

@@ -14,7 +14,7 @@ from explorer.controls import Control, Page, query
 from explorer.figures import attention, reading, segments
 from explorer.figures import bertviz as drawing
 from explorer.figures.attention import Blocks, Kind
-from explorer.lab import GuidedStep, Thumbnail
+from explorer.lab import GuidedStep, Thumbnail, in_lecture
 from explorer.labs import passages
 from explorer.labs.transformer_xl import about, texts
 from explorer.looks import Look, looks
@@ -341,4 +341,4 @@ def steps() -> tuple[GuidedStep, ...]:
         "foreign": (query(EXAMPLES[2]), {"model": "xl"}, "reading"),
         "memories": ("", {"memories": "open"}, ""),
     }
-    return tuple(GuidedStep(title, said, *shown[key], question=texts.STEP_QUESTIONS[key]) for key, title, said in texts.STEPS)
+    return tuple(GuidedStep(title, said, *shown[key], **in_lecture(texts, key)) for key, title, said in texts.STEPS)

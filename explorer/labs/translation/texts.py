@@ -274,3 +274,15 @@ STEP_QUESTIONS: Final[Mapping[str, Text]] = {
     "silence": _("What was this head for?", "这个头有什么用？"),
     "training": _("How did it learn?", "它是怎样学会的？"),
 }
+
+# What the hall guesses before the lecturer opens the projected figure.
+STEP_GUESSES: Final[Mapping[str, Text]] = {
+    "mask": _(
+        "The mask is off. Where will a row of the decoder look: at words already written, at itself, or at words yet to come?",
+        "掩码去掉了。解码器的一行会看向哪里：已写出的词、它自己，还是还没写出的词？",
+    ),
+    "silence": _(
+        "One head of the cross-attention is multiplied by 0. Does the translation change, and by how many words?",
+        "把交叉注意力的一个头乘以 0。译文会变吗？会变几个词？",
+    ),
+}

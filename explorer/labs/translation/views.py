@@ -15,7 +15,7 @@ from explorer.controls import Control, Item, query
 from explorer.figures import attention, roles
 from explorer.figures import bertviz as drawing
 from explorer.figures.maps import MapPair
-from explorer.lab import GuidedStep, Thumbnail
+from explorer.lab import GuidedStep, Thumbnail, in_lecture
 from explorer.labels import change_sentence, filled
 from explorer.labs.heads import silenced, without
 from explorer.labs.translation import about, texts
@@ -403,7 +403,7 @@ def steps() -> tuple[GuidedStep, ...]:
         heads, mask = _jobs(stored_first.seen)
         shown |= {"heads": ("", heads, "roles"), "mask": (query(replace(start, without=("mask",))), mask, "attention")}
     return tuple(
-        GuidedStep(title, say, *shown.get(key, ("", {"kind": "encoder"}, "attention")), question=texts.STEP_QUESTIONS[key])
+        GuidedStep(title, say, *shown.get(key, ("", {"kind": "encoder"}, "attention")), **in_lecture(texts, key))
         for key, title, say in texts.STEPS
     )
 

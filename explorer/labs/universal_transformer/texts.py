@@ -343,3 +343,8 @@ STEP_QUESTIONS: Final[Mapping[str, Text]] = {
     "carries": _("How does a carry run through?", "进位怎样一路传递？"),
     "forced": _("What if there is no time to think?", "没有时间想会怎样？"),
 }
+
+# What the hall guesses before the lecturer opens the projected figure.
+STEP_GUESSES: Final[Mapping[str, Text]] = {
+    "carries": _("95,678 + 4,322: which digits of the answer take the most steps?", "95,678 + 4,322：答案的哪几位需要最多的步数？"),
+}

@@ -13,7 +13,7 @@ from explorer.controls import Control, Value, Words, query
 from explorer.figures import attention, ponder
 from explorer.figures import bertviz as drawing
 from explorer.figures.attention import Kind
-from explorer.lab import GuidedStep, Thumbnail
+from explorer.lab import GuidedStep, Thumbnail, in_lecture
 from explorer.labels import filled
 from explorer.labs import adaptive_depth
 from explorer.labs.universal_transformer import about, texts
@@ -202,6 +202,4 @@ def steps() -> tuple[GuidedStep, ...]:
     }
     by = about.facts().get("stories", {}).get("figure", {}).get("ponder_by_facts", {})
     means = {name: f"{by[level]['mean']:.2f}" if level in by else "–" for name, level in (("one", "1"), ("two", "2"), ("three", "3"))}
-    return tuple(
-        GuidedStep(title, filled(said, **means), *shown[key], question=texts.STEP_QUESTIONS[key]) for key, title, said in texts.STEPS
-    )
+    return tuple(GuidedStep(title, filled(said, **means), *shown[key], **in_lecture(texts, key)) for key, title, said in texts.STEPS)
