@@ -55,6 +55,7 @@ SHELL: Final = _texts(
     esc=("Esc leaves", "Esc 退出"),
     qr=("QR code of the link to this view", "本视图链接的二维码"),
     projecting=("Projector mode. Esc leaves.", "投影模式。按 Esc 退出。"),
+    whole=("Open the whole lab", "打开整个实验"),
     guess=("Guess first", "先猜一猜"),
     reveal=("Show the figure", "揭晓"),
 )

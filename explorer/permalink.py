@@ -29,7 +29,7 @@ LONGEST = 2048  # bytes of a compressed text
 QUERY = 16 << 10  # characters of a whole query
 UNPACKED = 1 << 20  # characters that a compressed text may grow to
 ITEMS = 512  # entries of a tuple
-VIEW = frozenset({"step", "lecture", "lang", "__theme", "v"})  # with every key that begins with "_"
+VIEW = frozenset({"step", "lecture", "figure", "lang", "__theme", "v"})  # with every key that begins with "_"
 
 Request = TypeVar("Request")
 

@@ -1,6 +1,6 @@
 // Projector mode: one figure alone on the screen, and a QR code that takes the audience to the same view. Its title is the question of the
 // guided step that the figure belongs to, with the figure's own one below; else the figure's own. A step may ask for a guess first: then
-// its figure is covered until the lecturer opens it.
+// its figure is covered until the lecturer opens it. The code leads a phone to a page with just this figure, as alive as it is in its lab.
 //
 // A widget offers a figure by the class tfe-projectable. While it is shown it carries tfe-projected and the body tfe-projecting;
 // what is in .tfe-controls inside it disappears, its .tfe-legend and .tfe-words grow. Its title comes from data-question, in the
@@ -9,10 +9,11 @@
 import { el } from "./lib/dom.js";
 import { projecting } from "./lib/keys.js";
 import { onLang, t } from "./lib/lang.js";
-import { bus, link, step } from "./lib/state.js";
+import { bus, lecture, link, step } from "./lib/state.js";
 import { chosenTheme, dark, showTheme } from "./lib/theme.js";
 
 const WATCHED = { attributes: true, attributeFilter: ["data-question"], childList: true, subtree: true, characterData: true };
+const PATIENCE = 10_000; // milliseconds that a phone waits for the figure alone; then the whole lab is shown
 const QR_LIMIT = 1200; // characters of an address; beyond it the squares are too small for a phone at the back of the hall
 
 /**
@@ -25,6 +26,8 @@ export function projector(words, steps) {
   let shown = null;
   let returnTo = null;
   let wasDark = false;
+  const alone = lecture.get() === "figure"; // on a phone
+  const [mode, picked] = alone ? ["tfe-alone", "tfe-lone"] : ["tfe-projecting", "tfe-projected"]; // classes of the body and of the figure
   let opened = 0; // the step whose figure the lecturer has opened
 
   const title = el("h2", { class: "tfe-projector-title", "aria-level": "1" });
@@ -33,7 +36,8 @@ export function projector(words, steps) {
   const head = el("header", { class: "tfe tfe-projector-head", hidden: true }, title, where, below);
   const code = el("img", { class: "tfe-projector-code", alt: "", width: 132, height: 132 });
   const leave = el("p", { class: "tfe-projector-leave" });
-  const foot = el("aside", { class: "tfe tfe-projector-foot", hidden: true }, code, leave);
+  const whole = el("a", { class: "tfe-button" });
+  const foot = el("aside", { class: "tfe tfe-projector-foot", hidden: true }, ...(alone ? [whole] : [code, leave]));
   const heard = el("p", { class: "tfe tfe-unseen", role: "status" });
   const call = el("p", { class: "tfe-projector-call" });
   const guess = el("p", { class: "tfe-projector-guess" });
@@ -53,6 +57,23 @@ export function projector(words, steps) {
 
   const visible = (node) => node.getClientRects().length > 0; // a figure that waits folded away is not offered
   const figures = () => [...document.querySelectorAll(".gradio-container .tfe-projectable")].filter(visible);
+  const within = (view) => [view, ...view.querySelectorAll(".tfe-projectable")].filter((node) => node.matches(".tfe-projectable"));
+  /** How an address names a figure: by its widget, and its number where the widget has several. */
+  const named = (figure) => {
+    const view = figure.closest("[data-view]");
+    const at = within(view).indexOf(figure);
+    return at ? `${view.dataset.view}.${at}` : view.dataset.view;
+  };
+  const byName = (text) => {
+    const [name, at = 0] = (text ?? "").split(".");
+    const view = document.querySelector(`[data-view="${CSS.escape(name)}"]`);
+    return view && within(view)[at];
+  };
+  const elsewhere = (changes) => {
+    const url = new URL(link());
+    for (const [key, text] of Object.entries(changes)) text ? url.searchParams.set(key, text) : url.searchParams.delete(key);
+    return url.href;
+  };
   document.addEventListener("focusin", (event) => {
     const figure = event.target.closest?.(".tfe-projectable");
     if (figure) last = figure;
@@ -88,10 +109,12 @@ export function projector(words, steps) {
     code.alt = t(words.qr);
     foot.setAttribute("aria-label", t(words.project));
     leave.textContent = t(words.esc);
-    const address = link();
+    whole.textContent = t(words.whole);
+    whole.href = elsewhere({ lecture: null, figure: null });
+    const address = elsewhere({ lecture: "figure", figure: named(shown) });
     const wanted = `/qr?text=${encodeURIComponent(address)}`;
     code.hidden = address.length > QR_LIMIT;
-    if (!code.hidden && code.getAttribute("src") !== wanted) code.setAttribute("src", wanted);
+    if (!alone && !code.hidden && code.getAttribute("src") !== wanted) code.setAttribute("src", wanted);
     hide();
   }
   let later = 0;
@@ -106,13 +129,13 @@ export function projector(words, steps) {
     if (!shown) return;
     returnTo = document.activeElement;
     wasDark = dark();
-    if (!chosenTheme()) showTheme("light");
-    shown.classList.add("tfe-projected");
+    if (!alone && !chosenTheme()) showTheme("light");
+    shown.classList.add(picked);
     head.hidden = foot.hidden = false;
     paint();
     watcher.observe(shown, WATCHED);
-    document.body.classList.add("tfe-projecting");
-    heard.textContent = t(words.projecting);
+    document.body.classList.add(mode);
+    if (!alone) heard.textContent = t(words.projecting);
     scrollTo(0, 0);
     dispatchEvent(new Event("resize"));
   }
@@ -123,12 +146,14 @@ export function projector(words, steps) {
   }
   /** The figure of the open step: it is shown next, or now if one is shown already. */
   function point(figure) {
-    last = ofStep = figure;
+    ofStep = figure;
+    if (alone) return hide();
+    last = figure;
     if (!shown || shown === figure) return;
     watcher.disconnect();
     shown.classList.remove("tfe-projected");
     shown = figure;
-    shown.classList.add("tfe-projected");
+    shown.classList.add(picked);
     watcher.observe(shown, WATCHED);
     paint();
     dispatchEvent(new Event("resize"));
@@ -145,7 +170,19 @@ export function projector(words, steps) {
     dispatchEvent(new Event("resize"));
     returnTo?.focus?.({ preventScroll: false });
   }
-  bus.on("project", () => (projecting() ? exit() : enter()));
+  /** On a phone: shows the figure that the address names, else that of the step, once it is there. */
+  function settle() {
+    const figure = lecture.figure() ? byName(lecture.figure()) : (ofStep ?? figures()[0]);
+    if (shown || !figure || !visible(figure) || !figureOf(figure)) return;
+    last = figure;
+    enter();
+    document.body.classList.remove("tfe-awaited");
+  }
+  if (alone) {
+    document.body.classList.add("tfe-awaited");
+    setTimeout(() => document.body.classList.remove("tfe-awaited"), PATIENCE);
+  }
+  bus.on("project", () => !alone && (projecting() ? exit() : enter()));
   bus.on("view", soon);
   step.on(() => {
     opened = 0;
@@ -155,5 +192,5 @@ export function projector(words, steps) {
   bus.on("request", soon);
   onLang(soon);
 
-  return { possible: () => figures().length > 0, figureOf, point, reveal };
+  return { possible: () => figures().length > 0, figureOf, point, reveal, settle };
 }

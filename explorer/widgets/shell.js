@@ -45,7 +45,7 @@ export function mount(root, props) {
   const { words, site, steps, here, labs } = props;
   from(here);
   const w = (name, values) => t(words[name], values);
-  const lecturing = () => Boolean(here && props.lecture && lecture.get());
+  const lecturing = () => Boolean(here && props.lecture && lecture.get() && lecture.get() !== "figure");
   const painters = []; // everything that speaks a language
   const say = (node, text) => {
     painters.push(() => {
@@ -312,7 +312,7 @@ export function mount(root, props) {
       if (mine !== brought || !panel) return;
       const node = main.querySelector(`.tfe-${panel}`);
       const shown = node && show.figureOf(figure ? main.querySelector(`.tfe-${figure}`) : node);
-      if (projecting()) {
+      if (projecting() || lecture.get() === "figure") {
         if (shown) show.point(shown);
         else if (tries < 300) setTimeout(look, 100, tries + 1);
         return;
@@ -412,6 +412,7 @@ export function mount(root, props) {
 
   // What can be projected arrives with the other widgets.
   const offer = () => {
+    if (lecture.get() === "figure") show.settle();
     if (lecture.get() === "projector" && show.possible()) {
       lecture.set("1");
       if (!projecting()) bus.fire("project");

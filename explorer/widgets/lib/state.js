@@ -4,7 +4,7 @@
 
 import { onLang } from "./lang.js";
 
-const OURS = new Set(["step", "lecture", "lang", "__theme"]);
+const OURS = new Set(["step", "lecture", "figure", "lang", "__theme"]);
 const listeners = new Map(); // name -> Set of functions
 
 function listen(name, fn) {
@@ -144,7 +144,10 @@ export const step = {
   on: (fn) => listen("step", fn),
 };
 
-/** Is this page a part of the guided lecture? null where it is not; "1"; "projector" on the way from a projected figure to the next lab. */
+/**
+ * Is this page a part of the guided lecture? null where it is not; "1"; "projector" on the way from a projected figure to the next lab;
+ * "figure" on a phone that shows just the figure that was projected, which the address names ("attention", or "attention.1").
+ */
 export const lecture = {
   get: () => read().get("lecture"),
   set(value) {
@@ -152,6 +155,7 @@ export const lecture = {
     params.set("lecture", value);
     write(params);
   },
+  figure: () => read().get("figure"),
 };
 
 /**
@@ -162,7 +166,7 @@ export function open({ query = "", view: look = {}, step: number = 0, enters = t
   const params = new URLSearchParams(query);
   for (const [key, value] of Object.entries(look)) params.set("_" + key, String(value));
   if (number) params.set("step", String(number));
-  for (const key of ["lecture", "lang"]) if (read().has(key)) params.set(key, read().get(key));
+  for (const key of ["lecture", "figure", "lang"]) if (read().has(key)) params.set(key, read().get(key));
   const before = location.href;
   left = null;
   write(params, { enters });
