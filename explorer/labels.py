@@ -163,6 +163,8 @@ LECTURE: Final = _texts(
         "→ 或 PageDown 前进，← 或 PageUp 后退，从一个实验的最后一步直接到下一个实验的第一步。按 P 投影一幅图，讲座在投影中继续。",
     ),
     steps=("Steps: {lab}", "步骤：{lab}"),
+    handout=("Print the handout", "打印讲义"),
+    drawing=("Drawing slide {n} of {of}", "正在绘制第 {n} / {of} 张"),
 )
 
 # What stands on every lab's card, and what every page says when something went wrong.

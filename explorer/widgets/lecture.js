@@ -1,8 +1,10 @@
-// The page of the guided lecture: a list of all steps, and the keys that begin it.
+// The page of the guided lecture: all steps with a picture of each, the keys that begin it, and the same as a handout on paper.
 
 import { el } from "./lib/dom.js";
 import { pageKeys } from "./lib/keys.js";
 import { lang, onLang, t } from "./lib/lang.js";
+import { slides } from "./lib/slides.js";
+import { dark, onTheme, showTheme } from "./lib/theme.js";
 
 /** The address of a step of the lecture, in the language of this page. */
 function to(path, step) {
@@ -30,6 +32,57 @@ export function mount(root, props) {
     return node;
   };
 
+  // ---------------------------------------------------------------- a picture of each step, drawn when it comes into view
+  const drawing = slides();
+  const pictures = new Map(); // node -> [path, step]
+  const near = new IntersectionObserver((seen) => seen.forEach(({ isIntersecting, target }) => isIntersecting && draw(target)), { rootMargin: "200px" });
+  async function draw(node) {
+    near.unobserve(node);
+    const address = await drawing.want(...pictures.get(node));
+    if (address) node.src = address;
+  }
+  const picture = (path, step) => {
+    const node = el("img", { class: "tfe-lecture-picture", alt: "", width: 640, height: 360 });
+    pictures.set(node, [path, step]);
+    near.observe(node);
+    return node;
+  };
+  const renew = () => {
+    if (printing) return;
+    drawing.renew();
+    for (const node of pictures.keys()) {
+      node.removeAttribute("src");
+      near.observe(node);
+    }
+  };
+  onTheme(renew);
+  onLang(renew);
+
+  let printing = false;
+  const progress = el("span", { class: "tfe-note", role: "status" });
+  const handout = say(el("button", { type: "button", class: "tfe-button", onclick: print }), texts.handout);
+  async function print() {
+    handout.disabled = true;
+    let done = 0;
+    for (const node of pictures.keys()) {
+      progress.textContent = t(texts.drawing, { n: (done += 1), of: pictures.size });
+      await draw(node);
+    }
+    await Promise.all([...pictures.keys()].map((node) => node.src && node.decode().catch(() => null)));
+    progress.textContent = "";
+    handout.disabled = false;
+    window.print();
+  }
+  let wasDark = false; // paper is white
+  addEventListener("beforeprint", () => {
+    [printing, wasDark] = [true, dark()];
+    showTheme("light");
+  });
+  addEventListener("afterprint", () => {
+    if (wasDark) showTheme("dark");
+    queueMicrotask(() => (printing = false)); // after what hears of the colours
+  });
+
   const begin = linkTo(say(el("a", { class: "tfe-button primary tfe-lecture-begin" }), texts.begin), labs[0].path, 1);
   root.append(
     el(
@@ -37,7 +90,7 @@ export function mount(root, props) {
       { class: "tfe-lecture-hero" },
       say(el("h1", { class: "tfe-lecture-title" }), texts.title),
       say(el("p", { class: "tfe-lead" }), texts.lead),
-      begin,
+      el("div", { class: "tfe-row" }, begin, handout, progress),
       say(el("p", { class: "tfe-note tfe-desk" }), texts.keys),
     ),
     el(
@@ -52,7 +105,13 @@ export function mount(root, props) {
               "li",
               {},
               linkTo(
-                el("a", {}, el("span", { class: "tfe-shell-number", "aria-hidden": "true", text: String(at + 1) }), el("span", {}, say(el("b"), step.title), say(el("span", { class: "tfe-lecture-say" }), step.say))),
+                el(
+                  "a",
+                  {},
+                  picture(lab.path, at + 1),
+                  el("span", { class: "tfe-shell-number", "aria-hidden": "true", text: String(at + 1) }),
+                  el("span", {}, say(el("b"), step.title), say(el("span", { class: "tfe-lecture-say" }), step.say)),
+                ),
                 lab.path,
                 at + 1,
               ),

@@ -27,7 +27,9 @@ export function projector(words, steps) {
   let returnTo = null;
   let wasDark = false;
   const alone = lecture.get() === "figure"; // on a phone
+  const framed = lecture.get() === "frame";
   const [mode, picked] = alone ? ["tfe-alone", "tfe-lone"] : ["tfe-projecting", "tfe-projected"]; // classes of the body and of the figure
+  let pointed = 0; // the step whose figure was found last
   let opened = 0; // the step whose figure the lecturer has opened
 
   const title = el("h2", { class: "tfe-projector-title", "aria-level": "1" });
@@ -81,7 +83,7 @@ export function projector(words, steps) {
 
   /** Covers the figure of a step that asks for a guess first; the figure is drawn below, unseen. */
   function hide() {
-    const asked = shown && (!ofStep || shown === ofStep) && opened !== step.get() ? steps[step.get() - 1]?.guess : null;
+    const asked = shown && !framed && (!ofStep || shown === ofStep) && opened !== step.get() ? steps[step.get() - 1]?.guess : null;
     cover.hidden = !asked;
     document.body.classList.toggle("tfe-covered", Boolean(asked));
     if (!asked) return;
@@ -104,6 +106,7 @@ export function projector(words, steps) {
     const now = step.get();
     const asked = shown === ofStep ? t(steps[now - 1]?.question) : "";
     title.textContent = asked || own;
+    head.dataset.step = asked && pointed === now ? now : "";
     below.textContent = asked && own !== asked && own !== shown.querySelector(".tfe-units")?.textContent ? own : "";
     where.textContent = now && steps.length ? t(words.step, { step: now, of: steps.length }) : "";
     code.alt = t(words.qr);
@@ -131,7 +134,8 @@ export function projector(words, steps) {
     wasDark = dark();
     if (!alone && !chosenTheme()) showTheme("light");
     shown.classList.add(picked);
-    head.hidden = foot.hidden = false;
+    head.hidden = false;
+    foot.hidden = framed;
     paint();
     watcher.observe(shown, WATCHED);
     document.body.classList.add(mode);
@@ -147,9 +151,10 @@ export function projector(words, steps) {
   /** The figure of the open step: it is shown next, or now if one is shown already. */
   function point(figure) {
     ofStep = figure;
+    pointed = step.get();
     if (alone) return hide();
     last = figure;
-    if (!shown || shown === figure) return;
+    if (!shown || shown === figure) return soon();
     watcher.disconnect();
     shown.classList.remove("tfe-projected");
     shown = figure;

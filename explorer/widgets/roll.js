@@ -519,7 +519,7 @@ export function mount(root, props, emit, watch) {
     const { paddingLeft, paddingRight } = getComputedStyle(panel);
     return Math.floor(panel.clientWidth - Number.parseFloat(paddingLeft) - Number.parseFloat(paddingRight));
   };
-  room = measure() || 640;
+  room = Math.max(0, measure()) || 640; // nothing is measured where another figure is projected
   new ResizeObserver(() => {
     const next = measure();
     if (next <= 0 || next === room) return;

@@ -45,7 +45,7 @@ export function mount(root, props) {
   const { words, site, steps, here, labs } = props;
   from(here);
   const w = (name, values) => t(words[name], values);
-  const lecturing = () => Boolean(here && props.lecture && lecture.get() && lecture.get() !== "figure");
+  const lecturing = () => Boolean(here && props.lecture && ["1", "projector"].includes(lecture.get()));
   const painters = []; // everything that speaks a language
   const say = (node, text) => {
     painters.push(() => {
@@ -413,6 +413,7 @@ export function mount(root, props) {
   // What can be projected arrives with the other widgets.
   const offer = () => {
     if (lecture.get() === "figure") show.settle();
+    if (lecture.get() === "frame" && show.possible() && !projecting()) bus.fire("project");
     if (lecture.get() === "projector" && show.possible()) {
       lecture.set("1");
       if (!projecting()) bus.fire("project");
@@ -429,6 +430,8 @@ export function mount(root, props) {
   };
   new MutationObserver(soon).observe(main, { childList: true, subtree: true, attributes: true, attributeFilter: ["class"] });
   offer();
+
+  if (lecture.get() === "frame") addEventListener("message", ({ origin, data }) => origin === location.origin && go(data?.step, false));
 
   // An address that only names a step (a link typed by hand, the last step of the lab before) opens it whole.
   const named = step.get();

@@ -11,7 +11,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from explorer.labs import LABS
-from tests.browser.waiting import addressed, left
+from tests.browser.waiting import addressed, left, prepared
 
 NewPage = Callable[..., tuple[Page, Any]]
 FIRST, LAST = LABS[0], LABS[-1]
@@ -119,6 +119,25 @@ def test_the_page_of_the_lecture_fits_and_axe_finds_nothing_serious(new_page: Ne
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     found = Axe().run(page).response["violations"]
     assert [one["id"] for one in found if one["impact"] in {"serious", "critical"}] == []
+
+
+PRINTED = """() => new Promise((done) => {
+  window.print = () => done([...document.querySelectorAll(".tfe-lecture-steps img")].map((one) => one.naturalWidth));
+  document.querySelector(".tfe-lecture-hero button").click();
+})"""
+
+
+def test_every_step_has_a_picture_of_its_slide_in_the_handout(new_page: NewPage, site: str) -> None:
+    for lab in LABS:
+        prepared(site, lab.slug)
+    page, faults = new_page()
+    page.goto(f"{site}/lecture")
+    expect(page.locator(".tfe-lecture-picture[src]").first).to_be_visible()  # drawn because it is in view
+    assert page.evaluate(PRINTED) == [640] * sum(len(lab.steps) for lab in LABS)
+    page.emulate_media(media="print")
+    expect(page.locator(".tfe-shell-bar, .tfe-lecture-hero button").filter(visible=True)).to_have_count(0)
+    expect(page.locator(".tfe-lecture-say").last).to_be_visible()
+    left(faults)
 
 
 def test_without_scripts_the_lecture_can_still_be_read(new_page: NewPage, site: str) -> None:

@@ -146,7 +146,8 @@ export const step = {
 
 /**
  * Is this page a part of the guided lecture? null where it is not; "1"; "projector" on the way from a projected figure to the next lab;
- * "figure" on a phone that shows just the figure that was projected, which the address names ("attention", or "attention.1").
+ * "figure" on a phone that shows just the figure that was projected, which the address names ("attention", or "attention.1"); "frame" where
+ * a page of ours takes pictures of the projected steps (lib/slides.js).
  */
 export const lecture = {
   get: () => read().get("lecture"),
