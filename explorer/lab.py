@@ -42,6 +42,8 @@ class GuidedStep:
     panel: the widget that the step speaks about, or a part of one, by its class without the "tfe-": it is brought into view, or shown in
     the projector; left out, the folded panel that the view opens. figure: what the projector shows in its place, where it cannot be
     shown alone.
+    show: what the lecturer does or points at in the figure, for the presenter's window.
+    rank: 1: part of every lecture; 2: may be skipped; 3: only a long lecture has time for it.
     guess: what the hall is asked to guess: the projected figure stays covered until the lecturer opens it. None: it is never covered.
     """
 
@@ -53,13 +55,16 @@ class GuidedStep:
     figure: str = ""
     question: Text | None = None
     guess: Text | None = None
+    show: Text | None = None
+    rank: int = 2
 
     def __post_init__(self) -> None:
         bilingual("title of a guided step", self.title)
         bilingual(f"question of step “{self.title['en']}”", self.asks)
         bilingual(f"step “{self.title['en']}”", self.say)
-        if self.guess is not None:
-            bilingual(f"guess of step “{self.title['en']}”", self.guess)
+        for name in ("guess", "show"):
+            if getattr(self, name) is not None:
+                bilingual(f"{name} of step “{self.title['en']}”", getattr(self, name))
         if self.query.startswith("?") or any(key.startswith("_") for key in self.view):
             raise ValueError(f"step “{self.title['en']}”: the query has no “?” in front and view keys have no underscore")
 
@@ -75,8 +80,16 @@ class GuidedStep:
 
 
 def in_lecture(texts: ModuleType, key: str) -> dict[str, Any]:
-    """What a lab's texts say of the step `key` for a lecture, as fields of its GuidedStep: STEP_QUESTIONS, and STEP_GUESSES for some."""
-    return {"question": texts.STEP_QUESTIONS[key], "guess": texts.STEP_GUESSES.get(key)}
+    """What a lab's texts say of the step `key` for a lecture, as fields of its GuidedStep.
+
+    STEP_QUESTIONS, STEP_SHOWS and STEP_RANKS speak of each step, STEP_GUESSES of some.
+    """
+    return {
+        "question": texts.STEP_QUESTIONS[key],
+        "guess": texts.STEP_GUESSES.get(key),
+        "show": texts.STEP_SHOWS[key],
+        "rank": texts.STEP_RANKS[key],
+    }
 
 
 def readable(slug: str, make: Callable[[], tuple[GuidedStep, ...]]) -> tuple[GuidedStep, ...]:

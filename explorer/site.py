@@ -11,6 +11,7 @@ import gradio as gr
 from explorer.document import Facts
 from explorer.lab import Lab
 from explorer.quick import Quick
+from explorer.widgets import presenter as presenting
 from explorer.widgets.closed import closed
 from explorer.widgets.home import home
 from explorer.widgets.lecture import LEAD, TITLE, lecture, plain
@@ -23,6 +24,7 @@ NAME = "Transformer family explorer"
 LINE = "Every member of the Transformer family alive: trained models run on your own input, their mechanism drawn while they work."
 API = "/api"  # Gradio wants the functions for scripts on some page; nobody can open this one
 LECTURE = "/lecture"  # the address of the guided lecture
+PRESENTER = "/presenter"  # the address of the lecturer's own window
 VISITORS = 1200  # events that Gradio lets wait or run at once; the engine has its own, shorter queue and says one's place in it
 REST = 0.02  # seconds that Gradio's queue sleeps while nothing waits in it; its own thousandth keeps 7 % of a core busy for nobody
 
@@ -81,6 +83,10 @@ def build(labs: Sequence[Lab], engine: Engine) -> gr.Blocks:
             _frame(labs, None, at_lecture=True)
             with gr.Column(elem_classes=["tfe-main"], elem_id="main"):
                 lecture(labs)
+        with site.route(presenting.TITLE, PRESENTER):
+            _frame(labs, None, at_lecture=True)
+            with gr.Column(elem_classes=["tfe-main"], elem_id="main"):
+                presenting.presenter(labs)
         with site.route("API", API):
             for lab in labs:
                 try:
@@ -107,4 +113,5 @@ def facts(labs: Sequence[Lab], heads: Mapping[str, str] | None = None) -> dict[s
     pages = {lab.path: Facts(f"{lab.title['en']} · {NAME}", lab.line["en"], more.get(lab.slug, "")) for lab in labs}
     if labs:
         pages[LECTURE] = Facts(f"{TITLE} · {NAME}", LEAD, plain=plain(labs))
+        pages[PRESENTER] = Facts(f"{presenting.TITLE} · {NAME}", presenting.LEAD)
     return {"/": Facts(NAME, LINE)} | pages

@@ -83,6 +83,8 @@ export function mount(root, props) {
     queueMicrotask(() => (printing = false)); // after what hears of the colours
   });
 
+  const presenter = say(el("a", { class: "tfe-button", target: "tfe-presenter" }), texts.presenter);
+  painters.push(() => (presenter.href = new URL(`/presenter?lang=${lang()}`, location.origin).href));
   const begin = linkTo(say(el("a", { class: "tfe-button primary tfe-lecture-begin" }), texts.begin), labs[0].path, 1);
   root.append(
     el(
@@ -90,7 +92,7 @@ export function mount(root, props) {
       { class: "tfe-lecture-hero" },
       say(el("h1", { class: "tfe-lecture-title" }), texts.title),
       say(el("p", { class: "tfe-lead" }), texts.lead),
-      el("div", { class: "tfe-row" }, begin, handout, progress),
+      el("div", { class: "tfe-row" }, begin, presenter, handout, progress),
       say(el("p", { class: "tfe-note tfe-desk" }), texts.keys),
     ),
     el(

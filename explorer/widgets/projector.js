@@ -7,8 +7,10 @@
 // visitor's language, else from its first .tfe-title, which then hides.
 
 import { el } from "./lib/dom.js";
+import { hall } from "./lib/hall.js";
 import { projecting } from "./lib/keys.js";
 import { onLang, t } from "./lib/lang.js";
+import { pictured } from "./lib/slides.js";
 import { bus, lecture, link, step } from "./lib/state.js";
 import { chosenTheme, dark, showTheme } from "./lib/theme.js";
 
@@ -19,8 +21,9 @@ const QR_LIMIT = 1200; // characters of an address; beyond it the squares are to
 /**
  * @param {Record<string, {en: string, zh: string}>} words
  * @param {{question: {en: string, zh: string}, guess: {en: string, zh: string} | null}[]} steps of the page
+ * @param {{lecturing: () => boolean, go: (path: string, step: number) => void}} how goes to another step, or lab
  */
-export function projector(words, steps) {
+export function projector(words, steps, { lecturing, go }) {
   let last = null; // the figure that had the focus last
   let ofStep = null; // the figure of the step that is open
   let shown = null;
@@ -98,6 +101,7 @@ export function projector(words, steps) {
     opened = step.get();
     hide();
     heard.textContent = shown.querySelector(".tfe-words")?.textContent ?? "";
+    presenter.tell();
     return true;
   }
   function paint() {
@@ -119,6 +123,7 @@ export function projector(words, steps) {
     code.hidden = address.length > QR_LIMIT;
     if (!alone && !code.hidden && code.getAttribute("src") !== wanted) code.setAttribute("src", wanted);
     hide();
+    presenter.tell();
   }
   let later = 0;
   const soon = () => {
@@ -173,8 +178,26 @@ export function projector(words, steps) {
     heard.textContent = "";
     if (!chosenTheme()) showTheme(wasDark ? "dark" : "light");
     dispatchEvent(new Event("resize"));
+    presenter.tell();
     returnTo?.focus?.({ preventScroll: false });
   }
+  const presenter = hall({
+    there: () => !alone && !framed && (projecting() || lecturing()),
+    state: () => ({
+      path: location.pathname,
+      step: step.get(),
+      projected: projecting(),
+      size: `${innerWidth} × ${innerHeight}`,
+      covered: !cover.hidden,
+      sentence: cover.hidden ? (shown?.querySelector(".tfe-words")?.textContent ?? "") : "",
+    }),
+    picture: pictured,
+    asked(wish) {
+      if (wish.go) go(wish.go.path, wish.go.step);
+      if (wish.reveal) reveal();
+      if (wish.project && !projecting()) enter();
+    },
+  });
   /** On a phone: shows the figure that the address names, else that of the step, once it is there. */
   function settle() {
     const figure = lecture.figure() ? byName(lecture.figure()) : (ofStep ?? figures()[0]);
@@ -193,9 +216,12 @@ export function projector(words, steps) {
     opened = 0;
     hide();
     soon();
+    presenter.tell();
   });
   bus.on("request", soon);
   onLang(soon);
 
-  return { possible: () => figures().length > 0, figureOf, point, reveal, settle };
+  presenter.tell();
+
+  return { possible: () => figures().length > 0, figureOf, point, reveal, settle, turn: presenter.turn };
 }

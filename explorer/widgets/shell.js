@@ -378,7 +378,7 @@ export function mount(root, props) {
   document.body.append(foot, sheet, heard);
   skip.classList.add("tfe");
   document.body.classList.toggle("tfe-has-foot", steps.length > 0);
-  const show = projector(words, steps);
+  const show = projector(words, steps, { lecturing, go: (path, number) => (path === location.pathname ? go(number) : (location.href = to(path, { step: number, ...taken() }))) });
   const paint = () => {
     for (const painter of painters) painter();
     paintSteps();
@@ -404,10 +404,10 @@ export function mount(root, props) {
       return true;
     },
     Enter: () => show.reveal(),
-    PageDown: () => (projecting() || lecturing()) && steps.length > 0 && forward(),
-    PageUp: () => (projecting() || lecturing()) && steps.length > 0 && backward(),
-    ArrowRight: () => free() && forward(),
-    ArrowLeft: () => free() && backward(),
+    PageDown: () => (projecting() || lecturing()) && steps.length > 0 && show.turn(1, forward),
+    PageUp: () => (projecting() || lecturing()) && steps.length > 0 && show.turn(-1, backward),
+    ArrowRight: () => free() && show.turn(1, forward),
+    ArrowLeft: () => free() && show.turn(-1, backward),
   });
 
   // What can be projected arrives with the other widgets.

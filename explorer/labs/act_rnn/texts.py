@@ -229,3 +229,17 @@ STEP_GUESSES: Final[Mapping[str, Text]] = {
         "加法的各位数字逐个输入，个位在先。哪一位需要最多的思考？",
     ),
 }
+
+# What the lecturer does at each step, or points at: notes of the presenter's window.
+STEP_SHOWS: Final[Mapping[str, Text]] = {
+    "effort": _("Read the bars from left to right with the digits below them.", "从左到右读条形和下面的数字。"),
+    "halts": _("Go forward with →; stop when the sum passes 0.99.", "按 → 前进；和超过 0.99 时停下。"),
+    "remainder": _("Point at the last part of the bar: it is what was left of 1.", "指向条形的最后一段：它是 1 剩下的部分。"),
+    "now": _("Go forward with →; read the answer aloud after each step.", "按 → 前进；每一步后把答案读出来。"),
+    "force": _("Hold B for the free run; compare the two answers.", "按住 B 看自由的运行；比较两个答案。"),
+    "hard": _("Point at the first and the last bars; then ask for another word of bits.", "指向第一个和最后一个条形；再让大家出一串比特。"),
+    "price": _("Hold B: fewer updates, and which digit is wrong now?", "按住 B：更新变少了，现在哪一位错了？"),
+}
+
+# 1: a step of every lecture; 2: one that may be skipped; 3: for a long lecture.
+STEP_RANKS: Final[Mapping[str, int]] = {"effort": 1, "halts": 1, "remainder": 3, "now": 2, "force": 3, "hard": 3, "price": 2}

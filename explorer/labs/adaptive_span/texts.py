@@ -245,3 +245,17 @@ STEP_GUESSES: Final[Mapping[str, Text]] = {
         "每个头都可以选择往回看多远。有几个看得远，有几个只看几个字符？",
     ),
 }
+
+# What the lecturer does at each step, or points at: notes of the presenter's window.
+STEP_SHOWS: Final[Mapping[str, Text]] = {
+    "differ": _("Find the longest bar; then ask what all the short ones have in common.", "找出最长的条；再问所有短条有什么共同点。"),
+    "mask": _("Drag the handle of the mask and watch the weights change.", "拖动掩码的手柄，看权重怎样变。"),
+    "price": _("Switch between before and after the mask: what is cut goes to what stays.", "切换掩码前后：被切掉的权重归到留下的部分。"),
+    "short": _("Hold B; the bars under the text say which characters became dearer.", "按住 B；文字下的条形表示哪些字符变贵了。"),
+    "long": _("Hold B: nothing is gained by looking farther than was learned.", "按住 B：比学到的看得更远并没有好处。"),
+    "token": _("Point at a peak of the line: what was read there?", "指向曲线的一个峰：那里读到了什么？"),
+    "saving": _("Read the share that is left of positions, operations and bytes.", "读出位置、运算与字节各剩下多少。"),
+}
+
+# 1: a step of every lecture; 2: one that may be skipped; 3: for a long lecture.
+STEP_RANKS: Final[Mapping[str, int]] = {"differ": 1, "mask": 1, "price": 3, "short": 3, "long": 2, "token": 2, "saving": 3}

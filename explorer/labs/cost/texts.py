@@ -412,3 +412,28 @@ STEP_GUESSES: Final[Mapping[str, Text]] = {
         "文本变成两倍长。谁的用时变成两倍，谁的变成四倍：自注意力、循环，还是卷积？",
     ),
 }
+
+# What the lecturer does at each step, or points at: notes of the presenter's window.
+STEP_SHOWS: Final[Mapping[str, Text]] = {
+    "paths": _("Read the column “path” only: 1, 1,000, 7.", "只读“路径”一栏：1、1,000、7。"),
+    "paper": _(
+        "Read the operations, then multiply L by ten in your head: who grows a hundred times?",
+        "读运算次数，再在心里把 L 乘以十：谁增加到一百倍？",
+    ),
+    "clock": _(
+        "Compare the slope of each line with its dashed formula; the exponents stand in the legend.",
+        "把每条线的斜率与虚线公式比较；指数在图例中。",
+    ),
+    "scale": _(
+        "Follow the line that is not divided: its entropy falls as d_k grows, the other stays.",
+        "看没有除的那条线：d_k 越大熵越低，另一条保持不变。",
+    ),
+    "scores": _("Compare how wide the two histograms are.", "比较两个直方图的宽度。"),
+    "heads": _(
+        "Compare the second picture with the third; the last one is their difference.", "比较第二张与第三张图；最后一张是它们的差。"
+    ),
+    "family": _("Ask who is still in the picture at the right edge, and who ran out of memory.", "问：右端还剩下谁，谁用尽了内存？"),
+}
+
+# 1: a step of every lecture; 2: one that may be skipped; 3: for a long lecture.
+STEP_RANKS: Final[Mapping[str, int]] = {"paths": 1, "paper": 3, "clock": 2, "scale": 1, "scores": 3, "heads": 3, "family": 2}

@@ -304,3 +304,17 @@ STEP_GUESSES: Final[Mapping[str, Text]] = {
         "每一块都在看不到邻块的情况下画出。靴子会变成什么样？",
     ),
 }
+
+# What the lecturer does at each step, or points at: notes of the presenter's window.
+STEP_SHOWS: Final[Mapping[str, Text]] = {
+    "grow": _("Press Space: the picture is drawn again, pixel by pixel.", "按空格：图片再次逐像素画出。"),
+    "query": _("Move along the frame with ← and →: all of its pixels ask together.", "用 ← → 沿方框移动：框内像素一起提问。"),
+    "memory": _("Point at the frame of the memory, then at the brightest pixels inside it.", "先指记忆块的方框，再指其中最亮的像素。"),
+    "order": _("Put the same pixel into both pictures and count what each could know.", "在两张图中选同一个像素，数一数各自能知道什么。"),
+    "surprise": _("Find the dearest pixels together; nearly all of them lie on an edge.", "一起找花费最大的像素；几乎都在边缘上。"),
+    "enlarge": _("Compare the three draws: where do they differ, and where can they not?", "比较三次抽样：哪里不同，哪里不可能不同？"),
+    "cut": _("Hold B for the picture with its memory; look at the borders of the tiles.", "按住 B 看有记忆时的图；看各块的边界。"),
+}
+
+# 1: a step of every lecture; 2: one that may be skipped; 3: for a long lecture.
+STEP_RANKS: Final[Mapping[str, int]] = {"grow": 1, "query": 3, "memory": 1, "order": 3, "surprise": 2, "enlarge": 3, "cut": 2}

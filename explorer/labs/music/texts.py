@@ -319,3 +319,33 @@ STEP_GUESSES: Final[Mapping[str, Text]] = {
         "两个模型读的音乐都是训练时最长的两倍。谁的损失会上升，从哪里开始？",
     ),
 }
+
+# What the lecturer does at each step, or points at: notes of the presenter's window.
+STEP_SHOWS: Final[Mapping[str, Text]] = {
+    "language": _(
+        "Sound on. Play eight seconds; the arcs say which notes each one leans on.", "打开声音，播放几秒；弧线表示每个音依靠哪些音。"
+    ),
+    "motifs": _("Play the first line, then the second bracket: is it the same tune?", "先播放第一句，再播放第二个括号：是同一旋律吗？"),
+    "motif": _("Play one model after the other, the same seed for each.", "依次播放每个模型，种子相同。"),
+    "motif_piano": _(
+        "Play the three models in turn; ask after each whether the motif is still there.", "依次播放三个模型；每次问动机是否还在。"
+    ),
+    "distance": _(
+        "Hold B for the run with distances; compare the cost above each roll.", "按住 B 看有距离时的运行；比较每个卷帘上方的代价。"
+    ),
+    "skew": _("Step through the boards with →; say what each axis counts.", "用 → 逐步看各块板；说明每个轴数的是什么。"),
+    "arcs": _("Click notes one after another and follow their arcs back.", "依次点击音符，沿弧线往回看。"),
+    "lengths": _("Point at the trained length, then at what becomes of each line beyond it.", "指向训练时的长度，再看每条线在它之后怎样。"),
+}
+
+# 1: a step of every lecture; 2: one that may be skipped; 3: for a long lecture.
+STEP_RANKS: Final[Mapping[str, int]] = {
+    "language": 1,
+    "motifs": 3,
+    "motif": 3,
+    "motif_piano": 2,
+    "distance": 3,
+    "skew": 1,
+    "arcs": 3,
+    "lengths": 2,
+}

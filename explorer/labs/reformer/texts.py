@@ -341,3 +341,34 @@ STEP_GUESSES: Final[Mapping[str, Text]] = {
         "每个模型只做一轮哈希。这句话的字母，它会丢掉几个？",
     ),
 }
+
+# What the lecturer does at each step, or points at: notes of the presenter's window.
+STEP_SHOWS: Final[Mapping[str, Text]] = {
+    "neighbours": _("Count the bright cells of the locked row.", "数一数锁定行中的亮格。"),
+    "hash": _("Find two letters with one number; their vectors point the same way.", "找出编号相同的两个字母；它们的向量指向相同。"),
+    "sort": _("Go on with → and watch the letters travel into their chunks.", "按 → 继续，看字母移动到各自的块中。"),
+    "round": _("Count the red letters with the hall; hold B for all rounds.", "和大家一起数红色字母；按住 B 看全部轮次。"),
+    "missed": _(
+        "Go along a line from one round to eight: every round halves what is missed, or does it?",
+        "沿一条线从一轮看到八轮：每一轮都把遗漏减半吗？",
+    ),
+    "table": _("Read one row at a time; the ringed cell is how the model was trained.", "一次读一行；圈出的格子是模型的训练方式。"),
+    "saving": _(
+        "Point at the buckets and chunks of the page; the sentence says what they hold.", "指出这一页的桶与块；下面的句子说明其中有什么。"
+    ),
+    "rewind": _(
+        "Show how small the error of the way back is, then the memory over depth.", "先看往回算的误差有多小，再看内存随深度的变化。"
+    ),
+}
+
+# 1: a step of every lecture; 2: one that may be skipped; 3: for a long lecture.
+STEP_RANKS: Final[Mapping[str, int]] = {
+    "neighbours": 1,
+    "hash": 1,
+    "sort": 2,
+    "round": 3,
+    "missed": 2,
+    "table": 3,
+    "saving": 3,
+    "rewind": 2,
+}

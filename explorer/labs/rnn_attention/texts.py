@@ -289,3 +289,28 @@ STEP_GUESSES: Final[Mapping[str, Text]] = {
         "在某一步输出，把全部权重移到第一个英文词。哪些德文词会变：这一个，它之前的，还是它之后的？",
     ),
 }
+
+# What the lecturer does at each step, or points at: notes of the presenter's window.
+STEP_SHOWS: Final[Mapping[str, Text]] = {
+    "vector": _(
+        "The curve without attention lies below the others; point at the longest sentences.",
+        "没有注意力的曲线在其他曲线之下；指向最长的句子。",
+    ),
+    "diluted": _(
+        "Follow both lines from the first word to the last: each network remembers its own end.",
+        "沿两条线从第一个词看到最后一个词：每个网络记得的是自己的那一端。",
+    ),
+    "needs": _("Click another row: other words light up. Read the sentence aloud.", "点另一行：亮起的是别的词。把下面的句子读出来。"),
+    "sum": _(
+        "Go from left to right: score, softmax, weight. Check that a row sums to 1.", "从左到右看：分数、softmax、权重。核对一行之和为 1。"
+    ),
+    "moves": _("Press Space and let it play; stop where the weights jump.", "按空格播放，在权重跳跃的地方停下。"),
+    "drag": _("Hold B for the run before the change; compare the words from that row on.", "按住 B 看改动之前；比较这一行之后的词。"),
+    "scores": _("Leave the projector, choose another score above, and project again.", "退出投影，在上方换一种打分方式，再投影。"),
+    "onward": _(
+        "Compare the two maps row by row; the bars between them say how much they share.", "逐行比较两张图；中间的条形表示两者共有多少。"
+    ),
+}
+
+# 1: a step of every lecture; 2: one that may be skipped; 3: for a long lecture.
+STEP_RANKS: Final[Mapping[str, int]] = {"vector": 1, "diluted": 3, "needs": 2, "sum": 1, "moves": 3, "drag": 2, "scores": 3, "onward": 2}

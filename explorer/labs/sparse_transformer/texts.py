@@ -411,3 +411,22 @@ STEP_GUESSES: Final[Mapping[str, Text]] = {
         "The picture has 28 columns, the stride is now 27. What happens to the digit?", "图片有 28 列，而现在步幅是 27。数字会变成什么样？"
     ),
 }
+
+# What the lecturer does at each step, or points at: notes of the presenter's window.
+STEP_SHOWS: Final[Mapping[str, Text]] = {
+    "split": _(
+        "Count with the hall: a row of the full matrix, then a row of each pattern.", "和大家一起数：完整矩阵的一行，再数每种图案的一行。"
+    ),
+    "strided": _("Show the picture above the matrix: one row back and one column up.", "看矩阵上方的图：往回一行，往上一列。"),
+    "fixed": _("Point at the cells that carry summaries onward.", "指出把摘要往后传的那些格子。"),
+    "paths": _(
+        "Click any far cell: the line between shows the one step over which it is reached.", "点任意远处的格子：连线显示经过哪一步到达。"
+    ),
+    "digit": _("Compare the three digits; the costs stand below each.", "比较三个数字；代价写在各自下方。"),
+    "wrong": _("Hold B: with stride 28 the column is straight, with 27 it slips.", "按住 B：步幅 28 时列是直的，27 时就滑开。"),
+    "swap": _("Ask which of the models was trained with this pattern.", "问哪个模型是用这种图案训练的。"),
+    "text": _("Compare the figure above each column of text.", "比较每栏文字上方的数字。"),
+}
+
+# 1: a step of every lecture; 2: one that may be skipped; 3: for a long lecture.
+STEP_RANKS: Final[Mapping[str, int]] = {"split": 1, "strided": 2, "fixed": 2, "paths": 3, "digit": 1, "wrong": 2, "swap": 3, "text": 3}

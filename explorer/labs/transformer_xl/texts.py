@@ -323,3 +323,17 @@ STEP_GUESSES: Final[Mapping[str, Text]] = {
         "记忆越来越长。损失会一直下降、趋于平稳，还是又上升？",
     ),
 }
+
+# What the lecturer does at each step, or points at: notes of the presenter's window.
+STEP_SHOWS: Final[Mapping[str, Text]] = {
+    "fixed": _("Look at the bars right after a border: they are the highest.", "看紧跟边界之后的条形：它们最高。"),
+    "memory": _("Follow the line from the locked character back across the border.", "从锁定的字符沿线越过边界往回看。"),
+    "depth": _("Follow the cone from the top layer down to the inputs.", "沿锥形从最上层看到输入。"),
+    "terms": _("Read the four terms and ask which one decides for this key.", "读四项，并问对这个键起决定作用的是哪一项。"),
+    "cut": _("Point at the jump at each border and at how the loss falls after it.", "指向每个边界处的跳跃，以及之后损失怎样下降。"),
+    "foreign": _("Look for names: they cost more with the wrong book in mind.", "找出人名：记着另一本书时，它们代价更高。"),
+    "memories": _("Point at the length that training knew, then at the end of the line.", "指向训练时用过的长度，再指线的末端。"),
+}
+
+# 1: a step of every lecture; 2: one that may be skipped; 3: for a long lecture.
+STEP_RANKS: Final[Mapping[str, int]] = {"fixed": 1, "memory": 1, "depth": 3, "terms": 2, "cut": 2, "foreign": 3, "memories": 3}

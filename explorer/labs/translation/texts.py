@@ -286,3 +286,26 @@ STEP_GUESSES: Final[Mapping[str, Text]] = {
         "把交叉注意力的一个头乘以 0。译文会变吗？会变几个词？",
     ),
 }
+
+# What the lecturer does at each step, or points at: notes of the presenter's window.
+STEP_SHOWS: Final[Mapping[str, Text]] = {
+    "asks": _(
+        "Read query, key and product element by element; then go on to the softmax with →.",
+        "逐个元素读查询、键与乘积；再按 → 看到 softmax。",
+    ),
+    "scale": _("Hold B: rows that were spread become one bright cell.", "按住 B 对比：原来分散的行变成一个亮格。"),
+    "heads": _("Read the three rows as three questions to the same words.", "把三行当作对同一些词提的三个问题来读。"),
+    "order": _("Show the pattern of sines first, then how alike two positions are.", "先看正弦的图案，再看两个位置有多相似。"),
+    "mask": _(
+        "Point above the diagonal: that weight lies on words yet to come. Hold B for the mask.",
+        "指向对角线上方：那里的权重落在还没写出的词上。按住 B 看有掩码时的样子。",
+    ),
+    "beam": _(
+        "Follow the winning path from left to right; point at a branch that was cut off.", "从左到右沿胜出的路径走；指出一条被剪掉的分支。"
+    ),
+    "silence": _("Hold B and read both translations; then try ↑ and ↓ for other heads.", "按住 B 读两种译文；再按 ↑ ↓ 看别的头。"),
+    "training": _("Point at the lowest held-out loss: training stops there.", "指向验证损失的最低点：训练停在那里。"),
+}
+
+# 1: a step of every lecture; 2: one that may be skipped; 3: for a long lecture.
+STEP_RANKS: Final[Mapping[str, int]] = {"asks": 1, "scale": 3, "heads": 1, "order": 2, "mask": 2, "beam": 3, "silence": 2, "training": 3}

@@ -348,3 +348,17 @@ STEP_QUESTIONS: Final[Mapping[str, Text]] = {
 STEP_GUESSES: Final[Mapping[str, Text]] = {
     "carries": _("95,678 + 4,322: which digits of the answer take the most steps?", "95,678 + 4,322：答案的哪几位需要最多的步数？"),
 }
+
+# What the lecturer does at each step, or points at: notes of the presenter's window.
+STEP_SHOWS: Final[Mapping[str, Text]] = {
+    "block": _("Press Space; read the answer after each step.", "按空格；每一步后读答案。"),
+    "halting": _("Point at the step where the sum passes the threshold.", "指出和超过阈值的那一步。"),
+    "stopped": _("Count the grey rows: they have stopped and are copied on.", "数灰色的行：它们已停下，只被复制下去。"),
+    "signal": _("Hold B for the word as it should be.", "按住 B 看正确的词。"),
+    "facts": _("Compare the middles of the three groups, then find the diamond.", "比较三组的中间位置，再找到菱形。"),
+    "carries": _("Read the bars under the answer from right to left, as the carry runs.", "从右到左读答案下的条形，和进位的方向一样。"),
+    "forced": _("Hold B for the answer with time to think.", "按住 B 看有时间思考时的答案。"),
+}
+
+# 1: a step of every lecture; 2: one that may be skipped; 3: for a long lecture.
+STEP_RANKS: Final[Mapping[str, int]] = {"block": 1, "halting": 3, "stopped": 2, "signal": 3, "facts": 2, "carries": 1, "forced": 3}

@@ -1,0 +1,104 @@
+"""The presenter's window in a real browser: it drives the window that projects, follows it, keeps to its route, and knows the time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from explorer.labs import LABS
+from explorer.widgets.presenter import ROUTES, route
+from tests.browser.waiting import left
+from tests.fitting import refused_by_axe, scrolls_sideways
+from tests.pages import watch
+
+NewPage = Callable[..., tuple[Page, Any]]
+SHORT = [(LABS[of], number) for of, number, _ in route(LABS, ROUTES[0])]
+GUESSED = next(at for at, (lab, number) in enumerate(SHORT) if at and lab.steps[number - 1].guess is not None)
+LATER = "(minutes) => { const now = Date.now; Date.now = () => now() + 60000 * minutes; }"
+
+
+def shows(hall: Page, at: int) -> None:
+    """Waits until a window projects a step of the short route."""
+    lab, number = SHORT[at]
+    hall.wait_for_url(re.compile(rf"{re.escape(lab.path)}\?(?=.*\bstep={number}\b)"))
+    expect(hall.locator(".tfe-projector-title")).to_have_text(lab.steps[number - 1].asks["en"])
+
+
+def opened(page: Page, site: str) -> Page:
+    """The presenter's page, and the window to project that its button opens."""
+    page.goto(f"{site}/presenter")
+    with page.context.expect_page() as arrival:
+        page.get_by_role("button", name="Open the window to project").click()
+    hall: Page = arrival.value
+    shows(hall, 0)
+    expect(page.locator(".tfe-presenter-head .tfe-badge")).to_contain_text("projected")
+    return hall
+
+
+def test_it_drives_the_window_that_projects_and_follows_it(new_page: NewPage, site: str) -> None:
+    page, _ = new_page()
+    hall = opened(page, site)
+    faults = watch(hall, site)
+    for at in range(1, GUESSED + 1):  # by turns from either window: both keep to the route
+        (page if at % 2 else hall).keyboard.press("PageDown")
+        shows(hall, at)
+        expect(page.locator(".tfe-presenter-steps [aria-current=step]")).to_contain_text(SHORT[at][0].steps[SHORT[at][1] - 1].asks["en"])
+    guess = SHORT[GUESSED][0].steps[SHORT[GUESSED][1] - 1].guess
+    assert guess is not None
+    expect(hall.locator(".tfe-projector-guess")).to_be_visible()
+    expect(page.locator(".tfe-presenter-notes")).to_contain_text(guess["en"])
+    page.get_by_role("button", name="Show the figure").click()
+    expect(hall.locator(".tfe-projector-cover")).to_be_hidden()
+    said = hall.locator(".tfe-projected .tfe-words").filter(visible=True).first.inner_text()
+    expect(page.locator(".tfe-presenter-notes")).to_contain_text(said)
+    page.locator(".tfe-presenter-bar button").nth(1).click()  # into the next lab, still projected
+    shows(hall, next(at for at, (other, _) in enumerate(SHORT) if other is LABS[1]))
+    hall.close()
+    expect(page.locator(".tfe-presenter-head .tfe-badge")).to_have_text("no window to project")
+    left(faults)
+
+
+def test_who_is_late_is_told_which_steps_win_the_time_back(new_page: NewPage, site: str) -> None:
+    page, faults = new_page()
+    page.goto(f"{site}/presenter")
+    expect(page.locator(".tfe-presenter-late")).to_contain_text("in time")
+    page.keyboard.press("PageDown")
+    page.evaluate(LATER, 4)
+    expect(page.locator(".tfe-presenter-late")).to_contain_text("behind")
+    page.get_by_role("button", name="Skip them").click()
+    expect(page.locator(".tfe-presenter-late")).to_contain_text("in time")
+    spared = page.locator(".tfe-presenter-steps section").filter(visible=True).first.locator("li:has(.tfe-chip[aria-pressed=true])")
+    names = [name.splitlines()[1] for name in spared.all_inner_texts()]
+    assert names
+    visited = []
+    for _ in range(4):
+        page.keyboard.press("PageDown")
+        visited.append(page.locator(".tfe-presenter-steps [aria-current=step]").inner_text().splitlines()[1])
+    assert not set(names) & set(visited)
+    assert not faults.all()
+
+
+@pytest.mark.parametrize("minutes", ROUTES)
+def test_a_route_leads_through_all_labs_and_takes_its_time(minutes: int) -> None:
+    stops = route(LABS, minutes)
+    assert [of for of, _, _ in stops] == sorted(of for of, _, _ in stops)
+    assert {of for of, _, _ in stops} == set(range(len(LABS)))
+    assert sum(seconds for _, _, seconds in stops) == pytest.approx(60 * minutes)
+    assert min(seconds for _, _, seconds in stops) >= 45
+    assert all(LABS[of].steps[number - 1].show for of, number, _ in stops)
+
+
+@pytest.mark.parametrize(("width", "scheme", "locale"), [(1440, "light", "en-US"), (360, "dark", "zh-CN")])
+def test_it_fits_and_axe_finds_nothing_wrong(new_page: NewPage, site: str, width: int, scheme: str, locale: str) -> None:
+    page, _ = new_page(width=width, height=900, color_scheme=scheme, locale=locale)
+    page.goto(f"{site}/presenter")
+    expect(page.locator(".tfe-presenter-notes li").first).to_be_visible()
+    expect(page.locator(".tfe-presenter-next img[src]")).to_be_visible()
+    assert scrolls_sideways(page) == 0
+    assert refused_by_axe(page) == []
+    if width > 1000:
+        assert page.evaluate("document.documentElement.scrollHeight <= innerHeight")
