@@ -250,7 +250,7 @@ STEP_GUESSES: Final[Mapping[str, Text]] = {
 STEP_SHOWS: Final[Mapping[str, Text]] = {
     "differ": _("Find the longest bar; then ask what all the short ones have in common.", "找出最长的条；再问所有短条有什么共同点。"),
     "mask": _("Drag the handle of the mask and watch the weights change.", "拖动掩码的手柄，看权重怎样变。"),
-    "price": _("Switch between before and after the mask: what is cut goes to what stays.", "切换掩码前后：被切掉的权重归到留下的部分。"),
+    "price": _("This is the map before the mask: ask how much of it may stay.", "这是掩码之前的图：问一问其中有多少能留下。"),
     "short": _("Hold B; the bars under the text say which characters became dearer.", "按住 B；文字下的条形表示哪些字符变贵了。"),
     "long": _("Hold B: nothing is gained by looking farther than was learned.", "按住 B：比学到的看得更远并没有好处。"),
     "token": _("Point at a peak of the line: what was read there?", "指向曲线的一个峰：那里读到了什么？"),

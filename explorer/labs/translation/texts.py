@@ -303,7 +303,7 @@ STEP_SHOWS: Final[Mapping[str, Text]] = {
     "beam": _(
         "Follow the winning path from left to right; point at a branch that was cut off.", "从左到右沿胜出的路径走；指出一条被剪掉的分支。"
     ),
-    "silence": _("Hold B and read both translations; then try ↑ and ↓ for other heads.", "按住 B 读两种译文；再按 ↑ ↓ 看别的头。"),
+    "silence": _("Hold B: the words at the left are the translation before.", "按住 B：左侧的词就是之前的译文。"),
     "training": _("Point at the lowest held-out loss: training stops there.", "指向验证损失的最低点：训练停在那里。"),
 }
 
