@@ -24,6 +24,7 @@ export function projector(words, steps) {
   let shown = null;
   let returnTo = null;
   let wasDark = false;
+  let high = 0; // px of what stands above the figure
 
   const title = el("h2", { class: "tfe-projector-title" });
   const where = el("span", { class: "tfe-projector-where" });
@@ -60,6 +61,8 @@ export function projector(words, steps) {
     const address = link();
     const wanted = `/qr?text=${encodeURIComponent(address)}`;
     code.hidden = address.length > QR_LIMIT;
+    if (head.offsetHeight !== high) dispatchEvent(new Event("resize")); // the figure below has more or less room now
+    high = head.offsetHeight;
     if (!code.hidden && code.getAttribute("src") !== wanted) code.setAttribute("src", wanted);
   }
   let later = 0;

@@ -87,7 +87,7 @@ def steps() -> tuple[GuidedStep, ...]:
     """The guided steps: experiments as links, and the figure that each speaks about."""
     first(), pictures(), about.family()  # a lab whose files cannot be read has no steps, and is closed
     shown = {
-        "paths": ("", "paper"),
+        "paths": ("", "far"),
         "paper": ("", "paper"),
         "clock": ("", "clock"),
         "scale": (query(EXAMPLES[1]), "hardens"),

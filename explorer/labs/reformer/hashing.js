@@ -136,7 +136,7 @@ function sceneOf(run, look, pen = null) {
   const { width, big, narrow } = pen;
   const size = big ? 20 : 12;
   return { ...scene_, pen, width, big, narrow, size, drawn: run.vectors,
-    high: big ? Math.max(380, pen.tall) : narrow ? HIGH.narrow : HIGH.page,
+    high: big ? Math.max(300, pen.tall) : narrow ? HIGH.narrow : HIGH.page,
     rect: (x, y, w, h, how) => pen.rect({ x0: x, x1: x + w, y0: y, y1: y + h }, how),
     /** y: the foot of its letters. */
     text: (x, y, words, how) => pen.text(x, y - 0.36 * (how.size ?? size), words, { size, ...how }) };

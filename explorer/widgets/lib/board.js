@@ -257,7 +257,7 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
     const tall = big ? tallest(desk, below.offsetHeight + words.offsetHeight + 36) : 0;
     const way = travel();
     const sketch = (by) => {
-      pen = Object.assign(new Pen({ width: room * by, big, top: desk.scrollTop, tall: tall * by }), way);
+      pen = Object.assign(new Pen({ width: room * by, big, zoom: by > 1 ? by + 0.001 : 1, top: desk.scrollTop, tall: tall * by }), way);
       picture.scene(run, { ...look, over: picture.hovers && !over?.quiet ? (over?.look ?? null) : null }, pen);
     };
     sketch(1);
