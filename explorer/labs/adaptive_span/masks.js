@@ -231,10 +231,10 @@ function bars(run, look, pen, now, width) {
   const [layers, heads] = run.heads;
   const { span, ramp } = run;
   const size = big ? 20 : 12;
-  const [line, apart] = big ? [28, 6] : [20, 8]; // of a layer's name; between layers
-  const fair = big ? (tall - 2 * size - 24 - layers * (line + apart)) / run.count : run.dynamic ? 22 : 18;
-  const pitch = Math.max(7, Math.min(fair, big ? 44 : 640 / run.count));
-  const thick = Math.max(3, Math.min(pitch - 4, big ? 28 : run.dynamic ? 15 : 13));
+  const [line, apart] = big ? [28, 6] : [18, 6]; // of a layer's name; between layers
+  const fair = big ? (tall - 2 * size - 24 - layers * (line + apart)) / run.count : run.dynamic ? 22 : 15;
+  const pitch = Math.max(7, Math.min(fair, big ? 44 : 600 / run.count));
+  const thick = Math.max(3, Math.min(pitch - 3, big ? 28 : run.dynamic ? 15 : 13));
   const [left, right] = [size * 2.7, width - size * 3.4];
   const { x, back } = axisOf(run, look, left, right);
   const bottom = 2 + layers * (line + apart) + run.count * pitch;
@@ -298,7 +298,7 @@ function bars(run, look, pen, now, width) {
   pen.text(left, bottom + 2 * size + 8, t(TEXT.meanAll, { n: Math.round(all), share: percent(all / span) }),
     { size, weight: 650 });
   for (const one of numbers) pen.text(...one);
-  return bottom + 2 * size + 22;
+  return bottom + 2 * size + 14;
 }
 
 function headLines(run, now, i) {

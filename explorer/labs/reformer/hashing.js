@@ -13,7 +13,7 @@ import { TEXT, nameOf, roundsText, sentence } from "./hashwords.js";
 
 const BOARDS = [...FIRST, chunks, back];
 const STEPS = BOARDS.length;
-const HIGH = { narrow: 400, page: 440 }; // px of a step that needs no more
+const HIGH = { narrow: 400, page: 340 }; // px of a step that needs no more
 const TRAVEL = { plain: 400, sorting: 900 }; // ms; the second through the plain sequence and along the lines
 const KEPT = 40; // heads and rounds that are remembered; one is at most 1.5 MB
 const AGAIN = 5_000; // ms after which the next look asks once more for what could not be had
@@ -180,7 +180,8 @@ function scene(run, look, pen) {
     const spots = from.spots.map((_, i) => between(s, { step: was.step, at: from }, { step: s.step, at }, pen.part, i));
     faded(pen, waits, () => tokens(s, spots, true));
   }
-  pen.size(pen.width, high + (pen.big || pen.away ? 0 : heads(s, high + 10)));
+  const end = pen.big ? high : pen.say(high);
+  pen.size(pen.width, end + (pen.big || pen.away ? 0 : heads(s, end + 10)));
 }
 
 /** How long tokens travel: between steps, heads, rounds, planes; not while somebody points. */

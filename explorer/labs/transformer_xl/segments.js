@@ -107,7 +107,8 @@ const heldName = (run) => (run.intervention === "foreign" && run.book ? t(TEXT.f
   : t(TEXT[run.intervention] ?? TEXT.none));
 
 // ── the picture ──
-function place(run, { model, first }, { width, narrow, big, tall }) {
+function place(run, { model, first }, pen) {
+  const { width, narrow, big, tall } = pen;
   const font = big ? 20 : 12;
   const [left, right, n] = [big ? 112 : narrow ? 48 : 62, big ? 24 : 12, run.layers];
   const [strip, flag, marks, ribbon, wedge, between] = big ? [16, 30, 34, 16, 48, 8] : [13, 20, 22, 10, 40, 8];
@@ -122,7 +123,7 @@ function place(run, { model, first }, { width, narrow, big, tall }) {
   }
   const [total, wide] = [Math.max(1, finished(run) ? model.length : run.of), width - left - right];
   const foot = flag + n * (strip + gap) + strip;
-  const rows = foot + ribbon + marks + wedge;
+  const rows = (whole && !big ? pen.say(foot + ribbon + marks) : foot + ribbon + marks) + wedge;
   const rowsEnd = rows + n * (row + between) - between;
   return {
     font, left, right, strip, gap, row, n, total, wide, foot, rows, rowsEnd, letters, words, ribbon, big, narrow, width,

@@ -60,7 +60,8 @@ export class Pen {
   /** width: px that there are. tall: px of height, 0 where it may be as high as it likes. big: for an audience. zoom: by how much it is
    *  shown smaller. top: of a picture that is higher than its view, the px above the view; null where it leaves the page, and says itself. */
   constructor({ width, tall = 0, big = false, zoom = 1, top = null }) {
-    Object.assign(this, { width, tall, big, zoom, top, height: 0, view: 0, marks: [], boxes: [], handles: [], keep: null });
+    Object.assign(this, { width, tall, big, zoom, top, height: 0, view: 0, marks: [], boxes: [], handles: [], keep: null,
+      spoken: 0, said: null }); // px that the sentence takes within the picture, and where it stands
     this.narrow = width < 560 && !big;
   }
 
@@ -69,6 +70,12 @@ export class Pen {
   size(width, height, keep = null, view = 0) {
     Object.assign(this, { width: Math.ceil(width), height: Math.ceil(height), keep, view: view < height
         ? Math.ceil(view) : 0 });
+  }
+
+  /** From y on the picture goes on below its sentence: returns where. Where the sentence stands elsewhere, that is y. */
+  say(y) {
+    this.said = this.spoken ? y : null;
+    return y + this.spoken;
   }
 
   /** The size of a text as asked for, never under what can be read. */
