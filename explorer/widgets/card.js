@@ -30,7 +30,7 @@ const pairOf = (pair, note) =>
     "div",
     { title: pair.why || pair.hint ? t(pair.why ?? pair.hint) : null },
     el("dt", { text: t(pair.label) }),
-    el("dd", {}, el("strong", { text: t(pair.figure) }), " ", note || pair.why ? el("span", { text: `${t(note)}${pair.why ? " †" : ""}` }) : null),
+    el("dd", {}, el("strong", { text: t(pair.figure) }), " ", note || pair.why ? el("span", { text: `${note ? t(note) : ""}${pair.why ? " †" : ""}` }) : null),
   );
 
 const run = ([style, text, address]) =>

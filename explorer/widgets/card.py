@@ -137,14 +137,15 @@ def _runs_of(block: Mapping[str, object]) -> list[list[str]]:
     return found
 
 
-def _brief(note: str | Text) -> dict[str, str]:
-    """Of a note what stands in the title row: all of a short one, else the published figure."""
+def _brief(note: str | Text) -> str | dict[str, str]:
+    """Of a note what stands in the title row: all of a short one, else the published figure, else nothing."""
     texts = {"en": note, "zh": note} if isinstance(note, str) else note
     starts = {language: text.split("{")[0] for language, text in labels.CARD["published"].items()}
-    return {
+    found = {
         language: text if len(text) <= SHORT else next((part for part in text.split(" · ") if part.startswith(starts[language])), "")
         for language, text in texts.items()
     }
+    return found if all(found.values()) else ""
 
 
 def _plain(text: str | Text) -> str | dict[str, str]:

@@ -68,8 +68,8 @@ LAB = lab_of(
     authors="Vaswani et al.",
     arxiv="1706.03762",
     licence=texts.LICENCE,
-    ancestors=(),
-    changed="cost",
+    ancestors=("translation",),
+    changed="measured",
     steps=views.steps,
     interventions={
         "window": Request(length=256, width=64, window=256),
