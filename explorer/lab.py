@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from explorer.engine import Engine
 
 Text: TypeAlias = Mapping[str, str]  # {"en": "…", "zh": "…"}
-Changed: TypeAlias = Literal["input", "memory", "cost", "depth", "reading"]
+Changed: TypeAlias = Literal["input", "memory", "cost", "depth", "reading", "measured"]
 
 LANGUAGES = ("en", "zh")
 FIGURE = ("PNG", "SVG", "HTML", "CSV", "NPZ")  # kinds of files that a figure with numbers offers
@@ -105,8 +105,8 @@ def readable(slug: str, make: Callable[[], tuple[GuidedStep, ...]]) -> tuple[Gui
 class Thumbnail:
     """The picture of a lab on the family map, out of its stored first result.
 
-    weights: (query, key), in [0, 1]. queries, keys: their labels, drawn where the picture is large; empty where it has none.
-    pick: the (query, key) that the picture points at, or None. queries and keys are as long as the sides of weights.
+    weights: (query, key), in [0, 1], NaN where nothing stands. queries, keys: their labels, drawn where the picture is large; empty where
+    it has none. pick: the (query, key) that the picture points at, or None. queries and keys are as long as the sides of weights.
     """
 
     weights: NDArray[np.float32]

@@ -114,6 +114,7 @@ CHANGED: Final = _texts(
     cost=("lower cost", "更低的开销"),
     depth=("depth on demand", "按需加深"),
     reading=("reads both ways", "双向阅读"),
+    measured=("the same parts, measured", "同样的部件，测量开销"),
 )
 
 HOME: Final = _texts(
@@ -136,6 +137,7 @@ HOME: Final = _texts(
     steps=("{of} steps", "{of} 步"),
     changed=("What it changed", "它改变了什么"),
     from_=("From {lab}.", "来自{lab}。"),
+    before=("before {year}", "{year} 年以前"),
     looks=("looks at", "看向"),
     map=("Family map", "家族图谱"),
     picture=(

@@ -75,6 +75,7 @@ def _drawn(groups: Sequence[Group], language: str) -> Figure:
         "fixedrange": True,
     }
     frame["yaxis"] = {**frame["yaxis"], "range": [_rows(groups), 0], "visible": False, "fixedrange": True}
+    frame["meta"] = {"first": _rows(groups[:1])}
     frame["annotations"], frame["shapes"], data = [], [], []
     at = 0.0
     for group in groups:

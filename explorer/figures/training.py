@@ -45,8 +45,9 @@ def compared(systems: Sequence[System], axes: tuple[str, str]) -> Figure:
     frame["yaxis"] = {**frame["yaxis"], **label, "range": [len(systems) - 0.4, -0.6]}
     frame["xaxis"] |= {"domain": [0, 0.46], "range": [0, 1.12 * max(system.score or 0.0 for system in systems)], "fixedrange": True}
     title = {**frame["xaxis"]["title"], "text": axes[1]}
-    frame["xaxis2"] = {**frame["xaxis"], "domain": [0.54, 1], "type": "log", "range": [low, high], "dtick": 2, "title": title}
-    frame["xaxis2"] |= {"exponentformat": "power", "anchor": "y"}
+    frame["xaxis2"] = {**frame["xaxis"], "domain": [0.54, 1], "type": "log", "range": [low, high], "title": title}
+    tens = range(low + low % 2, high + 1, 2)
+    frame["xaxis2"] |= {"tickvals": [10.0**at for at in tens], "ticktext": [theme.ten(at) for at in tens], "anchor": "y"}
     frame |= {"bargap": 0.35, "margin": {**frame["margin"], "l": 12}}
     colours = [OURS if system.ours else CLEAR for system in systems]
     bars = [

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from explorer.controls import Control, Value
 from explorer.labels import change_sentence, filled
 from explorer.widgets import ask, change
@@ -198,3 +201,10 @@ def difference(
             "zh": f"{with_['zh']}：{answered['zh']}；{on_held_out['zh']}。",
         },
     )
+
+
+def towers(counts: NDArray[np.integer]) -> NDArray[np.float32]:
+    """How long each is thought about, as a picture: a column for each of `counts`, a row for each step, the first below; NaN: none."""
+    most = int(counts.max())
+    step = np.arange(most, 0, -1)[:, None]
+    return np.where(step <= counts, 0.15 + 0.85 * step / most, np.nan).astype(np.float32)

@@ -270,7 +270,7 @@ function long(run, now, pen, x, y) {
   const [map, { queries, keys }] = [it.map(name), it.all];
   const room = pen.width - x - 60;
   const exact = rowsOf(run, now);
-  const side = Math.max(160, Math.min(room, pen.big ? pen.tall - 110 - (exact ? 20 + 12 * (exact.rows ?? 1) : 0) : 560));
+  const side = Math.max(160, Math.min(room, pen.big ? pen.tall - 110 : 560));
   const hit = (i, j) => ({
     look: { row: i, col: j },
     pos: run.positions ? i * stride(run, it) : undefined,
@@ -287,14 +287,15 @@ function long(run, now, pen, x, y) {
       threshold: now.threshold, titles: titles(now), title: t(TEXT.weight), hit });
   if (!exact) return made;
   const where = framed(now, exact);
-  const [top, wide, size] = [y + made.height + 12, Math.min(pen.width - x - 8, Math.max(side, made.width)),
-    pen.big ? 20 : 12];
-  pen.text(x, top, t(it.blocks ? TEXT.exact : TEXT.exactOne, where), { size, colour: "ink2", room: wide });
+  // a hall has room for them beside the map
+  const [from, top] = pen.big ? [x + made.width + 48, y + 72] : [x, y + made.height + 12];
+  const [wide, size] = [pen.big ? pen.width - from - 8 : Math.min(pen.width - x - 8, Math.max(side, made.width)), pen.big ? 20 : 12];
+  pen.text(from, top, t(it.blocks ? TEXT.exact : TEXT.exactOne, where), { size, colour: "ink2", room: wide });
   const data = Float32Array.from({ length: exact.count * keys.length },
     (_, n) => exact.at(Math.floor(n / keys.length), n % keys.length));
-  const high = drawStrip(pen, x + 2, top + size + 4, wide,
+  const high = drawStrip(pen, from + 2, top + size + 4, wide,
     { rows: exact.count, columns: keys.length, data, from: where.from, to: where.to });
-  return { width: Math.max(made.width, wide + 8), height: top + size + 8 + high - y };
+  return { width: Math.max(made.width, from - x + wide + 8), height: Math.max(made.height, top + size + 8 + high - y) };
 }
 
 /** Which rows and keys the exact ones are. */

@@ -24,6 +24,8 @@ const TEXT = {
   examples: { en: "Examples:", zh: "示例：" },
   example: { en: "Example {n}: {title}", zh: "示例 {n}：{title}" },
   words: { en: "Words that it knows", zh: "它认识的单词" },
+  edit: { en: "Edit", zh: "编辑" },
+  done: { en: "Close", zh: "收起" },
   use: { en: "Use example {n}", zh: "用示例 {n}" },
   empty: { en: "Type your own, or begin with one of ours.", zh: "请自己输入，或从我们的例子开始。" },
   answer: { en: "Answer", zh: "回答" },
@@ -218,7 +220,11 @@ export function mount(root, props, emit, watch) {
   const note = el("p", { class: "tfe-ask-note", role: "status", hidden: true });
   const state = el("span", { class: "tfe-ask-state" }, parts.nats, take, badge.node);
   const out = el("div", { class: "tfe-ask-out" }, el("div", { class: "tfe-ask-head" }, outLabel, state), before.node, start, answer.node, parts.node, note);
-  const panel = el("section", { class: `tfe-panel tfe-ask-panel${inView ? " is-viewed" : ""}${inView && broad ? " is-broad" : ""}` }, form, out, ...lines.flatMap(({ words }) => (words ? [words.node] : [])));
+  // On a phone what is asked stands in two lines until somebody wants to edit it.
+  const brief = el("p", { class: "tfe-ask-brief tfe-phone", dir: "auto" });
+  const edit = el("button", { type: "button", class: "tfe-link tfe-ask-edit tfe-phone", "aria-controls": `${id}-form`, onclick: () => fold(!panel.classList.contains("is-folded")) });
+  form.id = `${id}-form`;
+  const panel = el("section", { class: `tfe-panel tfe-ask-panel is-folded${inView ? " is-viewed" : ""}${inView && broad ? " is-broad" : ""}` }, brief, form, out, edit, ...lines.flatMap(({ words }) => (words ? [words.node] : [])));
   root.replaceChildren(panel);
   for (const line of lines) line.attach?.(panel);
 
@@ -235,6 +241,21 @@ export function mount(root, props, emit, watch) {
     event.stopPropagation();
     wish.stop();
   });
+
+  function fold(folded) {
+    panel.classList.toggle("is-folded", folded);
+    edit.setAttribute("aria-expanded", String(!folded));
+    edit.textContent = t(folded ? TEXT.edit : TEXT.done);
+    for (const line of open()) line.paint(); // a box grows with its text once it has a width
+  }
+
+  /** What is asked: what was typed, else the example that it is, else what is chosen. */
+  function paintBrief() {
+    const said = open().filter(({ control }) => !["drawing", "motif"].includes(control.kind)).map(({ text }) => text).filter(Boolean);
+    const example = examples.find(({ fields }) => value.fields && stamp(fields) === stamp(value.fields));
+    const names = picks.filter(({ control }) => fits(control, chosen())).map(({ control, now }) => t(new Map(control.names).get(now(chosen()))));
+    brief.textContent = said.join(" · ") || (example ? t(example.title) : names.join(" · "));
+  }
 
   // ── wishes ──
   /** query and fields set anew on top of it; a query alone may be held ready by the server. */
@@ -348,6 +369,8 @@ export function mount(root, props, emit, watch) {
     const same = (fields) => !settings.unsaid() && stamp(asked()) === stamp(fields);
     badge.paint({ value: { ...value, request: value.fields }, wish, wrong, differs: () => !same(value.fields), progress: () => t(value.badge.progress) });
     passage()?.press(same);
+    if (wrong || value.state === "empty") fold(false);
+    paintBrief();
     error.hidden = !wrong;
     error.textContent = wrong ? t(wrong) : "";
     for (const { box } of lines) box?.setAttribute("aria-invalid", String(Boolean(wrong)));
@@ -369,6 +392,7 @@ export function mount(root, props, emit, watch) {
   }
 
   function draw() {
+    fold(panel.classList.contains("is-folded"));
     paintTexts();
     paintInput();
     paintAnswer();

@@ -1,11 +1,12 @@
-// The card of a lab: title, equation in the colours of its roles, one line, four figures, and the model card that unfolds.
+// The card of a lab: title, equation in the colours of its roles, one line and four figures in brief; all about the model unfolds.
+// On a phone the line stands alone, since the bar above it has the title; the rest unfolds.
 
 import { clear, el } from "./lib/dom.js";
 import { lang, onLang, t } from "./lib/lang.js";
 
 const TEXT = {
-  unfold: { en: "Model card", zh: "模型卡" },
-  fold: { en: "Close the model card", zh: "收起模型卡" },
+  unfold: { en: "About this model", zh: "关于这个模型" },
+  fold: { en: "Close", zh: "收起" },
 };
 
 /** "d_k" -> d with a lowered k. */
@@ -23,6 +24,15 @@ function equation(terms) {
   });
 }
 
+/** One figure, with so much of what is said beside it. */
+const pairOf = (pair, note) =>
+  el(
+    "div",
+    { title: pair.why || pair.hint ? t(pair.why ?? pair.hint) : null },
+    el("dt", { text: t(pair.label) }),
+    el("dd", {}, el("strong", { text: t(pair.figure) }), " ", note || pair.why ? el("span", { text: `${note ? t(note) : ""}${pair.why ? " †" : ""}` }) : null),
+  );
+
 const run = ([style, text, address]) =>
   style === "link"
     ? el("a", { class: "tfe-link", href: address, target: "_blank", rel: "noreferrer noopener", text })
@@ -30,13 +40,14 @@ const run = ([style, text, address]) =>
       ? document.createTextNode(text)
       : el({ strong: "strong", em: "em", code: "code" }[style], { text });
 
-/** props: kicker, title, line, spoken {en, zh}; equation [[style, text]]; pairs [{label, figure, note, why, hint}]; prose {en: blocks, zh: blocks}. */
+/** props: kicker, title, line, spoken {en, zh}; equation [[style, text]]; pairs [{label, figure, note, brief, why, hint}]; prose {en: blocks, zh: blocks}. */
 export function mount(root, props, emit) {
   let opened = false;
   const kicker = el("p", { class: "tfe-kicker" });
   const title = el("h1", { class: "tfe-card-title" });
   const math = el("span", { class: "tfe-card-equation", role: "img" }, ...equation(props.equation));
   const line = el("p", { class: "tfe-card-line" });
+  const facts = el("div", { class: "tfe-card-facts" });
   const pairs = el("dl", { class: "tfe-card-pairs" });
   const more = el("button", { type: "button", class: "tfe-link tfe-card-more", "aria-expanded": "false", onclick: () => unfold(sheet.hidden) });
   const sheet = el("section", { class: "tfe-panel tfe-card-sheet", hidden: true });
@@ -62,7 +73,12 @@ export function mount(root, props, emit) {
 
   function prose() {
     let list = null;
-    clear(sheet);
+    clear(sheet).append(facts);
+    facts.replaceChildren(
+      el("p", { class: "tfe-kicker tfe-phone", text: t(props.kicker) }),
+      el("p", { class: "tfe-card-equation tfe-phone", role: "img", "aria-label": t(props.spoken) }, ...equation(props.equation)),
+      el("dl", { class: "tfe-card-pairs" }, ...props.pairs.map((pair) => pairOf(pair, pair.note))),
+    );
     for (const block of props.prose[lang()] ?? props.prose.en ?? []) {
       const children = block.runs.map(run);
       if (block.kind === "li") {
@@ -84,20 +100,15 @@ export function mount(root, props, emit) {
     math.setAttribute("aria-label", t(props.spoken));
     math.title = t(props.spoken);
     line.textContent = t(props.line);
-    pairs.replaceChildren(
-      ...props.pairs.map((pair) =>
-        el(
-          "div",
-          { title: pair.why || pair.hint ? t(pair.why ?? pair.hint) : null },
-          el("dt", { text: t(pair.label) }),
-          el("dd", {}, el("strong", { text: t(pair.figure) }), " ", pair.note ? el("span", { text: t(pair.note) + (pair.why ? " †" : "") }) : null),
-        ),
-      ),
-    );
+    pairs.replaceChildren(...props.pairs.map((pair) => pairOf(pair, pair.brief)));
     prose();
     unfold(!sheet.hidden);
   }
 
+  const phone = matchMedia("(max-width: 720px)");
+  const unseen = () => title.classList.toggle("tfe-unseen", phone.matches); // the bar says it
+  phone.addEventListener("change", unseen);
+  unseen();
   onLang(draw);
   draw();
 }

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 
 import gradio as gr
 
+from explorer import labels
 from explorer.widgets.base import widget
 
 Text = Mapping[str, str]
 
+SHORT = 12  # characters of a note that has room in the title row
 ROLES = frozenset({"query", "key", "value", "sup", "sub", "root"})
 
 
@@ -19,8 +21,8 @@ ROLES = frozenset({"query", "key", "value", "sup", "sub", "root"})
 class Pair:
     """One figure in the title row.
 
-    value: the figure itself. note: smaller, beside it. why: a longer remark, marked by a † and spelled out in the model card.
-    hint: what hovering adds.
+    value: the figure itself. note: smaller, beside it; in the title row in brief. why: a longer remark, marked by a † and spelled out in
+    the model card. hint: what hovering adds.
     """
 
     label: Text
@@ -49,6 +51,7 @@ def card(*, kicker: Text, title: Text, line: Text, equation: str, spoken: Text, 
                 "label": dict(pair.label),
                 "figure": _plain(pair.value),
                 "note": _plain(pair.note),
+                "brief": _brief(pair.note),
                 "why": dict(pair.why) if pair.why else None,
             }
             for pair in pairs
@@ -132,6 +135,17 @@ def _runs_of(block: Mapping[str, object]) -> list[list[str]]:
     found = block["runs"]
     assert isinstance(found, list)
     return found
+
+
+def _brief(note: str | Text) -> str | dict[str, str]:
+    """Of a note what stands in the title row: all of a short one, else the published figure, else nothing."""
+    texts = {"en": note, "zh": note} if isinstance(note, str) else note
+    starts = {language: text.split("{")[0] for language, text in labels.CARD["published"].items()}
+    found = {
+        language: text if len(text) <= SHORT else next((part for part in text.split(" · ") if part.startswith(starts[language])), "")
+        for language, text in texts.items()
+    }
+    return found if all(found.values()) else ""
 
 
 def _plain(text: str | Text) -> str | dict[str, str]:

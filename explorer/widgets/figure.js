@@ -57,12 +57,15 @@ export function mount(root, props, emit, watch) {
       figure.layout.font = { ...figure.layout.font, size: 20 };
       for (const key of Object.keys(figure.layout)) if (/^[xy]axis\d*$/.test(key)) figure.layout[key] = grow(figure.layout[key]);
       for (const note of figure.layout.annotations ?? []) Object.assign(note, { font: { ...note.font, size: 20 }, xshift: (note.xshift ?? 0) * BIG, yshift: (note.yshift ?? 0) * BIG });
-      const { margin } = figure.layout; // what stands outside of the axes needs as much more room
+      const { margin, meta } = figure.layout;
+      if (meta?.first && height < BIG * props.value.height) figure.layout.yaxis.range = [meta.first, 0]; // the first group of its rows alone
+      // what stands outside of the axes needs as much more room
       if (figure.layout.annotations?.length) figure.layout.margin = { ...margin, r: (margin?.r ?? 12) * BIG, t: (margin?.t ?? 12) * BIG };
       for (const trace of figure.data) {
         if (trace.line?.width) trace.line.width = Math.max(3, trace.line.width);
         if (trace.texttemplate && trace.z.length * trace.z[0].length > MOST) trace.texttemplate = ""; // the hall could not read them
         else if (trace.texttemplate || trace.text) trace.textfont = { ...trace.textfont, size: 20 };
+        if (trace.type === "bar") trace.constraintext = "none";
       }
     }
     return figure;
@@ -170,6 +173,7 @@ export function mount(root, props, emit, watch) {
     was = projected();
     requestAnimationFrame(draw);
   }).observe(document.body, { attributes: true, attributeFilter: ["class"] });
+  addEventListener("resize", () => projected() && draw());
   onLang(draw);
   watch("value", draw);
   draw();

@@ -1,4 +1,4 @@
-// The family map. Cards stand in columns by year; a line runs from each lab to what descends from it, in the colour of what changed.
+// The family map. Cards stand in columns by year, what came before its root in one; a line runs from each lab to what descends from it, in the colour of what changed.
 // With few years the words stand beside the map and its root is drawn large; with many they stand in the map's empty corner.
 
 import { unpack } from "./lib/arrays.js";
@@ -8,8 +8,11 @@ import { number, short, shown } from "./lib/maps.js";
 import { fit, paint as raster, table } from "./lib/raster.js";
 import { css, onTheme } from "./lib/theme.js";
 
-const COLOUR = { input: "--cat-1", memory: "--cat-4", cost: "--cat-2", depth: "--cat-3", reading: "--cat-6" };
+const COLOUR = { input: "--cat-1", memory: "--cat-4", cost: "--cat-2", depth: "--cat-3", reading: "--cat-6", measured: "--ink3" };
 const GAP = { column: 36, row: 30, card: 196 };
+const PITCH = [126, 210]; // px from one row to the next: as the screen has room, so that it is filled
+const MOST = 6; // cards of a year below each other; more stand in two columns
+const AROUND = 244; // px of the screen above and below the rows
 
 function to(path, search = {}) {
   const url = new URL(path, location.origin);
@@ -22,7 +25,8 @@ export function mount(root, props) {
   const { labs, texts } = props;
   const w = (name, values) => t(texts[name], values);
   const bySlug = new Map(labs.map((lab) => [lab.slug, lab]));
-  const first = labs.find((lab) => !lab.ancestors.length && lab.picture?.weights) ?? labs[0];
+  const heirs = (slug) => labs.filter((lab) => lab.ancestors.includes(slug)).length;
+  const first = labs.reduce((best, lab) => (heirs(lab.slug) > heirs(best.slug) ? lab : best), labs[0]); // that most others descend from
   const colours = table(props.weight_scale);
   const painters = [];
   const say = (node, text) => {
@@ -69,11 +73,12 @@ export function mount(root, props) {
   }
 
   // ---------------------------------------------------------------- pictures
+  const made = (data) => Float32Array.from(data, (one) => (one < 0 ? Number.NaN : one)); // −1: nothing stands there
   function small(lab, size) {
     const canvas = el("canvas", { class: "tfe-home-thumb", "aria-hidden": "true" });
     const draw = (array) => {
       const [rows, columns] = array.shape;
-      raster(fit(canvas, size, size), { data: array.data, rows, columns, colours, empty: css("--sunk"), x: 0, y: 0, width: size, height: size, radius: 4 });
+      raster(fit(canvas, size, size), { data: made(array.data), rows, columns, colours, empty: css("--sunk"), x: 0, y: 0, width: size, height: size, radius: 4 });
     };
     const grey = (array) => grown(fit(canvas, size, size), array, lab.picture.outlines, size);
     if (lab.picture) {
@@ -89,8 +94,7 @@ export function mount(root, props) {
   /** A grey picture as far as it is made (−1: not yet), blocks outlined in the colours of their roles. */
   function grown(context, array, outlines, size) {
     const [rows, columns] = array.shape;
-    const data = Float32Array.from(array.data, (level) => (level < 0 ? Number.NaN : level));
-    raster(context, { data, rows, columns, colours: table([[0, "#000000"], [1, "#FFFFFF"]]), empty: css("--sunk"), low: 0, high: 255, x: 0, y: 0, width: size, height: size, radius: 4 });
+    raster(context, { data: made(array.data), rows, columns, colours: table([[0, "#000000"], [1, "#FFFFFF"]]), empty: css("--sunk"), low: 0, high: 255, x: 0, y: 0, width: size, height: size, radius: 4 });
     for (const [role, [top, left, bottom, right]] of outlines) {
       const [x, y] = [(left / columns) * size, (top / rows) * size];
       const [w, h] = [((right - left) / columns) * size, ((bottom - top) / rows) * size];
@@ -243,8 +247,8 @@ export function mount(root, props) {
           draw();
         });
       }
-      a.append(el("div", { class: "tfe-home-top" }, small(lab, 112), aside), el("div", { class: "tfe-home-words" }, name, text));
-    } else a.append(small(lab, 64), el("div", { class: "tfe-home-words" }, name, text, change));
+      a.append(el("div", { class: "tfe-home-top" }, small(lab, 160), aside), el("div", { class: "tfe-home-words" }, name, text));
+    } else a.append(small(lab, 96), el("div", { class: "tfe-home-words" }, name, text, change));
 
     const from = el("p");
     painters.push(() => {
@@ -256,7 +260,7 @@ export function mount(root, props) {
     const more = el("div", { class: "tfe-home-more", hidden: true }, who, from, el("div", { class: "tfe-row tight" }, linkTo(say(el("a", { class: "tfe-button primary small" }), texts.open), lab.path), steps));
     const item = el("li", { class: `tfe-home-item${isRoot ? " root" : ""}${big ? " big" : ""}` }, a, big ? null : more);
     item.style.setProperty("--change", isRoot ? "var(--accent)" : `var(${COLOUR[lab.changed]})`);
-    cards.set(lab.slug, { lab, item, a, more, isRoot, big });
+    cards.set(lab.slug, { lab, item, a, name, more, isRoot, big });
     list.append(item);
   }
 
@@ -317,6 +321,8 @@ export function mount(root, props) {
   function arrange() {
     const wide = root.clientWidth;
     const fitting = Math.floor((wide + GAP.column) / (GAP.card + GAP.column)); // columns
+    const earlier = years.filter((year) => year < first.year);
+    const groups = beside ? years.map((year) => [year]) : [earlier, ...years.filter((year) => year >= first.year).map((year) => [year])];
     const narrow = innerWidth <= 720 || (!beside && fitting < Math.min(5, years.length)); // too few: the map becomes a line of years
     root.classList.toggle("narrow", narrow);
     yearMarks.replaceChildren();
@@ -334,33 +340,48 @@ export function mount(root, props) {
     }
     for (const { item } of cards.values()) delete item.dataset.year;
 
-    // Columns: a year each; where there are more than fit, the earliest share the first.
-    const room = beside ? years.length : fitting;
-    const spare = Math.max(0, years.length - room);
-    const columnOf = (lab) => Math.max(0, years.indexOf(lab.year) - spare);
-    const count = years.length - spare;
-    const columns = Array.from({ length: count }, () => []);
-    for (const card of cards.values()) {
-      card.column = columnOf(card.lab);
-      columns[card.column].push(card);
+    // Columns: what came before, then a year each, in two where one would be too high; where there are more than fit, the earliest share one.
+    const parts = groups.filter((group) => group.length).flatMap((group) => {
+      const here = [...cards.values()].filter(({ lab }) => group.includes(lab.year));
+      const each = Math.ceil(here.length / Math.ceil(here.length / MOST));
+      return Array.from({ length: Math.ceil(here.length / each) }, (_, n) => ({ years: n ? [] : group, cards: here.slice(n * each, (n + 1) * each) }));
+    });
+    while (!beside && parts.length > fitting) {
+      const [a, b] = parts.splice(0, 2);
+      parts.unshift({ years: [...a.years, ...b.years], cards: [...a.cards, ...b.cards] });
     }
+    const columns = parts.map((part) => part.cards);
+    const count = columns.length;
+    parts.forEach((part, column) => {
+      for (const card of part.cards) {
+        card.column = column;
+        card.name.dataset.year = new Set(part.cards.map(({ lab }) => lab.year)).size > 1 ? card.lab.year : "";
+      }
+    });
     const spanOf = (card) => (card.isRoot ? (beside ? 0 : 2) : 1);
 
     // Rows: a card stands as near to its parents' row as the order allows. In the corner stand the words.
-    const pitch = 96 + GAP.row;
-    const corner = beside ? 0 : Math.max(1, Math.ceil((hero.offsetHeight - 30) / pitch));
     const overWords = (column) => !beside && column < 2;
-    const most = Math.max(...columns.map((cardsHere, column) => cardsHere.reduce((sum, card) => sum + Math.max(1, spanOf(card)), 0) + (overWords(column) ? corner : 0)));
+    const rowsAt = (pitch) => {
+      const corner = beside ? 0 : Math.max(1, Math.ceil((hero.offsetHeight - 30) / pitch));
+      const most = Math.max(...columns.map((cardsHere, column) => cardsHere.reduce((sum, card) => sum + Math.max(1, spanOf(card)), 0) + (overWords(column) ? corner : 0)));
+      return { pitch, corner, most };
+    };
+    const least = rowsAt(PITCH[0]);
+    const { pitch, corner, most } = beside ? least : rowsAt(Math.max(PITCH[0], Math.min(PITCH[1], (innerHeight - AROUND) / least.most)));
+    const high = pitch - GAP.row;
+    const across = (wide + GAP.column) / count - GAP.column; // px of a card
+    root.style.setProperty("--high", `${high}px`);
+    root.style.setProperty("--thumb", `${beside ? 64 : Math.round(Math.max(64, Math.min(high - 26, 0.3 * across)))}px`);
     columns.forEach((cardsHere, column) => {
       const wish = (card) => {
         if (card.isRoot) return beside ? 0 : corner;
         const parents = card.lab.ancestors.map((slug) => cards.get(slug)).filter((parent) => parent && parent.column < column && !parent.isRoot);
         if (parents.length) return parents.reduce((sum, parent) => sum + parent.row, 0) / parents.length;
-        return overWords(column) ? most : null;
+        return overWords(column) ? corner + cardsHere.indexOf(card) : ((cardsHere.indexOf(card) + 0.5) * most) / cardsHere.length - 0.5;
       };
-      // Cards that hang on the root alone fill the rows that the others leave.
-      const wishes = cardsHere.map((card, at) => ({ card, at, wish: wish(card) }));
-      const bound = wishes.filter((one) => one.wish !== null).sort((a, b) => a.wish - b.wish || a.at - b.at);
+      // Cards that hang on the root alone keep apart from each other.
+      const wishes = cardsHere.map((card, at) => ({ card, at, wish: wish(card) })).sort((a, b) => a.wish - b.wish || b.card.isRoot - a.card.isRoot || a.at - b.at);
       const taken = new Set();
       const free = (from, span) => {
         for (let d = 0; d < most + span; d += 1) {
@@ -371,9 +392,9 @@ export function mount(root, props) {
         }
         return most;
       };
-      for (const { card, wish: row } of [...bound, ...wishes.filter((one) => one.wish === null).map((one) => ({ ...one, wish: 0 }))]) {
+      for (const { card, wish: row } of wishes) {
         const span = Math.max(1, spanOf(card));
-        card.row = free(Math.round(row), span);
+        card.row = free(Math.floor(row), span);
         for (let k = 0; k < span; k += 1) taken.add(card.row + k);
       }
     });
@@ -383,10 +404,10 @@ export function mount(root, props) {
       card.item.style.gridColumn = String(card.column + 1);
       card.item.style.gridRow = card.big ? `1 / span ${rows}` : `${card.row + 1} / span ${Math.max(1, spanOf(card))}`;
     }
-    drawLines(columns, count, spare);
+    drawLines(columns, parts);
   }
 
-  function drawLines(columns, count, spare) {
+  function drawLines(columns, parts) {
     const origin = map.getBoundingClientRect();
     const box = (node) => {
       const r = node.getBoundingClientRect();
@@ -397,8 +418,8 @@ export function mount(root, props) {
     columns.forEach((cardsHere, column) => {
       if (!cardsHere.length) return;
       const top = Math.min(...cardsHere.map((card) => box(card.item).top));
-      const from = years[column + spare];
-      const label = column === 0 && spare ? `${years[0]}–${from}` : String(from);
+      const [from, to] = [parts[column].years[0], parts[column].years.at(-1)];
+      const label = from === undefined ? "" : to < first.year && !beside ? w("before", { year: first.year }) : from === to ? String(from) : `${from}–${to}`;
       yearMarks.append(el("span", { text: label, style: { left: `${edge[column].left}px`, top: `${top - 46}px`, height: `${origin.height - top + 46}px` } }));
     });
     const pairs = [];

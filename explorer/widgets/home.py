@@ -54,7 +54,7 @@ def _picture(thumbnail: Thumbnail | Picture | None) -> dict[str, object] | None:
         grey = np.where(thumbnail.made, thumbnail.levels.astype(np.int32), -1)  # −1: not made yet
         return {"levels": pack(grey), "outlines": [[role, list(box)] for role, box in thumbnail.outlines]}
     return {
-        "weights": pack(thumbnail.weights),
+        "weights": pack(np.nan_to_num(thumbnail.weights, nan=-1), unit=bool(np.isfinite(thumbnail.weights).all())),
         "queries": list(thumbnail.queries),
         "keys": list(thumbnail.keys),
         "pick": thumbnail.pick,

@@ -34,6 +34,7 @@ export function projector(words, steps, { lecturing, go }) {
   const [mode, picked] = alone ? ["tfe-alone", "tfe-lone"] : ["tfe-projecting", "tfe-projected"]; // classes of the body and of the figure
   let pointed = 0; // the step whose figure was found last
   let opened = 0; // the step whose figure the lecturer has opened
+  let high = 0; // px of what stands above the figure
 
   const title = el("h2", { class: "tfe-projector-title", "aria-level": "1" });
   const where = el("span", { class: "tfe-projector-where" });
@@ -121,6 +122,8 @@ export function projector(words, steps, { lecturing, go }) {
     const address = elsewhere({ lecture: "figure", figure: named(shown) });
     const wanted = `/qr?text=${encodeURIComponent(address)}`;
     code.hidden = address.length > QR_LIMIT;
+    if (head.offsetHeight !== high) dispatchEvent(new Event("resize")); // the figure below has more or less room now
+    high = head.offsetHeight;
     if (!alone && !code.hidden && code.getAttribute("src") !== wanted) code.setAttribute("src", wanted);
     hide();
     presenter.tell();

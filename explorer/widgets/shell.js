@@ -322,14 +322,17 @@ export function mount(root, props) {
       if ((hidden || !drawn || !shown) && tries < (begun || hidden ? 100 : 10)) setTimeout(look, 100, tries + 1);
       else if (node && !hidden) {
         if (shown) show.point(shown);
-        if (!(begun && scrollY)) keep(node, 25);
+        if (!(begun && scrollY)) keep(node);
       }
     };
-    // What comes with the step may be taller or shorter than what stood above: the panel stays in view until the visitor scrolls.
-    const keep = (node, left) => {
+    // What comes with the step may be taller or shorter than what stood above: the panel stays where it is, in the very frame in which
+    // the page grows, until the visitor does something.
+    const keep = (node) => {
       below(node);
-      const here = scrollY;
-      if (left) setTimeout(() => mine === brought && scrollY === here && !projecting() && keep(node, left - 1), 200);
+      const growing = new ResizeObserver(() => (mine === brought && !projecting() ? below(node) : growing.disconnect()));
+      growing.observe(main);
+      for (const act of ["wheel", "touchmove", "pointerdown", "keydown"]) addEventListener(act, () => growing.disconnect(), { once: true, passive: true });
+      setTimeout(() => growing.disconnect(), 5000);
     };
     requestAnimationFrame(() => look(0));
   }

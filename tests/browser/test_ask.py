@@ -12,7 +12,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from tests.bench import Bench
-from tests.browser.waiting import addressed
+from tests.browser.waiting import addressed, unfolded
 from tests.explorer import small_lab
 from tests.explorer.small_lab import HOSTILE, PROGRAM, SLOW
 from tests.fitting import assert_fits
@@ -38,7 +38,7 @@ def nothing_waits() -> Iterator[None]:
 def opened(page: Page, site: str, query: str = "lang=en") -> Page:
     """The page once bar, panel and view stand."""
     page.goto(f"{site}/trial?{query}")
-    page.wait_for_selector(".tfe-ask-go")
+    unfolded(page)
     page.wait_for_selector(".tfe-change-panel")
     expect(page.locator(".tfe-difficulty .tfe-words")).to_contain_text(re.compile("It says|回答"))
     return page

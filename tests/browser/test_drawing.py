@@ -17,7 +17,7 @@ from playwright.sync_api import Page, expect
 from explorer import permalink, uploads
 from models.sparse_transformer.records import read_drawing, spelled
 from tests.bench import Bench
-from tests.browser.waiting import addressed, becomes
+from tests.browser.waiting import addressed, becomes, unfolded
 from tests.explorer import small_drawer
 from tests.explorer.small_drawer import EXAMPLES, HOSTILE, PROGRAM, REFUSED, SIDE, SLOW, Ask, rings
 from tests.fitting import assert_fits
@@ -35,7 +35,7 @@ def site(bench: Bench) -> str:
 def opened(page: Page, site: str, query: str = "lang=en") -> Page:
     """The page once its bar stands."""
     page.goto(f"{site}/trial?{query}")
-    page.wait_for_selector(".tfe-ask-go")
+    unfolded(page)
     return page
 
 

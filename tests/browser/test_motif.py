@@ -19,6 +19,7 @@ from models.music import chorales, events
 from models.music.records import Request, motif, read_motif, spelled
 from tests.bench import Bench
 from tests.browser.conftest import Faults
+from tests.browser.waiting import unfolded
 from tests.explorer import small_composer
 from tests.explorer.small_composer import EXAMPLES, FOUR, PROGRAM, REFUSED, SLOW
 from tests.fitting import assert_fits
@@ -38,7 +39,7 @@ def site(bench: Bench) -> str:
 def opened(page: Page, site: str, query: str = "lang=en") -> Page:
     """The page once its bar stands."""
     page.goto(f"{site}/trial?{query}")
-    page.wait_for_selector(".tfe-ask-go")
+    unfolded(page)
     return page
 
 

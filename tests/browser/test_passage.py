@@ -14,7 +14,7 @@ from playwright.sync_api import Page, expect
 from explorer import permalink
 from models.errors import InputError
 from tests.bench import Bench
-from tests.browser.waiting import addressed
+from tests.browser.waiting import addressed, unfolded
 from tests.explorer import small_reader
 from tests.explorer.small_reader import EXAMPLES, MOST, PROGRAM, READS, REFUSED, WRITES, Ask, given
 from tests.fitting import assert_fits
@@ -41,7 +41,7 @@ def nothing_waits() -> Iterator[None]:
 def opened(page: Page, site: str, query: str = "lang=en") -> Page:
     """The page once its bar stands."""
     page.goto(f"{site}/trial?{query}")
-    page.wait_for_selector(".tfe-ask-go")
+    unfolded(page)
     return page
 
 

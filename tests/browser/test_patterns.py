@@ -24,6 +24,7 @@ from tests.browser.waiting import addressed, becomes
 NEW = Callable[..., tuple[Page, Any]]
 # Strides that divide and that do not, every column a summary, one column, strides as long as everything and longer.
 SIZES = ((36, 6, 2), (40, 7, 3), (25, 5, 5), (30, 1, 1), (24, 24, 4), (20, 33, 8), (49, 10, 1))
+IMAGE = 236  # px of an image at most
 
 
 def page_of(lab: Lab, engine: object) -> None:
@@ -65,7 +66,8 @@ def point(picture: Picture, kind: str, board: str, row: float, column: float, co
     """Where the middle of a cell is on the screen; the board has `count` rows."""
     matrices = picture.marks("pixels")
     box = matrices[KINDS.index(kind)]["box"]
-    cell = (box["x1"] - box["x0"]) / count
+    wide = box["x1"] - box["x0"]
+    cell = (wide if board == "matrix" else min(IMAGE, wide)) / count
     top = box["y0"] if board == "matrix" else 100  # px above an image: name, formulas and the number of a column
     return picture.spot({"left": box["x0"] + (column + 0.5) * cell, "top": top + (row + 0.5) * cell})
 

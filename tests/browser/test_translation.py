@@ -211,7 +211,7 @@ def test_unknown_keys_of_a_link_are_named(site: str, page_watch: Page) -> None:
 
 def test_the_model_card_unfolds_with_the_curve_of_the_training(site: str, page_watch: Page) -> None:
     opened(page_watch, site)
-    more = page_watch.get_by_role("button", name="Model card")
+    more = page_watch.get_by_role("button", name="About this model")
     expect(page_watch.locator(".tfe-card-curve")).to_be_hidden()
     more.click()
     expect(page_watch.locator(".tfe-card-curve .tfe-words")).to_contain_text("held-out loss", timeout=SLOW)

@@ -36,6 +36,14 @@ def addressed(page: Page, /, **said: str | None) -> None:
     becomes(page, lambda: {key: asked(page).get(key, [None])[0] for key in said}, said)
 
 
+def unfolded(page: Page) -> None:
+    """Waits for the input bar; on a phone, where what is asked stands in two lines, opens it to be edited."""
+    page.wait_for_selector(".tfe-ask-go", state="attached")
+    edit = page.locator(".tfe-ask-edit[aria-expanded=false]")
+    if edit.is_visible():
+        edit.click()
+
+
 LOOKED_AT = """(wanted) => document.querySelector(wanted) || void [...document.querySelectorAll("[data-plot=waits]")]
   .find((one) => one.checkVisibility())?.scrollIntoView({ block: "center" })"""
 

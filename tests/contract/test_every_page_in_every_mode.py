@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from benchmarks.projected import FIRST
 from explorer import labels
 from explorer.lab import Lab
 from explorer.labs import LABS
 from explorer.widgets.base import files
-from tests.browser.waiting import START, becomes, prepared
+from tests.browser.waiting import START, becomes, prepared, unfolded
 from tests.contract.test_what_leaves_the_page import FIGURES, stays
 from tests.fitting import figures_stand, misfits, refused_by_axe, scrolls_sideways
 from tests.pages import Contexts, Faults, watch
@@ -70,6 +71,7 @@ def _opened(contexts: Contexts, site: str, lab: Lab, mode: str) -> tuple[Page, F
     expect(page.locator("[data-view]").first).to_be_attached()
     page.evaluate("document.querySelectorAll('.tfe-main details').forEach((one) => (one.open = true))")
     page.locator(".tfe-card-more").click()
+    unfolded(page)
     expect(page.locator(BUSY)).to_have_count(0, timeout=START * 1000)
     figures_stand(page)
     return page, faults
@@ -94,6 +96,16 @@ def test_every_example_fits_a_phone(new_page: Any, site: str, lab: Lab) -> None:
         page.evaluate(GO, query)
         page.wait_for_function(f"(before) => ({NEWEST})() > before", arg=before)
         becomes(page, lambda: scrolls_sideways(page), 0)  # its pictures are laid out a moment after its values have come
+
+
+@pytest.mark.parametrize("lab", LABS, ids=[lab.slug for lab in LABS])
+def test_the_first_screen_holds_the_input_the_first_figure_and_its_sentence(new_page: Any, site: str, lab: Lab) -> None:
+    prepared(site, lab.slug)
+    for size, holds in (((1440, 900), "sentence"), ((360, 780), "figure")):
+        page, _ = new_page(width=size[0], height=size[1])
+        page.goto(f"{site}{lab.path}")
+        expect(page.locator("[data-drawn]").first).to_be_attached()
+        becomes(page, lambda page=page, holds=holds: page.evaluate(FIRST)[holds], True)
 
 
 @pytest.fixture(

@@ -407,12 +407,11 @@ def test_steps_look_at_positions_that_their_inputs_have(monkeypatch: pytest.Monk
     assert any(not one.told for one in requests)
 
 
-def test_the_family_map_shows_what_arrives_at_the_question(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_family_map_shows_how_long_each_position_thinks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(views, "first", lambda: Stored(EXAMPLES[0], explanation(), 5.0, "cpu"))
     picture = views.thumbnail()
-    assert picture is not None and picture.pick == (3, 0)
-    assert np.allclose(picture.weights.sum(1), 1, atol=1e-5)
-    assert picture.weights[1, 1] > 0.5, "what stops after one step keeps half of itself"
+    assert picture is not None
+    assert np.array_equal(np.isfinite(picture.weights).sum(1), explanation().steps), "a row for each position, a cell for each step"
 
 
 def test_the_card_reads_in_both_languages() -> None:

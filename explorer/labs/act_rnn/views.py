@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-import numpy as np
-
 from explorer import runs
 from explorer.controls import Control, Value, query
 from explorer.figures import ponder
@@ -101,16 +99,11 @@ def telling() -> int:
 
 
 def thumbnail() -> Thumbnail | None:
-    """One input of the first result: row n is what each update would weigh if it stopped at the n-th, the remainder last."""
+    """How long the first result thinks about each of its inputs."""
     kept = first()
     if kept is None:
         return None
-    at = telling()
-    count = int(kept.seen.updates[at])
-    halting = kept.seen.halting[at, :count].astype(np.float64)
-    weights = np.tril(np.broadcast_to(halting, (count, count)), -1)
-    np.fill_diagonal(weights, 1 - weights.sum(1))
-    return Thumbnail(weights.clip(0, 1).astype(np.float32))
+    return Thumbnail(adaptive_depth.towers(kept.seen.updates))
 
 
 def steps() -> tuple[GuidedStep, ...]:

@@ -231,10 +231,10 @@ function bars(run, look, pen, now, width) {
   const [layers, heads] = run.heads;
   const { span, ramp } = run;
   const size = big ? 20 : 12;
-  const [line, apart] = big ? [28, 6] : [20, 8]; // of a layer's name; between layers
-  const fair = big ? (tall - 2 * size - 24 - layers * (line + apart)) / run.count : run.dynamic ? 22 : 18;
-  const pitch = Math.max(6, Math.min(fair, big ? 44 : 640 / run.count));
-  const thick = Math.max(3, Math.min(pitch - 4, big ? 28 : run.dynamic ? 15 : 13));
+  const [line, apart] = big ? [28, 6] : [18, 6]; // of a layer's name; between layers
+  const fair = big ? (tall - 2 * size - 24 - layers * (line + apart)) / run.count : run.dynamic ? 22 : 15;
+  const pitch = Math.max(7, Math.min(fair, big ? 44 : 600 / run.count));
+  const thick = Math.max(3, Math.min(pitch - 3, big ? 28 : run.dynamic ? 15 : 13));
   const [left, right] = [size * 2.7, width - size * 3.4];
   const { x, back } = axisOf(run, look, left, right);
   const bottom = 2 + layers * (line + apart) + run.count * pitch;
@@ -298,7 +298,7 @@ function bars(run, look, pen, now, width) {
   pen.text(left, bottom + 2 * size + 8, t(TEXT.meanAll, { n: Math.round(all), share: percent(all / span) }),
     { size, weight: 650 });
   for (const one of numbers) pen.text(...one);
-  return bottom + 2 * size + 22;
+  return bottom + 2 * size + 14;
 }
 
 function headLines(run, now, i) {
@@ -335,7 +335,8 @@ function board(run, look, pen, now, { from, to, top: above, height }) {
   const strip = big ? (height > 560 ? 46 : 30) : 34;
   const gap = log ? size + 6 : 4; // between the strips: characters stand there where they have room
   const under = size + 6 + 2 * strip + gap;
-  const along = run.dynamic ? (big ? 150 : 128) : 0;
+  const along = run.dynamic ? (big ? 160 : 128) : 0;
+  const short = big && run.dynamic && height < 480; // the spans along the text take the place of what one character looks at
   const [title, formula] = [{ size: big ? 20 : 14, weight: 650, colour: "ink" },
     { size, face: "title", colour: "ink3" }];
   const [heading, equation] = [t(TEXT.mask, { head: `${now.layer}·${now.own}` }),
@@ -343,8 +344,8 @@ function board(run, look, pen, now, { from, to, top: above, height }) {
   const after = from + pen.measure(heading, title) + 12; // of the name, where its equation stands if there is room
   const second = after + pen.measure(equation, formula) > to ? size + 8 : 0;
   const top = above + (big ? 104 : 66) + second;
-  const tall = Math.max(big ? 90 : 130,
-    Math.min(big ? 640 : 230, height - (top - above) - 2 * size - 14 - under - along - 18));
+  const tall = Math.max(short ? 56 : big ? 90 : 130,
+    Math.min(big ? 640 : 230, height - (top - above) - 2 * size - (short ? 0 : 32 + under) - along));
   const bottom = top + tall;
   const { x, back } = axisOf(run, look, left, right);
   const y = (m) => bottom - tall * m;
@@ -361,7 +362,7 @@ function board(run, look, pen, now, { from, to, top: above, height }) {
     pen.line(x(d), bottom, x(d), bottom + 4, { line: "control" });
     write(x(d), bottom + size + 2, d.toLocaleString("en"), { align: "center" });
   }
-  write((left + right) / 2, bottom + 2 * size + 6, t(TEXT.distance), { align: "center", colour: "ink2" });
+  if (!short) write((left + right) / 2, bottom + 2 * size + 6, t(TEXT.distance), { align: "center", colour: "ink2" });
   // farther than this text goes
   if (run.length < span) pen.rect({ x0: x(run.length), x1: right, y0: top, y1: bottom }, { fill: "sunk" });
   if (profile) {
@@ -396,10 +397,10 @@ function board(run, look, pen, now, { from, to, top: above, height }) {
     write((zx + end) / 2, rail - size * 0.7, "R", { align: "center", colour: "accent" });
 
   // What the character in view looks at: before the mask upwards, after it downwards.
-  const line = bottom + 3 * size + 20;
+  const line = short ? bottom + size + 16 : bottom + 3 * size + 20;
   const [upper, lower] = [line + size * 0.5 + 6 + strip, line + size * 0.5 + 6 + strip + gap];
-  if (position === null) write(left, line, t(TEXT.none));
-  else {
+  if (position === null && !short) write(left, line, t(TEXT.none));
+  else if (!short) {
     const who = named(run, position);
     const whole = Math.min(span, position + 1);
     const far = x(Math.min(reach(z, ramp, span), whole));
@@ -442,7 +443,7 @@ function board(run, look, pen, now, { from, to, top: above, height }) {
     of: (px) => back(px),
     set: (value) => ({ spans: spelled(forcedBy(run, { ...look.draft, [handle(look)]: value }), ...run.heads) }),
   });
-  return run.dynamic ? alongText(run, look, pen, now, { left, right, top: lower + strip + 14, size, write })
+  return run.dynamic ? alongText(run, look, pen, now, { left, right, top: short ? line : lower + strip + 14, size, write, short })
     : lower + strip + 6;
 }
 
@@ -458,7 +459,7 @@ function distanceLines(run, now, d, key) {
 }
 
 /** The span at each character: a window of the text with its spans under it, and the whole text. */
-function alongText(run, look, pen, now, { left, right, top, size, write }) {
+function alongText(run, look, pen, now, { left, right, top, size, write, short }) {
   const { big } = pen;
   const { series, position } = now;
   const wide = right - left;
@@ -493,6 +494,12 @@ function alongText(run, look, pen, now, { left, right, top, size, write }) {
   }
   pen.path(`${d}V${base}H${left}Z`, { fill: "accent", alpha: 0.22 });
   pen.path(d, { line: "accent", width: big ? 2.5 : 1.5 });
+  const box = (i, place) =>
+    ({ ...place, still: true, look: { pos: i }, card: () => [named(run, i), `z = ${round(series[i])}`] });
+  const within = (i) => Math.max(0, Math.min(run.length - 1, Math.floor(i)));
+  pen.hit({ x0: left, x1: right, y0: top, y1: base + 4,
+      at: (px) => box(within(first + (px - left) / cell), { x0: px, x1: px, y0: top, y1: base }) });
+  if (short) return base + 6;
   const [over, low] = [base + 8, base + 8 + strip];
   const x = (i) => left + (wide * i) / run.length;
   const lane = Math.max(1, Math.floor(run.length / wide));
@@ -504,11 +511,6 @@ function alongText(run, look, pen, now, { left, right, top, size, write }) {
   pen.rect({ x0: x(first), x1: Math.max(x(first) + 3, x(first + count)), y0: over - 1, y1: low + 1 },
     { line: "ink2", width: 1.5, radius: 2 });
   if (position !== null) pen.line(x(position + 0.5), over - 3, x(position + 0.5), low + 3, { line: "query", width: 2 });
-  const box = (i, place) =>
-    ({ ...place, still: true, look: { pos: i }, card: () => [named(run, i), `z = ${round(series[i])}`] });
-  const within = (i) => Math.max(0, Math.min(run.length - 1, Math.floor(i)));
-  pen.hit({ x0: left, x1: right, y0: top, y1: base + 4,
-      at: (px) => box(within(first + (px - left) / cell), { x0: px, x1: px, y0: top, y1: base }) });
   pen.hit({ x0: left, x1: right, y0: base + 4, y1: low + 3,
       at: (px) => box(within(((px - left) / wide) * run.length), { x0: px, x1: px, y0: over, y1: low }) });
   return low + 8;

@@ -102,6 +102,28 @@ def _drawn(points: Sequence[Point], request: Request, sentence: Text) -> Value:
     )
 
 
+def far(_seen: Explanation, request: Request, _state: str) -> Value:
+    """Through how many layers or steps a signal goes from one word to another, by how far apart they stand."""
+    n, kernel, window = request.length, request.kernel, request.window
+    apart = sorted({max(2, round(n ** (at / 12))) for at in range(13)})
+    paths = {layer: [FORMULAS[layer].path(one, kernel, window) for one in apart] for layer in LAYERS}
+
+    def draw(language: str) -> drawn.Figure:
+        lines = [Curve(texts.LAYERS[one], apart, paths[one], COLOURS[one], dots=False, end=texts.LAYERS[one]) for one in LAYERS]
+        axes = (texts.APART[language], texts.LONGEST[language])
+        return curves(lines, axes, language, ticks=[2, 8, *lengths(n)[1:]], across="log", up="log", room=104, height=230)
+
+    said = {layer: f"{paths[layer][-1]:,}" for layer in LAYERS}
+    return shown(
+        "cost-far",
+        draw,
+        (texts.FAR, filled(texts.FAR_UNITS, kernel=kernel, window=f"{window:,}"), filled(texts.FAR_SAYS, length=f"{n:,}", **said)),
+        (texts.APART, *(texts.LAYERS[layer] for layer in LAYERS)),
+        [(one, *(paths[layer][at] for layer in LAYERS)) for at, one in enumerate(apart)],
+        height=230,
+    )
+
+
 def paper(_seen: Explanation, request: Request, _state: str) -> Value:
     """The table of operations, path and steps for what is asked."""
     n, kernel, window = request.length, request.kernel, request.window

@@ -33,6 +33,7 @@ def program() -> Program[Request, Explanation]:
         views=(
             drawn("clock", "clock", "wide", clock.clock, clock.growing),
             drawn("paper", "clock", "beside", clock.paper),
+            drawn("far", "clock", "side", clock.far),
             drawn("hardens", "scale", "wide", scale.hardens),
             drawn("rows", "scale", "wide", scale.rows),
             drawn("slopes", "scale", "beside", scale.slopes),
@@ -67,8 +68,8 @@ LAB = lab_of(
     authors="Vaswani et al.",
     arxiv="1706.03762",
     licence=texts.LICENCE,
-    ancestors=(),
-    changed="cost",
+    ancestors=("translation",),
+    changed="measured",
     steps=views.steps,
     interventions={
         "window": Request(length=256, width=64, window=256),
@@ -78,7 +79,7 @@ LAB = lab_of(
         "without": replace(EXAMPLES[3], without=4),
     },
     exports={
-        **dict.fromkeys(("clock", "paper", "hardens", "rows", "slopes", "scores", "filtered", "shifts", "each", "errors"), FIGURE),
+        **dict.fromkeys(("clock", "paper", "far", "hardens", "rows", "slopes", "scores", "filtered", "shifts", "each", "errors"), FIGURE),
         **dict.fromkeys(("seconds", "bytes"), FIGURE),
         "change": ("TXT", "CSV"),
     },

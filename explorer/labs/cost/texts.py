@@ -133,6 +133,15 @@ RUNS_COLUMN: Final = _("runs", "运行次数")
 
 PAPER: Final = _("What a layer costs on paper", "一层在纸面上的开销")
 PAPER_UNITS: Final = _("L = {length}, d = {width}, k = {kernel}, r = {window}", "L = {length}，d = {width}，k = {kernel}，r = {window}")
+FAR: Final = _("How far apart are two words?", "两个词相隔多远？")
+FAR_UNITS: Final = _("layers or steps between them, k = {kernel}, r = {window}", "中间要经过的层数或步数，k = {kernel}，r = {window}")
+APART: Final = _("positions between two words", "两个词相隔的位置数")
+FAR_SAYS: Final = _(
+    "Between two words {length} positions apart a signal goes through {recurrence} steps of recurrence, {convolution} layers of "
+    "convolution or {restricted} of attention to a window; self-attention joins them in {attention}.",
+    "两个词相隔 {length} 个位置时，信号要经过 {recurrence} 步循环、{convolution} 层卷积或 {restricted} 层窗口注意力；"
+    "自注意力只要 {attention} 步。",
+)
 OPERATIONS: Final = _("operations", "运算次数")
 PATH: Final = _("path", "路径")
 STEPS_COLUMN: Final = _("waits", "先后")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from functools import cache
 
@@ -15,7 +14,7 @@ from explorer.lab import GuidedStep, Thumbnail, in_lecture
 from explorer.labels import filled
 from explorer.labs.cost import about, texts
 from explorer.labs.cost.clock import own
-from models.cost.records import ALPHAS, EXAMPLES, FILTERS, LAYERS, Explanation, Request, lengths
+from models.cost.records import ALPHAS, EXAMPLES, FILTERS, LAYERS, Explanation, Request
 from models.errors import reading
 
 Text = Mapping[str, str]
@@ -72,22 +71,33 @@ def controls() -> tuple[Control, ...]:
     )
 
 
+SIDE = 48  # cells of the picture on the family map
+
+
 def thumbnail() -> Thumbnail | None:
-    """The stored run: a row for each layer, a column for each length, the logarithm of its time."""
+    """The stored run: the times of each layer as a curve over the length, both logarithmic."""
     kept = first()
     if kept is None or kept.seen.clock is None:
         return None
-    made = np.zeros((len(LAYERS), len(lengths(kept.request.length))), np.float32)
-    for point in own(kept.seen.clock.points):
-        made[LAYERS.index(point.layer), lengths(kept.request.length).index(point.length)] = math.log10(point.seconds * 1e6)
-    return Thumbnail((made / made.max()).clip(0, 1))
+    picture, points = np.full((SIDE, SIDE), np.nan, np.float32), own(kept.seen.clock.points)
+    ends = np.log([[min(values), max(values)] for values in ([p.length for p in points], [p.seconds for p in points])])
+    for number, layer in enumerate(LAYERS):
+        mine = sorted((point.length, point.seconds) for point in points if point.layer == layer)
+        if not mine:
+            continue
+        x, y = ((np.log(values) - low) / (high - low) for values, (low, high) in zip(zip(*mine, strict=True), ends, strict=True))
+        across = np.arange(SIDE)
+        up = np.round(np.interp(across, x * (SIDE - 1), y * (SIDE - 3))).astype(int)
+        for thick in (0, 1):
+            picture[SIDE - 1 - up - thick, across] = number / (len(LAYERS) - 1)
+    return Thumbnail(picture)
 
 
 def steps() -> tuple[GuidedStep, ...]:
     """The guided steps: experiments as links, and the figure that each speaks about."""
     first(), pictures(), about.family()  # a lab whose files cannot be read has no steps, and is closed
     shown = {
-        "paths": ("", "paper"),
+        "paths": ("", "far"),
         "paper": ("", "paper"),
         "clock": ("", "clock"),
         "scale": (query(EXAMPLES[1]), "hardens"),

@@ -138,7 +138,7 @@ function scene(run, look, pen) {
     return pen.size(width, y);
   }
   if (run.count > 1 || run.truth) y = thumbs(run, now, pen, shown, { left, y: y + 8, wide });
-  y += 12;
+  y = pen.say(y + 4) + 4;
   const beside = narrow ? 0 : GAP + 24 + run.patterns[0].layers * (FIELD + 4);
   const room = Math.min(480, width - beside);
   const under = heads(run, now, pen, { x: 0, y, wide: room, size, across: run.patterns[now.at].heads });

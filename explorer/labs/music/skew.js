@@ -121,6 +121,7 @@ function scene(run, look, pen) {
   const [line, left, between] = [Math.round(size * 1.4), Math.round(size * 2.1), Math.round(size * 2.6)];
   // Boards side by side, as many to a row as leave their cells wide enough; a row that goes on begins with its sign.
   const boards = STEPS[look.sstep];
+  if (pen.big && boards.length > ACROSS) return hall(run, look, pen, boards);
   const least = (boards.length > ACROSS ? (pen.big ? 0.8 : 1.15) : WRITTEN) * size;
   const roomOf = (count) => {
     const split = Array.from({ length: Math.ceil(boards.length / count) },
@@ -156,16 +157,39 @@ function scene(run, look, pen) {
   pen.size(Math.max(pen.width, wide + 2), y);
 }
 
-function board({ run, pen, size, line, cell, tall, marks }, name, x, y) {
+/** All boards in one row for an audience, under their names. */
+function hall(run, look, pen, boards) {
+  const { length } = run;
+  const [size, line, left, between] = [20, 26, 34, 24];
+  const columns = boards.reduce((sum, name) => sum + shape(name, length)[1], 0);
+  const cell = Math.floor((pen.width - 4 - boards.length * left - (boards.length - 1) * between) / columns);
+  const said = boards.map((name) => pen.lines(t(TEXT[name]), shape(name, length)[1] * cell + left, { size }));
+  const above = (Math.max(...said.map((lines) => lines.length)) + 2) * line + 8;
+  const tall = Math.max(9, Math.min(2 * cell, Math.floor((pen.tall - above - line - 4) / (length + 1))));
+  const how = { run, pen, size, line, cell, tall, said, above, marks: places(look.over?.scell ?? look.scell, length) };
+  let [x, end] = [left, 0];
+  boards.forEach((name, i) => {
+    const made = board({ ...how, lines: said[i] }, name, x, 0);
+    if (i) pen.text(x - left - between / 2 + 8, made.middle, name === "direct" ? "=" : "→",
+      { size: size * 1.3, weight: 650, colour: "ink", align: "center" });
+    x += shape(name, length)[1] * cell + between + left;
+    end = Math.max(end, made.end);
+  });
+  pen.size(pen.width, end);
+}
+
+/** lines: what it is, in lines of their own under its sign, `above` px in all; left out, in one line, with how large it is beside its sign. */
+function board({ run, pen, size, line, cell, tall, marks, lines, above }, name, x, y) {
   const { length, limit } = run;
   const [count, wide] = shape(name, length);
-  const [data, mark, top] = [run.values[name], marks[name], y + 2 * size + 2 * line + 4];
+  const [data, mark, top] = [run.values[name], marks[name], y + (above ?? 2 * size + 2 * line + 4)];
   const digits = cell >= size * 3.2 ? 2 : cell >= size * WRITTEN ? 1 : -1;
   const axis = { product: "distance", sliced: "key", masked: "key", direct: "key" }[name];
   const write = (px, py, text, style = {}) => pen.text(px, py, text, { size, align: "center", ...style });
   write(x, y + 0.64 * size, SYMBOLS[name], { colour: "ink", weight: 650, align: "left" });
-  write(x + wide * cell, y + 0.64 * size, `(${count}, ${wide})`, { colour: "ink3", align: "right" });
-  write(x + (wide * cell) / 2, y + 0.64 * size + line, t(TEXT[name]));
+  if (!lines) write(x + wide * cell, y + 0.64 * size, `(${count}, ${wide})`, { colour: "ink3", align: "right" });
+  if (!lines) write(x + (wide * cell) / 2, y + 0.64 * size + line, t(TEXT[name]));
+  else lines.forEach((text, n) => write(x, y + 0.64 * size + line * (n + 1), text, { align: "left" }));
   const every = cell < size * 1.5 ? (length > 8 ? 3 : 2) : 1;
   for (let c = 0; c < wide; c += 1) {
     const said = axis === "key" ? c : name === "reshaped" ? -1 : length - 1 - (name === "padded" ? c - 1 : c);
@@ -179,7 +203,8 @@ function board({ run, pen, size, line, cell, tall, marks }, name, x, y) {
     { colour: axis === "key" ? "key" : "ink3", align: "right" });
   for (let r = 0; r < count; r += 1) {
     const here = mark?.[0] === r;
-    const low = tall < line && !here && (r % 2 || (mark && Math.abs(mark[0] - r) < 2));
+    const nth = Math.max(1, Math.ceil(size / tall)); // rows from one number to the next
+    const low = !here && (r % (tall < line ? Math.max(2, nth) : 1) || (mark && tall < line && Math.abs(mark[0] - r) < Math.max(2, nth)));
     if (name !== "reshaped" && !low)
       write(x - 5, top + (r + 0.5) * tall, r, { colour: "query", align: "right", weight: here ? 650 : 400 });
     for (let c = 0; c < wide; c += 1) {

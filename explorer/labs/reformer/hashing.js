@@ -13,7 +13,7 @@ import { TEXT, nameOf, roundsText, sentence } from "./hashwords.js";
 
 const BOARDS = [...FIRST, chunks, back];
 const STEPS = BOARDS.length;
-const HIGH = { narrow: 400, page: 440 }; // px of a step that needs no more
+const HIGH = { narrow: 400, page: 340 }; // px of a step that needs no more
 const TRAVEL = { plain: 400, sorting: 900 }; // ms; the second through the plain sequence and along the lines
 const KEPT = 40; // heads and rounds that are remembered; one is at most 1.5 MB
 const AGAIN = 5_000; // ms after which the next look asks once more for what could not be had
@@ -136,7 +136,7 @@ function sceneOf(run, look, pen = null) {
   const { width, big, narrow } = pen;
   const size = big ? 20 : 12;
   return { ...scene_, pen, width, big, narrow, size, drawn: run.vectors,
-    high: big ? Math.max(380, pen.tall) : narrow ? HIGH.narrow : HIGH.page,
+    high: big ? Math.max(300, pen.tall) : narrow ? HIGH.narrow : HIGH.page,
     rect: (x, y, w, h, how) => pen.rect({ x0: x, x1: x + w, y0: y, y1: y + h }, how),
     /** y: the foot of its letters. */
     text: (x, y, words, how) => pen.text(x, y - 0.36 * (how.size ?? size), words, { size, ...how }) };
@@ -180,7 +180,8 @@ function scene(run, look, pen) {
     const spots = from.spots.map((_, i) => between(s, { step: was.step, at: from }, { step: s.step, at }, pen.part, i));
     faded(pen, waits, () => tokens(s, spots, true));
   }
-  pen.size(pen.width, high + (pen.big || pen.away ? 0 : heads(s, high + 10)));
+  const end = pen.big ? high : pen.say(high);
+  pen.size(pen.width, end + (pen.big || pen.away ? 0 : heads(s, end + 10)));
 }
 
 /** How long tokens travel: between steps, heads, rounds, planes; not while somebody points. */

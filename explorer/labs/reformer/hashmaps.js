@@ -169,8 +169,8 @@ function inside(s, { map, own }) {
 /** What the row looks at, as bars, heaviest first. */
 function list(s, { x, y, w }, title) {
   const { run, row, size, big, partner, pen } = s;
-  const found = ranked(row, 6);
-  const line = big ? 40 : 24;
+  const line = big ? 34 : 24;
+  const found = ranked(row, big ? Math.max(2, Math.min(6, Math.floor((s.high - y - 8) / line))) : 6);
   const names = Math.max(...found.map(({ key }) => pen.measure(nameOf(run, key), { size: size + 1, weight: 650 }))) + 10;
   const long = Math.max(0, w - names - size * 3.2);
   caption(s, x, y, title, "", w);

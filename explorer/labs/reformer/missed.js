@@ -315,9 +315,10 @@ function curves(run, look, pen, at) {
   }
   const [px, py] = [x(rounds), y(of(rounds, column))];
   pen.circle(px, py, big ? 10 : 6.5, { line: "accent", width: big ? 4 : 3 });
+  const says = `${percent(of(rounds, column))} %${same ? ` · ${t(TEXT.ran)}` : ""}`;
   const right = rounds > run.rounds * 0.6;
-  write(px + (right ? -0.9 : 0.9) * font, py - 1.2 * font,
-    `${percent(of(rounds, column))} %${same ? ` · ${t(TEXT.ran)}` : ""}`,
+  const room = pen.width - pen.measure(says, { size: font * 1.25, weight: 650 }) - 2; // it ends within the picture
+  write(right ? px - 0.9 * font : Math.min(px + 0.9 * font, room), py - 1.2 * font, says,
     { align: right ? "right" : "left", colour: "ink", weight: 650, size: font * 1.25, halo: "panel" });
   pen.hit({
     x0: curve.x - font, x1: curve.x + curve.width + font, y0: curve.y - font, y1: curve.y + curve.height + font,

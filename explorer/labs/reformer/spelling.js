@@ -78,7 +78,7 @@ function scene(run, look, pen) {
 function letters(run, look, pen) {
   const { big, width } = pen;
   const count = run.letters.length;
-  const [least, most, size] = big ? [26, 44, 22] : [17, 26, 13];
+  const [least, most, size] = big ? [22, 44, 22] : [17, 26, 13];
   const rows = [{ name: TEXT.given, said: run.letters }, ...run.runs];
   const names = Math.max(...rows.map(({ name }) => pen.measure(t(name), { size, weight: 700 }))) + 14;
   const apart = width >= 480; // else names stand above their row
@@ -86,7 +86,9 @@ function letters(run, look, pen) {
   const free = Math.max(least, width - left - share);
   const each = Math.ceil(count / Math.ceil((count * least) / free));
   const cell = Math.max(least, Math.min(most, Math.floor(free / each)));
-  const tall = (big ? 1.05 * cell : 26) + (apart ? 0 : 18);
+  const bands = Math.ceil(count / each);
+  const fair = big && (pen.tall / bands - 1.6 * size - 10) / rows.length; // as high as the hall's screen lets a row be
+  const tall = (big ? Math.max(1.05 * cell, Math.min(2.2 * cell, fair)) : 26) + (apart ? 0 : 18);
   const box = tall - (apart ? 2 : 20);
   const chosen = locked(run, look);
   let y = 0;

@@ -310,14 +310,15 @@ def bertviz(seen: Explanation) -> drawing.Attention:
 
 
 def thumbnail() -> Thumbnail | None:
-    """What the heads of the first model saw of the first example, for the family map."""
+    """The buckets of the first example's letters, for the family map: as they are read above, and sorted below."""
     kept = first()
     if kept is None:
         return None
     read = kept.seen.read[0]
-    weights = overview(read, _hashes(read)).pooled.max((0, 1))
-    position = int(str(telling(kept.seen, kept.request)["pos"]))
-    return Thumbnail(np.clip(weights, 0, 1).astype(np.float32), pick=(position, int(weights[position].argmax())))
+    buckets = read.buckets[0, 0, 0].astype(np.float32)
+    high = len(buckets) // 2 - 2
+    rows = [np.tile(one / max(1, float(buckets.max())), (high, 1)) for one in (buckets, np.sort(buckets))]
+    return Thumbnail(np.vstack([rows[0], np.full((4, len(buckets)), np.nan), rows[1]]).astype(np.float32))
 
 
 def steps() -> tuple[GuidedStep, ...]:

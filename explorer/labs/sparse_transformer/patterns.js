@@ -63,6 +63,7 @@ const TEXT = {
   doesPair: { en: "click: lock both", zh: "点击：锁定两端" },
 };
 const GAP = 24; // px between columns
+const SIDE = 236; // px of an image at most where three stand side by side, so that they and what they say are seen at once
 const LEAST = 640; // px of room for three columns
 const WHOLE = 0.86; // of a square that may be left out so that each cell has whole pixels
 
@@ -255,6 +256,7 @@ function scene(run, look, pen) {
   const how = scaled(Math.floor(Math.max(150, Math.min(wide - left - 4, tall))), length,
     pen.away ? 2 : Math.max(1, globalThis.devicePixelRatio || 1));
   const found = searched(now, pen.away ? "end" : "");
+  const own = one || pen.big ? how.size : Math.min(SIDE, how.size);
   let height = 0;
   (one ? [now.kind] : KINDS).forEach((kind, n) => {
     const x = n * (wide + GAP);
@@ -265,9 +267,9 @@ function scene(run, look, pen) {
     if (here) pen.rect({ x0, x1: x0 + how.size, y0: 0, y1: 3 }, { fill: "accent", radius: 1.5 });
     heading(pen, kind, x0, now, here);
     const y0 = above + top;
-    image(pen, { x0, y0, cell: how.size / side }, { ...now, kind }, view);
-    cells(pen, now, kind, { x0, y0, size: how.size, count: side, image: true });
-    let y = y0 + how.size + 3;
+    image(pen, { x0, y0, cell: own / side }, { ...now, kind }, view);
+    cells(pen, now, kind, { x0, y0, size: own, count: side, image: true });
+    let y = pen.big ? y0 + own + 3 : pen.say(y0 + own + 3);
     if (!pen.big) {
       const pooled = how.pixels < length ? ` · ${t(TEXT.pooled, { n: times(length / how.pixels) })}` : "";
       pen.text(x0, y + 15, `${t(TEXT.matrix)}, ${length} × ${length}${pooled}`, { size: 12, colour: "ink3" });

@@ -107,26 +107,28 @@ const heldName = (run) => (run.intervention === "foreign" && run.book ? t(TEXT.f
   : t(TEXT[run.intervention] ?? TEXT.none));
 
 // ── the picture ──
-function place(run, { model, first }, { width, narrow, big, tall }) {
+function place(run, { model, first }, pen) {
+  const { width, narrow, big, tall } = pen;
   const font = big ? 20 : 12;
   const [left, right, n] = [big ? 112 : narrow ? 48 : 62, big ? 24 : 12, run.layers];
   const [strip, flag, marks, ribbon, wedge, between] = big ? [16, 30, 34, 16, 48, 8] : [13, 20, 22, 10, 40, 8];
   const letters = (width - left - right) / run.segment >= 0.8 * font; // there is room for each character
   const words = letters ? font * 1.8 : narrow ? 0 : big ? 58 : 36; // the segment's own text
-  let [gap, row] = narrow ? [26, 40] : [30, 42];
+  let [gap, row, whole] = narrow ? [26, 40, true] : [30, 42, true];
   if (big) {
     const space = tall - flag - (n + 1) * strip - ribbon - 2 * marks - wedge - words - n * between - 8;
-    [gap, row] = [Math.max(25, Math.min(60, (0.42 * space) / n)), 0];
+    whole = space >= n * 51; // else the layers alone are shown
+    gap = whole ? Math.max(25, Math.min(60, (0.42 * space) / n)) : Math.max(25, (tall - flag - (n + 1) * strip - ribbon - marks) / n);
     row = Math.max(26, Math.min(72, space / n - gap));
   }
   const [total, wide] = [Math.max(1, finished(run) ? model.length : run.of), width - left - right];
   const foot = flag + n * (strip + gap) + strip;
-  const rows = foot + ribbon + marks + wedge;
+  const rows = (whole && !big ? pen.say(foot + ribbon + marks) : foot + ribbon + marks) + wedge;
   const rowsEnd = rows + n * (row + between) - between;
   return {
     font, left, right, strip, gap, row, n, total, wide, foot, rows, rowsEnd, letters, words, ribbon, big, narrow, width,
     end: left + wide, ticks: foot + ribbon + (big ? 24 : 15), axis: rowsEnd + words + (big ? 24 : 16),
-      height: rowsEnd + words + marks + 2,
+      whole, height: whole ? rowsEnd + words + marks + 2 : foot + ribbon + marks,
     level: (k) => flag + (n - k) * (strip + gap),
     rowTop: (layer) => rows + (n - layer) * (row + between),
     x: (position) => left + (position / total) * wide,
@@ -144,13 +146,13 @@ function scene(run, look, pen) {
       { size: at.font, colour: "ink3", ...style }),
     wideOf: (text) => pen.measure(text, { size: at.font, weight: 600 }),
   };
-  if (finished(run)) wedge(draw);
+  if (finished(run) && at.whole) wedge(draw);
   strips(draw);
   along(draw);
-  if (!finished(run)) waiting(draw);
+  if (!finished(run)) at.whole && waiting(draw);
   else {
     border(draw);
-    enlarged(draw);
+    if (at.whole) enlarged(draw);
     locks(draw);
   }
   hits(draw);
@@ -306,7 +308,7 @@ function spelled({ model, first, end, at, label, pen }) {
 function marked({ first, end, pen, at }, position, width, dash) {
   pen.line(at.x(position + 0.5), at.foot + 1, at.x(position + 0.5), at.foot + 1 + at.ribbon,
     { line: "query", width: at.font / 6 });
-  if (position >= first && position < end)
+  if (at.whole && position >= first && position < end)
     pen.line(at.zx(position + 0.5), at.rowTop(at.n), at.zx(position + 0.5), at.rowsEnd + 4,
     { line: "query", width, dash });
 }
@@ -324,7 +326,7 @@ function locks(draw) {
   marked(draw, position, at.font / 6);
   const zx = at.zx(position + 0.5);
   const turned = zx + at.font * 3.4 > at.end;
-  for (let k = 1; held && k <= at.n; k += 1) {
+  for (let k = 1; at.whole && held && k <= at.n; k += 1) {
     const [own, base] = [layer === k, at.rowTop(k) + at.row];
     const share = shareAt(model, k, own ? head : null, position);
     const y = base - Math.min(1, share) * (at.row - 2);
@@ -396,7 +398,7 @@ function hits({ run, look, model, first, end, head, pen, at, ...it }) {
       ? Math.max(1, Math.min(at.n, at.n - Math.floor((y - at.rows) / ((at.rowsEnd - at.rows) / at.n)))) : null;
     return pos < end ? box(pos, layer, at.rows, y1) : null;
   };
-  if (finished(run)) pen.hit({ x0: at.left, x1: at.end, y0: at.rows, y1, at: part });
+  if (finished(run) && at.whole) pen.hit({ x0: at.left, x1: at.end, y0: at.rows, y1, at: part });
 }
 
 function card({ run, model, first, end, held, layer: chosen, head }, pos, layer) {

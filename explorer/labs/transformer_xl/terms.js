@@ -82,7 +82,7 @@ function scene(run, look, pen) {
   const [line, left, between] = [Math.round(font * 1.45), narrow ? 44 : big ? 96 : 58, narrow ? 24 : big ? 48 : 34];
   const wide = Math.floor((pen.width - left - (columns - 1) * between - 6) / columns);
   const [above, below] = [2 * line + 4, line + (big ? 12 : 8)];
-  const tall = Math.round(big ? Math.max(100, Math.min(0.6 * wide, pen.tall / 2 - above - below - 8))
+  const tall = Math.round(big ? Math.max(56, Math.min(0.6 * wide, pen.tall / 2 - above - below - 8))
     : Math.max(96, Math.min(150, wide * 0.56)));
   const step = above + tall + below + (big ? 8 : 12);
   const cell = told(run, look);
@@ -118,7 +118,7 @@ function map(run, pen, { name, cell: [q, k], x, y, wide, tall, font, line }) {
   const text = (px, py, words, style) => pen.text(px, py - 0.36 * font, words, { size: font, ...style });
   text(x, y - line - 5, SYMBOLS[name], { colour: "ink", weight: 650 });
   text(x, y - 6, t((narrow && TEXT[`${name}Narrow`]) || TEXT[name]), { colour: "ink3" });
-  text(x + wide, narrow ? y - line - 5 : y - 6, able ? number(run.values[name][q * run.columns + k]) : "–",
+  text(x + wide, narrow || big ? y - line - 5 : y - 6, able ? number(run.values[name][q * run.columns + k]) : "–",
     { colour: "ink", weight: 650, size: font * 1.25, align: "right" });
   pen.cells(box, { data: run.maps[name], rows: run.rows, columns: run.columns,
       ...(name === "weights" ? { gamma: 0.8 } : { scale: "signed", low: -run.limit, high: run.limit }) });

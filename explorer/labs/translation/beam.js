@@ -136,18 +136,29 @@ function about(run, now, node) {
 function scene(run, look, pen) {
   const now = seen(run, look);
   const k = pen.big ? HALL : 1;
-  const { column, box, row, height, left, top, chart, gap, foot } =
-    Object.fromEntries(Object.entries(SIZES).map(([name, px]) => [name, px * k]));
   const { step, last, it } = now;
   const ranks = run.rank.reduce((most, rank) => Math.max(most, rank), 1);
+  const px = Object.fromEntries(Object.entries(SIZES).map(([name, one]) => [name, one * k]));
+  if (pen.big) {
+    px.left = 44;
+    // Rows and columns as narrow as the screen asks for; the chart only where there is room for it too.
+    const fits = (chart) => (pen.tall - px.top - px.foot - chart) / ranks;
+    const full = fits(px.gap + px.chart) >= 32;
+    if (!full) px.chart = px.gap = 0;
+    px.row = Math.max(28, Math.min(px.row, fits(px.gap + px.chart)));
+    px.height = px.row - 5;
+    px.column = Math.max(92, Math.min(px.column, (pen.width - px.left) / (last + 1)));
+    px.box = px.column - 12;
+  }
+  const { column, box, row, height, left, top, chart, gap, foot } = px;
   const [wide, floor] = [left + (last + 1) * column, top + ranks * row];
   const [base, size] = [floor + gap + chart, 12 * k];
   const x = (node) => left + run.step[node] * column;
   const y = (node) => top + (Math.max(1, run.rank[node]) - 0.5) * row;
   const text = (px, py, words, how) => pen.text(px, py, words, { size, colour: "ink3", ...how });
   // axes
-  text(4 * k, 14 * k, t(TEXT.step));
-  text(4 * k, top + row / 2, `${t(TEXT.rank)} 1`);
+  if (!pen.big) text(4, 14, t(TEXT.step));
+  text(pen.big ? 16 : 4, top + row / 2, pen.big ? "1" : `${t(TEXT.rank)} 1`);
   for (let r = 2; r <= ranks; r += 1) text(left - 16 * k, top + (r - 0.5) * row, String(r), { align: "right" });
   for (let s = 0; s <= last; s += 1)
     text(left + s * column + box / 2, 14 * k, String(s), { align: "center",
@@ -177,7 +188,7 @@ function scene(run, look, pen) {
     const ends = now.what[node] === "fell" && run.fate[node] === FATES.kept &&
       !it.children[node].some((child) => run.step[child] <= step && run.fate[child] !== FATES.passed);
     const own = !finished ? `${shown(run.pieces[node])}${ends ? ` ✕${now.when[node]}` : ""}`
-      : `${place < 0 ? "</s>" : ordinal(place + 1)} ${number(it.score(node, now.a))}`;
+      : `${place < 0 ? "</s>" : pen.big ? "" : ordinal(place + 1)} ${number(it.score(node, now.a))}`;
     const area = { x0: x(node), x1: x(node) + box, y0: y(node) - height / 2, y1: y(node) + height / 2 };
     const green = finished && !dim;
     const alpha = dim && !locked ? 0.62 : 1;
@@ -188,9 +199,11 @@ function scene(run, look, pen) {
         : {}) });
     text(x(node) + box / 2, y(node), own, { align: "center", colour: green ? "out" : "ink", weight: front.has(node)
       ? 650 : 400, alpha,
-      room: box - 6 * k });
+      room: box - 6 });
     if (node) pen.hit({ ...area, look: { bnode: node }, card: () => about(run, now, node) });
   }
+  const keep = { x0: left + (step - 1) * column, x1: left + (step + 1) * column };
+  if (!chart) return pen.size(Math.max(pen.width, wide), floor + foot, keep);
   // the stop token along one hypothesis; small dots: along the others
   pen.path(`M${left},${base}H${wide - column + box}M${left},${base - chart}h4`, { line: "control" });
   const behind = run.fate[now.told] === FATES.finished ? run.parent[now.told] : now.told;
@@ -213,7 +226,7 @@ function scene(run, look, pen) {
       { fill: "out" });
     if (p >= 0.01) text(middle, base - chart * p - 9 * k, p.toFixed(2), { align: "center", colour: "ink" });
   }
-  pen.size(Math.max(pen.width, wide), base + foot, { x0: left + (step - 1) * column, x1: left + (step + 1) * column });
+  return pen.size(Math.max(pen.width, wide), base + foot, keep);
 }
 
 const legend = () => [

@@ -168,15 +168,11 @@ def hard(seen: Explanation, request: Request) -> Value:
 
 
 def thumbnail() -> Thumbnail | None:
-    """How much of each sentence of the first story arrives at each through all steps, for the family map; at its question, the most."""
+    """How long the first result thinks about each of its positions: they lie below each other, as they do in its picture."""
     kept = first()
     if kept is None:
         return None
-    seen = kept.seen
-    arrives = attention.rollout(replace(kind(seen, kept.request.task), weights=bertviz(seen).weights, taken=None))
-    row = longest(seen)
-    columns = [i for i in range(len(seen.positions)) if i != row]
-    return Thumbnail(np.clip(arrives, 0, 1), pick=(row, max(columns, key=lambda column: float(arrives[row, column]))))
+    return Thumbnail(np.flip(adaptive_depth.towers(kept.seen.steps), 0).T.copy())
 
 
 def steps() -> tuple[GuidedStep, ...]:

@@ -12,6 +12,7 @@ import { fit } from "./raster.js";
 import { bus } from "./state.js";
 import { onTheme } from "./theme.js";
 
+const AROUND = 8; // px above and below a sentence that stands within its picture
 const SPARE = 6; // px that a picture may be higher than it was told
 const SMALLEST = 1.7; // by how much a picture that is too high for the hall is shown smaller at most
 const TEXT = {
@@ -98,7 +99,7 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
   const sheet = el("div", { class: "tfe-stage-table tfe-scroll tfe-controls", tabindex: "0", role: "region",
       hidden: true });
   const body = el("div", { class: "tfe-stage-body", hidden: true },
-    el("div", { class: "tfe-stage-main" }, desk, transport, below, words, note), beside);
+    el("div", { class: "tfe-stage-main" }, desk, words, transport, below, note), beside);
   const empty = el("p", { class: "tfe-empty", hidden: true });
   const head = el("div", { class: "tfe-stage-head" }, el("div", { class: "tfe-stage-name" }, title, units),
     el("span", { class: "tfe-stage-menu tfe-controls" }, menu));
@@ -122,7 +123,7 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
   let stood = null; // {run, look}: what was drawn last
   let moving = null; // {look, begin, lasts}: the look that the picture is on its way from
   let kept = null; // {box, look}: what was kept in view at the last drawing
-  let [frame, waiting, room, built, shrunk] = [0, 0, 0, "", 1];
+  let [frame, waiting, room, built, shrunk, spoken, spokenOf] = [0, 0, 0, "", 1, 0, ""];
 
   const projecting = () => document.body.classList.contains("tfe-projecting") &&
     root.classList.contains("tfe-projected");
@@ -255,9 +256,14 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
     room = Math.floor(desk.clientWidth);
     if (!room) return;
     const tall = big ? tallest(desk, below.offsetHeight + words.offsetHeight + 36) : 0;
+    // So high as the longest sentence of this run so far: what stands below it does not jump while one points.
+    const [those, longest] = [JSON.stringify([run.query, room, lang()]), Math.max(room < 560 ? 112 : 48, words.offsetHeight) + 2 * AROUND];
+    spoken = spokenOf === those ? Math.max(spoken, longest) : longest;
+    spokenOf = those;
     const way = travel();
     const sketch = (by) => {
-      pen = Object.assign(new Pen({ width: room * by, big, top: desk.scrollTop, tall: tall * by }), way);
+      pen = Object.assign(new Pen({ width: room * by, big, zoom: by > 1 ? by + 0.001 : 1, top: desk.scrollTop, tall: tall * by }), way);
+      if (!big) pen.spoken = spoken;
       picture.scene(run, { ...look, over: picture.hovers && !over?.quiet ? (over?.look ?? null) : null }, pen);
     };
     sketch(1);
@@ -265,6 +271,10 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
     shrunk = big && !pen.view && pen.height > tall + SPARE ? Math.min(SMALLEST, pen.height / tall) : 1;
     if (shrunk > 1) sketch(shrunk);
     paper.style.zoom = shrunk > 1 ? 1 / shrunk : "";
+    // The sentence stands where the picture leaves it room, else below it.
+    const inside = pen.said !== null && !big;
+    if (inside !== (words.parentElement === paper)) inside ? paper.append(words) : desk.after(words);
+    words.style.top = inside ? `${pen.said + AROUND}px` : "";
     desk.classList.toggle("is-tall", pen.view > 0);
     desk.style.height = pen.view ? `${pen.view}px` : "";
     Object.assign(paper.style, { width: `${pen.width}px`, height: `${pen.height}px` });

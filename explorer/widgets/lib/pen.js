@@ -7,6 +7,7 @@ import { enlarge, paint, rgb, table } from "./raster.js";
 import { css, onTheme } from "./theme.js";
 
 const LEAST = { page: 11, big: 20 }; // px of the smallest text, on the page and for an audience
+const GROWN = 1.1; // by how much text may grow where it was given room, so that it is as large as that when it is shown smaller
 const VECTORS = 128; // rows and columns up to which cells are vectors in an SVG
 const UP = 0.36; // of the size of a text, from the middle of its letters down to their foot
 
@@ -56,10 +57,11 @@ let ruler = null;
 const font = ({ size, weight = 400, face = "ui" }) => `${weight} ${size}px ${token(`font-${face}`)}`;
 
 export class Pen {
-  /** width: px that there are. tall: px of height, 0 where it may be as high as it likes. big: for an audience. top: of a picture that is
-   *  higher than its view, the px above the view; null where it leaves the page, and says itself. */
-  constructor({ width, tall = 0, big = false, top = null }) {
-    Object.assign(this, { width, tall, big, top, height: 0, view: 0, marks: [], boxes: [], handles: [], keep: null });
+  /** width: px that there are. tall: px of height, 0 where it may be as high as it likes. big: for an audience. zoom: by how much it is
+   *  shown smaller. top: of a picture that is higher than its view, the px above the view; null where it leaves the page, and says itself. */
+  constructor({ width, tall = 0, big = false, zoom = 1, top = null }) {
+    Object.assign(this, { width, tall, big, zoom, top, height: 0, view: 0, marks: [], boxes: [], handles: [], keep: null,
+      spoken: 0, said: null }); // px that the sentence takes within the picture, and where it stands
     this.narrow = width < 560 && !big;
   }
 
@@ -70,8 +72,14 @@ export class Pen {
         ? Math.ceil(view) : 0 });
   }
 
+  /** From y on the picture goes on below its sentence: returns where. Where the sentence stands elsewhere, that is y. */
+  say(y) {
+    this.said = this.spoken ? y : null;
+    return y + this.spoken;
+  }
+
   /** The size of a text as asked for, never under what can be read. */
-  type = (size) => Math.max(size, this.big ? LEAST.big : LEAST.page);
+  type = (size) => Math.max(size, this.big ? LEAST.big * Math.min(GROWN, this.zoom) : LEAST.page);
 
   /** The width of a text in px. style: {size, weight, face: "ui" | "title" | "mono"}. */
   measure(text, style = {}) {
