@@ -109,3 +109,24 @@ STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
         ),
     ),
 )
+
+# What a lecture needs of each step: its question, what the lecturer does, 1: always, 2: may be skipped, 3: for a long lecture.
+STEP_QUESTIONS: Final[Mapping[str, Text]] = {
+    "answer": _("[to write] What is the answer?", "【待写】答案是什么？"),
+    "head": _("[to write] Where does one head look?", "【待写】一个头看向哪里？"),
+    "row": _("[to write] What does a row add up to?", "【待写】一行加起来是多少？"),
+    "shorter": _("[to write] What if the input is shorter?", "【待写】输入更短会怎样？"),
+    "silence": _("[to write] What were these heads for?", "【待写】这些头有什么用？"),
+}
+STEP_SHOWS: Final[Mapping[str, Text]] = {
+    "answer": _("[to write] Read the answer.", "【待写】读出答案。"),
+    "head": _("[to write] Click another row.", "【待写】点另一行。"),
+    "row": _("[to write] Add the row up.", "【待写】把这一行加起来。"),
+    "shorter": _("[to write] Compare with the longer input.", "【待写】与更长的输入比较。"),
+    "silence": _("[to write] Hold B for the run before.", "【待写】按住 B 看之前的运行。"),
+}
+STEP_RANKS: Final[Mapping[str, int]] = {"answer": 1, "head": 1, "row": 2, "shorter": 3, "silence": 2}
+# What the hall guesses before the lecturer opens the projected figure.
+STEP_GUESSES: Final[Mapping[str, Text]] = {
+    "head": _("[to write] Which digit does the first place look at?", "【待写】第一个位置看向哪一位数字？"),
+}

@@ -10,7 +10,7 @@ from explorer import labels, runs
 from explorer.controls import Control, Value, query
 from explorer.figures import attention
 from explorer.figures import curves as drawn
-from explorer.lab import GuidedStep, Thumbnail
+from explorer.lab import GuidedStep, Thumbnail, in_lecture
 from explorer.labels import change_sentence, filled
 from explorer.labs import about
 from explorer.labs.heads import silenced
@@ -176,4 +176,4 @@ def steps() -> tuple[GuidedStep, ...]:
         "shorter": (query(EXAMPLES[-1]), head, "attention"),
         "silence": (query(replace(start, silenced=EVERY_HEAD[:HEADS])), {}, "change"),
     }
-    return tuple(GuidedStep(title, said, *shown[key]) for key, title, said in texts.STEPS)
+    return tuple(GuidedStep(title, said, *shown[key], **in_lecture(texts, key)) for key, title, said in texts.STEPS)
