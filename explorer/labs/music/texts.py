@@ -315,8 +315,8 @@ STEP_QUESTIONS: Final[Mapping[str, Text]] = {
 # What the hall guesses before the lecturer opens the projected figure.
 STEP_GUESSES: Final[Mapping[str, Text]] = {
     "lengths": _(
-        "Both models read music twice as long as any they were trained on. Whose loss rises, and from where on?",
-        "两个模型读的音乐都是训练时最长的两倍。谁的损失会上升，从哪里开始？",
+        "Each model reads music twice as long as any that it was trained on. Whose loss rises, and from where on?",
+        "每个模型读的音乐都是训练时最长的两倍。谁的损失会上升，从哪里开始？",
     ),
 }
 

@@ -35,16 +35,14 @@ def read(request: Request) -> Request:
 def value(found: Memories) -> Value:
     """What the panel draws of a text that was read with every length of memory."""
     measured = ladder()
-    figures = [by_memory(found, measured)]
-    if measured is not None:
-        figures.append(by_context(measured))
     felt = along(found)
     options = [{"key": str(memory), "label": {"en": f"{memory:,}", "zh": f"{memory:,}"}} for memory in found.memories]
     return {
         "choices": [{"key": "bmemory", "label": dict(texts.SLIDER), "pick": str(TRAINED), "options": options}] if felt else [],
         "figures": [
+            {"figure": by_memory(found, measured)},
             *({"when": {"bmemory": str(memory)}, "figure": one} for memory, one in zip(found.memories, felt, strict=False)),
-            *({"figure": one} for one in figures),
+            *([] if measured is None else [{"figure": by_context(measured)}]),
         ],
     }
 
