@@ -50,7 +50,9 @@ LAB = lab_of(
     ancestors=(),
     changed="input",
     steps=views.steps,
-    network=((part("what is given", "给定的部分", "ask"), part("attention", "注意力", "attention"), part("the answer", "回答", "lengths")),),
+    network=(
+        (part("what is given", "给定的部分", "ask"), part("attention", "注意力", "attention"), part("the answer", "回答", "lengths")),
+    ),
     interventions={
         "silence": replace(EXAMPLES[0], silenced=EVERY_HEAD),
         "layers": replace(EXAMPLES[0], layers=1),
