@@ -92,6 +92,24 @@ def in_lecture(texts: ModuleType, key: str) -> dict[str, Any]:
     }
 
 
+@dataclass(frozen=True)
+class Part:
+    """One part of a lab's network, as its small diagram draws it. panel: the widget that shows it, as in a guided step. view: what is
+    looked at there, as in a guided step; of parts that share a panel it tells which one is in view."""
+
+    name: Text
+    panel: str
+    view: Mapping[str, str]
+
+    def __post_init__(self) -> None:
+        bilingual(f"part of a network, shown in {self.panel}", self.name)
+
+
+def part(en: str, zh: str, panel: str, **view: str) -> Part:
+    """A part of a network by its name in both languages."""
+    return Part({"en": en, "zh": zh}, panel, view)
+
+
 def readable(slug: str, make: Callable[[], tuple[GuidedStep, ...]]) -> tuple[GuidedStep, ...]:
     """The guided steps that `make` makes, or none where a file that they speak of cannot be read: the lab is then closed."""
     try:
@@ -157,6 +175,7 @@ class Lab:
         server counts as ready when every lab's probe was answered. None where the lab runs no model.
     stored(engine, query): what the widgets of the page draw of one of its examples or steps, by widget name, as JSON; made once in the
         background and then given to every page that asks, without a queue. It may answer None: too dear to make for nobody.
+    network: its parts from the inputs upwards, in one column or several that feed each other; none where the lab is closed.
     endpoint(lab, engine): places the function by which a script asks the lab (api.py).
     """
 
@@ -183,6 +202,7 @@ class Lab:
     stored: Callable[[Engine, str], Awaitable[Mapping[str, object] | None]] | None = None
     endpoint: Callable[[Lab, Engine], None] | None = None
     words: tuple[str, ...] = ()
+    network: tuple[tuple[Part, ...], ...] = ()
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[a-z][a-z0-9_]*", self.slug):

@@ -27,6 +27,7 @@ SITE: Final = _texts(
 SHELL: Final = _texts(
     skip=("Skip to the content", "跳到正文"),
     site=("Site", "站点"),
+    where=("Where am I", "我在哪里"),
     map=("Family map", "家族图谱"),
     labs=("Labs", "实验"),
     lecture=("Guided lecture", "导览讲座"),

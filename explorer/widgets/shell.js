@@ -226,6 +226,53 @@ export function mount(root, props) {
       return el("li", { class: current ? "here" : null }, a, current && steps.length ? tour : null);
     }),
   );
+  // ---------------------------------------------------------------- where in the network one is
+  const parts = props.network.flat();
+  for (const part of parts) part.button = say(el("button", { type: "button", onclick: () => visit(part) }), part.name);
+  const nodeOf = ({ panel }) => main.querySelector(`.tfe-${panel}`);
+  const network = name(
+    el("section", { class: "tfe-shell-where", hidden: !parts.length }, say(el("p", { class: "tfe-shell-heading" }), words.where), el("div", { class: "tfe-shell-network" }, ...props.network.map((column) => el("ol", {}, ...column.map(({ button }) => el("li", {}, button)))))),
+    words.where,
+  );
+  let visited = null; // the part that was gone to, until the visitor moves on
+  for (const act of ["wheel", "touchmove", "keydown"]) addEventListener(act, () => (visited = null), { passive: true });
+  function visit(part) {
+    visited = part;
+    if (rail.classList.contains("open")) drawer(false);
+    view.set(part.view);
+    const node = nodeOf(part);
+    if (Object.values(part.view).includes("open") || show.figureOf(node)) bring(part);
+    else below(node);
+    relocate();
+  }
+  /** Lights the part whose panel is nearest to the middle of the screen; where several share it, the one that is looked at there. */
+  function locate() {
+    const seen = parts.filter((part) => {
+      const node = nodeOf(part);
+      part.at = node?.getClientRects()[0];
+      part.button.parentElement.hidden = !part.at && !node?.closest("details:not([open])") && !Object.values(part.view).includes("open");
+      return part.at;
+    });
+    const away = ({ at }) => Math.max(at.top - 0.45 * innerHeight, 0.45 * innerHeight - at.bottom, 0);
+    const nearest = seen.reduce((best, part) => (!best || away(part) < away(best) ? part : best), null);
+    const here = seen.filter(({ panel }) => panel === nearest?.panel);
+    const told = seen.find((part) => part === visited && part.at.top < innerHeight) ?? here.find((part) => Object.entries(part.view).every(([key, text]) => view.get(key) === text)) ?? here.at(-1);
+    for (const { button } of parts) button.toggleAttribute("aria-current", false);
+    told?.button.setAttribute("aria-current", "location");
+  }
+  let locating = 0;
+  const relocate = () => {
+    locating ||= setTimeout(() => {
+      locating = 0;
+      if (!projecting()) locate();
+    }, 120);
+  };
+  if (parts.length) {
+    addEventListener("scroll", relocate, { passive: true });
+    addEventListener("resize", relocate);
+    bus.on("view", relocate);
+  }
+
   const grammar = el("p", { class: "tfe-shell-grammar" });
   painters.push(() => {
     clear(grammar);
@@ -239,6 +286,7 @@ export function mount(root, props) {
     { class: `tfe tfe-shell-rail${here ? "" : " on-map"}`, id: "tfe-rail" },
     el("div", { class: "tfe-phone" }, el("div", { class: "tfe-shell-drawer-top" }, name(el("nav", {}, links()), words.site), closeDrawer)),
     name(el("nav", {}, say(el("p", { class: "tfe-shell-heading" }), words.family), family), words.family),
+    network,
     el("div", { class: "tfe-phone" }, el("div", { class: "tfe-shell-drawer-tools" }, themeButton(""), projectButton(""))),
     grammar,
   );
@@ -429,6 +477,7 @@ export function mount(root, props) {
     offering ||= setTimeout(() => {
       offering = 0;
       offer();
+      relocate();
     }, 150);
   };
   new MutationObserver(soon).observe(main, { childList: true, subtree: true, attributes: true, attributeFilter: ["class"] });

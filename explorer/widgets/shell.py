@@ -51,6 +51,10 @@ def shell(labs: Sequence[Lab], here: Lab | None = None, *, lecture: str | None =
             }
             for step in (here.steps if here else ())
         ],
+        network=[
+            [{"name": dict(one.name), "panel": one.panel, "view": dict(one.view)} for one in column]
+            for column in (here.network if here else ())
+        ],
         onward={"path": ahead[0].path, "short": dict(ahead[0].short)} if ahead else None,
         before={"path": before[0].path, "steps": len(before[0].steps)} if before else None,
     )

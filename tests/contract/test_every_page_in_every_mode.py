@@ -108,6 +108,20 @@ def test_the_first_screen_holds_the_input_the_first_figure_and_its_sentence(new_
         becomes(page, lambda page=page, holds=holds: page.evaluate(FIRST)[holds], True)
 
 
+@pytest.mark.parametrize("lab", LABS, ids=[lab.slug for lab in LABS])
+def test_each_part_of_the_network_leads_to_its_panel_and_is_lit_there(new_page: Any, site: str, lab: Lab) -> None:
+    prepared(site, lab.slug)
+    page, _ = new_page(width=1440, height=900)
+    page.goto(f"{site}{lab.path}")
+    expect(page.locator(".tfe-shell-network [aria-current]")).to_have_count(1)
+    for part in [one for column in lab.network for one in column]:
+        button = page.locator(".tfe-shell-network li:not([hidden]) button", has_text=re.compile(f"^{re.escape(part.name['en'])}$"))
+        for at in range(button.count()):  # of two alike the encoder's comes first; one of another task is not offered
+            button.nth(at).click()
+            expect(button.nth(at)).to_have_attribute("aria-current", "location")
+            expect(page.locator(f".tfe-{part.panel}").first).to_be_in_viewport()
+
+
 @pytest.fixture(
     scope="module",
     params=[

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from explorer.lab import FIGURE, Text
+from explorer.lab import FIGURE, Text, part
 from explorer.labs import adaptive_depth
 from explorer.labs.act_rnn import about, texts, views
 from explorer.program import About, Change, Program, lab_of
@@ -59,6 +59,14 @@ LAB = lab_of(
     licence=texts.LICENCE["en"],
     ancestors=(),
     changed="depth",
+    network=(
+        (
+            part("the input", "输入", "ask"),
+            part("one cell, again", "同一单元反复", "ponder"),
+            part("halting unit", "停止单元", "change"),
+            part("the answer", "回答", "difficulty"),
+        ),
+    ),
     steps=views.steps,
     interventions={
         "forced": replace(EXAMPLES[0], forced=1),

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import gradio as gr
 
-from explorer.lab import FIGURE
+from explorer.lab import FIGURE, part
 from explorer.labs import passages
 from explorer.labs.adaptive_span import about, change, deeper, texts, views
 from explorer.program import About, Change, Program, lab_of
@@ -73,6 +73,14 @@ LAB = lab_of(
     licence="Apache-2.0: the books that the models learned from are in the public domain",
     ancestors=("transformer_xl",),
     changed="cost",
+    network=(
+        (
+            part("the text", "文本", "ask"),
+            part("soft mask", "软掩码", "masks"),
+            part("attention", "注意力", "attention"),
+            part("next character", "下一个字符", "reading"),
+        ),
+    ),
     steps=views.steps,
     interventions={
         "spans": replace(EXAMPLES[0], length=16, spans=((EVERY, EVERY, 16.0),)),

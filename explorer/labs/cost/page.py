@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from explorer.lab import FIGURE
+from explorer.lab import FIGURE, part
 from explorer.labs.cost import about, clock, heads, scale, texts, views
 from explorer.labs.cost.change import changed
 from explorer.program import About, Change, Program, lab_of
@@ -70,6 +70,18 @@ LAB = lab_of(
     licence=texts.LICENCE,
     ancestors=("translation",),
     changed="measured",
+    network=(
+        (
+            part("length and width", "长度与宽度", "ask"),
+            part("path", "路径", "far"),
+            part("operations", "运算", "paper"),
+            part("time", "时间", "clock"),
+            part("scores", "分数", "scores"),
+            part("softmax", "softmax", "hardens"),
+            part("heads", "头", "filtered"),
+            part("the whole family", "整个家族", "seconds"),
+        ),
+    ),
     steps=views.steps,
     interventions={
         "window": Request(length=256, width=64, window=256),

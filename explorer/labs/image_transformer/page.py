@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from explorer.lab import part
 from explorer.labs.image_transformer import about, change, texts, views
 from explorer.program import About, Change, Program, lab_of
 from explorer.views import View
@@ -70,6 +71,13 @@ LAB = lab_of(
     "names no licence: research and teaching only",
     ancestors=("translation",),
     changed="input",
+    network=(
+        (
+            part("pixels given", "给定的像素", "ask"),
+            part("local attention", "局部注意力", "spans"),
+            part("next pixel", "下一个像素", "surprise"),
+        ),
+    ),
     steps=views.steps,
     interventions={
         "silence": replace(CHANGED, silenced=(("local_1d", 0, 0),)),

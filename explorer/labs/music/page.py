@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from explorer.lab import FIGURE
+from explorer.lab import FIGURE, part
 from explorer.labs.music import about, change, deeper, texts, views
 from explorer.program import About, Change, Program, lab_of
 from explorer.views import View
@@ -68,6 +68,14 @@ LAB = lab_of(
     "learned from ASAP (Foscarin et al., 2020): CC BY-NC-SA 4.0, not for commercial use",
     ancestors=("translation",),
     changed="input",
+    network=(
+        (
+            part("notes given", "给定的音符", "ask"),
+            part("query by distance", "查询乘距离", "skew", skew="open"),
+            part("relative attention", "相对注意力", "roll"),
+            part("next note", "下一个音符", "standings"),
+        ),
+    ),
     steps=views.steps,
     interventions={
         "silence": replace(CHANGED, silenced=(("jsb_relative", 1, 1),)),

@@ -14,7 +14,7 @@ from explorer import wiring
 from explorer.engine import Answer, Engine
 from explorer.figures import bertviz as drawing
 from explorer.figures import hashing as hashes
-from explorer.lab import FIGURE
+from explorer.lab import FIGURE, part
 from explorer.labs.reformer import about, change, deeper, texts, views
 from explorer.program import About, Change, Program, lab_of
 from explorer.views import View, in_bertviz
@@ -123,6 +123,15 @@ LAB = lab_of(
     licence="Apache-2.0: words are made by this project's own seeded code, and so are the weights; the books are in the public domain",
     ancestors=("translation",),
     changed="cost",
+    network=(
+        (
+            part("letters", "字母", "ask"),
+            part("hash, sort, chunk", "哈希、排序、分块", "hashing"),
+            part("attention", "注意力", "attention"),
+            part("reversible layers", "可逆层", "rewind", rewind="open"),
+            part("next letter", "下一个字母", "spelling"),
+        ),
+    ),
     steps=views.steps,
     interventions={
         "rounds": replace(CHANGED, rounds=1),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from explorer.lab import FIGURE
+from explorer.lab import FIGURE, part
 from explorer.labs.rnn_attention import about, deeper, texts, views
 from explorer.program import About, Change, Program, lab_of
 from explorer.views import View
@@ -56,6 +56,17 @@ LAB = lab_of(
     licence="research and teaching only: the images behind Multi30k are licensed for non-commercial research and education",
     ancestors=(),
     changed="input",
+    network=(
+        (
+            part("the sentence", "句子", "ask"),
+            part("encoder states", "编码器状态", "remains"),
+        ),
+        (
+            part("scores, softmax", "分数与 softmax", "attention"),
+            part("weighted sum", "加权和", "sum", sum="open"),
+            part("decoder", "解码器", "change"),
+        ),
+    ),
     steps=views.steps,
     interventions={
         "weight": replace(EXAMPLES[0], words=(0,), rows=(2,)),

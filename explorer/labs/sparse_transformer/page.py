@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import gradio as gr
 
-from explorer.lab import FIGURE
+from explorer.lab import FIGURE, part
 from explorer.labs import passages
 from explorer.labs.sparse_transformer import about, change, texts, views
 from explorer.program import About, Change, Program, lab_of
@@ -99,6 +99,15 @@ LAB = lab_of(
     licence="Apache-2.0; MIT: the copy of MNIST that the models learned from; the books are in the public domain",
     ancestors=("translation", "image_transformer"),
     changed="cost",
+    network=(
+        (
+            part("what is given", "给定的部分", "ask"),
+            part("pattern", "模式", "patterns"),
+            part("sparse attention", "稀疏注意力", "digits"),
+            part("next character", "下一个字符", "reading"),
+            part("surprise", "意外程度", "standing"),
+        ),
+    ),
     steps=views.steps,
     interventions={
         "pattern": replace(CHANGED, pattern="full"),

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import gradio as gr
 
-from explorer.lab import FIGURE
+from explorer.lab import FIGURE, part
 from explorer.labs import passages
 from explorer.labs.transformer_xl import about, change, deeper, texts, views
 from explorer.program import About, Change, Program, lab_of
@@ -81,6 +81,15 @@ LAB = lab_of(
     licence="Apache-2.0: the books that the models learned from are in the public domain",
     ancestors=("translation", "music"),
     changed="memory",
+    network=(
+        (
+            part("the segment", "片段", "ask"),
+            part("memory", "记忆", "segments"),
+            part("four terms", "四项之和", "terms", terms="open"),
+            part("attention", "注意力", "attention"),
+            part("next character", "下一个字符", "reading"),
+        ),
+    ),
     steps=views.steps,
     interventions={
         "memory": replace(CHANGED, memory=0),

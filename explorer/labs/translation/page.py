@@ -8,7 +8,7 @@ from dataclasses import replace
 import gradio as gr
 
 from explorer.figures.bertviz import VIEWS
-from explorer.lab import FIGURE
+from explorer.lab import FIGURE, part
 from explorer.labs.translation import about, deeper, texts, views
 from explorer.program import About, Change, Program, lab_of
 from explorer.views import View, in_bertviz
@@ -69,6 +69,18 @@ LAB = lab_of(
     licence="research and teaching only: the images behind Multi30k are licensed for non-commercial research and education",
     ancestors=("rnn_attention",),
     changed="input",
+    network=(
+        (
+            part("English, positions", "英文与位置", "positions", positions="open"),
+            part("self-attention", "自注意力", "attention", kind="encoder"),
+        ),
+        (
+            part("German so far", "已写的德文", "forced", forced="open"),
+            part("self-attention", "自注意力", "attention", kind="decoder"),
+            part("cross-attention", "交叉注意力", "attention", kind="cross"),
+            part("next word", "下一个词", "beam", beam="open"),
+        ),
+    ),
     steps=views.steps,
     interventions={
         "silence": replace(EXAMPLES[0], silenced=(("cross", 0, 1),)),

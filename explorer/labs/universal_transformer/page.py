@@ -8,7 +8,7 @@ from typing import Any, Final
 import gradio as gr
 
 from explorer.figures import bertviz as drawing
-from explorer.lab import FIGURE, Text
+from explorer.lab import FIGURE, Text, part
 from explorer.labs import adaptive_depth
 from explorer.labs.universal_transformer import about, texts, views
 from explorer.program import About, Change, Program, lab_of
@@ -71,6 +71,14 @@ LAB = lab_of(
     licence="Apache-2.0: the stories, words and sums are made by this project's own seeded code, and so are the weights",
     ancestors=("translation", "act_rnn"),
     changed="depth",
+    network=(
+        (
+            part("position and step", "位置与步", "ask"),
+            part("self-attention", "自注意力", "attention"),
+            part("halting", "停止", "ponder"),
+            part("the answer", "回答", "difficulty"),
+        ),
+    ),
     steps=views.steps,
     interventions={
         "forced": replace(EXAMPLES[0], forced=1),

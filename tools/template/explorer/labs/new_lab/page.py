@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from explorer.lab import FIGURE
+from explorer.lab import FIGURE, part
 from explorer.labs.new_lab import texts, views
 from explorer.program import About, Change, Program, lab_of
 from explorer.views import View
@@ -50,6 +50,9 @@ LAB = lab_of(
     ancestors=(),
     changed="input",
     steps=views.steps,
+    network=(
+        (part("what is given", "给定的部分", "ask"), part("attention", "注意力", "attention"), part("the answer", "回答", "lengths")),
+    ),
     interventions={
         "silence": replace(EXAMPLES[0], silenced=EVERY_HEAD),
         "layers": replace(EXAMPLES[0], layers=1),
