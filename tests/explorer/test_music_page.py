@@ -304,7 +304,7 @@ def test_the_order_that_came_out_stands_beside_the_published_one(monkeypatch: py
     assert len(bars["en"]["layout"]["shapes"]) == 2, "published figures are dashed outlines"
     said: Any = chorales_["sentence"]
     held_out, in_print = "Held out: relative 0.490, absolute 0.580.", "relative 0.357, absolute 0.417."
-    assert said["en"] == f"{held_out} In print: {in_print} Fewer than three seeds of each: too few to name an order."
+    assert said["en"] == f"{held_out} The paper has {in_print} Fewer than three seeds of each here: too few to name an order."
     assert "on other performances" in str(piano["sentence"])
     runs = {"jsb_relative": (0.49, 0.5, 0.48), "jsb_transformer": (0.58, 0.56, 0.55)}
     monkeypatch.setattr(about, "seeds", lambda variant: dict(enumerate(runs[variant], 1)))

@@ -134,7 +134,7 @@ def standing_sentence(known: Mapping[str, Facts]) -> Text:
     if {"adaptive", "fixed"} <= known.keys():
         gap = float(known["adaptive"]["value"]) - float(known["fixed"]["value"])
         said.append(filled(texts.BEHIND if gap > 0 else texts.AHEAD, gap=f"{abs(gap):.3f}"))
-    made = joined(*said, texts.IN_PRINT, about.order_of(SLUG, known)) or texts.IN_PRINT
+    made = joined(*said, about.order_of(SLUG, known), texts.IN_PRINT) or texts.IN_PRINT
     return {**made, "en": made["en"][:1].upper() + made["en"][1:]}
 
 

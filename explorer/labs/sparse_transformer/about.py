@@ -143,7 +143,7 @@ def standing_sentence(known: Mapping[str, Facts]) -> Text:
     if {"strided", "fixed"} <= known.keys():
         gap = float(known["fixed"]["value"]) - float(known["strided"]["value"])
         said.append(filled(texts.FIXED_MORE if gap > 0 else texts.FIXED_LESS, gap=f"{abs(gap):.2f}"))
-    return joined(*said, texts.IN_PRINT, about.order_of(SLUG, known)) or texts.IN_PRINT
+    return joined(*said, about.order_of(SLUG, known), texts.IN_PRINT) or texts.IN_PRINT
 
 
 def block_gaps() -> dict[str, str]:
