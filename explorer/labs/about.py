@@ -33,11 +33,11 @@ ASSETS = Path(__file__).parents[2] / "assets"
 SEEDS = 3  # of each model, before an order of models is named
 FEW: Text = {
     "en": "Fewer than three seeds of each here: too few to name an order.",
-    "zh": "这里每个模型不足三个随机种子，还不能说谁先谁后。",
+    "zh": "这里每个模型不足三个随机种子，尚无先后可言。",
 }
 NEAR: Text = {
     "en": "Seeds of different models overlap here: no order can be named.",
-    "zh": "这里不同模型的种子结果有重叠，不能说谁先谁后。",
+    "zh": "这里不同模型的种子结果有重叠，说不出先后。",
 }
 
 
