@@ -351,7 +351,7 @@ def test_the_card_says_what_was_measured_and_why_print_is_no_measure_of_it() -> 
     size, data, measured, trained = about.pairs()
     assert size.value == "0.08 M" and data.value == texts.DATA
     assert measured.value == "1.00" and measured.why is not None and "addition 0.96" in measured.why["en"]
-    assert trained.value == {"en": "12 min", "zh": "12 分钟"}
+    assert trained.value == {"en": "18 min", "zh": "18 分钟"}
 
 
 def test_nothing_is_shown_before_anything_was_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
