@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,15 @@ OTHERWISE: Mapping[str, Text] = {
     "memory": {"en": "; in one go, with all that is remembered: {each}", "zh": "；带着记忆一次读完时：{each}"},
 }
 ASSETS = Path(__file__).parents[2] / "assets"
+SEEDS = 3  # of each model, before an order of models is named
+FEW: Text = {
+    "en": "Fewer than three seeds of each here: too few to name an order.",
+    "zh": "这里每个模型不足三个随机种子，尚无先后可言。",
+}
+NEAR: Text = {
+    "en": "Seeds of different models overlap here: no order can be named.",
+    "zh": "这里不同模型的种子结果有重叠，说不出先后。",
+}
 
 
 def facts(slug: str, variant: str = "base") -> dict[str, Any]:
@@ -42,6 +52,32 @@ def facts(slug: str, variant: str = "base") -> dict[str, Any]:
 def models(slug: str, variants: Iterable[str]) -> dict[str, dict[str, Any]]:
     """What each shipped variant's model.json says, by variant; those that are not shipped are missing."""
     return {variant: known for variant in variants if (known := facts(slug, variant))}
+
+
+def runs(slug: str, variant: str) -> list[dict[str, Any]]:
+    """What the model.json of every shipped seed of a variant says, first seed first, whatever it came to."""
+    found = [facts(slug, path.parent.name) for path in (ASSETS / slug).glob(f"{variant}*/model.json")]
+    return sorted((one for one in found if one.get("variant") == variant), key=lambda one: int(one["seed"]))
+
+
+def seeds(slug: str, variant: str) -> dict[int, float]:
+    """The held-out figure of every shipped seed of a variant on the split of the first, by seed; empty before the first was measured."""
+    found = {int(one["seed"]): one.get("figure") or {} for one in runs(slug, variant)}
+    split = found.get(1, {}).get("split")
+    return {seed: float(one["value"]) for seed, one in found.items() if split and one.get("split") == split}
+
+
+def unproved(*models: Collection[float]) -> Text | None:
+    """Why no order of these models may be named, or None where it may. models: the figures of each one's seeds."""
+    if any(len(one) < SEEDS for one in models):
+        return FEW
+    spans = sorted((min(one), max(one)) for one in models)
+    return NEAR if any(below[1] >= above[0] for below, above in pairwise(spans)) else None
+
+
+def order_of(slug: str, variants: Iterable[str]) -> Text | None:
+    """Why the held-out figures of these variants name no order; None where they do."""
+    return unproved(*(seeds(slug, variant).values() for variant in variants))
 
 
 def log(slug: str, variant: str = "base") -> list[dict[str, float]]:

@@ -42,7 +42,6 @@ class Task(driver.Task):
     """What a variant learns, and beside which figure it stands."""
 
     build: Callable[[], Network]  # the network, nothing learned yet
-    optimizers: Callable[[nn.Module, Schedule], list[torch.optim.Optimizer]] = training.muon
 
     @property
     def of_chorales(self) -> bool:
@@ -123,7 +122,6 @@ VARIANTS: dict[str, Task] = {
         PIANO,
         build=lambda: lstm.PerformanceRNN(lstm.Config(events.EVENTS, d_model=256, dropout=0.0)),
         published={**(PIANO.published or {}), "value": 1.969},
-        optimizers=training.adam,
     ),
 }
 
@@ -198,7 +196,7 @@ def plan(job: Job[Task]) -> Plan[Batch]:
         task.build,
         Objective,
         lambda model: mean_cost(model, held_out),
-        task.optimizers,
+        training.muon,
         _draw(task, recipe, job.data),
         finish=lambda where: shorten(where, recipe.kept) if recipe.kept else None,
     )

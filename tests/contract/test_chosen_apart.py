@@ -20,9 +20,6 @@ TO_TRAIN_AGAIN = {
     "music/jsb_transformer",
     "music/jsb_transformer-seed2",
     "translation/base",
-    "universal_transformer/stories",
-    "universal_transformer/stories_fixed",
-    "universal_transformer/stories_ordinary",
 }
 NOT_RECORDED = "not recorded"
 SHIPPED = {

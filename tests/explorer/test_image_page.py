@@ -257,9 +257,14 @@ def test_the_ladder_is_sorted_and_says_what_is_only_published() -> None:
     assert next(row[0]["en"] for row in drawn["table"]["rows"]) == "uniform"
 
 
-def test_the_ladder_says_the_order_that_came_out_whatever_it_is() -> None:
+def test_the_ladder_says_the_order_that_came_out_whatever_it_is_and_none_that_seeds_do_not_bear_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert "order on CIFAR-10" not in about.ladder_sentence(MEASURED)["en"]
+    assert "too few to name an order" in about.ladder_sentence(MEASURED)["en"]
+    monkeypatch.setattr(about.about, "order_of", lambda *_: None)
     said = about.ladder_sentence(MEASURED)
-    assert "Local 2D reads best, 2.90 bits a pixel: 0.20 less than the PixelCNN" in said["en"] and "same order" in said["en"]
+    assert "Local 2D: 2.90 bits a pixel, 0.20 less than the PixelCNN" in said["en"] and "same order" in said["en"]
     worse = [rung | {"value": 2.5} if rung["key"] == "pixelcnn" else rung for rung in MEASURED]
     said = about.ladder_sentence(worse)
     assert "0.40 more than the PixelCNN" in said["en"] and "other order" in said["en"]

@@ -301,12 +301,13 @@ def facts(variant: str, seed: int = 1, value: float = 1.0, longer: float | None 
 
 @pytest.fixture
 def shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of assets with three tasks: two seeds of one, no comparison for another."""
+    """A folder of assets with three tasks: three seeds of one, a single one of another, no comparison for the last."""
     monkeypatch.setattr(about.about, "ASSETS", tmp_path)
     made = (
         facts("reverse", 1, 1.0, 0.04),
         facts("reverse", 2, 0.98, 0.10),
-        facts("reverse_ordinary", 1, 0.99, 0.30),
+        facts("reverse", 3, 0.98, 0.07),
+        *(facts("reverse_ordinary", seed, 0.99, share) for seed, share in enumerate((0.30, 0.2, 0.4), 1)),
         facts("addition", 1, 0.999, 0.97),
         facts("addition_ordinary", 1, 0.9, 0.2),
         facts("copy", 1, 1.0),
@@ -325,7 +326,8 @@ def test_every_seed_is_listed_and_what_is_missing_is_not_shown() -> None:
     assert [row[:3] for row in rows] == [
         ["reverse", "Universal", "1"],
         ["reverse", "Universal", "2"],
-        ["reverse", "ordinary", "1"],
+        ["reverse", "Universal", "3"],
+        *(["reverse", "ordinary", seed] for seed in "123"),
         ["addition", "Universal", "1"],
         ["addition", "ordinary", "1"],
         ["copy", "Universal", "1"],
@@ -340,8 +342,8 @@ def test_failure_is_said_as_it_came_out_beside_the_order_in_print() -> None:
     said = drawn["sentence"]["en"]
     assert "reverse: Universal 0.07, ordinary 0.30" in said and "addition: Universal 0.97, ordinary 0.20" in said
     assert "copy" not in said
-    assert "here it leads in 1 of 2" in said
-    assert "在 2 项中领先 1 项" in drawn["sentence"]["zh"]
+    assert "here in 0 of the 1 whose three seeds do not overlap" in said, "one seed names no order"
+    assert "1 项中，领先 0 项" in drawn["sentence"]["zh"]
 
 
 @pytest.mark.usefixtures("shipped")
@@ -349,7 +351,7 @@ def test_the_card_says_what_was_measured_and_why_print_is_no_measure_of_it() -> 
     size, data, measured, trained = about.pairs()
     assert size.value == "0.08 M" and data.value == texts.DATA
     assert measured.value == "1.00" and measured.why is not None and "addition 0.96" in measured.why["en"]
-    assert trained.value == {"en": "12 min", "zh": "12 分钟"}
+    assert trained.value == {"en": "18 min", "zh": "18 分钟"}
 
 
 def test_nothing_is_shown_before_anything_was_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from explorer import labels
 from explorer.figures import ladder as drawing
-from explorer.labels import filled
+from explorer.labels import filled, joined
 from explorer.labs import about
 from explorer.labs.adaptive_span import texts
 from explorer.widgets import figure
@@ -134,9 +134,8 @@ def standing_sentence(known: Mapping[str, Facts]) -> Text:
     if {"adaptive", "fixed"} <= known.keys():
         gap = float(known["adaptive"]["value"]) - float(known["fixed"]["value"])
         said.append(filled(texts.BEHIND if gap > 0 else texts.AHEAD, gap=f"{abs(gap):.3f}"))
-    said.append(texts.IN_PRINT)
-    english = " ".join(one["en"] for one in said)
-    return {"en": english[:1].upper() + english[1:], "zh": "".join(one["zh"] for one in said)}
+    made = joined(*said, about.order_of(SLUG, known), texts.IN_PRINT) or texts.IN_PRINT
+    return {**made, "en": made["en"][:1].upper() + made["en"][1:]}
 
 
 # ---- training ----------------------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from typing import Any
 
 from explorer import labels
 from explorer.figures import ladder as drawing
-from explorer.labels import filled
+from explorer.labels import filled, joined
 from explorer.labs import about
 from explorer.labs.image_transformer import texts
 from explorer.widgets import figure
@@ -115,7 +115,7 @@ def named(rung: Rung) -> Mapping[str, str]:
 
 
 def ladder_sentence(rungs: Sequence[Rung]) -> Mapping[str, str]:
-    """The ladder in words: the better pattern against guessing and against the PixelCNN, and the order that the paper found."""
+    """The ladder in words: the cheaper pattern against guessing and against the PixelCNN, and what the paper found."""
     values = {str(rung["key"]): float(rung["value"]) for rung in rungs}
     ours = {key: values[key] for key in PATTERNS if key in values}
     if not ours or not {"uniform", "pixelcnn"} <= values.keys():
@@ -129,8 +129,9 @@ def ladder_sentence(rungs: Sequence[Rung]) -> Mapping[str, str]:
         less=f"{values['uniform'] - ours[best]:.2f}",
         beside=filled(texts.LADDER_BEATS if gain >= 0 else texts.LADDER_LOSES, bits=f"{abs(gain):.2f}"),
     )
-    order = texts.SAME_ORDER if gain >= 0 else texts.OTHER_ORDER
-    return {"en": f"{said['en']} {order['en']}", "zh": f"{said['zh']}{order['zh']}"}
+    doubt = about.order_of(SLUG, (best, "pixelcnn"))
+    order = texts.IN_PRINT if doubt else texts.SAME_ORDER if gain >= 0 else texts.OTHER_ORDER
+    return joined(said, order, doubt) or said
 
 
 def colour_sentence(rungs: Sequence[Rung]) -> Mapping[str, str]:

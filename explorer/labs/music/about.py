@@ -28,13 +28,8 @@ def facts() -> dict[str, dict[str, Any]]:
 
 
 def seeds(variant: str) -> dict[int, float]:
-    """The held-out figure of every shipped seed of a variant on the split of the first, by seed; empty before the first was measured."""
-    first = about.facts(SLUG, variant).get("figure")
-    if not first:
-        return {}
-    others = [about.facts(SLUG, path.parent.name) for path in sorted((about.ASSETS / SLUG).glob(f"{variant}-seed*/model.json"))]
-    same = [one for one in others if one.get("figure", {}).get("split") == first["split"]]
-    return {1: float(first["value"])} | {int(one["seed"]): float(one["figure"]["value"]) for one in same}
+    """As `about.seeds`."""
+    return about.seeds(SLUG, variant)
 
 
 def measured(style: str) -> dict[str, Facts]:
@@ -170,14 +165,19 @@ def _named(variant: str, published: bool) -> Text:
 
 
 def standing_sentence(known: Mapping[str, Facts]) -> Text:
-    """The order that came out, the published order, and every seed. known: what model.json says of the variants, best first."""
+    """What came out, the published order, whether it is the same one if seeds bear one out, and every seed.
+
+    known: what model.json says of the variants, best first.
+    """
     printed = {variant: float(one["published"]["value"]) for variant, one in known.items() if one.get("published")}
     theirs = sorted(printed, key=lambda variant: printed[variant])
     said = [filled(texts.STANDS, order=_order({variant: float(one["figure"]["value"]) for variant, one in known.items()}, list(known)))]
     if len(theirs) > 1:
-        same = theirs == [variant for variant in known if variant in printed]
+        compared = [variant for variant in known if variant in printed]
+        doubt = about.unproved(*(seeds(variant).values() for variant in compared))
+        words = texts.IN_PRINT if doubt else texts.SAME_ORDER if theirs == compared else texts.OTHER_ORDER
         where = "" if all(known[variant]["published"]["comparable"] for variant in theirs) else texts.ELSEWHERE
-        said.append(filled(texts.SAME_ORDER if same else texts.OTHER_ORDER, where=where, order=_order(printed, theirs)))
+        said += [filled(words, where=where, order=_order(printed, theirs)), *([doubt] if doubt else [])]
     for variant in known:
         found = seeds(variant)
         if len(found) > 1:

@@ -34,9 +34,8 @@ def facts() -> dict[str, dict[str, Any]]:
 
 
 def runs(variant: str) -> list[dict[str, Any]]:
-    """What the model.json of every seed of a variant says, in order, whatever it came to."""
-    found = [about.facts(SLUG, path.parent.name) for path in (about.ASSETS / SLUG).glob(f"{variant}*/model.json")]
-    return sorted((one for one in found if one.get("variant") == variant), key=lambda one: int(one["seed"]))
+    """As `about.runs`."""
+    return about.runs(SLUG, variant)
 
 
 def sizes(mode: str) -> dict[str, tuple[int, int]]:
@@ -175,8 +174,9 @@ def _printed(one: Facts) -> list[float | None]:
 
 
 def order(rows: Sequence[spelling.Row]) -> Text:
-    """In what order the models come out with many rounds and with one, here and in print; and whether more rounds ever did harm."""
+    """How the models come out with many rounds and with one, here and in print; and whether more rounds ever did harm."""
     said: list[Text] = []
+    doubt = about.order_of(SLUG, (row.key for row in rows))
     for column in COMPARED:
         at = COLUMNS.index(column)
         told = [(row, ours, printed) for row in rows if (ours := row.ours[at]) is not None and (printed := row.printed[at]) is not None]
@@ -187,7 +187,8 @@ def order(rows: Sequence[spelling.Row]) -> Text:
         published = {row.key: value for row, _, value in told}
         name = {row.key: row.name for row, _, _ in told}
         said.append(filled(texts.ORDER, rounds=with_, ours=_ranked(measured, name), printed=_ranked(published, name)))
-        said.append(texts.SAME_ORDER if _agree(measured, published) else texts.OTHER_ORDER)
+        said += [] if doubt else [texts.SAME_ORDER if _agree(measured, published) else texts.OTHER_ORDER]
+    said += [doubt] if doubt and said else []
     whole = [
         (ours, printed)
         for row in rows

@@ -9,7 +9,7 @@ from typing import Any
 
 from explorer import labels
 from explorer.figures import ladder as drawing
-from explorer.labels import filled
+from explorer.labels import filled, joined
 from explorer.labs import about
 from explorer.labs.sparse_transformer import texts
 from explorer.widgets import figure
@@ -143,8 +143,7 @@ def standing_sentence(known: Mapping[str, Facts]) -> Text:
     if {"strided", "fixed"} <= known.keys():
         gap = float(known["fixed"]["value"]) - float(known["strided"]["value"])
         said.append(filled(texts.FIXED_MORE if gap > 0 else texts.FIXED_LESS, gap=f"{abs(gap):.2f}"))
-    said.append(texts.IN_PRINT)
-    return {"en": " ".join(one["en"] for one in said), "zh": "".join(one["zh"] for one in said)}
+    return joined(*said, about.order_of(SLUG, known), texts.IN_PRINT) or texts.IN_PRINT
 
 
 def block_gaps() -> dict[str, str]:
@@ -177,7 +176,7 @@ def on_text() -> dict[str, object] | None:
         drawn,
         title=texts.TEXT_STANDING,
         units=texts.TEXT_UNITS,
-        sentence={"en": f"{said['en']} {how['en']}", "zh": f"{said['zh']}{how['zh']}"},
+        sentence=joined(said, about.order_of(SLUG, known), how) or said,
         table=figure.Table((texts.WAY, texts.BITS), [(name, value) for name, value in rungs]),
         height=22 * len(rungs) + 32,
         name="patterns-on-text",

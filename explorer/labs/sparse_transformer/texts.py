@@ -270,14 +270,14 @@ SOURCE: Final = _("where from", "来源")
 TEXT_STANDING: Final = _("The same patterns on text", "同样的模式用于文本")
 TEXT_UNITS: Final = _("bits per character of a held-out novel, lower is better", "留出小说的每字符比特数，越低越好")
 TEXT_SAYS: Final = _(
-    "On characters of books the {best} pattern reads best, by {gap} bits. In the paper, on bytes of Wikipedia: fixed 0.99, strided 1.13.",
-    "在书的字符上，{best}模式读得最省，少 {gap} 比特。论文在维基百科的字节上：固定 0.99，跨步 1.13。",
+    "On characters of books the {best} pattern takes {gap} bits less. In the paper, on bytes of Wikipedia: fixed 0.99, strided 1.13.",
+    "在书的字符上，{best}模式少用 {gap} 比特。论文在维基百科的字节上：固定 0.99，跨步 1.13。",
 )
 TEXT_OTHER: Final = _(
-    "On characters of books the {best} pattern reads best, by {gap} bits. The paper found the opposite on bytes of Wikipedia, with far "
+    "On characters of books the {best} pattern takes {gap} bits less. The paper found the opposite on bytes of Wikipedia, with far "
     "larger networks: fixed 0.99, strided 1.13. The strided pattern always sees the last 32 characters; the fixed one, at the start of a "
     "block, hardly any of them.",
-    "在书的字符上，{best}模式读得最省，少 {gap} 比特。论文在维基百科的字节上、用大得多的网络，结论相反：固定 0.99，跨步 1.13。"
+    "在书的字符上，{best}模式少用 {gap} 比特。论文在维基百科的字节上、用大得多的网络，结论相反：固定 0.99，跨步 1.13。"
     "跨步模式总能看到最近 32 个字符；固定模式在块首几乎看不到它们。",
 )
 BITS: Final = _("bits per character", "每字符比特数")
@@ -383,11 +383,11 @@ STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
         "text",
         _("Here the paper’s order does not hold. Why?", "这里与论文的顺序不同，为什么？"),
         _(
-            "The paper found the fixed pattern better for text; here the strided one is. In a block of {block} the fixed model pays "
-            "{first} bits per character more in the first quarter, {middle} in the middle, {last} in the last. First places see few of "
-            "the last letters; last ones also carry the summary, perhaps too much for a small model.",
-            "论文发现固定模式更适合文本；这里却是跨步模式读得最省。在每个 {block} 字符的块里，固定模型每字符在前四分之一多付 {first} "
-            "比特，中间 {middle}，后四分之一 {last}。块首几乎看不到最近的字母；块尾还要携带摘要，对小模型也许太多。",
+            "The paper found the fixed pattern better for text; here, from one seed of each, the strided one is. In a block of {block} "
+            "the fixed model pays {first} bits per character more in the first quarter, {middle} in the middle, {last} in the last. First "
+            "places see few of the last letters; last ones also carry the summary, perhaps too much for a small model.",
+            "论文发现固定模式更适合文本；这里各用一个种子，却是跨步模式更省。在每个 {block} 字符的块里，固定模型每字符在前四分之一多付 "
+            "{first} 比特，中间 {middle}，后四分之一 {last}。块首几乎看不到最近的字母；块尾还要携带摘要，对小模型也许太多。",
         ),
     ),
 )

@@ -25,11 +25,8 @@ NETWORKS_IN_PRINT = {"": "universal", "_ordinary": "transformer"}
 
 
 def runs(task: str, kind: str) -> list[Facts]:
-    """What the model.json of every seed of a variant says, first seed first; those that are not shipped are missing."""
-    folder = about.ASSETS / SLUG
-    name = f"{task}{kind}"
-    found = [about.facts(SLUG, path.parent.name) for path in folder.glob(f"{name}*/model.json")]
-    return sorted((one for one in found if one.get("variant") == name), key=lambda one: int(one["seed"]))
+    """As `about.runs`."""
+    return about.runs(SLUG, f"{task}{kind}")
 
 
 def facts() -> dict[str, Facts]:
@@ -209,19 +206,19 @@ def _rows(found: Mapping[str, Mapping[str, Sequence[Facts]]]) -> list[tuple[str 
 
 
 def longer_sentence(found: Mapping[str, Mapping[str, Sequence[Facts]]]) -> Text:
-    """Characters at length 40, the mean over seeds of each network, in words; and in how many tasks ours leads, as it does in print."""
+    """Characters at length 40, the mean over seeds of each network, in words.
+
+    And in how many of the tasks whose seeds name an order ours leads, as it does in print.
+    """
     said, leads, compared = [], 0, 0
     for task, kinds in found.items():
-        means = {
-            kind: sum(shares) / len(shares)
-            for kind in KINDS
-            if (shares := [one["longer"]["value"] for one in kinds[kind] if one.get("longer")])
-        }
+        shares = {kind: [float(one["longer"]["value"]) for one in kinds[kind] if one.get("longer")] for kind in KINDS}
+        means = {kind: sum(each) / len(each) for kind, each in shares.items() if each}
         if not means:
             continue
         parts = [filled(texts.SHARE, network=texts.BRIEF[kind], share=f"{share:.2f}") for kind, share in means.items()]
         said.append(filled(texts.AT_TWICE, task=texts.SHORT_NAMES[task], shares=_listed(parts, ", ", "，")))
-        if "" in means and "_ordinary" in means:
+        if not about.unproved(shares[""], shares["_ordinary"]):
             compared += 1
             leads += means[""] > means["_ordinary"]
     order = filled(texts.SAME_ORDER, n=leads, of=compared) if compared else {"en": "", "zh": ""}

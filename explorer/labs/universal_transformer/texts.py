@@ -208,8 +208,8 @@ SAYS: Final = _(
     "长度 40，各种子平均：{tasks}。{order}",
 )
 SAME_ORDER: Final = _(
-    "In print, at 400 characters, the Universal Transformer leads in all three; here it leads in {n} of {of}.",
-    "论文在长度 400 上，通用 Transformer 三项全部领先；这里在 {of} 项中领先 {n} 项。",
+    "In print, at 400 characters, the Universal Transformer leads in all three; here in {n} of the {of} whose three seeds do not overlap.",
+    "论文在长度 400 上，通用 Transformer 三项全部领先；这里三个种子的结果不重叠的 {of} 项中，领先 {n} 项。",
 )
 
 # ---- the card ----------------------------------------------------------------------------------------------------------------------
