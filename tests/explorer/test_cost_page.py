@@ -6,12 +6,12 @@ import dataclasses
 import re
 from typing import Any
 
-import numpy as np
 import pytest
 
 from explorer.controls import query
 from explorer.engine import Engine
-from explorer.labs.cost import about, clock, drawn, page, texts
+from explorer.labs.cost import about, clock, page, texts
+from explorer.labs.cost.drawn import power
 from explorer.program import answer
 from models.cost import model
 from models.cost.records import EXAMPLES, LAYERS, Clock, Explanation, Point, Request, lengths, operations
@@ -94,15 +94,7 @@ def test_the_paper_gives_the_numbers_of_the_lecture() -> None:
     [(16e9, 3, "16.0·10⁹"), (4e9, 1, "4.00·10⁹"), (1.2e-14, 1, "1.20·10⁻¹⁴"), (0.25, 1, "0.25"), (256e6, 3, "256·10⁶")],
 )
 def test_large_and_small_numbers_are_written_as_a_lecture_writes_them(value: float, step: int, text: str) -> None:
-    assert drawn.power(value, step) == text
-
-
-def test_maps_keep_to_the_scale_of_their_kind_and_gaps_are_no_numbers() -> None:
-    figure = drawn.maps([("a", np.array([[0.5, np.nan]]), "signed"), ("b", np.ones((2, 2)), "weights")], limit=2)
-    signed, weights = figure["data"]
-    assert (signed["zmin"], signed["zmax"], signed["z"]) == (-2, 2, [[0.5, None]])
-    assert (weights["zmin"], weights["zmax"]) == (0, 2)
-    assert all(colour.startswith("var(--signed-") for _, colour in signed["colorscale"])
+    assert power(value, step) == text
 
 
 @pytest.mark.parametrize("request_", EXAMPLES[1:], ids=query)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from explorer import permalink
-from explorer.labs.rnn_attention import about, deeper, figures, texts, views
+from explorer.labs.rnn_attention import about, deeper, texts, views
 from explorer.labs.rnn_attention.page import LAB, PROGRAM
 from explorer.runs import Run
 from explorer.views import Found
@@ -183,11 +183,6 @@ def test_an_order_is_named_only_where_the_bootstrap_tells_the_models_apart(p: fl
 def test_nothing_is_said_of_quality_before_it_was_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(about, "facts", dict)
     assert about.quality() is None and about.pairs() == ()
-
-
-def test_maps_of_another_size_are_refused() -> None:
-    with pytest.raises(ValueError, match="for 1 queries and 2 keys"):
-        figures.maps([("a", np.zeros((2, 2), np.float32), 0.0, 1.0)], ["q"], ["k", "l"])
 
 
 def test_steps_and_interventions_are_permalinks_of_requests() -> None:

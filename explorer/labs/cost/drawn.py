@@ -1,4 +1,4 @@
-"""Arrays -> maps, bars and histograms of the cost laboratory, as Plotly's own JSON. Colours are tokens."""
+"""Arrays -> bars and histograms of the cost laboratory, as Plotly's own JSON. Colours are tokens."""
 
 from __future__ import annotations
 
@@ -67,69 +67,6 @@ def paper(names: Sequence[str], amounts: Sequence[float], columns: Sequence[tupl
         font = {"size": 13, "color": "var(--ink)"}
         frame["annotations"] += [{**shared, "text": cell, "y": y - 0.1, "yref": "y", "font": font} for y, cell in enumerate(cells)]
     return {"data": [bars], "layout": frame}
-
-
-def maps(
-    panels: Sequence[tuple[str, NDArray[np.floating], str]],
-    *,
-    limit: float = 1,
-    rows: int = 1,
-    square: bool = True,
-    axes: tuple[str, str] = ("", ""),
-    hover: str = "%{z:.3f}",
-) -> Figure:
-    """Matrices side by side in some rows: (title, values, scale), the scale "weights" (cividis), "signed" or "grey".
-
-    limit: the largest value of the scale; the least is 0, or −limit on the signed scale. axes: what columns and rows are, of the first.
-    """
-    frame = theme.layout()
-    across, up = frame.pop("xaxis"), frame.pop("yaxis")
-    frame |= {"showlegend": False, "margin": {"l": 26 if axes[1] else 8, "r": 8, "t": 24, "b": 26 if axes[0] else 8}, "annotations": []}
-    columns = math.ceil(len(panels) / rows)
-    wide, high = 1 / columns, 1 / rows
-    gap = (0.12 * wide if columns > 1 else 0, 0.22 * high if rows > 1 else 0)
-    scales = {"weights": theme.colorscale(theme.WEIGHTS), "grey": [[0, "#000000"], [1, "#FFFFFF"]], "signed": theme.signed()}
-    data: list[Figure] = []
-    for n, (title, values, scale) in enumerate(panels):
-        end = "" if n == 0 else str(n + 1)
-        row, column = divmod(n, columns)
-        data.append(
-            {
-                "type": "heatmap",
-                "z": [[None if cell != cell else cell for cell in row] for row in np.round(values.astype(float), 5).tolist()],
-                "zmin": 0 if scale != "signed" else -limit,
-                "zmax": limit,
-                "colorscale": scales[scale],
-                "showscale": False,
-                "hoverongaps": False,
-                "xgap": 0,
-                "xaxis": f"x{end}",
-                "yaxis": f"y{end}",
-                "hovertemplate": f"{title}: {hover}<extra></extra>",
-            }
-        )
-        bare = {"showgrid": False, "zeroline": False, "showticklabels": False, "ticks": "", "fixedrange": True, "showline": False}
-        left, bottom = column * wide + gap[0] / 2, 1 - (row + 1) * high + gap[1] / 2
-        frame[f"xaxis{end}"] = {**across, **bare, "domain": [left, left + wide - gap[0]], "anchor": f"y{end}"}
-        frame[f"yaxis{end}"] = {**up, **bare, "domain": [bottom, bottom + high - gap[1]], "anchor": f"x{end}", "autorange": "reversed"}
-        if square:
-            frame[f"yaxis{end}"] |= {"scaleanchor": f"x{end}", "constrain": "domain", "constraintoward": "top"}
-            frame[f"xaxis{end}"] |= {"constrain": "domain"}
-        if n == 0 and axes[0]:
-            frame["xaxis"]["title"] = {**across["title"], "text": axes[0], "standoff": 4}
-        if n == 0 and axes[1]:
-            frame["yaxis"]["title"] = {**up["title"], "text": axes[1], "standoff": 4}
-        place = {
-            "x": left + (wide - gap[0]) / 2,
-            "y": bottom + high - gap[1],
-            "xref": "paper",
-            "yref": "paper",
-            "xanchor": "center",
-            "yanchor": "bottom",
-            "yshift": 3,
-        }
-        frame["annotations"].append({**place, "text": title, "showarrow": False, "font": {"size": 12, "color": "var(--ink2)"}})
-    return {"data": data, "layout": frame}
 
 
 def histograms(given: Sequence[tuple[str, NDArray[np.floating], str]], axes: tuple[str, str]) -> Figure:

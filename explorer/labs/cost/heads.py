@@ -6,9 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.controls import Value
+from explorer.figures import heatmaps
 from explorer.figures.curves import Curve, Place, curves
+from explorer.figures.heatmaps import Figure, Map
 from explorer.labels import filled
-from explorer.labs.cost import drawn, texts
+from explorer.labs.cost import texts
+from explorer.labs.cost.drawn import power
 from explorer.widgets.figure import shown
 from models.cost.records import ALPHAS, SIDE, Explanation, Heads, Request
 
@@ -22,7 +25,7 @@ def _heads(seen: Explanation) -> Heads:
 
 def small(value: float) -> str:
     """An error as one reads it: 0.30, or 1.2·10⁻¹⁴."""
-    return f"{value:.2f}" if value >= 0.005 or value == 0 else drawn.power(value)
+    return f"{value:.2f}" if value >= 0.005 or value == 0 else power(value)
 
 
 def filtered(seen: Explanation, request: Request, _state: str) -> Value:
@@ -30,17 +33,18 @@ def filtered(seen: Explanation, request: Request, _state: str) -> Value:
     found = _heads(seen)
     most = float(max(np.abs(found.true).max(), np.abs(found.made).max()))
     k, count = request.kernel, filled(texts.OF_HEADS, n=request.kernel**2)
-    panels = (
-        (texts.PICTURE_IN, found.picture * most, "grey"),
-        (texts.CONVOLVED, found.true, "signed"),
-        (count, found.made, "signed"),
-        (texts.DIFFERENCE, found.made - found.true, "signed"),
-    )
+    names, made = (texts.PICTURE_IN, texts.CONVOLVED, count, texts.DIFFERENCE), (found.true, found.made, found.made - found.true)
     numbers = {"alpha": f"{request.alpha:g}", "error": small(found.error), "most": f"{np.abs(found.true).max():.2f}"}
     values = zip(found.picture.flat, found.true.flat, found.made.flat, strict=True)
+
+    def draw(language: str) -> Figure:
+        first, *others = (name[language] for name in names)
+        filters = [Map(name, one, -most, most, "signed") for name, one in zip(others, made, strict=True)]
+        return heatmaps.maps([Map(first, found.picture, scale="grey"), *filters], square=True)
+
     return shown(
         "cost-filter",
-        lambda language: drawn.maps([(name[language], one, scale) for name, one, scale in panels], limit=most),
+        draw,
         (
             texts.FILTERED,
             filled(texts.FILTERED_UNITS, k=k, name=texts.FILTERS[request.filter], most=f"{most:.2f}"),
@@ -59,10 +63,10 @@ def maps(seen: Explanation, request: Request, _state: str) -> Value:
     around = found.maps[:, row - CROP : row + CROP + 1, column - CROP : column + CROP + 1]
     k, half = request.kernel, request.kernel // 2
     weight = float(np.mean([found.maps[h, row + h // k - half, column + h % k - half] for h in range(k * k)]))
-    panels = [(str(h + 1) if k == 3 else "", one, "weights") for h, one in enumerate(around)]
+    panels = [Map(str(h + 1) if k == 3 else "", one) for h, one in enumerate(around)]
     return shown(
         "cost-maps",
-        lambda _language: drawn.maps(panels, rows=k),
+        lambda _language: heatmaps.maps(panels, lines=k, square=True),
         (texts.MAPS, filled(texts.MAPS_UNITS, alpha=f"{request.alpha:g}"), filled(texts.MAPS_SAYS, n=k * k, weight=f"{weight:.2f}")),
         (texts.HEAD, texts.LARGEST),
         [(h + 1, round(float(one.max()), 6)) for h, one in enumerate(found.maps)],
@@ -105,10 +109,8 @@ def reach(seen: Explanation, _request: Request, _state: str) -> Value:
         flat = flat / np.linalg.norm(flat, axis=1, keepdims=True)
         return f"{np.abs(flat @ flat.T)[np.triu_indices(distances, 1)].mean():.2f}"
 
-    def draw(language: str) -> drawn.Figure:
-        made = drawn.maps(
-            [(name[language], board(at), "signed") for at, name in enumerate(texts.REACHES)], limit=most, rows=3, square=False
-        )
+    def draw(language: str) -> Figure:
+        made = heatmaps.maps([Map(name[language], board(at), -most, most, "signed") for at, name in enumerate(texts.REACHES)], lines=3)
         frame, middle = made["layout"], [n * (size + 1) + (size - 1) / 2 for n in range(distances)]
         frame["margin"] = {**frame["margin"], "l": 72, "b": 40}
         said = [filled(texts.CONTENT, n=c + 1)[language] for c in range(contents)]

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from explorer.controls import Value
 from explorer.figures.curves import Curve, Place, curves
+from explorer.figures.heatmaps import Map, maps
 from explorer.labels import filled
 from explorer.labs.cost import about, drawn, texts
 from explorer.labs.cost.clock import ms
@@ -76,8 +77,8 @@ def rows(seen: Explanation, _request: Request, _state: str) -> Value:
     plain, asked = (f"{one.mean():.2f}" for one in largest)
 
     def draw(language: str) -> drawn.Figure:
-        panels = [(how[language], one, "weights") for how, one in zip(hows, both, strict=True)]
-        return drawn.maps(panels, axes=(texts.KEY[language], texts.QUERY[language]), square=False)
+        panels = [Map(how[language], one) for how, one in zip(hows, both, strict=True)]
+        return maps(panels, axes=(texts.KEY[language], texts.QUERY[language]))
 
     return shown(
         "cost-rows",

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.figures.curves import Curve, curves
+from explorer.figures.heatmaps import Figure, Map, maps
 from explorer.labels import filled
-from explorer.labs.rnn_attention import about, figures, texts
+from explorer.labs.rnn_attention import about, texts
 from explorer.labs.rnn_attention.views import numbered
 from explorer.views import Found, View, unfolded
 from explorer.widgets.figure import Mark, opened, shown
@@ -53,10 +54,10 @@ def numbers(seen: Explanation) -> Value:
     score, weight, share = (f"{part[row, key]:.2f}".replace("-", "−") for part in (seen.scores, seen.weights, seen.shares))
     says = filled(texts.SUM_SAYS, query=seen.target[row], key=seen.source[key], score=score, weight=weight, share=share)
 
-    def draw(language: str) -> figures.Figure:
-        scores = (texts.SCORES[language], seen.scores, float(seen.scores.min()), float(seen.scores.max()))
-        others = [(texts.SOFTMAX[language], seen.weights, 0.0, 1.0), (texts.SHARES[language], seen.shares, 0.0, 1.0)]
-        return figures.maps([scores, *others], numbered(seen.target), numbered(seen.source))
+    def draw(language: str) -> Figure:
+        scores = Map(texts.SCORES[language], seen.scores, float(seen.scores.min()), float(seen.scores.max()))
+        others = (Map(texts.SOFTMAX[language], seen.weights), Map(texts.SHARES[language], seen.shares))
+        return maps((scores, *others), numbered(seen.target), numbered(seen.source))
 
     table = cells(seen, seen.scores, seen.weights, seen.shares)
     return shown("score-to-sum", draw, (texts.SUM, texts.SUM_UNITS, says), texts.SUM_COLUMNS, table)
@@ -81,11 +82,9 @@ def beside(seen: Explanation, cross: Array, variant: str) -> Value:
     (layer, head), overlap = shared(seen.weights, cross)
     name, theirs = f"{layer + 1}·{head + 1}", cross[layer, head]
 
-    def draw(language: str) -> figures.Figure:
-        titles = texts.OVERLAP_MAPS[language]
-        named = [title.format(name=name, variant=texts.VARIANTS[variant][language]) for title in titles]
-        given = [(title, values, 0.0, 1.0) for title, values in zip(named, (theirs, overlap, seen.weights), strict=True)]
-        return figures.maps(given, numbered(seen.target), numbered(seen.source))
+    def draw(language: str) -> Figure:
+        titles = [title.format(name=name, variant=texts.VARIANTS[variant][language]) for title in texts.OVERLAP_MAPS[language]]
+        return maps(list(map(Map, titles, (theirs, overlap, seen.weights))), numbered(seen.target), numbered(seen.source))
 
     (most, high), (least, low) = ((seen.target[at], f"{overlap[at]:.2f}") for at in (int(overlap.argmax()), int(overlap.argmin())))
     mean, heads = f"{overlap.mean():.2f}", cross.shape[0] * cross.shape[1]

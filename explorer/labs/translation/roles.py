@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from explorer.figures import roles, theme
+import numpy as np
+
+from explorer.figures import roles
 from explorer.figures.attention import Kind, shown
+from explorer.figures.heatmaps import Map, maps
 from explorer.labels import filled
 from explorer.labs.translation import texts
 from explorer.widgets import figure
@@ -28,7 +31,7 @@ def value(encoder: Kind, cross: Kind) -> Value | None:
     said = [filled(texts.ROLES_SAY, **one) for one in each]
     english = "; ".join(one["en"] for one in said)
     return figure.value(
-        {language: _drawn(rows, names, [label[language] for label in labels]) for language in ("en", "zh")},
+        lambda language: maps([Map("", np.array(rows))], [label[language] for label in labels], names),
         title=texts.ROLES_TITLE,
         units=texts.ROLES_UNITS,
         sentence={"en": f"{english[0].upper()}{english[1:]}.", "zh": f"{'；'.join(one['zh'] for one in said)}。"},
@@ -45,39 +48,3 @@ def _asked(job: Mapping[str, Any], names: list[str], row: list[float]) -> dict[s
     most = max(range(len(row)), key=row.__getitem__)
     head = f"{job['layer'] + 1}·{job['head'] + 1}"
     return {"question": roles.NAMES[job["job"]], "head": head, "word": names[job["row"]], "key": names[most], "weight": f"{row[most]:.2f}"}
-
-
-def _drawn(rows: list[list[float]], names: list[str], labels: list[str]) -> dict[str, Any]:
-    frame = theme.layout()
-    return {
-        "data": [
-            {
-                "type": "heatmap",
-                "x": list(range(len(names))),
-                "y": list(range(len(rows))),
-                "z": rows,
-                "zmin": 0,
-                "zmax": 1,
-                "colorscale": theme.colorscale(theme.WEIGHTS),
-                "showscale": False,
-                "xgap": 2,
-                "ygap": 4,
-                "customdata": [names] * len(rows),
-                "hovertemplate": "%{customdata}: %{z:.2f}<extra></extra>",
-            }
-        ],
-        "layout": {
-            **frame,
-            "showlegend": False,
-            "xaxis": {**frame["xaxis"], "tickvals": list(range(len(names))), "ticktext": names, "showgrid": False, "zeroline": False},
-            "yaxis": {
-                **frame["yaxis"],
-                "tickvals": list(range(len(rows))),
-                "ticktext": labels,
-                "autorange": "reversed",
-                "showgrid": False,
-                "zeroline": False,
-                "automargin": True,
-            },
-        },
-    }
