@@ -132,7 +132,9 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
   // ── moving ──
   /** Locks values: {key: value}. add: beside what is locked already, where the key takes several. */
   function lock(patch, add = false) {
-    sound.stop();
+    // What is heard goes on while one looks at something else, and from where one sets it.
+    if (!clock?.sound) sound.stop();
+    else if (sound.playing && clock.key in patch) return sound.seek(clock.when(patch[clock.key]));
     leave();
     moved();
     put(patch, add);
@@ -180,7 +182,10 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
       update();
     },
     changed() {
-      if (sound.playing) sound.seek(placed() >= sound.total ? 0 : placed());
+      if (sound.playing) {
+        bus.fire("sounding", root);
+        sound.seek(placed() >= sound.total ? 0 : placed());
+      }
       else if (clock) {
         // The last moment was perhaps never drawn.
         const reached = (cursor = placeOf(sound.place));
@@ -192,6 +197,7 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
     },
     failed: () => picture.silent?.(run, draw),
   });
+  bus.on("sounding", (who) => who !== root && sound.stop()); // one at a time
   root.append(sound.node);
   const ends = () => kind(clock.key).ends(bounds[clock.key]).map((end) => [end].flat()[0]);
   const placed = () => (clock.when ? clock.when([look[clock.key]].flat().at(-1))
@@ -243,7 +249,7 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
     swap(below, picture.below?.(run, look, lock, ask) ?? []);
     side();
     const parts = picture.sentence(run, look, picture.hovers && !over?.quiet ? over?.look : undefined);
-    words.setAttribute("aria-live", sound.playing ? "off" : "polite");
+    words.setAttribute("aria-live", sound.playing || run.state === "running" ? "off" : "polite");
     if (words.textContent !== plain(parts)) words.replaceChildren(...nodes(parts));
     if (!sheet.hidden) sheet.replaceChildren(tableOf(picture.table(run, look)));
     const entries = picture.legend?.(run, look) ?? [];
