@@ -142,7 +142,10 @@ def test_leaving_the_relative_term_out_costs_nats_and_restoring_gives_them_back(
     assert asked(page)["farthest"] == ["0"]
     expect(page.locator(".tfe-rolls-sentence")).to_contain_text("Without the relative term")
     rolls = Picture(page, "roll")
-    cost = lambda: next(text for text in rolls.texts() if "nats per cell" in text)  # noqa: E731
+
+    def cost() -> str:
+        return next(text for text in rolls.texts() if "nats per cell" in text)
+
     changed = cost()
     page.keyboard.press("b")
     becomes(page, lambda: cost() != changed, True)

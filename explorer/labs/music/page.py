@@ -84,7 +84,6 @@ LAB = lab_of(
     exports={
         "roll": ("PNG", "SVG", "HTML", "CSV", "MIDI", "WAV", "events", "NPZ"),
         "skew": FIGURE,
-        "meter": ("PNG", "SVG", "HTML", "CSV"),
         "lengths": FIGURE,
         "change": ("PNG", "CSV", "NPZ", "TXT"),
     },
