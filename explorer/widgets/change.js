@@ -1,18 +1,18 @@
 // What changes if …: a knob for each control that changes the model, then what it does: one big signed number, and a table of before, after
 // and difference, or the characters of a text, or pictures, or music, before and after.
 
+import { board } from "./lib/board.js";
 import { el, segmented } from "./lib/dom.js";
 import { exportBar } from "./lib/export.js";
 import { projecting } from "./lib/keys.js";
 import { onLang, t } from "./lib/lang.js";
 import { mapsOf } from "./lib/mappairs.js";
-import { pairsOf } from "./lib/pairs.js";
 import { knobsOf } from "./lib/knobs.js";
 import { coloured, filesOf } from "./lib/result.js";
-import { rollsOf } from "./lib/rollpairs.js";
 import { sidesOf } from "./lib/sides.js";
 import { bus, judge, request, view } from "./lib/state.js";
 import { number, plus } from "./lib/stripwords.js";
+import { taking } from "./lib/taking.js";
 
 const TEXT = {
   title: { en: "What changes if …", zh: "如果……会怎样" },
@@ -47,6 +47,29 @@ const RICH = {
     drawn: ({ names, sizes }) => ({ models: Object.fromEntries(names.map(([model, name]) => [model, { name, layers: sizes[model][0], heads: sizes[model][1] }])) }),
   },
 };
+
+/** What a change does as a picture on the stage, whose module comes when it is first needed. */
+function pictured(path) {
+  const address = new URL(path, location.origin).href;
+  const texts = {};
+  const node = el("div", { class: "tfe-change-picture", hidden: true });
+  let [value, stand, picture] = [null, null, null];
+  return { node, draw() {}, async set(next) {
+    if (next === value) return;
+    value = next;
+    stand?.stop();
+    if (!next) return;
+    picture = (await import(address)).default;
+    const run = await picture.read(next, { texts });
+    if (next !== value) return; // a newer one has come meanwhile
+    if (!stand) {
+      stand = board(node, picture, { texts, store: view,
+        menu: [taking(() => stand, { picture, root: node, name: "change", address, texts }, () => value)] });
+      view.on(Object.keys(picture.looks), () => stand.update());
+    }
+    stand.show(run);
+  } };
+}
 
 /** props and value: see change.py. */
 export function mount(root, props, _emit, watch) {
@@ -85,9 +108,9 @@ export function mount(root, props, _emit, watch) {
   const sentence = el("p", { class: "tfe-words tfe-change-sentence", "aria-live": "polite" });
   const shown = el("div", { class: "tfe-change-shown" }, el("p", { class: "tfe-change-headline" }, big, el("span", { class: "tfe-change-what" }, unit, from)), table, sentence);
   const result = el("div", { class: "tfe-change-result", hidden: true }, shown, exportBar(filesOf({ TXT: lines, CSV: columns }, sentence)));
-  const { signed } = props.scales;
   // By the part of a value that each draws.
-  const shows = { sides: sidesOf({ root, scales: props.scales }), pairs: pairsOf(signed), rolls: rollsOf(signed), maps: mapsOf(props.scales) };
+  const shows = { sides: sidesOf({ root, scales: props.scales }), maps: mapsOf(props.scales) };
+  for (const [part, address] of Object.entries(props.pictures)) shows[part] = pictured(address);
   const panel = el("section", { class: `tfe-panel tfe-change-panel${props.across ? " is-across" : ""}` }, el("div", { class: "tfe-row tight apart" }, title, restore), group, error, result);
   root.replaceChildren(panel);
 

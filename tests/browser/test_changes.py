@@ -15,6 +15,7 @@ from playwright.sync_api import Page, expect
 
 from explorer.widgets.base import asset
 from tests.bench import Bench
+from tests.browser.staged import Picture, numbers
 from tests.browser.waiting import addressed, becomes
 from tests.explorer.small_drawer import COUNT, GIVEN, HOSTILE, PROGRAM, READ, TOO_FAR, TOO_MUCH, pair, side
 from tests.fitting import assert_fits
@@ -68,32 +69,22 @@ def painted(page: Page, said: str | re.Pattern[str]) -> None:
 
 def test_a_number_as_trained_lies_inside_and_is_written_as_the_request_has_it(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site)
-    expect(page.locator(".tfe-pairs")).to_be_hidden()
+    expect(page.locator(".tfe-change-picture")).to_be_hidden()
     expect(knob(page, "memory")).to_be_hidden()  # it changes models of texts
     says(page, "stride", "28 positions · as trained")
     expect(knob(page, "stride").locator(".is-here")).to_have_text("28")
     turn(page, "stride", 6)
     addressed(page, stride="7")
     says(page, "stride", "7 positions")
-    fixed = page.locator(".tfe-change [data-pattern=fixed]")
-    expect(fixed.locator(".tfe-pairs-name")).to_have_text(f"fixed {HOSTILE}")
     costs = pair("fixed", 1.25, True).numbers
-    expect(fixed.locator(".tfe-pairs-number")).to_have_text(f"+{costs[1] - costs[0]:.2f}")
-    expect(fixed.locator(".tfe-pairs-from")).to_have_text(f"80.25 → {costs[1]:.2f}")
-    expect(page.locator(".tfe-pairs-names")).to_have_text(re.compile(r"beforeafterdiff. ±255nats ±1.25nats of the digit"))
-    expect(page.locator(".tfe-pairs-sentence .tfe-key")).to_have_text("7")
-    sizes = page.locator(".tfe-pairs canvas").evaluate_all(
-        "(all) => all.map((one) => [one.width, one.clientWidth, one.clientHeight].join())"
-    )
-    assert len(sizes) == 8 and len(set(sizes)) == 1, "four equal pictures of each"
-    # On one symmetric scale: the dearest pixel of one model and the cheapest of the same are the two ends, the other model's lie between.
-    ends = page.locator(".tfe-pairs canvas[data-which=dearer]").evaluate_all(
-        """(all) => all.map((one) => {
-            const { data } = one.getContext("2d").getImageData(0, 0, 28, 28);
-            return [[12, 20], [20, 20], [5, 3]].map(([x, y]) => data.slice(4 * (28 * y + x), 4 * (28 * y + x) + 3).join());
-        })"""
-    )
-    assert ends[1][:2] == ["18,105,58", "91,42,134"] and ends[0][0] != ends[1][0] and ends[0][2] == ends[1][2]
+    name = f"fixed {HOSTILE}"
+    becomes(page, lambda: numbers(page).get(name), (f"+{costs[1] - costs[0]:.2f}", f"80.25 → {costs[1]:.2f}"))
+    picture = Picture(page, "change")
+    assert [text for text in picture.texts() if "±" in text] == ["diff. ±255", "nats ±1.25"] * 2, "one symmetric scale for all models"
+    expect(page.locator(".tfe-change .tfe-words .tfe-key")).to_have_text("7")
+    boxes = [mark["box"] for mark in (*picture.marks("pixels"), *picture.marks("cells"))]
+    assert len(boxes) == 8 and len({round(box["x1"] - box["x0"], 3) for box in boxes}) == 1, "four equal pictures of each"
+    assert {(mark["low"], mark["high"]) for mark in picture.marks("cells")} == {(-255, 255), (-1.25, 1.25)}
     page.evaluate(
         """async (address) => {
             const { bus } = await import(address);
@@ -101,10 +92,10 @@ def test_a_number_as_trained_lies_inside_and_is_written_as_the_request_has_it(pa
         }""",
         asset("lib/state.js"),
     )
-    canvas = page.locator("[data-pattern=fixed] canvas[data-which=dearer]")
-    wide = canvas.evaluate("(one) => one.clientWidth") / 28
-    canvas.hover(position={"x": 20.5 * wide, "y": 20.5 * wide})
-    expect(page.locator(".tfe-pairs-readout")).to_have_text(re.compile(r"^\(20, 20\): \d+ → \d+ · −1\.25 nats$"))
+    dearer = picture.marks("cells")[-1]["box"]
+    wide = (dearer["x1"] - dearer["x0"]) / 28
+    page.mouse.move(*picture.spot({"left": dearer["x0"] + 20.5 * wide, "top": dearer["y0"] + 20.5 * wide}))
+    expect(page.locator(".tfe-hover:visible")).to_have_text(re.compile(r"^\(20, 20\): \d+ → \d+−1\.25 nats$"))
     expect(page.locator("body")).to_have_attribute("data-at", str(20 * 28 + 20))
     page.mouse.move(2, 2)
     expect(page.locator("body")).to_have_attribute("data-at", "null")
@@ -114,7 +105,7 @@ def test_a_number_as_trained_lies_inside_and_is_written_as_the_request_has_it(pa
     says(page, "stride", "7 positions")
     turn(page, "stride", 27)
     addressed(page, stride=None)
-    expect(page.locator(".tfe-pairs")).to_be_hidden()
+    expect(page.locator(".tfe-change-picture")).to_be_hidden()
 
 
 def test_summary_columns_never_exceed_the_stride_and_come_back_with_it(page_watch: Page, site: str) -> None:
@@ -148,15 +139,14 @@ def test_a_pattern_is_picked_a_head_silenced_and_all_of_it_taken_along(page_watc
     addressed(page, silenced="dense.0.3")
     chips = knob(page, "silenced").locator(".tfe-knob-chip")
     expect(chips).to_have_text("head 1·4 of dense×")
-    with page.expect_download() as saved:
-        page.locator(".tfe-change .tfe-export:visible", has_text="NPZ").click()
-    with np.load(io.BytesIO(Path(saved.value.path()).read_bytes())) as arrays:
+    becomes(page, lambda: len(numbers(page)), 2)
+    with np.load(io.BytesIO(Picture(page, "change").saved("NPZ")[1])) as arrays:
         assert arrays["fixed.more"].shape == (28, 28) and arrays["fixed.more"][20, 20] == np.float32(-1.25)
         assert arrays["strided.nats"][0] == 80.25 and np.array_equal(arrays["strided.before"], pair("strided", 0.6, True).before)
     knob(page, "pattern").locator("[data-key='']").press("ArrowRight")
     addressed(page, silenced="dense.0.3", pattern="full")
     expect(knob(page, "pattern").locator("[data-key=full]")).to_be_focused()
-    expect(page.locator(".tfe-pairs canvas")).to_have_count(6)  # without maps
+    becomes(page, lambda: len(Picture(page, "change").marks("pixels")) + len(Picture(page, "change").marks("cells")), 6)  # without maps
     page.keyboard.press("Escape")
     addressed(page, silenced=None, pattern=None)
     expect(chips).to_have_count(0)
@@ -340,7 +330,7 @@ def test_the_figure_is_projected_and_every_text_is_chinese_in_chinese(page_watch
 
 @pytest.mark.parametrize(
     ("query", "there"),
-    [("lang=en&stride=3&summary=3", ".tfe-pairs canvas"), (f"{OF_TEXT}&memory=64&_change_table=open", ".tfe-strips-sheet")],
+    [("lang=en&stride=3&summary=3", ".tfe-change canvas"), (f"{OF_TEXT}&memory=64&_change_table=open", ".tfe-strips-sheet")],
 )
 def test_it_fits_a_phone_in_the_dark_and_axe_finds_nothing(new_page: NEW, site: str, query: str, there: str) -> None:
     page, _ = new_page(width=360, height=780, color_scheme="dark")

@@ -85,7 +85,7 @@ LAB = lab_of(
         "roll": ("PNG", "SVG", "HTML", "CSV", "MIDI", "WAV", "events", "NPZ"),
         "skew": FIGURE,
         "lengths": FIGURE,
-        "change": ("PNG", "CSV", "NPZ", "TXT"),
+        "change": ("PNG", "SVG", "HTML", "CSV", "TXT", "NPZ"),
     },
     thumbnail=views.thumbnail,
     probes=probes,

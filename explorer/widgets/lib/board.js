@@ -495,7 +495,8 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
     const box = run && under(event);
     if (!box) return;
     const locked = box.look && Object.entries(box.look).every(([key, value]) => String(look[key]) === String(value));
-    if (event.pointerType === "touch" && box.look && box.card !== null && !locked && name(box) !== name(over)) {
+    const waits = box.look ? !locked : !box.set && !box.fire;
+    if (event.pointerType === "touch" && box.card !== null && waits && name(box) !== name(over)) {
       point(box, event);
       return;
     }
