@@ -9,7 +9,6 @@ import { onLang, t } from "./lib/lang.js";
 import { mapsOf } from "./lib/mappairs.js";
 import { knobsOf } from "./lib/knobs.js";
 import { coloured, filesOf } from "./lib/result.js";
-import { sidesOf } from "./lib/sides.js";
 import { bus, judge, request, view } from "./lib/state.js";
 import { number, plus } from "./lib/stripwords.js";
 import { taking } from "./lib/taking.js";
@@ -68,6 +67,12 @@ function pictured(path) {
       view.on(Object.keys(picture.looks), () => stand.update());
     }
     stand.show(run);
+    if (view.get("change_table") !== null) stand.table(true); // as links of former days have it
+  }, unlock(target) {
+    const held = node.contains(target) ? (picture.resets ?? Object.keys(picture.looks)).filter((key) => view.get(key) !== null) : [];
+    view.set(Object.fromEntries(held.map((key) => [key, null])));
+    if (held.length) stand.update();
+    return held.length > 0;
   } };
 }
 
@@ -109,7 +114,7 @@ export function mount(root, props, _emit, watch) {
   const shown = el("div", { class: "tfe-change-shown" }, el("p", { class: "tfe-change-headline" }, big, el("span", { class: "tfe-change-what" }, unit, from)), table, sentence);
   const result = el("div", { class: "tfe-change-result", hidden: true }, shown, exportBar(filesOf({ TXT: lines, CSV: columns }, sentence)));
   // By the part of a value that each draws.
-  const shows = { sides: sidesOf({ root, scales: props.scales }), maps: mapsOf(props.scales) };
+  const shows = { maps: mapsOf(props.scales) };
   for (const [part, address] of Object.entries(props.pictures)) shows[part] = pictured(address);
   const panel = el("section", { class: `tfe-panel tfe-change-panel${props.across ? " is-across" : ""}` }, el("div", { class: "tfe-row tight apart" }, title, restore), group, error, result);
   root.replaceChildren(panel);
@@ -353,7 +358,8 @@ export function mount(root, props, _emit, watch) {
     draw();
   });
   panel.addEventListener("keydown", (event) => {
-    if (event.key === "Escape" && !projecting() && shows.sides.unlock(event.target)) event.preventDefault(); // the change stays
+    const unlocks = () => Object.keys(props.pictures).some((part) => shows[part].unlock(event.target));
+    if (event.key === "Escape" && !projecting() && unlocks()) event.preventDefault(); // the change stays
   });
   view.on(["head", "model", "kind", "pattern", "change_of"], drawKnobs);
   bus.on("restore", () => changed() && reset());

@@ -35,7 +35,11 @@ from explorer.widgets.base import address, widget
 Text = Mapping[str, str]
 Value = dict[str, object]
 
-PICTURES = {"pairs": "changedpixels", "rolls": "changedrolls"}  # parts of a value that a picture of explorer/pictures/ draws
+PICTURES = {
+    "sides": "changedtext",
+    "pairs": "changedpixels",
+    "rolls": "changedrolls",
+}  # parts of a value that a picture of explorer/pictures/ draws
 
 
 @dataclass(frozen=True)
@@ -129,7 +133,7 @@ def change(value: Value, *, controls: Sequence[Control], kind: Any, across: bool
     """Place the panel. controls: of the page; those that change the model become knobs. kind: the class of its requests. across: it is as
     wide as the page."""
     drawn = {part: address(f"pictures/{name}.js") for part, name in PICTURES.items()}
-    scales = {**sides.scales(), "weights": list(theme.WEIGHTS)}
+    scales = {"weights": list(theme.WEIGHTS), "signed": {mode: list(stops) for mode, stops in theme.SIGNED.items()}}
     return widget(
         "change", value, controls=[one.drawn(kind) for one in controls if one.change], scales=scales, across=across, pictures=drawn
     )

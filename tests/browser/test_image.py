@@ -261,13 +261,6 @@ def test_a_shift_click_silences_a_head_and_its_number_changes(site: str, page_wa
     expect(chip).to_have_count(0, timeout=SLOW)
 
 
-def test_before_after_and_difference_have_one_shape(site: str, page_watch: Page) -> None:
-    opened(page_watch, site, "v=1&flange=3")
-    number(page_watch, "2D")
-    sizes = page_watch.evaluate("[...document.querySelectorAll('.tfe-change canvas')].map(c => [c.width, c.height, c.clientWidth].join())")
-    assert len(sizes) == 3 and len(set(sizes)) == 1
-
-
 def test_a_small_picture_is_made_larger_in_colour(site: str, page_watch: Page) -> None:
     opened(page_watch, site)
     page_watch.locator(".tfe-ask-example").nth(3).click()

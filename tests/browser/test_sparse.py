@@ -84,7 +84,7 @@ def test_a_text_takes_the_place_of_the_digits_and_gives_it_back(site: str, page_
     )
     page_watch.locator(".tfe-change [data-knob=pattern] [data-key=strided]").click()
     addressed(page_watch, pattern="strided")
-    expect(page_watch.locator(".tfe-strips-sentence")).to_contain_text("With the strided pattern, the fixed model", timeout=SLOW)
+    expect(page_watch.locator(".tfe-change .tfe-words")).to_contain_text("With the strided pattern, the fixed model", timeout=SLOW)
     found = Axe().run(page_watch)
     assert found.violations_count == 0, found.generate_report()
     page_watch.locator(".tfe-ask [data-key=digit]").click()
