@@ -1,4 +1,4 @@
-"""The same characters before and after a change, as a model reads them: what the strips of a panel draw (widgets/lib/sides.js)."""
+"""The same characters before and after a change, as a model reads them: what the strips of a panel draw (pictures/changedtext.js)."""
 
 from __future__ import annotations
 

@@ -1,16 +1,15 @@
 // What changes if …: a knob for each control that changes the model, then what it does: one big signed number, and a table of before, after
 // and difference, or the characters of a text, or pictures, or music, before and after.
 
-import { board } from "./lib/board.js";
+import { board, nodes } from "./lib/board.js";
 import { el, segmented } from "./lib/dom.js";
-import { exportBar } from "./lib/export.js";
+import { csv, exportBar, fileName, save } from "./lib/export.js";
 import { projecting } from "./lib/keys.js";
 import { onLang, t } from "./lib/lang.js";
-import { mapsOf } from "./lib/mappairs.js";
 import { knobsOf } from "./lib/knobs.js";
-import { coloured, filesOf } from "./lib/result.js";
 import { bus, judge, request, view } from "./lib/state.js";
-import { number, plus } from "./lib/stripwords.js";
+import { foot } from "./lib/source.js";
+import { number, plus, roles } from "./lib/stripwords.js";
 import { taking } from "./lib/taking.js";
 
 const TEXT = {
@@ -53,7 +52,7 @@ function pictured(path) {
   const texts = {};
   const node = el("div", { class: "tfe-change-picture", hidden: true });
   let [value, stand, picture] = [null, null, null];
-  return { node, draw() {}, async set(next) {
+  return { node, async set(next) {
     if (next === value) return;
     value = next;
     stand?.stop();
@@ -112,10 +111,9 @@ export function mount(root, props, _emit, watch) {
   const table = el("table", { class: "tfe-table tfe-change-table" });
   const sentence = el("p", { class: "tfe-words tfe-change-sentence", "aria-live": "polite" });
   const shown = el("div", { class: "tfe-change-shown" }, el("p", { class: "tfe-change-headline" }, big, el("span", { class: "tfe-change-what" }, unit, from)), table, sentence);
-  const result = el("div", { class: "tfe-change-result", hidden: true }, shown, exportBar(filesOf({ TXT: lines, CSV: columns }, sentence)));
+  const result = el("div", { class: "tfe-change-result", hidden: true }, shown, exportBar({ TXT: saveLines, CSV: () => save(fileName(["what-if"], "csv"), csv(columns()), "text/csv") }));
   // By the part of a value that each draws.
-  const shows = { maps: mapsOf(props.scales) };
-  for (const [part, address] of Object.entries(props.pictures)) shows[part] = pictured(address);
+  const shows = Object.fromEntries(Object.entries(props.pictures).map(([part, path]) => [part, pictured(path)]));
   const panel = el("section", { class: `tfe-panel tfe-change-panel${props.across ? " is-across" : ""}` }, el("div", { class: "tfe-row tight apart" }, title, restore), group, error, result);
   root.replaceChildren(panel);
 
@@ -322,13 +320,14 @@ export function mount(root, props, _emit, watch) {
     unit.textContent = t(value.unit);
     from.textContent = t(TEXT.from, { before: said(before), after: said(after) });
     paintTable();
-    sentence.replaceChildren(...coloured(value.sentence));
+    sentence.replaceChildren(...nodes(roles(value.sentence)));
   }
 
   // ── take along ──
-  function lines() {
+  function saveLines() {
     const said = (row) => `${t(row.head)}, ${t(row.name)}: ${cells(row)[0]} → ${cells(row)[1]} (${cells(row)[2]})`;
-    return [`${big.textContent} ${unit.textContent}, ${from.textContent}`, ...rows().map(said)];
+    const all = [`${big.textContent} ${unit.textContent}, ${from.textContent}`, ...rows().map(said), sentence.textContent, foot()];
+    save(fileName(["what-if"], "txt"), `${all.join("\n")}\n`, "text/plain");
   }
 
   /** The numbers as they came, not rounded. */
@@ -344,7 +343,6 @@ export function mount(root, props, _emit, watch) {
   function draw() {
     drawKnobs();
     paintState();
-    for (const one of Object.values(shows)) one.draw();
   }
 
   // ── wiring ──

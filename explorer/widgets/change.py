@@ -25,7 +25,7 @@ from typing import Any
 import gradio as gr
 
 from explorer.controls import Control
-from explorer.figures import maps, pairs, rollpairs, sides, theme
+from explorer.figures import maps, pairs, rollpairs, sides
 from explorer.figures.maps import MapPair, marked
 from explorer.figures.pairs import Measure, Pair
 from explorer.figures.rollpairs import RollPair
@@ -36,6 +36,7 @@ Text = Mapping[str, str]
 Value = dict[str, object]
 
 PICTURES = {
+    "maps": "changedmaps",
     "sides": "changedtext",
     "pairs": "changedpixels",
     "rolls": "changedrolls",
@@ -133,10 +134,7 @@ def change(value: Value, *, controls: Sequence[Control], kind: Any, across: bool
     """Place the panel. controls: of the page; those that change the model become knobs. kind: the class of its requests. across: it is as
     wide as the page."""
     drawn = {part: address(f"pictures/{name}.js") for part, name in PICTURES.items()}
-    scales = {"weights": list(theme.WEIGHTS), "signed": {mode: list(stops) for mode, stops in theme.SIGNED.items()}}
-    return widget(
-        "change", value, controls=[one.drawn(kind) for one in controls if one.change], scales=scales, across=across, pictures=drawn
-    )
+    return widget("change", value, controls=[one.drawn(kind) for one in controls if one.change], across=across, pictures=drawn)
 
 
 def idle(about: Value) -> Value:

@@ -29,6 +29,7 @@ const TEXT = {
   board: { en: "{title}. Left and right step, up and down choose, Space plays, Escape resets.", zh: "{title}。左右键换步，上下键选择，空格播放，Esc 复位。" },
 };
 const LONGEST = 200; // rows of a table that stand at once
+const MANY = 8; // options of a choice that have buttons of their own
 const WAIT = 80; // ms until the card of what is pointed at opens
 const ICONS = { play: "M5 3.5v9l7-4.5z", pause: "M5.5 3.5v9M10.5 3.5v9", before: "M9.5 4l-4 4 4 4",
   after: "M6.5 4l4 4-4 4", start: "M4 4v8M11 4l-4 4 4 4" };
@@ -355,6 +356,11 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
   }
 
   function make({ key, label, options, shown, say, step }) {
+    if (options?.length > MANY) {
+      const select = el("select", { class: "tfe-select", "aria-label": label, onchange: () => lock({ [key]: options[select.selectedIndex].value }) },
+        options.map(({ value, label: name }) => el("option", { value, text: name })));
+      return { node: select, set: () => (select.value = String(look[key])) };
+    }
     if (options) {
       const one = segmented({ options: options.map(({ value, label: name }) => ({ key: String(value), label: name })),
           value: String(look[key]), label,
