@@ -1,4 +1,4 @@
-"""Attention maps and texts before and after a change: what the maps of a panel draw (widgets/lib/mappairs.js)."""
+"""Attention maps and texts before and after a change: what the maps of a panel draw (pictures/changedmaps.js)."""
 
 from __future__ import annotations
 

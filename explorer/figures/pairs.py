@@ -1,4 +1,4 @@
-"""A picture before and after a change, as a model makes it: what the pictures of a panel draw (widgets/lib/pairs.js)."""
+"""A picture before and after a change, as a model makes it: what the pictures of a panel draw (pictures/changedpixels.js)."""
 
 from __future__ import annotations
 

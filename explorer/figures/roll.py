@@ -1,4 +1,4 @@
-"""Piano rolls side by side, and what each note looked back to when it was made: what the roll widget draws, as JSON.
+"""Piano rolls side by side, and what each note looked back to when it was made: what the pictures of the music lab draw, as JSON.
 
 The input of a model is shifted by one: where event i is made, the key at place j carries event j − 1, and the key at 0 what stands before
 the first. So the weights of a note are those of the row of the event that begins it, and the weight at place j belongs to the note that
@@ -14,7 +14,6 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.figures.theme import WEIGHTS, colorscale
 from explorer.packing import pack
 
 Array = NDArray[np.float32]
@@ -116,7 +115,6 @@ def value(
     *,
     style: str,
     grid: int,
-    request: Mapping[str, object],
     query: str,
     same: str,
     state: str,
@@ -126,21 +124,19 @@ def value(
     """A finished run.
 
     made: by each model, in the order they stand. named, kept: by their names. rows: `models.music.weights.look`. style: "chorale" or
-    "piano". grid: milliseconds of a step. request: its fields; of them `silenced` is drawn. query: its permalink. same: what runs on one
-    motif have in common, whatever is changed in the models. state: "stored", "live" or "stale". pick: what is locked on arrival, from
-    `telling`; left out, it is looked for. licence: what binds whoever takes this music along, a sentence that stands by the rolls and in
-    what leaves the page.
+    "piano". grid: milliseconds of a step. query: its permalink. same: what runs on one motif have in common, whatever is changed in the
+    models. state: "stored", "live" or "stale". pick: what is looked at on arrival, from `telling`; left out, it is looked for.
+    licence: what binds whoever takes this music along, a sentence that stands by the rolls and in what leaves the page.
     """
     picked = telling(made, rows, style) if pick is None else pick
     return {
         "state": state,
         "query": query,
         "same": same,
-        "request": dict(request),
         "style": style,
         "grid": grid,
         "steps": max((one.steps for one in made), default=0),
-        "models": [_drawn(one, style, named[one.variant], kept.get(one.variant, Kept()), rows) for one in made],
+        "models": [_drawn(one, style, named[one.variant], kept.get(one.variant, Kept()), picked) for one in made],
         "repeats": {one.variant: _pairs(kept.get(one.variant, Kept()), one.notes) for one in made},
         "pick": None if picked is None else dict(picked),
         "licence": None if licence is None else dict(licence),
@@ -153,7 +149,6 @@ def growing(
     *,
     style: str,
     grid: int,
-    request: Mapping[str, object],
     query: str,
     same: str,
 ) -> Value:
@@ -162,7 +157,6 @@ def growing(
         "state": "running",
         "query": query,
         "same": same,
-        "request": dict(request),
         "style": style,
         "grid": grid,
         "steps": max((one.steps for one in made), default=0),
@@ -193,18 +187,10 @@ def _told(made: Made | Growing, style: str, named: Named) -> Value:
     }
 
 
-def _drawn(made: Made, style: str, named: Named, kept: Kept, rows: Rows) -> Value:
+def _drawn(made: Made, style: str, named: Named, kept: Kept, pick: Mapping[str, object] | None) -> Value:
     seen: Value = {}
     if made.queries.size:
-        thumbs, distance, watched = watch(made, rows)
-        seen = {
-            "heads": list(made.queries.shape[:2]),
-            "thumbs": pack(thumbs),
-            "distance": pack(distance),
-            "watched": watched,
-            "look": kept.look,
-            "owner": pack(owners(made, style)),
-        }
+        seen = {"heads": list(made.queries.shape[:2]), "look": kept.look, "owner": pack(owners(made, style)), "note": _first(made, pick)}
     return {
         **_told(made, style, named),
         "said": pack(np.asarray(made.events, np.int32)),
@@ -212,6 +198,41 @@ def _drawn(made: Made, style: str, named: Named, kept: Kept, rows: Rows) -> Valu
         "sound": None if kept.sound is None else dict(kept.sound),
         **seen,
     }
+
+
+def _first(made: Made, pick: Mapping[str, object] | None) -> int:
+    """The note that is looked at on arrival: of the model that is picked its own, else one in the later half of what was made."""
+    if pick is not None and pick["model"] == made.variant and isinstance(pick["note"], int):
+        return pick["note"]
+    own = np.flatnonzero(~made.given[made.at])
+    return int(own[int(0.7 * len(own))]) if len(own) else len(made.at) - 1
+
+
+def heads(
+    made: Sequence[Made],
+    named: Mapping[str, Named],
+    rows: Rows,
+    *,
+    style: str,
+    grid: int,
+    query: str,
+    state: str,
+    silenced: Sequence[tuple[str, int, int]],
+    pick: Mapping[str, object] | None,
+) -> Value:
+    """What the picture of all heads draws: each in small, and how far back it listens. silenced: (model, layer, head) each, from 0. Other
+    arguments as of `value`."""
+    models: list[Value] = []
+    for one in made:
+        model: Value = {"key": one.variant, "name": dict(named[one.variant].name), "heads": None}
+        if one.queries.size:
+            shape = one.queries.shape[:2]
+            thumbs, distance, watched = watch(one, rows)
+            small, mean = (pack(each.reshape(*shape, *each.shape[1:])) for each in (thumbs, distance))
+            model |= {"heads": list(shape), "thumbs": small, "distance": mean, "watched": watched, "note": _first(one, pick)}
+        models.append(model)
+    told = {"style": style, "grid": grid, "silenced": [list(one) for one in silenced], "pick": None if pick is None else dict(pick)}
+    return {"state": state, "query": query, "models": models, **told}
 
 
 def given_until(made: Made | Growing, style: str) -> int:
@@ -316,8 +337,3 @@ def _pairs(kept: Kept, notes: Whole) -> list[list[object]]:
         if len(shown) == BRACKETS:
             break
     return shown
-
-
-def scales() -> dict[str, object]:
-    """The colours that the widget paints heads with."""
-    return {"weights": colorscale(WEIGHTS)}

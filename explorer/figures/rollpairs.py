@@ -1,4 +1,4 @@
-"""A model's music before and after a change, as piano rolls: what the rolls of a panel draw (widgets/lib/rollpairs.js)."""
+"""A model's music before and after a change, as piano rolls: what the rolls of a panel draw (pictures/changedrolls.js)."""
 
 from __future__ import annotations
 

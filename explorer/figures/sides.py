@@ -1,4 +1,4 @@
-"""The same characters before and after a change, as a model reads them: what the strips of a panel draw (widgets/lib/sides.js)."""
+"""The same characters before and after a change, as a model reads them: what the strips of a panel draw (pictures/changedtext.js)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.figures import theme
 from explorer.packing import pack
 
 Text = Mapping[str, str]
@@ -61,12 +60,6 @@ class Side:
 def most_bits(before: NDArray[np.floating], after: NDArray[np.floating]) -> str:
     """Bits that no character's change exceeds, in hundredths, for a sentence. before, after: (position,) nats."""
     return f"{math.ceil(float(np.abs(after - before).max()) / math.log(2) * 100) / 100:.2f}"
-
-
-def scales() -> Value:
-    """The colours of the strips, by light and dark."""
-    named = (("surprise", theme.SURPRISE), ("signed", theme.SIGNED))
-    return {name: {mode: list(stops) for mode, stops in scale.items()} for name, scale in named}
 
 
 def spelled(side: Side) -> Value:

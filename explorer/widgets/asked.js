@@ -3,6 +3,8 @@
 // keys of the address that others write and that it asks about too. `below` of its value: parts that stand under it (lib/parts.js).
 // hears: an event of the page by which another view tells what it has in view; heard(detail) -> {key: text}, which count before what the
 // address says. wish gives undefined while that is not known yet.
+// above(write) -> {nodes, set(run)}: what stands above it, where something of its own is typed; write(patch, kept): into the address, and what
+// is too long for it.
 
 import { board } from "./lib/board.js";
 import { el } from "./lib/dom.js";
@@ -23,10 +25,16 @@ export async function mount(root, props, emit, watch) {
   let turns = 0;
   let heard = {};
   const get = (key) => heard[key] ?? view.get(key);
+  const above = picture.above?.((patch, kept) => {
+    heard = { ...heard, ...kept };
+    view.set(patch);
+    stand.update();
+    panel.ask();
+  });
   const stand = board(node, picture, { texts, store: { ...view, get },
     menu: [taking(() => stand, { picture, root, name, address, texts }, () => value)] });
   const panel = folded({
-    root, key: name, title: texts.title, body: [node, under.node], props, watch, emit, keep: 16,
+    root, key: name, title: texts.title, head: above?.nodes, body: [node, under.node], props, watch, emit, keep: 16,
     wish: () => (picture.wish ? picture.wish(get) : null),
     async draw(next) {
       const turn = (turns += 1);
@@ -34,6 +42,7 @@ export async function mount(root, props, emit, watch) {
       if (turn !== turns) return; // a newer one has come meanwhile
       value = next;
       stand.show(run);
+      above?.set(run);
       under.set(next.below ?? {});
       judge(thereOf(picture, stand.bounds), request.get());
     },

@@ -1,18 +1,16 @@
 // What changes if …: a knob for each control that changes the model, then what it does: one big signed number, and a table of before, after
 // and difference, or the characters of a text, or pictures, or music, before and after.
 
+import { board, nodes } from "./lib/board.js";
 import { el, segmented } from "./lib/dom.js";
-import { exportBar } from "./lib/export.js";
+import { csv, exportBar, fileName, save } from "./lib/export.js";
 import { projecting } from "./lib/keys.js";
 import { onLang, t } from "./lib/lang.js";
-import { mapsOf } from "./lib/mappairs.js";
-import { pairsOf } from "./lib/pairs.js";
 import { knobsOf } from "./lib/knobs.js";
-import { coloured, filesOf } from "./lib/result.js";
-import { rollsOf } from "./lib/rollpairs.js";
-import { sidesOf } from "./lib/sides.js";
 import { bus, judge, request, view } from "./lib/state.js";
-import { number, plus } from "./lib/stripwords.js";
+import { foot } from "./lib/source.js";
+import { number, plus, roles } from "./lib/stripwords.js";
+import { taking } from "./lib/taking.js";
 
 const TEXT = {
   title: { en: "What changes if …", zh: "如果……会怎样" },
@@ -47,6 +45,35 @@ const RICH = {
     drawn: ({ names, sizes }) => ({ models: Object.fromEntries(names.map(([model, name]) => [model, { name, layers: sizes[model][0], heads: sizes[model][1] }])) }),
   },
 };
+
+/** What a change does as a picture on the stage, whose module comes when it is first needed. */
+function pictured(path) {
+  const address = new URL(path, location.origin).href;
+  const texts = {};
+  const node = el("div", { class: "tfe-change-picture", hidden: true });
+  let [value, stand, picture] = [null, null, null];
+  return { node, async set(next) {
+    if (next === value) return;
+    value = next;
+    stand?.stop();
+    if (!next) return;
+    picture = (await import(address)).default;
+    const run = await picture.read(next, { texts });
+    if (next !== value) return; // a newer one has come meanwhile
+    if (!stand) {
+      stand = board(node, picture, { texts, store: view,
+        menu: [taking(() => stand, { picture, root: node, name: "change", address, texts }, () => value)] });
+      view.on(Object.keys(picture.looks), () => stand.update());
+    }
+    stand.show(run);
+    if (view.get("change_table") !== null) stand.table(true); // as links of former days have it
+  }, unlock(target) {
+    const held = node.contains(target) ? (picture.resets ?? Object.keys(picture.looks)).filter((key) => view.get(key) !== null) : [];
+    view.set(Object.fromEntries(held.map((key) => [key, null])));
+    if (held.length) stand.update();
+    return held.length > 0;
+  } };
+}
 
 /** props and value: see change.py. */
 export function mount(root, props, _emit, watch) {
@@ -84,10 +111,9 @@ export function mount(root, props, _emit, watch) {
   const table = el("table", { class: "tfe-table tfe-change-table" });
   const sentence = el("p", { class: "tfe-words tfe-change-sentence", "aria-live": "polite" });
   const shown = el("div", { class: "tfe-change-shown" }, el("p", { class: "tfe-change-headline" }, big, el("span", { class: "tfe-change-what" }, unit, from)), table, sentence);
-  const result = el("div", { class: "tfe-change-result", hidden: true }, shown, exportBar(filesOf({ TXT: lines, CSV: columns }, sentence)));
-  const { signed } = props.scales;
+  const result = el("div", { class: "tfe-change-result", hidden: true }, shown, exportBar({ TXT: saveLines, CSV: () => save(fileName(["what-if"], "csv"), csv(columns()), "text/csv") }));
   // By the part of a value that each draws.
-  const shows = { sides: sidesOf({ root, scales: props.scales }), pairs: pairsOf(signed), rolls: rollsOf(signed), maps: mapsOf(props.scales) };
+  const shows = Object.fromEntries(Object.entries(props.pictures).map(([part, path]) => [part, pictured(path)]));
   const panel = el("section", { class: `tfe-panel tfe-change-panel${props.across ? " is-across" : ""}` }, el("div", { class: "tfe-row tight apart" }, title, restore), group, error, result);
   root.replaceChildren(panel);
 
@@ -294,13 +320,14 @@ export function mount(root, props, _emit, watch) {
     unit.textContent = t(value.unit);
     from.textContent = t(TEXT.from, { before: said(before), after: said(after) });
     paintTable();
-    sentence.replaceChildren(...coloured(value.sentence));
+    sentence.replaceChildren(...nodes(roles(value.sentence)));
   }
 
   // ── take along ──
-  function lines() {
+  function saveLines() {
     const said = (row) => `${t(row.head)}, ${t(row.name)}: ${cells(row)[0]} → ${cells(row)[1]} (${cells(row)[2]})`;
-    return [`${big.textContent} ${unit.textContent}, ${from.textContent}`, ...rows().map(said)];
+    const all = [`${big.textContent} ${unit.textContent}, ${from.textContent}`, ...rows().map(said), sentence.textContent, foot()];
+    save(fileName(["what-if"], "txt"), `${all.join("\n")}\n`, "text/plain");
   }
 
   /** The numbers as they came, not rounded. */
@@ -316,7 +343,6 @@ export function mount(root, props, _emit, watch) {
   function draw() {
     drawKnobs();
     paintState();
-    for (const one of Object.values(shows)) one.draw();
   }
 
   // ── wiring ──
@@ -330,7 +356,8 @@ export function mount(root, props, _emit, watch) {
     draw();
   });
   panel.addEventListener("keydown", (event) => {
-    if (event.key === "Escape" && !projecting() && shows.sides.unlock(event.target)) event.preventDefault(); // the change stays
+    const unlocks = () => Object.keys(props.pictures).some((part) => shows[part].unlock(event.target));
+    if (event.key === "Escape" && !projecting() && unlocks()) event.preventDefault(); // the change stays
   });
   view.on(["head", "model", "kind", "pattern", "change_of"], drawKnobs);
   bus.on("restore", () => changed() && reset());

@@ -25,15 +25,22 @@ from typing import Any
 import gradio as gr
 
 from explorer.controls import Control
-from explorer.figures import maps, pairs, rollpairs, sides, theme
+from explorer.figures import maps, pairs, rollpairs, sides
 from explorer.figures.maps import MapPair, marked
 from explorer.figures.pairs import Measure, Pair
 from explorer.figures.rollpairs import RollPair
 from explorer.figures.sides import Side
-from explorer.widgets.base import widget
+from explorer.widgets.base import address, widget
 
 Text = Mapping[str, str]
 Value = dict[str, object]
+
+PICTURES = {
+    "maps": "changedmaps",
+    "sides": "changedtext",
+    "pairs": "changedpixels",
+    "rolls": "changedrolls",
+}  # parts of a value that a picture of explorer/pictures/ draws
 
 
 @dataclass(frozen=True)
@@ -126,8 +133,8 @@ Shown = Difference | Readings | Pictures | Rolls | Maps
 def change(value: Value, *, controls: Sequence[Control], kind: Any, across: bool = False) -> gr.HTML:
     """Place the panel. controls: of the page; those that change the model become knobs. kind: the class of its requests. across: it is as
     wide as the page."""
-    scales = {**sides.scales(), "weights": list(theme.WEIGHTS)}
-    return widget("change", value, controls=[one.drawn(kind) for one in controls if one.change], scales=scales, across=across)
+    drawn = {part: address(f"pictures/{name}.js") for part, name in PICTURES.items()}
+    return widget("change", value, controls=[one.drawn(kind) for one in controls if one.change], across=across, pictures=drawn)
 
 
 def idle(about: Value) -> Value:

@@ -29,7 +29,8 @@
 //                                    is none. beside(run, look): nodes in the narrow column, of what is pointed at; wide(run): it stands below
 //   keeps(run, look)                 {name: …} of what was fetched for the look in view: part of the value in a saved page
 //   clock(run, look)                 {key, pace | seconds, stride, says(value), texts, sound, at(second), when(value)}: it can be played.
-//                                    sound: an address; at, when: second -> place and back, where they are not in step
+//                                    sound: an address; at, when: second -> place and back, where they are not in step. It goes on while
+//                                    something else is locked. silent(run, draw): it cannot be had
 //   along, across, aside             keys that ←/→, ↑/↓ and Shift with ←/→ move: by default the step (else the position), the head (else the
 //                                    position), along
 //   move, resets                     move(run, look, key, by) -> {key: value}; resets: what Esc lets go of, by default what is locked
@@ -43,7 +44,7 @@
 //                                    other views hear when another look stands, and when they fire "looking"
 //   leap(run, look)                  how many Shift and ↑/↓ move by. press(run, look): {set | fire} of Shift and Enter
 //   lines, files, named, kept        of the files: lines(run, look): {columns, rows} of the CSV where it is not the table; files: {kind:
-//                                    (run, look) -> such lines, {name, blob()} of a PNG, or null} of further ones; named(run, look): the
+//                                    (run, look) -> such lines, {name, ending = "png", blob()}, or null} of further ones; named(run, look): the
 //                                    parts of their names; kept(run, value): what a saved page reads (read(value, {away: true}) there); pen.away: it leaves
 //   gather(run, look)                a promise: fetches what a saved page and arrays hold beside what was looked at
 //   moves(run, was, look)            ms that the picture is on its way from one look to another; scene then draws pen.part (0 … 1) of the way

@@ -86,4 +86,10 @@ class Picture:
         assert outside == []
 
 
+def numbers(page: Page) -> dict[str, tuple[str, str]]:
+    """Of each model in the picture of a change its signed number, and from what to what it goes."""
+    texts = Picture(page, "change").marks("text")
+    return {texts[at - 1]["whole"]: (one["whole"], texts[at + 1]["whole"]) for at, one in enumerate(texts) if one.get("face") == "title"}
+
+
 Opened = Callable[..., Picture]

@@ -6,7 +6,6 @@ import csv
 import io
 import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,9 +14,9 @@ from playwright.sync_api import Page, expect
 
 from explorer.widgets.base import asset
 from tests.bench import Bench
-from tests.browser.waiting import addressed, becomes
+from tests.browser.staged import Picture, numbers
+from tests.browser.waiting import addressed, asked, becomes
 from tests.explorer.small_drawer import COUNT, GIVEN, HOSTILE, PROGRAM, READ, TOO_FAR, TOO_MUCH, pair, side
-from tests.fitting import assert_fits
 
 NEW = Callable[..., tuple[Page, Any]]
 OF_TEXT = "lang=en&v=1&task=text&text=The+sea"
@@ -58,9 +57,14 @@ def turn(page: Page, field: str, to: int, rest: bool = True) -> None:
     )
 
 
-def painted(page: Page, said: str | re.Pattern[str]) -> None:
-    """Waits until the strips of this model with this number stand there."""
-    expect(page.locator(".tfe-change")).to_have_attribute("data-painted", said)
+def painted(page: Page, said: dict[str, tuple[str, str]]) -> None:
+    """Waits until the one number of this model stands there, and from what to what it goes."""
+    becomes(page, lambda: numbers(page), said)
+
+
+def strips(page: Page) -> list[dict[str, Any]]:
+    """The grounds of the three strips."""
+    return [one["box"] for one in Picture(page, "change").marks("rect", fill="paper")]
 
 
 # ---- pictures ----------------------------------------------------------------------------------------------------------------------
@@ -68,32 +72,22 @@ def painted(page: Page, said: str | re.Pattern[str]) -> None:
 
 def test_a_number_as_trained_lies_inside_and_is_written_as_the_request_has_it(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site)
-    expect(page.locator(".tfe-pairs")).to_be_hidden()
+    expect(page.locator(".tfe-change-picture")).to_be_hidden()
     expect(knob(page, "memory")).to_be_hidden()  # it changes models of texts
     says(page, "stride", "28 positions · as trained")
     expect(knob(page, "stride").locator(".is-here")).to_have_text("28")
     turn(page, "stride", 6)
     addressed(page, stride="7")
     says(page, "stride", "7 positions")
-    fixed = page.locator(".tfe-change [data-pattern=fixed]")
-    expect(fixed.locator(".tfe-pairs-name")).to_have_text(f"fixed {HOSTILE}")
     costs = pair("fixed", 1.25, True).numbers
-    expect(fixed.locator(".tfe-pairs-number")).to_have_text(f"+{costs[1] - costs[0]:.2f}")
-    expect(fixed.locator(".tfe-pairs-from")).to_have_text(f"80.25 → {costs[1]:.2f}")
-    expect(page.locator(".tfe-pairs-names")).to_have_text(re.compile(r"beforeafterdiff. ±255nats ±1.25nats of the digit"))
-    expect(page.locator(".tfe-pairs-sentence .tfe-key")).to_have_text("7")
-    sizes = page.locator(".tfe-pairs canvas").evaluate_all(
-        "(all) => all.map((one) => [one.width, one.clientWidth, one.clientHeight].join())"
-    )
-    assert len(sizes) == 8 and len(set(sizes)) == 1, "four equal pictures of each"
-    # On one symmetric scale: the dearest pixel of one model and the cheapest of the same are the two ends, the other model's lie between.
-    ends = page.locator(".tfe-pairs canvas[data-which=dearer]").evaluate_all(
-        """(all) => all.map((one) => {
-            const { data } = one.getContext("2d").getImageData(0, 0, 28, 28);
-            return [[12, 20], [20, 20], [5, 3]].map(([x, y]) => data.slice(4 * (28 * y + x), 4 * (28 * y + x) + 3).join());
-        })"""
-    )
-    assert ends[1][:2] == ["18,105,58", "91,42,134"] and ends[0][0] != ends[1][0] and ends[0][2] == ends[1][2]
+    name = f"fixed {HOSTILE}"
+    becomes(page, lambda: numbers(page).get(name), (f"+{costs[1] - costs[0]:.2f}", f"80.25 → {costs[1]:.2f}"))
+    picture = Picture(page, "change")
+    assert [text for text in picture.texts() if "±" in text] == ["diff. ±255", "nats ±1.25"] * 2, "one symmetric scale for all models"
+    expect(page.locator(".tfe-change .tfe-words .tfe-key")).to_have_text("7")
+    boxes = [mark["box"] for mark in (*picture.marks("pixels"), *picture.marks("cells"))]
+    assert len(boxes) == 8 and len({round(box["x1"] - box["x0"], 3) for box in boxes}) == 1, "four equal pictures of each"
+    assert {(mark["low"], mark["high"]) for mark in picture.marks("cells")} == {(-255, 255), (-1.25, 1.25)}
     page.evaluate(
         """async (address) => {
             const { bus } = await import(address);
@@ -101,10 +95,10 @@ def test_a_number_as_trained_lies_inside_and_is_written_as_the_request_has_it(pa
         }""",
         asset("lib/state.js"),
     )
-    canvas = page.locator("[data-pattern=fixed] canvas[data-which=dearer]")
-    wide = canvas.evaluate("(one) => one.clientWidth") / 28
-    canvas.hover(position={"x": 20.5 * wide, "y": 20.5 * wide})
-    expect(page.locator(".tfe-pairs-readout")).to_have_text(re.compile(r"^\(20, 20\): \d+ → \d+ · −1\.25 nats$"))
+    dearer = picture.marks("cells")[-1]["box"]
+    wide = (dearer["x1"] - dearer["x0"]) / 28
+    page.mouse.move(*picture.spot({"left": dearer["x0"] + 20.5 * wide, "top": dearer["y0"] + 20.5 * wide}))
+    expect(page.locator(".tfe-hover:visible")).to_have_text(re.compile(r"^\(20, 20\): \d+ → \d+−1\.25 nats$"))
     expect(page.locator("body")).to_have_attribute("data-at", str(20 * 28 + 20))
     page.mouse.move(2, 2)
     expect(page.locator("body")).to_have_attribute("data-at", "null")
@@ -114,7 +108,7 @@ def test_a_number_as_trained_lies_inside_and_is_written_as_the_request_has_it(pa
     says(page, "stride", "7 positions")
     turn(page, "stride", 27)
     addressed(page, stride=None)
-    expect(page.locator(".tfe-pairs")).to_be_hidden()
+    expect(page.locator(".tfe-change-picture")).to_be_hidden()
 
 
 def test_summary_columns_never_exceed_the_stride_and_come_back_with_it(page_watch: Page, site: str) -> None:
@@ -148,15 +142,14 @@ def test_a_pattern_is_picked_a_head_silenced_and_all_of_it_taken_along(page_watc
     addressed(page, silenced="dense.0.3")
     chips = knob(page, "silenced").locator(".tfe-knob-chip")
     expect(chips).to_have_text("head 1·4 of dense×")
-    with page.expect_download() as saved:
-        page.locator(".tfe-change .tfe-export:visible", has_text="NPZ").click()
-    with np.load(io.BytesIO(Path(saved.value.path()).read_bytes())) as arrays:
+    becomes(page, lambda: len(numbers(page)), 2)
+    with np.load(io.BytesIO(Picture(page, "change").saved("NPZ")[1])) as arrays:
         assert arrays["fixed.more"].shape == (28, 28) and arrays["fixed.more"][20, 20] == np.float32(-1.25)
         assert arrays["strided.nats"][0] == 80.25 and np.array_equal(arrays["strided.before"], pair("strided", 0.6, True).before)
     knob(page, "pattern").locator("[data-key='']").press("ArrowRight")
     addressed(page, silenced="dense.0.3", pattern="full")
     expect(knob(page, "pattern").locator("[data-key=full]")).to_be_focused()
-    expect(page.locator(".tfe-pairs canvas")).to_have_count(6)  # without maps
+    becomes(page, lambda: len(Picture(page, "change").marks("pixels")) + len(Picture(page, "change").marks("cells")), 6)  # without maps
     page.keyboard.press("Escape")
     addressed(page, silenced=None, pattern=None)
     expect(chips).to_have_count(0)
@@ -167,7 +160,7 @@ def test_a_pattern_is_picked_a_head_silenced_and_all_of_it_taken_along(page_watc
 
 def test_a_shorter_memory_gives_three_strips_on_one_scale_and_one_number(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site, OF_TEXT)
-    expect(page.locator(".tfe-strips-result")).to_be_hidden()
+    expect(page.locator(".tfe-change-picture")).to_be_hidden()
     expect(knob(page, "stride")).to_be_hidden()
     says(page, "memory", "512 characters · as trained")
     turn(page, "memory", 2, rest=False)
@@ -178,27 +171,20 @@ def test_a_shorter_memory_gives_three_strips_on_one_scale_and_one_number(page_wa
     addressed(page, memory="64")
     costs = side("xl", 0.4, 1)
     was, became = (float(nats[:GIVEN].mean() / np.log(2)) for nats in (costs.before, costs.after))
-    painted(page, f"xl +{became - was:.2f}")
-    expect(page.locator(".tfe-strips-what")).to_have_text(f"{was:.2f} → {became:.2f}bits per character")
-    expect(page.locator(".tfe-strips-lines [data-strip]")).to_have_count(3)
-    heights = page.locator(".tfe-strips-lines [data-strip] > rect:first-child").evaluate_all(
-        "(all) => all.map((one) => one.outerHTML.replace(/ y=[^ ]*/, ''))"
-    )
-    assert len(set(heights)) == 1, "three equal pictures"
-    assert int(page.locator("[data-strip=before]").get_attribute("data-bars") or 0) in range(90, 112)
-    expect(page.locator(".tfe-strips-rest")).to_have_text("Absolute positions · It has no memory.")
-    expect(page.locator(".tfe-strips-sentence .tfe-key")).to_have_text("64 states")
-    expect(page.locator(".tfe-strips-sentence")).to_contain_text(HOSTILE)
-    expect(page.locator(".tfe-strips-writing ins")).to_contain_text(HOSTILE)
+    painted(page, {"Transformer-XL": (f"+{became - was:.2f}", f"{was:.2f} → {became:.2f}")})
+    assert len(strips(page)) == 3 and len({round(box["y1"] - box["y0"], 3) for box in strips(page)}) == 1, "three equal pictures"
+    words, under = page.locator(".tfe-change .tfe-words"), page.locator(".tfe-changed-below")
+    expect(under).to_contain_text("Absolute positions · It has no memory.")
+    expect(words.locator(".tfe-key")).to_have_text("64 states")
+    expect(words).to_contain_text(HOSTILE)
+    expect(under.locator("ins")).to_contain_text(HOSTILE)
     assert page.locator(".tfe-change img").count() == 0
     # Beyond training nothing changes: that is said, and there is nothing to draw.
     turn(page, "memory", 7)
-    expect(page.locator(".tfe-strips-number")).to_have_text("0.00")
+    painted(page, {"Transformer-XL": ("0.00", f"{was:.2f} → {was:.2f}")})
     says(page, "memory", "768 characters · beyond training")
-    expect(page.locator(".tfe-strips-board")).to_be_hidden()
-    expect(page.locator(".tfe-strips-rest p").first).to_have_text(
-        f"Transformer-XL · The change does not reach it: {was:.2f} bits per character, as before."
-    )
+    assert strips(page) == []
+    expect(under).to_contain_text(f"Transformer-XL · The change does not reach it: {was:.2f} bits per character, as before.")
 
 
 def test_a_choice_asks_at_once_and_two_models_share_a_switch(page_watch: Page, site: str) -> None:
@@ -207,14 +193,19 @@ def test_a_choice_asks_at_once_and_two_models_share_a_switch(page_watch: Page, s
     page.keyboard.press("ArrowLeft")
     addressed(page, segment="64")
     expect(knob(page, "segment").locator("[data-key='64']")).to_be_focused()
-    switch = page.locator(".tfe-strips-models [role=radio]")
+    switch = page.locator(".tfe-change-picture [role=radio]")
     expect(switch).to_have_count(2)
-    painted(page, re.compile("^xl "))
-    top = page.locator("[data-strip=before] text").first.text_content()
+    becomes(page, lambda: list(numbers(page)), ["Transformer-XL"])
+
+    def scale() -> list[str]:
+        said = Picture(page, "change").texts(colour="ink3", align="right")
+        return [text for text in said if text.lstrip("+−").replace(".", "").isdigit()]
+
+    before = scale()
     switch.nth(1).click()
-    painted(page, re.compile("^absolute "))
+    becomes(page, lambda: list(numbers(page)), ["Absolute positions"])
     addressed(page, _model="absolute")
-    assert page.locator("[data-strip=before] text").first.text_content() == top, "both models stand on one scale"
+    assert scale() == before, "both models stand on one scale"
 
 
 def test_the_knobs_stand_where_the_request_in_view_says(page_watch: Page, site: str) -> None:
@@ -228,10 +219,10 @@ def test_the_knobs_stand_where_the_request_in_view_says(page_watch: Page, site: 
     for back in (lambda: knob(page, "memory").locator("input").press("Escape"), page.locator(".tfe-change-restore").click):
         turn(page, "memory", 3)
         addressed(page, memory="128")
-        expect(page.locator(".tfe-strips-result")).to_be_visible()
+        expect(page.locator(".tfe-change-picture")).to_be_visible()
         back()
         addressed(page, memory=None)
-        expect(page.locator(".tfe-strips-result")).to_be_hidden()
+        expect(page.locator(".tfe-change-picture")).to_be_hidden()
         expect(knob(page, "memory").locator("input")).to_have_value("6")
     expect(page.locator(".tfe-ask-error")).to_be_hidden()
 
@@ -261,51 +252,43 @@ def test_spans_are_forced_for_all_heads_a_layer_or_the_head_in_view(page_watch: 
 
 def test_the_marked_character_is_shared_with_the_page(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site, f"{OF_TEXT}&memory=64")
-    marked = page.locator(".tfe-strips-lines [data-locked]")
-    expect(marked).to_have_count(3)  # the telling one, in every strip
-    readout = page.locator(".tfe-strips-readout")
-    letters = list(READ)
-    expect(readout).to_contain_text(f"{letters[640]}·640")
-    strips = page.locator(".tfe-strips-lines")
-    strips.scroll_into_view_if_needed()
-    box = strips.bounding_box()
-    assert box is not None
-    middle = (box["x"] + 40 + (box["width"] - 42) * 0.5, box["y"] + 40)
+    picture, words = Picture(page, "change"), page.locator(".tfe-change .tfe-words")
+
+    def through(colour: str) -> int:
+        return sum(one["d"].startswith("M") and "L" in one["d"] for one in picture.marks("path", line=colour))
+
+    becomes(page, lambda: through("query"), 3)  # the telling one, in every strip
+    expect(words).to_contain_text(f"{list(READ)[640]}·640")
+    box = strips(page)[0]
+    middle = picture.spot({"left": (box["x0"] + box["x1"]) / 2, "top": box["y0"] + 20})
     page.mouse.move(*middle)
-    expect(page.locator(".tfe-strips-lines [data-hovered]")).to_have_count(3)
-    at = int(page.locator(".tfe-strips-lines [data-hovered]").first.get_attribute("data-hovered") or "")
-    assert abs(at - COUNT // 2) <= 4
+    becomes(page, lambda: through("ink"), 3)
     page.mouse.click(*middle)
-    addressed(page, _pos=str(at))
+    becomes(page, lambda: abs(int(asked(page).get("_pos", ["-9"])[0]) - COUNT // 2) <= 4, True)
     page.keyboard.down("Shift")
     page.mouse.click(middle[0] + 60, middle[1])
     page.keyboard.up("Shift")
-    expect(marked).to_have_count(6)
+    becomes(page, lambda: through("query"), 6)
     page.mouse.move(0, 0)
-    expect(page.locator(".tfe-strips-lines [data-hovered]")).to_have_count(0)
-    page.locator(".tfe-strips-board").focus()
+    becomes(page, lambda: through("ink"), 0)
+    page.locator(".tfe-change .tfe-stage-board").focus()
     page.keyboard.press("End")
     addressed(page, _pos=str(COUNT - 1))
     page.keyboard.press("ArrowLeft")
     addressed(page, _pos=str(COUNT - 2))
-    expect(readout).to_contain_text(f"·{COUNT - 2}")
+    expect(words).to_contain_text(f"·{COUNT - 2}")
     page.keyboard.press("Escape")  # lets the character go, not the change
     addressed(page, _pos=None, memory="64")
-    expect(page.locator(".tfe-strips-result")).to_be_visible()
+    expect(page.locator(".tfe-change-picture")).to_be_visible()
 
 
 def test_the_comparison_is_taken_along(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site, f"{OF_TEXT}&memory=64&_reread_table=open")  # as links of former days call it
-    rows = page.locator(".tfe-strips-sheet tbody tr")
+    rows = page.locator(".tfe-change .tfe-stage-table tbody tr")
     expect(rows).to_have_count(9 + 2)  # segments, then all that was given and all that was written
-    expect(rows.nth(9).locator("td").last).to_have_text(page.locator(".tfe-strips-number").inner_text())
-    saved = {}
-    for kind in ("PNG", "SVG", "HTML", "CSV", "NPZ", "TXT"):
-        with page.expect_download() as caught:
-            page.locator(f".tfe-change [data-kind={kind}]:visible").click()
-        saved[kind] = Path(caught.value.path()).read_bytes()
-    assert saved["PNG"].startswith(b"\x89PNG") and b"var(--" not in saved["SVG"]
-    assert b"<table>" in saved["HTML"] and HOSTILE.encode() not in saved["HTML"]
+    expect(rows.nth(9).locator("td").last).to_have_text("0.31")
+    saved = {kind: Picture(page, "change").saved(kind)[1] for kind in ("HTML", "CSV", "NPZ", "TXT")}
+    assert f"<p>{HOSTILE}".encode() not in saved["HTML"]
     lines = list(csv.DictReader(io.StringIO(saved["CSV"].decode("utf-8-sig"), newline="")))
     assert len(lines) == COUNT and [line["character"] for line in lines] == list(READ)
     arrays = np.load(io.BytesIO(saved["NPZ"]))
@@ -313,37 +296,3 @@ def test_the_comparison_is_taken_along(page_watch: Page, site: str) -> None:
     assert int(arrays["xl.given"]) == GIVEN
     told = saved["TXT"].decode().splitlines()
     assert told[0].startswith("Transformer-XL, bits per character: +0.31 (") and told[-1].startswith("Trial")
-    page.locator(".tfe-strips-table summary").click()
-    addressed(page, _change_table=None)
-
-
-def test_the_figure_is_projected_and_every_text_is_chinese_in_chinese(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site, f"{OF_TEXT.replace('lang=en', 'lang=zh')}&segment=32")
-    painted(page, re.compile("^xl "))
-    said = page.locator(".tfe-change").evaluate(
-        """(node) => {
-            const copy = node.cloneNode(true);
-            for (const own of copy.querySelectorAll(".tfe-strips-text, .tfe-exports, [hidden]")) own.remove();
-            return copy.textContent;
-        }"""
-    )
-    assert set(re.findall(r"[A-Za-z]{2,}", said)) <= {"Esc"}, said
-    page.locator(".tfe-strips-board").focus()
-    page.keyboard.press("p")
-    expect(page.locator(".tfe-strips-readout")).to_be_hidden()
-    becomes(page, lambda: page.locator(".tfe-strips-lines text").first.get_attribute("font-size"), "20")
-    assert page.evaluate("document.documentElement.scrollWidth") <= 1280
-    page.keyboard.press("Escape")
-    expect(page.locator(".tfe-change-knobs")).to_be_visible()
-    becomes(page, lambda: page.locator(".tfe-strips-lines text").first.get_attribute("font-size"), "12")
-
-
-@pytest.mark.parametrize(
-    ("query", "there"),
-    [("lang=en&stride=3&summary=3", ".tfe-pairs canvas"), (f"{OF_TEXT}&memory=64&_change_table=open", ".tfe-strips-sheet")],
-)
-def test_it_fits_a_phone_in_the_dark_and_axe_finds_nothing(new_page: NEW, site: str, query: str, there: str) -> None:
-    page, _ = new_page(width=360, height=780, color_scheme="dark")
-    opened(page, site, query)
-    expect(page.locator(there).first).to_be_visible()
-    assert_fits(page, ".tfe-change")

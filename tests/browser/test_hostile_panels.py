@@ -12,11 +12,11 @@ from playwright.sync_api import Page
 
 from explorer.figures.weight import head
 from explorer.lab import Lab
-from explorer.labs.translation.deeper import beam, weight
+from explorer.labs.translation.deeper import beam, forced, weight
 from explorer.widgets.base import asset
 from explorer.widgets.folded import Question, shown
 from tests.bench import Bench
-from tests.browser.test_search import hostile_tree
+from tests.browser.test_search import hostile_reading, hostile_tree
 from tests.browser.test_weight import PANEL, STAGE, saved, settled
 
 NEW = Callable[..., tuple[Page, Any]]
@@ -45,8 +45,8 @@ HOSTILE = [
 
 
 def page_of(lab: Lab, engine: object) -> None:
-    """Both panels alone; they answer with a head and a tree whose pieces are hostile."""
-    panel, searching = weight.place(), beam.place()
+    """The panels alone; they answer with a head, a tree and a reading whose pieces are hostile."""
+    panel, searching, reading = weight.place(), beam.place(), forced.PANEL.place(None)
     random = np.random.default_rng(3)
     arrays = {name: random.normal(size=(len(HOSTILE), 8)).astype(np.float32) for name in ("query", "key", "value")}
 
@@ -57,6 +57,10 @@ def page_of(lab: Lab, engine: object) -> None:
     def search(event: gr.EventData) -> Any:
         return shown(Question.of(event._data), **hostile_tree())
 
+    def judge(event: gr.EventData) -> Any:
+        return shown(Question.of(event._data), **hostile_reading())
+
+    reading.ask(judge, None, reading, show_progress="hidden", trigger_mode="multiple", api_visibility="private")
     searching.ask(search, None, searching, show_progress="hidden", trigger_mode="multiple", api_visibility="private")
     panel.ask(answer, None, panel, show_progress="hidden", trigger_mode="multiple", api_visibility="private")
 
@@ -94,26 +98,30 @@ def test_hostile_tokens_are_text_in_every_step_and_in_what_is_taken_along(site: 
     assert faults.all() == []
 
 
-def test_hostile_tokens_are_text_in_every_node_of_a_tree_and_in_what_is_taken_along(site: str, new_page: NEW) -> None:
+@pytest.mark.parametrize(("panel", "key", "places"), [("beam", "bnode", range(1, 21)), ("forced", "fword", range(20))])
+def test_hostile_tokens_are_text_in_every_place_and_in_what_is_taken_along(
+    site: str, new_page: NEW, panel: str, key: str, places: range
+) -> None:
     page, faults = new_page()
-    page.goto(f"{site}/trial?lang=en&_beam=open")
-    stage = ".tfe-beam .tfe-stage"
+    page.goto(f"{site}/trial?lang=en&_{panel}=open")
+    stage = f".tfe-{panel} .tfe-stage"
     page.wait_for_selector(f"{stage}[data-drawn]")
-    for node in range(1, len(HOSTILE) + 1):
-        page.evaluate("async ([bus, bnode]) => { (await import(bus)).view.set({ bnode }); }", [asset("lib/state.js"), node])
-        page.wait_for_selector(f"{stage}[data-drawn$='bnode={node}']", state="attached")
+    for place in places:
+        page.evaluate("async ([bus, patch]) => { (await import(bus)).view.set(patch); }", [asset("lib/state.js"), {key: place}])
+        page.wait_for_selector(f"{stage}[data-drawn*='{key}={place}']", state="attached")
     for kind in ("SVG", "HTML"):
-        text = saved(page, ".tfe-beam", kind).decode()
+        text = saved(page, f".tfe-{panel}", kind).decode()
         assert "<img" not in text and HOSTILE[0] not in text
-    assert "'=cmd()" in saved(page, ".tfe-beam", "CSV").decode("utf-8-sig")
-    page.locator(".tfe-beam .tfe-export[data-kind=table]").click()
-    assert HOSTILE[0].replace(" ", "␠") in page.locator(".tfe-beam .tfe-stage-table").inner_text()
-    assert page.locator(".tfe-beam :is(img, script, iframe, a, link, base)").count() == 0
+    assert "'=cmd()" in saved(page, f".tfe-{panel}", "CSV").decode("utf-8-sig")
+    page.locator(f".tfe-{panel} .tfe-export[data-kind=table]").click()
+    assert HOSTILE[0] in page.locator(f".tfe-{panel} .tfe-stage-table").inner_text().replace("␠", " ")
+    assert page.locator(f".tfe-{panel} :is(img, script, iframe, a, link, base)").count() == 0
     alone = page.context.new_page()
     alone.on("pageerror", lambda error: pytest.fail(str(error)))
     alone.set_content(text)
-    alone.wait_for_selector("[data-drawn^='btree=4 balpha=0.6']")
+    alone.wait_for_selector(f"[data-drawn*='{key}=']")
+    before = alone.locator("[data-drawn]").get_attribute("data-drawn")
     alone.locator(".tfe-stage-board").focus()
     alone.keyboard.press("ArrowLeft")
-    alone.wait_for_selector("[data-drawn*='bstep=']")
+    alone.wait_for_function("(before) => document.querySelector('[data-drawn]').dataset.drawn !== before", arg=before)
     assert faults.all() == []

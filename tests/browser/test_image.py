@@ -18,6 +18,7 @@ from explorer.figures import image
 from explorer.labs.image_transformer import views
 from explorer.labs.image_transformer.page import LAB
 from models.image_transformer.records import SIDE, Request, read_picture
+from tests.browser.staged import numbers
 from tests.browser.waiting import addressed, asked, becomes
 
 PATH = LAB.path
@@ -218,9 +219,8 @@ def test_a_file_that_is_no_picture_gets_one_sentence(site: str, new_page: Callab
 def number(page: Page, pattern: str) -> float:
     """The one number of a pattern, once the answer stands."""
     expect(page.locator(".tfe-change-panel")).to_have_attribute("aria-busy", "false", timeout=SLOW)
-    shown = page.locator(f".tfe-change [data-pattern={pattern}] .tfe-pairs-number")
-    expect(shown).to_be_visible(timeout=SLOW)
-    return float(shown.inner_text().replace("−", "-"))
+    becomes(page, lambda: pattern in numbers(page), True)
+    return float(numbers(page)[pattern][0].replace("−", "-"))
 
 
 def test_cutting_the_memory_costs_bits_and_restoring_gives_them_back(site: str, page_watch: Page) -> None:
@@ -228,44 +228,37 @@ def test_cutting_the_memory_costs_bits_and_restoring_gives_them_back(site: str, 
     slider = page_watch.locator(".tfe-change input[data-field=flange]")
     slider.focus()
     slider.press("Home")
-    first = number(page_watch, "local_2d")
+    first = number(page_watch, "2D")
     assert first > 0, "a model that sees less reads its own picture worse"
     expect(page_watch.locator(".tfe-changed-chip")).to_contain_text("flange of 0 of 7")
     addressed(page_watch, flange="0")
-    expect(page_watch.locator(".tfe-pairs-sentence")).to_contain_text("flange of 0 of 7 pixels")
-    assert page_watch.locator(".tfe-change [data-pattern=local_1d]").count() == 0
+    expect(page_watch.locator(".tfe-change .tfe-words")).to_contain_text("flange of 0 of 7 pixels")
+    assert "1D" not in numbers(page_watch)
     slider = page_watch.locator(".tfe-change input[data-field=memory_rows] >> visible=true")
     slider.focus()
     slider.press("Home")
-    assert number(page_watch, "local_1d") > 0
-    before, after = page_watch.locator(".tfe-change [data-pattern=local_2d] .tfe-pairs-from").inner_text().split(" → ")
+    assert number(page_watch, "1D") > 0
+    before, after = numbers(page_watch)["2D"][1].split(" → ")
     assert float(after) - float(before) == pytest.approx(first, abs=0.011)
     page_watch.locator(".tfe-change-restore").click()
-    expect(page_watch.locator(".tfe-pairs-board")).to_be_hidden(timeout=SLOW)
+    expect(page_watch.locator(".tfe-change-picture")).to_be_hidden(timeout=SLOW)
     addressed(page_watch, flange=None, memory_rows=None)
 
 
 def test_a_shift_click_silences_a_head_and_its_number_changes(site: str, page_watch: Page) -> None:
     opened(page_watch, site, "_pattern=local_2d&_head=3.2")  # a layer with heads that are missed
     silence(page_watch, 1)
-    first = number(page_watch, "local_2d")
+    first = number(page_watch, "2D")
     chip = page_watch.locator(".tfe-change .tfe-knob-chip >> visible=true")
     expect(chip).to_have_count(1)
     becomes(page_watch, lambda: asked(page_watch).get("silenced", [""])[0].partition(".")[0], "local_2d")
-    expect(page_watch.locator(".tfe-pairs-sentence")).to_contain_text("Without head 2D")
+    expect(page_watch.locator(".tfe-change .tfe-words")).to_contain_text("Without head 2D")
     silence(page_watch, 3)
     expect(chip).to_have_count(2)
-    becomes(page_watch, lambda: number(page_watch, "local_2d") != first, True)
+    becomes(page_watch, lambda: number(page_watch, "2D") != first, True)
     page_watch.locator(".tfe-change [data-knob=silenced] button").first.focus()
     page_watch.keyboard.press("Escape")
     expect(chip).to_have_count(0, timeout=SLOW)
-
-
-def test_before_after_and_difference_have_one_shape(site: str, page_watch: Page) -> None:
-    opened(page_watch, site, "v=1&flange=3")
-    number(page_watch, "local_2d")
-    sizes = page_watch.evaluate("[...document.querySelectorAll('.tfe-change canvas')].map(c => [c.width, c.height, c.clientWidth].join())")
-    assert len(sizes) == 3 and len(set(sizes)) == 1
 
 
 def test_a_small_picture_is_made_larger_in_colour(site: str, page_watch: Page) -> None:

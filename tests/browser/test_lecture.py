@@ -95,7 +95,7 @@ def test_a_lab_works_in_the_frame_of_another_site(new_page: NEW, site: str, widt
     sideways = "Math.max(document.documentElement.scrollWidth, document.body.scrollWidth) - innerWidth"
     assert [frame.evaluate(sideways) for frame in page.frames] == [0, 0]
     inside.locator(".tfe-change [data-knob=silenced] button").click()
-    expect(inside.locator(".tfe-maps-number")).to_be_visible(timeout=WAIT)
+    expect(inside.locator(".tfe-change-picture canvas")).to_be_visible(timeout=WAIT)
     assert page.frames[1].evaluate(sideways) == 0
     faults.outside[:] = [address for address in faults.outside if not address.startswith(SPACE)]  # the page around it
 
@@ -124,7 +124,7 @@ def test_examples_and_steps_come_without_the_queue(new_page: NEW, prepared: str)
     expect(page.locator(".tfe-pieces-guesses tbody tr")).to_have_count(EXAMPLES[4].beam)
     step = next(step for step in LAB.steps if "silenced" in step.query)
     page.get_by_role("button", name=re.compile(re.escape(step.title["en"]))).first.click()
-    expect(page.locator(".tfe-maps-number")).to_be_visible()
+    expect(page.locator(".tfe-change-picture canvas")).to_be_visible()
     assert len([address for address in faults.requests if "/stored/" in address]) == 4
     assert not [address for address in faults.requests if "/queue/" in address]
     sentence(page, "A dog runs.")
@@ -467,6 +467,6 @@ def test_the_focus_moves_in_reading_order_over_named_things_and_out_again(new_pa
 def test_nothing_serious_is_found_after_a_run_either(new_page: NEW, site: str, scheme: str, width: int) -> None:
     page, _ = new_page(width=width, color_scheme=scheme)
     page.goto(site + LAB.path + "?v=1&sentence=A+dog+runs.&beam=3&silenced=cross.0.1")
-    expect(page.locator(".tfe-maps-number")).to_be_visible(timeout=WAIT)
+    expect(page.locator(".tfe-change-picture canvas")).to_be_visible(timeout=WAIT)
     found = [one for one in Axe().run(page).response["violations"] if one["impact"] in {"serious", "critical"}]
     assert not found, [(one["id"], [node["html"][:200] for node in one["nodes"][:3]]) for one in found]

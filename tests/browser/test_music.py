@@ -14,7 +14,8 @@ from playwright.sync_api import Page, expect
 from explorer.labs.music import views
 from explorer.labs.music.page import LAB
 from models.music.records import MODELS, styles
-from tests.browser.waiting import asked
+from tests.browser.staged import Picture, numbers
+from tests.browser.waiting import asked, becomes
 
 PATH = LAB.path
 LIVE = re.compile(r"live · [\d.]+ m?s|remembered")
@@ -36,7 +37,7 @@ def opened(page: Page, site: str, query: str = "") -> Page:
     """The lab, drawn and listening."""
     page.goto(f"{site}{PATH}" + (f"?{query}" if query else ""))
     expect(page.locator(".tfe-ask-go")).to_be_visible()
-    expect(page.locator(".tfe-roll-board")).to_be_visible(timeout=SLOW)
+    expect(page.locator(".tfe-roll .tfe-stage-board")).to_be_visible(timeout=SLOW)
     expect(page.locator(".tfe-change-panel")).to_be_visible()
     return page
 
@@ -54,12 +55,11 @@ def words(page: Page) -> Any:
     return page.locator(".tfe-roll .tfe-words")
 
 
-def number(page: Page, model: str = "jsb_relative") -> float:
+def number(page: Page, model: str = "Music Transformer") -> float:
     """The one number of a model, once the answer stands."""
     expect(page.locator(".tfe-change-panel")).to_have_attribute("aria-busy", "false", timeout=SLOW)
-    shown = page.locator(f".tfe-rolls [data-model={model}] .tfe-rolls-number")
-    expect(shown).to_be_visible(timeout=SLOW)
-    return float(shown.inner_text().replace("−", "-"))
+    becomes(page, lambda: model in numbers(page), True)
+    return float(numbers(page)[model][0].replace("−", "-"))
 
 
 def test_music_grows_before_the_visitors_eyes_and_can_be_stopped(site: str, page_watch: Page) -> None:
@@ -107,15 +107,13 @@ def test_a_midi_file_is_continued_by_every_model_heard_and_taken_along(site: str
     finished(page)
     models = [key for key in MODELS[style] if key in views.models(style)]
     for key in models:
-        page.locator(f".tfe-roll-transport [data-key={key}]").click()
-        page.locator(".tfe-roll-press.is-play").click()
+        page.locator(f".tfe-roll .tfe-segmented [data-key={key}]").click()
+        page.locator(".tfe-roll .is-play").click()
         page.wait_for_function("() => document.querySelector('.tfe-roll audio').currentTime > 0.2", timeout=SLOW)
-        page.locator(".tfe-roll-press.is-play").click()
+        page.locator(".tfe-roll .is-play").click()
         seconds, motif, beyond = page.evaluate(ENERGY, page.locator(".tfe-roll audio").get_attribute("src"))
         assert seconds > 2 and motif > 0.01 and beyond > 0.01, "the motif and what follows it are heard"
-        with page.expect_download(timeout=SLOW) as saved:
-            page.locator(".tfe-roll .tfe-export[data-kind=MIDI]").click()
-        back = pretty_midi.PrettyMIDI(str(saved.value.path()))
+        back = pretty_midi.PrettyMIDI(io.BytesIO(Picture(page, "roll").saved("MIDI")[1]))
         assert any("CC BY-NC-SA 4.0" in event.text for event in back.text_events) == (style == "piano"), "its licence goes with it"
         struck = sorted((round(8 * note.start), note.pitch) for voice in back.instruments for note in voice.notes)
         assert [one for one in struck if one[0] < 4] == [(0, 48), (0, 64), (0, 67), (0, 72)], "the motif as it came"
@@ -141,21 +139,25 @@ def test_leaving_the_relative_term_out_costs_nats_and_restoring_gives_them_back(
     page.locator("input[data-field=farthest]:visible").press("Home")
     assert number(page) > 0, "a model without its distances reads its own music worse"
     assert asked(page)["farthest"] == ["0"]
-    expect(page.locator(".tfe-rolls-sentence")).to_contain_text("Without the relative term")
-    cost = page.locator(".tfe-roll-picture").get_by_text(re.compile("nats per cell")).first
-    changed = cost.inner_html()
+    expect(page.locator(".tfe-change .tfe-words")).to_contain_text("Without the relative term")
+    rolls = Picture(page, "roll")
+
+    def cost() -> str:
+        return next(text for text in rolls.texts() if "nats per cell" in text)
+
+    changed = cost()
     page.keyboard.press("b")
-    expect(cost).not_to_have_text(changed)
+    becomes(page, lambda: cost() != changed, True)
     page.keyboard.press("b")
-    expect(cost).to_have_text(changed)  # the rolls show the run as it was asked for
-    roll, before = page.locator(".tfe-roll[data-playing]"), page.locator(".tfe-rolls-hear").first
-    page.locator(".tfe-roll-press.is-play").click()
-    expect(roll).to_have_attribute("data-playing", "true")
+    becomes(page, cost, changed)  # the rolls show the run as it was asked for
+    play, before = page.locator(".tfe-roll .is-play"), page.locator(".tfe-change .is-play")
+    play.click()
+    expect(play).to_have_attribute("aria-label", "Pause")
     before.click()
-    expect(before).to_have_attribute("aria-pressed", "true")
-    expect(roll).to_have_attribute("data-playing", "false")
-    page.locator(".tfe-roll-press.is-play").click()
-    expect(before).to_have_attribute("aria-pressed", "false")
+    expect(before).to_have_attribute("aria-label", "Pause")
+    expect(play).to_have_attribute("aria-label", "Play")
+    play.click()
+    expect(before).to_have_attribute("aria-label", "Play")
     page.locator(".tfe-change-restore").click()
-    expect(page.locator(".tfe-rolls-board")).to_be_hidden(timeout=SLOW)
+    expect(page.locator(".tfe-change-picture")).to_be_hidden(timeout=SLOW)
     assert "farthest" not in asked(page)

@@ -44,9 +44,8 @@ def test_a_word_is_given_and_one_round_is_compared_with_training(site: str, page
     slider.focus()
     page_watch.keyboard.press("ArrowRight")
     addressed(page_watch, rounds="1")
-    expect(page_watch.locator(".tfe-change[data-painted]")).to_be_attached(timeout=SLOW)
-    expect(page_watch.locator(".tfe-strips-sentence")).to_contain_text("With 1 round of hashing")
-    expect(page_watch.locator(".tfe-strips-what")).to_contain_text("share of right letters")
+    expect(page_watch.locator(".tfe-change .tfe-words")).to_contain_text("With 1 round of hashing")
+    becomes(page_watch, lambda: "share of right letters" in Picture(page_watch, "change").texts(), True)
     chip = page_watch.locator(".tfe-changed-chip")
     expect(chip).to_contain_text("changed: with 1 round of hashing")
     assert place is not None
@@ -75,8 +74,8 @@ def test_a_text_is_read_letter_by_letter_and_a_single_round_costs_it_bits(site: 
     slider = page_watch.locator(".tfe-knob[data-knob=rounds] input")
     slider.focus()
     page_watch.keyboard.press("ArrowRight")
-    expect(page_watch.locator(".tfe-strips-sentence")).to_contain_text("With 1 round of hashing", timeout=SLOW)
-    expect(page_watch.locator(".tfe-strips-sentence")).to_contain_text("bits per character instead of")
+    expect(page_watch.locator(".tfe-change .tfe-words")).to_contain_text("With 1 round of hashing", timeout=SLOW)
+    expect(page_watch.locator(".tfe-change .tfe-words")).to_contain_text("bits per character instead of")
 
 
 def test_the_attention_of_a_long_word_stands_on_one_screen_and_tells_any_row(site: str, page_watch: Page) -> None:
@@ -102,8 +101,8 @@ def test_the_head_in_view_is_silenced_and_given_back(site: str, page_watch: Page
     knob = page_watch.locator(".tfe-knob[data-knob=silenced]")
     knob.get_by_role("button", name=f"Silence head 1·3 of {name}").click()
     addressed(page_watch, silenced=f"{model}.0.2")
-    expect(page_watch.locator(".tfe-strips-sentence")).to_contain_text(f"Without head 1·3 of {name}", timeout=SLOW)
-    expect(page_watch.locator(".tfe-strips-result")).to_be_visible()  # four heads that do one job: without one, maybe nothing changes
+    expect(page_watch.locator(".tfe-change .tfe-words")).to_contain_text(f"Without head 1·3 of {name}", timeout=SLOW)
+    expect(page_watch.locator(".tfe-change-picture")).to_be_visible()  # four heads that do one job: without one, maybe nothing changes
     knob.locator(".tfe-knob-chip").click()
     addressed(page_watch, silenced=None)
 

@@ -1,4 +1,4 @@
-"""The roll widget in a real browser, on the real server, with music and weights from a fixed seed."""
+"""The rolls of music and their heads on the stage, with music and weights from a fixed seed."""
 
 from __future__ import annotations
 
@@ -14,23 +14,24 @@ import gradio as gr
 import numpy as np
 import pretty_midi
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from PIL import Image
 from playwright.sync_api import Page, expect
 
 from explorer.figures import roll as figure
 from explorer.lab import Lab
-from explorer.labs.music import rolls
-from explorer.widgets.roll import roll, rollside
+from explorer.labs.music import rolls, texts
+from explorer.widgets.stage import stage
 from models.music.records import Made, Step
 from models.music.weights import look
 from tests.bench import Bench
+from tests.browser.staged import Picture
+from tests.browser.waiting import addressed, becomes
 from tests.explorer.rolls import NAMES, chorale, made, piano
 
 NEW = Callable[..., tuple[Page, Any]]
 ABOUT = {"jsb_relative": {"en": "relative positions", "zh": "相对位置"}, "relative": {"en": "relative positions", "zh": "相对位置"}}
 LICENCE = {"en": "CC BY-NC-SA 4.0.", "zh": "CC BY-NC-SA 4.0。"}
 PICK = {"model": "jsb_relative", "head": "2.2", "note": 20}
+ON = "model=jsb_relative head=2.2 note=20"
 
 
 def value(style: str) -> dict[str, object]:
@@ -66,9 +67,9 @@ def page_of(slug: str) -> Callable[[Lab, object], None]:
     """What stands on one trial page."""
 
     def page(lab: Lab, engine: object) -> None:
-        place = roll(value("piano" if slug == "piano" else "chorale"))
-        if slug == "beside":
-            rollside()
+        place = stage("roll", value("piano" if slug == "piano" else "chorale"), texts=texts.ROLLS, picture="music/roll")
+        small = rolls.heads(*chorale(), "v=chorale", names=NAMES, state="stored", pick=PICK)
+        stage("heads", small, texts=texts.HEADS, picture="music/heads")
         gr.Button("Grow", elem_id="grow").click(
             grow, None, place, show_progress="hidden", trigger_mode="multiple", api_visibility="private"
         )
@@ -80,48 +81,39 @@ def page_of(slug: str) -> Callable[[Lab, object], None]:
 @pytest.fixture(scope="module")
 def site(bench: Bench) -> str:
     """The address of the bench pages."""
-    return bench.put(__name__, {slug: page_of(slug) for slug in ("chorale", "piano", "beside")}, year=2018)
+    return bench.put(__name__, {slug: page_of(slug) for slug in ("chorale", "piano")}, year=2018)
 
 
-def opened(page: Page, site: str, slug: str = "chorale", query: str = "lang=en") -> Page:
-    """The page once its rolls stand and the weights of the first view are there."""
-    page.goto(f"{site}/{slug}?{query}")
-    page.wait_for_selector(".tfe-roll[data-drawn$=looked]", state="attached")
-    return page
+def opened(page: Page, site: str, query: str = "lang=en", slug: str = "chorale") -> Picture:
+    """The rolls, once the weights of the note in view are there."""
+    picture = Picture(page, "roll").open(f"{site}/{slug}?{query}")
+    page.wait_for_selector(".tfe-roll[data-drawn]:not([data-drawn$=waits])", state="attached")
+    return picture
 
 
-def drawn(page: Page, what: str) -> None:
-    """Waits until the rolls show "jsb_relative 2.2 20 looked"."""
-    page.wait_for_selector(f".tfe-roll[data-drawn='{what}']", state="attached")
-
-
-def said(page: Page) -> str:
+def said(picture: Picture) -> str:
     """The sentence under the rolls."""
-    return page.locator(".tfe-roll .tfe-words").inner_text()
+    return str(picture.find(".tfe-words").inner_text())
 
 
-def viewed(page: Page) -> dict[str, str]:
-    """What the address says is looked at."""
-    found: dict[str, str] = page.evaluate("Object.fromEntries([...new URL(location.href).searchParams].filter(([key]) => key[0] === '_'))")
-    return found
-
-
-def spot(page: Page, made: Made, note: int, index: int = 0) -> tuple[float, float]:
-    """Where a note stands on the screen: its roll's ground is the index-th large rectangle, pitches are spread evenly over it."""
-    box = page.evaluate(
-        """(index) => { const grounds = [...document.querySelectorAll(".tfe-roll-picture rect[stroke]")];
-            const box = grounds[index].getBoundingClientRect(); return [box.x, box.y, box.width, box.height]; }""",
-        index,
-    )
+def spot(picture: Picture, made: Made, note: int, index: int = 0) -> tuple[float, float]:
+    """Where a note stands on the screen: pitches are spread evenly over the ground of its roll."""
+    box = picture.marks("rect", fill="panel", line="line")[index]["box"]
     seen, _ = chorale()
     pitches = np.concatenate([one.notes[:, 2] for one in seen.made])
     bottom, top = int(pitches.min()) - 2, int(pitches.max()) + 2
     onset, end, pitch, _ = (int(n) for n in made.notes[note])
-    steps = max(one.steps for one in seen.made)
-    return (
-        box[0] + box[2] * (onset + end) / 2 / steps,
-        box[1] + box[3] * (1 - (pitch - bottom + 0.5) / (top - bottom + 1)),
+    return picture.spot(
+        {
+            "left": box["x0"] + (box["x1"] - box["x0"]) * (onset + end) / 2 / max(one.steps for one in seen.made),
+            "top": box["y1"] - (box["y1"] - box["y0"]) * (pitch - bottom + 0.5) / (top - bottom + 1),
+        }
     )
+
+
+def arcs(picture: Picture) -> int:
+    """How many arcs lead away from notes that are locked."""
+    return sum("C" in mark["d"] and not mark.get("dash") for mark in picture.marks("path", line="key"))
 
 
 def given_to(made: Made, note: int, layer: int, head: int) -> tuple[int, float]:
@@ -130,245 +122,188 @@ def given_to(made: Made, note: int, layer: int, head: int) -> tuple[int, float]:
     return int(weights.argmax()), float(weights.max())
 
 
-def saved(page: Page, kind: str) -> tuple[str, bytes]:
-    """Name and content of what the export bar saves."""
-    with page.expect_download() as download:
-        page.locator(f".tfe-roll .tfe-export[data-kind='{kind}']").click()
-    return download.value.suggested_filename, Path(download.value.path()).read_bytes()
-
-
-def test_a_telling_note_is_locked_on_arrival_and_the_sentence_says_what_it_looks_back_to(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site)
-    drawn(page, "jsb_relative 2.2 20 looked")
+def test_a_telling_note_is_in_view_on_arrival_and_the_sentence_says_what_it_looks_back_to(page_watch: Page, site: str) -> None:
+    picture = opened(page_watch, site)
+    picture.drawn(ON)
     made = chorale()[0].made[0]
     best, weight = given_to(made, 20, 2, 2)
     assert made.notes[20, 0] - made.notes[best, 0] == 16
-    assert re.search(rf"Note \S+ \(bar 2, beat \d\) gives \S+ \(bar 1, beat \d\) {weight:.2f}: head 2·2 looks 4 beats back", said(page))
-    assert page.locator(".tfe-roll-picture .arc").count() >= 1
-    assert page.locator(".tfe-roll-picture .weight").first.text_content() == f"{weight:.2f}"
-    assert viewed(page) == {}
+    assert re.search(rf"Note \S+ \(bar 2, beat \d\) gives \S+ \(bar 1, beat \d\) {weight:.2f}: head 2·2 looks 4 beats back", said(picture))
+    assert arcs(picture) >= 1 and f"{weight:.2f}" in picture.texts(halo="panel")
+    picture = opened(page_watch, site, "lang=zh")
+    assert re.search(rf"音 \S+（第 2 小节第 \d 拍） 给 \S+（第 1 小节第 \d 拍） {weight:.2f}：头 2·2 往回看 4 拍", said(picture))
 
 
 def test_a_click_locks_a_note_shift_adds_one_and_another_roll_becomes_the_large_one(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site)
+    picture = opened(page_watch, site)
     made, other = chorale()[0].made
-    page.mouse.click(*spot(page, made, 24))
-    drawn(page, "jsb_relative 2.2 24 looked")
-    page.keyboard.down("Shift")
-    page.mouse.click(*spot(page, made, 17))
-    page.keyboard.up("Shift")
-    drawn(page, "jsb_relative 2.2 24,17 looked")
-    assert viewed(page) == {"_model": "jsb_relative", "_note": "24,17"}
-    assert page.locator(".tfe-roll-picture .chosen").count() == 2
-    page.mouse.click(*spot(page, other, 9, 1))
-    drawn(page, "jsb_transformer 2.2 9 looked")
-    _, weight = given_to(other, 9, 2, 2)
-    assert f"{weight:.2f}" in said(page)
-    page.goto(page.url)
-    drawn(page, "jsb_transformer 2.2 9 looked")
+    page_watch.mouse.click(*spot(picture, made, 24))
+    picture.drawn("model=jsb_relative head=2.2 note=24")
+    page_watch.keyboard.down("Shift")
+    page_watch.mouse.click(*spot(picture, made, 17))
+    page_watch.keyboard.up("Shift")
+    picture.drawn("model=jsb_relative head=2.2 note=24,17")
+    assert len(picture.marks("path", fill="query")) == 2
+    page_watch.mouse.click(*spot(picture, other, 9, 1))
+    picture.drawn("model=jsb_transformer head=2.2 note=9")
+    assert f"{given_to(other, 9, 2, 2)[1]:.2f}" in said(picture)
+    page_watch.goto(page_watch.url)
+    picture.drawn("model=jsb_transformer head=2.2 note=9")
 
 
 def test_keys_step_notes_and_heads_and_reset(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site)
-    page.keyboard.press("ArrowRight")
-    drawn(page, "jsb_relative 2.2 20 looked")
-    page.locator(".tfe-roll-board").focus()
-    for key, there in (
-        ("ArrowRight", "2.2 21"),
-        ("ArrowLeft", "2.2 20"),
-        ("ArrowDown", "2.3 20"),
-        ("ArrowDown", "1.1 20"),
-        ("ArrowUp", "2.3 20"),
-    ):
-        page.keyboard.press(key)
-        drawn(page, f"jsb_relative {there} looked")
-    _, weight = given_to(chorale()[0].made[0], 20, 2, 3)
-    assert f"{weight:.2f}" in said(page)
-    page.keyboard.press("Escape")
-    drawn(page, "jsb_relative 2.2 20 looked")
-    assert viewed(page) == {}
+    picture = opened(page_watch, site)
+    picture.find(".tfe-stage-board").focus()
+    for key, there in (("Right", "2.2 21"), ("Left", "2.2 20"), ("Down", "2.3 20"), ("Down", "1.1 20"), ("Up", "2.3 20")):
+        page_watch.keyboard.press(f"Arrow{key}")
+        picture.drawn("model=jsb_relative head={} note={}".format(*there.split()))
+    assert f"{given_to(chorale()[0].made[0], 20, 2, 3)[1]:.2f}" in said(picture)
+    page_watch.keyboard.press("Escape")
+    picture.drawn(ON)
+    addressed(page_watch, _model=None, _head=None, _note=None)
 
 
-def test_a_head_is_chosen_among_the_small_pictures_and_silenced_with_shift(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site, "beside")
-    assert page.locator(".tfe-rollside .tfe-roll-tiles").count() == 1, "the heads stand in their own column"
-    expect(page.locator(".tfe-roll-far .tfe-note")).to_contain_text("Head 2·2 listens hardest 4 beats back")
+def test_a_head_is_chosen_among_the_small_pictures_with_the_same_note_and_silenced_with_shift(page_watch: Page, site: str) -> None:
+    page, picture = page_watch, opened(page_watch, site)
+    heads = Picture(page, "heads")
+    expect(heads.find(".tfe-words")).to_contain_text("Head 2·2 listens hardest 4 beats back")
     page.evaluate(
         """async () => { const address = [...document.querySelectorAll("link[rel=modulepreload]")].map((each) => each.href)
             .find((each) => each.endsWith("/lib/state.js"));
             (await import(address)).bus.on("silence", (detail) => { window.silenced = detail; }); }"""
     )
-    tiles = page.locator(".tfe-roll-tiles")
-    tiles.click(position={"x": 30, "y": 26})
-    drawn(page, "jsb_relative 1.1 20 looked")
-    tiles.click(position={"x": 30, "y": 26}, modifiers=["Shift"])
+    tile = heads.spot({"left": 40, "top": 40})
+    page.mouse.click(*tile)
+    picture.drawn("model=jsb_relative head=1.1 note=20")
+    addressed(page, _note="20")
+    page.keyboard.down("Shift")
+    page.mouse.click(*tile)
+    page.keyboard.up("Shift")
     assert page.evaluate("window.silenced") == {"model": "jsb_relative", "layer": 0, "head": 0}
-    tiles.focus()
+    heads.find(".tfe-stage-board").focus()
     page.keyboard.press("ArrowRight")
-    drawn(page, "jsb_relative 1.2 20 looked")
+    picture.drawn("model=jsb_relative head=1.2 note=20")
 
 
-def test_music_is_heard_and_one_cursor_runs_through_all_rolls(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site)
-    cursor = page.locator(".tfe-roll-cursor")
-    assert cursor.get_attribute("visibility") == "hidden"
-    page.locator(".tfe-roll-board").focus()
+def test_music_is_heard_goes_on_with_another_model_and_one_cursor_runs_through_all_rolls(page_watch: Page, site: str) -> None:
+    page, picture = page_watch, opened(page_watch, site)
+    assert not picture.marks("path", line="ink"), "no cursor before it is played"
+    picture.find(".tfe-stage-board").focus()
     page.keyboard.press(" ")
-    page.wait_for_selector(".tfe-roll[data-playing=true]", state="attached")
-    page.wait_for_function("Number(document.querySelector('.tfe-roll').dataset.place) > 0.6")
-    assert page.evaluate("document.querySelector('.tfe-roll audio').currentTime") > 0.5
-    assert cursor.get_attribute("visibility") == "visible"
-    boxes = page.evaluate(
-        "[...document.querySelectorAll('.tfe-roll-picture rect[stroke]')].map((it) => it.getBBox()).map((it) => [it.y, it.y + it.height])"
-    )
-    assert [float(cursor.get_attribute(name) or 0) for name in ("y1", "y2")] == [boxes[0][0], boxes[-1][1]]
-    page.locator(".tfe-roll .tfe-segmented [data-key=jsb_transformer]").click()
-    page.wait_for_function(
-        "document.querySelector('.tfe-roll audio').src && document.querySelector('.tfe-roll').dataset.playing === 'true'"
-    )
-    place = float(page.locator(".tfe-roll").get_attribute("data-place") or 0)
-    assert place > 0.5, "another source goes on where the last one was"
-    page.locator(".tfe-roll-press.is-play").click()
-    page.wait_for_selector(".tfe-roll[data-playing=false]", state="attached")
-    page.locator(".tfe-roll-transport .tfe-range").fill("2.5")
-    expect(page.locator(".tfe-roll-time")).to_have_text("0:02.5 / 0:07.0")
-    expect(page.locator(".tfe-roll-where")).to_have_text("bar 2, beat 2")
-    page.locator(".tfe-roll-press").first.click()
-    expect(page.locator(".tfe-roll-time")).to_have_text("0:00.0 / 0:07.0")
+    page.wait_for_function("document.querySelector('.tfe-roll audio').currentTime > 0.6")
+    grounds = [mark["box"] for mark in picture.marks("rect", fill="panel", line="line")]
+    (cursor,) = picture.marks("path", line="ink", width=2)
+    assert [float(end) for end in re.findall(r",([\d.]+)", cursor["d"])] == [grounds[0]["y0"], grounds[-1]["y1"]]
+    picture.find(".tfe-segmented [data-key=jsb_transformer]").click()
+    drawn = "Number(document.querySelector('.tfe-roll').dataset.drawn.split('at=')[1])"
+    page.wait_for_function(f"document.querySelector('.tfe-roll[data-drawn*=jsb_transformer]') && {drawn} > 70")
+    assert page.evaluate(f"{drawn} < 300"), "another source goes on where the last one was"
+    picture.find(".is-play").click()
+    picture.find(".tfe-stage-transport .tfe-range").fill("250")
+    expect(picture.find(".tfe-stage-count")).to_have_text("0:02.5 / 0:07.0 · bar 2, beat 2")
+    addressed(page, _at="250")
+    picture.find(".tfe-stage-step").nth(3).click()
+    expect(picture.find(".tfe-stage-count")).to_contain_text("bar 3, beat 1")
+    picture.find(".tfe-stage-step").first.click()
+    expect(picture.find(".tfe-stage-count")).to_contain_text("0:00.0 / 0:07.0")
 
 
 def test_sound_that_cannot_be_had_is_one_sentence(new_page: NEW, site: str) -> None:
     page, faults = new_page()
     page.route("**/sound/**", lambda route: route.fulfill(status=404, body=""))
-    opened(page, site)
-    page.locator(".tfe-roll-press.is-play").click()
-    expect(page.locator(".tfe-roll-error")).to_contain_text("The sound could not be fetched")
-    page.wait_for_selector(".tfe-roll[data-playing=false]", state="attached")
+    picture = opened(page, site)
+    picture.find(".is-play").click()
+    expect(picture.find(".tfe-error")).to_contain_text("The sound could not be fetched")
+    expect(picture.find(".is-play")).to_have_attribute("aria-label", "Play")
     faults.console.clear()
 
 
-def test_notes_appear_as_they_are_made_and_the_telling_one_is_locked_at_the_end(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site)
+def test_notes_appear_as_they_are_made_and_the_note_in_view_stays_where_the_music_is_the_same(page_watch: Page, site: str) -> None:
+    page, picture = page_watch, opened(page_watch, site)
     page.evaluate(
-        """() => { window.seen = []; const node = document.querySelector(".tfe-roll");
-            const words = node.querySelector(".tfe-words");
-            const length = () => document.querySelector(".tfe-roll-picture .made")?.getAttribute("d").length ?? 0;
-            const told = () => node.dataset.drawn.endsWith("growing") && window.seen.push([length(), words.textContent]);
-            new MutationObserver(told).observe(node, { attributes: true }); }"""
+        """() => { window.seen = []; const words = document.querySelector(".tfe-roll .tfe-words");
+            new MutationObserver(() => window.seen.push(words.textContent)).observe(words, { childList: true }); }"""
     )
     page.click("#grow")
-    page.wait_for_function("window.seen.length > 3")
-    drawn(page, "jsb_relative 2.2 16 looked")
-    lengths, words = zip(*page.evaluate("window.seen"), strict=True)
-    assert list(lengths) == sorted(lengths) and len(set(lengths)) >= 3, lengths
-    assert any("of 224 cells are made" in each for each in words), words
+    page.wait_for_selector(".tfe-roll[data-state=live]", state="attached")
+    picture.drawn(ON)
+    told = [int(found[1]) for text in page.evaluate("window.seen") if (found := re.match(r"(\d+) of 224 cells are made", text))]
+    assert told == sorted(told) and len(told) >= 3, told
 
 
 def test_under_a_change_a_lock_stays_as_long_as_the_music_is_the_same(page_watch: Page, site: str) -> None:
     for note, stays in ((2, True), (40, False)):
-        page = opened(page_watch, site, query=f"lang=en&_note={note}&_head=1.3")
-        drawn(page, f"jsb_relative 1.3 {note} looked")
-        page.locator("#change").click()
-        drawn(page, f"jsb_relative 1.3 {note if stays else PICK['note']} looked")
-        page.wait_for_selector(".tfe-roll[data-state=live]", state="attached")
-        assert viewed(page) == {"_head": "1.3", **({"_note": str(note)} if stays else {})}
+        picture = opened(page_watch, site, f"lang=en&_note={note}&_head=1.3")
+        picture.drawn(f"model=jsb_relative head=1.3 note={note}")
+        page_watch.locator("#change").click()
+        picture.drawn(f"model=jsb_relative head=1.3 note={note if stays else PICK['note']}")
+        addressed(page_watch, _head="1.3", _note=str(note) if stays else None)
 
 
 def test_a_model_without_attention_says_so_and_can_be_heard(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site, "piano")
-    page.locator(".tfe-roll .tfe-segmented [data-key=lstm]").click()
-    drawn(page, "lstm 1.1 none bare")
-    expect(page.locator(".tfe-roll .tfe-words")).to_contain_text("Performance RNN has no attention")
-    assert page.locator(".tfe-roll-press.is-play").is_enabled()
-    expect(page.locator(".tfe-roll-note")).to_contain_text("CC BY-NC-SA")
+    picture = opened(page_watch, site, slug="piano")
+    picture.find(".tfe-segmented [data-key=lstm]").click()
+    expect(picture.find(".tfe-words")).to_contain_text("Performance RNN has no attention")
+    assert picture.find(".is-play").is_enabled() and arcs(picture) == 0
+    expect(picture.find(".tfe-stage-below")).to_contain_text("CC BY-NC-SA")
 
 
 def test_motifs_that_come_back_are_bracketed_in_pairs(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site)
+    picture = opened(page_watch, site)
     pairs = rolls.done(*chorale(), "", names=NAMES, about=ABOUT, state="stored")["repeats"]["jsb_relative"]  # type: ignore[index]
     assert pairs
-    page.locator(".tfe-roll-motifs").click()
-    expect(page.locator(".tfe-roll-picture .motif")).to_have_count(2 * len(pairs))
-    expect(page.locator(".tfe-roll-picture text", has_text=re.compile("^a′ \\+2$"))).to_have_count(1)
-    assert viewed(page)["_motifs"] == "1"
-    page.locator(".tfe-roll-motifs").click()
-    expect(page.locator(".tfe-roll-picture .motif")).to_have_count(0)
+    picture.find("[data-key=motifs]").click()
+    picture.shows("a′ +2")
+    assert len(picture.texts(colour="ink", halo="panel")) == 2 * len(pairs)
+    picture.find("[data-key=motifs]").click()
+    becomes(page_watch, lambda: len(picture.texts(colour="ink", halo="panel")), 0)
 
 
-def test_what_is_taken_along_opens_elsewhere_and_holds_the_numbers(page_watch: Page, site: str, tmp_path: Path) -> None:
-    page = opened(page_watch, site)
+def test_what_is_taken_along_holds_the_numbers(page_watch: Page, site: str, tmp_path: Path) -> None:
+    picture = opened(page_watch, site)
     made = chorale()[0].made[0]
-    name, content = saved(page, "MIDI")
-    assert name == "chorale-jsb_relative.mid"
+    name, content = picture.saved("MIDI")
+    assert name == "chorale-jsb_relative-2.2-note_20-jsb_relative.mid"
     (tmp_path / "a.mid").write_bytes(content)
-    notes = sum(len(each.notes) for each in pretty_midi.PrettyMIDI(str(tmp_path / "a.mid")).instruments)
-    assert notes == len(made.notes)
-    name, content = saved(page, "WAV")
-    assert name.endswith(".wav") and content[:4] == b"RIFF" and np.abs(np.frombuffer(content[44:], "<i2").astype(np.float32)).max() > 500
-    _, content = saved(page, "PNG")
-    assert min(Image.open(io.BytesIO(content)).size) > 600
-    _, content = saved(page, "SVG")
-    assert b"<svg" in content and b"var(--" not in content and b'href="http' not in content
-    _, content = saved(page, "CSV")
-    lines = content.decode("utf-8-sig").splitlines()
-    assert lines[0] == "model,note,onset_s,end_s,pitch,name,voice,given,nats,weight" and len(lines) == 1 + sum(
-        len(one.notes) for one in chorale()[0].made
-    )
-    _, content = saved(page, "NPZ")
-    with np.load(io.BytesIO(content)) as files:
+    assert sum(len(each.notes) for each in pretty_midi.PrettyMIDI(str(tmp_path / "a.mid")).instruments) == len(made.notes)
+    _, content = picture.saved("WAV")
+    assert content[:4] == b"RIFF" and np.abs(np.frombuffer(content[44:], "<i2").astype(np.float32)).max() > 500
+    lines = picture.saved("CSV")[1].decode("utf-8-sig").splitlines()
+    assert lines[0] == "model,note,onset_s,end_s,pitch,name,voice,given,nats,weight"
+    assert len(lines) == 1 + sum(len(one.notes) for one in chorale()[0].made)
+    with np.load(io.BytesIO(picture.saved("NPZ")[1])) as files:
         np.testing.assert_array_equal(files["jsb_relative_notes"], made.notes)
         np.testing.assert_array_equal(files["jsb_transformer_events"], chorale()[0].made[1].events)
         best, weight = given_to(made, 20, 2, 2)
         assert int(files["weight_by_note"].argmax()) == best
         assert float(files["weight_by_note"].max()) == pytest.approx(weight, abs=1e-3)
-    name, content = saved(page, "events")
-    assert name.endswith("events.txt") and "# jsb_relative" in content.decode() and "S C5" in content.decode()
-    _, content = saved(page, "HTML")
-    assert said(page).split(":")[0] in content.decode() and not re.search(rb"(?:src|href)=\"?https?:", content)
+    _, content = picture.saved("events")
+    assert "# jsb_relative" in content.decode() and "S C5" in content.decode()
+    with np.load(io.BytesIO(Picture(page_watch, "heads").saved("NPZ")[1])) as files:
+        np.testing.assert_allclose(files["jsb_relative_mean_weight_by_distance"], figure.watch(made, look)[1].reshape(2, 3, -1), atol=1e-4)
 
 
-def test_a_phone_stacks_the_rolls_and_a_tap_previews_before_it_locks(new_page: NEW, site: str) -> None:
-    page, _ = new_page(360, 780, has_touch=True)
-    opened(page, site)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 360
-    made = chorale()[0].made[0]
-    at = spot(page, made, 24)
+def test_the_rolls_fit_a_phone_where_a_tap_previews_before_it_locks(new_page: NEW, site: str) -> None:
+    page, _ = new_page(360, 780, has_touch=True, color_scheme="dark")
+    picture = opened(page, site)
+    picture.fits()
+    Picture(page, "heads").fits()
+    at = spot(picture, chorale()[0].made[0], 24)
     page.touchscreen.tap(*at)
-    expect(page.locator(".tfe-hover")).to_contain_text("tap again to lock")
-    drawn(page, "jsb_relative 2.2 20 looked")
+    expect(page.locator(".tfe-hover:visible")).to_contain_text("tap again")
+    picture.drawn(ON)
     page.touchscreen.tap(*at)
-    drawn(page, "jsb_relative 2.2 24 looked")
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing(new_page: NEW, site: str, scheme: str) -> None:
-    page, _ = new_page(color_scheme=scheme)
-    opened(page, site, "beside")
-    page.locator(".tfe-roll .tfe-export[data-kind=table]").click()
-    for context in (".tfe-roll", ".tfe-rollside"):
-        found = Axe().run(page, context=context)
-        assert found.violations_count == 0, found.generate_report()
-
-
-def test_chinese_speaks_of_the_same_note(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site, query="lang=zh")
-    _, weight = given_to(chorale()[0].made[0], 20, 2, 2)
-    assert re.search(rf"音 \S+（第 2 小节第 \d 拍） 给 \S+（第 1 小节第 \d 拍） {weight:.2f}：头 2·2 往回看 4 拍", said(page))
-    expect(page.locator(".tfe-roll .tfe-title").first).to_have_text("由动机作成的音乐")
+    picture.drawn("model=jsb_relative head=2.2 note=24")
 
 
 def test_the_projector_shows_the_rolls_and_the_sentence_alone(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site)
-    page.locator(".tfe-roll-board").focus()
+    page, picture = page_watch, opened(page_watch, site)
+    picture.find(".tfe-stage-board").focus()
     page.keyboard.press("p")
     expect(page.locator(".tfe-projector-title")).to_have_text("Which earlier notes does a note look back to?")
-    expect(page.locator(".tfe-roll-transport")).to_be_hidden()
-    expect(page.locator(".tfe-roll-tiles")).to_be_hidden()
     page.keyboard.press("ArrowRight")
-    drawn(page, "jsb_relative 2.2 21 looked")
+    picture.drawn("model=jsb_relative head=2.2 note=21")
     bottoms = page.evaluate(
-        "[...document.querySelectorAll('.tfe-roll-picture, .tfe-roll .tfe-words')].map((it) => it.getBoundingClientRect().bottom)"
+        "[...document.querySelectorAll('.tfe-roll canvas, .tfe-roll .tfe-words')].map((it) => it.getBoundingClientRect().bottom)"
     )
     assert max(bottoms) <= 900
-    page.keyboard.press("Escape")
-    expect(page.locator(".tfe-roll-transport")).to_be_visible()

@@ -16,18 +16,18 @@ from playwright.sync_api import Page, expect
 
 from explorer.figures import skew
 from explorer.lab import Lab
+from explorer.labs.music.deeper import meter
 from explorer.labs.music.deeper.skew import place as panel_of
 from explorer.labs.music.deeper.skew import wished
-from explorer.widgets import meter
-from explorer.widgets.base import address, asset
+from explorer.widgets.base import address
 from explorer.widgets.folded import Question, shown
 from tests.bench import Bench
+from tests.browser.waiting import stands
 from tests.fitting import assert_fits
 
 NEW = Callable[..., tuple[Page, Any]]
 HOSTILE = "<img src=x onerror=alert(1)>"
 LAYERS, HEADS = 2, 3
-MEASURED = meter.Measured({"direct": 8.624e9, "skew": 5.17e8, "ours": 1.6e7}, {"direct": 15_300.0, "skew": 642.0, "ours": 114.4}, "cpu", 2)
 
 
 def tensors(length: int, layer: int, head: int) -> dict[str, Any]:
@@ -43,7 +43,7 @@ def tensors(length: int, layer: int, head: int) -> dict[str, Any]:
 
 def page_of(lab: Lab, engine: object) -> None:
     """Both panels; the first answers with the head, the size and the beginning that are asked for."""
-    first, second = panel_of(), meter.meter()
+    first, second = panel_of(), meter.PANEL.place(None)
 
     def answer(event: gr.EventData) -> Any:
         question = Question.of(event._data)
@@ -67,7 +67,8 @@ def page_of(lab: Lab, engine: object) -> None:
         return shown(question, **drawn)
 
     def weigh(event: gr.EventData) -> Any:
-        return shown(Question.of(event._data), **meter.memory(MEASURED))
+        question = Question.of(event._data)
+        return shown(question, **meter.value(meter.wished(question), meter.measured()))
 
     how: dict[str, Any] = {"show_progress": "hidden", "trigger_mode": "multiple", "api_visibility": "private"}
     first.ask(answer, None, first, **how)
@@ -83,7 +84,7 @@ def site(bench: Bench) -> str:
 def opened(page: Page, site: str, query: str = "lang=en&_skew=open") -> Page:
     """The page with a panel open and drawn."""
     page.goto(f"{site}/trial?{query}")
-    page.wait_for_selector(".tfe-skew .tfe-stage[data-drawn]" if "skew" in query else ".tfe-meter[data-drawn]")
+    stands(page, ".tfe-skew .tfe-stage[data-drawn]" if "skew" in query else ".tfe-meter [data-drawn]")
     return page
 
 
@@ -221,44 +222,20 @@ def test_projected_every_text_is_large_and_the_controls_leave(page_watch: Page, 
     page.wait_for_function(small)
 
 
-def test_the_meter_computes_as_the_server_does(page_watch: Page, site: str) -> None:
-    page = opened(page_watch, site, "lang=en&_meter=open")
-    sizes = [(length, width, heads) for length in (128, 2048, 16384) for width in (64, 512) for heads in (1, 8, 16)]
-    found = page.evaluate(
-        """async ([address, sizes, how]) => {
-            const { needed } = await import(address);
-            return sizes.map(([length, width, heads]) => needed({ length, width, heads }, how));
-        }""",
-        [asset("lib/memorysizes.js"), sizes, meter.memory(None)],
-    )
-    assert found == [meter.needed(*size) for size in sizes]
-
-
-def test_the_meter_says_the_papers_numbers_and_what_was_measured(page_watch: Page, site: str) -> None:
+def test_the_meter_asks_anew_for_the_sizes_that_are_chosen(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site, "lang=en&_meter=open")
     words = page.locator(".tfe-meter .tfe-words")
-    expect(words).to_contain_text("At L = 2,048 and D = 512 the direct formula’s R takes 8.59 GB in each layer.")
-    expect(words).to_contain_text("only Eᵣ, 4.19 MB: 2,048 times less")
-    expect(words).to_contain_text("(cpu, 2 threads): attention’s whole forward pass peaks at 8.62 GB, 517 MB and 16.0 MB")
-    expect(page.locator(".tfe-meter-board [data-mark$=measured]")).to_have_count(3)
-    rows = [row.locator("th, td").all_inner_texts() for row in page.locator(".tfe-meter-table tbody tr").all()]
-    assert rows[0] == ["direct formula", "4 · L² · D", "8.59 GB", "1.07 GB", "8.62 GB", "15,300 ms"]
-    assert rows[1][2:] == ["138 MB", "524 kB", "517 MB", "642 ms"]
-    knob = page.locator(".tfe-meter [data-field=length]")
-    knob.focus()
-    page.keyboard.press("ArrowRight")
+    expect(words).to_contain_text("At L = 2,048 and D = 512")
+    page.locator(".tfe-meter [data-key='4096']").click()
     expect(words).to_contain_text("At L = 4,096 and D = 512 the direct formula’s R takes 34.4 GB in each layer.")
     assert "_mlength=4096" in page.url
     page.locator(".tfe-meter button", has_text="Sizes of the paper").click()
     expect(words).to_contain_text("L = 2,048")
-    lines = list(csv.DictReader(io.StringIO(saved(page, ".tfe-meter", "CSV").decode("utf-8-sig"))))
-    assert [line["embeddings_bytes"] for line in lines] == ["8589934592", "4194304", "4194304"]
-    assert b"8.59 GB" in saved(page, ".tfe-meter", "SVG")
 
 
 def test_every_text_is_chinese_in_chinese(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site, "lang=zh&_skew=open&_meter=open")
-    page.wait_for_selector(".tfe-meter[data-drawn]")
+    stands(page, ".tfe-meter [data-drawn]")
     found = page.locator(".tfe-skew").inner_text() + page.locator(".tfe-meter").inner_text()
     latin = set(re.findall(r"[A-Za-z_]{2,}", found.replace(HOSTILE, "")))
     assert latin <= {
@@ -284,6 +261,6 @@ def test_every_text_is_chinese_in_chinese(page_watch: Page, site: str) -> None:
 def test_it_fits_a_phone_in_the_dark_and_axe_finds_nothing(new_page: NEW, site: str) -> None:
     page, _ = new_page(width=360, height=780, color_scheme="dark")
     opened(page, site, "lang=en&_skew=open&_meter=open")
-    page.wait_for_selector(".tfe-meter[data-drawn]")
+    stands(page, ".tfe-meter [data-drawn]")
     for panel in (".tfe-skew", ".tfe-meter"):
         assert_fits(page, panel)

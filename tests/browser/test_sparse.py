@@ -9,8 +9,8 @@ from playwright.sync_api import Page, expect
 
 from explorer.labs.sparse_transformer import about
 from explorer.labs.sparse_transformer.page import LAB
-from tests.browser.staged import Picture
-from tests.browser.waiting import addressed
+from tests.browser.staged import Picture, numbers
+from tests.browser.waiting import addressed, becomes
 
 LIVE = re.compile(r"live · [\d.]+ m?s|remembered")
 SLOW = 240_000  # milliseconds that a run may take while the machine does other things
@@ -50,7 +50,7 @@ def test_a_stride_that_misses_the_column_makes_the_same_digit_dearer(site: str, 
     stride.press("ArrowLeft")  # 27
     addressed(page_watch, stride="27")
     expect(page_watch.locator(".tfe-change")).to_contain_text("With stride 27", timeout=SLOW)
-    expect(page_watch.locator(".tfe-pairs-pair")).to_have_count(sum(one["config"]["kind"] != "full" for one in about.facts().values()))
+    becomes(page_watch, lambda: len(numbers(page_watch)), sum(one["config"]["kind"] != "full" for one in about.facts().values()))
     expect(page_watch.locator(".tfe-change")).to_contain_text("nats more")
     # The digits are those of the changed models; B shows the run before, Esc takes the change off, and the locked pixel stays.
     digits.shows("row and column, stride 27")
@@ -84,7 +84,7 @@ def test_a_text_takes_the_place_of_the_digits_and_gives_it_back(site: str, page_
     )
     page_watch.locator(".tfe-change [data-knob=pattern] [data-key=strided]").click()
     addressed(page_watch, pattern="strided")
-    expect(page_watch.locator(".tfe-strips-sentence")).to_contain_text("With the strided pattern, the fixed model", timeout=SLOW)
+    expect(page_watch.locator(".tfe-change .tfe-words")).to_contain_text("With the strided pattern, the fixed model", timeout=SLOW)
     found = Axe().run(page_watch)
     assert found.violations_count == 0, found.generate_report()
     page_watch.locator(".tfe-ask [data-key=digit]").click()

@@ -12,6 +12,7 @@ from playwright.sync_api import Page, Response, expect
 from explorer.labs.translation import views
 from explorer.labs.translation.page import LAB
 from models.translation.records import EXAMPLES
+from tests.browser.staged import Picture, numbers
 from tests.browser.waiting import addressed, asked, becomes
 
 PATH = LAB.path
@@ -113,21 +114,21 @@ def test_a_piece_of_the_translation_locks_its_row(site: str, page_watch: Page) -
 
 def number(page: Page) -> float:
     """The one number, once the answer stands."""
-    expect(page.locator(".tfe-maps-number")).to_be_visible(timeout=SLOW)
+    becomes(page, lambda: len(numbers(page)), 1)
     expect(page.locator(".tfe-change-panel")).to_have_attribute("aria-busy", "false", timeout=SLOW)
-    return float(page.locator(".tfe-maps-number").inner_text().replace("−", "-"))
+    return float(next(iter(numbers(page).values()))[0].replace("−", "-"))
 
 
 def test_silencing_a_head_prints_a_number_and_restoring_takes_it_back(site: str, page_watch: Page) -> None:
     opened(page_watch, site)
     page_watch.locator("[data-knob=silenced] button").click()
     first = number(page_watch)
-    expect(page_watch.locator(".tfe-maps-sentence")).to_contain_text("Without cross head")
+    expect(page_watch.locator(".tfe-change .tfe-words")).to_contain_text("Without cross head")
     becomes(page_watch, lambda: "silenced" in asked(page_watch), True)
-    before, after = page_watch.locator(".tfe-maps-from").inner_text().removesuffix(" nats").replace("−", "-").split(" → ")
+    before, after = next(iter(numbers(page_watch).values()))[1].replace("−", "-").split(" → ")
     assert float(after) - float(before) == pytest.approx(first, abs=0.011)
     page_watch.locator(".tfe-change-restore").click()
-    expect(page_watch.locator(".tfe-maps-number")).to_be_hidden(timeout=SLOW)
+    expect(page_watch.locator(".tfe-change-picture")).to_be_hidden(timeout=SLOW)
     addressed(page_watch, silenced=None)
 
 
@@ -137,11 +138,11 @@ def test_hiding_a_word_changes_the_number(site: str, page_watch: Page) -> None:
     chips.nth(1).click()
     first = number(page_watch)
     addressed(page_watch, hidden="1")
-    expect(page_watch.locator(".tfe-maps-sentence")).to_contain_text("hidden")
+    expect(page_watch.locator(".tfe-change .tfe-words")).to_contain_text("hidden")
     chips.nth(2).click()
     becomes(page_watch, lambda: number(page_watch) != first, True)
     chips.nth(2).press("Escape")
-    expect(page_watch.locator(".tfe-maps-number")).to_be_hidden(timeout=SLOW)
+    expect(page_watch.locator(".tfe-change-picture")).to_be_hidden(timeout=SLOW)
 
 
 @pytest.mark.parametrize(
@@ -153,10 +154,10 @@ def test_leaving_a_part_out_changes_the_number(site: str, page_watch: Page, part
     chip.click()
     assert abs(number(page_watch)) > 0.005
     addressed(page_watch, without=("scale", "mask", "position")[part])
-    expect(page_watch.locator(".tfe-maps-sentence")).to_contain_text(says)
+    expect(page_watch.locator(".tfe-change .tfe-words")).to_contain_text(says)
     expect(chip).to_have_attribute("aria-pressed", "true")
     page_watch.locator(".tfe-change-restore").click()
-    expect(page_watch.locator(".tfe-maps-number")).to_be_hidden(timeout=SLOW)
+    expect(page_watch.locator(".tfe-change-picture")).to_be_hidden(timeout=SLOW)
     addressed(page_watch, without=None)
 
 
@@ -164,12 +165,16 @@ def test_before_after_and_difference_have_one_shape(site: str, page_watch: Page)
     opened(page_watch, site)
     page_watch.locator("[data-knob=silenced] button").click()
     number(page_watch)
-    sizes = "[...document.querySelectorAll('.tfe-maps canvas')].map(c => [c.width, c.height].join())"
     kept = views.first()
     assert kept is not None
-    becomes(page_watch, lambda: page_watch.evaluate(sizes), [f"{len(kept.seen.source)},{len(kept.seen.target)}"] * 3)
-    page_watch.locator(".tfe-maps-which").select_option("encoder.1")
-    becomes(page_watch, lambda: page_watch.locator(".tfe-maps canvas").first.evaluate("c => c.height"), len(kept.seen.source))
+    picture = Picture(page_watch, "change")
+
+    def shapes() -> list[tuple[int, int]]:
+        return [(mark["rows"], mark["columns"]) for mark in picture.marks("cells")]
+
+    becomes(page_watch, shapes, [(len(kept.seen.target), len(kept.seen.source))] * 3)
+    picture.find(".tfe-select").select_option("encoder.1")
+    becomes(page_watch, shapes, [(len(kept.seen.source), len(kept.seen.source))] * 3)
 
 
 @pytest.mark.parametrize(("text", "says"), [("x" * 1_000_000, "1,000,000 characters"), ("🎈🎈🎈", "no letter")], ids=["million", "emoji"])

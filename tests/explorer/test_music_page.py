@@ -178,6 +178,9 @@ def test_a_melody_is_harmonised_by_models_side_by_side_and_its_address_restores_
     assert [model["key"] for model in rolls["models"]] == list(MODELS["chorale"])
     assert [model["name"] for model in rolls["models"]] == [dict(texts.NAMES[key]) for key in MODELS["chorale"]]
     assert all(model["sound"]["wav"].startswith("/sound/") and model["look"].startswith("/looks/") for model in rolls["models"])
+    assert [(one["key"], one["heads"], one["note"]) for one in told["heads"][-1]["models"]] == [
+        (one["key"], one["heads"], one["note"]) for one in rolls["models"]
+    ]
     assert told["change"][-1]["state"] == "empty"
     assert told["change"][-1]["pick"] == rolls["pick"] == last["pick"], "a change leaves the note in view"
     assert len(last["lines"]) == 2 and "nats per cell" in last["lines"][0]["en"]
@@ -276,7 +279,12 @@ def test_a_result_that_is_held_ready_names_every_widget() -> None:
 
     held, refused = alone(ask())
     assert refused is None
-    assert {name: value["state"] for name, value in held.items()} == {"ask": "stored", "roll": "stored", "change": "done"}
+    assert {name: value["state"] for name, value in held.items()} == {
+        "ask": "stored",
+        "roll": "stored",
+        "heads": "stored",
+        "change": "done",
+    }
 
 
 # ---- in words, on the card, on the family map --------------------------------------------------------------------------------------

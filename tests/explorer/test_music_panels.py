@@ -17,7 +17,6 @@ from explorer.figures import skew as skew_widget
 from explorer.labs.music import deeper, page, views
 from explorer.labs.music.deeper import lengths, meter, skew
 from explorer.program import looked
-from explorer.widgets import meter as meter_widget
 from explorer.widgets.folded import Question
 from models.errors import InputError
 from models.layers import relative
@@ -147,33 +146,43 @@ def test_the_panel_answers_of_the_run_as_it_was_asked_for(monkeypatch: pytest.Mo
 
 
 def test_the_memory_of_the_paper_is_what_the_paper_says() -> None:
-    needed = meter_widget.needed(2048, 512, 8)
-    assert needed["direct"]["pairs"] == pytest.approx(8.5e9, rel=0.02)
-    assert needed["direct"]["pairs"] / 8 == pytest.approx(1.1e9, rel=0.03)
-    assert needed["skew"]["table"] == pytest.approx(4.2e6, rel=0.01)
-    assert needed["skew"]["product"] == 4 * 8 * 2048**2
+    needed = meter.needed(2048, 512, 8)
+    assert needed["direct"]["embeddings"] == pytest.approx(8.5e9, rel=0.02)
+    assert needed["direct"]["embeddings"] / 8 == pytest.approx(1.1e9, rel=0.03)
+    assert needed["skew"] == {"embeddings": 4 * 2048 * 512, "product": 4 * 8 * 2048**2}
     assert sum(needed["ours"].values()) < 6e6
 
 
 def test_the_meter_knows_the_blocks_of_the_model() -> None:
-    assert (meter_widget.BLOCK, meter_widget.TOGETHER) == (relative.BLOCK, relative.CACHED)
+    assert (meter.BLOCK, meter.TOGETHER) == (relative.BLOCK, relative.CACHED)
     query = torch.zeros(8, 2048, 64)
     rows, _ = next(iter(relative._some_heads(8, query, query, relative.CACHED)))
     room = relative.Room(rows.stop, query, query)
-    assert meter_widget.needed(2048, 512, 8)["ours"]["product"] == room._product.numel() * meter_widget.BYTES
+    assert meter.needed(2048, 512, 8)["ours"]["product"] == room._product.numel() * meter.BYTES
 
 
-def test_what_was_measured_is_read_from_the_benchmark(tmp_path: Path) -> None:
+def test_the_meter_says_what_it_takes_at_the_sizes_that_are_chosen_and_what_was_measured(tmp_path: Path) -> None:
     assert meter.measured(tmp_path / "none.json") is None
-    figures = {"direct_mb": 8624.0, "skew_mb": 517.0, "extra_mb": 16.0, "direct_ms": 15000.0, "skew_ms": 642.0, "ours_ms": 114.0}
+    figures = {"direct_mb": 8624.0, "skew_mb": 517.0, "extra_mb": 16.0, "direct_ms": 15300.0, "skew_ms": 642.0, "ours_ms": 114.4}
     path = tmp_path / "relative_attention.json"
     path.write_text(json.dumps({"name": "relative_attention", "device": "cpu", "threads": 2, "figures": figures}), "utf-8")
-    found = meter.measured(path)
-    assert found is not None and found.peaks == {"direct": 8.624e9, "skew": 5.17e8, "ours": 1.6e7}
-    value: dict[str, Any] = meter_widget.memory(found)
-    assert value["measured"]["milliseconds"]["ours"] == 114.0 and json.dumps(value)
-    with pytest.raises(ValueError, match="direct, skew, ours"):
-        meter_widget.Measured({"ours": 1.0}, {"ours": 1.0}, "cpu", 2)
+    value: dict[str, Any] = json.loads(json.dumps(meter.value(meter.wished(Question("", None)), meter.measured(path))))
+    drawn, rows = value["figures"][0]["figure"], [[cell["en"] for cell in row["cells"]] for row in value["table"]["rows"]]
+    assert rows[0] == ["direct formula", "4 · L² · D", "8.59 GB", "1.07 GB", "8.62 GB", "15,300 ms"]
+    assert rows[1][2:] == ["138 MB", "524 kB", "517 MB", "642 ms"] and rows[2][1] == "4 · L · D + 4 · 1 · 64 · L"
+    said = drawn["sentence"]["en"]
+    assert "At L = 2,048 and D = 512 the direct formula’s R takes 8.59 GB in each layer." in said and "4.19 MB: 2,048 times less" in said
+    assert "(cpu, 2 threads): attention’s whole forward pass peaks at 8.62 GB, 517 MB and 16.0 MB" in said
+    assert [row[4:6] for row in drawn["table"]["rows"]] == [[8589934592, 8589934592], [138412032, 4194304], [4718592, 4194304]]
+    for figure in drawn["figures"].values():
+        assert [trace["x"] for trace in figure["data"][-3:]] == [
+            [row[4] for row in drawn["table"]["rows"]],
+            [row[5] for row in drawn["table"]["rows"]],
+            [8.624e9, 5.17e8, 1.6e7],
+        ]
+    chosen = meter.wished(Question("", {"mlength": "4096", "mwidth": "7", "mheads": None}))
+    assert chosen == {"length": 4096, "width": 512, "heads": 8}, "what is not offered is the paper's"
+    assert "34.4 GB" in meter.value(chosen, None)["figures"][0]["figure"]["sentence"]["en"]  # type: ignore[index]
 
 
 def facts(ratio: float, shift: float) -> dict[str, Any]:

@@ -85,7 +85,14 @@ LAB = lab_of(
     interventions={
         "spans": replace(EXAMPLES[0], length=16, spans=((EVERY, EVERY, 16.0),)),
     },
-    exports={"masks": FIGURE, "reading": FIGURE, "reach": FIGURE, "attention": FIGURE, "saving": FIGURE, "change": (*FIGURE, "TXT")},
+    exports={
+        "masks": FIGURE,
+        "reading": FIGURE,
+        "reach": FIGURE,
+        "attention": FIGURE,
+        "saving": FIGURE,
+        "change": (*FIGURE[:4], "TXT", "NPZ"),
+    },
     thumbnail=views.thumbnail,
     probes=lambda: (Request(text="It was late.", length=2),),
 )

@@ -87,7 +87,7 @@ LAB = lab_of(
     exports={
         "spans": ("PNG", "SVG", "HTML", "CSV", "PNG 8×", "NPZ"),
         "surprise": ("PNG", "SVG", "HTML", "CSV", "NPZ"),
-        "change": ("PNG", "NPZ", "TXT"),
+        "change": ("PNG", "SVG", "HTML", "CSV", "TXT", "NPZ"),
     },
     thumbnail=views.thumbnail,
     probes=lambda: (Request(seed=1),),

@@ -10,7 +10,7 @@ from explorer.program import About, Change, Program, lab_of
 from explorer.views import View
 from explorer.widgets import figure
 from explorer.widgets.notes import notes
-from explorer.widgets.roll import roll, rollside
+from explorer.widgets.stage import stage
 from models.music.records import CHORALES, EXAMPLES, PIANO, Explanation, Request, melody, styles
 
 GENERATE = "models.music.explain:generate"
@@ -25,10 +25,15 @@ def program() -> Program[Request, Explanation]:
         kind=Request,
         controls=(*views.asked(), *change.knobs()),
         views=(
-            View("roll", roll, views.rolls_of, views.rolls_growing),
+            View(
+                "roll",
+                lambda value: stage("roll", value, texts=texts.ROLLS, picture="music/roll"),
+                views.rolls_of,
+                views.rolls_growing,
+            ),
             View("standings", lambda _value: [figure.figure(standing) for standing in about.standings()]),
             View("notes", lambda _value: notes(texts.NOTES, label=texts.NOTES_LABEL)),
-            View("rollside", lambda _value: rollside(), at="beside"),
+            View("heads", lambda value: stage("heads", value, texts=texts.HEADS, picture="music/heads"), views.heads_of, at="beside"),
             *deeper.panels(),
         ),
         change=Change(change.difference, MEASURE, change.again),
@@ -85,11 +90,10 @@ LAB = lab_of(
         "stretch": replace(PIANO[0], length=16, stretch=2.0),
     },
     exports={
-        "roll": ("MIDI", "WAV", *FIGURE, "events"),
+        "roll": ("PNG", "SVG", "HTML", "CSV", "MIDI", "WAV", "events", "NPZ"),
         "skew": FIGURE,
-        "meter": ("PNG", "SVG", "HTML", "CSV"),
         "lengths": FIGURE,
-        "change": ("PNG", "CSV", "NPZ", "TXT"),
+        "change": ("PNG", "SVG", "HTML", "CSV", "TXT", "NPZ"),
     },
     thumbnail=views.thumbnail,
     probes=probes,

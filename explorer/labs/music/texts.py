@@ -93,6 +93,11 @@ ABOUT: Final[Mapping[str, Text]] = MappingProxyType(
     }
 )
 
+ROLLS: Final = {
+    "title": _("What was made of the motif", "由动机作成的音乐"),
+    "empty": _("Nothing has been made yet.", "还没有生成音乐。"),
+}
+HEADS: Final = {"title": _("Where each head looks", "每个头看向哪里")}
 HOT: Final = _(
     "Temperature 1 is the models' own distribution; these notes are drawn from a {changed} one, at {temperature}.",
     "温度 1 是模型自己的分布；这些音取自更{changed}的分布，温度 {temperature}。",

@@ -137,6 +137,11 @@ def rolls_of(run: Run, request: Request, state: str) -> Value:
     )
 
 
+def heads_of(run: Run, request: Request, state: str) -> Value:
+    """What the picture of all heads draws."""
+    return rolls.heads(run.seen, request, query(request), names=texts.NAMES, state=state, pick=run.pick)
+
+
 # ---- the family map and the guided steps -------------------------------------------------------------------------------------------
 
 

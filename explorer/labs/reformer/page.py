@@ -147,7 +147,7 @@ LAB = lab_of(
         "attention": FIGURE,
         "missed": FIGURE,
         "rewind": FIGURE * 4,
-        "change": (*FIGURE, "TXT"),
+        "change": (*FIGURE[:4], "TXT", "NPZ"),
     },
     thumbnail=views.thumbnail,
     probes=lambda: (Request(text="a"),),

@@ -75,7 +75,7 @@ LAB = lab_of(
     },
     exports={
         **dict.fromkeys(("attention", "remains", "quality", "sum", "overlap", "distance"), FIGURE),
-        "change": ("PNG", "CSV", "NPZ", "TXT"),
+        "change": (*FIGURE[:4], "TXT", "NPZ"),
     },
     thumbnail=views.thumbnail,
     probes=lambda: tuple(Request("A dog runs.", variant) for variant in VARIANTS),

@@ -115,7 +115,13 @@ LAB = lab_of(
         "summary": replace(CHANGED, summary=1),
         "silence": replace(CHANGED, silenced=(("strided", 1, 2),)),
     },
-    exports={"patterns": FIGURE, "digits": FIGURE, "reading": FIGURE, "attention": FIGURE, "change": ("PNG", "NPZ", "TXT")},  # of a digit
+    exports={
+        "patterns": FIGURE,
+        "digits": FIGURE,
+        "reading": FIGURE,
+        "attention": FIGURE,
+        "change": ("PNG", "SVG", "HTML", "CSV", "TXT", "NPZ"),
+    },  # of a digit
     thumbnail=views.thumbnail,
     probes=probes,
 )

@@ -105,7 +105,7 @@ LAB = lab_of(
         "attention": FIGURE,
         "terms": FIGURE,
         "memories": FIGURE,
-        "change": (*FIGURE, "TXT"),
+        "change": (*FIGURE[:4], "TXT", "NPZ"),
     },
     thumbnail=views.thumbnail,
     probes=lambda: (Request(text="It was late.", length=2),),

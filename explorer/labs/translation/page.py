@@ -89,7 +89,7 @@ LAB = lab_of(
     },
     exports={
         "attention": FIGURE,
-        "change": ("PNG", "CSV", "NPZ", "TXT"),
+        "change": (*FIGURE[:4], "TXT", "NPZ"),
         "weight": FIGURE,
         "beam": FIGURE,
         "forced": FIGURE,

@@ -30,6 +30,7 @@ const TEXT = {
   board: { en: "{title}. Left and right step, up and down choose, Space plays, Escape resets.", zh: "{title}。左右键换步，上下键选择，空格播放，Esc 复位。" },
 };
 const LONGEST = 200; // rows of a table that stand at once
+const MANY = 8; // options of a choice that have buttons of their own
 const WAIT = 80; // ms until the card of what is pointed at opens
 const ICONS = { play: "M5 3.5v9l7-4.5z", pause: "M5.5 3.5v9M10.5 3.5v9", before: "M9.5 4l-4 4 4 4",
   after: "M6.5 4l4 4-4 4", start: "M4 4v8M11 4l-4 4 4 4" };
@@ -133,7 +134,9 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
   // ── moving ──
   /** Locks values: {key: value}. add: beside what is locked already, where the key takes several. */
   function lock(patch, add = false) {
-    sound.stop();
+    // What is heard goes on while one looks at something else, and from where one sets it.
+    if (!clock?.sound) sound.stop();
+    else if (sound.playing && clock.key in patch) return sound.seek(clock.when(patch[clock.key]));
     leave();
     moved();
     put(patch, add);
@@ -181,7 +184,10 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
       update();
     },
     changed() {
-      if (sound.playing) sound.seek(placed() >= sound.total ? 0 : placed());
+      if (sound.playing) {
+        bus.fire("sounding", root);
+        sound.seek(placed() >= sound.total ? 0 : placed());
+      }
       else if (clock) {
         // The last moment was perhaps never drawn.
         const reached = (cursor = placeOf(sound.place));
@@ -193,6 +199,7 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
     },
     failed: () => picture.silent?.(run, draw),
   });
+  bus.on("sounding", (who) => who !== root && sound.stop()); // one at a time
   root.append(sound.node);
   const ends = () => kind(clock.key).ends(bounds[clock.key]).map((end) => [end].flat()[0]);
   const placed = () => (clock.when ? clock.when([look[clock.key]].flat().at(-1))
@@ -244,7 +251,7 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
     swap(below, picture.below?.(run, look, lock, ask) ?? []);
     side();
     const parts = picture.sentence(run, look, picture.hovers && !over?.quiet ? over?.look : undefined);
-    words.setAttribute("aria-live", sound.playing ? "off" : "polite");
+    words.setAttribute("aria-live", sound.playing || run.state === "running" ? "off" : "polite");
     if (words.textContent !== plain(parts)) words.replaceChildren(...nodes(parts));
     if (!sheet.hidden) sheet.replaceChildren(tableOf(picture.table(run, look)));
     const entries = picture.legend?.(run, look) ?? [];
@@ -359,6 +366,11 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
   }
 
   function make({ key, label, options, shown, say, step }) {
+    if (options?.length > MANY) {
+      const select = el("select", { class: "tfe-select", "aria-label": label, onchange: () => lock({ [key]: options[select.selectedIndex].value }) },
+        options.map(({ value, label: name }) => el("option", { value, text: name })));
+      return { node: select, set: () => (select.value = String(look[key])) };
+    }
     if (options) {
       const one = segmented({ options: options.map(({ value, label: name }) => ({ key: String(value), label: name })),
           value: String(look[key]), label,
@@ -499,7 +511,8 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
     const box = run && under(event);
     if (!box) return;
     const locked = box.look && Object.entries(box.look).every(([key, value]) => String(look[key]) === String(value));
-    if (event.pointerType === "touch" && box.look && box.card !== null && !locked && name(box) !== name(over)) {
+    const waits = box.look ? !locked : !box.set && !box.fire;
+    if (event.pointerType === "touch" && box.card !== null && waits && name(box) !== name(over)) {
       point(box, event);
       return;
     }

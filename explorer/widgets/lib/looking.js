@@ -47,10 +47,11 @@ export const KINDS = {
   head: {
     read(text, { layers, heads, names = [], pick = "1.1" }) {
       if (names.includes(text)) return text;
+      if (names.includes(pick) && !/^\d+\.\d+$/.test(text ?? "")) return pick;
       const [layer, head] = headOf(/^\d+\.\d+$/.test(text ?? "") ? text : pick);
       return `${among(layer, 1, layers)}.${among(head, 1, heads)}`;
     },
-    there: ({ layers, heads }) => headIn(layers, heads),
+    there: ({ layers, heads, names = [] }) => (text) => names.includes(text) || headIn(layers, heads)(text),
     spell: (value) => value,
     move(value, by, { layers, heads }) {
       const [layer, head] = value.includes(".") ? headOf(value) : [1, 1];

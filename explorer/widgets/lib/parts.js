@@ -34,7 +34,7 @@ const PARTS = {
           const named = options.map((one) => ({ key: one.key, label: t(one.label) }));
           return segmented({ options: named, value: "", label: t(label), onPick: (picked) => view.set({ [key]: picked }) });
         });
-        node.replaceChildren(...choices.flatMap(({ label }, at) => [el("span", { class: "tfe-label", text: t(label) }), made[at].node]));
+        node.replaceChildren(...choices.map(({ label }, at) => el("span", { class: "tfe-row tight" }, el("span", { class: "tfe-label", text: t(label) }), made[at].node)));
         node.hidden = !choices.length;
       }
       choices.forEach(({ key }, at) => made[at].set({ value: look[key] }));

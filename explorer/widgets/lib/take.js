@@ -166,8 +166,8 @@ export function takes(now, files = {}) {
     if (whole) await picture.gather?.(run, look);
     await make(now());
   };
-  const further = async (all, made) => (made.blob ? save(file(all, "png").replace(/(?=\.png$)/, `-${made.name}`), await made.blob())
-    : lines(all, "-exact", made));
+  const further = async (all, { name, ending = "png", blob, ...made }) =>
+    (blob ? save(file(all, ending).replace(/(?=\.\w+$)/, `-${name}`), await blob()) : lines(all, "-exact", made));
   return {
     PNG: having(async (all) => save(file(all, "png"), await png(whole(all)))),
     SVG: having((all) => save(file(all, "svg"), new XMLSerializer().serializeToString(asSvg(whole(all))),

@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from explorer.packing import pack
 from explorer.views import View, unfolded
 from explorer.widgets.folded import Question, Value
-from explorer.widgets.forced import forced
+from explorer.widgets.stage import asked
 from models.translation.forced_records import Forced, Reading
 from models.translation.records import EXAMPLES, MAX_CHARACTERS, Explanation, Request
 
+TITLE = {"en": "How likely is your own German?", "zh": "您自己的德文有多可能？"}
 FUNCTION = "models.translation.forced:forced"
 FIRST = "Kinder spielen auf einer grünen Wiese Fußball."  # a person's translation of the first example; elsewhere the model's own stands
 
@@ -27,6 +28,7 @@ def wished(run: Request, question: Question) -> Reading:
 def value(seen: Forced) -> Value:
     """What the panel draws."""
     return {
+        "most": MAX_CHARACTERS,
         "german": seen.german,
         "own": seen.own,
         "ownLogP": seen.own_log_probability,
@@ -43,7 +45,7 @@ def value(seen: Forced) -> Value:
 
 PANEL: View[Request, Explanation] = unfolded(
     "forced",
-    lambda: forced(most=MAX_CHARACTERS),
+    lambda: asked("forced", texts={"title": TITLE}, picture="translation/forced"),
     lambda found, _question: value(found.answer),
     function=FUNCTION,
     wish=lambda found, question: wished(found.request, question),

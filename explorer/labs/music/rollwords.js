@@ -1,24 +1,28 @@
-// What the roll widget says: names of notes and moments, its labels, and the sentence computed from the note that is looked at.
+// What the rolls and their heads say: names of notes and moments, labels, and the sentence computed from the note that is looked at.
 
-import { el } from "./dom.js";
-import { lang, t } from "./lang.js";
+import { lang, t } from "../../widgets/lib/lang.js";
+import { weight } from "../../widgets/lib/signs.js";
+
+export { weight };
 
 export const TEXT = {
-  title: { en: "What was made of the motif", zh: "由动机作成的音乐" },
   question: { en: "Which earlier notes does a note look back to?", zh: "一个音会回头看哪些更早的音？" },
   questionMotifs: { en: "Which motifs come back?", zh: "哪些动机再次出现？" },
   query: { en: "chosen note", zh: "选中的音" },
   key: { en: "where it looks", zh: "它所看的音" },
   given: { en: "given", zh: "给定的" },
-  voices: { en: ["soprano", "alto", "tenor", "bass"], zh: ["女高音", "女低音", "男高音", "男低音"] },
+  voices: [{ en: "soprano", zh: "女高音" }, { en: "alto", zh: "女低音" }, { en: "tenor", zh: "男高音" }, { en: "bass", zh: "男低音" }],
+  made: { en: "made", zh: "生成的" },
+  units: { en: "pitch over bars", zh: "音高与小节" },
+  unitsPiano: { en: "pitch over seconds", zh: "音高与秒" },
   cells: { en: "nats per cell", zh: "纳特/格" },
   events: { en: "nats per event", zh: "纳特/事件" },
   bar: { en: "bar", zh: "小节" },
   seconds: { en: "seconds", zh: "秒" },
-  start: { en: "Back to start", zh: "回到开头" },
-  play: { en: "Play", zh: "播放" },
-  pause: { en: "Pause", zh: "暂停" },
   seek: { en: "Place in the music", zh: "音乐中的位置" },
+  earlier: { en: "One bar or second back", zh: "后退一小节或一秒" },
+  later: { en: "One bar or second on", zh: "前进一小节或一秒" },
+  heard: { en: "Sound: {what}.", zh: "音色：{what}。" },
   source: { en: "Looked at and heard", zh: "所看与所听" },
   piano: { en: "piano", zh: "钢琴" },
   sine: { en: "sine waves", zh: "正弦波" },
@@ -26,35 +30,31 @@ export const TEXT = {
   cut: { en: " · the first 20 minutes", zh: " · 前 20 分钟" },
   motifs: { en: "motifs that come back", zh: "再现的动机" },
   noMotifs: { en: "No run of five notes comes back here.", zh: "这里没有五个音以上的片段再现。" },
-  heads: { en: "{layers} layers × {heads} heads", zh: "{layers} 层 × {heads} 头" },
-  grid: { en: "{size} of {name}. Arrow keys choose a head, Shift and Enter silence it. Chosen: {head}.", zh: "{name}：{size}。方向键选择头，Shift 加 Enter 关掉它。当前：{head}。" },
-  gone: { en: "silenced", zh: "已关掉" },
-  tileDo: { en: "{head} · click to look · shift-click to silence", zh: "{head} · 点击查看 · shift-点击关掉" },
-  previous: { en: "Previous head", zh: "上一个头" },
-  next: { en: "Next head", zh: "下一个头" },
   noHeads: { en: "No attention, no heads: what {name} knows of the past is the state that it carries along.", zh: "没有注意力，也没有头：{name} 对过去所知，全在它携带的状态里。" },
+  gone: { en: "silenced", zh: "已关掉" },
+  headsUnits: { en: "{layers} layers × {heads} heads, queries down, keys across", zh: "{layers} 层 × {heads} 头，行为查询，列为键" },
+  headsBoard: { en: "{title}. Arrow keys choose a head, Shift and Enter silence it.", zh: "{title}。方向键选择头，Shift 加 Enter 关掉它。" },
+  tile: { en: "head {head}", zh: "头 {head}" },
+  tileDo: { en: "click: look · shift-click: silence", zh: "点击：查看 · shift-点击：关掉" },
+  farBeats: { en: "mean weight by beats back, head {head}", zh: "按往回拍数平均的权重，头 {head}" },
+  farEvents: { en: "mean weight by events back, head {head}", zh: "按往回事件数平均的权重，头 {head}" },
+  farCaption: { en: "Mean weight of each head of {name} by events back", zh: "{name} 各头按往回事件数平均的权重" },
+  farFrom: { en: "events back", zh: "往回事件数" },
+  board: { en: "{title}. Left and right step through notes, up and down through heads, Space plays, Escape resets.", zh: "{title}。左右键逐音移动，上下键换头，空格播放，Esc 复位。" },
+  cellsMade: { en: "{n} of {of} cells are made.", zh: "已生成 {n} / {of} 格。" },
+  eventsMade: { en: "{n} of {of} events are made.", zh: "已生成 {n} / {of} 个事件。" },
   far: { en: "How far back", zh: "往回看多远" },
-  farBeats: { en: "beats, head {head}", zh: "拍，头 {head}" },
-  farEvents: { en: "events, head {head}", zh: "事件，头 {head}" },
   farMost: { en: "Head {head} listens hardest {back} back: mean weight {w}, over {n} of {of} events.", zh: "头 {head} 最注意往回 {back}处：平均权重 {w}，取自 {of} 个事件中的 {n} 个。" },
   oneBack: { en: "1 event", zh: "1 个事件" },
   eventsBack: { en: "{n} events", zh: "{n} 个事件" },
   beatsBack: { en: "{n} beats", zh: "{n} 拍" },
-  board: { en: "{title}. Left and right step through notes, up and down through heads, Space plays, Escape resets.", zh: "{title}。左右键逐音移动，上下键换头，空格播放，Esc 复位。" },
   none: { en: "Choose a note to see which earlier notes it looked back to.", zh: "选一个音，看它回头看了哪些更早的音。" },
   noAttention: { en: "{name} has no attention: what it keeps of the motif is in the numbers of its state, and no arc can be drawn.", zh: "{name} 没有注意力：它对动机的记忆都在状态的数值里，画不出弧线。" },
-  growing: { en: "{n} of {of} {what} are made.", zh: "已生成 {n} / {of} 个{what}。" },
-  whatCells: { en: "cells", zh: "格" },
-  whatEvents: { en: "events", zh: "事件" },
-  stopped: { en: "Stopped after {n} of {of} {what}.", zh: "在 {n} / {of} 个{what}处停止。" },
   growingNote: { en: "Attention is looked at once everything is made.", zh: "全部生成后即可查看注意力。" },
   note: { en: "Weights of the moment in which a note was made; what belongs to no note is not drawn.", zh: "所画为生成该音那一刻的权重；不属于任何音的部分未画出。" },
   cardGiven: { en: "given", zh: "给定" },
   cardMade: { en: "made at {n} nats", zh: "生成，{n} 纳特" },
-  cardMadeBare: { en: "made", zh: "生成" },
   cardWeight: { en: "looked at with {w}", zh: "所得权重 {w}" },
-  cardDo: { en: "click to lock · shift-click to add", zh: "点击锁定 · shift-点击追加" },
-  cardTap: { en: "tap again to lock", zh: "再点一次即锁定" },
   noSound: { en: "The sound could not be fetched; run the motif once more.", zh: "无法取得声音；请再运行一次。" },
   rank: { en: "rank", zh: "名次" },
   tableNote: { en: "note", zh: "音" },
@@ -63,7 +63,6 @@ export const TEXT = {
   tableWeight: { en: "weight", zh: "权重" },
   caption: { en: "{model}, head {head}: the notes that {q} looked back to", zh: "{model}，头 {head}：{q} 回头所看的音" },
   loud: { en: "velocity", zh: "力度" },
-  from: { en: "from your last run", zh: "来自上一次运行" },
 };
 
 export const LETTERS = ["S", "A", "T", "B"];
@@ -98,9 +97,6 @@ export function distance({ style, grid }, steps) {
   return lang() === "zh" ? `${number} 拍` : `${number} ${beats > 1 || beats === 0 ? "beats" : "beat"}`;
 }
 
-/** A weight as it is read: two digits, more where two would say nothing. */
-export const weight = (w) => (w >= 0.0095 || w === 0 ? w.toFixed(2) : w < 0.0001 ? "<0.0001" : w.toFixed(4));
-
 /** "D5 (bar 5, beat 2)" */
 export function noteName(run, model, note) {
   const name = pitchName(model.notes[4 * note + 2]);
@@ -115,39 +111,30 @@ export function strongest(look, least = 0.01, most = 12) {
   return found.sort((a, b) => b.w - a.w).slice(0, most);
 }
 
-/**
- * The sentence under the rolls, as pieces: texts, and {query: …} or {key: …} for words in the colour of their role.
- * @param {{run: any, model: any, notes: number[], layer: number, head: number, look: any, trouble: string}} scene look: of the last note
- */
-export function sentence({ run, model, notes, layer, head, look, trouble }) {
+/** The sentence under the rolls. back: what the last of the notes looked back to, null while it is on its way; trouble: why it is not here. */
+export function sentence({ run, model, notes, head, back, trouble }) {
   const zh = lang() === "zh";
-  if (run.state === "running" || run.state === "stopped") {
+  if (run.state === "running") {
     const slowest = run.models.reduce((a, b) => (b.events / b.of < a.events / a.of ? b : a));
-    const what = t(run.style === "piano" ? TEXT.whatEvents : TEXT.whatCells);
-    return [t(run.state === "running" ? TEXT.growing : TEXT.stopped, { n: slowest.events.toLocaleString("en"), of: slowest.of.toLocaleString("en"), what })];
+    const [n, of] = [slowest.events, slowest.of].map((each) => each.toLocaleString("en"));
+    return [t(run.style === "piano" ? TEXT.eventsMade : TEXT.cellsMade, { n, of })];
   }
   if (!model.heads) return [t(TEXT.noAttention, { name: t(model.name) })];
   if (!notes.length) return [t(TEXT.none)];
   const note = notes.at(-1);
-  const q = { query: noteName(run, model, note) };
-  const where = `${layer}·${head}`;
-  if (!look) return [zh ? "音 " : "Note ", q, trouble ? (zh ? `：${trouble}` : `: ${trouble}`) : zh ? "：权重正在路上……" : ": its weights are on their way …"];
-  const [best] = strongest(look, 0.0005, 1);
-  const rest = look.start + look.rest;
+  const q = { text: noteName(run, model, note), role: "query" };
+  const where = head.replace(".", "·");
+  if (!back) return [zh ? "音 " : "Note ", q, trouble ? (zh ? `：${trouble}` : `: ${trouble}`) : zh ? "：权重正在路上……" : ": its weights are on their way …"];
+  const [best] = strongest(back, 0.0005, 1);
+  const rest = back.start + back.rest;
   const elsewhere = run.style === "piano" ? (zh ? "时移、力度与开头" : "time shifts, velocities and the start") : zh ? "休止与开头" : "rests and the start";
   if (!best) return zh ? ["音 ", q, ` 之前没有可看的音：头 ${where} 的权重全在${elsewhere}。`] : ["Note ", q, ` has no note before it to look at: head ${where} gives all its weight to ${elsewhere}.`];
-  const k = { key: noteName(run, model, best.note) };
+  const k = { text: noteName(run, model, best.note), role: "key" };
   const [onset, from] = [model.notes[4 * note], model.notes[4 * best.note]];
   const motif = model.givenNotes[best.note] ? (zh ? "，看向动机" : ", to the motif") : "";
-  const back = onset > from ? (zh ? `头 ${where} 往回看 ${distance(run, onset - from)}` : `head ${where} looks ${distance(run, onset - from)} back`) : zh ? `头 ${where} 看的是同一时刻` : `head ${where} looks at the same moment`;
+  const far = onset > from ? (zh ? `头 ${where} 往回看 ${distance(run, onset - from)}` : `head ${where} looks ${distance(run, onset - from)} back`) : zh ? `头 ${where} 看的是同一时刻` : `head ${where} looks at the same moment`;
   const more = notes.length > 1 ? (zh ? `共选中 ${notes.length} 个音。` : ` ${notes.length} notes are chosen.`) : "";
   return zh
-    ? ["音 ", q, " 给 ", k, ` ${weight(best.w)}：${back}${motif}；全部音共得 ${weight(1 - rest)}，其余 ${weight(rest)} 归${elsewhere}。${more}`]
-    : ["Note ", q, " gives ", k, ` ${weight(best.w)}: ${back}${motif}; all notes get ${weight(1 - rest)}, ${elsewhere} ${weight(rest)}.${more}`];
+    ? ["音 ", q, " 给 ", k, ` ${weight(best.w)}：${far}${motif}；全部音共得 ${weight(1 - rest)}，其余 ${weight(rest)} 归${elsewhere}。${more}`]
+    : ["Note ", q, " gives ", k, ` ${weight(best.w)}: ${far}${motif}; all notes get ${weight(1 - rest)}, ${elsewhere} ${weight(rest)}.${more}`];
 }
-
-/** The pieces as nodes. */
-export const nodes = (parts) => parts.map((part) => (typeof part === "string" ? document.createTextNode(part) : el("b", { class: part.query ? "tfe-query" : "tfe-key", text: part.query ?? part.key })));
-
-/** The pieces as one text. */
-export const plain = (parts) => parts.map((part) => (typeof part === "string" ? part : (part.query ?? part.key))).join("");

@@ -1,0 +1,130 @@
+// Every head of a model of music in small, and how far back the chosen one listens. The value is made by explorer/figures/roll.py.
+
+import { unpack } from "../../widgets/lib/arrays.js";
+import { t } from "../../widgets/lib/lang.js";
+import { headOf } from "../../widgets/lib/looking.js";
+import { drawTiles } from "../../widgets/lib/map.js";
+import { LETTERS, TEXT, distance, weight } from "./rollwords.js";
+
+const TALL = 82; // px of the bars
+
+async function read(value) {
+  const models = await Promise.all((value.models ?? []).map(async (model) =>
+    (model.heads ? { ...model, thumbs: await unpack(model.thumbs), distance: await unpack(model.distance) } : model)));
+  return models.length ? { ...value, models } : null;
+}
+
+const modelOf = (run, { model }) => run.models.find(({ key }) => key === model) ?? run.models[0];
+const name = ({ head }) => head.replace(".", "·");
+const meanOf = (model, layer, head) => model.distance.slice(layer - 1, head - 1);
+
+/** Queries down, keys across; no query looks at what comes after it. */
+function grid(model, layer, head) {
+  const [side, data] = [model.thumbs.shape[3], model.thumbs.slice(layer - 1, head - 1)];
+  return { rows: side, columns: side, data: data.map((w, i) => (i % side > Math.floor(i / side) ? Number.NaN : w)) };
+}
+
+const silence = (model, layer, head) => ({ fire: ["silence", { model: model.key, layer: layer - 1, head: head - 1 }] });
+const isGone = (run, model, layer, head) =>
+  run.silenced.some(([key, l, h]) => key === model.key && l === layer - 1 && h === head - 1);
+
+function scene(run, look, pen) {
+  const model = modelOf(run, look);
+  if (!model.heads) return pen.size(pen.width, 0);
+  const [[layers, heads], chosen] = [model.heads, headOf(look.head)];
+  const tiles = drawTiles(pen, 0, 4, pen.width - 4, {
+    layers, heads, grid: (layer, head) => grid(model, layer, head),
+    one(layer, head) {
+      const gone = isGone(run, model, layer, head);
+      const title = [t(TEXT.tile, { head: `${layer}·${head}` }), ...(gone ? [t(TEXT.gone)] : [])].join(" · ");
+      return { gone, here: layer === chosen[0] && head === chosen[1], still: true, look: { head: `${layer}.${head}` },
+        card: pen.narrow && pen.width > 300 ? null : () => [title], does: t(TEXT.tileDo), add: silence(model, layer, head) };
+    },
+  });
+  const y = tiles.height + (pen.big ? 40 : 26);
+  far(run, model, look, pen, y);
+}
+
+/** The mean weight by how far back a key lies; the event just before stands at the right end. */
+function far(run, model, look, pen, top) {
+  const mean = meanOf(model, ...headOf(look.head));
+  const [size, chorale, wide] = [pen.big ? 20 : 12, run.style === "chorale", pen.width - 4];
+  const [base, most, best] = [top + size + 14 + TALL, Math.max(...mean, 1e-6), bestOf(mean)];
+  const x = (d) => 2 + wide - ((d + 0.5) / mean.length) * wide;
+  const group = Math.max(1, Math.ceil(mean.length / (wide / 2)));
+  const each = Array.from({ length: Math.ceil(mean.length / group) },
+    (_, n) => Math.max(...mean.subarray(n * group, (n + 1) * group)));
+  pen.text(0, top, t(chorale ? TEXT.farBeats : TEXT.farEvents, { head: name(look) }), { size, room: pen.width });
+  const bars = (some) => each.map((w, n) => (some(w) ? `M${x((n + 0.5) * group - 0.5).toFixed(1)},${base}V${(base - (TALL * w) / most)
+    .toFixed(1)}` : "")).join("");
+  const width = Math.max(1.2, (wide / each.length) * 0.8);
+  pen.path(bars((w) => w < most / 2), { line: "key", width, alpha: 0.55 });
+  pen.path(bars((w) => w >= most / 2), { line: "key", width });
+  pen.line(0, base, pen.width, base, { line: "control" });
+  pen.text(Math.max(22, Math.min(pen.width - 22, x(best))), base - TALL - size / 2 - 2, weight(mean[best]),
+    { size, align: "center", colour: "ink3" });
+  const unit = chorale ? 4 * LETTERS.length : 1; // events of what the axis counts
+  const every = [1, 2, 4, 8, 16, 32, 64, 128].find((n) => (n * unit * wide) / mean.length >= 2.9 * size) ?? 256;
+  for (let n = 0; n * unit <= mean.length; n += every)
+    pen.text(Math.max(0, Math.min(pen.width, x(n * unit - 0.5))), base + size, n ? `−${n}` : "0",
+      { size, colour: "ink3", align: n ? (x(n * unit) < size ? "left" : "center") : "right" });
+  pen.size(pen.width, base + 2 * size);
+}
+
+const bestOf = (mean) => mean.reduce((best, w, d) => (w > mean[best] ? d : best), 0);
+
+function sentence(run, look) {
+  const model = modelOf(run, look);
+  if (!model.heads) return [t(TEXT.noHeads, { name: t(model.name) })];
+  const mean = meanOf(model, ...headOf(look.head));
+  const [best, [n, of]] = [bestOf(mean), model.watched.map((one) => one.toLocaleString("en"))];
+  const back = run.style === "chorale" && (best + 1) % LETTERS.length === 0 ? distance(run, (best + 1) / LETTERS.length)
+    : best === 0 ? t(TEXT.oneBack) : t(TEXT.eventsBack, { n: best + 1 });
+  return [t(TEXT.farMost, { head: name(look), back, w: weight(mean[best]), n, of })];
+}
+
+function table(run, look) {
+  const model = modelOf(run, look);
+  const all = model.heads ? Array.from({ length: model.heads[0] * model.heads[1] },
+    (_, i) => [Math.floor(i / model.heads[1]) + 1, (i % model.heads[1]) + 1]) : [];
+  const means = all.map((one) => meanOf(model, ...one));
+  return { caption: t(TEXT.farCaption, { name: t(model.name) }),
+    columns: [t(TEXT.farFrom), ...all.map((one) => t(TEXT.tile, { head: one.join("·") }))],
+    rows: Array.from({ length: means[0]?.length ?? 0 }, (_, d) => [d + 1, ...means.map((mean) => Math.round(1e4 * mean[d]) / 1e4)]) };
+}
+
+export default {
+  looks: { model: "choice", head: "head" },
+  along: "head",
+  across: "layer",
+  resets: ["head"],
+  question: TEXT.far,
+  label: TEXT.headsBoard,
+  units(run, look) {
+    const [layers, heads] = modelOf(run, look).heads ?? [];
+    return layers ? t(TEXT.headsUnits, { layers, heads }) : "";
+  },
+  read,
+  bounds(run, look) {
+    const [layers, heads] = modelOf(run, look.model ? look : (run.pick ?? {})).heads ?? [Infinity, Infinity];
+    return { model: { names: run.models.map(({ key }) => key), pick: modelOf(run, run.pick ?? {}).key },
+      head: { layers, heads, pick: run.pick?.head ?? "1.1" } };
+  },
+  /** The same note is compared across heads. */
+  completes: (run, look, patch, { get }) =>
+    (patch.head ? { ...patch, note: get("note") ?? modelOf(run, look).note } : patch),
+  move(run, look, key, by) {
+    const [layers, heads] = modelOf(run, look).heads ?? [];
+    if (!layers) return {};
+    const [layer, head] = headOf(look.head);
+    const among = (value, most) => Math.max(1, Math.min(most, value));
+    return { head: key === "layer" ? `${among(layer + by, layers)}.${head}` : `${layer}.${among(head + by, heads)}` };
+  },
+  press: (run, look) => (modelOf(run, look).heads ? silence(modelOf(run, look), ...headOf(look.head)) : null),
+  scene,
+  sentence,
+  table,
+  arrays: (run) => Object.fromEntries(run.models.filter(({ heads }) => heads).flatMap(({ key, distance: mean, thumbs }) => [
+    [`${key}_mean_weight_by_distance`, { ...mean, axes: ["layer", "head", "events back, from 1"], unit: "weight" }],
+    [`${key}_mean_weight_by_band`, { ...thumbs, axes: ["layer", "head", "band of queries", "band of keys"], unit: "weight" }]])),
+};
