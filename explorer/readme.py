@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
 FIGURES = ROOT / "assets" / "FIGURES.md"
 RATIOS = {  # of benchmarks, those that README names: what is compared with what
-    ("payload", "size_vs_bertviz_ratio"): "attention of 12 × 12 heads over 256 tokens as the browser gets it, against bertviz's page: times smaller",
+    ("payload", "size_vs_bertviz_ratio"): "attention of 144 heads over 256 tokens in the browser, against bertviz's page: times smaller",
     ("payload", "time_vs_bertviz_ratio"): "the same, until it is written: times faster",
     ("lsh_attention", "vs_reformer_pytorch_ratio"): "hashed attention, 8,192 positions, against reformer-pytorch",
     ("sparse_attention", "strided_vs_dense_ratio"): "strided attention, 4,096 positions, against torch's dense attention",
