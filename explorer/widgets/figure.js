@@ -36,7 +36,8 @@ export function mount(root, props, emit, watch) {
   root.classList.add("tfe-projectable");
   root.append(panel);
 
-  let room = 0;
+  let [room, high] = [0, 0];
+  const highest = () => tallest(board, words.offsetHeight + 24);
   const picture_ = plot(board, props.plotly, {
     plotly_click: (event) => {
       const [point] = event.points ?? [];
@@ -87,7 +88,8 @@ export function mount(root, props, emit, watch) {
     if (!sheet.hidden) drawTable();
     room = Math.round(frame.clientWidth);
     if (!room) return;
-    const height = projected() ? tallest(board, words.offsetHeight + 24) : value.height;
+    const height = projected() ? highest() : value.height;
+    high = height;
     board.style.height = `${height}px`;
     picture_.draw(sized(room, height)).then(() => {
       root.dataset.drawn = value.name;
@@ -173,7 +175,7 @@ export function mount(root, props, emit, watch) {
     was = projected();
     requestAnimationFrame(draw);
   }).observe(document.body, { attributes: true, attributeFilter: ["class"] });
-  addEventListener("resize", () => projected() && draw());
+  addEventListener("resize", () => projected() && highest() !== high && draw());
   onLang(draw);
   watch("value", draw);
   draw();

@@ -253,7 +253,7 @@ export function mount(root, props) {
       part.button.parentElement.hidden = !part.at && !node?.closest("details:not([open])") && !Object.values(part.view).includes("open");
       return part.at;
     });
-    const away = ({ at }) => Math.max(at.top - 0.45 * innerHeight, 0.45 * innerHeight - at.bottom, 0);
+    const away = ({ at }) => Math.max(at.top - 0.55 * innerHeight, 0.55 * innerHeight - at.bottom, 0);
     const nearest = seen.reduce((best, part) => (!best || away(part) < away(best) ? part : best), null);
     const here = seen.filter(({ panel }) => panel === nearest?.panel);
     const told = seen.find((part) => part === visited && part.at.top < innerHeight) ?? here.find((part) => Object.entries(part.view).every(([key, text]) => view.get(key) === text)) ?? here.at(-1);

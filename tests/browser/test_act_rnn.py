@@ -67,7 +67,7 @@ def test_the_page_is_alive_before_any_model_is_loaded(site: str, page_watch: Pag
     expect(answer(page_watch)).to_have_text("734")
     expect(words(page_watch)).to_contain_text(f"({views.telling()})")
     expect(page_watch.locator(".tfe-difficulty .tfe-words")).to_contain_text("Yours, 2 carries")
-    expect(page_watch.locator(".tfe-card-pairs dt")).to_have_count(4)
+    expect(page_watch.locator(".tfe-card-head .tfe-card-pairs dt")).to_have_count(4)
     page_watch.get_by_role("button", name="About this model").or_(page_watch.get_by_role("link", name="About this model")).first.click()
     expect(page_watch.locator(".tfe-card-curve .tfe-words")).to_contain_text("Wrong at the end", timeout=SLOW)
     expect(page_watch.locator(".tfe-difficulty .tfe-words")).to_contain_text("Yours, 2 carries")

@@ -220,7 +220,7 @@ def test_the_model_card_unfolds_with_the_curve_of_the_training(site: str, page_w
     expect(page_watch.locator(".tfe-card-curve")).to_be_hidden()
     more.click()
     expect(page_watch.locator(".tfe-card-curve .tfe-words")).to_contain_text("held-out loss", timeout=SLOW)
-    page_watch.get_by_role("button", name="Close the model card").click()
+    page_watch.locator(".tfe-card-more").click()
     expect(page_watch.locator(".tfe-card-curve")).to_be_hidden()
 
 

@@ -66,7 +66,7 @@ def test_it_opens_with_a_stored_result_and_every_view_says_what_it_shows(walk: t
     expect(page.locator(".tfe-badge").first).to_have_text("stored")
     said = page.evaluate(SENTENCES)
     assert said and all(len(text) > 20 for _, text in said), said
-    assert page.locator(".tfe-card-pairs dt").count() == 4
+    assert page.locator(".tfe-card-head .tfe-card-pairs dt").count() == 4
     assert [asked for asked in faults.requests if "/queue/" in asked] == [], "before any model is asked"
 
 
