@@ -176,6 +176,7 @@ class Lab:
     stored(engine, query): what the widgets of the page draw of one of its examples or steps, by widget name, as JSON; made once in the
         background and then given to every page that asks, without a queue. It may answer None: too dear to make for nobody.
     network: its parts from the inputs upwards, in one column or several that feed each other; none where the lab is closed.
+    own: a model of somebody's own stands in it, of which no guided step speaks.
     endpoint(lab, engine): places the function by which a script asks the lab (api.py).
     """
 
@@ -201,6 +202,7 @@ class Lab:
     probe: Callable[[Engine], Awaitable[object]] | None
     stored: Callable[[Engine, str], Awaitable[Mapping[str, object] | None]] | None = None
     endpoint: Callable[[Lab, Engine], None] | None = None
+    own: bool = False
     words: tuple[str, ...] = ()
     network: tuple[tuple[Part, ...], ...] = ()
 
@@ -215,6 +217,11 @@ class Lab:
             raise ValueError(f"{self.slug} has {len(self.steps)} guided steps; a lab has 5 to 8")
         if not self.interventions:
             raise ValueError(f"{self.slug} lets the visitor change nothing; a lab has at least one intervention")
+
+    @property
+    def closed(self) -> bool:
+        """Can a file of it not be read?"""
+        return not self.steps and not self.own
 
     @property
     def path(self) -> str:

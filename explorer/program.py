@@ -17,7 +17,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import gradio as gr
 
-from explorer import api, controls, labels, wiring
+from explorer import api, controls, labels, own, wiring
 from explorer.controls import Control, Item, Value
 from explorer.engine import Answer, Engine, Function, Waiting
 from explorer.lab import GuidedStep, Lab, Text, readable
@@ -280,6 +280,12 @@ def lab_of(
         for request in probes() if probes else examples[:1]:
             await engine.ask(explain, request)
 
+    mine = own.facts(slug)
+
+    def declared() -> Program[R, S]:
+        found = program()
+        return replace(found, about=replace(found.about, pairs=lambda: own.pairs(mine), prose=lambda: own.prose(mine))) if mine else found
+
     return Lab(
         slug=slug,
         title=texts.TITLE,
@@ -287,12 +293,13 @@ def lab_of(
         line=texts.LINE,
         card=texts.CARD,
         equation=texts.EQUATION,
-        page=lambda lab, engine: program().place(lab, engine),
+        page=lambda lab, engine: declared().place(lab, engine),
         examples=tuple(controls.query(example) for example in examples),
-        steps=readable(slug, steps),
+        steps=() if mine else readable(slug, steps),  # they speak of what the shipped models do
         interventions={key: controls.query(request) for key, request in interventions.items()},
         stored=lambda engine, spelled: program().stored(engine, spelled),
         endpoint=lambda lab, engine: api.place(program(), lab, engine),
+        own=bool(mine),
         **{"probe": probe, **facts},
     )
 

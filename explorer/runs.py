@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from explorer.engine import Answer
-from models import stored
+from models import folders, stored
 from models.errors import reading
 
 Text = Mapping[str, str]
 
-ASSETS = Path(__file__).parents[1] / "assets"
+ASSETS = folders.ASSETS
 
 AskingT = TypeVar("AskingT")
 SeenT = TypeVar("SeenT")
@@ -60,7 +59,7 @@ def kept(slug: str, request: AskingT, kind: type[SeenT]) -> Callable[[], Stored[
 def first(slug: str, request: AskingT, kind: type[SeenT]) -> Stored[AskingT, SeenT] | None:
     """What is shipped of a lab's first example, or None where nothing is. kind: what its models answer. DamagedFile where it cannot be
     read."""
-    path = ASSETS / slug / "first.npz"
+    path = folders.lab(slug, ASSETS) / "first.npz"
     if not path.exists():
         return None
     with reading(path):

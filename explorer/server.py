@@ -67,6 +67,7 @@ from explorer.quick import Shared  # noqa: E402
 from explorer.site import facts, opened  # noqa: E402
 from explorer.stored import Stored, meta  # noqa: E402
 from explorer.widgets import base  # noqa: E402
+from models import folders  # noqa: E402
 from models.errors import InputError  # noqa: E402
 
 GRACE = 20.0  # seconds from SIGTERM to the exit
@@ -118,7 +119,7 @@ class Site:
         self.labs = labs
         probed = {lab.slug for lab in labs if lab.probe is not None}
         self.readiness = Readiness(time.monotonic() if began is None else began, probed, os.environ.get("EXPLORER_READY") == "all")
-        self.readiness.failed.update({lab.slug: CLOSED for lab in labs if not lab.steps})
+        self.readiness.failed.update({lab.slug: CLOSED for lab in labs if lab.closed})
         self.ui = Shelf(base.files())
         self.vendor = Shelf({f"{name}.js": base.vendor_file(name) for name in VENDOR}, effort=9)
         self.gradio_files = Shelf.folder(
@@ -436,7 +437,12 @@ def main(arguments: Sequence[str] | None = None, began: float | None = None) -> 
     parser.add_argument("--host", default=environment.get("GRADIO_SERVER_NAME", "0.0.0.0"), help="address to listen on (default: all)")
     default = environment.get("PORT") or environment.get("GRADIO_SERVER_PORT") or "7860"
     parser.add_argument("--port", type=int, default=default, help=f"port to listen on (default: {default})")
+    parser.add_argument("--assets", help="a folder of your own models, made by python -m models train … --out FOLDER")
     given = parser.parse_args(arguments)
+    if given.assets:
+        if not Path(given.assets).is_dir():
+            parser.error(f"there is no folder {given.assets}")
+        os.environ[folders.NAME] = given.assets
     journal.begin()
     from explorer.labs import LABS
 

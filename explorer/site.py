@@ -41,7 +41,7 @@ class Unreadable(Exception):
 
 def opened(labs: Sequence[Lab], engine: Engine) -> tuple[tuple[Lab, ...], gr.Blocks]:
     """The whole site, and the labs that it shows: one whose files cannot be read has a closed page, and the log says why."""
-    shown = tuple(lab if lab.steps and _has_a_picture(lab) else closed(lab) for lab in labs)
+    shown = tuple(lab if not lab.closed and _has_a_picture(lab) else closed(lab) for lab in labs)
     while True:
         try:
             return shown, build(shown, engine)

@@ -10,6 +10,7 @@ import hashlib
 import html
 import json
 import logging
+import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ from explorer.lab import Lab
 from explorer.looks import Look, looks
 from explorer.packing import arrays
 from explorer.sound import Score, sounds
+from models import folders
 
 if TYPE_CHECKING:
     from explorer.engine import Engine
@@ -178,4 +180,6 @@ def _version(patterns: Sequence[str]) -> str:
     for pattern in patterns:
         for path in sorted(ROOT.glob(pattern)):
             digest.update(path.relative_to(ROOT).as_posix().encode() + b"\0" + path.read_bytes())
+    for path in sorted(Path(os.environ.get(folders.NAME) or os.devnull).glob("*/*/model.json")):  # models of somebody's own
+        digest.update(path.read_bytes())
     return digest.hexdigest()[:12]

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from models import folders, own
 from models.checkpoint import ASSETS, CheckpointError, read_facts
 
 
@@ -68,6 +69,10 @@ def main(arguments: list[str] | None = None) -> int:
             command.add_argument("--resume", action="store_true", help="go on with a stopped run")
             command.add_argument("--devices", type=int, default=1, help="how many GPUs (torchrun sets it too)")
             command.add_argument("--runs", type=Path, default=Path("runs"), help="where the state of a run is kept")
+            command.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="lr, steps, batch, d_model …")
+            for kind, many in (("text", 1), ("pairs", 2)):
+                command.add_argument(f"--{kind}", type=Path, nargs=many, help="what to learn from instead: files of yours")
+            command.add_argument("--out", type=Path, help="the folder of your own models, for app.py --assets")
         else:
             command.add_argument("--split", default="", help="any split that the data folder holds; by default the one README names")
             command.add_argument("--record", action="store_true", help="write the figure into model.json")
@@ -80,7 +85,13 @@ def main(arguments: list[str] | None = None) -> int:
     if chosen.command == "train":
         keywords = {"seed": chosen.seed, "minutes": chosen.minutes, "resume": chosen.resume, "devices": chosen.devices}
         try:
+            if mine := own_of(chosen):
+                chosen.data, chosen.runs, keywords["own"] = (chosen.out / "data" if mine.said else chosen.data), chosen.out / "runs", mine
             where = recipe_of(chosen.slug).train(chosen.data, chosen.runs, chosen.variant, device=device(chosen.device), **keywords)
+            if mine:
+                os.environ[folders.NAME] = str(chosen.out)
+                recipe_of(chosen.slug).evaluate(chosen.data, where.name, device=device(chosen.device), record=True)
+                examples(chosen.slug)
         except (FileNotFoundError, FileExistsError, ValueError, CheckpointError) as error:
             print(error, file=sys.stderr)
             return 1
@@ -106,6 +117,26 @@ def main(arguments: list[str] | None = None) -> int:
             return 1
         print(f"written: {path.parent.name}/{path.name}")
     return 0
+
+
+def own_of(chosen: argparse.Namespace) -> own.Own | None:
+    """What a training of somebody's own is to be, its data put in place; None for one of the lab's. Refused in words."""
+    kinds = [kind for kind in own.KINDS if getattr(chosen, kind)]
+    if not kinds and not chosen.set and not chosen.out:
+        return None
+    if chosen.out is None:
+        raise own.Refused("--out FOLDER is needed: what you train yourself does not replace a model of the project")
+    bad = next((one for one in chosen.set if not one.partition("=")[2]), None)
+    if bad is not None:
+        raise own.Refused(f"--set {bad}: NAME=VALUE is needed")
+    lab = recipe_of(chosen.slug).LAB
+    learns = lab.task_of(chosen.variant or next(iter(lab.variants))).own
+    if kinds and kinds != [learns]:
+        raise own.Refused(
+            f"{chosen.slug} learns from {f'--{learns}' if learns else 'its own data alone'}, not from --{' and --'.join(kinds)}"
+        )
+    said = own.KINDS[learns](getattr(chosen, learns), chosen.out / "data") if kinds else ""
+    return own.Own(chosen.out, dict(one.split("=", 1) for one in chosen.set), said)
 
 
 def own_options(arguments: list[str]) -> argparse.ArgumentParser:

@@ -13,9 +13,10 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
+from models import folders
 from models.errors import DamagedFile, reading
+from models.folders import ASSETS as ASSETS
 
-ASSETS = Path(__file__).resolve().parent.parent / "assets"
 LARGEST = 9_500_000  # bytes of one file: more would need large-file storage on a Space
 
 ConfigT = TypeVar("ConfigT")
@@ -29,7 +30,7 @@ class CheckpointError(DamagedFile):
 
 def folder(slug: str, variant: str = "base", seed: int = 1) -> Path:
     """Where a checkpoint lives: the first seed in `assets/<slug>/<variant>`, others beside it as `<variant>-seed<N>`."""
-    return ASSETS / slug / (variant if seed == 1 else f"{variant}-seed{seed}")
+    return folders.lab(slug, ASSETS) / (variant if seed == 1 else f"{variant}-seed{seed}")
 
 
 def digest(path: Path) -> str:

@@ -16,7 +16,8 @@ import numpy as np
 import torch
 from torch import nn
 
-from models import checkpoint, training
+from models import checkpoint, folders, training
+from models.own import Own
 from models.training import Movable, Schedule, Trained
 
 BatchT = TypeVar("BatchT", bound=Movable)
@@ -75,6 +76,7 @@ class Task:
     chosen: str = "val"  # the split that learning rates, and all else, are chosen on
     reported: str = "test"  # the split of its figure in README
     target: float | None = None  # what its figure must reach
+    own: str = ""  # which data of somebody's own it can learn from instead (`models.own.KINDS`)
 
     def on(self, device: torch.device) -> Self:
         """The same for a device, where networks are as large as it can train."""
@@ -98,6 +100,7 @@ class Plan(Generic[BatchT]):
     epoch: Callable[[int, int], Sequence[BatchT]] | None = None  # or, by its number, a round of at most so many batches of a corpus
     trial: float = training.TRIAL  # share of the run's steps after which rates are compared
     compare: Callable[[Any], float] | None = None  # what rates are compared by, where that is not `validate`
+    sized: Callable[[Any], nn.Module] | None = None  # the network of another config, where its class alone does not make it
     finish: Callable[[Path], None] = lambda _where: None  # what else is done in the folder of the assets
 
 
@@ -183,7 +186,7 @@ class Lab(Generic[TaskT]):
         resume: bool = False,
         devices: int = 1,
         recipe: Any = None,
-        where: Path | None = None,
+        own: Own | None = None,
     ) -> Path:
         """Choose the learning rate, train, write the assets; returns their folder.
 
@@ -192,11 +195,12 @@ class Lab(Generic[TaskT]):
         """
         variant = variant or next(iter(self.variants))
         task = self.task_of(variant).on(device)
-        recipe = recipe or task.recipe
+        recipe = (recipe or task.recipe) if own is None else own.recipe(recipe or task.recipe)
         recipe = dataclasses.replace(recipe, schedule=dataclasses.replace(recipe.schedule, seed=seed))
         run = runs / self.slug / variant / str(seed)
         run.mkdir(parents=True, exist_ok=True)
         plan = self.plan(Job(task, variant, recipe, data, run))
+        plan = plan if own is None else resized(plan, own, recipe)
         begin = time.monotonic()
 
         def left() -> float | None:
@@ -217,6 +221,8 @@ class Lab(Generic[TaskT]):
             "data": task.data,
             "licence": task.licence,
             "published": task.published,
+            **({"own": True, "published": None} if own else {}),
+            **({"data": own.said, "licence": "yours"} if own and own.said else {}),
             "config": dataclasses.asdict(model.config),  # type: ignore[call-overload]
             "recipe": dataclasses.asdict(dataclasses.replace(recipe, schedule=schedule)),
             "rates": rates,
@@ -226,7 +232,7 @@ class Lab(Generic[TaskT]):
             "training_seconds": round(result.seconds),
             "training_device": result.device,
         }
-        where = where or checkpoint.folder(self.slug, variant, seed)
+        where = own.assets / self.slug / variant if own else checkpoint.folder(self.slug, variant, seed)
         checkpoint.save(where, result.state, facts)
         (where / "training.json").write_text(json.dumps(result.log) + "\n", encoding="utf-8")
         plan.finish(where)
@@ -265,7 +271,7 @@ class Lab(Generic[TaskT]):
             checkpoint.write_facts(where, facts | found.facts())
         print(f"{found.said}, in {seconds:.1f} s")
         missed = task.target is not None and (figure["value"] < task.target if found.higher else figure["value"] > task.target)
-        if missed and split == task.reported and found.key == "figure":
+        if missed and split == task.reported and found.key == "figure" and not folders.own(self.slug):
             print(f"That misses the {task.target} that the recipe must reach.")
         told = {"seconds": round(seconds, 2), "device": str(device), "seeds": self.seeds(variant, seed, figure, found.alike)}
         return {"slug": self.slug, "variant": variant, "seed": seed, **figure, **told, **found.beside}
@@ -279,6 +285,17 @@ class Lab(Generic[TaskT]):
             if facts["variant"] == variant and facts["seed"] != seed and all(kept.get(key) == figure[key] for key in alike):
                 found[int(facts["seed"])] = kept["value"]
         return [{"seed": one, "value": found[one]} for one in sorted(found)]
+
+
+def resized(plan: Plan[BatchT], own: Own, recipe: Any) -> Plan[BatchT]:
+    """The same with another size of its network."""
+
+    def build() -> nn.Module:
+        model: Any = plan.build()
+        config = own.config(model.config, recipe)
+        return model if config == model.config else (plan.sized or type(model))(config)
+
+    return dataclasses.replace(plan, build=build)
 
 
 def _tried(

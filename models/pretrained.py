@@ -12,7 +12,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from torch import nn
 
-from models import checkpoint, stored
+from models import checkpoint, folders, stored
 from models.device import device
 
 NetworkT = TypeVar("NetworkT", bound=nn.Module, covariant=True)
@@ -110,6 +110,6 @@ def store_first(slug: str, explain: Callable[[Sequence[RequestT]], Sequence[Any]
     milliseconds = (time.perf_counter() - begin) * 1000
     if isinstance(seen, Exception):
         raise seen
-    path = checkpoint.ASSETS / slug / "first.npz"
+    path = folders.lab(slug, checkpoint.ASSETS) / "first.npz"
     stored.save(path, seen, max(1, round(milliseconds)), device().type)
     return path

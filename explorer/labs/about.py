@@ -7,7 +7,6 @@ import math
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 from explorer import labels
@@ -16,6 +15,7 @@ from explorer.figures.curves import curves as figure_of
 from explorer.labels import filled
 from explorer.widgets import figure
 from explorer.widgets.card import Pair
+from models import folders
 from models.errors import reading
 
 Text = Mapping[str, str]
@@ -29,7 +29,7 @@ OTHERWISE: Mapping[str, Text] = {
     "cold": {"en": "; in windows one after another: {each}", "zh": "；窗口一个接一个时：{each}"},
     "memory": {"en": "; in one go, with all that is remembered: {each}", "zh": "；带着记忆一次读完时：{each}"},
 }
-ASSETS = Path(__file__).parents[2] / "assets"
+ASSETS = folders.ASSETS
 SEEDS = 3  # of each model, before an order of models is named
 FEW: Text = {
     "en": "Fewer than three seeds of each here: too few to name an order.",
@@ -43,7 +43,7 @@ NEAR: Text = {
 
 def facts(slug: str, variant: str = "base") -> dict[str, Any]:
     """What model.json says about a shipped model; empty where none is shipped."""
-    path = ASSETS / slug / variant / "model.json"
+    path = folders.lab(slug, ASSETS) / variant / "model.json"
     with reading(path):
         found: dict[str, Any] = json.loads(path.read_text("utf-8")) if path.exists() else {}
     return found
@@ -56,7 +56,7 @@ def models(slug: str, variants: Iterable[str]) -> dict[str, dict[str, Any]]:
 
 def runs(slug: str, variant: str) -> list[dict[str, Any]]:
     """What the model.json of every shipped seed of a variant says, first seed first, whatever it came to."""
-    found = [facts(slug, path.parent.name) for path in (ASSETS / slug).glob(f"{variant}*/model.json")]
+    found = [facts(slug, path.parent.name) for path in folders.lab(slug, ASSETS).glob(f"{variant}*/model.json")]
     return sorted((one for one in found if one.get("variant") == variant), key=lambda one: int(one["seed"]))
 
 
@@ -82,7 +82,7 @@ def order_of(slug: str, variants: Iterable[str]) -> Text | None:
 
 def log(slug: str, variant: str = "base") -> list[dict[str, float]]:
     """The training log of a shipped model, one entry per epoch; empty where none is shipped."""
-    path = ASSETS / slug / variant / "training.json"
+    path = folders.lab(slug, ASSETS) / variant / "training.json"
     with reading(path):
         found: list[dict[str, float]] = json.loads(path.read_text("utf-8")) if path.exists() else []
     return found
@@ -199,7 +199,7 @@ def prose(slug: str, known: Mapping[str, Any], name: str = "card.md") -> dict[st
     card.md, or the file called `name`, holds one part for each language, under a heading "English" and a heading "中文"; "{figure.value}"
     in it is that entry of `known`, or the remark that it is not measured yet.
     """
-    path = ASSETS / slug / name
+    path = folders.lab(slug, ASSETS) / name
     if not path.exists():
         return {}
     with reading(path):

@@ -100,6 +100,7 @@ ADAPTIVE = Task(
     published=ENWIK8,
     chosen="valid",
     target=2.1,
+    own="text",
 )
 VARIANTS: dict[str, Task] = {
     "adaptive": ADAPTIVE,
@@ -164,6 +165,7 @@ def plan(job: Job[Task]) -> Plan[Batch]:
         lambda model: mean_bits(model, held_out),
         optimizers,
         lambda generator, done: drawn_batch(numbers, recipe.batch, recipe.window, generator),
+        sized=lambda other: network(job.variant, other),
     )
 
 

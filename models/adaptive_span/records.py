@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from models import fields
+from models import fields, folders
 from models.errors import InputError, no_head
 from models.fields import anything, characters, choice, number, passage, shown
 
@@ -20,7 +20,7 @@ Half = NDArray[np.float16]
 
 VARIANTS = ("adaptive", "fixed", "dynamic")  # in the order they stand side by side
 FOLDER = Path(__file__).parent / "pages"
-SHIPPED = Path(__file__).parents[2] / "assets" / "adaptive_span"
+SHIPPED = folders.lab("adaptive_span")
 PAGES = ("letter", "lyme", "kellynch")  # of Jane Austen's Persuasion (1818), a book that no model was trained on
 MAX_TEXT = 3000  # characters that may be read
 MAX_WRITTEN = 600  # characters that may be written after them

@@ -6,12 +6,11 @@ import base64
 import binascii
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from models import fields
+from models import fields, folders
 from models.errors import InputError, no_head
 from models.fields import anything, choice, heads, number
 from models.music import chorales, events
@@ -26,7 +25,7 @@ MODELS = {
     "chorale": ("jsb_relative", "jsb_transformer"),
     "piano": ("relative", "transformer", "lstm"),
 }  # in the order they stand side by side
-SHIPPED = Path(__file__).parents[2] / "assets" / "music"
+SHIPPED = folders.lab("music")
 GRID = {"chorale": 125, "piano": events.STEP}  # milliseconds of a step of the grid; a sixteenth at 120 quarters a minute
 MAX_MOTIF = {"chorale": 512, "piano": 1024}  # cells or events that may be given
 MAX_MADE = {"chorale": 512, "piano": 1024}  # cells or events that may be made

@@ -6,12 +6,11 @@ import base64
 import binascii
 from collections.abc import Hashable
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from models import fields
+from models import fields, folders
 from models.errors import InputError, no_head
 from models.fields import anything, characters, choice, heads, number, shown
 from models.layers.patterns import KINDS, Pattern
@@ -285,7 +284,7 @@ DIGITS: tuple[Request, ...] = (
     Request(drawing="test:4", keep=SIDE),
 )
 TEXTS: tuple[Request, ...] = (Request("text", text=SIR_WALTER), Request("text", text="It was the best of ", length=200, seed=3))
-SHIPPED = Path(__file__).parents[2] / "assets" / "sparse_transformer"
+SHIPPED = folders.lab("sparse_transformer")
 
 
 def reads(task: str) -> bool:

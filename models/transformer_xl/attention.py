@@ -72,7 +72,8 @@ class XLAttention(MultiHeadAttention):
         table: (head, distance, d_head) of `table`; distances beyond it count as its last. window: how many keys a query sees at most, its
         own among them. Result like query. Taps `keys`, and `queries` with u added, as in `relative_attention`.
         """
-        return relative_attention(query + self.u, key, value, table, gain, trace, query + self.v, window)
+        u, v = self.u.to(query.dtype), self.v.to(query.dtype)  # parameters are single precision where training computes in bfloat16
+        return relative_attention(query + u, key, value, table, gain, trace, query + v, window)
 
     def terms(self, query: Tensor, key: Tensor, table: Tensor) -> Terms:
         """The four terms pair by pair, written out: what the blocks of `relative_attention` never hold at once. Shapes as in `forward`."""

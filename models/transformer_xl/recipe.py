@@ -61,6 +61,7 @@ XL = Task(
     published=PUBLISHED,
     chosen="valid",
     target=2.05,
+    own="text",
 )
 VARIANTS: dict[str, Task] = {
     "xl": XL,

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from models import fields
+from models import fields, folders
 from models.errors import reading
 from models.fields import characters, choice, number, passage
 
@@ -36,7 +36,7 @@ MAX_WRITTEN = 1000  # characters that may be written
 MAX_SEED = 999_999
 HOTTEST = 2.0  # temperature; 0 takes the likeliest character every time
 HERE = Path(__file__).parent
-LADDER = HERE.parents[1] / "assets" / "transformer_xl" / "ladder.json"
+LADDER = folders.lab("transformer_xl") / "ladder.json"
 
 
 @dataclass(frozen=True)

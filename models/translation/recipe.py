@@ -48,7 +48,7 @@ class Task(driver.Task):
     config: Config = field(default_factory=Config)
 
 
-VARIANTS = {"base": Task(recipe=Recipe(), published=PUBLISHED, **TASK)}
+VARIANTS = {"base": Task(recipe=Recipe(), published=PUBLISHED, own="pairs", **TASK)}
 
 
 def translate(

@@ -14,6 +14,7 @@ from explorer.labs import about
 from explorer.labs.image_transformer import texts
 from explorer.widgets import figure
 from explorer.widgets.card import Pair
+from models import folders
 from models.errors import reading
 
 SLUG = "image_transformer"
@@ -74,7 +75,7 @@ def prose() -> dict[str, str]:
 
 def measured(pictures: str) -> list[Rung]:
     """The rungs of ladder.json for "grey" or "colour" pictures, {key, value, published, source} each; empty before it was measured."""
-    path = about.ASSETS / SLUG / "ladder.json"
+    path = folders.lab(SLUG, about.ASSETS) / "ladder.json"
     with reading(path):
         found: list[Rung] = json.loads(path.read_text("utf-8")) if path.exists() else []
     return [rung for rung in found if rung["pictures"] == pictures and rung.get("value")]

@@ -1,0 +1,117 @@
+"""Models of somebody's own: a text or pairs of sentences as the data that a lab reads, and other sizes."""
+
+from __future__ import annotations
+
+import dataclasses
+import gzip
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+RecipeT = TypeVar("RecipeT")
+
+HELD_OUT = 0.05  # share of what is given that rates are chosen on, and again as much that is only reported on
+SHORTEST = 20_000  # characters of a text
+FEWEST = 200  # pairs of sentences
+LASTING = ("warmup", "cooldown", "every")  # of a schedule, as shares of its steps
+
+
+class Refused(ValueError):
+    """What is given cannot be learned from, in words."""
+
+
+def cuts(count: int) -> tuple[slice, slice, slice]:
+    """What is learned from, chosen on and reported on, of so many in a row."""
+    part = max(1, round(HELD_OUT * count))
+    return slice(0, count - 2 * part), slice(count - 2 * part, count - part), slice(count - part, count)
+
+
+def text(paths: Sequence[Path], data: Path) -> str:
+    """One text as the books of `models.characters.books`: its first nine tenths, and its end in two parts. What it is, in words."""
+    (path,) = paths
+    given = _readable(path)
+    if len(given) < SHORTEST:
+        raise Refused(f"{path.name} has {len(given):,} characters: at least {SHORTEST:,} are needed")
+    parts = zip(("train", "valid", "test"), cuts(len(given)), strict=True)
+    books = [{"split": split, "title": path.name, "author": "", "year": 0, "text": given[part]} for split, part in parts]
+    _zipped(data / "text" / "classics19.json.gz", json.dumps(books))
+    return f"{path.name}, {len(given):,} characters"
+
+
+def pairs(paths: Sequence[Path], data: Path) -> str:
+    """Two files of sentences, one a line, as Multi30k's. What they are, in words."""
+    sides = [_readable(path).splitlines() for path in paths]
+    if len(sides[0]) != len(sides[1]):
+        raise Refused(f"{paths[0].name} has {len(sides[0]):,} lines, {paths[1].name} {len(sides[1]):,}: each needs the other's translation")
+    if len(sides[0]) < FEWEST:
+        raise Refused(f"{len(sides[0]):,} pairs of sentences: at least {FEWEST} are needed")
+    for language, lines in zip(("en", "de"), sides, strict=True):
+        for split, part in zip(("train", "val", "test_2016_flickr"), cuts(len(lines)), strict=True):
+            _zipped(data / "multi30k" / f"{split}.{language}.gz", "".join(f"{line}\n" for line in lines[part]))
+    return f"{paths[0].name} and {paths[1].name}, {len(sides[0]):,} pairs"
+
+
+KINDS: Mapping[str, Callable[[Sequence[Path], Path], str]] = {"text": text, "pairs": pairs}
+
+
+@dataclass(frozen=True)
+class Own:
+    """A training of somebody's own. assets: the folder of what it makes; given: other values, by name, as they were typed; said: what it
+    learns from, in words, where that is not the lab's data."""
+
+    assets: Path
+    given: Mapping[str, str] = field(default_factory=dict)
+    said: str = ""
+
+    def recipe(self, recipe: RecipeT) -> RecipeT:
+        """A recipe with the given values that are its own or its schedule's; `lr` is its rate. With its steps all changes that last a share
+        of them."""
+        schedule: Any = recipe.schedule  # type: ignore[attr-defined]
+        of_schedule, of_recipe = _numbers(schedule), _numbers(recipe) | {"lr": 0.0}
+        timed = {name: _like(of_schedule[name], name, value) for name, value in self.given.items() if name in of_schedule}
+        share = timed.get("steps", schedule.steps) / schedule.steps
+        lasting = {name: max(1, round(share * getattr(schedule, name))) for name in LASTING}
+        others = {name: _like(of_recipe[name], name, value) for name, value in self.given.items() if name in of_recipe}
+        if "lr" in others:
+            others["rate"] = others.pop("lr")
+        return dataclasses.replace(recipe, schedule=dataclasses.replace(schedule, **lasting | timed), **others)  # type: ignore[type-var]
+
+    def config(self, config: Any, recipe: Any) -> Any:
+        """A network's config with the other given values. Refused names what can be set where there is no such thing."""
+        known, taken = _numbers(config), {*_numbers(recipe), *_numbers(recipe.schedule), "lr"}
+        if wrong := next((name for name in self.given if name not in known and name not in taken), None):
+            raise Refused(f"there is no {wrong} to set: {', '.join(sorted({*known, *taken}))}")
+        return dataclasses.replace(
+            config, **{n: _like(known[n], n, value) for n, value in self.given.items() if n in known and n not in taken}
+        )
+
+
+def _numbers(record: Any) -> dict[str, Any]:
+    return {name: value for name, value in vars(record).items() if isinstance(value, int | float) and not isinstance(value, bool)}
+
+
+def _like(old: Any, name: str, value: str) -> Any:
+    try:
+        found = type(old)(value)
+    except ValueError:
+        raise Refused(f"{name}={value}: a number is needed") from None
+    if not 0 <= found < 1e9:
+        raise Refused(f"{name}={value} is out of range")
+    return found
+
+
+def _readable(path: Path) -> str:
+    try:
+        return path.read_text("utf-8")
+    except FileNotFoundError:
+        raise Refused(f"there is no file {path}") from None
+    except UnicodeDecodeError:
+        raise Refused(f"{path.name} is no text in UTF-8") from None
+
+
+def _zipped(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with gzip.open(path, "wt", encoding="utf-8") as file:
+        file.write(text)

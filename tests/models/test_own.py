@@ -1,0 +1,97 @@
+"""Somebody's own data: what a lab's recipe then reads, what is refused, and the way from a text file to a lab that README shows."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from models.__main__ import main
+from models.characters import books
+from models.multi30k import read
+from models.own import Own, Refused, cuts, pairs, text
+from models.transformer_xl.recipe import RECIPE, XL
+from tests.conftest import Running
+
+ROOT = Path(__file__).parents[2]
+LINE = "It was late, and nobody had come to the house by the river.\n"
+
+
+def test_the_end_of_a_text_is_held_out_and_nothing_is_lost(tmp_path: Path) -> None:
+    path = tmp_path / "mine.txt"
+    path.write_text(LINE * 400, "utf-8")
+    assert text([path], tmp_path) == "mine.txt, 24,000 characters"
+    parts = ["".join(book.text for book in books(tmp_path, split)) for split in ("train", "valid", "test")]
+    assert "".join(parts) == LINE * 400 and [len(part) for part in parts] == [21_600, 1_200, 1_200]
+
+
+def test_pairs_stay_pairs(tmp_path: Path) -> None:
+    sides = [tmp_path / "a.en", tmp_path / "a.de"]
+    for side, word in zip(sides, ("dog", "Hund"), strict=True):
+        side.write_text("".join(f"{word} {i}\n" for i in range(200)), "utf-8")
+    pairs(sides, tmp_path)
+    for split, count in (("train", 180), ("val", 10), ("test_2016_flickr", 10)):
+        english, german = read(tmp_path, split)
+        assert len(english) == count and [line.split()[1] for line in english] == [line.split()[1] for line in german]
+
+
+def test_what_cannot_be_learned_from_is_refused_in_words(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    short, broken = tmp_path / "short.txt", tmp_path / "broken.txt"
+    short.write_text("Too short.", "utf-8")
+    broken.write_bytes(b"\xff\xfe\x00")
+    out = ["--out", str(tmp_path / "out")]
+    for words, said in (
+        (["transformer_xl", "--text", str(short), *out], "short.txt has 10 characters: at least 20,000"),
+        (["transformer_xl", "--text", str(broken), *out], "no text in UTF-8"),
+        (["transformer_xl", "--text", str(tmp_path / "none.txt"), *out], "there is no file"),
+        (["translation", "--pairs", str(short), str(short), *out], "1 pairs of sentences"),
+        (["music", "--text", str(short), *out], "music learns from its own data alone, not from --text"),
+        (["transformer_xl", "--text", str(short)], "--out FOLDER is needed"),
+        (["transformer_xl", "--set", "steps", *out], "NAME=VALUE"),
+    ):
+        assert main(["train", *words]) == 1
+        assert said in capsys.readouterr().err
+
+
+def test_with_other_steps_all_that_lasts_a_share_of_them_changes_too() -> None:
+    schedule = Own(Path(), {"steps": "260", "lr": "0.002"}).recipe(RECIPE)
+    assert (schedule.schedule.steps, schedule.schedule.warmup, schedule.schedule.cooldown, schedule.rate) == (260, 15, 160, 0.002)
+
+
+def test_a_wrong_name_or_value_lists_what_there_is() -> None:
+    config = XL.build("abc").config
+    assert Own(Path(), {"d_model": "64", "steps": "9"}).config(config, RECIPE) == dataclasses.replace(config, d_model=64)
+    with pytest.raises(Refused, match=r"there is no d_modle to set: .*d_model.*lr.*steps"):
+        Own(Path(), {"d_modle": "64"}).config(config, RECIPE)
+    with pytest.raises(Refused, match="steps=many: a number is needed"):
+        Own(Path(), {"steps": "many"}).recipe(RECIPE)
+
+
+def test_parts_are_never_empty() -> None:
+    assert [len(range(7)[part]) for part in cuts(7)] == [5, 1, 1]
+
+
+def test_from_a_text_file_to_a_lab_as_the_readme_shows_it(tmp_path: Path) -> None:
+    block = re.search(r"## Your own data.*?```sh\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
+    assert block
+    (tmp_path / "my.txt").write_text("".join(LINE.replace("late", str(i)) for i in range(400)), "utf-8")
+    train, app = (shlex.split(line)[1:] for line in block[1].replace("steps=400", "steps=3").replace(" my", f" {tmp_path}/my").splitlines())
+    environment = {**os.environ, "EXPLORER_DATA": "/nowhere"}
+    ran = subprocess.run([sys.executable, *train], cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    facts = json.loads((tmp_path / "my-models/transformer_xl/xl/model.json").read_text("utf-8"))
+    assert facts["data"].startswith("my.txt, ") and facts["config"]["d_model"] == 64 and facts["figure"]["split"] == "test"
+    server = Running(command=[app[0], "--host", "127.0.0.1", "--port", "PORT", *app[1:]]).start()
+    try:
+        page = urllib.request.urlopen(f"{server.url}/transformer_xl", timeout=60).read().decode()
+        assert "trained by you" in page and "my.txt" in page and "This lab is closed" not in page
+    finally:
+        server.close()
