@@ -19,12 +19,12 @@ SLUGS = {path.parent.name for path in (ROOT / "explorer/labs").glob("*/page.py")
 # Who may import whom inside the project, by the longest prefix that fits; everybody may import inside its own entry.
 MAY_IMPORT = {
     "app": {"explorer.server"},
-    "explorer.server": {"explorer", "models.errors"},
+    "explorer.server": {"explorer", "models.errors", "models.folders"},
     "explorer.site": {"explorer.document", "explorer.engine", "explorer.lab", "explorer.quick", "explorer.widgets"},
     "explorer.labs": {
         *("explorer.engine", "explorer.figures", "explorer.lab", "explorer.labels", "explorer.looks", "explorer.packing"),
         *("explorer.permalink", "explorer.sound", "explorer.widgets", "models.errors", "models.stored", "models.checkpoint"),
-        "models.crossing",
+        *("models.crossing", "models.folders"),
         *("explorer.controls", "explorer.knobs", "explorer.program", "explorer.runs", "explorer.views", "explorer.wiring"),
     },
     "explorer.api": {"explorer.controls", "explorer.engine", "explorer.lab", "explorer.program", "explorer.wiring", "models.fields"},
@@ -36,6 +36,7 @@ MAY_IMPORT = {
             "explorer.engine",
             "explorer.lab",
             "explorer.labels",
+            "explorer.own",
             "explorer.runs",
             "explorer.views",
             "explorer.widgets",
@@ -44,7 +45,8 @@ MAY_IMPORT = {
         "models.errors",
     },
     "explorer.wiring": {"explorer.engine", "explorer.widgets.newest", "models.errors"},
-    "explorer.runs": {"explorer.engine", "models.errors", "models.stored"},
+    "explorer.runs": {"explorer.engine", "models.errors", "models.folders", "models.stored"},
+    "explorer.own": {"explorer.labels", "explorer.widgets", "models.errors", "models.folders"},
     "explorer.controls": {"explorer.knobs", "explorer.lab", "explorer.packing", "explorer.permalink", "models.errors", "models.fields"},
     "explorer.widgets": {
         *("explorer.controls", "explorer.knobs"),
@@ -74,6 +76,7 @@ MAY_IMPORT = {
         "explorer.looks",
         "explorer.packing",
         "explorer.sound",
+        "models.folders",
     },
     "explorer.readme": {"explorer", "models"},
     "explorer": set(),

@@ -18,6 +18,7 @@ from models.music.model import Config, MusicTransformer
 from models.music.performances import cut_at_notes, performances
 from models.music.pretrained import read
 from models.music.recipe import VARIANTS, Recipe, costs, evaluate, task_of, train, windows
+from models.own import Own
 from models.training import Schedule
 
 SMALL = {"d_model": 16, "d_ff": 16, "n_heads": 2, "n_layers": 1}
@@ -80,9 +81,9 @@ def test_twice_the_length_tells_the_loss_of_both_halves(data: Path, tmp_path: Pa
 
 
 def test_distances_that_few_queries_met_are_left_out_after_training(data: Path, tmp_path: Path) -> None:
-    whole = read(train(data, tmp_path / "runs", "relative", device=CPU, where=tmp_path / "whole"), "cpu").model
+    whole = read(train(data, tmp_path / "runs", "relative", device=CPU, own=Own(tmp_path / "whole")), "cpu").model
     recipe_of_less = dataclasses.replace(task_of("relative").recipe, kept=4)
-    found = read(train(data, tmp_path / "again", "relative", device=CPU, where=tmp_path / "less", recipe=recipe_of_less), "cpu")
+    found = read(train(data, tmp_path / "again", "relative", device=CPU, own=Own(tmp_path / "less"), recipe=recipe_of_less), "cpu")
     assert isinstance(found.model, MusicTransformer) and isinstance(whole, MusicTransformer)
     assert found.facts["config"]["distances"] == 4 and found.facts["recipe"]["kept"] == 4
     before = torch.arange(12)[None]
