@@ -383,9 +383,9 @@ STEPS: Final[tuple[tuple[str, Text, Text], ...]] = (
         "text",
         _("Here the paper’s order does not hold. Why?", "这里与论文的顺序不同，为什么？"),
         _(
-            "The paper found the fixed pattern better for text; here, from one seed of each, the strided one is. In a block of {block} "
+            "The paper found the fixed pattern better for text; here, one seed each, the strided one is. In a block of {block} "
             "the fixed model pays {first} bits per character more in the first quarter, {middle} in the middle, {last} in the last. First "
-            "places see few of the last letters; last ones also carry the summary, perhaps too much for a small model.",
+            "places see few recent letters; last ones also carry the summary, perhaps too much to learn.",
             "论文发现固定模式更适合文本；这里各用一个种子，却是跨步模式更省。在每个 {block} 字符的块里，固定模型每字符在前四分之一多付 "
             "{first} 比特，中间 {middle}，后四分之一 {last}。块首几乎看不到最近的字母；块尾还要携带摘要，对小模型也许太多。",
         ),
