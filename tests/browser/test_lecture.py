@@ -28,7 +28,7 @@ from explorer.labs.translation.page import LAB
 from explorer.widgets.base import asset
 from models.translation.records import EXAMPLES
 from tests.browser.conftest import ARGUMENTS
-from tests.browser.waiting import asked, becomes, left
+from tests.browser.waiting import asked, becomes, left, unfolded
 from tests.conftest import PATIENCE as START
 from tests.conftest import Running
 from tests.explorer.asking import Stream, event, join, raw
@@ -54,6 +54,7 @@ def prepared(running: Running) -> str:
 
 def sentence(page: Page | FrameLocator, text: str) -> None:
     """Types a sentence and waits for its live result."""
+    unfolded(page)
     page.locator(".tfe-ask-story").fill(text)
     page.locator(".tfe-ask-story").press("Enter")
     expect(page.locator(".tfe-ask .tfe-badge")).to_have_text(LIVE, timeout=WAIT)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import TypeVar
 from urllib.parse import parse_qs, urlsplit
 
-from playwright.sync_api import Frame, Page
+from playwright.sync_api import Frame, FrameLocator, Page
 
 from tests.browser.conftest import PATIENCE, Faults
 from tests.conftest import PATIENCE as START
@@ -36,9 +36,9 @@ def addressed(page: Page, /, **said: str | None) -> None:
     becomes(page, lambda: {key: asked(page).get(key, [None])[0] for key in said}, said)
 
 
-def unfolded(page: Page) -> None:
+def unfolded(page: Page | FrameLocator) -> None:
     """Waits for the input bar; on a phone, where what is asked stands in two lines, opens it to be edited."""
-    page.wait_for_selector(".tfe-ask-go", state="attached")
+    page.locator(".tfe-ask-go").wait_for(state="attached")
     edit = page.locator(".tfe-ask-edit[aria-expanded=false]")
     if edit.is_visible():
         edit.click()

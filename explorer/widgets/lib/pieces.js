@@ -112,7 +112,8 @@ export function piecesOf({ pick }) {
       ),
     );
     const table = el("table", { class: "tfe-table" }, el("thead", {}, head), el("tbody", {}, ...rows));
-    guesses.replaceChildren(el("summary", { text: t(TEXT.guesses, { n: hypotheses.length }) }), el("div", { class: "tfe-pieces-table" }, table));
+    const scrolled = el("div", { class: "tfe-pieces-table", tabindex: "0" }, table); // on a phone it does: keys must reach it
+    guesses.replaceChildren(el("summary", { text: t(TEXT.guesses, { n: hypotheses.length }) }), scrolled);
   }
 
   const natsOf = ({ log_probability: logP }) => (logP === null ? "" : t(TEXT.nats, { value: signed(logP) }));
