@@ -23,7 +23,7 @@ from explorer.program import Program
 from explorer.runs import Stored
 from models.image_transformer.records import EXAMPLES, LARGE, SIDE, Request, read_picture, spelled
 from tests.bench import Bench
-from tests.browser.waiting import addressed, becomes
+from tests.browser.waiting import addressed, becomes, unfolded
 from tests.explorer.drawn_pictures import explanation, generate, measure
 from tests.fitting import assert_fits
 
@@ -48,7 +48,7 @@ def site(bench: Bench) -> str:
 def opened(page: Page, site: str, query: str = "lang=en") -> Page:
     """The page once its bar stands."""
     page.goto(f"{site}/trial?{query}")
-    page.wait_for_selector(".tfe-ask-go")
+    unfolded(page)
     return page
 
 
