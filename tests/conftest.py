@@ -7,6 +7,7 @@ import contextlib
 import fcntl
 import json
 import os
+import re
 import resource
 import select
 import shutil
@@ -109,7 +110,9 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     spent = dict.fromkeys([*slugs, "no lab of its own"], 0.0)
     for report in (report for reports in terminalreporter.stats.values() for report in reports):
         if isinstance(report, pytest.TestReport):
-            lab = next((slug for slug in slugs if slug.removesuffix("_transformer") in report.nodeid), "no lab of its own")
+            # Its name stands alone there: "[cost-phone]", "test_cost.py", "models/cost/"; not in the name of a test, "…_costs_little".
+            named = (rf"(?:\[|/|/test_){slug.removesuffix('_transformer')}(?:_\w+)?(?=[\]\-./])" for slug in slugs)
+            lab = next((slug for slug, name in zip(slugs, named, strict=True) if re.search(name, report.nodeid)), "no lab of its own")
             spent[lab] += report.duration
     terminalreporter.section("minutes per lab")
     for lab, seconds in sorted(spent.items(), key=lambda one: -one[1]):
