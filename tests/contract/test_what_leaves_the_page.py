@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import base64
 import re
-import time
-from collections import deque
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -26,7 +25,22 @@ FIGURES = """() => [...document.querySelectorAll(".js-plotly-plot")].map((node) 
   buttons: [...node.querySelectorAll(".modebar-btn")].map((one) => one.dataset.title ?? ""),
   links: [...node.querySelectorAll("a[href]")].map((one) => one.href),
   upload: node._context.showSendToCloud, logo: node._context.displaylogo, server: node._context.plotlyServerURL}))"""
-BURST = 9  # files: a browser lets a page offer ten a second, and drops those beyond
+# Keeps what a page gives away in place of saving it: a browser lets a page offer ten files a second, and drops those beyond.
+KEPT = """() => {
+  window.kept = [];
+  const blobs = new Map(), made = URL.createObjectURL;
+  URL.createObjectURL = (blob) => {
+    const address = made.call(URL, blob);
+    blobs.set(address, blob);
+    return address;
+  };
+  HTMLAnchorElement.prototype.click = function () {
+    if (!this.download) return HTMLElement.prototype.click.call(this);
+    const read = new FileReader(), name = this.download;
+    read.onload = () => window.kept.push([name, read.result.slice(read.result.indexOf(",") + 1)]);
+    read.readAsDataURL(blobs.get(this.href));
+  };
+}"""
 STAYS = re.compile(r"Download plot|Zoom|Pan|Box Select|Lasso Select|Zoom in|Zoom out|Autoscale|Reset axes")
 
 
@@ -49,7 +63,7 @@ def offline(chromium: Browser) -> Iterator[Callable[[Path], tuple[Page, list[str
 def _saved(page: Page, folder: Path, lab: Lab) -> dict[str, Path]:
     """Every file that the export bars in view offer, by widget and kind; each view offers the kinds that its lab declares."""
     files: dict[str, Path] = {}
-    given: deque[float] = deque(maxlen=BURST - 1)  # when the last files were asked for
+    page.evaluate(KEPT)
     bars = page.locator(".tfe-exports")
     for at in range(bars.count()):
         bars.nth(at).evaluate("(it) => it.closest('.tfe-stage-take')?.setAttribute('open', '')")
@@ -64,13 +78,11 @@ def _saved(page: Page, folder: Path, lab: Lab) -> dict[str, Path]:
             assert kind is not None
             if kind == "table" or button.is_hidden() or button.is_disabled():
                 continue
-            if len(given) == BURST - 1:
-                page.wait_for_timeout(max(0.0, 1100 - 1000 * (time.monotonic() - given[0])))
-            given.append(time.monotonic())
-            with page.expect_download() as download:
-                button.click()
-            path = folder / f"{at}-{download.value.suggested_filename}"
-            download.value.save_as(path)
+            button.click()
+            page.wait_for_function("(count) => window.kept.length > count", arg=len(files))
+            name, text = page.evaluate("(count) => window.kept[count]", len(files))
+            path = folder / f"{at}-{name}"
+            path.write_bytes(base64.b64decode(text))
             files[f"{at} {kind}"] = path
     return files
 
