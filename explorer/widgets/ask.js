@@ -56,18 +56,25 @@ export function mount(root, props, emit, watch) {
 
   // ── what stands in the controls: each typed one keeps its own draft ──
   const fits = ({ when }, fields) => Object.entries(when).every(([field, values]) => values.includes(fields[field]));
-  const begin = (control) => examples.find(({ fields }) => fits(control, fields))?.fields[control.field] ?? control.default;
+  const begin = (control) => examples.find(({ fields }) => fits(control, fields))?.fields[control.field] ??
+    control.default;
   const picks = controls.filter(({ kind }) => kind === "choice").map(pickOf);
-  const lines = controls.filter(({ kind }) => TYPED.includes(kind)).map((control, at) => ({ passage: longOf, drawing: drawnOf, motif: played })[control.kind]?.(control, at) ?? lineOf(control, at));
-  const settings = settingsOf(controls.filter(({ kind }) => SET.includes(kind)), { begin, changed: touched, run, here: (control) => fits(control, { ...settings.values(), ...chosen() }) });
-  const inView = lines.some(({ control }) => ["passage", "drawing", "motif"].includes(control.kind)); // the answer stands in a view
-  const broad = lines.every(({ control }) => control.kind === "drawing") && new Set(settings.controls.map(({ field }) => field)).size > 4; // they stand in one line
+  const lines = controls.filter(({ kind }) => TYPED.includes(kind)).map((control, at) =>
+    ({ passage: longOf, drawing: drawnOf, motif: played })[control.kind]?.(control, at) ?? lineOf(control, at));
+  const settings = settingsOf(controls.filter(({ kind }) => SET.includes(kind)),
+    { begin, changed: touched, run, here: (control) => fits(control, { ...settings.values(), ...chosen() }) });
+  const inView = lines.some(({ control }) => ["passage", "drawing",
+    "motif"].includes(control.kind)); // the answer stands in a view
+  const broad = lines.every(({ control }) => control.kind === "drawing") &&
+    new Set(settings.controls.map(({ field }) => field)).size > 4; // they stand in one line
   const passage = () => open().find(({ control }) => control.kind === "passage") ?? null;
   const chosen = () => picks.reduce((so, { control, now }) => ({ ...so, [control.field]: now(so) }), {});
   const open = () => lines.filter(({ control }) => fits(control, chosen()));
   const typed = (line) => line.fields?.() ?? { [line.control.field]: line.text };
-  const asked = () => Object.assign({}, ...lines.map((line) => line.absent ?? { [line.control.field]: "" }), chosen(), settings.fields(), ...open().map(typed)); // what no control shows is empty
-  const stamp = (fields) => JSON.stringify([...Object.keys(chosen()).map((field) => fields?.[field] ?? ""), ...open().map((line) => line.of(fields)), ...settings.of(fields)]);
+  const asked = () => Object.assign({}, ...lines.map((line) => line.absent ?? { [line.control.field]: "" }), chosen(),
+    settings.fields(), ...open().map(typed)); // what no control shows is empty
+  const stamp = (fields) => JSON.stringify([...Object.keys(chosen()).map((field) => fields?.[field] ?? ""),
+    ...open().map((line) => line.of(fields)), ...settings.of(fields)]);
 
   function pickOf(control) {
     let now = control.default;
@@ -79,13 +86,16 @@ export function mount(root, props, emit, watch) {
       paintState();
     }
     /** A choice that is not shown is what the examples have that begin so. */
-    const usual = (so) => examples.find(({ fields }) => Object.entries(so).every(([field, key]) => fields[field] === key))?.fields[control.field] ?? control.default;
+    const usual = (so) => examples.find(({ fields }) => Object.entries(so).every(([field, key]) =>
+      fields[field] === key))?.fields[control.field] ?? control.default;
     function paint() {
-      pick.set({ label: t(control.label), value: now, options: control.values.map((key) => ({ key, label: t(new Map(control.names).get(key)) || key })) });
+      pick.set({ label: t(control.label), value: now, options: control.values.map((key) =>
+        ({ key, label: t(new Map(control.names).get(key)) || key })) });
       pick.node.title = control.hint ? t(control.hint) : "";
       pick.node.hidden = !fits(control, chosen());
     }
-    return { control, node: pick.node, now: (so) => (fits(control, so) ? now : usual(so)), set: (key) => control.values.includes(key) && (now = key), paint };
+    return { control, node: pick.node, now: (so) => (fits(control, so) ? now : usual(so)),
+      set: (key) => control.values.includes(key) && (now = key), paint };
   }
 
   function touched() {
@@ -141,10 +151,13 @@ export function mount(root, props, emit, watch) {
     const wide = ["sentence", "text", "story"].includes(control.kind);
     const below_ = control.kind === "question";
     const own = `${id}-${at}`;
-    const described = { id: own, spellcheck: "false", autocomplete: "off", autocapitalize: "off", "aria-describedby": `${control.hint ? `${own}-hint ` : ""}${id}-error`, placeholder: control.placeholder };
+    const described = { id: own, spellcheck: "false", autocomplete: "off", autocapitalize: "off",
+      "aria-describedby": `${control.hint ? `${own}-hint ` : ""}${id}-error`, placeholder: control.placeholder };
     if (below_ || control.kind === "story") described.lang = "en"; // the words are those of the network
     const inputmode = { sum: "tel", bits: "numeric" }[control.kind] ?? "text";
-    const box = wide ? el("textarea", { class: "tfe-input tfe-ask-story", rows: control.kind === "sentence" ? "1" : "2", ...described }) : el("input", { class: `tfe-input tfe-ask-${below_ ? "question" : "line"}`, type: "text", inputmode, ...described });
+    const box = wide ? el("textarea", { class: "tfe-input tfe-ask-story", rows: control.kind === "sentence" ? "1"
+      : "2", ...described }) : el("input", { class: `tfe-input tfe-ask-${below_ ? "question" : "line"}`, type: "text",
+        inputmode, ...described });
     const label = el("label", { class: "tfe-label", for: own });
     const hint = el("span", { class: "tfe-ask-hint", id: `${own}-hint` });
     const first = examples.find(({ fields }) => fits(control, fields));
@@ -153,7 +166,8 @@ export function mount(root, props, emit, watch) {
       box,
       node: below_ ? el("div", { class: "tfe-ask-questionrow" }, label, box) : box,
       above: below_ ? [] : [label, hint],
-      words: control.words.length ? wordsOf(control.words, () => (open().find((one) => one.box === last) ?? line).box) : null,
+      words: control.words.length ? wordsOf(control.words, () => (open().find((one) => one.box === last) ?? line).box)
+        : null,
       text: first?.fields[control.field] ?? "",
       of: (fields) => fields?.[control.field] ?? "",
       bits: control.kind === "bits" ? bitRow((text) => line.write(text)) : null,
@@ -189,16 +203,19 @@ export function mount(root, props, emit, watch) {
     const chips = wordChips(groups, field);
     chips.id = `${id}-words`;
     const unfold = () => more.setAttribute("aria-expanded", String(!node.classList.toggle("is-folded")));
-    const more = el("button", { type: "button", class: "tfe-button small tfe-phone tfe-ask-more", "aria-controls": chips.id, "aria-expanded": "false", onclick: unfold });
+    const more = el("button", { type: "button", class: "tfe-button small tfe-phone tfe-ask-more",
+      "aria-controls": chips.id, "aria-expanded": "false", onclick: unfold });
     const node = el("div", { class: "tfe-ask-vocabulary is-folded" }, more, chips);
     return { node, paint: () => (more.textContent = t(TEXT.words)) };
   }
 
   // ── the input ──
   const exampleLabel = el("span", {});
-  const exampleButtons = examples.map((example, at) => el("button", { type: "button", class: "tfe-ask-example", text: String(at + 1), onclick: () => show(example) }));
+  const exampleButtons = examples.map((example, at) => el("button",
+    { type: "button", class: "tfe-ask-example", text: String(at + 1), onclick: () => show(example) }));
   const between = (button, at) => (at ? [el("span", { text: "·", "aria-hidden": "true" }), button] : [button]);
-  const exampleRow = el("div", { class: "tfe-ask-examples", role: "group" }, exampleLabel, ...exampleButtons.flatMap(between));
+  const exampleRow = el("div", { class: "tfe-ask-examples", role: "group" }, exampleLabel,
+    ...exampleButtons.flatMap(between));
   const labels = el("div", { class: "tfe-ask-labels" });
   const fields = el("div", { class: "tfe-ask-fields" });
   const below = el("div", { class: "tfe-ask-below" });
@@ -207,28 +224,34 @@ export function mount(root, props, emit, watch) {
   const go = el("button", { type: "submit", class: "tfe-button primary tfe-ask-go" }, goLabel, goKey);
   const error = el("p", { id: `${id}-error`, class: "tfe-error tfe-ask-error", role: "alert", hidden: true });
   const head = el("div", { class: "tfe-ask-head" }, ...picks.map(({ node }) => node), exampleRow);
-  const form = el("form", { class: "tfe-ask-in", novalidate: true }, head, labels, el("div", { class: "tfe-ask-row" }, fields, go), below, error);
+  const form = el("form", { class: "tfe-ask-in", novalidate: true }, head, labels,
+    el("div", { class: "tfe-ask-row" }, fields, go), below, error);
 
   // ── the answer ──
   const outLabel = el("span", {});
-  const take = el("button", { type: "button", class: "tfe-button small bare tfe-ask-take", text: "TXT", onclick: saveText });
+  const take = el("button", { type: "button", class: "tfe-button small bare tfe-ask-take", text: "TXT",
+    onclick: saveText });
   const badge = badgeOf(() => paintState());
-  const before = beforeOf({ take: () => bus.fire("restore", {}), fetch: (query) => emit.before({ query }), ready: () => !wish.pending, paint: paintAnswer });
+  const before = beforeOf({ take: () => bus.fire("restore", {}), fetch: (query) => emit.before({ query }),
+    ready: () => !wish.pending, paint: paintAnswer });
   const parts = piecesOf({ pick: () => value.pick });
   const answer = answerOf();
   const start = el("div", { class: "tfe-ask-start" });
   const note = el("p", { class: "tfe-ask-note", role: "status", hidden: true });
   const state = el("span", { class: "tfe-ask-state" }, parts.nats, take, badge.node);
-  const out = el("div", { class: "tfe-ask-out" }, el("div", { class: "tfe-ask-head" }, outLabel, state), before.node, start, answer.node, parts.node, note);
+  const out = el("div", { class: "tfe-ask-out" }, el("div", { class: "tfe-ask-head" }, outLabel, state), before.node,
+    start, answer.node, parts.node, note);
   // On a phone what is asked stands in two lines until somebody wants to edit it.
   const brief = el("p", { class: "tfe-ask-brief tfe-phone", dir: "auto" });
-  const edit = el("button", { type: "button", class: "tfe-link tfe-ask-edit tfe-phone", "aria-controls": `${id}-form`, onclick: () => fold(!panel.classList.contains("is-folded")) });
+  const edit = el("button", { type: "button", class: "tfe-link tfe-ask-edit tfe-phone", "aria-controls": `${id}-form`,
+    onclick: () => fold(!panel.classList.contains("is-folded")) });
   form.id = `${id}-form`;
   const panel = el("section", { class: `tfe-panel tfe-ask-panel is-folded${inView ? " is-viewed" : ""}${inView && broad ? " is-broad" : ""}` }, brief, form, out, edit, ...lines.flatMap(({ words }) => (words ? [words.node] : [])));
   root.replaceChildren(panel);
   for (const line of lines) line.attach?.(panel);
 
-  const wish = asking({ emit: { stop: emit.stop, open: ({ query }) => emit.ask({ query }) }, first: value.query, noLink: TEXT.noLink, paint: paintState });
+  const wish = asking({ emit: { stop: emit.stop, open: ({ query }) => emit.ask({ query }) }, first: value.query,
+    noLink: TEXT.noLink, paint: paintState });
 
   form.addEventListener("submit", (event) => {
     event.preventDefault();
@@ -251,9 +274,11 @@ export function mount(root, props, emit, watch) {
 
   /** What is asked: what was typed, else the example that it is, else what is chosen. */
   function paintBrief() {
-    const said = open().filter(({ control }) => !["drawing", "motif"].includes(control.kind)).map(({ text }) => text).filter(Boolean);
+    const said = open().filter(({ control }) => !["drawing", "motif"].includes(control.kind)).map(({ text }) =>
+      text).filter(Boolean);
     const example = examples.find(({ fields }) => value.fields && stamp(fields) === stamp(value.fields));
-    const names = picks.filter(({ control }) => fits(control, chosen())).map(({ control, now }) => t(new Map(control.names).get(now(chosen()))));
+    const names = picks.filter(({ control }) => fits(control, chosen())).map(({ control, now }) =>
+      t(new Map(control.names).get(now(chosen()))));
     brief.textContent = said.join(" · ") || (example ? t(example.title) : names.join(" · "));
   }
 
@@ -278,7 +303,8 @@ export function mount(root, props, emit, watch) {
     const was = value.fields;
     const long = passage();
     if (!was || !inView) return;
-    if (picks.some(({ control: { field } }) => next[field] !== was[field])) view.set({ pos: null, model: null, head: null });
+    if (picks.some(({ control: { field } }) => next[field] !== was[field])) view.set({ pos: null, model: null,
+      head: null });
     else if (long && long.of(was) !== long.of(next)) view.set({ pos: null });
   }
 
@@ -287,7 +313,8 @@ export function mount(root, props, emit, watch) {
     local = open().map((line) => line.refusal?.() ?? null).find(Boolean) ?? null;
     if (settings.judge() || local) return paintState();
     const long = open().find(({ control, text, refusal }) => !refusal && text.length > control.most);
-    const said = (language) => TEXT.long[language].replace("{n}", grouped(long.text.length)).replace("{most}", grouped(long.control.most));
+    const said = (language) => TEXT.long[language].replace("{n}", grouped(long.text.length)).replace("{most}",
+      grouped(long.control.most));
     local = long ? { en: said("en"), zh: said("zh") } : null;
     if (local) return paintState();
     filled = stamp(set);
@@ -321,10 +348,12 @@ export function mount(root, props, emit, watch) {
     const now = open();
     for (const pick of picks) pick.paint();
     panel.dataset.keyboard = now[0]?.control.kind ?? "";
-    const put = (node, children) => [...node.children].some((child, at) => child !== children[at]) || node.children.length !== children.length ? node.replaceChildren(...children) : null;
+    const put = (node, children) => [...node.children].some((child, at) => child !== children[at]) ||
+      node.children.length !== children.length ? node.replaceChildren(...children) : null;
     put(labels, now.flatMap(({ above }) => above));
     put(fields, now.map(({ node }) => node));
-    put(below, [...now.flatMap(({ bits }) => (bits ? [bits.node] : [])), ...(settings.node.children.length ? [settings.node] : [])]);
+    put(below, [...now.flatMap(({ bits }) => (bits ? [bits.node] : [])),
+      ...(settings.node.children.length ? [settings.node] : [])]);
     settings.paint();
     for (const line of now) line.paint();
     for (const line of lines) if (line.words) line.words.node.hidden = !now.includes(line);
@@ -352,7 +381,8 @@ export function mount(root, props, emit, watch) {
     parts.paint(said?.pieces ? said : null, Boolean(shown.grown));
     start.hidden = Boolean(said) || inView;
     if (start.hidden) return;
-    const offer = examples.length ? [el("button", { type: "button", class: "tfe-button", text: t(TEXT.use, { n: 1 }), onclick: () => show(examples[0]) })] : [];
+    const offer = examples.length ? [el("button", { type: "button", class: "tfe-button", text: t(TEXT.use, { n: 1 }),
+      onclick: () => show(examples[0]) })] : [];
     start.replaceChildren(el("span", { class: "tfe-ask-empty", text: t(TEXT.empty) }), ...offer);
   }
 
@@ -367,7 +397,8 @@ export function mount(root, props, emit, watch) {
     goKey.textContent = busy ? "Esc" : passage() ? ENTER : "⏎";
     const wrong = busy ? null : (settings.refusal() ?? local ?? (value.state === "refused" ? value.error : null));
     const same = (fields) => !settings.unsaid() && stamp(asked()) === stamp(fields);
-    badge.paint({ value: { ...value, request: value.fields }, wish, wrong, differs: () => !same(value.fields), progress: () => t(value.badge.progress) });
+    badge.paint({ value: { ...value, request: value.fields }, wish, wrong, differs: () => !same(value.fields),
+      progress: () => t(value.badge.progress) });
     passage()?.press(same);
     if (wrong || value.state === "empty") fold(false);
     paintBrief();
@@ -377,17 +408,20 @@ export function mount(root, props, emit, watch) {
     const whole = Boolean(value.answer) || Boolean(value.lines?.length);
     take.hidden = busy || Boolean(wrong) || !whole;
     for (const { node } of [answer, parts]) node.classList.toggle("is-stale", Boolean(wrong));
-    const said = [remark, value.notice, value.warning, whole && !value.query ? TEXT.noLink : null].filter(Boolean).map((each) => t(each));
+    const said = [remark, value.notice, value.warning, whole && !value.query ? TEXT.noLink
+      : null].filter(Boolean).map((each) => t(each));
     if (wrong && whole) said.push(t(TEXT.stale));
     note.hidden = said.length === 0;
     note.textContent = said.join(" ");
-    exampleButtons.forEach((button, at) => button.setAttribute("aria-pressed", String(value.fields !== undefined && stamp(examples[at].fields) === stamp(value.fields))));
+    exampleButtons.forEach((button, at) => button.setAttribute("aria-pressed",
+      String(value.fields !== undefined && stamp(examples[at].fields) === stamp(value.fields))));
   }
 
   /** What was asked and what was answered, with the address of this view. */
   function saveText() {
     const shown = before.shown?.ask ?? value;
-    const said = [...(shown.answer ? (shown.answer.pieces ? parts : answer).text(shown.answer) : []), ...shown.lines.map((line) => t(line))];
+    const said = [...(shown.answer ? (shown.answer.pieces ? parts : answer).text(shown.answer) : []),
+      ...shown.lines.map((line) => t(line))];
     save(fileName(["answer"], "txt"), `${[...said, foot()].join("\n")}\n`, "text/plain;charset=utf-8");
   }
 
@@ -414,7 +448,8 @@ export function mount(root, props, emit, watch) {
     if (!wish.receive(next)) return;
     const { error: _error, notice: _notice, grown: _grown, ...rest } = value;
     const under = next.state === "waiting" || next.state === "running";
-    value = under ? { ...rest, state: next.state, badge: next.badge, grown: next.grown } : next.state === "refused" ? { ...rest, ...next } : next;
+    value = under ? { ...rest, state: next.state, badge: next.badge, grown: next.grown } : next.state === "refused"
+      ? { ...rest, ...next } : next;
     if (next.fields) fill(next.fields);
     showTask(next.fields);
     if (!under) before.of(value);

@@ -42,7 +42,8 @@ const RICH = {
   heads: {
     read: (text) => parts(text).map((one) => one.map((part, at) => (at ? Number(part) : part))),
     write: (heads) => heads.map((one) => one.join(".")).join(","),
-    drawn: ({ names, sizes }) => ({ models: Object.fromEntries(names.map(([model, name]) => [model, { name, layers: sizes[model][0], heads: sizes[model][1] }])) }),
+    drawn: ({ names, sizes }) => ({ models: Object.fromEntries(names.map(([model, name]) =>
+      [model, { name, layers: sizes[model][0], heads: sizes[model][1] }])) }),
   },
 };
 
@@ -68,7 +69,8 @@ function pictured(path) {
     stand.show(run);
     if (view.get("change_table") !== null) stand.table(true); // as links of former days have it
   }, unlock(target) {
-    const held = node.contains(target) ? (picture.resets ?? Object.keys(picture.looks)).filter((key) => view.get(key) !== null) : [];
+    const held = node.contains(target) ? (picture.resets ?? Object.keys(picture.looks)).filter((key) =>
+      view.get(key) !== null) : [];
     view.set(Object.fromEntries(held.map((key) => [key, null])));
     if (held.length) stand.update();
     return held.length > 0;
@@ -82,7 +84,8 @@ export function mount(root, props, _emit, watch) {
   let waiting = false; // for the answer to a wish of the knobs
   let elsewhere = false; // another input is being answered
 
-  const spans = props.controls.find(({ knob }) => knob?.kind === "spans")?.knob ?? { layers: Infinity, heads: Infinity };
+  const spans = props.controls.find(({ knob }) => knob?.kind === "spans")?.knob ??
+    { layers: Infinity, heads: Infinity };
   function there(layer, head) {
     return layer >= 0 && head >= 0 && layer < spans.layers && head < spans.heads;
   }
@@ -93,14 +96,16 @@ export function mount(root, props, _emit, watch) {
 
   const title = el("h2", { class: "tfe-title" });
   const restoreText = el("span", {});
-  const restore = el("button", { type: "button", class: "tfe-button small tfe-change-restore", onclick: reset }, restoreText, el("kbd", { text: "Esc" }));
+  const restore = el("button", { type: "button", class: "tfe-button small tfe-change-restore", onclick: reset },
+    restoreText, el("kbd", { text: "Esc" }));
   const kindOf = (control) => control.knob?.kind ?? control.kind;
   const shownFor = ({ when }) => JSON.stringify(when);
   const knobs = [...new Set(props.controls.map(shownFor))].flatMap((key, at) => {
     const group = props.controls.filter((control) => shownFor(control) === key); // they stand there together
     const rich = riches(group.filter((control) => kindOf(control) in RICH), at);
     const plain = { switch: toggle, choice: toggle, items };
-    return group.map((control) => Object.assign(rich.get(control) ?? (plain[control.kind] ?? slider)(control), { control }));
+    return group.map((control) => Object.assign(rich.get(control) ?? (plain[control.kind] ?? slider)(control),
+      { control }));
   });
   knobs.sort((a, b) => props.controls.indexOf(a.control) - props.controls.indexOf(b.control));
   const group = el("div", { class: "tfe-change-knobs", role: "group" }, ...knobs.flatMap((knob) => knob.nodes));
@@ -110,11 +115,14 @@ export function mount(root, props, _emit, watch) {
   const from = el("span", { class: "tfe-change-from" });
   const table = el("table", { class: "tfe-table tfe-change-table" });
   const sentence = el("p", { class: "tfe-words tfe-change-sentence", "aria-live": "polite" });
-  const shown = el("div", { class: "tfe-change-shown" }, el("p", { class: "tfe-change-headline" }, big, el("span", { class: "tfe-change-what" }, unit, from)), table, sentence);
-  const result = el("div", { class: "tfe-change-result", hidden: true }, shown, exportBar({ TXT: saveLines, CSV: () => save(fileName(["what-if"], "csv"), csv(columns()), "text/csv") }));
+  const shown = el("div", { class: "tfe-change-shown" }, el("p", { class: "tfe-change-headline" }, big,
+    el("span", { class: "tfe-change-what" }, unit, from)), table, sentence);
+  const result = el("div", { class: "tfe-change-result", hidden: true }, shown,
+    exportBar({ TXT: saveLines, CSV: () => save(fileName(["what-if"], "csv"), csv(columns()), "text/csv") }));
   // By the part of a value that each draws.
   const shows = Object.fromEntries(Object.entries(props.pictures).map(([part, path]) => [part, pictured(path)]));
-  const panel = el("section", { class: `tfe-panel tfe-change-panel${props.across ? " is-across" : ""}` }, el("div", { class: "tfe-row tight apart" }, title, restore), group, error, result);
+  const panel = el("section", { class: `tfe-panel tfe-change-panel${props.across ? " is-across" : ""}` },
+    el("div", { class: "tfe-row tight apart" }, title, restore), group, error, result);
   root.replaceChildren(panel);
 
   // ── knobs ──
@@ -126,7 +134,8 @@ export function mount(root, props, _emit, watch) {
   }
 
   const stands = ({ when }) => Object.entries(when).every(([field, values]) => values.includes(fields[field]));
-  const changed = () => props.controls.some(({ field, default: neutral }) => (value.fields?.[field] ?? neutral) !== neutral);
+  const changed = () => props.controls.some(({ field, default: neutral }) =>
+    (value.fields?.[field] ?? neutral) !== neutral);
 
   /** Everything as trained; without a link for that, field by field. */
   function reset() {
@@ -137,25 +146,30 @@ export function mount(root, props, _emit, watch) {
   /** The head in view, [layer, head] from 0: the address says "2.3" counted from 1; mean and max are no single head. */
   function looked() {
     const { kind = null, head = null } = value.pick ?? {};
-    const left = kind !== null && ![null, kind].includes(view.get("kind")); // another attention is looked at than on arrival
-    const found = [view.get("head"), left ? null : head].map((text) => /^(\d+)\.(\d+)$/.exec(text ?? "")).find((match) => match && there(match[1] - 1, match[2] - 1));
+    const left = kind !== null && ![null,
+      kind].includes(view.get("kind")); // another attention is looked at than on arrival
+    const found = [view.get("head"), left ? null : head].map((text) =>
+      /^(\d+)\.(\d+)$/.exec(text ?? "")).find((match) => match && there(match[1] - 1, match[2] - 1));
     return found ? [found[1] - 1, found[2] - 1] : [0, 0];
   }
 
   /** The model (or kind of attention) in view, of those whose heads may be silenced, and the head in view. */
   function watched(models) {
     const names = ["model", "kind", "pattern"]; // as the address calls it
-    return () => [[...names.map((name) => view.get(name)), ...names.map((name) => value.pick?.[name]), ...Object.keys(models)].find((key) => key in models), ...looked()];
+    return () => [[...names.map((name) => view.get(name)), ...names.map((name) => value.pick?.[name]),
+      ...Object.keys(models)].find((key) => key in models), ...looked()];
   }
 
   /** Knobs of several parts, drawn by knobs.js, by their controls: where one is bounded by another, both move. */
   function riches(controls, number) {
     const by = Object.fromEntries(controls.map((control) => [control.field, RICH[kindOf(control)]]));
-    const spelled = controls.map((control) => ({ kind: kindOf(control), field: control.field, label: control.label, neutral: by[control.field].read(control.default), ...by[control.field].drawn(control) }));
+    const spelled = controls.map((control) => ({ kind: kindOf(control), field: control.field, label: control.label,
+      neutral: by[control.field].read(control.default), ...by[control.field].drawn(control) }));
     const { models } = spelled.find(({ kind }) => kind === "heads") ?? {};
     let shut = true;
     const own = knobsOf(spelled, {
-      ask: (patch) => ask(Object.fromEntries(Object.entries(patch).map(([field, now]) => [field, by[field].write(now)]))),
+      ask: (patch) => ask(Object.fromEntries(Object.entries(patch).map(([field, now]) =>
+        [field, by[field].write(now)]))),
       shut: () => shut,
       panel: `change${number || ""}`, // of one field there may be a knob in two groups
       looked,
@@ -164,23 +178,28 @@ export function mount(root, props, _emit, watch) {
     });
     const draw = (off) => {
       shut = off;
-      own.draw({ ...fields, ...Object.fromEntries(controls.map((control) => [control.field, by[control.field].read(fields[control.field] ?? control.default)])) });
+      own.draw({ ...fields, ...Object.fromEntries(controls.map((control) =>
+        [control.field, by[control.field].read(fields[control.field] ?? control.default)])) });
     };
-    return new Map(controls.map((control, at) => [control, { nodes: [own.nodes[at]], ...(at ? { draw() {} } : { draw, silence: own.toggle }) }]));
+    return new Map(controls.map((control, at) => [control, { nodes: [own.nodes[at]],
+      ...(at ? { draw() {} } : { draw, silence: own.toggle }) }]));
   }
 
-  const idleWhy = ({ idle }) => (idle && fields[idle.field] !== props.controls.find(({ field }) => field === idle.field)?.default ? t(idle.why) : "");
+  const idleWhy = ({ idle }) => (idle && fields[idle.field] !== props.controls.find(({ field }) =>
+    field === idle.field)?.default ? t(idle.why) : "");
 
   /** A slider; where the default stands for a number of its own, the slider shows that one. */
   function slider(control) {
     const id = `tfe-change-${control.field}`;
-    const input = el("input", { id, class: "tfe-range", type: "range", min: control.least, max: control.most, step: control.step, "data-field": control.field });
+    const input = el("input", { id, class: "tfe-range", type: "range", min: control.least, max: control.most,
+      step: control.step, "data-field": control.field });
     const label = el("label", { class: "tfe-label", for: id });
     const output = el("output", { for: id });
     const names = new Map(control.names);
     const digits = (String(control.step).split(".")[1] ?? "").length;
     const standing = () => control.stands?.numbers[fields[control.stands.field]];
-    const shownAs = (text) => (text === control.default && standing() !== undefined ? standing() : Number(text ?? control.default));
+    const shownAs = (text) => (text === control.default && standing() !== undefined ? standing()
+      : Number(text ?? control.default));
     const written = (at) => (at === standing() ? control.default : String(at));
     const paint = () => {
       const at = Number(input.value);
@@ -208,14 +227,16 @@ export function mount(root, props, _emit, watch) {
   /** One of a few, each with a button. */
   function toggle(control) {
     const keys = control.kind === "switch" ? ["1", "0"] : control.values;
-    const pick = segmented({ options: [], value: control.default, label: "", onPick: (key) => ask({ [control.field]: key }) });
+    const pick = segmented({ options: [], value: control.default, label: "",
+      onPick: (key) => ask({ [control.field]: key }) });
     const names = new Map(control.names);
     const label = el("span", { class: "tfe-label" });
     return {
       nodes: [el("div", { class: "tfe-change-told", "data-knob": control.field }, label, pick.node)],
       draw(off) {
         label.textContent = t(control.label);
-        pick.set({ label: t(control.label), value: fields[control.field] ?? control.default, options: keys.map((key) => ({ key, label: t(names.get(key)) || key })) });
+        pick.set({ label: t(control.label), value: fields[control.field] ?? control.default,
+          options: keys.map((key) => ({ key, label: t(names.get(key)) || key })) });
         for (const button of pick.node.children) button.disabled = off;
       },
     };
@@ -227,11 +248,14 @@ export function mount(root, props, _emit, watch) {
     const chips = el("div", { class: "tfe-change-items", role: "group" });
     const note = el("p", { class: "tfe-note" });
     const chosen = () => (fields[control.field] || "").split(",").filter(Boolean);
-    const offered = () => value.items?.[control.field] ?? control.names.map(([key, name]) => ({ value: key, label: t(name) }));
+    const offered = () => value.items?.[control.field] ?? control.names.map(([key, name]) =>
+      ({ value: key, label: t(name) }));
     // In their own order, whichever was chosen first: one state of the page has one address.
-    const turn = (key) => ask({ [control.field]: offered().flatMap((one) => ((one.value === key) !== chosen().includes(one.value) ? [one.value] : [])).join(",") });
+    const turn = (key) => ask({ [control.field]: offered().flatMap((one) =>
+      ((one.value === key) !== chosen().includes(one.value) ? [one.value] : [])).join(",") });
     return {
-      nodes: [el("div", { class: `tfe-change-several${control.kept ? " is-kept" : ""}`, "data-knob": control.field }, label, chips, note)],
+      nodes: [el("div", { class: `tfe-change-several${control.kept ? " is-kept" : ""}`, "data-knob": control.field },
+        label, chips, note)],
       draw(off) {
         const had = chips.contains(document.activeElement) ? document.activeElement.dataset.key : null;
         const now = chosen();
@@ -239,7 +263,10 @@ export function mount(root, props, _emit, watch) {
         chips.setAttribute("aria-label", t(control.label));
         chips.replaceChildren(
           ...offered().map(({ value: key, label: name, inner }) =>
-            el("button", { type: "button", class: `tfe-chip tfe-change-item${inner ? " is-inner" : ""}`, "data-key": key, "aria-pressed": String(now.includes(key)), disabled: off, onclick: () => turn(key) }, el("bdi", { text: name }), control.names.length ? "" : el("span", { class: "tfe-change-index", text: `·${key}` })),
+            el("button", { type: "button", class: `tfe-chip tfe-change-item${inner ? " is-inner" : ""}`,
+              "data-key": key, "aria-pressed": String(now.includes(key)), disabled: off, onclick: () => turn(key) },
+                el("bdi", { text: name }), control.names.length ? ""
+                  : el("span", { class: "tfe-change-index", text: `·${key}` })),
           ),
         );
         if (had !== null) chips.querySelector(`[data-key="${CSS.escape(had)}"]`)?.focus({ preventScroll: true });
@@ -261,16 +288,20 @@ export function mount(root, props, _emit, watch) {
   const written = (text) => t(text) || t(TEXT.nothing);
   const difference = ({ before, after, scale, digits }) => plus((after - before) * scale, digits);
   const cells = (row) =>
-    row.verdict ? [written(row.before), written(row.after), t(row.verdict)] : [number(row.before * row.scale, row.digits), number(row.after * row.scale, row.digits), difference(row)];
+    row.verdict ? [written(row.before), written(row.after), t(row.verdict)]
+      : [number(row.before * row.scale, row.digits), number(row.after * row.scale, row.digits), difference(row)];
   const rows = () => value.rows.filter((row) => row.name);
 
   /** An answer before (0) or after (1) with its mark; of two as long as each other, the signs that became others are set off. */
   function marked(row, at) {
     const [was, is] = cells(row).slice(0, 2).map((text) => [...text]);
-    const compared = at === 1 && was.length === is.length && typeof row.before === "string" && typeof row.after === "string";
-    const signs = compared ? is.map((sign, place) => (sign === was[place] ? sign : el("u", { class: "is-changed", text: sign }))) : [cells(row)[at]];
+    const compared = at === 1 && was.length === is.length && typeof row.before === "string" &&
+      typeof row.after === "string";
+    const signs = compared ? is.map((sign, place) => (sign === was[place] ? sign
+      : el("u", { class: "is-changed", text: sign }))) : [cells(row)[at]];
     if (!row.right) return signs;
-    return [...signs, " ", el("span", { class: row.right[at] ? "is-right" : "is-wrong", role: "img", "aria-label": t(row.right[at] ? TEXT.right : TEXT.wrong), text: MARK[row.right[at]] })];
+    return [...signs, " ", el("span", { class: row.right[at] ? "is-right" : "is-wrong", role: "img",
+      "aria-label": t(row.right[at] ? TEXT.right : TEXT.wrong), text: MARK[row.right[at]] })];
   }
 
   function paintTable() {
@@ -283,17 +314,23 @@ export function mount(root, props, _emit, watch) {
         body.push(el("tr", { class: "tfe-change-head" }, el("th", { scope: "colgroup", colspan: "4", text: head })));
       }
       const [was, is, by] = cells(row);
-      const ended = (span) => el("td", { class: `is-difference ${row.kind ? `is-${row.kind}` : ""}`, colspan: span, text: by });
-      if (!row.verdict) body.push(el("tr", {}, name(t(row.name)), ...[was, is].map((text) => el("td", { text })), ended(null)));
-      else if (Math.max(was.length, is.length) <= LONG) body.push(el("tr", {}, name(t(row.name)), ...[0, 1].map((at) => el("td", { class: "is-answer" }, ...marked(row, at))), ended(null)));
+      const ended = (span) => el("td", { class: `is-difference ${row.kind ? `is-${row.kind}` : ""}`, colspan: span,
+        text: by });
+      if (!row.verdict) body.push(el("tr", {}, name(t(row.name)), ...[was, is].map((text) => el("td", { text })),
+        ended(null)));
+      else if (Math.max(was.length, is.length) <= LONG) body.push(el("tr", {}, name(t(row.name)),
+        ...[0, 1].map((at) => el("td", { class: "is-answer" }, ...marked(row, at))), ended(null)));
       else {
         // Answers that are long have a line each.
-        for (const [at, when] of [TEXT.before, TEXT.after].entries()) body.push(el("tr", {}, name(t(TEXT.named, { name: t(row.name), when: t(when) })), el("td", { class: "is-answer is-long", colspan: "3" }, ...marked(row, at))));
+        for (const [at, when] of [TEXT.before, TEXT.after].entries()) body.push(el("tr", {},
+          name(t(TEXT.named, { name: t(row.name), when: t(when) })),
+            el("td", { class: "is-answer is-long", colspan: "3" }, ...marked(row, at))));
         body.push(el("tr", {}, name(t(TEXT.difference)), ended("3")));
       }
     }
     const columns = ["before", "after", "difference"].map((key) => el("th", { scope: "col", text: t(TEXT[key]) }));
-    table.replaceChildren(el("thead", {}, el("tr", {}, el("th", { scope: "col" }, el("span", { class: "tfe-unseen", text: t(TEXT.what) })), ...columns)), el("tbody", {}, ...body));
+    table.replaceChildren(el("thead", {}, el("tr", {}, el("th", { scope: "col" },
+      el("span", { class: "tfe-unseen", text: t(TEXT.what) })), ...columns)), el("tbody", {}, ...body));
   }
 
   function paintState() {
@@ -326,7 +363,8 @@ export function mount(root, props, _emit, watch) {
   // ── take along ──
   function saveLines() {
     const said = (row) => `${t(row.head)}, ${t(row.name)}: ${cells(row)[0]} → ${cells(row)[1]} (${cells(row)[2]})`;
-    const all = [`${big.textContent} ${unit.textContent}, ${from.textContent}`, ...rows().map(said), sentence.textContent, foot()];
+    const all = [`${big.textContent} ${unit.textContent}, ${from.textContent}`, ...rows().map(said),
+      sentence.textContent, foot()];
     save(fileName(["what-if"], "txt"), `${all.join("\n")}\n`, "text/plain");
   }
 
@@ -350,7 +388,8 @@ export function mount(root, props, _emit, watch) {
     const next = props.value ?? { state: "empty" };
     waiting = next.state === "running";
     if (waiting) value = { ...value, query: next.query, plain: next.plain, fields: next.fields };
-    else if (next.state === "refused") value = { ...value, state: next.error ? "refused" : value.state, error: next.error };
+    else if (next.state === "refused") value = { ...value, state: next.error ? "refused" : value.state,
+      error: next.error };
     else value = next;
     fields = { ...value.fields }; // after a refusal, too, the knobs stand as what is shown
     draw();
@@ -362,7 +401,8 @@ export function mount(root, props, _emit, watch) {
   view.on(["head", "model", "kind", "pattern", "change_of"], drawKnobs);
   bus.on("restore", () => changed() && reset());
   bus.on("silence", ({ model, kind, layer, head }) => {
-    for (const knob of elsewhere || !value.fields ? [] : knobs) knob.silence?.([model ?? kind.split(".")[0], layer, head]);
+    for (const knob of elsewhere || !value.fields ? [] : knobs) knob.silence?.([model ?? kind.split(".")[0], layer,
+      head]);
   });
   bus.on("wishing", ({ changes, stopped }) => {
     waiting = Boolean(changes);

@@ -8,7 +8,8 @@ import { number, short, shown } from "./lib/maps.js";
 import { fit, paint as raster, table } from "./lib/raster.js";
 import { css, onTheme } from "./lib/theme.js";
 
-const COLOUR = { input: "--cat-1", memory: "--cat-4", cost: "--cat-2", depth: "--cat-3", reading: "--cat-6", measured: "--ink3" };
+const COLOUR = { input: "--cat-1", memory: "--cat-4", cost: "--cat-2", depth: "--cat-3", reading: "--cat-6",
+  measured: "--ink3" };
 const GAP = { column: 36, row: 30, card: 196 };
 const PITCH = [126, 210]; // px from one row to the next: as the screen has room, so that it is filled
 const MOST = 6; // cards of a year below each other; more stand in two columns
@@ -26,7 +27,8 @@ export function mount(root, props) {
   const w = (name, values) => t(texts[name], values);
   const bySlug = new Map(labs.map((lab) => [lab.slug, lab]));
   const heirs = (slug) => labs.filter((lab) => lab.ancestors.includes(slug)).length;
-  const first = labs.reduce((best, lab) => (heirs(lab.slug) > heirs(best.slug) ? lab : best), labs[0]); // that most others descend from
+  const first = labs.reduce((best, lab) => (heirs(lab.slug) > heirs(best.slug) ? lab : best),
+    labs[0]); // that most others descend from
   const colours = table(props.weight_scale);
   const painters = [];
   const say = (node, text) => {
@@ -54,19 +56,26 @@ export function mount(root, props) {
   });
   const alone = labs.length === 1;
   const actions = el("div", { class: "tfe-row tight tfe-home-actions" });
-  if (props.lecture) actions.append(linkTo(say(el("a", { class: "tfe-button primary" }), texts.lecture), props.lecture));
-  else if (first) actions.append(linkTo(say(el("a", { class: "tfe-button primary" }), () => (alone ? w("open") : w("first", { lab: t(first.short) }))), first.path));
-  if (alone && first.steps.length) actions.append(linkTo(say(el("a", { class: "tfe-button" }), texts.begin), first.path, { step: 1 }));
+  if (props.lecture) actions.append(linkTo(say(el("a", { class: "tfe-button primary" }), texts.lecture),
+    props.lecture));
+  else if (first) actions.append(linkTo(say(el("a", { class: "tfe-button primary" }),
+    () => (alone ? w("open") : w("first", { lab: t(first.short) }))), first.path));
+  if (alone && first.steps.length) actions.append(linkTo(say(el("a", { class: "tfe-button" }), texts.begin),
+    first.path, { step: 1 }));
   if (!alone && labs.length) {
     actions.append(
-      say(el("button", { type: "button", class: "tfe-button", onclick: () => (location.href = to(labs[Math.floor(Math.random() * labs.length)].path)) }), texts.surprise),
+      say(el("button", { type: "button", class: "tfe-button",
+        onclick: () => (location.href = to(labs[Math.floor(Math.random() * labs.length)].path)) }), texts.surprise),
     );
   }
-  const hero = el("div", { class: "tfe-home-hero" }, title, say(el("p", { class: "tfe-lead tfe-home-lead" }), alone ? texts.lead_one : texts.lead), actions);
+  const hero = el("div", { class: "tfe-home-hero" }, title, say(el("p", { class: "tfe-lead tfe-home-lead" }), alone
+    ? texts.lead_one : texts.lead), actions);
   if (alone && first.steps.length) {
     const list = el("ol", { class: "tfe-home-steps" });
     first.steps.forEach((step, at) =>
-      list.append(el("li", {}, linkTo(el("a", {}, el("span", { class: "tfe-home-number", text: String(at + 1), "aria-hidden": "true" }), say(el("span"), step)), first.path, { step: at + 1 }))),
+      list.append(el("li", {}, linkTo(el("a", {}, el("span",
+        { class: "tfe-home-number", text: String(at + 1), "aria-hidden": "true" }), say(el("span"), step)), first.path,
+          { step: at + 1 }))),
     );
     hero.append(el("nav", {}, say(el("p", { class: "tfe-label" }), texts.shows), list));
     painters.push(() => hero.lastChild.setAttribute("aria-label", w("shows")));
@@ -78,7 +87,8 @@ export function mount(root, props) {
     const canvas = el("canvas", { class: "tfe-home-thumb", "aria-hidden": "true" });
     const draw = (array) => {
       const [rows, columns] = array.shape;
-      raster(fit(canvas, size, size), { data: made(array.data), rows, columns, colours, empty: css("--sunk"), x: 0, y: 0, width: size, height: size, radius: 4 });
+      raster(fit(canvas, size, size), { data: made(array.data), rows, columns, colours, empty: css("--sunk"), x: 0,
+        y: 0, width: size, height: size, radius: 4 });
     };
     const grey = (array) => grown(fit(canvas, size, size), array, lab.picture.outlines, size);
     if (lab.picture) {
@@ -94,7 +104,8 @@ export function mount(root, props) {
   /** A grey picture as far as it is made (−1: not yet), blocks outlined in the colours of their roles. */
   function grown(context, array, outlines, size) {
     const [rows, columns] = array.shape;
-    raster(context, { data: made(array.data), rows, columns, colours: table([[0, "#000000"], [1, "#FFFFFF"]]), empty: css("--sunk"), low: 0, high: 255, x: 0, y: 0, width: size, height: size, radius: 4 });
+    raster(context, { data: made(array.data), rows, columns, colours: table([[0, "#000000"], [1, "#FFFFFF"]]),
+      empty: css("--sunk"), low: 0, high: 255, x: 0, y: 0, width: size, height: size, radius: 4 });
     for (const [role, [top, left, bottom, right]] of outlines) {
       const [x, y] = [(left / columns) * size, (top / rows) * size];
       const [w, h] = [((right - left) / columns) * size, ((bottom - top) / rows) * size];
@@ -132,14 +143,16 @@ export function mount(root, props) {
       // As wide as the sheet it stands on, within reason; words stand upright only where they no longer fit.
       const cell = { h: compact ? 20 : 34 };
       const roomy = Math.max(1.4 * cell.h * (queries.length + 1.4) - left, longest * keys.length * 0.98) / keys.length;
-      cell.w = compact ? Math.max(12, Math.min(30, (innerWidth - 76 - left) / keys.length)) : Math.max(34, Math.min(66, roomy));
+      cell.w = compact ? Math.max(12, Math.min(30, (innerWidth - 76 - left) / keys.length))
+        : Math.max(34, Math.min(66, roomy));
       const upright = longest > cell.w * 1.03;
       const numbers = cell.w >= 30;
       const below = compact ? 22 : 30; // between a word and the first row: its number
       const head = upright ? longest + below : below + 16;
       const width = left + cell.w * keys.length + 2;
       const height = head + cell.h * queries.length + 2;
-      const box = svg("svg", { viewBox: `0 0 ${width} ${height}`, class: `tfe-home-map-picture${compact ? " compact" : ""}`, role: "img", preserveAspectRatio: "xMinYMin" });
+      const box = svg("svg", { viewBox: `0 0 ${width} ${height}`,
+        class: `tfe-home-map-picture${compact ? " compact" : ""}`, role: "img", preserveAspectRatio: "xMinYMin" });
       const middle = size / 3;
       const rows = queries.map((text, i) => {
         const y = head + (i + 0.5) * cell.h + middle;
@@ -153,7 +166,8 @@ export function mount(root, props) {
       });
       const columns = keys.map((text, j) => {
         const x = left + (j + 0.5) * cell.w;
-        const place = upright ? { transform: `translate(${x + middle} ${head - below + 4}) rotate(-90)` } : { x, y: 18, "text-anchor": "middle" };
+        const place = upright ? { transform: `translate(${x + middle} ${head - below + 4}) rotate(-90)` }
+          : { x, y: 18, "text-anchor": "middle" };
         return svg(
           "g",
           { class: "tfe-home-column" },
@@ -168,9 +182,11 @@ export function mount(root, props) {
           const value = data[i * keys.length + j];
           const at = 3 * Math.max(0, Math.min(255, Math.round(value * 255)));
           const [x, y] = [left + j * cell.w, head + i * cell.h];
-          cells.append(svg("rect", { x, y, width: cell.w, height: cell.h, fill: `rgb(${colours[at]} ${colours[at + 1]} ${colours[at + 2]})` }));
+          cells.append(svg("rect", { x, y, width: cell.w, height: cell.h,
+            fill: `rgb(${colours[at]} ${colours[at + 1]} ${colours[at + 2]})` }));
           if (numbers && value >= 0.1) {
-            cells.append(svg("text", { x: x + cell.w / 2, y: y + cell.h / 2 + middle, "text-anchor": "middle", class: value < props.ink_turns_at ? "light" : "dark", text: short(value) }));
+            cells.append(svg("text", { x: x + cell.w / 2, y: y + cell.h / 2 + middle, "text-anchor": "middle",
+              class: value < props.ink_turns_at ? "light" : "dark", text: short(value) }));
           }
         }
       }
@@ -185,11 +201,13 @@ export function mount(root, props) {
         for (const node of [ring, halo]) node.setAttribute("y", String(head + i * cell.h));
         spot.setAttribute("x", String(left + j * cell.w + 1.5));
         spot.setAttribute("y", String(head + i * cell.h + 1.5));
-        const values = { query: `“${shown(queries[i])}” (${i})`, key: `“${shown(keys[j])}” (${j})`, weight: number(data[i * keys.length + j]) };
+        const values = { query: `“${shown(queries[i])}” (${i})`, key: `“${shown(keys[j])}” (${j})`,
+          weight: number(data[i * keys.length + j]) };
         clear(words);
         for (const piece of w("pointed").split(/(\{\w+\})/)) {
           const key = piece.slice(1, -1);
-          if (key in values && piece.startsWith("{")) words.append(key === "weight" ? values[key] : el("span", { class: `tfe-${key}`, text: values[key] }));
+          if (key in values && piece.startsWith("{")) words.append(key === "weight" ? values[key]
+            : el("span", { class: `tfe-${key}`, text: values[key] }));
           else words.append(piece);
         }
         box.setAttribute("aria-label", `${w("picture", { rows: queries.length, columns: keys.length })}: ${words.textContent}`);
@@ -212,7 +230,8 @@ export function mount(root, props) {
     });
     addEventListener("resize", build);
     painters.push(home);
-    return el("div", { class: "tfe-home-large" }, frame, words, say(el("p", { class: "tfe-note tfe-desk" }), texts.real));
+    return el("div", { class: "tfe-home-large" }, frame, words,
+      say(el("p", { class: "tfe-note tfe-desk" }), texts.real));
   }
 
   // ---------------------------------------------------------------- cards
@@ -227,7 +246,8 @@ export function mount(root, props) {
     const big = isRoot && beside && lab.picture?.queries?.length > 0;
     const a = linkTo(el("a", { class: "tfe-home-card" }), lab.path);
     const name = say(el("h2", { class: "tfe-home-name" }), lab.title);
-    painters.push(() => a.setAttribute("aria-label", `${t(lab.title)}, ${lab.year}: ${t(lab.card).replace(/\n/g, " ")}`));
+    painters.push(() => a.setAttribute("aria-label",
+      `${t(lab.title)}, ${lab.year}: ${t(lab.card).replace(/\n/g, " ")}`));
     const text = say(el("p", { class: "tfe-home-text" }), lab.card);
     const change = isRoot ? null : say(el("p", { class: "tfe-home-changed" }), props.changed[lab.changed]);
     if (big) a.append(el("div", { class: "tfe-home-words" }, name, text), large(lab));
@@ -247,17 +267,22 @@ export function mount(root, props) {
           draw();
         });
       }
-      a.append(el("div", { class: "tfe-home-top" }, small(lab, 160), aside), el("div", { class: "tfe-home-words" }, name, text));
+      a.append(el("div", { class: "tfe-home-top" }, small(lab, 160), aside),
+        el("div", { class: "tfe-home-words" }, name, text));
     } else a.append(small(lab, 96), el("div", { class: "tfe-home-words" }, name, text, change));
 
     const from = el("p");
     painters.push(() => {
       const parents = lab.ancestors.map((slug) => t(bySlug.get(slug).short));
-      from.textContent = (parents.length ? w("from_", { lab: parents.join(lang() === "zh" ? "、" : ", ") }) + " " : "") + t(lab.line);
+      from.textContent = (parents.length ? w("from_", { lab: parents.join(lang() === "zh" ? "、" : ", ") }) + " "
+        : "") + t(lab.line);
     });
     const who = el("p", { class: "tfe-home-who" }, say(el("b"), lab.short), ` ${lab.authors}, ${lab.year}`);
-    const steps = say(el("span", { class: "tfe-note" }), () => (lab.steps.length ? w("steps", { of: lab.steps.length }) : ""));
-    const more = el("div", { class: "tfe-home-more", hidden: true }, who, from, el("div", { class: "tfe-row tight" }, linkTo(say(el("a", { class: "tfe-button primary small" }), texts.open), lab.path), steps));
+    const steps = say(el("span", { class: "tfe-note" }), () =>
+      (lab.steps.length ? w("steps", { of: lab.steps.length }) : ""));
+    const more = el("div", { class: "tfe-home-more", hidden: true }, who, from,
+      el("div", { class: "tfe-row tight" }, linkTo(say(el("a", { class: "tfe-button primary small" }), texts.open),
+        lab.path), steps));
     const item = el("li", { class: `tfe-home-item${isRoot ? " root" : ""}${big ? " big" : ""}` }, a, big ? null : more);
     item.style.setProperty("--change", isRoot ? "var(--accent)" : `var(${COLOUR[lab.changed]})`);
     cards.set(lab.slug, { lab, item, a, name, more, isRoot, big });
@@ -283,7 +308,8 @@ export function mount(root, props) {
       item.classList.toggle("lifted", lab.slug === slug);
       if (!big) more.hidden = lab.slug !== slug || root.classList.contains("narrow");
     }
-    for (const path of lines.querySelectorAll("[data-child]")) path.classList.toggle("lifted", family.has(path.dataset.child) && family.has(path.dataset.parent));
+    for (const path of lines.querySelectorAll("[data-child]")) path.classList.toggle("lifted",
+      family.has(path.dataset.child) && family.has(path.dataset.parent));
     if (slug) place(cards.get(slug));
   }
   function place({ item, more }) {
@@ -312,7 +338,8 @@ export function mount(root, props) {
   const drawn = Object.keys(COLOUR).filter((key) => labs.some((lab) => lab.changed === key && lab.ancestors.length));
   if (drawn.length) {
     legend.append(say(el("b"), texts.changed));
-    for (const key of drawn) legend.append(el("span", {}, el("i", { style: { background: `var(${COLOUR[key]})` } }), say(el("span"), props.changed[key])));
+    for (const key of drawn) legend.append(el("span", {}, el("i", { style: { background: `var(${COLOUR[key]})` } }),
+      say(el("span"), props.changed[key])));
   }
   root.append(hero, map, legend);
   root.classList.toggle("beside", beside);
@@ -322,8 +349,10 @@ export function mount(root, props) {
     const wide = root.clientWidth;
     const fitting = Math.floor((wide + GAP.column) / (GAP.card + GAP.column)); // columns
     const earlier = years.filter((year) => year < first.year);
-    const groups = beside ? years.map((year) => [year]) : [earlier, ...years.filter((year) => year >= first.year).map((year) => [year])];
-    const narrow = innerWidth <= 720 || (!beside && fitting < Math.min(5, years.length)); // too few: the map becomes a line of years
+    const groups = beside ? years.map((year) => [year]) : [earlier,
+      ...years.filter((year) => year >= first.year).map((year) => [year])];
+    const narrow = innerWidth <= 720 || (!beside && fitting < Math.min(5,
+      years.length)); // too few: the map becomes a line of years
     root.classList.toggle("narrow", narrow);
     yearMarks.replaceChildren();
     lines.replaceChildren();
@@ -344,7 +373,8 @@ export function mount(root, props) {
     const parts = groups.filter((group) => group.length).flatMap((group) => {
       const here = [...cards.values()].filter(({ lab }) => group.includes(lab.year));
       const each = Math.ceil(here.length / Math.ceil(here.length / MOST));
-      return Array.from({ length: Math.ceil(here.length / each) }, (_, n) => ({ years: n ? [] : group, cards: here.slice(n * each, (n + 1) * each) }));
+      return Array.from({ length: Math.ceil(here.length / each) },
+        (_, n) => ({ years: n ? [] : group, cards: here.slice(n * each, (n + 1) * each) }));
     });
     while (!beside && parts.length > fitting) {
       const [a, b] = parts.splice(0, 2);
@@ -364,11 +394,13 @@ export function mount(root, props) {
     const overWords = (column) => !beside && column < 2;
     const rowsAt = (pitch) => {
       const corner = beside ? 0 : Math.max(1, Math.ceil((hero.offsetHeight - 30) / pitch));
-      const most = Math.max(...columns.map((cardsHere, column) => cardsHere.reduce((sum, card) => sum + Math.max(1, spanOf(card)), 0) + (overWords(column) ? corner : 0)));
+      const most = Math.max(...columns.map((cardsHere, column) =>
+        cardsHere.reduce((sum, card) => sum + Math.max(1, spanOf(card)), 0) + (overWords(column) ? corner : 0)));
       return { pitch, corner, most };
     };
     const least = rowsAt(PITCH[0]);
-    const { pitch, corner, most } = beside ? least : rowsAt(Math.max(PITCH[0], Math.min(PITCH[1], (innerHeight - AROUND) / least.most)));
+    const { pitch, corner, most } = beside ? least : rowsAt(Math.max(PITCH[0],
+      Math.min(PITCH[1], (innerHeight - AROUND) / least.most)));
     const high = pitch - GAP.row;
     const across = (wide + GAP.column) / count - GAP.column; // px of a card
     root.style.setProperty("--high", `${high}px`);
@@ -376,18 +408,22 @@ export function mount(root, props) {
     columns.forEach((cardsHere, column) => {
       const wish = (card) => {
         if (card.isRoot) return beside ? 0 : corner;
-        const parents = card.lab.ancestors.map((slug) => cards.get(slug)).filter((parent) => parent && parent.column < column && !parent.isRoot);
+        const parents = card.lab.ancestors.map((slug) => cards.get(slug)).filter((parent) => parent &&
+          parent.column < column && !parent.isRoot);
         if (parents.length) return parents.reduce((sum, parent) => sum + parent.row, 0) / parents.length;
-        return overWords(column) ? corner + cardsHere.indexOf(card) : ((cardsHere.indexOf(card) + 0.5) * most) / cardsHere.length - 0.5;
+        return overWords(column) ? corner + cardsHere.indexOf(card)
+          : ((cardsHere.indexOf(card) + 0.5) * most) / cardsHere.length - 0.5;
       };
       // Cards that hang on the root alone keep apart from each other.
-      const wishes = cardsHere.map((card, at) => ({ card, at, wish: wish(card) })).sort((a, b) => a.wish - b.wish || b.card.isRoot - a.card.isRoot || a.at - b.at);
+      const wishes = cardsHere.map((card, at) => ({ card, at, wish: wish(card) })).sort((a, b) => a.wish - b.wish ||
+        b.card.isRoot - a.card.isRoot || a.at - b.at);
       const taken = new Set();
       const free = (from, span) => {
         for (let d = 0; d < most + span; d += 1) {
           for (const row of [from + d, from - d]) {
             const need = Array.from({ length: span }, (_, k) => row + k);
-            if (row >= (overWords(column) ? corner : 0) && row + span <= most && need.every((r) => !taken.has(r))) return row;
+            if (row >= (overWords(column) ? corner : 0) && row + span <= most &&
+              need.every((r) => !taken.has(r))) return row;
           }
         }
         return most;
@@ -399,7 +435,9 @@ export function mount(root, props) {
       }
     });
     const rows = Math.max(...[...cards.values()].map((card) => card.row + Math.max(1, spanOf(card))));
-    list.style.gridTemplateColumns = beside ? columns.map((cardsHere) => (cardsHere.some((card) => card.big) ? "minmax(0, 1fr)" : "minmax(180px, 230px)")).join(" ") : `repeat(${count}, minmax(0, 1fr))`;
+    list.style.gridTemplateColumns = beside ? columns.map((cardsHere) =>
+      (cardsHere.some((card) => card.big) ? "minmax(0, 1fr)" : "minmax(180px, 230px)")).join(" ")
+        : `repeat(${count}, minmax(0, 1fr))`;
     for (const card of cards.values()) {
       card.item.style.gridColumn = String(card.column + 1);
       card.item.style.gridRow = card.big ? `1 / span ${rows}` : `${card.row + 1} / span ${Math.max(1, spanOf(card))}`;
@@ -411,7 +449,8 @@ export function mount(root, props) {
     const origin = map.getBoundingClientRect();
     const box = (node) => {
       const r = node.getBoundingClientRect();
-      return { left: r.left - origin.left, right: r.right - origin.left, top: r.top - origin.top, bottom: r.bottom - origin.top, middle: (r.top + r.bottom) / 2 - origin.top };
+      return { left: r.left - origin.left, right: r.right - origin.left, top: r.top - origin.top,
+        bottom: r.bottom - origin.top, middle: (r.top + r.bottom) / 2 - origin.top };
     };
     lines.setAttribute("viewBox", `0 0 ${origin.width} ${origin.height}`);
     const edge = columns.map((cardsHere) => (cardsHere.length ? box(cardsHere[0].item) : null));
@@ -419,8 +458,10 @@ export function mount(root, props) {
       if (!cardsHere.length) return;
       const top = Math.min(...cardsHere.map((card) => box(card.item).top));
       const [from, to] = [parts[column].years[0], parts[column].years.at(-1)];
-      const label = from === undefined ? "" : to < first.year && !beside ? w("before", { year: first.year }) : from === to ? String(from) : `${from}–${to}`;
-      yearMarks.append(el("span", { text: label, style: { left: `${edge[column].left}px`, top: `${top - 46}px`, height: `${origin.height - top + 46}px` } }));
+      const label = from === undefined ? "" : to < first.year && !beside ? w("before", { year: first.year })
+        : from === to ? String(from) : `${from}–${to}`;
+      yearMarks.append(el("span", { text: label, style: { left: `${edge[column].left}px`, top: `${top - 46}px`,
+        height: `${origin.height - top + 46}px` } }));
     });
     const pairs = [];
     for (const child of cards.values()) for (const slug of child.lab.ancestors) if (cards.has(slug)) pairs.push({ parent: cards.get(slug), child });
@@ -437,7 +478,8 @@ export function mount(root, props) {
       group.forEach((pair, at) => {
         const target = box(pair.child.a);
         const high = from.bottom - from.top;
-        const y0 = group.length === 1 && !parent.isRoot ? from.middle : from.top + high * (0.14 + (0.76 * (at + 0.5)) / group.length);
+        const y0 = group.length === 1 && !parent.isRoot ? from.middle
+          : from.top + high * (0.14 + (0.76 * (at + 0.5)) / group.length);
         let d;
         if (pair.child.column === parent.column) {
           const x = from.left + 30;
@@ -460,7 +502,8 @@ export function mount(root, props) {
         const colour = `var(${COLOUR[pair.child.lab.changed]})`;
         const marks = { "data-parent": parent.lab.slug, "data-child": pair.child.lab.slug, style: { color: colour } };
         lines.append(svg("path", { d, ...marks }));
-        if (pair.child.column !== parent.column) lines.append(svg("circle", { cx: target.left, cy: target.middle, r: 4, ...marks }));
+        if (pair.child.column !== parent.column) lines.append(svg("circle",
+          { cx: target.left, cy: target.middle, r: 4, ...marks }));
       });
     }
     function crossesNothing(from, until, y) {

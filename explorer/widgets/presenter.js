@@ -24,7 +24,8 @@ export function mount(root, props) {
   const find = (path, number) => all.findIndex((one) => one.lab.path === path && one.number === number);
   const line = channel();
   const drawing = slides();
-  const held = { minutes: Object.keys(routes)[0], at: 0, began: null, turned: null, skipped: [], ...JSON.parse(kept(KEY) ?? "{}") };
+  const held = { minutes: Object.keys(routes)[0], at: 0, began: null, turned: null, skipped: [],
+    ...JSON.parse(kept(KEY) ?? "{}") };
   let seconds = new Map(); // step of the route -> what is planned for it
   let hall = null; // what the window that projects has told last
   let missed = 0; // seconds in which it has not answered
@@ -39,7 +40,8 @@ export function mount(root, props) {
   const called = (at) => w("one", { lab: t(all[at].lab.short), step: all[at].number });
 
   /** Seconds behind the plan: what is gone and what is still to come, of all that the route has. */
-  const late = () => since(held.began) + Math.max(0, (seconds.get(held.at) ?? 0) - since(held.turned)) + sum(ahead()) - 60 * held.minutes;
+  const late = () => since(held.began) + Math.max(0, (seconds.get(held.at) ??
+    0) - since(held.turned)) + sum(ahead()) - 60 * held.minutes;
   /** Steps that win back so many seconds, the least needed first. */
   function spare(behind) {
     const found = [];
@@ -52,7 +54,8 @@ export function mount(root, props) {
     const shown = [...new Set([...seconds.keys()].map((at) => all[at].of))];
     clear(bar).append(...shown.map((of) => {
       const steps = [...seconds.keys()].filter((at) => all[at].of === of);
-      const button = el("button", { type: "button", onclick: () => go(steps[0]) }, el("span", { text: t(labs[of].short) }), el("small", { text: near(sum(steps)) }));
+      const button = el("button", { type: "button", onclick: () => go(steps[0]) },
+        el("span", { text: t(labs[of].short) }), el("small", { text: near(sum(steps)) }));
       const item = el("li", { style: { flexGrow: String(sum(steps)) } }, button);
       item.of = of;
       return item;
@@ -79,7 +82,8 @@ export function mount(root, props) {
     }
     paint();
   }
-  const turn = (by) => go(by > 0 ? ahead()[0] : [...seconds.keys()].filter((at) => at < held.at && !skipped(at)).at(-1));
+  const turn = (by) => go(by > 0 ? ahead()[0] : [...seconds.keys()].filter((at) => at < held.at &&
+    !skipped(at)).at(-1));
   const ask = (wish) => hall && line.say({ presenter: "asks", to: hall.id, ...wish });
   line.on((told) => {
     if (!told.hall) return;
@@ -108,13 +112,15 @@ export function mount(root, props) {
   function open() {
     const { lab, number } = all[held.at];
     const url = new URL(lab.path, location.origin);
-    for (const [key, value] of Object.entries({ step: number, lecture: "projector", lang: lang() })) url.searchParams.set(key, value);
+    for (const [key, value] of Object.entries({ step: number, lecture: "projector",
+      lang: lang() })) url.searchParams.set(key, value);
     window.open(url.href, "tfe-hall", "popup,width=1280,height=720");
   }
 
   // ---------------------------------------------------------------- what stands in the window
   const badge = el("span", { class: "tfe-badge", role: "status" });
-  const opener = el("button", { type: "button", class: "tfe-button small", onclick: () => (hall ? ask({ project: true }) : open()) });
+  const opener = el("button", { type: "button", class: "tfe-button small",
+    onclick: () => (hall ? ask({ project: true }) : open()) });
   const pick = segmented({ options: [], value: held.minutes, label: "", onPick(minutes) {
     Object.assign(held, { minutes, skipped: [] });
     save();
@@ -135,7 +141,9 @@ export function mount(root, props) {
   const rows = all.map((step, at) => {
     const [name, time] = [el("span"), el("small")];
     const node = picture();
-    const open_ = el("button", { type: "button", class: "tfe-presenter-go", onclick: () => go(at) }, el("span", { class: "tfe-shell-number", "aria-hidden": "true", text: String(step.number) }), node, el("span", {}, name, time));
+    const open_ = el("button", { type: "button", class: "tfe-presenter-go", onclick: () => go(at) },
+      el("span", { class: "tfe-shell-number", "aria-hidden": "true", text: String(step.number) }), node,
+        el("span", {}, name, time));
     const skip = el("button", { type: "button", class: "tfe-chip", onclick() {
       held.skipped = skipped(at) ? held.skipped.filter((one) => one !== at) : [...held.skipped, at];
       save();
@@ -145,40 +153,53 @@ export function mount(root, props) {
   });
   const lists = labs.map((lab, of) => {
     const head = el("h2", { class: "tfe-title" });
-    return { head, node: el("section", {}, head, el("ol", {}, rows.filter((_, at) => all[at].of === of).map((row) => row.item))) };
+    return { head, node: el("section", {}, head, el("ol", {},
+      rows.filter((_, at) => all[at].of === of).map((row) => row.item))) };
   });
   const side = el("nav", { class: "tfe-panel tfe-presenter-steps" }, lists.map((list) => list.node));
 
-  const [screenTitle, screenPlace, view, covered] = [el("h2", { class: "tfe-title" }), el("span", { class: "tfe-units" }), picture(), el("p", { class: "tfe-note" })];
-  const reveal = el("button", { type: "button", class: "tfe-button primary", "aria-keyshortcuts": "Enter", onclick: () => ask({ reveal: true }) });
+  const [screenTitle, screenPlace, view, covered] = [el("h2", { class: "tfe-title" }),
+    el("span", { class: "tfe-units" }), picture(), el("p", { class: "tfe-note" })];
+  const reveal = el("button", { type: "button", class: "tfe-button primary", "aria-keyshortcuts": "Enter",
+    onclick: () => ask({ reveal: true }) });
   const cover = el("div", { class: "tfe-row" }, reveal, covered);
   const notesTitle = el("h2", { class: "tfe-title" });
   const notes = el("ul", { class: "tfe-presenter-notes" });
-  const times = ["gone", "this"].map(() => ({ name: el("span", { class: "tfe-label" }), value: el("b", { class: "tfe-presenter-time" }), plan: el("span", { class: "tfe-note" }) }));
-  const [behind, wins, skipThem] = [el("h2", { class: "tfe-title" }), el("p", { class: "tfe-note" }), el("button", { type: "button", class: "tfe-button small", onclick() {
+  const times = ["gone", "this"].map(() => ({ name: el("span", { class: "tfe-label" }),
+    value: el("b", { class: "tfe-presenter-time" }), plan: el("span", { class: "tfe-note" }) }));
+  const [behind, wins, skipThem] = [el("h2", { class: "tfe-title" }), el("p", { class: "tfe-note" }),
+    el("button", { type: "button", class: "tfe-button small", onclick() {
     held.skipped = [...held.skipped, ...spare(late())];
     save();
     paint();
   } })];
   const lateness = el("section", { class: "tfe-panel tfe-presenter-late" }, behind, wins, skipThem);
-  const [nextTitle, nextPlace, nextView, nextAsks, then] = [el("h2", { class: "tfe-title" }), el("span", { class: "tfe-units" }), picture(), el("p", { class: "tfe-presenter-asks" }), el("p", { class: "tfe-note" })];
+  const [nextTitle, nextPlace, nextView, nextAsks, then] = [el("h2", { class: "tfe-title" }),
+    el("span", { class: "tfe-units" }), picture(), el("p", { class: "tfe-presenter-asks" }),
+      el("p", { class: "tfe-note" })];
   const label = (key) => el("kbd", { text: key, "aria-hidden": "true" });
   const [backWord, forwardWord] = [el("span"), el("span")];
   const back = el("button", { type: "button", class: "tfe-button", onclick: () => turn(-1) }, backWord, label("PgUp"));
-  const forward = el("button", { type: "button", class: "tfe-button primary", onclick: () => turn(1) }, forwardWord, label("PgDn"));
+  const forward = el("button", { type: "button", class: "tfe-button primary", onclick: () => turn(1) }, forwardWord,
+    label("PgDn"));
 
   root.append(
-    el("header", { class: "tfe-row tfe-presenter-head" }, title, badge, opener, el("span", { class: "tfe-presenter-gap" }), pick.node, again),
-    el("div", { class: "tfe-presenter-route" }, bar, el("div", { class: "tfe-presenter-marks", "aria-hidden": "true" }, planned, now)),
+    el("header", { class: "tfe-row tfe-presenter-head" }, title, badge, opener,
+      el("span", { class: "tfe-presenter-gap" }), pick.node, again),
+    el("div", { class: "tfe-presenter-route" }, bar, el("div", { class: "tfe-presenter-marks", "aria-hidden": "true" },
+      planned, now)),
     el("div", { class: "tfe-presenter-desk" },
       side,
       el("div", { class: "tfe-presenter-middle" },
-        el("section", { class: "tfe-panel" }, el("div", { class: "tfe-row tight apart" }, screenTitle, screenPlace), view, cover),
+        el("section", { class: "tfe-panel" }, el("div", { class: "tfe-row tight apart" }, screenTitle, screenPlace),
+          view, cover),
         el("section", { class: "tfe-panel tfe-presenter-say", tabindex: "0" }, notesTitle, notes)),
       el("div", { class: "tfe-presenter-right" },
-        el("section", { class: "tfe-panel tfe-presenter-times" }, times.map(({ name, value, plan: planned_ }) => el("div", {}, name, value, planned_))),
+        el("section", { class: "tfe-panel tfe-presenter-times" },
+          times.map(({ name, value, plan: planned_ }) => el("div", {}, name, value, planned_))),
         lateness,
-        el("section", { class: "tfe-panel tfe-presenter-next" }, el("div", { class: "tfe-row tight apart" }, nextTitle, nextPlace), nextView, nextAsks, then),
+        el("section", { class: "tfe-panel tfe-presenter-next" },
+          el("div", { class: "tfe-row tight apart" }, nextTitle, nextPlace), nextView, nextAsks, then),
         el("div", { class: "tfe-row tfe-presenter-turn" }, back, forward))),
   );
 
@@ -205,9 +226,11 @@ export function mount(root, props) {
       node.textContent = w(text, { time: text === "now" ? clock(at) : near(at) });
     }
     const lag = held.began ? late() : 0;
-    behind.textContent = Math.abs(lag) < LATE ? w("fits") : w(lag > 0 ? "behind" : "ahead", { time: clock(Math.abs(lag)) });
+    behind.textContent = Math.abs(lag) < LATE ? w("fits") : w(lag > 0 ? "behind" : "ahead",
+      { time: clock(Math.abs(lag)) });
     const found = lag >= LATE ? spare(lag) : [];
-    wins.textContent = found.length ? w("wins", { steps: found.map(called).join(lang() === "zh" ? "、" : ", "), time: near(sum(found)) }) : "";
+    wins.textContent = found.length ? w("wins", { steps: found.map(called).join(lang() === "zh" ? "、" : ", "),
+      time: near(sum(found)) }) : "";
     skipThem.hidden = !found.length;
     lateness.classList.toggle("late", lag >= LATE);
   }
@@ -219,7 +242,8 @@ export function mount(root, props) {
     badge.textContent = hall ? w(hall.projected ? "projected" : "followed", { size: hall.size }) : w("nobody");
     opener.hidden = Boolean(hall?.projected);
     opener.textContent = w(hall ? "project" : "open");
-    pick.set({ options: Object.keys(routes).map((minutes) => ({ key: minutes, label: w("minutes", { n: minutes }) })), value: held.minutes, label: w("route") });
+    pick.set({ options: Object.keys(routes).map((minutes) => ({ key: minutes, label: w("minutes", { n: minutes }) })),
+      value: held.minutes, label: w("route") });
     again.textContent = w("again");
     bar.setAttribute("aria-label", w("labs"));
     for (const item of bar.children) {
@@ -257,7 +281,8 @@ export function mount(root, props) {
     covered.textContent = w("covered");
     reveal.replaceChildren(w("reveal"), label("Enter"));
     notesTitle.textContent = w("notes");
-    const said = [one.guess && w("ask", { guess: t(one.guess) }), t(one.say), one.show && w("show", { show: t(one.show) }), hall?.sentence && w("says", { sentence: hall.sentence })];
+    const said = [one.guess && w("ask", { guess: t(one.guess) }), t(one.say), one.show &&
+      w("show", { show: t(one.show) }), hall?.sentence && w("says", { sentence: hall.sentence })];
     clear(notes).append(...said.filter(Boolean).map((text) => el("li", { text })));
     times.forEach(({ name }, n) => (name.textContent = w(n ? "this" : "gone")));
     skipThem.textContent = w("skip_them");
@@ -265,7 +290,8 @@ export function mount(root, props) {
     nextPlace.textContent = next === undefined ? "" : where(all[next]);
     nextView.hidden = next === undefined;
     nextAsks.textContent = next === undefined ? w("end") : t(all[next].question);
-    then.textContent = ahead().slice(1, 3).map((at, n) => `${n ? "" : w("then")} ${called(at)}: ${t(all[at].question)}`).join(" · ");
+    then.textContent = ahead().slice(1,
+      3).map((at, n) => `${n ? "" : w("then")} ${called(at)}: ${t(all[at].question)}`).join(" · ");
     backWord.textContent = w("back");
     forwardWord.textContent = w("forward");
     forward.disabled = next === undefined;
@@ -279,7 +305,9 @@ export function mount(root, props) {
     paint();
   };
   const moving = (by) => () => (document.activeElement?.closest('[role="radiogroup"]') ? false : (turn(by), true));
-  pageKeys({ PageDown: moving(1), ArrowRight: moving(1), PageUp: moving(-1), ArrowLeft: moving(-1), Enter: () => (hall?.covered && !document.activeElement?.closest("button, a") ? (ask({ reveal: true }), true) : false) });
+  pageKeys({ PageDown: moving(1), ArrowRight: moving(1), PageUp: moving(-1), ArrowLeft: moving(-1),
+    Enter: () => (hall?.covered && !document.activeElement?.closest("button, a") ? (ask({ reveal: true }), true)
+      : false) });
   onLang(renew);
   onTheme(renew);
   plan();

@@ -19,15 +19,18 @@ const ICONS = {
   next: "M6.5 4 10 8l-3.5 4",
 };
 const icon = (name) =>
-  svg("svg", { viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true", class: "tfe-shell-icon" }, svg("path", { d: ICONS[name] }));
+  svg("svg", { viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true", class: "tfe-shell-icon" },
+    svg("path", { d: ICONS[name] }));
 
 // The mark: nine cells of an attention map, a diagonal that finds its words.
 const CELLS = [0.05, 0.35, 0.15, 0.95, 0.1, 0.3, 0.3, 0.8, 0.05];
 function mark() {
-  const box = svg("svg", { viewBox: "0 0 20 20", width: 20, height: 20, "aria-hidden": "true", class: "tfe-shell-mark" });
+  const box = svg("svg", { viewBox: "0 0 20 20", width: 20, height: 20, "aria-hidden": "true",
+    class: "tfe-shell-mark" });
   CELLS.forEach((weight, at) =>
     box.append(
-      svg("rect", { x: (at % 3) * 7, y: Math.floor(at / 3) * 7, width: 6, height: 6, rx: 1, style: { fillOpacity: String(0.3 + 0.7 * weight) } }),
+      svg("rect", { x: (at % 3) * 7, y: Math.floor(at / 3) * 7, width: 6, height: 6, rx: 1,
+        style: { fillOpacity: String(0.3 + 0.7 * weight) } }),
     ),
   );
   return box;
@@ -91,13 +94,15 @@ export function mount(root, props) {
     const label = say(el("span"), words.project);
     return el(
       "button",
-      { type: "button", class: `tfe-shell-tool tfe-shell-project ${extra}`, "aria-keyshortcuts": "P", onclick: () => bus.fire("project") },
+      { type: "button", class: `tfe-shell-tool tfe-shell-project ${extra}`, "aria-keyshortcuts": "P",
+        onclick: () => bus.fire("project") },
       icon("screen"),
       label,
       el("kbd", { text: "P", "aria-hidden": "true" }),
     );
   };
-  const language = el("button", { type: "button", class: "tfe-shell-tool tfe-shell-lang", onclick: () => setLang(lang() === "en" ? "zh" : "en") });
+  const language = el("button", { type: "button", class: "tfe-shell-tool tfe-shell-lang",
+    onclick: () => setLang(lang() === "en" ? "zh" : "en") });
   painters.push(() => {
     const [now, other] = lang() === "en" ? ["EN", "中文"] : ["中文", "EN"];
     language.replaceChildren(el("b", { text: now }), el("span", { class: "tfe-desk", text: " / " + other }));
@@ -112,9 +117,11 @@ export function mount(root, props) {
     copy.classList.toggle("done", Boolean(copied));
     copy.setAttribute("aria-label", copyLabel.textContent);
   };
-  const field = name(el("input", { class: "tfe-input", readonly: true, onfocus: (event) => event.target.select() }), words.copy);
+  const field = name(el("input", { class: "tfe-input", readonly: true, onfocus: (event) => event.target.select() }),
+    words.copy);
   const why = el("p", { class: "tfe-note" });
-  const closeCopy = say(el("button", { type: "button", class: "tfe-button small", onclick: () => hideCopy(true) }), words.close);
+  const closeCopy = say(el("button", { type: "button", class: "tfe-button small", onclick: () => hideCopy(true) }),
+    words.close);
   const refusal = el("div", { class: "tfe-shell-refusal", role: "dialog", hidden: true }, why, field, closeCopy);
   name(refusal, words.copy);
   const hideCopy = (focus) => {
@@ -145,7 +152,8 @@ export function mount(root, props) {
     refusal.hidden = false;
     (tooLong ? closeCopy : field).focus();
   }
-  const copy = el("button", { type: "button", class: "tfe-shell-tool tfe-shell-copy", onclick: copyLink }, icon("link"), copyLabel);
+  const copy = el("button", { type: "button", class: "tfe-shell-tool tfe-shell-copy", onclick: copyLink },
+    icon("link"), copyLabel);
   painters.push(paintCopy);
 
   const links = () =>
@@ -166,7 +174,8 @@ export function mount(root, props) {
           return el("li", {}, a);
         }),
     );
-  const menu = el("button", { type: "button", class: "tfe-shell-tool tfe-shell-menu tfe-phone", "aria-expanded": "false", "aria-controls": "tfe-rail", onclick: () => drawer(true) }, icon("menu"));
+  const menu = el("button", { type: "button", class: "tfe-shell-tool tfe-shell-menu tfe-phone",
+    "aria-expanded": "false", "aria-controls": "tfe-rail", onclick: () => drawer(true) }, icon("menu"));
   name(menu, words.menu);
   const brand = el("a", { class: "tfe-shell-brand" }, mark(), say(el("span", { class: "tfe-desk" }), site.name));
   name(brand, site.name);
@@ -181,7 +190,8 @@ export function mount(root, props) {
     brand,
     place,
     name(el("nav", { class: "tfe-shell-nav tfe-desk" }, links()), words.site),
-    el("div", { class: "tfe-shell-tools" }, language, themeButton("tfe-desk"), projectButton("tfe-desk"), copy, refusal),
+    el("div", { class: "tfe-shell-tools" }, language, themeButton("tfe-desk"), projectButton("tfe-desk"), copy,
+      refusal),
   );
 
   // ---------------------------------------------------------------- the rail: the family as one line, the open lab unfolded
@@ -191,10 +201,12 @@ export function mount(root, props) {
     return { item: el("li", {}, button), button, title: one.title };
   });
   const back = () =>
-    el("button", { type: "button", class: "tfe-button tfe-shell-back", onclick: backward }, icon("back"), say(el("span"), words.back));
+    el("button", { type: "button", class: "tfe-button tfe-shell-back", onclick: backward }, icon("back"),
+      say(el("span"), words.back));
   const next = () => {
     const label = el("span");
-    const button = el("button", { type: "button", class: "tfe-button primary tfe-shell-next", onclick: forward }, label, icon("next"));
+    const button = el("button", { type: "button", class: "tfe-button primary tfe-shell-next", onclick: forward },
+      label, icon("next"));
     painters.push(() => {
       label.textContent = nextWord();
     });
@@ -219,7 +231,8 @@ export function mount(root, props) {
     { class: "tfe-shell-family" },
     ...labs.map((lab) => {
       const current = here?.slug === lab.slug;
-      const a = el("a", { "aria-current": current ? "page" : null }, el("i", { "aria-hidden": "true" }), say(el("span"), lab.short), el("small", { text: String(lab.year) }));
+      const a = el("a", { "aria-current": current ? "page" : null }, el("i", { "aria-hidden": "true" }),
+        say(el("span"), lab.short), el("small", { text: String(lab.year) }));
       painters.push(() => {
         a.href = to(lab.path);
       });
@@ -231,7 +244,10 @@ export function mount(root, props) {
   for (const part of parts) part.button = say(el("button", { type: "button", onclick: () => visit(part) }), part.name);
   const nodeOf = ({ panel }) => main.querySelector(`.tfe-${panel}`);
   const network = name(
-    el("section", { class: "tfe-shell-where", hidden: !parts.length }, say(el("p", { class: "tfe-shell-heading" }), words.where), el("div", { class: "tfe-shell-network" }, ...props.network.map((column) => el("ol", {}, ...column.map(({ button }) => el("li", {}, button)))))),
+    el("section", { class: "tfe-shell-where", hidden: !parts.length },
+      say(el("p", { class: "tfe-shell-heading" }), words.where),
+        el("div", { class: "tfe-shell-network" }, ...props.network.map((column) =>
+          el("ol", {}, ...column.map(({ button }) => el("li", {}, button)))))),
     words.where,
   );
   let visited = null; // the part that was gone to, until the visitor moves on
@@ -250,13 +266,15 @@ export function mount(root, props) {
     const seen = parts.filter((part) => {
       const node = nodeOf(part);
       part.at = node?.getClientRects()[0];
-      part.button.parentElement.hidden = !part.at && !node?.closest("details:not([open])") && !Object.values(part.view).includes("open");
+      part.button.parentElement.hidden = !part.at && !node?.closest("details:not([open])") &&
+        !Object.values(part.view).includes("open");
       return part.at;
     });
     const away = ({ at }) => Math.max(at.top - 0.55 * innerHeight, 0.55 * innerHeight - at.bottom, 0);
     const nearest = seen.reduce((best, part) => (!best || away(part) < away(best) ? part : best), null);
     const here = seen.filter(({ panel }) => panel === nearest?.panel);
-    const told = seen.find((part) => part === visited && part.at.top < innerHeight) ?? here.find((part) => Object.entries(part.view).every(([key, text]) => view.get(key) === text)) ?? here.at(-1);
+    const told = seen.find((part) => part === visited && part.at.top < innerHeight) ??
+      here.find((part) => Object.entries(part.view).every(([key, text]) => view.get(key) === text)) ?? here.at(-1);
     for (const { button } of parts) button.toggleAttribute("aria-current", false);
     told?.button.setAttribute("aria-current", "location");
   }
@@ -277,17 +295,21 @@ export function mount(root, props) {
   painters.push(() => {
     clear(grammar);
     props.grammar.forEach(([act, effect], at) => {
-      grammar.append(el("span", {}, el("b", { text: t(act) }), ` ${t(effect)}${at + 1 < props.grammar.length ? " ·" : ""}`), " ");
+      grammar.append(el("span", {}, el("b", { text: t(act) }),
+        ` ${t(effect)}${at + 1 < props.grammar.length ? " ·" : ""}`), " ");
     });
   });
-  const closeDrawer = name(el("button", { type: "button", class: "tfe-shell-tool tfe-phone tfe-shell-close", text: "×", onclick: () => drawer(false) }), words.close);
+  const closeDrawer = name(el("button", { type: "button", class: "tfe-shell-tool tfe-phone tfe-shell-close", text: "×",
+    onclick: () => drawer(false) }), words.close);
   const rail = el(
     "aside",
     { class: `tfe tfe-shell-rail${here ? "" : " on-map"}`, id: "tfe-rail" },
-    el("div", { class: "tfe-phone" }, el("div", { class: "tfe-shell-drawer-top" }, name(el("nav", {}, links()), words.site), closeDrawer)),
+    el("div", { class: "tfe-phone" }, el("div", { class: "tfe-shell-drawer-top" },
+      name(el("nav", {}, links()), words.site), closeDrawer)),
     name(el("nav", {}, say(el("p", { class: "tfe-shell-heading" }), words.family), family), words.family),
     network,
-    el("div", { class: "tfe-phone" }, el("div", { class: "tfe-shell-drawer-tools" }, themeButton(""), projectButton(""))),
+    el("div", { class: "tfe-phone" }, el("div", { class: "tfe-shell-drawer-tools" }, themeButton(""),
+      projectButton(""))),
     grammar,
   );
   name(rail, words.family);
@@ -303,12 +325,14 @@ export function mount(root, props) {
   }
 
   // ---------------------------------------------------------------- the bar at the foot of a phone
-  const footBack = name(el("button", { type: "button", class: "tfe-button tfe-shell-foot-back", onclick: backward }, icon("back")), words.back);
+  const footBack = name(el("button", { type: "button", class: "tfe-button tfe-shell-foot-back", onclick: backward },
+    icon("back")), words.back);
   const footNext = next();
   const footWhere = el("b");
   const footTitle = el("span");
   const foot = name(
-    el("nav", { class: "tfe tfe-shell-foot", hidden: !steps.length }, footBack, el("div", { class: "tfe-shell-foot-words" }, footWhere, footTitle), footNext),
+    el("nav", { class: "tfe tfe-shell-foot", hidden: !steps.length }, footBack,
+      el("div", { class: "tfe-shell-foot-words" }, footWhere, footTitle), footNext),
     words.steps,
   );
 
@@ -319,11 +343,13 @@ export function mount(root, props) {
   const noteText = el("p", { class: "tfe-shell-say" });
   const noteClose = el("button", { type: "button", class: "tfe-shell-dismiss", onclick: () => step.set(0) }, "×");
   name(noteClose, words.leave_step);
-  const note = el("section", { class: "tfe-shell-note", hidden: true }, noteNumber, el("div", { class: "tfe-shell-lesson", "aria-live": "polite" }, noteTitle, " ", noteText), noteClose);
+  const note = el("section", { class: "tfe-shell-note", hidden: true }, noteNumber,
+    el("div", { class: "tfe-shell-lesson", "aria-live": "polite" }, noteTitle, " ", noteText), noteClose);
   name(note, words.steps);
   // What is to be said of the link that opened the page.
   const tidings = el("div", { class: "tfe-shell-told", role: "status" });
-  painters.push(() => tidings.replaceChildren(...told.map((sentence) => el("p", { class: "tfe-error", text: t(sentence) }))));
+  painters.push(() => tidings.replaceChildren(...told.map((sentence) =>
+    el("p", { class: "tfe-error", text: t(sentence) }))));
   bus.on("told", () => paint());
   root.append(note, tidings);
 
@@ -366,7 +392,8 @@ export function mount(root, props) {
         return;
       }
       const hidden = node && !node.getClientRects().length; // it comes with the step's own input
-      const drawn = node?.closest("[data-drawn]") ?? node?.querySelector("[data-drawn]"); // the panel is, stands in, or holds what is drawn
+      const drawn = node?.closest("[data-drawn]") ??
+        node?.querySelector("[data-drawn]"); // the panel is, stands in, or holds what is drawn
       if ((hidden || !drawn || !shown) && tries < (begun || hidden ? 100 : 10)) setTimeout(look, 100, tries + 1);
       else if (node && !hidden) {
         if (shown) show.point(shown);
@@ -377,15 +404,18 @@ export function mount(root, props) {
     // the page grows, until the visitor does something.
     const keep = (node) => {
       below(node);
-      const growing = new ResizeObserver(() => (mine === brought && !projecting() ? below(node) : growing.disconnect()));
+      const growing = new ResizeObserver(() => (mine === brought && !projecting() ? below(node)
+        : growing.disconnect()));
       growing.observe(main);
-      for (const act of ["wheel", "touchmove", "pointerdown", "keydown"]) addEventListener(act, () => growing.disconnect(), { once: true, passive: true });
+      for (const act of ["wheel", "touchmove", "pointerdown", "keydown"]) addEventListener(act,
+        () => growing.disconnect(), { once: true, passive: true });
       setTimeout(() => growing.disconnect(), 5000);
     };
     requestAnimationFrame(() => look(0));
   }
   function below(node) {
-    const room = (note.parentElement && getComputedStyle(root.parentElement).position === "sticky" ? note.offsetHeight : 0) + bar.offsetHeight + 8;
+    const room = (note.parentElement && getComputedStyle(root.parentElement).position === "sticky" ? note.offsetHeight
+      : 0) + bar.offsetHeight + 8;
     const { top, bottom } = node.getBoundingClientRect();
     if (top < room || bottom > innerHeight) scrollBy({ top: top - room, behavior: "instant" });
   }
@@ -399,7 +429,8 @@ export function mount(root, props) {
     const now = step.get();
     if (now > 1) go(now - 1);
     else if (!lecturing()) return false;
-    else location.href = props.before ? to(props.before.path, { step: props.before.steps, ...taken() }) : to(props.lecture);
+    else location.href = props.before ? to(props.before.path, { step: props.before.steps, ...taken() })
+      : to(props.lecture);
     return true;
   }
   /** What goes along from one lab of the lecture into another. */
@@ -429,7 +460,8 @@ export function mount(root, props) {
   document.body.append(foot, sheet, heard);
   skip.classList.add("tfe");
   document.body.classList.toggle("tfe-has-foot", steps.length > 0);
-  const show = projector(words, steps, { lecturing, go: (path, number) => (path === location.pathname ? go(number) : (location.href = to(path, { step: number, ...taken() }))) });
+  const show = projector(words, steps, { lecturing, go: (path, number) =>
+    (path === location.pathname ? go(number) : (location.href = to(path, { step: number, ...taken() }))) });
   const paint = () => {
     for (const painter of painters) painter();
     paintSteps();
@@ -440,7 +472,9 @@ export function mount(root, props) {
   paint();
 
   // Arrows lead through the lecture only while no view and no control has the focus that wants them.
-  const free = () => lecturing() && !projecting() && (document.activeElement === document.body || document.activeElement === main || Boolean(document.activeElement?.closest(".tfe-shell-rail, .tfe-shell-foot, .tfe-shell-bar")));
+  const free = () => lecturing() && !projecting() && (document.activeElement === document.body ||
+    document.activeElement === main ||
+      Boolean(document.activeElement?.closest(".tfe-shell-rail, .tfe-shell-foot, .tfe-shell-bar")));
 
   pageKeys({
     p: () => show.possible() && bus.fire("project"),
@@ -480,10 +514,12 @@ export function mount(root, props) {
       relocate();
     }, 150);
   };
-  new MutationObserver(soon).observe(main, { childList: true, subtree: true, attributes: true, attributeFilter: ["class"] });
+  new MutationObserver(soon).observe(main, { childList: true, subtree: true, attributes: true,
+    attributeFilter: ["class"] });
   offer();
 
-  if (lecture.get() === "frame") addEventListener("message", ({ origin, data }) => origin === location.origin && go(data?.step, false));
+  if (lecture.get() === "frame") addEventListener("message", ({ origin, data }) => origin === location.origin &&
+    go(data?.step, false));
 
   // An address that only names a step (a link typed by hand, the last step of the lab before) opens it whole.
   const named = step.get();
