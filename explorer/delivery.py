@@ -7,7 +7,7 @@ import hashlib
 import mimetypes
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,7 +56,8 @@ class Asset:
 class Shelf:
     """A fixed set of files by name, read and compressed when first asked for. Names are looked up, never joined to a path."""
 
-    def __init__(self, files: Mapping[str, Path], effort: int = 5) -> None:
+    def __init__(self, files: Mapping[str, Path | Callable[[], str]], effort: int = 5) -> None:
+        """files: where each stands, or what writes it. effort: as of `Asset.of`."""
         self.files = dict(files)
         self.effort = effort
         self._assets: dict[str, Asset] = {}
@@ -86,8 +87,9 @@ class Shelf:
             return asset
         with self._lock:
             if name not in self._assets:
-                path = self.files[name]
-                self._assets[name] = Asset.of(path.read_bytes(), media_type(path), self.effort)
+                file = self.files[name]
+                data = file.read_bytes() if isinstance(file, Path) else file().encode()
+                self._assets[name] = Asset.of(data, media_type(Path(name)), self.effort)
         return self._assets[name]
 
 

@@ -11,7 +11,7 @@ import base64
 import hashlib
 import html
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
@@ -56,11 +56,12 @@ class Facts:
     plain: str = ""  # what is read where scripts do not run, as HTML
 
 
-def rewrite(document: str, facts: Facts, styles: Iterable[str], imports: Callable[[str], list[str]]) -> str:
+def rewrite(document: str, facts: Facts, styles: Sequence[str], scripts: Sequence[str], gradio: Sequence[str] = ()) -> str:
     """Gradio's document with our head.
 
-    styles: addresses of stylesheets to load before the first paint.
-    imports(address): what a script of ours imports, so that all scripts are fetched at once rather than one after the other.
+    styles: addresses of stylesheets to load before the first paint; the last one holds Gradio's own.
+    gradio: names of the files that its script fetches for this page. Its scripts are fetched at once, its styles no more.
+    scripts: addresses of the scripts that hold the page's modules, which are fetched at once; the last one gives them (joining.py).
     Raises ValueError where Gradio's document no longer has a part that is replaced here.
     """
     document = re.sub(r'<meta\s+(?:property="og:|name="twitter:)[^>]*?/>\s*', "", document, flags=re.S)
@@ -78,7 +79,11 @@ def rewrite(document: str, facts: Facts, styles: Iterable[str], imports: Callabl
         document,
         "gradio-app element",
     )
-    document = _once(r'(<meta charset="utf-8" />)', lambda found: found[1] + _head(document, facts, styles, imports), document, "charset")
+    if any(name.endswith(".css") for name in gradio):
+        document = _once(r'<link rel="stylesheet" crossorigin href="\./assets/[\w-]+\.css">', "", document, "stylesheet")
+    document = _once(
+        r'(<meta charset="utf-8" />)', lambda found: found[1] + _head(document, facts, styles, scripts, gradio), document, "charset"
+    )
     return document.replace("\r\n", "\n")  # as the browser reads it, so that the digests of the scripts hold
 
 
@@ -88,20 +93,24 @@ def digests(document: str) -> list[str]:
     return list(dict.fromkeys(f"'sha256-{base64.b64encode(hashlib.sha256(body.encode()).digest()).decode()}'" for body in inside))
 
 
-def _head(document: str, facts: Facts, styles: Iterable[str], imports: Callable[[str], list[str]]) -> str:
-    scripts = sorted(set(re.findall(r"/ui/[0-9a-f]+/[\w/.-]+?\.js", document)))
-    wanted = list(dict.fromkeys(address for script in scripts for address in [script, *imports(script)]))
-    plotly = sorted(set(re.findall(r"/vendor/[0-9a-f]+/plotly\.js", document)))
+def _head(document: str, facts: Facts, styles: Sequence[str], scripts: Sequence[str], gradio: Sequence[str]) -> str:
+    joined = [f'<script>window.tfeLoad=(address)=>import("{scripts[-1]}").then(({{L}})=>L(address))</script>'] if scripts else []
+    theme = re.search(r'"theme_hash":\s*"(\w+)"', document)
+    own = [f"/theme.css?v={theme[1]}"] if theme else []
     return "".join(
         [
             f"<script>{BEFORE}</script>",
+            *joined,
             f"<title>{html.escape(facts.title)}</title>",
             f'<meta name="description" content="{html.escape(facts.description)}" />',
             facts.head,
             f'<link rel="icon" href="{ICON}" />',
             *(f'<link rel="stylesheet" href="{address}" />' for address in styles),
-            *(f'<link rel="modulepreload" href="{address}" />' for address in wanted),
-            *(f'<link rel="prefetch" as="script" href="{address}" />' for address in plotly),
+            *(f'<link rel="preload" as="style" href="{address}" />' for address in own),
+            *(f'<link rel="modulepreload" href="{address}" />' for address in scripts),
+            *(f'<link rel="modulepreload" href="/assets/{name}" />' for name in gradio if name.endswith(".js")),
+            # Gradio's script fetches no style that a link names already; one that is disabled is fetched by nobody.
+            *(f'<link rel="stylesheet" href="./assets/{name}" disabled />' for name in gradio if name.endswith(".css")),
         ]
     )
 
@@ -111,8 +120,3 @@ def _once(pattern: str, replacement: str | Callable[[re.Match[str]], str], text:
     if count != 1:
         raise ValueError(f"Gradio's document has no {what}: this version of Gradio needs another rewriting")
     return found
-
-
-def imported(source: str) -> list[str]:
-    """The relative addresses that a module of ours imports, as it writes them: ``["./lib/dom.js", …]``."""
-    return re.findall(r"""(?:\bfrom|\bimport)\s*\(?\s*["'](\.{1,2}/[\w/.-]+\.js)["']""", source)

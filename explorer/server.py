@@ -12,7 +12,7 @@ import functools
 import json
 import logging
 import os
-import posixpath
+import re
 import resource
 import signal
 import socket
@@ -50,15 +50,16 @@ from starlette.requests import Request  # noqa: E402
 from starlette.responses import JSONResponse, PlainTextResponse, Response  # noqa: E402
 from starlette.routing import Mount, Route  # noqa: E402
 
-from explorer import api, journal, metrics, music_files, sound, uploads  # noqa: E402
+from explorer import api, gradio_files, journal, metrics, music_files, sound, uploads  # noqa: E402
 from explorer.cancelled import cancel, under_way  # noqa: E402
 from explorer.delivery import CHECK, IMMUTABLE, Asset, Shelf  # noqa: E402
 from explorer.disk import Disk  # noqa: E402
-from explorer.document import imported, rewrite  # noqa: E402
+from explorer.document import rewrite  # noqa: E402
 from explorer.engine import Engine  # noqa: E402
 from explorer.figures import theme  # noqa: E402
 from explorer.gate import FRAME, NOTHING, Gate, rules  # noqa: E402
 from explorer.hosts import believed  # noqa: E402
+from explorer.joining import Joined  # noqa: E402
 from explorer.lab import Lab  # noqa: E402
 from explorer.looks import looks  # noqa: E402
 from explorer.packing import arrays, frames  # noqa: E402
@@ -73,6 +74,7 @@ from models.errors import InputError  # noqa: E402
 GRACE = 20.0  # seconds from SIGTERM to the exit
 FAREWELL = 2.0  # the last of them: what could not be finished is handed back, and pages fetch what their answers name
 CLOSED = "closed: a file cannot be read"  # what /readyz says of a lab
+GRADIO = Path(gr.__file__).parent / "templates/frontend/assets"
 VENDOR = ("plotly",)  # scripts of other projects, from their pip packages
 
 log = logging.getLogger("explorer")
@@ -120,15 +122,15 @@ class Site:
         probed = {lab.slug for lab in labs if lab.probe is not None}
         self.readiness = Readiness(time.monotonic() if began is None else began, probed, os.environ.get("EXPLORER_READY") == "all")
         self.readiness.failed.update({lab.slug: CLOSED for lab in labs if lab.closed})
-        self.ui = Shelf(base.files())
         self.vendor = Shelf({f"{name}.js": base.vendor_file(name) for name in VENDOR}, effort=9)
-        self.gradio_files = Shelf.folder(
-            Path(gr.__file__).parent / "templates/frontend/assets", frozenset({".js", ".css", ".woff2", ".svg"})
-        )
-        self.sheet = Asset.of(theme.css().encode(), "text/css", effort=9)
-        self.sheet_path = f"/ui/{self.sheet.etag[1:13]}/page.css"
+        self.gradio_files = Shelf.folder(GRADIO, frozenset({".js", ".css", ".woff2", ".svg"}))
+        self.sheet, self.sheet_path = _sheet(theme.css(), "page")
         self.stored = Stored(labs, Disk.of_environment())
         self.pages = facts(labs, {lab.slug: meta(self.stored.addresses(lab)) for lab in labs})
+        self.gradio_names = self._of_gradio()
+        self.gradio_sheet, self.gradio_sheet_path = _sheet(gradio_files.sheet(GRADIO, self.gradio_names), "gradio")
+        self.joined = self._join()
+        self.ui = Shelf(self._scripts(), effort=9)
         self.uploads = [*uploads.routes(), *music_files.routes()]
         self.app = Starlette(lifespan=self._life, routes=self._routes())
         self.app.router.redirect_slashes = False  # every address is the one that it is
@@ -185,7 +187,8 @@ class Site:
 
     def _routes(self) -> list[Route]:
         return [
-            Route(self.sheet_path, self._style),
+            Route(self.sheet_path, self._style(self.sheet)),
+            Route(self.gradio_sheet_path, self._style(self.gradio_sheet)),
             Route("/ui/{version}/{name:path}", self._files(self.ui, base.address)),
             Route("/vendor/{version}/{name}", self._files(self.vendor, lambda name: base.vendor(name.removesuffix(".js")))),
             Route("/assets/{name:path}", self._files(self.gradio_files, lambda name: f"/assets/{name}")),
@@ -214,8 +217,11 @@ class Site:
 
         return answer
 
-    async def _style(self, request: Request) -> Response:
-        return self.sheet.answer(request, IMMUTABLE)
+    def _style(self, sheet: Asset) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        async def answer(request: Request) -> Response:
+            return sheet.answer(request, IMMUTABLE)
+
+        return answer
 
     async def _result(self, request: Request) -> Response:
         asset = self.stored.get(request.url.path)
@@ -341,22 +347,45 @@ class Site:
         await cancel(self.blocks._queue, session, event, heard)
 
     def _document(self, path: str, document: str) -> str:
-        return rewrite(document, self.pages[path], [self.sheet_path], self._imports)
+        scripts = [base.address(name) for name in self.joined.needed(_named(path))]
+        return rewrite(document, self.pages[path], [self.sheet_path, self.gradio_sheet_path], scripts, self.gradio_names)
 
-    def _imports(self, address: str) -> list[str]:
-        """Every script that a script of ours imports, directly or not."""
-        root = base.address("")
-        found: dict[str, None] = {}
-        waiting = [address.removeprefix(root)]
-        while waiting:
-            name = waiting.pop()
-            if name in self.ui.files:
-                for inner in imported(self.ui.files[name].read_text("utf-8")):
-                    target = posixpath.normpath(posixpath.join(posixpath.dirname(name), inner))
-                    if root + target not in found:
-                        found[root + target] = None
-                        waiting.append(target)
-        return list(found)
+    def _of_gradio(self) -> list[str]:
+        """The files that Gradio's script fetches for our pages, its own styles first."""
+        page = (GRADIO.parent / "index.html").read_text("utf-8")
+        entry = re.findall(r'\./assets/(index-[\w-]+\.(?:css|js))"', page)
+        shown = (block for block in self.blocks.blocks.values() if f"/{block.page}" in self.pages and getattr(block, "visible", True))
+        kinds = {block.get_block_name() for block in shown}
+        script = next((name for name in entry if name.endswith(".js")), "")
+        return list(dict.fromkeys([*(name for name in entry if name != script), *gradio_files.fetched(GRADIO, script, kinds)]))
+
+    def _join(self) -> Joined:
+        blocks: dict[str, list[Any]] = {_named(path): [] for path in self.pages}
+        for block in self.blocks.blocks.values():
+            blocks.get(_named(block.page), []).append(block)
+        sources = {name: path.read_text("utf-8") for name, path in base.files().items() if path.suffix == ".js"}
+        pages = {page: base.scripts_of(of) for page, of in blocks.items()}
+        return Joined(sources, base.address(""), pages, {_named(lab.path) for lab in self.labs})
+
+    def _scripts(self) -> dict[str, Path | Callable[[], str]]:
+        """What stands under /ui: scripts and styles as they are, joined ones, and what a saved page needs of each picture."""
+        whole = {
+            f"whole/{path}": functools.partial(self.joined.whole, "widgets/lib/board.js", path)
+            for path in self.joined.modules
+            if not path.startswith("widgets/")
+        }
+        return {**base.files(), **{name: functools.partial(str, text) for name, text in self.joined.scripts.items()}, **whole}
+
+
+def _sheet(text: str, name: str) -> tuple[Asset, str]:
+    """A style sheet and its address."""
+    asset = Asset.of(text.encode(), "text/css", effort=9)
+    return asset, f"/ui/{asset.etag[1:13]}/{name}.css"
+
+
+def _named(path: str) -> str:
+    """What the script of a page is called."""
+    return path.strip("/").replace("/", "-") or "home"
 
 
 def create(labs: Sequence[Lab], engine: Engine | None = None) -> Gate:

@@ -125,12 +125,13 @@ class Bench:
 
     async def _document(self, path: str) -> str:
         from explorer.document import BEFORE, scheme
+        from explorer.widgets.base import address
 
         if path not in self._pages:
             self._pages[path] = await asyncio.to_thread(asyncio.run, self._built(path))
         drawn = json.dumps(self._pages[path].drawn, default=_plain).replace("<", "\\u003c")
-        scripts = sorted(set(re.findall(r"/ui/[0-9a-f]+/[\w/.-]+?\.js", drawn)))
-        wanted = dict.fromkeys(address for script in scripts for address in [script, *self._site._imports(script)])
+        scripts = sorted(set(re.findall(r"/ui/[0-9a-f]+/([\w/.-]+?\.js)", drawn)))
+        wanted = map(address, self._site.joined.closure(scripts))
         preloads = "".join(f'<link rel="modulepreload" href="{address}">' for address in wanted)  # as on a page of the site
         return DOCUMENT.format(
             before=BEFORE, title=TEXT["en"], sheet=self._site.sheet_path, preloads=preloads, page=drawn, scheme=scheme(drawn)

@@ -14,28 +14,24 @@ import { parts } from "./lib/parts.js";
 import { bus, judge, request, view } from "./lib/state.js";
 import { taking } from "./lib/taking.js";
 
-/** props: picture (the address of its module), texts; see stage.py. Event: ask({run, wish}). */
-export async function mount(root, props, emit, watch) {
+/** props: picture (the address of its module, which comes when the panel is first opened), texts; see stage.py. Event: ask({run, wish}). */
+export function mount(root, props, emit, watch) {
   const address = new URL(props.picture, location.origin).href;
   const { view: name, texts } = props;
-  const picture = (await import(address)).default;
   const node = el("div", { class: "tfe-asked" });
+  const head = el("div", { class: "tfe-asked-head" });
   const under = parts({ plotly: props.plotly, title: texts.title });
+  let loading = null;
+  let picture = null;
+  let [stand, above] = [null, null];
   let value = null; // what is drawn
   let turns = 0;
   let heard = {};
   const get = (key) => heard[key] ?? view.get(key);
-  const above = picture.above?.((patch, kept) => {
-    heard = { ...heard, ...kept };
-    view.set(patch);
-    stand.update();
-    panel.ask();
-  });
-  const stand = board(node, picture, { texts, store: { ...view, get },
-    menu: [taking(() => stand, { picture, root, name, address, texts }, () => value)] });
   const panel = folded({
-    root, key: name, title: texts.title, head: above?.nodes, body: [node, under.node], props, watch, emit, keep: 16,
-    wish: () => (picture.wish ? picture.wish(get) : null),
+    root, key: name, title: texts.title, head: [head], body: [node, under.node], props, watch, emit, keep: 16,
+    opens: () => (loading ??= begin()),
+    wish: () => (picture?.wish ? picture.wish(get) : (picture ? null : undefined)),
     async draw(next) {
       const turn = (turns += 1);
       const run = next === value ? stand.run : await picture.read(next, { texts, again: () => stand.update() });
@@ -47,16 +43,28 @@ export async function mount(root, props, emit, watch) {
       judge(thereOf(picture, stand.bounds), request.get());
     },
   });
-  if (picture.hears) {
-    bus.on(picture.hears, (detail) => {
-      heard = { ...heard, ...picture.heard(detail) };
-      stand.update();
-      panel.ask();
+
+  async function begin() {
+    picture = (await import(address)).default;
+    above = picture.above?.((patch, kept) => {
+      heard = { ...heard, ...kept };
+      view.set(patch);
+      anew();
     });
-    bus.fire("looking");
+    head.append(...(above?.nodes ?? []));
+    stand = board(node, picture, { texts, store: { ...view, get },
+      menu: [taking(() => stand, { picture, root, name, address, texts }, () => value)] });
+    view.on([...Object.keys(picture.looks), ...(picture.follows ?? [])], anew);
+    if (picture.hears) bus.on(picture.hears, (detail) => {
+      heard = { ...heard, ...picture.heard(detail) };
+      anew();
+    });
+    if (picture.hears) bus.fire("looking");
+    panel.ask();
   }
-  view.on([...Object.keys(picture.looks), ...(picture.follows ?? [])], () => {
+
+  function anew() {
     stand.update();
     panel.ask();
-  });
+  }
 }

@@ -9,7 +9,8 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -32,8 +33,8 @@ def files() -> dict[str, Path]:
 
 @cache
 def version() -> str:
-    """A digest of every script and style of ours: part of their address, so that browsers may keep them for ever."""
-    digest = hashlib.sha256()
+    """A digest of our scripts and styles and of what joins them: part of their address, so that browsers may keep them for ever."""
+    digest = hashlib.sha256((ROOT / "joining.py").read_bytes())
     for name, path in files().items():
         digest.update(name.encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()[:12]
@@ -42,6 +43,18 @@ def version() -> str:
 def address(path: str) -> str:
     """The address of one of our scripts, by its path under explorer/, relative to the page's host: ``/ui/<version>/<path>``."""
     return f"/ui/{version()}/{path}"
+
+
+def later(path: str) -> str:
+    """The same of one that is fetched when a visitor first needs it, not with the page."""
+    return f"{address(path)}#later"
+
+
+def scripts_of(blocks: Iterable[Any]) -> tuple[list[str], list[str]]:
+    """Paths of the scripts that components of a page name: those that stand on it at once, and those that are fetched later."""
+    named = json.dumps([[getattr(block, "js_on_load", ""), getattr(block, "props", None)] for block in blocks], default=str)
+    found = dict.fromkeys(re.findall(rf"/ui/{version()}/([\w/-]+\.js)(#later)?", named))
+    return [path for path, then in found if not then], [path for path, then in found if then]
 
 
 def asset(name: str) -> str:
@@ -89,7 +102,8 @@ def widget(
     emit = ", ".join(f"'{event}': (detail) => trigger('{event}', detail)" for event in events)
     mount = (
         f"const emit = {{{emit}}}; const root = element.querySelector('.tfe-{name}');"
-        f"const ours = (address) => import(new URL(address, location.origin));"
+        # The page's head says how a module comes out of the scripts that the server has joined; without them each is one of its own.
+        f"const ours = window.tfeLoad ?? ((address) => import(new URL(address, location.origin)));"
         f"Promise.all([ours({json.dumps(asset((script or name) + '.js'))}), ours({json.dumps(asset('lib/stored.js'))})])"
         f".then(([module, stored]) => stored.mount({json.dumps(name)}, module, root, props, emit, watch));"
     )

@@ -30,7 +30,7 @@ from explorer.figures.maps import MapPair, marked
 from explorer.figures.pairs import Measure, Pair
 from explorer.figures.rollpairs import RollPair
 from explorer.figures.sides import Side
-from explorer.widgets.base import address, widget
+from explorer.widgets.base import later, widget
 
 Text = Mapping[str, str]
 Value = dict[str, object]
@@ -133,7 +133,7 @@ Shown = Difference | Readings | Pictures | Rolls | Maps
 def change(value: Value, *, controls: Sequence[Control], kind: Any, across: bool = False) -> gr.HTML:
     """Place the panel. controls: of the page; those that change the model become knobs. kind: the class of its requests. across: it is as
     wide as the page."""
-    drawn = {part: address(f"pictures/{name}.js") for part, name in PICTURES.items()}
+    drawn = {part: later(f"pictures/{name}.js") for part, name in PICTURES.items()}
     return widget("change", value, controls=[one.drawn(kind) for one in controls if one.change], across=across, pictures=drawn)
 
 

@@ -102,6 +102,7 @@ const PATIENCE = 1500; // ms after an answer that brought nothing until what was
 
 /** props: picture (the address of its module), texts; see stage.py. */
 export async function mount(root, props, emit, watch) {
+  root.classList.add("tfe-arriving");
   const address = new URL(props.picture, location.origin).href;
   const { view: name, texts } = props;
   let stand = null; // the board, once the module is here
@@ -260,4 +261,5 @@ export async function mount(root, props, emit, watch) {
   });
   watch("value", arrive);
   await arrive();
+  root.classList.remove("tfe-arriving");
 }

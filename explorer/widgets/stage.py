@@ -5,12 +5,12 @@ In a folded panel (folded.py) a picture asks for what it draws: see asked.js.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import gradio as gr
 
-from explorer.widgets.base import ROOT, address, files, vendor, widget
+from explorer.widgets.base import ROOT, address, files, later, vendor, widget
 from explorer.widgets.folded import ready
 
 Text = Mapping[str, str]
@@ -32,7 +32,7 @@ def stage(
     picture that asks for what is looked at; the answer arrives through `looked`.
     Raises FileNotFoundError where there is no such picture.
     """
-    return widget(name, value, script="stage", events=events, **_of(name, texts, picture))
+    return widget(name, value, script="stage", events=events, **_of(name, texts, picture, address))
 
 
 def looked(value: Mapping[str, object] | None = None) -> gr.HTML:
@@ -46,12 +46,12 @@ def asked(name: str, *, texts: Mapping[str, Text], picture: str = "") -> gr.HTML
     texts: as for `stage`; ``title`` is the panel's question. `below` of its value: parts that stand under it, as of
     `figure.opened`. In the address: its name (open).
     """
-    return widget(name, ready(), script="asked", events=("ask",), plotly=vendor("plotly"), **_of(name, texts, picture))
+    return widget(name, ready(), script="asked", events=("ask",), plotly=vendor("plotly"), **_of(name, texts, picture, later))
 
 
-def _of(name: str, texts: Mapping[str, Text], picture: str) -> dict[str, Any]:
+def _of(name: str, texts: Mapping[str, Text], picture: str, at: Callable[[str], str]) -> dict[str, Any]:
     module = picture or name
     path = f"labs/{module}.js" if "/" in module else f"pictures/{module}.js"
     if path not in files():
         raise FileNotFoundError(f"there is no picture {ROOT / path}")
-    return {"view": name, "picture": address(path), "texts": {key: dict(text) for key, text in texts.items()}}
+    return {"view": name, "picture": at(path), "texts": {key: dict(text) for key, text in texts.items()}}

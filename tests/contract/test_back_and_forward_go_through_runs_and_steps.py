@@ -49,9 +49,7 @@ def test_back_and_forward_bring_input_result_and_view_back(lab: Lab, site: str, 
     assert page.evaluate("history.length") == entries + 2, "a step is an entry"
     if not page.locator(".tfe-changed-chip").is_visible():  # where something is changed, Escape takes that off
         page.keyboard.press("Escape")
-    page.evaluate(
-        "import(document.querySelector('link[rel=modulepreload][href$=\"/lib/state.js\"]').href).then(({view}) => view.set({looked: 1}))"
-    )
+    page.evaluate("tfeLoad('/ui/-/widgets/lib/state.js').then(({view}) => view.set({looked: 1}))")
     becomes(page, lambda: "_looked=1" in address(page), True)
     assert page.evaluate("history.length") == entries + 2, "what is looked at is none"
     at_last = address(page), controls(page)

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from explorer.document import Facts, digests, imported, rewrite
+from explorer.document import Facts, digests, rewrite
 from explorer.engine import Engine
 from explorer.lab import GuidedStep, Lab
 from explorer.labs import LABS
@@ -41,6 +41,7 @@ DOCUMENT = """<!doctype html><html lang="en"><head>
 </script>
 <link rel="manifest" href="/manifest.json" />
 <script type="module" src="./assets/index.js"></script>
+<link rel="stylesheet" crossorigin href="./assets/index-1.css">
 </head><body><gradio-app control_page_title="true"></gradio-app></body></html>"""
 
 
@@ -53,7 +54,9 @@ def lab(**changed: Any) -> Lab:
 @pytest.fixture(scope="module")
 def document() -> str:
     """The rewritten document."""
-    return rewrite(DOCUMENT, Facts("A < B", 'says "hello"'), ["/ui/9/page.css"], lambda address: [address.replace("attention", "lib/dom")])
+    return rewrite(
+        DOCUMENT, Facts("A < B", 'says "hello"'), ["/ui/9/page.css"], ["/ui/0/frame.js", "/ui/0/lab.js"], ["core-1.js", "index-1.css"]
+    )
 
 
 @pytest.fixture
@@ -95,7 +98,7 @@ def test_every_page_says_what_it_is() -> None:
 
 def test_the_lecture_is_read_where_no_script_runs() -> None:
     plain = facts(LABS)[LECTURE].plain
-    made = rewrite(DOCUMENT, Facts("a", "b", plain=plain), [], lambda _: [])
+    made = rewrite(DOCUMENT, Facts("a", "b", plain=plain), [], [])
     body = made[made.index("<body>") : made.index("<gradio-app")]
     assert body.startswith("<body><noscript>") and body.endswith("</noscript>")
     addresses = re.findall(r'<a href="([^"]+)">', body)
@@ -103,7 +106,7 @@ def test_the_lecture_is_read_where_no_script_runs() -> None:
         expected = [f"{lab.path}?step={n}&amp;lecture=1&amp;lang={language}" for lab in LABS for n in range(1, len(lab.steps) + 1)]
         assert addresses[at * len(expected) : (at + 1) * len(expected)] == expected
         assert all(html.escape(step.say[language]) in body for lab in LABS for step in lab.steps)
-    assert "<noscript" not in rewrite(DOCUMENT, Facts("a", "b"), [], lambda _: [])
+    assert "<noscript" not in rewrite(DOCUMENT, Facts("a", "b"), [], [])
 
 
 def test_a_site_without_labs_has_no_lecture() -> None:
@@ -122,16 +125,20 @@ def test_the_document_carries_our_title_as_text(document: str) -> None:
 def test_every_script_that_stands_in_the_document_is_named_by_its_digest(document: str) -> None:
     inside = re.findall(r"<script(?![^>]*src=)[^>]*>(.*?)</script>", document, flags=re.S)
     named = digests(document)
-    assert len(named) == len(set(inside)) == 4
+    assert len(named) == len(set(inside)) == 5
     for body in inside:
         assert f"'sha256-{base64.b64encode(hashlib.sha256(body.encode()).digest()).decode()}'" in named
 
 
 def test_the_page_fetches_its_scripts_and_styles_at_once(document: str) -> None:
     head = document[: document.index("gradio_config")]
-    for address in ("/ui/0a1b/attention.js", "/ui/0a1b/lib/dom.js"):
+    for address in ("/ui/0/frame.js", "/ui/0/lab.js", "/assets/core-1.js"):
         assert f'<link rel="modulepreload" href="{address}" />' in head
-    assert 'href="/vendor/0c2d/plotly.js"' in head and '<link rel="stylesheet" href="/ui/9/page.css" />' in head
+    assert '<link rel="stylesheet" href="/ui/9/page.css" />' in head and "plotly" not in head
+
+
+def test_a_style_of_gradio_that_is_in_our_sheet_is_fetched_by_nobody(document: str) -> None:
+    assert re.findall(r"<link[^>]*index-1\.css[^>]*>", document) == ['<link rel="stylesheet" href="./assets/index-1.css" disabled />']
 
 
 def test_light_or_dark_is_decided_before_gradio_starts(document: str) -> None:
@@ -143,7 +150,7 @@ def test_room_for_the_rail_is_left_where_the_page_has_one(document: str) -> None
     script = 'classList.add("tfe-railed")'
     assert script not in document
     assert script in rewrite(
-        DOCUMENT.replace("gradio_config = {", 'gradio_config = {"classes": "tfe-with-rail", '), Facts("a", "b"), [], lambda _: []
+        DOCUMENT.replace("gradio_config = {", 'gradio_config = {"classes": "tfe-with-rail", '), Facts("a", "b"), [], []
     )
 
 
@@ -159,14 +166,7 @@ def test_room_for_the_rail_is_left_where_the_page_has_one(document: str) -> None
 )
 def test_a_gradio_that_writes_another_document_is_noticed(gone: str) -> None:
     with pytest.raises(ValueError, match="this version of Gradio"):
-        rewrite(DOCUMENT.replace(gone, ""), Facts("a", "b"), [], lambda _: [])
-
-
-def test_imports_of_a_module_are_found_as_they_are_written() -> None:
-    source = """import { el } from "./lib/dom.js";
-    import "./lib/keys.js"; export { x } from '../y.js';
-    const z = await import("./z.js"); import("https://a/b.js")"""
-    assert imported(source) == ["./lib/dom.js", "./lib/keys.js", "../y.js", "./z.js"]
+        rewrite(DOCUMENT.replace(gone, ""), Facts("a", "b"), [], [])
 
 
 @pytest.mark.parametrize(

@@ -53,18 +53,38 @@ export function plotly(address) {
   return loading;
 }
 
-/** Resolves when a node comes within half a screen of what is seen: a figure further down the page is worth no second of work yet. */
+const PATIENCE = 5000; // ms after which a page is taken as it stands
+const standing = () => performance.now() > PATIENCE || !document.querySelector(".tfe-block .tfe:not([data-view]), .tfe-arriving");
+const scrolled = new Promise((done) => addEventListener("scroll", done, { once: true, capture: true, passive: true }));
+
+/**
+ * Resolves when a node is seen or, once somebody scrolls, within half a screen of it: a figure further down the page is worth no second
+ * of work yet. A page is short until its pictures stand, so nothing is near before.
+ */
 function near(node) {
   return new Promise((done) => {
-    const watching = new IntersectionObserver(
-      (entries) => {
-        if (!entries.some((one) => one.isIntersecting)) return;
-        watching.disconnect();
-        done();
-      },
-      { rootMargin: "50% 0px" },
-    );
-    watching.observe(node);
+    const watching = [];
+    let left = false;
+    const watch = (rootMargin) => {
+      let seen = false;
+      function look() {
+        if (seen && !standing()) setTimeout(look, 50);
+        // The layout may have moved since the observer spoke.
+        else if (seen) requestAnimationFrame(() => setTimeout(() => seen && leave()));
+      }
+      watching.push(new IntersectionObserver((entries) => {
+        seen = entries.at(-1).isIntersecting;
+        look();
+      }, { rootMargin }));
+      watching.at(-1).observe(node);
+    };
+    function leave() {
+      left = true;
+      for (const one of watching) one.disconnect();
+      done();
+    }
+    watch("0px");
+    scrolled.then(() => left || watch("50% 0px"));
   });
 }
 

@@ -54,33 +54,12 @@ function png(pen) {
 }
 
 // ── a page of its own ──
-const IMPORT = /^import (?:(\w+)|\* as (\w+)|\{([^}]*)\}) from "([^"]+)";$/gm;
-const renamed = (names) => names.replace(/(\w+) as (\w+)/g, "$1: $2");
-
-/** The modules behind these addresses and all that they import, as one script in which M[i] is what the i-th module exports. */
-async function joined(addresses) {
-  const [numbers, scripts] = [new Map(), []];
-  async function take(address) {
-    if (numbers.has(address)) return;
-    numbers.set(address, null);
-    const answer = await fetch(address);
-    if (!answer.ok) throw new Error(`${new URL(address).pathname}: ${answer.status}`);
-    const text = await answer.text();
-    for (const [, , , , path] of text.matchAll(IMPORT)) await take(new URL(path, address).href);
-    const names = [];
-    const script = text
-      .replace(IMPORT,
-        (_, one, all, some, path) =>
-        `const ${all ?? (one ? `{ default: ${one} }` : `{${renamed(some)}}`)} = M[${numbers.get(new URL(path, address).href)}];`)
-      .replace(/^export default /m, () => (names.push("default: whole_"), "const whole_ = "))
-      .replace(/^export \{([^}]*)\};$/gm, (_, some) => (names.push(some.replace(/(\w+) as (\w+)/g, "$2: $1")), ""))
-      .replace(/^export ((?:async )?(?:const|let|function|class)\*? (\w+))/gm,
-        (_, start, name) => (names.push(name), start));
-    numbers.set(address, scripts.length);
-    scripts.push(`M.push((() => {\n${script}\nreturn { ${names.join(", ")} };\n})());`);
-  }
-  for (const address of addresses) await take(address);
-  return { script: scripts.join("\n"), numbers: addresses.map((address) => numbers.get(address)) };
+/** A module of ours and the board, with all that they import, as a script in which M(path) is what one exports. */
+async function standing(address) {
+  const [, start, path] = address.match(/^(.*?\/ui\/[^/]+\/)([^#]*)/);
+  const answer = await fetch(`${start}whole/${path}`);
+  if (!answer.ok) throw new Error(`${path}: ${answer.status}`);
+  return { script: await answer.text(), path };
 }
 
 /** A value with the arrays inside it that have addresses. */
@@ -114,9 +93,8 @@ function styles(root) {
 }
 
 async function alive({ root, name, address, texts, picture, run, value, seen, title, units, words }) {
-  const here = new URL("./board.js", import.meta.url).href;
-  const [{ script, numbers }, held] =
-    await Promise.all([joined([here, address]), inlined(picture.kept?.(run, value) ?? value)]);
+  const [{ script, path }, held] =
+    await Promise.all([standing(address), inlined(picture.kept?.(run, value) ?? value)]);
   return `<!doctype html>
 <html lang="${lang() === "zh" ? "zh-CN" : "en"}" data-lang="${lang()}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; form-action 'none'; base-uri 'none'">
@@ -124,11 +102,11 @@ async function alive({ root, name, address, texts, picture, run, value, seen, ti
 <style>${styles(root)}
 body{margin:24px auto;max-width:1240px;padding:0 16px}body::before,body::after{display:none}small{color:var(--ink3)}</style></head>
 <body class="${dark() ? "dark" : ""}"><main class="tfe tfe-${name}"></main><noscript>${html([units, words].filter(Boolean).join(": "))}</noscript><p class="tfe"><small>${html(foot())}</small></p>
-<script>(() => { "use strict"; const M = [];
+<script>(() => { "use strict";
 ${script.replaceAll("</", "<\\/")}
-const picture = M[${numbers[1]}].default, texts = ${json(texts)}, kept = new Map(${json(seen)});
+const picture = M("${path}").default, texts = ${json(texts)}, kept = new Map(${json(seen)});
 const store = { get: (key) => kept.get(key) ?? null, set: (patch) => Object.entries(patch).forEach(([key, one]) => (one === null ? kept.delete(key) : kept.set(key, String(one)))) };
-const view = M[${numbers[0]}].board(document.querySelector("main"), picture, { texts, store });
+const view = M("widgets/lib/board.js").board(document.querySelector("main"), picture, { texts, store });
 Promise.resolve(picture.read(${json(held)}, { texts, away: true, again: () => view.update() })).then((run) => view.show(run));
 })();</script></body></html>
 `;
