@@ -1,23 +1,28 @@
-"""From a typed sentence to its painted attention, and from head to head, in a real browser on the real app.
+"""A page opened for the first time; from a typed sentence to its painted attention; from head to head. A real browser on the real app.
 
 Fifteen words, greedy search. The clock starts when the key goes down and stops when the browser has painted the large map of the new
-sentence, which comes last: words, all small maps and the sentence under the map stand by then.
+sentence, which comes last: words, all small maps and the sentence under the map stand by then. A page is opened in a context that holds
+nothing, in Translation and in every lab (visitors/cold.py).
 """
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from itertools import islice
 
 import torch
 from playwright.sync_api import Page
 
 from benchmarks.measure import Bound, Report, median
+from benchmarks.visitors import cold
 from benchmarks.visitors.browser import page
 from benchmarks.visitors.sentences import captions
 from benchmarks.visitors.served import Served
 
 WORDS = 15
-RUNS, SWITCHES = 9, 24
+RUNS, SWITCHES, OPENINGS = 9, 24, 3
+TRANSLATION = "/translation"
+COLD = {"requests": 40, "script_kb": 120, "blocked_ms": 800, "ready_ms": 1800}  # what an opening must not exceed
 # The words that the pen wrote beside the map.
 MARKS = "(document.querySelector('.tfe-attention canvas')?.marks ?? [])"
 KEYS = f"{MARKS}.map((mark) => mark.whole ?? '').filter((text) => /\\p{{L}}/u.test(text)).join(' ')"
@@ -26,11 +31,18 @@ HEAD = "document.querySelector('.tfe-attention').dataset.drawn"
 
 def measure(device: torch.device) -> Report:
     """Medians over nine sentences, the first of ten left out, and over 24 heads."""
-    with Served() as served, page() as tab:
+    from explorer.labs import LABS
+
+    with Served() as served:
         served.prepare()
-        submits, switches, requests, known = measured(tab, served.url, RUNS, SWITCHES)
+        with page() as tab:
+            submits, switches, requests, known = measured(tab, served.url, RUNS, SWITCHES)
+        openings = {path: asdict(one) for path, one in cold.measured(served.url, [lab.path for lab in LABS], OPENINGS).items()}
+    worst = {name: max(openings, key=lambda path: openings[path][name]) for name in openings[TRANSLATION]}
     return Report(
         figures={
+            **openings[TRANSLATION],
+            **{f"{name}_worst_lab": openings[path][name] for name, path in worst.items()},
             "submit_to_painted_ms": median(submits),
             "head_switch_ms": median(switches),
             "head_switch_requests": float(requests),
@@ -38,8 +50,15 @@ def measure(device: torch.device) -> Report:
             "head_switch_slowest_ms": max(switches),
             "model_ms": median(known),
         },
-        bounds={"submit_to_painted_ms": Bound(400), "head_switch_ms": Bound(50), "head_switch_requests": Bound(0)},
+        bounds={
+            **{name: Bound(value) for name, value in COLD.items()},
+            "submit_to_painted_ms": Bound(400),
+            "head_switch_ms": Bound(50),
+            "head_switch_requests": Bound(0),
+        },
         notes={
+            "cold": f"{OPENINGS} times each lab opened in a context that holds nothing, at {cold.WIDTH} × {cold.HEIGHT}",
+            "worst lab": ", ".join(f"{name} {path}" for name, path in worst.items()),
             "submit": f"{RUNS} sentences of {WORDS} words, greedy, none known to the server; Enter goes down → the large map is painted",
             "head switch": f"{SWITCHES} times arrow down → the next head's map is painted; every request of the page meanwhile is counted",
             "model_ms": "of it, what the server says that the model took",

@@ -6,7 +6,7 @@ import contextlib
 import os
 from collections.abc import Iterator
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 from benchmarks.visitors.recording import ARGUMENTS, BROWSER, PATIENCE
 
@@ -43,15 +43,22 @@ SCRIPT = """
 
 
 @contextlib.contextmanager
-def page(width: int = 1280, height: int = 900) -> Iterator[Page]:
-    """A page of a browser that was never here before, with a stopwatch in it (`stopwatch.begin`, `stopwatch.milliseconds`)."""
+def fresh() -> Iterator[Browser]:
+    """A browser of its own."""
     with sync_playwright() as driver:
         arguments = [f"--{argument}" for argument in ARGUMENTS]
         browser = driver.chromium.launch(executable_path=os.environ.get("CHROMIUM", BROWSER), args=arguments)
         try:
-            context = browser.new_context(viewport={"width": width, "height": height}, locale="en-US")
-            context.set_default_timeout(PATIENCE)
-            context.add_init_script(SCRIPT)
-            yield context.new_page()
+            yield browser
         finally:
             browser.close()
+
+
+@contextlib.contextmanager
+def page(width: int = 1280, height: int = 900) -> Iterator[Page]:
+    """A page of a browser that was never here before, with a stopwatch in it (`stopwatch.begin`, `stopwatch.milliseconds`)."""
+    with fresh() as browser:
+        context = browser.new_context(viewport={"width": width, "height": height}, locale="en-US")
+        context.set_default_timeout(PATIENCE)
+        context.add_init_script(SCRIPT)
+        yield context.new_page()
