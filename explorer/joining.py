@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, reduce
 
@@ -32,6 +33,7 @@ _HERE = re.compile(r"(?<![.\w$])import\.meta\.url\b")
 _NAMED = re.compile(r'(?<![.\w$])import\("(¤+)"\)')
 _LEFT = re.compile(r"(?<![.\w$])(?:import|export)\b(?!\s*:)")
 
+MOST = 0.75  # the share of the labs whose pages have a module at once, from which on it stands in the script of all labs
 # M(path): what a module exports. D(path, make): a module. L(address): the same as import(address), of a module of ours.
 RUNTIME = """\
 const made = new Map(), known = new Map();
@@ -222,7 +224,7 @@ class Joined:
     """
 
     def __init__(
-        self, sources: Mapping[str, str], root: str, pages: Mapping[str, tuple[Iterable[str], Iterable[str]]], labs: Iterable[str]
+        self, sources: Mapping[str, str], root: str, pages: Mapping[str, tuple[Iterable[str], Iterable[str]]], labs: Collection[str]
     ) -> None:
         self.modules = {path: module(path, source, root) for path, source in sources.items()}
         self.root = root
@@ -239,8 +241,8 @@ class Joined:
             self.later[opened] = tuple(path for path in self.closure([opened]) if path not in there)
         every = [set(order) for order in self.first.values()]
         self._frame = reduce(set.intersection, every) if every else set()
-        of_labs = [set(self.first[page]) for page in labs if page in self.first]
-        self._labs = (reduce(set.intersection, of_labs) if of_labs else set()) - self._frame
+        of_labs = Counter(path for page in labs for path in self.first[page])
+        self._labs = {path for path, count in of_labs.items() if count >= MOST * len(set(labs))} - self._frame
         self._of_labs = frozenset(labs)
 
     def _named(self, page: str) -> Iterator[str]:

@@ -62,7 +62,7 @@ class Model:
     distance) mean weight at each distance row − column, or None. first_seen: (position,) the first column of what a position reads for the
     first time, its own segment: columns before it are memory; None where there is no memory. memory: columns that it remembers, where that
     differs from the run's. ends: (layer, head) distance at which each head's reach ends (a span), or None. pattern: what a position may
-    look at at all, {"kind", "l", "c"} as lib/patternmath.js takes it; None for everything before it.
+    look at at all, {"kind", "l", "c"} as pictures/patternmath.js takes it; None for everything before it.
     """
 
     key: str

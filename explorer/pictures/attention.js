@@ -3,12 +3,12 @@
 
 import { unpack } from "../widgets/lib/arrays.js";
 import { el } from "../widgets/lib/dom.js";
-import { exactRows } from "../widgets/lib/exact.js";
+import { exactRows } from "./attentionrows.js";
 import { t } from "../widgets/lib/lang.js";
 import { drawLong, drawMap, drawStrip, drawTile, drawTiles, widthOfTiles } from "../widgets/lib/map.js";
 import { attention, finely, isWord, keenest, number, ordinal, sentence as sentenceOf, signed, strongest } from "../widgets/lib/maps.js";
-import { STEPS, TEXT } from "../widgets/lib/mapwords.js";
-import { arrays, exactLines, lines, table } from "../widgets/lib/mapfiles.js";
+import { STEPS, TEXT } from "./attentionwords.js";
+import { arrays, exactLines, lines, table } from "./attentionfiles.js";
 
 const STATS = ["mean", "max", "rollout"];
 const STRONG = 4; // keys of the locked row that are listed on a phone

@@ -2,7 +2,7 @@
 // read again. The value is made by explorer/figures/maps.py and explorer/widgets/change.py.
 
 import { unpack } from "../widgets/lib/arrays.js";
-import { WHICH, comparison, headline } from "../widgets/lib/changed.js";
+import { WHICH, comparison, headline } from "./changed.js";
 import { el } from "../widgets/lib/dom.js";
 import { lang, t } from "../widgets/lib/lang.js";
 import { number, plus } from "../widgets/lib/stripwords.js";

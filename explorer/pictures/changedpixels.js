@@ -2,7 +2,7 @@
 // much dearer the picture before becomes; where it is told, pixel by pixel too. The value is made by explorer/figures/pairs.py.
 
 import { unpack } from "../widgets/lib/arrays.js";
-import { WHICH, comparison, headline } from "../widgets/lib/changed.js";
+import { WHICH, comparison, headline } from "./changed.js";
 import { t } from "../widgets/lib/lang.js";
 import { number, plus } from "../widgets/lib/stripwords.js";
 

@@ -2,7 +2,7 @@
 // dearer the notes before become; and both can be heard. The value is made by explorer/figures/rollpairs.py.
 
 import { unpack } from "../widgets/lib/arrays.js";
-import { WHICH, comparison, headline } from "../widgets/lib/changed.js";
+import { WHICH, comparison, headline } from "./changed.js";
 import { t } from "../widgets/lib/lang.js";
 import { shade } from "../widgets/lib/pen.js";
 

@@ -2,7 +2,7 @@
 // each time. Each model that the change reaches is shown in turn; of the others one line says so. Made by explorer/figures/sides.py.
 
 import { unpack } from "../widgets/lib/arrays.js";
-import { WHICH, comparison, headline } from "../widgets/lib/changed.js";
+import { WHICH, comparison, headline } from "./changed.js";
 import { el } from "../widgets/lib/dom.js";
 import { t } from "../widgets/lib/lang.js";
 import { shade } from "../widgets/lib/pen.js";

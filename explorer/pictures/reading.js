@@ -6,7 +6,7 @@ import { el } from "../widgets/lib/dom.js";
 import { lang, t } from "../widgets/lib/lang.js";
 import { byCharacter, looksOf } from "../widgets/lib/looks.js";
 import { headOf } from "../widgets/lib/looking.js";
-import { keysOf } from "../widgets/lib/patternmath.js";
+import { keysOf } from "./patternmath.js";
 import { colour, shade } from "../widgets/lib/pen.js";
 import { bits, count, named, percent, sign, weight } from "../widgets/lib/signs.js";
 import { dark } from "../widgets/lib/theme.js";

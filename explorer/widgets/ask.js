@@ -9,11 +9,8 @@ import { el, segmented } from "./lib/dom.js";
 import { fileName, save } from "./lib/export.js";
 import { bitRow, wordChips } from "./lib/keyboards.js";
 import { onLang, t } from "./lib/lang.js";
-import { motifOf } from "./lib/motifline.js";
-import { passageOf } from "./lib/passage.js";
 import { piecesOf } from "./lib/pieces.js";
 import { settingsOf } from "./lib/settings.js";
-import { drawingOf } from "./lib/pictureline.js";
 import { foot } from "./lib/source.js";
 import { bus, view } from "./lib/state.js";
 import { guard } from "./lib/stored.js";
@@ -44,10 +41,12 @@ document.adoptedStyleSheets.push(ofTask);
 let serial = 0;
 
 /** props, value and events: see ask.py. */
-export function mount(root, props, emit, watch) {
+export async function mount(root, props, emit, watch) {
   const { region, controls, examples } = props;
   const id = `tfe-ask-${(serial += 1)}`;
   guard(props.answers);
+  const load = async ([kind, address]) => [kind, await import(new URL(address, location.origin).href)];
+  const inputs = Object.fromEntries(await Promise.all(Object.entries(props.typing).map(load))); // of kinds that stand here
   let value = props.value ?? { state: "empty" };
   let filled = null; // what the controls were last filled from, or asked for
   let local = null; // a refusal of our own, before anything is sent
@@ -106,7 +105,7 @@ export function mount(root, props, emit, watch) {
 
   function longOf(control) {
     const own = examples.filter(({ fields }) => fits(control, fields));
-    return passageOf(control, { id, examples: own, set: (field) => settings.now(field), input: touched, run, show });
+    return inputs.passage.lineOf(control, { id, examples: own, set: (field) => settings.now(field), input: touched, run, show });
   }
 
   /** A file that was brought is refused, or something is said of it, or neither. */
@@ -117,7 +116,7 @@ export function mount(root, props, emit, watch) {
   }
 
   function drawnOf(control, at) {
-    return drawingOf(control, {
+    return inputs.drawing.lineOf(control, {
       id: `${id}-${at}`,
       begin: begin(control),
       rows: () => Number(control.drawings.rows ? settings.now(control.drawings.rows) : control.drawings.side),
@@ -133,7 +132,7 @@ export function mount(root, props, emit, watch) {
   }
 
   function played(control) {
-    return motifOf(control, {
+    return inputs.motif.lineOf(control, {
       id,
       examples,
       now: () => ({ ...examples[0].fields, ...chosen() }),

@@ -26,11 +26,12 @@ from typing import Any
 import gradio as gr
 
 from explorer.controls import Control
-from explorer.widgets.base import widget
+from explorer.widgets.base import asset, widget
 
 Text = Mapping[str, str]
 Value = dict[str, object]
 
+INPUTS = ("drawing", "motif", "passage")  # kinds of controls that have a script of their own, widgets/inputs/<kind>.js
 EVENTS = ("ask", "before", "stop")
 
 
@@ -69,13 +70,16 @@ def ask(
     region: what the bar is called for screen readers. controls: of the page; those that change nothing stand here. kind: the class of its
     requests. answers: names of all widgets that the answer to a wish draws. run: what its button says, where not "Ask".
     """
+    shown = [one.drawn(kind) for one in controls if not one.change]
+    kinds = {one["kind"] for one in shown}
     return widget(
         "ask",
         value,
         events=EVENTS,
+        typing={name: asset(f"inputs/{name}.js") for name in INPUTS if name in kinds},
         region=dict(region),
         run=dict(run) if run else None,
-        controls=[one.drawn(kind) for one in controls if not one.change],
+        controls=shown,
         examples=[
             {"title": dict(one.title), "short": dict(one.short or one.title), "query": one.query, "fields": dict(one.fields)}
             for one in examples

@@ -15,7 +15,7 @@ from playwright.sync_api import Page, expect
 
 from explorer.lab import Lab
 from explorer.labs.sparse_transformer.page import mechanism
-from explorer.widgets.base import asset
+from explorer.widgets import base
 from models.layers.patterns import KINDS, USES, Pattern, connectivity, reach
 from tests.bench import Bench
 from tests.browser.staged import Picture
@@ -128,7 +128,7 @@ def test_the_browser_computes_the_patterns_of_the_models(page_watch: Page, site:
                 }];
             })));
         }""",
-        [asset("lib/patternmath.js"), SIZES, KINDS, USES],
+        [base.address("pictures/patternmath.js"), SIZES, KINDS, USES],
     )
     for (length, stride, summary), kinds in zip(SIZES, found, strict=True):
         for kind, said in kinds.items():

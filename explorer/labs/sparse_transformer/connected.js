@@ -2,7 +2,7 @@
 // once for all pictures of a page: small ones at once, large ones while the page has nothing else to do.
 
 import { lang } from "../../widgets/lib/lang.js";
-import { KINDS, USES, connectivity, counted, search } from "../../widgets/lib/patternmath.js";
+import { KINDS, USES, connectivity, counted, search } from "../../pictures/patternmath.js";
 
 export const NAMES = { full: { en: "Full", zh: "全连接" }, strided: { en: "Strided", zh: "跨步" }, fixed: { en: "Fixed", zh: "固定" } };
 export const PAIRS = { en: "pairs", zh: "对" };

@@ -6,7 +6,7 @@ import { el } from "../../widgets/lib/dom.js";
 import { t } from "../../widgets/lib/lang.js";
 import { KINDS, headOf } from "../../widgets/lib/looking.js";
 import { looksOf } from "../../widgets/lib/looks.js";
-import { keysOf } from "../../widgets/lib/patternmath.js";
+import { keysOf } from "../../pictures/patternmath.js";
 import { colour, shades } from "../../widgets/lib/pen.js";
 import { rgb } from "../../widgets/lib/raster.js";
 import { weight } from "../../widgets/lib/signs.js";

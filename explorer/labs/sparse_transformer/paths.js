@@ -1,7 +1,7 @@
 // What follows from a pattern: how long paths are, which head attends with which factor, and what a larger picture costs. Computed here.
 
 import { t } from "../../widgets/lib/lang.js";
-import { KINDS, USES, counted, known, ofHeads } from "../../widgets/lib/patternmath.js";
+import { KINDS, USES, counted, known, ofHeads } from "../../pictures/patternmath.js";
 import { colour, ink } from "../../widgets/lib/pen.js";
 import { count as whole } from "../../widgets/lib/signs.js";
 import { NAMES, PAIRS, causal, chosen, doubled, grown, searched, seen, shared, times } from "./connected.js";

@@ -3,7 +3,7 @@
 
 import { el } from "../../widgets/lib/dom.js";
 import { parts, t } from "../../widgets/lib/lang.js";
-import { KINDS, LATER, counted, path, reach } from "../../widgets/lib/patternmath.js";
+import { KINDS, LATER, counted, path, reach } from "../../pictures/patternmath.js";
 import { colour } from "../../widgets/lib/pen.js";
 import { count as whole } from "../../widgets/lib/signs.js";
 import { NAMES, PAIRS, causal, chosen, codesOf, doubled, searched, seen, share, shared, times } from "./connected.js";

@@ -13,7 +13,7 @@ from explorer.labs.translation import about, deeper, texts, views
 from explorer.program import About, Change, Program, lab_of
 from explorer.views import View, in_bertviz
 from explorer.widgets.bertviz import ENCODER_DECODER
-from explorer.widgets.roles import roles
+from explorer.widgets.figure import own
 from explorer.widgets.stage import stage
 from models.translation.records import EXAMPLES, Explanation, Request
 
@@ -25,7 +25,7 @@ VECTORS = "models.translation.vectors:vectors"
 def asked(value: Mapping[str, object] | None) -> gr.HTML:
     """Place the figure of who did what to whom, as wide as the page."""
     with gr.Column(elem_classes=["tfe-bench"]):
-        return roles(value or None)
+        return own("roles", value or None)
 
 
 def program() -> Program[Request, Explanation]:

@@ -1,8 +1,8 @@
 // What pictures of a change have in common: the line of a model with its one signed number, the computed sentence, the lines of a text file.
 
-import { t } from "./lang.js";
-import { foot } from "./source.js";
-import { number, plus, roles } from "./stripwords.js";
+import { t } from "../widgets/lib/lang.js";
+import { foot } from "../widgets/lib/source.js";
+import { number, plus, roles } from "../widgets/lib/stripwords.js";
 
 export const WHICH = ["before", "after", "difference"];
 const COLUMNS = [{ en: "model", zh: "模型" }, { en: "before", zh: "之前" }, { en: "after", zh: "之后" }, { en: "difference", zh: "差值" }];

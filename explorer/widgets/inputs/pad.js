@@ -1,8 +1,8 @@
 // A small picture drawn by hand: a sheet of a few hundred pixels, a brush and an eraser, by pointer and by keys.
 
-import { el, segmented } from "./dom.js";
-import { t } from "./lang.js";
-import { css } from "./theme.js";
+import { el, segmented } from "../lib/dom.js";
+import { t } from "../lib/lang.js";
+import { css } from "../lib/theme.js";
 
 const TEXT = {
   sheet: {

@@ -1,7 +1,7 @@
 // The exact rows of a map whose cells stand for several pairs: the server is asked for those of one block (explorer/looks.py). What has come
 // travels along in a saved page.
 
-import { heldOf, rowsFrom } from "./looks.js";
+import { heldOf, rowsFrom } from "../widgets/lib/looks.js";
 
 const KEPT = 24; // answers remembered
 const LEVELS = 65535; // of a weight

@@ -1,7 +1,7 @@
 // What leaves the page of an attention: tables and arrays with the names of their rows and columns and what their numbers are.
 
-import { t } from "./lang.js";
-import { TEXT } from "./mapwords.js";
+import { t } from "../widgets/lib/lang.js";
+import { TEXT } from "./attentionwords.js";
 
 const PLAIN = "weight: the share of its attention that a query (row) gives a key (column), 0 to 1";
 const BLOCKS = "weight: the mean over the queries of a block of the sum over its keys, 0 to 1";

@@ -1,9 +1,9 @@
 // A long text in the input bar: the box, the examples and pages offered above it, where the text is from and how long it is. A page of ours
 // is told by its name, so that links stay short.
 
-import { grouped } from "./badge.js";
-import { el } from "./dom.js";
-import { t } from "./lang.js";
+import { grouped } from "../lib/badge.js";
+import { el } from "../lib/dom.js";
+import { t } from "../lib/lang.js";
 
 const TEXT = {
   examples: { en: "Examples", zh: "示例" },
@@ -37,7 +37,7 @@ const filledIn = (text, values) => Object.fromEntries(Object.entries(text).map((
  *   set: how a setting stands. input: the text was changed. run: it is to be read as it stands. show: an example is wanted
  * @returns a line of the input bar, see ask.js
  */
-export function passageOf(control, { id, examples, set, input, run, show }) {
+export function lineOf(control, { id, examples, set, input, run, show }) {
   const { field, pages, most, shares } = control;
   const more = () => (shares ? Number(set(shares)) : 0); // characters that are to be written in the same room
   const home = examples[0].fields.page;

@@ -1,7 +1,7 @@
 // The pictures to choose from, the visitor's own first, then ours: one tab stop, arrows move, Enter asks.
 
-import { el } from "./dom.js";
-import { t } from "./lang.js";
+import { el } from "../lib/dom.js";
+import { t } from "../lib/lang.js";
 import { paintPicture } from "./pad.js";
 
 /**

@@ -1,6 +1,6 @@
 // A picture or a file of another kind that a visitor brings, chosen, dropped or pasted, and how the server reads it.
 
-import { unpack } from "./arrays.js";
+import { unpack } from "../lib/arrays.js";
 import { TEXT, filledIn, megabytes } from "./picturewords.js";
 
 /**

@@ -1,14 +1,14 @@
 // A picture in the input bar: one of ours, drawn by hand, or read from a file; which of its rows stay is said by another control.
 
-import { unpack } from "./arrays.js";
-import { el } from "./dom.js";
-import { t } from "./lang.js";
+import { unpack } from "../lib/arrays.js";
+import { el } from "../lib/dom.js";
+import { t } from "../lib/lang.js";
 import { colours, paintPicture, pad as drawingPad } from "./pad.js";
 import { averaged, codec, fitted, inked } from "./picturebits.js";
 import { bringing, read, unfit } from "./picturegive.js";
 import { strip as pictureStrip } from "./picturestrip.js";
 import { filledIn, joined, megabytes, wordsOf } from "./picturewords.js";
-import { onTheme } from "./theme.js";
+import { onTheme } from "../lib/theme.js";
 
 const BROAD = 1.3; // radius of the brush, pixels: strokes as broad as those of the digits that were learned from
 
@@ -20,7 +20,7 @@ const BROAD = 1.3; // radius of the brush, pixels: strokes as broad as those of 
  *   control. run: it is to be read as it stands
  * @returns a line of the input bar, see ask.js
  */
-export function drawingOf(control, { id, begin, rows, say, mine, open, run }) {
+export function lineOf(control, { id, begin, rows, say, mine, open, run }) {
   const { field } = control;
   const { side, channels, ink, small, names, upload, file: most } = control.drawings;
   const { spelled, unspelled, greys } = codec(ink);

@@ -1,15 +1,15 @@
 // A motif in the input bar: one of ours, played on the keyboard of the page, or read from a MIDI file. What is played is written here, as a
 // request carries it: for the style and the mode that stand in the bar.
 
-import { grouped } from "./badge.js";
-import { el, segmented } from "./dom.js";
-import { t } from "./lang.js";
+import { grouped } from "../lib/badge.js";
+import { el, segmented } from "../lib/dom.js";
+import { t } from "../lib/lang.js";
 import { cellsOf, eventsOf, notesOf, pitchName, playedCells, playedFrom, sopranoOf, spelled, unspelled } from "./noteevents.js";
 import { keyboard } from "./notekeys.js";
 import { paintNotes } from "./noteroll.js";
 import { bringing } from "./picturegive.js";
 import { recorder } from "./takes.js";
-import { css, onTheme } from "./theme.js";
+import { css, onTheme } from "../lib/theme.js";
 import { tone } from "./tone.js";
 
 const TEXT = {
@@ -60,7 +60,7 @@ const filledIn = (text, values) => Object.fromEntries(Object.entries(text).map((
  *   show: an example is wanted, as it is stored; fill: it is to stand in the bar, without being run
  * @returns a line of the input bar, see ask.js
  */
-export function motifOf(control, { id, examples, now, say, run, show, fill }) {
+export function lineOf(control, { id, examples, now, say, run, show, fill }) {
   const { styles, file: heaviest } = control.motifs;
   let source = "0"; // number of an example, "play" or "file"
   let pressed = false; // was a way to begin chosen by a press, or only reached with the arrows?
