@@ -31,7 +31,8 @@ from explorer.widgets.base import asset, widget
 Text = Mapping[str, str]
 Value = dict[str, object]
 
-INPUTS = ("drawing", "motif", "passage")  # kinds of controls that have a script of their own, widgets/inputs/<kind>.js
+# Kinds of controls that have a script of their own.
+INPUTS = {"drawing": "inputs/drawing.js", "motif": "inputs/motif.js", "passage": "inputs/passage.js"}
 EVENTS = ("ask", "before", "stop")
 
 
@@ -76,7 +77,7 @@ def ask(
         "ask",
         value,
         events=EVENTS,
-        typing={name: asset(f"inputs/{name}.js") for name in INPUTS if name in kinds},
+        typing={name: asset(script) for name, script in INPUTS.items() if name in kinds},
         region=dict(region),
         run=dict(run) if run else None,
         controls=shown,
