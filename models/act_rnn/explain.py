@@ -18,7 +18,6 @@ from models.act_rnn.data import BITS, DIGITS, NONE, Batch, Inputs, drawn, sums, 
 from models.act_rnn.model import PonderingNetwork, Thought
 from models.act_rnn.pretrained import load
 from models.act_rnn.records import (
-    EXAMPLES,
     Explanation,
     Measured,
     Request,
@@ -32,8 +31,6 @@ from models.fields import check
 from models.layers.act import Stop
 from models.trace import OFF, Trace
 from models.turns import each, together
-
-__all__ = ["EXAMPLES", "Explanation", "Measured", "Request", "explain", "measure"]
 
 WITHOUT = "_without"
 SAMPLE = 200  # held-out inputs that a network is measured on

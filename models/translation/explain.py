@@ -12,12 +12,12 @@ import torch
 from models.arrays import frozen
 from models.beam import EXTRA, Hypothesis, penalty
 from models.crossing import Pair
-from models.errors import InputError, no_head
+from models.errors import InputError, check_heads
 from models.fields import check, shown
 from models.multi30k import PAD, START, UNKNOWN, Encoded, padded, readable
 from models.trace import Trace
 from models.translation.decode import Greedy, Source, beam_search, beam_steps, greedy_search, piece_log_probabilities
-from models.translation.model import AS_PUBLISHED, Changes, Config, Gains, no_gains
+from models.translation.model import AS_PUBLISHED, Changes, Gains, no_gains
 from models.translation.pretrained import Pretrained, load
 from models.translation.records import KINDS, MAX_TOKENS, Again, Explanation, Request, Step
 from models.turns import each, grouped, together, turns, worked
@@ -34,18 +34,11 @@ class _Read:
     target: tuple[int, ...] = ()
 
 
-def _check_heads(request: Request, config: Config) -> None:
-    """InputError for a head that the model does not have."""
-    for kind, layer, head in request.silenced:
-        if layer >= config.n_layers or head >= config.n_heads:
-            raise no_head(layer, head, kind, layers=config.n_layers, heads=config.n_heads, names=KINDS)
-
-
 def _read(request: Request, target: Sequence[tuple[str, bool]] = ()) -> _Read:
     """Check a request and split its sentence into pieces. InputError says what was given and what is accepted."""
     check(request)
     shipped = load()
-    _check_heads(request, shipped.model.config)
+    check_heads(request.silenced, dict.fromkeys(KINDS, (shipped.model.config.n_layers, shipped.model.config.n_heads)))
     pieces = readable(request.sentence, shipped.tokenizer, MAX_TOKENS)
     for position in request.hidden:
         if not 0 <= position < len(pieces.ids):

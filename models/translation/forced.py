@@ -17,8 +17,6 @@ from models.translation.forced_records import FAVOURITES, Forced, Reading
 from models.translation.pretrained import Pretrained, load
 from models.translation.records import MAX_CHARACTERS, MAX_TOKENS, Explanation, Request
 
-__all__ = ["Forced", "Reading", "forced"]
-
 
 def forced(requests: Sequence[Reading]) -> list[Forced | InputError]:
     """One answer per request, in order. InputError as from `explain`, and for German that is empty, too long, or has unknown letters."""

@@ -20,8 +20,6 @@ from models.translation.position_records import MAX_SEED, TEXTBOOK, Positions, S
 from models.translation.pretrained import Pretrained, load
 from models.translation.records import MAX_TOKENS, Explanation, Request
 
-__all__ = ["MAX_SEED", "Positions", "Shuffle", "TwoOrders", "positions", "shuffled"]
-
 
 def positions(requests: Sequence[Shuffle]) -> list[Positions | InputError]:
     """One answer per request, in order. InputError as from `explain`, and where there are no two different words to change places.

@@ -20,8 +20,6 @@ from models.translation.pretrained import Pretrained, load
 from models.translation.records import MAX_ALPHA, MAX_BEAM, Explanation, Request
 from models.translation.search_records import Search, Tree
 
-__all__ = ["Growth", "Search", "Tree", "grow", "search"]
-
 
 def search(requests: Sequence[Search]) -> list[Tree | InputError]:
     """The tree of each request, in order; requests of one group share every pass. InputError as from `explain`, and for an absurd beam."""

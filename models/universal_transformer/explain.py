@@ -26,9 +26,7 @@ from models.universal_transformer.data import NONE, Batch, Inputs
 from models.universal_transformer.model import Thought, UniversalTransformer
 from models.universal_transformer.pretrained import FIXED, ORDINARY, load
 from models.universal_transformer.reading import check, inputs_of
-from models.universal_transformer.records import EXAMPLES, Beside, Explanation, Measured, Request
-
-__all__ = ["EXAMPLES", "Explanation", "Measured", "Request", "explain", "measure"]
+from models.universal_transformer.records import Beside, Explanation, Measured, Request
 
 SAMPLE = 120  # held-out inputs that a network is measured on
 LETTERS, SUM = 12, 13  # characters of each of them, where they are no stories

@@ -10,7 +10,7 @@ from local_attention import LocalAttention
 from torch import Tensor
 
 from models.layers.attention import attention_weights
-from models.layers.local import Block, blocks_1d, blocks_2d, direct, local_attention, order_2d, weights_of
+from models.layers.local import Block, blocks_1d, blocks_2d, direct, local_attention, order_2d
 from models.trace import Trace
 
 LAYOUTS = {
@@ -96,16 +96,6 @@ def test_tiles_are_made_one_after_the_other_and_their_pixels_in_raster_order() -
         *((0, 2), (0, 3), (1, 2), (1, 3)),
         *((2, 0), (2, 1), (2, 2), (2, 3)),
     ]
-
-
-@everywhere
-def test_weights_of_a_block_sum_to_one_and_make_its_output(blocks: tuple[Block, ...]) -> None:
-    query, key, value = (one.detach() for one in inputs(blocks[-1].stop))
-    output = local_attention(query, key, value, blocks)
-    for block in blocks:
-        weights = weights_of(query, key, block)
-        torch.testing.assert_close(weights.sum(-1), torch.ones_like(weights[..., 0]))
-        torch.testing.assert_close(weights @ block.gather(value), output[:, :, block.start : block.stop])
 
 
 def test_watching_changes_nothing_and_keeps_queries_and_keys() -> None:

@@ -7,7 +7,6 @@ import pytest
 import torch
 from torch import Tensor
 
-from models.adaptive_span import weights
 from models.layers.span import direct, grouped, plan, reach, soft_mask, span_attention
 from models.trace import Trace
 
@@ -31,14 +30,10 @@ def test_the_soft_mask_worked_out_by_hand() -> None:
     distance = torch.tensor([0, 4, 5, 6, 7, 8, 9, 100])
     expected = [1, 1, 1, 0.75, 0.5, 0.25, 0, 0]  # (4 + 5 − x) / 4 between x = 5 and x = 9
     assert soft_mask(distance, torch.tensor(5.0), 4).tolist() == expected
-    assert weights.soft_mask(5, 4, 10).tolist() == [1, 1, 1, 1, 1, 1, 0.75, 0.5, 0.25, 0]
-    assert soft_mask(torch.tensor([0, 1, 2]), torch.tensor(0.5), 2).tolist() == [1, 0.75, 0.25]
-
-
-def test_a_head_reaches_exactly_as_far_as_its_mask_is_above_zero() -> None:
     for z in (0.0, 0.2, 7.0, 19.5, 140.0, 150.0):
-        alive = int((weights.soft_mask(z, RAMP, SPAN) > 0).sum())
-        assert reach(z, RAMP, SPAN) == alive
+        alive = soft_mask(torch.arange(SPAN), torch.tensor(z), RAMP) > 0
+        assert reach(z, RAMP, SPAN) == int(alive.sum()), "a head reaches exactly as far as its mask is above zero"
+    assert soft_mask(torch.tensor([0, 1, 2]), torch.tensor(0.5), 2).tolist() == [1, 0.75, 0.25]
 
 
 @everywhere

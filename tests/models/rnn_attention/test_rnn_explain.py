@@ -77,18 +77,6 @@ def test_a_run_is_what_its_records_say(variant: str) -> None:
     assert seen.remains.shape == (2, words) and seen.remains.sum(1) == pytest.approx(np.ones(2), abs=1e-5)
 
 
-def test_company_in_a_batch_changes_nothing_and_one_bad_input_spoils_no_other() -> None:
-    wishes = [DOGS, Request(""), replace(DOGS, variant="none"), Request("A man sings a song on a very long bench.", beam=3), DOGS]
-    found = explain(wishes)
-    assert isinstance(found[1], InputError) and found[1].code == "empty"
-    for i in (0, 2, 3, 4):
-        seen, alone = found[i], run(wishes[i])
-        assert isinstance(seen, Explanation)
-        assert seen.target == alone.target and len(seen.hypotheses) == wishes[i].beam
-        assert seen.log_probability == pytest.approx(alone.log_probability, abs=1e-3)
-        assert seen.weights == pytest.approx(alone.weights, abs=1e-4)
-
-
 def test_a_sentence_is_refused_that_is_empty_too_long_or_without_a_letter_and_the_limit_is_named() -> None:
     assert refused(Request("  \n")).code == "empty"
     long = refused(Request("dog " * (MAX_TOKENS + 1)))
