@@ -17,13 +17,14 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from models import bits, driver, training
-from models.adaptive_span.data import Batch, alphabet_of, batch_of, drawn_batch, spread_windows
+from models.adaptive_span.data import HIDDEN, alphabet_of, spread_windows
 from models.adaptive_span.decode import Reader
 from models.adaptive_span.model import Config, SpanTransformer, network
 from models.adaptive_span.pretrained import SLUG, read
 from models.characters import UNKNOWN, books
 from models.driver import Asked, Job, Lab, Measured, Plan, published
 from models.training import Schedule
+from models.windows import Batch, batch_of, drawn_windows
 
 PAGE = 512  # characters of a page, in telling how unusual one is
 CHUNK = 1024  # characters that are read at once in measuring
@@ -164,7 +165,7 @@ def plan(job: Job[Task]) -> Plan[Batch]:
         lambda model: Objective(model, recipe.penalty),
         lambda model: mean_bits(model, held_out),
         optimizers,
-        lambda generator, done: drawn_batch(numbers, recipe.batch, recipe.window, generator),
+        lambda generator, done: drawn_windows(numbers, recipe.batch, recipe.window, HIDDEN, generator),
         sized=lambda other: network(job.variant, other),
     )
 

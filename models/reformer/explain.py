@@ -19,7 +19,7 @@ from models.decoder import gains
 from models.errors import InputError, check_heads
 from models.layers.lsh import hash_vectors, met, rotations, shared_weights, sort_by_bucket, unit
 from models.layers.reversible import ChunkedFeedForward, back, step
-from models.reformer.data import NONE, Batch, said_twice
+from models.reformer.data import Batch, said_twice
 from models.reformer.letters import LETTERS
 from models.reformer.model import Layer, Reformer
 from models.reformer.pretrained import SLUG, load
@@ -37,6 +37,7 @@ from models.reformer.records import (
 )
 from models.trace import Trace
 from models.turns import News, each, served
+from models.windows import NONE
 
 KINDS = (2, 4, 8, 16, 32, 64)  # numbers of buckets of which a table tells what is missed
 SEPARATOR = "0"  # how the token before each word is shown

@@ -8,7 +8,8 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from models.looking import Overview, Tally, softmax, within
+from models.looking import Overview as Overview
+from models.looking import Tally, softmax, within
 from models.reformer.records import Array, Read
 
 TOGETHER = 128  # queries whose weights stand in memory at a time

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from models.looking import Overview, Tally, by_place, softmax, within
+from models.looking import Overview as Overview
+from models.looking import Tally, by_place, softmax, within
 from models.transformer_xl.records import Array, Reading, TermMaps
 
 

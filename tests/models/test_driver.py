@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import json
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 import torch
 
 from models import checkpoint
+from models.__main__ import LABS
 from models.act_rnn import recipe as rnn
 from models.driver import Drawn, OutOfTime
 from models.hashing import belongs, hashes
@@ -92,12 +94,6 @@ def test_minutes_bound_the_search_for_a_rate_which_goes_on_where_it_was(tmp_path
     assert checkpoint.read_facts(where)["finished"] and not list(run.glob("trial-*"))
 
 
-def test_an_unknown_variant_is_named() -> None:
-    for module in (rnn, ut):
-        with pytest.raises(ValueError, match="sorting"):
-            module.task_of("sorting")
-
-
 def test_what_is_compared_has_as_many_parameters() -> None:
     for name in ut.TASKS:
         sizes = [sum(p.numel() for p in ut.task_of(f"{name}{kind}").build().parameters()) for kind in ("", "_ordinary", "_fixed")]
@@ -105,3 +101,9 @@ def test_what_is_compared_has_as_many_parameters() -> None:
     for name in ("parity", "addition"):
         sizes = [sum(p.numel() for p in rnn.task_of(f"{name}{kind}").build().parameters()) for kind in ("", "_without")]
         assert sizes[0] - sizes[1] == rnn.task_of(name).d_model + 1  # the halting unit
+
+
+@pytest.mark.parametrize("slug", LABS)
+def test_an_unknown_variant_is_refused_with_those_that_there_are(slug: str) -> None:
+    with pytest.raises(ValueError, match=f"{slug} has the variants? .*, not sorting|{slug} has the variant base, not sorting"):
+        importlib.import_module(f"models.{slug}.recipe").task_of("sorting")

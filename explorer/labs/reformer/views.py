@@ -24,10 +24,9 @@ from explorer.looks import Look, looks
 from explorer.widgets import ask
 from models import stored
 from models.errors import InputError, reading
-from models.looking import Overview
 from models.reformer.letters import SHORTEST, UNKNOWN, WORD
 from models.reformer.records import EXAMPLES, MAX_TEXT, MODELS, Explanation, Hashings, Read, Request
-from models.reformer.weights import overview, shared
+from models.reformer.weights import Overview, overview, shared
 
 Text = Mapping[str, str]
 Value = dict[str, object]

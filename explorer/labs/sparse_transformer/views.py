@@ -22,7 +22,6 @@ from explorer.labs import passages
 from explorer.labs.sparse_transformer import about, texts
 from explorer.looks import Look, looks
 from models.errors import reading
-from models.looking import Overview
 from models.sparse_transformer.records import (
     EXAMPLES,
     HELD_OUT,
@@ -36,7 +35,7 @@ from models.sparse_transformer.records import (
     Step,
     read_drawing,
 )
-from models.sparse_transformer.weights import look, overview
+from models.sparse_transformer.weights import Overview, look, overview
 
 Text = Mapping[str, str]
 Value = dict[str, object]

@@ -18,9 +18,8 @@ from explorer.lab import GuidedStep, Thumbnail, in_lecture
 from explorer.labs import passages
 from explorer.labs.transformer_xl import about, texts
 from explorer.looks import Look, looks
-from models.looking import Overview
 from models.transformer_xl.records import EXAMPLES, PAGES, Explanation, Reading, Request, Step, check, page
-from models.transformer_xl.weights import look, overview, travelled
+from models.transformer_xl.weights import Overview, look, overview, travelled
 
 Text = Mapping[str, str]
 Value = dict[str, object]
