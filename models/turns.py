@@ -78,6 +78,17 @@ def served(
     return explain, lambda requests: turns(each(requests, read), work)
 
 
+def after(asked: Sequence[Asked], found: Sequence[Read | InputError], answer: Callable[[Asked, Read], Seen]) -> list[Seen | InputError]:
+    """`answer` of each that is asked and what was found of it, in order; InputErrors, those that it raises too, in their places."""
+
+    def one(pair: tuple[Asked, Read | InputError]) -> Seen:
+        if isinstance(pair[1], InputError):
+            raise pair[1]
+        return answer(pair[0], pair[1])
+
+    return each(zip(asked, found, strict=True), one)
+
+
 def together(
     found: Sequence[Read | InputError], group: Callable[[Read], object], work: Callable[[list[Read]], Sequence[Seen]]
 ) -> list[Seen | InputError]:
