@@ -67,6 +67,7 @@ class Trained(Generic[BatchT]):
     seconds: float  # of training, over all resumptions
     device: str
     log: list[dict[str, float]]
+    rank: int = 0  # of this process among those that trained
 
 
 class NextSymbol(nn.Module):
@@ -314,7 +315,7 @@ def train(
     recent = [run.read(path) for path in sorted(folder.glob("step-*.pt"))[-schedule.average :]]
     state = mean_of_weights(recent) if recent else {name: tensor.detach().cpu() for name, tensor in bare.state_dict().items()}
     name = torch.cuda.get_device_name(fabric.device) if device.type == "cuda" else f"cpu, {torch.get_num_threads()} threads"
-    return Trained(state, step >= schedule.steps, step, seconds, name, log)
+    return Trained(state, step >= schedule.steps, step, seconds, name, log, fabric.global_rank)
 
 
 def _kernel(device: torch.device) -> AbstractContextManager[None]:
