@@ -141,7 +141,8 @@ def test_nothing_as_large_as_all_pairs_is_ever_made(name: str) -> None:
 def test_without_the_fused_kernel_it_is_the_same(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     three, factor = inputs(41), Factor(name, 7, 3)
     expected = gathered_attention(*three, factor)
-    monkeypatch.setattr(sparse, "_attend", sparse._spelled_out)
+    monkeypatch.setattr(sparse, "KERNEL", "no_kernel_of_this_name")
+    monkeypatch.setattr(sparse, "_fused", None)
     torch.testing.assert_close(gathered_attention(*three, factor), expected)
 
 
