@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -48,3 +49,26 @@ def drawn_windows(texts: Sequence[NDArray[np.uint8]], count: int, window: int, h
     drawn = np.stack(found)
     drawn[generator.random(drawn.shape) < hidden] = UNKNOWN
     return batch_of(drawn)
+
+
+def windowed(
+    text: NDArray[np.uint8], start: int, nats: Callable[[Tensor, Tensor], NDArray[np.float32]]
+) -> Callable[[NDArray[np.int64], int], NDArray[np.float32]]:
+    """What reads windows of a text, each from an empty beginning (`models.bits`). start: what stands before the text.
+
+    nats(before, wanted): −log p in nats of the characters `wanted` after those before them, all (window, position).
+    """
+    before = np.concatenate(([start], text[:-1])).astype(np.int64)
+
+    @torch.no_grad()
+    def read(begins: NDArray[np.int64], length: int) -> NDArray[np.float32]:
+        places = begins[:, None] + np.arange(length)
+        return nats(torch.from_numpy(before[places]), torch.from_numpy(text[places].astype(np.int64)))
+
+    return read
+
+
+def unusual(nats: NDArray[np.floating], size: int) -> float:
+    """Bits per character that 99 of 100 pages of about `size` characters stay below."""
+    pages = [float(page.mean(dtype=np.float64)) for page in np.array_split(nats, max(1, len(nats) // size))]
+    return round(float(np.percentile(pages, 99)) / math.log(2), 4)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
+from models import windows
 from models.characters import Alphabet, books
 from models.transformer_xl.model import TransformerXL
 from models.transformer_xl.pretrained import Network
@@ -58,16 +59,8 @@ def costs(model: Network, text: NDArray[np.uint8], memory: int | None = None, se
 def windowed(model: Network, text: NDArray[np.uint8], memory: int) -> Callable[[NDArray[np.int64], int], NDArray[np.float32]]:
     """What reads windows of a text, each segment by segment from an empty memory (`models.bits`). ValueError as in `costs`."""
     _refuse(model, memory, model.config.segment)
-    before = np.concatenate(([model.start], text[:-1])).astype(np.int64)
-    device = model.readout.weight.device
-
-    @torch.no_grad()
-    def read(begins: NDArray[np.int64], length: int) -> NDArray[np.float32]:
-        places = begins[:, None] + np.arange(length)
-        wanted = torch.from_numpy(text[places].astype(np.int64))
-        return _read(model, torch.from_numpy(before[places]), wanted, memory, model.config.segment, device)
-
-    return read
+    device, segment = model.readout.weight.device, model.config.segment
+    return windows.windowed(text, model.start, lambda before, wanted: _read(model, before, wanted, memory, segment, device))
 
 
 def _refuse(model: Network, memory: int, segment: int) -> None:

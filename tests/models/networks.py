@@ -16,6 +16,7 @@ from models import sampling
 from models.adaptive_span import decode as span_decode
 from models.adaptive_span.model import Config as SpanConfig
 from models.adaptive_span.model import LearnedSpan, SpanTransformer, network
+from models.errors import InputError
 from models.music import lstm
 from models.music.decode import reader
 from models.music.lstm import PerformanceRNN
@@ -119,3 +120,12 @@ def shelve(folder: Path, texts: Sequence[tuple[str, str]]) -> Path:
     with gzip.open(folder / "text" / "classics19.json.gz", "wt", encoding="utf-8") as file:
         json.dump(entries, file)
     return folder
+
+
+def answer(ask: Callable[[list[Any]], Any], kind: type[Any], request: Any) -> Any:
+    """What comes of one request, which must be of this kind."""
+    (found,) = ask([request])
+    assert isinstance(found, kind), found
+    if kind is InputError:
+        assert found.text["en"].endswith(".") and found.text["zh"].endswith("。") and len(found.text["en"]) < 400
+    return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from functools import partial
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ from models.image_transformer.pixelcnn import PixelCNN
 from models.image_transformer.pretrained import HeldOut, Together
 from models.image_transformer.records import MODELS, PATTERNS, Again, Bits, Explanation, Request, spelled
 from models.image_transformer.weights import weights
+from tests.models.networks import answer
 
 SMALL = {"d_model": 16, "d_ff": 24, "n_heads": 2, "n_layers": 2}
 KEPT = Request(mode="complete", picture="test:1", keep=14, kind=10, count=2)
@@ -59,18 +61,10 @@ def shipped(networks: tuple[Together, ColourTransformer], monkeypatch: pytest.Mo
     return networks[0]
 
 
-def one(request: Request) -> Explanation:
-    (found,) = explain([request])
-    assert isinstance(found, Explanation), found
-    return found
+one = partial(answer, explain, Explanation)
 
 
-def refused(request: Request) -> InputError:
-    (found,) = explain([request])
-    assert isinstance(found, InputError)
-    assert found.text["en"].endswith(".") and found.text["zh"].endswith("。")
-    assert len(found.text["en"]) < 300
-    return found
+refused = partial(answer, explain, InputError)
 
 
 def again(seen: Explanation, request: Request) -> Bits:

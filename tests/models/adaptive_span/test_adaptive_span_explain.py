@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from functools import partial
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from models.adaptive_span.records import EVERY, EXAMPLES, MAX_TEXT, PAGES, Again
 from models.adaptive_span.weights import look, overview
 from models.errors import InputError
 from models.pretrained import Pretrained
+from tests.models.networks import answer
 
 TEXT = Request(text="the heart in the rain, and then no more. " * 3, length=20)
 
@@ -26,10 +28,7 @@ def small(monkeypatch: pytest.MonkeyPatch, networks: dict[str, SpanTransformer])
     return networks
 
 
-def answered(request: Request) -> Explanation:
-    (seen,) = explain([request])
-    assert isinstance(seen, Explanation), seen
-    return seen
+answered = partial(answer, explain, Explanation)
 
 
 def test_a_text_is_read_and_written_on() -> None:

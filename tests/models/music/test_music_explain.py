@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from functools import partial
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from models.music.pretrained import Network
 from models.music.records import MODELS, SCALE, Again, Array, Explanation, Losses, Request, melody, motif, spelled
 from models.music.weights import look
 from models.pretrained import Pretrained
+from tests.models.networks import answer
 
 SMALL = {"d_model": 24, "d_ff": 32, "n_heads": 3, "n_layers": 2}
 TUNE = Request(motif=melody((72, 0, 71, 67), 2))
@@ -42,10 +44,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> dict[str, Network]:
     return networks
 
 
-def answered(request: Request) -> Explanation:
-    (seen,) = explain([request])
-    assert isinstance(seen, Explanation)
-    return seen
+answered = partial(answer, explain, Explanation)
 
 
 def test_a_melody_gets_three_voices_and_stays_as_it_was() -> None:

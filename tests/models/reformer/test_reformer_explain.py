@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from functools import partial
 
 import numpy as np
 import pytest
@@ -10,15 +11,13 @@ import pytest
 from models.errors import InputError
 from models.reformer.explain import explain, hashing, in_chunks, missed, rewind
 from models.reformer.records import Explanation, InChunks, Request, Rewound
+from tests.models.networks import answer
 
 pytestmark = pytest.mark.usefixtures("trained")
 SHORT = Request(text="odd", rounds=2, chunk=4, buckets=4)
 
 
-def explained(request: Request) -> Explanation:
-    (seen,) = explain([request])
-    assert isinstance(seen, Explanation)
-    return seen
+explained = partial(answer, explain, Explanation)
 
 
 def test_every_model_that_is_there_answers_letter_by_letter() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from models.rnn_attention.explain import explain, gradients, measure
 from models.rnn_attention.model import Config, RecurrentTranslator
 from models.rnn_attention.pretrained import PIECES, Pretrained
 from models.rnn_attention.records import EXAMPLES, LONGEST, MAX_TOKENS, VARIANTS, Again, Explanation, Gradients, Request
+from tests.models.networks import answer
 
 TOKENIZER = Tokenizer.load(PIECES)
 DOGS = Request("Two dogs are running.")
@@ -42,11 +44,7 @@ def small(networks: dict[str, Pretrained], monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(page, "EXTRA", 6)
 
 
-def run(request: Request) -> Explanation:
-    """What one request comes to."""
-    (seen,) = explain([request])
-    assert isinstance(seen, Explanation), seen
-    return seen
+run = partial(answer, explain, Explanation)
 
 
 def again(request: Request, of: Explanation) -> Explanation:
@@ -56,11 +54,7 @@ def again(request: Request, of: Explanation) -> Explanation:
     return seen
 
 
-def refused(request: Request) -> InputError:
-    """Why a request is refused."""
-    (seen,) = explain([request])
-    assert isinstance(seen, InputError)
-    return seen
+refused = partial(answer, explain, InputError)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

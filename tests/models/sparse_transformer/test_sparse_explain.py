@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from functools import partial
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from models.sparse_transformer.explain import explain, measure
 from models.sparse_transformer.model import SparseTransformer
 from models.sparse_transformer.records import MODELS, Again, Explanation, Losses, Request, spelled
 from models.sparse_transformer.weights import factor_of, look, overview
+from tests.models.networks import answer
 
 DIGIT = Request(drawing="test:2", keep=27)
 TEXT = Request("text", text="It was a night", length=9)
@@ -23,17 +25,10 @@ def _small(small: dict[str, SparseTransformer]) -> None:
     """Small networks everywhere."""
 
 
-def answered(request: Request) -> Explanation:
-    (seen,) = explain([request])
-    assert isinstance(seen, Explanation)
-    return seen
+answered = partial(answer, explain, Explanation)
 
 
-def refused(request: Request) -> InputError:
-    (seen,) = explain([request])
-    assert isinstance(seen, InputError)
-    assert set(seen.text) == {"en", "zh"}
-    return seen
+refused = partial(answer, explain, InputError)
 
 
 def test_a_half_drawn_digit_is_completed_by_each_variant_and_its_top_stays() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,7 @@ from models.transformer_xl.records import (
     page,
 )
 from models.transformer_xl.weights import look, overview, places, terms, travelled
+from tests.models.networks import answer
 
 TEXT = Request(text="the captain went out and nobody saw him go", memory=24, segment=16, length=20)
 
@@ -48,10 +50,7 @@ def small(xl: TransformerXL, plain: AbsoluteTransformer, monkeypatch: pytest.Mon
     return networks
 
 
-def answered(request: Request) -> Explanation:
-    (seen,) = explain([request])
-    assert isinstance(seen, Explanation)
-    return seen
+answered = partial(answer, explain, Explanation)
 
 
 def test_a_text_is_read_and_written_on_by_both_models() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -13,23 +14,16 @@ from models.errors import InputError
 from models.translation.explain import explain, generate, measure
 from models.translation.pretrained import Pretrained
 from models.translation.records import EXAMPLES, PARTS, Again, Explanation, Request
+from tests.models.networks import answer
 
 SENTENCE = "A little girl climbs a tree, and her friend looks on."
 OTHER = "Two dogs are running."
 
 
-def one(request: Request) -> Explanation:
-    (found,) = explain([request])
-    assert isinstance(found, Explanation), found
-    return found
+one = partial(answer, explain, Explanation)
 
 
-def refused(request: Request) -> InputError:
-    (found,) = explain([request])
-    assert isinstance(found, InputError)
-    assert found.text["en"] and found.text["zh"]
-    assert len(found.text["en"]) < 400
-    return found
+refused = partial(answer, explain, InputError)
 
 
 def test_shapes_fit_the_pieces_and_rows_sum_to_one(shipped: Pretrained) -> None:
