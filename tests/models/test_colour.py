@@ -59,16 +59,6 @@ def test_a_level_knows_those_before_it_channels_inside_pixels_and_no_later_one(m
         assert of_small[0].any(-1).all()  # all of the small picture is seen from everywhere
 
 
-def test_another_level_changes_only_what_is_made_after_it(model: ColourTransformer) -> None:
-    picture, small = pictures(1)
-    plain = model(picture, small).flatten(1, 3)[0]
-    for position in (0, 1, 2, 3, 40, LENGTH - 2):
-        changed = picture.flatten().clone()
-        changed[position] = (changed[position] + 128) % LEVELS
-        differs = (model(changed.view(1, 6, 6, 3), small).flatten(1, 3)[0] != plain).any(-1)
-        assert not differs[: position + 1].any() and differs[position + 1]
-
-
 def test_making_a_picture_level_by_level_gives_the_numbers_of_one_pass(model: ColourTransformer) -> None:
     _, small = pictures(3)
     levels, bits = raised(model, small, temperatures=(1.0, 0.6, 1.5), top_k=(LEVELS, 12, 40))

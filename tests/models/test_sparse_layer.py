@@ -14,7 +14,6 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from models.layers import sparse
 from models.layers.patterns import FACTORS, KINDS, PAIRS, USES, Factor, Pattern
 from models.layers.sparse import gathered_attention, one_query, sparse_attention
-from models.trace import Trace
 
 SIZES = {  # length, stride, summary width
     "whole blocks": (36, 6, 2),
@@ -99,25 +98,6 @@ def test_the_last_position_alone_is_the_last_row_of_all(name: str, size: tuple[i
     torch.testing.assert_close(one_query(query[:, :, -1:], key, value, factor), gathered_attention(query, key, value, factor)[:, :, -1:])
 
 
-@pytest.mark.parametrize("name", FACTORS)
-def test_what_comes_later_changes_nothing_and_what_is_not_in_the_pattern_neither(name: str) -> None:
-    length, stride, summary = 17, 4, 2
-    query, key, value = inputs(length, heads=1)
-    factor = Factor(name, stride, summary)
-
-    def at(of: Tensor) -> Tensor:
-        return gathered_attention(query, key + of, value + of, factor)[0, 0].sum(-1)
-
-    jacobian = torch.autograd.functional.jacobian(at, torch.zeros(length, 1, dtype=torch.float64))[..., 0]
-    assert np.array_equal(jacobian.numpy() != 0, defined(name, length, stride, summary))
-
-
-def test_gradients_are_those_of_small_differences() -> None:
-    three = [torch.randn(1, 1, 11, 2, dtype=torch.float64, requires_grad=True) for _ in range(3)]
-    for name in ("strided", "summary"):
-        assert torch.autograd.gradcheck(lambda q, k, v, name=name: gathered_attention(q, k, v, Factor(name, 3, 2)), three)
-
-
 @pytest.mark.parametrize("name", ["strided", "fixed", "row", "summary"])
 def test_nothing_as_large_as_all_pairs_is_ever_made(name: str) -> None:
     length = 1024
@@ -155,17 +135,6 @@ def test_half_precision_stays_close() -> None:
         found.float().sum().backward()
         torch.testing.assert_close(found.float(), exact, atol=0.05, rtol=0.05)
         assert all(x.grad is not None and x.grad.isfinite().all() for x in low)
-
-
-def test_queries_and_keys_can_be_watched_and_heads_silenced() -> None:
-    query, key, value = inputs(19)
-    heads, trace = Pattern("fixed", 5, 1).of_heads("split", 0, 2), Trace("queries", "keys")
-    plain = sparse_attention(query, key, value, heads, None, trace)
-    np.testing.assert_allclose(trace.stack("keys")[0], key.numpy(), atol=1e-6)
-    gain = torch.tensor([[1.0, 0.0], [1.0, 1.0]], dtype=torch.float64)
-    silenced = sparse_attention(query, key, value, heads, gain)
-    assert not silenced[0, 1].any()
-    assert torch.equal(silenced[1], plain[1])
 
 
 def test_what_makes_no_pattern_is_refused() -> None:
