@@ -27,6 +27,7 @@ from tests.models.networks import answer
 
 SMALL = {"d_model": 16, "d_ff": 24, "n_heads": 2, "n_layers": 2}
 KEPT = Request(mode="complete", picture="test:1", keep=14, kind=10, count=2)
+SHORT = Request(mode="complete", picture="test:1", keep=21, kind=10, seed=3)  # of which little is to be made
 RAISED = Request(mode="enlarge", picture="test:0", count=2)
 
 
@@ -96,11 +97,11 @@ def test_a_made_picture_comes_with_its_order_its_blocks_and_its_surprise(shipped
 
 
 def test_what_is_unlike_the_training_pictures_is_said_to_be(shipped: Together, monkeypatch: pytest.MonkeyPatch) -> None:
-    mean = float(np.mean(one(KEPT).surprise[1]))
+    mean = float(np.mean(one(SHORT).surprise[1]))
     for above, unusual in ((mean - 0.01, True), (mean + 0.01, False), (None, False)):
         monkeypatch.setattr(module, "together", lambda above=above: dataclasses.replace(shipped, surprising_above=above))
-        assert one(KEPT).unusual is unusual
-        assert not one(dataclasses.replace(KEPT, flange=0)).unusual, "a changed model finds everything unlike"
+        assert one(SHORT).unusual is unusual
+        assert not one(dataclasses.replace(SHORT, flange=0)).unusual, "a changed model finds everything unlike"
 
 
 def test_the_kept_rows_stay_and_each_continuation_is_another() -> None:
@@ -151,7 +152,7 @@ def test_a_kept_part_comes_at_once() -> None:
 
 
 def test_nothing_changed_costs_nothing() -> None:
-    for request in (Request(seed=3), KEPT, RAISED):
+    for request in (SHORT, RAISED):
         seen = one(request)
         np.testing.assert_allclose(again(seen, request).bits, np.stack([made.bits[0] for made in seen.made]), atol=2e-3)
 
@@ -166,8 +167,8 @@ def test_nothing_changed_costs_nothing() -> None:
     ],
 )
 def test_an_intervention_changes_the_picture_of_its_own_pattern_alone(change: dict[str, object], reached: int) -> None:
-    request = Request(seed=3, **change)  # type: ignore[arg-type]
-    before, after = one(Request(seed=3)), one(request)
+    request = dataclasses.replace(SHORT, **change)  # type: ignore[arg-type]
+    before, after = one(SHORT), one(request)
     forced = again(before, request).bits
     for i in range(2):
         assert (before.made[i].pictures != after.made[i].pictures).any() == (i == reached)
@@ -176,9 +177,9 @@ def test_an_intervention_changes_the_picture_of_its_own_pattern_alone(change: di
 
 
 def test_less_memory_is_seen_in_the_blocks() -> None:
-    cut = one(Request(memory_rows=0, flange=0))
+    cut = one(dataclasses.replace(SHORT, memory_rows=0, flange=0))
     assert [len(made.memory) for made in cut.made] == [0, 0]
-    assert len(one(Request(memory_rows=2)).made[0].memory) < len(one(Request()).made[0].memory)
+    assert len(one(dataclasses.replace(SHORT, memory_rows=2)).made[0].memory) < len(one(SHORT).made[0].memory)
 
 
 def test_an_enlargement_is_read_again_too() -> None:
