@@ -11,9 +11,15 @@ import torch
 from torch.nn import functional as F
 
 from benchmarks.measure import Bound, Report
-from models.cost.model import convolution, from_heads, max_error, picture, projections, taps
+from models.cost.model import convolution, from_heads, picture, projections, taps
 from models.cost.records import ALPHAS, SIDE, Request
 from models.layers.attention import attend
+
+
+def max_error(kernel: int = 3, alpha: float = ALPHAS[-1], name: str = "edge") -> float:
+    """The largest difference between a filter and its heads on the first picture."""
+    image, weights = picture(Request("heads")), taps(name, kernel)
+    return float((from_heads(image, weights, alpha) - convolution(image, weights)).abs().max())
 
 
 def in_float32() -> float:

@@ -1,7 +1,7 @@
 """How fast pictures are made, pixel by pixel, beside transformers' `generate` on a decoder of the same size.
 
-image_s: one picture of 28 × 28 by the slower of the two patterns, one step per pixel, with what each pixel cost and its queries and keys
-for the page. four_images_vs_one_ratio: four pictures at once over one, the greater of the two patterns' ratios. vs_generate_ratio:
+image_s: one picture of 28 × 28 by the slower of the two patterns, one step per pixel, with what each pixel
+cost. four_images_vs_one_ratio: four pictures at once over one, the greater of the two patterns' ratios. vs_generate_ratio:
 seconds of `generate` over ours, per picture, the smaller of the two patterns' ratios; a GPT-2 with as many layers, heads and dimensions
 samples as many tokens out of as many symbols from its own key/value cache. Weights are random on both sides, and all in float32.
 
@@ -17,7 +17,7 @@ import torch
 from transformers import GPT2Config, GPT2LMHeadModel
 
 from benchmarks.measure import Bound, Report, interleaved, median, ratio, threads
-from models.image_transformer.decode import generate, plain
+from models.image_transformer.decode import Wanted, generate, uniforms
 from models.image_transformer.model import LEVELS, Config, ImageTransformer
 from models.image_transformer.records import PATTERNS
 
@@ -65,7 +65,8 @@ def measure(device: torch.device) -> Report:
     counts = [1] if device.type != "cpu" or largest == 1 else [1, largest]
 
     def make(pattern: str, count: int, with_threads: int) -> Callable[[], object]:
-        wanted = plain([9] * count, list(range(count)), pixels)
+        drawn = torch.cat([uniforms(seed, 1, pixels) for seed in range(count)])
+        wanted = Wanted(torch.tensor([9] * count), drawn, (1,) * count, (1.0,) * count, (LEVELS,) * count)
 
         def run() -> None:
             with threads(with_threads):

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from models.multi30k import PAD, START, STOP, UNKNOWN
+from models.arrays import frozen
+from models.multi30k import PAD, START, STOP, UNKNOWN, Encoded, Translator
 
 NEVER = (PAD, UNKNOWN, START)  # pieces that no translation contains
 EXTRA = 50  # a translation stops at source length + 50 pieces (Vaswani et al., 2017, §6.1)
@@ -173,3 +175,27 @@ def finished(steps: Generator[None, None, FoundT]) -> FoundT:
             next(steps)
         except StopIteration as end:
             return end.value  # type: ignore[no-any-return]
+
+
+def told(trained: Translator[Any], pieces: Encoded, found: Sequence[Hypothesis], log_p: Any, alpha: float) -> dict[str, Any]:
+    """What an explanation says of every translation, by the names of its fields.
+
+    found: best first. log_p: (target,) of each piece of the first, nats, which is watched.
+    """
+    tokenizer, tokens, each = trained.tokenizer, found[0].tokens, frozen(log_p)
+    labels = [tokenizer.piece(token) for token in tokens]
+    total, threshold = float(each.sum(dtype=np.float64)), trained.facts.get("surprising_below")
+    best = (tokenizer.decode(tokens), total, total / penalty(len(tokens), alpha))
+    return {
+        "source": pieces.pieces,
+        "source_space": pieces.space,
+        "target": tuple(piece for piece, _ in labels),
+        "target_space": tuple(space for _, space in labels),
+        "text": best[0],
+        "log_probabilities": each,
+        "log_probability": total,
+        "score": best[2],
+        "hypotheses": (best, *((tokenizer.decode(one.tokens), one.log_probability, one.score(alpha)) for one in found[1:])),
+        "unknown": sum(token == UNKNOWN for token in pieces.ids),
+        "surprising": threshold is not None and total / len(tokens) < threshold,
+    }

@@ -117,15 +117,18 @@ def quiet_start(tables: Iterable[nn.Embedding], *groups: Iterable[Any]) -> None:
             nn.init.zeros_(linear.bias)
 
 
-def gains(silenced: Sequence[Iterable[tuple[str, int, int]]], of: str, layers: int, heads: int, device: torch.device) -> Tensor | None:
+def gains(requests: Sequence[Any], of: str, model: Any, layers: int = 0) -> Tensor | None:
     """(layer, request, head), 0 where a request silences a head of this model and else 1; None where none does.
 
-    silenced: of each request its (model, layer, head). A head that there is not is passed over.
+    requests: with `silenced`, (model, layer, head) of each. A head that there is not is passed over. layers: of the model, where its config
+    does not say it.
     """
-    chosen = [(i, at, head) for i, one in enumerate(silenced) for name, at, head in one if name == of and at < layers and head < heads]
-    if not chosen:
+    layers, heads = layers or model.config.n_layers, model.config.n_heads
+    named = [(row, at, head) for row, one in enumerate(requests) for name, at, head in one.silenced if name == of]
+    told = [(row, at, head) for row, at, head in named if at < layers and head < heads]
+    if not told:
         return None
-    found = torch.ones(layers, len(silenced), heads)
-    for row, at, head in chosen:
+    found = torch.ones(layers, len(requests), heads)
+    for row, at, head in told:
         found[at, row, head] = 0
-    return found.to(device)
+    return found.to(model.readout.weight.device)

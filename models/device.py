@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import torch
+
+CPU = Path("/proc/cpuinfo")
 
 
 def device(name: str | None = None) -> torch.device:
@@ -18,8 +21,9 @@ def has_bfloat16(where: torch.device) -> bool:
     """Does this device compute in bfloat16 itself? A CPU that must imitate it takes some thirty times as long as in single precision."""
     if where.type == "cuda":
         return bool(torch.cuda.is_bf16_supported(including_emulation=False))
-    known = torch.cpu.get_capabilities()
-    return any(known.get(name, False) for name in ("avx512_bf16", "amx_bf16", "bf16"))
+    ask = getattr(torch.cpu, "get_capabilities", None)  # an older torch has no such function: there the system tells
+    known = [name for name, there in ask().items() if there] if ask else CPU.read_text("utf-8").split() if CPU.is_file() else []
+    return bool({"avx512_bf16", "amx_bf16", "bf16"} & set(known))
 
 
 def beside_a_server() -> torch.device:

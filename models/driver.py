@@ -191,7 +191,8 @@ class Lab(Generic[TaskT]):
         """Choose the learning rate, train, write the assets; returns their folder.
 
         minutes: of all of it; a search that they cut short goes on where it was. `resume` with `minutes` 0 publishes what a run has so far.
-        ValueError for an unknown variant, OutOfTime where the search alone took all minutes.
+        devices: that share the batches, a process each: so many times fewer steps see as many examples, the first process alone publishes,
+        and the others end here. ValueError for an unknown variant, OutOfTime where the search alone took all minutes.
         """
         variant = variant or next(iter(self.variants))
         task = self.task_of(variant).on(device)
@@ -214,6 +215,8 @@ class Lab(Generic[TaskT]):
             rates = training.swept(lambda rate: _tried(plan, recipe, rate, run, variant, device, left), self.rates, run / "rates.json")
         schedule = dataclasses.replace(recipe.schedule, peak=recipe.rate or training.best_rate(rates))
         model, result = _trained(plan, schedule, run, recipe.round, device=device, minutes=left(), resume=resume, devices=devices)
+        if result.rank:
+            raise SystemExit(0)
         facts = {
             "slug": self.slug,
             "variant": variant,
@@ -328,7 +331,7 @@ def _trained(plan: Plan[BatchT], schedule: Schedule, run: Path, size: int, **mor
         plan.objective(model),
         batches,
         lambda model: math.nan if size == schedule.steps else plan.validate(model),
-        schedule,
+        training.trial_of(schedule, schedule.peak, 1 / more.get("devices", 1)),  # each step takes a batch for every device
         run,
         optimizers=plan.optimizers,
         **more,

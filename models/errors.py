@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 
@@ -40,6 +40,14 @@ def no_head(
         said_en += f"; layers are 1 to {layers}, heads 1 to {heads}"
         said_zh += f"；层为 1 到 {layers}，头为 1 到 {heads}"
     return InputError(code, en=f"{said_en}.", zh=f"{said_zh}。")
+
+
+def check_heads(silenced: Iterable[tuple[str, int, int]], sizes: Mapping[str, tuple[int, int]]) -> None:
+    """The refusal of a head, (model or kind of attention, layer, head), that there is not. sizes: layers and heads of each."""
+    for of, layer, head in silenced:
+        layers, heads = sizes.get(of, next(iter(sizes.values())))
+        if of not in sizes or layer >= layers or head >= heads:
+            raise no_head(layer, head, of, layers=layers, heads=heads, names=tuple(sizes))
 
 
 def _from_1(number: object) -> str:

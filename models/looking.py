@@ -3,6 +3,9 @@ last key."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -52,3 +55,58 @@ def means(pooled: Array, length: int, by: int) -> Array:
     """The same sums with the mean over queries in place of their sum. length: how many queries there are; (…, block, block)."""
     found: Array = pooled / np.diff(np.append(np.arange(0, length, by), length)).astype(np.float32)[:, None]
     return found
+
+
+def softmax(scores: Array, seen: NDArray[np.bool_] | None = None) -> Array:
+    """Weights of scores over their last axis; 0 where a key is not seen, and in all of a row that sees nothing."""
+    if seen is not None:
+        scores = np.where(seen, scores, -np.inf)
+    largest = scores.max(-1, keepdims=True, initial=np.finfo(np.float32).min)
+    weights = np.exp(scores - largest)
+    made: Array = (weights / np.maximum(weights.sum(-1, keepdims=True), np.finfo(np.float32).tiny)).astype(np.float32)
+    return made
+
+
+def within(shape: Sequence[int], layer: int, head: int, rows: Sequence[int] | NDArray[np.int64]) -> None:
+    """IndexError where queries of this shape, (layer, head, position, …), have no such layer, head or position."""
+    layers, heads, length = shape[:3]
+    if not (0 <= layer < layers and 0 <= head < heads) or any(not 0 <= row < length for row in rows):
+        raise IndexError(f"head {layer}.{head}, positions {list(rows)[:3]}: there are {layers} × {heads} heads and {length} positions")
+
+
+@dataclass(frozen=True)
+class Overview:
+    """All attention of a run, small enough to be sent.
+
+    pooled: (layer, head, block, block) weights: the mean of `by` queries, the sum of `by` keys, so that rows sum to 1 less what goes to
+    keys behind the last block. distances: (layer, head, distance) mean weight of all positions that see a key so far before them.
+    """
+
+    pooled: Array
+    by: int
+    distances: Array
+
+
+class Tally:
+    """An overview while it is made: every weight once, some queries of a layer at a time."""
+
+    def __init__(self, layers: int, heads: int, length: int, farthest: int = 0, most: int = 256) -> None:
+        """length: queries. farthest: how many distances there are, as many as queries if not said. most: blocks on a side."""
+        self.length, self.by = length, -(-length // most)
+        self.blocks = -(-length // self.by)
+        self._pooled = np.zeros((layers, heads, self.blocks, self.blocks), np.float32)
+        self._total = np.zeros((layers, heads, farthest or length))
+        self._count = np.zeros(farthest or length)
+
+    def add(self, layer: int, weights: Array, rows: NDArray[np.int64], keys: NDArray[np.int64], head: slice = slice(None)) -> None:
+        """weights: (head, query, key). rows: places of the queries, one after another; keys: of keys. The last query is at the last key."""
+        add_blocks(self._pooled[layer, head], weights, rows, keys, self.by)
+        seen = weights.shape[2]
+        self._total[layer, head, :seen] += by_diagonal(weights)
+        if layer == 0 and head.stop in (None, 1):
+            self._count[:seen] += len(rows) - np.maximum(0, np.arange(seen) - (seen - len(rows)))
+
+    def overview(self) -> Overview:
+        """What was added."""
+        distances = (self._total / np.maximum(self._count, 1)).astype(np.float32)
+        return Overview(means(self._pooled, self.length, self.by), self.by, distances)

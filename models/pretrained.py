@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -48,6 +48,11 @@ class Load(Protocol[ReadT]):
 def described(network: Callable[[Any], NetworkT], config: type[Any]) -> Build[NetworkT]:
     """What builds a network from the config in model.json."""
     return lambda facts: network(checkpoint.config_of(config, facts["config"]))
+
+
+def by_variant(usual: Build[Any], others: Mapping[str, Build[Any]]) -> Build[Any]:
+    """What builds a network by the variant in model.json: as `others` has it of the ending of its name, else as usual."""
+    return lambda facts: next((build for end, build in others.items() if facts["variant"].endswith(end)), usual)(facts)
 
 
 def restored(where: Path, build: Build[NetworkT], on: str | None = None) -> Pretrained[NetworkT]:

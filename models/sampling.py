@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 FREE = -1  # in place of a symbol: this one is to be drawn
@@ -24,8 +25,9 @@ def draw(logits: Tensor, uniform: Tensor, temperature: Tensor, top_k: Tensor | N
     logits: (batch, symbol); uniform: (batch,) in [0, 1); temperature: (batch,), 0 takes the likeliest. top_k: (batch,), of how many of the
     likeliest symbols is drawn, None for all. never: symbols that are not drawn.
     """
-    logits = logits.double().clone()
+    logits = logits.double()
     if never:
+        logits = logits.clone()
         logits[:, list(never)] = -torch.inf
     heat = temperature.to(logits)
     scaled = logits / heat.clamp(min=1e-6)[:, None]
@@ -100,6 +102,15 @@ class Wanted:
     known: Tensor
     uniforms: Tensor
     temperatures: Sequence[float]
+
+
+def wanted(requests: Sequence[Any], rows: Sequence[NDArray[np.int64]], behind: int = FREE) -> Wanted:
+    """What requests with a seed and a temperature ask for. rows: (position,) known symbols of each; `behind` stands behind shorter ones."""
+    known = np.full((len(rows), max(map(len, rows))), behind, np.int64)
+    for row, one in zip(known, rows, strict=True):
+        row[: len(one)] = one
+    draws = torch.stack([uniforms(one.seed, known.shape[1]) for one in requests])
+    return Wanted(torch.from_numpy(known), draws, [float(one.temperature) for one in requests])
 
 
 class Writer:

@@ -17,11 +17,13 @@ from typing import Any, Generic, Protocol, TypeVar
 import lightning
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.overrides import TorchFunctionMode
 from tqdm import tqdm
 
 from models.device import has_bfloat16
+from models.windows import NONE
 
 BatchT = TypeVar("BatchT", bound="Movable")
 
@@ -65,6 +67,22 @@ class Trained(Generic[BatchT]):
     seconds: float  # of training, over all resumptions
     device: str
     log: list[dict[str, float]]
+    rank: int = 0  # of this process among those that trained
+
+
+class NextSymbol(nn.Module):
+    """What training minimises: −log p of every symbol that is wanted."""
+
+    def __init__(self, model: nn.Module, said: Callable[[Any, Any], tuple[Tensor, Tensor]]) -> None:
+        """said(model, batch): logits (batch, …, symbol) and what came, (batch, …), NONE where no answer is wanted."""
+        super().__init__()
+        self.model, self.said = model, said
+
+    def forward(self, batch: Any) -> tuple[Tensor, Tensor]:
+        """Sum of losses in nats, number of symbols."""
+        logits, wanted = self.said(self.model, batch)
+        loss = F.cross_entropy(logits.float().flatten(0, -2), wanted.flatten(), ignore_index=NONE, reduction="sum")
+        return loss, (wanted != NONE).sum()
 
 
 def adam(objective: nn.Module, schedule: Schedule) -> list[torch.optim.Optimizer]:
@@ -297,7 +315,7 @@ def train(
     recent = [run.read(path) for path in sorted(folder.glob("step-*.pt"))[-schedule.average :]]
     state = mean_of_weights(recent) if recent else {name: tensor.detach().cpu() for name, tensor in bare.state_dict().items()}
     name = torch.cuda.get_device_name(fabric.device) if device.type == "cuda" else f"cpu, {torch.get_num_threads()} threads"
-    return Trained(state, step >= schedule.steps, step, seconds, name, log)
+    return Trained(state, step >= schedule.steps, step, seconds, name, log, fabric.global_rank)
 
 
 def _kernel(device: torch.device) -> AbstractContextManager[None]:

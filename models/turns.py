@@ -12,6 +12,8 @@ Asked = TypeVar("Asked")  # a request, or what else is asked
 Read = TypeVar("Read")  # a request that can be answered
 Entry = TypeVar("Entry")  # what a turn has for a request: a list of steps, or at its end the explanation
 Seen = TypeVar("Seen")  # an explanation
+News = dict[int, Any]  # by request: its newest steps, a list, or at its end the explanation
+TURN = 0.05  # seconds that a turn works before it lets others
 
 
 def each(asked: Iterable[Asked], read: Callable[[Asked], Read]) -> list[Read | InputError]:
@@ -59,26 +61,43 @@ def finished(turns: Iterable[Mapping[int, object]], kind: type[Seen], count: int
     return [found[i] for i in range(count)]
 
 
-def answered(
-    found: Sequence[Read | InputError], work: Callable[[list[Read]], Iterator[dict[int, Any]]], kind: type[Seen]
-) -> list[Seen | InputError]:
-    """One answer per request, in order, once all turns of `work` are over; the InputErrors where they stood. kind: of explanation."""
-    read = readable(found)
-    return beside(found, finished(work(read), kind, len(read)))
+def served(
+    read: Callable[[Asked], Read], work: Callable[[list[Read]], Iterator[dict[int, Any]]], kind: type[Seen]
+) -> tuple[Callable[[Sequence[Asked]], list[Seen | InputError]], Callable[[Sequence[Asked]], Iterator[list[Any]]]]:
+    """What a lab answers with: `explain` and `generate`, of requests that `read` reads and `work` answers with explanations of this kind.
+
+    explain(requests): one answer per request, in order; an InputError stands where a request could not be read. generate(requests): the
+    same as it comes about. Each of its turns works for about TURN at most and yields one entry per request: the steps since the last turn;
+    at its end the explanation, or the InputError; None once it is over.
+    """
+
+    def explain(requests: Sequence[Asked]) -> list[Seen | InputError]:
+        found = each(requests, read)
+        return beside(found, finished(work(readable(found)), kind, len(readable(found))))
+
+    return explain, lambda requests: turns(each(requests, read), work)
+
+
+def after(asked: Sequence[Asked], found: Sequence[Read | InputError], answer: Callable[[Asked, Read], Seen]) -> list[Seen | InputError]:
+    """`answer` of each that is asked and what was found of it, in order; InputErrors, those that it raises too, in their places."""
+
+    def one(pair: tuple[Asked, Read | InputError]) -> Seen:
+        if isinstance(pair[1], InputError):
+            raise pair[1]
+        return answer(pair[0], pair[1])
+
+    return each(zip(asked, found, strict=True), one)
 
 
 def together(
     found: Sequence[Read | InputError], group: Callable[[Read], object], work: Callable[[list[Read]], Sequence[Seen]]
 ) -> list[Seen | InputError]:
     """One answer per request, in order; those of one group are answered by `work` at once."""
-    return beside(found, _at_once(readable(found), group, work))
-
-
-def _at_once(read: Sequence[Read], group: Callable[[Read], object], work: Callable[[list[Read]], Sequence[Seen]]) -> list[Seen]:
+    read = readable(found)
     answers: dict[int, Seen] = {}
     for news in grouped(read, group, lambda some: iter([dict(enumerate(work(some)))])):
         answers |= news
-    return [answers[i] for i in range(len(read))]
+    return beside(found, [answers[i] for i in range(len(read))])
 
 
 def worked(step: Callable[[], bool], seconds: float) -> None:
@@ -103,11 +122,15 @@ class Writes(Protocol):
         """Some positions more."""
 
 
-def abreast(writers: Mapping[str, Writes], seconds: float) -> Iterator[dict[str, slice]]:
-    """All of them side by side, the one that is behind first, about so many seconds at a time: after each turn the positions of each that
-    are new."""
+def abreast(
+    writers: Mapping[str, Writes], lengths: Sequence[int], step: Callable[[str, int, slice], Iterable[Any]], seconds: float = TURN
+) -> Iterator[dict[int, list[Any]]]:
+    """All writers side by side, the one that is behind first, about so many seconds at a time: after each turn the new steps of each row.
 
-    def step() -> bool:
+    lengths: positions of each row in the end. step(name, row, positions): the steps that tell of new positions.
+    """
+
+    def work() -> bool:
         due = [one for one in writers.values() if not one.done]
         if due:
             min(due, key=lambda one: one.position).step()
@@ -115,8 +138,13 @@ def abreast(writers: Mapping[str, Writes], seconds: float) -> Iterator[dict[str,
 
     while any(not one.done for one in writers.values()):
         told = {name: one.position for name, one in writers.items()}
-        worked(step, seconds)
-        yield {name: slice(told[name], one.position) for name, one in writers.items()}
+        worked(work, seconds)
+        news: dict[int, list[Any]] = {row: [] for row in range(len(lengths))}
+        for row, length in enumerate(lengths):
+            for name, one in writers.items():
+                here = slice(told[name], min(one.position, length))
+                news[row] += step(name, row, here) if here.start < here.stop else ()
+        yield news
 
 
 def turns(
@@ -139,7 +167,7 @@ def turns(
         yield turn({places[i]: entry for i, entry in news.items()})
 
 
-def paced(row: int, work: Generator[None, None, Seen], seconds: float) -> Iterator[dict[int, list[Any] | Seen]]:
+def paced(row: int, work: Generator[None, None, Seen], seconds: float = TURN) -> Iterator[dict[int, list[Any] | Seen]]:
     """The turns of one request whose work pauses where it likes: others come in between after about so many seconds; its result last."""
     begin = last = time.perf_counter()
     longest = 0.0
@@ -155,3 +183,8 @@ def paced(row: int, work: Generator[None, None, Seen], seconds: float) -> Iterat
             yield {row: []}
             begin = last = time.perf_counter()
             longest = 0.0
+
+
+def each_paced(work: Callable[[Read], Generator[None, None, Seen]]) -> Callable[[list[Read]], Iterator[dict[int, list[Any] | Seen]]]:
+    """The turns of some requests, one after another, whose work pauses where it likes."""
+    return lambda read: (news for row, one in enumerate(read) for news in paced(row, work(one)))

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from models.hashing import belongs
+from models.windows import NONE as NONE
 
 Ints = NDArray[np.int64]
 Array = NDArray[np.float32]
 
 BITS = 16  # entries of a vector
 DIGITS = 6  # digits of a number
-NONE = -1  # the target of an input after which no answer is wanted
 END = 10  # the input behind the last digits of a sum, after which its highest digit is wanted
 FIRST, SECOND = 11, 12  # units that say whose digit it is
 UNITS = {"parity": 2 * BITS, "addition": 13}  # units of an input

@@ -5,20 +5,18 @@ from __future__ import annotations
 import dataclasses
 import math
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from models.act_rnn.data import BITS, DIGITS, NONE, Batch, Inputs, drawn, sums, vectors
 from models.act_rnn.model import PonderingNetwork, Thought
 from models.act_rnn.pretrained import load
 from models.act_rnn.records import (
-    EXAMPLES,
     Explanation,
     Measured,
     Request,
@@ -29,11 +27,9 @@ from models.arrays import frozen
 from models.checkpoint import CheckpointError
 from models.errors import InputError
 from models.fields import check
-from models.layers.act import Stop
+from models.pondering import joined, shortened, stop_of
 from models.trace import OFF, Trace
 from models.turns import each, together
-
-__all__ = ["EXAMPLES", "Explanation", "Measured", "Request", "explain", "measure"]
 
 WITHOUT = "_without"
 SAMPLE = 200  # held-out inputs that a network is measured on
@@ -67,41 +63,13 @@ def _read(request: Request) -> _Read:
     return _Read(request, inputs, (*(digit for pair in pairs for digit in pair), "="))
 
 
-def _joined(parts: Sequence[Inputs]) -> Inputs:
-    """Inputs of one task side by side, padded to the longest."""
-    length = max(part.inputs.shape[1] for part in parts)
-
-    def padded(values: NDArray[np.generic], fill: float) -> NDArray[np.generic]:
-        width = [(0, 0), (0, length - values.shape[1]), *[(0, 0)] * (values.ndim - 2)]
-        return np.pad(values, width, constant_values=fill)
-
-    return Inputs(
-        np.concatenate([padded(part.inputs, 0) for part in parts]),
-        np.concatenate([padded(part.alive, False) for part in parts]),
-        np.concatenate([padded(part.targets, NONE) for part in parts]),
-        np.concatenate([part.difficulty for part in parts]),
-    )
-
-
-def _stop(requests: Iterable[Request], model: PonderingNetwork, device: torch.device) -> Stop:
-    """When inputs are done, a row for each request."""
-    asked = list(requests)
-    forced = torch.tensor([one.forced for one in asked], device=device)
-    return Stop(
-        torch.tensor([float(one.epsilon) for one in asked], device=device),
-        torch.tensor([one.limit or model.config.limit for one in asked], device=device),
-        torch.tensor([float(one.bias) for one in asked], device=device),
-        forced if bool(forced.any()) else None,
-    )
-
-
 def _pass(read: Sequence[_Read], model: PonderingNetwork, trace: Trace = OFF) -> tuple[Thought, Batch]:
     """The network on some requests as they are."""
     device = model.readout.weight.device
     requests = [one.request for one in read]
-    batch = _joined([one.inputs for one in read]).batch().to(device)
+    batch = joined([one.inputs for one in read]).batch().to(device)
     told = torch.tensor([float(one.told) for one in requests], device=device)
-    stop = None if model.halting is None else _stop(requests, model, device)
+    stop = None if model.halting is None else stop_of(requests, model.config.limit, device)
     thought: Thought = model(batch.inputs, batch.alive, stop, told, trace)
     return thought, batch
 
@@ -192,10 +160,7 @@ def _folded(task: str, row: int, one: _Read, model: PonderingNetwork, thought: T
 
 def _earlier(task: str, one: _Read, model: PonderingNetwork, most: int) -> tuple[str, ...]:
     """For each n up to `most`, the answer if every input were done after n updates at the latest: all of them in one pass."""
-    asked = one.request
-    counts = range(1, most + 1)
-    changed = [dataclasses.replace(asked, forced=n) if asked.forced else dataclasses.replace(asked, limit=n) for n in counts]
-    rows = [dataclasses.replace(one, request=request) for request in changed]
+    rows = [dataclasses.replace(one, request=request) for request in shortened(one.request, most)]
     thought, _ = _pass(rows, model)
     return tuple(_said(task, logits, _wanted(one)) for logits in thought.logits)
 
@@ -224,7 +189,7 @@ def _measured(request: Request) -> Measured:
     inputs = _sample(request.task)
     batch = inputs.batch().to(device)
     told = torch.full((len(inputs),), float(request.told), device=device)
-    stop = _stop([request] * len(inputs), model, device)
+    stop = stop_of([request] * len(inputs), model.config.limit, device)
     begin = time.perf_counter()
     thought: Thought = model(batch.inputs, batch.alive, stop, told, gather=True)
     milliseconds = (time.perf_counter() - begin) * 1000

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import torch
@@ -17,7 +17,6 @@ from models.adaptive_span.decode import Reader
 from models.adaptive_span.model import Layer, SpanTransformer
 from models.adaptive_span.pretrained import load
 from models.adaptive_span.records import (
-    EXAMPLES,
     PAGES,
     VARIANTS,
     Again,
@@ -30,36 +29,16 @@ from models.adaptive_span.records import (
     forced_spans,
 )
 from models.adaptive_span.saving import Shape, saved
-from models.adaptive_span.weights import by_distance, look, overview, soft_mask
 from models.arrays import frozen
 from models.characters import UNKNOWN
 from models.checkpoint import CheckpointError
 from models.errors import InputError
-from models.sampling import FREE, Wanted, Writer, uniforms
+from models.sampling import FREE, Writer, uniforms, wanted
 from models.trace import Trace
-from models.turns import abreast, answered, each, grouped, paced, turns
+from models.turns import News, abreast, each, each_paced, grouped, paced, served, turns
 
-__all__ = [
-    "EXAMPLES",
-    "Again",
-    "Explanation",
-    "Losses",
-    "Request",
-    "by_distance",
-    "explain",
-    "generate",
-    "look",
-    "measure",
-    "overview",
-    "soft_mask",
-]
-
-TURN = 0.05  # seconds that `generate` works before it lets others
 PART = 128  # characters of a text that is read again, between two pauses
 ROWS = 16  # requests that share a batch
-
-Turn: TypeAlias = list[list[Step] | Explanation | InputError | None]
-News: TypeAlias = dict[int, list[Step] | Explanation]
 
 
 @dataclass(frozen=True)
@@ -87,16 +66,6 @@ def _forced(one: _Read, model: SpanTransformer) -> Tensor | None:
     return None if np.isnan(one.forced).all() else torch.from_numpy(one.forced).to(model.readout.weight.device)
 
 
-def _writer(read: Sequence[_Read], model: SpanTransformer) -> Writer:
-    length = max(len(one.known) for one in read)
-    known = np.full((len(read), length), FREE)
-    for row, one in zip(known, read, strict=True):
-        row[: len(one.known)] = one.known
-    draws = torch.stack([_draws(one, length) for one in read])
-    heats = [float(one.request.temperature) for one in read]
-    return Writer(Reader(model, len(read), _forced(read[0], model)), Wanted(torch.from_numpy(known), draws, heats))
-
-
 def _draws(one: _Read, length: int) -> Tensor:
     """(position,) what a request draws with: the same for its first character, however long the text before it is."""
     found = torch.zeros(length, dtype=torch.float64)
@@ -107,13 +76,17 @@ def _draws(one: _Read, length: int) -> Tensor:
 def _write(read: Sequence[_Read]) -> Iterator[News]:
     """One model on a batch of requests: steps after each turn, at the end the explanations."""
     model = load(read[0].request.variant).model
-    writer = _writer(read, model)
-    for new in abreast({"": writer}, TURN):
-        here = new[""]
-        letters, nats = writer.symbols[:, here].cpu().numpy(), writer.nats[:, here].cpu().numpy()
-        yield {row: _steps(one, model, here.start, letters[row], nats[row]) for row, one in enumerate(read)}
+    asked = wanted([one.request for one in read], [one.known for one in read])
+    asked = dataclasses.replace(asked, uniforms=torch.stack([_draws(one, asked.known.shape[1]) for one in read]))
+    writer = Writer(Reader(model, len(read), _forced(read[0], model)), asked)
+
+    def steps(_name: str, row: int, here: slice) -> list[Step]:
+        return _steps(read[row], model, here.start, writer.symbols[row, here].cpu().numpy(), writer.nats[row, here].cpu().numpy())
+
+    lengths = [len(one.known) for one in read]
+    yield from abreast({"": writer}, lengths, steps)
     for row, one in enumerate(read):
-        yield from paced(row, _made(one, model, writer.symbols[row, : len(one.known)].cpu().numpy()), TURN)
+        yield from paced(row, _made(one, model, writer.symbols[row, : lengths[row]].cpu().numpy()))
 
 
 def _steps(one: _Read, model: SpanTransformer, first: int, letters: NDArray[np.int64], nats: NDArray[np.float64]) -> list[Step]:
@@ -186,20 +159,7 @@ def _made(one: _Read, model: SpanTransformer, letters: NDArray[np.int64]) -> Gen
     )
 
 
-def _work(read: Sequence[_Read]) -> Iterator[News]:
-    """All that a batch asks for, a group at a time, each turn at most TURN."""
-    return grouped(read, lambda one: one.request.group(), _write, ROWS)
-
-
-def explain(requests: Sequence[Request]) -> list[Explanation | InputError]:
-    """Read, write on and show how: one answer per request, in order; an InputError stands where a request could not be read."""
-    return answered(each(requests, _read), _work, Explanation)
-
-
-def generate(requests: Sequence[Request]) -> Iterator[Turn]:
-    """The same as it comes about. Each turn works for at most 50 ms and yields one entry per request: the steps since the last turn; at its
-    end the Explanation, or the InputError; None once it is over."""
-    yield from turns(each(requests, _read), _work)
+explain, generate = served(_read, lambda read: grouped(read, lambda one: one.request.group(), _write, ROWS), Explanation)
 
 
 @torch.no_grad()
@@ -227,7 +187,4 @@ def _may_again(one: Again) -> Again:
 def measure(requests: Sequence[Again]) -> Iterator[list[list[Any] | Losses | InputError | None]]:
     """What a text costs under the spans that a request forces: the mean's difference to what it cost when it was made is what they cost.
     Turns as in `generate`, without steps."""
-    yield from turns(
-        each(requests, _may_again),
-        lambda read: (news for row, one in enumerate(read) for news in paced(row, _again(one), TURN)),
-    )
+    yield from turns(each(requests, _may_again), each_paced(_again))

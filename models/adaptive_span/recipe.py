@@ -17,13 +17,14 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from models import bits, driver, training
-from models.adaptive_span.data import Batch, alphabet_of, batch_of, drawn_batch, spread_windows
+from models.adaptive_span.data import HIDDEN, alphabet_of, spread_windows
 from models.adaptive_span.decode import Reader
 from models.adaptive_span.model import Config, SpanTransformer, network
 from models.adaptive_span.pretrained import SLUG, read
 from models.characters import UNKNOWN, books
 from models.driver import Asked, Job, Lab, Measured, Plan, published
 from models.training import Schedule
+from models.windows import Batch, batch_of, drawn_windows, unusual, windowed
 
 PAGE = 512  # characters of a page, in telling how unusual one is
 CHUNK = 1024  # characters that are read at once in measuring
@@ -164,7 +165,7 @@ def plan(job: Job[Task]) -> Plan[Batch]:
         lambda model: Objective(model, recipe.penalty),
         lambda model: mean_bits(model, held_out),
         optimizers,
-        lambda generator, done: drawn_batch(numbers, recipe.batch, recipe.window, generator),
+        lambda generator, done: drawn_windows(numbers, recipe.batch, recipe.window, HIDDEN, generator),
         sized=lambda other: network(job.variant, other),
     )
 
@@ -201,26 +202,12 @@ def read_on(model: SpanTransformer, text: NDArray[np.uint8], chunk: int = CHUNK)
     return ReadOn(np.concatenate(nats), (z / len(text)).numpy(), (used / len(text)).numpy())
 
 
-def unusual(nats: NDArray[np.float64]) -> float:
-    """Bits per character that 99 of 100 pages stay below."""
-    pages = [float(page.mean()) for page in np.array_split(nats, max(1, len(nats) // PAGE))]
-    return round(float(np.percentile(pages, 99)) / math.log(2), 4)
-
-
-def windowed(model: SpanTransformer, text: NDArray[np.uint8]) -> bits.Read:
-    """What reads windows of a text, each from an empty beginning."""
-    before = np.concatenate(([model.start], text[:-1])).astype(np.int64)
+def _nats(model: SpanTransformer, before: Tensor, wanted: Tensor) -> NDArray[np.float32]:
+    """−log p of windows, (window, position), each read from an empty beginning."""
     device = model.readout.weight.device
-
-    @torch.no_grad()
-    def read(begins: NDArray[np.int64], length: int) -> NDArray[np.float32]:
-        places = begins[:, None] + np.arange(length)
-        wanted = torch.from_numpy(text[places].astype(np.int64)).to(device)
-        logits = model(torch.from_numpy(before[places]).to(device)).logits
-        found: NDArray[np.float32] = F.cross_entropy(logits.float().transpose(1, 2), wanted, reduction="none").cpu().numpy()
-        return found
-
-    return read
+    logits = model(before.to(device)).logits
+    found: NDArray[np.float32] = F.cross_entropy(logits.float().transpose(1, 2), wanted.to(device), reduction="none").cpu().numpy()
+    return found
 
 
 def measured(model: SpanTransformer, data: Path, split: str) -> dict[str, Any]:
@@ -238,10 +225,13 @@ def measured(model: SpanTransformer, data: Path, split: str) -> dict[str, Any]:
     used = sum(share * one.used for share, one in zip(weight, found, strict=True))
     z = sum(share * one.z for share, one in zip(weight, found, strict=True))
     assert isinstance(used, np.ndarray) and isinstance(z, np.ndarray)
-    read = [bits.Text(len(text), windowed(model, text), partial(getattr, one, "nats")) for text, one in zip(texts, found, strict=True)]
+    read = [
+        bits.Text(len(text), windowed(text, model.start, partial(_nats, model)), partial(getattr, one, "nats"))
+        for text, one in zip(texts, found, strict=True)
+    ]
     return {
         **bits.figure(split, read),
-        "page_p99": unusual(nats),
+        "page_p99": unusual(nats, PAGE),
         "books": [book.title for book in shelf],
         "unknown": int(sum((text == UNKNOWN).sum() for text in texts)),
         "span": model.config.span,

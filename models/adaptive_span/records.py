@@ -125,10 +125,6 @@ class Again:
     request: Request
     text: str
 
-    def group(self) -> Hashable:
-        """Requests of one group may share a batch: all may, since each is read by itself."""
-        return ()
-
 
 @dataclass(frozen=True)
 class Losses:

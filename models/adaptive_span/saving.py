@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.adaptive_span.records import Array, Saved
+from models.arrays import frozen
 
 
 @dataclass(frozen=True)
@@ -44,9 +45,9 @@ def saved(z: Array, remembered: Array, shape: Shape, length: int) -> Saved:
     matrices = shape.n_layers * (4 * shape.d_model**2 + 2 * shape.d_model * shape.d_ff) + shape.d_model * shape.kinds
     of_a_position = 2 * d_head * 4  # bytes of a key and a value
     return Saved(
-        positions=np.minimum(ever, reach).mean(2).astype(np.float32),
+        positions=frozen(np.minimum(ever, reach).mean(2)),
         full_positions=float(full),
-        long_positions=long_run.astype(np.float32),
+        long_positions=frozen(long_run),
         full_long_positions=shape.span,
         flops=float(each * long_run.sum()),
         full_flops=float(each * total),

@@ -7,24 +7,18 @@ from functools import cache
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
+from models.arrays import frozen
 from models.checkpoint import ASSETS
-from models.cost.records import ALPHA, ALPHAS, N_KEYS, SIDE, WIDTHS, Array, Heads, Levels, Request, Scale, read_picture
+from models.cost.records import ALPHAS, N_KEYS, SIDE, WIDTHS, Array, Heads, Levels, Request, Scale, read_picture
 from models.errors import InputError, reading
 from models.layers.attention import attend, attention_weights
 
 SHOWN = 16  # queries whose weights are shown
 AROUND = 2  # distances −2 … 2 of the maps from one position to another
 SMALL = 4  # numbers of a position there
-
-
-def _array(x: Tensor) -> Array:
-    found = np.ascontiguousarray(x.numpy(), dtype=np.float32)
-    found.setflags(write=False)
-    return found
 
 
 # ---- the softmax over scores -------------------------------------------------------------------------------------------------------
@@ -72,11 +66,9 @@ def scale(request: Request) -> Scale:
         if column < len(WIDTHS):
             spread[:, column] = float(dots.std()), float(sums.std())
     weights = torch.stack([(dots / request.d_k**power).softmax(-1)[:SHOWN] for power in powers])
-    entropies, gradients = (np.ascontiguousarray(one[:, :-1]) for one in measured)
-    at = np.ascontiguousarray(measured[:, :, -1].T)
-    return Scale(
-        powers, entropies, gradients, _array(weights), at, spread[0], spread[1], _array(torch.stack((dots.flatten(), sums.flatten())))
-    )
+    entropies, gradients = measured[:, :, :-1]
+    both = torch.stack((dots.flatten(), sums.flatten()))
+    return Scale(powers, *map(frozen, (entropies, gradients, weights, measured[:, :, -1].T, *spread, both)))
 
 
 # ---- a convolution from heads ------------------------------------------------------------------------------------------------------
@@ -179,13 +171,13 @@ def heads(request: Request) -> Heads:
     if made is None or request.without:
         made = from_heads(image, weights, request.alpha, request.without)
     return Heads(
-        picture=_array(image),
-        taps=_array(weights),
-        true=_array(true),
-        made=_array(made),
-        maps=_array(maps),
+        picture=frozen(image),
+        taps=frozen(weights),
+        true=frozen(true),
+        made=frozen(made),
+        maps=frozen(maps),
         query=(at[0] + half, at[1] + half),
-        errors=np.array([float((one - true).abs().max()) for one in known.values()]),
+        errors=frozen([float((one - true).abs().max()) for one in known.values()], np.float64),
         error=float((made - true).abs().max()),
         reach=reach(request.seed),
     )
@@ -220,15 +212,4 @@ def reach(seed: int) -> Array:
             torch.einsum("chj,hde->cjde", relative, w_v),
         )
     )
-    return _array(found)
-
-
-def alike(first: NDArray[np.floating], second: NDArray[np.floating]) -> float:
-    """The cosine of two maps, 1 where one is a multiple of the other."""
-    return float((first * second).sum() / np.sqrt((first**2).sum() * (second**2).sum()))
-
-
-def max_error(kernel: int = 3, alpha: float = ALPHA, name: str = "edge") -> float:
-    """The largest difference between a filter and its heads on the first picture."""
-    image, weights = picture(Request("heads")), taps(name, kernel)
-    return float((from_heads(image, weights, alpha) - convolution(image, weights)).abs().max())
+    return frozen(found)

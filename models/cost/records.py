@@ -48,7 +48,7 @@ class Request:
     clock: layers over `length` positions of `width` numbers, a convolution of `kernel` positions, attention restricted to `window` keys;
     fused: self-attention by the kernel that never holds the L × L map.
     scale: a softmax over dot products of vectors of `d_k` numbers, divided by d_k to the `power`; 1/2 is √d_k.
-    heads: a `kernel` × `kernel` filter on `picture`, "test:0" or levels as `spelled` writes them, and as many heads, as sharp as `alpha`;
+    heads: a `kernel` × `kernel` filter on `picture`, "test:0" or its levels in base64, and as many heads, as sharp as `alpha`;
     without: the number of a head from 1 that is silenced, 0 for none. seed: of all that is random.
     """
 
@@ -252,13 +252,8 @@ def largest(request: Request) -> int:
     return low
 
 
-def spelled(levels: Levels) -> str:
-    """A picture as a request carries it: base64 of its bytes in raster order."""
-    return base64.urlsafe_b64encode(np.ascontiguousarray(levels, dtype=np.uint8).tobytes()).decode().rstrip("=")
-
-
 def read_picture(text: str) -> Levels:
-    """The levels that `spelled` wrote, (row, column). InputError where the text is no picture of SIDE × SIDE."""
+    """The levels of a picture in base64, (row, column). InputError where the text is no picture of SIDE × SIDE."""
     try:
         raw = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
     except (binascii.Error, ValueError):

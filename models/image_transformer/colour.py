@@ -11,14 +11,11 @@ values just made, to the left and above missed theirs; and its readout says how 
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -28,7 +25,6 @@ from models.image_transformer.model import LEVELS, WAVELENGTHS, Layer, Layout, r
 from models.layers.attention import MultiHeadAttention, attend
 from models.layers.local import Block
 from models.layers.positional import sinusoids
-from models.sampling import draw
 from models.trace import OFF, Trace
 
 CHANNELS = 3  # red, green, blue, in the order in which they are made
@@ -266,172 +262,3 @@ def levels_from(distances: Tensor, means: Tensor) -> Tensor:
     """Logits of distances −255 … 255 from the rounded mean (…, 511) -> logits of the levels 0 … 255, (…, 256); means: (…)."""
     first = LEVELS - 1 - means.round().long()  # where level 0 stands
     return distances.gather(-1, first[..., None] + torch.arange(LEVELS, device=means.device))
-
-
-class _Layer(NamedTuple):
-    """A decoder layer's parameters as one step multiplies by them: matrices (in, out), views of the model's own."""
-
-    norm: tuple[Tensor, Tensor]
-    project_in: tuple[Tensor, Tensor]  # queries, keys and values at once
-    project_out: tuple[Tensor, Tensor]
-    cross_norm: tuple[Tensor, Tensor]
-    cross_query: tuple[Tensor, Tensor]  # queries alone: keys and values of the small picture are made once
-    cross_out: tuple[Tensor, Tensor]
-    feedforward_norm: tuple[Tensor, Tensor]
-    inner: tuple[Tensor, Tensor]
-    outer: tuple[Tensor, Tensor]
-
-    @classmethod
-    def of(cls, layer: DecoderLayer) -> _Layer:
-        """Views of a layer's parameters."""
-        d = layer.cross.d_model
-        return cls(
-            (layer.norm.weight, layer.norm.bias),
-            _matrix(layer.attention.project_in),
-            _matrix(layer.attention.project_out),
-            (layer.cross_norm.weight, layer.cross_norm.bias),
-            (layer.cross.project_in.weight[:d].t(), layer.cross.project_in.bias[:d]),
-            _matrix(layer.cross.project_out),
-            (layer.feedforward_norm.weight, layer.feedforward_norm.bias),
-            _matrix(layer.feedforward.inner),
-            _matrix(layer.feedforward.outer),
-        )
-
-
-def _matrix(linear: nn.Linear) -> tuple[Tensor, Tensor]:
-    return linear.weight.t(), linear.bias
-
-
-class Cache:
-    """Keys and values of a block and its memory, for a batch of rows at the same position; a new block gives away what it cannot see.
-
-    So neither the room it takes nor what a level costs grows with the picture. A step has one query per row: most of its time goes into
-    calling the library, and `step` spells the decoder's equations out in few calls, on views made beforehand.
-    """
-
-    def __init__(self, model: ColourTransformer, small: Tensor, layout: Layout, gains: Tensor | None) -> None:
-        """small: (row, row, column, channel) levels; layout: raster order; gains: (decoder layer, row, head)."""
-        config, rows, source = model.config, len(small), model.encode(small)
-        self._heads, self._d_head, self._width = rows * config.n_heads, config.d_model // config.n_heads, (config.d_model,)
-        self._scale = self._d_head**-0.5
-        self._embedding = model.embedding.level.weight
-        self._told = model.embedding.told(model.embedding.large)
-        self._source = source
-        self._below: list[int] = model.embedding.below.tolist()
-        self._turn: Tensor = model.embedding.turn
-        self._known = model.embedding
-        self._small = small.flatten(1)
-        self._so_far = torch.zeros_like(self._small)  # of the large values that each small one covers
-        self._misses = source.new_zeros(rows, len(layout.order))
-        self._norm = (model.norm.weight, model.norm.bias)
-        self._readout = _matrix(model.readout)
-        self._layers = [_Layer.of(layer) for layer in model.decoder]
-        self._cross = []
-        for layer in model.decoder:
-            key, value = layer.cross.key_value(source)
-            self._cross.append((key.flatten(0, 1).transpose(1, 2).contiguous(), value.flatten(0, 1).contiguous()))
-        self._blocks = layout.blocks
-        room = max(len(block.memory) + block.stop - block.start for block in layout.blocks)
-        # (layer, key or value, slot, row, d_model)
-        self._own = source.new_zeros(len(self._layers), 2, room, rows, config.d_model)
-        by_head = self._own.view(len(self._layers), 2, room, self._heads, self._d_head)
-        self._keys = by_head[:, 0].permute(0, 2, 3, 1)  # (layer, row · head, d_head, slot)
-        self._values = by_head[:, 1].transpose(1, 2)  # (layer, row · head, slot, d_head)
-        self._slots = [
-            slots.unbind(1) for slots in self._own.unbind(0)
-        ]  # of each layer, where a position's key and value go, (2, row, d_model)
-        self._nothing, self._zero = source.new_empty(1), source.new_zeros(rows)
-        self._means = self._zero  # of the position that `step` came to last
-        self._last = source.new_full((rows,), CHANNELS * LEVELS, dtype=torch.long)
-        self._gains: Sequence[Tensor | None] = [None] * len(self._layers)
-        if gains is not None:
-            self._gains = gains.reshape(-1, self._heads, 1, 1).unbind(0)
-        self.position = 0
-        self._block = 0
-        self._filled = 0  # slots that hold something
-
-    def _enter(self) -> None:
-        """At the first position of a block: keep the memory that it may see, in the first slots."""
-        block = self._blocks[self._block]
-        keep = len(block.memory)
-        if keep < self._filled:
-            self._own[:, :, :keep] = self._own[:, :, self._filled - keep : self._filled].clone()
-        self._filled = keep
-        self._block += 1
-
-    @torch.no_grad()
-    def step(self) -> Tensor:
-        """Logits (row, level) of the next value; tell it with `tell` before the next step."""
-        if self._block < len(self._blocks) and self.position == self._blocks[self._block].start:
-            self._enter()
-        slot, width = self._filled, self._width
-        self._filled += 1
-        x = self._embedding.index_select(0, self._last).add_(self._told[self.position])  # (row, d_model)
-        below = self._below[self.position]
-        x.add_(self._source.select(1, below))
-        known, turn = self._known, self._turn[self.position]
-        means = known.mean(self._small[:, below], self._so_far[:, below], turn)
-        earlier = [self.position - by for by in known.earlier]
-        missed = torch.stack([self._misses[:, at] if at >= 0 else self._zero for at in earlier], dim=1)
-        x.add_(known.remaining(means.round().long()) + known.sharing(turn) + known.missed(missed))
-        self._means = means
-        keys, values = self._keys.narrow(3, 0, slot + 1).unbind(0), self._values.narrow(2, 0, slot + 1).unbind(0)
-        for i, layer in enumerate(self._layers):
-            projected = torch.addmm(layer.project_in[1], torch.layer_norm(x, width, *layer.norm), layer.project_in[0])
-            by_use = projected.view(-1, 3, *width)
-            query, key_value = by_use[:, 0], by_use[:, 1:]
-            self._slots[i][slot].copy_(key_value.transpose(0, 1))
-            seen = self._attend(query, keys[i], values[i], self._gains[i])
-            x.add_(layer.project_out[1]).addmm_(seen, layer.project_out[0])
-            query = torch.addmm(layer.cross_query[1], torch.layer_norm(x, width, *layer.cross_norm), layer.cross_query[0])
-            x.add_(layer.cross_out[1]).addmm_(self._attend(query, *self._cross[i], None), layer.cross_out[0])
-            inner = torch.addmm(layer.inner[1], torch.layer_norm(x, width, *layer.feedforward_norm), layer.inner[0]).relu_()
-            x.add_(layer.outer[1]).addmm_(inner, layer.outer[0])
-        return levels_from(torch.addmm(self._readout[1], torch.layer_norm(x, width, *self._norm), self._readout[0]), means)
-
-    def tell(self, levels: Tensor) -> None:
-        """What came at this position: (row,) levels."""
-        self._last = levels + LEVELS * (self.position % CHANNELS)
-        self._misses[:, self.position] = (levels - self._means) / NEAR
-        self._so_far[:, self._below[self.position]] += levels
-        self.position += 1
-
-    def _attend(self, query: Tensor, keys: Tensor, values: Tensor, gain: Tensor | None) -> Tensor:
-        """softmax(q Kᵀ / √d_head) V for one query per row and head: query (row, d_model) or (row, 1, d_model) -> (row, d_model)."""
-        query = query.reshape(self._heads, 1, self._d_head)
-        scores = torch.baddbmm(self._nothing, query, keys, beta=0, alpha=self._scale)
-        seen = torch.bmm(torch.softmax(scores, -1), values)
-        return (seen if gain is None else seen * gain).view(-1, *self._width)
-
-
-@torch.no_grad()
-def enlarge(
-    model: ColourTransformer,
-    small: Tensor,
-    uniforms: NDArray[np.float64],
-    temperature: Sequence[float],
-    top_k: Sequence[int],
-    *,
-    layout: Layout | None = None,
-    gains: Tensor | None = None,
-    known: Tensor | None = None,
-) -> Iterator[tuple[Tensor, Tensor]]:
-    """Raise small pictures, one level after the other: yields the levels (row,) of each position and their −log₂ p (row,).
-
-    small: (row, 8, 8, 3) levels, long. uniforms: (row, position) of [0, 1), what each row draws by, so that company changes nothing beyond
-    rounding. temperature and top_k: one per row. gains: (decoder layer, row, head). known: (row, position), a level that is given, or −1.
-    −log₂ p is the model's own: temperature 1, all levels. Positions are rows, columns, channels in raster order.
-    """
-    layout = layout or model.layout
-    device = small.device
-    cache = Cache(model, small, layout, gains)
-    draws = torch.from_numpy(uniforms).to(device).unbind(1)
-    heat = torch.tensor(temperature, dtype=torch.float64, device=device)
-    likeliest = torch.tensor(top_k, device=device) if min(top_k) < LEVELS else None
-    for position in range(len(layout.order)):
-        logits = cache.step()
-        levels = draw(logits, draws[position], heat, likeliest)
-        if known is not None:
-            levels = torch.where(known[:, position] >= 0, known[:, position], levels)
-        cache.tell(levels)
-        yield levels, F.cross_entropy(logits, levels, reduction="none") / math.log(2)

@@ -7,29 +7,29 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional as F
 
-from models.image_transformer.model import LEVELS, ImageTransformer, Layer, Layout
-from models.layers.local import local_attention
-
-FREE = -1  # in place of a level: this pixel is to be drawn
+from models.image_transformer.colour import CHANNELS, NEAR, ColourTransformer, levels_from
+from models.image_transformer.model import LEVELS, ImageTransformer, Layout
+from models.layers.local import Block
+from models.sampling import FREE, draw
 
 
 @dataclass(frozen=True)
 class Wanted:
     """What a batch of requests asks for; every request is `counts` rows of the batch, its pictures, one after another.
 
-    kinds: (request,). uniforms: (row, pixel) in [0, 1), one per pixel in raster order. counts, temperatures, top_k: one per request.
-    known: (request, pixel) levels in raster order, FREE where a level is to be drawn; None where all are.
-    gains: (layer, request, head), what a head's output is multiplied by. layout: another memory than the trained one.
+    told: (request,) kinds, or (request, row, column, channel) levels of small pictures. uniforms: (row, pixel) in [0, 1), one per level in
+    raster order. counts, temperatures, top_k: one per request. known: (request, pixel) levels in raster order, FREE where a level is to be
+    drawn; None where all are. gains: (layer, request, head), what a head's output is multiplied by. layout: another memory than trained.
     """
 
-    kinds: Tensor
+    told: Tensor
     uniforms: Tensor
     counts: tuple[int, ...]
     temperatures: tuple[float, ...]
@@ -43,11 +43,10 @@ class Wanted:
         """(row,) the request that each row belongs to."""
         return torch.repeat_interleave(torch.tensor(self.counts))
 
-    @cached_property
-    def first(self) -> Tensor:
-        """(request,) the row of each request's first picture."""
-        counts = torch.tensor(self.counts)
-        return counts.cumsum(0) - counts
+    def rows(self, request: int) -> slice:
+        """The rows of a request."""
+        begin = sum(self.counts[:request])
+        return slice(begin, begin + self.counts[request])
 
 
 def uniforms(seed: int, count: int, positions: int) -> Tensor:
@@ -66,12 +65,11 @@ class _Turn(NamedTuple):
     stop: int
 
 
-def turns(layout: Layout) -> list[_Turn]:
+def turns(blocks: Sequence[Block]) -> list[_Turn]:
     """What the cache holds while each block is made: its memory, itself, and what a later block will see; everything else is gone.
 
     So the cache is as large as a few rows of pixels, however tall the picture is.
     """
-    blocks = layout.blocks
     last_use: dict[int, int] = {}
     for number, block in enumerate(blocks):
         last_use.update(dict.fromkeys(block.memory, number))
@@ -94,36 +92,8 @@ def _runs(slots: list[int]) -> tuple[slice, ...]:
     return tuple(slice(slots[a], slots[a] + b - a) for a, b in itertools.pairwise([*starts, len(slots)]))
 
 
-class _Layer(NamedTuple):
-    """A layer's parameters as one step multiplies by them: matrices (in, out), and biases."""
-
-    norm: tuple[Tensor, Tensor]
-    project: tuple[Tensor, Tensor]  # (d_model, head · (query, key, value) · d_head): what a head needs stands together
-    out: tuple[Tensor, Tensor]
-    feedforward_norm: tuple[Tensor, Tensor]
-    inner: tuple[Tensor, Tensor]
-    outer: tuple[Tensor, Tensor]
-
-    @classmethod
-    def of(cls, layer: Layer, rows: int, scale: float) -> _Layer:
-        """A layer's parameters for so many rows: matrices are views, but for the input projection's; biases are there for every row.
-
-        scale: 1 / √d_head, which queries carry from the start.
-        """
-        attention, feedforward = layer.attention, layer.feedforward
-        d, heads = attention.d_model, attention.n_heads
-        weight = attention.project_in.weight.view(3, heads, -1, d).transpose(0, 1).clone(memory_format=torch.contiguous_format)
-        bias = attention.project_in.bias.view(3, heads, -1).transpose(0, 1).clone(memory_format=torch.contiguous_format)
-        weight[:, 0] *= scale
-        bias[:, 0] *= scale
-        return cls(
-            (layer.norm.weight, layer.norm.bias),
-            (weight.view(3 * d, d).t(), bias.view(3 * d).repeat(rows, 1)),
-            (attention.project_out.weight.t(), attention.project_out.bias.repeat(rows, 1)),
-            (layer.feedforward_norm.weight, layer.feedforward_norm.bias),
-            (feedforward.inner.weight.t(), feedforward.inner.bias.repeat(rows, 1)),
-            (feedforward.outer.weight.t(), feedforward.outer.bias.repeat(rows, 1)),
-        )
+def _matrix(linear: nn.Linear) -> tuple[Tensor, Tensor]:
+    return linear.weight.t(), linear.bias
 
 
 class Cache:
@@ -131,106 +101,113 @@ class Cache:
 
     A step has one query per row, so its matrices are small and much of its time goes into calling the library. `step` therefore
     spells the network's equations out in as few calls as they take, on views made beforehand; the tests hold it equal to the network.
-    Keys lie (d_head, slot) and values (slot, d_head), the layouts in which each product runs through memory once.
     """
 
-    def __init__(self, model: ImageTransformer, wanted: Wanted) -> None:
-        config = model.config
-        self.position = 0
-        self.layout = wanted.layout or model.layout
-        self._model = model
-        self._wanted = wanted
-        self._turns = turns(self.layout)
-        self._turn = self._turns[0]
-        self._number = 0
-        weight = model.readout.weight
-        device, like = weight.device, weight.detach()
-        self._owner, self._first = wanted.owner.to(device), wanted.first.to(device)
-        rows, heads, d_head = len(wanted.owner), config.n_heads, config.d_model // config.n_heads
-        self._heads = (rows, heads, d_head)
-        self._width = (config.d_model,)
-        self._scale = d_head**-0.5
-        self._layers = [_Layer.of(layer, rows, self._scale) for layer in model.layers if isinstance(layer, Layer)]
-        self._ends = ((model.norm.weight, model.norm.bias), (weight.t(), model.readout.bias.repeat(rows, 1)))
-        self._levels = model.embedding.level.weight
-        self._pixels = self.layout.pixels.to(device)
-        self._kind = model.embedding.kind(wanted.kinds.to(device)).index_select(0, self._owner)  # (row, d_model)
+    def __init__(self, model: Any, layers: Sequence[Any], layout: Layout, rows: int, gains: Tensor | None, source: Tensor | None) -> None:
+        """layers: of the decoder. gains: (layer, row, head). source: (row, small position, d_model), for layers that attend to it too."""
+        config, like = model.config, model.readout.weight.detach()
+        d_model, self._d_head, self._heads = config.d_model, config.d_model // config.n_heads, rows * config.n_heads
+        self.position, self._width = 0, (d_model,)
+        self.turns = turns(layout.blocks)
+        self._number, self._at = -1, 0
+        self._layers = list(layers)
+        self._norms = [[(norm.weight, norm.bias) for norm in (one.norm, one.feedforward_norm)] for one in layers]
+        self._matrices = [
+            [_matrix(each) for each in (one.attention.project_in, one.attention.project_out, one.feedforward.inner, one.feedforward.outer)]
+            for one in layers
+        ]
+        self._end = (model.norm.weight, model.norm.bias), _matrix(model.readout)
+        slots = max(len(turn.held) + turn.stop - turn.start for turn in self.turns)
+        self.own = like.new_zeros(len(layers), 2, slots, rows, d_model)  # of each layer keys and values
+        by_head = self.own.view(len(layers), 2, slots, self._heads, self._d_head)
+        self._keys, self._values = by_head[:, 0].permute(0, 2, 3, 1), by_head[:, 1].transpose(1, 2)
+        self._slots = [one.unbind(1) for one in self.own.unbind(0)]  # of each layer, where a position's key and value go
+        self._gains = [None] * len(layers) if gains is None else gains.to(like).reshape(-1, self._heads, 1, 1).unbind(0)
+        self._nothing = like.new_empty(1)
+        self._cross: list[Any] = [None] * len(layers)
+        for i, one in enumerate(layers if source is not None else ()):
+            key, value = one.cross.key_value(source)  # made once, so of the projection only queries are left
+            query = one.cross.project_in.weight[:d_model].t(), one.cross.project_in.bias[:d_model]
+            norm = one.cross_norm.weight, one.cross_norm.bias
+            seen = key.flatten(0, 1).transpose(1, 2).contiguous(), value.flatten(0, 1).contiguous()
+            self._cross[i] = norm, query, seen, _matrix(one.cross.project_out)
 
-        slots = max(len(turn.held) + turn.stop - turn.start for turn in self._turns)
-        largest = max(turn.stop - turn.start for turn in self._turns)
-        layers, both = config.n_layers, rows * heads
-        self._keys = like.new_zeros(layers, both, d_head, slots)
-        self._values = like.new_zeros(layers, both, slots, d_head)
-        self._key_slots = [list(k.transpose(1, 2)[:, :, None].unbind(1)) for k in self._keys.unbind(0)]
-        self._value_slots = [list(v[:, :, None].unbind(1)) for v in self._values.unbind(0)]
-        # What a block projects is kept until the block is done: queries, keys and values by head.
-        self._projected = like.new_zeros(layers, largest, rows, 3 * config.d_model)
-        by_head = self._projected.view(layers, largest, both, 3, 1, d_head)
-        self._into = [list(p.unbind(0)) for p in self._projected.unbind(0)]
-        self._parts = [[q.unbind(1) for q in p.unbind(0)] for p in by_head.unbind(0)]
-        self._gains: list[Tensor | None] = [None] * layers
-        if wanted.gains is not None:
-            self._gains = list(wanted.gains.to(like).index_select(1, self._owner).reshape(layers, both, 1, 1).unbind(0))
-        requests, length = len(wanted.counts), len(self.layout.order)
-        self.queries = torch.zeros(layers, requests, heads, length, d_head, dtype=torch.float16)
-        self.keys = torch.zeros_like(self.queries)
-        self._enter(0)
-
-    def _enter(self, number: int) -> None:
-        """The next block's turn: what it or a later block will see moves to the front, the rest gives its slots away."""
-        turn = self._turn = self._turns[number]
-        self._number = number
-        count = len(turn.held)
-        if count and self.position == turn.start:
-            self._keys[..., :count] = torch.cat([self._keys[..., run] for run in turn.kept], dim=3)
-            self._values[:, :, :count] = torch.cat([self._values[:, :, run] for run in turn.kept], dim=2)
-        place = self._model.embedding.place[self._pixels[turn.start : turn.stop]]
-        self._here = (place[:, None] + self._kind).unbind(0)  # for each position of the block (row, d_model)
-        self._at = count  # the slot that is filled next
+    def enter(self, number: int) -> None:
+        """A block's turn: what it or a later block will see moves to the front, the rest gives its slots away."""
+        turn, self._number = self.turns[number], number
+        self._at = len(turn.held)
+        if self._at and self.position == turn.start:
+            self.own[:, :, : self._at] = torch.cat([self.own[:, :, run] for run in turn.kept], dim=2)
+        self.position = turn.start
 
     @torch.no_grad()
-    def step(self, before: Tensor, out: Tensor) -> None:
-        """Read the level made last, (row,), LEVELS at the start; write into `out` (row, level) the logits of the next."""
-        turn, width, d = self._turn, self._width, self._width[0]
-        inside, slot = self.position - turn.start, self._at
-        size = slot + 1 - turn.first
-        past_keys = self._keys.narrow(3, turn.first, size).unbind(0)
-        past_values = self._values.narrow(2, turn.first, size).unbind(0)
-        x = torch.index_select(self._levels, 0, before).add_(self._here[inside])  # (row, d_model)
-        for i, layer in enumerate(self._layers):
-            y = torch.layer_norm(x, width, *layer.norm)
-            torch.addmm(layer.project[1], y, layer.project[0], out=self._into[i][inside])
-            query, key, value = self._parts[i][inside]  # each (row · head, 1, d_head)
-            self._key_slots[i][slot].copy_(key)
-            self._value_slots[i][slot].copy_(value)
-            seen = torch.bmm(torch.softmax(torch.bmm(query, past_keys[i]), -1), past_values[i])
-            gain = self._gains[i]
-            if gain is not None:
-                seen = seen.mul_(gain)
-            x.add_(layer.out[1]).addmm_(seen.view(-1, d), layer.out[0])
-            y = torch.layer_norm(x, width, *layer.feedforward_norm)
-            inner = torch.addmm(layer.inner[1], y, layer.inner[0]).relu_()
-            x.add_(layer.outer[1]).addmm_(inner, layer.outer[0])
-        norm, readout = self._ends
-        torch.addmm(readout[1], torch.layer_norm(x, width, *norm), readout[0], out=out)
-        self.position += 1
-        self._at += 1
-        if self.position == turn.stop:
-            self._keep(turn)
-            if self._number + 1 < len(self._turns):
-                self._enter(self._number + 1)
+    def step(self, x: Tensor) -> Tensor:
+        """x: (row, d_model), the next position as embedded -> its readout, (row, kind)."""
+        if self._number < 0 or self.position == self.turns[self._number].stop:
+            self.enter(self._number + 1)
+        first, slot, width = self.turns[self._number].first, self._at, self._width
+        keys, values = self._keys.narrow(3, first, slot + 1 - first).unbind(0), self._values.narrow(2, first, slot + 1 - first).unbind(0)
+        for i, (norm, feedforward_norm) in enumerate(self._norms):
+            project_in, project_out, inner, outer = self._matrices[i]
+            projected = torch.addmm(project_in[1], torch.layer_norm(x, width, *norm), project_in[0]).view(-1, 3, *width)
+            self._slots[i][slot].copy_(projected[:, 1:].transpose(0, 1))
+            x.add_(project_out[1]).addmm_(self._attend(projected[:, 0], keys[i], values[i], self._gains[i]), project_out[0])
+            if self._cross[i] is not None:
+                norm, query, (cross_keys, cross_values), out = self._cross[i]
+                asked = torch.addmm(query[1], torch.layer_norm(x, width, *norm), query[0])
+                x.add_(out[1]).addmm_(self._attend(asked, cross_keys, cross_values, None), out[0])
+            hidden = torch.addmm(inner[1], torch.layer_norm(x, width, *feedforward_norm), inner[0]).relu_()
+            x.add_(outer[1]).addmm_(hidden, outer[0])
+        self.position, self._at = self.position + 1, slot + 1
+        norm, readout = self._end
+        return torch.addmm(readout[1], torch.layer_norm(x, width, *norm), readout[0])
 
-    def _keep(self, turn: _Turn) -> None:
-        """Note the queries and keys of the block that is done, of each request's first picture."""
-        layers, (rows, heads, d_head) = len(self._layers), self._heads
-        done = self._projected[:, : turn.stop - turn.start].view(layers, -1, rows, heads, 3, d_head).index_select(2, self._first)
-        query, key = done[..., 0, :] / self._scale, done[..., 1, :]  # (layer, position, request, head, d_head)
-        self.queries[:, :, :, turn.start : turn.stop] = query.permute(0, 2, 3, 1, 4).to("cpu", torch.float16)
-        self.keys[:, :, :, turn.start : turn.stop] = key.permute(0, 2, 3, 1, 4).to("cpu", torch.float16)
+    def _attend(self, query: Tensor, keys: Tensor, values: Tensor, gain: Tensor | None) -> Tensor:
+        """softmax(q Kᵀ / √d_head) V for one query per row and head: query (row, d_model) -> (row, d_model)."""
+        query = query.reshape(self._heads, 1, self._d_head)
+        scores = torch.baddbmm(self._nothing, query, keys, beta=0, alpha=self._d_head**-0.5)
+        seen = torch.bmm(torch.softmax(scores, -1), values)
+        return (seen if gain is None else seen * gain).view(-1, *self._width)
 
-    def blocks_within(self, positions: int) -> int:
-        """How many blocks lie wholly within the first so many positions, the last block left out."""
-        return sum(turn.stop <= positions for turn in self._turns[:-1])
+
+class _Filled:
+    """A past that keeps what a pass over the first blocks of one request makes: what the next block's turn holds of it, for its rows."""
+
+    def __init__(self, own: Tensor, held: Tensor) -> None:
+        """own: (layer, key or value, slot, row, d_model)."""
+        self._own, self._held = own, held
+
+    def extend(self, layer: int, x: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+        """As `models.decoder.Past`: the blocks see themselves alone."""
+        for place, one in zip(self._own[layer], (key, value), strict=True):
+            place[: len(self._held)] = one[0].index_select(1, self._held).transpose(0, 1).flatten(1)[:, None]
+        return key, value
+
+
+class Grey:
+    """Levels of grey pictures: what is known before each, of a kind that is told."""
+
+    def __init__(self, model: ImageTransformer, wanted: Wanted, layout: Layout) -> None:
+        self._model, self._wanted = model, wanted
+        device = model.readout.weight.device
+        owner = wanted.owner.to(device)
+        self._kinds = wanted.told.to(device)
+        self._kind = model.embedding.kind(self._kinds).index_select(0, owner)  # (row, d_model)
+        self._pixels = layout.pixels.to(device)
+        self._place, self._levels = model.embedding.place[self._pixels], model.embedding.level.weight
+        self._last = owner.new_full((len(owner),), LEVELS)
+        self._gains = wanted.gains
+        self.cache = Cache(model, list(model.layers), layout, len(owner), None if self._gains is None else self._gains[:, owner], None)
+        self._blocks = layout.blocks
+
+    def step(self) -> Tensor:
+        """Logits (row, level) of the next level; tell it with `tell` before the next step."""
+        here = self._place[self.cache.position] + self._kind
+        return self.cache.step(torch.index_select(self._levels, 0, self._last).add_(here))
+
+    def tell(self, levels: Tensor) -> None:
+        """What came: (row,) levels."""
+        self._last = levels
 
     @torch.no_grad()
     def fill(self, request: int, made: Tensor, blocks: int) -> Tensor:
@@ -239,35 +216,49 @@ class Cache:
         Its rows get their keys and values; returns the logits (position, level) of what was read. All requests are filled with as many
         blocks before the first step.
         """
-        model, turn = self._model, self._turns[blocks]
-        read = self.layout.blocks[:blocks]
-        rows, heads, d_head = self._heads
-        begin, count = int(self._first[request]), self._wanted.counts[request]
+        model, turn = self._model, self.cache.turns[blocks]
         made = made[: turn.start]
         before = torch.cat((made.new_full((1,), LEVELS), made[:-1]))
-        x = model.embedding(before[None], self._wanted.kinds[request : request + 1].to(made.device), self._pixels[: turn.start])
-        gains = None if self._wanted.gains is None else self._wanted.gains[:, request : request + 1].to(x)
-        held = turn.held.to(made.device)
-        keys = self._keys.view(-1, rows, heads, d_head, self._keys.shape[-1])[:, begin : begin + count, ..., : len(held)]
-        values = self._values.view(-1, rows, heads, self._values.shape[2], d_head)[:, begin : begin + count, :, : len(held)]
-        for i, layer in enumerate(model.layers):
-            assert isinstance(layer, Layer)
-            query, key, value = layer.attention.self_projections(layer.norm(x))
-            keys[i], values[i] = key[0].index_select(1, held).transpose(1, 2), value[0].index_select(1, held)
-            self.queries[i, request, :, : turn.start] = query[0].to("cpu", torch.float16)
-            self.keys[i, request, :, : turn.start] = key[0].to("cpu", torch.float16)
-            seen = local_attention(query, key, value, read, None if gains is None else gains[i])
-            x = x + layer.attention.join(seen)
-            x = x + layer.feedforward(layer.feedforward_norm(x))
-        self.position = turn.start
-        self._number, self._turn = -1, turn
-        return model.readout(model.norm(x))[0]  # type: ignore[no-any-return]
+        x = model.embedding(before[None], self._kinds[request : request + 1], self._pixels[: turn.start])
+        past = _Filled(self.cache.own[:, :, :, self._wanted.rows(request)], turn.held.to(made.device))
+        gains = None if self._gains is None else self._gains[:, request : request + 1].to(x)
+        return model.readout(model.through(x, past, gains, blocks=self._blocks[:blocks]))[0]  # type: ignore[no-any-return]
 
-    def filled(self, blocks: int) -> None:
-        """All requests have been filled with so many blocks: steps go on behind them."""
-        self.position = -1  # nothing moves: `fill` has put everything where this turn expects it
-        self._enter(blocks)
-        self.position = self._turn.start
+
+class Colour:
+    """Levels of coloured pictures, channels inside pixels: what is known before each, of a small picture that is told."""
+
+    def __init__(self, model: ColourTransformer, wanted: Wanted, layout: Layout) -> None:
+        embedding = self._embedding = model.embedding
+        owner = wanted.owner.to(model.readout.weight.device)
+        small = wanted.told.to(owner.device).index_select(0, owner)
+        self._small = small.flatten(1)
+        self._source = model.encode(small)
+        self._told = embedding.told(embedding.large)
+        self._below: list[int] = embedding.below.tolist()
+        self._so_far = torch.zeros_like(self._small)  # of the large values that each small one covers
+        self._misses = self._source.new_zeros(len(small), len(layout.order))
+        self._means = self._zero = self._source.new_zeros(len(small))
+        self._last = owner.new_full((len(owner),), CHANNELS * LEVELS)
+        gains = None if wanted.gains is None else wanted.gains[:, owner]
+        self.cache = Cache(model, model.decoder, layout, len(owner), gains, self._source)
+
+    def step(self) -> Tensor:
+        """As `Grey.step`."""
+        at, known = self.cache.position, self._embedding
+        below, turn = self._below[at], known.turn[at]
+        x = known.level.weight.index_select(0, self._last).add_(self._told[at]).add_(self._source.select(1, below))
+        self._means = known.mean(self._small[:, below], self._so_far[:, below], turn)
+        missed = torch.stack([self._misses[:, at - by] if at >= by else self._zero for by in known.earlier], dim=1)
+        x.add_(known.remaining(self._means.round().long()) + known.sharing(turn) + known.missed(missed))
+        return levels_from(self.cache.step(x), self._means)
+
+    def tell(self, levels: Tensor) -> None:
+        """As `Grey.tell`."""
+        at = self.cache.position - 1
+        self._last = levels + LEVELS * (at % CHANNELS)
+        self._misses[:, at] = (levels - self._means) / NEAR
+        self._so_far[:, self._below[at]] += levels
 
 
 class Generation:
@@ -276,64 +267,42 @@ class Generation:
     A row's draws depend on its own uniforms alone, so company in the batch changes nothing beyond rounding.
     """
 
-    def __init__(self, model: ImageTransformer, wanted: Wanted) -> None:
+    @torch.no_grad()
+    def __init__(self, model: ImageTransformer | ColourTransformer, wanted: Wanted) -> None:
         device = model.readout.weight.device
-        self._cache = Cache(model, wanted)
-        self.layout = self._cache.layout
+        self.layout = layout = wanted.layout or model.layout
+        self._reader = Grey(model, wanted, layout) if isinstance(model, ImageTransformer) else Colour(model, wanted, layout)
         self._wanted = wanted
-        self.length = len(self.layout.order)
-        self.done = False
-        rows = len(wanted.owner)
-        pixels = self.layout.pixels
-        self._uniforms = wanted.uniforms.index_select(1, pixels).t()[:, :, None].contiguous().to(device).unbind(0)
-        self._made = torch.zeros(self.length, rows, 1, dtype=torch.long, device=device)
-        self._bits = torch.zeros(self.length, rows)
-        self._logits = torch.empty(min(self.length, 64), rows, LEVELS, device=device)
-        self._probabilities = torch.empty(rows, LEVELS, device=device)
-        self._cumulative = torch.empty(rows, LEVELS, device=device)
-        self._total = self._cumulative[:, -1:]
+        self.length = len(layout.order)
         owner = wanted.owner
-        self._coldness: Tensor | None = None
-        if any(temperature != 1 for temperature in wanted.temperatures):
-            self._coldness = (1 / torch.tensor(wanted.temperatures)[owner, None]).to(device)
-        self._rank: Tensor | None = None
-        if any(k < LEVELS for k in wanted.top_k):
-            self._rank = torch.tensor(wanted.top_k)[owner, None].to(device) - 1
-        self._known: Tensor | None = None
-        self._forced = [False] * self.length
-        self._unread: list[int] = []
-        self._blocks = 0
-        if wanted.known is not None:
-            known = wanted.known.index_select(1, pixels).to(device)  # (request, position)
-            self._forced = (known != FREE).any(0).tolist()
-            whole = (known != FREE).all(0).tolist()
-            self._blocks = self._cache.blocks_within(whole.index(False) if False in whole else self.length)
-            self._unread = list(range(len(wanted.counts))) if self._blocks else []
-            self._known = known
-            self._known_rows = known.index_select(0, owner.to(device)).t()[:, :, None].contiguous()  # (position, row, 1)
-        self._before = torch.full((rows,), LEVELS, dtype=torch.long, device=device)
+        self._uniforms = wanted.uniforms.index_select(1, layout.pixels).t().contiguous().to(device).unbind(0)
+        self._made = torch.zeros(self.length, len(owner), dtype=torch.long, device=device)
+        self._bits = torch.zeros(self.length, len(owner))
+        self._heat = torch.tensor(wanted.temperatures, dtype=torch.float64, device=device)[owner.to(device)]
+        self._likeliest = torch.tensor(wanted.top_k, device=device)[owner.to(device)] if min(wanted.top_k) < LEVELS else None
+        self._known = torch.full((len(wanted.counts), self.length), FREE) if wanted.known is None else wanted.known
+        self._known = self._known.index_select(1, layout.pixels).to(device)  # (request, position)
+        self._forced = (self._known != FREE).any(0).tolist()
+        whole = [*(self._known != FREE).all(0).tolist(), False]
+        self._blocks = sum(turn.stop <= whole.index(False) for turn in self._reader.cache.turns[:-1])  # that are known in every row
+        self._unread = list(range(len(wanted.counts))) if self._blocks and isinstance(self._reader, Grey) else []
 
     @property
     def position(self) -> int:
         """How many positions are made or read, in all rows."""
-        return 0 if self._unread else self._cache.position
+        return self._reader.cache.position
+
+    @property
+    def done(self) -> bool:
+        """Is everything made?"""
+        return self.position == self.length
 
     def part(self, start: int, stop: int) -> tuple[Tensor, Tensor]:
         """Levels (row, position) uint8 of positions start … stop − 1, in the order of generation, and their −log₂ p.
 
         −log₂ p is the model's own, temperature 1 and all levels, whatever was drawn from.
         """
-        return self._made[start:stop, :, 0].t().to("cpu", torch.uint8), self._bits[start:stop].t()
-
-    @property
-    def queries(self) -> Tensor:
-        """(layer, request, head, position, d_head) float16, of each request's first picture."""
-        return self._cache.queries
-
-    @property
-    def keys(self) -> Tensor:
-        """As `queries`."""
-        return self._cache.keys
+        return self._made[start:stop].t().to("cpu", torch.uint8), self._bits[start:stop].t()
 
     def pictures(self) -> tuple[Tensor, Tensor]:
         """Pictures (row, row of pixels, column) uint8 with what is made so far, 0 elsewhere, and −log₂ p of each level."""
@@ -343,53 +312,34 @@ class Generation:
 
     @torch.no_grad()
     def advance(self, positions: int) -> None:
-        """Make so many positions more, at most 64 and at most to the end; or read what is known at the start of one request."""
+        """Make so many positions more, at most to the end; or read what is known at the start of one request."""
         if self._unread:
             self._read(self._unread.pop(0))
             return
-        cache = self._cache
-        start = cache.position
-        stop = min(start + min(positions, len(self._logits)), self.length)
-        before = self._before
+        start = self.position
+        stop = min(start + positions, self.length)
+        kept = []
         for t in range(start, stop):
-            logits = self._logits[t - start]
-            cache.step(before, logits)
-            made = self._made[t]
-            self._draw(logits, self._uniforms[t], made)
+            kept.append(self._reader.step())
+            levels = draw(kept[-1], self._uniforms[t], self._heat, self._likeliest)
             if self._forced[t]:
-                known = self._known_rows[t]
-                torch.where(known == FREE, made, known, out=made)
-            before = made[:, 0]
-        self._before = before
-        if stop > start:
-            self._bits[start:stop] = _bits(self._logits[: stop - start], self._made[start:stop, :, 0])
-        self.done = stop == self.length
-
-    def _draw(self, logits: Tensor, uniform: Tensor, out: Tensor) -> None:
-        """The inverse cumulative distribution: out (row, 1), the first level whose cumulative probability exceeds uniform (row, 1)."""
-        if self._coldness is not None:
-            logits = logits * self._coldness
-        if self._rank is not None:
-            ranked = logits.sort(-1, descending=True).values
-            logits = logits.masked_fill(logits < ranked.gather(1, self._rank), -torch.inf)
-        torch.softmax(logits, -1, out=self._probabilities)
-        torch.cumsum(self._probabilities, -1, out=self._cumulative)
-        # A uniform below 1 times the rounded total stays below that total: no level of probability 0 is ever drawn.
-        torch.searchsorted(self._cumulative, uniform * self._total, right=True, out=out)
+                known = self._known[:, t].index_select(0, self._wanted.owner.to(levels.device))
+                levels = torch.where(known == FREE, levels, known)
+            self._reader.tell(levels)
+            self._made[t] = levels
+        if kept:
+            self._bits[start:stop] = _bits(torch.stack(kept), self._made[start:stop])
 
     def _read(self, request: int) -> None:
         """What is known at the start of one request goes through the network at once."""
-        assert self._known is not None
-        made = self._known[request]
-        logits = self._cache.fill(request, made, self._blocks)
-        count = len(logits)
-        begin = int(self._wanted.first[request])
-        rows = slice(begin, begin + self._wanted.counts[request])
-        self._made[:count, rows, 0] = made[:count, None]
-        self._bits[:count, rows] = _bits(logits, made[:count])[:, None]
+        assert isinstance(self._reader, Grey)
+        logits = self._reader.fill(request, self._known[request], self._blocks)
+        count, rows = len(logits), self._wanted.rows(request)
+        self._made[:count, rows] = self._known[request, :count, None]
+        self._bits[:count, rows] = _bits(logits, self._known[request, :count])[:, None]
         if not self._unread:
-            self._cache.filled(self._blocks)
-            self._before = self._made[count - 1, :, 0]
+            self._reader.cache.enter(self._blocks)  # nothing moves: `fill` has put everything where this turn expects it
+            self._reader.tell(self._made[count - 1])
 
 
 def _bits(logits: Tensor, levels: Tensor) -> Tensor:
@@ -398,16 +348,9 @@ def _bits(logits: Tensor, levels: Tensor) -> Tensor:
     return (nats / math.log(2)).view(levels.shape).cpu()
 
 
-def generate(model: ImageTransformer, wanted: Wanted) -> Generation:
+def generate(model: ImageTransformer | ColourTransformer, wanted: Wanted) -> Generation:
     """All pictures of a batch, from the first position to the last."""
     generation = Generation(model, wanted)
     while not generation.done:
         generation.advance(64)
     return generation
-
-
-def plain(kinds: Sequence[int], seeds: Sequence[int], positions: int) -> Wanted:
-    """One picture of each kind, each from its own seed: temperature 1, all levels."""
-    count = len(kinds)
-    drawn = torch.cat([uniforms(seed, 1, positions) for seed in seeds])
-    return Wanted(torch.tensor(kinds), drawn, (1,) * count, (1.0,) * count, (LEVELS,) * count)

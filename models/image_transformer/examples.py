@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from models import checkpoint
 from models.image_transformer.data import colour, fashion, reduced
-from models.image_transformer.records import LARGE
+from models.image_transformer.records import EXAMPLES, LARGE
 from models.pretrained import store_first
 
 FOLDER = checkpoint.ASSETS / "image_transformer"
@@ -57,7 +57,7 @@ def examples() -> Path:
 
     Where the held-out pictures are not there yet they are chosen first, from the data in $EXPLORER_DATA.
     """
-    from models.image_transformer.explain import EXAMPLES, explain
+    from models.image_transformer.explain import explain
 
     pictures = FOLDER / "examples.npz"
     if not pictures.is_file():

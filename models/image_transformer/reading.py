@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from models.checkpoint import CheckpointError
-from models.errors import InputError, no_head
+from models.errors import InputError, check_heads
 from models.fields import check, shown
 from models.image_transformer.pretrained import enlarger, held_out, together
 from models.image_transformer.records import COLOUR, FLANGE, LARGE, MEMORY_ROWS, PATTERNS, SIDE, Levels, Request, read_picture
@@ -40,10 +40,7 @@ def _check(request: Request) -> None:
     if request.mode == "enlarge":
         _check_enlarger()
     sizes = _sizes(request.mode) if request.silenced else {}
-    for pattern, layer, head in request.silenced:
-        layers, heads = sizes.get(pattern, next(iter(sizes.values())))
-        if pattern not in sizes or layer >= layers or head >= heads:
-            raise no_head(layer, head, pattern, layers=layers, heads=heads, names=tuple(sizes))
+    check_heads(request.silenced, sizes)
 
 
 def _check_enlarger() -> None:

@@ -6,6 +6,7 @@ import dataclasses
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +23,7 @@ from models.image_transformer.data import Batch, Pictures, Round, enlarged, fash
 from models.image_transformer.examples import examples as examples
 from models.image_transformer.model import Config, ImageTransformer
 from models.image_transformer.pretrained import SLUG, read
-from models.training import Schedule
+from models.training import NextSymbol, Schedule
 
 PUBLISHED = published(
     2.96,
@@ -99,18 +100,7 @@ VARIANTS: dict[str, Task] = {
 }
 
 
-class Objective(nn.Module):
-    """What training minimises: −log p of every pixel."""
-
-    def __init__(self, model: nn.Module) -> None:
-        super().__init__()
-        self.model = model
-
-    def forward(self, batch: Batch) -> tuple[Tensor, Tensor]:
-        """Sum of losses in nats, number of pixels."""
-        logits, wanted = self.model.predictions(batch.picture, batch.told)  # type: ignore[operator]
-        loss = F.cross_entropy(logits.float().flatten(0, -2), wanted.flatten(), reduction="sum")
-        return loss, torch.tensor(wanted.numel(), device=loss.device)
+Objective = partial(NextSymbol, said=lambda model, batch: model.predictions(batch.picture, batch.told))
 
 
 @torch.no_grad()

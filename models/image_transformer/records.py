@@ -117,10 +117,6 @@ class Again:
     pictures: tuple[bytes, ...]
     small: bytes = b""
 
-    def group(self) -> Hashable:
-        """Requests of one group may share a batch: all may, since each is read by itself."""
-        return ()
-
 
 @dataclass(frozen=True)
 class Bits:

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from models.image_transformer.records import Array, Made
+from models.looking import softmax
 
 
 def weights(made: Made, layer: int, which: range | None = None) -> Array:
@@ -28,7 +29,5 @@ def weights(made: Made, layer: int, which: range | None = None) -> Array:
         seen = np.concatenate((memory, np.arange(start, stop)))
         scores = queries[:, start:stop] @ keys[:, seen].swapaxes(1, 2) / math.sqrt(d_head)
         own = np.tril(np.ones((stop - start, len(seen)), bool), len(memory))
-        scores = np.where(own, scores, -np.inf)
-        scores = np.exp(scores - scores.max(-1, keepdims=True))
-        found[:, start:stop, : len(seen)] = scores / scores.sum(-1, keepdims=True)
+        found[:, start:stop, : len(seen)] = softmax(scores, own)
     return found[:, which.start : which.stop]

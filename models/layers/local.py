@@ -179,8 +179,3 @@ def local_attention(
         trace.tap("queries", "batch head query d_head", query)
         trace.tap("keys", "batch head key d_head", key)
     return output if gain is None else output * gain[..., None, None]
-
-
-def weights_of(query: Tensor, key: Tensor, block: Block) -> Tensor:
-    """The weights of one block: query, key (batch, head, position, d_head) -> (batch, head, query of the block, memory + query)."""
-    return attention_weights(query[..., block.start : block.stop, :], block.gather(key), block.mask.to(query.device))

@@ -28,6 +28,7 @@ from models.layers.relative import relative_attention
 from models.trace import OFF, Trace
 
 TILE = 32  # queries that share a sliding window: more of them see more keys in vain, fewer make products too small to be fast
+KERNEL = "_scaled_dot_product_flash_attention_for_cpu"  # of torch, by a private name: where it is gone, attention is spelled out
 TOGETHER = 256  # queries, about, that share a slice of the summary columns
 
 
@@ -190,14 +191,14 @@ def _scores(query: Tensor, key: Tensor, bias: Tensor | None) -> Tensor:
 
 def _attend(query: Tensor, key: Tensor, value: Tensor, piece: _Piece) -> tuple[Tensor, Tensor]:
     """A piece's output (row, group, place, d_head), and the log-sum-exp of its scores (row, group, place)."""
-    return (_fused if query.device.type == "cpu" else _spelled_out)(query, key, value, piece)
+    there = query.device.type == "cpu" and hasattr(torch.ops.aten, KERNEL)
+    return (_fused if there else _spelled_out)(query, key, value, piece)
 
 
 def _fused(query: Tensor, key: Tensor, value: Tensor, piece: _Piece) -> tuple[Tensor, Tensor]:
     """By the library's fused kernel for a CPU, which tells the log-sum-exp beside the output."""
     bias = None if piece.causal or piece.bias is None else piece.bias.to(query.dtype)
-    kernel = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
-    output, lse = kernel(query, key, value, 0.0, piece.causal, attn_mask=bias, scale=None)
+    output, lse = getattr(torch.ops.aten, KERNEL)(query, key, value, 0.0, piece.causal, attn_mask=bias, scale=None)
     return output, lse
 
 

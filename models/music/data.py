@@ -3,26 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
-NONE = -1  # in place of an event: no answer is wanted here
+from models.windows import NONE, Batch
+
 POOL = 8  # batches that are drawn at once, so that sequences of like length come together
-
-
-class Batch(NamedTuple):
-    """before, wanted: (batch, position). Position i reads before[i] and is to say wanted[i], or NONE beyond a sequence's end."""
-
-    before: Tensor
-    wanted: Tensor
-
-    def to(self, device: torch.device) -> Batch:
-        """The same batch on another device."""
-        return Batch(self.before.to(device), self.wanted.to(device))
 
 
 def batch_of(sequences: Sequence[NDArray[np.int64]], start: int) -> Batch:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
 from torch.nn import functional as F
 
 from models.arrays import frozen
 from models.decoder import gains
-from models.errors import InputError
+from models.errors import InputError, check_heads
 from models.layers.relative import skewing
 from models.music import chorales, events
 from models.music.data import batch_of
@@ -23,7 +22,6 @@ from models.music.model import Layer, MusicTransformer
 from models.music.notes import notes_of_events
 from models.music.pretrained import Network, load
 from models.music.records import (
-    EXAMPLES,
     GRID,
     MODELS,
     Again,
@@ -37,20 +35,13 @@ from models.music.records import (
     check,
     read_motif,
 )
-from models.music.weights import by_distance, look
 from models.pretrained import shipped
-from models.sampling import FREE, Wanted, Writer, uniforms
+from models.sampling import FREE, Writer, wanted
 from models.trace import Trace
-from models.turns import abreast, answered, each, grouped, turns
-
-__all__ = ["EXAMPLES", "Again", "Explanation", "Losses", "Request", "by_distance", "explain", "generate", "look", "measure", "skew"]
+from models.turns import News, abreast, each, grouped, served
 
 OCTAVE = 12  # semitones
-TURN = 0.05  # seconds that `generate` works before it lets others
 SKEWED = 12  # queries that are shown being skewed
-
-Turn: TypeAlias = list[list[Step] | Explanation | InputError | None]
-News: TypeAlias = dict[int, list[Step] | Explanation]
 
 
 @dataclass(frozen=True)
@@ -84,6 +75,8 @@ def _moved(request: Request, values: NDArray[np.int64]) -> NDArray[np.int64]:
 def _read(request: Request) -> _Read:
     """InputError where an option lies outside what there is, or the motif is no music of its style."""
     check(request)
+    there = {variant: one.config for variant, one in _there(request.style).items() if isinstance(one, MusicTransformer)}
+    check_heads([one for one in request.silenced if one[0] in there], {name: (one.n_layers, one.n_heads) for name, one in there.items()})
     values = _moved(request, read_motif(request))
     if request.mode == "harmonise":
         known = np.full((len(values), len(chorales.VOICES)), FREE)
@@ -100,44 +93,27 @@ def _there(style: str) -> dict[str, Network]:
     return {variant: one.model for variant, one in shipped(load, MODELS[style], style).items()}
 
 
-def _gains(requests: Sequence[Request], variant: str, model: Network) -> Tensor | None:
+def _changed(requests: Sequence[Request], variant: str, model: Network) -> dict[str, Any]:
+    """What requests change in a model, as `MusicTransformer.forward` takes it; a recurrent network takes nothing."""
     if not isinstance(model, MusicTransformer):
-        return None
-    config = model.config
-    return gains([one.silenced for one in requests], variant, config.n_layers, config.n_heads, model.readout.weight.device)
-
-
-def _farthest(request: Request) -> int | None:
-    return None if request.farthest < 0 else request.farthest
-
-
-def _composer(read: Sequence[_Read], variant: str, model: Network) -> Writer:
-    length = max(len(one.known) for one in read)
-    known = np.full((len(read), length), FREE)
-    for row, one in zip(known, read, strict=True):
-        row[: len(one.known)] = one.known
-    draws = torch.stack([uniforms(one.request.seed, length) for one in read])
-    heats = [float(one.request.temperature) for one in read]
-    silent = _gains([one.request for one in read], variant, model)
-    begun = reader(model, len(read), length, silent, _farthest(read[0].request))
-    return Writer(begun, Wanted(torch.from_numpy(known), draws, heats), given=False)
+        return {}
+    return {"gains": gains(requests, variant, model), "farthest": None if requests[0].farthest < 0 else requests[0].farthest}
 
 
 def _compose(read: Sequence[_Read]) -> Iterator[News]:
     """All models of a style side by side on a batch of requests: steps after each turn, at the end the explanations."""
-    models = _there(read[0].request.style)
-    composers = {variant: _composer(read, variant, model) for variant, model in models.items()}
-    for new in abreast(composers, TURN):
-        news: News = {}
-        for row, one in enumerate(read):
-            steps = []
-            for variant, composer in composers.items():
-                here = slice(new[variant].start, min(new[variant].stop, len(one.known)))
-                if here.start < here.stop:
-                    made, nats = composer.symbols[row, here], composer.nats[row, here]
-                    steps.append(Step(variant, here.start, frozen(made, np.int16), frozen(nats)))
-            news[row] = steps
-        yield news
+    models, requests = _there(read[0].request.style), [one.request for one in read]
+    asked = wanted(requests, [one.known for one in read])
+    composers = {}
+    for variant, model in models.items():
+        begun = reader(model, *asked.known.shape, *_changed(requests, variant, model).values())
+        composers[variant] = Writer(begun, asked, given=False)
+
+    def step(variant: str, row: int, here: slice) -> list[Step]:
+        made, nats = composers[variant].symbols[row, here], composers[variant].nats[row, here]
+        return [Step(variant, here.start, frozen(made, np.int16), frozen(nats))]
+
+    yield from abreast(composers, [len(one.known) for one in read], step)
     for row, one in enumerate(read):
         side_by_side = tuple(_made(one, row, variant, models[variant], composer) for variant, composer in composers.items())
         yield {row: Explanation(side_by_side, GRID[one.request.style])}
@@ -151,8 +127,9 @@ def _made(one: _Read, row: int, variant: str, model: Network, composer: Writer) 
     keys = table = queries
     if isinstance(model, MusicTransformer):
         trace = Trace("*/self/queries", "*/self/keys")
-        silent, farthest = _gains([one.request], variant, model), _farthest(one.request)
-        model(batch_of([values], model.start).before.to(model.readout.weight.device), gains=silent, farthest=farthest, trace=trace)
+        change = _changed([one.request], variant, model)
+        model(batch_of([values], model.start).before.to(model.readout.weight.device), **change, trace=trace)
+        farthest = change["farthest"]
         queries, keys = (trace.stack(f"*/self/{name}")[:, 0] for name in ("queries", "keys"))
         if model.config.distances and farthest != 0:
             last = length if farthest is None else min(length, farthest + 1)
@@ -173,20 +150,7 @@ def _made(one: _Read, row: int, variant: str, model: Network, composer: Writer) 
     )
 
 
-def _work(read: Sequence[_Read]) -> Iterator[News]:
-    """All that a batch asks for, a group at a time, each turn at most TURN."""
-    return grouped(read, lambda one: one.request.group(), _compose)
-
-
-def explain(requests: Sequence[Request]) -> list[Explanation | InputError]:
-    """Make music and show how: one answer per request, in order; an InputError stands where a request could not be read."""
-    return answered(each(requests, _read), _work, Explanation)
-
-
-def generate(requests: Sequence[Request]) -> Iterator[Turn]:
-    """Music event by event, all models side by side. Each turn works for at most 50 ms and yields one entry per request: the steps since
-    the last turn; at its end the Explanation, or the InputError; None once it is over."""
-    yield from turns(each(requests, _read), _work)
+explain, generate = served(_read, lambda read: grouped(read, lambda one: one.request.group(), _compose), Explanation)
 
 
 @torch.no_grad()
@@ -209,10 +173,7 @@ def _again(request: Request, variant: str, model: Network, raw: bytes) -> Array:
     made = np.frombuffer(raw, np.int16).astype(np.int64)
     values, source = _moved_along(request, made)
     batch = batch_of([values], model.start).to(model.readout.weight.device)
-    if isinstance(model, MusicTransformer):
-        logits = model(batch.before, gains=_gains([request], variant, model), farthest=_farthest(request))
-    else:
-        logits = model(batch.before)
+    logits = model(batch.before, **_changed([request], variant, model))
     nats = F.cross_entropy(logits[0].float(), batch.wanted[0], reduction="none").cpu().numpy()
     return frozen(np.bincount(source, nats, len(made)), np.float32)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pretty_midi
 
@@ -54,8 +52,3 @@ def _released(end: float, pedal: list[tuple[float, float]]) -> float:
         middle = (low + high) // 2
         low, high = (middle + 1, high) if pedal[middle][0] <= end else (low, middle)
     return max(end, pedal[low - 1][1]) if low else end
-
-
-def read_midi(path: Path) -> Notes:
-    """The notes of a MIDI file that is known to be good."""
-    return notes_in(pretty_midi.PrettyMIDI(str(path)))

@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from models.music import lstm, model
 from models.music.lstm import PerformanceRNN
 from models.music.model import MusicTransformer
-from models.pretrained import described, loader
+from models.pretrained import Build, by_variant, described, loader
 
 SLUG = "music"
 RECURRENT = "lstm"  # the variant that is no Transformer
 
 Network = MusicTransformer | PerformanceRNN
 
-
-def empty(facts: dict[str, Any]) -> Network:
-    """The network that model.json describes, with nothing learned. CheckpointError for a config that does not fit."""
-    if facts["variant"] == RECURRENT:
-        return described(PerformanceRNN, lstm.Config)(facts)
-    return described(MusicTransformer, model.Config)(facts)
-
-
-read, load = loader(SLUG, empty, "jsb_relative")
+EMPTY: Build[Network] = by_variant(described(MusicTransformer, model.Config), {RECURRENT: described(PerformanceRNN, lstm.Config)})
+read, load = loader(SLUG, EMPTY, "jsb_relative")

@@ -6,23 +6,25 @@ import dataclasses
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import nn
 from torch.nn import functional as F
 
 from models import checkpoint, driver, training
 from models.driver import Asked, Job, Lab, Measured, Plan, published
 from models.music import chorales, events, lstm
-from models.music.data import NONE, Batch, batch_of, drawn_pieces
+from models.music.data import batch_of, drawn_pieces
 from models.music.model import Config, MusicTransformer
 from models.music.performances import Augmentation, cut_at_notes, drawn_window, performances
 from models.music.pretrained import SLUG, Network, read
-from models.training import Schedule
+from models.training import NextSymbol, Schedule
+from models.windows import NONE, Batch
 
 PARTS = 32  # parts of a window whose losses are told one by one
 
@@ -126,18 +128,7 @@ VARIANTS: dict[str, Task] = {
 }
 
 
-class Objective(nn.Module):
-    """What training minimises: −log p of every event."""
-
-    def __init__(self, model: nn.Module) -> None:
-        super().__init__()
-        self.model = model
-
-    def forward(self, batch: Batch) -> tuple[Tensor, Tensor]:
-        """Sum of losses in nats, number of events; where nothing is wanted, nothing counts."""
-        logits = self.model(batch.before)
-        loss = F.cross_entropy(logits.float().flatten(0, 1), batch.wanted.flatten(), ignore_index=NONE, reduction="sum")
-        return loss, (batch.wanted != NONE).sum()
+Objective = partial(NextSymbol, said=lambda model, batch: (model(batch.before), batch.wanted))
 
 
 @torch.no_grad()

@@ -12,12 +12,12 @@ from torch import Tensor
 
 from models.hashing import belongs
 from models.reformer.letters import LETTERS, SHORTEST, WORD
+from models.windows import NONE
 
 Ints = NDArray[np.int64]
 
 VOCABULARY = len(LETTERS) + 1
 LENGTH = 2 * WORD + 2  # of 0 w 0 w
-NONE = -1  # in place of a token: no answer is wanted here
 
 
 class Batch(NamedTuple):

@@ -7,13 +7,13 @@ from pathlib import Path
 from models import stored
 from models.device import device
 from models.pretrained import store_first
-from models.reformer.records import Hashings
+from models.reformer.records import EXAMPLES, Explanation, Hashings
 
 
 def examples() -> Path:
     """Store the first example's explanation, with the time it took once the models were there, and every round of its first model's
     heads beside it; returns the first file."""
-    from models.reformer.explain import EXAMPLES, Explanation, explain, hashing
+    from models.reformer.explain import explain, hashing
 
     path = store_first("reformer", explain, EXAMPLES[0])
     seen, _, _ = stored.load(path, Explanation)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import torch
@@ -17,15 +16,14 @@ from models.arrays import frozen
 from models.characters import Alphabet
 from models.checkpoint import CheckpointError
 from models.decoder import gains
-from models.errors import InputError
+from models.errors import InputError, check_heads
 from models.layers.lsh import hash_vectors, met, rotations, shared_weights, sort_by_bucket, unit
 from models.layers.reversible import ChunkedFeedForward, back, step
-from models.reformer.data import NONE, Batch, said_twice
+from models.reformer.data import Batch, said_twice
 from models.reformer.letters import LETTERS
 from models.reformer.model import Layer, Reformer
 from models.reformer.pretrained import SLUG, load
 from models.reformer.records import (
-    EXAMPLES,
     MAX_ROUNDS,
     MODELS,
     Explanation,
@@ -35,18 +33,11 @@ from models.reformer.records import (
     Read,
     Request,
     Rewound,
-    Table,
     check,
 )
 from models.trace import Trace
-from models.turns import answered, each, turns
-
-__all__ = [
-    "EXAMPLES", "Explanation", "Request",
-    "explain", "generate", "hashing", "in_chunks", "missed", "rewind", "table",
-]  # fmt: skip
-
-Turn: TypeAlias = list[list[Read] | Explanation | InputError | None]
+from models.turns import News, each, served
+from models.windows import NONE
 
 KINDS = (2, 4, 8, 16, 32, 64)  # numbers of buckets of which a table tells what is missed
 SEPARATOR = "0"  # how the token before each word is shown
@@ -83,10 +74,6 @@ def _rotation(request: Request, model: Reformer) -> list[Tensor | None]:
     return model.rotations(_rounds(request, model), kinds, torch.Generator().manual_seed(request.seed))
 
 
-def _gains(request: Request, variant: str, model: Reformer) -> Tensor | None:
-    return gains([request.silenced], variant, model.config.n_layers, model.config.n_heads, model.readout.weight.device)
-
-
 @torch.no_grad()
 def _read(request: Request, variant: str) -> Read:
     """One model on one request."""
@@ -96,7 +83,7 @@ def _read(request: Request, variant: str) -> Read:
     rotation = _rotation(request, model)
     chunk = request.chunk or config.chunk
     trace = Trace("*/self/queries", "*/self/buckets")
-    logits = _with_chunk(model, chunk)(batch.before, rotation, batch.positions, _gains(request, variant, model), trace)[0].float()
+    logits = _with_chunk(model, chunk)(batch.before, rotation, batch.positions, gains([request], variant, model), trace)[0].float()
     wanted = batch.wanted[0] != NONE
     answer, asked = logits[wanted].argmax(-1), batch.wanted[0][wanted]
     length = batch.before.shape[1]
@@ -135,10 +122,12 @@ def _explanation(request: Request, read: Sequence[Read]) -> Explanation:
 
 def _checked(request: Request) -> Request:
     check(request)
+    config = load(_there(request.mode)[0]).model.config  # all models of a mode are of one size
+    check_heads(request.silenced, dict.fromkeys(MODELS[request.mode], (config.n_layers, config.n_heads)))
     return request
 
 
-def _work(requests: Sequence[Request]) -> Iterator[dict[int, list[Read] | Explanation]]:
+def _work(requests: Sequence[Request]) -> Iterator[News]:
     """Each turn is one model on one request, or what all of them make of it."""
     for row, one in enumerate(requests):
         read = []
@@ -148,15 +137,7 @@ def _work(requests: Sequence[Request]) -> Iterator[dict[int, list[Read] | Explan
         yield {row: _explanation(one, read)}
 
 
-def explain(requests: Sequence[Request]) -> list[Explanation | InputError]:
-    """Read and show how: one answer per request, in order; an InputError stands where a request could not be read."""
-    return answered(each(requests, _checked), _work, Explanation)
-
-
-def generate(requests: Sequence[Request]) -> Iterator[Turn]:
-    """The same model by model: each turn yields one entry per request, what is new: Reads, then the Explanation, or the InputError; None
-    once it is over."""
-    yield from turns(each(requests, _checked), _work)
+explain, _ = served(_checked, _work, Explanation)
 
 
 def _chosen(seen: Explanation, variant: str, layer: int, head: int) -> tuple[Read, Tensor]:
@@ -324,15 +305,3 @@ def in_chunks(request: Request, variant: str, layer: int = 0, chunks: Sequence[i
         differences.append(float((network(x) - whole).abs().max()))
         sizes.append(4 * model.config.d_ff * max(part.shape[1] for part in x.chunk(count, 1)))
     return InChunks(tuple(chunks), tuple(differences), tuple(sizes))
-
-
-def table(read: Callable[[str], dict[str, Any]] = lambda variant: checkpoint.read_facts(checkpoint.folder(SLUG, variant))) -> Table:
-    """Accuracy by rounds of training and of evaluation, as the shipped models were measured."""
-    rounds = ("full", "8", "4", "2", "1")
-    variants = tuple(_there("word"))
-    values = np.full((len(variants), len(rounds)), np.nan, np.float32)
-    for row, variant in enumerate(variants):
-        measured = read(variant).get("figure", {}).get("by_rounds", {})
-        for column, name in enumerate(rounds):
-            values[row, column] = measured.get(name, np.nan)
-    return Table(variants, rounds, frozen(values, np.float32))

@@ -22,12 +22,13 @@ from models.characters import Alphabet, books
 from models.driver import Asked, Job, Lab, Measured, Plan
 from models.layers.lsh import LSHSelfAttention, hash_vectors, met, shared_weights, sort_by_bucket
 from models.layers.positional import sinusoids
-from models.reformer.data import LENGTH, NONE, VOCABULARY, Batch, Curriculum, drawn_words, said_twice, windows, words
+from models.reformer.data import LENGTH, VOCABULARY, Batch, Curriculum, drawn_words, said_twice, windows, words
 from models.reformer.examples import examples as examples
 from models.reformer.letters import WORD
 from models.reformer.model import FULL, Config, Layer, Reformer
 from models.reformer.pretrained import SLUG, read
-from models.training import Schedule, adam, muon
+from models.training import NextSymbol, Schedule, adam, muon
+from models.windows import NONE
 
 MEASURED = (FULL, 1, 2, 4, 8)  # rounds that words are measured with, as published
 MOST_ROUNDS = 64  # of hashing that are measured: beyond, full attention is cheaper
@@ -125,19 +126,12 @@ def beginner_of_books(config: Config) -> Reformer:
     return model
 
 
-class Objective(nn.Module):
-    """What training minimises: −log p of every wanted token. Each pass draws rotations of its own."""
+def _said(model: Any, batch: Batch) -> tuple[Tensor, Tensor]:
+    rotations = model.rotations(model.config.rounds, model.config.buckets)
+    return model(batch.before, rotations, batch.positions), batch.wanted
 
-    def __init__(self, model: nn.Module) -> None:
-        super().__init__()
-        self.model = model
 
-    def forward(self, batch: Batch) -> tuple[Tensor, Tensor]:
-        """Sum of losses in nats, number of wanted tokens."""
-        config: Any = self.model.config
-        logits = self.model(batch.before, self.model.rotations(config.rounds, config.buckets), batch.positions)  # type: ignore[operator]
-        loss = F.cross_entropy(logits.float().flatten(0, 1), batch.wanted.flatten(), ignore_index=NONE, reduction="sum")
-        return loss, (batch.wanted != NONE).sum()
+Objective = partial(NextSymbol, said=_said)
 
 
 @torch.no_grad()

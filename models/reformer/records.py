@@ -181,15 +181,6 @@ class Place:
         return self
 
 
-@dataclass(frozen=True)
-class Table:
-    """Accuracy of each model (row, of MODELS["word"], as shipped) with so many rounds (column); NaN where it was not measured."""
-
-    variants: tuple[str, ...]
-    rounds: tuple[str, ...]
-    accuracy: Array
-
-
 def check(request: Request) -> None:
     """InputError where an option lies outside what there is, or the text cannot be read."""
     fields.check(request)

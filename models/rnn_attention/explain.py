@@ -10,10 +10,10 @@ import torch
 from numpy.typing import NDArray
 
 from models.arrays import frozen
-from models.beam import EXTRA, Hypothesis, penalty
+from models.beam import EXTRA, Hypothesis, told
 from models.errors import InputError
 from models.fields import check, shown
-from models.multi30k import START, UNKNOWN, Encoded, padded, readable
+from models.multi30k import START, Encoded, padded, readable
 from models.rnn_attention.decode import Changes, Decoder, encoded, search
 from models.rnn_attention.model import Memory, RecurrentTranslator
 from models.rnn_attention.pretrained import Pretrained, load
@@ -90,24 +90,17 @@ def _memory(model: RecurrentTranslator, read: Sequence[_Read]) -> Memory:
 
 def _watch(trained: Pretrained, read: Sequence[_Read], found: Sequence[Sequence[Hypothesis]], memory: Memory) -> list[Explanation]:
     """One watched pass over finished translations: what each request's first hypothesis looks like from inside."""
-    model, tokenizer, device = trained.model, trained.tokenizer, memory.last.device
+    model, device = trained.model, memory.last.device
     wanted = [hypotheses[0].tokens for hypotheses in found]
     inputs, outputs = padded([(START, *tokens[:-1]) for tokens in wanted]).to(device), padded(wanted).to(device)
     decoder = Decoder(model, memory, _changes(read, memory.allowed.shape[1], device))
     log_p = torch.stack([decoder.step(inputs[:, t]).gather(1, outputs[:, t, None])[:, 0] for t in range(inputs.shape[1])], 1)
-    threshold, result = trained.facts.get("surprising_below"), []
+    result = []
     for row, (one, hypotheses) in enumerate(zip(read, found, strict=True)):
-        n, m, alpha = len(one.pieces.ids), len(wanted[row]), float(one.request.alpha)
-        labels = [tokenizer.piece(token) for token in wanted[row]]
-        text, each = tokenizer.decode(wanted[row]), frozen(log_p[row, :m])
-        total = float(each.sum(dtype=np.float64))
-        maps, remains = _of_row(decoder, memory, row, n, m), _remains(model, one.pieces.ids)
-        listed = [(tokenizer.decode(h.tokens), h.log_probability, h.score(alpha)) for h in hypotheses[1:]]
-        best = (text, total, total / penalty(m, alpha))
-        unknown, surprising = sum(token == UNKNOWN for token in one.pieces.ids), threshold is not None and total / m < threshold
-        target, space = tuple(piece for piece, _ in labels), tuple(before for _, before in labels)
-        seen = (one.pieces.pieces, one.pieces.space, target, space, text)
-        result.append(Explanation(*seen, *maps, remains, each, total, best[2], (best, *listed), unknown, bool(surprising)))
+        n, m = len(one.pieces.ids), len(wanted[row])
+        weights, scores, shares = _of_row(decoder, memory, row, n, m)
+        about = told(trained, one.pieces, hypotheses, log_p[row, :m], float(one.request.alpha))
+        result.append(Explanation(**about, weights=weights, scores=scores, shares=shares, remains=_remains(model, one.pieces.ids)))
     return result
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from models import checkpoint
 from models.pretrained import store_first
 from models.sparse_transformer.data import digits
+from models.sparse_transformer.records import EXAMPLES
 
 COUNT = 20  # held-out digits, two of each kind
 LOOKED_AT = 200  # test digits among which they are found
@@ -32,7 +33,7 @@ def examples() -> Path:
 
     Where the held-out digits are not there yet they are chosen first, from the data in $EXPLORER_DATA.
     """
-    from models.sparse_transformer.explain import EXAMPLES, explain
+    from models.sparse_transformer.explain import explain
 
     folder = checkpoint.ASSETS / "sparse_transformer"
     if not (folder / "examples.npz").is_file():

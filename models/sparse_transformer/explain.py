@@ -4,70 +4,44 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
 from torch.nn import functional as F
 
 from models.arrays import frozen
 from models.characters import Alphabet
 from models.decoder import gains
-from models.errors import InputError, no_head
-from models.layers.patterns import Pattern, connectivity, reach
+from models.errors import InputError, check_heads
+from models.layers.patterns import Pattern
 from models.pretrained import Pretrained, shipped
-from models.sampling import FREE, Wanted, Writer, uniforms
+from models.sampling import FREE, Writer, wanted
 from models.sparse_transformer.decode import Reader
 from models.sparse_transformer.model import SparseTransformer
 from models.sparse_transformer.pretrained import held_out, load
 from models.sparse_transformer.records import (
-    EXAMPLES,
-    MAX_SHOWN,
     MODELS,
     SIDE,
     Again,
     Array,
-    Connections,
     Explanation,
     Losses,
     Made,
-    Paths,
     Pixels,
     Request,
     Step,
     check,
-    drawing,
     held_out_number,
     pattern_of,
     read_drawing,
     read_text,
 )
-from models.sparse_transformer.weights import by_offset, look
 from models.trace import Trace
-from models.turns import abreast, answered, each, grouped, turns
-
-__all__ = [
-    "EXAMPLES",
-    "Again",
-    "Explanation",
-    "Losses",
-    "Request",
-    "by_offset",
-    "connections",
-    "drawing",
-    "explain",
-    "generate",
-    "look",
-    "measure",
-    "paths",
-]
+from models.turns import News, abreast, each, grouped, served
 
 TURN = 0.05  # seconds that `generate` works before it lets others
-
-Turn: TypeAlias = list[list[Step] | Explanation | InputError | None]
-News: TypeAlias = dict[int, list[Step] | Explanation]
 
 
 @dataclass(frozen=True)
@@ -98,12 +72,10 @@ def _models(request: Request) -> dict[str, Pretrained[SparseTransformer]]:
     """The models of a request's task. InputError where an option lies outside what there is."""
     check(request)
     models = _there(request.task)
-    for variant, trained in models.items():
-        config = trained.model.config
+    for trained in models.values():
         _pattern(request, trained.model)
-        for other, layer, head in request.silenced:
-            if other == variant and (layer >= config.n_layers or head >= config.n_heads):
-                raise no_head(layer, head, variant, layers=config.n_layers, heads=config.n_heads)
+    sizes = {variant: (one.model.config.n_layers, one.model.config.n_heads) for variant, one in models.items()}
+    check_heads([one for one in request.silenced if one[0] in models], sizes)
     return models
 
 
@@ -122,37 +94,23 @@ def _read(request: Request) -> _Read:
     return _Read(request, known, -1 if shown is None or number is None else int(shown.kinds[number]), whole)
 
 
-def _gains(requests: Sequence[Request], variant: str, model: SparseTransformer) -> Tensor | None:
-    config = model.config
-    return gains([one.silenced for one in requests], variant, config.n_layers, config.n_heads, model.readout.weight.device)
-
-
-def _composer(read: Sequence[_Read], variant: str, model: SparseTransformer) -> Writer:
-    known = torch.from_numpy(np.stack([one.known for one in read]))
-    draws = torch.stack([uniforms(one.request.seed, known.shape[1]) for one in read])
-    heats = [float(one.request.temperature) for one in read]
-    silent = _gains([one.request for one in read], variant, model)
-    return Writer(Reader(model, *known.shape, silent, _pattern(read[0].request, model)), Wanted(known, draws, heats))
-
-
 def _compose(read: Sequence[_Read]) -> Iterator[News]:
     """All models of a task side by side on a batch of requests: steps after each turn, at the end the explanations."""
-    models = _there(read[0].request.task)
-    composers = {variant: _composer(read, variant, one.model) for variant, one in models.items()}
-    for new in abreast(composers, TURN):
-        news: News = {}
-        for row in range(len(read)):
-            steps = []
-            for variant, composer in composers.items():
-                here = new[variant]
-                if here.start < here.stop:
-                    symbols, nats = frozen(composer.symbols[row, here], np.int16), frozen(composer.nats[row, here])
-                    steps.append(Step(variant, here.start, symbols, nats, _spelled(models[variant].model, symbols)))
-            news[row] = steps
-        yield news
-    for row, one in enumerate(read):
-        made = tuple(_made(one, row, variant, models[variant], composer) for variant, composer in composers.items())
-        yield {row: Explanation(made, one.kind, None if one.whole is None else frozen(one.whole, np.uint8))}
+    models, requests = _there(read[0].request.task), [one.request for one in read]
+    asked = wanted(requests, [one.known for one in read])
+    composers = {}
+    for variant, one in models.items():
+        how = gains(requests, variant, one.model), _pattern(requests[0], one.model)
+        composers[variant] = Writer(Reader(one.model, *asked.known.shape, *how), asked)
+
+    def step(variant: str, row: int, here: slice) -> list[Step]:
+        symbols, nats = frozen(composers[variant].symbols[row, here], np.int16), frozen(composers[variant].nats[row, here])
+        return [Step(variant, here.start, symbols, nats, _spelled(models[variant].model, symbols))]
+
+    yield from abreast(composers, [len(one.known) for one in read], step)
+    for row, asker in enumerate(read):
+        made = tuple(_made(asker, row, variant, models[variant], composer) for variant, composer in composers.items())
+        yield {row: Explanation(made, asker.kind, None if asker.whole is None else frozen(asker.whole, np.uint8))}
 
 
 def _spelled(model: SparseTransformer, symbols: NDArray[Any]) -> str:
@@ -165,7 +123,7 @@ def _made(one: _Read, row: int, variant: str, trained: Pretrained[SparseTransfor
     model, pattern = trained.model, _pattern(one.request, trained.model)
     symbols = composer.symbols[row : row + 1]
     trace = Trace("*/self/queries", "*/self/keys")
-    model(model.after(symbols), gains=_gains([one.request], variant, model), pattern=pattern, trace=trace)
+    model(model.after(symbols), gains=gains([one.request], variant, model), pattern=pattern, trace=trace)
     given, nats = one.known != FREE, composer.nats[row].cpu().numpy()
     numbers = symbols[0].cpu().numpy()
     limit = trained.facts.get("surprising_above")
@@ -183,20 +141,7 @@ def _made(one: _Read, row: int, variant: str, trained: Pretrained[SparseTransfor
     )
 
 
-def _work(read: Sequence[_Read]) -> Iterator[News]:
-    """All that a batch asks for, a group at a time, each turn about TURN."""
-    return grouped(read, lambda one: one.request.group(), _compose)
-
-
-def explain(requests: Sequence[Request]) -> list[Explanation | InputError]:
-    """Read, go on and show how: one answer per request, in order; an InputError stands where a request could not be read."""
-    return answered(each(requests, _read), _work, Explanation)
-
-
-def generate(requests: Sequence[Request]) -> Iterator[Turn]:
-    """Pixel by pixel or character by character, all models side by side. Each turn works for about 50 ms and yields one entry per request:
-    the steps since the last turn; at its end the Explanation, or the InputError; None once it is over."""
-    yield from turns(each(requests, _read), _work)
+explain, generate = served(_read, lambda read: grouped(read, lambda one: one.request.group(), _compose), Explanation)
 
 
 @torch.no_grad()
@@ -212,44 +157,5 @@ def measure(requests: Sequence[Again]) -> list[Losses | InputError]:
 
 def _again(request: Request, variant: str, model: SparseTransformer, raw: bytes) -> Array:
     symbols = torch.from_numpy(np.frombuffer(raw, np.int16).astype(np.int64))[None].to(model.readout.weight.device)
-    logits = model(model.after(symbols), gains=_gains([request], variant, model), pattern=_pattern(request, model))
+    logits = model(model.after(symbols), gains=gains([request], variant, model), pattern=_pattern(request, model))
     return frozen(F.cross_entropy(logits[0].float(), symbols[0], reduction="none").cpu().numpy(), np.float32)
-
-
-def _length(length: int) -> int:
-    if isinstance(length, bool) or not isinstance(length, int) or not 1 <= length <= MAX_SHOWN:
-        raise InputError(
-            "length",
-            en=f"The pattern has {length} positions; 1 to {MAX_SHOWN:,} can be drawn.",
-            zh=f"模式有 {length} 个位置；可绘制 1 到 {MAX_SHOWN:,} 个。",
-        )
-    return length
-
-
-def connections(kind: str, stride: int, summary: int, length: int) -> Connections:
-    """A pattern pair by pair, and how many pairs it saves. InputError where the numbers make no pattern, or too large a one to be drawn."""
-    pattern, length = pattern_of(kind, stride, summary), _length(length)
-    counts = [factor.counts(length) for factor in (pattern.union, pattern.first, pattern.second)]
-    return Connections(
-        pattern=pattern,
-        matrix=frozen(connectivity(pattern, length), np.uint8),
-        counts=frozen(counts[0], np.int32),
-        pairs=int(counts[0].sum()),
-        of_factors=(int(counts[1].sum()), int(counts[2].sum())),
-        causal=length * (length + 1) // 2,
-        square=length * length,
-    )
-
-
-def paths(kind: str, stride: int, summary: int, position: int) -> Paths:
-    """How every earlier position reaches one, in one step or in two. InputError as for `connections`."""
-    pattern = pattern_of(kind, stride, summary)
-    if isinstance(position, bool) or not isinstance(position, int) or not 0 <= position < MAX_SHOWN:
-        raise InputError(
-            "position",
-            en=f"There is no position {position}; there are 0 to {MAX_SHOWN - 1:,}.",
-            zh=f"没有位置 {position}；可用 0 到 {MAX_SHOWN - 1:,}。",
-        )
-    steps, via = reach(pattern, position)
-    within = [int(((steps >= 0) & (steps <= n)).sum()) for n in (1, 2)]
-    return Paths(position, frozen(steps, np.int16), frozen(via, np.int16), (within[0], within[1]))

@@ -6,13 +6,13 @@ import dataclasses
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
 from torch.nn import functional as F
 
 from models import bits, driver, training
@@ -23,7 +23,7 @@ from models.sparse_transformer.data import Batch, alphabet, characters, digits, 
 from models.sparse_transformer.examples import examples as examples
 from models.sparse_transformer.model import Config, SparseTransformer
 from models.sparse_transformer.pretrained import SLUG, read
-from models.training import Schedule
+from models.training import NextSymbol, Schedule
 
 
 @dataclass(frozen=True)
@@ -99,18 +99,7 @@ VARIANTS: dict[str, Task] = {
 }
 
 
-class Objective(nn.Module):
-    """What training minimises: −log p of every symbol."""
-
-    def __init__(self, model: nn.Module) -> None:
-        super().__init__()
-        self.model = model
-
-    def forward(self, batch: Batch) -> tuple[Tensor, Tensor]:
-        """Sum of losses in nats, number of symbols."""
-        logits = self.model(self.model.after(batch.symbols))  # type: ignore[operator]
-        loss = F.cross_entropy(logits.float().flatten(0, 1), batch.symbols.flatten(), reduction="sum")
-        return loss, torch.tensor(batch.symbols.numel(), device=loss.device)
+Objective = partial(NextSymbol, said=lambda model, batch: (model(model.after(batch.symbols)), batch.symbols))
 
 
 @torch.no_grad()

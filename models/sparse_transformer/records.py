@@ -105,10 +105,6 @@ class Again:
     request: Request
     symbols: tuple[bytes, ...]
 
-    def group(self) -> Hashable:
-        """Requests of one group may share a batch: all may, since each is read by itself."""
-        return ()
-
 
 @dataclass(frozen=True)
 class Losses:
@@ -129,66 +125,9 @@ class Step:
     drawn: str = ""
 
 
-@dataclass(frozen=True)
-class Connections:
-    """A pattern to look at.
-
-    matrix: (query, key) uint8, 0 no pair, 1 in A1 alone, 2 in A2 alone, 3 in both. counts: (query,) to how many positions each attends, by
-    both factors together. pairs: their sum; of_factors: pairs of A1 and of A2; causal: pairs of full attention, L (L + 1) / 2; square: L².
-    """
-
-    pattern: Pattern
-    matrix: NDArray[np.uint8]
-    counts: NDArray[np.int32]
-    pairs: int
-    of_factors: tuple[int, int]
-    causal: int
-    square: int
-
-
-@dataclass(frozen=True)
-class Paths:
-    """Who reaches a position, and over how many steps.
-
-    steps: (key,) 0 for itself, 1 for what it attends to, 2 over one position between. via: (key,) the position between, itself where one
-    step suffices. reached: how many positions within 1 step and within 2, itself included.
-    """
-
-    position: int
-    steps: NDArray[np.int16]
-    via: NDArray[np.int16]
-    reached: tuple[int, int]
-
-
 def spelled(pixels: ArrayLike) -> str:
     """Pixels, 0 or 1, as a request carries them: base64 of one bit each, in raster order."""
     return base64.urlsafe_b64encode(np.packbits(np.asarray(pixels, np.uint8).reshape(-1)).tobytes()).decode().rstrip("=")
-
-
-def drawing(levels: ArrayLike, seed: int = 0) -> str:
-    """A drawing as a request carries it: levels (28, 28) in [0, 1], 1 where there is ink, each pixel drawn once with P(1) = level.
-
-    So greys become pixels as they did in the data. InputError for another size, or for values outside 0 … 1.
-    """
-    try:
-        values = np.asarray(levels, np.float64)
-    except (TypeError, ValueError):
-        values = np.zeros(0)
-    if values.shape != (SIDE, SIDE):
-        size = " × ".join(map(str, values.shape)) if values.size else "0"
-        raise InputError(
-            "size",
-            en=f"The drawing has {size} pixels; {SIDE} × {SIDE} can be read.",
-            zh=f"图画有 {size} 个像素；只能读取 {SIDE} × {SIDE}。",
-        )
-    wrong = values[~((values >= 0) & (values <= 1))]
-    if wrong.size:
-        raise InputError(
-            "range",
-            en=f"The drawing holds the value {wrong[0]:g}; pixels lie between 0 and 1.",
-            zh=f"图画中有数值 {wrong[0]:g}；像素值应在 0 到 1 之间。",
-        )
-    return spelled(np.random.default_rng(seed).random(values.shape) < values)
 
 
 def read_drawing(text: str) -> Pixels:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -12,7 +11,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
-from models.characters import UNKNOWN, Alphabet, books
+from models import windows
+from models.characters import Alphabet, books
 from models.transformer_xl.model import TransformerXL
 from models.transformer_xl.pretrained import Network
 
@@ -20,33 +20,9 @@ LANES = 16  # parts of a book that are read side by side
 STRANGE = 1 / 2000  # share of the characters of training that are made UNKNOWN, so that a network knows what it is not to know
 
 
-class Batch(NamedTuple):
-    """before, wanted: (lane, position). Position i reads before[i] and is to say wanted[i], the character after it."""
-
-    before: Tensor
-    wanted: Tensor
-
-    def to(self, device: torch.device) -> Batch:
-        """The same batch on another device."""
-        return Batch(self.before.to(device), self.wanted.to(device))
-
-
 def numbers(data: Path, split: str, alphabet: Alphabet) -> list[NDArray[np.uint8]]:
     """The books of a split, each (character,)."""
     return [alphabet.encode(book.text) for book in books(data, split)]
-
-
-def drawn_stretches(texts: Sequence[NDArray[np.uint8]], lanes: int, length: int, generator: np.random.Generator) -> Batch:
-    """`lanes` stretches of `length` characters, any one of any book as likely as any other."""
-    ends = np.cumsum([max(0, len(text) - length) for text in texts])
-    found = np.empty((lanes, length + 1), np.int64)
-    for row, at in enumerate(generator.integers(ends[-1], size=lanes)):
-        book = int(np.searchsorted(ends, at, "right"))
-        first = int(at) - (int(ends[book - 1]) if book else 0)
-        found[row] = texts[book][first : first + length + 1]
-    found[generator.random(found.shape) < STRANGE] = UNKNOWN
-    values = torch.from_numpy(found)
-    return Batch(values[:, :-1].contiguous(), values[:, 1:].contiguous())
 
 
 @torch.no_grad()
@@ -83,16 +59,8 @@ def costs(model: Network, text: NDArray[np.uint8], memory: int | None = None, se
 def windowed(model: Network, text: NDArray[np.uint8], memory: int) -> Callable[[NDArray[np.int64], int], NDArray[np.float32]]:
     """What reads windows of a text, each segment by segment from an empty memory (`models.bits`). ValueError as in `costs`."""
     _refuse(model, memory, model.config.segment)
-    before = np.concatenate(([model.start], text[:-1])).astype(np.int64)
-    device = model.readout.weight.device
-
-    @torch.no_grad()
-    def read(begins: NDArray[np.int64], length: int) -> NDArray[np.float32]:
-        places = begins[:, None] + np.arange(length)
-        wanted = torch.from_numpy(text[places].astype(np.int64))
-        return _read(model, torch.from_numpy(before[places]), wanted, memory, model.config.segment, device)
-
-    return read
+    device, segment = model.readout.weight.device, model.config.segment
+    return windows.windowed(text, model.start, lambda before, wanted: _read(model, before, wanted, memory, segment, device))
 
 
 def _refuse(model: Network, memory: int, segment: int) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import torch
@@ -16,13 +16,12 @@ from models.arrays import frozen
 from models.characters import UNKNOWN, Alphabet
 from models.errors import InputError
 from models.pretrained import shipped
-from models.sampling import FREE, Wanted, Writer, uniforms
+from models.sampling import FREE, Wanted, Writer, wanted
 from models.trace import Trace
 from models.transformer_xl.decode import Reader, Swap, foreign
 from models.transformer_xl.model import TransformerXL
 from models.transformer_xl.pretrained import SLUG, Network, load
 from models.transformer_xl.records import (
-    EXAMPLES,
     FOREIGN,
     MEMORIES,
     MODELS,
@@ -36,36 +35,10 @@ from models.transformer_xl.records import (
     Reading,
     Request,
     Step,
-    TermMaps,
     check,
     page,
 )
-from models.transformer_xl.weights import by_distance, look, overview, terms, travelled
-from models.turns import abreast, answered, each, grouped, paced, turns
-
-__all__ = [
-    "EXAMPLES",
-    "Again",
-    "Explanation",
-    "Losses",
-    "Memories",
-    "Request",
-    "TermMaps",
-    "by_distance",
-    "explain",
-    "generate",
-    "look",
-    "measure",
-    "memories",
-    "overview",
-    "terms",
-    "travelled",
-]
-
-TURN = 0.05  # seconds that `generate` works before it lets others
-
-Turn: TypeAlias = list[list[Step] | Explanation | InputError | None]
-News: TypeAlias = dict[int, list[Step] | Explanation]
+from models.turns import TURN, News, abreast, each, each_paced, grouped, served, turns
 
 
 @dataclass(frozen=True)
@@ -79,10 +52,6 @@ class _Read:
     def length(self) -> int:
         """Characters in the end."""
         return len(self.text) + self.request.length
-
-    def group(self) -> object:
-        """Those that may share a batch: as the request says."""
-        return self.request.group()
 
 
 def _read(request: Request) -> _Read:
@@ -109,25 +78,6 @@ def _swap(model: Network, request: Request) -> Swap:
     return foreign(model, Alphabet(model.config.letters).encode(page(FOREIGN)), memory)
 
 
-def _known(model: Network, read: Sequence[_Read]) -> NDArray[np.int64]:
-    """(row, position) what is given, FREE where it is to be written, UNKNOWN behind the end of a row."""
-    alphabet = Alphabet(model.config.letters)
-    known = np.full((len(read), max(one.length for one in read)), UNKNOWN, np.int64)
-    for row, one in zip(known, read, strict=True):
-        row[: len(one.text)] = alphabet.encode(one.text)
-        row[len(one.text) : one.length] = FREE
-    return known
-
-
-def _writer(read: Sequence[_Read], model: Network, swap: Swap) -> Writer:
-    """What writes for some requests of one group."""
-    known = torch.from_numpy(_known(model, read))
-    draws = torch.stack([uniforms(one.request.seed, known.shape[1]) for one in read])
-    heats = [float(one.request.temperature) for one in read]
-    reader = Reader(model, len(read), *_sizes(model, read[0].request), swap)
-    return Writer(reader, Wanted(known, draws, heats), precision=torch.float32)
-
-
 def _spelled(model: Network, one: _Read, characters: NDArray[Any], first: int) -> str:
     """Characters from `first` on as a text: the visitor's own where they were given."""
     written = Alphabet(model.config.letters).decode(characters)
@@ -137,11 +87,19 @@ def _spelled(model: Network, one: _Read, characters: NDArray[Any], first: int) -
 
 def _work_on(read: Sequence[_Read]) -> Iterator[News]:
     """All models side by side on a batch of requests: steps after each turn, at the end the explanations."""
-    models = _there()
-    swaps = {variant: _swap(model, read[0].request) for variant, model in models.items()}
-    writers = {variant: _writer(read, model, swaps[variant]) for variant, model in models.items()}
-    for new in abreast(writers, TURN):
-        yield {row: _steps(one, row, models, writers, new) for row, one in enumerate(read)}
+    models, requests = _there(), [one.request for one in read]
+    swaps = {variant: _swap(model, requests[0]) for variant, model in models.items()}
+    writers = {}
+    for variant, model in models.items():
+        rows = [np.append(Alphabet(model.config.letters).encode(x.text).astype(np.int64), [FREE] * x.request.length) for x in read]
+        reader = Reader(model, len(read), *_sizes(model, requests[0]), swaps[variant])
+        writers[variant] = Writer(reader, wanted(requests, rows, UNKNOWN), precision=torch.float32)
+
+    def step(variant: str, row: int, here: slice) -> list[Step]:
+        made, nats = frozen(writers[variant].symbols[row, here], np.int16), frozen(writers[variant].nats[row, here])
+        return [Step(variant, here.start, _spelled(models[variant], read[row], made, here.start), made, nats)]
+
+    yield from abreast(writers, [one.length for one in read], step)
     for row, one in enumerate(read):
         readings = []
         for variant, model in models.items():
@@ -154,17 +112,6 @@ def _work_on(read: Sequence[_Read]) -> Iterator[News]:
             readings.append(watching.reading())
         strange = [letter for letter, number in zip(one.text, readings[0].characters[: len(one.text)], strict=True) if number == UNKNOWN]
         yield {row: Explanation(tuple(readings), len(one.text), tuple(dict.fromkeys(strange)), len(strange))}
-
-
-def _steps(one: _Read, row: int, models: Mapping[str, Network], writers: Mapping[str, Writer], new: Mapping[str, slice]) -> list[Step]:
-    found = []
-    for variant, writer in writers.items():
-        here = slice(new[variant].start, min(new[variant].stop, one.length))
-        if here.start < here.stop:
-            made = frozen(writer.symbols[row, here], np.int16)
-            text = _spelled(models[variant], one, made, here.start)
-            found.append(Step(variant, here.start, text, made, frozen(writer.nats[row, here])))
-    return found
 
 
 class _Watching:
@@ -230,20 +177,7 @@ class _Watching:
         )
 
 
-def _work(read: Sequence[_Read]) -> Iterator[News]:
-    """All that a batch asks for, a group at a time, each turn at most TURN."""
-    return grouped(read, lambda one: one.group(), _work_on)
-
-
-def explain(requests: Sequence[Request]) -> list[Explanation | InputError]:
-    """Read, write on and show how: one answer per request, in order; an InputError stands where a request could not be read."""
-    return answered(each(requests, _read), _work, Explanation)
-
-
-def generate(requests: Sequence[Request]) -> Iterator[Turn]:
-    """A text read segment by segment and written on character by character, all models side by side. Each turn works for at most 50 ms and
-    yields one entry per request: the steps since the last turn; at its end the Explanation, or the InputError; None once it is over."""
-    yield from turns(each(requests, _read), _work)
+explain, generate = served(_read, lambda read: grouped(read, lambda one: one.request.group(), _work_on), Explanation)
 
 
 def _costs(model: Network, characters: NDArray[Any], request: Request) -> Generator[None, None, Array]:
@@ -272,10 +206,7 @@ def _may_again(one: Again) -> Again:
 def measure(requests: Sequence[Again]) -> Iterator[list[list[Any] | Losses | InputError | None]]:
     """What texts cost under what a request changes: the mean's difference to what they cost when they were made is what it costs. Turns
     as in `generate`, without steps."""
-    yield from turns(
-        each(requests, _may_again),
-        lambda read: (news for row, one in enumerate(read) for news in paced(row, _again(one), TURN)),
-    )
+    yield from turns(each(requests, _may_again), each_paced(_again))
 
 
 def _memories(one: _Read) -> Generator[None, None, Memories]:
@@ -294,6 +225,4 @@ def _memories(one: _Read) -> Generator[None, None, Memories]:
 def memories(requests: Sequence[Request]) -> Iterator[list[list[Any] | Memories | InputError | None]]:
     """What memory buys on each request's text, which is read anew with every length of MEMORIES; nothing is written. Turns as in
     `generate`, without steps. CheckpointError where the model with a memory is not shipped."""
-    yield from turns(
-        each(requests, _read), lambda read: (news for row, one in enumerate(read) for news in paced(row, _memories(one), TURN))
-    )
+    yield from turns(each(requests, _read), each_paced(_memories))

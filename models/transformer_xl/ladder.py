@@ -24,6 +24,7 @@ from models.transformer_xl.data import costs, numbers
 from models.transformer_xl.model import TransformerXL
 from models.transformer_xl.pretrained import SLUG, Network, load
 from models.transformer_xl.records import MEMORIES
+from models.windows import unusual
 
 SPLIT = "test"
 CONTEXTS = (8, 16, 32, 64, 128, 256, 384, 512, 768, 1024)  # characters; the paper's words, scaled to short texts of characters
@@ -89,13 +90,6 @@ def by_place(nats: NDArray[np.float32], segment: int) -> list[float]:
     return [round(float(bits), 4) for bits in whole.mean((0, 2), dtype=np.float64) / math.log(2)]
 
 
-def unusual(nats: NDArray[np.float32]) -> float:
-    """Bits per character that 99 of 100 pages stay below."""
-    whole = nats[: max(1, len(nats) // PAGE) * PAGE]
-    pages = whole.reshape(-1, min(PAGE, len(whole))).mean(1, dtype=np.float64)
-    return round(float(np.percentile(pages, 99)) / math.log(2), 4)
-
-
 def measured(models: Mapping[str, Network], text: Mapping[str, NDArray[np.uint8]]) -> dict[str, Any]:
     """All of it. models: by variant; text: the held-out book by the numbers of each."""
     memory = models["xl"]
@@ -112,7 +106,7 @@ def measured(models: Mapping[str, Network], text: Mapping[str, NDArray[np.uint8]
     return {
         "split": SPLIT,
         "by_memory": by_memory,
-        "pages": {"length": PAGE, "p99": unusual(read_as_trained)},
+        "pages": {"length": PAGE, "p99": unusual(read_as_trained, PAGE)},
         "by_place": {"segment": segment, "bits": places_of},
         "contexts": {"lengths": list(CONTEXTS), "bits": contexts, "n": len(places)},
         "effective_lengths": [{"r": share, "gain": GAIN, **effective_lengths(losses, CONTEXTS, share)} for share in HARDEST],

@@ -9,20 +9,18 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
-from torch.nn import functional as F
 
 from models import bits, driver, training
 from models.characters import Alphabet, books
 from models.driver import Asked, Job, Lab, Measured, Plan, published
-from models.training import Schedule
+from models.training import NextSymbol, Schedule
 from models.transformer_xl import absolute, model
 from models.transformer_xl.absolute import AbsoluteTransformer
-from models.transformer_xl.data import Batch, costs, drawn_stretches, numbers, windowed
+from models.transformer_xl.data import STRANGE, costs, numbers, windowed
 from models.transformer_xl.model import TransformerXL
 from models.transformer_xl.pretrained import SLUG, Network, read
+from models.windows import Batch, drawn_windows
 
 WATCHED = 32_768  # characters of the held-out book that training looks at
 
@@ -69,18 +67,7 @@ VARIANTS: dict[str, Task] = {
 }
 
 
-class Objective(nn.Module):
-    """What training minimises: −log p of every character of stretches that are read from an empty memory."""
-
-    def __init__(self, model: nn.Module) -> None:
-        super().__init__()
-        self.model = model
-
-    def forward(self, batch: Batch) -> tuple[Tensor, Tensor]:
-        """Sum of losses in nats, number of characters."""
-        logits = self.model.stretch(batch.before)  # type: ignore[operator]
-        loss = F.cross_entropy(logits.float().flatten(0, 1), batch.wanted.flatten(), reduction="sum")
-        return loss, torch.tensor(batch.wanted.numel(), device=loss.device)
+Objective = partial(NextSymbol, said=lambda model, batch: (model.stretch(batch.before), batch.wanted))  # read from an empty memory
 
 
 def mean_bits(model: Network, text: NDArray[np.uint8]) -> float:
@@ -100,7 +87,7 @@ def plan(job: Job[Task]) -> Plan[Batch]:
         Objective,
         lambda network: mean_bits(network, held_out),
         training.muon,
-        lambda generator, done: drawn_stretches(texts, recipe.lanes, length, generator),
+        lambda generator, done: drawn_windows(texts, recipe.lanes, length, STRANGE, generator),
     )
 
 

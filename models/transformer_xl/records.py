@@ -115,10 +115,6 @@ class Again:
     request: Request
     texts: tuple[str, ...]
 
-    def group(self) -> Hashable:
-        """Requests of one group may share a batch: all may, since each is read by itself."""
-        return ()
-
 
 @dataclass(frozen=True)
 class Losses:

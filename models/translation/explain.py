@@ -6,18 +6,17 @@ import dataclasses
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import torch
 
 from models.arrays import frozen
-from models.beam import EXTRA, Hypothesis, penalty
+from models.beam import EXTRA, Hypothesis, told
 from models.crossing import Pair
-from models.errors import InputError, no_head
+from models.errors import InputError, check_heads
 from models.fields import check, shown
-from models.multi30k import PAD, START, UNKNOWN, Encoded, padded, readable
+from models.multi30k import PAD, START, Encoded, padded, readable
 from models.trace import Trace
 from models.translation.decode import Greedy, Source, beam_search, beam_steps, greedy_search, piece_log_probabilities
-from models.translation.model import AS_PUBLISHED, Changes, Config, Gains, no_gains
+from models.translation.model import AS_PUBLISHED, Changes, Gains, no_gains
 from models.translation.pretrained import Pretrained, load
 from models.translation.records import KINDS, MAX_TOKENS, Again, Explanation, Request, Step
 from models.turns import each, grouped, together, turns, worked
@@ -34,18 +33,11 @@ class _Read:
     target: tuple[int, ...] = ()
 
 
-def _check_heads(request: Request, config: Config) -> None:
-    """InputError for a head that the model does not have."""
-    for kind, layer, head in request.silenced:
-        if layer >= config.n_layers or head >= config.n_heads:
-            raise no_head(layer, head, kind, layers=config.n_layers, heads=config.n_heads, names=KINDS)
-
-
 def _read(request: Request, target: Sequence[tuple[str, bool]] = ()) -> _Read:
     """Check a request and split its sentence into pieces. InputError says what was given and what is accepted."""
     check(request)
     shipped = load()
-    _check_heads(request, shipped.model.config)
+    check_heads(request.silenced, dict.fromkeys(KINDS, (shipped.model.config.n_layers, shipped.model.config.n_heads)))
     pieces = readable(request.sentence, shipped.tokenizer, MAX_TOKENS)
     for position in request.hidden:
         if not 0 <= position < len(pieces.ids):
@@ -104,7 +96,6 @@ def watched(wish: Again, trace: Trace) -> None:
 
 def _watch(read: Sequence[_Read], found: Sequence[Sequence[Hypothesis]], source: Source, shipped: Pretrained) -> list[Explanation]:
     """One watched pass over finished pairs: what each request's first hypothesis looks like from inside."""
-    tokenizer = shipped.tokenizer
     wanted = [hypotheses[0].tokens for hypotheses in found]
     trace = Trace("encoder/*/self/weights", "decoder/*/self/weights", "decoder/*/cross/weights", budget=(64 << 20) * len(read))
     log_p_of = piece_log_probabilities(shipped.model, _read_out(read, wanted, source, shipped, trace))
@@ -112,33 +103,15 @@ def _watch(read: Sequence[_Read], found: Sequence[Sequence[Hypothesis]], source:
     encoder = trace.stack("encoder/*/self/weights")  # (layer, batch, head, source, source)
     decoder = trace.stack("decoder/*/self/weights")
     cross = trace.stack("decoder/*/cross/weights")
-    threshold = shipped.facts.get("surprising_below")
     result = []
     for row, (one, hypotheses) in enumerate(zip(read, found, strict=True)):
         n, m = len(one.pieces.ids), len(wanted[row])
-        log_p = frozen(all_log_p[row, :m])
-        total = float(log_p.sum(dtype=np.float64))
-        alpha = float(one.request.alpha)
-        labels = [tokenizer.piece(token) for token in wanted[row]]
-        text = tokenizer.decode(wanted[row])
-        listed = [(tokenizer.decode(h.tokens), h.log_probability, h.score(alpha)) for h in hypotheses[1:]]
-        score = total / penalty(m, alpha)
         result.append(
             Explanation(
-                source=one.pieces.pieces,
-                source_space=one.pieces.space,
-                target=tuple(piece for piece, _ in labels),
-                target_space=tuple(space for _, space in labels),
-                text=text,
+                **told(shipped, one.pieces, hypotheses, all_log_p[row, :m], float(one.request.alpha)),
                 encoder=frozen(encoder[:, row, :, :n, :n]),
                 decoder=frozen(decoder[:, row, :, :m, :m]),
                 cross=frozen(cross[:, row, :, :m, :n]),
-                log_probabilities=log_p,
-                log_probability=total,
-                score=score,
-                hypotheses=((text, total, score), *listed),
-                unknown=sum(token == UNKNOWN for token in one.pieces.ids),
-                surprising=threshold is not None and total / m < threshold,
             )
         )
     return result

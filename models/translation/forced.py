@@ -16,23 +16,13 @@ from models.translation.explain import explain
 from models.translation.forced_records import FAVOURITES, Forced, Reading
 from models.translation.pretrained import Pretrained, load
 from models.translation.records import MAX_CHARACTERS, MAX_TOKENS, Explanation, Request
-
-__all__ = ["Forced", "Reading", "forced"]
+from models.turns import after
 
 
 def forced(requests: Sequence[Reading]) -> list[Forced | InputError]:
     """One answer per request, in order. InputError as from `explain`, and for German that is empty, too long, or has unknown letters."""
-    shipped = load()
-    answers: list[Forced | InputError] = []
-    for request, seen in zip(requests, explain([Request(request.sentence) for request in requests]), strict=True):
-        if isinstance(seen, InputError):
-            answers.append(seen)
-            continue
-        try:
-            answers.append(_read(request, seen, shipped))
-        except InputError as error:
-            answers.append(error)
-    return answers
+    read = explain([Request(request.sentence) for request in requests])
+    return after(requests, read, lambda request, seen: _read(request, seen, load()))
 
 
 def german_pieces(text: str, shipped: Pretrained) -> Encoded:

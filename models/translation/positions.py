@@ -19,8 +19,7 @@ from models.translation.model import AS_PUBLISHED, Changes
 from models.translation.position_records import MAX_SEED, TEXTBOOK, Positions, Shuffle, TwoOrders
 from models.translation.pretrained import Pretrained, load
 from models.translation.records import MAX_TOKENS, Explanation, Request
-
-__all__ = ["MAX_SEED", "Positions", "Shuffle", "TwoOrders", "positions", "shuffled"]
+from models.turns import after
 
 
 def positions(requests: Sequence[Shuffle]) -> list[Positions | InputError]:
@@ -29,18 +28,13 @@ def positions(requests: Sequence[Shuffle]) -> list[Positions | InputError]:
     Without the signal an encoder layer treats all positions alike: what it makes of a word depends on which other words there are, not on
     where they stand. So a shuffled sentence gives the same vectors in another order, up to the rounding of sums.
     """
+    return after(requests, explain([Request(request.sentence) for request in requests]), _answer)
+
+
+def _answer(request: Shuffle, seen: Explanation) -> Positions:
     shipped = load()
-    read = explain([Request(request.sentence) for request in requests])
-    return [seen if isinstance(seen, InputError) else _answer(request, seen, shipped) for request, seen in zip(requests, read, strict=True)]
-
-
-def _answer(request: Shuffle, seen: Explanation, shipped: Pretrained) -> Positions | InputError:
     pieces = shipped.tokenizer.encode(cleaned(request.sentence))
-    try:
-        order = shuffled(pieces, request.seed)
-    except InputError as error:
-        return error
-    return _both(pieces, order, seen.text, shipped)
+    return _both(pieces, shuffled(pieces, request.seed), seen.text, shipped)
 
 
 def shuffled(pieces: Encoded, seed: int) -> tuple[int, ...]:

@@ -16,44 +16,33 @@ from models.multi30k import PAD, START, STOP, Tokenizer, cleaned, padded
 from models.translation.decode import Source, beam_search
 from models.translation.explain import explain
 from models.translation.model import Transformer
-from models.translation.pretrained import Pretrained, load
+from models.translation.pretrained import load
 from models.translation.records import MAX_ALPHA, MAX_BEAM, Explanation, Request
 from models.translation.search_records import Search, Tree
-
-__all__ = ["Growth", "Search", "Tree", "grow", "search"]
+from models.turns import after, together
 
 
 def search(requests: Sequence[Search]) -> list[Tree | InputError]:
     """The tree of each request, in order; requests of one group share every pass. InputError as from `explain`, and for an absurd beam."""
-    shipped = load()
-    trees: dict[int, Tree | InputError] = {i: refusal for i, request in enumerate(requests) if (refusal := _refusal(request)) is not None}
-    asked = [i for i in range(len(requests)) if i not in trees]
-    greedy: dict[int, Explanation] = {}
-    for i, seen in zip(asked, explain([Request(requests[i].sentence) for i in asked]), strict=True):
-        if isinstance(seen, InputError):
-            trees[i] = seen
-        else:
-            greedy[i] = seen
-    for group in dict.fromkeys(requests[i].group() for i in greedy):
-        together = [i for i in greedy if requests[i].group() == group]
-        grown = _grown([requests[i] for i in together], [greedy[i] for i in together], shipped)
-        trees |= dict(zip(together, grown, strict=True))
-    return [trees[i] for i in range(len(requests))]
+    greedy = after(requests, explain([Request(request.sentence) for request in requests]), _asked)
+    return together(greedy, lambda one: one[0].group(), _grown)
 
 
-def _refusal(request: Search) -> InputError | None:
-    if isinstance(request.beam, int) and not isinstance(request.beam, bool) and 1 <= request.beam <= MAX_BEAM:
-        return None
-    given = str(request.beam)[:20]
-    return InputError(
-        "beam",
-        en=f"The beam is {given}; it can be 1 to {MAX_BEAM} hypotheses.",
-        zh=f"束宽为 {given}；可以取 1 到 {MAX_BEAM}。",
-    )
+def _asked(request: Search, greedy: Explanation) -> tuple[Search, Explanation]:
+    """With what greedy search found of it. InputError for an absurd beam."""
+    if not isinstance(request.beam, int) or isinstance(request.beam, bool) or not 1 <= request.beam <= MAX_BEAM:
+        given = str(request.beam)[:20]
+        raise InputError(
+            "beam",
+            en=f"The beam is {given}; it can be 1 to {MAX_BEAM} hypotheses.",
+            zh=f"束宽为 {given}；可以取 1 到 {MAX_BEAM}。",
+        )
+    return request, greedy
 
 
-def _grown(requests: Sequence[Search], greedy: Sequence[Explanation], shipped: Pretrained) -> list[Tree]:
+def _grown(asked: Sequence[tuple[Search, Explanation]]) -> list[Tree]:
     """The trees of requests of one group, beside what greedy search found."""
+    shipped, (requests, greedy) = load(), zip(*asked, strict=True)
     tokens = padded([shipped.tokenizer.encode(cleaned(request.sentence)).ids for request in requests])
     device = shipped.model.embedding.weight.device
     source = Source(tokens.to(device), (tokens != PAD).to(device), tuple(len(seen.source) + EXTRA for seen in greedy))

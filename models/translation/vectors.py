@@ -13,6 +13,7 @@ from models.translation.explain import explain, watched
 from models.translation.head_records import Head, Look, Vectors
 from models.translation.pretrained import load
 from models.translation.records import KINDS, Again, Explanation, Request
+from models.turns import after
 
 NAMES = {"encoder": "encoder/*/self", "decoder": "decoder/*/self", "cross": "decoder/*/cross"}  # as the model names its attentions
 
@@ -23,54 +24,44 @@ def vectors(requests: Sequence[Request]) -> list[Vectors | InputError]:
 
     InputError as from `explain`, and where a change makes weights another function of queries and keys than that of the view.
     """
-    answers: list[Vectors | InputError] = []
-    for request, seen in zip(requests, explain(requests), strict=True):
-        if isinstance(seen, InputError):
-            answers.append(seen)
-            continue
-        if request.hidden or {"scale", "mask"} & set(request.without):
-            answers.append(
-                InputError(
-                    "changed",
-                    en="The neuron view works every weight out as in the paper: all words in view, divided by √d_k, masked. Take the "
-                    "change off first.",
-                    zh="神经元视图按论文计算每个权重：所有词可见、除以 √d_k、带掩码。请先撤销改动。",
-                )
-            )
-            continue
-        trace = _read_again(request, seen, [f"{kind}/{name}" for kind in NAMES.values() for name in ("queries", "keys")])
-        pairs = [(frozen(trace.stack(f"{NAMES[kind]}/queries")[:, 0]), frozen(trace.stack(f"{NAMES[kind]}/keys")[:, 0])) for kind in KINDS]
-        answers.append(Vectors(seen, *pairs))
-    return answers
+    return after(requests, explain(requests), _vectors)
+
+
+def _vectors(request: Request, seen: Explanation) -> Vectors:
+    if request.hidden or {"scale", "mask"} & set(request.without):
+        raise InputError(
+            "changed",
+            en="The neuron view works every weight out as in the paper: all words in view, divided by √d_k, masked. Take the "
+            "change off first.",
+            zh="神经元视图按论文计算每个权重：所有词可见、除以 √d_k、带掩码。请先撤销改动。",
+        )
+    trace = _read_again(request, seen, [f"{kind}/{name}" for kind in NAMES.values() for name in ("queries", "keys")])
+    pairs = [(frozen(trace.stack(f"{NAMES[kind]}/queries")[:, 0]), frozen(trace.stack(f"{NAMES[kind]}/keys")[:, 0])) for kind in KINDS]
+    return Vectors(seen, *pairs)
 
 
 @torch.no_grad()
 def heads(looks: Sequence[Look]) -> list[Head | InputError]:
     """What the head of each look computed with, in order. InputError as from `explain`, and for a head that the model does not have."""
+    return after(looks, explain([look.request for look in looks]), _head)
+
+
+def _head(look: Look, seen: Explanation) -> Head:
     config = load().model.config
-    answers: list[Head | InputError] = []
-    for look, seen in zip(looks, explain([look.request for look in looks]), strict=True):
-        if isinstance(seen, InputError):
-            answers.append(seen)
-            continue
-        if look.kind not in KINDS or not (0 <= look.layer < config.n_layers and 0 <= look.head < config.n_heads):
-            answers.append(
-                InputError(
-                    "head",
-                    en=f"There is no such head; each of the three attentions has {config.n_layers} layers of {config.n_heads} heads.",
-                    zh=f"没有这个头；三种注意力各有 {config.n_layers} 层，每层 {config.n_heads} 个头。",
-                )
-            )
-            continue
-        kind, without = NAMES[look.kind].replace("*", str(look.layer)), look.request.without
-        trace = _read_again(look.request, seen, [f"{kind}/{name}" for name in ("queries", "keys", "values")])
-        source, target = (seen.source, seen.source_space), (seen.target, seen.target_space)
-        written = ("<s>", *seen.target[:-1]), (True, *seen.target_space[:-1])
-        rows, columns = {"encoder": (source, source), "decoder": (target, written), "cross": (target, source)}[look.kind]
-        query, key, value = (frozen(trace.stack(f"{kind}/{name}")[0, 0, look.head]) for name in ("queries", "keys", "values"))
-        causal, hidden = look.kind == "decoder" and "mask" not in without, () if look.kind == "decoder" else look.request.hidden
-        answers.append(Head(query, key, value, causal, *rows, *columns, config.n_layers, config.n_heads, "scale" not in without, hidden))
-    return answers
+    if look.kind not in KINDS or not (0 <= look.layer < config.n_layers and 0 <= look.head < config.n_heads):
+        raise InputError(
+            "head",
+            en=f"There is no such head; each of the three attentions has {config.n_layers} layers of {config.n_heads} heads.",
+            zh=f"没有这个头；三种注意力各有 {config.n_layers} 层，每层 {config.n_heads} 个头。",
+        )
+    kind, without = NAMES[look.kind].replace("*", str(look.layer)), look.request.without
+    trace = _read_again(look.request, seen, [f"{kind}/{name}" for name in ("queries", "keys", "values")])
+    source, target = (seen.source, seen.source_space), (seen.target, seen.target_space)
+    written = ("<s>", *seen.target[:-1]), (True, *seen.target_space[:-1])
+    rows, columns = {"encoder": (source, source), "decoder": (target, written), "cross": (target, source)}[look.kind]
+    query, key, value = (frozen(trace.stack(f"{kind}/{name}")[0, 0, look.head]) for name in ("queries", "keys", "values"))
+    causal, hidden = look.kind == "decoder" and "mask" not in without, () if look.kind == "decoder" else look.request.hidden
+    return Head(query, key, value, causal, *rows, *columns, config.n_layers, config.n_heads, "scale" not in without, hidden)
 
 
 def _read_again(request: Request, seen: Explanation, places: Sequence[str]) -> Trace:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from models.hashing import belongs
+from models.windows import NONE as NONE
 
 Ints = NDArray[np.int64]
 
@@ -24,7 +25,6 @@ CHARACTERS = ("", "_", "=", "+", *"0123456789", *"abcdefghijklmnopqrstuvwxyz")
 TOKEN = {character: token for token, character in enumerate(CHARACTERS) if character}
 LONGEST = 20  # characters of an input in training
 TESTED = 40  # and where it is tested beyond
-NONE = -1  # the target of a position where no answer is wanted
 CARRIES = 0.3  # share of sums with many columns that add up to 9, so that carries run far
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -17,7 +17,7 @@ from torch import Tensor
 from models.arrays import frozen
 from models.checkpoint import CheckpointError
 from models.errors import InputError
-from models.layers.act import Stop
+from models.pondering import joined, shortened, stop_of
 from models.trace import OFF, Trace
 from models.turns import each, together
 from models.universal_transformer import data as texts
@@ -26,9 +26,7 @@ from models.universal_transformer.data import NONE, Batch, Inputs
 from models.universal_transformer.model import Thought, UniversalTransformer
 from models.universal_transformer.pretrained import FIXED, ORDINARY, load
 from models.universal_transformer.reading import check, inputs_of
-from models.universal_transformer.records import EXAMPLES, Beside, Explanation, Measured, Request
-
-__all__ = ["EXAMPLES", "Explanation", "Measured", "Request", "explain", "measure"]
+from models.universal_transformer.records import Beside, Explanation, Measured, Request
 
 SAMPLE = 120  # held-out inputs that a network is measured on
 LETTERS, SUM = 12, 13  # characters of each of them, where they are no stories
@@ -54,37 +52,6 @@ def _read(request: Request) -> _Read:
     return _Read(request, *inputs_of(request))
 
 
-def _joined(parts: Sequence[Inputs]) -> Inputs:
-    """Inputs of one task side by side, padded to the longest."""
-    length = max(part.tokens.shape[1] for part in parts)
-
-    def joined(name: str, fill: int) -> NDArray[np.generic]:
-        arrays = [getattr(part, name) for part in parts]
-        return np.concatenate(
-            [np.pad(a, [(0, 0), (0, length - a.shape[1]), *[(0, 0)] * (a.ndim - 2)], constant_values=fill) for a in arrays]
-        )
-
-    return Inputs(
-        joined("tokens", 0),  # type: ignore[arg-type]
-        joined("places", 0),  # type: ignore[arg-type]
-        joined("alive", 0).astype(np.bool_),
-        joined("targets", NONE),  # type: ignore[arg-type]
-        np.concatenate([part.difficulty for part in parts]),
-    )
-
-
-def _stop(requests: Iterable[Request], model: UniversalTransformer, device: torch.device) -> Stop:
-    """When positions stop: a row for each request, (batch, 1)."""
-    asked = list(requests)
-    forced = torch.tensor([[one.forced] for one in asked], device=device)
-    return Stop(
-        torch.tensor([[float(one.epsilon)] for one in asked], device=device),
-        torch.tensor([[one.limit or model.config.limit] for one in asked], device=device),
-        torch.tensor([[float(one.bias)] for one in asked], device=device),
-        forced if bool(forced.any()) else None,
-    )
-
-
 def _network(task: str) -> UniversalTransformer:
     model = load(task).model
     if not isinstance(model, UniversalTransformer):
@@ -96,9 +63,9 @@ def _pass(read: Sequence[_Read], model: UniversalTransformer, trace: Trace = OFF
     """The network on some requests as they are."""
     device = model.readout.weight.device
     requests = [one.request for one in read]
-    batch = _joined([one.inputs for one in read]).batch().to(device)
+    batch = joined([one.inputs for one in read]).batch().to(device)
     told = None if all(one.told for one in requests) else torch.tensor([float(one.told) for one in requests], device=device)
-    return model(batch.tokens, batch.places, batch.alive, _stop(requests, model, device), told, None, trace), batch
+    return model(batch.tokens, batch.places, batch.alive, stop_of(requests, model.config.limit, device, 1), told, None, trace), batch
 
 
 def _said(task: str, logits: Tensor, wanted: Sequence[int]) -> str:
@@ -123,7 +90,7 @@ def _watched(task: str, read: Sequence[_Read]) -> list[Explanation]:
 def _beside(task: str, read: Sequence[_Read]) -> list[tuple[Beside, ...]]:
     """What the networks that are shipped for comparison make of the same inputs."""
     found: list[list[Beside]] = [[] for _ in read]
-    batch = _joined([one.inputs for one in read]).batch()
+    batch = joined([one.inputs for one in read]).batch()
     for kind in (ORDINARY, FIXED):
         try:
             model = load(task + kind).model
@@ -183,10 +150,7 @@ def _folded(
 
 def _earlier(one: _Read, model: UniversalTransformer, most: int) -> tuple[str, ...]:
     """For each n up to `most`, the answer if every position stopped at its n-th step at the latest: all of them in one pass."""
-    asked = one.request
-    counts = range(1, most + 1)
-    changed = [dataclasses.replace(asked, forced=n) if asked.forced else dataclasses.replace(asked, limit=n) for n in counts]
-    rows = [dataclasses.replace(one, request=request) for request in changed]
+    rows = [dataclasses.replace(one, request=request) for request in shortened(one.request, most)]
     thought, _ = _pass(rows, model)
     return tuple(_said(one.request.task, logits, one.wanted) for logits in thought.logits)
 
@@ -218,7 +182,7 @@ def _measured(request: Request) -> Measured:
     inputs = _sample(request.task)
     batch = inputs.batch().to(device)
     told = None if request.told else torch.zeros(len(inputs), device=device)
-    stop = _stop([request] * len(inputs), model, device)
+    stop = stop_of([request] * len(inputs), model.config.limit, device, 1)
     begin = time.perf_counter()
     thought = model.gathered(batch.tokens, batch.places, batch.alive, stop, told)
     milliseconds = (time.perf_counter() - begin) * 1000

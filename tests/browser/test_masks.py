@@ -27,7 +27,7 @@ from explorer.widgets.base import address
 from explorer.widgets.stage import stage
 from models.adaptive_span.records import Explanation
 from models.adaptive_span.saving import reaches
-from models.adaptive_span.weights import look, soft_mask
+from models.adaptive_span.weights import look
 from models.fields import anything, choice
 from tests.bench import Bench
 from tests.browser.staged import Picture
@@ -36,6 +36,11 @@ from tests.explorer import spanned
 from tests.explorer.spanned import RAMP, SPAN
 
 NEW = Callable[..., tuple[Page, Any]]
+
+
+def _soft_mask(z: float) -> np.ndarray:
+    """m_z(x) = clamp((R + z − x) / R, 0, 1) of the distances 0 … S − 1."""
+    return np.clip((RAMP + z - np.arange(SPAN)) / RAMP, 0, 1)
 
 
 def kept(seen: Explanation, forced: object) -> tuple[str, str]:
@@ -142,9 +147,9 @@ def test_the_numbers_agree_with_those_of_the_models(page_watch: Page, site: str)
         }""",
         [address("labs/adaptive_span/masks.js"), spans, RAMP, SPAN, before.tolist()],
     )
-    np.testing.assert_allclose(found["masks"], [soft_mask(z, RAMP, SPAN) for z in spans], atol=1e-6)
+    np.testing.assert_allclose(found["masks"], [_soft_mask(z) for z in spans], atol=1e-6)
     assert found["reaches"] == far(spans)
-    assert found["kept"] == pytest.approx((before * soft_mask(15, RAMP, SPAN)).sum() / before.sum(), rel=1e-5)
+    assert found["kept"] == pytest.approx((before * _soft_mask(15)).sum() / before.sum(), rel=1e-5)
     assert found["masked"] == pytest.approx(before.sum(), rel=1e-5)
     assert found["spelled"] == ["", "0.1.16%2E5", "0.-1.16,1.1.5", "-1.-1.16"]
 

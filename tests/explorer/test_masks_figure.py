@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from explorer.figures import masks
-from models.adaptive_span.weights import by_distance, look
+from models.adaptive_span.weights import look, overview
 from tests.explorer import spanned
 from tests.explorer.spanned import RAMP, SPAN, unpacked
 
@@ -19,7 +19,7 @@ def test_profiles_of_all_positions_are_the_means_that_the_models_count() -> None
     found = masks.profiles(partial(look, seen), 4, 4, 90, SPAN, most=90)
     assert found.watched == (90, 90)
     np.testing.assert_array_equal(found.counts, 90 - np.arange(90))
-    np.testing.assert_allclose(found.after[3, 0], by_distance(seen, 3, 0), atol=1e-6)
+    np.testing.assert_allclose(found.after[3, 0], overview(seen).distances_after[3, 0], atol=1e-6)
     whole = (found.before * found.counts).sum(2)
     np.testing.assert_allclose(whole, 90, rtol=1e-4)
 

@@ -16,7 +16,7 @@ from explorer.stored import Stored
 from models.music import events
 from models.music.notes import notes_of_events
 from models.music.records import Explanation, Made, Request, Step, melody, motif, read_motif
-from models.music.weights import by_distance, look
+from models.music.weights import look
 from tests.explorer.rolls import NAMES, chorale, piano, unpacked
 
 ABOUT = {key: {"en": "small", "zh": "小"} for key in NAMES}
@@ -88,7 +88,9 @@ def test_all_queries_give_the_mean_by_distance_and_rows_of_whole_weight() -> Non
     assert watched == [len(made.events)] * 2
     heads = made.queries.shape[1]
     for number in range(made.queries.shape[0] * heads):
-        np.testing.assert_allclose(distance[number], by_distance(made, number // heads, number % heads)[: distance.shape[1]], atol=1e-5)
+        whole = look(made, number // heads, number % heads, range(len(made.events)))
+        means = [np.diagonal(whole, -apart).mean() for apart in range(distance.shape[1])]
+        np.testing.assert_allclose(distance[number], means, atol=1e-5)
     np.testing.assert_allclose(thumbs.sum(2), 1, atol=1e-5)
     assert not np.triu(thumbs[0], 1).any()
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
+from pathlib import Path
+
 import pytest
 import torch
 
+from models import checkpoint
 from models.multi30k import Tokenizer
 from models.translation.model import Config, Transformer
 from models.translation.pretrained import Pretrained
@@ -39,3 +43,19 @@ def shipped(tiny: Transformer, tokenizer: Tokenizer, monkeypatch: pytest.MonkeyP
     small = Pretrained(tiny, tokenizer, {"surprising_below": -1.0})
     monkeypatch.setattr("models.translation.explain.load", lambda: small)
     return small
+
+
+ENGLISH = ("A man stands on a ladder.", "Two dogs run.", "A girl climbs a tree.", "A woman sings.")
+GERMAN = ("Ein Mann steht auf einer Leiter.", "Zwei Hunde rennen.", "Ein Mädchen klettert auf einen Baum.", "Eine Frau singt.")
+
+
+@pytest.fixture
+def captions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Four captions as training set, validation set and test set; assets go to an own folder."""
+    (tmp_path / "multi30k").mkdir()
+    for split in ("train", "val", "test_2016_flickr"):
+        for language, lines in (("en", ENGLISH), ("de", GERMAN)):
+            with gzip.open(tmp_path / "multi30k" / f"{split}.{language}.gz", "wt", encoding="utf-8") as file:
+                file.write("".join(line + "\n" for line in lines))
+    monkeypatch.setattr(checkpoint, "ASSETS", tmp_path / "assets")
+    return tmp_path

@@ -10,7 +10,7 @@ from models.act_rnn import explain as page
 from models.act_rnn.data import BITS, DIGITS, NONE, OUTPUTS, UNITS, drawn, sums, vectors
 from models.act_rnn.explain import explain, measure
 from models.act_rnn.model import Config, PonderingNetwork
-from models.act_rnn.records import EXAMPLES, Explanation, Measured, Request, read_bits, read_sum
+from models.act_rnn.records import Explanation, Measured, Request, read_bits, read_sum
 from models.checkpoint import CheckpointError
 from models.errors import InputError
 from models.hashing import belongs
@@ -92,15 +92,6 @@ def test_without_adaptive_time_every_input_takes_the_same_updates() -> None:
     assert torch.equal(model(batch.inputs, batch.alive).steps, 2 * batch.alive)
 
 
-def test_company_in_a_batch_changes_nothing() -> None:
-    requests = [Request("addition", "478+256"), Request("parity", "1011"), Request("addition", "9+1", epsilon=0.3, bias=1.0)]
-    for together, request in zip(explain(requests), requests, strict=True):
-        (alone,) = explain([request])
-        assert isinstance(together, Explanation) and isinstance(alone, Explanation)
-        assert together.answer == alone.answer and together.updates.tolist() == alone.updates.tolist()
-        np.testing.assert_allclose(together.weights, alone.weights, atol=1e-5)
-
-
 def test_the_sum_that_halts_can_be_read_off() -> None:
     (seen,) = explain([Request("addition", "478+256")])
     assert isinstance(seen, Explanation)
@@ -167,13 +158,3 @@ def test_what_cannot_be_read_is_said_in_one_sentence(request_: Request, code: st
     assert isinstance(error, InputError) and error.code == code
     assert error.text["en"] and error.text["zh"] and len(error.text["en"]) < 160
     assert isinstance(fine, Explanation)
-
-
-def test_the_examples_can_be_read() -> None:
-    assert all(isinstance(one, Explanation) for one in explain(EXAMPLES))
-
-
-def test_epsilon_of_a_batch_is_each_requests_own() -> None:
-    wide, narrow = explain([Request("parity", "1101", epsilon=0.9), Request("parity", "1101", epsilon=0.0)])
-    assert isinstance(wide, Explanation) and isinstance(narrow, Explanation)
-    assert wide.updates[0] < narrow.updates[0]

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
-from models.image_transformer.colour import LEVELS, Cache, ColourTransformer, Config, enlarge, levels_from
+from models.image_transformer.colour import LEVELS, ColourTransformer, Config, levels_from
 from models.image_transformer.data import reduced
-from models.sampling import draw
+from models.image_transformer.decode import Colour, Wanted, generate, uniforms
 from models.trace import Trace
 
 SMALL = Config(side=6, small=3, query=1, memory=2, d_model=16, d_ff=24, n_heads=2, n_encoder=1, n_decoder=2)
@@ -28,16 +29,12 @@ def pictures(count: int, seed: int = 0) -> tuple[Tensor, Tensor]:
     return tuple(torch.randint(LEVELS, (count, side, side, 3), generator=generator) for side in (6, 3))  # type: ignore[return-value]
 
 
-def uniforms(count: int, seed: int = 5) -> NDArray[np.float64]:
-    return np.stack([np.random.default_rng((seed, i)).random(LENGTH) for i in range(count)])
-
-
 def raised(model: ColourTransformer, small: Tensor, **more: object) -> tuple[Tensor, Tensor]:
     """Levels and bits, each (row, position)."""
     count = len(small)
-    settings = {"uniforms": uniforms(count), "temperature": [1.0] * count, "top_k": [LEVELS] * count} | more
-    made = list(enlarge(model, small, **settings))  # type: ignore[arg-type]
-    return torch.stack([levels for levels, _ in made], 1), torch.stack([bits for _, bits in made], 1)
+    wanted = Wanted(small, torch.cat([uniforms(i, 1, LENGTH) for i in range(count)]), (1,) * count, (1.0,) * count, (LEVELS,) * count)
+    levels, bits = generate(model, dataclasses.replace(wanted, **more)).part(0, LENGTH)  # type: ignore[arg-type]
+    return levels.long(), bits
 
 
 def bits_of(model: ColourTransformer, levels: Tensor, small: Tensor, **more: object) -> Tensor:
@@ -62,19 +59,9 @@ def test_a_level_knows_those_before_it_channels_inside_pixels_and_no_later_one(m
         assert of_small[0].any(-1).all()  # all of the small picture is seen from everywhere
 
 
-def test_another_level_changes_only_what_is_made_after_it(model: ColourTransformer) -> None:
-    picture, small = pictures(1)
-    plain = model(picture, small).flatten(1, 3)[0]
-    for position in (0, 1, 2, 3, 40, LENGTH - 2):
-        changed = picture.flatten().clone()
-        changed[position] = (changed[position] + 128) % LEVELS
-        differs = (model(changed.view(1, 6, 6, 3), small).flatten(1, 3)[0] != plain).any(-1)
-        assert not differs[: position + 1].any() and differs[position + 1]
-
-
 def test_making_a_picture_level_by_level_gives_the_numbers_of_one_pass(model: ColourTransformer) -> None:
     _, small = pictures(3)
-    levels, bits = raised(model, small, temperature=[1.0, 0.6, 1.5], top_k=[LEVELS, 12, 40])
+    levels, bits = raised(model, small, temperatures=(1.0, 0.6, 1.5), top_k=(LEVELS, 12, 40))
     torch.testing.assert_close(bits, bits_of(model, levels, small), atol=1e-4, rtol=1e-4)
 
 
@@ -89,15 +76,8 @@ def test_so_it_does_with_less_memory_and_silenced_heads(model: ColourTransformer
 
 def test_the_cache_holds_a_block_and_its_memory_however_large_the_picture(model: ColourTransformer) -> None:
     _, small = pictures(1)
-    cache = Cache(model, small, SMALL.layout(), None)
-    assert cache._own.shape[2] == (1 + 2) * 6 * 3 < LENGTH
-
-
-def test_a_picture_comes_out_the_same_whatever_the_company(model: ColourTransformer) -> None:
-    _, small = pictures(3)
-    together, _ = raised(model, small)
-    alone, _ = raised(model, small[1:2], uniforms=uniforms(3)[1:2])
-    assert torch.equal(together[1:2], alone)
+    wanted = Wanted(small, uniforms(1, 1, LENGTH), (1,), (1.0,), (LEVELS,))
+    assert Colour(model, wanted, SMALL.layout()).cache.own.shape[2] == (1 + 2) * 6 * 3 < LENGTH
 
 
 def test_levels_that_are_given_stay(model: ColourTransformer) -> None:
@@ -107,24 +87,6 @@ def test_levels_that_are_given_stay(model: ColourTransformer) -> None:
     levels, bits = raised(model, small, known=known)
     assert torch.equal(levels[0, :30], picture.flatten()[:30])
     torch.testing.assert_close(bits, bits_of(model, levels, small), atol=1e-4, rtol=1e-4)
-
-
-def test_a_level_is_the_one_that_a_uniform_number_falls_into() -> None:
-    logits = torch.full((4, LEVELS), -torch.inf)
-    logits[:, [10, 20, 30]] = torch.tensor([0.5, 0.25, 0.25]).log()
-    one, all_of_them = torch.ones(4), torch.full((4,), LEVELS)
-    assert draw(logits, torch.tensor([0.0, 0.49, 0.51, 0.9999999]), one, all_of_them).tolist() == [10, 10, 20, 30]
-    assert draw(logits, torch.tensor([0.0, 0.49, 0.51, 0.9999999]), one, torch.ones(4, dtype=torch.long)).tolist() == [10] * 4
-    cold = torch.full((4,), 0.05)
-    assert draw(logits, torch.tensor([0.1, 0.4, 0.6, 0.99]), cold, all_of_them).tolist() == [10] * 4
-
-
-def test_draws_follow_the_distribution() -> None:
-    generator = np.random.default_rng(1)
-    logits = torch.from_numpy(generator.normal(size=LEVELS) * 2).float().expand(20_000, -1)
-    levels = draw(logits, torch.from_numpy(generator.random(20_000)), torch.ones(20_000), torch.full((20_000,), LEVELS))
-    seen = torch.bincount(levels, minlength=LEVELS) / 20_000
-    assert (seen - logits[0].softmax(0)).abs().max() < 0.015
 
 
 def test_watching_changes_nothing(model: ColourTransformer) -> None:

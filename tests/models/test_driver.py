@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +16,13 @@ import pytest
 import torch
 
 from models import checkpoint
+from models.__main__ import LABS
 from models.act_rnn import recipe as rnn
 from models.driver import Drawn, OutOfTime
 from models.hashing import belongs, hashes
 from models.universal_transformer import recipe as ut
 
+ROOT = Path(__file__).parents[2]
 CPU = torch.device("cpu")
 SEARCHED = {"0.001": 0.95, "0.002": 0.9, "0.004": 0.5, "0.008": 0.7}  # what a search for the learning rate has found
 
@@ -92,12 +98,6 @@ def test_minutes_bound_the_search_for_a_rate_which_goes_on_where_it_was(tmp_path
     assert checkpoint.read_facts(where)["finished"] and not list(run.glob("trial-*"))
 
 
-def test_an_unknown_variant_is_named() -> None:
-    for module in (rnn, ut):
-        with pytest.raises(ValueError, match="sorting"):
-            module.task_of("sorting")
-
-
 def test_what_is_compared_has_as_many_parameters() -> None:
     for name in ut.TASKS:
         sizes = [sum(p.numel() for p in ut.task_of(f"{name}{kind}").build().parameters()) for kind in ("", "_ordinary", "_fixed")]
@@ -105,3 +105,38 @@ def test_what_is_compared_has_as_many_parameters() -> None:
     for name in ("parity", "addition"):
         sizes = [sum(p.numel() for p in rnn.task_of(f"{name}{kind}").build().parameters()) for kind in ("", "_without")]
         assert sizes[0] - sizes[1] == rnn.task_of(name).d_model + 1  # the halting unit
+
+
+@pytest.mark.parametrize("slug", LABS)
+def test_an_unknown_variant_is_refused_with_those_that_there_are(slug: str) -> None:
+    with pytest.raises(ValueError, match=f"{slug} has the variants? .*, not sorting|{slug} has the variant base, not sorting"):
+        importlib.import_module(f"models.{slug}.recipe").task_of("sorting")
+
+
+TWO = """
+import dataclasses, sys
+from pathlib import Path
+import torch
+from models import checkpoint
+from models.act_rnn import recipe
+torch.set_num_threads(1)
+folder, devices = Path(sys.argv[1]), int(sys.argv[2])
+checkpoint.ASSETS, save = folder / "assets", checkpoint.save
+checkpoint.save = lambda *what: (print("published"), save(*what))
+whole = recipe.task_of("addition_without").recipe
+schedule = dataclasses.replace(whole.schedule, steps=6, every=2, warmup=2, cooldown=2)
+quick = dataclasses.replace(whole, schedule=schedule, batch=4, round=6, rate=1e-3)
+recipe.train(folder, folder / "runs", "addition_without", device=torch.device("cpu"), recipe=quick, devices=devices)
+"""
+
+
+def test_two_processes_take_half_the_steps_for_the_same_examples_and_one_of_them_publishes(tmp_path: Path) -> None:
+    (tmp_path / "two.py").write_text(TWO, "utf-8")
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, str(tmp_path / "two.py"), str(tmp_path), "2"]
+    ran = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True, timeout=300)
+    assert ran.stdout.count("published") == 1
+    where = tmp_path / "assets/act_rnn/addition_without"
+    facts, log = checkpoint.read_facts(where), json.loads((where / "training.json").read_text())
+    assert facts["finished"] and facts["steps"] == 3 and facts["recipe"]["schedule"]["steps"] == 6
+    assert [line["step"] for line in log] == [3], "a round of six batches is three steps of two processes"

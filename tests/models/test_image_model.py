@@ -70,21 +70,6 @@ def test_the_2d_order_lets_a_pixel_see_below_itself_to_the_left_but_not_beside_i
     assert knows((2, 2), of=(1, 3))  # the flange reaches to the upper right: the key at (1, 4) brings the level made before it
 
 
-@both
-def test_another_level_changes_only_what_is_made_after_it(pattern: str) -> None:
-    model = model_of(pattern)
-    order = model.layout.order
-    picture, kind = pictures()
-    plain = model(picture, kind)
-    for position, (row, column) in enumerate(order):
-        changed = picture.clone()
-        changed[0, row, column] = (changed[0, row, column] + 128) % LEVELS
-        differs = (model(changed, kind) != plain).any(-1)[0]
-        made = torch.tensor([bool(differs[pixel]) for pixel in order])
-        assert not made[: position + 1].any()
-        assert position + 1 == len(order) or made[position + 1]  # the next one always knows
-
-
 def small_pixelcnn() -> pixelcnn.PixelCNN:
     torch.manual_seed(4)
     return pixelcnn.PixelCNN(pixelcnn.Config(rows=5, columns=7, features=8, readout=12, n_layers=8)).eval().requires_grad_(False)
@@ -103,13 +88,6 @@ def test_predictions_for_training_are_those_of_the_whole_picture(pattern: str) -
     pixels = model.layout.pixels
     assert torch.equal(levels, picture.flatten(1)[:, pixels])
     torch.testing.assert_close(logits, model(picture, kind).flatten(1, 2)[:, pixels])
-
-
-@both
-def test_a_picture_in_company_is_read_as_alone(pattern: str) -> None:
-    model = model_of(pattern)
-    picture, kind = pictures(3)
-    torch.testing.assert_close(model(picture, kind)[1:2], model(picture[1:2], kind[1:2]))
 
 
 @both

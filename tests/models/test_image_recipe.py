@@ -163,11 +163,6 @@ def test_coloured_pictures_come_with_their_own_small_ones(data: Path) -> None:
         reduced(pictures.levels, 5)
 
 
-def test_an_unknown_variant_is_named(data: Path) -> None:
-    with pytest.raises(ValueError, match="not local_3d"):
-        recipe.train(data, data / "runs", "local_3d", device=CPU)
-
-
 def test_the_ladder_measures_other_ways_on_the_same_pictures(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = {}
     for variant in ("pixelcnn", "colour"):

@@ -10,8 +10,7 @@ from local_attention import LocalAttention
 from torch import Tensor
 
 from models.layers.attention import attention_weights
-from models.layers.local import Block, blocks_1d, blocks_2d, direct, local_attention, order_2d, weights_of
-from models.trace import Trace
+from models.layers.local import Block, blocks_1d, blocks_2d, direct, local_attention, order_2d
 
 LAYOUTS = {
     "1D": blocks_1d(48, 8, 8),
@@ -68,12 +67,6 @@ def test_its_own_gradients_are_those_of_masked_attention(blocks: tuple[Block, ..
         torch.testing.assert_close(one, other)
 
 
-def test_its_gradients_are_those_of_small_differences() -> None:
-    query, key, value = (torch.randn(1, 1, 9, 2, dtype=torch.float64, requires_grad=True) for _ in range(3))
-    blocks = blocks_2d(3, 3, (2, 2), (1, 1))
-    assert torch.autograd.gradcheck(lambda *three: local_attention(*three, blocks), (query, key, value))
-
-
 @pytest.mark.parametrize("length", [32, 64])
 def test_1d_is_what_the_local_attention_package_computes(length: int) -> None:
     peer = LocalAttention(dim=4, window_size=16, causal=True, look_backward=1, look_forward=0, dropout=0.0, use_rotary_pos_emb=False)
@@ -96,35 +89,6 @@ def test_tiles_are_made_one_after_the_other_and_their_pixels_in_raster_order() -
         *((0, 2), (0, 3), (1, 2), (1, 3)),
         *((2, 0), (2, 1), (2, 2), (2, 3)),
     ]
-
-
-@everywhere
-def test_weights_of_a_block_sum_to_one_and_make_its_output(blocks: tuple[Block, ...]) -> None:
-    query, key, value = (one.detach() for one in inputs(blocks[-1].stop))
-    output = local_attention(query, key, value, blocks)
-    for block in blocks:
-        weights = weights_of(query, key, block)
-        torch.testing.assert_close(weights.sum(-1), torch.ones_like(weights[..., 0]))
-        torch.testing.assert_close(weights @ block.gather(value), output[:, :, block.start : block.stop])
-
-
-def test_watching_changes_nothing_and_keeps_queries_and_keys() -> None:
-    blocks = LAYOUTS["2D, sizes that do not divide"]
-    query, key, value = (one.detach() for one in inputs(blocks[-1].stop))
-    trace = Trace("queries", "keys")
-    assert torch.equal(local_attention(query, key, value, blocks, trace=trace), local_attention(query, key, value, blocks))
-    assert torch.equal(torch.from_numpy(trace.stack("keys")[0]), key.float())
-    assert torch.equal(torch.from_numpy(trace.stack("queries")[0]), query.float())
-
-
-def test_a_gain_of_zero_silences_one_head_of_one_row() -> None:
-    blocks = LAYOUTS["1D"]
-    query, key, value = (one.detach() for one in inputs(blocks[-1].stop))
-    gain = torch.ones(2, 3, dtype=torch.float64)
-    gain[1, 2] = 0
-    output, silenced = local_attention(query, key, value, blocks), local_attention(query, key, value, blocks, gain)
-    assert not silenced[1, 2].any()
-    assert torch.equal(silenced[0], output[0]) and torch.equal(silenced[1, :2], output[1, :2])
 
 
 def test_half_precision_does_not_leak_the_future() -> None:

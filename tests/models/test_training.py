@@ -12,7 +12,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from models import training
+from models import device, training
 from models.multi30k import Batch, Pairs, Tokenizer
 from models.training import Schedule, Trained, mean_of_weights
 from models.translating import Epoch, Objective, validation_loss
@@ -167,3 +167,37 @@ def test_a_trial_is_the_run_in_small_and_no_shorter_than_its_share() -> None:
     assert (trial.steps, trial.warmup, trial.cooldown, trial.every, trial.peak) == (150, 15, 75, 3, 0.5)
     assert training.trial_of(Schedule(steps=3), 1.0).steps == 1
     assert training.TRIAL >= 0.15
+
+
+@pytest.mark.parametrize(
+    ("flags", "native"), [("flags : sse2 avx512_bf16", True), ("Features : fp asimd bf16", True), ("flags : sse2 avx2", False)]
+)
+def test_without_torchs_list_of_what_a_processor_can_the_systems_is_read(
+    flags: str, native: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "cpuinfo").write_text(flags, "utf-8")
+    monkeypatch.delattr(torch.cpu, "get_capabilities")
+    monkeypatch.setattr(device, "CPU", tmp_path / "cpuinfo")
+    assert device.has_bfloat16(CPU) is native
+    monkeypatch.setattr(device, "CPU", tmp_path / "none")
+    assert not device.has_bfloat16(CPU)
+
+
+def test_a_processor_without_bfloat16_trains_with_the_same_steps_in_single_precision(monkeypatch: pytest.MonkeyPatch) -> None:
+    """torch's Muon, asked for single precision, is the plain one up to the rounding of bfloat16."""
+    found = []
+    for native in (True, False):
+        monkeypatch.setattr(training, "has_bfloat16", lambda _device, native=native: native)
+        torch.manual_seed(1)
+        objective = Objective(Transformer(Config(vocabulary=40, d_model=16, d_ff=32, n_heads=2, n_layers=1, dropout=0.0)), 0.1)
+        objective.model.layers = objective.model.decoder
+        (optimizer, _) = training.muon(objective, Schedule(peak=1.0))
+        (before, *_), (parameter, *_) = (
+            [p.detach().clone() for p in optimizer.param_groups[0]["params"]],
+            optimizer.param_groups[0]["params"],
+        )
+        parameter.grad = torch.randn(parameter.shape, generator=torch.Generator().manual_seed(2))
+        optimizer.step()
+        found.append(parameter.detach() - before)
+    assert not torch.equal(*found)
+    torch.testing.assert_close(*found, atol=0.02, rtol=0.05)

@@ -19,7 +19,7 @@ from models.universal_transformer.data import CHARACTERS, NONE, characters, colu
 from models.universal_transformer.explain import explain, measure
 from models.universal_transformer.model import Config, OrdinaryConfig, OrdinaryTransformer, UniversalTransformer
 from models.universal_transformer.pretrained import Model
-from models.universal_transformer.records import EXAMPLES, Explanation, Measured, Request
+from models.universal_transformer.records import Explanation, Measured, Request
 from models.universal_transformer.stories import PUT, TOOK, WENT, Fact
 
 
@@ -179,20 +179,6 @@ def test_a_drawn_story_needs_the_facts_that_were_asked_for(needed: int) -> None:
         assert stories.LEAST <= len(facts) <= stories.LONGEST
 
 
-def test_company_in_a_batch_changes_nothing() -> None:
-    requests = [
-        Request("reverse", "abcdef", ""),
-        Request(),
-        Request("reverse", "xy", "", epsilon=0.4),
-        Request("reverse", "word", "", told=False),
-    ]
-    for together, request in zip(explain(requests), requests, strict=True):
-        (alone,) = explain([request])
-        assert isinstance(together, Explanation) and isinstance(alone, Explanation)
-        assert together.answer == alone.answer and together.steps.tolist() == alone.steps.tolist()
-        np.testing.assert_allclose(together.attention, alone.attention, atol=1e-5)
-
-
 def test_the_sum_that_halts_can_be_read_off() -> None:
     (seen,) = explain([Request("addition", "95678+4322", "")])
     assert isinstance(seen, Explanation)
@@ -262,9 +248,6 @@ def test_a_story_may_end_with_its_question_and_be_written_in_capitals() -> None:
         (Request("addition", "1+2+3", ""), "not_a_sum"),
         (Request("addition", f"{10**19}+1", ""), "too_long"),
         (Request("addition", "1" * 5000, ""), "too_long"),
-        (Request("sort", "abc", ""), "task"),
-        (Request("copy", "abc", "", epsilon=2.0), "epsilon"),
-        (Request("copy", "abc", "", forced=True), "forced"),
     ],
 )
 def test_what_cannot_be_read_is_said_in_one_sentence(request_: Request, code: str) -> None:
@@ -277,10 +260,6 @@ def test_what_cannot_be_read_is_said_in_one_sentence(request_: Request, code: st
 def test_somebody_who_never_appeared_is_no_error() -> None:
     (seen,) = explain([Request("stories", "mary went to the garden.", "where is peter")])
     assert isinstance(seen, Explanation) and seen.expected == stories.NOBODY and seen.facts == ()
-
-
-def test_the_examples_can_be_read() -> None:
-    assert all(isinstance(one, Explanation) for one in explain(EXAMPLES))
 
 
 @pytest.mark.parametrize("mean", benchmark.MEANS)

@@ -6,30 +6,21 @@ import numpy as np
 import pytest
 import torch
 
-from models.adaptive_span.data import Batch, alphabet_of, batch_of, drawn_batch, spread_windows
+from models.adaptive_span.data import HIDDEN, alphabet_of, spread_windows
 from models.adaptive_span.decode import Cache, Reader
 from models.adaptive_span.model import Config, SpanTransformer, network
 from models.adaptive_span.recipe import Objective, mean_bits, optimizers, read_on
 from models.characters import UNKNOWN, Book
-from models.sampling import FREE, Wanted, Writer, uniforms, written
+from models.sampling import FREE, Wanted, Writer, uniforms
 from models.trace import Trace
 from models.training import Schedule
+from models.windows import Batch, batch_of, drawn_windows
 
 kinds = pytest.mark.parametrize("kind", ["adaptive", "fixed", "dynamic"])
 
 
 def letters(length: int = 150, rows: int = 2) -> torch.Tensor:
     return torch.randint(1, 29, (rows, length), generator=torch.Generator().manual_seed(4))
-
-
-@kinds
-def test_no_character_is_told_from_what_comes_later(kind: str, networks: dict[str, SpanTransformer]) -> None:
-    before = letters()
-    changed = before.clone()
-    changed[:, 90:] = 5
-    one, other = networks[kind](before).logits, networks[kind](changed).logits
-    torch.testing.assert_close(one[:, :90], other[:, :90])
-    assert not torch.allclose(one[:, 90:], other[:, 90:])
 
 
 @kinds
@@ -152,29 +143,6 @@ def test_the_variants_are_of_one_size() -> None:
     assert max(sizes) / min(sizes) < 1.01
 
 
-@kinds
-def test_what_is_written_costs_what_the_whole_pass_says(kind: str, networks: dict[str, SpanTransformer]) -> None:
-    model = networks[kind]
-    known = torch.full((2, 60), FREE)
-    known[0, :9], known[1, :20] = letters()[0, :9], letters()[1, :20]
-    wanted = Wanted(known, torch.stack([uniforms(s, 60) for s in (1, 2)]), (1.0, 0.0))
-    found, nats = written(Writer(Reader(model, 2), wanted))
-    assert torch.equal(found[1, :20], known[1, :20]) and (found != UNKNOWN).all()
-    before = torch.cat((torch.full((2, 1), model.start), found[:, :-1]), 1)
-    logits = model(before).logits
-    expected = torch.nn.functional.cross_entropy(logits.transpose(1, 2), found, reduction="none")
-    torch.testing.assert_close(nats.float(), expected, atol=1e-4, rtol=1e-4)
-    logits[..., UNKNOWN] = -torch.inf
-    assert torch.equal(found[1, 20:], logits[1, 20:].argmax(-1))
-
-
-def test_company_in_a_batch_changes_nothing(networks: dict[str, SpanTransformer]) -> None:
-    draws = torch.stack([uniforms(s, 25) for s in (4, 5)])
-    together, _ = written(Writer(Reader(networks["adaptive"], 2), Wanted(torch.full((2, 25), FREE), draws, (1.0, 1.0))))
-    alone, _ = written(Writer(Reader(networks["adaptive"], 1), Wanted(torch.full((1, 25), FREE), draws[1:], (1.0,))))
-    assert torch.equal(together[1:], alone)
-
-
 def test_what_is_given_is_read_in_large_bites(networks: dict[str, SpanTransformer]) -> None:
     known = torch.cat((torch.ones(1, 300, dtype=torch.long), torch.full((1, 2), FREE)), 1)
     writer = Writer(Reader(networks["adaptive"], 1), Wanted(known, uniforms(1, 302)[None], (1.0,)))
@@ -192,14 +160,14 @@ def test_the_trace_sees_the_spans_of_each_layer(networks: dict[str, SpanTransfor
 
 def test_windows_lie_within_books_and_a_few_characters_are_hidden() -> None:
     shelf = [np.full(50, 1, np.uint8), np.full(4000, 2, np.uint8), np.full(10, 3, np.uint8)]
-    batch = drawn_batch(shelf, 400, 20, np.random.default_rng(1))
+    batch = drawn_windows(shelf, 400, 20, HIDDEN, np.random.default_rng(1))
     assert batch.before.shape == batch.wanted.shape == (400, 20)
     assert torch.equal(batch.before[:, 1:], batch.wanted[:, :-1])
     of = [set(row.tolist()) - {UNKNOWN} for row in batch.before]
     assert {1} in of and {2} in of and all(len(one) == 1 and one != {3} for one in of)
     assert 0 < int((batch.before == UNKNOWN).sum()) < 10
     with pytest.raises(ValueError, match="more than 60"):
-        drawn_batch(shelf[:1], 1, 60, np.random.default_rng(1))
+        drawn_windows(shelf[:1], 1, 60, HIDDEN, np.random.default_rng(1))
     assert [window.tolist() for window in spread_windows(np.arange(7, dtype=np.uint8), 3, 2)] == [[0, 1, 2], [2, 3, 4], [4, 5, 6]]
     with pytest.raises(ValueError, match="no window of 9"):
         spread_windows(np.arange(7, dtype=np.uint8), 3, 8)

@@ -65,17 +65,6 @@ def test_only_the_reported_split_is_recorded(data: Path, tmp_path: Path) -> None
         evaluate(data, "fixed", split="valid", record=True, device=CPU)
 
 
-def test_a_run_that_stopped_goes_on(data: Path, tmp_path: Path) -> None:
-    first = train(data, tmp_path / "runs", "adaptive", device=CPU, minutes=0)
-    assert checkpoint.read_facts(first)["finished"] is False
-    assert checkpoint.read_facts(train(data, tmp_path / "runs", "adaptive", device=CPU, resume=True))["finished"] is True
-
-
-def test_an_unknown_variant_is_refused(data: Path, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="not wide"):
-        train(data, tmp_path, "wide", device=CPU)
-
-
 def test_all_variants_of_a_device_have_the_same_sizes_and_examples() -> None:
     for kind, least in (("cpu", 512), ("cuda", 1024)):
         sizes = [VARIANTS[name].on(torch.device(kind)) for name in ("adaptive", "fixed", "dynamic")]

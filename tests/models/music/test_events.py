@@ -10,7 +10,7 @@ import pytest
 
 from models.music import events
 from models.music.events import NOTE_OFF, SHIFT, VELOCITY, Notes, events_of, notes_from, notes_of
-from models.music.midi import midi_of, notes_in, read_midi
+from models.music.midi import midi_of, notes_in
 
 
 def some_notes(seed: int, count: int = 60, seconds: float = 8.0) -> Notes:
@@ -38,7 +38,7 @@ def test_notes_come_back_from_their_events(seed: int) -> None:
 def test_events_become_a_midi_file_and_come_back(seed: int, tmp_path: Path) -> None:
     before = events_of(some_notes(seed))
     midi_of(notes_from(before)[0]).write(str(tmp_path / "piece.mid"))
-    assert np.array_equal(events_of(read_midi(tmp_path / "piece.mid")), before)
+    assert np.array_equal(events_of(notes_in(pretty_midi.PrettyMIDI(str(tmp_path / "piece.mid")))), before)
 
 
 def test_two_notes_are_these_events() -> None:

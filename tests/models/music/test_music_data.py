@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from models.music import chorales, events
-from models.music.data import NONE, batch_of, drawn_pieces
+from models.music.data import batch_of, drawn_pieces
 from models.music.performances import Augmentation, drawn_window, performances
+from models.windows import NONE
 
 
 def test_a_chorale_is_soprano_alto_tenor_bass_of_each_sixteenth(data: Path) -> None:

@@ -94,12 +94,6 @@ def test_distances_that_few_queries_met_are_left_out_after_training(data: Path, 
     )
 
 
-def test_a_run_that_stopped_goes_on(data: Path, tmp_path: Path) -> None:
-    first = train(data, tmp_path / "runs", "jsb_relative", device=CPU, minutes=0)
-    assert checkpoint.read_facts(first)["finished"] is False
-    assert checkpoint.read_facts(train(data, tmp_path / "runs", "jsb_relative", device=CPU, resume=True))["finished"] is True
-
-
 def test_costs_do_not_depend_on_how_pieces_are_put_together() -> None:
     torch.manual_seed(1)
     model = MusicTransformer(Config(9, 8, **SMALL))
@@ -139,11 +133,6 @@ def test_both_ways_of_cutting_a_performance_are_told(data: Path, tmp_path: Path,
     at_notes = [window for one in performances(data, "test") for window in cut_at_notes(one, 16)]
     assert found["value"] == pytest.approx(np.concatenate(costs(model, at_notes)).mean(), abs=1e-4)
     assert found["n"] == sum(map(len, at_notes)) and "cut anywhere" in capsys.readouterr().out
-
-
-def test_an_unknown_variant_is_refused(data: Path, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="not waltz"):
-        train(data, tmp_path, "waltz", device=CPU)
 
 
 def test_baselines_are_as_large_as_what_they_stand_beside() -> None:

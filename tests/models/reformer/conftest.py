@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import gzip
-import json
 from pathlib import Path
 
 import pytest
@@ -16,6 +14,7 @@ from models.reformer.data import Curriculum
 from models.reformer.model import Reformer
 from models.reformer.recipe import VARIANTS, Recipe, task_of
 from models.training import Schedule
+from tests.models.networks import shelve
 
 SMALL = {"d_model": 16, "d_ff": 16, "n_heads": 2}
 PROSE = "Alice was beginning to get very tired of sitting by her sister on the bank. "
@@ -24,15 +23,8 @@ PROSE = "Alice was beginning to get very tired of sitting by her sister on the b
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
     """Books in the layout of the real ones."""
-    (tmp_path / "text").mkdir()
     splits = ("train", "train", "valid", "test")
-    entries = [
-        {"title": f"T{i}", "author": "A", "year": 1865, "split": split, "text": PROSE * (3 if split == "train" else 1)}
-        for i, split in enumerate(splits)
-    ]
-    with gzip.open(tmp_path / "text" / "classics19.json.gz", "wt", encoding="utf-8") as file:
-        json.dump(entries, file)
-    return tmp_path
+    return shelve(tmp_path, [(split, PROSE * (3 if split == "train" else 1)) for split in splits])
 
 
 @pytest.fixture(autouse=True)

@@ -13,7 +13,7 @@ import torch
 from models import checkpoint
 from models.hashing import belongs
 from models.layers.lsh import shared_weights
-from models.reformer.data import LENGTH, NONE, Curriculum, drawn_words, said_twice, windows, words
+from models.reformer.data import LENGTH, Curriculum, drawn_words, said_twice, windows, words
 from models.reformer.letters import WORD
 from models.reformer.model import FULL, Config, Reformer
 from models.reformer.pretrained import read
@@ -29,6 +29,7 @@ from models.reformer.recipe import (
     task_of,
     train,
 )
+from models.windows import NONE
 
 CPU = torch.device("cpu")
 

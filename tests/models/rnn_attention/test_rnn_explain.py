@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from models.rnn_attention.explain import explain, gradients, measure
 from models.rnn_attention.model import Config, RecurrentTranslator
 from models.rnn_attention.pretrained import PIECES, Pretrained
 from models.rnn_attention.records import EXAMPLES, LONGEST, MAX_TOKENS, VARIANTS, Again, Explanation, Gradients, Request
+from tests.models.networks import answer
 
 TOKENIZER = Tokenizer.load(PIECES)
 DOGS = Request("Two dogs are running.")
@@ -42,11 +44,7 @@ def small(networks: dict[str, Pretrained], monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(page, "EXTRA", 6)
 
 
-def run(request: Request) -> Explanation:
-    """What one request comes to."""
-    (seen,) = explain([request])
-    assert isinstance(seen, Explanation), seen
-    return seen
+run = partial(answer, explain, Explanation)
 
 
 def again(request: Request, of: Explanation) -> Explanation:
@@ -56,11 +54,7 @@ def again(request: Request, of: Explanation) -> Explanation:
     return seen
 
 
-def refused(request: Request) -> InputError:
-    """Why a request is refused."""
-    (seen,) = explain([request])
-    assert isinstance(seen, InputError)
-    return seen
+refused = partial(answer, explain, InputError)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -75,18 +69,6 @@ def test_a_run_is_what_its_records_say(variant: str) -> None:
         softmax = np.exp(seen.scores - seen.scores.max(1, keepdims=True))
         assert softmax / softmax.sum(1, keepdims=True) == pytest.approx(seen.weights, abs=1e-5)
     assert seen.remains.shape == (2, words) and seen.remains.sum(1) == pytest.approx(np.ones(2), abs=1e-5)
-
-
-def test_company_in_a_batch_changes_nothing_and_one_bad_input_spoils_no_other() -> None:
-    wishes = [DOGS, Request(""), replace(DOGS, variant="none"), Request("A man sings a song on a very long bench.", beam=3), DOGS]
-    found = explain(wishes)
-    assert isinstance(found[1], InputError) and found[1].code == "empty"
-    for i in (0, 2, 3, 4):
-        seen, alone = found[i], run(wishes[i])
-        assert isinstance(seen, Explanation)
-        assert seen.target == alone.target and len(seen.hypotheses) == wishes[i].beam
-        assert seen.log_probability == pytest.approx(alone.log_probability, abs=1e-3)
-        assert seen.weights == pytest.approx(alone.weights, abs=1e-4)
 
 
 def test_a_sentence_is_refused_that_is_empty_too_long_or_without_a_letter_and_the_limit_is_named() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import gzip
 from pathlib import Path
 
 import pytest
@@ -15,26 +14,19 @@ from models.rnn_attention.model import Config
 from models.rnn_attention.recipe import Recipe
 from models.training import Schedule
 from models.translating import by_length, paired
+from tests.models.conftest import GERMAN
 
-ENGLISH = ("A man stands on a ladder.", "Two dogs run.", "A girl climbs a tree.", "A woman sings.")
-GERMAN = ("Ein Mann steht auf einer Leiter.", "Zwei Hunde rennen.", "Ein Mädchen klettert auf einen Baum.", "Eine Frau singt.")
 SMALL = Config(d_model=16, d_state=24, dropout=0.0)
 QUICK = Recipe(Schedule(steps=50, peak=2e-2, warmup=5, decay=0.0, cooldown=20, average=2, every=5, precision="32-true"), 64, rate=2e-2)
 CPU = torch.device("cpu")
 
 
 @pytest.fixture
-def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Four captions as training set, validation set and test set; assets go to an own folder."""
-    (tmp_path / "multi30k").mkdir()
-    for split in ("train", "val", "test_2016_flickr"):
-        for language, lines in (("en", ENGLISH), ("de", GERMAN)):
-            with gzip.open(tmp_path / "multi30k" / f"{split}.{language}.gz", "wt", encoding="utf-8") as file:
-                file.write("".join(line + "\n" for line in lines))
-    monkeypatch.setattr(checkpoint, "ASSETS", tmp_path / "assets")
+def data(captions: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Four captions, and small networks."""
     small = {name: dataclasses.replace(task, config=dataclasses.replace(SMALL, score=name)) for name, task in recipe.VARIANTS.items()}
     monkeypatch.setattr(recipe.LAB, "variants", small)
-    return tmp_path
+    return captions
 
 
 def test_captions_are_learned_trained_measured_and_compared(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -54,15 +46,6 @@ def test_captions_are_learned_trained_measured_and_compared(data: Path, capsys: 
         recipe.evaluate(data, device=CPU, split="train", record=True)
 
 
-def test_the_rate_is_chosen_on_held_out_pairs_by_short_trials(data: Path) -> None:
-    short = Recipe(Schedule(steps=20, warmup=2, decay=0.0, cooldown=5, average=2, every=5, precision="32-true"), 64, trial=0.2, rate=None)
-    where = recipe.train(data, data / "runs", "dot", device=CPU, recipe=short)
-    facts = checkpoint.read_facts(where)
-    tried = {float(rate): figure for rate, figure in facts["rates"].items()}
-    assert len(tried) >= 3 and facts["recipe"]["schedule"]["peak"] == min(tried, key=lambda rate: tried[rate])
-    assert min(tried) < facts["recipe"]["schedule"]["peak"] < max(tried)
-
-
 def test_sentences_are_grouped_by_their_length() -> None:
     groups = by_length([10, 11, 15, 30], GERMAN, [GERMAN[0], GERMAN[1], "Katzen schlafen nie.", GERMAN[3]])
     assert [(one["least"], one["most"], one["n"]) for one in groups] == [(1, 10, 1), (11, 15, 2), (16, 20, 0), (21, None, 1)]
@@ -78,8 +61,3 @@ def test_a_bootstrap_tells_apart_what_differs_and_nothing_else() -> None:
     found = paired(wrong(3), {"near": wrong(5), "worse": wrong(*range(0, 30, 2))}, right)
     assert found["worse"]["p"] < 0.05 < found["near"]["p"] and found["worse"]["value"] < 90
     assert paired(right, {}, right) == {}
-
-
-def test_another_variant_is_refused(data: Path) -> None:
-    with pytest.raises(ValueError, match="additive, dot, general, none"):
-        recipe.train(data, data / "runs", "huge", device=CPU)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import gzip
-import json
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +14,7 @@ from models.characters import Alphabet
 from models.pretrained import Pretrained
 from models.sparse_transformer.model import Config, SparseTransformer
 from models.sparse_transformer.pretrained import HeldOut
+from tests.models.networks import shelve
 
 SMALL = {"d_model": 16, "d_ff": 16, "n_heads": 2, "n_layers": 2}
 TEXT = "It was a dark night.\nNobody spoke, and the rain went on and on; then it stopped. "
@@ -32,14 +32,7 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         for kind, header, values in (("images-idx3", 16, levels), ("labels-idx1", 8, np.arange(count) % 10)):
             with gzip.open(tmp_path / "mnist" / f"{name}-{kind}-ubyte.gz", "wb", 1) as file:
                 file.write(bytes(header) + values.astype(np.uint8).tobytes())
-    (tmp_path / "text").mkdir()
-    books = [
-        {"id": split, "title": "T", "author": "A", "year": 1818, "split": split, "text": TEXT * n}
-        for split, n in (("train", 4), ("valid", 2), ("test", 3))
-    ]
-    with gzip.open(tmp_path / "text" / "classics19.json.gz", "wt", encoding="utf-8") as file:
-        json.dump(books, file)
-    return tmp_path
+    return shelve(tmp_path, [(split, TEXT * n) for split, n in (("train", 4), ("valid", 2), ("test", 3))])
 
 
 @pytest.fixture

@@ -128,17 +128,6 @@ def test_the_program_measures_under_any_pattern(data: Path, tmp_path: Path, caps
     assert "summary columns" in capsys.readouterr().err
 
 
-def test_a_run_that_stopped_goes_on(data: Path, tmp_path: Path) -> None:
-    first = train(data, tmp_path / "runs", "fixed", device=CPU, minutes=0)
-    assert checkpoint.read_facts(first)["finished"] is False
-    assert checkpoint.read_facts(train(data, tmp_path / "runs", "fixed", device=CPU, resume=True))["finished"] is True
-
-
-def test_an_unknown_variant_is_refused(data: Path, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="not plaid"):
-        train(data, tmp_path, "plaid", device=CPU)
-
-
 def test_held_out_digits_are_two_of_each_kind(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = dataclasses.replace(digits(data, "val"), kinds=np.random.default_rng(1).permutation(20) % 10)
     monkeypatch.setattr("models.sparse_transformer.examples.digits", lambda data, split: found)

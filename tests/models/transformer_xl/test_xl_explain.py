@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +19,25 @@ from models.fields import LOST
 from models.pretrained import Pretrained
 from models.trace import Trace
 from models.transformer_xl.absolute import AbsoluteTransformer
-from models.transformer_xl.explain import Again, Explanation, Request, explain, generate, measure, memories
+from models.transformer_xl.explain import explain, measure, memories
 from models.transformer_xl.model import TransformerXL
 from models.transformer_xl.pretrained import Network
-from models.transformer_xl.records import EXAMPLES, FOREIGN, INTERVENTIONS, MAX_MEMORY, MAX_TEXT, MEMORIES, PAGES, Step, check, page
-from models.transformer_xl.weights import by_distance, look, overview, places, terms, travelled
+from models.transformer_xl.records import (
+    EXAMPLES,
+    FOREIGN,
+    INTERVENTIONS,
+    MAX_MEMORY,
+    MAX_TEXT,
+    MEMORIES,
+    PAGES,
+    Again,
+    Explanation,
+    Request,
+    check,
+    page,
+)
+from models.transformer_xl.weights import look, overview, places, terms, travelled
+from tests.models.networks import answer
 
 TEXT = Request(text="the captain went out and nobody saw him go", memory=24, segment=16, length=20)
 
@@ -35,10 +50,7 @@ def small(xl: TransformerXL, plain: AbsoluteTransformer, monkeypatch: pytest.Mon
     return networks
 
 
-def answered(request: Request) -> Explanation:
-    (seen,) = explain([request])
-    assert isinstance(seen, Explanation)
-    return seen
+answered = partial(answer, explain, Explanation)
 
 
 def test_a_text_is_read_and_written_on_by_both_models() -> None:
@@ -89,9 +101,6 @@ def test_a_look_is_the_attention_of_a_reading_without_caches(small: dict[str, Ne
     expected = trace.stack("1/self/weights")[0, 0, 0, 0]  # keys from 8 on
     np.testing.assert_allclose(look(reading, 1, 2, [37])[0, 8:48], expected, atol=2e-3)
     assert places(reading, 2).tolist() == list(range(8, 48))
-    profile = by_distance(reading, 1, 2)
-    diagonal = [look(reading, 1, 2, [row])[0, row - 3] for row in range(3, len(reading.text))]
-    assert profile[3] == pytest.approx(np.mean(diagonal), rel=1e-3)
 
 
 @pytest.mark.parametrize("intervention", INTERVENTIONS)
@@ -105,7 +114,10 @@ def test_an_overview_pools_what_a_look_shows(intervention: str, which: int) -> N
     by_key = np.add.reduceat(whole, np.arange(0, length, 3), 1)
     pooled = np.stack([by_key[i : i + 3].mean(0) for i in range(0, length, 3)])
     np.testing.assert_allclose(found.pooled[1, 2], pooled, atol=1e-5)
-    np.testing.assert_allclose(found.distances[1, 2], by_distance(reading, 1, 2), atol=1e-5)
+    if intervention in {"none", "cut"}:  # in the others a key stands in another slot than its own
+        remembers = which == 0 and intervention == "none"
+        diagonal = [whole[row, row - 3] for row in range(3, length) if remembers or row % 16 >= 3]
+        assert found.distances[1, 2, 3] == pytest.approx(np.mean(diagonal), rel=1e-3)
 
 
 def test_the_model_without_distances_scores_by_content_alone() -> None:
@@ -135,30 +147,6 @@ def test_information_travels_one_memory_a_layer_and_gradients_stop_at_the_segmen
     with torch.no_grad():
         two = torch.cat([xl(part, changed) for part in other.split(16, 1)], 1)
     assert not torch.equal(one[:, 90], two[:, 90])
-
-
-def test_steps_come_as_they_are_made_and_end_in_the_explanation() -> None:
-    turns = list(generate([TEXT, Request(text=" "), dataclasses.replace(TEXT, text="a ship", seed=8)]))
-    assert isinstance(turns[0][1], InputError)
-    assert all(turn[1] is None for turn in turns[1:])
-    for i in (0, 2):
-        explanation = next(turn[i] for turn in turns if isinstance(turn[i], Explanation))
-        assert isinstance(explanation, Explanation)
-        for reading in explanation.readings:
-            steps = [s for turn in turns if isinstance(turn[i], list) for s in turn[i] if isinstance(s, Step)]  # type: ignore[union-attr]
-            own = [step for step in steps if step.variant == reading.variant]
-            assert "".join(step.text for step in own) == reading.text
-            np.testing.assert_array_equal(np.concatenate([step.nats for step in own]), reading.nats)
-            assert [step.first for step in own] == list(np.cumsum([0, *(len(s.nats) for s in own)])[:-1])
-
-
-def test_company_in_a_batch_changes_nothing() -> None:
-    others = [TEXT, dataclasses.replace(TEXT, seed=9, length=5), dataclasses.replace(TEXT, text="she listened", memory=8)]
-    for one, alone in zip(explain(others), others, strict=True):
-        assert isinstance(one, Explanation)
-        for ours, theirs in zip(one.readings, answered(alone).readings, strict=True):
-            assert ours.text == theirs.text
-            np.testing.assert_allclose(ours.nats, theirs.nats, atol=1e-4)
 
 
 def last(stream: Iterator[list[Any]]) -> Any:
@@ -194,14 +182,6 @@ def test_what_memory_buys_is_told_for_every_length() -> None:
 
 REFUSED = {
     "blank": Request(text=" \n\t　 "),
-    "too_long": Request(text="a" * 100_000),
-    "page": Request(page="ulysses"),
-    "segment": Request(segment=100),
-    "intervention": Request(intervention="forget"),
-    "memory": Request(memory=5000),
-    "length": Request(length=-1),
-    "seed": Request(seed=1_000_000),
-    "temperature": Request(temperature=float("nan")),
 }
 
 

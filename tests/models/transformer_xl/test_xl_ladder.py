@@ -10,6 +10,7 @@ from models.transformer_xl import ladder
 from models.transformer_xl.absolute import AbsoluteTransformer
 from models.transformer_xl.ladder import effective_lengths, in_context, measured
 from models.transformer_xl.model import TransformerXL
+from models.windows import unusual
 
 
 def test_nothing_before_a_context_counts(xl: TransformerXL, plain: AbsoluteTransformer, text: np.ndarray) -> None:
@@ -59,5 +60,5 @@ def test_losses_are_told_apart_by_their_place_in_the_segment() -> None:
 def test_an_unusual_page_costs_more_than_nearly_all() -> None:
     nats = np.ones(ladder.PAGE * 200, np.float32)
     nats[: ladder.PAGE] = 9
-    assert 1 / np.log(2) <= ladder.unusual(nats) < 1.2 / np.log(2)
-    assert ladder.unusual(np.full(40, 2.0, np.float32)) == pytest.approx(2 / np.log(2), abs=1e-4)
+    assert 1 / np.log(2) <= unusual(nats, ladder.PAGE) < 1.2 / np.log(2)
+    assert unusual(np.full(40, 2.0, np.float32), ladder.PAGE) == pytest.approx(2 / np.log(2), abs=1e-4)

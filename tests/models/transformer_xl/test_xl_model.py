@@ -166,28 +166,6 @@ def test_gradients_are_those_of_states_remembered_and_projected_anew(xl: Transfo
         torch.testing.assert_close(ours[name], p.grad, atol=1e-6, rtol=1e-4)
 
 
-@pytest.mark.parametrize("kind", ["xl", "plain"])
-def test_no_character_is_told_from_what_comes_later(kind: str, request: pytest.FixtureRequest) -> None:
-    model = request.getfixturevalue(kind)
-    before = torch.randint(0, 20, (2, 64))
-    changed = before.clone()
-    changed[:, 40:] = 1
-    with torch.no_grad():
-        one, other = model.stretch(before), model.stretch(changed)
-    torch.testing.assert_close(one[:, :40], other[:, :40])
-    assert not torch.allclose(one[:, 40:], other[:, 40:])
-
-
-def test_rows_of_a_batch_remember_apart(xl: TransformerXL) -> None:
-    before = torch.randint(0, 20, (3, 64))
-    together = by_segments(xl, before, 16, 32)
-    for row in range(3):
-        torch.testing.assert_close(by_segments(xl, before[row : row + 1], 16, 32), together[row : row + 1], atol=1e-5, rtol=1e-5)
-    changed = before.clone()
-    changed[0] = 1
-    torch.testing.assert_close(by_segments(xl, changed, 16, 32)[1:], together[1:], atol=1e-5, rtol=1e-5)
-
-
 def test_without_a_memory_a_segment_knows_nothing_of_the_one_before(plain: AbsoluteTransformer) -> None:
     before = torch.randint(0, 20, (2, 40))
     with torch.no_grad():

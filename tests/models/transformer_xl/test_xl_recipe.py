@@ -15,10 +15,11 @@ from models.characters import UNKNOWN, Alphabet
 from models.training import Schedule, muon
 from models.transformer_xl import absolute, model, recipe
 from models.transformer_xl.absolute import AbsoluteTransformer
-from models.transformer_xl.data import costs, drawn_stretches, numbers, windowed
+from models.transformer_xl.data import STRANGE, costs, numbers, windowed
 from models.transformer_xl.model import TransformerXL
 from models.transformer_xl.pretrained import read
 from models.transformer_xl.recipe import VARIANTS, Objective, Recipe, evaluate, task_of, train
+from models.windows import drawn_windows
 
 SMALL = {"segment": 16, "d_model": 16, "d_ff": 16, "n_heads": 2, "n_layers": 1}
 CPU = torch.device("cpu")
@@ -78,12 +79,6 @@ def test_another_memory_is_measured_but_not_recorded(data: Path, tmp_path: Path)
         evaluate(data, "absolute", device=CPU, memory=8)
 
 
-def test_a_run_that_stopped_goes_on(data: Path, tmp_path: Path) -> None:
-    first = train(data, tmp_path / "runs", "xl", device=CPU, minutes=0)
-    assert checkpoint.read_facts(first)["finished"] is False
-    assert checkpoint.read_facts(train(data, tmp_path / "runs", "xl", device=CPU, resume=True))["finished"] is True
-
-
 @pytest.mark.parametrize("variant", ["xl", "absolute"])
 def test_twenty_steps_lower_the_loss(variant: str, data: Path) -> None:
     alphabet = Alphabet.of(["the ship of a captain went out and she listened at home.\n"])
@@ -93,7 +88,7 @@ def test_twenty_steps_lower_the_loss(variant: str, data: Path) -> None:
     optimizers = muon(objective, Schedule(peak=3e-3))
     told = []
     for step in range(20):
-        loss, count = objective(drawn_stretches(texts, 4, 48, np.random.default_rng(step)))
+        loss, count = objective(drawn_windows(texts, 4, 48, STRANGE, np.random.default_rng(step)))
         (loss / count).backward()
         for optimizer in optimizers:
             optimizer.step()
@@ -104,18 +99,13 @@ def test_twenty_steps_lower_the_loss(variant: str, data: Path) -> None:
 
 def test_stretches_come_from_one_book_each_and_hold_a_few_unknowns() -> None:
     texts = [np.full(300, 1, np.uint8), np.full(900, 2, np.uint8)]
-    batch = drawn_stretches(texts, 200, 100, np.random.default_rng(1))
+    batch = drawn_windows(texts, 200, 100, STRANGE, np.random.default_rng(1))
     assert batch.before.shape == batch.wanted.shape == (200, 100)
     assert torch.equal(batch.before[:, 1:], batch.wanted[:, :-1])
     known = torch.where(batch.wanted == UNKNOWN, batch.wanted.amax(1, keepdim=True), batch.wanted)
     assert (known == known[:, :1]).all()
     assert 100 < int((known[:, 0] == 2).sum()) < 190  # four of five places are in the longer book
     assert 0 < int((batch.wanted == UNKNOWN).sum()) < 40
-
-
-def test_an_unknown_variant_is_refused(data: Path, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="not waltz"):
-        train(data, tmp_path, "waltz", device=CPU)
 
 
 def test_both_variants_are_of_one_size() -> None:

@@ -3,39 +3,30 @@
 from __future__ import annotations
 
 import dataclasses
-import gzip
 import json
 from pathlib import Path
 
 import pytest
 import torch
 
-from models import __main__ as program
 from models import checkpoint
 from models.training import Schedule
 from models.translating import bleu
 from models.translation import pretrained, recipe
 from models.translation.model import Config
 from models.translation.recipe import Recipe
+from tests.models.conftest import GERMAN
 
-ENGLISH = ("A man stands on a ladder.", "Two dogs run.", "A girl climbs a tree.", "A woman sings.")
-GERMAN = ("Ein Mann steht auf einer Leiter.", "Zwei Hunde rennen.", "Ein Mädchen klettert auf einen Baum.", "Eine Frau singt.")
 SMALL = Config(vocabulary=150, d_model=16, d_ff=32, n_heads=2, n_layers=1, dropout=0.0)
 QUICK = Recipe(Schedule(steps=60, warmup=5, cooldown=10, average=2, every=5, precision="32-true"), batch=64, rate=1e-2)
 CPU = torch.device("cpu")
 
 
 @pytest.fixture
-def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Four captions as training set, validation set and test set; assets go to an own folder."""
-    (tmp_path / "multi30k").mkdir()
-    for split in ("train", "val", "test_2016_flickr"):
-        for language, lines in (("en", ENGLISH), ("de", GERMAN)):
-            with gzip.open(tmp_path / "multi30k" / f"{split}.{language}.gz", "wt", encoding="utf-8") as file:
-                file.write("".join(line + "\n" for line in lines))
-    monkeypatch.setattr(checkpoint, "ASSETS", tmp_path / "assets")
+def data(captions: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Four captions, and small networks."""
     monkeypatch.setattr(recipe.LAB, "variants", {"base": dataclasses.replace(recipe.VARIANTS["base"], config=SMALL)})
-    return tmp_path
+    return captions
 
 
 def test_four_captions_are_learned_shipped_and_measured(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -64,19 +55,6 @@ def test_a_run_cut_short_is_shipped_as_unfinished_and_goes_on_later(data: Path) 
     assert checkpoint.read_facts(where)["steps"] > first["steps"]
 
 
-def test_the_program_prints_one_json_object_last(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    recipe.train(data, data / "runs", device=CPU, recipe=QUICK)
-    assert program.main(["evaluate", "translation", "--data", str(data), "--device", "cpu", "--beam", "2", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out.splitlines()[-1])
-    assert {"slug", "variant", "split", "metric", "value", "n", "seeds"} <= set(found)
-    assert "figure" not in checkpoint.read_facts(checkpoint.folder("translation"))
-
-
 def test_bleu_is_that_of_whole_corpora_with_case() -> None:
     assert bleu(GERMAN, GERMAN)[0] == pytest.approx(100)
     assert bleu([text.lower() for text in GERMAN], GERMAN)[0] < 90
-
-
-def test_another_variant_is_refused(data: Path) -> None:
-    with pytest.raises(ValueError, match="variant base"):
-        recipe.train(data, data / "runs", "huge", device=CPU)

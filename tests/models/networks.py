@@ -1,0 +1,131 @@
+"""Small real decoders from fixed seeds, one of each kind that a lab has, that have learned nothing."""
+
+from __future__ import annotations
+
+import dataclasses
+import gzip
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from models import sampling
+from models.adaptive_span import decode as span_decode
+from models.adaptive_span.model import Config as SpanConfig
+from models.adaptive_span.model import LearnedSpan, SpanTransformer, network
+from models.errors import InputError
+from models.music import lstm
+from models.music.decode import reader
+from models.music.lstm import PerformanceRNN
+from models.music.model import Config as MusicConfig
+from models.music.model import MusicTransformer
+from models.sparse_transformer.decode import Reader as SparseReader
+from models.sparse_transformer.model import Config as SparseConfig
+from models.sparse_transformer.model import SparseTransformer
+from models.transformer_xl import absolute
+from models.transformer_xl import model as xl_model
+from models.transformer_xl.absolute import AbsoluteTransformer
+from models.transformer_xl.decode import Reader as XLReader
+from models.transformer_xl.model import TransformerXL
+
+LETTERS = "etaoin shrdlu\nTHIm.,cwfgypbvk"
+EVENTS = 13
+SPANS = SpanConfig(LETTERS, span=40, ramp=8, d_model=24, d_ff=32, n_heads=3, n_layers=2)
+MUSIC = MusicConfig(EVENTS, distances=24, cycles=(4, 8), d_model=24, d_ff=32, n_heads=3, n_layers=2)
+SEGMENTS: dict[str, Any] = {"segment": 16, "d_model": 24, "d_ff": 32, "n_heads": 3, "n_layers": 2}
+
+
+def spanned(variant: str) -> SpanTransformer:
+    """A network whose spans are all different."""
+    torch.manual_seed(6)
+    model = network(variant, SPANS).eval()
+    with torch.no_grad():
+        for i, layer in enumerate(model.spans):
+            if isinstance(layer, LearnedSpan):
+                layer.share.copy_(torch.tensor([0.013, 0.26, 0.71 + 0.2 * i]))
+        if variant == "dynamic":
+            for layer in model.layers:
+                layer.span.v.normal_(std=0.4)
+                layer.span.b.add_(3)
+    return model.requires_grad_(False)
+
+
+def music(kind: str) -> MusicTransformer | PerformanceRNN:
+    """Relative attention, sinusoids or a recurrent network."""
+    torch.manual_seed(6)
+    if kind == "lstm":
+        return PerformanceRNN(lstm.Config(EVENTS, d_model=16)).eval()
+    return MusicTransformer(MUSIC if kind == "relative" else dataclasses.replace(MUSIC, distances=0, longest=200)).eval()
+
+
+def sparse(kind: str, use: str = "merged", length: int = 23) -> SparseTransformer:
+    """A network of five symbols, in double precision."""
+    torch.manual_seed(3)
+    sizes: dict[str, Any] = {"d_model": 16, "d_ff": 16, "n_heads": 2, "n_layers": 2}
+    config = SparseConfig(symbols=5, kind=kind, stride=5, summary=2, use=use, length=length, width=5, **sizes)
+    return SparseTransformer(config).double().eval().requires_grad_(False)
+
+
+def segmented(kind: str) -> TransformerXL | AbsoluteTransformer:
+    """With a memory, its biases far from 0, or without one."""
+    torch.manual_seed(4 if kind == "xl" else 5)
+    letters = " etaonihsrdlu\nmwcfgy,pb."
+    if kind == "absolute":
+        return AbsoluteTransformer(absolute.Config(letters, **SEGMENTS)).eval()
+    found = TransformerXL(xl_model.Config(letters, memory=32, distances=48, **SEGMENTS))
+    for layer in found.layers:
+        nn.init.normal_(layer.attention.u)  # type: ignore[arg-type,union-attr]
+        nn.init.normal_(layer.attention.v)  # type: ignore[arg-type,union-attr]
+    return found.eval()
+
+
+@dataclasses.dataclass(frozen=True)
+class Decoder:
+    """whole(before): logits of one pass without a cache; read(rows, room, *gains): what reads with one; symbols: how many there are."""
+
+    model: Any
+    whole: Callable[..., Tensor]
+    read: Callable[..., sampling.Reader]
+    symbols: int
+
+
+def decoder(kind: str) -> Decoder:
+    """One of KINDS."""
+    if kind in {"adaptive", "fixed", "dynamic"}:
+        span = spanned(kind)
+        return Decoder(span, lambda before: span(before).logits, lambda rows, _room: span_decode.Reader(span, rows), 29)
+    if kind in {"xl", "absolute"}:
+        xl = segmented(kind)
+        return Decoder(xl, xl.stretch, lambda rows, _room: XLReader(xl, rows, xl.memory, 16), 20)
+    if kind in {"relative", "transformer", "lstm"}:
+        composer = music(kind)
+        return Decoder(composer, composer, lambda rows, room, *gains: reader(composer, rows, room, *gains), EVENTS)
+    one = sparse(*kind.split(), length=40)
+    return Decoder(one, one, lambda rows, room, *gains: SparseReader(one, rows, room, *(gains or (None,)), one.config.pattern), 5)
+
+
+PATTERNS = tuple(f"{kind} {use}" for kind in ("full", "strided", "fixed") for use in ("interleaved", "merged", "split"))
+KINDS = ("adaptive", "fixed", "dynamic", "xl", "absolute", "relative", "transformer", "lstm", *PATTERNS)
+
+
+def shelve(folder: Path, texts: Sequence[tuple[str, str]]) -> Path:
+    """Books in the layout of the real ones, (split, text) each; returns the folder."""
+    (folder / "text").mkdir()
+    entries = [
+        {"id": i, "title": f"T{i}", "author": "A", "year": 1850 + i, "split": split, "text": text} for i, (split, text) in enumerate(texts)
+    ]
+    with gzip.open(folder / "text" / "classics19.json.gz", "wt", encoding="utf-8") as file:
+        json.dump(entries, file)
+    return folder
+
+
+def answer(ask: Callable[[list[Any]], Any], kind: type[Any], request: Any) -> Any:
+    """What comes of one request, which must be of this kind."""
+    (found,) = ask([request])
+    assert isinstance(found, kind), found
+    if kind is InputError:
+        assert found.text["en"].endswith(".") and found.text["zh"].endswith("。") and len(found.text["en"]) < 400
+    return found

@@ -1,0 +1,201 @@
+"""What the models of all labs promise alike: refusals, company in a batch, turns, results on disk, models that are not there."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import math
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from models import stored
+from models.checkpoint import CheckpointError
+from models.errors import InputError
+from models.fields import Characters, Choice, Heads, Number, Several, Switch
+
+ROOT = Path(__file__).parents[2]
+GERMAN = {"sentence": "Two dogs are running."}
+ASKED: dict[str, tuple[dict[str, Any], ...]] = {  # requests that the trained models answer quickly
+    "act_rnn": (
+        {"task": "parity", "text": "1011"},
+        {"task": "addition", "text": "478+256"},
+        {"task": "addition", "text": "9+1", "epsilon": 0.3, "bias": 1.0},
+    ),
+    "adaptive_span": ({"text": "the heart in the rain", "length": 9}, {"text": "and then", "length": 20, "seed": 9, "temperature": 0.3}),
+    "cost": ({"task": "scale"}, {"task": "heads"}),
+    "image_transformer": ({"mode": "complete", "picture": "test:1", "keep": 21, "count": 2}, {"mode": "enlarge", "picture": "test:0"}),
+    "music": ({"motif": "JAAkACQAJAA"}, {"style": "piano", "mode": "continue", "length": 9}, {"motif": "JAAkACQAJAA", "seed": 8}),
+    "reformer": ({"text": "heads", "rounds": 2}, {"text": "hash"}),
+    "rnn_attention": (GERMAN, {**GERMAN, "variant": "none"}, {"sentence": "A man sings a song.", "beam": 3}, {**GERMAN, "context": "zero"}),
+    "sparse_transformer": ({"keep": 27}, {"keep": 27, "seed": 8, "drawing": "test:3"}, {"task": "text", "text": "It was", "length": 9}),
+    "transformer_xl": ({"text": "the ship went out", "length": 9}, {"text": "she", "length": 20, "seed": 9, "temperature": 0.3}),
+    "translation": (GERMAN, {"sentence": "A man in a blue shirt.", "beam": 3}, {**GERMAN, "silenced": (("cross", 1, 0),), "hidden": (1,)}),
+    "universal_transformer": (
+        {"task": "reverse", "text": "abcdef", "question": ""},
+        {},
+        {"task": "reverse", "text": "xy", "question": "", "epsilon": 0.4, "told": False},
+    ),
+}
+every_lab = pytest.mark.parametrize("slug", ASKED)
+IN_TURNS = ("adaptive_span", "image_transformer", "music", "sparse_transformer", "transformer_xl", "translation")
+OUTSIDE: dict[type, Any] = {  # values outside of what a field may be
+    Number: lambda may: (may.least - 1, may.most + 1, 10**30, math.nan, math.inf, True, "4", None),
+    Choice: lambda may: ("no such thing", 10**30, None, True),
+    Several: lambda may: (("no such thing",), (5,)),
+    Heads: lambda may: ((("nobody", 0, 0),), ((may.models[0], 0, -1),), ((may.models[0], 99, 0),), ((may.models[0], True, 0),)),
+    Switch: lambda may: ("yes", 2),
+    Characters: lambda may: ("a" * (may.most + 1), None, 5),
+}
+CODES = {Characters: {"too_long", "no_text"}}  # where a refusal is not called by its field
+
+
+def of(slug: str, part: str = "explain") -> Any:
+    return importlib.import_module(f"models.{slug}.{part}")
+
+
+def asked(slug: str) -> list[Any]:
+    return [of(slug, "records").Request(**one) for one in ASKED[slug]]
+
+
+def wrong(slug: str) -> Any:
+    """A request that is refused."""
+    return next(dataclasses.replace(request, **{name: value}) for request, name, value, _ in outside(slug))
+
+
+def outside(slug: str) -> Iterator[tuple[Any, str, object, set[str]]]:
+    """(request, field, value outside of its range, codes of the refusal)."""
+    request = asked(slug)[0]
+    for field in dataclasses.fields(request):
+        may = field.metadata["range"]
+        for value in OUTSIDE.get(type(may), lambda _may: ())(may):
+            yield request, field.name, value, CODES.get(type(may), {field.name})
+
+
+@cache
+def alone(slug: str, number: int) -> Any:
+    """The answer to one request by itself."""
+    (seen,) = of(slug).explain([asked(slug)[number]])
+    assert isinstance(seen, of(slug, "records").Explanation), seen
+    return seen
+
+
+def leaves(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """Everything that a result holds, each by where it stands."""
+    if dataclasses.is_dataclass(value):
+        for field in dataclasses.fields(value):
+            yield from leaves(getattr(value, field.name), f"{name}.{field.name}")
+    elif isinstance(value, tuple | list):
+        for i, one in enumerate(value):
+            yield from leaves(one, f"{name}.{i}")
+    else:
+        yield name, value
+
+
+def same(one: Any, other: Any) -> None:
+    """Alike, up to the rounding of sums in another order."""
+    for (name, ours), (_, theirs) in zip(leaves(one), leaves(other), strict=True):
+        if isinstance(ours, np.ndarray) and ours.dtype.kind == "f":
+            np.testing.assert_allclose(ours, theirs, atol=0.03 if ours.dtype == np.float16 else 3e-3, rtol=3e-3, err_msg=name)
+        elif isinstance(ours, float):
+            assert ours == pytest.approx(theirs, abs=1e-3, nan_ok=True), name
+        else:
+            np.testing.assert_array_equal(ours, theirs, err_msg=name)
+
+
+@every_lab
+def test_what_lies_outside_of_a_field_is_refused_in_one_sentence_in_both_languages(slug: str) -> None:
+    for request, name, value, codes in outside(slug):
+        (found,) = of(slug).explain([dataclasses.replace(request, **{name: value})])
+        assert isinstance(found, InputError) and found.code in codes, (name, value, found)
+        assert found.text["en"].endswith(".") and found.text["zh"].endswith("。") and len(found.text["en"]) < 300, found
+
+
+@every_lab
+def test_company_in_a_batch_and_a_bad_request_change_nothing(slug: str) -> None:
+    requests = asked(slug)
+    first, refused, *others = of(slug).explain([requests[0], wrong(slug), *requests[1:]])
+    assert isinstance(refused, InputError)
+    for i, seen in enumerate((first, *others)):
+        same(seen, alone(slug, i))
+
+
+@pytest.mark.parametrize("slug", IN_TURNS)
+def test_turns_bring_steps_and_end_with_what_explain_gives(slug: str) -> None:
+    entries: list[list[Any]] = [[], [], []]
+    for turn in of(slug).generate([asked(slug)[0], wrong(slug), asked(slug)[1]]):
+        for seen, entry in zip(entries, turn, strict=True):
+            over = bool(seen) and not isinstance(seen[-1], list)
+            assert (entry is None) == over, "nothing comes after an end, and an end for everybody"
+            seen += [] if over else [entry]
+    assert len(entries[1]) == 1 and isinstance(entries[1][0], InputError)
+    for i, (*before, end) in enumerate((entries[0], entries[2])):
+        same(end, alone(slug, i))
+        told: dict[str, list[Any]] = {}
+        for step in (one for entry in before for one in entry):
+            told.setdefault(getattr(step, "variant", ""), []).append(step)
+        for variant, steps in told.items():
+            made = [one for one in getattr(end, "made", getattr(end, "readings", ())) if getattr(one, "variant", None) == variant] or [end]
+            costs = "bits" if slug == "image_transformer" else "nats"
+            if slug == "translation":
+                assert tuple(step.piece for step in steps) == end.target and steps[-1].text == end.text
+                continue
+            lengths = [getattr(step, costs).shape[-1] for step in steps]
+            assert [step.first for step in steps] == [sum(lengths[:at]) for at in range(len(lengths))]
+            whole = end.made if costs == "bits" else made
+            sums = [float(getattr(one, costs).sum()) for one in whole]
+            assert sum(float(getattr(step, costs).sum()) for step in steps) == pytest.approx(sum(sums), rel=1e-4)
+            if hasattr(steps[0], "text"):
+                assert "".join(step.text for step in steps) == made[0].text
+
+
+@every_lab
+def test_a_result_holds_nothing_that_changes_and_survives_the_disk(slug: str, tmp_path: Path) -> None:
+    for i in range(len(ASKED[slug])):
+        seen = alone(slug, i)
+        for name, value in leaves(seen):
+            assert value is None or isinstance(value, np.ndarray | str | bool | int | float), (name, type(value))
+            assert not isinstance(value, np.ndarray) or not value.flags.writeable, name
+        stored.save(tmp_path / "one.npz", seen, 12.0, "cpu")
+        back, milliseconds, device = stored.load(tmp_path / "one.npz", type(seen))
+        assert (milliseconds, device) == (12.0, "cpu")
+        for (name, ours), (_, theirs) in zip(leaves(seen), leaves(back), strict=True):
+            np.testing.assert_array_equal(ours, theirs, err_msg=name)
+            assert not isinstance(ours, np.ndarray) or ours.dtype == theirs.dtype, name
+
+
+@pytest.mark.parametrize("slug", ["adaptive_span", "music", "sparse_transformer", "transformer_xl", "act_rnn", "universal_transformer"])
+def test_models_that_are_not_there_are_left_out_and_without_any_there_is_no_answer(slug: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    there, kept = of(slug).load, {name for name, value in leaves(alone(slug, 0)) if name.endswith("variant")}
+
+    def only(count: int) -> Any:
+        seen: list[str] = []
+
+        def load(variant: str = "", seed: int = 1) -> Any:
+            seen.append(variant)
+            if variant not in list(dict.fromkeys(seen))[:count]:
+                raise CheckpointError(f"no model.json in {variant}: train it first")
+            return there(variant, seed)
+
+        return load
+
+    monkeypatch.setattr(of(slug), "load", only(1))
+    (seen,) = of(slug).explain([asked(slug)[0]])
+    assert isinstance(seen, of(slug, "records").Explanation)
+    assert {name for name, _ in leaves(seen) if name.endswith("variant")} <= kept
+    monkeypatch.setattr(of(slug), "load", only(0))
+    with pytest.raises(CheckpointError):
+        of(slug).explain([asked(slug)[0]])
+
+
+def test_what_pages_read_of_a_lab_needs_neither_torch_nor_midi() -> None:
+    names = [path.relative_to(ROOT).with_suffix("").as_posix().replace("/", ".") for path in ROOT.glob("models/*/*.py")]
+    light = [name for name in names if name.endswith(("records", ".weights", ".saving", ".letters", ".vocabulary", ".repeats", ".notes"))]
+    code = f"import sys, {', '.join(light)}; assert not {{'torch', 'pretty_midi'}} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
