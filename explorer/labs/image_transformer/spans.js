@@ -466,8 +466,8 @@ export default {
       head: { layers, heads: many, pick: `${Math.min(layers, (pick?.layer ?? 3) + 1)}.${Math.min(many, (pick?.head ?? 0) + 1)}` },
       pos: grows ? { count: Math.min(made + 1, length), pick: Math.min(made, length - 1) }
         : { count: least + 1, pick: pick?.position ?? least },
-      pic: { least: 1, most: count },
-      field: { least: 0, most: layers },
+      pic: { least: 1, most: count, whole: true },
+      field: { least: 0, most: layers, whole: true },
     };
   },
   scene,
