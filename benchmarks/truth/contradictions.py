@@ -345,7 +345,11 @@ def _cells(found: re.Match[str], said: Said) -> str | None:
     cells = np.array(rows, float)
     columns = [column[np.isfinite(column)] for column in cells.T]
     known = np.concatenate([cells[np.isfinite(cells)], *([c.mean(), c.max(), c.min()] for c in columns if len(c))])
-    missing = [text for text in re.findall(N, found[0]) if "." in text and not any(prints(text, x, 6e-4 * abs(x)) for x in known)]
+    missing = [
+        text
+        for text in re.findall(rf"(?<!power )(?<![\d.]){N}", found[0])
+        if "." in text and not any(prints(text, x, 6e-4 * abs(x)) for x in known)
+    ]
     return unless(not missing, f"{missing} stand nowhere in the table")
 
 

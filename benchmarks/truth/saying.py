@@ -40,7 +40,7 @@ Value = Mapping[str, Any]
 
 TRIES = 40  # requests drawn until one is not refused
 LONGEST = 24  # characters, notes … that a drawn request makes at most: a sentence about them needs no more
-MOST = 40_000  # numbers of an array that leaves the page; larger ones are read from the view's own value
+READ = ("shown", "products", "weights")  # what a picture gives away as arrays that rules read; the rest they read in the view's value
 LOOKS = 3  # places that are looked at in one picture of one run
 SAID = """async ({ picture, texts, value, looks, seed }) => {
   const { KINDS, looking } = await import(LOOKING);
@@ -82,10 +82,9 @@ SAID = """async ({ picture, texts, value, looks, seed }) => {
     }
     const plain = (one) => (ArrayBuffer.isView(one) ? Array.from(one) : one);
     const files = it.arrays?.(run, look) ?? {};
-    const held = Object.entries(files).filter(([, one]) => (one.data ?? one).length <= MOST)
-      .map(([name, one]) => [name, one.data ? { ...one, data: plain(one.data) } : one]);
-    const { columns, rows, here } = it.table(run, look);
-    said.push({ text, look, table: { columns, rows: rows.slice(0, 1500), here }, arrays: Object.fromEntries(held) });
+    const held = READ.filter((name) => files[name]?.data).map((name) => [name, { ...files[name], data: plain(files[name].data) }]);
+    const { columns, rows } = it.table(run, look);
+    said.push({ text, look, table: { columns, rows: rows.slice(0, 3) }, arrays: Object.fromEntries(held) });
   }
   return said;
 }"""
@@ -96,7 +95,7 @@ class Said:
     """A sentence of a page, and what it speaks of.
 
     lab, query: the run. view: the widget, or the part of it. value: as the view gives it, arrays unpacked. look: what is looked at.
-    table: columns and rows under the figure. files: what it gives away as NPZ. plain: what the run without its changes gives to `value`.
+    table: columns and rows under the figure, of a picture the first ones. files: of what it gives away as NPZ. chinese: the same sentence.
     """
 
     lab: str
@@ -106,7 +105,7 @@ class Said:
     value: Value
     look: Value
     table: Value
-    files: Mapping[str, NDArray[Any] | list[str]]
+    files: Mapping[str, NDArray[Any]]
     chinese: str = ""
 
 
@@ -261,7 +260,7 @@ class Sayings:
             if "picture" in props:
                 assert self._tab is not None
                 self._asking = made, views[name]
-                code = SAID.replace("LOOKING", json.dumps(props["address"])).replace("MOST", str(MOST))
+                code = SAID.replace("LOOKING", json.dumps(props["address"])).replace("READ", json.dumps(READ))
                 asked = {part: props[part] for part in ("picture", "texts")}
                 asked |= {"value": value, "looks": LOOKS, "seed": draws.randrange(1 << 30)}
                 for one in self._tab.evaluate(code, asked):
@@ -309,9 +308,7 @@ def _parts(value: Any, path: str) -> Iterator[tuple[str, Value]]:
             yield from _parts(inner, path)
 
 
-def _array(held: Any) -> NDArray[Any] | list[str]:
-    if not isinstance(held, dict):
-        return [*map(str, held)]
+def _array(held: Any) -> NDArray[Any]:
     return np.array([np.nan if one is None else one for one in held["data"]], float).reshape(held["shape"])
 
 

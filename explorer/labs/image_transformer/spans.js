@@ -382,7 +382,7 @@ function table(run, look) {
   const [columns, each] = [t(TEXT.columns).split("|"), now.weights[now.at]];
   const names = [...columns.slice(0, -1), ...Array.from({ length: many },
     (_, h) => columns.at(-1).replace("{n}", h + 1))];
-  const all = each?.[now.head - 1].pixels;
+  const all = each?.[now.head - 1]?.pixels;
   const order = all ? Array.from(all.keys()).filter((pixel) => all[pixel] === all[pixel]).sort((a, b) =>
     all[b] - all[a]) : [];
   const levels = pictures.slice(now.picture);
