@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import json
 import random
 import socket
@@ -39,6 +40,7 @@ T = TypeVar("T")
 Value = Mapping[str, Any]
 
 TRIES = 40  # requests drawn until one is not refused
+SPARE = 2  # times as many are drawn as are wanted: the model may refuse what its fields allow
 LONGEST = 24  # characters, notes … that a drawn request makes at most: a sentence about them needs no more
 READ = ("shown", "products", "weights")  # what a picture gives away as arrays that rules read; the rest they read in the view's value
 LOOKS = 3  # places that are looked at in one picture of one run
@@ -242,6 +244,12 @@ class Sayings:
             return json.loads(json.dumps(last, default=_plain))
 
         return self.run(answered())
+
+    def accepted(self, lab: Lab, count: int, *, panels: int = 1, seed: int = 0, latest: bool = False) -> Iterator[list[Said]]:
+        """The sentences of so many runs, each of another input that the lab accepts; latest: of drawn ones rather than of its own."""
+        drawn = requests(lab, SPARE * count + 30, seed)
+        every = (list(self.of(lab, one, panels=panels, seed=seed)) for one in (reversed(drawn) if latest else drawn))
+        yield from itertools.islice((said for said in every if said), count)
 
     def of(self, lab: Lab, request: Any, *, panels: int = 1, seed: int = 0) -> Iterator[Said]:
         """Every sentence of a run. panels: how many of its folded panels are opened."""
