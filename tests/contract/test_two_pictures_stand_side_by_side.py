@@ -58,6 +58,16 @@ def test_two_labs_share_a_sentence_and_maps_of_two_shapes_have_no_difference(pag
     expect(left.locator("input")).to_have_value("Children are playing soccer on a green field.")
 
 
+def test_a_change_stands_beside_the_run_before(page_watch: Page, site: str) -> None:
+    page = page_watch
+    page.goto(f"{site}/translation?{SENTENCE}&without=scale&_head=2.3")
+    page.locator(".tfe-changed-beside").click()
+    expect(page.locator(".tfe-difference .tfe-words")).to_contain_text("The rows share")
+    left, right = (page.locator("iframe").nth(at).get_attribute("src") for at in (0, 1))
+    assert "without=scale" in str(right) and "without=scale" not in str(left)
+    assert "_head=2.3" in str(left) and "_head=2.3" in str(right)
+
+
 def test_a_side_that_is_no_lab_is_an_example_instead(page_watch: Page, site: str) -> None:
     compared(page_watch, site, "https://elsewhere.example/translation", "/nowhere")
     assert page_watch.frame_locator("iframe >> nth=0").locator("body").evaluate("() => location.origin") == site
