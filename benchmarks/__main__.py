@@ -1,5 +1,7 @@
 """python -m benchmarks NAME [--device D] [--json] [--save]: measure the claims of that name, ours and the peers' in one run.
 
+Some take options of their own: `python -m benchmarks projected --size 1024x768 --lang zh`.
+
 Prints a table, and with --json one JSON object last: name, device, threads, figures (name -> value; the name ends in the unit) and reach
 (name -> [bound, reached?]). Ends with 1 where a bound is missed.
 """
@@ -8,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import inspect
 import json
 import pkgutil
 import sys
@@ -34,9 +37,13 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--device", default=None, help="cpu, cuda, cuda:1; by default a GPU where there is one")
     parser.add_argument("--json", action="store_true", help="print one JSON object last")
     parser.add_argument("--save", action="store_true", help="keep the figures in benchmarks/results, from where README.md takes them")
-    chosen = parser.parse_args(arguments)
+    chosen, rest = parser.parse_known_args(arguments)
     device = choose_device(chosen.device)
-    report: Report = importlib.import_module(f"benchmarks.{chosen.name}").measure(device)
+    measure = importlib.import_module(f"benchmarks.{chosen.name}").measure
+    own = dict(zip((name.removeprefix("--") for name in rest[::2]), rest[1::2], strict=False))
+    if len(rest) % 2 or not own.keys() <= {*inspect.signature(measure).parameters}:
+        parser.error(f"{chosen.name} takes no {' '.join(rest)}")
+    report: Report = measure(device, **own)
     width = max(len(name) for name in report.figures)
     for name, value in report.figures.items():
         bound = report.bounds.get(name)

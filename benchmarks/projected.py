@@ -1,6 +1,7 @@
 """The projected lecture in a real browser: does every step show its own figure, readable and whole, and how soon after the key?
 
-Every step of every lab is reached by PageDown, at 1280 × 720. The first screens are read at 1440 × 900 and on a phone of 360 × 780.
+Every step of every lab is reached by PageDown, at 1280 × 720 or `--size 1024x768`, in English or `--lang zh`. The first screens are read
+at 1440 × 900 and on a phone of 360 × 780. Then every sentence of `--inputs 50` inputs of each lab is held against its figure (truth/).
 """
 
 from __future__ import annotations
@@ -13,12 +14,13 @@ from playwright.sync_api import Page
 from playwright.sync_api import TimeoutError as TooLate
 
 from benchmarks.measure import Bound, Report
+from benchmarks.truth import contradictions
 from benchmarks.visitors.browser import page
 from benchmarks.visitors.served import Served
 from explorer.lab import Lab
 from explorer.labs import LABS
 
-HALL, DESK, PHONE = (1280, 720), (1440, 900), (360, 780)
+DESK, PHONE = (1440, 900), (360, 780)
 # The step that was asked for: its question is the title, its own figure is the one that is shown, and it is drawn.
 SHOWN = """(asked) => {
   const shown = document.querySelector(".tfe-projected"), own = document.querySelector(`.tfe-${asked.panel}`);
@@ -61,18 +63,20 @@ FIRST = """() => {
 }"""
 
 
-def measure(device: torch.device) -> Report:
-    """Every step of every lab."""
+def measure(device: torch.device, size: str = "1280x720", lang: str = "en", inputs: str = "50") -> Report:
+    """Every step of every lab, then its sentences. inputs: of each lab, at least 1."""
+    width, height = map(int, size.split("x"))
     walked: list[dict[str, Any]] = []
     first: dict[tuple[int, int], list[dict[str, Any]]] = {DESK: [], PHONE: []}
     with Served() as served:
         served.prepare()
-        with page(*HALL) as tab:
+        with page(width, height) as tab:
             for lab in LABS:
-                walked += walk(tab, served.url, lab)
-        for size, found in first.items():
-            with page(*size) as tab:
+                walked += walk(tab, served.url, lab, lang)
+        for screen, found in first.items():
+            with page(*screen) as tab:
                 found += [opened(tab, served.url, lab) for lab in LABS]
+    truth = contradictions.measured(int(inputs), LABS)
     times = sorted(one["ms"] for one in walked if one["ms"] is not None)
     small = min(walked, key=lambda one: float(one["letters"][0][0]))
     cut = [one for one in walked if one["cut"]]
@@ -81,6 +85,7 @@ def measure(device: torch.device) -> Report:
             "own_figure_ratio": sum(one["own"] for one in walked) / len(walked),
             "smallest_px": float(small["letters"][0][0]),
             "clipped": float(len(cut)),
+            "contradictions": float(len(truth["found"])),
             "step_p95_ms": times[int(0.95 * (len(times) - 1))],
             "sentence_above_fold_ratio": sum(bool(one["sentence"]) for one in first[DESK]) / len(LABS),
             "figure_on_first_screen_ratio": sum(one["figure"] for one in first[PHONE]) / len(LABS),
@@ -89,12 +94,15 @@ def measure(device: torch.device) -> Report:
             "own_figure_ratio": Bound(1, at_least=True),
             "smallest_px": Bound(20, at_least=True),
             "clipped": Bound(0),
+            "contradictions": Bound(0),
             "step_p95_ms": Bound(500),
             "sentence_above_fold_ratio": Bound(1, at_least=True),
             "figure_on_first_screen_ratio": Bound(1, at_least=True),
         },
         notes={
-            "walked": f"{len(walked)} steps",
+            "walked": f"{len(walked)} steps at {size}, {lang}",
+            "sentences": f"{truth['sentences']} of {inputs} inputs of each lab",
+            "contradictions": "\n    ".join(["", *truth["found"]]) or "none",
             "not their own": "; ".join(one["name"] for one in walked if not one["own"]) or "none",
             "small letters": "; ".join(f"{one['name']} {one['letters'][0]}" for one in walked if one["letters"][0][0] < 20) or "none",
             "clipped": "; ".join(f"{one['name']} {one['cut']}" for one in cut) or "none",
@@ -105,11 +113,11 @@ def measure(device: torch.device) -> Report:
     )
 
 
-def walk(tab: Page, url: str, lab: Lab) -> Iterator[dict[str, Any]]:
+def walk(tab: Page, url: str, lab: Lab, lang: str = "en") -> Iterator[dict[str, Any]]:
     """What is seen of each step of a lab, and how many milliseconds after PageDown; None for the first, which opens the page."""
-    tab.goto(f"{url}{lab.path}?step=1&lecture=projector")
+    tab.goto(f"{url}{lab.path}?step=1&lecture=projector&lang={lang}")
     for number, step in enumerate(lab.steps, 1):
-        asked = {"panel": step.figure or step.shows, "question": step.asks["en"]}
+        asked = {"panel": step.figure or step.shows, "question": step.asks[lang]}
         milliseconds = None
         if number > 1:
             tab.evaluate(f"(asked) => stopwatch.begin('keydown', () => ({SHOWN})(asked), document.body)", asked)

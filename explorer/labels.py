@@ -30,6 +30,7 @@ SHELL: Final = _texts(
     where=("Where am I", "我在哪里"),
     map=("Family map", "家族图谱"),
     labs=("Labs", "实验"),
+    compare=("Compare", "对比"),
     lecture=("Guided lecture", "导览讲座"),
     language=("switch to Chinese", "切换到英文"),
     dark=("Dark", "深色"),
@@ -169,6 +170,22 @@ LECTURE: Final = _texts(
     presenter=("Presenter's window", "演讲者窗口"),
     handout=("Print the handout", "打印讲义"),
     drawing=("Drawing slide {n} of {of}", "正在绘制第 {n} / {of} 张"),
+)
+
+COMPARE: Final = _texts(
+    title=("Side by side", "并排对比"),
+    lead=(
+        "Two heads, two inputs, or two labs that are given the same: each side is alive, and what is locked on one is locked on both.",
+        "两个头、两个输入，或输入相同的两个实验：两边都是活的，在一边锁定，另一边随之锁定。",
+    ),
+    left=("left side", "左边"),
+    right=("right side", "右边"),
+    lab=("lab, {side}", "{side}的实验"),
+    input=("input, {side}", "{side}的输入"),
+    run=("Run", "运行"),
+    swap=("Swap sides", "左右互换"),
+    difference=("Difference", "差值"),
+    unlike=("The two pictures have different shapes, so there is no difference to draw.", "两幅图形状不同，因此没有差值可画。"),
 )
 
 PRESENTER: Final = _texts(

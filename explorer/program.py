@@ -341,7 +341,7 @@ async def answer(
         yield {"ask": ask.refused(labels.DEFECT), "change": change.refused(None)}
         return
     about = _about(drawn["ask"])
-    if program.change is None or request == program.plain(request):
+    if program.change is None or program.changes(request) is None:  # or of what another task has
         yield {**drawn, "change": change.idle(about)}
         return
     yield {**drawn, "change": change.running(about)}

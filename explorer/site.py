@@ -11,6 +11,7 @@ import gradio as gr
 from explorer.document import Facts
 from explorer.lab import Lab
 from explorer.quick import Quick
+from explorer.widgets import compare as comparing
 from explorer.widgets import presenter as presenting
 from explorer.widgets.closed import closed
 from explorer.widgets.home import home
@@ -25,6 +26,7 @@ LINE = "Every member of the Transformer family alive: trained models run on your
 API = "/api"  # Gradio wants the functions for scripts on some page; nobody can open this one
 LECTURE = "/lecture"  # the address of the guided lecture
 PRESENTER = "/presenter"  # the address of the lecturer's own window
+COMPARE = "/compare"  # the address of two pictures side by side
 VISITORS = 1200  # events that Gradio lets wait or run at once; the engine has its own, shorter queue and says one's place in it
 REST = 0.02  # seconds that Gradio's queue sleeps while nothing waits in it; its own thousandth keeps 7 % of a core busy for nobody
 
@@ -80,13 +82,17 @@ def build(labs: Sequence[Lab], engine: Engine) -> gr.Blocks:
                     raise Unreadable(lab.slug) from error
     if labs:
         with site.route(TITLE, LECTURE):
-            _frame(labs, None, at_lecture=True)
+            _frame(labs, None, at="lecture")
             with gr.Column(elem_classes=["tfe-main"], elem_id="main"):
                 lecture(labs)
         with site.route(presenting.TITLE, PRESENTER):
-            _frame(labs, None, at_lecture=True)
+            _frame(labs, None, at="lecture")
             with gr.Column(elem_classes=["tfe-main"], elem_id="main"):
                 presenting.presenter(labs)
+        with site.route(comparing.TITLE, COMPARE):
+            _frame(labs, None, at="compare")
+            with gr.Column(elem_classes=["tfe-main"], elem_id="main"):
+                comparing.compare(labs)
         with site.route("API", API):
             for lab in labs:
                 try:
@@ -102,9 +108,9 @@ def build(labs: Sequence[Lab], engine: Engine) -> gr.Blocks:
     return site
 
 
-def _frame(labs: Sequence[Lab], here: Lab | None, *, at_lecture: bool = False) -> None:
+def _frame(labs: Sequence[Lab], here: Lab | None, *, at: str = "map") -> None:
     gr.Navbar(visible=False)  # type: ignore[attr-defined] # Gradio's own bar appears with the second page; ours stands in the shell
-    shell(labs, here, lecture=LECTURE if labs else None, at_lecture=at_lecture)
+    shell(labs, here, lecture=LECTURE if labs else None, compare=COMPARE if labs else None, at=at)
 
 
 def facts(labs: Sequence[Lab], heads: Mapping[str, str] | None = None) -> dict[str, Facts]:
@@ -114,4 +120,5 @@ def facts(labs: Sequence[Lab], heads: Mapping[str, str] | None = None) -> dict[s
     if labs:
         pages[LECTURE] = Facts(f"{TITLE} · {NAME}", LEAD, plain=plain(labs))
         pages[PRESENTER] = Facts(f"{presenting.TITLE} · {NAME}", presenting.LEAD)
+        pages[COMPARE] = Facts(f"{comparing.TITLE} · {NAME}", comparing.LEAD)
     return {"/": Facts(NAME, LINE)} | pages

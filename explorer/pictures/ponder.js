@@ -456,7 +456,9 @@ function worked(run, pos, before, text) {
 function sentence(run, { pos, step }) {
   const zh = lang() === "zh";
   const [axis, unit, last] = [t(run.axis), t(run.unit), run.last[pos]];
-  const sum = (n) => run.sum(pos, n).toFixed(2);
+  // as many digits as it takes to tell it from the edge that it has reached, or has not
+  const sum = (n) => [2, 3, 4, 5].map((digits) => run.sum(pos, n).toFixed(digits)).find((text, at) =>
+    at === 3 || (Number(text) >= Number(edge(run))) === (run.sum(pos, n) >= run.threshold));
   const rest = run.rest[pos].toFixed(2);
   const times = (n) => (n === 1 ? "once" : n === 2 ? "twice" : `${n} times`);
   const gone = run.last.filter((n) => n <= step).length;

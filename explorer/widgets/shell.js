@@ -161,9 +161,10 @@ export function mount(root, props) {
       "ul",
       { class: "tfe-shell-links" },
       ...[
-        ["map", "/", here || props.at_lecture ? null : "page"],
+        ["map", "/", props.at === "map" ? "page" : null],
         ["labs", props.first, here ? "true" : null],
-        ["lecture", props.lecture, props.at_lecture ? "page" : lecturing() ? "true" : null],
+        ["compare", props.compare, props.at === "compare" ? "page" : null],
+        ["lecture", props.lecture, props.at === "lecture" ? "page" : lecturing() ? "true" : null],
       ]
         .filter(([, path]) => path)
         .map(([key, path, current]) => {
@@ -171,7 +172,7 @@ export function mount(root, props) {
           painters.push(() => {
             a.href = to(path);
           });
-          return el("li", {}, a);
+          return el("li", { class: `tfe-shell-to-${key}` }, a);
         }),
     );
   const menu = el("button", { type: "button", class: "tfe-shell-tool tfe-shell-menu tfe-phone",
@@ -518,8 +519,11 @@ export function mount(root, props) {
     attributeFilter: ["class"] });
   offer();
 
-  if (lecture.get() === "frame") addEventListener("message", ({ origin, data }) => origin === location.origin &&
-    go(data?.step, false));
+  if (["frame", "figure"].includes(lecture.get())) addEventListener("message", ({ origin, data }) => {
+    if (origin !== location.origin) return;
+    if (data?.step) go(data.step, false);
+    if (data?.look) view.set(data.look); // beside another picture (compare.js)
+  });
 
   // An address that only names a step (a link typed by hand, the last step of the lab before) opens it whole.
   const named = step.get();

@@ -14,11 +14,14 @@ from explorer.lab import Lab
 from explorer.widgets.base import widget
 
 
-def shell(labs: Sequence[Lab], here: Lab | None = None, *, lecture: str | None = None, at_lecture: bool = False) -> gr.HTML:
+def shell(
+    labs: Sequence[Lab], here: Lab | None = None, *, lecture: str | None = None, compare: str | None = None, at: str = "map"
+) -> gr.HTML:
     """Place the frame, first on its page.
 
     labs: the family, in teaching order; the rail shows it by year. here: the lab whose page this is, None for the family map.
-    lecture: the address of the guided lecture, None while there is none. at_lecture: whether this page is the lecture's own.
+    lecture, compare: addresses of the guided lecture and of two pictures side by side, None while there are none. at: where this page
+    is, where it is no lab's: "map", "lecture" or "compare".
     """
     place = labs.index(here) if here is not None else len(labs)
     before, ahead = labs[:place][-1:] if here is not None else (), labs[place + 1 :]
@@ -33,7 +36,8 @@ def shell(labs: Sequence[Lab], here: Lab | None = None, *, lecture: str | None =
         labs=[{"slug": lab.slug, "path": lab.path, "short": dict(lab.short), "year": lab.year} for lab in family],
         first=labs[0].path if labs else None,
         lecture=lecture,
-        at_lecture=at_lecture,
+        compare=compare,
+        at="" if here else at,
         here=None
         if here is None
         else {"slug": here.slug, "title": dict(here.title), "short": dict(here.short)}

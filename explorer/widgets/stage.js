@@ -154,6 +154,7 @@ export async function mount(root, props, emit, watch) {
     },
   });
 
+  root.files = () => (stand.run && picture.arrays ? picture.arrays(stand.run, stand.look) : null); // for a page that compares
   let said = "";
   function tell(anew = false) {
     const [event, detail] = (stand.run && picture.tells?.(stand.run, stand.look)) || [];

@@ -16,7 +16,7 @@ from explorer.document import Facts, digests, rewrite
 from explorer.engine import Engine
 from explorer.lab import GuidedStep, Lab
 from explorer.labs import LABS
-from explorer.site import LECTURE, PRESENTER, build, facts
+from explorer.site import COMPARE, LECTURE, PRESENTER, build, facts
 from tests.conftest import built
 
 BOTH = {"en": "a word", "zh": "一个词"}
@@ -69,7 +69,7 @@ def engine() -> Iterator[Engine]:
 
 def test_every_lab_has_a_page_with_its_frame(engine: Engine) -> None:
     blocks = built(lambda: build(LABS, engine))
-    assert [page[0] for page in blocks.pages] == ["", *(lab.slug for lab in LABS), "lecture", "presenter", "api"]
+    assert [page[0] for page in blocks.pages] == ["", *(lab.slug for lab in LABS), "lecture", "presenter", "compare", "api"]
     config = blocks.get_config_file()
     for slug in ["", *(lab.slug for lab in LABS), "lecture"]:
         inside = set(config["page"][slug]["components"])
@@ -91,7 +91,7 @@ def test_a_site_with_no_labs_still_has_its_map(engine: Engine) -> None:
 
 def test_every_page_says_what_it_is() -> None:
     told = facts(LABS)
-    assert set(told) == {"/", LECTURE, PRESENTER, *(lab.path for lab in LABS)}
+    assert set(told) == {"/", LECTURE, PRESENTER, COMPARE, *(lab.path for lab in LABS)}
     assert len({fact.title for fact in told.values()}) == len(told)
     assert all(fact.title and fact.description for fact in told.values())
 

@@ -88,7 +88,8 @@ export function sentence(run, { at, position, layer, head, weights, field, moves
   const [{ it, short }, other] = [run.patterns[at], run.patterns.find((_, i) => i !== at)];
   const [q, name] = [{ role: "query", text: place(it, position) }, t(short)];
   const count = it.seen(position);
-  const unit = it.channels > 1 ? (zh ? "个值" : "values") : zh ? "个像素" : count === 1 ? "pixel" : "pixels";
+  const unitOf = (n) => (it.channels > 1 ? (zh ? "个值" : n === 1 ? "value" : "values") : zh ? "个像素" : n === 1 ? "pixel" : "pixels");
+  const unit = unitOf(count);
   if (moves) {
     const also = !other ? "" : zh ? `，在 ${t(other.short)} 中 ${other.it.seen(position)} 个`
       : `, in ${t(other.short)} at ${other.it.seen(position)}`;
@@ -102,8 +103,8 @@ export function sentence(run, { at, position, layer, head, weights, field, moves
       return zh ? `${t(each.short)} 中 ${n} 个${n === all ? "，即全部" : ""}`
         : `${n} in ${t(each.short)}${n === all ? ", all there are" : ""}`;
     });
-    return zh ? ["像素 ", q, ` 之前已生成 ${all} 个；经 ${field} 层它能知道 ${told.join("，")}。每一层都把看到的再传一次。`]
-      : [`Of the ${all} ${all === 1 ? "pixel" : "pixels"} made before `, q,
+    return zh ? ["像素 ", q, ` 之前已生成 ${all} ${unitOf(all)}；经 ${field} 层它能知道 ${told.join("，")}。每一层都把看到的再传一次。`]
+      : [`Of the ${all} ${unitOf(all)} made before `, q,
         `, ${field === 1 ? "one layer lets" : `${spelled(field)} layers let`} it know ${told.join(" and ")}. Each layer passes on what the one below saw.`];
   }
   const parts = zh ? ["像素 ", q, `，第 ${position + 1} 个生成，在 ${name} 中能看到 ${count} ${unit}`]

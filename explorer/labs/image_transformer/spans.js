@@ -382,7 +382,7 @@ function table(run, look) {
   const [columns, each] = [t(TEXT.columns).split("|"), now.weights[now.at]];
   const names = [...columns.slice(0, -1), ...Array.from({ length: many },
     (_, h) => columns.at(-1).replace("{n}", h + 1))];
-  const all = each?.[now.head - 1].pixels;
+  const all = each?.[now.head - 1]?.pixels;
   const order = all ? Array.from(all.keys()).filter((pixel) => all[pixel] === all[pixel]).sort((a, b) =>
     all[b] - all[a]) : [];
   const levels = pictures.slice(now.picture);
@@ -466,8 +466,8 @@ export default {
       head: { layers, heads: many, pick: `${Math.min(layers, (pick?.layer ?? 3) + 1)}.${Math.min(many, (pick?.head ?? 0) + 1)}` },
       pos: grows ? { count: Math.min(made + 1, length), pick: Math.min(made, length - 1) }
         : { count: least + 1, pick: pick?.position ?? least },
-      pic: { least: 1, most: count },
-      field: { least: 0, most: layers },
+      pic: { least: 1, most: count, whole: true },
+      field: { least: 0, most: layers, whole: true },
     };
   },
   scene,

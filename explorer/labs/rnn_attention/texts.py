@@ -74,7 +74,6 @@ CONTEXT_IS: Final = {
     "zero": _("no context", "没有上下文"),
 }
 DONOR_IS: Final = _("the last state of {sentence}", "换上 {sentence} 的最后状态")
-NOTHING: Final = _("nothing changed", "没有改动")
 NUMBER: Final = _("log-probability of the whole translation", "整句译文的对数概率")
 PICTURE: Final = _("weights α", "权重 α")
 BECOMES: Final = _("With {what}, it writes “⟦o:{german}⟧”", "{what}：译文变成“⟦o:{german}⟧”")

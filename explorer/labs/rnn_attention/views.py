@@ -156,7 +156,7 @@ def difference(
     """What the panel draws of a change. seen: the runs without and with it; read: the translation before, read under it."""
     (before, after), forced = seen, read[1]
     number = change.Number(before.log_probability, forced.log_probability)
-    told = filled(texts.KEEPS if before.text == after.text else texts.BECOMES, what=what or texts.NOTHING, german=after.text)
+    told = filled(texts.KEEPS if before.text == after.text else texts.BECOMES, what=what, german=after.text)
     says = change_sentence(texts.MOVES, texts.STAYS, number.before, number.after, first=told)
     pieces = list(zip(numbered(before.target), np.exp(before.log_probabilities), np.exp(forced.log_probabilities), strict=True))
     words = [(name, float(was), float(now)) for name, was, now in pieces]

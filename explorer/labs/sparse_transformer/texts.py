@@ -144,7 +144,7 @@ NO_ATTENTION: Final = _("No model has read anything yet.", "还没有模型读�
 # In words: what an intervention did.
 UNDER_PATTERN: Final = _("with the {kind} pattern", "改用{kind}模式")
 UNDER_STRIDE: Final = _("with stride {n}", "步长为 {n}")
-UNDER_SUMMARY: Final = _("with {n} summary columns", "摘要列为 {n}")
+UNDER_SUMMARY: Final = _("with {n} summary {n|column|columns}", "摘要列为 {n}")
 DEARER: Final = _("the same digit costs {model} {nats} nats more", "同一个数字对{model}多花 {nats} 纳特")
 CHEAPER: Final = _("the same digit costs {model} {nats} nats less", "同一个数字对{model}少花 {nats} 纳特")
 EQUAL: Final = _("the same digit costs {model} as much as before", "同一个数字对{model}的代价不变")

@@ -3,12 +3,14 @@
 import { el } from "./dom.js";
 import { projecting, wantsText } from "./keys.js";
 import { onLang, t } from "./lang.js";
+import { link } from "./state.js";
 import { isStored, kept, peek, stored } from "./stored.js";
 
 const TEXT = {
   changed: { en: "changed: {what}", zh: "已改动：{what}" },
   off: { en: "Take the change off: {what}", zh: "撤销改动：{what}" },
   before: { en: "before", zh: "之前" },
+  beside: { en: "side by side", zh: "并排" },
   hold: { en: "The run without the change; hold B, or press it shortly to switch", zh: "没有改动的运行；按住 B 查看，短按切换" },
 };
 
@@ -29,7 +31,17 @@ export function beforeOf({ take, fetch, ready, paint }) {
   const chip = el("button", { type: "button", class: "tfe-changed-chip", onclick: take }, words, el("kbd", { text: "Esc", "aria-hidden": "true" }));
   const label = el("span", {});
   const button = el("button", { type: "button", class: "tfe-changed-before", "aria-keyshortcuts": "B", "aria-pressed": "false", onclick: () => look(!wanted) }, el("kbd", { text: "B", "aria-hidden": "true" }), label);
-  const node = el("span", { class: "tfe-changed", hidden: true }, chip, button);
+  const beside = el("a", { class: "tfe-changed-beside", href: "/compare", onclick: () => (beside.href = both()) });
+  const node = el("span", { class: "tfe-changed", hidden: true }, chip, button, beside);
+
+  /** The page with the run before on the left and the changed one on the right, looked at alike. */
+  function both() {
+    const [left, right, to] = [new URL(link()), new URL(link()), new URL("/compare", location.origin)];
+    const looks = [...right.searchParams].filter(([key]) => key.startsWith("_"));
+    left.search = new URLSearchParams([...new URLSearchParams(run.plain), ...looks]);
+    for (const [side, url] of Object.entries({ left, right })) to.searchParams.set(side, url.pathname + url.search);
+    return to.href;
+  }
 
   function show(values) {
     if (shown === values) return;
@@ -81,6 +93,7 @@ export function beforeOf({ take, fetch, ready, paint }) {
     words.textContent = t(TEXT.changed, { what });
     chip.setAttribute("aria-label", t(TEXT.off, { what }));
     label.textContent = t(TEXT.before);
+    beside.textContent = t(TEXT.beside);
     button.title = t(TEXT.hold);
   }
   onLang(label_);
@@ -96,7 +109,7 @@ export function beforeOf({ take, fetch, ready, paint }) {
       run = value?.changes ? value : null;
       look(false);
       node.hidden = run === null;
-      button.hidden = !run?.plain; // without a link nobody can tell what was before
+      button.hidden = beside.hidden = !run?.plain; // without a link nobody can tell what was before
       label_();
     },
     /** Shows the changed run again, whatever was shown instead of it. */

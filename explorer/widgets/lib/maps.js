@@ -336,6 +336,7 @@ export function sentence(seen, { name, rows, columns, by, threshold }, exact = n
   const column = (j) => Array.from({ length: map.rows }, (_, i) => at(i, j)).filter((w) => !Number.isNaN(w));
   const sum = (list) => list.reduce((a, b) => a + b, 0);
   const rank = (list, weight) => 1 + list.filter((w) => w > weight).length;
+  const behind = (weight, most) => number(weight) !== number(most); // less than the most, as it is printed
   const least = (list) => {
     if (!threshold) return [];
     const left = list.filter((w) => w >= threshold);
@@ -353,7 +354,7 @@ export function sentence(seen, { name, rows, columns, by, threshold }, exact = n
       const list = column(j);
       if (Number.isNaN(at(i, j))) return [...out, ...silent(i, j)];
       out.push(...parts(SAY.by, { q: q(i), k: k(j), w: number(at(i, j)) }));
-      if (rank(list, at(i, j)) > 1) out.push(...parts(SAY.byMost,
+      if (behind(at(i, j), at(best, j))) out.push(...parts(SAY.byMost,
         { rank: ordinal(rank(list, at(i, j))), n: list.length, w: number(at(best, j)), q: q(best) }));
       return [...out, ...(name === "max" ? parts(SAY.stop, {})
         : parts(SAY.bySum, { n: list.length, sum: number(sum(list)) })), ...least(list)];
@@ -371,7 +372,7 @@ export function sentence(seen, { name, rows, columns, by, threshold }, exact = n
     const list = row(i);
     if (Number.isNaN(at(i, j))) return [...out, ...silent(i, j)];
     out.push(...parts(SAY.to, { q: q(i), k: k(j), w: number(at(i, j)) }));
-    if (rank(list, at(i, j)) > 1) out.push(...parts(SAY.most,
+    if (behind(at(i, j), at(i, best))) out.push(...parts(SAY.most,
       { rank: ordinal(rank(list, at(i, j))), n: list.length, w: number(at(i, best)), k: k(best) }));
     return [...out, ...parts(name === "max" ? SAY.sumOfLargest : SAY.sum, { sum: number(sum(list)) }), ...least(list)];
   }
@@ -421,7 +422,7 @@ function ofRows(seen, exact, { rows, columns, by, least }) {
   const out = parts(SAY.within, spans);
   out.push(...parts(by ? SAY.by : SAY.to, { q: q(best.r), k: k(best.k), w: finely(best.w) }));
   if (by) return [...out, ...parts(SAY.stop, {})];
-  if (rank > 1) out.push(...parts(SAY.most, { rank: ordinal(rank), n: list.length, w: finely(row[most]), k: k(most) }));
+  if (finely(best.w) !== finely(row[most])) out.push(...parts(SAY.most, { rank: ordinal(rank), n: list.length, w: finely(row[most]), k: k(most) }));
   return [...out, ...parts(SAY.sum, { sum: number(list.reduce((a, b) => a + b, 0)) }), ...least(list)];
 }
 

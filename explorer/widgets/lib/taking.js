@@ -3,10 +3,12 @@
 import { el } from "./dom.js";
 import { exportBar } from "./export.js";
 import { onLang, t } from "./lang.js";
-import { view } from "./state.js";
+import { KINDS } from "./looking.js";
+import { link, view } from "./state.js";
 import { takes } from "./take.js";
 
 const TEXT = { en: "Take along", zh: "带走" };
+const BESIDE = { en: "Side by side", zh: "并排对比" };
 
 /**
  * @param {() => any} stand the board that draws it @param {{picture: any, root: HTMLElement, name: string, address: string, texts: any}} what
@@ -21,10 +23,24 @@ export function taking(stand, what, value) {
     return { ...what, value: { ...value(), ...what.picture.keeps?.(run, look) }, run, look, seen,
       title: stand().title(), units: stand().units(), words: stand().words(), width: stand().width() };
   }
+  /** The page that places this picture beside another one: at first the next head, where it has heads. */
+  function compared() {
+    const [left, right] = [new URL(link()), new URL(link())];
+    for (const url of [left, right]) url.searchParams.set("figure", what.name);
+    const { look, bounds } = stand();
+    if (KINDS.head === KINDS[what.picture.looks.head]) right.searchParams.set("_head", KINDS.head.move(look.head, 1, bounds.head));
+    const url = new URL("/compare", location.origin);
+    for (const [side, { pathname, search }] of Object.entries({ left, right })) url.searchParams.set(side, pathname + search);
+    return url.href;
+  }
   const take = el("summary", { class: "tfe-button small" });
-  const menu = el("details", { class: "tfe-stage-take" }, take,
+  const beside = el("a", { class: "tfe-button small" });
+  const menu = el("details", { class: "tfe-stage-take", ontoggle: () => stand()?.run && (beside.href = compared()) }, take, beside,
     exportBar(takes(state, what.picture.files), { onTable: (open) => stand().table(open) }));
-  const label = () => (take.textContent = t(TEXT));
+  const label = () => {
+    take.textContent = t(TEXT);
+    beside.textContent = t(BESIDE);
+  };
   onLang(label);
   label();
   // A file is saved by a click of ours on a link, which closes nothing.

@@ -1,0 +1,1 @@
+"""Is what the pages say true of what they draw?"""

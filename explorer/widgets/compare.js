@@ -1,0 +1,177 @@
+// Two pictures side by side, each the page of its lab with that picture alone, as alive as it is there; and their difference where both draw
+// maps of one shape. The address holds both: left and right are addresses of labs, in which each side keeps what is looked at.
+
+import { el } from "./lib/dom.js";
+import { lang, onLang, t } from "./lib/lang.js";
+import { dark, onTheme } from "./lib/theme.js";
+import { mount as stage } from "./stage.js";
+
+const SIDES = ["left", "right"];
+const OURS = ["lecture", "figure", "lang", "__theme", "step"]; // of a side's address: how it is shown, not what
+const TOGETHER = ["_row", "_col", "_pos"]; // what is locked on one side is locked on the other too
+const TICK = 300; // ms between two looks at what the sides show
+
+/** props: labs [{path, short, figures, field, first}], stage (props of the difference), texts; see compare.py. */
+export function mount(root, props) {
+  const { labs, texts } = props;
+  const labOf = (url) => labs.find(({ path }) => path === url.pathname);
+  const painters = [];
+  const say = (node, text) => {
+    painters.push(() => (node.textContent = t(text)));
+    return node;
+  };
+  const given = new URLSearchParams(location.search);
+  const wanted = SIDES.map((side, at) => {
+    try {
+      const url = new URL(given.get(side) ?? "", location.origin);
+      if (url.origin === location.origin && labOf(url)) return url;
+    } catch {
+      // what is no address is no side
+    }
+    const lab = labs.filter(({ figures }) => figures.includes("attention"))[at] ?? labs[0];
+    return new URL(`${lab.path}?${lab.first}`, location.origin);
+  });
+
+  /** A side's address without how it is shown. */
+  function bare(url) {
+    const own = new URL(url);
+    for (const key of OURS) own.searchParams.delete(key);
+    return own;
+  }
+  const sides = SIDES.map((name, at) => {
+    const pick = el("select", { class: "tfe-select", onchange: () => choose(at, labs[pick.selectedIndex]) });
+    const line = el("input", { class: "tfe-input", type: "text", autocomplete: "off" });
+    const form = el("form", { class: "tfe-row", onsubmit(event) {
+      event.preventDefault();
+      type(at, line.value);
+    } }, pick, line, say(el("button", { class: "tfe-button small" }), texts.run));
+    const frame = el("iframe", { class: "tfe-compare-frame" });
+    const box = el("section", { class: "tfe-panel tfe-compare-side" }, form, frame);
+    painters.push(() => {
+      box.setAttribute("aria-label", t(texts[name]));
+      frame.title = t(texts[name]);
+      pick.setAttribute("aria-label", t(texts.lab, { side: t(texts[name]) }));
+      line.setAttribute("aria-label", t(texts.input, { side: t(texts[name]) }));
+      pick.replaceChildren(...labs.map(({ short }) => el("option", { text: t(short) })));
+      pick.selectedIndex = labs.indexOf(labOf(wanted[at]));
+    });
+    return { box, frame, pick, line, seen: "" };
+  });
+
+  function show(at, url) {
+    const lab = labOf(url);
+    wanted[at] = bare(url);
+    const beside = sides[1 - at].figure; // the same picture on both sides, where the lab has it
+    const figure = url.searchParams.get("figure") ?? (lab.figures.includes(beside) ? beside : lab.figures[0]);
+    const framed = new URL(wanted[at]);
+    for (const [key, text] of Object.entries({ lecture: "figure", figure, lang: lang(), __theme: dark() ? "dark" : "light" }))
+      framed.searchParams.set(key, text);
+    sides[at].figure = figure;
+    sides[at].frame.src = framed.href;
+    sides[at].pick.selectedIndex = labs.indexOf(lab);
+    const first = new URLSearchParams(wanted[at].searchParams.has("v") ? "" : lab.first); // what a bare address stands for
+    sides[at].line.value = wanted[at].searchParams.get(lab.field) ?? first.get(lab.field) ?? "";
+    sides[at].line.hidden = !lab.field;
+    write();
+  }
+  function write() {
+    const here = new URL(location.href);
+    SIDES.forEach((name, at) => {
+      const url = new URL(wanted[at]);
+      if (sides[at].figure) url.searchParams.set("figure", sides[at].figure);
+      here.searchParams.set(name, url.pathname + url.search);
+    });
+    if (here.href !== location.href) history.replaceState(history.state, "", here);
+  }
+  /** Another lab, with the same input where both are asked for one. */
+  function choose(at, lab) {
+    const other = labOf(wanted[at]);
+    const url = new URL(`${lab.path}?${lab.first}`, location.origin);
+    for (const key of lab.field && lab.field === other.field ? [lab.field, "task"] : [])
+      if (wanted[at].searchParams.has(key)) url.searchParams.set(key, wanted[at].searchParams.get(key));
+    show(at, url);
+  }
+  function type(at, text) {
+    const url = new URL(wanted[at]);
+    const { field } = labOf(url);
+    for (const key of [...url.searchParams.keys()]) if (key.startsWith("_") || key === "page" || key === `${field}.z`) url.searchParams.delete(key);
+    url.searchParams.set("v", "1");
+    url.searchParams.set(field, text);
+    show(at, url);
+  }
+
+  // ---------------------------------------------------------------- what the sides show
+  let update = null;
+  const value = { ...props.stage, value: null };
+  const between = el("div", { class: "tfe tfe-difference" });
+  const drawn = (page, figure) => page?.querySelector(`[data-view="${CSS.escape(figure.split(".")[0])}"]`);
+  /** Names of the rows and columns of the map in view, and its numbers. */
+  function mapOf(files) {
+    const [name, map] = Object.entries(files ?? {}).find(([key, one]) => key.startsWith("shown") && one.shape?.length === 2) ?? [];
+    if (!map) return null;
+    const kind = String(files.shown_name).split(" ")[0];
+    const [queries, keys] = name === "shown" ? [files[`${kind}_queries`], files[`${kind}_keys`]]
+      : ["queries", "keys"].map((one) => files[name.replace("shown", one)]);
+    return { name, queries, keys, rows: map.shape[0], columns: map.shape[1], data: map.data };
+  }
+  function look() {
+    const found = sides.map((side, at) => {
+      const node = drawn(side.frame.contentDocument, side.figure);
+      const now = side.frame.contentWindow?.location;
+      if (!node?.dataset.drawn || !now || !labOf(now)) return null;
+      return { node, url: bare(now.href), at };
+    });
+    if (found.some((one) => !one)) return;
+    const seen = found.map(({ node, url }) => `${node.dataset.drawn} ${url.href}`);
+    if (seen.every((text, at) => text === sides[at].seen)) return;
+    const moved = found.findIndex(({ url }, at) => sides[at].seen && TOGETHER.some((key) =>
+      url.searchParams.get(key) !== wanted[at].searchParams.get(key)));
+    found.forEach(({ url }, at) => {
+      wanted[at] = url;
+      sides[at].seen = seen[at];
+    });
+    if (moved >= 0) {
+      const look = Object.fromEntries(TOGETHER.map((key) => [key.slice(1), wanted[moved].searchParams.get(key)]));
+      sides[1 - moved].frame.contentWindow.postMessage({ look }, location.origin);
+    }
+    write();
+    const maps = found.map(({ node }) => mapOf(node.files?.()));
+    const alike = maps.every(Boolean) && ["name", "rows", "columns"].every((key) => maps[0][key] === maps[1][key]);
+    value.value = alike ? { query: seen.join(" "), state: "live", left: maps[0], right: maps[1] } : null;
+    update?.();
+  }
+  setInterval(look, TICK);
+  const fit = () => sides.forEach(({ frame }) => {
+    const foot = frame.contentDocument?.querySelector(".tfe-projector-foot")?.getBoundingClientRect();
+    if (foot?.height) frame.style.height = `${Math.ceil(foot.bottom + frame.contentWindow.scrollY)}px`;
+  });
+  setInterval(fit, TICK);
+
+  const swap = say(el("button", { type: "button", class: "tfe-button small", onclick() {
+    const was = sides.map((side, at) => {
+      const url = new URL(wanted[at]);
+      url.searchParams.set("figure", side.figure);
+      return url;
+    });
+    was.reverse().forEach((url, at) => show(at, url));
+  } }), texts.swap);
+  root.append(
+    el("header", { class: "tfe-row apart" }, el("div", {}, say(el("h1", { class: "tfe-lecture-title" }), texts.title),
+      say(el("p", { class: "tfe-lead" }), texts.lead)), swap),
+    el("div", { class: "tfe-compare-desk" }, sides[0].box, sides[1].box, between),
+  );
+  const paint = () => painters.forEach((painter) => painter());
+  const renew = () => {
+    paint();
+    sides.forEach((side, at) => {
+      const url = new URL(wanted[at]);
+      if (side.figure) url.searchParams.set("figure", side.figure);
+      show(at, url);
+    });
+  };
+  paint();
+  wanted.map((url) => new URL(url)).forEach((url, at) => show(at, url));
+  stage(between, value, {}, (_name, changed) => (update = changed));
+  onLang(renew);
+  onTheme(renew);
+}

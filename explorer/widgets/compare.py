@@ -1,0 +1,44 @@
+"""Two pictures side by side: two heads, two inputs, or two labs that share an input, and what differs between them.
+
+Each side is the page of a lab with just one picture, as alive as it is there. Where both draw maps of one shape, a picture between them
+draws the difference (pictures/difference.js).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from urllib.parse import parse_qs
+
+import gradio as gr
+
+from explorer import labels
+from explorer.lab import Lab
+from explorer.widgets.base import address, widget
+
+TITLE, LEAD = labels.COMPARE["title"]["en"], labels.COMPARE["lead"]["en"]
+TYPED = ("sentence", "text")  # fields of a request that a side offers as a line to type into
+FIGURES = ("attention", "ponder", "reading")  # what a lab shows here where an address says nothing: the first that it has, or its first
+
+
+def compare(labs: Sequence[Lab]) -> gr.HTML:
+    """Place the page. labs: in teaching order; one that is closed is left out."""
+    return widget(
+        "compare",
+        texts={name: dict(text) for name, text in labels.COMPARE.items()},
+        stage={
+            "view": "difference",
+            "picture": address("pictures/difference.js"),
+            "texts": {"title": dict(labels.COMPARE["difference"]), "empty": dict(labels.COMPARE["unlike"])},
+        },
+        labs=[
+            {
+                "path": lab.path,
+                "short": dict(lab.short),
+                "figures": [name for name in FIGURES if name in lab.exports] or [*lab.exports][:1],
+                "field": next((name for name in TYPED if any(name in parse_qs(query) for query in lab.examples)), ""),
+                "first": lab.examples[0],
+            }
+            for lab in labs
+            if not lab.closed
+        ],
+    )

@@ -1,0 +1,41 @@
+"""What every view of every lab says of a run agrees with the arrays that it draws; `benchmarks projected` reads many more of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from playwright.sync_api import Browser
+
+from benchmarks.truth.contradictions import contradictions
+from benchmarks.truth.saying import Sayings
+from explorer.lab import Lab
+from explorer.labs import LABS
+
+INPUTS = 2  # of each lab
+
+
+@pytest.fixture(scope="module")
+def sayings(chromium: Browser) -> Iterator[Sayings]:
+    """One page and one server for all labs."""
+    tab = chromium.new_page()
+    with Sayings(tab) as made:
+        yield made
+    tab.close()
+
+
+@pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.slug)
+def test_no_sentence_says_other_than_its_figure(lab: Lab, sayings: Sayings) -> None:
+    runs = list(sayings.accepted(lab, INPUTS, latest=True))
+    assert len(runs) == INPUTS
+    assert [wrong for said in runs for one in said for wrong in contradictions(one)] == []
+
+
+def test_a_sentence_with_another_number_is_found_out(sayings: Sayings) -> None:
+    lab = next(lab for lab in LABS if lab.slug == "rnn_attention")
+    (said,) = sayings.accepted(lab, 1, panels=0, latest=True)
+    altered = [replace(one, text=re.sub(r"0\.\d\d", lambda found: f"{(float(found[0]) + 0.3) % 1:.2f}", one.text)) for one in said]
+    views = {one.view for one in said if one.view in {"attention", "remains"}}
+    assert views and {one.view for one in altered if [*contradictions(one)]} >= views

@@ -1,0 +1,87 @@
+"""`/compare`: two heads, two inputs or two labs beside each other, both alive, and their difference where the maps have one shape."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from explorer.site import COMPARE
+from tests.fitting import refused_by_axe, scrolls_sideways
+
+SENTENCE = "v=1&sentence=Children+are+playing+soccer+on+a+green+field."
+
+
+def compared(page: Page, site: str, left: str, right: str, more: str = "") -> None:
+    """Both sides drawn."""
+    page.goto(f"{site}{COMPARE}?left={quote(left, safe='')}&right={quote(right, safe='')}{more}")
+    for at in (0, 1):
+        expect(page.frame_locator(f"iframe >> nth={at}").locator(".tfe-lone [data-drawn], [data-drawn].tfe-lone").first).to_be_attached()
+
+
+def test_two_heads_are_locked_together_and_their_difference_is_that_of_their_numbers(page_watch: Page, site: str) -> None:
+    page = page_watch
+    page.goto(f"{site}/translation?_head=3.1")
+    page.locator(".tfe-attention .tfe-stage-take summary").click()
+    page.locator(".tfe-attention .tfe-stage-take a").first.click()
+    words = page.locator(".tfe-difference .tfe-words")
+    expect(words).to_contain_text("The rows share")
+    sides = [page.frame_locator(f"iframe >> nth={at}").locator(".tfe-attention") for at in (0, 1)]
+    expect(sides[1]).to_have_attribute("data-drawn", re.compile(r"head=3\.2"))
+    before = [side.get_attribute("data-drawn") for side in sides]
+    sides[0].locator(".tfe-stage-board").press("ArrowRight")
+    expect(sides[0]).not_to_have_attribute("data-drawn", str(before[0]))
+    row = re.search(r"row=(\d+)", str(sides[0].get_attribute("data-drawn")))
+    assert row is not None
+    expect(sides[1]).to_have_attribute("data-drawn", re.compile(rf"row={row[1]}\b"))
+
+    maps = [side.evaluate("(node) => Array.from(node.files().shown.data)") for side in sides]
+    shown = page.locator(".tfe-difference").evaluate("(node) => Array.from(node.files().difference.data)")
+    assert shown == pytest.approx([a - b for a, b in zip(*maps, strict=True)], abs=1e-6)
+    expect(page, "the address is that of both sides as they are").to_have_url(re.compile(rf"(_row%3D{row[1]}\b.*){{2}}"))
+
+
+def test_two_labs_share_a_sentence_and_maps_of_two_shapes_have_no_difference(page_watch: Page, site: str) -> None:
+    page = page_watch
+    compared(page, site, f"/rnn_attention?{SENTENCE}", f"/translation?{SENTENCE}")
+    expect(page.locator(".tfe-difference .tfe-words")).to_contain_text("The rows share")
+    right = page.locator(".tfe-compare-side").nth(1)
+    right.locator("input").fill("Two dogs are running.")
+    right.locator("input").press("Enter")
+    expect(page.locator(".tfe-difference")).to_contain_text("different shapes")
+    left = page.locator(".tfe-compare-side").nth(0)
+    right.locator("select").select_option(index=0)
+    expect(right.locator("input")).to_have_value("Two dogs are running.")
+    expect(left.locator("input")).to_have_value("Children are playing soccer on a green field.")
+
+
+def test_a_change_stands_beside_the_run_before(page_watch: Page, site: str) -> None:
+    page = page_watch
+    page.goto(f"{site}/translation?{SENTENCE}&without=scale&_head=2.3")
+    page.locator(".tfe-changed-beside").click()
+    expect(page.locator(".tfe-difference .tfe-words")).to_contain_text("The rows share")
+    left, right = (page.locator("iframe").nth(at).get_attribute("src") for at in (0, 1))
+    assert "without=scale" in str(right) and "without=scale" not in str(left)
+    assert "_head=2.3" in str(left) and "_head=2.3" in str(right)
+
+
+def test_a_side_that_is_no_lab_is_an_example_instead(page_watch: Page, site: str) -> None:
+    compared(page_watch, site, "https://elsewhere.example/translation", "/nowhere")
+    assert page_watch.frame_locator("iframe >> nth=0").locator("body").evaluate("() => location.origin") == site
+
+
+@pytest.mark.parametrize(("width", "more"), [(1440, ""), (360, "&lang=zh&__theme=dark")], ids=["desk", "phone dark Chinese"])
+def test_the_page_is_whole_in_every_mode(new_page: Any, site: str, width: int, more: str) -> None:
+    page, faults = new_page(width=width, height=780)
+    compared(page, site, "/act_rnn", "/universal_transformer", more)
+    assert page.frame_locator("iframe >> nth=1").locator(".tfe-ponder.tfe-lone, .tfe-lone .tfe-ponder").count() == 1, (
+        "the same picture on both sides"
+    )
+    assert scrolls_sideways(page) == 0
+    assert refused_by_axe(page) == []
+    dark = page.frame_locator("iframe >> nth=0").locator("body").evaluate("(body) => body.classList.contains('dark')")
+    assert dark == ("dark" in more)
+    assert not faults.all()
