@@ -6,33 +6,26 @@ import contextlib
 import http.client
 import itertools
 import json
-import os
 import random
 import re
-import signal
 import socket
-import subprocess
-import tempfile
 import threading
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, FrameLocator, Page, Playwright, Request, Route, expect
+from playwright.sync_api import FrameLocator, Page, Request, Route, expect
 
 from explorer.labs.translation.page import LAB
 from explorer.widgets.base import asset
 from models.translation.records import EXAMPLES
-from tests.browser.conftest import ARGUMENTS
 from tests.browser.waiting import asked, becomes, left, unfolded
 from tests.conftest import PATIENCE as START
 from tests.conftest import Running
-from tests.explorer.asking import Stream, event, join, raw
-from tests.explorer.test_leaving import LONG, PATIENCE, SLOW, SOON, given, late, runs, until
+from tests.explorer.asking import event, join, raw
+from tests.explorer.test_leaving import LONG, PATIENCE, given, until
 
 NEW = Callable[..., tuple[Page, Any]]
 LIVE = re.compile(r"live · [\d.,]+ m?s|remembered")
@@ -40,16 +33,17 @@ SPACE = "https://huggingface.co"  # one of the places that may embed a lab
 WAIT = 120_000  # milliseconds
 
 
-@pytest.fixture
-def prepared(running: Running) -> str:
-    """The site once all its stored results are made."""
-
-    def ready() -> bool:
-        with urllib.request.urlopen(running.url + "/readyz", timeout=10) as answer:
-            return all(made == of for made, of in json.load(answer)["stored"].values())
-
-    until(ready, START)
-    return running.url
+@pytest.fixture(scope="module")
+def lab(contexts: Contexts, site: str) -> Iterator[Page]:
+    """The lab's page in mid-visit, once all of its results are stored; what goes wrong on it fails the last test of the file."""
+    prepared(site, LAB.slug)
+    page = contexts.page(site)
+    faults = watch(page, site)
+    page.goto(site + LAB.path)
+    expect(page.locator(".tfe-ask .tfe-badge")).to_have_text("stored")
+    page.faults = faults  # type: ignore[attr-defined]
+    yield page
+    contexts.end(site)
 
 
 def sentence(page: Page | FrameLocator, text: str) -> None:
@@ -189,65 +183,6 @@ def test_a_wish_that_arrives_after_a_newer_one_changes_nothing(new_page: NEW, pr
     assert "dogs" not in str(asked(page))
 
 
-def test_an_answer_that_comes_after_a_newer_wish_is_not_drawn(new_page: NEW, site: str) -> None:
-    page, _ = new_page()
-    page.goto(site + LAB.path)
-    expect(page.locator(".tfe-ask .tfe-badge")).to_have_text("stored")
-    told = page.evaluate(
-        """async ([asking, stored]) => {
-            const [{ asking: wishes }, { mount }] = await Promise.all([import(asking), import(stored)]);
-            const props = { value: null }, sent = [], drawn = [];
-            const wish = wishes({ emit: {}, first: "", noLink: {}, paint() {} });
-            let ask = null, arrive = null;
-            const widget = (root, own, emit, watch) => {
-                ask = emit.run;
-                watch("value", () => wish.receive(own.value) && drawn.push(own.value.text));
-            };
-            const run = (detail) => sent.push(detail.wished);
-            mount("trial", { mount: widget }, document.body, props, { run }, (_, draw) => (arrive = draw));
-            const answer = (text, wished) => {
-                props.value = { text, wished };
-                arrive();
-            };
-            for (const text of ["older", "newer"]) wish.begin(null, () => ask({ text }));
-            answer("answer to the older", sent[0]);
-            answer("answer to the newer", sent[1]);
-            ask({ text: "a question beside it" });
-            answer("once more", sent[1]);
-            answer("of no wish", undefined);
-            return drawn;
-        }""",
-        [asset("lib/asking.js"), asset("lib/stored.js")],
-    )
-    assert told == ["answer to the newer", "once more", "of no wish"]
-
-
-MOUNTED = """async ([address, answers]) => {
-    const { mount } = await import(address);
-    const props = { value: null }, drawn = [], heard = [];
-    const module = { mount: (root, props, emit, watch) => watch("value", () => drawn.push(props.value.text)) };
-    mount("trial", module, document.body, props, {}, (names, draw) => heard.push(draw));
-    for (const answer of answers) {
-        props.value = answer;
-        for (const draw of heard) draw();
-    }
-    return { drawn, kept: props.value.text };
-}"""
-
-
-def test_a_widget_does_not_draw_an_answer_that_is_older_than_the_one_in_view(new_page: NEW, site: str) -> None:
-    page, _ = new_page()
-    page.goto(site + LAB.path)
-    answers = [{"text": text, "wished": order} for text, order in (("first", 1), ("newer", 3), ("older", 2), ("more of it", 3))]
-    assert page.evaluate(MOUNTED, [site + asset("lib/stored.js"), answers[:3]]) == {"drawn": ["first", "newer"], "kept": "newer"}
-    assert page.evaluate(MOUNTED, [site + asset("lib/stored.js"), answers])["drawn"] == ["first", "newer", "more of it"]
-    repeated = [{"text": text, "wished": 1, "said": said} for text, said in (("begun", 1), ("done", 2), ("done", 2))]
-    again = [*repeated, {"text": "the next", "wished": 2, "said": 1}]
-    assert page.evaluate(MOUNTED, [site + asset("lib/stored.js"), again])["drawn"] == ["begun", "done", "the next"]
-    nameless = [{"text": "newer", "wished": 3}, {"text": "a look"}]
-    assert page.evaluate(MOUNTED, [site + asset("lib/stored.js"), nameless])["drawn"] == ["newer", "a look"]
-
-
 # --- visitors beside one another ------------------------------------------------------------------------------------------------------
 
 
@@ -357,73 +292,6 @@ def test_leaving_a_page_while_its_run_begins_is_quiet(new_page: NEW, site: str) 
     left(faults)
 
 
-# --- a browser that is killed ---------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def doomed(playwright_driver: Playwright, tmp_path: Path) -> Iterator[tuple[Browser, Callable[[], None]]]:
-    """A browser of its own, and how to kill it as a power cut would."""
-    said, profile = tmp_path / "said", tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
-    command = [os.environ.get("CHROMIUM", "/usr/bin/chromium"), *ARGUMENTS, "--headless=new", "--remote-debugging-port=0"]
-    with said.open("wb") as file:
-        process = subprocess.Popen([*command, f"--user-data-dir={profile.name}", "about:blank"], stderr=file, start_new_session=True)
-
-    def kill() -> None:
-        for pid in [process.pid, *_below(process.pid)]:  # some of them lead process groups of their own
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-        process.wait(30)
-
-    def address() -> str:
-        return next(iter(re.findall(r"^DevTools listening on (\S+)$", said.read_text(errors="replace"), flags=re.M)), "")
-
-    try:
-        until(lambda: bool(address()), PATIENCE)
-        yield playwright_driver.chromium.connect_over_cdp(address(), timeout=WAIT), kill
-    finally:
-        kill()
-        profile.cleanup()
-
-
-def _below(pid: int) -> list[int]:
-    """The processes that a process has started, and theirs."""
-    found: list[int] = []
-    with contextlib.suppress(OSError):
-        for file in Path(f"/proc/{pid}/task").glob("*/children"):
-            for child in map(int, file.read_text().split()):
-                found += [child, *_below(child)]
-    return found
-
-
-def test_the_stop_button_and_a_killed_browser_free_the_worker(doomed: tuple[Browser, Callable[[], None]]) -> None:
-    browser, kill = doomed
-    server = Running(command=[*SLOW, "4"], EXPLORER_METRICS="1", HOLD="6")  # no run ends by itself before it is stopped
-    try:
-        server.start()
-        page = browser.contexts[0].new_page()
-        page.set_default_timeout(WAIT)
-        page.goto(server.url + LAB.path)
-        page.locator(".tfe-ask-story").fill(LONG)
-        page.locator(".tfe-ask-story").press("Enter")
-        expect(page.locator(".tfe-ask .tfe-badge")).to_contain_text("live · word", timeout=WAIT)
-        assert runs(server) == 1
-        page.locator(".tfe-ask-go").click()
-        expect(page.locator(".tfe-ask .tfe-badge")).to_have_text("stopped")
-        assert until(lambda: runs(server) == 0, PATIENCE) < SOON + late(server)
-        page.locator(".tfe-ask-story").fill("Once more: " + LONG)
-        page.locator(".tfe-ask-story").press("Enter")
-        expect(page.locator(".tfe-ask .tfe-badge")).to_contain_text("live · word", timeout=WAIT)
-        assert runs(server) == 1
-        kill()
-        assert until(lambda: runs(server) == 0, PATIENCE) < SOON + late(server)
-        join(server.url, event(server.url, LAB.path, "ask"), given("A dog runs."), "next")
-        stream = Stream(server.url, "next")
-        assert stream.until(lambda message: message["msg"] == "process_completed")["success"]
-        stream.close()
-    finally:
-        server.close()
-
-
 # --- the frame by ear and by keyboard -------------------------------------------------------------------------------------------------
 
 STOPS = """() => {
@@ -461,13 +329,3 @@ def test_the_focus_moves_in_reading_order_over_named_things_and_out_again(new_pa
     assert [stop for stop in stops if not stop["name"]] == []
     assert [stop for stop in stops if stop["backwards"]] == []
     assert [stop for stop in stops if not stop["seen"]] == []
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [360, 1280])
-def test_nothing_serious_is_found_after_a_run_either(new_page: NEW, site: str, scheme: str, width: int) -> None:
-    page, _ = new_page(width=width, color_scheme=scheme)
-    page.goto(site + LAB.path + "?v=1&sentence=A+dog+runs.&beam=3&silenced=cross.0.1")
-    expect(page.locator(".tfe-change-picture canvas")).to_be_visible(timeout=WAIT)
-    found = [one for one in Axe().run(page).response["violations"] if one["impact"] in {"serious", "critical"}]
-    assert not found, [(one["id"], [node["html"][:200] for node in one["nodes"][:3]]) for one in found]
