@@ -134,7 +134,6 @@ DEAR = {
     "sparse_transformer",
     "transformer_xl",
     "translation",
-    "universal_transformer",
 }
 MOST = 1_500  # lines of a lab's own
 

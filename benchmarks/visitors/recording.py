@@ -131,6 +131,8 @@ def _open(context: BrowserContext, address: str, calls: Callable[..., tuple[Call
     def arrive() -> None:
         page.goto(address)
         page.locator(".tfe-ask-example").first.wait_for()
+        page.mouse.wheel(0, 2000)  # a visitor looks further down, where figures are drawn by a script that a browser then keeps
+        page.locator("[data-plot=stands]").first.wait_for()
 
     return page, calls(page, arrive)
 

@@ -136,8 +136,8 @@ def test_plotly_is_given_its_settings_in_one_place() -> None:
     assert calls == {"plot.js", "export.js"}, "every figure is drawn or saved by these two, which share CONFIG"
 
 
-def test_only_the_frame_and_the_projector_speak_of_the_address_of_this_machine() -> None:
+def test_only_the_frame_the_projector_and_what_leads_to_compare_speak_of_the_address_of_this_machine() -> None:
     users = {
         path.name for path in files().values() if re.search(r"import \{[^}]*\blink\b[^}]*\} from \"[./lib]*state\.js\"", path.read_text())
     }
-    assert users == {"shell.js", "projector.js"}, "a file that leaves says where it comes from with lib/source.js"
+    assert users == {"shell.js", "projector.js", "before.js", "taking.js"}, "a file that leaves says where it comes from with lib/source.js"
