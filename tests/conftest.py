@@ -46,8 +46,8 @@ def in_a_browser(item: pytest.Item) -> bool:
     return "browser" in item.path.parts or "playwright_driver" in getattr(item, "fixturenames", ())
 
 
-@pytest.hookimpl(wrapper=True, tryfirst=True)  # before the workers read the groups
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
+@pytest.hookimpl(tryfirst=True)  # before the workers read the groups
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Browser tests come last: once Playwright drives a browser, its loop runs in this thread, where asyncio.run is then refused.
 
     Before them come those that ask a server: it starts once the others are done, and has its stored results ready for all of these.
@@ -63,12 +63,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
     told = Path(os.environ[RUN]) / f"groups-{os.getpid()}.json"
     told.write_text(json.dumps({item.nodeid: item.get_closest_marker("xdist_group").args[0] for item in items}))
     told.replace(told.with_name("groups.json"))
-    yield
-    # A page that tests share is opened once: those that ask for it, whichever of its modes each of them wants, stand side by side.
-    firsts: dict[str, int] = {}
-    for at, item in enumerate(items):
-        firsts.setdefault(item.get_closest_marker("xdist_group").args[0], at)
-    items.sort(key=lambda item: firsts[item.get_closest_marker("xdist_group").args[0]])
 
 
 class Groups(LoadScopeScheduling):  # type: ignore[misc]

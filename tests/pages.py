@@ -39,7 +39,7 @@ LEFT = (  # what Gradio's script writes where a page with an open stream of answ
     "Unexpected error Connection errored out.",
 )
 LEAVING, ARRIVED = "the page is being left", "a page begins"
-TELLS = f"""if (window === top) {{
+TELLS = f"""{{ // of a frame too, which is left when it shows another page
     console.debug("{ARRIVED}");
     addEventListener("beforeunload", () => console.debug("{LEAVING}"));
 }}"""

@@ -122,7 +122,7 @@ export function mount(root, props) {
       return { node, url: bare(now.href), at };
     });
     if (found.some((one) => !one)) return;
-    const seen = found.map(({ node, url }) => `${node.dataset.drawn} ${url.href}`);
+    const seen = found.map(({ node, url }) => `${node.dataset.drawn} ${node.dataset.run} ${node.dataset.state} ${url.href}`);
     if (seen.every((text, at) => text === sides[at].seen)) return;
     const moved = found.findIndex(({ url }, at) => sides[at].seen && TOGETHER.some((key) =>
       url.searchParams.get(key) !== wanted[at].searchParams.get(key)));

@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from playwright.sync_api import Page, expect
 
 from explorer.lab import Lab
 from explorer.labs.sparse_transformer.page import mechanism
 from explorer.widgets import base
-from models.layers.patterns import KINDS, USES, Pattern, connectivity, reach
+from models.layers.patterns import KINDS, USES, Pattern
 from tests.bench import Bench
 from tests.browser.staged import Picture
 from tests.browser.waiting import addressed, becomes
@@ -25,6 +26,32 @@ NEW = Callable[..., tuple[Page, Any]]
 # Strides that divide and that do not, every column a summary, one column, strides as long as everything and longer.
 SIZES = ((36, 6, 2), (40, 7, 3), (25, 5, 5), (30, 1, 1), (24, 24, 4), (20, 33, 8), (49, 10, 1))
 IMAGE = 236  # px of an image at most
+
+
+def connectivity(pattern: Pattern, length: int) -> NDArray[np.uint8]:
+    """(query, key): 0 where there is no pair, 1 in A1 alone, 2 in A2 alone, 3 in both."""
+    found: NDArray[np.uint8] = pattern.first.allowed(length) + np.uint8(2) * pattern.second.allowed(length)
+    return found
+
+
+def reach(pattern: Pattern, position: int) -> tuple[NDArray[np.int16], NDArray[np.int16]]:
+    """How the positions 0 … `position` reach it: (steps, via), both (key,).
+
+    steps: 0 for itself, 1 for what A1 ∪ A2 holds, 2 over one position between, … −1 where nothing leads to it. via: the position through
+    which a key comes, the latest there is; itself where one step suffices.
+    """
+    steps, via = np.full(position + 1, -1, np.int16), np.arange(position + 1, dtype=np.int16)
+    steps[position] = 0
+    edge = [position]
+    while edge:
+        further = []
+        for middle in sorted(edge, reverse=True):
+            new = [key for key in pattern.union.keys(middle).tolist() if steps[key] < 0]
+            steps[new] = steps[middle] + 1
+            via[new] = new if middle == position else middle
+            further += new
+        edge = further
+    return steps, via
 
 
 def page_of(lab: Lab, engine: object) -> None:

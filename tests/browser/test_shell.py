@@ -284,7 +284,8 @@ def test_the_map_opens_every_lab(page_watch: Page, site: str) -> None:
 
 
 FAMILY = """async ([script, width]) => {
-    const module = await import(script);
+    const { L } = await import(script); // the scripts of home in one; L gives a module of it
+    const module = await L(new URL("../widgets/home.js", script).href);
     const say = (text) => ({en: text});
     const lab = (slug, year, changed, ancestors) => ({
         slug, year, changed, ancestors, path: '/' + slug, title: say(slug + ' Transformer'), short: say(slug), authors: 'Somebody et al.',

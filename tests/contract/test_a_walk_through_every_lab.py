@@ -9,7 +9,6 @@ from urllib.parse import parse_qs
 import pytest
 from playwright.sync_api import Page, expect
 
-from benchmarks.projected import FIRST
 from explorer.lab import Lab
 from explorer.labs import LABS
 from tests.browser.waiting import START, addressed, becomes, prepared
@@ -69,23 +68,6 @@ def test_it_opens_with_a_stored_result_and_every_view_says_what_it_shows(walk: t
     assert said and all(len(text) > 20 for _, text in said), said
     assert page.locator(".tfe-card-head .tfe-card-pairs dt").count() == 4
     assert [asked for asked in faults.requests if "/queue/" in asked] == [], "before any model is asked"
-
-
-def test_its_first_screen_holds_the_input_the_first_figure_and_its_sentence(walk: tuple[Page, Faults, Lab]) -> None:
-    page, _, _ = walk
-    page.set_viewport_size({"width": 1440, "height": 900})
-    becomes(page, lambda: page.evaluate(FIRST)["sentence"], True)
-
-
-def test_each_part_of_the_network_leads_to_its_panel_and_is_lit_there(walk: tuple[Page, Faults, Lab]) -> None:
-    page, _, lab = walk
-    expect(page.locator(".tfe-shell-network [aria-current]")).to_have_count(1)
-    for part in [one for column in lab.network for one in column]:
-        button = page.locator(".tfe-shell-network li:not([hidden]) button", has_text=re.compile(f"^{re.escape(part.name['en'])}$"))
-        for at in range(button.count()):  # of two alike the encoder's comes first; one of another task is not offered
-            button.nth(at).click()
-            expect(button.nth(at)).to_have_attribute("aria-current", "location")
-            expect(page.locator(f".tfe-{part.panel}").first).to_be_in_viewport()
 
 
 def test_every_step_restores_its_view_without_the_queue(walk: tuple[Page, Faults, Lab]) -> None:

@@ -17,6 +17,8 @@ from models.adaptive_span import decode as span_decode
 from models.adaptive_span.model import Config as SpanConfig
 from models.adaptive_span.model import LearnedSpan, SpanTransformer, network
 from models.errors import InputError
+from models.language_model.model import Config as LanguageConfig
+from models.language_model.model import LanguageModel
 from models.music import lstm
 from models.music.decode import reader
 from models.music.lstm import PerformanceRNN
@@ -69,6 +71,13 @@ def sparse(kind: str, use: str = "merged", length: int = 23) -> SparseTransforme
     return SparseTransformer(config).double().eval().requires_grad_(False)
 
 
+def language(**more: Any) -> LanguageModel:
+    """A language model of characters, or of pieces where `pieces` says how many."""
+    torch.manual_seed(8)
+    sizes: dict[str, Any] = {"letters": LETTERS, "window": 40, "d_model": 24, "d_ff": 32, "n_heads": 3, "n_layers": 3, **more}
+    return LanguageModel(LanguageConfig(**sizes)).eval()
+
+
 def segmented(kind: str) -> TransformerXL | AbsoluteTransformer:
     """With a memory, its biases far from 0, or without one."""
     torch.manual_seed(4 if kind == "xl" else 5)
@@ -103,12 +112,15 @@ def decoder(kind: str) -> Decoder:
     if kind in {"relative", "transformer", "lstm"}:
         composer = music(kind)
         return Decoder(composer, composer, lambda rows, room, *gains: reader(composer, rows, room, *gains), EVENTS)
+    if kind in {"characters", "pieces"}:
+        writer = language(pieces=29) if kind == "pieces" else language()
+        return Decoder(writer, writer, lambda rows, room, *gains: sampling.Reader(writer, rows, room, *gains), 29)
     one = sparse(*kind.split(), length=40)
     return Decoder(one, one, lambda rows, room, *gains: SparseReader(one, rows, room, *(gains or (None,)), one.config.pattern), 5)
 
 
 PATTERNS = tuple(f"{kind} {use}" for kind in ("full", "strided", "fixed") for use in ("interleaved", "merged", "split"))
-KINDS = ("adaptive", "fixed", "dynamic", "xl", "absolute", "relative", "transformer", "lstm", *PATTERNS)
+KINDS = ("adaptive", "fixed", "dynamic", "xl", "absolute", "relative", "transformer", "lstm", "characters", "pieces", *PATTERNS)
 
 
 def shelve(folder: Path, texts: Sequence[tuple[str, str]]) -> Path:

@@ -294,6 +294,7 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
       [{ kind: "group", x: 0, y: pen.view ? -pen.top : 0, marks: pen.marks }]);
     handles.place(pen.handles);
     drawn();
+    root.dataset.run = run.query ?? ""; // whose picture it is
     root.dataset.drawn = keysOf.map((each) => [each, [look[each]].flat().join(",")])
       .filter(([, text]) => text !== "" && text !== "false")
       .map(([name, text]) => (text === "true" ? name : `${name}=${text}`))

@@ -100,7 +100,7 @@ export function piecesOf({ pick }) {
   function paintGuesses({ hypotheses, language }) {
     guesses.hidden = hypotheses.length < 2;
     if (guesses.hidden) return;
-    const head = el("tr", {}, ...["", t(TEXT.guess), "log P", t(TEXT.score)].map((text) => el("th", { scope: "col", text })));
+    const head = el("tr", {}, ...["#", t(TEXT.guess), "log P", t(TEXT.score)].map((text) => el("th", { scope: "col", text })));
     const rows = hypotheses.map(([text, logP, score], at) =>
       el(
         "tr",

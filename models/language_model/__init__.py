@@ -1,0 +1,1 @@
+"""The language model: a decoder alone that reads a text and says what comes next."""
