@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+
 import pretty_midi
 import pytest
 from playwright.sync_api import Page, expect
