@@ -20,6 +20,7 @@ GO = """(query) => {
   history.pushState({}, "", `${location.pathname}?${query}`);
   dispatchEvent(new PopStateEvent("popstate", { state: {} }));
 }"""
+BUSY = '[data-view=ask]:is([data-state=""], [data-state=empty], [data-state=running], [data-state=waiting])'  # without its answer
 NEWEST = "() => Math.max(...[...document.querySelectorAll('[data-wish]')].map((node) => Number(node.dataset.wish)))"
 
 
@@ -35,10 +36,13 @@ class Visit:
         """The lab as a link opens it, "/translation?beam=3", once its result is here."""
         path, _, query = address.partition("?")
         if self.page is None or self.page.is_closed() or urlsplit(self.page.url).path != path:
+            if self.page is not None and not self.page.is_closed():
+                self._contexts.end(self.site)
             self.page = self._contexts.page(self.site)
             self.faults = watch(self.page, self.site)
             self.page.goto(self.site + address)
             expect(self.page.locator("[data-view=ask]")).to_be_attached()
+            expect(self.page.locator(BUSY)).to_have_count(0)
             return self.page
         if asked(urlsplit(self.page.evaluate("location.href")).query) == asked(query):  # what somebody typed and did not run would stay
             self._go(self.page, next(lab for lab in LABS if lab.path == path).examples[1])
@@ -50,7 +54,7 @@ class Visit:
         before = page.evaluate(NEWEST)
         page.evaluate(GO, query)
         page.wait_for_function(f"(before) => ({NEWEST})() > before", arg=before)
-        expect(page.locator("[data-view=ask]:is([data-state=running], [data-state=waiting])")).to_have_count(0)
+        expect(page.locator(BUSY)).to_have_count(0)
 
     def done(self) -> list[str]:
         """What went wrong on the page; then the next test opens it anew."""
@@ -60,16 +64,16 @@ class Visit:
         return found
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def visited(contexts: Contexts, site: str) -> Iterator[Visit]:
-    """The page of this file."""
+    """The page of this worker's visits."""
     yield Visit(contexts, site)
     contexts.end(site)
 
 
 @pytest.fixture
 def visit(visited: Visit) -> Iterator[Visit]:
-    """The page of this file; a fault on it fails the test."""
+    """The page that tests of one lab which run one after the other share; a fault on it fails the test."""
     yield visited
     found = visited.done()
     assert not found, "\n".join(found)

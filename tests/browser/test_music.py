@@ -40,7 +40,7 @@ def test_music_grows_before_the_visitors_eyes_and_can_be_stopped(page: Page) -> 
         """() => {
             window.seen = [];
             const badge = document.querySelector('.tfe-ask .tfe-badge');
-            const watcher = new MutationObserver(() => {
+            window.watcher = new MutationObserver(() => {
                 window.seen.push(badge.textContent);
                 if (/ 1?\\d\\d of/.test(badge.textContent)) document.querySelector('.tfe-ask-go').click();
             });
@@ -51,7 +51,7 @@ def test_music_grows_before_the_visitors_eyes_and_can_be_stopped(page: Page) -> 
     go(page).click()
     expect(badge(page)).to_have_text("stopped")
     assert any(re.search(r"cell \d+ of", text) for text in page.evaluate("window.seen"))
-    page.evaluate("window.seen = null")
+    page.evaluate("window.watcher.disconnect()")
 
 
 def midi_file() -> bytes:

@@ -1,4 +1,4 @@
-"""Every lab from its first look through all its guided steps to a link: one page of 1280 pixels per lab for all these promises."""
+"""Every lab from its first look through all its guided steps to a link: one page per lab for all these promises."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from urllib.parse import parse_qs
 import pytest
 from playwright.sync_api import Page, expect
 
+from benchmarks.projected import FIRST
 from explorer.lab import Lab
-from explorer.labs import LABS
 from tests.browser.waiting import START, addressed, becomes, prepared
+from tests.contract.conftest import ON_ITS_PAGE
 from tests.contract.test_back_and_forward_go_through_runs_and_steps import address, controls
 from tests.contract.test_the_badge_says_where_a_result_comes_from import RESULT
 from tests.known import known
@@ -49,11 +50,12 @@ def step(page: Page, number: int) -> None:
     expect(page.locator(".tfe-shell-tour [aria-current=step]")).to_have_attribute("aria-label", re.compile(rf"^{number}, "))
 
 
-@pytest.fixture(scope="module", params=[pytest.param(lab, id=lab.slug, marks=pytest.mark.xdist_group(f"{lab.slug} walk")) for lab in LABS])
+@pytest.fixture(scope="module", params=ON_ITS_PAGE)
 def walk(request: pytest.FixtureRequest, contexts: Contexts, site: str) -> Iterator[tuple[Page, Faults, Lab]]:
-    """(page, its faults, lab), opened at the bare address once the server holds the lab's examples and steps."""
+    """(page, its faults, lab), opened wide at the bare address once the server holds the lab's examples and steps."""
     prepared(site, request.param.slug)
-    page = contexts.page(site)
+    contexts.end(site)  # the page of the tests before, of another lab
+    page = contexts.page(site, width=1440)
     faults = watch(page, site)
     page.goto(site + request.param.path)
     settled(page)
@@ -70,8 +72,25 @@ def test_it_opens_with_a_stored_result_and_every_view_says_what_it_shows(walk: t
     assert [asked for asked in faults.requests if "/queue/" in asked] == [], "before any model is asked"
 
 
+def test_its_first_screen_holds_the_input_the_first_figure_and_its_sentence(walk: tuple[Page, Faults, Lab]) -> None:
+    page, _, _ = walk
+    becomes(page, lambda: page.evaluate(FIRST)["sentence"], True)
+
+
+def test_each_part_of_the_network_leads_to_its_panel_and_is_lit_there(walk: tuple[Page, Faults, Lab]) -> None:
+    page, _, lab = walk
+    expect(page.locator(".tfe-shell-network [aria-current]")).to_have_count(1)
+    for part in [one for column in lab.network for one in column]:
+        button = page.locator(".tfe-shell-network li:not([hidden]) button", has_text=re.compile(f"^{re.escape(part.name['en'])}$"))
+        for at in range(button.count()):  # of two alike the encoder's comes first; one of another task is not offered
+            button.nth(at).click()
+            expect(button.nth(at)).to_have_attribute("aria-current", "location")
+            expect(page.locator(f".tfe-{part.panel}").first).to_be_in_viewport()
+
+
 def test_every_step_restores_its_view_without_the_queue(walk: tuple[Page, Faults, Lab]) -> None:
     page, faults, lab = walk
+    page.set_viewport_size({"width": 1280, "height": 900})
     for number, one in enumerate(lab.steps, 1):
         step(page, number)
         expect(page.get_by_text(one.say["en"]).first).to_be_visible()
