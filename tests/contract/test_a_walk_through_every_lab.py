@@ -23,6 +23,10 @@ HOSTILE = "<img src=x onerror=alert(1)>"
 # What every view in sight says of itself.
 SENTENCES = """() => [...document.querySelectorAll("[data-view] .tfe-words")]
     .filter((one) => one.checkVisibility()).map((one) => [one.closest("[data-view]").dataset.view, one.textContent])"""
+PLACES = """(name) => {
+    const [said, shown] = [".tfe-shell-note", name].map((one) => document.querySelector(one).getBoundingClientRect());
+    return [said.bottom, shown.top, shown.bottom, innerHeight];
+}"""
 # A field of each lab's link that must be refused: what it says, and what the refusal must name.
 NONSENSE = {
     "cost": ("task=sort", "sort"),
@@ -127,6 +131,33 @@ def test_its_steps_are_told_in_chinese_too(walk: tuple[Page, Faults, Lab]) -> No
         step(page, number)
         expect(page.get_by_text(lab.steps[number - 1].say["zh"]).first).to_be_visible()
     page.locator(".tfe-shell-lang").click()
+
+
+def test_what_a_step_speaks_of_comes_into_view_and_into_the_projector(walk: tuple[Page, Faults, Lab]) -> None:
+    page, _, lab = walk
+    speaking = [number for number, one in enumerate(lab.steps, 1) if one.panel]
+    if not speaking:
+        return
+    number = speaking[-1]
+    one = lab.steps[number - 1]
+    step(page, 1 if number > 1 else 2)
+    page.evaluate("scrollTo(0, 0)")
+    step(page, number)
+    addressed(page, step=str(number))
+
+    def beheld() -> bool:
+        """Is all of the panel in view, or its beginning in the upper half, and below what the step says?"""
+        said, top, bottom, height = page.evaluate(PLACES, f".tfe-{one.panel}")
+        return bool(said <= top and (top < height / 2 or bottom <= height))
+
+    becomes(page, beheld, True)
+    page.locator(".tfe-shell-bar .tfe-shell-project").click()
+    if one.guess is not None:
+        page.locator(".tfe-projector-cover button").click()
+    name = f".tfe-{one.figure or one.panel}"
+    expect(page.locator(f"{name}:is(.tfe-projected, :has(.tfe-projected)), .tfe-projected:has({name})").first).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator(".tfe-projected")).to_have_count(0)
 
 
 def test_a_link_with_nonsense_in_it_is_refused_in_one_sentence(walk: tuple[Page, Faults, Lab], site: str) -> None:
