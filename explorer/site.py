@@ -48,6 +48,8 @@ def opened(labs: Sequence[Lab], engine: Engine) -> tuple[tuple[Lab, ...], gr.Blo
         try:
             return shown, build(shown, engine)
         except Unreadable as error:
+            if any(lab.slug == error.slug and lab.closed for lab in shown):
+                raise  # not even its closed page can be built
             logger.exception("%s cannot be read, and is closed", error.slug)
             shown = tuple(closed(lab) if lab.slug == error.slug else lab for lab in shown)
 

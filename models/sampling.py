@@ -19,11 +19,32 @@ def uniforms(seed: int, count: int) -> Tensor:
     return torch.from_numpy(np.random.default_rng((seed, 0)).random(count, dtype=np.float64))
 
 
-def draw(logits: Tensor, uniform: Tensor, temperature: Tensor, top_k: Tensor | None = None, never: Sequence[int] = ()) -> Tensor:
+def cut(scaled: Tensor, top_k: Tensor | None = None, top_p: Tensor | None = None) -> Tensor:
+    """Scaled logits, (batch, symbol), −∞ where a symbol is none of the `top_k` likeliest, then where it lies outside the nucleus: the
+    fewest of the likeliest whose probabilities together reach `top_p` (Holtzman et al., 2020). Both (batch,), None for all symbols."""
+    if top_k is not None:
+        threshold = scaled.sort(1, descending=True).values.gather(1, (top_k.clamp(max=scaled.shape[1]) - 1)[:, None])
+        scaled = scaled.masked_fill(scaled < threshold, -torch.inf)
+    if top_p is not None:
+        shares, order = scaled.softmax(-1).sort(dim=1, descending=True, stable=True)
+        outside = shares.cumsum(1) - shares >= top_p.to(shares)[:, None]
+        outside[:, 0] = False
+        scaled = scaled.masked_fill(torch.zeros_like(outside).scatter(1, order, outside), -torch.inf)
+    return scaled
+
+
+def draw(
+    logits: Tensor,
+    uniform: Tensor,
+    temperature: Tensor,
+    top_k: Tensor | None = None,
+    never: Sequence[int] = (),
+    top_p: Tensor | None = None,
+) -> Tensor:
     """(batch,) one symbol for each row, by the inverse of the cumulative distribution of softmax(logits / temperature).
 
-    logits: (batch, symbol); uniform: (batch,) in [0, 1); temperature: (batch,), 0 takes the likeliest. top_k: (batch,), of how many of the
-    likeliest symbols is drawn, None for all. never: symbols that are not drawn.
+    logits: (batch, symbol); uniform: (batch,) in [0, 1); temperature: (batch,), 0 takes the likeliest. top_k, top_p: as of `cut`, which
+    comes after the temperature. never: symbols that are not drawn.
     """
     logits = logits.double()
     if never:
@@ -31,9 +52,7 @@ def draw(logits: Tensor, uniform: Tensor, temperature: Tensor, top_k: Tensor | N
         logits[:, list(never)] = -torch.inf
     heat = temperature.to(logits)
     scaled = logits / heat.clamp(min=1e-6)[:, None]
-    if top_k is not None:
-        threshold = scaled.sort(1, descending=True).values.gather(1, (top_k - 1)[:, None])
-        scaled = scaled.masked_fill(scaled < threshold, -torch.inf)
+    scaled = cut(scaled, top_k, top_p)
     total = scaled.softmax(-1).cumsum(-1)
     # Times the rounded total, a number below 1 stays below it: no symbol of probability 0 is ever drawn.
     chosen = (total <= (uniform.to(logits) * total[:, -1])[:, None]).sum(-1).clamp_(max=logits.shape[1] - 1)
@@ -96,12 +115,14 @@ class Wanted:
     """What a batch of requests asks for, a row each.
 
     known: (batch, position) symbols, FREE where one is to be drawn; the whole length of what is made. uniforms: (batch, position).
-    temperatures: one per row.
+    temperatures: one per row. top_k, top_p: as of `cut`, one per row; none for all symbols.
     """
 
     known: Tensor
     uniforms: Tensor
     temperatures: Sequence[float]
+    top_k: Sequence[int] = ()
+    top_p: Sequence[float] = ()
 
 
 def wanted(requests: Sequence[Any], rows: Sequence[NDArray[np.int64]], behind: int = FREE) -> Wanted:
@@ -125,6 +146,8 @@ class Writer:
         device = reader.model.readout.weight.device
         self._known, self._uniforms = wanted.known.to(device), wanted.uniforms.to(device)
         self._temperatures = torch.tensor([float(t) for t in wanted.temperatures], device=device, dtype=torch.float64)
+        self._top_k = torch.tensor(wanted.top_k, device=device) if wanted.top_k else None
+        self._top_p = torch.tensor(wanted.top_p, device=device) if wanted.top_p else None
         rows, self.length = self._known.shape
         self.symbols = self._known.clone()
         self.nats = torch.zeros(rows, self.length, device=device, dtype=precision)
@@ -150,7 +173,8 @@ class Writer:
         before = self.symbols[:, begin - 1 : end - 1] if begin else torch.cat((self._first, self.symbols[:, : end - 1]), 1)
         logits = self._reader.read(before)
         if free == end - 1:
-            drawn = draw(logits[:, -1], self._uniforms[:, free], self._temperatures, never=self._reader.never)
+            how = (self._temperatures, self._top_k, self._reader.never, self._top_p)
+            drawn = draw(logits[:, -1], self._uniforms[:, free], *how)
             self.symbols[:, free] = torch.where(self._known[:, free] == FREE, drawn, self._known[:, free])
         nats = -logits.to(self.nats.dtype).log_softmax(-1).gather(2, self.symbols[:, begin:end, None])[..., 0]
         self.nats[:, begin:end] = nats if self._given else torch.where(self._known[:, begin:end] == FREE, nats, 0.0)

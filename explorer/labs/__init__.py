@@ -12,6 +12,7 @@ NAMES = (
     "translation",
     "image_transformer",
     "music",
+    "language_model",
     "transformer_xl",
     "adaptive_span",
     "sparse_transformer",

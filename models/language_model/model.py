@@ -7,7 +7,7 @@ one alone; every layer below the last predicts too, through a classifier of its 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -120,23 +120,36 @@ class LanguageModel(Decoder):
         extra = sum(p.numel() for module in (self.exits, self.ahead) for p in module.parameters())
         return sum(p.numel() for p in self.parameters()) - extra
 
-    def climb(self, before: Tensor, first: int = 0, past: Any = None, gains: Any = None, trace: Trace = OFF) -> Iterator[Tensor]:
+    def climb(
+        self,
+        before: Tensor,
+        first: int = 0,
+        past: Any = None,
+        gains: Any = None,
+        trace: Trace = OFF,
+        skipped: Collection[int] = (),
+        places: bool = True,
+    ) -> Iterator[Tensor]:
         """(batch, position, d_model) after each layer, from the lowest to the last. Arguments as in `forward`."""
         end = first + before.shape[1]
         if end > self.config.window:
             raise ValueError(f"position {end}: the model reads {self.config.window} at once")
         x = self.symbol(before) * self.scale
         for i, layer in enumerate(self.layers):
-            x = layer(x + self.places[i, first:end], i, past, None if gains is None else gains[i], trace.within(i))
+            if i in skipped:
+                yield x
+                continue
+            x = layer(x + self.places[i, first:end] if places else x, i, past, None if gains is None else gains[i], trace.within(i))
             yield x
 
-    def forward(self, before: Tensor, first: int = 0, past: Any = None, gains: Any = None, trace: Trace = OFF) -> Tensor:
+    def forward(self, before: Tensor, first: int = 0, past: Any = None, gains: Any = None, trace: Trace = OFF, *how: Any) -> Tensor:
         """before: (batch, position) symbols, the first of them at position `first`; (batch, position, symbol) logits of the one after each.
 
         past: keys and values of the positions before (`models.sampling.Cache`). gains: (layer, batch, head), what a head's output is
-        multiplied by. Taps `<layer>/self/…`. ValueError past the window: no position there was ever trained.
+        multiplied by. how: layers that are skipped, numbers from 0, and whether positions are added. Taps
+        `<layer>/self/…`. ValueError past the window: no position there was ever trained.
         """
-        *_, last = self.climb(before, first, past, gains, trace)
+        *_, last = self.climb(before, first, past, gains, trace, *how)
         return self.readout(self.norm(last))  # type: ignore[no-any-return]
 
     def lens(self, x: Tensor) -> Tensor:

@@ -1,0 +1,1 @@
+"""The lab of the language model: a decoder alone that reads a text and says what comes next."""

@@ -1,0 +1,68 @@
+"""What stands beside the lab's mechanism: figures from each model.json, the training curves. Nothing is typed here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from explorer import labels
+from explorer.labels import filled
+from explorer.labs import about
+from explorer.labs.language_model import texts
+from explorer.widgets.card import Pair
+from models.language_model.records import VARIANTS
+
+SLUG = "language_model"
+COLOURS = {variant: f"var(--cat-{n})" for n, variant in enumerate(VARIANTS, 1)}
+
+
+def facts() -> dict[str, dict[str, Any]]:
+    """What each shipped variant's model.json says, by variant; those that are not shipped are missing."""
+    return about.models(SLUG, VARIANTS)
+
+
+def size(variant: str) -> tuple[int, int]:
+    """Layers and heads of a network; ones where it is not shipped."""
+    config = facts().get(variant, {}).get("config", {})
+    return int(config.get("n_layers", 1)), int(config.get("n_heads", 1))
+
+
+def pairs() -> tuple[Pair, ...]:
+    """The four figures of the title row: size, data, the held-out figure beside the others' and the published one, training time."""
+    known = facts()
+    if not known:
+        return ()
+    return (
+        Pair(labels.CARD["parameters"], f"{next(iter(known.values()))['parameters'] / 1e6:.1f} M"),
+        Pair(labels.CARD["data"], texts.DATA, texts.BOOKS),
+        *_held_out(known),
+        about.trained(*known.values()),
+    )
+
+
+def _held_out(known: Mapping[str, Mapping[str, Any]]) -> tuple[Pair, ...]:
+    found = {variant: one["figure"] for variant, one in known.items() if one.get("figure")}
+    if not found:
+        return ()
+    ours = next(iter(found))
+    note, why = about.published(found[ours], {"metric": found[ours]["metric"], **known[ours]["published"]})
+    return (Pair(filled(texts.METRIC, split=labels.split(found[ours]["split"])), f"{found[ours]['value']:.2f}", note, why),)
+
+
+def prose() -> dict[str, str]:
+    """The model card in each language; empty where none is shipped. Entries are named by variant: {plain.figure.value}."""
+    known = facts()
+    return about.prose(SLUG, {**known, "minutes": about.minutes(known)})
+
+
+def curves() -> dict[str, object] | None:
+    """Bits per character of the held-out book over training, from the logs that are shipped; None where there is none."""
+    return about.curves(
+        SLUG,
+        facts(),
+        {variant: (texts.NAMES[variant], COLOURS[variant]) for variant in VARIANTS},
+        axes=(texts.SEEN, texts.BITS),
+        units=texts.CURVE_UNITS,
+        says=texts.CURVE_SAYS,
+        per_step=lambda known: known["recipe"]["batch"] * known["config"]["window"] / 1e6,
+    )

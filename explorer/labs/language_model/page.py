@@ -1,0 +1,83 @@
+"""The page of the language model: what it is asked, what it draws, what may be changed. Its texts stand in texts.py."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from explorer.lab import FIGURE, part
+from explorer.labs import passages
+from explorer.labs.language_model import about, texts, views
+from explorer.program import About, Change, Program, lab_of
+from explorer.views import View, in_bertviz
+from explorer.widgets.notes import notes
+from explorer.widgets.stage import stage
+from models.language_model.records import EXAMPLES, KINDS, Explanation, Request
+
+GENERATE = "models.language_model.explain:generate"
+MEASURE = "models.language_model.explain:measure"
+
+
+def program() -> Program[Request, Explanation]:
+    """What the page declares; which models are there is looked up when it is built."""
+    return Program(
+        explain=GENERATE,
+        kind=Request,
+        controls=views.controls(),
+        views=(
+            View("tower", lambda value: stage("tower", value, texts=texts.TOWER, picture="language_model/tower"), views.tower),
+            *passages.views(views.text_of, views.text_growing, task=KINDS[0]),
+            View("attention", lambda value: stage("attention", value, texts={}), views.maps, at="below"),
+            in_bertviz(("head", "model"), views.bertviz),
+            View("notes", lambda _value: notes(texts.NOTES, label=texts.NOTES_LABEL), at="below"),
+        ),
+        change=Change(views.difference, MEASURE, views.again),
+        examples=tuple((request, title) for request, (title, _) in views.offered()),
+        shorts=tuple(short for _, (_, short) in views.offered()),
+        first=views.first,
+        answer=views.answer,
+        about=About(texts.KICKER, texts.SPOKEN, about.pairs, about.prose, about.curves),
+        region=texts.REGION,
+        run=texts.RUN,
+        notice=views.notice,
+        lines=views.lines,
+        pick=views.pick,
+        progress=views.progress,
+        growing=views.growing,
+    )
+
+
+LAB = lab_of(
+    "language_model",
+    GENERATE,
+    program,
+    EXAMPLES,
+    texts,
+    year=2018,
+    paper="Improving Language Understanding by Generative Pre-Training",
+    authors="Radford et al.",
+    arxiv="1808.04444",
+    licence="Apache-2.0: the books that the models learned from are in the public domain",
+    ancestors=("translation",),
+    changed="input",
+    network=(
+        (
+            part("the text", "文本", "ask"),
+            part("attention", "注意力", "attention"),
+            part("layers", "各层", "tower"),
+            part("next symbol", "下一个符号", "reading"),
+        ),
+    ),
+    steps=views.steps,
+    interventions={
+        "temperature": replace(EXAMPLES[0], length=16, temperature=1.6),
+        "silenced": replace(EXAMPLES[0], length=16, silenced=tuple((KINDS[0], 0, head) for head in range(4))),
+        "skipped": replace(EXAMPLES[0], length=16, skipped=("1",)),
+        "positions": replace(EXAMPLES[0], length=16, positions=False),
+    },
+    exports={
+        **dict.fromkeys(("tower", "reading", "reach", "attention"), FIGURE),
+        "change": (*FIGURE[:4], "TXT", "NPZ"),
+    },
+    thumbnail=views.thumbnail,
+    probes=lambda: (Request("It was late.", length=2),),
+)

@@ -1,0 +1,236 @@
+"""The lab of the language model in words, English and Chinese, and its guided steps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+Text = Mapping[str, str]
+
+
+def _(en: str, zh: str) -> Text:
+    return MappingProxyType({"en": en, "zh": zh})
+
+
+TITLE: Final = _("Language model", "语言模型")
+SHORT: Final = _("Language model", "语言模型")
+LINE: Final = _(
+    "A decoder alone reads a text from the left and guesses what comes next; so it can also write.",
+    "只有解码器：从左往右读文本，猜下一个符号；所以它也能写。",
+)
+CARD: Final = _("A decoder alone guesses\nwhat comes next,\nand so it writes.", "只有解码器：\n猜下一个符号，\n于是会写。")
+KICKER: Final = _(
+    "Radford et al., 2018 · Al-Rfou et al., 2018 · arXiv 1808.04444", "Radford 等，2018 · Al-Rfou 等，2018 · arXiv 1808.04444"
+)
+EQUATION: Final = "−log P({value:x_t} | {key:x}{sub:1}, …, {key:x}{sub:t−1})"
+SPOKEN: Final = _(
+    "minus the logarithm of the probability of x t, given x 1 to x t minus 1: what comes next, after all that was read",
+    "给定 x 1 到 x t 减 1 时，x t 的概率的负对数：在读过的一切之后，下一个是什么",
+)
+
+REGION: Final = _("Beginning of a text", "文本的开头")
+RUN: Final = _("Write on", "接着写")
+PROMPT: Final = _("Beginning, up to {most} characters; it may be empty", "开头，至多 {most} 个字符，可以留空")
+MODEL: Final = _("model", "模型")
+LENGTH: Final = _("write", "续写")
+SYMBOLS: Final = _("{n} symbols", "{n} 个符号")
+TOP_P: Final = _("top-p", "top-p")
+TOP_P_HINT: Final = _(
+    "Top-p {value}: it draws among the fewest likeliest symbols whose probabilities together reach this; 1 for all",
+    "top-p {value}：只在概率之和达到它的最少几个最可能的符号中抽取；1 为全部",
+)
+TOP_K: Final = _("top-k", "top-k")
+TOP_K_HINT: Final = _("Of how many of the likeliest symbols it draws", "在多少个最可能的符号中抽取")
+ALL: Final = _("all", "全部")
+LIKELIEST: Final = _("{n}", "{n}")
+SEED: Final = _("seed", "种子")
+TYPED: Final = _("A continuation of yours: how likely is it?", "您自己的续写：有多可能？")
+
+NAMES: Final[Mapping[str, Text]] = MappingProxyType(
+    {
+        "plain": _("Characters", "字符"),
+        "last_only": _("Last position only", "只用最后位置"),
+        "layers": _("Every layer predicts", "每层都预测"),
+        "targets": _("Two ahead", "预测两步"),
+        "all": _("Every layer, two ahead", "每层，两步"),
+        "words": _("Pieces", "词块"),
+    }
+)
+BRIEF: Final[Mapping[str, Text]] = MappingProxyType(
+    {
+        "plain": _("characters", "字符模型"),
+        "last_only": _("last position", "最后位置"),
+        "layers": _("every layer", "每层预测"),
+        "targets": _("two ahead", "两步预测"),
+        "all": _("layers and two ahead", "每层两步"),
+        "words": _("pieces", "词块模型"),
+    }
+)
+KIND: Final[Mapping[str, Text]] = MappingProxyType(
+    {"characters": _("self-attention", "自注意力"), "pieces": _("self-attention", "自注意力")}
+)
+PER: Final[Mapping[str, Text]] = MappingProxyType({"characters": _("character", "字符"), "pieces": _("piece", "词块")})
+# Our examples: what each is, and the word or two on its button.
+EXAMPLES: Final[tuple[tuple[Text, Text], ...]] = (
+    (
+        _("The beginning of a sentence of Persuasion, a novel that no training has seen", "《劝导》里一句话的开头，训练时没见过这部小说"),
+        _("She had been forced …", "She had been forced …"),
+    ),
+    (
+        _("A herd of unicorns in the Andes, as in Radford et al. (2019)", "安第斯山中的一群独角兽，如 Radford 等（2019）"),
+        _("Unicorns", "独角兽"),
+    ),
+    (_("The likeliest character every time: it goes round in circles", "每次取最可能的字符：开始兜圈子"), _("Greedy", "贪心")),
+    (_("Nothing: it begins behind a line break", "什么也不给：从换行之后开始"), _("Nothing", "空白")),
+    (_("The same beginning, written in pieces", "同样的开头，用词块来写"), _("Pieces", "词块")),
+)
+
+# ---- what may be changed ----
+TEMPERATURE: Final = _("temperature", "温度")
+HEATED: Final = _("at temperature {t}", "温度为 {t} 时")
+HEAD: Final = _("head {name}", "头 {name}")
+SKIPPED: Final = _("skipped layers", "跳过的层")
+LAYER: Final = _("layer {n}", "第 {n} 层")
+WITHOUT_LAYERS: Final = _("without {n|layer|layers} {at}", "跳过第 {at} 层")
+POSITIONS: Final = _("positions", "位置")
+ON_OFF: Final = {True: _("added before every layer", "每层之前都加"), False: _("left out", "去掉")}
+NO_POSITIONS: Final = _("without positions", "去掉位置")
+SAYS: Final = _(
+    "{change}, the same text costs ⟦o:{after}⟧ bits per {unit} instead of {before}.",
+    "{change}，同一段文本每{unit}花费 ⟦o:{after}⟧ 比特，原来是 {before}。",
+)
+SAYS_SAME: Final = _(
+    "{change}, the same text costs ⟦o:{before}⟧ bits per {unit}, as before; nowhere is the difference more than {most} bits.",
+    "{change}，同一段文本每{unit}仍花费 ⟦o:{before}⟧ 比特；任何一处的差别都不超过 {most} 比特。",
+)
+GREEDY: Final = _(
+    "At temperature 0 only the likeliest symbol has any probability, so nothing can be told in bits; what is written changes.",
+    "温度为 0 时只有最可能的符号有概率，无法用比特来说；写出的内容会变。",
+)
+
+STRANGE: Final = _(
+    "{n} of the characters {n|stands|stand} in no book of training: {which}. The model reads {n|it|each of them} as “unknown”.",
+    "有 {n} 个字符在训练的书中从未出现：{which}。模型把它们读作未知字符。",
+)
+LAST_ALONE: Final = _(
+    "This model has only learned to predict from the last of 256 positions: of a shorter text it knows nothing.",
+    "这个模型只学过从 256 个位置的最后一个来预测：更短的文本它一无所知。",
+)
+
+# ---- views ----
+TOWER: Final = {"title": _("What would each layer say?", "每一层会说什么？"), "empty": _("Nothing has been read yet.", "还没有读过文本。")}
+LENS: Final = _("logit lens, {name}", "logit 透镜，{name}")
+EXITS: Final = _("trained exits, {name}", "训练过的出口，{name}")
+READS: Final = _("reads", "读")
+WRITES: Final = _("reads, and writes on", "读，并接着写")
+START: Final = "⏎"  # what stands before the first symbol: a line break
+QUESTION: Final = _("To say the next symbol, where does each head look?", "要说出下一个符号，每个头看向哪里？")
+ROLES: Final = (_("symbol that is said", "要说出的符号"), _("symbol that was read", "读过的符号"))
+
+NOTES_LABEL: Final = _("Notes", "说明")
+NOTES: Final[tuple[Text, ...]] = (
+    _(
+        "A symbol costs −log₂ of the probability that it was given, at temperature 1, whatever it was drawn with.",
+        "一个符号的代价是其概率的 −log₂，按温度 1 计算，与抽取时用的温度无关。",
+    ),
+    _(
+        "The logit lens reads each layer with the norm and the readout of the last one, for which the lower layers were never trained.",
+        "logit 透镜用最后一层的归一化与输出矩阵来读每一层；低层从未为此训练过。",
+    ),
+    _(
+        "The model reads 256 symbols at once. When they are full, it reads the last 128 again from its first position and goes on.",
+        "模型一次读 256 个符号。读满后，它从第一个位置重读最后 128 个，再继续。",
+    ),
+    _("A weight says where a head read from, not why a symbol was chosen.", "权重说明一个头从哪里读取，并不说明为什么选这个符号。"),
+)
+
+# ---- the card ----
+DATA: Final = _("17 books, 2 held out", "17 本书，另留出 2 本")
+BOOKS: Final = _("public domain", "公有领域")
+METRIC: Final = _("bits per character, {split}", "每字符比特数，{split}")
+BITS: Final = _("bits per character", "每字符比特数")
+SEEN: Final = _("characters read, millions", "读过的字符（百万）")
+CURVE_UNITS: Final = _("bits per character of a held-out book, lower is better", "留出书的每字符比特数，越低越好")
+CURVE_SAYS: Final = _("At the end of training: {figures} bits per character.", "训练结束时：{figures} 比特/字符。")
+
+# The guided steps: what they are called, and what to say. Their inputs and views stand in views.py.
+STEP_TITLES: Final[Mapping[str, Text]] = {
+    "predict": _("Predict the next one", "预测下一个"),
+    "positions": _("Every position learns", "每个位置都学"),
+    "layers": _("Every layer guesses", "每一层都猜"),
+    "temperature": _("Temperature", "温度"),
+    "unicorn": _("It writes", "它会写"),
+    "skip": _("A layer is skipped", "跳过一层"),
+}
+STEPS: Final[Mapping[str, Text]] = {
+    "predict": _(
+        "The model reads characters from the left and gives each possible next one a probability. The bars say how surprised it was by "
+        "what came: a new word costs many bits, the rest of the word few. What it wrote itself stands on green.",
+        "模型从左往右读字符，给每个可能的下一个字符一个概率。条形表示它有多惊讶：一个新词花很多比特，词的其余部分很少。绿底是它自己写的。",
+    ),
+    "positions": _(
+        "No position may look ahead, so one pass over a text is one lesson for each of its positions: row t looks at what stands before "
+        "it and is to say character t. That is why training on 256 characters at once is cheap.",
+        "每个位置都不能往后看，所以读一遍文本，每个位置各上一课：第 t 行只看前面的内容，要说出第 t 个字符。一次训练 256 个字符很便宜。",
+    ),
+    "layers": _(
+        "Read each layer as if it were the last: what would it say? In the lower layers the guess is poor, going up it gets better, and "
+        "the true character costs less. This is the logit lens; the lower layers were not trained to be read so.",
+        "把每一层当作最后一层来读：它会说什么？低层猜得差，往上越来越好，实际的字符越来越便宜。这就是 logit 透镜；低层没有为此训练过。",
+    ),
+    "temperature": _(
+        "Before it draws, the model divides its scores by the temperature. Above 1 rare characters are drawn more often, and words fall "
+        "apart; below 1 it plays safe; at 0 it takes the likeliest every time, and soon repeats itself.",
+        "抽取之前，模型把分数除以温度。高于 1 时罕见的字符更常被抽到，单词开始散架；低于 1 时更保守；为 0 时每次取最可能的，很快就会重复。",
+    ),
+    "unicorn": _(
+        "Such a beginning made GPT-2 famous: 1,500 M parameters wrote a news story about unicorns that speak English. This model has about "
+        "1 M and has read 17 old novels: it finds words and their order, but no story.",
+        "这样的开头让 GPT-2 出了名：15 亿参数写出了独角兽说英语的新闻。本模型约 100 万参数，只读过 17 本老小说：会拼词，却写不出故事。",
+    ),
+    "skip": _(
+        "Each layer only adds to what comes from below, so one can be left out and the rest still runs. Here the first layer is skipped. "
+        "The number says what it was worth on the same text; try another layer, or silence a head.",
+        "每一层只在下面传来的内容上再加一些，所以去掉一层，其余仍能运行。这里跳过第 1 层。数字说明它在同一段文本上值多少；也可关掉一个头。",
+    ),
+}
+
+# What each step asks: the projector's title.
+STEP_QUESTIONS: Final[Mapping[str, Text]] = {
+    "predict": _("Which characters surprise the model?", "哪些字符让模型惊讶？"),
+    "positions": _("What may each position look at?", "每个位置可以看什么？"),
+    "layers": _("What would each layer say?", "每一层会说什么？"),
+    "temperature": _("What does the temperature change?", "温度改变了什么？"),
+    "unicorn": _("What does it write about unicorns?", "它会怎么写独角兽？"),
+    "skip": _("What is one layer worth?", "一层值多少？"),
+}
+
+# What the hall guesses before the lecturer opens the projected figure.
+STEP_GUESSES: Final[Mapping[str, Text]] = {
+    "predict": _(
+        "Where in a word is a reader of characters surprised most: at its first letter, in the middle, or at its end?",
+        "逐字符读书时，一个词的哪里最让人惊讶：第一个字母，中间，还是结尾？",
+    ),
+    "unicorn": _(
+        "It has read 17 novels of the nineteenth century. How many words will pass until it loses the unicorns?",
+        "它读过 17 本十九世纪的小说。写到第几个词时，它会把独角兽忘掉？",
+    ),
+}
+
+# What the lecturer does at each step, or points at: notes of the presenter's window.
+STEP_SHOWS: Final[Mapping[str, Text]] = {
+    "predict": _(
+        "Point at the first letter of a word, then at its last one; compare the bars.", "先指一个词的首字母，再指末字母；比较条形。"
+    ),
+    "positions": _("Click a row: nothing stands to the right of the diagonal.", "点一行：对角线右边什么也没有。"),
+    "layers": _(
+        "Follow the locked column from the foot to the top; then step with the arrows.", "沿锁定的一列从下看到上；再用方向键移动。"
+    ),
+    "temperature": _("Hold B for temperature 1; read both continuations aloud.", "按住 B 看温度 1 的结果；把两段续写都读出来。"),
+    "unicorn": _("Read aloud what stands on green.", "把绿底上的文字读出来。"),
+    "skip": _("The bars under the text say where the layer was needed.", "文字下的条形表示哪里需要这一层。"),
+}
+
+# 1: a step of every lecture; 2: one that may be skipped; 3: for a long lecture.
+STEP_RANKS: Final[Mapping[str, int]] = {"predict": 1, "positions": 2, "layers": 1, "temperature": 2, "unicorn": 2, "skip": 3}

@@ -1,0 +1,170 @@
+// The tower of guesses: what each layer would say at each position, the last layer on top, and what stands there in truth. A cell is as dark
+// as the layer is surprised. The value is made by explorer/labs/language_model/views.py.
+
+import { unpack } from "../../widgets/lib/arrays.js";
+import { lang, t } from "../../widgets/lib/lang.js";
+import { ink, shade } from "../../widgets/lib/pen.js";
+import { sign } from "../../widgets/lib/signs.js";
+
+const TEXT = {
+  board: { en: "{title}. Left and right step through the text, Escape resets.", zh: "{title}。左右键在文本中移动，Esc 复位。" },
+  next: { en: "true next", zh: "实际的下一个" },
+  layer: { en: "layer {n}", zh: "第 {n} 层" },
+  read: { en: "read", zh: "读到" },
+  right: { en: "guess is right", zh: "猜对了" },
+  locked: { en: "locked position", zh: "锁定的位置" },
+  surprise: { en: "surprise, 0 to {n} bits and more", zh: "惊讶，0 至 {n} 比特及以上" },
+  which: { en: "who guesses in the lower layers", zh: "低层由谁来猜" },
+  start: { en: "the start", zh: "开头" },
+  none: { en: "Choose a position to see what each layer would say there.", zh: "选一个位置，看每一层会说什么。" },
+  caption: { en: "What each layer would say at each position, and what stands there costs it", zh: "每一层在每个位置会说什么，以及实际的符号要它付出多少" },
+  position: { en: "position", zh: "位置" },
+  symbol: { en: "what stands there", zh: "实际的符号" },
+  guess: { en: "layer {n}, guess", zh: "第 {n} 层，猜测" },
+  bits: { en: "layer {n}, bits", zh: "第 {n} 层，比特" },
+};
+const WORST = 12; // bits where the scale ends
+const SHADES = [0, 1, 2, 3, 4, 5, 6, 7].map((n) => n / 7);
+
+const show = (symbol) => [...symbol].map((letter) => sign(letter.codePointAt(0))).join("");
+const quoted = (symbol) => `“${show(symbol)}”`;
+const setOf = (run, { tower }) => run.sets.find(({ key }) => key === tower) ?? run.sets[0];
+const last = ({ pos }) => pos.at(-1);
+
+async function read(value) {
+  if (!value.sets?.length) return null;
+  const sets = await Promise.all(value.sets.map(async (set) => ({ ...set, bits: await unpack(set.bits) })));
+  return { ...value, sets, count: value.symbols.length };
+}
+
+const bitsOf = ({ bits }, layer, pos) => bits.slice(layer)[pos];
+/** The first layer, from 1, from which on the guess is right up to the last; 0 where the last one is wrong. */
+function rightFrom(run, set, pos) {
+  let layer = run.layers;
+  while (layer > 0 && set.best[layer - 1][pos] === run.symbols[pos]) layer -= 1;
+  return layer === run.layers ? 0 : layer + 1;
+}
+
+/** Cells of a size that fits, and which positions are in view: the locked one, and as many around it as there is room for. */
+function place(run, look, { width, tall, big, narrow }) {
+  const font = big ? 24 : 14;
+  const small = big ? 20 : 12;
+  const left = big ? 150 : narrow ? 62 : 84;
+  const wide = (run.pieces ? (big ? 100 : 56) : big ? 62 : 38) + (big ? 6 : 3);
+  const seen = Math.max(1, Math.min(run.count, Math.floor((width - left) / wide)));
+  const middle = look.pos.length ? last(look) : run.given;
+  const first = Math.max(0, Math.min(run.count - seen, middle - Math.floor(seen / 2)));
+  const head = big ? 40 : 26;
+  const foot = big ? 84 : 50;
+  const room = tall ? (tall - head - foot) / run.layers : big ? 70 : 44;
+  const high = Math.max(big ? 52 : 36, Math.min(room, big ? 78 : 44));
+  const y = (layer) => head + (run.layers - 1 - layer) * high; // the last layer on top
+  return { font, small, left, wide, seen, first, head, high, y, x: (pos) => left + (pos - first) * wide, end: head + run.layers * high, foot };
+}
+
+function scene(run, look, pen) {
+  const [at, set] = [place(run, look, pen), setOf(run, look)];
+  const gap = pen.big ? 6 : 3;
+  const label = (y, text, style = {}) => pen.text(at.left - 10, y, text, { size: at.small, align: "right", ...style });
+  label(at.head / 2, t(TEXT.next));
+  label(at.end + at.foot * 0.32, t(TEXT.read));
+  for (let layer = 0; layer < run.layers; layer += 1)
+    label(at.y(layer) + at.high / 2, t(TEXT.layer, { n: layer + 1 }), layer === run.layers - 1
+      ? { weight: 650, colour: "ink" } : {});
+  for (let pos = at.first; pos < at.first + at.seen; pos += 1) {
+    const [x0, locked] = [at.x(pos), look.pos.includes(pos)];
+    const x1 = x0 + at.wide - gap;
+    const middle = (x0 + x1) / 2;
+    const style = { size: at.font, face: "mono", align: "center", room: x1 - x0 };
+    pen.text(middle, at.head / 2, show(run.symbols[pos]), { ...style, weight: locked ? 700 : 400, colour: "out" });
+    for (let layer = 0; layer < run.layers; layer += 1) {
+      const bits = bitsOf(set, layer, pos);
+      const fill = shade("surprise", bits / WORST);
+      const box = { x0, x1, y0: at.y(layer), y1: at.y(layer) + at.high - gap };
+      const right = set.best[layer][pos] === run.symbols[pos];
+      pen.rect(box, { fill, radius: 4, ...(right ? { line: "out", width: 2.5 } : {}) });
+      pen.text(middle, box.y0 + at.high * 0.3, show(set.best[layer][pos]), { ...style, weight: 650, colour: ink(fill) });
+      pen.text(middle, box.y0 + at.high * 0.68, bits.toFixed(1), { size: at.small, align: "center", colour: ink(fill) });
+    }
+    const box = { x0, x1, y0: at.end + 6, y1: at.end + at.foot * 0.62 };
+    pen.rect(box, locked ? { fill: "query-soft", line: "query", width: 2, radius: 4 } : { fill: "sunk", radius: 4 });
+    pen.text(middle, (box.y0 + box.y1) / 2, pos ? show(run.symbols[pos - 1]) : "⏎", { ...style, colour: locked ? "query" : "ink" });
+    pen.text(middle, at.end + at.foot * 0.82, pos - 1, { size: at.small, align: "center", colour: "ink3" });
+    const column = { x0: x0 - 1.5, x1: x1 + 1.5, y0: at.head - 2, y1: at.end };
+    if (locked) pen.rect(column, { line: "query", width: 2.5, radius: 5 });
+    pen.hit({ ...column, y0: 0, y1: at.end + at.foot, look: { pos }, pos, card: () => card(run, set, pos) });
+  }
+  pen.size(at.left + at.seen * at.wide, at.end + at.foot);
+}
+
+/** What was read at a position, with its number. */
+function before(run, pos) {
+  if (!pos) return t(TEXT.start);
+  return lang() === "zh" ? `${quoted(run.symbols[pos - 1])}（${pos - 1}）` : `${quoted(run.symbols[pos - 1])} (${pos - 1})`;
+}
+
+function card(run, set, pos) {
+  const lines = Array.from({ length: run.layers }, (_, up) => run.layers - 1 - up)
+    .map((layer) => `${t(TEXT.layer, { n: layer + 1 })}: ${quoted(set.best[layer][pos])} · ${bitsOf(set, layer, pos).toFixed(2)}`);
+  return [`${before(run, pos)} → ${quoted(run.symbols[pos])}`, ...lines];
+}
+
+function sentence(run, look) {
+  const [set, pos, zh, n] = [setOf(run, look), last(look), lang() === "zh", run.layers];
+  if (pos === undefined) return [t(TEXT.none)];
+  const [a, b] = [quoted(set.best[0][pos]), quoted(set.best[n - 1][pos])];
+  const [low, high] = [bitsOf(set, 0, pos), bitsOf(set, n - 1, pos)].map((one) => one.toFixed(2));
+  const from = rightFrom(run, set, pos);
+  const [read_, true_] = [{ text: before(run, pos), role: "query" }, { text: quoted(run.symbols[pos]), role: "out" }];
+  const known = { en: from ? ` From layer ${from} on the guess is right.` : " The last layer's guess is wrong.", zh: from ? `从第 ${from} 层起猜对了。` : "最后一层没有猜对。" };
+  const right = n === 1 ? "" : zh ? known.zh : known.en;
+  if (zh) return ["在 ", read_, ` 之后，第 1 层猜 ${a}，第 ${n} 层猜 ${b}。实际是 `, true_, `，第 1 层付出 ${low} 比特，第 ${n} 层付出 ${high} 比特。${right}`];
+  return ["After ", read_, ` layer 1 guesses ${a}, layer ${n} guesses ${b}. What stands there, `, true_,
+    `, costs layer 1 ${low} bits and layer ${n} ${high} bits.${right}`];
+}
+
+function table(run, look) {
+  const set = setOf(run, look);
+  const layers = Array.from({ length: run.layers }, (_, layer) => layer);
+  const columns = [t(TEXT.position), t(TEXT.symbol),
+    ...layers.flatMap((layer) => [t(TEXT.guess, { n: layer + 1 }), t(TEXT.bits, { n: layer + 1 })])];
+  const rows = run.symbols.map((symbol, pos) => [pos, show(symbol),
+    ...layers.flatMap((layer) => [show(set.best[layer][pos]), Math.round(1e4 * bitsOf(set, layer, pos)) / 1e4])]);
+  return { caption: t(TEXT.caption), columns, rows, here: last(look) ?? null };
+}
+
+function arrays(run) {
+  const each = run.sets.flatMap(({ key, bits, best }) => [
+    [`${key}_bits`, { shape: bits.shape, data: bits.data, axes: ["layer", "position"], unit: "bits" }],
+    [`${key}_guesses`, best.flat()]]);
+  return { symbols: run.symbols, ...Object.fromEntries(each) };
+}
+
+export default {
+  looks: { pos: "positions", tower: "choice" },
+  question: { en: "What would each layer say?", zh: "每一层会说什么？" },
+  label: TEXT.board,
+  along: "pos",
+  resets: ["pos", "tower"],
+  read,
+  bounds: (run) => ({
+    pos: { count: run.count, pick: run.pick?.pos },
+    tower: { names: run.sets.map(({ key }) => key), pick: run.sets[0].key },
+  }),
+  scene,
+  sentence,
+  table,
+  arrays,
+  choices: (run) => (run.sets.length > 1
+    ? [{ key: "tower", label: t(TEXT.which), options: run.sets.map(({ key, name }) => ({ value: key, label: t(name) })) }]
+    : []),
+  legend: () => [
+    { text: t(TEXT.right), mark: { line: "out", width: 2.5, radius: 3 } },
+    { text: t(TEXT.locked), mark: { line: "query", width: 2.5, radius: 3 } },
+    { text: t(TEXT.surprise, { n: WORST }), mark: { shades: SHADES.map((share) => shade("surprise", share)), wide: 80 } },
+  ],
+  /** Is the text the same up to what is locked? */
+  same: (was, run, { pos }) => was.given === run.given && was.layers === run.layers &&
+    run.symbols.slice(0, Math.max(was.given, ...pos.map((one) => one + 1)))
+      .every((symbol, i) => symbol === was.symbols[i]),
+};

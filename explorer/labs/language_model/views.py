@@ -1,0 +1,309 @@
+"""From what the language models explain to what the widgets draw: pure functions of records, no model and no Gradio."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from explorer import runs
+from explorer.controls import Control, query
+from explorer.figures import attention, reading
+from explorer.figures import bertviz as drawing
+from explorer.figures.attention import Blocks, Kind
+from explorer.figures.sides import Side, most_bits
+from explorer.lab import GuidedStep, Thumbnail, in_lecture
+from explorer.labels import change_sentence, filled, listed
+from explorer.labs import passages
+from explorer.labs.heads import silenced
+from explorer.labs.language_model import about, texts
+from explorer.looks import Look, looks
+from explorer.packing import pack
+from explorer.widgets import ask
+from explorer.widgets.change import Readings
+from models.language_model.records import (
+    EXAMPLES,
+    KINDS,
+    MAX_TEXT,
+    OFFERED,
+    VARIANTS,
+    Again,
+    Explanation,
+    Guesses,
+    Losses,
+    Request,
+    Step,
+)
+
+Text = Mapping[str, str]
+Value = dict[str, object]
+
+BERTVIZ = 48  # symbols that bertviz shows, the last ones
+SHOWN = 32  # symbols of the family map's picture
+TOP = (0, 1, 2, 5, 10, 40)  # of how many of the likeliest is drawn, as the bar offers it; 0 for all
+
+first = runs.kept("language_model", EXAMPLES[0], Explanation)
+
+
+# ---- the input bar -----------------------------------------------------------------------------------------------------------------
+
+
+def offered() -> tuple[tuple[Request, tuple[Text, Text]], ...]:
+    """Our examples whose models are there, and what each is called."""
+    return tuple((request, named) for request, named in zip(OFFERED, texts.EXAMPLES, strict=True) if request in EXAMPLES)
+
+
+def controls() -> tuple[Control, ...]:
+    """What is asked for, then what may be changed in the model; only of models that are there."""
+    there = {variant: texts.NAMES[variant] for variant in about.facts() or VARIANTS[:1]}
+    sizes = {kind: about.size(variant) for kind, variant in zip(KINDS, ("plain", "words"), strict=True) if variant in there}
+    kinds = {kind: texts.KIND[kind] for kind in sizes}
+    layers = {str(n): filled(texts.LAYER, n=n) for n in range(1, about.size("plain")[0] + 1)}
+    top = {n: filled(texts.LIKELIEST, n=n) if n else texts.ALL for n in TOP}
+    return (
+        Control("text", filled(texts.PROMPT, most=MAX_TEXT), "passage", hint=passages.PLACEHOLDER, shares="length"),
+        Control("variant", texts.MODEL, "select", names=there),
+        Control("length", texts.LENGTH, "number", unit=texts.SYMBOLS, step=1),
+        Control("top_p", texts.TOP_P, "number", step=0.01, hint=texts.TOP_P_HINT),
+        Control("top_k", texts.TOP_K, "select", names=top, hint=texts.TOP_K_HINT),
+        Control("seed", texts.SEED, "seed", hint=passages.SEED_HINT),
+        Control("typed", texts.TYPED, "question", placeholder=OFFERED[0].typed.strip()),
+        Control("temperature", texts.TEMPERATURE, "number", step=0.1, change=True, says=_heated),
+        *silenced(kinds, sizes, texts.HEAD),
+        Control("skipped", texts.SKIPPED, "items", names=layers, change=True, says=_skipped),
+        Control("positions", texts.POSITIONS, "switch", names=texts.ON_OFF, change=True, says=lambda _on: texts.NO_POSITIONS),
+    )
+
+
+def _heated(temperature: float) -> Text:
+    return filled(texts.HEATED, t=f"{temperature:g}")
+
+
+def _skipped(layers: Sequence[str]) -> Text:
+    return filled(texts.WITHOUT_LAYERS, n=len(layers), at=", ".join(layers))
+
+
+def notice(request: Request, seen: Explanation) -> Text | None:
+    """What to say of characters that the model does not know, and of a model that only learned to predict from its last position."""
+    strange = [at for at in np.flatnonzero(seen.unknown).tolist() if at < seen.given]
+    told: list[Text] = []
+    if strange:
+        named = [f"“{attention.shown(seen.symbols[at])}” ({at})" for at in strange[: passages.LISTED]]
+        more = "…" if len(strange) > passages.LISTED else ""
+        told.append(filled(texts.STRANGE, n=len(strange), which=", ".join(named) + more))
+    if request.variant == "last_only":
+        told.append(texts.LAST_ALONE)
+    return {language: " ".join(one[language] for one in told) for language in ("en", "zh")} if told else None
+
+
+def answer(seen: Explanation, request: Request) -> Value | None:
+    """Pieces, as they stand below the text; characters stand in a view."""
+    return _pieces(seen.symbols) if request.task == KINDS[1] else None
+
+
+def growing(steps: Sequence[Step], request: Request) -> Value | None:
+    """The part of a text of pieces that is there."""
+    return _pieces([symbol for step in steps for symbol in step.symbols]) if request.task == KINDS[1] else None
+
+
+def _pieces(symbols: Sequence[str]) -> Value:
+    return ask.pieces([one.removeprefix(" ") or one for one in symbols], [one.startswith(" ") for one in symbols], language="en")
+
+
+def lines(seen: Explanation, request: Request) -> tuple[Text, ...]:
+    """What a text file of a run says."""
+    how = f"{request.variant} · temperature {request.temperature:g} · top-p {request.top_p:g} · top-k {request.top_k} · seed {request.seed}"
+    return tuple({"en": one, "zh": one} for one in ("".join(seen.symbols), how))
+
+
+def progress(steps: Sequence[Step], request: Request) -> Text:
+    """How far a text has come."""
+    return filled(passages.WRITES, n=sum(len(step.symbols) for step in steps if not step.given), of=request.length)
+
+
+# ---- the tower and the text --------------------------------------------------------------------------------------------------------
+
+
+def telling(seen: Explanation) -> tuple[int, int, int]:
+    """What is locked on arrival: the position where the layers learn most on the way up, and a head that looks far back to say it."""
+    rows = seen.lens.nats[0] - seen.lens.nats[-1]
+    right = np.array([best == symbol and symbol.strip() != "" for best, symbol in zip(seen.lens.best[-1], seen.symbols, strict=True)])
+    until = seen.given if seen.given > 8 else len(rows)
+    worth = np.where(right, rows, rows - 100)[4:until]
+    pos = 4 + int(worth.argmax()) if len(worth) else len(rows) - 1
+    far = np.log2(np.arange(pos, 0, -1) + 1) if pos else np.zeros(0)
+    looked = (seen.weights[:, :, pos, 1 : pos + 1].astype(np.float32) * far).max(-1, initial=0)
+    layer, head = (int(n) for n in np.unravel_index(int(looked.argmax()), looked.shape))
+    return layer, head, pos
+
+
+def pick(seen: Explanation, _request: Request) -> Value:
+    """The same as an address names it."""
+    layer, head, pos = telling(seen)
+    return {"model": seen.variant, "head": f"{layer + 1}.{head + 1}", "pos": pos, "row": pos}
+
+
+def tower(seen: Explanation, request: Request, state: str) -> Value:
+    """What each layer would say: by the logit lens, and by classifiers of its own where a model has them."""
+    sets = [_set("lens", filled(texts.LENS, name=texts.BRIEF[seen.variant]), seen.lens)]
+    if seen.exits is not None:
+        sets.append(_set("exits", filled(texts.EXITS, name=texts.BRIEF[seen.exits.variant]), seen.exits))
+    return {
+        "state": state,
+        "query": query(request),
+        "symbols": list(seen.symbols),
+        "given": seen.given,
+        "layers": len(seen.lens.best),
+        "pieces": request.task == KINDS[1],
+        "sets": sets,
+        "pick": pick(seen, request),
+    }
+
+
+def _set(key: str, name: Text, guesses: Guesses) -> Value:
+    bits = (guesses.nats / np.float32(math.log(2))).astype(np.float32)
+    return {"key": key, "name": dict(name), "best": [list(row) for row in guesses.best], "bits": pack(bits, unit=False)}
+
+
+def keep(seen: Explanation) -> str:
+    """The address of exact weights of a run."""
+    weights = seen.weights
+    layers, heads, length = weights.shape[:3]
+
+    def rows(layer: int, head: int, which: range) -> NDArray[np.float32]:
+        return weights[layer, head, which.start : which.stop].astype(np.float32)
+
+    made = hashlib.sha256(f"language model {seen.variant}".encode() + weights.tobytes())
+    return looks().put(Look(rows, layers, heads, length, weights.nbytes), made.digest())
+
+
+def text_of(seen: Explanation, request: Request, state: str) -> Value:
+    """What the text draws: every character with its surprise, and where a head looked to say it."""
+    layers, heads, length = seen.weights.shape[:3]
+    weights = seen.weights.astype(np.float32)
+    profiles = np.stack([np.diagonal(weights, -d, 2, 3).sum(-1) / length for d in range(length)], -1)
+    name = texts.NAMES[seen.variant]
+    about_ = texts.WRITES if length > seen.given else texts.READS
+    model = reading.Model(
+        seen.variant, name, about_, "".join(seen.symbols), seen.nats, keep(seen), layers, heads, profiles.astype(np.float32)
+    )
+    unknown = np.flatnonzero(seen.unknown).tolist()
+    place = pick(seen, request)
+    return reading.value([model], given=seen.given, segment=0, memory=0, unknown=unknown, pick=place, query=query(request), state=state)
+
+
+def text_growing(steps: Sequence[Step], request: Request) -> Value:
+    """What the text draws while it is read and written."""
+    symbols = [symbol for step in steps for symbol in step.symbols]
+    given = sum(len(step.symbols) for step in steps if step.given)
+    nats = np.concatenate([step.nats for step in steps]) if steps else np.zeros(0, np.float32)
+    grown = reading.Growing(request.variant, texts.NAMES[request.variant], texts.WRITES, "".join(symbols), nats)
+    return reading.growing([grown], given=given, of=given + request.length, segment=0, query=query(request))
+
+
+def kind(seen: Explanation, request: Request) -> Kind:
+    """The attention of all layers and heads."""
+    symbols, keys = seen.symbols, (texts.START, *seen.symbols[:-1])
+    blocks = Blocks(1, 1, symbols, keys, keep(seen)) if attention.long(len(symbols)) and len(symbols) <= attention.LONGEST else None
+    return Kind(
+        request.task,
+        texts.KIND[request.task],
+        seen.weights.astype(np.float32),
+        symbols,
+        keys,
+        mask="causal",
+        question=texts.QUESTION,
+        roles=texts.ROLES,
+        first_key=-1,
+        blocks=blocks,
+    )
+
+
+def maps(seen: Explanation, request: Request, state: str) -> Value:
+    """What the attention view draws."""
+    layer, head, pos = telling(seen)
+    col = int(seen.weights[layer, head, pos].argmax())
+    by = -(-len(seen.symbols) // attention.LONGEST)
+    place = {"kind": request.task, "layer": layer, "head": head, "row": pos // by, "col": col // by}
+    return attention.value([kind(seen, request)], pick=place, silenced=request.silenced, query=query(request), state=state)
+
+
+def bertviz(seen: Explanation) -> drawing.Attention:
+    """The attention among the last symbols as bertviz shows it."""
+    rows = range(max(0, len(seen.symbols) - BERTVIZ), len(seen.symbols))
+    weights = seen.weights[:, :, rows.start :, rows.start : rows.stop].astype(np.float32)
+    keys = [texts.START, *seen.symbols]
+    shown = [seen.symbols[i] for i in rows]
+    return drawing.Attention(seen.variant, texts.NAMES[seen.variant], weights, shown, [keys[i] for i in rows], causal=True)
+
+
+# ---- what changes if ---------------------------------------------------------------------------------------------------------------
+
+
+def again(request: Request, seen: Explanation) -> Again | None:
+    """What was read and written, to be read under what a request changes; None where it changes nothing."""
+    changed = replace(request, text="", length=0, typed="", seed=0)
+    return None if request == request.plain() else Again(changed, seen.numbers)
+
+
+def difference(seen: tuple[Explanation, Explanation], losses: tuple[Losses | None, Losses], request: Request, what: Text) -> Readings:
+    """What the panel draws of a change. losses: of what was written before, read under it. what: the change in words."""
+    before, after = seen
+    given = before.given or len(before.symbols)
+    cold = request.temperature == 0
+    side = Side(
+        before.variant,
+        texts.NAMES[before.variant],
+        before.nats,
+        losses[1].nats,
+        given,
+        0,
+        ("".join(before.symbols[before.given :]), "".join(after.symbols[after.given :])),
+        text="".join(before.symbols) if request.task == KINDS[0] else "",
+        unreached=texts.GREEDY if cold else None,
+    )
+    bits = [float(nats[:given].mean() / np.log(2)) for nats in (before.nats, losses[1].nats)]
+    most = most_bits(before.nats, losses[1].nats)
+    told = change_sentence(texts.SAYS, texts.SAYS_SAME, *bits, change=what, most=most, unit=texts.PER[request.task])
+    return Readings([side], {"en": told["en"][:1].upper() + told["en"][1:], "zh": told["zh"]})
+
+
+# ---- the family map and the guided steps -------------------------------------------------------------------------------------------
+
+
+def thumbnail() -> Thumbnail | None:
+    """The telling head over the first symbols of the stored run, for the family map."""
+    kept = first()
+    if kept is None:
+        return None
+    seen = kept.seen
+    layer, head, pos = telling(seen)
+    here = slice(max(0, pos + 1 - SHOWN), pos + 1)
+    weights = seen.weights[layer, head, here, here].astype(np.float32)
+    keys = (texts.START, *seen.symbols[:-1])
+    return Thumbnail(weights, seen.symbols[here], keys[here], (len(weights) - 1, int(weights[-1].argmax())))
+
+
+def steps() -> tuple[GuidedStep, ...]:
+    """The guided steps: inputs as permalinks, views that show what the stored run has to tell; none of a model that is not there."""
+    kept = first()
+    start, there = EXAMPLES[0], about.facts()
+    layer, head, pos = telling(kept.seen) if kept else (0, 0, 8)
+    here = {"pos": str(pos), "head": f"{layer + 1}.{head + 1}"}
+    shown: dict[str, tuple[str, Mapping[str, str], str]] = {
+        "predict": ("", here, "reading"),
+        "positions": ("", here, "attention"),
+        "layers": ("", here, "tower"),
+        "temperature": (query(replace(start, temperature=1.6)), here, "change"),
+        "unicorn": (query(OFFERED[1]), {}, "reading"),
+        "skip": (query(replace(start, skipped=("1",))), here, "change"),
+    }
+    del there
+    return tuple(GuidedStep(texts.STEP_TITLES[key], texts.STEPS[key], *how, **in_lecture(texts, key)) for key, how in shown.items())
+
+
+__all__ = ["listed"]

@@ -1,0 +1,283 @@
+"""What a page asks of the language models, and what it gets: arrays and strings, nothing of torch."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from models import checkpoint, fields
+from models.arrays import frozen
+from models.characters import UNKNOWN
+from models.checkpoint import CheckpointError
+from models.decoder import gains
+from models.errors import InputError, check_heads
+from models.language_model.decode import How, Reader, climbed
+from models.language_model.model import LanguageModel
+from models.language_model.pieces import Pieces
+from models.language_model.pretrained import PIECES, SLUG, load
+from models.language_model.records import EXITS, MAX_TEXT, Again, Explanation, Guesses, Losses, Request, Step, Tree, read_text
+from models.sampling import FREE, Writer, cut, uniforms, wanted
+from models.turns import News, abreast, each, each_paced, grouped, paced, served, turns
+
+ROWS = 16  # requests that share a batch
+WIDTHS = (6, 3, 3)  # of the tree: children of a node, by how far ahead it stands
+
+
+@cache
+def _pieces(variant: str) -> Pieces:
+    return Pieces.load(checkpoint.folder(SLUG, variant) / PIECES)
+
+
+@dataclass(frozen=True)
+class _Read:
+    """A request that can be answered, and its model. given: the symbols of its text; known: (position,) their numbers, then FREE."""
+
+    request: Request
+    model: LanguageModel
+    given: tuple[str, ...]
+    known: NDArray[np.int64]
+
+    def encoded(self, text: str) -> tuple[NDArray[np.int64], tuple[str, ...]]:
+        """(symbol,) numbers of a text, and how each looks."""
+        return _encoded(self.model, self.request.variant, text)
+
+    def shown(self, numbers: Sequence[int] | NDArray[np.integer[Any]]) -> tuple[str, ...]:
+        """How symbols look."""
+        return _shown(self.model, self.request.variant, numbers)
+
+    def how(self) -> How:
+        """What it changes in a pass."""
+        return _how([self.request], self.model)
+
+
+def _encoded(model: LanguageModel, variant: str, text: str) -> tuple[NDArray[np.int64], tuple[str, ...]]:
+    if model.config.pieces:
+        numbers = _pieces(variant).encode(text)
+        return numbers, _shown(model, variant, numbers)
+    return model.alphabet.encode(text).astype(np.int64), tuple(text)
+
+
+def _shown(model: LanguageModel, variant: str, numbers: Sequence[int] | NDArray[np.integer[Any]]) -> tuple[str, ...]:
+    if model.config.pieces:
+        return tuple(_pieces(variant).shown(numbers))
+    return tuple(model.alphabet.decode(numbers))
+
+
+def _how(requests: Sequence[Request], model: LanguageModel) -> How:
+    """What requests of one group change in a pass."""
+    first = requests[0]
+    return gains(requests, first.task, model), frozenset(int(n) - 1 for n in first.skipped), first.positions
+
+
+def _read(request: Request) -> _Read:
+    """InputError where an option lies outside what there is. CheckpointError where no model is there."""
+    fields.check(request)
+    model = load(request.variant).model
+    config = model.config
+    check_heads(request.silenced, {request.task: (config.n_layers, config.n_heads)})
+    if any(int(n) > config.n_layers for n in request.skipped):
+        raise InputError("skipped", en=f"Layers are 1 to {config.n_layers}.", zh=f"层为 1 到 {config.n_layers}。")
+    numbers, given = _encoded(model, request.variant, read_text(request.text))
+    if len(request.text) + request.length > MAX_TEXT:
+        raise InputError(
+            "long",
+            en=f"The text has {len(request.text):,} characters and {request.length:,} symbols are to be written; {MAX_TEXT} together are the most.",
+            zh=f"文本有 {len(request.text):,} 个字符，还要写 {request.length:,} 个符号；合计最多 {MAX_TEXT:,} 个。",
+        )
+    if not given and not request.length:
+        raise InputError(
+            "nothing",
+            en="There is nothing to read and nothing to write: type a text, or let some be written.",
+            zh="既没有要读的，也没有要写的：请输入文本，或让模型续写一些。",
+        )
+    return _Read(request, model, given, np.concatenate((numbers, np.full(request.length, FREE))))
+
+
+def _write(read: Sequence[_Read]) -> Iterator[News]:
+    """One model on a batch of requests: steps after each turn, at the end the explanations."""
+    model, requests = read[0].model, [one.request for one in read]
+    asked = wanted(requests, [one.known for one in read])
+    draws = torch.zeros_like(asked.uniforms)
+    for row, one in zip(draws, read, strict=True):  # the same for what is written first, however long the text before it is
+        row[len(one.given) :] = uniforms(one.request.seed, len(row) - len(one.given))
+    kinds = model.symbol.num_embeddings
+    top_k, top_p = [one.top_k or kinds for one in requests], [one.top_p for one in requests]
+    asked = dataclasses.replace(asked, uniforms=draws, top_k=top_k, top_p=top_p)
+    writer = Writer(Reader(model, len(read), _how(requests, model)), asked)
+
+    def steps(_name: str, row: int, here: slice) -> list[Step]:
+        return _steps(read[row], here.start, writer.symbols[row, here].cpu().numpy(), writer.nats[row, here].cpu().numpy())
+
+    lengths = [len(one.known) for one in read]
+    yield from abreast({"": writer}, lengths, steps)
+    for row, one in enumerate(read):
+        yield from paced(row, _made(one, writer.symbols[row, : lengths[row]].cpu().numpy()))
+
+
+def _steps(one: _Read, first: int, numbers: NDArray[np.int64], nats: NDArray[np.float64]) -> list[Step]:
+    """What is new, what was given apart from what was written."""
+    last = min(first + len(numbers), len(one.known))
+    border = min(max(len(one.given), first), last)
+    found = []
+    for begin, end, given in ((first, border, True), (border, last, False)):
+        if begin < end:
+            here = slice(begin - first, end - first)
+            symbols = one.given[begin:end] if given else one.shown(numbers[here])
+            found.append(Step(begin, symbols, frozen(nats[here], np.float32), given))
+    return found
+
+
+def _nats(logits: Tensor, numbers: NDArray[np.int64]) -> Tensor:
+    """(layer, position) −log p of the symbols that stand there. logits: (layer, position, symbol)."""
+    wanted = torch.from_numpy(numbers).to(logits.device)
+    return -logits.log_softmax(-1).gather(-1, wanted[None, :, None].expand(len(logits), -1, 1))[..., 0]
+
+
+def _guesses(one: _Read, variant: str, layers: list[Tensor], numbers: NDArray[np.int64]) -> Guesses:
+    """layers: of each, parts of (position, symbol) logits, window after window."""
+    logits = torch.stack(layers)
+    best = logits.argmax(-1).cpu().numpy()
+    return Guesses(variant, tuple(one.shown(row) for row in best), frozen(_nats(logits, numbers).cpu(), np.float32))
+
+
+@torch.no_grad()
+def _made(one: _Read, numbers: NDArray[np.int64]) -> Generator[None, None, Explanation]:
+    """What there is to see of a finished text; a pause between one pass and the next one."""
+    model, count, given = one.model, len(numbers), len(one.given)
+    config, request = model.config, one.request
+    weights = np.zeros((config.n_layers, config.n_heads, count, count), np.float16)
+    lens: list[list[Tensor]] = [[] for _ in range(config.n_layers)]
+    own: list[list[Tensor]] = [[] for _ in range(config.n_layers)]
+    for (begin, end, counted), states, seen in climbed(model, numbers[None], one.how(), watched=True):
+        assert seen is not None
+        weights[:, :, counted:end, begin:end] = seen[:, 0, :, counted - begin :]
+        for at, x in enumerate(states):
+            lens[at].append(model.lens(x[0]))
+            own[at].append(_exit(model, at, x[0]))
+        yield
+    logits = [torch.cat(parts) for parts in lens]
+    exits = None
+    if len(model.exits):
+        exits = _guesses(one, request.variant, [torch.cat(parts) for parts in own], numbers)
+    elif not config.pieces:
+        exits = _beside(one, numbers)
+    yield
+    tree = _tree(one, numbers[:given], numbers[given : given + len(WIDTHS)])
+    yield
+    typed, typed_symbols = one.encoded(read_text(request.typed))
+    text = np.concatenate((numbers[:given], typed))
+    return Explanation(
+        variant=request.variant,
+        numbers=tuple(map(int, numbers)),
+        symbols=one.given + one.shown(numbers[given:]),
+        given=given,
+        nats=frozen(_nats(logits[-1][None], numbers)[0].cpu(), np.float32),
+        unknown=frozen((numbers == UNKNOWN) & (not config.pieces), np.bool_),
+        lens=_guesses(one, request.variant, logits, numbers),
+        exits=exits,
+        tree=tree,
+        weights=frozen(weights, np.float16),
+        typed=typed_symbols,
+        typed_nats=frozen(_costs(model, text, one.how())[given:] if len(typed) else np.zeros(0), np.float32),
+    )
+
+
+def _exit(model: LanguageModel, layer: int, x: Tensor) -> Tensor:
+    """What a layer's own classifier says; the last one's is the readout."""
+    return model.exits[layer](x) if layer < len(model.exits) else model.lens(x)
+
+
+def _beside(one: _Read, numbers: NDArray[np.int64]) -> Guesses | None:
+    """What the exits of the model that was trained with them say of the same text; None where it is not shipped."""
+    try:
+        model = load(EXITS).model
+    except CheckpointError:
+        return None
+    parts: list[list[Tensor]] = [[] for _ in range(model.config.n_layers)]
+    for _, states, _ in climbed(model, numbers[None], (None,)):
+        for at, x in enumerate(states):
+            parts[at].append(_exit(model, at, x[0]))
+    return _guesses(one, EXITS, [torch.cat(part) for part in parts], numbers)
+
+
+def _costs(model: LanguageModel, numbers: NDArray[np.int64], how: How, temperature: float = 1.0) -> NDArray[np.float32]:
+    """(position,) −log p of each symbol of a text."""
+    logits = torch.cat([model.lens(states[-1][0]) for _, states, _ in climbed(model, numbers[None], how)])
+    return _nats(logits[None] / temperature, numbers)[0].cpu().numpy()
+
+
+def _after(one: _Read, texts: NDArray[np.int64]) -> Tensor:
+    """(batch, symbol) logits of what comes after texts, (batch, position), without symbols that are never drawn."""
+    more = np.concatenate((texts, np.zeros((len(texts), 1), np.int64)), 1)
+    *_, (_, states, _) = climbed(one.model, more, one.how())
+    logits = one.model.lens(states[-1][:, -1])
+    logits[:, list(Reader.never)] = -torch.inf
+    return logits
+
+
+def _tree(one: _Read, given: NDArray[np.int64], written: NDArray[np.int64]) -> Tree:
+    """What could come after `given`, a few symbols ahead; of what was `written` the path, however unlikely it was."""
+    request = one.request
+    parent: list[int] = []
+    numbers: list[int] = []
+    chance: list[float] = []
+    kept: list[bool] = []
+    sampled: list[int] = []
+    level, rank = [(-1, given)], 0  # nodes whose children are looked for, and the text up to them
+    for depth, width in enumerate(WIDTHS):
+        logits = _after(one, np.stack([text for _, text in level]))
+        shares = logits.softmax(-1)
+        heat = request.temperature or 1e-6
+        top_k = torch.full((len(level),), request.top_k or logits.shape[1], device=logits.device)
+        inside = cut(logits.double() / heat, top_k, torch.full((len(level),), request.top_p)).isfinite()
+        below = []
+        for row, (node, text) in enumerate(level):
+            chosen: list[int] = shares[row].topk(width).indices.tolist()
+            on_path = node == (sampled[-1] if sampled else -1) and depth == len(sampled) and depth < len(written)
+            if on_path and int(written[depth]) not in chosen:
+                chosen.append(int(written[depth]))
+            for symbol in chosen:
+                parent.append(node)
+                numbers.append(symbol)
+                chance.append(float(shares[row, symbol]))
+                kept.append(bool(inside[row, symbol]))
+                below.append((len(numbers) - 1, np.append(text, symbol)))
+            if on_path:
+                path = len(numbers) - len(chosen) + chosen.index(int(written[depth]))
+                rank = rank or int((shares[row] > shares[row, int(written[depth])]).sum()) + 1
+                following = path
+        if depth < len(written):
+            sampled.append(following)
+        level = below if depth == 0 else [(node, text) for node, text in below if sampled and node == sampled[-1]]
+        if not level:
+            break
+    return Tree(frozen(parent, np.int16), one.shown(numbers), frozen(chance, np.float32), frozen(kept, np.bool_), tuple(sampled), rank)
+
+
+explain, generate = served(_read, lambda read: grouped(read, lambda one: one.request.group(), _write, ROWS), Explanation)
+
+
+@torch.no_grad()
+def _again(one: Again) -> Generator[None, None, Losses]:
+    model, request = load(one.request.variant).model, one.request
+    yield
+    # At temperature 0 all but the likeliest would cost infinitely much: there the model's own distribution is told.
+    return Losses(frozen(_costs(model, np.array(one.numbers), _how([request], model), request.temperature or 1.0), np.float32))
+
+
+def _may_again(one: Again) -> Again:
+    _read(dataclasses.replace(one.request, text="", length=1))
+    return one
+
+
+def measure(requests: Sequence[Again]) -> Iterator[list[list[Any] | Losses | InputError | None]]:
+    """What a text costs when it is read again under what a request changes. Turns as in `generate`, without steps."""
+    yield from turns(each(requests, _may_again), each_paced(_again))

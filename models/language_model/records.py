@@ -1,0 +1,163 @@
+"""What crosses the border between the language models and a page: frozen records of arrays, strings and numbers. No torch here."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models import fields, folders
+from models.fields import LOST
+
+Array = NDArray[np.float32]
+
+VARIANTS = ("plain", "last_only", "layers", "targets", "all", "words")  # those that write, in the order of the page
+EXITS = "layers"  # whose lower layers have classifiers of their own
+SHIPPED = folders.lab("language_model")
+MAX_TEXT = 512  # characters that are given and symbols that are written, at most together
+MAX_WRITTEN = 400  # symbols that are written
+MAX_TYPED = 120  # characters of a continuation whose probability is asked
+MAX_SEED = 999_999
+MAX_LAYERS = 8
+HOTTEST = 2.0
+KINDS = ("characters", "pieces")  # of symbols
+
+
+def shipped() -> tuple[str, ...]:
+    """The variants of which a trained model is shipped, in the order of VARIANTS."""
+    return tuple(variant for variant in VARIANTS if (SHIPPED / variant / "model.json").is_file())
+
+
+@dataclass(frozen=True)
+class Request:
+    """A text to go on with, how its continuation is drawn, and what is changed in the model meanwhile.
+
+    text: what stands first; "" begins behind a line break. length: symbols to write, characters or pieces. variant: of those that are
+    shipped. top_k: of how many of the likeliest is drawn, 0 for all; top_p: the probability that the nucleus reaches. seed: of all draws.
+    typed: a continuation of the visitor's own, whose probability is asked; "" for none.
+    temperature: 0 takes the likeliest every time. silenced: (kind of symbols, layer, head) from 0. skipped: layers, from "1".
+    positions: are they added?
+    """
+
+    text: str = fields.characters("", MAX_TEXT)
+    length: int = fields.number(44, 0, MAX_WRITTEN, en="length", zh="长度")
+    variant: str = fields.choice("plain", shipped() or VARIANTS[:1], en="model", zh="模型")
+    top_k: int = fields.number(0, 0, 5000, en="number of likeliest symbols", zh="最可能符号的个数")
+    top_p: float = fields.number(0.9, 0.01, 1, en="top-p", zh="top-p")
+    seed: int = fields.number(7, 0, MAX_SEED, en="seed", zh="随机种子")
+    typed: str = fields.characters("", MAX_TYPED)
+    temperature: float = fields.number(1.0, 0, HOTTEST, en="temperature", zh="温度")
+    silenced: tuple[tuple[str, int, int], ...] = fields.heads(KINDS)
+    skipped: tuple[str, ...] = fields.several(tuple(str(n + 1) for n in range(MAX_LAYERS)), en="layer", zh="层")
+    positions: bool = fields.switch(True)
+
+    @property
+    def task(self) -> str:
+        """The kind of symbols that its model writes."""
+        return KINDS[self.variant == "words"]
+
+    def group(self) -> Hashable:
+        """Requests of one group may share a batch: the same model, with the same layers and positions."""
+        return (self.variant, frozenset(self.skipped), self.positions)
+
+    def plain(self) -> Request:
+        """The same with nothing changed in the model."""
+        return replace(self, temperature=1.0, silenced=(), skipped=(), positions=True)
+
+
+@dataclass(frozen=True)
+class Guesses:
+    """What each layer of a network would say at each position. variant: its name. best: (layer, position) the likeliest symbol;
+    nats: (layer, position) −log p of the one that stands there."""
+
+    variant: str
+    best: tuple[tuple[str, ...], ...]
+    nats: Array
+
+
+@dataclass(frozen=True)
+class Tree:
+    """What could come next: a node for each symbol, parents before children, the likeliest child first.
+
+    parent: (node,) −1 for those that come first. symbols: of each. chance: (node,) its probability after its parent, at temperature 1.
+    kept: (node,) can it be drawn? sampled: nodes of what was written. rank: the place of the first symbol written, from 1; 0 for none.
+    """
+
+    parent: NDArray[np.int16]
+    symbols: tuple[str, ...]
+    chance: Array
+    kept: NDArray[np.bool_]
+    sampled: tuple[int, ...]
+    rank: int
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """One run.
+
+    variant: the model's name. numbers, symbols: of each position, what was read and what was written, a character or a piece each. given:
+    how many were read. nats: (position,) −log p of each in the model as it ran, temperature 1. unknown: (position,) bool, characters that
+    the model does not know. lens: the logit lens of each layer. exits: what classifiers of the layers' own say of the same text, in this
+    model or in that of EXITS; None where neither has any. tree: of what could be written first.
+    weights: (layer, head, position, position) float16: row t is where the network looked to say symbol t, column j stands for the symbol
+    j − 1, column 0 for the start. typed: symbols of the continuation that the visitor typed; typed_nats: −log p of each.
+    """
+
+    variant: str
+    numbers: tuple[int, ...]
+    symbols: tuple[str, ...]
+    given: int
+    nats: Array
+    unknown: NDArray[np.bool_]
+    lens: Guesses
+    exits: Guesses | None
+    tree: Tree
+    weights: NDArray[np.float16]
+    typed: tuple[str, ...]
+    typed_nats: Array
+
+
+@dataclass(frozen=True)
+class Again:
+    """What was read and written, by numbers, to be read once more under what `request` changes."""
+
+    request: Request
+    numbers: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Losses:
+    """What a text costs when it is read again, at the temperature of the request. nats: (position,)."""
+
+    nats: Array
+
+
+@dataclass(frozen=True)
+class Step:
+    """Some symbols read or written. first: position of the first; symbols: they; nats: of each; given: whether they were read."""
+
+    first: int
+    symbols: tuple[str, ...]
+    nats: Array
+    given: bool
+
+
+def read_text(text: str) -> str:
+    """A text as models read it: lines ended by \\n, no half of a surrogate pair. It may be empty."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return "".join(LOST if "\ud800" <= letter <= "\udfff" else letter for letter in text)
+
+
+OPENING = "She had been forced into prudence in her youth, she "  # Jane Austen, Persuasion (1818), chapter 4: a book that no model has read
+UNICORNS = "In a valley high in the Andes, where nobody had been before, the travellers met a herd of unicorns, and the first of them said"
+OFFERED: tuple[Request, ...] = (
+    Request(OPENING, typed="learned romance as she grew older"),
+    Request(UNICORNS, length=160, seed=11),
+    Request("“I do not know what you mean,” said", length=120, temperature=0.0),
+    Request("", length=160, seed=3),
+    Request(OPENING.strip(), length=40, variant="words", typed=" learned romance as she grew older"),
+)
+# Those whose models are there; before anything was trained, those of the first variant.
+EXAMPLES: tuple[Request, ...] = tuple(one for one in OFFERED if one.variant in (shipped() or VARIANTS[:1]))
