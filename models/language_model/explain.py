@@ -28,7 +28,7 @@ from models.sampling import FREE, Writer, cut, uniforms, wanted
 from models.turns import News, abreast, each, each_paced, grouped, paced, served, turns
 
 ROWS = 16  # requests that share a batch
-WIDTHS = (6, 3, 3)  # of the tree: children of a node, by how far ahead it stands
+WIDTHS = {"characters": (5, 2, 3), "pieces": (5, 3)}  # of the tree: children of a node, by how far ahead it stands
 
 
 @cache
@@ -170,7 +170,7 @@ def _made(one: _Read, numbers: NDArray[np.int64]) -> Generator[None, None, Expla
     elif not config.pieces:
         exits = _beside(one, numbers)
     yield
-    tree = _tree(one, numbers[:given], numbers[given : given + len(WIDTHS)])
+    tree = _tree(one, numbers[:given], numbers[given : given + len(WIDTHS[request.task])])
     yield
     typed, typed_symbols = one.encoded(read_text(request.typed))
     text = np.concatenate((numbers[:given], typed))
@@ -232,7 +232,7 @@ def _tree(one: _Read, given: NDArray[np.int64], written: NDArray[np.int64]) -> T
     kept: list[bool] = []
     sampled: list[int] = []
     level, rank = [(-1, given)], 0  # nodes whose children are looked for, and the text up to them
-    for depth, width in enumerate(WIDTHS):
+    for depth, width in enumerate(WIDTHS[request.task]):
         logits = _after(one, np.stack([text for _, text in level]))
         shares = logits.softmax(-1)
         heat = request.temperature or 1e-6

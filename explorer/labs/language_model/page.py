@@ -25,6 +25,7 @@ def program() -> Program[Request, Explanation]:
         controls=views.controls(),
         views=(
             View("tower", lambda value: stage("tower", value, texts=texts.TOWER, picture="language_model/tower"), views.tower),
+            View("tree", lambda value: stage("tree", value, texts=texts.TREE, picture="language_model/tree"), views.tree, at="beside"),
             *passages.views(views.text_of, views.text_growing, task=KINDS[0]),
             View("attention", lambda value: stage("attention", value, texts={}), views.maps, at="below"),
             in_bertviz(("head", "model"), views.bertviz),
@@ -64,7 +65,7 @@ LAB = lab_of(
             part("the text", "文本", "ask"),
             part("attention", "注意力", "attention"),
             part("layers", "各层", "tower"),
-            part("next symbol", "下一个符号", "reading"),
+            part("next symbol", "下一个符号", "tree"),
         ),
     ),
     steps=views.steps,
@@ -75,7 +76,7 @@ LAB = lab_of(
         "positions": replace(EXAMPLES[0], length=16, positions=False),
     },
     exports={
-        **dict.fromkeys(("tower", "reading", "reach", "attention"), FIGURE),
+        **dict.fromkeys(("tower", "tree", "reading", "reach", "attention"), FIGURE),
         "change": (*FIGURE[:4], "TXT", "NPZ"),
     },
     thumbnail=views.thumbnail,

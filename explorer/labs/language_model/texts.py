@@ -31,7 +31,8 @@ SPOKEN: Final = _(
 
 REGION: Final = _("Beginning of a text", "文本的开头")
 RUN: Final = _("Write on", "接着写")
-PROMPT: Final = _("Beginning, up to {most} characters; it may be empty", "开头，至多 {most} 个字符，可以留空")
+PROMPT: Final = _("Beginning of a text", "文本的开头")
+PLACEHOLDER: Final = _("Type the beginning of a text, or leave the box empty.", "输入文本的开头，或留空。")
 MODEL: Final = _("model", "模型")
 LENGTH: Final = _("write", "续写")
 SYMBOLS: Final = _("{n} symbols", "{n} 个符号")
@@ -120,6 +121,7 @@ LAST_ALONE: Final = _(
 
 # ---- views ----
 TOWER: Final = {"title": _("What would each layer say?", "每一层会说什么？"), "empty": _("Nothing has been read yet.", "还没有读过文本。")}
+TREE: Final = {"title": _("What could come next?", "接下来可能是什么？"), "empty": _("Nothing has been read yet.", "还没有读过文本。")}
 LENS: Final = _("logit lens, {name}", "logit 透镜，{name}")
 EXITS: Final = _("trained exits, {name}", "训练过的出口，{name}")
 READS: Final = _("reads", "读")

@@ -28,7 +28,6 @@ from explorer.widgets.change import Readings
 from models.language_model.records import (
     EXAMPLES,
     KINDS,
-    MAX_TEXT,
     OFFERED,
     VARIANTS,
     Again,
@@ -65,7 +64,7 @@ def controls() -> tuple[Control, ...]:
     layers = {str(n): filled(texts.LAYER, n=n) for n in range(1, about.size("plain")[0] + 1)}
     top = {n: filled(texts.LIKELIEST, n=n) if n else texts.ALL for n in TOP}
     return (
-        Control("text", filled(texts.PROMPT, most=MAX_TEXT), "passage", hint=passages.PLACEHOLDER, shares="length"),
+        Control("text", texts.PROMPT, "passage", hint=texts.PLACEHOLDER, shares="length"),
         Control("variant", texts.MODEL, "select", names=there),
         Control("length", texts.LENGTH, "number", unit=texts.SYMBOLS, step=1),
         Control("top_p", texts.TOP_P, "number", step=0.01, hint=texts.TOP_P_HINT),
@@ -167,6 +166,23 @@ def tower(seen: Explanation, request: Request, state: str) -> Value:
 def _set(key: str, name: Text, guesses: Guesses) -> Value:
     bits = (guesses.nats / np.float32(math.log(2))).astype(np.float32)
     return {"key": key, "name": dict(name), "best": [list(row) for row in guesses.best], "bits": pack(bits, unit=False)}
+
+
+def tree(seen: Explanation, request: Request, state: str) -> Value:
+    """What could have been written first, and what a continuation of the visitor's own would have cost."""
+    drawn = seen.tree
+    typed = {"text": "".join(seen.typed), "bits": float(seen.typed_nats.sum() / math.log(2))} if seen.typed else None
+    return {
+        "state": state,
+        "query": query(request),
+        "root": seen.symbols[seen.given - 1] if seen.given else texts.START,
+        "symbols": list(drawn.symbols),
+        "parent": pack(drawn.parent, unit=False),
+        "chance": pack(drawn.chance),
+        "kept": pack(drawn.kept.astype(np.uint8), unit=False),
+        "sampled": list(drawn.sampled),
+        "typed": typed,
+    }
 
 
 def keep(seen: Explanation) -> str:
