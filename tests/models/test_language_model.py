@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gzip
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +15,12 @@ import torch
 from torch.nn import functional as F
 from transformers import GPT2Config, GPT2LMHeadModel
 
-from models.language_model import induction, pieces, recipe
+from models import checkpoint
+from models.language_model import induction, pieces, polarity, recipe
 from models.language_model.pieces import END, Pieces
+from models.language_model.pretrained import read
 from models.language_model.recipe import AHEAD, VARIANTS, Batch, Objective, drawn
+from models.pretrained import once
 from tests.models.networks import LETTERS, language, shelve
 
 TEXT = "The sea was calm.\nThe sea was dark, and the sea was cold."
@@ -168,3 +173,96 @@ def test_variants_differ_in_what_they_learn_from_alone() -> None:
     for one in others:
         assert one.recipe == plain.recipe
         assert (one.config.d_model, one.config.n_layers, one.config.window) == (plain.config.d_model, plain.config.n_layers, 256)
+
+
+# ---- polarity ----------------------------------------------------------------------------------------------------------------------
+
+GOOD, BAD = ("a warm and clever film", 1), ("a cold and clumsy film", 0)
+
+
+@pytest.fixture
+def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A data folder with sentences, and a model of pieces that has learned nothing, as if it were shipped with sentences for the page."""
+    (tmp_path / "sentences").mkdir()
+    found = {"labels": ["negative", "positive"], "train": [GOOD, BAD] * 40, "valid": [GOOD, BAD] * 5, "test": [GOOD, BAD] * 5}
+    with gzip.open(tmp_path / "sentences" / "polarity.json.gz", "wt", encoding="utf-8") as file:
+        json.dump(found, file)
+    learned = Pieces.train([GOOD[0], BAD[0]], 280)
+    model = language(letters="", pieces=len(learned))
+    where = tmp_path / "assets" / "language_model" / "words"
+    facts = {"slug": "language_model", "variant": "words", "config": dataclasses.asdict(model.config), "finished": True}
+    checkpoint.save(where, model.state_dict(), facts)
+    learned.save(where / "pieces.json")
+    with gzip.open(where.parent / polarity.SENTENCES, "wt", encoding="utf-8") as file:
+        json.dump(found, file)
+    monkeypatch.setenv("EXPLORER_ASSETS", str(tmp_path / "assets"))
+    monkeypatch.setattr(polarity, "load", once("language_model", read))  # another test's network stays its own
+    polarity.sentences.cache_clear()
+    yield tmp_path
+    polarity.sentences.cache_clear()
+
+
+def test_naive_bayes_counts_words_and_pairs_once_in_each_sentence() -> None:
+    assert polarity.features("so so good") == {"so", "good", "so so", "so good"}
+    assert polarity.counted([GOOD, BAD], [("warm clever", 1), ("cold film", 0), ("a clever film", 1)]) == 1.0
+    assert polarity.counted([GOOD, BAD], [("nothing known", 1)]) == 0.0, "a tie is no positive verdict"
+
+
+def test_a_sentence_is_judged_behind_its_end_whatever_stands_beside_it() -> None:
+    torch.manual_seed(0)
+    judge = polarity.Judge(language(letters="", pieces=29)).eval()
+    torch.nn.init.normal_(judge.verdict.weight)
+    short, long = np.arange(1, 6), np.arange(1, 25)
+    both, alone = (polarity.Sentences.of(rows, [0] * len(rows), 40) for rows in ([short, long], [short]))
+    torch.testing.assert_close(judge(both)[0][:1], judge(alone)[0])
+    verdict = judge.verdict(judge.model.norm(list(judge.model.climb(torch.tensor([[END, 1, 2, 3, 4, 5, END]])))[-1])[:, -1])
+    torch.testing.assert_close(judge(alone)[0], verdict)
+
+
+def test_a_judge_learns_its_verdict_and_half_as_much_the_next_piece() -> None:
+    torch.manual_seed(0)
+    judge = polarity.Judge(language(letters="", pieces=29)).eval()
+    one = polarity.Sentences.of([np.array([4, 5, 6])], [1], 40)
+    logits = judge.model(one.pieces)[0, :-1]
+    wanted = np.log(2) + 0.5 * F.cross_entropy(logits, torch.tensor([4, 5, 6, END]))  # undecided at first
+    torch.testing.assert_close(judge.loss(one), wanted.float())
+
+
+def test_fine_tuning_learns_labels_leaves_the_shipped_model_alone_and_ends_when_told(shelf: Path) -> None:
+    was = {name: tensor.clone() for name, tensor in polarity.load("words").model.state_dict().items()}
+    points = list(polarity.finetune(40, seed=3, epochs=20))
+    told = [one.accuracy for one in points if one.accuracy is not None]
+    assert points[-1].seen == 800 and told[0] == 0.5 and told[-1] == 1.0
+    assert all(torch.equal(tensor, was[name]) for name, tensor in polarity.load("words").model.state_dict().items())
+    seen: list[polarity.Point] = []
+    for one in polarity.finetune(40, 3, lambda: len(seen) >= 5):
+        seen.append(one)
+    assert len(seen) == 5
+    with pytest.raises(ValueError, match="81 labels"):
+        next(polarity.finetune(81, 1))
+
+
+def test_the_curve_goes_on_where_it_was_stopped_and_names_no_accuracy_that_was_not_measured(
+    shelf: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, value in {
+        "LABELS": (20, 60),
+        "SUBSETS": 2,
+        "LOOK": 32,
+        "PATIENCE": 1,
+        "SEARCHED": 20,
+        "LIVE": {"train": 20, "test": 4},
+    }.items():
+        monkeypatch.setattr(polarity, name, value)
+    before = recipe.evaluate(shelf, "polarity")
+    assert {name for name in before if name.startswith("accuracy")} == {"accuracy_counts_20", "accuracy_counts_60"}
+    monkeypatch.setattr(polarity.training, "swept", lambda measure, rates, kept: {f"{rate:g}": abs(rate - 4e-3) for rate in rates})
+    recipe.train(shelf, shelf / "runs", "polarity")
+    first = (shelf / "assets" / "language_model" / polarity.CURVE).read_text("utf-8")
+    (shelf / "runs" / "language_model" / "polarity" / "scratch-60-2.json").unlink()
+    recipe.train(shelf, shelf / "runs", "polarity")
+    again = json.loads((shelf / "assets" / "language_model" / polarity.CURVE).read_text("utf-8"))
+    assert again["runs"][:-1] == json.loads(first)["runs"][:-1], "none of the others was trained again"
+    found = recipe.evaluate(shelf, "polarity")
+    assert found["runs_scratch_60"] == found["runs_pretrained_20"] == 2
+    assert found["value"] == found["accuracy_pretrained_60"] == np.mean([one["test"] for one in again["runs"] if one["labels"] == 60][::2])
