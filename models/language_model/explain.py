@@ -74,7 +74,7 @@ def _shown(model: LanguageModel, variant: str, numbers: Sequence[int] | NDArray[
 def _how(requests: Sequence[Request], model: LanguageModel) -> How:
     """What requests of one group change in a pass."""
     first = requests[0]
-    return gains(requests, first.task, model), frozenset(int(n) - 1 for n in first.skipped), first.positions
+    return gains(requests, first.kind, model), frozenset(int(n) - 1 for n in first.skipped), first.positions
 
 
 def _read(request: Request) -> _Read:
@@ -82,15 +82,15 @@ def _read(request: Request) -> _Read:
     fields.check(request)
     model = load(request.variant).model
     config = model.config
-    check_heads(request.silenced, {request.task: (config.n_layers, config.n_heads)})
+    check_heads(request.silenced, {request.kind: (config.n_layers, config.n_heads)})
     if any(int(n) > config.n_layers for n in request.skipped):
         raise InputError("skipped", en=f"Layers are 1 to {config.n_layers}.", zh=f"层为 1 到 {config.n_layers}。")
     numbers, given = _encoded(model, request.variant, read_text(request.text))
     if len(request.text) + request.length > MAX_TEXT:
         raise InputError(
             "long",
-            en=f"The text has {len(request.text):,} characters and {request.length:,} symbols are to be written; {MAX_TEXT} together are the most.",
-            zh=f"文本有 {len(request.text):,} 个字符，还要写 {request.length:,} 个符号；合计最多 {MAX_TEXT:,} 个。",
+            en=f"{len(request.text):,} characters and {request.length:,} symbols to come are too many: {MAX_TEXT} together are the most.",
+            zh=f"文本有 {len(request.text):,} 个字符，还要写 {request.length:,} 个；合计最多 {MAX_TEXT} 个。",
         )
     if not given and not request.length:
         raise InputError(

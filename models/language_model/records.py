@@ -13,8 +13,8 @@ from models.fields import LOST
 
 Array = NDArray[np.float32]
 
-VARIANTS = ("plain", "last_only", "layers", "targets", "all", "words")  # those that write, in the order of the page
-EXITS = "layers"  # whose lower layers have classifiers of their own
+VARIANTS = ("plain", "last_only", "layers", "targets", "all", "words", "induction", "one_layer")  # in the order of the page
+EXITS = "all"  # whose lower layers have classifiers of their own
 SHIPPED = folders.lab("language_model")
 MAX_TEXT = 512  # characters that are given and symbols that are written, at most together
 MAX_WRITTEN = 400  # symbols that are written
@@ -22,7 +22,8 @@ MAX_TYPED = 120  # characters of a continuation whose probability is asked
 MAX_SEED = 999_999
 MAX_LAYERS = 8
 HOTTEST = 2.0
-KINDS = ("characters", "pieces")  # of symbols
+KINDS = ("characters", "pieces", "copies")  # of models: of the books' characters, of their pieces, of random symbols that come again
+KIND = {"words": KINDS[1], "induction": KINDS[2], "one_layer": KINDS[2]}
 
 
 def shipped() -> tuple[str, ...]:
@@ -55,8 +56,13 @@ class Request:
 
     @property
     def task(self) -> str:
-        """The kind of symbols that its model writes."""
-        return KINDS[self.variant == "words"]
+        """What its model writes, as views tell it apart: characters or pieces."""
+        return KINDS[self.kind == KINDS[1]]
+
+    @property
+    def kind(self) -> str:
+        """The kind of its model, of which heads are silenced."""
+        return KIND.get(self.variant, KINDS[0])
 
     def group(self) -> Hashable:
         """Requests of one group may share a batch: the same model, with the same layers and positions."""
@@ -158,6 +164,7 @@ OFFERED: tuple[Request, ...] = (
     Request("“I do not know what you mean,” said", length=120, temperature=0.0),
     Request("", length=160, seed=3),
     Request(OPENING.strip(), length=40, variant="words", typed=" learned romance as she grew older"),
+    Request("kQ7mXa3RzBt0vEkQ7mXa3", length=7, variant="induction", temperature=0.0),
 )
 # Those whose models are there; before anything was trained, those of the first variant.
 EXAMPLES: tuple[Request, ...] = tuple(one for one in OFFERED if one.variant in (shipped() or VARIANTS[:1]))

@@ -236,7 +236,7 @@ def test_fine_tuning_learns_labels_leaves_the_shipped_model_alone_and_ends_when_
     assert all(torch.equal(tensor, was[name]) for name, tensor in polarity.load("words").model.state_dict().items())
     seen: list[polarity.Point] = []
     for one in polarity.finetune(40, 3, lambda: len(seen) >= 5):
-        seen.append(one)
+        seen.append(one)  # noqa: PERF402 - what is seen ends it
     assert len(seen) == 5
     with pytest.raises(ValueError, match="81 labels"):
         next(polarity.finetune(81, 1))

@@ -27,6 +27,13 @@ def program() -> Program[Request, Explanation]:
             View("tower", lambda value: stage("tower", value, texts=texts.TOWER, picture="language_model/tower"), views.tower),
             View("tree", lambda value: stage("tree", value, texts=texts.TREE, picture="language_model/tree"), views.tree, at="beside"),
             *passages.views(views.text_of, views.text_growing, task=KINDS[0]),
+            View(
+                "surprise",
+                lambda value: stage("surprise", value, texts=texts.SURPRISE, picture="language_model/surprise"),
+                views.pieces,
+                views.pieces_growing,
+                task=KINDS[1],
+            ),
             View("attention", lambda value: stage("attention", value, texts={}), views.maps, at="below"),
             in_bertviz(("head", "model"), views.bertviz),
             View("notes", lambda _value: notes(texts.NOTES, label=texts.NOTES_LABEL), at="below"),
@@ -35,7 +42,7 @@ def program() -> Program[Request, Explanation]:
         examples=tuple((request, title) for request, (title, _) in views.offered()),
         shorts=tuple(short for _, (_, short) in views.offered()),
         first=views.first,
-        answer=views.answer,
+        answer=lambda _seen, _request: None,
         about=About(texts.KICKER, texts.SPOKEN, about.pairs, about.prose, about.curves),
         region=texts.REGION,
         run=texts.RUN,
@@ -43,7 +50,6 @@ def program() -> Program[Request, Explanation]:
         lines=views.lines,
         pick=views.pick,
         progress=views.progress,
-        growing=views.growing,
     )
 
 
@@ -76,7 +82,7 @@ LAB = lab_of(
         "positions": replace(EXAMPLES[0], length=16, positions=False),
     },
     exports={
-        **dict.fromkeys(("tower", "tree", "reading", "reach", "attention"), FIGURE),
+        **dict.fromkeys(("tower", "tree", "surprise", "reading", "reach", "attention"), FIGURE),
         "change": (*FIGURE[:4], "TXT", "NPZ"),
     },
     thumbnail=views.thumbnail,

@@ -56,6 +56,8 @@ NAMES: Final[Mapping[str, Text]] = MappingProxyType(
         "targets": _("Two ahead", "预测两步"),
         "all": _("Every layer, two ahead", "每层，两步"),
         "words": _("Pieces", "词块"),
+        "induction": _("Copies, two layers", "会复制，两层"),
+        "one_layer": _("Copies, one layer", "复制，一层"),
     }
 )
 BRIEF: Final[Mapping[str, Text]] = MappingProxyType(
@@ -66,11 +68,11 @@ BRIEF: Final[Mapping[str, Text]] = MappingProxyType(
         "targets": _("two ahead", "两步预测"),
         "all": _("layers and two ahead", "每层两步"),
         "words": _("pieces", "词块模型"),
+        "induction": _("two layers", "两层模型"),
+        "one_layer": _("one layer", "一层模型"),
     }
 )
-KIND: Final[Mapping[str, Text]] = MappingProxyType(
-    {"characters": _("self-attention", "自注意力"), "pieces": _("self-attention", "自注意力")}
-)
+KIND: Final[Mapping[str, Text]] = MappingProxyType({kind: _("self-attention", "自注意力") for kind in ("characters", "pieces", "copies")})
 PER: Final[Mapping[str, Text]] = MappingProxyType({"characters": _("character", "字符"), "pieces": _("piece", "词块")})
 # Our examples: what each is, and the word or two on its button.
 EXAMPLES: Final[tuple[tuple[Text, Text], ...]] = (
@@ -85,6 +87,7 @@ EXAMPLES: Final[tuple[tuple[Text, Text], ...]] = (
     (_("The likeliest character every time: it goes round in circles", "每次取最可能的字符：开始兜圈子"), _("Greedy", "贪心")),
     (_("Nothing: it begins behind a line break", "什么也不给：从换行之后开始"), _("Nothing", "空白")),
     (_("The same beginning, written in pieces", "同样的开头，用词块来写"), _("Pieces", "词块")),
+    (_("Random letters that come again: two layers copy them", "重复出现的随机字母：两层就能复制"), _("Copy", "复制")),
 )
 
 # ---- what may be changed ----
@@ -121,6 +124,7 @@ LAST_ALONE: Final = _(
 
 # ---- views ----
 TOWER: Final = {"title": _("What would each layer say?", "每一层会说什么？"), "empty": _("Nothing has been read yet.", "还没有读过文本。")}
+SURPRISE: Final = {"title": _("Where is it surprised?", "它在哪里感到惊讶？"), "empty": _("Nothing has been read yet.", "还没有读过文本。")}
 TREE: Final = {"title": _("What could come next?", "接下来可能是什么？"), "empty": _("Nothing has been read yet.", "还没有读过文本。")}
 LENS: Final = _("logit lens, {name}", "logit 透镜，{name}")
 EXITS: Final = _("trained exits, {name}", "训练过的出口，{name}")

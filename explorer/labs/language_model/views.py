@@ -23,7 +23,6 @@ from explorer.labs.heads import silenced
 from explorer.labs.language_model import about, texts
 from explorer.looks import Look, looks
 from explorer.packing import pack
-from explorer.widgets import ask
 from explorer.widgets.change import Readings
 from models.language_model.records import (
     EXAMPLES,
@@ -59,7 +58,7 @@ def offered() -> tuple[tuple[Request, tuple[Text, Text]], ...]:
 def controls() -> tuple[Control, ...]:
     """What is asked for, then what may be changed in the model; only of models that are there."""
     there = {variant: texts.NAMES[variant] for variant in about.facts() or VARIANTS[:1]}
-    sizes = {kind: about.size(variant) for kind, variant in zip(KINDS, ("plain", "words"), strict=True) if variant in there}
+    sizes = {kind: about.size(variant) for kind, variant in zip(KINDS, ("plain", "words", "induction"), strict=True) if variant in there}
     kinds = {kind: texts.KIND[kind] for kind in sizes}
     layers = {str(n): filled(texts.LAYER, n=n) for n in range(1, about.size("plain")[0] + 1)}
     top = {n: filled(texts.LIKELIEST, n=n) if n else texts.ALL for n in TOP}
@@ -97,20 +96,6 @@ def notice(request: Request, seen: Explanation) -> Text | None:
     if request.variant == "last_only":
         told.append(texts.LAST_ALONE)
     return {language: " ".join(one[language] for one in told) for language in ("en", "zh")} if told else None
-
-
-def answer(seen: Explanation, request: Request) -> Value | None:
-    """Pieces, as they stand below the text; characters stand in a view."""
-    return _pieces(seen.symbols) if request.task == KINDS[1] else None
-
-
-def growing(steps: Sequence[Step], request: Request) -> Value | None:
-    """The part of a text of pieces that is there."""
-    return _pieces([symbol for step in steps for symbol in step.symbols]) if request.task == KINDS[1] else None
-
-
-def _pieces(symbols: Sequence[str]) -> Value:
-    return ask.pieces([one.removeprefix(" ") or one for one in symbols], [one.startswith(" ") for one in symbols], language="en")
 
 
 def lines(seen: Explanation, request: Request) -> tuple[Text, ...]:
@@ -221,13 +206,31 @@ def text_growing(steps: Sequence[Step], request: Request) -> Value:
     return reading.growing([grown], given=given, of=given + request.length, segment=0, query=query(request))
 
 
+def pieces(seen: Explanation, request: Request, state: str) -> Value:
+    """What a text of pieces draws: each with its surprise."""
+    return _surprise(seen.symbols, seen.given, seen.nats, request, state) | {"pick": pick(seen, request)}
+
+
+def pieces_growing(steps: Sequence[Step], request: Request) -> Value:
+    """The part of it that is there."""
+    symbols = [symbol for step in steps for symbol in step.symbols]
+    given = sum(len(step.symbols) for step in steps if step.given)
+    nats = np.concatenate([step.nats for step in steps]) if steps else np.zeros(0, np.float32)
+    return _surprise(symbols, given, nats, request, "running")
+
+
+def _surprise(symbols: Sequence[str], given: int, nats: NDArray[np.float32], request: Request, state: str) -> Value:
+    bits = (nats / np.float32(math.log(2))).astype(np.float32)
+    return {"state": state, "query": query(request), "symbols": list(symbols), "given": given, "bits": pack(bits, unit=False)}
+
+
 def kind(seen: Explanation, request: Request) -> Kind:
     """The attention of all layers and heads."""
     symbols, keys = seen.symbols, (texts.START, *seen.symbols[:-1])
     blocks = Blocks(1, 1, symbols, keys, keep(seen)) if attention.long(len(symbols)) and len(symbols) <= attention.LONGEST else None
     return Kind(
-        request.task,
-        texts.KIND[request.task],
+        request.kind,
+        texts.KIND[request.kind],
         seen.weights.astype(np.float32),
         symbols,
         keys,
@@ -244,7 +247,7 @@ def maps(seen: Explanation, request: Request, state: str) -> Value:
     layer, head, pos = telling(seen)
     col = int(seen.weights[layer, head, pos].argmax())
     by = -(-len(seen.symbols) // attention.LONGEST)
-    place = {"kind": request.task, "layer": layer, "head": head, "row": pos // by, "col": col // by}
+    place = {"kind": request.kind, "layer": layer, "head": head, "row": pos // by, "col": col // by}
     return attention.value([kind(seen, request)], pick=place, silenced=request.silenced, query=query(request), state=state)
 
 

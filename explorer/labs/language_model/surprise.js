@@ -1,0 +1,92 @@
+// A text in pieces, each as dark as its reader was surprised by it. The value is made by explorer/labs/language_model/views.py.
+
+import { unpack } from "../../widgets/lib/arrays.js";
+import { lang, t } from "../../widgets/lib/lang.js";
+import { ink, shade } from "../../widgets/lib/pen.js";
+
+const TEXT = {
+  board: { en: "{title}. Left and right step through the pieces, Escape resets.", zh: "{title}。左右键在词块间移动，Esc 复位。" },
+  scale: { en: "surprise, 0 to {n} bits and more", zh: "惊讶，0 至 {n} 比特及以上" },
+  written: { en: "written", zh: "写下的" },
+  caption: { en: "Each piece, what it cost, and whether it was given", zh: "每个词块、它的代价、是否为给定" },
+  position: { en: "position", zh: "位置" },
+  piece: { en: "piece", zh: "词块" },
+  bits: { en: "bits", zh: "比特" },
+  given: { en: "given", zh: "给定" },
+  none: { en: "Choose a piece to see what it cost.", zh: "选一个词块，看它的代价。" },
+};
+const WORST = 12; // bits where the scale ends
+const shown = (piece) => piece.replaceAll("\n", "⏎");
+const last = ({ pos }) => pos.at(-1);
+
+async function read(value) {
+  if (!value.symbols?.length) return null;
+  return { ...value, bits: [...(await unpack(value.bits)).data], count: value.symbols.length };
+}
+
+function scene(run, look, pen) {
+  const size = pen.big ? 26 : 16;
+  const [row, pad] = [size * 2, pen.big ? 3 : 2];
+  const style = { size, face: "title" };
+  const space = pen.measure(" ", style) + 1;
+  let [x, y] = [0, row / 2];
+  run.symbols.forEach((piece, pos) => {
+    const text = shown(piece).trim() || (piece.includes("\n") ? "⏎" : "␠");
+    const wide = pen.measure(text, style) + 2 * pad;
+    if (piece.startsWith(" ") && x) x += space;
+    if (x + wide > pen.width) [x, y] = [0, y + row];
+    const box = { x0: x, x1: x + wide, y0: y - row * 0.4, y1: y + row * 0.4 };
+    const fill = shade("surprise", run.bits[pos] / WORST);
+    pen.rect(box, { fill, radius: 3, ...(look.pos.includes(pos) ? { line: "query", width: 2.5 } : {}) });
+    pen.text(x + wide / 2, y, text, { ...style, align: "center", colour: ink(fill) });
+    if (pos >= run.given) pen.line(box.x0, box.y1 + 2, box.x1, box.y1 + 2, { line: "out", width: 2.5 });
+    pen.hit({ ...box, look: { pos }, pos, card: () => [`“${shown(piece)}” (${pos})`, `${run.bits[pos].toFixed(2)} ${t(TEXT.bits)}`] });
+    x += wide;
+    if (piece.includes("\n")) [x, y] = [0, y + row];
+  });
+  pen.size(pen.width, y + row * 0.6);
+}
+
+const mean = (list) => list.reduce((sum, one) => sum + one, 0) / Math.max(1, list.length);
+function sentence(run, look) {
+  const [pos, zh] = [last(look), lang() === "zh"];
+  const [given, written] = [run.bits.slice(0, run.given), run.bits.slice(run.given)];
+  const letters = (list) => list.reduce((sum, one) => sum + [...one].length, 0);
+  const out = [];
+  if (pos === undefined) out.push(t(TEXT.none));
+  else {
+    const piece = { text: `“${shown(run.symbols[pos])}” (${pos})`, role: "query" };
+    out.push(...(zh ? ["词块 ", piece, ` 花费 ${run.bits[pos].toFixed(2)} 比特。`] : ["Piece ", piece, ` cost ${run.bits[pos].toFixed(2)} bits.`]));
+  }
+  for (const [bits, symbols, name] of [[given, run.symbols.slice(0, run.given), zh ? "给定部分" : "What was given"], [written, run.symbols.slice(run.given), zh ? "写下部分" : "What was written"]]) {
+    if (!bits.length) continue;
+    const each = mean(bits).toFixed(2);
+    const per = (bits.reduce((sum, one) => sum + one, 0) / Math.max(1, letters(symbols))).toFixed(2);
+    out.push(zh ? `${name}每词块 ${each} 比特，每字符 ${per} 比特。` : ` ${name} costs ${each} bits a piece, ${per} a character.`);
+  }
+  return out;
+}
+
+export default {
+  looks: { pos: "positions" },
+  question: { en: "Where is it surprised?", zh: "它在哪里感到惊讶？" },
+  label: TEXT.board,
+  along: "pos",
+  resets: ["pos"],
+  read,
+  bounds: (run) => ({ pos: { count: run.count, pick: run.pick?.pos } }),
+  scene,
+  sentence,
+  table: (run, look) => ({
+    caption: t(TEXT.caption),
+    columns: [TEXT.position, TEXT.piece, TEXT.bits, TEXT.given].map((one) => t(one)),
+    rows: run.symbols.map((piece, pos) => [pos, shown(piece), Math.round(1e4 * run.bits[pos]) / 1e4, pos < run.given ? 1 : 0]),
+    here: last(look) ?? null,
+  }),
+  legend: () => [
+    { text: t(TEXT.written), mark: { fill: "out", wide: 16, tall: 3 } },
+    { text: t(TEXT.scale, { n: WORST }), mark: { shades: [0, 1, 2, 3, 4, 5, 6, 7].map((n) => shade("surprise", n / 7)), wide: 80 } },
+  ],
+  same: (was, run, { pos }) => was.given === run.given &&
+    run.symbols.slice(0, Math.max(was.given, ...pos.map((one) => one + 1))).every((piece, i) => piece === was.symbols[i]),
+};
