@@ -102,7 +102,7 @@ def test_a_default_that_stands_for_another_number_has_no_place_of_its_own_on_the
 
     drawn = controls.Control("limit", {"en": "", "zh": ""}, "number", stands=("task", {"word": 7})).drawn(Limited)
     assert (drawn["least"], drawn["default"]) == (1, "0")
-    assert drawn["stands"] == {"field": "task", "numbers": {"word": 7}}
+    assert drawn["stands"] == ["task", {"word": 7}]
 
 
 def test_a_passage_brings_its_pages_and_a_knob_of_several_parts_its_places() -> None:

@@ -33,7 +33,7 @@ def pairs() -> tuple[Pair, ...]:
         return ()
     return (
         Pair(labels.CARD["parameters"], " · ".join(f"{one['parameters']:,}" for one in ours.values()), texts.EACH_TASK),
-        Pair(labels.CARD["data"], texts.GENERATED, hint=texts.LICENCE),
+        Pair(labels.CARD["data"], texts.GENERATED),
         *_measured(known),
         about.trained(*known.values()),
     )

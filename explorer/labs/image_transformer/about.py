@@ -42,7 +42,7 @@ def pairs() -> tuple[Pair, ...]:
     one = next(iter(ours.values()))
     return (
         Pair(labels.CARD["parameters"], f"{one['parameters'] / 1e6:.2f} M", texts.EACH),
-        Pair(labels.CARD["data"], "Fashion-MNIST", hint=texts.MIT),
+        Pair(labels.CARD["data"], "Fashion-MNIST"),
         *_measured(ours),
         about.trained(*known.values()),
     )

@@ -154,7 +154,6 @@ NOTES_LABEL: Final = _("Small print", "说明")
 
 # The card.
 EACH: Final = _("each", "每个模型")
-MIT: Final = _("MIT licence: Fashion-MNIST (Xiao et al., 2017) and these weights", "MIT 许可：Fashion-MNIST（Xiao 等，2017）与这些权重")
 TEST: Final = _("bits/dim, {split}", "每维比特数，{split}")
 
 LADDERS: Final[Mapping[str, Text]] = MappingProxyType(

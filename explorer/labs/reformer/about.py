@@ -64,7 +64,7 @@ def pairs() -> tuple[Pair, ...]:
     trained = [one for variant in known for one in runs(variant)]
     return (
         Pair(labels.CARD["parameters"], each[first], _listed(notes, " · ", " · ") if notes else ""),
-        Pair(labels.CARD["data"], texts.DATA, hint=texts.DATA_HINT),
+        Pair(labels.CARD["data"], texts.DATA),
         *_held_out(known),
         about.trained(*trained),
     )

@@ -145,7 +145,6 @@ UNREACHED: Final = _("The change makes no difference to it.", "这个改变影�
 
 EACH: Final = _("each", "每个模型")
 DATA: Final = _("random words, said twice", "随机的词，说两遍")
-DATA_HINT: Final = _("Apache-2.0: the generator and these weights", "Apache-2.0：生成器与权重")
 METRIC: Final = _("right letters, {rounds} rounds, {split}", "答对字母，{rounds} 轮，{split}")
 NAMED: Final = _("{name} {value}", "{name} {value}")
 OWN_ROUNDS: Final = _("{name} {value} ({own} with its own {n} rounds)", "{name} {value}（用自己的 {n} 轮：{own}）")

@@ -36,7 +36,7 @@ def pairs() -> tuple[Pair, ...]:
         return ()
     return (
         Pair(labels.CARD["parameters"], f"{max(one['parameters'] for one in known.values()) / 1e6:.1f} M", texts.EACH_MODEL),
-        Pair(labels.CARD["data"], "Multi30k", "en→de", hint=texts.RESEARCH),
+        Pair(labels.CARD["data"], "Multi30k", "en→de"),
         *_reached(measured(known)),
         about.trained(*known.values()),
     )

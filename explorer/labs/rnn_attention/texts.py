@@ -196,7 +196,6 @@ NOTES: Final[tuple[Text, ...]] = (
 
 # ---- the card ----
 EACH_MODEL: Final = _("each of four models", "四个模型各约")
-RESEARCH: Final = _("research and teaching only", "仅限研究与教学")
 METRIC: Final = _("{metric}, {split}", "{metric}，{split}")
 BEST: Final = _("{best}; without attention {none}", "{best}；无注意力 {none}")
 UNPUBLISHED: Final = _(

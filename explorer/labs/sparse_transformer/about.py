@@ -70,7 +70,7 @@ def pairs() -> tuple[Pair, ...]:
         return ()
     return (
         Pair(labels.CARD["parameters"], f"{next(iter(known.values()))['parameters'] / 1e6:.2f} M", texts.EACH),
-        Pair(labels.CARD["data"], texts.DATA, hint=texts.MIT),
+        Pair(labels.CARD["data"], texts.DATA),
         *_held_out(known),
         about.trained(*known.values()),
     )

@@ -230,7 +230,6 @@ NOTES_LABEL: Final = _("Small print", "说明")
 # The card.
 EACH: Final = _("each", "每个模型")
 DATA: Final = "MNIST"
-MIT: Final = _("binarised once; MIT licence: the copy of MNIST", "只二值化一次；MIT 许可：MNIST 的这个副本")
 METRIC: Final = _("nats per digit, {split}", "每个数字的纳特数，{split}")
 RUNG_VALUE: Final = _("{name} {value}", "{name} {value}")
 

@@ -88,7 +88,6 @@ PART_NOTES: Final[Mapping[str, Text]] = MappingProxyType(
 PICTURE: Final = _("{kind}, layer {layer}, mean over heads", "{kind}，第 {layer} 层，各头平均")
 PICTURE_UNIT: Final = _("L{layer} mean", "L{layer} 平均")
 
-RESEARCH: Final = _("research and teaching only", "仅限研究与教学")
 
 CURVE_UNITS: Final = _("nats per piece, lower is better", "每词元纳特，越低越好")
 LEARNED: Final = _("training loss, smoothed", "训练损失（含标签平滑）")

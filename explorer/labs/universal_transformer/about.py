@@ -50,7 +50,7 @@ def pairs() -> tuple[Pair, ...]:
         return ()
     return (
         Pair(labels.CARD["parameters"], f"{next(iter(ours.values()))['parameters'] / 1e6:.2f} M", texts.EACH),
-        Pair(labels.CARD["data"], texts.DATA, hint=texts.DATA_HINT),
+        Pair(labels.CARD["data"], texts.DATA),
         *_measured(ours),
         about.trained(*every()),
     )

@@ -215,10 +215,6 @@ SAME_ORDER: Final = _(
 # ---- the card ----------------------------------------------------------------------------------------------------------------------
 
 DATA: Final = _("made by a generator", "由生成器产生")
-DATA_HINT: Final = _(
-    "Apache-2.0: stories, words and sums are made by seeded code of this project, and so are these weights",
-    "Apache-2.0：故事、单词与算式由本项目的代码按种子生成，权重亦同",
-)
 EACH: Final = _("each", "每个模型")
 STORY_FIGURE: Final = _("stories, {split}", "故事，{split}")
 OTHERS: Final = _("characters: {figures}", "字符：{figures}")

@@ -1,15 +1,15 @@
 // A motif in the input bar: one of ours, played on the keyboard of the page, or read from a MIDI file. What is played is written here, as a
 // request carries it: for the style and the mode that stand in the bar.
 
-import { grouped } from "../lib/badge.js";
-import { el, segmented } from "../lib/dom.js";
-import { t } from "../lib/lang.js";
+import { grouped } from "../../widgets/lib/badge.js";
+import { el, segmented } from "../../widgets/lib/dom.js";
+import { filled, t } from "../../widgets/lib/lang.js";
 import { cellsOf, eventsOf, notesOf, pitchName, playedCells, playedFrom, sopranoOf, spelled, unspelled } from "./noteevents.js";
 import { keyboard } from "./notekeys.js";
 import { paintNotes } from "./noteroll.js";
-import { bringing } from "./picturegive.js";
+import { bringing, sent } from "../../widgets/inputs/picturegive.js";
 import { recorder } from "./takes.js";
-import { css, onTheme } from "../lib/theme.js";
+import { css, onTheme } from "../../widgets/lib/theme.js";
 import { tone } from "./tone.js";
 
 const TEXT = {
@@ -51,7 +51,6 @@ const SPAN = 8000; // milliseconds that the small roll shows at least
 const HAND = { chorale: 60, piano: 48 }; // the C that the letter Z plays at first
 
 const kilobytes = (bytes) => grouped(Math.ceil(bytes / 1024));
-const filledIn = (text, values) => Object.fromEntries(Object.entries(text).map(([language, raw]) => [language, raw.replace(/\{(\w+)\}/g, (_, key) => values[key])]));
 
 /**
  * @param {any} control of kind "motif", as controls.py draws it
@@ -61,7 +60,7 @@ const filledIn = (text, values) => Object.fromEntries(Object.entries(text).map((
  * @returns a line of the input bar, see ask.js
  */
 export function lineOf(control, { id, examples, now, say, run, show, fill }) {
-  const { styles, file: heaviest } = control.motifs;
+  const { styles, file: heaviest } = control.own;
   let source = "0"; // number of an example, "play" or "file"
   let pressed = false; // was a way to begin chosen by a press, or only reached with the arrows?
   let reading = null; // the file on its way to the server
@@ -197,7 +196,7 @@ export function lineOf(control, { id, examples, now, say, run, show, fill }) {
   /** asks: whether the models are asked at once. */
   async function bring(file, asks = true) {
     begin("file");
-    const error = !file ? TEXT.dropped : file.size > heaviest ? filledIn(TEXT.heavy, { kb: kilobytes(file.size), most: kilobytes(heaviest) }) : null;
+    const error = !file ? TEXT.dropped : file.size > heaviest ? filled(TEXT.heavy, { kb: kilobytes(file.size), most: kilobytes(heaviest) }) : null;
     if (error) return say({ error });
     reading?.abort();
     const under = new AbortController();
@@ -205,14 +204,7 @@ export function lineOf(control, { id, examples, now, say, run, show, fill }) {
     self.paint();
     say({});
     const { style } = now();
-    let told;
-    try {
-      const answer = await fetch(new URL(styles[style].upload, location.origin), { method: "POST", body: file, signal: under.signal });
-      told = await answer.json().catch(() => ({}));
-      if (!answer.ok) told = { error: told.error ?? TEXT.unread };
-    } catch {
-      told = { error: TEXT.unread };
-    }
+    const told = await sent(file, styles[style].upload, under.signal, TEXT.unread);
     if (reading !== under) return undefined;
     reading = null;
     const way = { style, mode: "continue" };
@@ -283,7 +275,7 @@ export function lineOf(control, { id, examples, now, say, run, show, fill }) {
     goes() {
       const { style, mode } = now();
       const n = t(NUMBERS[styles[style].models]);
-      return mode === "harmonise" ? TEXT.go_harmonise : n ? filledIn(TEXT.go_ways, { n }) : TEXT.go_continue;
+      return mode === "harmonise" ? TEXT.go_harmonise : n ? filled(TEXT.go_ways, { n }) : TEXT.go_continue;
     },
     reading: () => reading !== null,
     refusal() {
@@ -300,7 +292,6 @@ export function lineOf(control, { id, examples, now, say, run, show, fill }) {
         onFile: bring,
         onOver(yes) {
           over = yes;
-          form.classList.toggle("is-over", yes);
           self.paint();
         },
       });
