@@ -31,7 +31,7 @@ SPOKEN: Final = _(
 MASKS: Final = {"title": _("Who looks far", "谁看得远"), "empty": _("Nothing has been read yet.", "还没有读入文本。")}
 REGION: Final = _("What the model reads", "模型读什么")
 MODEL_CHOICE: Final = _("spans", "跨度")
-SPANS: Final = _("attention span", "注意力跨度")
+SPANS: Final = _("attention span of", "注意力跨度：")
 # Our examples: what each is, and the word or two on its button.
 EXAMPLES: Final[tuple[tuple[Text, Text], ...]] = (
     (

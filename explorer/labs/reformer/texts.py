@@ -114,7 +114,6 @@ KNOBS: Final[Mapping[str, Text]] = MappingProxyType(
         "seed": _("rotations, drawn with seed", "旋转矩阵的随机种子"),
         "trained": _("as trained", "同训练时"),
         "full": _("full", "完整"),
-        "silenced": _("silenced heads", "关掉的头"),
     }
 )
 ROUND: Final = _("with 1 round of hashing", "1 轮哈希")
@@ -123,7 +122,6 @@ FULL: Final = _("with full attention in place of hashing", "用完整注意力�
 BUCKETS: Final = _("with {n} buckets", "{n} 个桶")
 CHUNK: Final = _("in chunks of {n}", "每块 {n} 个位置")
 SEED: Final = _("with other rotations", "换一组旋转矩阵")
-SILENCED: Final = _("without head {heads} of {model}", "关掉 {model} 的头 {heads}")
 SHARE: Final = _("share of right letters", "答对字母的比例")
 ANSWERED: Final = _("⟦o:{model}⟧ {after} instead of {before}", "⟦o:{model}⟧ 由 {before} 变为 {after}")
 ANSWERED_SAME: Final = _("⟦o:{model}⟧ {before} as before", "⟦o:{model}⟧ 仍为 {before}")

@@ -178,10 +178,10 @@ function spans(knob, { ask, shut, looked, scope }) {
     draw(request) {
       now = request?.[field] ?? [];
       const [layer, head] = looked();
-      one.label.textContent = t(TEXT.span);
+      one.label.textContent = t(knob.label);
       one.input.disabled = shut(knob);
       choice.set({
-        label: t(TEXT.span),
+        label: t(knob.label),
         value: scope.get(),
         options: [
           { key: "all", label: t(TEXT.all) },
@@ -256,7 +256,7 @@ function heads(knob, { ask, shut, watched }) {
     toggle: (one) => one[0] in models && toggle(one),
     draw(request) {
       now = request?.[field] ?? [];
-      label.textContent = t(TEXT.silenced);
+      label.textContent = t(knob.label);
       const one = inView();
       button.textContent = one ? t(now.some((other) => same(other, one)) ? TEXT.wake : TEXT.silence, { head: nameOf(one) }) : "–";
       button.disabled = shut(knob) || !one;
