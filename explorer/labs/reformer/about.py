@@ -101,7 +101,7 @@ def prose() -> dict[str, str]:
     known = facts()
     everything = [one for variant in known for one in runs(variant)]
     minutes = round(sum(one["training_seconds"] for one in everything) / 60)
-    return about.prose(SLUG, {**known, "minutes": minutes, "networks": len(everything), "seeds": len(runs("lsh_4"))})
+    return about.prose(SLUG, known, minutes=minutes, networks=len(everything), seeds=len(runs("lsh_4")))
 
 
 def _listed(said: Sequence[Text], english: str = ", ", chinese: str = "，") -> Text:

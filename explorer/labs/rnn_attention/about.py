@@ -54,8 +54,7 @@ def _reached(found: Mapping[str, Mapping[str, Any]]) -> tuple[Pair, ...]:
 
 def prose() -> dict[str, str]:
     """The model card in each language; empty where none is shipped. Entries are named by variant: {additive.figure.value}."""
-    known = facts()
-    return about.prose(SLUG, {**known, "minutes": about.minutes(known), "transformer": about.facts("translation")})
+    return about.prose(SLUG, facts(), transformer=about.facts("translation"))
 
 
 # ---- BLEU by length ----------------------------------------------------------------------------------------------------------------

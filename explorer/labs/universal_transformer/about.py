@@ -92,7 +92,7 @@ def _listed(said: Sequence[Text], english: str = "; ", chinese: str = "；") -> 
 def prose() -> dict[str, str]:
     """The model card in each language; empty where none is shipped. Entries are named by variant: {stories.figure.value}."""
     minutes = round(sum(one["training_seconds"] for one in every()) / 60)
-    return about.prose(SLUG, {**facts(), "minutes": minutes, "networks": len(every())})
+    return about.prose(SLUG, facts(), minutes=minutes, networks=len(every()))
 
 
 # ---- hard things take longer -------------------------------------------------------------------------------------------------------
