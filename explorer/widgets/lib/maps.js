@@ -395,7 +395,8 @@ function ofRows(seen, exact, { rows, columns, by, least }) {
   const out = parts(SAY.within, spans);
   out.push(...parts(by ? SAY.by : SAY.to, { q: q(best.r), k: k(best.k), w: weight(best.w) }));
   if (by) return [...out, ...parts(SAY.stop, {})];
-  if (weight(best.w) !== weight(row[most])) out.push(...parts(SAY.most, { rank: ordinal(rank), n: list.length, w: weight(row[most]), k: k(most) }));
+  if (weight(best.w) !== weight(row[most])) out.push(...parts(SAY.most,
+    { rank: ordinal(rank), n: list.length, w: weight(row[most]), k: k(most) }));
   return [...out, ...parts(SAY.sum, { sum: number(list.reduce((a, b) => a + b, 0)) }), ...least(list)];
 }
 
