@@ -11,16 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from explorer.controls import Control, Value
-from explorer.labels import change_sentence, filled
+from explorer.labels import Text, change_sentence, filled
+from explorer.labels import text as _
 from explorer.widgets import ask, change
 from models.thinking import Measured, Thinking
-
-Text = Mapping[str, str]
-
-
-def _(en: str, zh: str) -> Text:
-    return MappingProxyType({"en": en, "zh": zh})
-
 
 # The knobs, and what they change in words.
 HALTS: Final = _("ε, halts at 1 − ε", "ε，累计到 1 − ε 即停")
