@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from explorer import permalink
 from explorer.knobs import Knob
 from explorer.lab import Text
-from explorer.packing import inside
+from explorer.packing import inside, record
 from models.errors import InputError
 from models.fields import Characters, Choice, Number, check, range_of
 
@@ -69,10 +69,9 @@ class Page:
     text: str
     source: Text
 
-    def drawn(self) -> Value:
+    def spelled(self) -> Value:
         """As JSON; lines are ended as a box ends them."""
-        named = {"title": dict(self.title), "short": dict(self.short), "source": dict(self.source)}
-        return {"key": self.key, "text": self.text.replace("\r\n", "\n").replace("\r", "\n"), **named}
+        return record(self) | {"text": self.text.replace("\r\n", "\n").replace("\r", "\n")}
 
 
 @dataclass(frozen=True)
@@ -92,45 +91,16 @@ class Drawings:
     small: int = 0
     file: int = 5 << 20
 
-    def drawn(self) -> Value:
+    def spelled(self) -> Value:
         """As JSON; pixels travel inside the page: what it offers to begin with must not depend on what the server still remembers."""
         side, channels = self.pixels.shape[1], (*self.pixels.shape, 1)[3]
-        return {
+        return record(self, "pixels") | {
             "side": side,
             "channels": channels,
             "pixels": inside(self.pixels),
-            "ink": self.ink,
             "thresholds": inside(thresholds(side)) if self.ink else None,
-            "names": [dict(name) for name in self.names],
-            "rows": self.rows,
-            "small": self.small,
             "upload": "/picture/grey" if channels == 1 else "/picture/colour",
-            "file": self.file,
         }
-
-
-@dataclass(frozen=True)
-class Score:
-    """How a motif of one style is written. most: events or cells that may be given. grid: milliseconds of a step. keys: the lowest and the
-    highest MIDI pitch of the keyboard, white keys both. upload: where a file is sent to be read. models: how many go on from it."""
-
-    most: int
-    grid: int
-    keys: tuple[int, int]
-    upload: str
-    models: int
-
-
-@dataclass(frozen=True)
-class Motifs:
-    """What a motif may be, by the request's `style`; its `mode` says whether it is a melody. file: largest size of a MIDI file in bytes."""
-
-    styles: Mapping[str, Score]
-    file: int = 256 << 10
-
-    def drawn(self) -> Value:
-        """As JSON."""
-        return {"styles": {style: {**vars(score), "keys": list(score.keys)} for style, score in self.styles.items()}, "file": self.file}
 
 
 @dataclass(frozen=True)
@@ -140,10 +110,6 @@ class Item:
     value: str
     label: str
     inner: bool = False
-
-    def drawn(self) -> Value:
-        """As JSON."""
-        return dict(vars(self))
 
 
 def thresholds(side: int, seed: int = 0) -> NDArray[np.uint8]:
@@ -164,15 +130,16 @@ class Control:
     picture is shift-clicked), "items" (any of `names`, or of the parts of the run in view, which `Program.items` lists), "knob" (of several
     parts), or typed: "bits" (a row of places beside the line), "sum", "letters", "sentence" (a line that grows), "text" (several lines),
     "story" (several lines, with words to insert), "question" (a line below a story), "passage" (a long text, or one of `pages`, which the
-    request's `page` then names), "drawing" (a picture, one of `drawings` or the visitor's), "motif" (music of one of the styles of
-    `motifs`: an example, played, or a MIDI file). What is typed into no control that is shown is empty. Of one field there may be several
+    request's `page` then names), "drawing" (a picture, one of `drawings` or the visitor's), "motif" (music, by a script
+    of the lab's own). What is typed into no control that is shown is empty. Of one field there may be several
     controls, of which one is shown; each keeps what was set with it.
     names: what values are called, where not by themselves; of a choice in their order, of a switch for True and False, of heads the names
     of their models. sizes: (layers, heads) of these.
     hint: what is accepted.
     placeholder: an example inside an empty line. places: of "bits", how many. words: of a "story". step: of a number. unit: what stands
     behind it, "{n} characters". pages: of a "passage". shares: the field whose characters a passage leaves room for, which is then the one
-    that must not be 0 where it is empty. drawings: of a "drawing". motifs: of a "motif". knob: the knob of several parts.
+    that must not be 0 where it is empty. drawings: of a "drawing". script: of the lab itself, which draws the control, by its path under
+    explorer/; own: what that script needs. knob: the knob of several parts.
     change: it changes the model, stands in the panel of changes, and its default is the model as trained.
     notes: of items, what it means to choose one. kept: the chosen ones are not struck out.
     says: a changed value in words, "at most 4 updates", given the value.
@@ -197,7 +164,8 @@ class Control:
     pages: Sequence[Page] = ()
     shares: str = ""
     drawings: Drawings | None = None
-    motifs: Motifs | None = None
+    script: str = ""
+    own: Any = None
     knob: Knob | None = None
     change: bool = False
     says: Callable[[Any], Text] | None = None
@@ -216,30 +184,8 @@ class Control:
             bounds = {"values": [written(value) for value in [*self.names] or allowed.values]}
         elif isinstance(allowed, Characters):
             bounds = {"most": allowed.most}
-        return {
-            "field": self.field,
-            "label": dict(self.label),
-            "kind": self.kind,
-            "default": written(default),
-            "names": [[written(value), dict(name)] for value, name in self.names.items()],
-            "kept": self.kept,
-            "notes": {value: dict(note) for value, note in self.notes.items()},
-            "sizes": {model: list(size) for model, size in self.sizes.items()},
-            "hint": dict(self.hint) if self.hint else None,
-            "placeholder": self.placeholder,
-            "places": self.places,
-            "unit": dict(self.unit) if self.unit else None,
-            "pages": [page.drawn() for page in self.pages],
-            "shares": self.shares,
-            "drawings": self.drawings.drawn() if self.drawings else None,
-            "motifs": self.motifs.drawn() if self.motifs else None,
-            "knob": self.knob.spelled() if self.knob else None,
-            "words": [{"name": dict(one.name), "words": list(one.words), "before": one.before} for one in self.words],
-            "stands": {"field": self.stands[0], "numbers": dict(self.stands[1])} if self.stands else None,
-            "idle": {"field": self.idle[0], "why": dict(self.idle[1])} if self.idle else None,
-            "when": {name: list(values) for name, values in self.when.items()},
-            **bounds,
-        }
+        names = [[written(value), dict(name)] for value, name in self.names.items()]
+        return {**record(self, "says"), "default": written(default), "names": names, **bounds}
 
 
 def written(value: object) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from explorer.packing import record
+
 Text = Mapping[str, str]
 Value = dict[str, object]
 
@@ -37,18 +39,8 @@ class Range:
 
     def spelled(self) -> Value:
         """As the browser takes it."""
-        return {
-            "kind": "range",
-            "field": self.field,
-            "label": dict(self.label),
-            "values": list(self.values),
-            "neutral": self.trained,
-            "written": self.trained if self.unchanged is None else self.unchanged,
-            "within": self.within,
-            "unit": dict(self.unit),
-            "mark": dict(self.mark) if self.mark else None,
-            "unused": [*self.unused[:2], dict(self.unused[2])] if self.unused else None,
-        }
+        unchanged = self.trained if self.unchanged is None else self.unchanged
+        return {"kind": "range", **record(self), "neutral": self.trained, "written": unchanged}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,15 +70,7 @@ class Spans:
 
     def spelled(self) -> Value:
         """As the browser takes it."""
-        return {
-            "kind": "spans",
-            "field": self.field,
-            "layers": self.layers,
-            "heads": self.heads,
-            "ramp": self.ramp,
-            "stops": self.stops(),
-            "neutral": [],
-        }
+        return {"kind": "spans", **record(self), "stops": self.stops(), "neutral": []}
 
 
 Knob = Range | Spans

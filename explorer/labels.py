@@ -11,8 +11,13 @@ Text: TypeAlias = Mapping[str, str]  # {"en": "…", "zh": "…"}
 Texts: TypeAlias = Mapping[str, Text]
 
 
+def text(en: str, zh: str) -> Text:
+    """A text in both languages; texts.py of a lab calls it `_`."""
+    return MappingProxyType({"en": en, "zh": zh})
+
+
 def _texts(**pairs: tuple[str, str]) -> Texts:
-    return MappingProxyType({name: MappingProxyType({"en": english, "zh": chinese}) for name, (english, chinese) in pairs.items()})
+    return MappingProxyType({name: text(*pair) for name, pair in pairs.items()})
 
 
 SITE: Final = _texts(
@@ -241,65 +246,61 @@ CARD: Final = _texts(
     unfinished=("training unfinished", "训练未完成"),
     curve=("How it was trained", "训练过程"),
 )
-DEFECT: Final[Text] = MappingProxyType(
-    {
-        "en": "Something in the program went wrong with this input; it is in the server's log. Other inputs still work.",
-        "zh": "程序在处理这个输入时出错，已记入服务器日志。其他输入不受影响。",
-    }
-)
+DEFECT: Final[Text] = {
+    "en": "Something in the program went wrong with this input; it is in the server's log. Other inputs still work.",
+    "zh": "程序在处理这个输入时出错，已记入服务器日志。其他输入不受影响。",
+}
 
 
 # Nouns behind a number in a text: after "1" the second is written. `lib/lang.js` has the same for what the browser fills in.
-NOUNS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "bars": "bar",
-        "beats": "beat",
-        "blocks": "block",
-        "buckets": "bucket",
-        "carries": "carry",
-        "cells": "cell",
-        "characters": "character",
-        "checkpoints": "checkpoint",
-        "columns": "column",
-        "coordinates": "coordinate",
-        "digits": "digit",
-        "epochs": "epoch",
-        "events": "event",
-        "facts": "fact",
-        "guesses": "guess",
-        "heads": "head",
-        "hypotheses": "hypothesis",
-        "inputs": "input",
-        "keys": "key",
-        "kinds": "kind",
-        "layers": "layer",
-        "letters": "letter",
-        "models": "model",
-        "notes": "note",
-        "octaves": "octave",
-        "pairs": "pair",
-        "parts": "part",
-        "pictures": "picture",
-        "pieces": "piece",
-        "pixels": "pixel",
-        "places": "place",
-        "positions": "position",
-        "queries": "query",
-        "rounds": "round",
-        "rows": "row",
-        "semitones": "semitone",
-        "sentences": "sentence",
-        "spans": "span",
-        "steps": "step",
-        "threads": "thread",
-        "tokens": "token",
-        "updates": "update",
-        "values": "value",
-        "ways": "way",
-        "weights": "weight",
-        "words": "word",
-    }
-)
+NOUNS: Final[Mapping[str, str]] = {
+    "bars": "bar",
+    "beats": "beat",
+    "blocks": "block",
+    "buckets": "bucket",
+    "carries": "carry",
+    "cells": "cell",
+    "characters": "character",
+    "checkpoints": "checkpoint",
+    "columns": "column",
+    "coordinates": "coordinate",
+    "digits": "digit",
+    "epochs": "epoch",
+    "events": "event",
+    "facts": "fact",
+    "guesses": "guess",
+    "heads": "head",
+    "hypotheses": "hypothesis",
+    "inputs": "input",
+    "keys": "key",
+    "kinds": "kind",
+    "layers": "layer",
+    "letters": "letter",
+    "models": "model",
+    "notes": "note",
+    "octaves": "octave",
+    "pairs": "pair",
+    "parts": "part",
+    "pictures": "picture",
+    "pieces": "piece",
+    "pixels": "pixel",
+    "places": "place",
+    "positions": "position",
+    "queries": "query",
+    "rounds": "round",
+    "rows": "row",
+    "semitones": "semitone",
+    "sentences": "sentence",
+    "spans": "span",
+    "steps": "step",
+    "threads": "thread",
+    "tokens": "token",
+    "updates": "update",
+    "values": "value",
+    "ways": "way",
+    "weights": "weight",
+    "words": "word",
+}
 _COUNTED = re.compile(rf"\{{(\w+)\}}((?: other| more)? )({'|'.join(NOUNS)})\b")
 _CHOSEN = re.compile(r"\{(\w+)\|([^{}|]*)\|([^{}|]*)\}")
 

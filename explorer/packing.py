@@ -6,11 +6,13 @@ Weights lie in [0, 1] and are looked at, so they travel as whole numbers: 16 bit
 from __future__ import annotations
 
 import base64
+import dataclasses
 import hashlib
 import math
 import threading
 import zlib
 from collections import OrderedDict
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, TypedDict
 
@@ -113,14 +115,39 @@ def pack(array: NDArray[np.generic], unit: bool = True, store: ArrayStore | None
     store: where an array of more than 64 KB goes (the process's own by default); the result then holds its address.
     Raises ValueError for a value that is not finite or, with `unit`, lies outside [0, 1] by more than rounding.
     """
-    raw, scale = _raw(np.asarray(array), unit, rows)
-    packed = Packed(dtype=raw.dtype.str[1:], shape=list(raw.shape), scale=scale)
-    data = raw.tobytes()
+    return raw(*_values(np.asarray(array), unit, rows), store)
+
+
+def raw(array: NDArray[Any], scale: float = 1.0, store: ArrayStore | None = None) -> Packed:
+    """Numbers as they are, in as many bits as they have; each means so many times `scale`. store: as of `pack`."""
+    packed = Packed(dtype=array.dtype.str[1:], shape=list(array.shape), scale=scale)
+    data = np.ascontiguousarray(array).tobytes()
     if len(data) <= INLINE:
         packed["data"] = base64.b64encode(data).decode("ascii")
     else:
         packed["url"] = "/arrays/" + (arrays() if store is None else store).put(data)
     return packed
+
+
+def spelled(value: Any) -> Any:
+    """What a widget takes, as JSON: a record by its own `spelled` or by its fields, a text or another mapping as an object, a sequence as a
+    list, an array as `pack` has it without rounding; what JSON knows stays."""
+    if hasattr(value, "spelled"):
+        return value.spelled()
+    if dataclasses.is_dataclass(value):
+        return record(value)
+    if isinstance(value, Mapping):
+        return {key: spelled(one) for key, one in value.items()}
+    if isinstance(value, np.ndarray):
+        return pack(value, unit=False)
+    if isinstance(value, np.generic):
+        return value.item()
+    return [spelled(one) for one in value] if isinstance(value, Sequence) and not isinstance(value, str) else value
+
+
+def record(value: Any, *left_out: str) -> dict[str, Any]:
+    """The fields of a record as `spelled` has them, some left out."""
+    return {one.name: spelled(getattr(value, one.name)) for one in dataclasses.fields(value) if one.name not in left_out}
 
 
 def inside(levels: NDArray[np.uint8]) -> Packed:
@@ -129,7 +156,7 @@ def inside(levels: NDArray[np.uint8]) -> Packed:
     return Packed(dtype="u1", shape=list(levels.shape), scale=1.0, data=base64.b64encode(raw).decode())
 
 
-def _raw(array: NDArray[np.generic], unit: bool, rows: bool) -> tuple[NDArray[np.generic], float]:
+def _values(array: NDArray[np.generic], unit: bool, rows: bool) -> tuple[NDArray[np.generic], float]:
     if array.dtype.kind == "b":
         return array.astype("<u1", order="C"), 1.0
     if array.dtype.kind in "iu":

@@ -21,6 +21,7 @@ from explorer import api, controls, labels, own, wiring
 from explorer.controls import Control, Item, Value
 from explorer.engine import Answer, Engine, Function, Waiting
 from explorer.lab import GuidedStep, Lab, Text, readable
+from explorer.packing import spelled
 from explorer.runs import Run, Stored, as_stored
 from explorer.views import Found, Look, Looked, View
 from explorer.widgets import ask, change, figure
@@ -113,7 +114,7 @@ class Program(Generic[R, S]):
         if prepared is None:
             return about
         if self.items is not None:
-            about["items"] = {field: [item.drawn() for item in items] for field, items in self.items(prepared, request).items()}
+            about["items"] = {field: spelled(items) for field, items in self.items(prepared, request).items()}
         return about if self.pick is None else {**about, "pick": self.pick(prepared, request)}
 
     def changes(self, request: R) -> Text | None:

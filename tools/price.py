@@ -168,7 +168,7 @@ def uses(files: Mapping[str, str]) -> dict[str, set[str]]:
             found[name] |= {
                 f"explorer/widgets/{widget}{ending}" for widget in re.findall(r'(?:widget\(|script=)\s*"(\w+)"', source) for ending in KINDS
             }
-            found[name] |= {f"explorer/widgets/{script}" for script in re.findall(r'"(inputs/\w+\.js)"', source)}
+            found[name] |= {f"explorer/{script}" for script in re.findall(r'"((?:widgets|labs)/\w+/\w+\.js)"', source)}
             for view, other in re.findall(r'stage\(\s*"(\w+)"(?:.*?picture="([\w/]+)")?', source):
                 found[name] |= {f"explorer/{'labs' if '/' in other else 'pictures'}/{other or view}{ending}" for ending in KINDS}
         elif path.suffix == ".js":

@@ -33,13 +33,11 @@ NUMBERS: Final = 1_500_000  # in one page, about 10 MB before compression
 
 Array = NDArray[np.floating]
 Text = Mapping[str, str]
-TITLES: Final[Mapping[View, Text]] = MappingProxyType(
-    {
-        "head": {"en": "head view", "zh": "注意力头视图"},
-        "model": {"en": "model view", "zh": "模型视图"},
-        "neuron": {"en": "neuron view", "zh": "神经元视图"},
-    }
-)
+TITLES: Final[Mapping[View, Text]] = {
+    "head": {"en": "head view", "zh": "注意力头视图"},
+    "model": {"en": "model view", "zh": "模型视图"},
+    "neuron": {"en": "neuron view", "zh": "神经元视图"},
+}
 
 
 class TooLarge(ValueError):

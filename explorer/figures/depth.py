@@ -60,155 +60,78 @@ def difficulty(
         raise ValueError(f"rivals with {[len(rival.accuracy) for rival in rivals]} accuracies for {len(levels)} levels")
     if any(level.deviation < 0 for level in levels):
         raise ValueError("a deviation is 0 or more")
-    return {language: _drawn(levels, mine, axes, yours, answered, rivals, language) for language in ("en", "zh")}
-
-
-def _drawn(
-    levels: Sequence[Level],
-    mine: tuple[float | str, float] | None,
-    axes: tuple[Text, Text],
-    yours: Text | None,
-    answered: Text | None,
-    rivals: Sequence[Rival],
-    language: str,
-) -> Figure:
     named = any(isinstance(level.value, str) for level in levels)
     names = [_name(level.value) for level in levels]
-    places: list[float] = [float(i) if named else float(level.value) for i, level in enumerate(levels)]
-    here = _place(mine, names, named)
-    low = [level.mean - level.deviation for level in levels]
-    high = [level.mean + level.deviation for level in levels]
-    data = _line(levels, names, places, low, high, axes, language)
-    if mine is not None and here is not None:
-        data.append(_diamond(here, mine[1], yours, levels, places, language))
+    places = [float(i) if named else float(level.value) for i, level in enumerate(levels)]
+    here = None if mine is None else _place(mine[0], names, named)
+    low, high = ([level.mean + sign * level.deviation for level in levels] for sign in (-1, 1))
     below = answered is not None and any(level.accuracy is not None for level in levels)
-    if below:
-        data += _right(levels, names, places, rivals, axes, language)
-
-    shown = [*places, *([here] if here is not None else [])]
-    costs = [*low, *high, *([mine[1]] if mine is not None and here is not None else [])]
+    yours_ = [] if mine is None or here is None else [_diamond(here, mine[1], levels, places)]
+    shown = [*places, *(one["x"][0] for one in yours_)]
+    costs = [*low, *high, *(one["y"][0] for one in yours_)]
     margin = 0.5 if len(levels) < 4 else 0.04 * (max(shown) - min(shown)) + 0.15
-    frame = theme.titled((axes[0][language], axes[1][language]))
-    frame["margin"] = {"l": 44, "r": 12, "t": 10, "b": 40}
-    frame["xaxis"] |= {
-        "range": [min(shown) - margin, max(shown) + margin],
-        "showgrid": False,
-        "showline": True,
-        "fixedrange": True,
-        "zeroline": False,
-    }
+    still = {"fixedrange": True, "zeroline": False}
+    across = {"range": [min(shown) - margin, max(shown) + margin], "showgrid": False, "showline": True, **still}
     if named or len(levels) <= MANY:
         apart = 1 if named else math.ceil(len(levels) / ABREAST)
-        frame["xaxis"] |= {"tickvals": places[::apart], "ticktext": names[::apart], "tickangle": 0}
-    frame["yaxis"] |= {"range": [max(0, math.floor(min(costs) - 0.1)), math.ceil(max(costs) + 0.1)], "fixedrange": True, "zeroline": False}
-    if below and answered is not None:
+        across |= {"tickvals": places[::apart], "ticktext": names[::apart], "tickangle": 0}
+    up = {"range": [max(0, math.floor(min(costs) - 0.1)), math.ceil(max(costs) + 0.1)], **still}
+
+    def drawn(language: str) -> Figure:
+        level = axes[0][language]
+        band = _scatter([*places, *reversed(places)], [*low, *reversed(high)], "lines", hoverinfo="skip", opacity=SPREAD)
+        band |= {"line": {"width": 0, "color": OURS}, "fill": "toself", "fillcolor": OURS}
+        means = _scatter(places, [one.mean for one in levels], "lines+markers")
+        means |= {"line": {"width": 2, "color": OURS}, "marker": {"size": 6, "color": OURS}}
+        means["customdata"] = [[name, one.deviation, one.n] for name, one in zip(names, levels, strict=True)]
+        means["hovertemplate"] = f"{level} %{{customdata[0]}}: %{{y:.2f}} ± %{{customdata[1]:.2f}}, n = %{{customdata[2]}}<extra></extra>"
+        said = "" if yours is None else f"<b>{yours[language]}</b>"
+        frame = theme.titled((level, axes[1][language]))
+        frame["margin"] = {"l": 44, "r": 12, "t": 10, "b": 40}
+        frame["xaxis"] |= across
+        frame["yaxis"] |= up
+        if not below or answered is None:
+            return {"data": [band, means, *({**one, "text": [said]} for one in yours_)], "layout": frame}
         frame["xaxis"] |= {"anchor": "y2"}
         frame["yaxis"] |= {"domain": [0.4, 1]}
         title = {**frame["yaxis"]["title"], "text": answered[language]}
-        frame["yaxis2"] = {
-            **theme.layout()["yaxis"],
-            "title": title,
-            "domain": [0, 0.3],
-            "range": [-0.04, 1.08],
-            "tickvals": [0, 0.5, 1],
-            "fixedrange": True,
-            "zeroline": False,
-        }
-    return {"data": data, "layout": frame}
+        ticks = {"domain": [0, 0.3], "range": [-0.04, 1.08], "tickvals": [0, 0.5, 1]}
+        frame["yaxis2"] = {**theme.layout()["yaxis"], "title": title, **ticks, **still}
+        # Our network last and thinner, so that a line below it still shows.
+        lines = [(rival.accuracy, rival.colour, f"{rival.name[language]}, ", 4.0) for rival in rivals]
+        lines.append(([one.accuracy for one in levels], OURS, "", 2.0))
+        right = [
+            _scatter(places, shares, "lines+markers", yaxis="y2", customdata=names)
+            | {"line": {"width": width, "color": colour}, "marker": {"size": width + 2, "color": colour}}
+            | {"hovertemplate": f"{name}{level} %{{customdata}}: %{{y:.3f}}<extra></extra>"}
+            for shares, colour, name, width in lines
+        ]
+        return {"data": [band, means, *({**one, "text": [said]} for one in yours_), *right], "layout": frame}
+
+    return {language: drawn(language) for language in ("en", "zh")}
+
+
+def _scatter(x: Sequence[float], y: Sequence[float | None], mode: str, **more: Any) -> Figure:
+    return {"type": "scatter", "x": list(x), "y": list(y), "mode": mode, **more}
 
 
 def _name(value: float | str) -> str:
     return value if isinstance(value, str) else f"{value:g}"
 
 
-def _place(mine: tuple[float | str, float] | None, names: Sequence[str], named: bool) -> float | None:
+def _place(level: float | str, names: Sequence[str], named: bool) -> float | None:
     """Where the run in view stands on the axis; None where it has no place there."""
-    if mine is None:
-        return None
     if named:
-        return float(names.index(_name(mine[0]))) if _name(mine[0]) in names else None
-    return None if isinstance(mine[0], str) else float(mine[0])
+        return float(names.index(_name(level))) if _name(level) in names else None
+    return None if isinstance(level, str) else level
 
 
-def _line(
-    levels: Sequence[Level],
-    names: Sequence[str],
-    places: Sequence[float],
-    low: Sequence[float],
-    high: Sequence[float],
-    axes: tuple[Text, Text],
-    language: str,
-) -> list[Figure]:
-    """The band and the means in it."""
-    band = {
-        "type": "scatter",
-        "x": [*places, *reversed(places)],
-        "y": [*low, *reversed(high)],
-        "mode": "lines",
-        "line": {"width": 0, "color": OURS},
-        "fill": "toself",
-        "fillcolor": OURS,
-        "opacity": SPREAD,
-        "hoverinfo": "skip",
-    }
-    level = f"{axes[0][language]} %{{customdata[0]}}"
-    means = {
-        "type": "scatter",
-        "x": list(places),
-        "y": [level.mean for level in levels],
-        "mode": "lines+markers",
-        "line": {"width": 2, "color": OURS},
-        "marker": {"size": 6, "color": OURS},
-        "customdata": [[name, level.deviation, level.n] for name, level in zip(names, levels, strict=True)],
-        "hovertemplate": f"{level}: %{{y:.2f}} ± %{{customdata[1]:.2f}}, n = %{{customdata[2]}}<extra></extra>",
-    }
-    return [band, means]
-
-
-def _diamond(here: float, cost: float, yours: Text | None, levels: Sequence[Level], places: Sequence[float], language: str) -> Figure:
+def _diamond(here: float, cost: float, levels: Sequence[Level], places: Sequence[float]) -> Figure:
     """The run in view. What stands beside it keeps off the line and inside the figure."""
     nearest = min(range(len(places)), key=lambda i: abs(places[i] - here))
     upright = "top" if cost >= levels[nearest].mean else "bottom"
     third = (here - places[0]) / (places[-1] - places[0]) if places[-1] != places[0] else 0.5
     across = "right" if third < 0.34 else "left" if third > 0.66 else "center"
-    return {
-        "type": "scatter",
-        "x": [here],
-        "y": [cost],
-        "mode": "markers+text",
-        "marker": {"size": 13, "symbol": "diamond", "color": MINE, "line": {"width": 2, "color": "var(--panel)"}},
-        "text": ["" if yours is None else f"<b>{yours[language]}</b>"],
-        "textposition": f"{upright} {across}",
-        "textfont": {"size": 12, "color": MINE},
-        "cliponaxis": False,
-        "hovertemplate": "%{y:.2f}<extra></extra>",
-    }
-
-
-def _right(
-    levels: Sequence[Level],
-    names: Sequence[str],
-    places: Sequence[float],
-    rivals: Sequence[Rival],
-    axes: tuple[Text, Text],
-    language: str,
-) -> list[Figure]:
-    """Who answers how many of them rightly: our network last and thinner, so that a line below it still shows."""
-    lines: list[tuple[Sequence[float | None], str, str, float]] = [
-        *((rival.accuracy, rival.colour, rival.name[language], 4.0) for rival in rivals),
-        ([level.accuracy for level in levels], OURS, "", 2.0),
-    ]
-    return [
-        {
-            "type": "scatter",
-            "x": list(places),
-            "y": list(shares),
-            "yaxis": "y2",
-            "mode": "lines+markers",
-            "line": {"width": width, "color": colour},
-            "marker": {"size": width + 2, "color": colour},
-            "customdata": list(names),
-            "hovertemplate": f"{f'{name}, ' if name else ''}{axes[0][language]} %{{customdata}}: %{{y:.3f}}<extra></extra>",
-        }
-        for shares, colour, name, width in lines
-    ]
+    made = _scatter([here], [cost], "markers+text", textposition=f"{upright} {across}", textfont={"size": 12, "color": MINE})
+    made["marker"] = {"size": 13, "symbol": "diamond", "color": MINE, "line": {"width": 2, "color": "var(--panel)"}}
+    return made | {"cliponaxis": False, "hovertemplate": "%{y:.2f}<extra></extra>"}

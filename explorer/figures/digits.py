@@ -6,7 +6,6 @@ pixel made just before it; figures draw its weight on the position itself, and t
 
 from __future__ import annotations
 
-import base64
 import math
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -17,7 +16,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from explorer.packing import Packed
+from explorer.packing import Packed, raw
 
 Array = NDArray[np.float32]
 Text = Mapping[str, str]
@@ -406,7 +405,7 @@ def _run(state: str, query: str, same: str, whole: ArrayLike | None, models: lis
         "same": same,
         "side": SIDE,
         "worst": WORST,
-        "whole": None if full is None else _raw((full > 0).astype(np.uint8), 1.0),
+        "whole": None if full is None else raw((full > 0).astype(np.uint8)),
         "models": models,
     }
 
@@ -421,8 +420,8 @@ def _model(
     return {
         "key": variant,
         "name": dict(names.get(variant, {"en": variant, "zh": variant})),
-        "symbols": _raw((symbols > 0).astype(np.uint8), 1.0),
-        "nats": _raw(np.clip(np.rint(nats * FINE), 0, 65_535).astype("<u2"), 1 / FINE),
+        "symbols": raw((symbols > 0).astype(np.uint8)),
+        "nats": raw(np.clip(np.rint(nats * FINE), 0, 65_535).astype("<u2"), 1 / FINE),
         "count": count,
         "given": given,
         "cost": {"given": round(both[0], 3), "made": round(both[1], 3), "whole": round(sum(both), 3)},
@@ -434,10 +433,4 @@ def _model(
 def _offsets(maps: Array) -> Packed:
     """Mean weights as their square root in 8 bits: most are far below 1/255, and the root keeps them apart. 0: never; 1 … 255: 0 … 1."""
     roots = np.rint(np.sqrt(np.clip(np.nan_to_num(maps), 0, 1)) * 254).astype(np.uint8) + np.uint8(1)
-    return _raw(np.where(np.isnan(maps), np.uint8(0), roots), 1.0)
-
-
-def _raw(array: NDArray[Any], scale: float) -> Packed:
-    """Whole numbers of 8 or 16 bits as they are, inside the value: a digit is small."""
-    data = base64.b64encode(np.ascontiguousarray(array).tobytes()).decode("ascii")
-    return Packed(dtype=array.dtype.str[1:], shape=list(array.shape), scale=scale, data=data)
+    return raw(np.where(np.isnan(maps), np.uint8(0), roots))

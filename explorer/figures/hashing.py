@@ -10,14 +10,13 @@ The word task reads 0 w 0 w: position i of the second word is to say the letter 
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.packing import INLINE, Packed, arrays, pack
+from explorer.packing import Packed, pack, raw
 
 Array = NDArray[np.floating[Any]]
 Whole = NDArray[np.integer[Any]]
@@ -211,10 +210,4 @@ def _address(query: str, model: str, layer: int, head: int, turn: int) -> Value:
 
 def _bytes(buckets: NDArray[np.int16]) -> Packed:
     """Numbers of buckets, 0 … 255, in a byte each."""
-    raw = buckets.astype("u1", order="C").tobytes()
-    packed = Packed(dtype="u1", shape=list(buckets.shape), scale=1.0)
-    if len(raw) <= INLINE:
-        packed["data"] = base64.b64encode(raw).decode("ascii")
-    else:
-        packed["url"] = "/arrays/" + arrays().put(raw)
-    return packed
+    return raw(buckets.astype("u1"))

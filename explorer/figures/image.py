@@ -7,17 +7,16 @@ carries the level made just before it; figures draw its weight on the position i
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.packing import INLINE, Packed, arrays
+from explorer.packing import Packed, raw, spelled
 
 Array = NDArray[np.float32]
 Levels = NDArray[np.uint8]
@@ -253,7 +252,7 @@ def value(
         "state": state,
         "query": query,
         "same": same,
-        "silenced": [list(head) for head in silenced],
+        "silenced": spelled(silenced),
         "patterns": patterns,
         "truth": None if truth is None else _levels(truth),
         "small": None if small is None else _levels(small),
@@ -351,7 +350,7 @@ def _pattern(layout: Layout, pictures: Levels, bits: Array, made: int, kept: int
         "rows": layout.rows,
         "columns": layout.columns,
         "channels": layout.channels,
-        "order": _raw(layout.order.astype("<u2"), 1.0),
+        "order": raw(layout.order.astype("<u2")),
         "starts": list(layout.starts),
         "memory": [_runs(memory) for memory in layout.memory],
         "pictures": _levels(pictures),
@@ -372,22 +371,11 @@ def _runs(positions: NDArray[np.int32]) -> list[int]:
 
 
 def _levels(levels: Levels) -> Packed:
-    return _raw(np.asarray(levels, np.uint8), 1.0)
+    return raw(np.asarray(levels, np.uint8))
 
 
 def _bits(bits: Array) -> Packed:
-    return _raw(np.clip(np.rint(bits * BITS), 0, 65_535).astype("<u2"), 1 / BITS)
-
-
-def _raw(array: NDArray[Any], scale: float) -> Packed:
-    """Whole numbers of 8 or 16 bits as they are; `explorer.packing.pack` would give them 32."""
-    data = np.ascontiguousarray(array).tobytes()
-    packed = Packed(dtype=array.dtype.str[1:], shape=list(array.shape), scale=scale)
-    if len(data) <= INLINE:
-        packed["data"] = base64.b64encode(data).decode("ascii")
-    else:
-        packed["url"] = "/arrays/" + arrays().put(data)
-    return packed
+    return raw(np.clip(np.rint(bits * BITS), 0, 65_535).astype("<u2"), 1 / BITS)
 
 
 # ---- what the surprise widget draws ------------------------------------------------------------------------------------------------

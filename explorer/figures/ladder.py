@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -15,25 +15,33 @@ BAR = 0.62  # of the height of a rung
 
 @dataclass(frozen=True)
 class Rung:
-    """One bar. name: in the reader's language. value: bits/dim. role: ours, a model beside ours, another way, or a figure in print."""
+    """One bar. value: what it costs. role: ours, a model beside ours, another way, or a figure in print."""
 
-    name: str
+    name: Mapping[str, str]
     value: float
     role: Role
 
 
-def ladder(rungs: Sequence[Rung]) -> dict[str, Any]:
-    """Horizontal bars, the first on top, each with its value at its end; what is only published is a dashed outline.
+def ladder(rungs: Sequence[Rung], *, digits: int = 2, tick: float = 2) -> dict[str, dict[str, Any]]:
+    """Horizontal bars for each language, the first on top, each with its value at its end; what is only published is a dashed outline.
 
     Plotly's own JSON, written out: the page shows it at once, and importing Plotly would make every start slower.
-    ValueError for no rungs, or for a value that is not positive.
+    digits: of the values. tick: between two marks of the axis. ValueError for no rungs, or for a value that is not positive.
     """
     if not rungs:
         raise ValueError("a ladder of 0 rungs")
     wrong = [rung for rung in rungs if not rung.value > 0]
     if wrong:
-        raise ValueError(f"{wrong[0].name}: {wrong[0].value} bits/dim; a cost is positive")
+        raise ValueError(f"{wrong[0].name['en']}: {wrong[0].value}; a cost is positive")
+    return {language: _drawn(rungs, language, digits, tick) for language in ("en", "zh")}
+
+
+def _drawn(rungs: Sequence[Rung], language: str, digits: int, tick: float) -> dict[str, Any]:
     places = list(range(len(rungs)))
+
+    def bold(rung: Rung, text: str) -> str:
+        return f"<b>{text}</b>" if rung.role == "ours" else text
+
     bars = {
         "type": "bar",
         "orientation": "h",
@@ -41,42 +49,30 @@ def ladder(rungs: Sequence[Rung]) -> dict[str, Any]:
         "y": places,
         "width": BAR,
         "marker": {"color": [FILLS[rung.role] for rung in rungs], "line": {"width": 0}},
-        "text": [f"<b>{rung.value:.2f}</b>" if rung.role == "ours" else f"{rung.value:.2f}" for rung in rungs],
+        "text": [bold(rung, f"{rung.value:.{digits}f}") for rung in rungs],
         "textposition": "outside",
         "constraintext": "none",
         "textfont": {"size": 12, "color": "var(--ink)"},
         "cliponaxis": False,
-        "customdata": [rung.name for rung in rungs],
+        "customdata": [rung.name[language] for rung in rungs],
         "hovertemplate": "%{customdata}: %{x:.3f}<extra></extra>",
     }
-    outlines = [
-        {
-            "type": "rect",
-            "x0": 0,
-            "x1": rung.value,
-            "y0": at - BAR / 2,
-            "y1": at + BAR / 2,
-            "line": {"color": "var(--ink2)", "width": 1.5, "dash": "dot"},
-        }
-        for at, rung in enumerate(rungs)
-        if rung.role == "published"
-    ]
-    return {
-        "data": [bars],
-        "layout": {
-            "template": {"layout": layout()},
-            "showlegend": False,
-            "shapes": outlines,
-            "margin": {"l": 8, "r": 38, "t": 4, "b": 24},
-            "xaxis": {"range": [0, max(rung.value for rung in rungs)], "dtick": 2, "fixedrange": True},
-            "yaxis": {
-                "range": [len(rungs) - 0.5, -0.5],
-                "tickvals": places,
-                "ticktext": [f"<b>{rung.name}</b>" if rung.role == "ours" else rung.name for rung in rungs],
-                "showgrid": False,
-                "ticklabelstandoff": 4,
-                "fixedrange": True,
-                "tickfont": {"size": 12, "color": "var(--ink2)"},
-            },
+    outline = {"type": "rect", "x0": 0, "line": {"color": "var(--ink2)", "width": 1.5, "dash": "dot"}}
+    printed = [(at, rung.value) for at, rung in enumerate(rungs) if rung.role == "published"]
+    layout_ = {
+        "template": {"layout": layout()},
+        "showlegend": False,
+        "shapes": [{**outline, "x1": value, "y0": at - BAR / 2, "y1": at + BAR / 2} for at, value in printed],
+        "margin": {"l": 8, "r": 46 if digits > 2 else 38, "t": 4, "b": 24},
+        "xaxis": {"range": [0, max(rung.value for rung in rungs)], "dtick": tick, "fixedrange": True},
+        "yaxis": {
+            "range": [len(rungs) - 0.5, -0.5],
+            "tickvals": places,
+            "ticktext": [bold(rung, rung.name[language]) for rung in rungs],
+            "showgrid": False,
+            "ticklabelstandoff": 4,
+            "fixedrange": True,
+            "tickfont": {"size": 12, "color": "var(--ink2)"},
         },
     }
+    return {"data": [bars], "layout": layout_}

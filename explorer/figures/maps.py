@@ -10,7 +10,7 @@ from difflib import SequenceMatcher
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.packing import pack
+from explorer.packing import pack, record
 
 Text = Mapping[str, str]
 Value = dict[str, object]
@@ -38,18 +38,9 @@ class MapPair:
         if self.before.shape != shape or self.after.shape != shape:
             raise ValueError(f"before {self.before.shape} and after {self.after.shape} for {shape[0]} queries and {shape[1]} keys")
 
-
-def spelled(pair: MapPair) -> Value:
-    """As the browser takes it."""
-    return {
-        "key": pair.key,
-        "label": dict(pair.label),
-        "unit": dict(pair.unit),
-        "queries": list(pair.queries),
-        "keys": list(pair.keys),
-        "before": pack(pair.before),
-        "after": pack(pair.after),
-    }
+    def spelled(self) -> Value:
+        """As the browser takes it."""
+        return record(self) | {"before": pack(self.before), "after": pack(self.after)}
 
 
 def marked(before: str, after: str) -> tuple[Marked, Marked]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.packing import pack
+from explorer.packing import record
 
 Text = Mapping[str, str]
 Value = dict[str, object]
@@ -35,6 +35,10 @@ class Pair:
         if self.more is not None and self.more.shape != self.before.shape[:2]:
             raise ValueError(f"a map {self.more.shape} of a picture of {self.before.shape[:2]} pixels")
 
+    def spelled(self) -> Value:
+        """As the browser takes it."""
+        return record(self, "numbers") | {"number": dict(zip(("before", "after"), self.numbers, strict=True))}
+
 
 @dataclass(frozen=True)
 class Measure:
@@ -46,18 +50,3 @@ class Measure:
     key: str = "bits_per_dim"
     unit: Text | None = None
     raster: bool = False
-
-    def spelled(self) -> Value:
-        """As the browser takes it."""
-        return {"label": dict(self.label), "key": self.key, "unit": dict(self.unit) if self.unit else None, "raster": self.raster}
-
-
-def spelled(pair: Pair) -> Value:
-    """As the browser takes it."""
-    return {
-        "key": pair.key,
-        "before": pack(pair.before),
-        "after": pack(pair.after),
-        "more": None if pair.more is None else pack(pair.more, unit=False),
-        "number": {"before": pair.numbers[0], "after": pair.numbers[1]},
-    }

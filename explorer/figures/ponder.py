@@ -7,12 +7,13 @@ remainder R = 1 − (h_1 + … + h_{N−1}) at N.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.packing import pack
+from explorer.packing import spelled
 
 Numbers = NDArray[np.floating]
 Whole = NDArray[np.integer]
@@ -20,86 +21,61 @@ Text = Mapping[str, str]
 Value = dict[str, object]
 
 ENOUGH, LIMIT, FORCED = "enough", "limit", "forced"  # why a position stopped
+NUMBERS = ("remainder", "halting", "weights", "totals", "distance")
 ROUNDING = 1e-5  # of sums of single-precision numbers
 
 
 def value(
+    seen: Any,
     *,
     state: str,
     query: str,
     positions: Sequence[str],
-    wanted: Sequence[int],
-    steps: Whole,
-    remainder: Numbers,
-    halting: Numbers,
-    weights: Numbers,
-    totals: Numbers,
-    distance: Numbers,
-    stopped: Sequence[str | Text],
-    answer: str | Text,
-    expected: str | Text,
-    threshold: float,
-    limit: int,
     axis: Text,
+    say: Callable[[str], str | Text],
     forced: int = 0,
     marks: Sequence[int] = (),
     pick: int | None = None,
 ) -> Value:
-    """One run. P positions, S steps, the most that any of them took.
+    """One run: `models.thinking.Thinking`, or whatever has the same parts.
 
-    state: "stored", "live" or "stale". query: the permalink of the request.
-    positions: (P,) what stands at each, a letter or a whole sentence. wanted: where the answer is read; marks: the positions that the
-    answer needs, such as facts of a story; both indices.
-    steps: (P,) N. remainder: (P,) R. halting: (S, P) h_n, weights: (S, P) p_n, both 0 once a position has stopped. totals: (S, P)
-    h_1 + … + h_n, at most 1, and 1 from N on. distance: (S, P) ‖s_n − s_N‖/√d, 0 from N on.
-    stopped: (S,) the answer if everything stopped after that step. answer, expected: of this run, and the right one.
-    threshold: 1 − ε. limit: M. forced: steps that every position was made to take, 0 where each stopped by itself.
-    axis: what a position is called, "position" or "input". pick: the position locked on arrival; left out, one is found by `telling`.
+    state: "stored", "live" or "stale". query: the permalink of the request. positions: what stands at each, a letter or a whole sentence.
+    axis: what a position is called, "position" or "input". say: an answer as a visitor reads it.
+    forced: steps that every position was made to take, 0 where each stopped by itself. marks: indices of the positions that the answer
+    needs, such as facts of a story. pick: the position locked on arrival; left out, one is found by `telling`.
     Raises ValueError where shapes or indices do not fit together.
     """
-    count, most = len(positions), len(stopped)
-    for name, array, shape in (
-        ("steps", steps, (count,)),
-        ("remainder", remainder, (count,)),
-        ("halting", halting, (most, count)),
-        ("weights", weights, (most, count)),
-        ("totals", totals, (most, count)),
-        ("distance", distance, (most, count)),
-    ):
-        if array.shape != shape:
-            raise ValueError(f"{name} of shape {array.shape} for {count} positions and {most} steps; {shape} is meant")
-    if not count or int(steps.max()) != most or int(steps.min()) < 1:
-        raise ValueError(f"{count} positions that take {steps.tolist()} steps, while {most} steps are told")
-    outside = [index for index in (*wanted, *marks, *(() if pick is None else (pick,))) if not 0 <= index < count]
+    count, most = len(positions), len(seen.stopped)
+    for name in ("steps", *NUMBERS):
+        shape = (count,) if name in {"steps", "remainder"} else (most, count)
+        if getattr(seen, name).shape != shape:
+            raise ValueError(f"{name} of shape {getattr(seen, name).shape} for {count} positions and {most} steps; {shape} is meant")
+    if not count or int(seen.steps.max()) != most or int(seen.steps.min()) < 1:
+        raise ValueError(f"{count} positions that take {seen.steps.tolist()} steps, while {most} steps are told")
+    outside = [index for index in (*seen.wanted, *marks, *(() if pick is None else (pick,))) if not 0 <= index < count]
     if outside:
         raise ValueError(f"positions {outside} of {count}")
-    chosen = telling(steps, remainder, wanted) if pick is None else pick
-    right = _plain(expected)
-    return {
+    answer, right = say(seen.answer), say(seen.expected)
+    told = {
+        **{name: np.asarray(getattr(seen, name), np.float32) for name in NUMBERS},
+        **{name: getattr(seen, name) for name in ("wanted", "threshold", "limit")},
         "state": state,
         "query": query,
-        "axis": dict(axis),
-        "positions": list(positions),
-        "wanted": [int(index) for index in wanted],
-        "marks": [int(index) for index in marks],
-        "steps": [int(each) for each in steps],
-        "reasons": reasons(steps, halting, threshold, limit, forced),
-        "remainder": pack(np.asarray(remainder, np.float32), unit=False),
-        "halting": pack(np.asarray(halting, np.float32), unit=False),
-        "weights": pack(np.asarray(weights, np.float32), unit=False),
-        "totals": pack(np.asarray(totals, np.float32), unit=False),
-        "distance": pack(np.asarray(distance, np.float32), unit=False),
-        "stopped": [{"answer": _plain(each), "right": _plain(each) == right} for each in stopped],
-        "answer": _plain(answer),
+        "positions": positions,
+        "axis": axis,
+        "forced": forced,
+        "marks": marks,
+        "steps": seen.steps.tolist(),
+        "reasons": reasons(seen.steps, seen.halting, seen.threshold, seen.limit, forced),
+        "stopped": [{"answer": each, "right": each == right} for each in map(say, seen.stopped)],
+        "answer": answer,
         "expected": right,
-        "right": _plain(answer) == right,
+        "right": answer == right,
         # Where each wanted position gives one sign of the answer, single wrong signs can be told apart.
-        "signs": len(wanted) > 1,
-        "threshold": float(threshold),
-        "limit": int(limit),
-        "forced": int(forced),
-        "pick": int(chosen),
+        "signs": len(seen.wanted) > 1,
+        "pick": telling(seen.steps, seen.remainder, seen.wanted) if pick is None else pick,
     }
+    return dict(spelled(told))
 
 
 def reasons(steps: Whole, halting: Numbers, threshold: float, limit: int, forced: int = 0) -> list[str]:
@@ -118,7 +94,3 @@ def telling(steps: Whole, remainder: Numbers, wanted: Sequence[int]) -> int:
     cost = np.asarray(steps, np.float64) + np.asarray(remainder, np.float64)
     asked = [int(index) for index in wanted if steps[index] > 1]
     return max(asked, key=lambda index: float(cost[index])) if asked else int(cost.argmax())
-
-
-def _plain(text: str | Text) -> str | dict[str, str]:
-    return text if isinstance(text, str) else dict(text)

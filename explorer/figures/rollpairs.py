@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.packing import pack
+from explorer.packing import pack, record
 
 Value = dict[str, object]
 
@@ -57,27 +57,12 @@ class RollPair:
         was, became = set(first), set(second)
         return np.array([note in became for note in first], bool), np.array([note in was for note in second], bool)
 
-
-def spelled(pair: RollPair) -> Value:
-    """As the browser takes it."""
-    was, became = pair.kept()
-    return {
-        "key": pair.key,
-        "before": _side(pair.before, was),
-        "after": _side(pair.after, became),
-        "number": {"before": float(pair.numbers[0]), "after": float(pair.numbers[1])},
-        "moved": pair.moved,
-        "compared": pair.compared,
-        "voices": pair.voices,
-        "grid": pair.grid,
-    }
-
-
-def _side(side: Side, kept: NDArray[np.bool_]) -> Value:
-    return {
-        "notes": pack(side.notes),
-        "given": pack(side.given),
-        "kept": pack(kept),
-        "steps": int(side.steps),
-        "sound": None if side.sound is None else dict(side.sound),
-    }
+    def spelled(self) -> Value:
+        """As the browser takes it."""
+        both = zip((self.before, self.after), self.kept(), strict=True)
+        before, after = (record(side) | {"kept": pack(kept)} for side, kept in both)
+        return record(self, "numbers") | {
+            "before": before,
+            "after": after,
+            "number": dict(zip(("before", "after"), self.numbers, strict=True)),
+        }

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.packing import pack
+from explorer.packing import pack, record, spelled
 
 Text = Mapping[str, str]
 Value = dict[str, object]
@@ -45,6 +45,10 @@ class Model:
     look: str | None
     travelled: NDArray[np.integer[Any]]
     memory: int
+
+    def spelled(self) -> Value:
+        """As the browser takes it."""
+        return record(self) | {"heads": int(self.across.shape[1]), "across": pack(np.asarray(self.across, np.float32))}
 
     def check(self, segment: int, layers: int) -> None:
         """ValueError, with the sizes, where the arrays are not those of one text read in such segments by so many layers."""
@@ -97,18 +101,8 @@ def value(
     for model in models:
         model.check(segment, layers)
     found = telling(models, segment) if pick is None else pick
-    return {
-        "state": state,
-        "query": query,
-        "given": given,
-        "segment": segment,
-        "memory": memory,
-        "layers": layers,
-        "intervention": intervention,
-        "book": None if book is None else dict(book),
-        "models": [_packed(model) for model in models],
-        "pick": None if found is None else dict(found),
-    }
+    axis = {"given": given, "segment": segment, "memory": memory, "layers": layers, "intervention": intervention, "book": book}
+    return dict(spelled({"state": state, "query": query, **axis, "models": models, "pick": found}))
 
 
 def growing(
@@ -124,45 +118,9 @@ def growing(
     book: Text | None = None,
 ) -> Value:
     """A text that is being read and written: the axis, and how far each model is. of: characters in the end. Others: see `value`."""
-    return {
-        "state": "running",
-        "query": query,
-        "given": given,
-        "segment": segment,
-        "memory": memory,
-        "layers": layers,
-        "intervention": intervention,
-        "book": None if book is None else dict(book),
-        "of": of,
-        "models": [
-            {
-                "key": one.key,
-                "name": dict(one.name),
-                "about": dict(one.about),
-                "text": one.text,
-                "heads": None,
-                "look": None,
-                "memory": one.memory,
-            }
-            for one in models
-        ],
-        "pick": None,
-    }
-
-
-def _packed(model: Model) -> Value:
-    return {
-        "key": model.key,
-        "name": dict(model.name),
-        "about": dict(model.about),
-        "text": model.text,
-        "heads": int(model.across.shape[1]),
-        "memory": int(model.memory),
-        "across": pack(np.asarray(model.across, np.float32)),
-        "remembered": pack(np.asarray(model.remembered, np.int32)),
-        "travelled": pack(np.asarray(model.travelled, np.int32)),
-        "look": model.look,
-    }
+    axis = {"given": given, "segment": segment, "memory": memory, "layers": layers, "intervention": intervention, "book": book}
+    told = [{**record(one), "heads": None, "look": None} for one in models]
+    return dict(spelled({"state": "running", "query": query, **axis, "of": of, "models": told, "pick": None}))
 
 
 def telling(models: Sequence[Model], segment: int) -> dict[str, object] | None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.packing import pack
+from explorer.packing import pack, record
 
 Text = Mapping[str, str]
 Value = dict[str, object]
@@ -56,31 +56,17 @@ class Side:
         """Does the change make a difference to any character?"""
         return bool(np.abs(self.after - self.before).max() > ROUNDING)
 
+    def spelled(self) -> Value:
+        """As the browser takes it."""
+        bits = [nats.astype(np.float64) / math.log(2) for nats in (self.before, self.after)]
+        before, after = self.share or tuple(float(cost[: self.given].mean()) for cost in bits)
+        reached = self.reached()
+        told = record(self, "share") | {"number": {"before": before, "after": after if reached else before}, "reached": reached}
+        if not reached:
+            return told | {"text": "", "before": None, "after": None, "written": None, "answers": None}
+        return told | dict(zip(("before", "after"), (pack(cost, unit=False) for cost in bits), strict=True))
+
 
 def most_bits(before: NDArray[np.floating], after: NDArray[np.floating]) -> str:
     """Bits that no character's change exceeds, in hundredths, for a sentence. before, after: (position,) nats."""
     return f"{math.ceil(float(np.abs(after - before).max()) / math.log(2) * 100) / 100:.2f}"
-
-
-def spelled(side: Side) -> Value:
-    """As the browser takes it."""
-    bits = [nats.astype(np.float64) / math.log(2) for nats in (side.before, side.after)]
-    before, after = side.share or tuple(float(cost[: side.given].mean()) for cost in bits)
-    reached = side.reached()
-    packed = [pack(cost, unit=False) if reached else None for cost in bits]
-    return {
-        "key": side.key,
-        "name": dict(side.name),
-        "given": int(side.given),
-        "segment": int(side.segment),
-        "first": int(side.first),
-        "unit": dict(side.unit) if side.unit else None,
-        "number": {"before": before, "after": after if reached else before},
-        "reached": reached,
-        "unreached": dict(side.unreached) if side.unreached else None,
-        "text": side.text if reached else "",
-        "before": packed[0],
-        "after": packed[1],
-        "written": list(side.written) if side.written and reached else None,
-        "answers": list(side.answers) if side.answers and reached else None,
-    }

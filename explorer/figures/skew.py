@@ -21,7 +21,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.packing import pack
+from explorer.packing import spelled
 
 Array = NDArray[np.float32]
 Text = Mapping[str, str]
@@ -57,27 +57,7 @@ def steps(
     square = (length, length)
     if shapes != (square, (length, length + 1), (length + 1, length), square, square, square, square):
         raise ValueError(f"product, padded, reshaped, sliced, direct, allowed, names {shapes} of one skewing of {length} queries")
-    return {
-        "model": dict(model),
-        "other": None if other is None else dict(other),
-        "layer": place[0],
-        "head": place[1],
-        "layers": size[0],
-        "heads": size[1],
-        "first": first,
-        "events": events,
-        "distances": distances,
-        **{
-            name: pack(array, unit=False)
-            for name, array in (
-                ("product", product),
-                ("padded", padded),
-                ("reshaped", reshaped),
-                ("sliced", sliced),
-                ("direct", direct),
-            )
-        },
-        "difference": float(np.abs(sliced - direct)[allowed].max()),
-        "makes": [dict(name) for name in makes],
-        "reads": [dict(name) for name in reads],
-    }
+    told: Value = {"model": model, "other": other, "layer": place[0], "head": place[1], "layers": size[0], "heads": size[1]}
+    told |= {"first": first, "events": events, "distances": distances, "makes": makes, "reads": reads}
+    told |= {"product": product, "padded": padded, "reshaped": reshaped, "sliced": sliced, "direct": direct}
+    return {**spelled(told), "difference": float(np.abs(sliced - direct)[allowed].max())}

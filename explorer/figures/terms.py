@@ -22,7 +22,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from explorer.packing import pack
+from explorer.packing import pack, spelled
 
 Array = NDArray[np.float32]
 Text = Mapping[str, str]
@@ -81,19 +81,13 @@ def boards(
     if missed.size and float(missed.max()) > limit:
         raise ValueError(f"the four terms miss the scores by {float(missed.max()):.3g}")
     off = max(0, shape[1] - KEYS)
+    told = {"model": model, "other": other, "layer": place[0], "head": place[1], "layers": size[0], "heads": size[1], "u": u, "v": v}
     return {
-        "model": dict(model),
-        "other": None if other is None else dict(other),
-        "layer": place[0],
-        "head": place[1],
-        "layers": size[0],
-        "heads": size[1],
+        **spelled(told),
         **{name: pack(np.asarray(array[:, off:], np.float32), unit=False) for name, array in arrays.items()},
         "weights": pack(np.asarray(weights[:, off:], np.float32)),
         "allowed": pack(np.asarray(allowed[:, off:], np.bool_)),
         "elsewhere": pack(np.clip(weights[:, :off].sum(1), 0, 1).astype(np.float32)),
-        "u": pack(np.asarray(u, np.float32), unit=False),
-        "v": pack(np.asarray(v, np.float32), unit=False),
         "queries": _named(queries),
         "keys": _named(keys[off:]),
         "left_off": off,

@@ -17,78 +17,74 @@ if TYPE_CHECKING:
 
 Mode = Literal["light", "dark"]
 
-LIGHT: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "paper": "#F4F6F9",
-        "panel": "#FFFFFF",
-        "sunk": "#E9EDF3",
-        "line": "#D5DCE6",
-        "control": "#7D899B",
-        "ink": "#0B1A30",
-        "ink2": "#44536A",
-        "ink3": "#5C6A80",
-        "accent": "#00336B",
-        "on-accent": "#FFFFFF",
-        "accent-soft": "#E3EBF5",
-        "query": "#B5400A",
-        "query-soft": "#FBE9DF",
-        "key": "#0A63A8",
-        "key-soft": "#DFEDF9",
-        "out": "#0A7053",
-        "out-soft": "#DDF1EA",
-        "warn": "#8A5A00",
-        "warn-soft": "#FBF0D9",
-        "bad": "#B3202C",
-        "bad-soft": "#FBE4E5",
-        "focus": "#0A63A8",
-        "cat-1": "#2F77A4",
-        "cat-2": "#D2713A",
-        "cat-3": "#38A391",
-        "cat-4": "#3E3EB3",
-        "cat-5": "#790C16",
-        "cat-6": "#A170EB",
-        "cat-7": "#8F5722",
-        "cat-8": "#001686",
-        "cat-9": "#451749",
-        "cat-10": "#634765",
-    }
-)
-DARK: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "paper": "#0B111D",
-        "panel": "#121A29",
-        "sunk": "#1A2435",
-        "line": "#2B3850",
-        "control": "#6F7F99",
-        "ink": "#EAF0F8",
-        "ink2": "#B4C0D2",
-        "ink3": "#93A1B8",
-        "accent": "#EBD65C",
-        "on-accent": "#171404",
-        "accent-soft": "#2A2A1C",
-        "query": "#FF9A6B",
-        "query-soft": "#38231C",
-        "key": "#6DB9F7",
-        "key-soft": "#152A40",
-        "out": "#52CDA5",
-        "out-soft": "#12302B",
-        "warn": "#F0B84A",
-        "warn-soft": "#33290F",
-        "bad": "#FF8A8F",
-        "bad-soft": "#3A1B20",
-        "focus": "#6DB9F7",
-        "cat-1": "#588CFF",
-        "cat-2": "#DCAA35",
-        "cat-3": "#39CFA1",
-        "cat-4": "#555EB8",
-        "cat-5": "#885B60",
-        "cat-6": "#B97AAA",
-        "cat-7": "#738800",
-        "cat-8": "#BAB4FB",
-        "cat-9": "#8AF5F1",
-        "cat-10": "#D1F056",
-    }
-)
+LIGHT: Final[Mapping[str, str]] = {
+    "paper": "#F4F6F9",
+    "panel": "#FFFFFF",
+    "sunk": "#E9EDF3",
+    "line": "#D5DCE6",
+    "control": "#7D899B",
+    "ink": "#0B1A30",
+    "ink2": "#44536A",
+    "ink3": "#5C6A80",
+    "accent": "#00336B",
+    "on-accent": "#FFFFFF",
+    "accent-soft": "#E3EBF5",
+    "query": "#B5400A",
+    "query-soft": "#FBE9DF",
+    "key": "#0A63A8",
+    "key-soft": "#DFEDF9",
+    "out": "#0A7053",
+    "out-soft": "#DDF1EA",
+    "warn": "#8A5A00",
+    "warn-soft": "#FBF0D9",
+    "bad": "#B3202C",
+    "bad-soft": "#FBE4E5",
+    "focus": "#0A63A8",
+    "cat-1": "#2F77A4",
+    "cat-2": "#D2713A",
+    "cat-3": "#38A391",
+    "cat-4": "#3E3EB3",
+    "cat-5": "#790C16",
+    "cat-6": "#A170EB",
+    "cat-7": "#8F5722",
+    "cat-8": "#001686",
+    "cat-9": "#451749",
+    "cat-10": "#634765",
+}
+DARK: Final[Mapping[str, str]] = {
+    "paper": "#0B111D",
+    "panel": "#121A29",
+    "sunk": "#1A2435",
+    "line": "#2B3850",
+    "control": "#6F7F99",
+    "ink": "#EAF0F8",
+    "ink2": "#B4C0D2",
+    "ink3": "#93A1B8",
+    "accent": "#EBD65C",
+    "on-accent": "#171404",
+    "accent-soft": "#2A2A1C",
+    "query": "#FF9A6B",
+    "query-soft": "#38231C",
+    "key": "#6DB9F7",
+    "key-soft": "#152A40",
+    "out": "#52CDA5",
+    "out-soft": "#12302B",
+    "warn": "#F0B84A",
+    "warn-soft": "#33290F",
+    "bad": "#FF8A8F",
+    "bad-soft": "#3A1B20",
+    "focus": "#6DB9F7",
+    "cat-1": "#588CFF",
+    "cat-2": "#DCAA35",
+    "cat-3": "#39CFA1",
+    "cat-4": "#555EB8",
+    "cat-5": "#885B60",
+    "cat-6": "#B97AAA",
+    "cat-7": "#738800",
+    "cat-8": "#BAB4FB",
+    "cat-9": "#8AF5F1",
+    "cat-10": "#D1F056",
+}
 TOKENS: Final[Mapping[Mode, Mapping[str, str]]] = MappingProxyType({"light": LIGHT, "dark": DARK})
 
 FONT_UI: Final = (
@@ -108,19 +104,15 @@ WEIGHTS: Final[tuple[str, ...]] = (
 # Numbers in cells are white below this weight and black from it on: 4.5:1 or better over the whole scale.
 INK_TURNS_AT: Final = 0.47
 # Signed values, symmetric around 0; the middle is almost the panel.
-SIGNED: Final[Mapping[Mode, tuple[str, ...]]] = MappingProxyType(
-    {
-        "light": ("#5B2A86", "#9A73B9", "#D9CBE5", "#F5F6F8", "#C6E3CC", "#6BAE7C", "#12693A"),
-        "dark": ("#E3BEF2", "#A970C4", "#573768", "#182234", "#1F5138", "#4FA672", "#B4EFC4"),
-    }
-)
+SIGNED: Final[Mapping[Mode, tuple[str, ...]]] = {
+    "light": ("#5B2A86", "#9A73B9", "#D9CBE5", "#F5F6F8", "#C6E3CC", "#6BAE7C", "#12693A"),
+    "dark": ("#E3BEF2", "#A970C4", "#573768", "#182234", "#1F5138", "#4FA672", "#B4EFC4"),
+}
 # Surprise and loss, from 0 upwards: bits must not read as weights.
-SURPRISE: Final[Mapping[Mode, tuple[str, ...]]] = MappingProxyType(
-    {
-        "light": ("#F7F5F4", "#F3D2BC", "#E39A68", "#B5501B", "#5A1C06"),
-        "dark": ("#141C2B", "#4A2416", "#A34B1C", "#EE9A5C", "#FFEBD3"),
-    }
-)
+SURPRISE: Final[Mapping[Mode, tuple[str, ...]]] = {
+    "light": ("#F7F5F4", "#F3D2BC", "#E39A68", "#B5501B", "#5A1C06"),
+    "dark": ("#141C2B", "#4A2416", "#A34B1C", "#EE9A5C", "#FFEBD3"),
+}
 CATEGORIES: Final[Mapping[Mode, tuple[str, ...]]] = MappingProxyType(
     {mode: tuple(tokens[f"cat-{number}"] for number in range(1, 11)) for mode, tokens in TOKENS.items()}
 )

@@ -103,11 +103,6 @@ def trained(*known: Mapping[str, Any]) -> Pair:
     return Pair(labels.CARD["trained"], duration(seconds), labels.CARD["unfinished"] if unfinished else "")
 
 
-def minutes(known: Mapping[str, Mapping[str, Any]]) -> int:
-    """Minutes of training of several models together."""
-    return round(sum(float(one["training_seconds"]) for one in known.values()) / 60)
-
-
 def curves(
     slug: str,
     known: Mapping[str, Mapping[str, Any]],
@@ -193,8 +188,36 @@ def read(figures: Mapping[str, Mapping[str, Any]], names: Mapping[str, Text]) ->
     return filled(READ, window=f"{max((int(one.get('window', 0)) for one in figures.values()), default=0):,}", others=others)
 
 
-def prose(slug: str, known: Mapping[str, Any], name: str = "card.md") -> dict[str, str]:
-    """The model card in each language, its figures filled in from `known`; empty where none is shipped.
+def pairs(known: Mapping[str, Mapping[str, Any]], data: Pair, measured: Iterable[Pair], each: str | Text = "") -> tuple[Pair, ...]:
+    """The four figures of the title row: size, data, what was measured, training time; none where no model is shipped. known: what each
+    model.json says, the first one's size counting; each: the note beside it."""
+    if not known:
+        return ()
+    size = Pair(labels.CARD["parameters"], f"{next(iter(known.values()))['parameters'] / 1e6:.2f} M", each)
+    return (size, data, *measured, trained(*known.values()))
+
+
+def beside(known: Mapping[str, Mapping[str, Any]], metric: Text, value: Text, names: Mapping[str, Text]) -> tuple[Pair, ...]:
+    """The held-out figure of the first model with those of the others and the published one beside it; none before it was measured.
+
+    known: what each model.json says. metric: with {split}; value: one of the others, with {name} and {value}; names: of the models.
+    """
+    found = {variant: one["figure"] for variant, one in known.items() if one.get("figure")}
+    if not found:
+        return ()
+    ours, *others = found
+    notes = [filled(value, name=names[variant], value=f"{found[variant]['value']:.2f}") for variant in others]
+    printed, why = known[ours].get("published"), read(found, names)
+    if printed:
+        notes.append(filled(labels.CARD["published"], value=f"{printed['value']:.2f}"))
+        why = {language: f"{why[language]} {printed['source']}. {printed['why'][language]}" for language in ("en", "zh")}
+    note = {language: " · ".join(one[language] for one in notes) for language in ("en", "zh")} if notes else ""
+    return (Pair(filled(metric, split=labels.split(found[ours]["split"])), f"{found[ours]['value']:.2f}", note, why),)
+
+
+def prose(slug: str, known: Mapping[str, Any], name: str = "card.md", **more: Any) -> dict[str, str]:
+    """The model card in each language, its figures filled in from `known`, what each shipped model.json says, by variant, and from `more`;
+    empty where none is shipped. Minutes are those of all trainings, where `more` tells no others.
 
     card.md, or the file called `name`, holds one part for each language, under a heading "English" and a heading "中文"; "{figure.value}"
     in it is that entry of `known`, or the remark that it is not measured yet.
@@ -202,6 +225,8 @@ def prose(slug: str, known: Mapping[str, Any], name: str = "card.md") -> dict[st
     path = folders.lab(slug, ASSETS) / name
     if not path.exists():
         return {}
+    seconds = sum(one.get("training_seconds", 0) for one in known.values() if isinstance(one, Mapping))
+    known = {"minutes": round(seconds / 60), **known, **more}
     with reading(path):
         parts = re.split(r"^# +(English|中文) *$", path.read_text("utf-8"), flags=re.MULTILINE)
     return {

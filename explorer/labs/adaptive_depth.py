@@ -5,21 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from explorer.controls import Control, Value
-from explorer.labels import change_sentence, filled
+from explorer.labels import Text, change_sentence, filled
+from explorer.labels import text as _
 from explorer.widgets import ask, change
-
-Text = Mapping[str, str]
-
-
-def _(en: str, zh: str) -> Text:
-    return MappingProxyType({"en": en, "zh": zh})
-
+from models.thinking import Measured, Thinking
 
 # The knobs, and what they change in words.
 HALTS: Final = _("ε, halts at 1 − ε", "ε，累计到 1 − ε 即停")
@@ -70,50 +65,6 @@ class Words:
     say: Callable[[str, str], str | Text]
 
 
-class Seen(Protocol):
-    """What the explanations of these labs have in common."""
-
-    @property
-    def answer(self) -> str:
-        """The given answer."""
-
-    @property
-    def expected(self) -> str:
-        """The right one."""
-
-    @property
-    def right(self) -> bool:
-        """Are they the same?"""
-
-    @property
-    def probability(self) -> Any:
-        """Of each part of the answer."""
-
-    @property
-    def ponder(self) -> float:
-        """Mean N + R."""
-
-
-class Measured(Protocol):
-    """What these labs measure on held-out inputs."""
-
-    @property
-    def accuracy(self) -> float:
-        """Share of right answers."""
-
-    @property
-    def ponder(self) -> float:
-        """Mean N + R."""
-
-    @property
-    def milliseconds(self) -> float:
-        """Of all inputs."""
-
-    @property
-    def sample(self) -> int:
-        """How many inputs."""
-
-
 def knobs(words: Words, labels: Mapping[str, Text], trained: Mapping[str, float]) -> tuple[Control, ...]:
     """The controls that change the halting unit. labels: of forced, limit and told. trained: task -> its limit as trained."""
     idle = ("forced", IDLE)
@@ -153,7 +104,7 @@ def knobs(words: Words, labels: Mapping[str, Text], trained: Mapping[str, float]
     )
 
 
-def answer(seen: Seen, request: Any, words: Words, beside: Sequence[ask.Beside] = ()) -> Value:
+def answer(seen: Thinking, request: Any, words: Words, beside: Sequence[ask.Beside] = ()) -> Value:
     """What stands as the answer in the input bar. beside: what other networks answer."""
     sure = float(seen.probability.min())
     return ask.answer(
@@ -171,7 +122,7 @@ def answer(seen: Seen, request: Any, words: Words, beside: Sequence[ask.Beside] 
 
 
 def difference(
-    seen: tuple[Seen, Seen], measured: tuple[Measured, Measured], request: Any, words: Words, changes: Text
+    seen: tuple[Thinking, Thinking], measured: tuple[Measured, Measured], request: Any, words: Words, changes: Text
 ) -> change.Difference:
     """What a change does, each pair before and after. changes: what is changed, in words."""
     (was, now), (held_was, held_now) = seen, measured

@@ -7,15 +7,11 @@ from itertools import pairwise
 from typing import Any, Final
 
 from explorer.figures import depth
-from explorer.labels import filled
+from explorer.labels import Text, filled
+from explorer.labels import text as _
 from explorer.widgets import figure
 
-Text = Mapping[str, str]
 Value = dict[str, object]
-
-
-def _(en: str, zh: str) -> Text:
-    return {"en": en, "zh": zh}
 
 
 DEPTH: Final = _("Hard things take longer", "难的想得更久")

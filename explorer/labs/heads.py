@@ -7,16 +7,12 @@ from functools import partial
 from typing import Final
 
 from explorer.controls import Control
-from explorer.labels import filled
+from explorer.labels import Text, filled
+from explorer.labels import text as _
 
-Text = Mapping[str, str]
 Head = tuple[str, int, int]  # (model, layer, head), both from 0
 
 MOST = 3  # heads that are named
-
-
-def _(en: str, zh: str) -> Text:
-    return {"en": en, "zh": zh}
 
 
 LABEL: Final = _("silenced heads", "关掉的头")

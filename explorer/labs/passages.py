@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from explorer import labels
 from explorer.controls import Control, Page, Value
 from explorer.figures import reading
+from explorer.labels import Text
+from explorer.labels import text as _
 from explorer.views import View
 from explorer.widgets.stage import stage
-
-Text = Mapping[str, str]
-
-
-def _(en: str, zh: str) -> Text:
-    return MappingProxyType({"en": en, "zh": zh})
-
 
 LABEL: Final = _("Text", "文本")
 PLACEHOLDER: Final = _("Type or paste a text, or choose a page.", "输入或粘贴文本，或选择一页。")

@@ -6,7 +6,8 @@ import { el } from "../widgets/lib/dom.js";
 import { exactRows } from "./attentionrows.js";
 import { t } from "../widgets/lib/lang.js";
 import { drawLong, drawMap, drawStrip, drawTile, drawTiles, widthOfTiles } from "../widgets/lib/map.js";
-import { attention, finely, isWord, keenest, number, ordinal, sentence as sentenceOf, signed, strongest } from "../widgets/lib/maps.js";
+import { attention, isWord, keenest, number, ordinal, sentence as sentenceOf, signed, strongest } from "../widgets/lib/maps.js";
+import { weight } from "../widgets/lib/signs.js";
 import { STEPS, TEXT } from "./attentionwords.js";
 import { arrays, exactLines, lines, table } from "./attentionfiles.js";
 
@@ -196,7 +197,7 @@ function tile(run, now, name, pen) {
     const job = (run.jobs ?? []).find((one) => one.kind === key && one.layer === layer - 1 && one.head === head - 1);
     const title = [`${layer}·${head}`, job && `${t(job.name)} ${number(job.score)}`, gone && t(TEXT.gone)]
       .filter(Boolean).join(" · ");
-    return [title, it.blocks ? `${t(TEXT.tileBlock)} ${finely(map.data[best])} ${it.queryAt(i)} → ${it.keyAt(j)}`
+    return [title, it.blocks ? `${t(TEXT.tileBlock)} ${weight(map.data[best])} ${it.queryAt(i)} → ${it.keyAt(j)}`
       : `${t(TEXT.tileTop)} ${number(map.data[best])} ${told(it, it.query(i), it.queryAt(i))} → ${told(it, it.key(j), it.keyAt(j))}`];
   };
   const add = run.silences ? { fire: ["silence", { kind: key, layer: layer - 1, head: head - 1 }] } : {};
@@ -278,7 +279,7 @@ function long(run, now, pen, x, y) {
     card: it.blocks
       ? () => {
           const w = map.data[i * it.columns + j];
-          return [`${it.queryAt(i)} → ${it.keyAt(j)}`, w === w ? t(TEXT.cell, { w: finely(w) }) : t(TEXT.cardMasked)];
+          return [`${it.queryAt(i)} → ${it.keyAt(j)}`, w === w ? t(TEXT.cell, { w: weight(w) }) : t(TEXT.cardMasked)];
         }
       : () => cellCard(now, i, j),
   });

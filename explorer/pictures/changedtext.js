@@ -75,16 +75,19 @@ function round(value) {
 }
 
 /** How many digits tell a difference: two, and three where it is small. */
-const digitsOf = ({ before, after }) => (Math.abs(after - before) < 0.0995 && Math.abs(after - before) >= 0.0005 ? 3 : 2);
+const digitsOf = ({ before, after }) => (Math.abs(after - before) < 0.0995 && Math.abs(after - before) >= 0.0005 ? 3
+  : 2);
 /** Numbers as they are printed; the difference is that of the two as they stand there. */
 const said = ({ before, after }) => ({ before: number(before), after: number(after),
   difference: plus(Number(after.toFixed(2)) - Number(before.toFixed(2))) });
 
 const sideOf = (run, look) => run.sides.find(({ key }) => key === look.model) ?? run.sides[0] ?? null;
-const told = (one) => ({ key: one.key, name: t(one.name), ...one.number, unit: t(one.unit ?? TEXT.bits), digits: digitsOf(one.number) });
+const told = (one) => ({ key: one.key, name: t(one.name), ...one.number, unit: t(one.unit ?? TEXT.bits),
+  digits: digitsOf(one.number) });
 
 function each(run) {
-  const more = ({ answers, written }) => (answers ? WHICH.slice(0, 2).map((which, i) => `${t(TEXT[which])}: ${answers[i]}`)
+  const more = ({ answers, written }) => (answers
+    ? WHICH.slice(0, 2).map((which, i) => `${t(TEXT[which])}: ${answers[i]}`)
     : written ? WHICH.slice(0, 2).map((which, i) => `${t(TEXT.writes)}, ${t(TEXT[which])}:\n${written[i]}`) : []);
   return [...run.sides, ...run.rest].map((one) => ({ ...told(one), more: more(one) }));
 }
@@ -96,7 +99,8 @@ function scene(run, look, pen) {
   const size = pen.big ? 20 : 12;
   const top = headline(pen, 0, told(side ?? run.first));
   if (!side) return pen.size(pen.width, top);
-  const [gutter, head, tall, gap] = pen.big ? [64, 32, Math.max(60, (pen.tall - top - 180) / 3), 14] : [40, 20, pen.away ? 90 : 50, 6];
+  const [gutter, head, tall, gap] = pen.big ? [64, 32, Math.max(60, (pen.tall - top - 180) / 3), 14]
+    : [40, 20, pen.away ? 90 : 50, 6];
   const plot = pen.width - gutter - 2;
   const x = (position) => gutter + (position / side.count) * plot;
   const strips = WHICH.map((which, i) => ({ which, top: top + 4 + i * (head + tall + gap) + head }));
@@ -112,7 +116,8 @@ function scene(run, look, pen) {
   }
   for (const position of over) through(position, { line: "ink", width: pen.big ? 2 : 1 });
   axis(side, locked.at(-1), { x, gutter, plot, size, foot }, pen);
-  const box = (position) => ({ x0: x(position), x1: x(position + 1), y0: strips[0].top, y1: foot, still: true, card: null,
+  const box = (position) => ({ x0: x(position), x1: x(position + 1), y0: strips[0].top, y1: foot, still: true,
+    card: null,
     look: { pos: position + side.first }, pos: position + side.first });
   pen.hit({ x0: gutter, x1: gutter + plot, y0: strips[0].top, y1: foot,
     at: (px) => box(Math.max(0, Math.min(side.count - 1, Math.floor(((px - gutter) / plot) * side.count)))),
@@ -133,8 +138,10 @@ function painted(run, side, { which, top }, { x, gutter, plot, tall, size }, pen
       pen.line(x(border), top, x(border), bottom, { line: "line" });
   for (const bar of side.bars) {
     const [from, to] = [y(bar[which]), y(0)];
-    pen.rect({ x0: x(bar.first), x1: x(bar.end) + (bar.end < side.count ? 0.3 : 0), y0: Math.min(from, to), y1: Math.max(from, to) },
-      { fill: signs ? shade("signed", bar.difference > 0 ? 1 : 0) : shade("surprise", 0.15 + 0.7 * (bar[which] / most)) });
+    pen.rect({ x0: x(bar.first), x1: x(bar.end) + (bar.end < side.count ? 0.3 : 0), y0: Math.min(from, to),
+      y1: Math.max(from, to) },
+      { fill: signs ? shade("signed", bar.difference > 0 ? 1 : 0)
+        : shade("surprise", 0.15 + 0.7 * (bar[which] / most)) });
   }
   if (!signs)
     pen.path(`M${side.bars.map((bar) => `${x(bar.first).toFixed(1)},${y(bar[which]).toFixed(1)}H${x(bar.end).toFixed(1)}`).join("L")}`,
@@ -142,8 +149,10 @@ function painted(run, side, { which, top }, { x, gutter, plot, tall, size }, pen
   if (written) pen.line(x(side.given), top - 3, x(side.given), bottom, { line: "out", width: pen.big ? 2.5 : 1.5 });
   pen.line(gutter, y(0), gutter + plot, y(0), { line: "control" });
   const digits = most < 0.1 ? 2 : 1;
-  for (const [value, text] of signs ? [[most, plus(most, digits)], [0, "0"], [-most, plus(-most, digits)]] : [[most, String(most)], [0, "0"]])
-    pen.text(gutter - 5, Math.min(Math.max(y(value), top + size / 2), bottom - size / 3), text, { size, align: "right", colour: "ink3" });
+  for (const [value, text] of signs ? [[most, plus(most, digits)], [0, "0"], [-most, plus(-most, digits)]]
+    : [[most, String(most)], [0, "0"]])
+    pen.text(gutter - 5, Math.min(Math.max(y(value), top + size / 2), bottom - size / 3), text,
+      { size, align: "right", colour: "ink3" });
   pen.text(gutter, above, t(TEXT[which]), { size, weight: 600, colour: "ink" });
   const unit = side.size > 1 ? t(TEXT.pooled, { n: side.size }) : t(TEXT.bits);
   if (which === "before") pen.text(gutter + plot, above, unit, { size, align: "right", colour: "ink3" });
@@ -155,14 +164,16 @@ function axis(side, here, { x, gutter, plot, size, foot }, pen) {
   const y = foot + 5 + size / 2;
   for (let tick = 0; tick <= side.count; tick += step) {
     pen.line(x(tick), foot, x(tick), foot + 4, { line: "control" });
-    if (here !== undefined && Math.abs(x(tick) - x(here)) < (wide(tick) + wide(here)) / 2 + 10) continue; // it would half cover it
+    // it would half cover it
+    if (here !== undefined && Math.abs(x(tick) - x(here)) < (wide(tick) + wide(here)) / 2 + 10) continue;
     pen.text(x(tick), y, tick + side.first,
       { size, colour: "ink3", align: tick === 0 ? "left" : x(tick) > gutter + plot - size ? "right" : "center" });
   }
   if (here !== undefined) {
     const [text, half] = [String(here + side.first), wide(here + side.first) / 2 + 4];
     const middle = Math.max(gutter + half, Math.min(gutter + plot - half, x(here + 0.5)));
-    pen.rect({ x0: middle - half, x1: middle + half, y0: foot + 2, y1: foot + size + 7 }, { fill: "query-soft", radius: 3 });
+    pen.rect({ x0: middle - half, x1: middle + half, y0: foot + 2, y1: foot + size + 7 },
+      { fill: "query-soft", radius: 3 });
     pen.text(middle, y, text, { size, weight: 650, align: "center", colour: "query" });
   }
   if (side.given === side.count) return;
@@ -186,8 +197,10 @@ function sentence(run, look, over) {
 // ── what it writes or answers ──
 const label = (text) => el("p", { class: "tfe-label", text });
 const note = (text) => el("p", { class: "tfe-note", text });
-const boxOf = (which, title, ...inside) => el("div", { class: "tfe-changed-row" }, el("span", { class: "tfe-note", text: t(TEXT[which]) }),
-  el("p", { class: "tfe-changed-text", tabindex: "0", role: "region", dir: "auto", "aria-label": `${title}, ${t(TEXT[which])}` }, ...inside));
+const boxOf = (which, title, ...inside) => el("div", { class: "tfe-changed-row" },
+  el("span", { class: "tfe-note", text: t(TEXT[which]) }),
+  el("p", { class: "tfe-changed-text", tabindex: "0", role: "region", dir: "auto",
+    "aria-label": `${title}, ${t(TEXT[which])}` }, ...inside));
 
 /** Both texts that were written: what they share, what vanished, what is new; each scrolled to where they part. */
 function writing([first, second]) {
@@ -198,7 +211,8 @@ function writing([first, second]) {
   if (!gone && !came) return [label(t(TEXT.writes)), note(t(TEXT.alike, { n: count }))];
   const box = (which, own, tag, name) => {
     const text = own || (common ? "" : t(TEXT.nothing));
-    return boxOf(which, t(TEXT.writes), el("span", { text: common }), text ? el(tag, { class: name, text }) : el("span", {}));
+    return boxOf(which, t(TEXT.writes), el("span", { text: common }), text ? el(tag, { class: name, text })
+      : el("span", {}));
   };
   const boxes = [box("before", gone, "del", "tfe-struck"), box("after", came, "ins", "tfe-new")];
   requestAnimationFrame(() => {
@@ -213,11 +227,14 @@ function writing([first, second]) {
 /** What the model says before and after, letter by letter: those that changed are marked, right ones and wrong ones each in their way. */
 function answering({ answers, first }) {
   const [before, after, right] = answers.map((text) => [...text]);
-  if (!before.some((letter, i) => letter !== after[i])) return [label(t(TEXT.answers)), note(t(TEXT.unchanged, { n: before.length }))];
+  if (!before.some((letter, i) => letter !== after[i])) return [label(t(TEXT.answers)),
+    note(t(TEXT.unchanged, { n: before.length }))];
   const letter = (text, i) => {
     if (before[i] === after[i]) return document.createTextNode(signed(text[i]));
-    const title = t(TEXT.letter, { i: i + first, before: signed(before[i]), after: signed(after[i]), right: signed(right[i]) });
-    return el(text === after ? "ins" : "del", { class: text[i] === right[i] ? "is-right" : "is-wrong", title, text: signed(text[i]) });
+    const title = t(TEXT.letter, { i: i + first, before: signed(before[i]), after: signed(after[i]),
+      right: signed(right[i]) });
+    return el(text === after ? "ins" : "del", { class: text[i] === right[i] ? "is-right" : "is-wrong", title,
+      text: signed(text[i]) });
   };
   const row = (which, text) => boxOf(which, t(TEXT.answers), ...text.map((_, i) => letter(text, i)));
   return [label(t(TEXT.answers)), row("before", before), row("after", after)];
@@ -227,7 +244,8 @@ function below(run, look) {
   const side = sideOf(run, look);
   const own = side?.answers ? answering(side) : side?.written ? writing(side.written) : [];
   const rest = run.rest.map((one) =>
-    el("p", { class: "tfe-note" }, el("b", { text: t(one.name) }), ` · ${t(one.unreached ?? TEXT.unreached, { n: number(one.number.before) })}`));
+    el("p", { class: "tfe-note" }, el("b", { text: t(one.name) }),
+      ` · ${t(one.unreached ?? TEXT.unreached, { n: number(one.number.before) })}`));
   return own.length || rest.length ? [el("div", { class: "tfe-changed-below tfe-controls" }, ...own, ...rest)] : [];
 }
 
@@ -239,7 +257,8 @@ function table(run, look) {
     [n + 1, means(side, n * step, Math.min(side.count, (n + 1) * step))]);
   const whole = [[t(TEXT.given), means(side, 0, side.given)],
     ...(side.given < side.count ? [[t(TEXT.written), means(side, side.given, side.count)]] : [])];
-  const columns = [side.segment ? TEXT.segment : TEXT.stretch, TEXT.positions, TEXT.before, TEXT.after, TEXT.difference];
+  const columns = [side.segment ? TEXT.segment : TEXT.stretch, TEXT.positions, TEXT.before, TEXT.after,
+    TEXT.difference];
   const rows = [...cut, ...whole].map(([name, row]) => [name, `${row.first + side.first}–${row.end - 1 + side.first}`,
     ...[row.before, row.after, row.difference].map((value) => Number(value.toFixed(2)))]);
   return { caption: t(TEXT.caption, { model: t(side.name) }), columns: columns.map((column) => t(column)), rows };
@@ -248,7 +267,8 @@ function table(run, look) {
 /** Every character as it came, in bits. */
 function lines(run) {
   const columns = ["model", "position", "character", "given", "before_bits", "after_bits", "difference_bits"];
-  const rows = run.sides.flatMap((side) => Array.from(side.before, (was, i) => [side.key, i + side.first, side.letters[i] ?? "",
+  const rows = run.sides.flatMap((side) => Array.from(side.before,
+    (was, i) => [side.key, i + side.first, side.letters[i] ?? "",
     Number(i < side.given), was, side.after[i], side.after[i] - was]));
   return { columns, rows };
 }
@@ -271,7 +291,8 @@ export default {
   lines,
   below,
   arrays: (run) => Object.fromEntries(run.sides.flatMap((side) => [
-    ...["before", "after"].map((which) => [`${side.key}.${which}_bits`, { shape: [side.count], data: side[which], axes: ["character"], unit: "bits" }]),
+    ...["before", "after"].map((which) => [`${side.key}.${which}_bits`,
+      { shape: [side.count], data: side[which], axes: ["character"], unit: "bits" }]),
     [`${side.key}.given`, { shape: [], data: Int32Array.of(side.given) }]])),
   legend: (run) => (run.sides.length ? [["dearer", 1], ["cheaper", 0]].map(([name, at]) =>
     ({ text: t(TEXT[name]), mark: { fill: shade("signed", at), wide: 12, tall: 12 } })) : []),

@@ -4,7 +4,7 @@
 
 import { unpack } from "../widgets/lib/arrays.js";
 import { el } from "../widgets/lib/dom.js";
-import { lang, t } from "../widgets/lib/lang.js";
+import { parts, t } from "../widgets/lib/lang.js";
 import { shown } from "../widgets/lib/maps.js";
 import { colour, ink, shade } from "../widgets/lib/pen.js";
 
@@ -454,40 +454,37 @@ function worked(run, pos, before, text) {
 }
 
 // ── in words and numbers ──
+const SAY = {
+  stillForced: { en: "{Axis} {who} goes on after {unit} {step}: it was told to take {forced}.", zh: "{Axis} {who} 在第 {step} {unit}后继续：规定走 {forced} {unit}。" },
+  still: { en: "{Axis} {who} has added up {sum} after {unit} {step}, less than {edge}, and goes on{others}.", zh: "{Axis} {who} 在第 {step} {unit}后累加到 {sum}，不到 {edge}，继续思考{others}。" },
+  others: { en: "; {gone} of {count} {n|has|have} stopped", zh: "；{count} 个中有 {n} 个已停止" },
+  ranForced: { en: "{Axis} {who} was updated {times} because it was told to; its halting unit had no say, and its output is the last state alone.", zh: "{Axis} {who} 按规定走了 {last} {unit}，停止单元没有发言权；它的输出就是最后的状态。" },
+  atLimit: { en: "{Axis} {who} was updated {times}, up to the limit M = {limit}: its halting probability had reached only {sum}, and the last {unit} takes the remainder {rest}.", zh: "{Axis} {who} 更新了 {last} 次，直到上限 M = {limit}：停止概率只累加到 {sum}，最后一{unit}取余量 {rest}。" },
+  once: { en: "{Axis} {who} was updated once: its first halting probability is {sum}, and {edge} is enough.", zh: "{Axis} {who} 只更新了 1 次：第一{unit}的停止概率就是 {sum}，达到 {edge}。" },
+  enough: { en: "{Axis} {who} was updated {times}: its halting probability had reached {before} after {unit} {m}, {unit} {last} passes {edge} and takes the remainder {rest}.", zh: "{Axis} {who} 更新了 {last} 次：第 {m} {unit}后停止概率累加到 {before}，第 {last} {unit}越过 {edge}，取余量 {rest}。" },
+  answer: { en: " The answer is {answer}", zh: "答案是 {answer}" },
+  would: { en: " If all stopped now, the answer would be {answer}", zh: "如果此刻全部停止，答案会是 {answer}" },
+  right: { en: ", which is right.", zh: "，正确。" },
+  wrong: { en: "; right is {expected}.", zh: "，错误；正确的是 {expected}。" },
+};
+
 function sentence(run, { pos, step }) {
-  const zh = lang() === "zh";
-  const [axis, unit, last] = [t(run.axis), t(run.unit), run.last[pos]];
+  const [axis, last, now] = [t(run.axis), run.last[pos], run.stopped[step - 1]];
   // as many digits as it takes to tell it from the edge that it has reached, or has not
   const sum = (n) => [2, 3, 4, 5].map((digits) => run.sum(pos, n).toFixed(digits)).find((text, at) =>
     at === 3 || (Number(text) >= Number(edge(run))) === (run.sum(pos, n) >= run.threshold));
-  const rest = run.rest[pos].toFixed(2);
-  const times = (n) => (n === 1 ? "once" : n === 2 ? "twice" : `${n} times`);
   const gone = run.last.filter((n) => n <= step).length;
-  const others = run.count === 1 ? "" : zh ? `；${run.count} 个中有 ${gone} 个已停止`
-    : `; ${gone || "none"} of ${run.count} ${gone === 1 ? "has" : "have"} stopped`;
-  let said;
-  if (step < last && run.forced) said = zh ? ` 在第 ${step} ${unit}后继续：规定走 ${run.forced} ${unit}。`
-    : ` goes on after ${unit} ${step}: it was told to take ${run.forced}.`;
-  else if (step < last) said = zh ? ` 在第 ${step} ${unit}后累加到 ${sum(step)}，不到 ${edge(run)}，继续思考${others}。`
-    : ` has added up ${sum(step)} after ${unit} ${step}, less than ${edge(run)}, and goes on${others}.`;
-  else if (run.forced) said = zh ? ` 按规定走了 ${last} ${unit}，停止单元没有发言权；它的输出就是最后的状态。`
-    : ` was updated ${times(last)} because it was told to; its halting unit had no say, and its output is the last state alone.`;
-  else if (run.reasons[pos] === "limit") said = zh
-    ? ` 更新了 ${last} 次，直到上限 M = ${run.limit}：停止概率只累加到 ${sum(last)}，最后一${unit}取余量 ${rest}。`
-    : ` was updated ${times(last)}, up to the limit M = ${run.limit}: its halting probability had reached only ${sum(last)}, and the last ${unit} takes the remainder ${rest}.`;
-  else if (last === 1) said = zh ? ` 只更新了 1 次：第一${unit}的停止概率就是 ${sum(1)}，达到 ${edge(run)}。`
-    : ` was updated once: its first halting probability is ${sum(1)}, and ${edge(run)} is enough.`;
-  else said = zh
-    ? ` 更新了 ${last} 次：第 ${last - 1} ${unit}后停止概率累加到 ${sum(last - 1)}，第 ${last} ${unit}越过 ${edge(run)}，取余量 ${rest}。`
-    : ` was updated ${times(last)}: its halting probability had reached ${sum(last - 1)} after ${unit} ${last - 1}, ${unit} ${last} passes ${edge(run)} and takes the remainder ${rest}.`;
-  const now = run.stopped[step - 1];
-  const end = step === run.steps;
-  const right = now.right ? (zh ? "，正确。" : ", which is right.") : zh ? `，错误；正确的是 ${t(run.expected)}。`
-    : `; right is ${t(run.expected)}.`;
-  const answer = zh ? (end ? "答案是 " : "如果此刻全部停止，答案会是 ") : end ? " The answer is "
-    : " If all stopped now, the answer would be ";
-  return [`${axis[0].toUpperCase()}${axis.slice(1)} `, { role: "query", text: called(run, pos) }, said, answer,
-    { role: now.right ? "out" : null, text: t(now.answer) }, right];
+  const values = {
+    Axis: `${axis[0].toUpperCase()}${axis.slice(1)}`, who: { role: "query", text: called(run, pos) }, unit: t(run.unit),
+    step, last, m: last - 1, sum: sum(Math.min(step, last)), before: sum(last - 1), rest: run.rest[pos].toFixed(2),
+    times: last === 1 ? "once" : last === 2 ? "twice" : `${last} times`, edge: edge(run), limit: run.limit,
+    forced: run.forced, others: run.count === 1 ? "" : t(SAY.others, { n: gone, gone: gone || "none", count: run.count }),
+    answer: { role: now.right ? "out" : null, text: t(now.answer) }, expected: t(run.expected),
+  };
+  const how = step < last ? (run.forced ? "stillForced" : "still") : run.forced ? "ranForced"
+    : run.reasons[pos] === "limit" ? "atLimit" : last === 1 ? "once" : "enough";
+  return [how, step === run.steps ? "answer" : "would", now.right ? "right" : "wrong"]
+    .flatMap((key) => parts(SAY[key], values));
 }
 
 function table(run, { pos, step }) {

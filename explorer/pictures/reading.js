@@ -3,7 +3,7 @@
 
 import { unpack } from "../widgets/lib/arrays.js";
 import { el } from "../widgets/lib/dom.js";
-import { lang, t } from "../widgets/lib/lang.js";
+import { parts, t } from "../widgets/lib/lang.js";
 import { byCharacter, looksOf } from "../widgets/lib/looks.js";
 import { headOf } from "../widgets/lib/looking.js";
 import { keysOf } from "./patternmath.js";
@@ -323,21 +323,34 @@ function below(run, look) {
   return [el("p", { class: "tfe-note tfe-controls", text: remarks.join(" ") })];
 }
 
+const SAY = {
+  paid: { en: "{name} paid {cost}", zh: "{name}付出 {cost}" },
+  has: { en: "{name} has “{sign}” here, for {cost}", zh: "{name}在此处是 “{sign}”，花了 {cost}" },
+  comma: { en: ", ", zh: "，" },
+  others: { en: " ({all})", zh: "（{all}）" },
+  cost: { en: "Character {q} cost {cost} bits{others}", zh: "字符{q}花了 {cost} 比特{others}" },
+  may: { en: "; its pattern lets it look at {may} of the {before} before it", zh: "；模式允许它看之前 {before} 个中的 {may} 个" },
+  waits: { en: "; {why}", zh: "；{why}" },
+  way: { en: "the weights are on their way …", zh: "权重正在路上……" },
+  gives: { en: "; head {head} gives {k} {w}", zh: "；头 {head} 给{k}{w}" },
+  givesStart: { en: "; head {head} gives {k} {w}", zh: "；头 {head} 给{k} {w}" },
+  start: { en: "the start", zh: "开头" },
+  foreign: { en: "; {share} of its attention goes to another book’s memory", zh: "；{share} 的注意力落在另一本书的记忆上" },
+  memory: { en: "; {share} of its attention goes to the memory", zh: "；{share} 的注意力落在记忆上" },
+  end: { en: ".", zh: "。" },
+  chosen: { en: " {n} characters are chosen.", zh: "共选中 {n} 个字符。" },
+};
+
 /** What another model did where `position` is: paid for the same character, or wrote one of its own. */
 function beside(run, model, position) {
-  const zh = lang() === "zh";
-  const said = run.models.filter((other) => other !== model && position < other.count).map((other) => {
-    const [cost, name] = [bits(other.nats[position]), t(other.name)];
-    // Where their texts have parted, even the same sign is said after something else.
-    if (position < run.shared) return zh ? `${name}付出 ${cost}` : `${name} paid ${cost}`;
-    return zh ? `${name}在此处是 “${sign(other.codes[position])}”，花了 ${cost}`
-      : `${name} has “${sign(other.codes[position])}” here, for ${cost}`;
-  });
-  return said.length ? (zh ? `（${said.join("，")}）` : ` (${said.join(", ")})`) : "";
+  // Where their texts have parted, even the same sign is said after something else.
+  const said = run.models.filter((other) => other !== model && position < other.count).map((other) =>
+    t(position < run.shared ? SAY.paid : SAY.has, { name: t(other.name), cost: bits(other.nats[position]),
+      sign: sign(other.codes[position]) }));
+  return said.length ? t(SAY.others, { all: said.join(t(SAY.comma)) }) : "";
 }
 
 function sentence(run, look) {
-  const zh = lang() === "zh";
   const [model, position] = [modelOf(run, look), last(look)];
   if (!finished(run)) {
     const end = model.count - 1;
@@ -346,29 +359,20 @@ function sentence(run, look) {
         : { ...how, char: `“${sign(model.codes[end])}”`, bits: bits(model.nats[end]) })];
   }
   if (position === undefined || position >= model.count) return [t(TEXT.none)];
-  const [cost, others, may] = [bits(model.nats[position]), beside(run, model, position), sees(model, position)];
-  const parts = [zh ? "字符" : "Character ", { text: named(model.codes[position], position), role: "query" },
-    zh ? `花了 ${cost} 比特${others}` : ` cost ${cost} bits${others}`];
-  if (may) parts.push(zh ? `；模式允许它看之前 ${count(position)} 个中的 ${count(may.size)} 个`
-    : `; its pattern lets it look at ${count(may.size)} of the ${count(position)} before it`);
-  const end = zh ? "。" : ".";
-  if (!model.heads) return [...parts, end];
-  const lit = lookOf(run, model, look, position);
-  if (!lit) return [...parts,
-    (zh ? "；" : "; ") + (run.looks.trouble() || (zh ? "权重正在路上……" : "the weights are on their way …"))];
-  const head = look.head.replace(".", "·");
-  parts.push(zh ? `；头 ${head} 给` : `; head ${head} gives `,
-    { text: lit.best === 0 ? (zh ? "开头" : "the start") : named(model.codes[lit.best - 1], lit.best - 1), role: "key" });
-  parts.push(zh && lit.best ? weight(lit.most) : ` ${weight(lit.most)}`);
-  if (lit.foreign > 0.0005)
-    parts.push(zh ? `；${percent(lit.foreign)} 的注意力落在另一本书的记忆上`
-    : `; ${percent(lit.foreign)} of its attention goes to another book’s memory`);
-  else if (lit.memory !== null) parts.push(zh ? `；${percent(lit.memory)} 的注意力落在记忆上`
-    : `; ${percent(lit.memory)} of its attention goes to the memory`);
-  parts.push(end);
-  if (look.pos.length > 1)
-    parts.push(zh ? `共选中 ${look.pos.length} 个字符。` : ` ${look.pos.length} characters are chosen.`);
-  return parts;
+  const may = sees(model, position);
+  const lit = model.heads ? lookOf(run, model, look, position) : null;
+  const told = { q: { text: named(model.codes[position], position), role: "query" }, cost: bits(model.nats[position]),
+    others: beside(run, model, position), before: count(position), head: look.head?.replace(".", "·"), n: look.pos.length };
+  if (may) told.may = count(may.size);
+  if (lit) {
+    told.k = { text: lit.best ? named(model.codes[lit.best - 1], lit.best - 1) : t(SAY.start), role: "key" };
+    told.w = weight(lit.most);
+    told.share = percent(lit.foreign > 0.0005 ? lit.foreign : lit.memory);
+  } else told.why = run.looks.trouble() || t(SAY.way);
+  const goes = lit && (lit.foreign > 0.0005 ? "foreign" : lit.memory !== null ? "memory" : null);
+  const said = ["cost", may && "may", model.heads && (lit ? (lit.best ? "gives" : "givesStart") : "waits"), goes, (lit || !model.heads) && "end",
+    lit && look.pos.length > 1 && "chosen"];
+  return said.filter(Boolean).flatMap((key) => parts(SAY[key], told));
 }
 
 /** Where all texts are the same, a character stands there once. */

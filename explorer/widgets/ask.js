@@ -8,7 +8,7 @@ import { beforeOf } from "./lib/before.js";
 import { el, segmented } from "./lib/dom.js";
 import { fileName, save } from "./lib/export.js";
 import { bitRow, wordChips } from "./lib/keyboards.js";
-import { onLang, t } from "./lib/lang.js";
+import { filled as filledIn, onLang, t } from "./lib/lang.js";
 import { piecesOf } from "./lib/pieces.js";
 import { settingsOf } from "./lib/settings.js";
 import { foot } from "./lib/source.js";
@@ -313,9 +313,7 @@ export async function mount(root, props, emit, watch) {
     local = open().map((line) => line.refusal?.() ?? null).find(Boolean) ?? null;
     if (settings.judge() || local) return paintState();
     const long = open().find(({ control, text, refusal }) => !refusal && text.length > control.most);
-    const said = (language) => TEXT.long[language].replace("{n}", grouped(long.text.length)).replace("{most}",
-      grouped(long.control.most));
-    local = long ? { en: said("en"), zh: said("zh") } : null;
+    local = long ? filledIn(TEXT.long, { n: grouped(long.text.length), most: grouped(long.control.most) }) : null;
     if (local) return paintState();
     filled = stamp(set);
     leave(set);

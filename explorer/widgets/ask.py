@@ -26,13 +26,14 @@ from typing import Any
 import gradio as gr
 
 from explorer.controls import Control
-from explorer.widgets.base import asset, widget
+from explorer.packing import record, spelled
+from explorer.widgets.base import address, widget
 
 Text = Mapping[str, str]
 Value = dict[str, object]
 
 # Kinds of controls that have a script of their own.
-INPUTS = {"drawing": "inputs/drawing.js", "motif": "inputs/motif.js", "passage": "inputs/passage.js"}
+INPUTS = {"drawing": "widgets/inputs/drawing.js", "passage": "widgets/inputs/passage.js"}
 EVENTS = ("ask", "before", "stop")
 
 
@@ -72,19 +73,16 @@ def ask(
     requests. answers: names of all widgets that the answer to a wish draws. run: what its button says, where not "Ask".
     """
     shown = [one.drawn(kind) for one in controls if not one.change]
-    kinds = {one["kind"] for one in shown}
+    scripts = {str(one["kind"]): str(one["script"] or INPUTS.get(str(one["kind"]), "")) for one in shown}
     return widget(
         "ask",
         value,
         events=EVENTS,
-        typing={name: asset(script) for name, script in INPUTS.items() if name in kinds},
+        typing={name: address(script) for name, script in scripts.items() if script},
         region=dict(region),
-        run=dict(run) if run else None,
+        run=spelled(run),
         controls=shown,
-        examples=[
-            {"title": dict(one.title), "short": dict(one.short or one.title), "query": one.query, "fields": dict(one.fields)}
-            for one in examples
-        ],
+        examples=[{**record(one), "short": dict(one.short or one.title)} for one in examples],
         answers=list(answers),
     )
 
@@ -136,10 +134,7 @@ def done(
         "badge": {"milliseconds": milliseconds, "device": device},
         **about,
         "answer": answer,
-        "lines": [dict(line) for line in lines],
-        "changes": dict(changes) if changes else None,
-        "notice": dict(notice) if notice else None,
-        "warning": dict(warning) if warning else None,
+        **spelled({"lines": lines, "changes": changes, "notice": notice, "warning": warning}),
     }
 
 
@@ -163,23 +158,8 @@ def answer(
     verdict: said in place of “right” or “wrong”.
     facts: what is to be said of it, each with what that means. beside: what other networks answer.
     """
-    return {
-        "given": given,
-        "said": _plain(said),
-        "right": right,
-        "expected": _plain(expected),
-        "verdict": dict(verdict) if verdict else None,
-        "facts": [[dict(fact), dict(meaning)] for fact, meaning in facts],
-        "beside": [
-            {
-                "name": dict(other.name),
-                "answer": _plain(other.answer),
-                "right": other.right,
-                "verdict": dict(other.verdict) if other.verdict else None,
-            }
-            for other in beside
-        ],
-    }
+    told = {"given": given, "said": said, "right": right, "expected": expected, "verdict": verdict, "facts": facts, "beside": beside}
+    return dict(spelled(told))
 
 
 def pieces(
@@ -197,14 +177,5 @@ def pieces(
     """
     if len(words) != len(space):
         raise ValueError(f"{len(words)} pieces and {len(space)} spaces")
-    return {
-        "pieces": list(words),
-        "space": [bool(flag) for flag in space],
-        "language": language,
-        "log_probability": log_probability,
-        "hypotheses": [list(one) for one in hypotheses],
-    }
-
-
-def _plain(text: str | Text) -> object:
-    return text if isinstance(text, str) else dict(text)
+    told = {"pieces": words, "space": space, "language": language, "log_probability": log_probability, "hypotheses": hypotheses}
+    return dict(spelled(told))

@@ -30,7 +30,7 @@ const pairOf = (pair, note) =>
     "div",
     { title: pair.why || pair.hint ? t(pair.why ?? pair.hint) : null },
     el("dt", { text: t(pair.label) }),
-    el("dd", {}, el("strong", { text: t(pair.figure) }), " ", note || pair.why ? el("span", { text: `${note ? t(note) : ""}${pair.why ? " †" : ""}` }) : null),
+    el("dd", {}, el("strong", { text: t(pair.value) }), " ", note || pair.why ? el("span", { text: `${note ? t(note) : ""}${pair.why ? " †" : ""}` }) : null),
   );
 
 const run = ([style, text, address]) =>
@@ -40,7 +40,7 @@ const run = ([style, text, address]) =>
       ? document.createTextNode(text)
       : el({ strong: "strong", em: "em", code: "code" }[style], { text });
 
-/** props: kicker, title, line, spoken {en, zh}; equation [[style, text]]; pairs [{label, figure, note, brief, why, hint}]; prose {en: blocks, zh: blocks}. */
+/** props: kicker, title, line, spoken {en, zh}; equation [[style, text]]; pairs [{label, value, note, brief, why}]; prose {en: blocks, zh: blocks}. */
 export function mount(root, props, emit) {
   let opened = false;
   const kicker = el("p", { class: "tfe-kicker" });

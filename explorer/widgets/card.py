@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import gradio as gr
 
 from explorer import labels
+from explorer.packing import record
 from explorer.widgets.base import widget
 
 Text = Mapping[str, str]
@@ -22,14 +23,13 @@ class Pair:
     """One figure in the title row.
 
     value: the figure itself. note: smaller, beside it; in the title row in brief. why: a longer remark, marked by a † and spelled out in
-    the model card. hint: what hovering adds.
+    the model card.
     """
 
     label: Text
     value: str | Text
     note: str | Text = ""
     why: Text | None = None
-    hint: Text | None = None
 
 
 def card(*, kicker: Text, title: Text, line: Text, equation: str, spoken: Text, pairs: Sequence[Pair], prose: Mapping[str, str]) -> gr.HTML:
@@ -46,16 +46,7 @@ def card(*, kicker: Text, title: Text, line: Text, equation: str, spoken: Text, 
         line=dict(line),
         equation=terms(equation),
         spoken=dict(spoken),
-        pairs=[
-            {
-                "label": dict(pair.label),
-                "figure": _plain(pair.value),
-                "note": _plain(pair.note),
-                "brief": _brief(pair.note),
-                "why": dict(pair.why) if pair.why else None,
-            }
-            for pair in pairs
-        ],
+        pairs=[{**record(pair), "brief": _brief(pair.note)} for pair in pairs],
         prose={language: blocks(text) for language, text in prose.items()},
     )
 
@@ -146,7 +137,3 @@ def _brief(note: str | Text) -> str | dict[str, str]:
         for language, text in texts.items()
     }
     return found if all(found.values()) else ""
-
-
-def _plain(text: str | Text) -> str | dict[str, str]:
-    return text if isinstance(text, str) else dict(text)

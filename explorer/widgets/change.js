@@ -6,7 +6,7 @@ import { el, segmented } from "./lib/dom.js";
 import { csv, exportBar, fileName, save } from "./lib/export.js";
 import { projecting } from "./lib/keys.js";
 import { onLang, t } from "./lib/lang.js";
-import { knobsOf } from "./lib/knobs.js";
+import { knobsOf, slider } from "./lib/knobs.js";
 import { bus, judge, request, view } from "./lib/state.js";
 import { foot } from "./lib/source.js";
 import { number, plus, roles } from "./lib/stripwords.js";
@@ -104,7 +104,7 @@ export function mount(root, props, _emit, watch) {
     const group = props.controls.filter((control) => shownFor(control) === key); // they stand there together
     const rich = riches(group.filter((control) => kindOf(control) in RICH), at);
     const plain = { switch: toggle, choice: toggle, items };
-    return group.map((control) => Object.assign(rich.get(control) ?? (plain[control.kind] ?? slider)(control),
+    return group.map((control) => Object.assign(rich.get(control) ?? (plain[control.kind] ?? numbered)(control),
       { control }));
   });
   knobs.sort((a, b) => props.controls.indexOf(a.control) - props.controls.indexOf(b.control));
@@ -185,38 +185,28 @@ export function mount(root, props, _emit, watch) {
       ...(at ? { draw() {} } : { draw, silence: own.toggle }) }]));
   }
 
-  const idleWhy = ({ idle }) => (idle && fields[idle.field] !== props.controls.find(({ field }) =>
-    field === idle.field)?.default ? t(idle.why) : "");
+  const idleWhy = ({ idle }) => (idle && fields[idle[0]] !== props.controls.find(({ field }) => field === idle[0])?.default
+    ? t(idle[1]) : "");
 
   /** A slider; where the default stands for a number of its own, the slider shows that one. */
-  function slider(control) {
-    const id = `tfe-change-${control.field}`;
-    const input = el("input", { id, class: "tfe-range", type: "range", min: control.least, max: control.most,
-      step: control.step, "data-field": control.field });
-    const label = el("label", { class: "tfe-label", for: id });
-    const output = el("output", { for: id });
+  function numbered(control) {
+    const { field, least, most, step } = control;
     const names = new Map(control.names);
-    const digits = (String(control.step).split(".")[1] ?? "").length;
-    const standing = () => control.stands?.numbers[fields[control.stands.field]];
+    const digits = (String(step).split(".")[1] ?? "").length;
+    const standing = () => control.stands?.[1][fields[control.stands[0]]];
     const shownAs = (text) => (text === control.default && standing() !== undefined ? standing()
       : Number(text ?? control.default));
     const written = (at) => (at === standing() ? control.default : String(at));
-    const paint = () => {
-      const at = Number(input.value);
-      input.style.setProperty("--at", `${((at - control.least) / (control.most - control.least)) * 100}%`);
-      const name = names.get(written(at));
-      output.textContent = name ? t(name) : control.least < 0 ? plus(at, digits) : at.toFixed(digits);
-      input.setAttribute("aria-valuetext", output.textContent);
-    };
-    input.addEventListener("input", paint);
-    input.addEventListener("change", () => ask({ [control.field]: written(Number(input.value)) }));
+    const called = (name, at) => (name ? t(name) : least < 0 ? plus(at, digits) : at.toFixed(digits));
+    const { input, label, output, paint } = slider(field, { least, last: most, step, panel: "change",
+      asked: (at) => ask({ [field]: written(at) }), said: (at) => [called(names.get(written(at)), at)] });
     return {
       nodes: [label, input, output],
       draw(off) {
         const why = idleWhy(control);
         label.textContent = t(control.label);
         label.classList.toggle("is-idle", why !== "");
-        input.value = String(shownAs(fields[control.field]));
+        input.value = String(shownAs(fields[field]));
         input.disabled = off || why !== "";
         input.title = why;
         paint();

@@ -8,9 +8,9 @@ The value it draws is one JSON object, built with `idle`, `running`, `done` and 
     query, plain, fields: of the request in view: its link, the link without its changes, every field as text; not where it is refused
     number: {before, after, scale, digits, suffix}; unit: {en, zh}; sentence: {en, zh}, parts in ⟦q:…⟧, ⟦k:…⟧, ⟦o:…⟧ in colours of roles
     rows: [{head, name, key, before, after, scale, digits, right, verdict}]
-    or, in place of number, unit and rows, sides: [figures.sides.spelled], or pairs: [figures.pairs.spelled] with their measure and names,
-    or rolls: [figures.rollpairs.spelled] with their names
-    or, in place of rows, maps: [figures.maps.spelled], with texts: [before, after] as figures.maps.marked gives them, and their language;
+    or, in place of number, unit and rows, sides: [figures.sides.Side], or pairs: [figures.pairs.Pair] with their measure and names,
+    or rolls: [figures.rollpairs.RollPair] with their names
+    or, in place of rows, maps: [figures.maps.MapPair], with texts: [before, after] as figures.maps.marked gives them, and their language;
     words: [[word, probability before, after]] of the text that is read again, and their words_title
     items: {field: [{value, label, inner}]} that a control of kind "items" offers of the run in view
     pick: {model, kind, head, row, col, pos} in view on arrival, where the page has such a thing
@@ -19,17 +19,17 @@ The value it draws is one JSON object, built with `idle`, `running`, `done` and 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import gradio as gr
 
 from explorer.controls import Control
-from explorer.figures import maps, pairs, rollpairs, sides
 from explorer.figures.maps import MapPair, marked
 from explorer.figures.pairs import Measure, Pair
 from explorer.figures.rollpairs import RollPair
 from explorer.figures.sides import Side
+from explorer.packing import spelled
 from explorer.widgets.base import later, widget
 
 Text = Mapping[str, str]
@@ -104,9 +104,9 @@ class Pictures:
 
 @dataclass(frozen=True)
 class Rolls:
-    """What a change does to music that is made again. pairs: of each model that it reaches. names: of models, by key."""
+    """What a change does to music that is made again. rolls: of each model that it reaches. names: of models, by key."""
 
-    pairs: Sequence[RollPair]
+    rolls: Sequence[RollPair]
     names: Mapping[str, Text]
     sentence: Text
 
@@ -154,23 +154,7 @@ def refused(text: Text | None) -> Value:
 
 def done(about: Value, difference: Shown) -> Value:
     """A change that was measured. about: as of `idle`."""
-    told: Value = {"state": "done", **about, "sentence": dict(difference.sentence)}
-    if isinstance(difference, Readings):
-        return {**told, "sides": [sides.spelled(side) for side in difference.sides]}
-    if isinstance(difference, Pictures | Rolls):
-        told["names"] = {key: dict(name) for key, name in difference.names.items()}
-    if isinstance(difference, Pictures):
-        return {**told, "pairs": [pairs.spelled(pair) for pair in difference.pairs], "measure": difference.measure.spelled()}
-    if isinstance(difference, Rolls):
-        return {**told, "rolls": [rollpairs.spelled(pair) for pair in difference.pairs]}
-    told |= {"number": asdict(difference.number), "unit": dict(difference.unit)}
+    told = spelled(difference)
     if isinstance(difference, Maps):
-        both = marked(*difference.texts)
-        told |= {"words": [list(word) for word in difference.words], "words_title": dict(difference.words_title)}
-        return {**told, "maps": [maps.spelled(pair) for pair in difference.maps], "texts": list(both), "language": difference.language}
-    return {**told, "rows": [_plain(row) for row in difference.rows]}
-
-
-def _plain(row: Row) -> Value:
-    told: Value = {name: dict(value) if isinstance(value, Mapping) else value for name, value in vars(row).items()}
-    return {**told, "right": list(row.right) if row.right else None}
+        told["texts"] = list(marked(*difference.texts))
+    return {"state": "done", **about, **told}

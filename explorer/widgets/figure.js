@@ -38,12 +38,7 @@ export function mount(root, props, emit, watch) {
 
   let [room, high] = [0, 0];
   const highest = () => tallest(board, words.offsetHeight + 24);
-  const picture_ = plot(board, props.plotly, {
-    plotly_click: (event) => {
-      const [point] = event.points ?? [];
-      if (point && emit.pick) emit.pick({ curve: point.curveNumber, point: point.pointNumber, x: point.x, y: point.y });
-    },
-  });
+  const picture_ = plot(board, props.plotly);
 
   const projected = () => root.classList.contains("tfe-projected") && document.body.classList.contains("tfe-projecting");
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import gradio as gr
 
+from explorer.packing import spelled
 from explorer.widgets.base import vendor, widget
 from explorer.widgets.folded import ready
 
@@ -65,17 +66,8 @@ def value(
     figures = dict(figure) if isinstance(figure, Mapping) else {"en": figure}
     return {
         "figures": {language: each if isinstance(each, Mapping) else json.loads(each.to_json()) for language, each in figures.items()},
-        "title": dict(title),
-        "units": None if units is None else dict(units),
-        "sentence": dict(sentence),
         "note": dict(note or {}),
-        "legend": [{"text": dict(mark.text), "colour": mark.colour, "dashed": mark.dashed} for mark in legend],
-        "table": {
-            "columns": [dict(column) for column in table.columns],
-            "rows": [[dict(cell) if isinstance(cell, Mapping) else cell for cell in row] for row in table.rows],
-        },
-        "height": height,
-        "name": name,
+        **spelled({"title": title, "units": units, "sentence": sentence, "legend": legend, "table": table, "height": height, "name": name}),
     }
 
 
@@ -94,12 +86,9 @@ def shown(
     return value(draw, title=title, units=units, sentence=sentence, table=table, legend=legend, height=height, name=name)
 
 
-def figure(value: Mapping[str, object] | None = None, *, clicks: bool = False) -> gr.HTML:
-    """Place the widget. value: from `value`, or None while there is nothing to show.
-
-    clicks: a click on a point reaches Python as the event ``pick`` with {"curve": number of the trace, "point": number, "x": …, "y": …}.
-    """
-    return widget("figure", value, events=("pick",) if clicks else (), plotly=vendor("plotly"))
+def figure(value: Mapping[str, object] | None = None) -> gr.HTML:
+    """Place the widget. value: from `value`, or None while there is nothing to show."""
+    return widget("figure", value, plotly=vendor("plotly"))
 
 
 def own(name: str, value: Mapping[str, object] | None = None, *, main: bool = False) -> gr.HTML:

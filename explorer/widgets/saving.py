@@ -6,7 +6,6 @@ Its value, when shown: figure, from `value`. In the address: saving (open).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Final
 
 import gradio as gr
@@ -15,18 +14,14 @@ from numpy.typing import NDArray
 
 from explorer.figures import saving as figures
 from explorer.figures.saving import Bar, Group, percent
-from explorer.labels import filled
+from explorer.labels import Text, filled
+from explorer.labels import text as _
 from explorer.widgets import figure
 from explorer.widgets.folded import Value
 
 Array = NDArray[np.float32]
-Text = Mapping[str, str]
 
 STRETCHED = 4096  # S of the networks that were measured
-
-
-def _(en: str, zh: str) -> Text:
-    return MappingProxyType({"en": en, "zh": zh})
 
 
 TITLE: Final = _("What does it save?", "省下了什么？")

@@ -16,18 +16,13 @@ from torch import Tensor
 from models.act_rnn.data import BITS, DIGITS, NONE, Batch, Inputs, drawn, sums, vectors
 from models.act_rnn.model import PonderingNetwork, Thought
 from models.act_rnn.pretrained import load
-from models.act_rnn.records import (
-    Explanation,
-    Measured,
-    Request,
-    read_bits,
-    read_sum,
-)
+from models.act_rnn.records import Explanation, Request, read_bits, read_sum
 from models.arrays import frozen
 from models.checkpoint import CheckpointError
 from models.errors import InputError
 from models.fields import check
 from models.pondering import joined, shortened, stop_of
+from models.thinking import Measured
 from models.trace import OFF, Trace
 from models.turns import each, together
 
@@ -42,6 +37,11 @@ class _Read:
     request: Request
     inputs: Inputs
     labels: tuple[str, ...]
+
+    @property
+    def wanted(self) -> tuple[int, ...]:
+        """Where the answer is read."""
+        return tuple(i for i, target in enumerate(self.inputs.targets[0]) if target != NONE)
 
 
 def _read(request: Request) -> _Read:
@@ -74,100 +74,79 @@ def _pass(read: Sequence[_Read], model: PonderingNetwork, trace: Trace = OFF) ->
     return thought, batch
 
 
-def _said(task: str, logits: Tensor, wanted: Sequence[int]) -> str:
-    """The answer, (input, output) logits read at the wanted inputs."""
-    chosen = logits.argmax(-1).tolist()
+def _worded(task: str, given: Sequence[int]) -> str:
+    """An answer, of what is given at the wanted inputs in their order."""
     if task == "parity":
-        return ("even", "odd")[chosen[wanted[0]]]
-    digits = "".join(str(chosen[i]) for i in reversed(wanted))
-    return digits.lstrip("0") or "0"
+        return ("even", "odd")[given[0]]
+    return "".join(map(str, reversed(given))).lstrip("0") or "0"
 
 
-def _right(one: _Read) -> str:
-    """The right answer."""
-    targets = one.inputs.targets[0]
-    wanted = [i for i, target in enumerate(targets) if target != NONE]
-    if one.request.task == "parity":
-        return ("even", "odd")[int(targets[0])]
-    return "".join(str(targets[i]) for i in reversed(wanted)).lstrip("0") or "0"
+def _said(one: _Read, logits: Tensor) -> str:
+    """The answer, (input, output) logits read at the wanted inputs."""
+    return _worded(one.request.task, logits.argmax(-1)[list(one.wanted)].tolist())
 
 
 @torch.no_grad()
-def _watched(task: str, read: Sequence[_Read]) -> list[Explanation]:
-    model = load(task).model
+def _watched(read: Sequence[_Read]) -> list[Explanation]:
+    model = load(read[0].request.task).model
     trace = Trace("input/*/step/*/halting", "input/*/step/*/weight", "input/*/step/*/state", budget=(64 << 20) * len(read))
     thought, _ = _pass(read, model, trace)
-    beside = _without(task, read)
-    return [_folded(task, row, one, model, thought, trace, beside[row]) for row, one in enumerate(read)]
+    beside = _without(read)
+    return [_folded(row, one, model, thought, trace, beside[row]) for row, one in enumerate(read)]
 
 
-def _without(task: str, read: Sequence[_Read]) -> list[str]:
+def _without(read: Sequence[_Read]) -> list[str]:
     """What the network without adaptive computation time answers; "" where it is not shipped."""
     try:
-        model = load(task + WITHOUT).model
+        model = load(read[0].request.task + WITHOUT).model
     except CheckpointError:
         return ["" for _ in read]
     thought, _ = _pass(read, model)
-    return [_said(task, thought.logits[row], _wanted(one)) for row, one in enumerate(read)]
+    return [_said(one, logits) for one, logits in zip(read, thought.logits, strict=True)]
 
 
-def _wanted(one: _Read) -> tuple[int, ...]:
-    return tuple(i for i, target in enumerate(one.inputs.targets[0]) if target != NONE)
-
-
-def _folded(task: str, row: int, one: _Read, model: PonderingNetwork, thought: Thought, trace: Trace, without: str) -> Explanation:
-    length = len(one.labels)
-    updates = thought.steps[row, :length].cpu().numpy()
-    most = int(updates.max())
-    halting, weights, totals, distance = (np.zeros((length, most), np.float32) for _ in range(4))
-    states = np.zeros((length, most, model.config.d_model), np.float32)
-    for t in range(length):
-        n = int(updates[t])
-        name = f"input/{t}/step/*"
-        halting[t, :n] = trace.stack(f"{name}/halting")[:n, row]
-        weights[t, :n] = trace.stack(f"{name}/weight")[:n, row]
-        states[t, :n] = trace.stack(f"{name}/state")[:n, row]
-        states[t, n:] = states[t, n - 1]
-        totals[t] = np.minimum(halting[t].cumsum(), 1)
-        totals[t, n - 1 :] = 1
-        distance[t] = np.linalg.norm(states[t] - states[t, n - 1], axis=-1) / math.sqrt(model.config.d_model)
-    wanted = _wanted(one)
+def _folded(row: int, one: _Read, model: PonderingNetwork, thought: Thought, trace: Trace, without: str) -> Explanation:
+    length, wanted = len(one.labels), list(one.wanted)
+    steps = thought.steps[row, :length].cpu().numpy().astype(np.int64)
+    steps.setflags(write=False)
+    most = int(steps.max())
+    halting, weights, distance = (np.zeros((most, length), np.float32) for _ in range(3))
+    for t, n in enumerate(steps):
+        taps = (trace.stack(f"input/{t}/step/*/{name}")[:n, row] for name in ("halting", "weight", "state"))
+        halting[:n, t], weights[:n, t], state = taps
+        distance[:n, t] = np.linalg.norm(state - state[-1], axis=-1) / math.sqrt(model.config.d_model)
+    gone = np.arange(1, most + 1)[:, None] >= steps  # (step, position): from N on
     logits = thought.logits[row]
-    cost = thought.cost[row, :length]
-    whole = np.array(updates, np.int64)
-    whole.setflags(write=False)
     return Explanation(
         inputs=one.labels,
-        wanted=wanted,
-        answer=_said(task, logits, wanted),
-        expected=_right(one),
-        probability=frozen(logits.softmax(-1).amax(-1)[list(wanted)].cpu().numpy()),
-        updates=whole,
+        wanted=one.wanted,
+        answer=_said(one, logits),
+        expected=_worded(one.request.task, one.inputs.targets[0][wanted].tolist()),
+        probability=frozen(logits.softmax(-1).amax(-1)[wanted].cpu().numpy()),
+        steps=steps,
         remainder=frozen(thought.remainder[row, :length].cpu().numpy()),
         halting=frozen(halting),
         weights=frozen(weights),
-        totals=frozen(totals),
+        totals=frozen(np.where(gone, 1.0, np.minimum(halting.cumsum(0), 1.0))),
         distance=frozen(distance),
-        states=frozen(states),
-        stopped=_earlier(task, one, model, most),
+        stopped=_earlier(one, model, most),
         threshold=1 - float(one.request.epsilon),
         limit=one.request.limit or model.config.limit,
-        ponder=float(cost.mean()),
+        ponder=float(thought.cost[row, :length].mean()),
         difficulty=int(one.inputs.difficulty[0]),
         without=without,
     )
 
 
-def _earlier(task: str, one: _Read, model: PonderingNetwork, most: int) -> tuple[str, ...]:
+def _earlier(one: _Read, model: PonderingNetwork, most: int) -> tuple[str, ...]:
     """For each n up to `most`, the answer if every input were done after n updates at the latest: all of them in one pass."""
-    rows = [dataclasses.replace(one, request=request) for request in shortened(one.request, most)]
-    thought, _ = _pass(rows, model)
-    return tuple(_said(task, logits, _wanted(one)) for logits in thought.logits)
+    thought, _ = _pass([dataclasses.replace(one, request=request) for request in shortened(one.request, most)], model)
+    return tuple(_said(one, logits) for logits in thought.logits)
 
 
 def explain(requests: Sequence[Request]) -> list[Explanation | InputError]:
     """Answer and watch: one result per request, in order; an InputError stands where a request could not be read."""
-    return together(each(requests, _read), lambda one: one.request.task, lambda read: _watched(read[0].request.task, read))
+    return together(each(requests, _read), lambda one: one.request.task, _watched)
 
 
 @lru_cache(maxsize=2)

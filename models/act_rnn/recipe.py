@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from models import checkpoint, driver
+from models import driver
 from models.act_rnn.data import BITS, DIGITS, NONE, OUTPUTS, UNITS, Batch, Inputs, drawn
 from models.act_rnn.model import Config, PonderingNetwork, Thought
 from models.act_rnn.pretrained import SLUG, read
@@ -135,59 +135,35 @@ def plan(job: Job[Task]) -> Plan[Batch]:
 
 
 def measured(model: PonderingNetwork, task: str, split: str, count: int) -> dict[str, Any]:
-    """Accuracy on `count` inputs of a split, and the mean ponder (updates N, and N + R) by difficulty."""
+    """Accuracy on `count` inputs of a split, and the mean ponder cost N + R by difficulty."""
     inputs = drawn(task, np.random.default_rng(1), count, split)
     right, thought = answered(model, inputs)
-    wanted = torch.from_numpy(inputs.targets != NONE)
-    alive = torch.from_numpy(inputs.alive)
-    updates = (thought.steps * alive).sum(1) / alive.sum(1)
-    cost = (thought.cost * alive).sum(1) / alive.sum(1)
-    whole = right.all(1)
+    wanted, alive = torch.from_numpy(inputs.targets != NONE), torch.from_numpy(inputs.alive)
+    cost = ((thought.cost * alive).sum(1) / alive.sum(1)).double()
     by: dict[str, dict[str, Any]] = {}
     for level in sorted(set(inputs.difficulty.tolist())):
         rows = torch.from_numpy(inputs.difficulty == level)
-        chosen = cost[rows].double()
         by[str(level)] = {
             "n": int(rows.sum()),
-            "mean": round(float(chosen.mean()), 3),
-            "deviation": round(float(chosen.std(correction=0)), 3),
-            "updates": round(float(updates[rows].double().mean()), 3),
+            "mean": round(float(cost[rows].mean()), 3),
+            "deviation": round(float(cost[rows].std(correction=0)), 3),
             "accuracy": round(float(right[rows][wanted[rows]].double().mean()), 4),
         }
-    found: dict[str, Any] = {
+    return {
         "metric": "accuracy" if task == "parity" else "digit accuracy",
         "split": split,
         "value": round(float(right[wanted].double().mean()), 4),
         "n": len(inputs),
-        "whole": round(float(whole.double().mean()), 4),
-        "ponder": round(float(cost.double().mean()), 3),
+        "ponder": round(float(cost.mean()), 3),
         "ponder_by_difficulty": by,
     }
-    if task == "addition":
-        found["ponder_by_input"] = _by_input(inputs, thought)
-    return found
-
-
-def _by_input(inputs: Inputs, thought: Thought) -> dict[str, float]:
-    """Mean N + R at the digits of the first number, at those of the second and at the end."""
-    chosen = torch.from_numpy(inputs.inputs)
-    marks = {"first": chosen[..., 11] > 0, "second": chosen[..., 12] > 0, "end": chosen[..., 10] > 0}
-    return {name: round(float(thought.cost[mark].double().mean()), 3) for name, mark in marks.items()}
 
 
 def measure(asked: Asked[Task], count: int) -> Measured:
-    """Answer `count` inputs of a split that no network learned from; the network without adaptive computation time beside."""
-    name, adaptive = asked.task.name, asked.task.steps == 0
-    figure = measured(asked.shipped.model, name, asked.split, count)
+    """Answer `count` inputs of a split that no network learned from."""
+    figure = measured(asked.shipped.model, asked.task.name, asked.split, count)
     said = f"{figure['value']:.4f} {figure['metric']} on {count:,} inputs of {asked.split}, {figure['ponder']:.2f} ponder"
-    without = None
-    where = checkpoint.folder(SLUG, f"{name}{WITHOUT}", asked.seed)
-    if adaptive and (where / "model.json").is_file():
-        other = measured(read(where, str(next(asked.shipped.model.parameters()).device)).model, name, asked.split, count)
-        by_difficulty = {level: one["accuracy"] for level, one in other["ponder_by_difficulty"].items()}
-        without = {"value": other["value"], "whole": other["whole"], "accuracy_by_difficulty": by_difficulty}
-        said += f"; {other['value']:.4f} without adaptive computation time, same size"
-    return Measured(figure, said, beside={"without_act": without}, higher=True)
+    return Measured(figure, said, higher=True)
 
 
 LAB = Lab(

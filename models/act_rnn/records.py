@@ -6,14 +6,9 @@ import re
 from collections.abc import Hashable
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from models.errors import InputError
 from models.fields import characters, choice, number, shown, switch
-
-Array = NDArray[np.float32]
-Whole = NDArray[np.int64]
+from models.thinking import Thinking
 
 TASKS = ("parity", "addition")
 MAX_BITS = 16  # entries of a vector
@@ -51,53 +46,16 @@ class Request:
         return self.task
 
 
-@dataclass(frozen=True)
-class Explanation:
-    """One run. Axes: input, the inputs in their order; update, up to the most that any input took.
+@dataclass(frozen=True, kw_only=True)
+class Explanation(Thinking):
+    """One run; its positions are inputs, its steps updates, and its difficulty counts bits that are not empty, or carries.
 
-    inputs: what each input says, "1011001" or digits, "8", "6", …, "="; wanted: after which an answer is given, their indices in order.
-    answer: "odd", "even" or the sum's digits; expected: the right one; probability: of each given answer, in the order of `wanted`.
-    updates: (input,) N. remainder: (input,) R. halting: (input, update) h_n, weights: (input, update) p_n, both 0 once an input is done.
-    totals: (input, update) h_1 + … + h_n as they add up to 1 − ε, 1 from N on.
-    distance: (input, update) ‖s_n − s_N‖ over √units, 0 from N on. states: (input, update, unit).
-    stopped: for each update n, the answer if every input had stopped at its n-th update at the latest.
-    threshold: 1 − ε. limit: M. ponder: mean of N + R over the inputs. difficulty: bits that are not empty, or carries.
-    without: what the network without adaptive computation time answers; "" where it is not shipped.
+    inputs: what each says, "1011001" or digits, "8", "6", …, "=". without: what the network without adaptive computation time answers; ""
+    where it is not shipped.
     """
 
     inputs: tuple[str, ...]
-    wanted: tuple[int, ...]
-    answer: str
-    expected: str
-    probability: Array
-    updates: Whole
-    remainder: Array
-    halting: Array
-    weights: Array
-    totals: Array
-    distance: Array
-    states: Array
-    stopped: tuple[str, ...]
-    threshold: float
-    limit: int
-    ponder: float
-    difficulty: int
     without: str
-
-    @property
-    def right(self) -> bool:
-        """Is the answer the right one?"""
-        return self.answer == self.expected
-
-
-@dataclass(frozen=True)
-class Measured:
-    """What a network does on `sample` held-out inputs of a task: share of right answers, mean ponder N + R, milliseconds for all."""
-
-    accuracy: float
-    ponder: float
-    milliseconds: float
-    sample: int
 
 
 def read_bits(text: str) -> tuple[int, ...]:

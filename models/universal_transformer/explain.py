@@ -18,6 +18,7 @@ from models.arrays import frozen
 from models.checkpoint import CheckpointError
 from models.errors import InputError
 from models.pondering import joined, shortened, stop_of
+from models.thinking import Measured
 from models.trace import OFF, Trace
 from models.turns import each, together
 from models.universal_transformer import data as texts
@@ -26,7 +27,7 @@ from models.universal_transformer.data import NONE, Batch, Inputs
 from models.universal_transformer.model import Thought, UniversalTransformer
 from models.universal_transformer.pretrained import FIXED, ORDINARY, load
 from models.universal_transformer.reading import check, inputs_of
-from models.universal_transformer.records import Beside, Explanation, Measured, Request
+from models.universal_transformer.records import Beside, Explanation, Request
 
 SAMPLE = 120  # held-out inputs that a network is measured on
 LETTERS, SUM = 12, 13  # characters of each of them, where they are no stories

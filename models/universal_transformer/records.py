@@ -5,13 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from models.fields import characters, choice, number, switch
-
-Array = NDArray[np.float32]
-Whole = NDArray[np.int64]
+from models.thinking import Array, Thinking
 
 TASKS = ("stories", "reverse", "copy", "addition")
 MAX_LETTERS = 40  # of a word; training saw up to 20
@@ -60,58 +55,21 @@ class Beside:
     right: bool
 
 
-@dataclass(frozen=True)
-class Explanation:
-    """One run. Axes: position, in the order of the input; step, up to the most that any position took; key as position.
+@dataclass(frozen=True, kw_only=True)
+class Explanation(Thinking):
+    """One run; its difficulty counts letters, carries, or facts needed. Further axis: key, as position.
 
-    positions: what stands at each: a character, or a whole sentence; the places of an answer are "_". wanted: where the answer is read,
-    their indices in order.
-    answer: the letters, the sum's digits, a place or "nobody"; expected: the right one; probability: of each part of the answer.
+    positions: what stands at each: a character, or a whole sentence; the places of an answer are "_".
     facts: of a story, the positions of the facts that the answer needs, in the order in which they are needed; else empty.
-    steps: (position,) N. remainder: (position,) R. halting: (step, position) h_n, weights: (step, position) p_n, both 0 once a position has
-    stopped. totals: (step, position) h_1 + … + h_n as they add up to 1 − ε, 1 from N on.
-    distance: (step, position) ‖s_n − s_N‖ over √d_model, 0 from N on.
     attention: (step, head, position, key); rows of stopped positions are what they would ask for, though nobody reads it.
-    stopped: for each step n, the answer if every position had stopped at its n-th step at the latest.
-    threshold: 1 − ε. limit: M. ponder: mean of N + R over all positions; ponder_of_answer: over those of the answer.
-    difficulty: letters, carries, or facts needed. beside: the networks that it is compared with, where they are shipped.
+    ponder_of_answer: mean of N + R over the positions of the answer. beside: the networks that it is compared with, where they are shipped.
     """
 
     positions: tuple[str, ...]
-    wanted: tuple[int, ...]
-    answer: str
-    expected: str
-    probability: Array
     facts: tuple[int, ...]
-    steps: Whole
-    remainder: Array
-    halting: Array
-    weights: Array
-    totals: Array
-    distance: Array
     attention: Array
-    stopped: tuple[str, ...]
-    threshold: float
-    limit: int
-    ponder: float
     ponder_of_answer: float
-    difficulty: int
     beside: tuple[Beside, ...]
-
-    @property
-    def right(self) -> bool:
-        """Is the answer the right one?"""
-        return self.answer == self.expected
-
-
-@dataclass(frozen=True)
-class Measured:
-    """What a network does on `sample` held-out inputs of a task: share of right answers, mean ponder N + R, milliseconds for all."""
-
-    accuracy: float
-    ponder: float
-    milliseconds: float
-    sample: int
 
 
 EXAMPLES: tuple[Request, ...] = (

@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from explorer import permalink
-from explorer.controls import Motifs
+from explorer.labs.music.views import Motifs
 from explorer.widgets import base
 from models.music import chorales, events
 from models.music.records import Request, motif, read_motif, spelled
@@ -396,7 +396,7 @@ def test_notes_are_spelled_as_the_models_spell_them(page_watch: Page, site: str,
             return { events, spelled: music.spelled(events), read: music.unspelled(music.spelled(events)),
                      again: music.eventsOf(music.notesOf(music.playedFrom(events))), odd: music.playedFrom(odd) };
         }""",
-        [base.asset("inputs/noteevents.js"), rows, odd.tolist()],
+        [base.address("labs/music/noteevents.js"), rows, odd.tolist()],
     )
     assert made["events"] == expected == made["read"] == made["again"]
     assert made["spelled"] == spelled(expected)
@@ -416,7 +416,7 @@ def test_cells_of_chorales_come_back_as_they_were(page_watch: Page, site: str) -
             const far = [{ pitch: 100, onset: 0, end: 125 }, { pitch: 20, onset: 125, end: 250 }, { pitch: 60, onset: 125, end: 20000 }];
             return { again: music.cellsOf(music.playedCells(cells, how), how), far: music.cellsOf(far, { ...how, voices: 1, most: 128 }) };
         }""",
-        [base.asset("inputs/noteevents.js"), cells.tolist()],
+        [base.address("labs/music/noteevents.js"), cells.tolist()],
     )
     assert made["again"] == {"cells": cells.tolist(), "left": 0}
     assert made["far"]["left"] == 1 and len(made["far"]["cells"]) == 128

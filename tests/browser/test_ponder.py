@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import gradio as gr
@@ -16,6 +17,7 @@ from playwright.sync_api import Page, expect
 
 from explorer.figures import ponder as figures
 from explorer.lab import Lab
+from explorer.packing import pack
 from explorer.widgets.stage import stage
 from tests.bench import Bench
 from tests.browser.waiting import quiet
@@ -42,10 +44,11 @@ def run(halting: Sequence[Sequence[float]], threshold: float = 0.99, limit: int 
         totals[:, i] = np.minimum(1, np.cumsum(h[:, i]))
         totals[len(each) - 1 :, i] = 1
         distance[: len(each) - 1, i] = [1.8 * 0.6**n for n in range(len(each) - 1)]
-    told: dict[str, Any] = {"state": "stored", "query": "v=1", "axis": POSITION, "wanted": (), **more}
-    steps = np.array([len(each) for each in halting])
+    seen: dict[str, Any] = {"remainder": rest, "halting": h, "weights": p, "totals": totals, "distance": distance, "limit": limit}
+    seen |= {"steps": np.array([len(each) for each in halting]), "threshold": threshold, "wanted": ()}
+    seen |= {name: more.pop(name) for name in ("wanted", "stopped", "answer", "expected") if name in more}
     return figures.value(
-        steps=steps, remainder=rest, halting=h, weights=p, totals=totals, distance=distance, threshold=threshold, limit=limit, **told
+        SimpleNamespace(**seen), **{"state": "stored", "query": "v=1", "axis": POSITION, "say": lambda answer: answer, **more}
     )
 
 
@@ -120,8 +123,8 @@ def page_of(slug: str) -> Callable[[Lab, object], None]:
         }
         made = values[slug]()
         if slug == "forced":
-            made["remainder"] = figures.pack(np.ones(4, np.float32), unit=False)
-            made["weights"] = figures.pack(np.array([[0.0] * 4, [0.0] * 4, [1.0] * 4], np.float32), unit=False)
+            made["remainder"] = pack(np.ones(4, np.float32), unit=False)
+            made["weights"] = pack(np.array([[0.0] * 4, [0.0] * 4, [1.0] * 4], np.float32), unit=False)
         place = stage("ponder", made, texts=TEXTS)
         gr.Button("Other", elem_id="other").click(lambda: story(query="v=2", state="live"), None, place, api_visibility="private")
         gr.Button("Nothing", elem_id="nothing").click(lambda: None, None, place, api_visibility="private")

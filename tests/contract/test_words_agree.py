@@ -45,7 +45,7 @@ UNCOUNTED = _words("""
     ends gives goes is was has times hours bits nats does pays reads ms others fits passes takes makes looks needs costs stands
     sees comes holds reaches says stops turns becomes begins changes marks points misses works plus quarters sixteenths ticks
     frames operations less as means attends knows listens gets parameters dimensions products shares numbers hashes carries asks
-    keeps cross
+    keeps cross remembers
 """)
 every_lab = pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.slug)
 

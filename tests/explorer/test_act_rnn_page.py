@@ -23,13 +23,13 @@ SUM = Request("addition", "47+5")
 def explanation(request: Request = SUM, **more: Any) -> Explanation:
     """A run of five inputs, or of one, that takes 2, 3, 1, 3 and 1 updates."""
     updates = np.array([2, 3, 1, 3, 1] if request.task == "addition" else [3])
-    halting = np.zeros((len(updates), 3), np.float32)
+    halting = np.zeros((3, len(updates)), np.float32)
     for at, n in enumerate(updates):
-        halting[at, :n] = [0.2, 0.5, 0.6][:n]
-        halting[at, n - 1] = 1.0
+        halting[:n, at] = [0.2, 0.5, 0.6][:n]
+        halting[n - 1, at] = 1.0
     weights = halting.copy()
-    remainder = np.array([1 - row[: n - 1].sum() for row, n in zip(halting, updates, strict=True)], np.float32)
-    weights[np.arange(len(updates)), updates - 1] = remainder
+    remainder = np.array([1 - column[: n - 1].sum() for column, n in zip(halting.T, updates, strict=True)], np.float32)
+    weights[updates - 1, np.arange(len(updates))] = remainder
     bits = request.task == "parity"
     found = Explanation(
         inputs=("101",) if bits else ("7", "5", "4", "0", "="),
@@ -37,13 +37,12 @@ def explanation(request: Request = SUM, **more: Any) -> Explanation:
         answer="even" if bits else "52",
         expected="even" if bits else "52",
         probability=np.array([0.9], np.float32) if bits else np.array([0.9, 0.8, 1.0], np.float32),
-        updates=updates,
+        steps=updates,
         remainder=remainder,
         halting=halting,
         weights=weights,
-        totals=np.minimum(halting.cumsum(1), 1).astype(np.float32),
+        totals=np.minimum(halting.cumsum(0), 1).astype(np.float32),
         distance=np.zeros_like(halting),
-        states=np.zeros((len(updates), 3, 4), np.float32),
         stopped=("odd", "odd", "even") if bits else ("42", "52", "52"),
         threshold=0.99,
         limit=20 if bits else 8,
@@ -159,7 +158,7 @@ def test_the_family_map_shows_how_long_each_input_is_thought_about(monkeypatch: 
     monkeypatch.setattr(views, "first", lambda: Stored(EXAMPLES[0], explanation(), 1.0, "cpu"))
     picture = views.thumbnail()
     assert picture is not None
-    assert np.array_equal(np.isfinite(picture.weights).sum(0), explanation().updates), "a column for each input, a cell for each update"
+    assert np.array_equal(np.isfinite(picture.weights).sum(0), explanation().steps), "a column for each input, a cell for each update"
     monkeypatch.setattr(views, "first", lambda: None)
     assert views.thumbnail() is None
 
@@ -173,13 +172,13 @@ def test_steps_open_what_they_speak_of() -> None:
     kept = views.first()
     assert kept is not None
     assert place in kept.seen.wanted
-    assert int(kept.seen.updates[place]) > 2, "the stack has something to show at its second update"
+    assert int(kept.seen.steps[place]) > 2, "the stack has something to show at its second update"
 
 
 def test_what_the_steps_say_is_true_of_the_stored_run() -> None:
     kept = views.first()
     assert kept is not None
-    updates = kept.seen.updates
+    updates = kept.seen.steps
     assert len(set(updates.tolist())) > 2 and int(updates[-1]) == int(updates.min()), "the last input is the shortest"
     assert kept.seen.right and kept.seen.stopped[0] != kept.seen.answer, "after one update the answer is wrong"
 

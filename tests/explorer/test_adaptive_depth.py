@@ -10,7 +10,8 @@ import pytest
 
 from explorer.labs import adaptive_depth
 from explorer.labs.act_rnn.views import WORDS
-from models.act_rnn.records import Measured, Request
+from models.act_rnn.records import Request
+from models.thinking import Measured
 
 CHANGES = {"en": "exactly 1 update for every input", "zh": "每个输入恰好 1 次更新"}
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import importlib
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from explorer import controls
+from explorer import api, controls
+from explorer.lab import Lab
+from explorer.labs import LABS
 from models.errors import InputError
 from models.fields import characters, number
 from tests.explorer.small_lab import PROGRAM, Ask
@@ -102,7 +106,7 @@ def test_a_default_that_stands_for_another_number_has_no_place_of_its_own_on_the
 
     drawn = controls.Control("limit", {"en": "", "zh": ""}, "number", stands=("task", {"word": 7})).drawn(Limited)
     assert (drawn["least"], drawn["default"]) == (1, "0")
-    assert drawn["stands"] == {"field": "task", "numbers": {"word": 7}}
+    assert drawn["stands"] == ["task", {"word": 7}]
 
 
 def test_a_passage_brings_its_pages_and_a_knob_of_several_parts_its_places() -> None:
@@ -112,3 +116,37 @@ def test_a_passage_brings_its_pages_and_a_knob_of_several_parts_its_places() -> 
     assert drawn["length"]["unit"] == {"en": "{n} characters", "zh": "{n} 个字符"} and drawn["length"]["step"] == 20
     assert drawn["variant"]["values"] == ["calm", "bold", "wild"]
     assert drawn["memory"]["knob"]["values"] == [0, 16, 64, 128] and drawn["memory"]["default"] == "64"  # type: ignore[index]
+
+
+@dataclass(frozen=True)
+class Often(Ask):
+    """The same request with one field more."""
+
+    often: int = number(1, 1, 5, en="how often", zh="多少次")
+
+
+def test_a_knob_is_a_field_of_the_request_and_a_control_of_the_page_and_no_more() -> None:
+    label, said = {"en": "often", "zh": "频次"}, {"en": "more often", "zh": "更频繁"}
+    knob = controls.Control("often", label, "number", change=True, says=lambda _n: said)
+    program = replace(PROGRAM, kind=Often, controls=(*PROGRAM.controls, knob))
+    request, _ = controls.read(Often, "v=1", {"often": "3"})
+    assert request == Often(often=3) and controls.query(request) == "v=1&often=3", "the link says it"
+    with pytest.raises(InputError, match="The how often is 6; it can be 1 to 5"):
+        controls.read(Often, "v=1&often=6")
+    assert controls.changes(request, program.controls) == [said], "the chip and the sentence say it"
+    assert controls.plain(request, program.controls) == Often(), "Esc takes it off"
+    drawn = knob.drawn(program.kind)
+    assert (drawn["least"], drawn["most"], drawn["default"], drawn["label"]) == (1, 5, "1", label), "the panel has its slider"
+    assert "often" in {one.name for one in api.parameters(program.kind)}, "a script may set it"
+
+
+SCRIPTS = {path: path.read_text("utf-8") for path in Path(controls.__file__).parent.joinpath("widgets").rglob("*.js")}
+
+
+@pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.slug)
+def test_the_panel_has_no_words_of_its_own_for_a_knob(lab: Lab) -> None:
+    page = importlib.import_module(f"explorer.labs.{lab.slug}.page")
+    program = page.PROGRAM if hasattr(page, "PROGRAM") else page.program()
+    for label in [control.label for control in program.controls if control.change]:
+        told = [path.name for path, script in SCRIPTS.items() if all(f'"{text}"' in script for text in label.values())]
+        assert told == [], f"{label['en']} is written again"

@@ -316,7 +316,7 @@ def test_a_ladder_needs_costs() -> None:
     with pytest.raises(ValueError, match="0 rungs"):
         ladder([])
     with pytest.raises(ValueError, match="positive"):
-        ladder([Rung("free", 0.0, "other")])
+        ladder([Rung({"en": "free", "zh": "免费"}, 0.0, "other")])
 
 
 def test_before_and_after_of_different_shape_are_never_subtracted() -> None:

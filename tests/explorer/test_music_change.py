@@ -51,7 +51,7 @@ def test_a_change_reaches_the_models_that_have_what_it_changes() -> None:
 
 def test_the_sentence_says_the_change_the_cost_the_bar_and_the_notes_that_stay() -> None:
     found = compared(replace(BARS, farthest=0), {"jsb_relative": made("jsb_relative", (64, 60, 50), 3.0)}, {"jsb_relative": 2.0})
-    (pair,) = found.pairs
+    (pair,) = found.rolls
     assert pair.key == "jsb_relative"
     assert pair.numbers == pytest.approx((1.0, 1.5))  # the second of two bars costs twice as much; given cells do not count
     assert found.sentence == {
@@ -65,7 +65,7 @@ def test_the_sentence_says_the_change_the_cost_the_bar_and_the_notes_that_stay()
 def test_a_moved_motif_is_compared_after_moving_it_back() -> None:
     after = {"jsb_relative": made("jsb_relative", (66, 62, 50), 1.25, semitones=2)}
     found = compared(replace(BARS, semitones=2), after, {"jsb_relative": 1.5})
-    first, second = found.pairs
+    first, second = found.rolls
     assert first.numbers == pytest.approx((1.0, 1.25)), "of the same music, moved"
     assert all(kept.all() for kept in first.kept()), "every note moved with the motif"
     assert not any(kept.any() for kept in second.kept()), "this model made the old notes again"
@@ -78,7 +78,7 @@ def test_stretched_times_are_not_compared_note_by_note() -> None:
     seen, request = piano()
     nats = Losses(tuple(one.nats for one in seen.made))
     found = change.difference((seen, seen), (None, nats), replace(request, stretch=2.0), {"en": "x", "zh": "x"})
-    assert [pair.compared for pair in found.pairs] == [False] * 3
+    assert [pair.compared for pair in found.rolls] == [False] * 3
     assert "again" not in found.sentence["en"]
 
 

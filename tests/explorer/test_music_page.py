@@ -137,7 +137,7 @@ def with_(request: Request = TUNE, **changes: Any) -> Request:
 
 def test_everything_the_bar_and_the_panel_are_given_is_json(monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = json.loads(json.dumps([one.drawn(Request) for one in page.program().controls]))
-    motif_ = next(one for one in drawn if one["kind"] == "motif")["motifs"]
+    motif_ = next(one for one in drawn if one["kind"] == "motif")["own"]
     assert motif_["styles"]["chorale"] == {"most": 512, "grid": 125, "keys": [48, 81], "upload": "/music/chorale", "models": 2}
     assert motif_["styles"]["piano"]["models"] == 3 and motif_["file"] == 256 << 10
     assert not any(pitch % 12 in {1, 3, 6, 8, 10} for style in motif_["styles"].values() for pitch in style["keys"]), "white keys"
@@ -346,7 +346,7 @@ def test_seeds_are_read_from_their_own_checkpoints(monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize("known", [(), ("chorale",), ("chorale", "piano")])
 def test_the_lab_stands_with_whatever_models_are_there(monkeypatch: pytest.MonkeyPatch, known: tuple[str, ...]) -> None:
     there(monkeypatch, *known)
-    assert [*next(one.motifs for one in views.asked() if one.motifs).styles] == list(known or ("chorale",))
+    assert [*next(one.own for one in views.asked() if one.own).styles] == list(known or ("chorale",))
     assert len(views.titles()) >= 3
     assert set(about.prose()) <= {"en", "zh"}
     assert about.curves() is None or known

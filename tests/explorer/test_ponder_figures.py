@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from types import SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
@@ -35,9 +36,11 @@ def run(**more: Any) -> dict[str, Any]:
         "threshold": 0.99,
         "limit": 3,
         "axis": AXIS,
+        "say": lambda answer: answer,
         **more,
     }
-    return cast(dict[str, Any], ponder.value(**told))
+    about = {name: told.pop(name) for name in [*told] if name in {"state", "query", "positions", "axis", "forced", "marks", "pick", "say"}}
+    return cast(dict[str, Any], ponder.value(SimpleNamespace(**told), **about))
 
 
 def read(packed: dict[str, Any]) -> NDArray[np.float32]:

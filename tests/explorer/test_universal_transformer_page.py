@@ -26,8 +26,9 @@ from explorer.labs.universal_transformer.page import LAB, PROGRAM
 from explorer.runs import Run, Stored
 from explorer.widgets import ask
 from models.errors import InputError
+from models.thinking import Measured
 from models.universal_transformer.reading import inputs_of
-from models.universal_transformer.records import EXAMPLES, Beside, Explanation, Measured, Request
+from models.universal_transformer.records import EXAMPLES, Beside, Explanation, Request
 
 T = TypeVar("T")
 STORY = ("john put the key in the box", "mary took the box", "mary went to the garden", "where is the key")

@@ -10,11 +10,12 @@ from models.act_rnn import explain as page
 from models.act_rnn.data import BITS, DIGITS, NONE, OUTPUTS, UNITS, drawn, sums, vectors
 from models.act_rnn.explain import explain, measure
 from models.act_rnn.model import Config, PonderingNetwork
-from models.act_rnn.records import Explanation, Measured, Request, read_bits, read_sum
+from models.act_rnn.records import Explanation, Request, read_bits, read_sum
 from models.checkpoint import CheckpointError
 from models.errors import InputError
 from models.hashing import belongs
 from models.pretrained import Pretrained
+from models.thinking import Measured
 
 
 def network(task: str, limit: int = 6) -> PonderingNetwork:
@@ -97,23 +98,23 @@ def test_the_sum_that_halts_can_be_read_off() -> None:
     assert isinstance(seen, Explanation)
     assert seen.inputs == ("8", "6", "7", "5", "4", "2", "=")
     assert seen.expected == "734" and seen.difficulty == 2
-    np.testing.assert_allclose(seen.weights.sum(1), 1, atol=1e-5)
-    assert ((seen.weights > 0).sum(1) == seen.updates).all()
-    for t, n in enumerate(seen.updates):
-        before = float(seen.halting[t, : n - 1].sum())
+    np.testing.assert_allclose(seen.weights.sum(0), 1, atol=1e-5)
+    assert ((seen.weights > 0).sum(0) == seen.steps).all()
+    for t, n in enumerate(seen.steps):
+        before = float(seen.halting[: n - 1, t].sum())
         assert before < seen.threshold
         assert seen.remainder[t] == pytest.approx(1 - before, abs=1e-5)
-        assert seen.weights[t, n - 1] == pytest.approx(1 - before, abs=1e-5)
-    assert seen.stopped[-1] == seen.answer and len(seen.stopped) == seen.updates.max()
-    assert seen.ponder == pytest.approx(float((seen.updates + seen.remainder).mean()), abs=1e-5)
-    assert not seen.states.flags.writeable
+        assert seen.weights[n - 1, t] == pytest.approx(1 - before, abs=1e-5)
+    assert seen.stopped[-1] == seen.answer and len(seen.stopped) == seen.steps.max()
+    assert seen.ponder == pytest.approx(float((seen.steps + seen.remainder).mean()), abs=1e-5)
+    assert not seen.halting.flags.writeable
 
 
 def test_forced_updates_and_the_limit_hold() -> None:
     forced, limited = explain([Request("parity", "101", forced=3), Request("parity", "101", limit=1)])
     assert isinstance(forced, Explanation) and isinstance(limited, Explanation)
-    assert forced.updates.tolist() == [3] and forced.weights.tolist() == [[0, 0, 1]]
-    assert limited.updates.tolist() == [1] and limited.limit == 1
+    assert forced.steps.tolist() == [3] and forced.weights.tolist() == [[0], [0], [1]]
+    assert limited.steps.tolist() == [1] and limited.limit == 1
 
 
 def test_a_network_is_measured_on_the_same_inputs_whatever_was_asked_and_changed() -> None:

@@ -12,6 +12,7 @@ from models.errors import InputError
 from models.hashing import belongs
 from models.layers.act import Stop
 from models.pretrained import Pretrained
+from models.thinking import Measured
 from models.trace import Trace
 from models.universal_transformer import explain as page
 from models.universal_transformer import stories
@@ -19,7 +20,7 @@ from models.universal_transformer.data import CHARACTERS, NONE, characters, colu
 from models.universal_transformer.explain import explain, measure
 from models.universal_transformer.model import Config, OrdinaryConfig, OrdinaryTransformer, UniversalTransformer
 from models.universal_transformer.pretrained import Model
-from models.universal_transformer.records import Explanation, Measured, Request
+from models.universal_transformer.records import Explanation, Request
 from models.universal_transformer.stories import PUT, TOOK, WENT, Fact
 
 

@@ -33,7 +33,7 @@ def pairs() -> tuple[Pair, ...]:
         return ()
     return (
         Pair(labels.CARD["parameters"], " · ".join(f"{one['parameters']:,}" for one in ours.values()), texts.EACH_TASK),
-        Pair(labels.CARD["data"], texts.GENERATED, hint=texts.LICENCE),
+        Pair(labels.CARD["data"], texts.GENERATED),
         *_measured(known),
         about.trained(*known.values()),
     )
@@ -58,8 +58,7 @@ def _listed(measured: Mapping[str, Mapping[str, Any]]) -> Mapping[str, str]:
 
 def prose() -> dict[str, str]:
     """The model card in each language; empty where none is shipped. Entries are named by variant: {parity.figure.value}."""
-    known = facts()
-    return about.prose(SLUG, {**known, "minutes": about.minutes(known)})
+    return about.prose(SLUG, facts())
 
 
 # ---- hard things take longer -------------------------------------------------------------------------------------------------------

@@ -13,7 +13,8 @@ from explorer.widgets.change import Difference
 from explorer.widgets.difficulty import difficulty
 from explorer.widgets.notes import notes
 from explorer.widgets.stage import stage
-from models.act_rnn.records import EXAMPLES, Explanation, Measured, Request
+from models.act_rnn.records import EXAMPLES, Explanation, Request
+from models.thinking import Measured
 
 
 def changed(seen: tuple[Explanation, Explanation], measured: tuple[Measured, Measured], request: Request, what: Text) -> Difference:

@@ -6,12 +6,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-Text = Mapping[str, str]
-
-
-def _(en: str, zh: str) -> Text:
-    return MappingProxyType({"en": en, "zh": zh})
-
+from explorer.labels import Text
+from explorer.labels import text as _
 
 TITLE: Final = _("Adaptive computation time", "自适应计算时间")
 SHORT: Final = _("ACT", "ACT")
@@ -51,38 +47,30 @@ INPUT: Final = _("input", "输入")
 ONE_UPDATE: Final = _("{n} update", "{n} 次更新")
 UPDATES: Final = _("{n} updates", "{n} 次更新")
 NO_SIGNAL: Final = _("no mark on the first update", "不标明第一次更新")
-PONDER: Final[Mapping[str, Text]] = MappingProxyType(
-    {
-        "title": _("How long each input is thought about", "每个输入想了多久"),
-        "step": _("update", "步"),
-        "question": _("How long does it think about each input?", "它对每个输入想多久？"),
-    }
-)
-KNOBS: Final[Mapping[str, Text]] = MappingProxyType(
-    {
-        "limit": _("at most M updates", "最多更新 M 次"),
-        "forced": _("force every input to", "强制每个输入更新"),
-        "told": _("mark the first update", "标明第一次更新"),
-    }
-)
+PONDER: Final[Mapping[str, Text]] = {
+    "title": _("How long each input is thought about", "每个输入想了多久"),
+    "step": _("update", "步"),
+    "question": _("How long does it think about each input?", "它对每个输入想多久？"),
+}
+KNOBS: Final[Mapping[str, Text]] = {
+    "limit": _("at most M updates", "最多更新 M 次"),
+    "forced": _("force every input to", "强制每个输入更新"),
+    "told": _("mark the first update", "标明第一次更新"),
+}
 EVEN: Final = _("even", "偶数")
 ODD: Final = _("odd", "奇数")
 WITHOUT: Final = _("without ACT", "没有 ACT")
 WITH: Final = _("with ACT", "有 ACT")
 
 # Hard things take longer.
-DIFFICULTY: Final[Mapping[str, tuple[Text, Text, Text]]] = MappingProxyType(
-    {
-        "parity": (_("bits", "比特数"), _("{n} bit", "{n} 个比特"), _("{n} bits", "{n} 个比特")),
-        "addition": (_("carries", "进位次数"), _("{n} carry", "{n} 次进位"), _("{n} carries", "{n} 次进位")),
-    }
-)
-MEASURED: Final[Mapping[str, Text]] = MappingProxyType(
-    {
-        "parity": _("{n} held-out vectors", "{n} 个留出的比特串"),
-        "addition": _("{n} held-out sums", "{n} 道留出的加法"),
-    }
-)
+DIFFICULTY: Final[Mapping[str, tuple[Text, Text, Text]]] = {
+    "parity": (_("bits", "比特数"), _("{n} bit", "{n} 个比特"), _("{n} bits", "{n} 个比特")),
+    "addition": (_("carries", "进位次数"), _("{n} carry", "{n} 次进位"), _("{n} carries", "{n} 次进位")),
+}
+MEASURED: Final[Mapping[str, Text]] = {
+    "parity": _("{n} held-out vectors", "{n} 个留出的比特串"),
+    "addition": _("{n} held-out sums", "{n} 道留出的加法"),
+}
 
 NOTES: Final[tuple[Text, ...]] = (
     _(
@@ -122,14 +110,12 @@ UNPUBLISHED: Final = _(
     "Graves（2016）给出了奇偶与加法的误差曲线，没有列表，所以这里没有可以并列的发表值。",
 )
 
-VARIANTS: Final[Mapping[str, Text]] = MappingProxyType(
-    {
-        "parity": _("parity", "奇偶"),
-        "parity_without": _("parity, without ACT", "奇偶，没有 ACT"),
-        "addition": _("addition", "加法"),
-        "addition_without": _("addition, without ACT", "加法，没有 ACT"),
-    }
-)
+VARIANTS: Final[Mapping[str, Text]] = {
+    "parity": _("parity", "奇偶"),
+    "parity_without": _("parity, without ACT", "奇偶，没有 ACT"),
+    "addition": _("addition", "加法"),
+    "addition_without": _("addition, without ACT", "加法，没有 ACT"),
+}
 CURVE_UNITS: Final = _("wrong answers on held-out inputs, lower is better", "留出输入上答错的比例，越低越好")
 CURVE_SAYS: Final = _("Wrong at the end: {figures}.", "训练结束时答错：{figures}。")
 TRAINED: Final = _("% of the training", "训练进度（%）")

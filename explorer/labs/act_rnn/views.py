@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 from explorer import runs
 from explorer.controls import Control, Value, query
@@ -62,23 +63,13 @@ def answer(seen: Explanation, request: Request) -> Value:
 def mechanism(seen: Explanation, request: Request, state: str) -> Value:
     """What the ponder widget draws: one bar for each input."""
     return ponder.value(
+        seen,
         state=state,
         query=query(request),
         positions=names(seen, request),
-        wanted=seen.wanted,
-        steps=seen.updates,
-        remainder=seen.remainder,
-        halting=seen.halting.T,
-        weights=seen.weights.T,
-        totals=seen.totals.T,
-        distance=seen.distance.T,
-        stopped=[say(request.task, answer) for answer in seen.stopped],
-        answer=say(request.task, seen.answer),
-        expected=say(request.task, seen.expected),
-        threshold=seen.threshold,
-        limit=seen.limit,
-        forced=request.forced,
         axis=texts.INPUT,
+        say=partial(say, request.task),
+        forced=request.forced,
     )
 
 
@@ -95,7 +86,7 @@ def names(seen: Explanation, request: Request) -> tuple[str, ...]:
 def telling() -> int:
     """The input of the stored first result that thinks longest; the fourth where none is stored."""
     kept = first()
-    return 3 if kept is None else ponder.telling(kept.seen.updates, kept.seen.remainder, kept.seen.wanted)
+    return 3 if kept is None else ponder.telling(kept.seen.steps, kept.seen.remainder, kept.seen.wanted)
 
 
 def thumbnail() -> Thumbnail | None:
@@ -103,7 +94,7 @@ def thumbnail() -> Thumbnail | None:
     kept = first()
     if kept is None:
         return None
-    return Thumbnail(adaptive_depth.towers(kept.seen.updates))
+    return Thumbnail(adaptive_depth.towers(kept.seen.steps))
 
 
 def steps() -> tuple[GuidedStep, ...]:

@@ -51,35 +51,13 @@ def measured() -> dict[str, Facts]:
 
 def pairs() -> tuple[Pair, ...]:
     """The four figures of the title row: size, data, the held-out figure beside the others' and the published one, training time."""
-    known = facts()
-    if not known:
-        return ()
-    return (
-        Pair(labels.CARD["parameters"], f"{next(iter(known.values()))['parameters'] / 1e6:.2f} M"),
-        Pair(labels.CARD["data"], texts.DATA, texts.BOOKS),
-        *_held_out(known),
-        about.trained(*known.values()),
-    )
-
-
-def _held_out(known: Mapping[str, Facts]) -> tuple[Pair, ...]:
-    found = {variant: one["figure"] for variant, one in known.items() if one.get("figure")}
-    if not found:
-        return ()
-    ours, *others = found
-    notes = [filled(texts.RUNG_VALUE, name=texts.BRIEF[variant], value=f"{found[variant]['value']:.2f}") for variant in others]
-    published, why = known[ours].get("published"), about.read(found, texts.BRIEF)
-    if published:
-        notes.append(filled(labels.CARD["published"], value=f"{published['value']:.2f}"))
-        why = {language: f"{why[language]} {published['source']}. {published['why'][language]}" for language in ("en", "zh")}
-    note = {language: " · ".join(one[language] for one in notes) for language in ("en", "zh")} if notes else ""
-    return (Pair(filled(texts.METRIC, split=labels.split(found[ours]["split"])), f"{found[ours]['value']:.2f}", note, why),)
+    known, data = facts(), Pair(labels.CARD["data"], texts.DATA, texts.BOOKS)
+    return about.pairs(known, data, about.beside(known, texts.METRIC, texts.RUNG_VALUE, texts.BRIEF))
 
 
 def prose() -> dict[str, str]:
     """The model card in each language; empty where none is shipped. Entries are named by variant: {adaptive.figure.value}."""
-    known = facts()
-    return about.prose(SLUG, {**known, "minutes": about.minutes(known)})
+    return about.prose(SLUG, facts())
 
 
 # ---- what a short span costs -------------------------------------------------------------------------------------------------------
@@ -90,22 +68,16 @@ def standing() -> dict[str, object] | None:
     known = measured()
     if len(known) < 2:
         return None
-    drawn = {}
-    for language in ("en", "zh"):
-        rungs = [
-            drawing.Rung(
-                filled(texts.RUNG, name=texts.BRIEF[variant], span=f"{one['mean_span']:,.0f}")[language],
-                float(one["value"]),
-                "ours" if variant == "adaptive" else "baseline",
-            )
-            for variant, one in known.items()
-        ]
-        drawn[language] = drawing.ladder(rungs)
-        drawn[language]["data"][0]["text"] = [f"{rung.value:.3f}" for rung in rungs]
-        drawn[language]["layout"]["xaxis"]["dtick"] = 0.5
-        drawn[language]["layout"]["margin"]["r"] = 46
+    rungs = [
+        drawing.Rung(
+            filled(texts.RUNG, name=texts.BRIEF[variant], span=f"{one['mean_span']:,.0f}"),
+            float(one["value"]),
+            "ours" if variant == "adaptive" else "baseline",
+        )
+        for variant, one in known.items()
+    ]
     return figure.value(
-        drawn,
+        drawing.ladder(rungs, digits=3, tick=0.5),
         title=texts.STANDING,
         units=texts.STANDING_UNITS,
         sentence=standing_sentence(known),

@@ -4,7 +4,7 @@
 
 import { unpack } from "../../widgets/lib/arrays.js";
 import { el } from "../../widgets/lib/dom.js";
-import { lang, t } from "../../widgets/lib/lang.js";
+import { parts, t } from "../../widgets/lib/lang.js";
 import { headOf } from "../../widgets/lib/looking.js";
 import { looksOf } from "../../widgets/lib/looks.js";
 import { colour } from "../../widgets/lib/pen.js";
@@ -546,39 +546,40 @@ function below(run, look, _lock, ask) {
 }
 
 // ── in words and numbers ──
+const SAY = {
+  mean: { en: "Head {head} looks {far} back on the mean (mean z = {z}, ramp {ramp}): {share} of {span}", zh: "头 {head} 平均往回看 {far} 个字符（z 平均 {z}，斜坡 {ramp}）：{span} 的 {share}" },
+  would: { en: "Head {head} would look {far} back (z = {z}, ramp {ramp}): {share} of {span}", zh: "头 {head} 将往回看 {far} 个字符（z = {z}，斜坡 {ramp}）：{span} 的 {share}" },
+  looks: { en: "Head {head} looks {far} back (z = {z}, ramp {ramp}): {share} of {span}", zh: "头 {head} 往回看 {far} 个字符（z = {z}，斜坡 {ramp}）：{span} 的 {share}" },
+  end: { en: ".", zh: "。" },
+  wouldKeep: { en: "; of the weights of the last run the mask would keep {left}.", zh: "；按上一次运行的权重，掩码会保留其中的 {left}。" },
+  keeps: { en: "; on this text the mask keeps {left} of its weight.", zh: "；在这段文本上掩码保留其权重的 {left}。" },
+  at: { en: " At {q}", zh: "在 {q}" },
+  varies: { en: " z is {here}, between {low} and {high} in this text", zh: " 处 z 为 {here}，本文中介于 {low} 与 {high} 之间" },
+  there: { en: "; there the mask keeps {kept}.", zh: "；那里掩码保留 {kept}。" },
+  gets: { en: " it keeps {kept}; most goes to {k}, {best} back: {change}.", zh: " 处保留 {kept}，所得最多的是 {k}（往回 {best}）：{change}。" },
+  same: { en: "{w}, with the mask or without", zh: "{w}，有无掩码都一样" },
+};
+
 function sentence(run, look) {
-  const zh = lang() === "zh";
   const now = seen(run, look);
   const { i, row, position, would } = now;
-  const [head, far, z, ramp] = [`${now.layer}·${now.own}`, now.far(i), round(now.spans[i]), run.ramp];
-  const left = now.left(i);
+  const [far, left] = [now.far(i), now.left(i)];
   const range = now.follows && position !== null;
-  const verb = zh ? (range ? "平均往回看" : would ? "将往回看" : "往回看") : would && !range ? "would look" : "looks";
-  const size = zh ? `${range ? "z 平均 " : "z = "}${z}，斜坡 ${ramp}` : `${range ? "mean z" : "z"} = ${z}, ramp ${ramp}`;
-  const share = percent(far / run.span);
-  const parts = [zh ? `头 ${head} ${verb} ${far} 个字符（${size}）：${run.span} 的 ${share}`
-    : `Head ${head} ${verb} ${far} back${range ? " on the mean" : ""} (${size}): ${share} of ${run.span}`];
-  if (left === null) parts.push(zh ? "。" : ".");
-  else if (would) parts.push(zh ? `；按上一次运行的权重，掩码会保留其中的 ${weight(left)}。`
-    : `; of the weights of the last run the mask would keep ${weight(left)}.`);
-  else parts.push(zh ? `；在这段文本上掩码保留其权重的 ${weight(left)}。`
-    : `; on this text the mask keeps ${weight(left)} of its weight.`);
-  if (position === null || !(range || row)) return parts;
-  parts.push(zh ? "在 " : " At ", { role: "query", text: named(run, position) });
-  if (range) {
-    const [here, low, high] = [now.z, run.lows[i], run.highs[i]].map(round);
-    parts.push(zh ? ` 处 z 为 ${here}，本文中介于 ${low} 与 ${high} 之间`
-      : ` z is ${here}, between ${low} and ${high} in this text`);
-    if (!row) return [...parts, zh ? "。" : "."];
-    return [...parts, zh ? `；那里掩码保留 ${weight(row.kept)}。` : `; there the mask keeps ${weight(row.kept)}.`];
+  const told = { head: `${now.layer}·${now.own}`, far, z: round(now.spans[i]), ramp: run.ramp, span: run.span,
+    share: percent(far / run.span), left: left === null ? "" : weight(left) };
+  const said = [range ? "mean" : would ? "would" : "looks", left === null ? "end" : would ? "wouldKeep" : "keeps"];
+  if (position !== null && (range || row)) {
+    const [here, low, high] = range ? [now.z, run.lows[i], run.highs[i]].map(round) : [];
+    Object.assign(told, { q: { role: "query", text: named(run, position) }, here, low, high });
+    if (row) {
+      const best = row.after.indexOf(Math.max(...row.after));
+      const [plain, w] = [weight(row.before[best]), weight(row.after[best])];
+      Object.assign(told, { kept: weight(row.kept), best, k: { role: "key", text: named(run, position - 1 - best) },
+        change: plain !== w ? `${plain} → ${w}` : t(SAY.same, { w }) });
+    }
+    said.push("at", ...(range ? ["varies", row ? "there" : "end"] : ["gets"]));
   }
-  const best = row.after.indexOf(Math.max(...row.after));
-  const [plain, after] = [weight(row.before[best]), weight(row.after[best])];
-  const change = plain !== after ? `${plain} → ${after}` : zh ? `${after}，有无掩码都一样`
-    : `${after}, with the mask or without`;
-  parts.push(zh ? ` 处保留 ${weight(row.kept)}，所得最多的是 ` : ` it keeps ${weight(row.kept)}; most goes to `,
-    { role: "key", text: named(run, position - 1 - best) });
-  return [...parts, zh ? `（往回 ${best}）：${change}。` : `, ${best} back: ${change}.`];
+  return said.flatMap((key) => parts(SAY[key], told));
 }
 
 function table(run, look) {

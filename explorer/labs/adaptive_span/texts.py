@@ -6,12 +6,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-Text = Mapping[str, str]
-
-
-def _(en: str, zh: str) -> Text:
-    return MappingProxyType({"en": en, "zh": zh})
-
+from explorer.labels import Text
+from explorer.labels import text as _
 
 TITLE: Final = _("Adaptive attention span", "自适应注意力跨度")
 SHORT: Final = _("Adaptive span", "自适应跨度")
@@ -31,7 +27,7 @@ SPOKEN: Final = _(
 MASKS: Final = {"title": _("Who looks far", "谁看得远"), "empty": _("Nothing has been read yet.", "还没有读入文本。")}
 REGION: Final = _("What the model reads", "模型读什么")
 MODEL_CHOICE: Final = _("spans", "跨度")
-SPANS: Final = _("attention span", "注意力跨度")
+SPANS: Final = _("attention span of", "注意力跨度：")
 # Our examples: what each is, and the word or two on its button.
 EXAMPLES: Final[tuple[tuple[Text, Text], ...]] = (
     (
@@ -51,28 +47,22 @@ EXAMPLES: Final[tuple[tuple[Text, Text], ...]] = (
     ),
     (_("One sentence, and 400 characters written after it", "一句话，接着写 400 个字符"), _("One sentence", "一句话")),
 )
-SOURCES: Final[Mapping[str, Text]] = MappingProxyType(
-    {
-        "letter": _("Jane Austen, Persuasion (1818), chapter 23", "简·奥斯汀《劝导》（1818），第 23 章"),
-        "lyme": _("Jane Austen, Persuasion (1818), chapter 12", "简·奥斯汀《劝导》（1818），第 12 章"),
-        "kellynch": _("Jane Austen, Persuasion (1818), chapter 1", "简·奥斯汀《劝导》（1818），第 1 章"),
-    }
-)
+SOURCES: Final[Mapping[str, Text]] = {
+    "letter": _("Jane Austen, Persuasion (1818), chapter 23", "简·奥斯汀《劝导》（1818），第 23 章"),
+    "lyme": _("Jane Austen, Persuasion (1818), chapter 12", "简·奥斯汀《劝导》（1818），第 12 章"),
+    "kellynch": _("Jane Austen, Persuasion (1818), chapter 1", "简·奥斯汀《劝导》（1818），第 1 章"),
+}
 
-NAMES: Final[Mapping[str, Text]] = MappingProxyType(
-    {
-        "adaptive": _("Adaptive span", "自适应跨度"),
-        "fixed": _("Full span", "全跨度"),
-        "dynamic": _("Span by token", "跨度随词元"),
-    }
-)
-ABOUT: Final[Mapping[str, Text]] = MappingProxyType(
-    {
-        "adaptive": _("one z learned for each head", "每个头学一个 z"),
-        "fixed": _("every head looks back all the way", "每个头都看到最远"),
-        "dynamic": _("z computed from the character read", "z 由读到的字符算出"),
-    }
-)
+NAMES: Final[Mapping[str, Text]] = {
+    "adaptive": _("Adaptive span", "自适应跨度"),
+    "fixed": _("Full span", "全跨度"),
+    "dynamic": _("Span by token", "跨度随词元"),
+}
+ABOUT: Final[Mapping[str, Text]] = {
+    "adaptive": _("one z learned for each head", "每个头学一个 z"),
+    "fixed": _("every head looks back all the way", "每个头都看到最远"),
+    "dynamic": _("z computed from the character read", "z 由读到的字符算出"),
+}
 WRITES: Final = _("reads, and writes on", "读，并接着写")
 READS: Final = _("reads the same text", "读同样的文字")
 READS_ALONG: Final = _("reads what “{name}” wrote", "读“{name}”写下的文字")
@@ -98,19 +88,15 @@ LOOKS_SAME: Final = _("its heads look {before} back on the mean, as before.", "�
 
 KIND: Final[Mapping[str, Text]] = MappingProxyType({"after": _("under the mask", "掩码之后"), "before": _("before the mask", "掩码之前")})
 ROLES: Final = (_("character that is said", "要说出的字符"), _("character that was read", "读过的字符"))
-QUESTIONS: Final[Mapping[str, Text]] = MappingProxyType(
-    {
-        "after": _("Where does each head look, within its span?", "每个头在自己的跨度内看向哪里？"),
-        "before": _("Where would it look, if its span did not end?", "如果跨度没有尽头，它会看向哪里？"),
-    }
-)
-JOBS: Final[Mapping[str, Text]] = MappingProxyType(
-    {
-        "written": _("last character", "刚读的字符"),
-        "before": _("the character before it", "再前一个字符"),
-        "far": _("looks far", "看得远"),
-    }
-)
+QUESTIONS: Final[Mapping[str, Text]] = {
+    "after": _("Where does each head look, within its span?", "每个头在自己的跨度内看向哪里？"),
+    "before": _("Where would it look, if its span did not end?", "如果跨度没有尽头，它会看向哪里？"),
+}
+JOBS: Final[Mapping[str, Text]] = {
+    "written": _("last character", "刚读的字符"),
+    "before": _("the character before it", "再前一个字符"),
+    "far": _("looks far", "看得远"),
+}
 START: Final = "⏎"  # what stands before the first character: a new line
 NO_ATTENTION: Final = _("Read a text to see where each head looks.", "读一段文本，看每个头看向哪里。")
 

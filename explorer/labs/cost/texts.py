@@ -5,12 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-Text = Mapping[str, str]
-
-
-def _(en: str, zh: str) -> Text:
-    return {"en": en, "zh": zh}
-
+from explorer.labels import Text
+from explorer.labels import text as _
 
 TITLE: Final = _("Cost laboratory", "开销实验室")
 SHORT: Final = _("Cost", "开销")

@@ -42,7 +42,7 @@ def pairs() -> tuple[Pair, ...]:
     one = next(iter(ours.values()))
     return (
         Pair(labels.CARD["parameters"], f"{one['parameters'] / 1e6:.2f} M", texts.EACH),
-        Pair(labels.CARD["data"], "Fashion-MNIST", hint=texts.MIT),
+        Pair(labels.CARD["data"], "Fashion-MNIST"),
         *_measured(ours),
         about.trained(*known.values()),
     )
@@ -66,8 +66,7 @@ def _measured(ours: Mapping[str, Mapping[str, Any]]) -> tuple[Pair, ...]:
 
 def prose() -> dict[str, str]:
     """The model card in each language; empty where none is shipped. Entries are named by variant: {local_2d.figure.value}."""
-    known = facts()
-    return about.prose(SLUG, {**known, "minutes": about.minutes(known)})
+    return about.prose(SLUG, facts())
 
 
 # ---- the ladder --------------------------------------------------------------------------------------------------------------------
@@ -93,10 +92,7 @@ def ladder(pictures: str, found: Sequence[Rung] | None = None) -> dict[str, obje
         return "ours" if rung["key"] in OURS else "baseline" if rung["key"] in BASELINES else "other"
 
     return figure.value(
-        {
-            language: drawing.ladder([drawing.Rung(named(rung)[language], float(rung["value"]), role(rung)) for rung in rungs])
-            for language in ("en", "zh")
-        },
+        drawing.ladder([drawing.Rung(named(rung), float(rung["value"]), role(rung)) for rung in rungs]),
         title=texts.LADDERS[pictures],
         units=texts.LADDER_UNITS,
         sentence=colour_sentence(rungs) if pictures == "colour" else ladder_sentence(rungs),

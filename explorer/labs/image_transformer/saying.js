@@ -1,6 +1,6 @@
 // What the picture of spans says: its labels, and the sentence computed from the pixel that is looked at.
 
-import { lang, t } from "../../widgets/lib/lang.js";
+import { lang, parts, t } from "../../widgets/lib/lang.js";
 import { ordinal, weight } from "../../widgets/lib/signs.js";
 
 export const TEXT = {
@@ -81,47 +81,45 @@ function away(it, from, to) {
     "右"])].filter(Boolean).join(lang() === "zh" ? "、" : ", ");
 }
 
+const SAY = {
+  pixels: { en: "{n} pixels", zh: "{n} 个像素" },
+  values: { en: "{n} values", zh: "{n} 个值" },
+  made: { en: "Pixel {q} is being made, {nth} of {of}; in {name} it may look at {seen}{also}.", zh: "正在生成像素 {q}，第 {n} 个，共 {of} 个；在 {name} 中它能看 {seen}{also}。" },
+  also: { en: ", in {name} at {n}", zh: "，在 {name} 中 {n} 个" },
+  field: { en: "Of the {seen} made before {q}, {layers} it know {told}. Each layer passes on what the one below saw.", zh: "像素 {q} 之前已生成 {seen}；经 {field} 层它能知道 {told}。每一层都把看到的再传一次。" },
+  some: { en: "{n} in {name}", zh: "{name} 中 {n} 个" },
+  every: { en: "{n} in {name}, all there are", zh: "{name} 中 {n} 个，即全部" },
+  and: { en: " and ", zh: "，" },
+  sees: { en: "Pixel {q}, made {nth}, sees {seen} in {name}", zh: "像素 {q}，第 {n} 个生成，在 {name} 中能看到 {seen}" },
+  gives: { en: "; head {head} of layer {layer} gives {k} {w}, {far}", zh: "；第 {layer} 层的头 {head} 给 {k} {w}，{far}" },
+  own: { en: "its own place, which stands for the pixel before", zh: "自己的位置，代表前一个像素" },
+  end: { en: ".", zh: "。" },
+  there: { en: " In {name} the same turn falls on {place}.", zh: "在 {name} 中同一步落在 {place}。" },
+  same: { en: " In {name} the same turn falls on the same pixel.", zh: "在 {name} 中同一步落在同一个像素。" },
+};
+
 /** The sentence of what is looked at, as `seen` of spans.js gives it. */
 export function sentence(run, { at, position, layer, head, weights, field, moves }) {
   if (position === null) return [t(TEXT.print)];
-  const zh = lang() === "zh";
   const [{ it, short }, other] = [run.patterns[at], run.patterns.find((_, i) => i !== at)];
-  const [q, name] = [{ role: "query", text: place(it, position) }, t(short)];
-  const count = it.seen(position);
-  const unitOf = (n) => (it.channels > 1 ? (zh ? "个值" : n === 1 ? "value" : "values") : zh ? "个像素" : n === 1 ? "pixel" : "pixels");
-  const unit = unitOf(count);
-  if (moves) {
-    const also = !other ? "" : zh ? `，在 ${t(other.short)} 中 ${other.it.seen(position)} 个`
-      : `, in ${t(other.short)} at ${other.it.seen(position)}`;
-    return zh ? ["正在生成像素 ", q, `，第 ${position + 1} 个，共 ${it.length} 个；在 ${name} 中它能看 ${count} ${unit}${also}。`]
-      : ["Pixel ", q, ` is being made, ${ordinal(position + 1)} of ${it.length}; in ${name} it may look at ${count} ${unit}${also}.`];
-  }
+  const counted = (n) => t(it.channels > 1 ? SAY.values : SAY.pixels, { n });
+  const told = { q: { role: "query", text: place(it, position) }, name: t(short), seen: counted(it.seen(position)),
+    n: position + 1, nth: ordinal(position + 1), of: it.length };
+  if (moves) return parts(SAY.made, { ...told,
+    also: other ? t(SAY.also, { name: t(other.short), n: other.it.seen(position) }) : "" });
   if (field) {
-    const all = position; // every level made before
-    const told = [run.patterns[at], ...(other ? [other] : [])].map((each) => {
-      const n = each.it.reach(position, field).counts[field - 1];
-      return zh ? `${t(each.short)} 中 ${n} 个${n === all ? "，即全部" : ""}`
-        : `${n} in ${t(each.short)}${n === all ? ", all there are" : ""}`;
+    const each = [run.patterns[at], ...(other ? [other] : [])].map((one) => {
+      const n = one.it.reach(position, field).counts[field - 1];
+      return t(n === position ? SAY.every : SAY.some, { n, name: t(one.short) }); // as many levels were made before
     });
-    return zh ? ["像素 ", q, ` 之前已生成 ${all} ${unitOf(all)}；经 ${field} 层它能知道 ${told.join("，")}。每一层都把看到的再传一次。`]
-      : [`Of the ${all} ${unitOf(all)} made before `, q,
-        `, ${field === 1 ? "one layer lets" : `${spelled(field)} layers let`} it know ${told.join(" and ")}. Each layer passes on what the one below saw.`];
+    const layers = field === 1 ? "one layer lets" : `${spelled(field)} layers let`;
+    return parts(SAY.field, { ...told, seen: counted(position), field, layers, told: each.join(t(SAY.and)) });
   }
-  const parts = zh ? ["像素 ", q, `，第 ${position + 1} 个生成，在 ${name} 中能看到 ${count} ${unit}`]
-    : ["Pixel ", q, `, made ${ordinal(position + 1)}, sees ${count} ${unit} in ${name}`];
   const best = weights[at]?.[head - 1];
-  if (best) {
-    const own = it.order[position];
-    const far = best.where !== own ? away(it, own, best.where) : zh ? "自己的位置，代表前一个像素"
-      : "its own place, which stands for the pixel before";
-    parts.push(zh ? `；第 ${layer} 层的头 ${head} 给 ` : `; head ${head} of layer ${layer} gives `,
-      { role: "key", text: where(it, best.where) },
-      zh ? ` ${weight(best.most)}，${far}` : ` ${weight(best.most)}, ${far}`);
-  }
-  parts.push(zh ? "。" : ".");
-  if (!other) return parts;
-  const there = other.it.order[position] === it.order[position] ? (zh ? "同一个像素" : "the same pixel")
-    : `${zh ? " " : ""}${place(other.it, position)}`;
-  return [...parts, zh ? `在 ${t(other.short)} 中同一步落在${there}。`
-    : ` In ${t(other.short)} the same turn falls on ${there}.`];
+  if (best) Object.assign(told, { head, layer, k: { role: "key", text: where(it, best.where) }, w: weight(best.most),
+    far: best.where === it.order[position] ? t(SAY.own) : away(it, it.order[position], best.where) });
+  const said = [SAY.sees, ...(best ? [SAY.gives] : []), SAY.end].flatMap((text) => parts(text, told));
+  if (!other) return said;
+  return [...said, ...parts(other.it.order[position] === it.order[position] ? SAY.same : SAY.there,
+    { name: t(other.short), place: place(other.it, position) })];
 }

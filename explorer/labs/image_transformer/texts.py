@@ -6,12 +6,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-Text = Mapping[str, str]
-
-
-def _(en: str, zh: str) -> Text:
-    return MappingProxyType({"en": en, "zh": zh})
-
+from explorer.labels import Text
+from explorer.labels import text as _
 
 TITLE: Final = _("Image Transformer", "图像 Transformer")
 SHORT: Final = _("Image", "图像")
@@ -32,13 +28,11 @@ SPOKEN: Final = _(
 REGION: Final = _("What picture is made", "画什么图")
 RUN: Final = _("Generate", "生成")
 MAKE: Final = _("make", "生成")
-MODES: Final[Mapping[str, Text]] = MappingProxyType(
-    {
-        "generate": _("a class", "一个类别"),
-        "complete": _("the rest of mine", "补完我的图"),
-        "enlarge": _("larger", "放大"),
-    }
-)
+MODES: Final[Mapping[str, Text]] = {
+    "generate": _("a class", "一个类别"),
+    "complete": _("the rest of mine", "补完我的图"),
+    "enlarge": _("larger", "放大"),
+}
 PICTURE: Final = _("Picture", "图片")
 KIND: Final = _("class", "类别")
 UNTOLD: Final = _("not told", "不告知")
@@ -154,28 +148,25 @@ NOTES_LABEL: Final = _("Small print", "说明")
 
 # The card.
 EACH: Final = _("each", "每个模型")
-MIT: Final = _("MIT licence: Fashion-MNIST (Xiao et al., 2017) and these weights", "MIT 许可：Fashion-MNIST（Xiao 等，2017）与这些权重")
 TEST: Final = _("bits/dim, {split}", "每维比特数，{split}")
 
 LADDERS: Final[Mapping[str, Text]] = MappingProxyType(
     {"grey": _("The ladder", "阶梯"), "colour": _("The ladder in colour", "彩色图的阶梯")}
 )
 LADDER_UNITS: Final = _("bits/dim, lower is better", "比特/维，越低越好")
-RUNGS: Final[Mapping[str, Text]] = MappingProxyType(
-    {
-        "uniform": _("uniform", "均匀分布"),
-        "histogram": _("histogram, per pixel", "逐像素直方图"),
-        "png": _("PNG", "PNG"),
-        "webp": _("WebP lossless", "无损 WebP"),
-        "pixelcnn": _("PixelCNN, same size", "同等大小的 PixelCNN"),
-        "glow": _("Glow, as published", "Glow（发表值）"),
-        "local_1d": _("Image T., local 1D", "图像 T.，局部 1D"),
-        "local_2d": _("Image T., local 2D", "图像 T.，局部 2D"),
-        "linear_block": _("linear, own block", "线性，只看本块"),
-        "linear": _("linear, neighbours", "线性，加上邻近像素"),
-        "colour": _("Image T., colour", "图像 T.，彩色"),
-    }
-)
+RUNGS: Final[Mapping[str, Text]] = {
+    "uniform": _("uniform", "均匀分布"),
+    "histogram": _("histogram, per pixel", "逐像素直方图"),
+    "png": _("PNG", "PNG"),
+    "webp": _("WebP lossless", "无损 WebP"),
+    "pixelcnn": _("PixelCNN, same size", "同等大小的 PixelCNN"),
+    "glow": _("Glow, as published", "Glow（发表值）"),
+    "local_1d": _("Image T., local 1D", "图像 T.，局部 1D"),
+    "local_2d": _("Image T., local 2D", "图像 T.，局部 2D"),
+    "linear_block": _("linear, own block", "线性，只看本块"),
+    "linear": _("linear, neighbours", "线性，加上邻近像素"),
+    "colour": _("Image T., colour", "图像 T.，彩色"),
+}
 LADDER_SAYS: Final = _(
     "{best}: {value} bits a pixel, {beside} than the PixelCNN of the same size, {less} less than guessing evenly.",
     "{best}：每像素 {value} 比特，比同等大小的 PixelCNN {beside}，比均匀猜测少 {less}。",

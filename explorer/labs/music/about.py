@@ -101,10 +101,9 @@ def prose() -> dict[str, str]:
     What it says of piano stands in a file of its own, which is read where those models are shipped.
     """
     known = facts()
-    told = {**known, "minutes": about.minutes(known)}
-    parts = [about.prose(SLUG, told)]
+    parts = [about.prose(SLUG, known)]
     if any(variant in known for variant in MODELS["piano"]):
-        parts.append(about.prose(SLUG, told, "piano.md"))
+        parts.append(about.prose(SLUG, known, "piano.md"))
     return {language: "\n\n".join(part[language] for part in parts if language in part) for language in parts[0]}
 
 
@@ -122,10 +121,7 @@ def standing(style: str, known: Mapping[str, Facts]) -> dict[str, object]:
     rungs = [(variant, float(one["figure"]["value"]), False) for variant, one in known.items()]
     rungs += [(variant, float(one["value"]), True) for variant, one in printed.items()]
     rungs.sort(key=lambda rung: -rung[1])
-    drawn = {
-        language: _bars([drawing.Rung(_named(variant, shown)[language], value, _role(variant, shown)) for variant, value, shown in rungs])
-        for language in ("en", "zh")
-    }
+    bars = [drawing.Rung(_named(variant, shown), value, _role(variant, shown)) for variant, value, shown in rungs]
     rows: list[tuple[str | float | Text | None, ...]] = []
     for variant, value, shown in rungs:
         name = _named(variant, shown)
@@ -135,7 +131,7 @@ def standing(style: str, known: Mapping[str, Facts]) -> dict[str, object]:
             here = filled(texts.HERE, split=labels.split(known[variant]["figure"]["split"]))
             rows += [(name, seed, loss, here) for seed, loss in (seeds(variant) or {1: value}).items()]
     return figure.value(
-        drawn,
+        drawing.ladder(bars, digits=3, tick=0.2 if rungs[0][1] < 1.2 else 0.5),
         title=texts.STANDING[style],
         units=texts.STANDING_UNITS[style],
         sentence=standing_sentence(known),
@@ -143,15 +139,6 @@ def standing(style: str, known: Mapping[str, Facts]) -> dict[str, object]:
         height=24 * len(rungs) + 28,
         name=f"music-{style}",
     )
-
-
-def _bars(rungs: Sequence[drawing.Rung]) -> dict[str, Any]:
-    """The ladder with a digit more: these losses are small."""
-    drawn = drawing.ladder(rungs)
-    drawn["data"][0]["text"] = [f"<b>{three(rung.value)}</b>" if rung.role == "ours" else three(rung.value) for rung in rungs]
-    drawn["layout"]["xaxis"]["dtick"] = 0.2 if max(rung.value for rung in rungs) < 1.2 else 0.5
-    drawn["layout"]["margin"]["r"] = 46
-    return drawn
 
 
 def _role(variant: str, published: bool) -> drawing.Role:

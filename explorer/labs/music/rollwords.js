@@ -1,6 +1,6 @@
 // What the rolls and their heads say: names of notes and moments, labels, and the sentence computed from the note that is looked at.
 
-import { lang, t } from "../../widgets/lib/lang.js";
+import { lang, parts, t } from "../../widgets/lib/lang.js";
 import { weight } from "../../widgets/lib/signs.js";
 
 export { weight };
@@ -111,9 +111,21 @@ export function strongest(look, least = 0.01, most = 12) {
   return found.sort((a, b) => b.w - a.w).slice(0, most);
 }
 
+const SAY = {
+  waits: { en: "Note {q}: {why}", zh: "音 {q}：{why}" },
+  way: { en: "its weights are on their way …", zh: "权重正在路上……" },
+  time: { en: "time shifts, velocities and the start", zh: "时移、力度与开头" },
+  rests: { en: "rests and the start", zh: "休止与开头" },
+  nothing: { en: "Note {q} has no note before it to look at: head {head} gives all its weight to {elsewhere}.", zh: "音 {q} 之前没有可看的音：头 {head} 的权重全在{elsewhere}。" },
+  motif: { en: ", to the motif", zh: "，看向动机" },
+  far: { en: "head {head} looks {back} back", zh: "头 {head} 往回看 {back}" },
+  near: { en: "head {head} looks at the same moment", zh: "头 {head} 看的是同一时刻" },
+  more: { en: " {n} notes are chosen.", zh: "共选中 {n} 个音。" },
+  gives: { en: "Note {q} gives {k} {w}: {far}{motif}; all notes get {all}, {elsewhere} {rest}.{more}", zh: "音 {q} 给 {k} {w}：{far}{motif}；全部音共得 {all}，其余 {rest} 归{elsewhere}。{more}" },
+};
+
 /** The sentence under the rolls. back: what the last of the notes looked back to, null while it is on its way; trouble: why it is not here. */
 export function sentence({ run, model, notes, head, back, trouble }) {
-  const zh = lang() === "zh";
   if (run.state === "running") {
     const slowest = run.models.reduce((a, b) => (b.events / b.of < a.events / a.of ? b : a));
     const [n, of] = [slowest.events, slowest.of].map((each) => each.toLocaleString("en"));
@@ -123,18 +135,14 @@ export function sentence({ run, model, notes, head, back, trouble }) {
   if (!notes.length) return [t(TEXT.none)];
   const note = notes.at(-1);
   const q = { text: noteName(run, model, note), role: "query" };
-  const where = head.replace(".", "·");
-  if (!back) return [zh ? "音 " : "Note ", q, trouble ? (zh ? `：${trouble}` : `: ${trouble}`) : zh ? "：权重正在路上……" : ": its weights are on their way …"];
+  if (!back) return parts(SAY.waits, { q, why: trouble || t(SAY.way) });
+  const told = { q, head: head.replace(".", "·"), elsewhere: t(run.style === "piano" ? SAY.time : SAY.rests) };
   const [best] = strongest(back, 0.0005, 1);
+  if (!best) return parts(SAY.nothing, told);
   const rest = back.start + back.rest;
-  const elsewhere = run.style === "piano" ? (zh ? "时移、力度与开头" : "time shifts, velocities and the start") : zh ? "休止与开头" : "rests and the start";
-  if (!best) return zh ? ["音 ", q, ` 之前没有可看的音：头 ${where} 的权重全在${elsewhere}。`] : ["Note ", q, ` has no note before it to look at: head ${where} gives all its weight to ${elsewhere}.`];
-  const k = { text: noteName(run, model, best.note), role: "key" };
   const [onset, from] = [model.notes[4 * note], model.notes[4 * best.note]];
-  const motif = model.givenNotes[best.note] ? (zh ? "，看向动机" : ", to the motif") : "";
-  const far = onset > from ? (zh ? `头 ${where} 往回看 ${distance(run, onset - from)}` : `head ${where} looks ${distance(run, onset - from)} back`) : zh ? `头 ${where} 看的是同一时刻` : `head ${where} looks at the same moment`;
-  const more = notes.length > 1 ? (zh ? `共选中 ${notes.length} 个音。` : ` ${notes.length} notes are chosen.`) : "";
-  return zh
-    ? ["音 ", q, " 给 ", k, ` ${weight(best.w)}：${far}${motif}；全部音共得 ${weight(1 - rest)}，其余 ${weight(rest)} 归${elsewhere}。${more}`]
-    : ["Note ", q, " gives ", k, ` ${weight(best.w)}: ${far}${motif}; all notes get ${weight(1 - rest)}, ${elsewhere} ${weight(rest)}.${more}`];
+  return parts(SAY.gives, { ...told, k: { text: noteName(run, model, best.note), role: "key" }, w: weight(best.w),
+    far: t(onset > from ? SAY.far : SAY.near, { head: told.head, back: distance(run, onset - from) }),
+    motif: model.givenNotes[best.note] ? t(SAY.motif) : "", all: weight(1 - rest), rest: weight(rest),
+    more: notes.length > 1 ? t(SAY.more, { n: notes.length }) : "" });
 }

@@ -6,12 +6,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-Text = Mapping[str, str]
-
-
-def _(en: str, zh: str) -> Text:
-    return MappingProxyType({"en": en, "zh": zh})
-
+from explorer.labels import Text
+from explorer.labels import text as _
 
 TITLE: Final = _("Music Transformer", "音乐 Transformer")
 SHORT: Final = _("Music", "音乐")
@@ -49,12 +45,10 @@ SEED_LABEL: Final = _("seed", "种子")
 SEED_HINT: Final = _(
     "Seed of all draws, the same for every model: the same seed makes the same music", "所有抽样的种子，各模型相同：同一种子得到同样的音乐"
 )
-PROGRESS: Final[Mapping[str, Text]] = MappingProxyType(
-    {
-        "chorale": _("live · cell {at} of {of}", "实时 · 第 {at} / {of} 格"),
-        "piano": _("live · event {at} of {of}", "实时 · 第 {at} / {of} 个事件"),
-    }
-)
+PROGRESS: Final[Mapping[str, Text]] = {
+    "chorale": _("live · cell {at} of {of}", "实时 · 第 {at} / {of} 格"),
+    "piano": _("live · event {at} of {of}", "实时 · 第 {at} / {of} 个事件"),
+}
 MADE: Final = _("{name}: {n} notes made, {nats} nats per {event}", "{name}：写出 {n} 个音，每{event} {nats} 纳特")
 STYLES: Final[Mapping[str, Text]] = MappingProxyType({"chorale": _("Chorale", "众赞歌"), "piano": _("Piano", "钢琴")})
 # Our motifs: what each is, and the word or two on its button.
@@ -74,24 +68,20 @@ EXAMPLES: Final[tuple[tuple[Text, Text], ...]] = (
 )
 
 # The models, by variant: what each is called, and what sets it apart.
-NAMES: Final[Mapping[str, Text]] = MappingProxyType(
-    {
-        "jsb_relative": _("Music Transformer", "音乐 Transformer"),
-        "jsb_transformer": _("Transformer", "Transformer"),
-        "relative": _("Music Transformer", "音乐 Transformer"),
-        "transformer": _("Transformer", "Transformer"),
-        "lstm": _("LSTM", "LSTM"),
-    }
-)
-ABOUT: Final[Mapping[str, Text]] = MappingProxyType(
-    {
-        "jsb_relative": _("relative positions", "相对位置"),
-        "jsb_transformer": _("absolute positions", "绝对位置"),
-        "relative": _("relative positions", "相对位置"),
-        "transformer": _("absolute positions", "绝对位置"),
-        "lstm": _("one state, no attention", "只有一个状态，没有注意力"),
-    }
-)
+NAMES: Final[Mapping[str, Text]] = {
+    "jsb_relative": _("Music Transformer", "音乐 Transformer"),
+    "jsb_transformer": _("Transformer", "Transformer"),
+    "relative": _("Music Transformer", "音乐 Transformer"),
+    "transformer": _("Transformer", "Transformer"),
+    "lstm": _("LSTM", "LSTM"),
+}
+ABOUT: Final[Mapping[str, Text]] = {
+    "jsb_relative": _("relative positions", "相对位置"),
+    "jsb_transformer": _("absolute positions", "绝对位置"),
+    "relative": _("relative positions", "相对位置"),
+    "transformer": _("absolute positions", "绝对位置"),
+    "lstm": _("one state, no attention", "只有一个状态，没有注意力"),
+}
 
 ROLLS: Final = {
     "title": _("What was made of the motif", "由动机作成的音乐"),
@@ -179,27 +169,21 @@ SEEDS: Final = _(" By seed, ours: {values}.", "我们的各个种子：{values}�
 METRIC: Final[Mapping[str, Text]] = MappingProxyType(
     {"chorale": _("nats per cell, {split}", "每格纳特，{split}"), "piano": _("nats per event, {split}", "每事件纳特，{split}")}
 )
-STANDING: Final[Mapping[str, Text]] = MappingProxyType(
-    {
-        "chorale": _("Who reads Bach best?", "谁最会读巴赫？"),
-        "piano": _("Who reads piano best?", "谁最会读钢琴演奏？"),
-    }
-)
-STANDING_UNITS: Final[Mapping[str, Text]] = MappingProxyType(
-    {
-        "chorale": _("nats per grid cell, lower is better", "每格纳特，越低越好"),
-        "piano": _("nats per event, lower is better", "每事件纳特，越低越好"),
-    }
-)
-RUNGS: Final[Mapping[str, Text]] = MappingProxyType(
-    {
-        "jsb_relative": _("relative", "相对位置"),
-        "jsb_transformer": _("absolute", "绝对位置"),
-        "relative": _("relative", "相对位置"),
-        "transformer": _("absolute", "绝对位置"),
-        "lstm": _("LSTM", "LSTM"),
-    }
-)
+STANDING: Final[Mapping[str, Text]] = {
+    "chorale": _("Who reads Bach best?", "谁最会读巴赫？"),
+    "piano": _("Who reads piano best?", "谁最会读钢琴演奏？"),
+}
+STANDING_UNITS: Final[Mapping[str, Text]] = {
+    "chorale": _("nats per grid cell, lower is better", "每格纳特，越低越好"),
+    "piano": _("nats per event, lower is better", "每事件纳特，越低越好"),
+}
+RUNGS: Final[Mapping[str, Text]] = {
+    "jsb_relative": _("relative", "相对位置"),
+    "jsb_transformer": _("absolute", "绝对位置"),
+    "relative": _("relative", "相对位置"),
+    "transformer": _("absolute", "绝对位置"),
+    "lstm": _("LSTM", "LSTM"),
+}
 PUBLISHED: Final = _("{name}, published", "{name}，发表值")
 MODEL: Final = _("model", "模型")
 NATS: Final = _("nats", "纳特")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from explorer import runs
-from explorer.controls import Control, Motifs, Score, query
+from explorer.controls import Control, query
 from explorer.figures import roll
 from explorer.lab import GuidedStep, Picture, in_lecture
 from explorer.labels import Text, filled
@@ -32,6 +32,26 @@ first = runs.kept("music", EXAMPLES[0], Explanation)
 
 
 # ---- the input bar -----------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Score:
+    """How a motif of one style is written. most: events or cells that may be given. grid: milliseconds of a step. keys: the lowest and the
+    highest MIDI pitch of the keyboard, white keys both. upload: where a file is sent to be read. models: how many go on from it."""
+
+    most: int
+    grid: int
+    keys: tuple[int, int]
+    upload: str
+    models: int
+
+
+@dataclass(frozen=True)
+class Motifs:
+    """What a motif may be, by the request's `style`; its `mode` says whether it is a melody. file: largest size of a MIDI file in bytes."""
+
+    styles: Mapping[str, Score]
+    file: int = 256 << 10
 
 
 def models(style: str) -> tuple[str, ...]:
@@ -62,7 +82,7 @@ def asked() -> tuple[Control, ...]:
     return (
         *([Control("style", texts.STYLE, "choice", names=named)] if several else []),
         Control("mode", texts.MODE, "choice", names=texts.MODES, hint=texts.MODE_HINT, when=chorale),
-        Control("motif", texts.MOTIF, "motif", motifs=Motifs(scores)),
+        Control("motif", texts.MOTIF, "motif", script="labs/music/motif.js", own=Motifs(scores)),
         *lengths,
         Control("temperature", texts.TEMPERATURE, "number", hint=texts.TEMPERATURE_HINT, step=0.1),
         Control("seed", texts.SEED_LABEL, "seed", hint=texts.SEED_HINT),

@@ -64,7 +64,7 @@ def pairs() -> tuple[Pair, ...]:
     trained = [one for variant in known for one in runs(variant)]
     return (
         Pair(labels.CARD["parameters"], each[first], _listed(notes, " · ", " · ") if notes else ""),
-        Pair(labels.CARD["data"], texts.DATA, hint=texts.DATA_HINT),
+        Pair(labels.CARD["data"], texts.DATA),
         *_held_out(known),
         about.trained(*trained),
     )
@@ -101,7 +101,7 @@ def prose() -> dict[str, str]:
     known = facts()
     everything = [one for variant in known for one in runs(variant)]
     minutes = round(sum(one["training_seconds"] for one in everything) / 60)
-    return about.prose(SLUG, {**known, "minutes": minutes, "networks": len(everything), "seeds": len(runs("lsh_4"))})
+    return about.prose(SLUG, known, minutes=minutes, networks=len(everything), seeds=len(runs("lsh_4")))
 
 
 def _listed(said: Sequence[Text], english: str = ", ", chinese: str = "，") -> Text:

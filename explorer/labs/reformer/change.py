@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from explorer import labels
 from explorer.controls import Control
 from explorer.figures.sides import ROUNDING, Side, most_bits
 from explorer.labels import change_sentence, filled
+from explorer.labs import heads
 from explorer.labs.reformer import texts
 from explorer.widgets.change import Readings
 from models.reformer.records import FULL, MAX_BUCKETS, MAX_CHUNK, MAX_ROUNDS, Explanation, Read, Request
@@ -33,36 +33,18 @@ def knobs(models: Mapping[str, tuple[int, int]]) -> tuple[Control, ...]:
 
     powers = [1 << power for power in range(1, MAX_BUCKETS.bit_length())]
     trained, full = named["trained"], named["full"]
-    silenced = Control(
-        "silenced",
-        named["silenced"],
-        "heads",
-        names={variant: texts.NAMES[variant] for variant in models},
-        sizes=models,
-        change=True,
-        says=without,
-    )
     return (
         stops("rounds", {TRAINED.rounds: trained, **numbers(*range(1, MAX_ROUNDS + 1)), FULL: full}, rounds),
         stops("buckets", {0: trained, **numbers(*powers)}, lambda n: filled(texts.BUCKETS, n=n)),
         stops("chunk", {0: trained, **numbers(1, *(n for n in powers if n <= MAX_CHUNK))}, lambda n: filled(texts.CHUNK, n=n)),
         stops("seed", numbers(*range(1, SEEDS + 1)), lambda _n: texts.SEED),
-        *([silenced] if models else []),
+        *heads.silenced({variant: texts.NAMES[variant] for variant in models}, models),
     )
 
 
 def rounds(n: int) -> Text:
     """A changed number of rounds in words."""
     return texts.FULL if n == FULL else texts.ROUND if n == 1 else filled(texts.ROUNDS, n=n)
-
-
-def without(silenced: Sequence[tuple[str, int, int]]) -> Text:
-    """Silenced heads in words, those of a model together."""
-    found: list[Text] = []
-    for variant in dict.fromkeys(variant for variant, _, _ in silenced):
-        heads = ", ".join(f"{layer + 1}·{head + 1}" for one, layer, head in silenced if one == variant)
-        found.append(filled(texts.SILENCED, heads=heads, model=texts.NAMES[variant]))
-    return labels.listed(found) or {}
 
 
 def difference(seen: tuple[Explanation, Explanation], _measured: object, request: Request, what: Text) -> Readings:

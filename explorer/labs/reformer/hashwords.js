@@ -147,7 +147,8 @@ function vectors(scene) {
   const out = [];
   if (own) {
     const j = b % half;
-    out.push(parts(b < half ? SAY.vector : SAY.vectorMinus, { q: query(scene), j, v: number(own[j]), b, half, kinds: model.kinds }));
+    out.push(parts(b < half ? SAY.vector : SAY.vectorMinus,
+      { q: query(scene), j, v: number(own[j]), b, half, kinds: model.kinds }));
     if (own.some((v, c) => c !== j && Math.abs(v) > Math.abs(own[j]))) out.push(parts(TEXT.tie, {}));
   }
   if (partner !== null) {
@@ -172,7 +173,8 @@ function sorting(scene) {
   if (position === null) return [parts(SAY.none, {}), parts(SAY.stays, {})];
   const after = partner === null ? 0 : Math.abs(round.rank[position] - round.rank[partner]);
   return [parts(SAY.moves, { q: query(scene), p: round.rank[position] }),
-    ...(partner === null ? [] : [parts(SAY.apart, { k: key(scene, partner), before: position - partner, after })]), parts(SAY.stays, {})];
+    ...(partner === null ? [] : [parts(SAY.apart, { k: key(scene, partner), before: position - partner, after })]),
+      parts(SAY.stays, {})];
 }
 
 function chunks(scene) {
@@ -183,14 +185,17 @@ function chunks(scene) {
   if (!n) return [...out, parts(SAY.alone, {})];
   if (!row) return out;
   const [one] = ranked(row, 1);
-  out.push(parts(SAY.gives, { k: key(scene, one.key), w: one.w.toFixed(2), tail: one.key === partner ? t(SAY.isLetter) : "" }));
-  return partner !== null && row[partner] !== row[partner] ? [...out, parts(SAY.missed, { k: key(scene, partner) })] : out;
+  out.push(parts(SAY.gives, { k: key(scene, one.key), w: one.w.toFixed(2), tail: one.key === partner ? t(SAY.isLetter)
+    : "" }));
+  return partner !== null && row[partner] !== row[partner] ? [...out, parts(SAY.missed, { k: key(scene, partner) })]
+    : out;
 }
 
 function back(scene) {
   const { run, model, position, turn, compare: { count, of }, row, met } = scene;
   const values = { n: count.toLocaleString("en"), of: of.toLocaleString("en"), share: percent(count / of) };
-  const out = [turn < 0 ? parts(SAY.backAll, { ...values, r: model.rounds }) : parts(SAY.back, { ...values, r: turn + 1 })];
+  const out = [turn < 0 ? parts(SAY.backAll, { ...values, r: model.rounds })
+    : parts(SAY.back, { ...values, r: turn + 1 })];
   if (run.word) out.push(parts(SAY.sees, { n: met, of: run.word }));
   if (position === null || !row) return out;
   const [one] = ranked(row, 1);
@@ -207,7 +212,8 @@ export const cardOf = ({ run, round }, i) => [nameOf(run, i), t(TEXT.cardBucket,
 export function cardOfPair({ run, round, rowOf, seen, step }, q, k) {
   const row = rowOf(q);
   const met = step === 5 ? seen[q * run.length + k] : row?.[k] === row?.[k];
-  const said = k > q ? t(TEXT.cardFuture) : !met ? t(TEXT.cardNot) : row ? t(TEXT.cardWeight, { w: row[k].toFixed(3) }) : "";
+  const said = k > q ? t(TEXT.cardFuture) : !met ? t(TEXT.cardNot) : row
+    ? t(TEXT.cardWeight, { w: row[k].toFixed(3) }) : "";
   const both = t(TEXT.cardBucket, { n: `${round.buckets[q]} · ${round.buckets[k]}` });
   return [`${nameOf(run, q)} → ${nameOf(run, k)}`, said, both].filter(Boolean);
 }

@@ -6,12 +6,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-Text = Mapping[str, str]
-
-
-def _(en: str, zh: str) -> Text:
-    return MappingProxyType({"en": en, "zh": zh})
-
+from explorer.labels import Text
+from explorer.labels import text as _
 
 TITLE: Final = _("Reformer", "Reformer")
 SHORT: Final = _("Reformer", "Reformer")
@@ -37,17 +33,15 @@ TASKS: Final[Mapping[str, Text]] = MappingProxyType({"word": _("Say a word twice
 PROMPTS: Final[Mapping[str, Text]] = MappingProxyType(
     {"word": _("A word of letters", "一串字母"), "text": _("A text, read character by character", "一段文本，逐字符读")}
 )
-HINTS: Final[Mapping[str, Text]] = MappingProxyType(
-    {
-        "word": _(
-            "a to z, space and .,-! — up to {most}; training saw {least} to {most}.",
-            "a 到 z、空格和 .,-!，最多 {most} 个；训练时 {least} 到 {most} 个。",
-        ),
-        "text": _(
-            "Up to {most} characters; training saw English books of the 19th century.", "最多 {most} 个字符；训练用的是 19 世纪的英文书。"
-        ),
-    }
-)
+HINTS: Final[Mapping[str, Text]] = {
+    "word": _(
+        "a to z, space and .,-! — up to {most}; training saw {least} to {most}.",
+        "a 到 z、空格和 .,-!，最多 {most} 个；训练时 {least} 到 {most} 个。",
+    ),
+    "text": _(
+        "Up to {most} characters; training saw English books of the 19th century.", "最多 {most} 个字符；训练用的是 19 世纪的英文书。"
+    ),
+}
 EXAMPLES: Final[tuple[Text, ...]] = (
     _("A word of 26 letters, every model as it was trained", "26 个字母的词，每个模型同训练时"),
     _("A sentence, with a single round of hashing", "一句话，只用一轮哈希"),
@@ -59,15 +53,13 @@ TEXT_EXAMPLE: Final = _(
     "训练时没见过的小说的开头，由四层的 Reformer 来读",
 )
 
-NAMES: Final[Mapping[str, Text]] = MappingProxyType(
-    {
-        "lsh_4": _("LSH-4", "LSH-4"),
-        "full": _("Full attention", "完整注意力"),
-        "lsh_2": _("LSH-2", "LSH-2"),
-        "lsh_1": _("LSH-1", "LSH-1"),
-        "text": _("Reformer on books", "读书的 Reformer"),
-    }
-)
+NAMES: Final[Mapping[str, Text]] = {
+    "lsh_4": _("LSH-4", "LSH-4"),
+    "full": _("Full attention", "完整注意力"),
+    "lsh_2": _("LSH-2", "LSH-2"),
+    "lsh_1": _("LSH-1", "LSH-1"),
+    "text": _("Reformer on books", "读书的 Reformer"),
+}
 VERDICT: Final = _("{right} of {n} letters right", "{n} 个字母对了 {right} 个")
 COST: Final = _("{bits} bits per character", "每字符 {bits} 比特")
 SHORTER: Final = _(
@@ -78,20 +70,16 @@ SHORTER: Final = _(
 
 EVERY_KEY: Final = _("{model}: every key", "{model}：所有的键")
 SAW: Final = _("{model}: what hashing saw", "{model}：哈希看到的")
-QUESTIONS: Final[Mapping[str, Text]] = MappingProxyType(
-    {
-        "every": _("Where would it look, if it compared everything?", "如果与所有位置比较，它会看向哪里？"),
-        "saw": _("Where does it look, among the keys that hashing let it see?", "在哈希让它看到的键中，它看向哪里？"),
-    }
-)
+QUESTIONS: Final[Mapping[str, Text]] = {
+    "every": _("Where would it look, if it compared everything?", "如果与所有位置比较，它会看向哪里？"),
+    "saw": _("Where does it look, among the keys that hashing let it see?", "在哈希让它看到的键中，它看向哪里？"),
+}
 ROLES: Final = (_("position", "位置"), _("position before it", "之前的位置"))
-JOBS: Final[Mapping[str, Text]] = MappingProxyType(
-    {
-        "twin": _("its own letter, said before", "同一个字母的上一次出现"),
-        "after": _("the letter that comes next", "接下来的字母"),
-        "previous": _("the position before", "前一个位置"),
-    }
-)
+JOBS: Final[Mapping[str, Text]] = {
+    "twin": _("its own letter, said before", "同一个字母的上一次出现"),
+    "after": _("the letter that comes next", "接下来的字母"),
+    "previous": _("the position before", "前一个位置"),
+}
 HASHING: Final = {
     "title": _("Hash, sort, chunk, attend", "哈希、排序、分块、注意"),
     "empty": _("Give a word to see how its positions are hashed.", "输入一个词，看它的各个位置怎样被哈希。"),
@@ -106,24 +94,20 @@ START: Final = "⏎"  # what stands before the first character of a text
 
 # ---- what changes if … -------------------------------------------------------------------------------------------------------------
 
-KNOBS: Final[Mapping[str, Text]] = MappingProxyType(
-    {
-        "rounds": _("rounds of hashing", "哈希轮数"),
-        "buckets": _("buckets", "桶数"),
-        "chunk": _("places of a chunk", "每块的位置数"),
-        "seed": _("rotations, drawn with seed", "旋转矩阵的随机种子"),
-        "trained": _("as trained", "同训练时"),
-        "full": _("full", "完整"),
-        "silenced": _("silenced heads", "关掉的头"),
-    }
-)
+KNOBS: Final[Mapping[str, Text]] = {
+    "rounds": _("rounds of hashing", "哈希轮数"),
+    "buckets": _("buckets", "桶数"),
+    "chunk": _("places of a chunk", "每块的位置数"),
+    "seed": _("rotations, drawn with seed", "旋转矩阵的随机种子"),
+    "trained": _("as trained", "同训练时"),
+    "full": _("full", "完整"),
+}
 ROUND: Final = _("with 1 round of hashing", "1 轮哈希")
 ROUNDS: Final = _("with {n} rounds of hashing", "{n} 轮哈希")
 FULL: Final = _("with full attention in place of hashing", "用完整注意力代替哈希")
 BUCKETS: Final = _("with {n} buckets", "{n} 个桶")
 CHUNK: Final = _("in chunks of {n}", "每块 {n} 个位置")
 SEED: Final = _("with other rotations", "换一组旋转矩阵")
-SILENCED: Final = _("without head {heads} of {model}", "关掉 {model} 的头 {heads}")
 SHARE: Final = _("share of right letters", "答对字母的比例")
 ANSWERED: Final = _("⟦o:{model}⟧ {after} instead of {before}", "⟦o:{model}⟧ 由 {before} 变为 {after}")
 ANSWERED_SAME: Final = _("⟦o:{model}⟧ {before} as before", "⟦o:{model}⟧ 仍为 {before}")
@@ -145,7 +129,6 @@ UNREACHED: Final = _("The change makes no difference to it.", "这个改变影�
 
 EACH: Final = _("each", "每个模型")
 DATA: Final = _("random words, said twice", "随机的词，说两遍")
-DATA_HINT: Final = _("Apache-2.0: the generator and these weights", "Apache-2.0：生成器与权重")
 METRIC: Final = _("right letters, {rounds} rounds, {split}", "答对字母，{rounds} 轮，{split}")
 NAMED: Final = _("{name} {value}", "{name} {value}")
 OWN_ROUNDS: Final = _("{name} {value} ({own} with its own {n} rounds)", "{name} {value}（用自己的 {n} 轮：{own}）")

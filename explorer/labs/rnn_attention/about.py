@@ -36,7 +36,7 @@ def pairs() -> tuple[Pair, ...]:
         return ()
     return (
         Pair(labels.CARD["parameters"], f"{max(one['parameters'] for one in known.values()) / 1e6:.1f} M", texts.EACH_MODEL),
-        Pair(labels.CARD["data"], "Multi30k", "en→de", hint=texts.RESEARCH),
+        Pair(labels.CARD["data"], "Multi30k", "en→de"),
         *_reached(measured(known)),
         about.trained(*known.values()),
     )
@@ -54,8 +54,7 @@ def _reached(found: Mapping[str, Mapping[str, Any]]) -> tuple[Pair, ...]:
 
 def prose() -> dict[str, str]:
     """The model card in each language; empty where none is shipped. Entries are named by variant: {additive.figure.value}."""
-    known = facts()
-    return about.prose(SLUG, {**known, "minutes": about.minutes(known), "transformer": about.facts("translation")})
+    return about.prose(SLUG, facts(), transformer=about.facts("translation"))
 
 
 # ---- BLEU by length ----------------------------------------------------------------------------------------------------------------

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Final
 
-Text = Mapping[str, str]
-
-
-def _(en: str, zh: str) -> Text:
-    return MappingProxyType({"en": en, "zh": zh})
-
+from explorer.labels import Text
+from explorer.labels import text as _
 
 TITLE: Final = _("RNN with attention", "带注意力的 RNN")
 SHORT: Final = _("RNN", "RNN")
@@ -196,7 +191,6 @@ NOTES: Final[tuple[Text, ...]] = (
 
 # ---- the card ----
 EACH_MODEL: Final = _("each of four models", "四个模型各约")
-RESEARCH: Final = _("research and teaching only", "仅限研究与教学")
 METRIC: Final = _("{metric}, {split}", "{metric}，{split}")
 BEST: Final = _("{best}; without attention {none}", "{best}；无注意力 {none}")
 UNPUBLISHED: Final = _(

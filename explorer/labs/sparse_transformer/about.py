@@ -66,14 +66,7 @@ def measured(task: str = "digit") -> dict[str, Facts]:
 def pairs() -> tuple[Pair, ...]:
     """The four figures of the title row: size, data, the held-out figure beside the others' and the published one, training time."""
     known = facts()
-    if not known:
-        return ()
-    return (
-        Pair(labels.CARD["parameters"], f"{next(iter(known.values()))['parameters'] / 1e6:.2f} M", texts.EACH),
-        Pair(labels.CARD["data"], texts.DATA, hint=texts.MIT),
-        *_held_out(known),
-        about.trained(*known.values()),
-    )
+    return about.pairs(known, Pair(labels.CARD["data"], texts.DATA), _held_out(known), texts.EACH)
 
 
 def _held_out(known: Mapping[str, Facts]) -> tuple[Pair, ...]:
@@ -91,8 +84,7 @@ def _held_out(known: Mapping[str, Facts]) -> tuple[Pair, ...]:
 
 def prose() -> dict[str, str]:
     """The model card in each language; empty where none is shipped. Entries are named by variant: {strided.figure.value}."""
-    known = {variant: one for task in MODELS for variant, one in facts(task).items()}
-    return about.prose(SLUG, {**known, "minutes": about.minutes(known)})
+    return about.prose(SLUG, {variant: one for task in MODELS for variant, one in facts(task).items()})
 
 
 # ---- what a pattern costs ----------------------------------------------------------------------------------------------------------
@@ -117,13 +109,8 @@ def standing() -> dict[str, object] | None:
         (filled(texts.AS_PUBLISHED, name=name), value, "published", source) for name, value, source in PUBLISHED
     ]
     rungs = sorted([*ours, *printed], key=lambda one: -one[1])
-    drawn = {}
-    for language in ("en", "zh"):
-        drawn[language] = drawing.ladder([drawing.Rung(name[language], value, role) for name, value, role, _ in rungs])
-        drawn[language]["data"][0]["text"] = [f"{value:.1f}" for _, value, _, _ in rungs]
-        drawn[language]["layout"]["xaxis"]["dtick"] = 20
     return figure.value(
-        drawn,
+        drawing.ladder([drawing.Rung(*rung[:3]) for rung in rungs], digits=1, tick=20),
         title=texts.STANDING,
         units=texts.STANDING_UNITS,
         sentence=standing_sentence(known),
@@ -165,15 +152,11 @@ def on_text() -> dict[str, object] | None:
         return None
     best, worst = known
     rungs = [(texts.NAMES[variant], float(one["value"])) for variant, one in known.items()]
-    drawn = {}
-    for language in ("en", "zh"):
-        drawn[language] = drawing.ladder([drawing.Rung(name[language], value, "ours") for name, value in rungs])
-        drawn[language]["layout"]["xaxis"]["dtick"] = 0.5
     gap = float(known[worst]["value"]) - float(known[best]["value"])
     said = filled(texts.TEXT_SAYS if best == "text_fixed" else texts.TEXT_OTHER, best=texts.MODELS[best], gap=f"{gap:.3f}")
     how = about.read(known, texts.MODELS)
     return figure.value(
-        drawn,
+        drawing.ladder([drawing.Rung(name, value, "ours") for name, value in rungs], tick=0.5),
         title=texts.TEXT_STANDING,
         units=texts.TEXT_UNITS,
         sentence=joined(said, about.order_of(SLUG, known), how) or said,

@@ -1,6 +1,6 @@
 // What the digits say: their labels, what models paid, and the sentence computed from what is looked at.
 
-import { lang, t } from "../../widgets/lib/lang.js";
+import { lang, parts, t } from "../../widgets/lib/lang.js";
 import { colour, shade } from "../../widgets/lib/pen.js";
 import { ordinal, weight } from "../../widgets/lib/signs.js";
 
@@ -77,8 +77,8 @@ const FACTORS = {
 const place = (side, p) => `(${Math.floor(p / side)}, ${p % side})`;
 const nats = (n) => n.toFixed(n < 10 ? 2 : 1);
 export const factorName = (name) => t(FACTORS[name] ?? name);
-const listed = (parts) => (lang() === "zh" ? parts.join("，") : parts.length < 2 ? parts.join("")
-  : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`);
+const listed = (all) => (lang() === "zh" ? all.join("，") : all.length < 2 ? all.join("")
+  : `${all.slice(0, -1).join(", ")} and ${all.at(-1)}`);
 
 /** What the head in view, or the rollout, is called. */
 export const whatOf = (look) => (Number(look.digitsroll) ? `${t({ en: "rollout", zh: "累积" })}, ${t(TEXT.through, { n: look.digitsroll })}`
@@ -140,66 +140,76 @@ export function card({ models, side }, { held, positions, surprise }, i, positio
   return [...lines, t(TEXT.cardWeight, { q, w: weight(weights[position]), n: ordinal(rank), of: count })];
 }
 
+const SAY = {
+  nats: { en: "{name} {n} nats", zh: "{name} {n} 纳特" },
+  more: { en: "{name} {n}", zh: "{name} {n} 纳特" },
+  read: { en: "Reading the whole digit costs {each}: the fewer, the better it is known.", zh: "读完整个数字的花费：{each}；越少，说明越熟悉。" },
+  fresh: { en: "for the {n} pixels of its own, each paid: {each}.", zh: "各自生成的 {n} 个像素：{each}。" },
+  free: { en: "Nothing was given; {fresh}", zh: "{fresh}" },
+  begun: { en: "The {rows} given rows cost {each}; {fresh}", zh: "给定的 {rows} 行花费：{each}；{fresh}" },
+  reading: { en: "{name} reads pixel {q}, {n} of {of}; it has paid {paid} nats so far.", zh: "{name}正在读像素 {q}，第 {n} 个，共 {of} 个；至今花费 {paid} 纳特。" },
+  making: { en: "{name} makes pixel {q}, {n} of {of}; it has paid {paid} nats so far.", zh: "{name}正在生成像素 {q}，第 {n} 个，共 {of} 个；至今花费 {paid} 纳特。" },
+  others: { en: " ({all})", zh: "（{all}）" },
+  comma: { en: ", ", zh: "，" },
+  surprise: { en: "{name} paid {paid} nats for pixel {q}{beside}; the most, {most}, for {worst}.", zh: "{name}：像素 {q} 花费 {paid} 纳特{beside}；最贵的是 {worst}，{most}。" },
+  bare: { en: "{name}: pixel {q}.", zh: "{name}：像素 {q}。" },
+  rolled: { en: "{name}, through {layers}: of pixel {q}, ", zh: "{name}，经 {layers}：像素 {q} " },
+  reachAll: { en: "all {all} places up to its own reach it{beside}", zh: "有 全部 {all} 个位置能到达它{beside}" },
+  reachSome: { en: "{count} of the {all} places up to its own reach it{beside}", zh: "有 {count} / {all} 个位置能到达它{beside}" },
+  rollMost: { en: "; beside itself, the rollout gives most to {k}, {away}, {w}", zh: "；累积给 {k} {w}，{away}，自身除外最多" },
+  end: { en: ".", zh: "。" },
+  mayAll: { en: "it may look at all {all} places up to its own{beside}", zh: "它能看到全部 {all} 个位置{beside}" },
+  maySome: { en: "it may look at {count} of the {all} places up to its own{beside}", zh: "它能看到 {all} 个位置中的 {count} 个{beside}" },
+  head: { en: "{name}, head {head}: pixel {q}", zh: "{name}，头 {head}：像素 {q}" },
+  blind: { en: " may look at nothing.", zh: " 看不到任何位置。" },
+  may: { en: "; {may}.", zh: "；{may}。" },
+  looks: { en: " looks at {k}, {away}, {w}; {may}.", zh: " 看向 {k}，{away}，{w}；{may}。" },
+};
+
 /** What the models paid: nothing is locked. */
 function costs({ models, side }) {
-  const [{ given, length: all }, zh] = [models[0], lang() === "zh"];
-  const said = (name, n, i) => (zh ? `${name} ${n} 纳特` : i ? `${name} ${n}` : `${name} ${n} nats`);
-  const each = (what) => listed(models.map((one, i) => said(t(one.name), nats(one.cost[what]), i)));
-  if (given >= all) return zh ? `读完整个数字的花费：${each("whole")}；越少，说明越熟悉。`
-    : `Reading the whole digit costs ${each("whole")}: the fewer, the better it is known.`;
-  const [own, rows] = [all - given, given / side];
-  const fresh = zh ? `各自生成的 ${own} 个像素：${each("made")}。` : `for the ${own} pixels of its own, each paid: ${each("made")}.`;
-  if (!given) return zh ? fresh : `Nothing was given; ${fresh}`;
-  return zh ? `给定的 ${rows} 行花费：${each("given")}；${fresh}` : `The ${rows} given rows cost ${each("given")}; ${fresh}`;
+  const { given, length: all } = models[0];
+  const each = (what) => listed(models.map((one, i) => t(i ? SAY.more : SAY.nats, { name: t(one.name), n: nats(one.cost[what]) })));
+  if (given >= all) return t(SAY.read, { each: each("whole") });
+  const fresh = t(SAY.fresh, { n: all - given, each: each("made") });
+  return t(given ? SAY.begun : SAY.free, { fresh, rows: given / side, each: each("given") });
 }
 
 /** now: what is looked at (digits.js). */
 export function sentenceOf(run, look, now) {
   const { models, side } = run;
   const { model, position, views } = now;
-  const zh = lang() === "zh";
-  const name = t(model.name);
   const q = (p) => ({ text: place(side, p), role: "query" });
-  const k = (p) => ({ text: place(side, p), role: "key" });
+  const name = t(model.name);
   if (now.front) {
     const at = Math.min(model.count, model.length - 1);
-    const paid = nats(model.cost.whole);
-    const [reads, n, of] = [at < model.given, at + 1, model.length];
-    return zh ? [`${name}正在${reads ? "读" : "生成"}像素 `, q(at), `，第 ${n} 个，共 ${of} 个；至今花费 ${paid} 纳特。`]
-      : [`${name} ${reads ? "reads" : "makes"} pixel `, q(at), `, ${n} of ${of}; it has paid ${paid} nats so far.`];
+    return parts(at < model.given ? SAY.reading : SAY.making, { name, q: q(at), n: at + 1, of: model.length, paid: nats(model.cost.whole) });
   }
   if (position === null) return [costs(run)];
   const others = (says) => {
     const all = models.filter((one) => one !== model).map((one) => `${t(one.name)} ${says(one)}`);
-    return !all.length ? "" : zh ? `（${all.join("，")}）` : ` (${all.join(", ")})`;
+    return all.length ? t(SAY.others, { all: all.join(t(SAY.comma)) }) : "";
   };
+  const told = { name, q: q(position), head: look.head.replace(".", "·") };
   if (now.surprise) {
     const worst = model.nats.reduce((most, n, p) => (n > model.nats[most] ? p : most), 0);
-    const [paid, beside, most] = [nats(model.nats[position]), others((one) => nats(one.nats[position])), nats(model.nats[worst])];
-    return zh ? [`${name}：像素 `, q(position), ` 花费 ${paid} 纳特${beside}；最贵的是 ${place(side, worst)}，${most}。`]
-      : [`${name} paid ${paid} nats for pixel `, q(position), `${beside}; the most, ${most}, for ${place(side, worst)}.`];
+    return parts(SAY.surprise, { ...told, paid: nats(model.nats[position]), most: nats(model.nats[worst]),
+      beside: others((one) => nats(one.nats[position])), worst: place(side, worst) });
   }
-  if (!model.factors) return [zh ? `${name}：像素 ` : `${name}: pixel `, q(position), zh ? "。" : "."];
+  if (!model.factors) return parts(SAY.bare, told);
   const viewOf = (one) => views[models.indexOf(one)];
-  const [{ best, count }, all, beside] = [viewOf(model), position + 1, others((one) => viewOf(one).count)];
+  const [{ best, count }, all] = [viewOf(model), position + 1];
+  Object.assign(told, { count, all, beside: others((one) => viewOf(one).count) });
+  if (best) Object.assign(told, { k: { text: place(side, best.where), role: "key" },
+    away: away(side, position, best.where), w: weight(best.most) });
   const roll = Number(look.digitsroll);
-  const head = look.head.replace(".", "·");
   if (roll) {
-    const layers = t(TEXT.through, { n: roll });
-    const reach = zh ? `有 ${count === all ? `全部 ${all}` : `${count} / ${all}`} 个位置能到达它${beside}`
-      : `${count === all ? `all ${all}` : `${count} of the ${all}`} places up to its own reach it${beside}`;
-    const most = !best ? [] : zh ? ["；累积给 ", k(best.where), ` ${weight(best.most)}，${away(side, position, best.where)}，自身除外最多`]
-      : ["; beside itself, the rollout gives most to ", k(best.where), `, ${away(side, position, best.where)}, ${weight(best.most)}`];
-    return zh ? [`${name}，经 ${layers}：像素 `, q(position), ` ${reach}`, ...most, "。"]
-      : [`${name}, through ${layers}: of pixel `, q(position), `, ${reach}`, ...most, "."];
+    told.layers = t(TEXT.through, { n: roll });
+    return [SAY.rolled, count === all ? SAY.reachAll : SAY.reachSome, ...(best ? [SAY.rollMost] : []), SAY.end]
+      .flatMap((text) => parts(text, told));
   }
-  const may = zh ? `它能看到${count === all ? `全部 ${all} 个位置` : ` ${all} 个位置中的 ${count} 个`}${beside}`
-    : `it may look at ${count === all ? `all ${all}` : `${count} of the ${all}`} places up to its own${beside}`;
-  const start = zh ? [`${name}，头 ${head}：像素 `, q(position)] : [`${name}, head ${head}: pixel `, q(position)];
-  if (!count) return [...start, zh ? " 看不到任何位置。" : " may look at nothing."];
-  if (!best) return [...start, zh ? `；${may}。` : `; ${may}.`];
-  return zh ? [...start, " 看向 ", k(best.where), `，${away(side, position, best.where)}，${weight(best.most)}；${may}。`]
-    : [...start, " looks at ", k(best.where), `, ${away(side, position, best.where)}, ${weight(best.most)}; ${may}.`];
+  told.may = t(count === all ? SAY.mayAll : SAY.maySome, told);
+  return [SAY.head, !count ? SAY.blind : best ? SAY.looks : SAY.may].flatMap((text) => parts(text, told));
 }
 
 /** What the colours mean; each digit is drawn against its own largest weight. */

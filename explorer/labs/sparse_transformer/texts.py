@@ -6,12 +6,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-Text = Mapping[str, str]
-
-
-def _(en: str, zh: str) -> Text:
-    return MappingProxyType({"en": en, "zh": zh})
-
+from explorer.labels import Text
+from explorer.labels import text as _
 
 TITLE: Final = _("Sparse Transformer", "稀疏 Transformer")
 SHORT: Final = _("Sparse", "稀疏")
@@ -59,69 +55,54 @@ TEXT_EXAMPLES: Final[tuple[tuple[Text, Text], ...]] = (
     (_("Go on with a famous beginning", "续写一个著名的开头"), _("a famous beginning", "著名的开头")),
 )
 
-MODELS: Final[Mapping[str, Text]] = MappingProxyType(
-    {
-        "strided": _("strided", "跨步"),
-        "dense": _("dense", "稠密"),
-        "fixed": _("fixed", "固定"),
-        "text_fixed": _("fixed", "固定"),
-        "text_strided": _("strided", "跨步"),
-    }
-)
-NAMES: Final[Mapping[str, Text]] = MappingProxyType(
-    {
-        "strided": _("Strided pattern", "跨步模式"),
-        "dense": _("Dense attention", "稠密注意力"),
-        "fixed": _("Fixed pattern", "固定模式"),
-        "text_fixed": _("Text, fixed pattern", "文本，固定模式"),
-        "text_strided": _("Text, strided pattern", "文本，跨步模式"),
-    }
-)
-ABOUT: Final[Mapping[str, Text]] = MappingProxyType(
-    {
-        "text_fixed": _("its own block, and the ends of earlier blocks", "自己的块，与之前各块的末尾"),
-        "text_strided": _("the last l characters, and every l-th before", "最近 l 个字符，与再往前每隔 l 个"),
-        "strided": _("the last row, and the column above", "最近一行，与正上方的一列"),
-        "dense": _("everything before", "之前的一切"),
-        "fixed": _("its own row, and the last columns of earlier rows", "自己的一行，与各行最后几列"),
-    }
-)
-MODELS_THE: Final[Mapping[str, Text]] = MappingProxyType(
-    {
-        "strided": _("the strided model", "跨步模型"),
-        "dense": _("the dense model", "稠密模型"),
-        "fixed": _("the fixed model", "固定模型"),
-        "text_fixed": _("the fixed model", "固定模型"),
-        "text_strided": _("the strided model", "跨步模型"),
-    }
-)
+MODELS: Final[Mapping[str, Text]] = {
+    "strided": _("strided", "跨步"),
+    "dense": _("dense", "稠密"),
+    "fixed": _("fixed", "固定"),
+    "text_fixed": _("fixed", "固定"),
+    "text_strided": _("strided", "跨步"),
+}
+NAMES: Final[Mapping[str, Text]] = {
+    "strided": _("Strided pattern", "跨步模式"),
+    "dense": _("Dense attention", "稠密注意力"),
+    "fixed": _("Fixed pattern", "固定模式"),
+    "text_fixed": _("Text, fixed pattern", "文本，固定模式"),
+    "text_strided": _("Text, strided pattern", "文本，跨步模式"),
+}
+ABOUT: Final[Mapping[str, Text]] = {
+    "text_fixed": _("its own block, and the ends of earlier blocks", "自己的块，与之前各块的末尾"),
+    "text_strided": _("the last l characters, and every l-th before", "最近 l 个字符，与再往前每隔 l 个"),
+    "strided": _("the last row, and the column above", "最近一行，与正上方的一列"),
+    "dense": _("everything before", "之前的一切"),
+    "fixed": _("its own row, and the last columns of earlier rows", "自己的一行，与各行最后几列"),
+}
+MODELS_THE: Final[Mapping[str, Text]] = {
+    "strided": _("the strided model", "跨步模型"),
+    "dense": _("the dense model", "稠密模型"),
+    "fixed": _("the fixed model", "固定模型"),
+    "text_fixed": _("the fixed model", "固定模型"),
+    "text_strided": _("the strided model", "跨步模型"),
+}
 KINDS: Final[Mapping[str, Text]] = MappingProxyType(
     {"": _("as trained", "训练时的"), "full": _("full", "完全"), "strided": _("strided", "跨步"), "fixed": _("fixed", "固定")}
 )
-QUESTIONS: Final[Mapping[str, Text]] = MappingProxyType(
-    {
-        variant: _(f"where each pixel of the {en} model looks", f"{zh}模型的每个像素看哪里")
-        for variant, en, zh in (("strided", "strided", "跨步"), ("dense", "dense", "稠密"), ("fixed", "fixed", "固定"))
-    }
-    | {
-        "text_fixed": _("where each character of the fixed model looks", "固定模型的每个字符看哪里"),
-        "text_strided": _("where each character of the strided model looks", "跨步模型的每个字符看哪里"),
-    }
-)
-ROLES: Final[Mapping[str, tuple[Text, Text]]] = MappingProxyType(
-    {
-        "digit": (_("pixel made", "正在画的像素"), _("pixel before", "之前的像素")),
-        "text": (_("character said", "正在说的字符"), _("character before", "之前的字符")),
-    }
-)
-JOBS: Final[Mapping[str, Text]] = MappingProxyType(
-    {
-        "before": _("the pixel before it", "前一个像素"),
-        "above": _("the pixel above it", "正上方的像素"),
-        "last": _("the character before it", "前一个字符"),
-        "but_one": _("the last but one", "前面第二个字符"),
-    }
-)
+QUESTIONS: Final[Mapping[str, Text]] = {
+    variant: _(f"where each pixel of the {en} model looks", f"{zh}模型的每个像素看哪里")
+    for variant, en, zh in (("strided", "strided", "跨步"), ("dense", "dense", "稠密"), ("fixed", "fixed", "固定"))
+} | {
+    "text_fixed": _("where each character of the fixed model looks", "固定模型的每个字符看哪里"),
+    "text_strided": _("where each character of the strided model looks", "跨步模型的每个字符看哪里"),
+}
+ROLES: Final[Mapping[str, tuple[Text, Text]]] = {
+    "digit": (_("pixel made", "正在画的像素"), _("pixel before", "之前的像素")),
+    "text": (_("character said", "正在说的字符"), _("character before", "之前的字符")),
+}
+JOBS: Final[Mapping[str, Text]] = {
+    "before": _("the pixel before it", "前一个像素"),
+    "above": _("the pixel above it", "正上方的像素"),
+    "last": _("the character before it", "前一个字符"),
+    "but_one": _("the last but one", "前面第二个字符"),
+}
 START: Final = "▷"  # what the first position carries: nothing is before it
 
 NUMBER: Final = _("nats for the digit", "整个数字的纳特数")
@@ -158,30 +139,26 @@ AGAIN_SAME: Final = _(
 )
 UNTOUCHED: Final = _("no model is touched by it", "没有模型受影响")
 
-UNUSUAL: Final[Mapping[str, Text]] = MappingProxyType(
-    {
-        "digit": _(
-            "What is given is unlike the digits the models learned from: 99 of 100 held-out digits cost less for each pixel.",
-            "给出的部分不像模型学过的数字：100 个留出数字中有 99 个，每像素的代价更低。",
-        ),
-        "text": _(
-            "What is given is unlike the books the models learned from: 99 of 100 held-out passages cost less for each character.",
-            "给出的文本不像模型学过的书：100 段留出文本中有 99 段，每字符的代价更低。",
-        ),
-    }
-)
-HOT: Final[Mapping[str, Text]] = MappingProxyType(
-    {
-        "digit": _(
-            "Temperature 1 is the models' own distribution; this digit is drawn from a {changed} one, at {temperature}.",
-            "温度 1 是模型自己的分布；这个数字取自更{changed}的分布，温度 {temperature}。",
-        ),
-        "text": _(
-            "Temperature 1 is the models' own distribution; this text is written with a {changed} one, at {temperature}.",
-            "温度 1 是模型自己的分布；这段文本取自更{changed}的分布，温度 {temperature}。",
-        ),
-    }
-)
+UNUSUAL: Final[Mapping[str, Text]] = {
+    "digit": _(
+        "What is given is unlike the digits the models learned from: 99 of 100 held-out digits cost less for each pixel.",
+        "给出的部分不像模型学过的数字：100 个留出数字中有 99 个，每像素的代价更低。",
+    ),
+    "text": _(
+        "What is given is unlike the books the models learned from: 99 of 100 held-out passages cost less for each character.",
+        "给出的文本不像模型学过的书：100 段留出文本中有 99 段，每字符的代价更低。",
+    ),
+}
+HOT: Final[Mapping[str, Text]] = {
+    "digit": _(
+        "Temperature 1 is the models' own distribution; this digit is drawn from a {changed} one, at {temperature}.",
+        "温度 1 是模型自己的分布；这个数字取自更{changed}的分布，温度 {temperature}。",
+    ),
+    "text": _(
+        "Temperature 1 is the models' own distribution; this text is written with a {changed} one, at {temperature}.",
+        "温度 1 是模型自己的分布；这段文本取自更{changed}的分布，温度 {temperature}。",
+    ),
+}
 SHARPER: Final = _("sharper", "尖锐")
 FLATTER: Final = _("flatter", "平坦")
 
@@ -230,7 +207,6 @@ NOTES_LABEL: Final = _("Small print", "说明")
 # The card.
 EACH: Final = _("each", "每个模型")
 DATA: Final = "MNIST"
-MIT: Final = _("binarised once; MIT licence: the copy of MNIST", "只二值化一次；MIT 许可：MNIST 的这个副本")
 METRIC: Final = _("nats per digit, {split}", "每个数字的纳特数，{split}")
 RUNG_VALUE: Final = _("{name} {value}", "{name} {value}")
 
@@ -288,15 +264,13 @@ SPEED_UNITS: Final = _(
     "一层，4,096 个位置，步长 64，{device}，{threads} 线程，对数轴",
 )
 SPEED_AXIS: Final = _("ms for one layer", "一层的毫秒数")
-WAYS: Final[Mapping[str, Text]] = MappingProxyType(
-    {
-        "strided": _("strided, gathered", "跨步，按块收集"),
-        "fixed": _("fixed, gathered", "固定，按块收集"),
-        "dense": _("dense, fused", "稠密，融合核"),
-        "strided_masked": _("strided, as a mask", "跨步，用掩码"),
-        "fixed_masked": _("fixed, as a mask", "固定，用掩码"),
-    }
-)
+WAYS: Final[Mapping[str, Text]] = {
+    "strided": _("strided, gathered", "跨步，按块收集"),
+    "fixed": _("fixed, gathered", "固定，按块收集"),
+    "dense": _("dense, fused", "稠密，融合核"),
+    "strided_masked": _("strided, as a mask", "跨步，用掩码"),
+    "fixed_masked": _("fixed, as a mask", "固定，用掩码"),
+}
 SPEED_SAYS: Final = _(
     "Gathering only the allowed pairs, strided attention is {strided} times, fixed {fixed} times as fast as fused dense attention. "
     "A mask saves nothing: every pair is computed, {masked} times as long. Time grows with the length to the power {growth}; dense has 2.",

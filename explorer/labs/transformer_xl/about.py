@@ -46,41 +46,18 @@ def unusual() -> float | None:
 
 
 def pairs() -> tuple[Pair, ...]:
-    """The four figures of the title row: size, data, the held-out figure beside the other model's and the published one, training time."""
-    known = facts()
-    if not known:
-        return ()
-    size = f"{next(iter(known.values()))['parameters'] / 1e6:.2f} M"
-    return (
-        Pair(labels.CARD["parameters"], size),
-        Pair(labels.CARD["data"], texts.DATA, texts.BOOKS),
-        *_held_out(known),
-        about.trained(*known.values()),
-    )
-
-
-def _held_out(known: Mapping[str, Facts]) -> tuple[Pair, ...]:
-    measured = {variant: one["figure"] for variant, one in known.items() if one.get("figure")}
-    if not measured:
-        return ()
-    ours, *others = measured
-    notes = [filled(texts.RUNG_VALUE, name=texts.BRIEF[variant], value=f"{measured[variant]['value']:.2f}") for variant in others]
-    published, why = known[ours].get("published"), about.read(measured, texts.BRIEF)
-    if published:
-        notes.append(filled(labels.CARD["published"], value=f"{published['value']:.2f}"))
-        why = {language: f"{why[language]} {published['source']}. {published['why'][language]}" for language in ("en", "zh")}
-    note = {language: " · ".join(one[language] for one in notes) for language in ("en", "zh")} if notes else ""
-    return (Pair(filled(texts.METRIC, split=labels.split(measured[ours]["split"])), f"{measured[ours]['value']:.2f}", note, why),)
+    """The four figures of the title row: size, data, the held-out figure beside the others' and the published one, training time."""
+    known, data = facts(), Pair(labels.CARD["data"], texts.DATA, texts.BOOKS)
+    return about.pairs(known, data, about.beside(known, texts.METRIC, texts.RUNG_VALUE, texts.BRIEF))
 
 
 def prose() -> dict[str, str]:
     """The model card in each language; empty where none is shipped. Entries are named by variant: {xl.figure.value}."""
-    known = facts()
     measured = ladder() or {}
     by_memory = {f"m{one['memory']}": one["value"] for one in measured.get("by_memory", [])}
     lengths = {f"r{round(100 * one['r'])}": one for one in measured.get("effective_lengths", [])}
     places = measured.get("contexts", {}).get("n")
-    return about.prose(SLUG, {**known, "minutes": about.minutes(known), "memory": by_memory, "recl": lengths, "places": places})
+    return about.prose(SLUG, facts(), memory=by_memory, recl=lengths, places=places)
 
 
 # ---- the wave of loss at a border --------------------------------------------------------------------------------------------------

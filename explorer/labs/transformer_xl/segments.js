@@ -2,7 +2,7 @@
 // segment in view enlarged, with the share of attention that crosses its border. The value is made by explorer/figures/segments.py.
 
 import { unpack } from "../../widgets/lib/arrays.js";
-import { lang, t } from "../../widgets/lib/lang.js";
+import { parts, t } from "../../widgets/lib/lang.js";
 import { KINDS, headOf } from "../../widgets/lib/looking.js";
 import { byCharacter, looksOf } from "../../widgets/lib/looks.js";
 import { colour } from "../../widgets/lib/pen.js";
@@ -13,6 +13,7 @@ const TEXT = {
   none: { en: "remembered, no gradient", zh: "被记住，无梯度" },
   shuffled: { en: "remembered, order broken", zh: "被记住，顺序打乱" },
   foreign: { en: "memory of another text", zh: "另一文本的记忆" },
+  lineBreak: { en: "the line break before the text", zh: "文本之前的换行" },
   foreignOf: { en: "memory of {book}", zh: "{book}的记忆" },
   asks: { en: "chosen character and its reach", zh: "选中的字符及其所及" },
   gone: { en: "gone", zh: "已丢弃" },
@@ -429,56 +430,59 @@ function legend(run, look) {
 /** What a key carries: the character before its place; of another text it is not told which. */
 function keyName(run, model, key) {
   if (key >= model.length) return run.book ? t(run.book) : t(TEXT.foreign);
-  if (key === 0) return lang() === "zh" ? "文本之前的换行" : "the line break before the text";
+  if (key === 0) return t(TEXT.lineBreak);
   return charName(model, key - 1);
 }
 
+const SAY = {
+  read: { en: "{done} of {of} characters are read and written, {segment} at a time.", zh: "已读写 {done} / {of} 个字符，每次一个片段（{segment} 个字符）。" },
+  comma: { en: ", ", zh: "、" },
+  begins: { en: "The text begins with this segment, and nothing is remembered yet", zh: "文本从这个片段开始，还没有记忆" },
+  none: { en: "{name} remembers nothing, and nothing crosses the border", zh: "{name} 没有记忆，无物越过边界" },
+  cut: { en: "The memory is cut, and nothing crosses the border", zh: "记忆被切断，无物越过边界" },
+  another: { en: "another text", zh: "另一文本" },
+  foreign: { en: "the memory, which holds {book}", zh: "记忆（属于{book}）" },
+  shuffled: { en: "the memory, whose order is broken", zh: "顺序被打乱的记忆" },
+  memory: { en: "the memory", zh: "记忆" },
+  now: { en: "Characters {first} to {last}", zh: "字符 {first} 至 {last} " },
+  kept: { en: "{n} positions before them", zh: "{n} 个更早的位置" },
+  alone: { en: "{now} are computed at once. {nothing}.", zh: "{now}一次算出。{nothing}。" },
+  together: { en: "{now} are computed at once, {kept} are remembered without a gradient; on average layers 1 to {layers} give {shares} of their attention to {what}.", zh: "{now}一次算出，{kept}被记住而没有梯度；第 1 至 {layers} 层平均把 {shares} 的注意力给予{what}。" },
+  knows: { en: "after {layers} layers it can know of characters from {from} on: {back} back; the gradient stops at {first}.", zh: "{layers} 层之后它能知道从 {from} 起的字符：往回 {back} 个；梯度止于 {first}。" },
+  nothing: { en: "{nothing}: to say {q}, {knows}", zh: "{nothing}：要说出 {q}，{knows}" },
+  mean: { en: "To say {q} layers 1 to {layers} give {shares} of their attention to {what}, the mean of their heads; {knows}", zh: "要说出 {q}，第 1 至 {layers} 层各头平均把 {shares} 的注意力给予{what}；{knows}" },
+  head: { en: "To say {q} head {head} gives {share} of its attention to {what}", zh: "要说出 {q}，头 {head} 把 {share} 的注意力给予{what}" },
+  most: { en: "; its largest weight, {w}, goes to {k}", zh: "；最大的权重 {w} 给 {k}" },
+  trouble: { en: " ({why})", zh: "（{why}）" },
+  then: { en: "; {knows}", zh: "；{knows}" },
+};
+
 function sentence(run, look) {
-  const zh = lang() === "zh";
   const { model, position, first, end, held, layer, head, weights } = seen(run, look);
-  if (!finished(run)) {
-    const done = whole(model.length);
-    return [zh ? `已读写 ${done} / ${whole(run.of)} 个字符，每次一个片段（${run.segment} 个字符）。`
-      : `${done} of ${whole(run.of)} characters are read and written, ${run.segment} at a time.`];
-  }
+  const { layers } = run;
+  if (!finished(run)) return [t(SAY.read, { done: whole(model.length), of: whole(run.of), segment: run.segment })];
   const over = position === undefined ? Array.from({ length: end - first }, (_, i) => first + i) : [position];
-  const shares = Array.from({ length: run.layers },
+  const shares = Array.from({ length: layers },
     (_, l) => weight(over.reduce((sum, p) => sum + shareAt(model, l + 1, null, p), 0) / Math.max(1, over.length)))
-    .join(zh ? "、" : ", ");
-  const nothing = first === 0 && model.memory > 0 && run.intervention !== "cut"
-    ? (zh ? "文本从这个片段开始，还没有记忆" : "The text begins with this segment, and nothing is remembered yet")
-    : model.memory === 0
-      ? (zh ? `${t(model.name)} 没有记忆，无物越过边界` : `${t(model.name)} remembers nothing, and nothing crosses the border`)
-      : zh ? "记忆被切断，无物越过边界" : "The memory is cut, and nothing crosses the border";
-  const book = run.book ? t(run.book) : zh ? "另一文本" : "another text";
-  const what = { foreign: zh ? `记忆（属于${book}）` : `the memory, which holds ${book}`, shuffled: zh ? "顺序被打乱的记忆"
-    : "the memory, whose order is broken" }[run.intervention] ?? (zh ? "记忆" : "the memory");
-  if (position === undefined) {
-    const now = { text: zh ? `字符 ${whole(first)} 至 ${whole(end - 1)} `
-      : `Characters ${whole(first)} to ${whole(end - 1)}`, role: "out" };
-    if (!held) return zh ? [now, `一次算出。${nothing}。`] : [now, ` are computed at once. ${nothing}.`];
-    const kept = { text: zh ? `${whole(held)} 个更早的位置` : `${whole(held)} positions before them`, role: "key" };
-    return zh ? [now, "一次算出，", kept, `被记住而没有梯度；第 1 至 ${run.layers} 层平均把 ${shares} 的注意力给予${what}。`]
-      : [now, " are computed at once, ", kept,
-      ` are remembered without a gradient; on average layers 1 to ${run.layers} give ${shares} of their attention to ${what}.`];
-  }
-  const q = { text: charName(model, position), role: "query" };
-  const from = model.travelled[run.layers * model.length + position];
-  const back = whole(position - from);
-  const knows = zh ? `${run.layers} 层之后它能知道从 ${whole(from)} 起的字符：往回 ${back} 个；梯度止于 ${whole(first)}。`
-    : `after ${run.layers} layers it can know of characters from ${whole(from)} on: ${back} back; the gradient stops at ${whole(first)}.`;
-  if (!held) return zh ? [`${nothing}：要说出 `, q, "，", knows] : [`${nothing}: to say `, q, ", ", knows];
-  if (head === null) return zh ? ["要说出 ", q, `，第 1 至 ${run.layers} 层各头平均把 ${shares} 的注意力给予${what}；`, knows]
-    : ["To say ", q,
-    ` layers 1 to ${run.layers} give ${shares} of their attention to ${what}, the mean of their heads; `, knows];
-  const [share, name, trouble] = [weight(shareAt(model, layer, head, position)), `${layer}·${head}`,
-    run.looks.trouble()];
+    .join(t(SAY.comma));
+  const nothing = t(first === 0 && model.memory > 0 && run.intervention !== "cut" ? SAY.begins
+    : model.memory === 0 ? SAY.none : SAY.cut, { name: t(model.name) });
+  const what = t({ foreign: SAY.foreign, shuffled: SAY.shuffled }[run.intervention] ?? SAY.memory,
+    { book: t(run.book ?? SAY.another) });
+  const told = { layers, shares, nothing, what, first: whole(first) };
+  if (position === undefined) return parts(held ? SAY.together : SAY.alone, { ...told,
+    now: { text: t(SAY.now, { first: told.first, last: whole(end - 1) }), role: "out" },
+    kept: { text: t(SAY.kept, { n: whole(held) }), role: "key" } });
+  const from = model.travelled[layers * model.length + position];
+  Object.assign(told, { q: { text: charName(model, position), role: "query" },
+    knows: t(SAY.knows, { ...told, from: whole(from), back: whole(position - from) }) });
+  if (!held) return parts(SAY.nothing, told);
+  if (head === null) return parts(SAY.mean, told);
+  const why = run.looks.trouble();
+  Object.assign(told, { head: `${layer}·${head}`, share: weight(shareAt(model, layer, head, position)), why });
   const best = weights?.reduce((most, w, key) => (w > weights[most] ? key : most), 0);
-  const most = weights
-    ? [zh ? "；最大的权重 " : "; its largest weight, ", `${weight(weights[best])}${zh ? " 给 " : ", goes to "}`,
-    { text: keyName(run, model, best), role: "key" }] : trouble ? [zh ? `（${trouble}）` : ` (${trouble})`] : [];
-  return zh ? ["要说出 ", q, `，头 ${name} 把 ${share} 的注意力给予${what}`, ...most, "；", knows]
-    : ["To say ", q, ` head ${name} gives ${share} of its attention to ${what}`, ...most, "; ", knows];
+  if (weights) Object.assign(told, { w: weight(weights[best]), k: { text: keyName(run, model, best), role: "key" } });
+  return ["head", weights ? "most" : why && "trouble", "then"].filter(Boolean).flatMap((key) => parts(SAY[key], told));
 }
 
 function table(run, look) {

@@ -3,7 +3,7 @@
 
 import { unpack } from "../../widgets/lib/arrays.js";
 import { el } from "../../widgets/lib/dom.js";
-import { lang, t } from "../../widgets/lib/lang.js";
+import { parts, t } from "../../widgets/lib/lang.js";
 import { shade } from "../../widgets/lib/pen.js";
 import { count, sign } from "../../widgets/lib/signs.js";
 
@@ -191,32 +191,31 @@ function below(run) {
     el("p", { class: "tfe-note tfe-controls", text: follows + more })];
 }
 
+const SAY = {
+  placed: { en: "“{name}” ({p})", zh: "“{name}”（{p}）" },
+  query: { en: "Query {name}", zh: "查询 {name}" },
+  key: { en: "key {name}", zh: "键 {name}" },
+  barred: { en: "{q} may not look at {k}: it comes later.", zh: "{q}不能看{k}：它在查询之后。" },
+  rest: { en: " The {n} keys farther back {n|gets|get} {off}.", zh: "更远的 {n} 个键共得 {off}。" },
+  says: { en: "{q}, {k}, {d} back: {sum} = {score}, weight {w}; its largest term is “{largest}”.{rest}", zh: "{q}，{k}，距离 {d}：{sum} = {score}，权重 {w}；最大的一项是“{largest}”。{rest}" },
+};
+
 function sentence(run, look) {
-  const zh = lang() === "zh";
   const [q, k] = told(run, look);
   const place = q * run.columns + k;
-  const name = ({ names, positions }, i) => (positions[i] < 0 ? `“${names[i]}”` : zh ? `“${names[i]}”（${positions[i]}）`
-    : `“${names[i]}” (${positions[i]})`);
-  const query = { text: (zh ? "查询 " : "Query ") + name(run.queries, q), role: "query" };
-  const key = { text: (zh ? "键 " : "key ") + name(run.keys, k), role: "key" };
-  if (!run.values.allowed[place]) return zh ? [query, "不能看", key, "：它在查询之后。"]
-    : [query, " may not look at ", key, ": it comes later."];
-  const parts = MAPS.slice(0, 4).map((each) => run.values[each][place]);
-  const sum = parts.map((part, i) => (i ? `${part < -0.005 ? " − " : " + "}${number(Math.abs(part))}`
-      : number(part))).join("");
+  const name = ({ names, positions }, i) => (positions[i] < 0 ? `“${names[i]}”`
+    : t(SAY.placed, { name: names[i], p: positions[i] }));
+  const both = { q: { text: t(SAY.query, { name: name(run.queries, q) }), role: "query" },
+    k: { text: t(SAY.key, { name: name(run.keys, k) }), role: "key" } };
+  if (!run.values.allowed[place]) return parts(SAY.barred, both);
+  const terms = MAPS.slice(0, 4).map((each) => run.values[each][place]);
   const w = run.values.weights[place];
-  const largest =
-    t(TEXT[MAPS[parts.reduce((best, part, i) => (Math.abs(part) > Math.abs(parts[best]) ? i : best), 0)]]);
-  const score = { text: number(run.values.scores[place]), role: "out" };
-  const weight = w >= 0.0095 || w === 0 ? w.toFixed(2) : w.toPrecision(2);
-  const off = run.values.elsewhere[q].toFixed(2);
-  const rest = !run.left_off ? "" : zh ? `更远的 ${run.left_off} 个键共得 ${off}。`
-    : ` The ${run.left_off} keys farther back get ${off}.`;
-  const d = own(run, q) - k;
-  return zh
-    ? [query, "，", key, `，距离 ${d}：${sum} = `, score, `，权重 ${weight}；最大的一项是“${largest}”。${rest}`]
-    : [query, ", ", key, `, ${d} back: ${sum} = `, score,
-      `, weight ${weight}; its largest term is “${largest}”.${rest}`];
+  return parts(SAY.says, { ...both, d: own(run, q) - k,
+    sum: terms.map((term, i) => (i ? `${term < -0.005 ? " − " : " + "}${number(Math.abs(term))}` : number(term))).join(""),
+    score: { text: number(run.values.scores[place]), role: "out" },
+    w: w >= 0.0095 || w === 0 ? w.toFixed(2) : w.toPrecision(2),
+    largest: t(TEXT[MAPS[terms.reduce((best, term, i) => (Math.abs(term) > Math.abs(terms[best]) ? i : best), 0)]]),
+    rest: run.left_off ? t(SAY.rest, { n: run.left_off, off: run.values.elsewhere[q].toFixed(2) }) : "" });
 }
 
 function table(run, look) {

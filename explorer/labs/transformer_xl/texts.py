@@ -6,12 +6,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-Text = Mapping[str, str]
-
-
-def _(en: str, zh: str) -> Text:
-    return MappingProxyType({"en": en, "zh": zh})
-
+from explorer.labels import Text
+from explorer.labels import text as _
 
 TITLE: Final = _("Transformer-XL", "Transformer-XL")
 SHORT: Final = _("Transformer-XL", "Transformer-XL")
@@ -41,24 +37,20 @@ EXAMPLES: Final[tuple[tuple[Text, Text], ...]] = (
     (_("One sentence, and 400 characters written after it", "一句话，接着写 400 个字符"), _("One sentence", "一句话")),
 )
 
-SOURCES: Final[Mapping[str, Text]] = MappingProxyType(
-    {
-        "lyme": _("Jane Austen, Persuasion (1818), chapter 11", "简·奥斯汀《劝导》（1818），第 11 章"),
-        "baronetage": _("Jane Austen, Persuasion (1818), chapter 1", "简·奥斯汀《劝导》（1818），第 1 章"),
-        "letter": _("Jane Austen, Persuasion (1818), chapter 23", "简·奥斯汀《劝导》（1818），第 23 章"),
-    }
-)
+SOURCES: Final[Mapping[str, Text]] = {
+    "lyme": _("Jane Austen, Persuasion (1818), chapter 11", "简·奥斯汀《劝导》（1818），第 11 章"),
+    "baronetage": _("Jane Austen, Persuasion (1818), chapter 1", "简·奥斯汀《劝导》（1818），第 1 章"),
+    "letter": _("Jane Austen, Persuasion (1818), chapter 23", "简·奥斯汀《劝导》（1818），第 23 章"),
+}
 BOOK: Final = _("Herman Melville, Moby Dick, chapter 132", "赫尔曼·梅尔维尔《白鲸》，第 132 章")
 
 NAMES: Final[Mapping[str, Text]] = MappingProxyType(
     {"xl": _("Transformer-XL", "Transformer-XL"), "absolute": _("Transformer", "Transformer")}
 )
-ABOUT: Final[Mapping[str, Text]] = MappingProxyType(
-    {
-        "xl": _("memory, relative positions", "有记忆，相对位置"),
-        "absolute": _("no memory, absolute positions", "无记忆，绝对位置"),
-    }
-)
+ABOUT: Final[Mapping[str, Text]] = {
+    "xl": _("memory, relative positions", "有记忆，相对位置"),
+    "absolute": _("no memory, absolute positions", "无记忆，绝对位置"),
+}
 BRIEF: Final[Mapping[str, Text]] = MappingProxyType({"xl": _("with memory", "有记忆"), "absolute": _("without", "无记忆")})
 
 # What a request changes, in words.
@@ -85,36 +77,30 @@ SAME: Final = _(
 )
 UNREACHED: Final = _("{model} has no memory: nothing changes for it.", "{model}没有记忆：对它没有影响。")
 
-KNOBS: Final[Mapping[str, Text]] = MappingProxyType(
-    {
-        "memory": _("memory", "记忆长度"),
-        "unit": _("characters", "字符"),
-        "beyond": _("longer than in training", "比训练时更长"),
-        "unused": _("not used: nothing is remembered", "未使用：什么都不记"),
-        "intervention": _("what it remembers", "记住什么"),
-        "none": _("its own past", "自己的过去"),
-        "cut": _("nothing", "什么都不记"),
-        "shuffled": _("shuffled", "打乱"),
-        "foreign": _("another book", "另一本书"),
-        "segment": _("segment", "片段"),
-    }
-)
+KNOBS: Final[Mapping[str, Text]] = {
+    "memory": _("memory", "记忆长度"),
+    "unit": _("characters", "字符"),
+    "beyond": _("longer than in training", "比训练时更长"),
+    "unused": _("not used: nothing is remembered", "未使用：什么都不记"),
+    "intervention": _("what it remembers", "记住什么"),
+    "none": _("its own past", "自己的过去"),
+    "cut": _("nothing", "什么都不记"),
+    "shuffled": _("shuffled", "打乱"),
+    "foreign": _("another book", "另一本书"),
+    "segment": _("segment", "片段"),
+}
 
 KIND: Final[Mapping[str, Text]] = MappingProxyType({"xl": _("with memory", "有记忆"), "absolute": _("without memory", "无记忆")})
 ROLES: Final = (_("character that is said", "要说出的字符"), _("character that was read", "读过的字符"))
-QUESTIONS: Final[Mapping[str, Text]] = MappingProxyType(
-    {
-        "xl": _("Where does it look, across the border of its segment?", "它跨过片段的边界看向哪里？"),
-        "absolute": _("Where can it look, without a memory?", "没有记忆，它能看向哪里？"),
-    }
-)
-JOBS: Final[Mapping[str, Text]] = MappingProxyType(
-    {
-        "written": _("last character", "刚读的字符"),
-        "before": _("the character before it", "再前一个字符"),
-        "far": _("the memory", "记忆"),
-    }
-)
+QUESTIONS: Final[Mapping[str, Text]] = {
+    "xl": _("Where does it look, across the border of its segment?", "它跨过片段的边界看向哪里？"),
+    "absolute": _("Where can it look, without a memory?", "没有记忆，它能看向哪里？"),
+}
+JOBS: Final[Mapping[str, Text]] = {
+    "written": _("last character", "刚读的字符"),
+    "before": _("the character before it", "再前一个字符"),
+    "far": _("the memory", "记忆"),
+}
 START: Final = "⏎"  # what stands before the first character: a new line
 ELSEWHERE: Final = "◦"  # a character of another book
 SEGMENTS: Final = {"title": _("Segments and memory", "片段与记忆"), "empty": _("No text has been read yet.", "还没有读取文本。")}
@@ -189,13 +175,11 @@ PLACE: Final = _("The loss at a border", "边界处的损失")
 PLACE_UNITS: Final = _("bits per character of the held-out book, means over all borders", "留出的书每字符比特数，所有边界的平均")
 PLACE_AXES: Final = {"en": ("characters after the border", "bits per character"), "zh": ("边界之后的字符数", "每字符比特数")}
 BORDER: Final = _("a segment begins", "片段开始")
-PLACES: Final[Mapping[str, Text]] = MappingProxyType(
-    {
-        "xl": _("with its memory", "有记忆"),
-        "none": _("the same model, nothing remembered", "同一模型，什么都不记"),
-        "absolute": _("the model without a memory", "没有记忆的模型"),
-    }
-)
+PLACES: Final[Mapping[str, Text]] = {
+    "xl": _("with its memory", "有记忆"),
+    "none": _("the same model, nothing remembered", "同一模型，什么都不记"),
+    "absolute": _("the model without a memory", "没有记忆的模型"),
+}
 PLACE_SAYS: Final = _(
     "In the first characters of a segment the model pays {near} bits with its memory and {cut} with nothing remembered; in the last ones "
     "{far} and {far_cut}.",

@@ -24,7 +24,7 @@ def pairs() -> tuple[Pair, ...]:
         return ()
     return (
         Pair(labels.CARD["parameters"], f"{known['parameters'] / 1e6:.1f} M"),
-        Pair(labels.CARD["data"], "Multi30k", "en→de", hint=texts.RESEARCH),
+        Pair(labels.CARD["data"], "Multi30k", "en→de"),
         *_measured(known),
         about.trained(known),
     )

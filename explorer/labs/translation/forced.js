@@ -9,7 +9,8 @@ import { ink, shade } from "../../widgets/lib/pen.js";
 import { bus, request } from "../../widgets/lib/state.js";
 
 const LINKED = 600; // characters of a text that travel in the address
-const ASIDE = ["v", "beam", "alpha", "silenced", "hidden", "without"]; // fields that change nothing about what is translated
+// fields that change nothing about what is translated
+const ASIDE = ["v", "beam", "alpha", "silenced", "hidden", "without"];
 const WORST = 6; // nats; from here on a word has the last colour of the scale
 const TEXT = {
   title: { en: "How much does each word surprise the model?", zh: "每个词让模型多意外？" },
@@ -76,7 +77,8 @@ function chips(run, look, pen) {
     if (x + wide + label + 20 > pen.width && x > 2) [x, y] = [2, y + high + 5];
     const box = { x0: x, x1: x + wide + label + 18, y0: y, y1: y + high };
     pen.rect(box, { fill: heat(run, i), line: "control", radius: 6 });
-    if (i === look.fword) pen.rect({ x0: box.x0 - 2, x1: box.x1 + 2, y0: y - 2, y1: y + high + 2 }, { line: "query", width: 2.5, radius: 7 });
+    if (i === look.fword) pen.rect({ x0: box.x0 - 2, x1: box.x1 + 2, y0: y - 2, y1: y + high + 2 },
+      { line: "query", width: 2.5, radius: 7 });
     pen.text(x + 7, y + high / 2, text, { size, colour: ink(heat(run, i)) });
     pen.text(x + wide + 11, y + high / 2 + 2, i, { size: small, colour: ink(heat(run, i)) });
     pen.hit({ ...box, look: { fword: i }, card: null, still: true });
@@ -113,7 +115,8 @@ function scene(run, look, pen) {
     pen.text(barAt + length + 6, middle, number(-run.logp[i]), { size, colour: "ink" });
     pen.text(rankAt + rank - 14, middle, run.ranks[i], { size, align: "right", colour: "ink" });
     const best = `${pen.cut(shown(run.favourites[i][0]), 92 * by, { size })} ${run.probabilities[i][0].toFixed(2)}`;
-    pen.text(saidAt, middle, best, { size, ...(run.ranks[i] === 1 ? { colour: "ink3" } : { colour: "out", weight: 650 }) });
+    pen.text(saidAt, middle, best, { size, ...(run.ranks[i] === 1 ? { colour: "ink3" }
+      : { colour: "out", weight: 650 }) });
     pen.hit({ x0: 0, x1: map, y0: y, y1: y + high, look: { fword: i }, card: null, still: true });
   }
   const box = { x0: map, x1: map + m * cell, y0: top, y1: top + n * high };
@@ -122,11 +125,14 @@ function scene(run, look, pen) {
   for (let j = 1; j < m; j += 1) grid += `M${map + j * cell},${top}V${box.y1}`;
   for (let i = 1; i < n; i += 1) grid += `M${map},${top + i * high}H${box.x1}`;
   if (grid) pen.path(grid, { line: "panel", alpha: 0.35 });
-  pen.rect({ x0: map - 2, x1: box.x1 + 2, y0: top + look.fword * high - 2, y1: top + (look.fword + 1) * high + 2 }, { line: "query", width: 2.5 });
+  pen.rect({ x0: map - 2, x1: box.x1 + 2, y0: top + look.fword * high - 2, y1: top + (look.fword + 1) * high + 2 },
+    { line: "query", width: 2.5 });
   pen.hit({ ...box, at(x, y) {
     const [i, j] = [Math.min(n - 1, Math.floor((y - top) / high)), Math.min(m - 1, Math.floor((x - map) / cell))];
-    return { x0: map + j * cell, x1: map + (j + 1) * cell, y0: top + i * high, y1: top + (i + 1) * high, look: { fword: i },
-      card: () => [`“${shown(run.target.pieces[i])}” (${i}) → “${shown(run.source.pieces[j])}” (${j})`, t(TEXT.weight, { w: number(weights[i * m + j]) })] };
+    return { x0: map + j * cell, x1: map + (j + 1) * cell, y0: top + i * high, y1: top + (i + 1) * high,
+      look: { fword: i },
+      card: () => [`“${shown(run.target.pieces[i])}” (${i}) → “${shown(run.source.pieces[j])}” (${j})`,
+        t(TEXT.weight, { w: number(weights[i * m + j]) })] };
   } });
   pen.size(wide, pen.big ? five(run, look, pen, box.y1) : box.y1 + 8);
 }
@@ -140,10 +146,12 @@ function sentence(run, { fword }) {
   const values = {
     total: number(total), n: run.logp.length, own: { text: `“${run.own}”`, role: "out" }, ownP: number(run.ownLogP),
     times: factor < 10 ? factor.toFixed(1) : factor > 1e6 ? t(TEXT.million) : Math.round(factor).toLocaleString("en"),
-    word: NAME(run.target.pieces[fword], fword, "query"), p: chance(Math.exp(run.logp[fword])), rank: ordinal(run.ranks[fword]),
+    word: NAME(run.target.pieces[fword], fword, "query"), p: chance(Math.exp(run.logp[fword])),
+      rank: ordinal(run.ranks[fword]),
     best: { text: `“${shown(run.favourites[fword][0])}”`, role: "out" }, bestP: chance(run.probabilities[fword][0]),
   };
-  const first = run.german === run.own ? TEXT.saysOwn : Math.abs(gap) < 0.05 ? TEXT.saysEqual : gap < 0 ? TEXT.saysLess : TEXT.saysMore;
+  const first = run.german === run.own ? TEXT.saysOwn : Math.abs(gap) < 0.05 ? TEXT.saysEqual : gap < 0
+    ? TEXT.saysLess : TEXT.saysMore;
   const second = run.ranks[fword] === 1 ? TEXT.saysExpected : fword === run.worst ? TEXT.saysMost : TEXT.saysWord;
   return [...parts(first, values), ...parts(second, values)];
 }
@@ -153,18 +161,22 @@ function expected(run, fword) {
   const [rank, piece] = [run.ranks[fword], run.target.pieces[fword]];
   const listed = run.favourites[fword].map((text, i) =>
     ({ text, p: run.probabilities[fword][i], place: i + 1, given: i + 1 === rank && text === piece }));
-  if (!listed.some((one) => one.given)) listed.push({ text: piece, p: Math.exp(run.logp[fword]), place: rank, given: true });
+  if (!listed.some((one) => one.given)) listed.push({ text: piece, p: Math.exp(run.logp[fword]), place: rank,
+    given: true });
   const before = { text: fword ? `“… ${shown(run.target.pieces[fword - 1])}”` : "<s>" };
   return { listed, title: parts(TEXT.five, { before, word: NAME(piece, fword, "query") }) };
 }
 
 function beside(run, { fword }) {
   const { listed, title } = expected(run, fword);
-  const row = ({ text, p, place, given }) => el("li", { class: given ? "given" : null }, el("span", { class: "place", text: String(place) }),
+  const row = ({ text, p, place, given }) => el("li", { class: given ? "given" : null },
+    el("span", { class: "place", text: String(place) }),
     el("span", { class: given ? "piece tfe-query" : "piece", lang: "de", text: shown(text) }),
-    el("span", { class: "bar" }, el("span", { style: { width: `${Math.max(0.5, 100 * p)}%` } })), el("span", { class: "p", text: chance(p) }));
+    el("span", { class: "bar" }, el("span", { style: { width: `${Math.max(0.5, 100 * p)}%` } })),
+      el("span", { class: "p", text: chance(p) }));
   return [el("div", { class: "tfe-forced-five" },
-    el("p", { class: "tfe-label" }, title.map(({ text, role }) => el(role ? "b" : "span", { class: role ? `tfe-${role}` : null, text }))),
+    el("p", { class: "tfe-label" }, title.map(({ text, role }) =>
+      el(role ? "b" : "span", { class: role ? `tfe-${role}` : null, text }))),
     el("ol", {}, listed.map(row)))];
 }
 
@@ -176,7 +188,8 @@ function five(run, { fword }, pen, y) {
     const middle = y + 58 + 30 * i;
     const colour = given ? "query" : "out";
     pen.text(36, middle, place, { size: 20, align: "right" });
-    pen.text(52, middle, shown(text), { size: 20, weight: given ? 650 : 400, colour: given ? "query" : "ink", room: 190 });
+    pen.text(52, middle, shown(text), { size: 20, weight: given ? 650 : 400, colour: given ? "query" : "ink",
+      room: 190 });
     pen.rect({ x0: 260, x1: 260 + Math.max(1, 320 * p), y0: middle - 8, y1: middle + 8 }, { fill: colour });
     pen.text(270 + 320 * p, middle, chance(p), { size: 20 });
   });
@@ -184,25 +197,29 @@ function five(run, { fword }, pen, y) {
 }
 
 function table(run, { fword }) {
-  const rows = run.target.pieces.map((piece, i) => [i, piece, run.logp[i], Number(Math.exp(run.logp[i]).toPrecision(4)), run.ranks[i],
+  const rows = run.target.pieces.map((piece, i) => [i, piece, run.logp[i],
+    Number(Math.exp(run.logp[i]).toPrecision(4)), run.ranks[i],
     run.favourites[i][0], run.probabilities[i][0]]);
   return { caption: t(TEXT.title), columns: t(TEXT.columns).split("|"), rows, here: fword };
 }
 
 /** What the run in the address translates, its search and what is changed in the model left out. */
-const sentenceOf = () => JSON.stringify([...new URLSearchParams(request.get())].filter(([key]) => !ASIDE.includes(key)));
+const sentenceOf = () => JSON.stringify([...new URLSearchParams(request.get())].filter(([key]) =>
+  !ASIDE.includes(key)));
 
 /** What stands above: the German is typed here. write(patch, kept): into the address, and what is too long for it. */
 function above(write) {
   let [dirty, most, language] = [false, Infinity, ""];
   let source = sentenceOf();
   const name = el("span", { class: "tfe-label" });
-  const box = el("textarea", { class: "tfe-input tfe-forced-box", rows: 2, lang: "de", spellcheck: "false", oninput: () => ((dirty = true), said("")) });
+  const box = el("textarea", { class: "tfe-input tfe-forced-box", rows: 2, lang: "de", spellcheck: "false",
+    oninput: () => ((dirty = true), said("")) });
   const send = el("button", { type: "submit", class: "tfe-button primary" });
   const own = el("button", { type: "button", class: "tfe-button", onclick: () => ask("*") });
   const complaint = el("p", { class: "tfe-error", role: "alert", hidden: true });
   const explained = el("p", { class: "tfe-note" });
-  const form = el("form", { class: "tfe-forced-form tfe-controls" }, el("label", {}, name, box), el("div", { class: "tfe-row tight" }, send, own), complaint);
+  const form = el("form", { class: "tfe-forced-form tfe-controls" }, el("label", {}, name, box),
+    el("div", { class: "tfe-row tight" }, send, own), complaint);
   const said = (text) => Object.assign(complaint, { textContent: text, hidden: !text });
   function ask(german) {
     dirty = false;
@@ -234,7 +251,8 @@ function above(write) {
     if (run && !dirty) box.value = run.german;
     if (language === lang()) return;
     language = lang();
-    for (const [node, text] of [[name, TEXT.name], [send, TEXT.send], [own, TEXT.own], [explained, TEXT.explained]]) node.textContent = t(text);
+    for (const [node, text] of [[name, TEXT.name], [send, TEXT.send], [own, TEXT.own],
+      [explained, TEXT.explained]]) node.textContent = t(text);
     box.placeholder = t(TEXT.placeholder);
   }
   set(null);
@@ -258,28 +276,35 @@ export default {
   read,
   bounds: (run) => ({
     fword: { count: run.logp.length, pick: run.worst },
-    fhead: { layers: run.layers, heads: run.heads, names: Array.from({ length: run.layers }, (_, layer) => String(layer + 1)), pick: String(run.layers) },
+    fhead: { layers: run.layers, heads: run.heads, names: Array.from({ length: run.layers },
+      (_, layer) => String(layer + 1)), pick: String(run.layers) },
   }),
-  move: (run, { fword }, key, by) => (key === "fword" ? { fword: Math.max(0, Math.min(run.logp.length - 1, fword + by)) } : null),
+  move: (run, { fword }, key, by) => (key === "fword" ? { fword: Math.max(0,
+    Math.min(run.logp.length - 1, fword + by)) } : null),
   scene,
   sentence,
   beside,
   table,
   legend: () => [{ text: t(TEXT.nats, { least: 0, most: WORST }),
     mark: { shades: Array.from({ length: 7 }, (_, n) => shade("surprise", n / 6)), wide: 60 } }],
-  choices: (run) => [{ key: "fhead", label: t(TEXT.attention), options: Array.from({ length: run.layers }, (_, layer) => [
+  choices: (run) => [{ key: "fhead", label: t(TEXT.attention),
+    options: Array.from({ length: run.layers }, (_, layer) => [
     { value: String(layer + 1), label: t(TEXT.mean, { layer: layer + 1 }) },
-    ...Array.from({ length: run.heads }, (__, h) => ({ value: `${layer + 1}.${h + 1}`, label: t(TEXT.one, { name: `${layer + 1}·${h + 1}` }) })),
+    ...Array.from({ length: run.heads }, (__, h) => ({ value: `${layer + 1}.${h + 1}`,
+      label: t(TEXT.one, { name: `${layer + 1}·${h + 1}` }) })),
   ]).flat() }],
-  below: (run) => (run.german.length > LINKED ? [el("p", { class: "tfe-note", text: t(TEXT.unlinked, { n: LINKED }) })] : []),
+  below: (run) => (run.german.length > LINKED ? [el("p",
+    { class: "tfe-note", text: t(TEXT.unlinked, { n: LINKED }) })] : []),
   arrays(run) {
     const reals = (list) => ({ shape: [list.length], data: Float32Array.from(list), axes: ["word"], unit: "nats" });
     return {
       source: run.source.pieces, target: run.target.pieces, log_probabilities: reals(run.logp),
       ranks: { shape: [run.ranks.length], data: Int32Array.from(run.ranks), axes: ["word"] },
       favourites: run.favourites.map((row) => row.join(" ")),
-      probabilities: { shape: [run.probabilities.length, run.probabilities[0].length], data: Float32Array.from(run.probabilities.flat()), axes: ["word", "rank"] },
-      cross: { shape: run.cross.shape, data: run.cross.data, axes: ["layer", "head", "word", "source"], unit: "weight" },
+      probabilities: { shape: [run.probabilities.length, run.probabilities[0].length],
+        data: Float32Array.from(run.probabilities.flat()), axes: ["word", "rank"] },
+      cross: { shape: run.cross.shape, data: run.cross.data, axes: ["layer", "head", "word", "source"],
+        unit: "weight" },
     };
   },
 };

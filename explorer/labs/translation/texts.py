@@ -6,12 +6,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-Text = Mapping[str, str]
-
-
-def _(en: str, zh: str) -> Text:
-    return MappingProxyType({"en": en, "zh": zh})
-
+from explorer.labels import Text
+from explorer.labels import text as _
 
 TITLE: Final = _("Translation Transformer", "翻译 Transformer")
 SHORT: Final = _("Translation", "机器翻译")
@@ -45,13 +41,11 @@ KINDS: Final[Mapping[str, Text]] = MappingProxyType(
 KIND_NAMES: Final[Mapping[str, Text]] = MappingProxyType(
     {"encoder": _("encoder", "编码器"), "decoder": _("decoder", "解码器"), "cross": _("cross", "交叉")}
 )
-QUESTIONS: Final[Mapping[str, Text]] = MappingProxyType(
-    {
-        "encoder": _("Which English words does an English word look at?", "一个英文词看向哪些英文词？"),
-        "decoder": _("Which words already written does the next one look at?", "下一个词看向哪些已写出的词？"),
-        "cross": _("Which English word does each German word come from?", "每个德文词来自哪个英文词？"),
-    }
-)
+QUESTIONS: Final[Mapping[str, Text]] = {
+    "encoder": _("Which English words does an English word look at?", "一个英文词看向哪些英文词？"),
+    "decoder": _("Which words already written does the next one look at?", "下一个词看向哪些已写出的词？"),
+    "cross": _("Which English word does each German word come from?", "每个德文词来自哪个英文词？"),
+}
 ENGLISH: Final = _("English", "英文")
 GERMAN: Final = _("German", "德文")
 WRITTEN: Final = _("German so far", "已写出的德文")
@@ -67,28 +61,25 @@ PARTS: Final = _("parts left out", "去掉的部件")
 PART_NAMES: Final[Mapping[str, Text]] = MappingProxyType(
     {"scale": _("÷ √d_k", "÷ √d_k"), "mask": _("causal mask", "因果掩码"), "position": _("position signal", "位置信号")}
 )
-PART_NOTES: Final[Mapping[str, Text]] = MappingProxyType(
-    {
-        "scale": _(
-            "Scores go into the softmax undivided, so that a row tends to one cell.",
-            "分数不再相除就进入 softmax，一行容易只剩一格。",
-        ),
-        "mask": _(
-            "A word not written yet cannot be seen, so writing goes on as before; the number is for the translation above, read whole, "
-            "with every row free to look ahead.",
-            "还没写出的词谁也看不到，所以自由翻译照旧；那个数字来自上面的译文：整句给出，每一行都可以往后看。",
-        ),
-        "position": _(
-            "Embeddings go in without their sinusoids: to the encoder the sentence has no order.",
-            "词嵌入不再加上正弦信号：对编码器来说，句子没有先后。",
-        ),
-    }
-)
+PART_NOTES: Final[Mapping[str, Text]] = {
+    "scale": _(
+        "Scores go into the softmax undivided, so that a row tends to one cell.",
+        "分数不再相除就进入 softmax，一行容易只剩一格。",
+    ),
+    "mask": _(
+        "A word not written yet cannot be seen, so writing goes on as before; the number is for the translation above, read whole, "
+        "with every row free to look ahead.",
+        "还没写出的词谁也看不到，所以自由翻译照旧；那个数字来自上面的译文：整句给出，每一行都可以往后看。",
+    ),
+    "position": _(
+        "Embeddings go in without their sinusoids: to the encoder the sentence has no order.",
+        "词嵌入不再加上正弦信号：对编码器来说，句子没有先后。",
+    ),
+}
 
 PICTURE: Final = _("{kind}, layer {layer}, mean over heads", "{kind}，第 {layer} 层，各头平均")
 PICTURE_UNIT: Final = _("L{layer} mean", "L{layer} 平均")
 
-RESEARCH: Final = _("research and teaching only", "仅限研究与教学")
 
 CURVE_UNITS: Final = _("nats per piece, lower is better", "每词元纳特，越低越好")
 LEARNED: Final = _("training loss, smoothed", "训练损失（含标签平滑）")
@@ -137,28 +128,24 @@ AHEAD: Final = _(
     "a row of the decoder gives {share} of its weight to what comes later, on average over all heads",
     "解码器的一行平均把 {share} 的权重给了后面的词",
 )
-ADRIFT: Final[Mapping[str, Text]] = MappingProxyType(
-    {
-        "previous": _(
-            "encoder head {name}, which gave the word before {before} of its weight, gives it {after}",
-            "编码器头 {name} 原来把 {before} 的权重给前一个词，现在给 {after}",
-        ),
-        "next": _(
-            "encoder head {name}, which gave the word after {before} of its weight, gives it {after}",
-            "编码器头 {name} 原来把 {before} 的权重给后一个词，现在给 {after}",
-        ),
-    }
-)
-NOT_ADRIFT: Final[Mapping[str, Text]] = MappingProxyType(
-    {
-        "previous": _(
-            "encoder head {name} gives the word before {before} of its weight, as it did", "编码器头 {name} 仍把 {before} 的权重给前一个词"
-        ),
-        "next": _(
-            "encoder head {name} gives the word after {before} of its weight, as it did", "编码器头 {name} 仍把 {before} 的权重给后一个词"
-        ),
-    }
-)
+ADRIFT: Final[Mapping[str, Text]] = {
+    "previous": _(
+        "encoder head {name}, which gave the word before {before} of its weight, gives it {after}",
+        "编码器头 {name} 原来把 {before} 的权重给前一个词，现在给 {after}",
+    ),
+    "next": _(
+        "encoder head {name}, which gave the word after {before} of its weight, gives it {after}",
+        "编码器头 {name} 原来把 {before} 的权重给后一个词，现在给 {after}",
+    ),
+}
+NOT_ADRIFT: Final[Mapping[str, Text]] = {
+    "previous": _(
+        "encoder head {name} gives the word before {before} of its weight, as it did", "编码器头 {name} 仍把 {before} 的权重给前一个词"
+    ),
+    "next": _(
+        "encoder head {name} gives the word after {before} of its weight, as it did", "编码器头 {name} 仍把 {before} 的权重给后一个词"
+    ),
+}
 LESS: Final = _("the same translation becomes {times} times less likely.", "同一句译文的可能性降为原来的 1/{times}。")
 MORE: Final = _("the same translation becomes {times} times more likely.", "同一句译文的可能性升为原来的 {times} 倍。")
 EQUAL: Final = _("the same translation stays as likely.", "同一句译文的可能性不变。")

@@ -50,7 +50,7 @@ def pairs() -> tuple[Pair, ...]:
         return ()
     return (
         Pair(labels.CARD["parameters"], f"{next(iter(ours.values()))['parameters'] / 1e6:.2f} M", texts.EACH),
-        Pair(labels.CARD["data"], texts.DATA, hint=texts.DATA_HINT),
+        Pair(labels.CARD["data"], texts.DATA),
         *_measured(ours),
         about.trained(*every()),
     )
@@ -92,7 +92,7 @@ def _listed(said: Sequence[Text], english: str = "; ", chinese: str = "；") -> 
 def prose() -> dict[str, str]:
     """The model card in each language; empty where none is shipped. Entries are named by variant: {stories.figure.value}."""
     minutes = round(sum(one["training_seconds"] for one in every()) / 60)
-    return about.prose(SLUG, {**facts(), "minutes": minutes, "networks": len(every())})
+    return about.prose(SLUG, facts(), minutes=minutes, networks=len(every()))
 
 
 # ---- hard things take longer -------------------------------------------------------------------------------------------------------

@@ -18,7 +18,8 @@ from explorer.widgets.change import Difference
 from explorer.widgets.difficulty import difficulty
 from explorer.widgets.notes import notes
 from explorer.widgets.stage import stage
-from models.universal_transformer.records import EXAMPLES, Explanation, Measured, Request
+from models.thinking import Measured
+from models.universal_transformer.records import EXAMPLES, Explanation, Request
 
 OPENED: Final[tuple[drawing.View, ...]] = ("head", "model")  # bertviz's views of a run; queries and keys are not watched
 

@@ -6,12 +6,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-Text = Mapping[str, str]
-
-
-def _(en: str, zh: str) -> Text:
-    return MappingProxyType({"en": en, "zh": zh})
-
+from explorer.labels import Text
+from explorer.labels import text as _
 
 TITLE: Final = _("Universal Transformer", "通用 Transformer")
 SHORT: Final = _("Universal", "通用")
@@ -34,47 +30,39 @@ SPOKEN: Final = _(
 
 REGION: Final = _("A story, a sum or a word", "故事、算式或单词")
 TASK: Final = _("Task", "任务")
-TASKS: Final[Mapping[str, Text]] = MappingProxyType(
-    {
-        "stories": _("Story and question", "故事与问题"),
-        "addition": _("Sum", "加法"),
-        "reverse": _("Reverse a word", "倒写单词"),
-        "copy": _("Copy a word", "抄写单词"),
-    }
-)
-PROMPTS: Final[Mapping[str, Text]] = MappingProxyType(
-    {
-        "stories": _("A story, one sentence after the other, and a question", "一个故事，一句接一句，再加一个问题"),
-        "addition": _("Two numbers to add", "两个要相加的数"),
-        "reverse": _("Letters to write backwards", "要倒着写的字母"),
-        "copy": _("Letters to write again", "要抄写的字母"),
-    }
-)
-HINTS: Final[Mapping[str, Text]] = MappingProxyType(
-    {
-        "stories": _(
-            "Up to {facts} sentences: somebody went to the …, took the …, put the … in the …. Then ask: where is …?",
-            "最多 {facts} 句：somebody went to the …、took the …、put the … in the …。然后提问：where is …?",
-        ),
-        "addition": _(
-            "Numbers of up to {digits} digits; training saw up to 9.",
-            "每个数最多 {digits} 位；训练时最多 9 位。",
-        ),
-        "reverse": _("a to z, up to {letters} letters; training saw up to 20.", "a 到 z，最多 {letters} 个字母；训练时最多 20 个。"),
-        "copy": _("a to z, up to {letters} letters; training saw up to 20.", "a 到 z，最多 {letters} 个字母；训练时最多 20 个。"),
-    }
-)
+TASKS: Final[Mapping[str, Text]] = {
+    "stories": _("Story and question", "故事与问题"),
+    "addition": _("Sum", "加法"),
+    "reverse": _("Reverse a word", "倒写单词"),
+    "copy": _("Copy a word", "抄写单词"),
+}
+PROMPTS: Final[Mapping[str, Text]] = {
+    "stories": _("A story, one sentence after the other, and a question", "一个故事，一句接一句，再加一个问题"),
+    "addition": _("Two numbers to add", "两个要相加的数"),
+    "reverse": _("Letters to write backwards", "要倒着写的字母"),
+    "copy": _("Letters to write again", "要抄写的字母"),
+}
+HINTS: Final[Mapping[str, Text]] = {
+    "stories": _(
+        "Up to {facts} sentences: somebody went to the …, took the …, put the … in the …. Then ask: where is …?",
+        "最多 {facts} 句：somebody went to the …、took the …、put the … in the …。然后提问：where is …?",
+    ),
+    "addition": _(
+        "Numbers of up to {digits} digits; training saw up to 9.",
+        "每个数最多 {digits} 位；训练时最多 9 位。",
+    ),
+    "reverse": _("a to z, up to {letters} letters; training saw up to 20.", "a 到 z，最多 {letters} 个字母；训练时最多 20 个。"),
+    "copy": _("a to z, up to {letters} letters; training saw up to 20.", "a 到 z，最多 {letters} 个字母；训练时最多 20 个。"),
+}
 QUESTION: Final = _("Question", "问题")
-GROUPS: Final[Mapping[str, Text]] = MappingProxyType(
-    {
-        "people": _("people", "人"),
-        "verbs": _("what they do", "动作"),
-        "places": _("places", "地点"),
-        "things": _("things", "物品"),
-        "containers": _("containers", "容器"),
-        "asking": _("to ask", "提问"),
-    }
-)
+GROUPS: Final[Mapping[str, Text]] = {
+    "people": _("people", "人"),
+    "verbs": _("what they do", "动作"),
+    "places": _("places", "地点"),
+    "things": _("things", "物品"),
+    "containers": _("containers", "容器"),
+    "asking": _("to ask", "提问"),
+}
 EXAMPLES: Final[tuple[Text, ...]] = (
     _("Three facts: a key in a basket that is carried", "三个事实：钥匙在被拿走的篮子里"),
     _("One fact: she went twice", "一个事实：她去了两处"),
@@ -97,14 +85,12 @@ LETTERS: Final = _("letters", "个字母")
 
 # ---- the mechanism -----------------------------------------------------------------------------------------------------------------
 
-PONDER: Final[Mapping[str, Text]] = MappingProxyType(
-    {
-        "title": _("How long each position thinks", "每个位置想多久"),
-        "step": _("step", "步"),
-        "question": _("Who may stop, and who thinks on?", "谁可以停下，谁继续想？"),
-        "empty": _("Ask something above, or begin with one of the examples.", "在上方提问，或从一个例子开始。"),
-    }
-)
+PONDER: Final[Mapping[str, Text]] = {
+    "title": _("How long each position thinks", "每个位置想多久"),
+    "step": _("step", "步"),
+    "question": _("Who may stop, and who thinks on?", "谁可以停下，谁继续想？"),
+    "empty": _("Ask something above, or begin with one of the examples.", "在上方提问，或从一个例子开始。"),
+}
 AXIS: Final = _("position", "位置")
 PLACE: Final = _("position", "位置")
 STEP: Final = _("{n} step", "{n} 步")
@@ -113,30 +99,24 @@ NO_SIGNAL: Final = _("no step signal", "没有步信号")
 
 KIND: Final = _("Self-attention, step by step", "逐步的自注意力")
 ROLES: Final[Mapping[str, Text]] = MappingProxyType({"stories": _("sentences", "句子"), "": _("characters", "字符")})
-QUESTIONS: Final[Mapping[str, Text]] = MappingProxyType(
-    {
-        "stories": _("Which sentence does each sentence look at, at this step?", "在这一步，每个句子看向哪个句子？"),
-        "": _("Which character does each place look at, at this step?", "在这一步，每个位置看向哪个字符？"),
-    }
-)
+QUESTIONS: Final[Mapping[str, Text]] = {
+    "stories": _("Which sentence does each sentence look at, at this step?", "在这一步，每个句子看向哪个句子？"),
+    "": _("Which character does each place look at, at this step?", "在这一步，每个位置看向哪个字符？"),
+}
 NO_ATTENTION: Final = _("Attention of every step and head comes with the first answer.", "有了第一个答案，就能看到每一步、每个头的注意力。")
-JOBS: Final[Mapping[str, Text]] = MappingProxyType(
-    {
-        "previous": _("the position before", "前一个位置"),
-        "next": _("the position after", "后一个位置"),
-        "itself": _("the position itself", "自身"),
-        "first": _("the first position", "第一个位置"),
-        "last": _("the last position", "最后一个位置"),
-    }
-)
+JOBS: Final[Mapping[str, Text]] = {
+    "previous": _("the position before", "前一个位置"),
+    "next": _("the position after", "后一个位置"),
+    "itself": _("the position itself", "自身"),
+    "first": _("the first position", "第一个位置"),
+    "last": _("the last position", "最后一个位置"),
+}
 
-KNOBS: Final[Mapping[str, Text]] = MappingProxyType(
-    {
-        "limit": _("Steps at most, M", "最多步数 M"),
-        "forced": _("Every position takes exactly", "每个位置恰好走"),
-        "told": _("Step signal", "步信号"),
-    }
-)
+KNOBS: Final[Mapping[str, Text]] = {
+    "limit": _("Steps at most, M", "最多步数 M"),
+    "forced": _("Every position takes exactly", "每个位置恰好走"),
+    "told": _("Step signal", "步信号"),
+}
 
 # ---- hard things take longer -------------------------------------------------------------------------------------------------------
 
@@ -180,13 +160,11 @@ SHORT_NAMES: Final[Mapping[str, Text]] = MappingProxyType(
 CHARACTERS: Final = _("characters", "字符")
 WHOLE: Final = _("whole answers", "整个答案")
 TRAINED_AT: Final = _("≤ 20", "≤ 20")
-NETWORKS: Final[Mapping[str, Text]] = MappingProxyType(
-    {
-        "": _("Universal Transformer, each position stops by itself", "通用 Transformer，各位置自己停止"),
-        "_fixed": _("the same block, four steps everywhere", "同样的块，处处四步"),
-        "_ordinary": _("ordinary Transformer of the same size", "同等大小的普通 Transformer"),
-    }
-)
+NETWORKS: Final[Mapping[str, Text]] = {
+    "": _("Universal Transformer, each position stops by itself", "通用 Transformer，各位置自己停止"),
+    "_fixed": _("the same block, four steps everywhere", "同样的块，处处四步"),
+    "_ordinary": _("ordinary Transformer of the same size", "同等大小的普通 Transformer"),
+}
 BRIEF: Final[Mapping[str, Text]] = MappingProxyType(
     {"": _("Universal", "通用"), "_fixed": _("four steps", "四步"), "_ordinary": _("ordinary", "普通")}
 )
@@ -215,10 +193,6 @@ SAME_ORDER: Final = _(
 # ---- the card ----------------------------------------------------------------------------------------------------------------------
 
 DATA: Final = _("made by a generator", "由生成器产生")
-DATA_HINT: Final = _(
-    "Apache-2.0: stories, words and sums are made by seeded code of this project, and so are these weights",
-    "Apache-2.0：故事、单词与算式由本项目的代码按种子生成，权重亦同",
-)
 EACH: Final = _("each", "每个模型")
 STORY_FIGURE: Final = _("stories, {split}", "故事，{split}")
 OTHERS: Final = _("characters: {figures}", "字符：{figures}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,24 +88,14 @@ def answer(seen: Explanation, request: Request) -> Value:
 def thinking(seen: Explanation, request: Request, state: str) -> Value:
     """How long each position thought, and what it made of it."""
     return ponder.value(
+        seen,
         state=state,
         query=query(request),
-        axis=texts.AXIS,
         positions=seen.positions,
-        wanted=seen.wanted,
-        marks=seen.facts,
-        steps=seen.steps,
-        remainder=seen.remainder,
-        halting=seen.halting,
-        weights=seen.weights,
-        totals=seen.totals,
-        distance=seen.distance,
-        stopped=[say(request.task, answer) for answer in seen.stopped],
-        answer=say(request.task, seen.answer),
-        expected=say(request.task, seen.expected),
-        threshold=seen.threshold,
-        limit=seen.limit,
+        axis=texts.AXIS,
+        say=partial(say, request.task),
         forced=request.forced,
+        marks=seen.facts,
         pick=longest(seen),
     )
 

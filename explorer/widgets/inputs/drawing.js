@@ -2,12 +2,12 @@
 
 import { unpack } from "../lib/arrays.js";
 import { el } from "../lib/dom.js";
-import { t } from "../lib/lang.js";
+import { filled, t } from "../lib/lang.js";
 import { colours, paintPicture, pad as drawingPad } from "./pad.js";
 import { averaged, codec, fitted, inked } from "./picturebits.js";
 import { bringing, read, unfit } from "./picturegive.js";
 import { strip as pictureStrip } from "./picturestrip.js";
-import { filledIn, joined, megabytes, wordsOf } from "./picturewords.js";
+import { joined, megabytes, wordsOf } from "./picturewords.js";
 import { onTheme } from "../lib/theme.js";
 
 const BROAD = 1.3; // radius of the brush, pixels: strokes as broad as those of the digits that were learned from
@@ -126,7 +126,7 @@ export function lineOf(control, { id, begin, rows, say, mine, open, run }) {
     /** A digit that was brought may well be empty at its top; where strokes were made by hand, they were meant to count. */
     refusal() {
       if (isOurs() || !own?.hand || rows() === 0 || own.pixels.subarray(0, rows() * side).some(Boolean)) return null;
-      return own.pixels.some(Boolean) ? filledIn(TEXT.below, { n: rows() }) : TEXT.blank;
+      return own.pixels.some(Boolean) ? filled(TEXT.below, { n: rows() }) : TEXT.blank;
     },
     /** Files are brought to the whole bar. */
     attach(form) {
@@ -137,7 +137,6 @@ export function lineOf(control, { id, begin, rows, say, mine, open, run }) {
         onFile: bring,
         onOver(yes) {
           over = yes;
-          form.classList.toggle("is-over", yes);
           self.paint();
         },
       });

@@ -3,7 +3,7 @@
 
 import { grouped } from "../lib/badge.js";
 import { el } from "../lib/dom.js";
-import { t } from "../lib/lang.js";
+import { filled, t } from "../lib/lang.js";
 
 const TEXT = {
   examples: { en: "Examples", zh: "示例" },
@@ -29,7 +29,6 @@ const BLANK = /^[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u20
 
 /** Characters as the models count them, code points. */
 const lengthOf = (text) => text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);
-const filledIn = (text, values) => Object.fromEntries(Object.entries(text).map(([language, raw]) => [language, raw.replace(/\{(\w+)\}/g, (_, key) => values[key])]));
 
 /**
  * @param {any} control of kind "passage", as controls.py draws it
@@ -83,7 +82,7 @@ export function lineOf(control, { id, examples, set, input, run, show }) {
     /** The sentence that refuses the text before it is sent, or null. */
     refusal() {
       const n = lengthOf(self.text);
-      if (n + more() > most) return filledIn(shares ? TEXT.full : TEXT.long, { n: grouped(n), more: grouped(more()), most: grouped(most) });
+      if (n + more() > most) return filled(shares ? TEXT.full : TEXT.long, { n: grouped(n), more: grouped(more()), most: grouped(most) });
       if (shares) return n + more() ? null : TEXT.neither;
       if (self.text === "") return TEXT.nothing;
       return BLANK.test(self.text) ? TEXT.blank : null;

@@ -1,7 +1,8 @@
 // A picture or a file of another kind that a visitor brings, chosen, dropped or pasted, and how the server reads it.
 
 import { unpack } from "../lib/arrays.js";
-import { TEXT, filledIn, megabytes } from "./picturewords.js";
+import { filled } from "../lib/lang.js";
+import { TEXT, megabytes } from "./picturewords.js";
 
 /**
  * Hears of files: those of the chooser, dropped on the form, pasted anywhere on the page.
@@ -18,6 +19,7 @@ export function bringing({ form, chooser, type = "image/", mine = () => true, on
   let inside = 0; // dragenter and dragleave of children come in pairs
   const over = (count) => {
     inside = count;
+    form.classList.toggle("is-over", inside > 0);
     onOver(inside > 0);
   };
   const brings = (event) => [...(event.dataTransfer?.types ?? [])].includes("Files");
@@ -45,17 +47,23 @@ export function bringing({ form, chooser, type = "image/", mine = () => true, on
 /** Why a file is not even sent, or null. most: bytes. */
 export function unfit(file, most) {
   if (!file) return TEXT.noFile;
-  return file.size > most ? filledIn(TEXT.heavy, { mb: megabytes(file.size), most: megabytes(most).replace(".0", "") }) : null;
+  return file.size > most ? filled(TEXT.heavy, { mb: megabytes(file.size), most: megabytes(most).replace(".0", "") }) : null;
 }
 
-/** What the server makes of a file: {levels, notice} or {error}. */
-export async function read(file, address, signal) {
+/** What the server makes of a file, or {error}. unread: said where it did not arrive. */
+export async function sent(file, address, signal, unread) {
   try {
     const answer = await fetch(new URL(address, location.origin), { method: "POST", body: file, signal });
     const told = await answer.json().catch(() => ({}));
-    if (!answer.ok) return { error: told.error ?? TEXT.unread };
-    return { levels: Uint8Array.from((await unpack(told.levels)).data), notice: told.notice };
+    return answer.ok ? told : { error: told.error ?? unread };
   } catch {
-    return { error: TEXT.unread };
+    return { error: unread };
   }
+}
+
+/** The same of a picture: {levels, notice} or {error}. */
+export async function read(file, address, signal) {
+  const told = await sent(file, address, signal, TEXT.unread);
+  if (told.error || !told.levels) return { error: told.error ?? TEXT.unread };
+  return { levels: Uint8Array.from((await unpack(told.levels)).data), notice: told.notice };
 }

@@ -73,9 +73,6 @@ export const wordsOf = ({ ink, channels, rows }) => (ink ? DIGIT : channels > 1 
 
 export const megabytes = (bytes) => (Math.ceil((bytes / 2 ** 20) * 10) / 10).toFixed(1);
 
-/** A text in both languages with its {names} replaced. */
-export const filledIn = (text, values) => Object.fromEntries(Object.entries(text).map(([language, raw]) => [language, raw.replace(/\{(\w+)\}/g, (whole, key) => (key in values ? values[key] : whole))]));
-
 /** Several remarks {en, zh} as one. */
 export const joined = (...texts) => {
   const said = texts.filter(Boolean);

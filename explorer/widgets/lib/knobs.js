@@ -12,15 +12,15 @@ const nearest = (values, wanted) => values.reduce((best, value, at) => (Math.abs
 const valueIn = ({ field, neutral, written = neutral }, request) => ((request?.[field] ?? written) === written ? neutral : request[field]);
 const writtenOf = ({ neutral, written = neutral }, value) => (value === neutral ? written : value);
 
-/** A slider whose places are `last` + 1; it asks when it comes to rest. said(at): what stands there. panel: whose it is. */
-function slider(field, { last, said, asked, panel }) {
+/** A slider; it asks when it comes to rest. said(at): what stands there, [text, note, is it far?]; panel: whose it is. */
+export function slider(field, { least = 0, last, step = 1, said, asked, panel }) {
   const id = `tfe-${panel}-${field}`;
-  const input = el("input", { id, class: "tfe-range", type: "range", min: "0", max: String(last), step: "1", "data-field": field });
+  const input = el("input", { id, class: "tfe-range", type: "range", min: least, max: last, step, "data-field": field });
   const label = el("label", { class: "tfe-label", for: id });
   const output = el("output", { for: id });
   const paint = () => {
     const at = Number(input.value);
-    input.style.setProperty("--at", `${(at / last) * 100}%`);
+    input.style.setProperty("--at", `${((at - least) / (last - least)) * 100}%`);
     const [text, note, far] = said(at);
     output.replaceChildren(el("b", { text }), note ? el("span", { text: ` · ${note}` }) : "");
     output.classList.toggle("is-far", Boolean(far));
@@ -178,10 +178,10 @@ function spans(knob, { ask, shut, looked, scope }) {
     draw(request) {
       now = request?.[field] ?? [];
       const [layer, head] = looked();
-      one.label.textContent = t(TEXT.span);
+      one.label.textContent = t(knob.label);
       one.input.disabled = shut(knob);
       choice.set({
-        label: t(TEXT.span),
+        label: t(knob.label),
         value: scope.get(),
         options: [
           { key: "all", label: t(TEXT.all) },
@@ -256,7 +256,7 @@ function heads(knob, { ask, shut, watched }) {
     toggle: (one) => one[0] in models && toggle(one),
     draw(request) {
       now = request?.[field] ?? [];
-      label.textContent = t(TEXT.silenced);
+      label.textContent = t(knob.label);
       const one = inView();
       button.textContent = one ? t(now.some((other) => same(other, one)) ? TEXT.wake : TEXT.silence, { head: nameOf(one) }) : "–";
       button.disabled = shut(knob) || !one;

@@ -82,6 +82,10 @@ export function t(text, values = {}) {
   return agreed(raw, values).replace(/\{(\w+)\}/g, (whole, name) => (name in values ? String(values[name]) : whole));
 }
 
+/** A text {en, zh} in both languages, with {name} replaced as `t` does. */
+export const filled = (text, values) =>
+  Object.fromEntries(Object.entries(text).map(([language, raw]) => [language, t(raw, values)]));
+
 /** Fills {name}s of a text with parts that keep their role. @returns {{text: string, role?: string}[]} */
 export function parts(text, values) {
   return agreed(t(text), values)

@@ -1,7 +1,7 @@
 // What the attention widget computes from the arrays it was sent: maps over heads, what a token looks like, and the sentence.
 
 import { parts, t } from "./lang.js";
-import { ordinal } from "./signs.js";
+import { ordinal, weight } from "./signs.js";
 
 export { ordinal, parts };
 
@@ -22,30 +22,6 @@ export function shown(text) {
 
 /** Does a text hold a letter or a digit, and is it no sign of the model's own such as </s>? */
 export const isWord = (text) => /[\p{L}\p{N}]/u.test(text) && !/^<[^<>]*>$/.test(text);
-
-const splitter = typeof Intl.Segmenter === "function" ? new Intl.Segmenter() : null;
-const letters = (text) => (splitter ? Array.from(splitter.segment(text), (part) => part.segment) : Array.from(text));
-
-const pen = document.createElement("canvas").getContext("2d");
-
-/** Width of a text in pixels. */
-export function width(text, font) {
-  pen.font = font;
-  return pen.measureText(text).width;
-}
-
-/** The text, or its beginning and "…" where it is wider than `room`. */
-export function shorten(text, font, room) {
-  if (width(text, font) <= room) return text;
-  const all = letters(text);
-  let [low, high] = [0, all.length];
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if (width(`${all.slice(0, middle).join("")}…`, font) <= room) low = middle;
-    else high = middle - 1;
-  }
-  return `${all.slice(0, Math.max(1, low)).join("")}…`;
-}
 
 /**
  * One kind of attention with everything that is derived from it, computed when first asked for.
@@ -256,9 +232,6 @@ const BY = { en: "by", zh: "与" };
 /** −1 with the sign that numbers have on the page. */
 export const signed = (n) => String(n).replace("-", "−");
 
-/** A weight with as many digits as say something: 0.36, 0.0021. */
-export const finely = (w) => (w >= 0.0095 || w === 0 ? w.toFixed(2) : w < 0.0001 ? "<0.0001" : w.toFixed(4));
-
 /** 0.794 -> "0.79"; missing is "–". */
 export const number = (value) => (Number.isFinite(value) ? value.toFixed(2).replace("-", "−") : "–");
 
@@ -420,9 +393,10 @@ function ofRows(seen, exact, { rows, columns, by, least }) {
   const most = row.reduce((at, w, key) => (row[at] >= w || Number.isNaN(w) ? at : key), 0);
   const rank = 1 + list.filter((w) => w > best.w).length;
   const out = parts(SAY.within, spans);
-  out.push(...parts(by ? SAY.by : SAY.to, { q: q(best.r), k: k(best.k), w: finely(best.w) }));
+  out.push(...parts(by ? SAY.by : SAY.to, { q: q(best.r), k: k(best.k), w: weight(best.w) }));
   if (by) return [...out, ...parts(SAY.stop, {})];
-  if (finely(best.w) !== finely(row[most])) out.push(...parts(SAY.most, { rank: ordinal(rank), n: list.length, w: finely(row[most]), k: k(most) }));
+  if (weight(best.w) !== weight(row[most])) out.push(...parts(SAY.most,
+    { rank: ordinal(rank), n: list.length, w: weight(row[most]), k: k(most) }));
   return [...out, ...parts(SAY.sum, { sum: number(list.reduce((a, b) => a + b, 0)) }), ...least(list)];
 }
 
@@ -430,7 +404,7 @@ function ofRows(seen, exact, { rows, columns, by, least }) {
 function ofBlocks(seen, map, { rows, columns, by, threshold }) {
   const at = (i, j) => map.data[i * map.columns + j];
   const counts = (i, j) => [seen.queriesOf(i), seen.keysOf(j)].map(([a, b]) => b - a + 1).join(" × ");
-  const spans = (i, j) => ({ i: seen.queryAt(i), j: seen.keyAt(j), w: finely(at(i, j)), size: counts(i, j) });
+  const spans = (i, j) => ({ i: seen.queryAt(i), j: seen.keyAt(j), w: weight(at(i, j)), size: counts(i, j) });
   if (!by && rows.length > 1) return [...rows.flatMap((i, turn) =>
     parts(turn ? SAY.blockAlso : SAY.blockFirst, spans(i, strongest(map, i)))), ...parts(SAY.stop, {})];
   if (by ? columns.length : rows.length) {
@@ -451,5 +425,3 @@ function ofBlocks(seen, map, { rows, columns, by, threshold }) {
     (n += 1) && at(r, c) > at(i, j)) [i, j] = [r, c];
   return parts(SAY.blockNone, { ...spans(i, j), n });
 }
-
-export const plainText = (list) => list.map((part) => part.text).join("");

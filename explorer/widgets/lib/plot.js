@@ -102,9 +102,8 @@ const ON_PAGE = { ...CONFIG, displayModeBar: false };
  * A figure in a node, drawn first when it comes near what is seen; data-plot says whether it "waits" or "stands". Colours written as "var(--token)" follow the theme; zoom is kept while layout.uirevision stays the same.
  * @param {HTMLElement} node
  * @param {string} address of plotly.js
- * @param {Record<string, (event: any) => void>} [events] Plotly's own, such as plotly_click
  */
-export function plot(node, address, events = {}) {
+export function plot(node, address) {
   let figure = null;
   let library = null;
   let bound = false;
@@ -127,12 +126,10 @@ export function plot(node, address, events = {}) {
     }
     await done;
     node.dataset.plot = "stands";
-    if (bound) return;
     bound = true;
-    for (const [name, fn] of Object.entries(events)) node.on(name, fn);
   };
 
-  const stop = onTheme(() => figure && draw(figure));
+  onTheme(() => figure && draw(figure));
 
   /** Draws, once it is near; of several calls in a row only the last is painted. Resolves when the picture stands. */
   function draw(next) {
@@ -144,21 +141,12 @@ export function plot(node, address, events = {}) {
 
   return {
     draw,
-    /** Resolves when what was drawn last stands on the screen. */
-    settled: () => job,
-    /** Axis ranges as the visitor sees them now: {x: [0, 1], y: [1, 0]}, or null before the first picture. */
-    ranges: () => (node._fullLayout?.xaxis ? { x: node._fullLayout.xaxis.range.slice(), y: node._fullLayout.yaxis.range.slice() } : null),
     /** Room around the axes as it stands, labels included: {l, r, t, b} in px, or null before the first picture. */
     margins: () => (node._fullLayout?._size ? { ...node._fullLayout._size } : null),
-    relayout: (patch) => (library && bound ? library.relayout(node, patch) : Promise.resolve()),
     /** A picture of the figure as it stands, or of another one. @returns {Promise<string>} a data address */
     async image(other, how) {
       library ??= await plotly(address);
       return library.toImage({ data: resolve(other.data), layout: resolve(other.layout), config: ON_PAGE }, how);
-    },
-    remove() {
-      stop();
-      if (library && bound) library.purge(node);
     },
   };
 }

@@ -1,6 +1,7 @@
 // The box of a seed. What is typed stays there: what is no seed is refused in words, never replaced.
 
 import { el } from "./dom.js";
+import { filled } from "./lang.js";
 
 const TEXT = {
   wrong: { en: "The seed is {given}; it can be a whole number from 0 to {most}.", zh: "种子为 {given}；可以取 0 到 {most} 的整数。" },
@@ -22,7 +23,7 @@ export function seedBox({ most, className, onSeed, onWrong, onEnter }) {
     const seed = Number(given);
     if (given !== "" && Number.isInteger(seed) && seed >= 0 && seed <= most) return null;
     const text = node.validity.badInput ? TEXT.none : given === "" ? TEXT.empty : TEXT.wrong;
-    return Object.fromEntries(Object.entries(text).map(([language, raw]) => [language, raw.replace("{given}", given.slice(0, 24)).replace("{most}", most.toLocaleString("en-US"))]));
+    return filled(text, { given: given.slice(0, 24), most: most.toLocaleString("en-US") });
   }
   const judge = () => {
     refused = wrong();

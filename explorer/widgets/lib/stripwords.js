@@ -5,7 +5,6 @@ import { t } from "./lang.js";
 export const TEXT = {
   trained: { en: "as trained", zh: "同训练时" },
   bounded: { en: "all that “{label}” allows", zh: "“{label}”允许的最大值" },
-  span: { en: "attention span of", zh: "注意力跨度：" },
   all: { en: "all heads", zh: "所有头" },
   layer: { en: "layer {layer}", zh: "第 {layer} 层" },
   column: { en: "head {head} of all layers", zh: "各层的头 {head}" },
@@ -13,7 +12,6 @@ export const TEXT = {
   characters: { en: "{n} characters", zh: "{n} 个字符" },
   ramp: { en: "A span ends softly, over a ramp of {n} characters.", zh: "跨度在 {n} 个字符的斜坡上逐渐结束。" },
   give: { en: "{heads}, span {z}: give it back", zh: "{heads}，跨度 {z}：恢复" },
-  silenced: { en: "silenced heads", zh: "关掉的头" },
   silence: { en: "Silence {head}", zh: "关掉 {head}" },
   wake: { en: "Give {head} back", zh: "恢复 {head}" },
   ofModel: { en: "head {head} of {model}", zh: "{model} 的头 {head}" },

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any, Final
 
 from explorer.figures.curves import Curve, Place, curves
 from explorer.labels import filled
+from explorer.labels import text as _
 from explorer.labs import about
 from explorer.labs.music import texts
 from explorer.views import View, unfolded
@@ -16,17 +16,12 @@ from explorer.widgets.figure import opened
 from explorer.widgets.folded import Value
 from models.music.records import MODELS, Explanation, Request
 
-Text = Mapping[str, str]
 Facts = Mapping[str, Any]
 
 SLUG = "music"
 TIMES = 2  # windows so many times as long as those of training
 FIGURE = f"figure_times_{TIMES}"
 COLOURS: Final = ("var(--cat-1)", "var(--cat-2)", "var(--cat-3)")
-
-
-def _(en: str, zh: str) -> Text:
-    return MappingProxyType({"en": en, "zh": zh})
 
 
 TITLE: Final = _("What happens beyond the trained length?", "超过训练长度会怎样？")

@@ -6,17 +6,15 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Final
 
 from explorer.figures import theme
 from explorer.labels import filled
+from explorer.labels import text as _
 from explorer.views import View, unfolded
 from explorer.widgets import figure
 from explorer.widgets.folded import Question, Value
 from models.music.records import Explanation, Request
-
-Text = Mapping[str, str]
 
 RESULT = Path(__file__).parents[4] / "benchmarks" / "results" / "relative_attention.json"
 PEAKS = {"direct": "direct_mb", "skew": "skew_mb", "ours": "extra_mb"}  # by the names that the benchmark gives them
@@ -31,10 +29,6 @@ BLOCK = 64  # `models.layers.relative.BLOCK`
 TOGETHER = 1 << 17  # `models.layers.relative.CACHED`: scores of one block and some heads that stand in memory together
 BYTES = 4  # of a number
 UNITS = ("B", "kB", "MB", "GB", "TB", "PB")
-
-
-def _(en: str, zh: str) -> Text:
-    return MappingProxyType({"en": en, "zh": zh})
 
 
 TITLE: Final = _("How much memory does the relative term take?", "相对位置项要占多少内存？")

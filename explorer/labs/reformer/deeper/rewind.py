@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
@@ -17,7 +16,8 @@ from numpy.typing import NDArray
 from explorer.figures import memory, saving
 from explorer.figures.memory import amount, power
 from explorer.figures.saving import Bar, Group
-from explorer.labels import filled
+from explorer.labels import Text, filled
+from explorer.labels import text as _
 from explorer.labs.reformer import texts, views
 from explorer.labs.reformer.deeper import asking
 from explorer.packing import pack
@@ -31,11 +31,6 @@ BACKWARDS = "models.reformer.asked:backwards"
 RESULTS = Path(__file__).parents[4] / "benchmarks" / "results"
 
 Array = NDArray[np.floating]
-Text = Mapping[str, str]
-
-
-def _(en: str, zh: str) -> Text:
-    return MappingProxyType({"en": en, "zh": zh})
 
 
 TITLES: Final = {"title": _("What need not be kept? Reversible layers", "什么不必保留？可逆层")}

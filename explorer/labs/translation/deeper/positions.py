@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 from typing import Final
 
 import numpy as np
 
 from explorer.figures import attention
 from explorer.figures import positions as drawing
-from explorer.labels import filled
+from explorer.labels import Text, filled
+from explorer.labels import text as _
 from explorer.views import View, unfolded
 from explorer.widgets import figure
 from explorer.widgets.folded import Question, Value
@@ -21,43 +21,35 @@ from models.translation.records import Explanation, Request
 
 FUNCTION = "models.translation.positions:positions"
 
-Text = Mapping[str, str]
 
-
-def _(en: str, zh: str) -> Text:
-    return MappingProxyType({"en": en, "zh": zh})
-
-
-TEXTS: Final[Mapping[str, Text]] = MappingProxyType(
-    {
-        "title": _("What tells the model where a word stands?", "模型怎么知道一个词在哪里？"),
-        "intro": _(
-            "Attention itself has no order: a row of weights is the same wherever its words stand. So a pattern of sines and cosines, "
-            "another one for each position, is added to the words' vectors before the first layer.",
-            "注意力本身没有顺序：词站在哪里，一行权重都一样。所以在第一层之前，给每个词的向量加上一个由正弦和余弦组成的图案，每个位置各不相同。",
-        ),
-        "shape": _("Which signal", "看哪个信号"),
-        "own": _("This model's", "本模型的"),
-        "textbook": _("As in the texts, 32 × 128", "教科书里的 32 × 128"),
-        "alike": _("How to look at it", "怎么看"),
-        "curve": _("By distance", "按距离"),
-        "map": _("All pairs", "所有位置对"),
-        "shuffle": _("Does the encoder notice the order?", "编码器察觉得到顺序吗？"),
-        "plain": _("Your sentence", "您的句子"),
-        "shuffled": _("Shuffled", "打乱后"),
-        "again": _("Shuffle again", "再打乱一次"),
-        "read": _("The encoder reads", "编码器读取时"),
-        "largest": _("largest difference of any number", "任一数值的最大差"),
-        "before": _("translation of the sentence", "原句的译文"),
-        "after": _("translation of the shuffled one", "打乱后的译文"),
-        "with": _("with the signal", "有信号"),
-        "without": _("without it", "没有信号"),
-        "decoder": _(
-            "Only the encoder loses its signal; the decoder keeps its own, so German words still come one after the other.",
-            "只有编码器失去信号；解码器保留自己的，所以德文词仍然一个接一个地写出。",
-        ),
-    }
-)
+TEXTS: Final[Mapping[str, Text]] = {
+    "title": _("What tells the model where a word stands?", "模型怎么知道一个词在哪里？"),
+    "intro": _(
+        "Attention itself has no order: a row of weights is the same wherever its words stand. So a pattern of sines and cosines, "
+        "another one for each position, is added to the words' vectors before the first layer.",
+        "注意力本身没有顺序：词站在哪里，一行权重都一样。所以在第一层之前，给每个词的向量加上一个由正弦和余弦组成的图案，每个位置各不相同。",
+    ),
+    "shape": _("Which signal", "看哪个信号"),
+    "own": _("This model's", "本模型的"),
+    "textbook": _("As in the texts, 32 × 128", "教科书里的 32 × 128"),
+    "alike": _("How to look at it", "怎么看"),
+    "curve": _("By distance", "按距离"),
+    "map": _("All pairs", "所有位置对"),
+    "shuffle": _("Does the encoder notice the order?", "编码器察觉得到顺序吗？"),
+    "plain": _("Your sentence", "您的句子"),
+    "shuffled": _("Shuffled", "打乱后"),
+    "again": _("Shuffle again", "再打乱一次"),
+    "read": _("The encoder reads", "编码器读取时"),
+    "largest": _("largest difference of any number", "任一数值的最大差"),
+    "before": _("translation of the sentence", "原句的译文"),
+    "after": _("translation of the shuffled one", "打乱后的译文"),
+    "with": _("with the signal", "有信号"),
+    "without": _("without it", "没有信号"),
+    "decoder": _(
+        "Only the encoder loses its signal; the decoder keeps its own, so German words still come one after the other.",
+        "只有编码器失去信号；解码器保留自己的，所以德文词仍然一个接一个地写出。",
+    ),
+}
 AXES: Final = {
     "picture": {"en": ("dimension", "position"), "zh": ("维度", "位置")},
     "curve": {"en": ("distance, in positions", "product ÷ largest"), "zh": ("距离（位置数）", "内积 ÷ 最大值")},
@@ -89,18 +81,16 @@ SAYS: Final = _(
     "只是舍入误差：同样的向量，换了顺序。",
 )
 SAME: Final = _(" Without it both orders get one translation.", "没有信号时，两种顺序得到同一译文。")
-COLUMNS: Final[Mapping[str, Text]] = MappingProxyType(
-    {
-        "position": _("position", "位置"),
-        "distance": _("distance, in positions", "距离（位置数）"),
-        "product": _("product ÷ largest", "内积 ÷ 最大值"),
-        "piece": _("piece", "词元"),
-        "stood": _("stood at", "原位置"),
-        "stands": _("stands at", "新位置"),
-        "with": _("moved, with the signal", "移动（有信号）"),
-        "without": _("moved, without it", "移动（无信号）"),
-    }
-)
+COLUMNS: Final[Mapping[str, Text]] = {
+    "position": _("position", "位置"),
+    "distance": _("distance, in positions", "距离（位置数）"),
+    "product": _("product ÷ largest", "内积 ÷ 最大值"),
+    "piece": _("piece", "词元"),
+    "stood": _("stood at", "原位置"),
+    "stands": _("stands at", "新位置"),
+    "with": _("moved, with the signal", "移动（有信号）"),
+    "without": _("moved, without it", "移动（无信号）"),
+}
 
 
 def wished(run: Request, question: Question) -> Shuffle:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any, Final
 
 from explorer import labels
 from explorer.figures import training as drawing
-from explorer.labels import filled
+from explorer.labels import Text, filled
+from explorer.labels import text as _
 from explorer.labs import about
 from explorer.labs.translation.about import SLUG
 from explorer.views import View, unfolded
@@ -19,12 +19,7 @@ from explorer.widgets.folded import Value
 from models.errors import InputError
 from models.translation.records import Explanation, Request
 
-Text = Mapping[str, str]
 Facts = Mapping[str, Any]
-
-
-def _(en: str, zh: str) -> Text:
-    return MappingProxyType({"en": en, "zh": zh})
 
 
 @dataclass(frozen=True)

@@ -1,15 +1,16 @@
 // A motif in the input bar: one of ours, played on the keyboard of the page, or read from a MIDI file. What is played is written here, as a
 // request carries it: for the style and the mode that stand in the bar.
 
-import { grouped } from "../lib/badge.js";
-import { el, segmented } from "../lib/dom.js";
-import { t } from "../lib/lang.js";
-import { cellsOf, eventsOf, notesOf, pitchName, playedCells, playedFrom, sopranoOf, spelled, unspelled } from "./noteevents.js";
+import { grouped } from "../../widgets/lib/badge.js";
+import { el, segmented } from "../../widgets/lib/dom.js";
+import { filled, t } from "../../widgets/lib/lang.js";
+import { cellsOf, eventsOf, notesOf, pitchName, playedCells, playedFrom, sopranoOf, spelled,
+  unspelled } from "./noteevents.js";
 import { keyboard } from "./notekeys.js";
 import { paintNotes } from "./noteroll.js";
-import { bringing } from "./picturegive.js";
+import { bringing, sent } from "../../widgets/inputs/picturegive.js";
 import { recorder } from "./takes.js";
-import { css, onTheme } from "../lib/theme.js";
+import { css, onTheme } from "../../widgets/lib/theme.js";
 import { tone } from "./tone.js";
 
 const TEXT = {
@@ -46,12 +47,12 @@ const TEXT = {
 };
 const NUMBERS = { 2: { en: "two", zh: "两" }, 3: { en: "three", zh: "三" } };
 const VOICES = { continue: 4, harmonise: 1 }; // of a chorale's motif
-const LINES = { chorale: { beat: 500, bar: 2000 }, piano: { beat: 1000, bar: 5000 } }; // milliseconds between lines of the small roll
+// milliseconds between lines of the small roll
+const LINES = { chorale: { beat: 500, bar: 2000 }, piano: { beat: 1000, bar: 5000 } };
 const SPAN = 8000; // milliseconds that the small roll shows at least
 const HAND = { chorale: 60, piano: 48 }; // the C that the letter Z plays at first
 
 const kilobytes = (bytes) => grouped(Math.ceil(bytes / 1024));
-const filledIn = (text, values) => Object.fromEntries(Object.entries(text).map(([language, raw]) => [language, raw.replace(/\{(\w+)\}/g, (_, key) => values[key])]));
 
 /**
  * @param {any} control of kind "motif", as controls.py draws it
@@ -61,7 +62,7 @@ const filledIn = (text, values) => Object.fromEntries(Object.entries(text).map((
  * @returns a line of the input bar, see ask.js
  */
 export function lineOf(control, { id, examples, now, say, run, show, fill }) {
-  const { styles, file: heaviest } = control.motifs;
+  const { styles, file: heaviest } = control.own;
   let source = "0"; // number of an example, "play" or "file"
   let pressed = false; // was a way to begin chosen by a press, or only reached with the arrows?
   let reading = null; // the file on its way to the server
@@ -69,7 +70,8 @@ export function lineOf(control, { id, examples, now, say, run, show, fill }) {
   let laid = null; // the style whose keys lie there
   let ticking = false;
   const take = recorder();
-  const own = { play: {}, file: null }; // motifs as they came, by "style/mode"; what is not here is written from the notes
+  // motifs as they came, by "style/mode"; what is not here is written from the notes
+  const own = { play: {}, file: null };
 
   const pick = segmented({ options: [], value: "ours", label: "", onPick: pickSource });
   const examplePick = el("select", { class: "tfe-select", onchange: () => show(examples[examplePick.value]) });
@@ -89,8 +91,11 @@ export function lineOf(control, { id, examples, now, say, run, show, fill }) {
   const playing = [undo, clear, lower, higher];
   const sending = [uploadButton, fileName, hint];
   const tools = el("div", { class: "tfe-motif-tools" }, ...sending, ...playing, chooser);
-  const mine = el("div", { class: "tfe-motif-own", hidden: true }, tools, piano.node, el("div", { class: "tfe-motif-row" }, summary, legend)); // keys stay where they are while notes are counted
-  const node = el("div", { class: "tfe-motif" }, el("div", { class: "tfe-motif-source" }, pick.node, examplePick), roll, mine);
+  // keys stay where they are while notes are counted
+  const mine = el("div", { class: "tfe-motif-own", hidden: true }, tools, piano.node,
+    el("div", { class: "tfe-motif-row" }, summary, legend));
+  const node = el("div", { class: "tfe-motif" }, el("div", { class: "tfe-motif-source" }, pick.node, examplePick),
+    roll, mine);
 
   // ── motifs ──
   const isOurs = () => source in examples;
@@ -99,14 +104,16 @@ export function lineOf(control, { id, examples, now, say, run, show, fill }) {
   /** Notes of a motif that was written; none where it cannot be read, which the server will say. */
   function playedOf(text, { style, mode }) {
     const values = unspelled(text) ?? [];
-    return style === "piano" ? playedFrom(values) : playedCells(values, { voices: VOICES[mode], grid: styles[style].grid });
+    return style === "piano" ? playedFrom(values) : playedCells(values,
+      { voices: VOICES[mode], grid: styles[style].grid });
   }
 
   /** The motif that notes make: {text, left}, left: how many of them are left out. */
   function written(notes, { style, mode }) {
     const { most, grid } = styles[style];
     if (style !== "piano") {
-      const { cells, left } = cellsOf(notes, { voices: VOICES[mode], grid, most: mode === "harmonise" ? most / 4 : most });
+      const { cells, left } = cellsOf(notes, { voices: VOICES[mode], grid, most: mode === "harmonise" ? most / 4
+        : most });
       return { text: spelled(cells), left };
     }
     const kept = notesOf(notes);
@@ -129,7 +136,8 @@ export function lineOf(control, { id, examples, now, say, run, show, fill }) {
     const asIs = kept[wayOf(way)];
     if (asIs !== undefined) return { text: asIs, left: 0, notes };
     const whole = kept["chorale/continue"];
-    if (wayOf(way) === "chorale/harmonise" && whole !== undefined) return { text: spelled(sopranoOf(unspelled(whole) ?? [])), left: 0, notes };
+    if (wayOf(way) === "chorale/harmonise" && whole !== undefined)
+      return { text: spelled(sopranoOf(unspelled(whole) ?? [])), left: 0, notes };
     return { ...written(notes(), way), notes };
   }
 
@@ -197,7 +205,8 @@ export function lineOf(control, { id, examples, now, say, run, show, fill }) {
   /** asks: whether the models are asked at once. */
   async function bring(file, asks = true) {
     begin("file");
-    const error = !file ? TEXT.dropped : file.size > heaviest ? filledIn(TEXT.heavy, { kb: kilobytes(file.size), most: kilobytes(heaviest) }) : null;
+    const error = !file ? TEXT.dropped : file.size > heaviest
+      ? filled(TEXT.heavy, { kb: kilobytes(file.size), most: kilobytes(heaviest) }) : null;
     if (error) return say({ error });
     reading?.abort();
     const under = new AbortController();
@@ -205,18 +214,12 @@ export function lineOf(control, { id, examples, now, say, run, show, fill }) {
     self.paint();
     say({});
     const { style } = now();
-    let told;
-    try {
-      const answer = await fetch(new URL(styles[style].upload, location.origin), { method: "POST", body: file, signal: under.signal });
-      told = await answer.json().catch(() => ({}));
-      if (!answer.ok) told = { error: told.error ?? TEXT.unread };
-    } catch {
-      told = { error: TEXT.unread };
-    }
+    const told = await sent(file, styles[style].upload, under.signal, TEXT.unread);
     if (reading !== under) return undefined;
     reading = null;
     const way = { style, mode: "continue" };
-    if (!told.error) own.file = { from: file, style, kept: { [wayOf(way)]: told.motif }, notes: playedOf(told.motif, way) };
+    if (!told.error) own.file = { from: file, style, kept: { [wayOf(way)]: told.motif },
+      notes: playedOf(told.motif, way) };
     self.paint();
     say({ error: told.error, remark: told.notice });
     if (asks && !told.error && source === "file" && now().style === style) run();
@@ -227,7 +230,8 @@ export function lineOf(control, { id, examples, now, say, run, show, fill }) {
   function summed(notes) {
     const pitches = notes.map((each) => each.pitch);
     const seconds = (Math.max(...notes.map((each) => each.end)) - Math.min(...notes.map((each) => each.onset))) / 1000;
-    const values = { n: grouped(notes.length), low: pitchName(Math.min(...pitches)), high: pitchName(Math.max(...pitches)), s: seconds.toFixed(1) };
+    const values = { n: grouped(notes.length), low: pitchName(Math.min(...pitches)),
+      high: pitchName(Math.max(...pitches)), s: seconds.toFixed(1) };
     return t(notes.length === 1 ? TEXT.note : TEXT.notes, values);
   }
 
@@ -240,7 +244,8 @@ export function lineOf(control, { id, examples, now, say, run, show, fill }) {
   }
 
   function paintRoll(notes) {
-    const tokens = { sunk: css("--sunk"), line: css("--line"), control: css("--control"), ink2: css("--ink2"), accent: css("--accent") };
+    const tokens = { sunk: css("--sunk"), line: css("--line"), control: css("--control"), ink2: css("--ink2"),
+      accent: css("--accent") };
     paintNotes(roll, { notes, ...LINES[now().style], span: SPAN, tokens });
   }
 
@@ -283,7 +288,7 @@ export function lineOf(control, { id, examples, now, say, run, show, fill }) {
     goes() {
       const { style, mode } = now();
       const n = t(NUMBERS[styles[style].models]);
-      return mode === "harmonise" ? TEXT.go_harmonise : n ? filledIn(TEXT.go_ways, { n }) : TEXT.go_continue;
+      return mode === "harmonise" ? TEXT.go_harmonise : n ? filled(TEXT.go_ways, { n }) : TEXT.go_continue;
     },
     reading: () => reading !== null,
     refusal() {
@@ -300,16 +305,17 @@ export function lineOf(control, { id, examples, now, say, run, show, fill }) {
         onFile: bring,
         onOver(yes) {
           over = yes;
-          form.classList.toggle("is-over", yes);
           self.paint();
         },
       });
     },
     paint() {
       follow();
-      pick.set({ label: t(control.label), value: isOurs() ? "ours" : source, options: ["ours", "play", "file"].map((key) => ({ key, label: t(TEXT[key]) })) });
+      pick.set({ label: t(control.label), value: isOurs() ? "ours" : source,
+        options: ["ours", "play", "file"].map((key) => ({ key, label: t(TEXT[key]) })) });
       const names = examples.map(({ short }) => t(short));
-      if ([...examplePick.options].map(({ text }) => text).join() !== names.join()) examplePick.replaceChildren(...names.map((text, at) => el("option", { value: at, text })));
+      if ([...examplePick.options].map(({ text }) => text).join() !== names.join())
+        examplePick.replaceChildren(...names.map((text, at) => el("option", { value: at, text })));
       if (isOurs()) examplePick.value = source;
       examplePick.title = isOurs() ? t(examples[source].title) : "";
       examplePick.hidden = !isOurs();
@@ -323,7 +329,9 @@ export function lineOf(control, { id, examples, now, say, run, show, fill }) {
       undo.disabled = clear.disabled = notes.length === 0;
       lower.disabled = !piano.moves(-1);
       higher.disabled = !piano.moves(1);
-      for (const [each, text] of [[undo, "undo"], [clear, "clear"], [lower, "lower"], [higher, "higher"], [legend, "legend"], [uploadButton, reading ? "readingFile" : "upload"], [hint, over ? "dropHere" : "drop"]]) each.textContent = t(TEXT[text]);
+      for (const [each, text] of [[undo, "undo"], [clear, "clear"], [lower, "lower"], [higher, "higher"],
+        [legend, "legend"], [uploadButton, reading ? "readingFile" : "upload"], [hint, over ? "dropHere" : "drop"]])
+        each.textContent = t(TEXT[text]);
       uploadButton.title = t(TEXT.uploadLong, { kb: kilobytes(heaviest) });
       fileName.textContent = own.file?.from.name ?? "";
       summary.textContent = notes.length ? summed(notes) + lost(left) : t(played ? TEXT.nothing : TEXT.noneYet);

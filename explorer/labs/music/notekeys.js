@@ -1,7 +1,7 @@
 // A piano on the page: mouse, fingers (several at once) and the keys of a computer keyboard. One tab stop.
 
-import { el } from "../lib/dom.js";
-import { t } from "../lib/lang.js";
+import { el } from "../../widgets/lib/dom.js";
+import { t } from "../../widgets/lib/lang.js";
 import { pitchName } from "./noteevents.js";
 
 const TEXT = {
