@@ -30,14 +30,7 @@ def size(variant: str) -> tuple[int, int]:
 def pairs() -> tuple[Pair, ...]:
     """The four figures of the title row: size, data, the held-out figure beside the others' and the published one, training time."""
     known = facts()
-    if not known:
-        return ()
-    return (
-        Pair(labels.CARD["parameters"], f"{next(iter(known.values()))['parameters'] / 1e6:.1f} M"),
-        Pair(labels.CARD["data"], texts.DATA, texts.BOOKS),
-        *_held_out(known),
-        about.trained(*known.values()),
-    )
+    return about.pairs(known, Pair(labels.CARD["data"], texts.DATA, texts.BOOKS), _held_out(known))
 
 
 def _held_out(known: Mapping[str, Mapping[str, Any]]) -> tuple[Pair, ...]:
@@ -51,8 +44,7 @@ def _held_out(known: Mapping[str, Mapping[str, Any]]) -> tuple[Pair, ...]:
 
 def prose() -> dict[str, str]:
     """The model card in each language; empty where none is shipped. Entries are named by variant: {plain.figure.value}."""
-    known = facts()
-    return about.prose(SLUG, {**known, "minutes": about.minutes(known)})
+    return about.prose(SLUG, facts())
 
 
 def curves() -> dict[str, object] | None:
