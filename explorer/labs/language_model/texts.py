@@ -164,8 +164,8 @@ LESSONS: Final[Mapping[str, Text]] = {
     "words": _("Every position, in pieces", "每个位置，用词块"),
 }
 AT_THE_LAST: Final = _(
-    "Read only where it has learned to predict, at the 256th character of a window, the first still costs {value}.",
-    "即使只在它学过预测的地方（窗口的第 256 个字符）来读，第一个模型仍要 {value}。",
+    "Even where it has learned to predict, at the 256th character of a window, the model of the last position costs {value}.",
+    "即使只在它学过预测的地方（窗口的第 256 个字符）来读，只用最后位置的模型仍要 {value}。",
 )
 CURVE_UNITS: Final = _("bits per character of a held-out book, lower is better", "留出书的每字符比特数，越低越好")
 CURVE_SAYS: Final = _("At the end of training: {figures} bits per character.", "训练结束时：{figures} 比特/字符。")
