@@ -78,7 +78,7 @@ CLOSED: Final = _texts(
 
 # One grammar of interaction for every view: what the hand does, what it does to the view.
 GRAMMAR: Final[tuple[tuple[Text, Text], ...]] = tuple(
-    (MappingProxyType({"en": act[0], "zh": act[1]}), MappingProxyType({"en": effect[0], "zh": effect[1]}))
+    (text(*act), text(*effect))
     for act, effect in (
         (("hover", "悬停"), ("preview", "预览")),
         (("click", "点击"), ("lock", "锁定")),
@@ -95,7 +95,7 @@ GRAMMAR: Final[tuple[tuple[Text, Text], ...]] = tuple(
 
 # The same in full sentences, for the sheet that “?” opens.
 GRAMMAR_IN_FULL: Final[tuple[tuple[Text, Text], ...]] = tuple(
-    (MappingProxyType({"en": act[0], "zh": act[1]}), MappingProxyType({"en": effect[0], "zh": effect[1]}))
+    (text(*act), text(*effect))
     for act, effect in (
         (("hover, tap", "悬停、轻触"), ("show what is under the pointer", "显示指针下的内容")),
         (("click, tap again", "点击、再次轻触"), ("lock it", "锁定")),
