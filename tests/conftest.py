@@ -46,14 +46,15 @@ def in_a_browser(item: pytest.Item) -> bool:
     return "browser" in item.path.parts or "playwright_driver" in getattr(item, "fixturenames", ())
 
 
-@pytest.hookimpl(tryfirst=True)  # before the workers read the groups
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+@pytest.hookimpl(wrapper=True, tryfirst=True)  # before the workers read the groups
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
     """Browser tests come last: once Playwright drives a browser, its loop runs in this thread, where asyncio.run is then refused.
 
-    Before them come those that ask a server: it starts once the others are done, and has its stored results ready for all of these.
+    Before them come those that ask a server: it starts once the others are done, and has its stored results ready for all of these. A
+    second app ("served") begins with what the first has stored, so what needs it waits till then.
     Tests of one file go to one worker, unless they say otherwise: they share what the file has made.
     """
-    items.sort(key=lambda item: (in_a_browser(item), "site" in getattr(item, "fixturenames", ())))
+    items.sort(key=lambda item: (in_a_browser(item), [name in getattr(item, "fixturenames", ()) for name in ("site", "served")]))
     for item in items:
         if in_a_browser(item):
             item.add_marker(pytest.mark.browser)
@@ -63,6 +64,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     told = Path(os.environ[RUN]) / f"groups-{os.getpid()}.json"
     told.write_text(json.dumps({item.nodeid: item.get_closest_marker("xdist_group").args[0] for item in items}))
     told.replace(told.with_name("groups.json"))
+    yield
+    # A page that tests share is opened once: those that ask for it, whichever of its modes each of them wants, stand side by side.
+    firsts: dict[str, int] = {}
+    for at, item in enumerate(items):
+        firsts.setdefault(item.get_closest_marker("xdist_group").args[0], at)
+    items.sort(key=lambda item: firsts[item.get_closest_marker("xdist_group").args[0]])
 
 
 class Groups(LoadScopeScheduling):  # type: ignore[misc]

@@ -10,7 +10,8 @@ from dataclasses import replace
 from typing import Any
 
 PAUSE = float(os.environ.get("PAUSE", "0.25"))  # seconds before each word
-HOLD = int(os.environ.get("HOLD", "0"))  # words after which it says no more and does not end either, until it is stopped or left; 0: never
+HOLD = int(os.environ.get("HOLD", "0"))  # words after which a long sentence goes on without end, until it is stopped or left; 0: it ends
+LONG = 100  # characters of a long sentence
 
 
 def generate(requests: list[Any]) -> Iterator[list[Any]]:
@@ -19,7 +20,7 @@ def generate(requests: list[Any]) -> Iterator[list[Any]]:
 
     explain.TURN = 1e-9  # seconds: over after one word
     for said, entries in enumerate(explain.generate(requests)):
-        while HOLD and said >= HOLD:
+        while HOLD and said >= HOLD and any(len(one.sentence) > LONG for one in requests):
             time.sleep(PAUSE)
             yield [[] for _ in requests]
         time.sleep(PAUSE)

@@ -369,6 +369,8 @@ function legend(run) {
 function below(run, look, lock) {
   const expected = Array.from(t(run.expected));
   const listed = run.stopped.some(({ answer }) => Array.from(t(answer)).length > LONG.answer);
+  const kind = listed ? " is-list" : run.steps > 8 ? " is-many" : "";
+  const unseen = kind === " is-many" ? " tfe-unseen" : "";
   const chips = run.stopped.map(({ answer, right }, i) => {
     const letters = Array.from(t(answer));
     const apart = run.signs && !right && letters.length === expected.length;
@@ -377,16 +379,15 @@ function below(run, look, lock) {
     const text = apart
       ? letters.map((letter, k) => (letter === expected[k] ? letter : el("b", { class: "off", text: letter })))
       : letters.join("");
-    const after = el("span", { class: "after" }, el("span", { class: "long", text: say(run, "chip", { n: i + 1 }) }),
+    const after = el("span", { class: "after" }, el("span", { class: `long${unseen}`, text: say(run, "chip", { n: i + 1 }) }),
       el("span", { class: "brief", "aria-hidden": "true", text: String(i + 1) }));
     const sign = el("span", { class: "verdict" }, right ? "✓" : "✗",
-      el("span", { class: "said", text: ` ${verdict}` }));
+      el("span", { class: `said${unseen}`, text: ` ${verdict}` }));
     const here = i + 1 === look.step ? "step" : null;
     return el("li", {},
       el("button", { type: "button", class: `tfe-ponder-chip ${right ? "is-right" : "is-wrong"}`, "aria-current": here,
           onclick: () => lock({ step: i + 1 }) }, after, el("bdi", { class: "answer" }, text), sign));
   });
-  const kind = listed ? " is-list" : run.steps > 8 ? " is-many" : "";
   return [el("div", { class: "tfe-ponder-stops" }, el("p", { class: "tfe-label", text: say(run, "chips") }),
       el("ol", { class: `tfe-ponder-chips${kind}` }, chips))];
 }

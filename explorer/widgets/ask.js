@@ -186,6 +186,7 @@ export async function mount(root, props, emit, watch) {
       },
     };
     box.addEventListener("input", () => line.write(box.value));
+    if (wide) addEventListener("resize", line.paint); // its text breaks into other lines
     box.addEventListener("focus", () => {
       last = box;
     });

@@ -85,7 +85,7 @@
 // is dragged (look.draft), and asks when the hand rests.
 //
 // Tests wait for data-drawn, "pos=8 step=6 far": what stands, by its keys. canvas.marks holds what the pen drew, texts
-// among them. Every view is part of a saved page, so a picture imports only what needs no server
+// among them, canvas.boxes what can be pointed at. Every view is part of a saved page, so a picture imports only what needs no server
 // (lib/{dom,lang,pen,looking,arrays,…}).
 
 import { board } from "./lib/board.js";

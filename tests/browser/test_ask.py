@@ -11,6 +11,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
+from explorer.widgets.base import asset
 from tests.bench import Bench
 from tests.browser.waiting import addressed, unfolded
 from tests.explorer import small_lab
@@ -222,6 +223,61 @@ def test_what_answers_an_overtaken_wish_is_drawn_by_no_view(page_watch: Page, si
         }"""
     )
     assert drawn == 2, "the first answer, and that to the newer wish"
+
+
+def test_an_answer_that_comes_after_a_newer_wish_is_not_drawn(page_watch: Page, site: str) -> None:
+    told = opened(page_watch, site).evaluate(
+        """async ([asking, stored]) => {
+            const [{ asking: wishes }, { mount }] = await Promise.all([import(asking), import(stored)]);
+            const props = { value: null }, sent = [], drawn = [];
+            const wish = wishes({ emit: {}, first: "", noLink: {}, paint() {} });
+            let ask = null, arrive = null;
+            const widget = (root, own, emit, watch) => {
+                ask = emit.run;
+                watch("value", () => wish.receive(own.value) && drawn.push(own.value.text));
+            };
+            const run = (detail) => sent.push(detail.wished);
+            mount("trial", { mount: widget }, document.body, props, { run }, (_, draw) => (arrive = draw));
+            const answer = (text, wished) => {
+                props.value = { text, wished };
+                arrive();
+            };
+            for (const text of ["older", "newer"]) wish.begin(null, () => ask({ text }));
+            answer("answer to the older", sent[0]);
+            answer("answer to the newer", sent[1]);
+            ask({ text: "a question beside it" });
+            answer("once more", sent[1]);
+            answer("of no wish", undefined);
+            return drawn;
+        }""",
+        [asset("lib/asking.js"), asset("lib/stored.js")],
+    )
+    assert told == ["answer to the newer", "once more", "of no wish"]
+
+
+MOUNTED = """async ([address, answers]) => {
+    const { mount } = await import(address);
+    const props = { value: null }, drawn = [], heard = [];
+    const module = { mount: (root, props, emit, watch) => watch("value", () => drawn.push(props.value.text)) };
+    mount("trial", module, document.body, props, {}, (names, draw) => heard.push(draw));
+    for (const answer of answers) {
+        props.value = answer;
+        for (const draw of heard) draw();
+    }
+    return { drawn, kept: props.value.text };
+}"""
+
+
+def test_a_widget_does_not_draw_an_answer_that_is_older_than_the_one_in_view(page_watch: Page, site: str) -> None:
+    page = opened(page_watch, site)
+    answers = [{"text": text, "wished": order} for text, order in (("first", 1), ("newer", 3), ("older", 2), ("more of it", 3))]
+    assert page.evaluate(MOUNTED, [asset("lib/stored.js"), answers[:3]]) == {"drawn": ["first", "newer"], "kept": "newer"}
+    assert page.evaluate(MOUNTED, [asset("lib/stored.js"), answers])["drawn"] == ["first", "newer", "more of it"]
+    repeated = [{"text": text, "wished": 1, "said": said} for text, said in (("begun", 1), ("done", 2), ("done", 2))]
+    again = [*repeated, {"text": "the next", "wished": 2, "said": 1}]
+    assert page.evaluate(MOUNTED, [asset("lib/stored.js"), again])["drawn"] == ["begun", "done", "the next"]
+    nameless = [{"text": "newer", "wished": 3}, {"text": "a look"}]
+    assert page.evaluate(MOUNTED, [asset("lib/stored.js"), nameless])["drawn"] == ["newer", "a look"]
 
 
 def test_what_is_refused_is_said_and_nothing_else_changes(page_watch: Page, site: str) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable
-from typing import Any
 
 import pretty_midi
 import pytest
@@ -14,12 +12,11 @@ from playwright.sync_api import Page, expect
 from explorer.labs.music import views
 from explorer.labs.music.page import LAB
 from models.music.records import MODELS, styles
-from tests.browser.staged import Picture, numbers
-from tests.browser.waiting import asked, becomes
+from tests.browser.conftest import Visit
+from tests.browser.staged import Picture
+from tests.browser.visiting import badge, error, finished, go, number, restored
+from tests.browser.waiting import addressed, becomes
 
-PATH = LAB.path
-LIVE = re.compile(r"live · [\d.]+ m?s|remembered")
-SLOW = 240_000  # milliseconds that a run may take while the machine does other things
 ENERGY = """async (address) => {
     const bytes = await (await fetch(address)).arrayBuffer();
     const sound = await new OfflineAudioContext(1, 22050, 22050).decodeAudioData(bytes);
@@ -30,45 +27,20 @@ ENERGY = """async (address) => {
     };
     return [sound.duration, power(0, 0.5), power(1.1, sound.duration)];
 }"""  # seconds, loudness of the motif, loudness of what follows it
-expect.set_options(timeout=60_000)  # five seconds, Playwright's own patience, are too few beside a training run
 
 
-def opened(page: Page, site: str, query: str = "") -> Page:
-    """The lab, drawn and listening."""
-    page.goto(f"{site}{PATH}" + (f"?{query}" if query else ""))
-    expect(page.locator(".tfe-ask-go")).to_be_visible()
-    expect(page.locator(".tfe-roll .tfe-stage-board")).to_be_visible(timeout=SLOW)
-    expect(page.locator(".tfe-change-panel")).to_be_visible()
-    return page
+@pytest.fixture
+def page(visit: Visit) -> Page:
+    """The lab as the bare address opens it."""
+    return visit(LAB.path)
 
 
-def badge(page: Page) -> Any:
-    return page.locator(".tfe-ask .tfe-badge")
-
-
-def finished(page: Page) -> None:
-    """Waits for the live result."""
-    expect(badge(page)).to_have_text(LIVE, timeout=SLOW)
-
-
-def words(page: Page) -> Any:
-    return page.locator(".tfe-roll .tfe-words")
-
-
-def number(page: Page, model: str = "Music Transformer") -> float:
-    """The one number of a model, once the answer stands."""
-    expect(page.locator(".tfe-change-panel")).to_have_attribute("aria-busy", "false", timeout=SLOW)
-    becomes(page, lambda: model in numbers(page), True)
-    return float(numbers(page)[model][0].replace("−", "-"))
-
-
-def test_music_grows_before_the_visitors_eyes_and_can_be_stopped(site: str, page_watch: Page) -> None:
-    page = opened(page_watch, site)
+def test_music_grows_before_the_visitors_eyes_and_can_be_stopped(page: Page) -> None:
     page.evaluate(
         """() => {
             window.seen = [];
             const badge = document.querySelector('.tfe-ask .tfe-badge');
-            const watcher = new MutationObserver(() => {
+            window.watcher = new MutationObserver(() => {
                 window.seen.push(badge.textContent);
                 if (/ 1?\\d\\d of/.test(badge.textContent)) document.querySelector('.tfe-ask-go').click();
             });
@@ -76,10 +48,10 @@ def test_music_grows_before_the_visitors_eyes_and_can_be_stopped(site: str, page
         }"""
     )  # stopped by the page itself, so that the music cannot be finished before
     page.locator(".tfe-ask-seed").fill("1234")
-    page.locator(".tfe-ask-go").click()
-    expect(badge(page)).to_have_text("stopped", timeout=SLOW)
+    go(page).click()
+    expect(badge(page)).to_have_text("stopped")
     assert any(re.search(r"cell \d+ of", text) for text in page.evaluate("window.seen"))
-    page.evaluate("window.seen = null")
+    page.evaluate("window.watcher.disconnect()")
 
 
 def midi_file() -> bytes:
@@ -95,8 +67,7 @@ def midi_file() -> bytes:
 
 
 @pytest.mark.parametrize("style", styles())
-def test_a_midi_file_is_continued_by_every_model_heard_and_taken_along(site: str, page_watch: Page, style: str) -> None:
-    page = opened(page_watch, site)
+def test_a_midi_file_is_continued_by_every_model_heard_and_taken_along(page: Page, style: str) -> None:
     page.locator(".tfe-motif-source").get_by_role("radio", name="My MIDI").click()
     page.locator(f".tfe-ask-head [data-key={style}]").click()
     if style == "chorale":
@@ -109,7 +80,7 @@ def test_a_midi_file_is_continued_by_every_model_heard_and_taken_along(site: str
     for key in models:
         page.locator(f".tfe-roll .tfe-segmented [data-key={key}]").click()
         page.locator(".tfe-roll .is-play").click()
-        page.wait_for_function("() => document.querySelector('.tfe-roll audio').currentTime > 0.2", timeout=SLOW)
+        page.wait_for_function("() => document.querySelector('.tfe-roll audio').currentTime > 0.2")
         page.locator(".tfe-roll .is-play").click()
         seconds, motif, beyond = page.evaluate(ENERGY, page.locator(".tfe-roll audio").get_attribute("src"))
         assert seconds > 2 and motif > 0.01 and beyond > 0.01, "the motif and what follows it are heard"
@@ -120,25 +91,22 @@ def test_a_midi_file_is_continued_by_every_model_heard_and_taken_along(site: str
         assert max(start for start, _ in struck) >= 8, "and what follows it"
 
 
-def test_a_file_that_is_no_music_is_refused_in_one_sentence(site: str, new_page: Callable[..., tuple[Page, Any]]) -> None:
-    page, faults = new_page()
-    opened(page, site)
+def test_a_file_that_is_no_music_is_refused_in_one_sentence(visit: Visit, page: Page) -> None:
     with page.expect_response(lambda answer: "/music/" in answer.url and answer.request.method == "POST") as answer:
         page.locator(".tfe-ask input[type=file]").set_input_files(
             {"name": "a.mid", "mimeType": "audio/midi", "buffer": b"these are words, not notes"}
         )
     assert answer.value.status == 422
-    expect(page.locator(".tfe-ask-error")).to_be_visible()
+    expect(error(page)).to_be_visible()
     expect(badge(page)).to_have_text("refused")
-    expect(words(page)).to_contain_text("gives")
-    faults.console[:] = [line for line in faults.console if "422" not in line]  # Chromium notes every refusal
+    expect(page.locator(".tfe-roll .tfe-words")).to_contain_text("gives")
+    visit.faults.console[:] = [line for line in visit.faults.console if "422" not in line]  # Chromium notes every refusal
 
 
-def test_leaving_the_relative_term_out_costs_nats_and_restoring_gives_them_back(site: str, page_watch: Page) -> None:
-    page = opened(page_watch, site)
+def test_leaving_the_relative_term_out_costs_nats_and_restoring_gives_them_back(page: Page) -> None:
     page.locator("input[data-field=farthest]:visible").press("Home")
-    assert number(page) > 0, "a model without its distances reads its own music worse"
-    assert asked(page)["farthest"] == ["0"]
+    assert number(page, "Music Transformer") > 0, "a model without its distances reads its own music worse"
+    addressed(page, farthest="0")
     expect(page.locator(".tfe-change .tfe-words")).to_contain_text("Without the relative term")
     rolls = Picture(page, "roll")
 
@@ -158,6 +126,5 @@ def test_leaving_the_relative_term_out_costs_nats_and_restoring_gives_them_back(
     expect(play).to_have_attribute("aria-label", "Play")
     play.click()
     expect(before).to_have_attribute("aria-label", "Play")
-    page.locator(".tfe-change-restore").click()
-    expect(page.locator(".tfe-change-picture")).to_be_hidden(timeout=SLOW)
-    assert "farthest" not in asked(page)
+    restored(page)
+    addressed(page, farthest=None)

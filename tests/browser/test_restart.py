@@ -1,24 +1,33 @@
-"""A link and an open page over a restart of the server, which remembers nothing."""
+"""A server of the first lab alone, which may be stopped: its family map, who leaves it, and a restart, over which it remembers nothing."""
 
 from __future__ import annotations
 
+import contextlib
+import os
+import re
+import signal
+import subprocess
+import tempfile
 from collections.abc import Callable, Iterator
-from typing import Any
+from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, Playwright, expect
 
-from tests.browser.test_frame import answered, settled
+from explorer.labs import LABS
+from tests.browser.conftest import ARGUMENTS, PATIENCE
 from tests.browser.waiting import addressed, becomes
 from tests.conftest import Running
+from tests.explorer.asking import Stream, event, join
+from tests.explorer.test_leaving import LONG, SLOW, SOON, given, late, runs, until
 
-NEW = Callable[..., tuple[Page, Any]]
+LAB = next(lab for lab in LABS if lab.slug == "translation")
 
 
 @pytest.fixture(scope="module")
 def small() -> Iterator[Running]:
-    """A server of the first lab alone, which may be stopped: the one of the whole site is everybody's."""
-    server = Running(command=["-m", "tests.slow_site", "PORT", "4"], PAUSE="0")
+    """The server; a long sentence goes on without end there."""
+    server = Running(command=[*SLOW, "4"], EXPLORER_METRICS="1", PAUSE="0.02", HOLD="6")
     try:
         yield server.start()
     finally:
@@ -31,29 +40,100 @@ def site(small: Running) -> str:
     return small.url
 
 
-def test_a_link_restores_its_view_after_the_server_was_restarted(new_page: NEW, small: Running) -> None:
-    address = small.url + "/translation?v=1&sentence=Two+dogs+run+through+the+snow.&_kind=encoder&_head=2.3&_row=3"
-    first, _ = new_page()
-    settled(first, address)
-    before = answered(first)
+def test_the_large_map_says_what_the_word_under_the_pointer_looks_at(page_watch: Page, site: str) -> None:
+    """The family map of few years has room for a large map of the first lab."""
+    thumbnail = LAB.thumbnail()
+    assert thumbnail is not None and thumbnail.pick is not None
+    page_watch.goto(site)
+    words = page_watch.locator(".tfe-home-large .tfe-words")
+    expect(words).to_contain_text(f"{thumbnail.weights[thumbnail.pick]:.2f}")
+    page_watch.locator(".tfe-home-row").nth(2).locator(".word").hover()
+    best = int(thumbnail.weights[2].argmax())
+    expect(words).to_contain_text(f"({best}) {thumbnail.weights[2, best]:.2f}")
+    page_watch.mouse.move(2, 400)
+    expect(words).to_contain_text(f"{thumbnail.weights[thumbnail.pick]:.2f}")
+
+
+@pytest.fixture
+def doomed(playwright_driver: Playwright, tmp_path: Path) -> Iterator[tuple[Browser, Callable[[], None]]]:
+    """A browser of its own, and how to kill it as a power cut would."""
+    said, profile = tmp_path / "said", tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+    command = [os.environ.get("CHROMIUM", "/usr/bin/chromium"), *ARGUMENTS, "--headless=new", "--remote-debugging-port=0"]
+    with said.open("wb") as file:
+        process = subprocess.Popen([*command, f"--user-data-dir={profile.name}", "about:blank"], stderr=file, start_new_session=True)
+
+    def kill() -> None:
+        for pid in [process.pid, *_below(process.pid)]:  # some of them lead process groups of their own
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        process.wait(30)
+
+    def address() -> str:
+        return next(iter(re.findall(r"^DevTools listening on (\S+)$", said.read_text(errors="replace"), flags=re.M)), "")
+
+    try:
+        until(lambda: bool(address()), PATIENCE / 1000)
+        yield playwright_driver.chromium.connect_over_cdp(address(), timeout=PATIENCE), kill
+    finally:
+        kill()
+        profile.cleanup()
+
+
+def _below(pid: int) -> list[int]:
+    """The processes that a process has started, and theirs."""
+    found: list[int] = []
+    with contextlib.suppress(OSError):
+        for file in Path(f"/proc/{pid}/task").glob("*/children"):
+            for child in map(int, file.read_text().split()):
+                found += [child, *_below(child)]
+    return found
+
+
+def test_the_stop_button_and_a_killed_browser_free_the_worker(small: Running, doomed: tuple[Browser, Callable[[], None]]) -> None:
+    browser, kill = doomed
+    page = browser.contexts[0].new_page()
+    page.set_default_timeout(PATIENCE)
+    page.goto(small.url + LAB.path)
+    badge = page.locator(".tfe-ask .tfe-badge")
+    for said, ends in ((LONG, page.locator(".tfe-ask-go").click), (f"Once more: {LONG}", kill)):
+        page.locator(".tfe-ask-story").fill(said)
+        page.locator(".tfe-ask-story").press("Enter")
+        expect(badge).to_contain_text("live · word")
+        assert runs(small) == 1
+        ends()
+        if ends is not kill:
+            expect(badge).to_have_text("stopped")
+        assert until(lambda: runs(small) == 0, PATIENCE / 1000) < SOON + late(small)
+    join(small.url, event(small.url, LAB.path, "ask"), given("A dog runs."), "next")
+    stream = Stream(small.url, "next")
+    assert stream.until(lambda message: message["msg"] == "process_completed")["success"]
+    stream.close()
+
+
+def answered(page: Page) -> str:
+    """The output once it is live."""
+    expect(page.locator(".tfe-ask .tfe-badge")).to_have_text(re.compile(r"live · [\d.,]+ m?s|remembered"))
+    return page.locator(".tfe-pieces-line").inner_text()
+
+
+def test_an_open_page_goes_on_after_a_restart_and_a_link_restores_its_view(page_watch: Page, small: Running) -> None:
+    page = page_watch
+    address = f"{small.url}{LAB.path}?v=1&sentence=Two+dogs+run+through+the+snow.&_kind=encoder&_head=2.3&_row=3"
+    page.goto(address)
+    before, view = answered(page), page.locator(".tfe-attention")
     locked = "“through” (3)"  # a word of that sentence: the map is drawn once its numbers are here, after the words stand
-    expect(first.locator(".tfe-attention .tfe-words")).to_contain_text(locked)
-    sentence = first.locator(".tfe-attention").inner_text()
-    open_page, faults = new_page()
-    settled(open_page, small.url + "/translation")
+    expect(view.locator(".tfe-words")).to_contain_text(locked)
+    sentence = view.inner_text()
 
     small.restart()
 
-    second, _ = new_page()
-    settled(second, address)
-    assert answered(second) == before
-    expect(second.locator(".tfe-attention .tfe-words")).to_contain_text(locked)
-    becomes(second, lambda: second.locator(".tfe-attention").inner_text(), sentence)
-    assert second.locator(".tfe-ask-story").input_value() == "Two dogs run through the snow."
-    addressed(second, _head="2.3", _row="3")
-
-    # A page that was open over the restart goes on working.
-    open_page.locator(".tfe-ask-story").fill("A man is sitting on a bench.")
-    open_page.locator(".tfe-ask-go").click()
-    assert answered(open_page)
-    faults.console[:] = [told for told in faults.console if "ERR_CONNECTION" not in told and "Failed to fetch" not in told]
+    page.locator(".tfe-ask-story").fill("A man is sitting on a bench.")
+    page.locator(".tfe-ask-go").click()
+    addressed(page, sentence="A man is sitting on a bench.")
+    assert answered(page) != before
+    page.goto(address)
+    assert answered(page) == before
+    expect(view.locator(".tfe-words")).to_contain_text(locked)
+    becomes(page, view.inner_text, sentence)
+    assert page.locator(".tfe-ask-story").input_value() == "Two dogs run through the snow."
+    addressed(page, _head="2.3", _row="3")

@@ -32,7 +32,8 @@ def test_a_figure_that_is_guessed_at_is_covered_until_it_is_opened_and_stands_al
     expect(page.locator(".tfe-projector-guess")).to_have_text(guess["en"])
     expect(page.locator(FIGURE).first).to_be_attached()
     assert page.locator(FIGURE).filter(visible=True).count() == 0
-    assert refused_by_axe(page) == []
+    if lab is LABS[0]:  # what is covered looks alike in every lab
+        assert refused_by_axe(page) == []
     page.keyboard.press("Enter")
     expect(page.locator(FIGURE).filter(visible=True).first).to_be_visible()
     expect(page.locator(".tfe-projector-cover")).to_be_hidden()

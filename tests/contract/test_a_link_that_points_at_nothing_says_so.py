@@ -34,6 +34,7 @@ def test_what_a_link_names_and_is_not_there_is_said_and_leaves_the_address(lab: 
         expect(said).to_contain_text(f"The link's “{key}” is “{value}”, which is not on this page: its usual view is shown.")
     expect(said.locator("p")).to_have_count(1 + len(looks))
     addressed(page_watch, step=None, **dict.fromkeys(looks))
+    expect(page_watch.locator(".tfe-shell-note")).to_be_hidden()
     expect(page_watch.locator(".tfe-badge").first).to_have_text("stored")
     page_watch.locator(".tfe-shell-lang").click()
     expect(said).to_contain_text("链接中的“step”是“77”，本页没有")

@@ -1,4 +1,4 @@
-"""Every lab from its first look through all its guided steps to a link: one page of 1280 pixels per lab for all these promises."""
+"""Every lab from its first look through all its guided steps to a link: one page per lab for all these promises."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from urllib.parse import parse_qs
 import pytest
 from playwright.sync_api import Page, expect
 
+from benchmarks.projected import FIRST
 from explorer.lab import Lab
-from explorer.labs import LABS
 from tests.browser.waiting import START, addressed, becomes, prepared
+from tests.contract.conftest import ON_ITS_PAGE
 from tests.contract.test_back_and_forward_go_through_runs_and_steps import address, controls
 from tests.contract.test_the_badge_says_where_a_result_comes_from import RESULT
 from tests.known import known
@@ -22,6 +23,10 @@ HOSTILE = "<img src=x onerror=alert(1)>"
 # What every view in sight says of itself.
 SENTENCES = """() => [...document.querySelectorAll("[data-view] .tfe-words")]
     .filter((one) => one.checkVisibility()).map((one) => [one.closest("[data-view]").dataset.view, one.textContent])"""
+PLACES = """(name) => {
+    const [said, shown] = [".tfe-shell-note", name].map((one) => document.querySelector(one).getBoundingClientRect());
+    return [said.bottom, shown.top, shown.bottom, innerHeight];
+}"""
 # A field of each lab's link that must be refused: what it says, and what the refusal must name.
 NONSENSE = {
     "cost": ("task=sort", "sort"),
@@ -49,11 +54,12 @@ def step(page: Page, number: int) -> None:
     expect(page.locator(".tfe-shell-tour [aria-current=step]")).to_have_attribute("aria-label", re.compile(rf"^{number}, "))
 
 
-@pytest.fixture(scope="module", params=[pytest.param(lab, id=lab.slug, marks=pytest.mark.xdist_group(f"{lab.slug} walk")) for lab in LABS])
+@pytest.fixture(scope="module", params=ON_ITS_PAGE)
 def walk(request: pytest.FixtureRequest, contexts: Contexts, site: str) -> Iterator[tuple[Page, Faults, Lab]]:
-    """(page, its faults, lab), opened at the bare address once the server holds the lab's examples and steps."""
+    """(page, its faults, lab), opened wide at the bare address once the server holds the lab's examples and steps."""
     prepared(site, request.param.slug)
-    page = contexts.page(site)
+    contexts.end(site)  # the page of the tests before, of another lab
+    page = contexts.page(site, width=1440)
     faults = watch(page, site)
     page.goto(site + request.param.path)
     settled(page)
@@ -70,8 +76,25 @@ def test_it_opens_with_a_stored_result_and_every_view_says_what_it_shows(walk: t
     assert [asked for asked in faults.requests if "/queue/" in asked] == [], "before any model is asked"
 
 
+def test_its_first_screen_holds_the_input_the_first_figure_and_its_sentence(walk: tuple[Page, Faults, Lab]) -> None:
+    page, _, _ = walk
+    becomes(page, lambda: page.evaluate(FIRST)["sentence"], True)
+
+
+def test_each_part_of_the_network_leads_to_its_panel_and_is_lit_there(walk: tuple[Page, Faults, Lab]) -> None:
+    page, _, lab = walk
+    expect(page.locator(".tfe-shell-network [aria-current]")).to_have_count(1)
+    for part in [one for column in lab.network for one in column]:
+        button = page.locator(".tfe-shell-network li:not([hidden]) button", has_text=re.compile(f"^{re.escape(part.name['en'])}$"))
+        for at in range(button.count()):  # of two alike the encoder's comes first; one of another task is not offered
+            button.nth(at).click()
+            expect(button.nth(at)).to_have_attribute("aria-current", "location")
+            expect(page.locator(f".tfe-{part.panel}").first).to_be_in_viewport()
+
+
 def test_every_step_restores_its_view_without_the_queue(walk: tuple[Page, Faults, Lab]) -> None:
     page, faults, lab = walk
+    page.set_viewport_size({"width": 1280, "height": 900})
     for number, one in enumerate(lab.steps, 1):
         step(page, number)
         expect(page.get_by_text(one.say["en"]).first).to_be_visible()
@@ -108,6 +131,33 @@ def test_its_steps_are_told_in_chinese_too(walk: tuple[Page, Faults, Lab]) -> No
         step(page, number)
         expect(page.get_by_text(lab.steps[number - 1].say["zh"]).first).to_be_visible()
     page.locator(".tfe-shell-lang").click()
+
+
+def test_what_a_step_speaks_of_comes_into_view_and_into_the_projector(walk: tuple[Page, Faults, Lab]) -> None:
+    page, _, lab = walk
+    speaking = [number for number, one in enumerate(lab.steps, 1) if one.panel]
+    if not speaking:
+        return
+    number = speaking[-1]
+    one = lab.steps[number - 1]
+    step(page, 1 if number > 1 else 2)
+    page.evaluate("scrollTo(0, 0)")
+    step(page, number)
+    addressed(page, step=str(number))
+
+    def beheld() -> bool:
+        """Is all of the panel in view, or its beginning in the upper half, and below what the step says?"""
+        said, top, bottom, height = page.evaluate(PLACES, f".tfe-{one.panel}")
+        return bool(said <= top and (top < height / 2 or bottom <= height))
+
+    becomes(page, beheld, True)
+    page.locator(".tfe-shell-bar .tfe-shell-project").click()
+    if one.guess is not None:
+        page.locator(".tfe-projector-cover button").click()
+    name = f".tfe-{one.figure or one.panel}"
+    expect(page.locator(f"{name}:is(.tfe-projected, :has(.tfe-projected)), .tfe-projected:has({name})").first).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator(".tfe-projected")).to_have_count(0)
 
 
 def test_a_link_with_nonsense_in_it_is_refused_in_one_sentence(walk: tuple[Page, Faults, Lab], site: str) -> None:

@@ -8,8 +8,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from explorer.lab import Lab
-from explorer.labs import LABS
+from tests.browser.conftest import Visit
 from tests.browser.waiting import becomes, prepared
+from tests.contract.conftest import ON_ITS_PAGE
 from tests.contract.test_the_badge_says_where_a_result_comes_from import LIVE, RESULT, SMALL
 
 INPUT = "form textarea:visible, form input[type=text]:visible, form select:visible, form input[class*=seed]:visible"
@@ -31,11 +32,10 @@ def goes(page: Page, by: int) -> None:
     page.evaluate("(by) => history.go(by)", by)
 
 
-@pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.slug)
-def test_back_and_forward_bring_input_result_and_view_back(lab: Lab, site: str, page_watch: Page) -> None:
-    page = page_watch
-    prepared(site, lab.slug)
-    page.goto(f"{site}{lab.path}?lang=en&{SMALL[lab.slug]}")
+@pytest.mark.parametrize("lab", ON_ITS_PAGE)
+def test_back_and_forward_bring_input_result_and_view_back(lab: Lab, visit: Visit) -> None:
+    prepared(visit.site, lab.slug)
+    page = visit(f"{lab.path}?{SMALL[lab.slug]}")
     badge = page.locator(".tfe-badge").first
     expect(badge).to_have_text(RESULT)
     entries = page.evaluate("history.length")

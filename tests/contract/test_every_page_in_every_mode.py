@@ -1,10 +1,11 @@
-"""Every page, whole and with a change made in its model, on a phone, on a tablet, in the dark in Chinese, and projected."""
+"""Every page with a change made in its model and all unfolded: on a phone in the dark, on a tablet and on a desk in Chinese."""
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -20,10 +21,22 @@ from tests.fitting import figures_stand, misfits, refused_by_axe, scrolls_sidewa
 from tests.pages import Contexts, Faults, watch
 
 MODES: dict[str, dict[str, Any]] = {
-    "phone": {"width": 360, "height": 780, "color_scheme": "dark", "has_touch": True, "locale": "zh-CN"},
-    "tablet": {"width": 768, "height": 1024, "color_scheme": "light", "locale": "en-US"},
+    "phone": {"width": 360, "height": 780, "color_scheme": "dark", "has_touch": True, "locale": "en-US"},
+    "tablet": {"width": 768, "height": 1024, "color_scheme": "light", "locale": "zh-CN"},
     "desk": {"width": 1280, "height": 900, "color_scheme": "dark", "locale": "zh-CN"},
 }
+
+
+class Shown(NamedTuple):
+    """A page, what went wrong on it, its lab, its mode, and what its first screen held."""
+
+    page: Page
+    faults: Faults
+    lab: Lab
+    mode: str
+    first: dict[str, bool]
+
+
 BUSY = '[data-view]:is([data-state="running"], [data-state="ready"]:has(details[open]))'
 # What a visitor can read of the page, each piece of text with what tells where it stands.
 TEXTS = """() => {
@@ -63,20 +76,6 @@ FOREIGN = {
 }
 
 
-def _opened(contexts: Contexts, site: str, lab: Lab, mode: str) -> tuple[Page, Faults]:
-    """The lab with its first intervention, all that is folded away unfolded and answered."""
-    page = contexts.page(site, **MODES[mode])
-    faults = watch(page, site)
-    page.goto(f"{site}{lab.path}?{next(iter(lab.interventions.values()))}")
-    expect(page.locator("[data-view]").first).to_be_attached()
-    page.evaluate("document.querySelectorAll('.tfe-main details').forEach((one) => (one.open = true))")
-    page.locator(".tfe-card-more").click()
-    unfolded(page)
-    expect(page.locator(BUSY)).to_have_count(0, timeout=START * 1000)
-    figures_stand(page)
-    return page, faults
-
-
 # Goes to a link of the page as the browser's Back does; the newest wish that a widget of it answers.
 GO = """(query) => {
   history.pushState({}, "", `${location.pathname}?${query}`);
@@ -85,87 +84,103 @@ GO = """(query) => {
 NEWEST = "() => Math.max(...[...document.querySelectorAll('[data-wish]')].map((node) => Number(node.dataset.wish)))"
 
 
-@pytest.mark.parametrize("lab", LABS, ids=[lab.slug for lab in LABS])
-def test_every_example_fits_a_phone(new_page: Any, site: str, lab: Lab) -> None:
+def _opened(contexts: Contexts, site: str, lab: Lab, mode: str) -> tuple[Page, Faults, dict[str, bool]]:
+    """The lab with its first intervention, all that is folded away unfolded and answered; of a phone what its first screen held before."""
     prepared(site, lab.slug)
-    page, _ = new_page(width=360, height=780, has_touch=True)
-    page.goto(f"{site}{lab.path}?{lab.examples[-1]}")
-    expect(page.locator(".tfe-badge").first).to_have_text("stored")
-    for query in lab.examples:
-        before = page.evaluate(NEWEST)
-        page.evaluate(GO, query)
-        page.wait_for_function(f"(before) => ({NEWEST})() > before", arg=before)
-        becomes(page, lambda: scrolls_sideways(page), 0)  # its pictures are laid out a moment after its values have come
+    page = contexts.page(site, **MODES[mode])
+    faults = watch(page, site)
+    first, changed = {}, next(iter(lab.interventions.values()))
+    if mode == "phone":
+        page.goto(site + lab.path)
+        first = first_screen(page, "figure")
+        gone(page, changed)
+    else:
+        page.goto(f"{site}{lab.path}?{changed}")
+        expect(page.locator("[data-view]").first).to_be_attached()
+    page.evaluate("document.querySelectorAll('.tfe-main details').forEach((one) => (one.open = true))")
+    page.locator(".tfe-card-more").click()
+    unfolded(page)
+    expect(page.locator(BUSY)).to_have_count(0, timeout=START * 1000)
+    figures_stand(page)
+    return page, faults, first
 
 
-@pytest.mark.parametrize("lab", LABS, ids=[lab.slug for lab in LABS])
-def test_the_first_screen_holds_the_input_the_first_figure_and_its_sentence(new_page: Any, site: str, lab: Lab) -> None:
-    prepared(site, lab.slug)
-    for size, holds in (((1440, 900), "sentence"), ((360, 780), "figure")):
-        page, _ = new_page(width=size[0], height=size[1])
-        page.goto(f"{site}{lab.path}")
-        expect(page.locator("[data-drawn]").first).to_be_attached()
-        becomes(page, lambda page=page, holds=holds: page.evaluate(FIRST)[holds], True)
+def first_screen(page: Page, holds: str) -> dict[str, bool]:
+    """What stands on the first screen, once it holds this or nothing moves any more."""
+    expect(page.locator("[data-drawn]").first).to_be_attached()
+    with contextlib.suppress(AssertionError):
+        becomes(page, lambda: page.evaluate(FIRST)[holds], True)
+    found: dict[str, bool] = page.evaluate(FIRST)
+    return found
 
 
-@pytest.mark.parametrize("lab", LABS, ids=[lab.slug for lab in LABS])
-def test_each_part_of_the_network_leads_to_its_panel_and_is_lit_there(new_page: Any, site: str, lab: Lab) -> None:
-    prepared(site, lab.slug)
-    page, _ = new_page(width=1440, height=900)
-    page.goto(f"{site}{lab.path}")
-    expect(page.locator(".tfe-shell-network [aria-current]")).to_have_count(1)
-    for part in [one for column in lab.network for one in column]:
-        button = page.locator(".tfe-shell-network li:not([hidden]) button", has_text=re.compile(f"^{re.escape(part.name['en'])}$"))
-        for at in range(button.count()):  # of two alike the encoder's comes first; one of another task is not offered
-            button.nth(at).click()
-            expect(button.nth(at)).to_have_attribute("aria-current", "location")
-            expect(page.locator(f".tfe-{part.panel}").first).to_be_in_viewport()
+def gone(page: Page, query: str) -> None:
+    """Goes to a link of the page as Back does, and waits for its answer."""
+    before = page.evaluate(NEWEST)
+    page.evaluate(GO, query)
+    page.wait_for_function(f"(before) => ({NEWEST})() > before", arg=before)
 
 
-@pytest.fixture(
-    scope="module",
-    params=[
-        pytest.param((lab, mode), id=f"{lab.slug}-{mode}", marks=pytest.mark.xdist_group(f"{lab.slug} {mode}"))
-        for lab in LABS
-        for mode in MODES
-    ],
-)
-def shown(request: pytest.FixtureRequest, contexts: Contexts, site: str) -> Iterator[tuple[Page, Faults, Lab, str]]:
-    """(page, its faults, lab, mode): one page for all that is promised of it."""
+PAGES = {(lab.slug, mode): (lab, mode) for lab in LABS for mode in MODES}
+
+
+def pages(*modes: str) -> list[Any]:
+    """Every lab in these modes, as parameters; the tests of a page run one after the other, since they share it."""
+    return [
+        pytest.param(PAGES[slug, mode], id=f"{slug}-{mode}", marks=pytest.mark.xdist_group(f"{slug} {mode}"))
+        for slug, mode in PAGES
+        if mode in modes
+    ]
+
+
+@pytest.fixture(scope="module", params=pages(*MODES))
+def shown(request: pytest.FixtureRequest, contexts: Contexts, site: str) -> Iterator[Shown]:
+    """One page for all that is promised of it."""
     lab, mode = request.param
-    page, faults = _opened(contexts, site, lab, mode)
-    yield page, faults, lab, mode
+    page, faults, first = _opened(contexts, site, lab, mode)
+    yield Shown(page, faults, lab, mode, first)
     contexts.end(site)
 
 
-def test_it_has_one_heading_a_title_and_a_language(shown: tuple[Page, Faults, Lab, str]) -> None:
-    page, _, lab, mode = shown
+def only(*modes: str) -> pytest.MarkDecorator:
+    """A promise that needs no more modes than these."""
+    return pytest.mark.parametrize("shown", pages(*modes), indirect=True)
+
+
+@only("phone")
+def test_the_first_screen_of_a_phone_holds_the_figure(shown: Shown) -> None:
+    assert shown.first["figure"]
+
+
+def test_it_has_one_heading_a_title_and_a_language(shown: Shown) -> None:
+    page, _, lab, mode, _ = shown
     chinese = MODES[mode]["locale"] == "zh-CN"
     expect(page.locator("h1")).to_have_text(lab.title["zh" if chinese else "en"])
     expect(page.locator("html")).to_have_attribute("lang", "zh-CN" if chinese else "en")
     assert page.title()
 
 
-def test_no_page_scrolls_sideways(shown: tuple[Page, Faults, Lab, str]) -> None:
-    assert scrolls_sideways(shown[0]) == 0
+def test_no_page_scrolls_sideways(shown: Shown) -> None:
+    assert scrolls_sideways(shown.page) == 0
 
 
-def test_everything_fits_and_is_large_enough_to_read_and_to_press(shown: tuple[Page, Faults, Lab, str]) -> None:
-    assert misfits(shown[0]) == []
+def test_everything_fits_and_is_large_enough_to_read_and_to_press(shown: Shown) -> None:
+    assert misfits(shown.page) == []
 
 
-def test_axe_finds_nothing_wrong(shown: tuple[Page, Faults, Lab, str]) -> None:
-    assert refused_by_axe(shown[0]) == []
+@only("phone", "tablet")  # one in the dark, one in the light
+def test_axe_finds_nothing_wrong(shown: Shown) -> None:
+    assert refused_by_axe(shown.page) == []
 
 
-def test_nothing_that_the_page_says_is_of_the_other_language(shown: tuple[Page, Faults, Lab, str]) -> None:
-    page, _, _, mode = shown
+def test_nothing_that_the_page_says_is_of_the_other_language(shown: Shown) -> None:
+    page, mode = shown.page, shown.mode
     left = [(text, where) for text, where in page.evaluate(TEXTS) if text in FOREIGN[MODES[mode]["locale"]]]
     assert not left, left[:5]
 
 
-def test_its_texts_keep_to_the_rules_of_their_language(shown: tuple[Page, Faults, Lab, str]) -> None:
-    page, _, _, mode = shown
+def test_its_texts_keep_to_the_rules_of_their_language(shown: Shown) -> None:
+    page, mode = shown.page, shown.mode
     said = page.evaluate(SAID)
     if MODES[mode]["locale"] == "en-US":
         assert [text for text in said if PLURAL.search(text)] == []
@@ -173,16 +188,23 @@ def test_its_texts_keep_to_the_rules_of_their_language(shown: tuple[Page, Faults
         assert [text for text in said if CHINESE.search(text) and PARTS.search(QUOTED.sub("", text))] == []
 
 
-def test_no_figure_has_a_button_that_leaves_the_machine(shown: tuple[Page, Faults, Lab, str]) -> None:
-    page, _, lab, _ = shown
+def test_no_figure_has_a_button_that_leaves_the_machine(shown: Shown) -> None:
+    page, lab = shown.page, shown.lab
     figures = page.evaluate(FIGURES)
     assert figures
     for figure in figures:
         stays(figure, lab.slug)
 
 
-def test_nothing_goes_wrong_on_it(shown: tuple[Page, Faults, Lab, str]) -> None:
-    assert shown[1].all() == []
+@only("phone")
+def test_every_example_fits_a_phone(shown: Shown) -> None:
+    for query in shown.lab.examples:
+        gone(shown.page, query)
+        becomes(shown.page, lambda: scrolls_sideways(shown.page), 0)  # its pictures are laid out a moment after its values have come
+
+
+def test_nothing_goes_wrong_on_it(shown: Shown) -> None:
+    assert shown.faults.all() == []
 
 
 def test_every_label_of_a_widget_has_a_chinese_of_its_own() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,10 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Page, Response, expect
 
-from explorer.lab import Lab
 from explorer.labs import LABS
 from explorer.packing import LEVELS, pack, whole_levels
+from tests.pages import Contexts, watch
 
-labs = pytest.mark.parametrize("lab", LABS, ids=[lab.slug for lab in LABS])
 SAYS = re.compile(r"query “.*?” \((\d+)\) gives key “(.*?)” \((−?\d+)\) (<?[\d.]+).*; the row sums to ([\d.]+)\.", re.S)
 MOST_PIXELS, MOST_BYTES = 4096, 4_000_000  # a saved page holds every head
 SIGNS = {"␠": " ", "⏎": "\n"}
@@ -31,6 +31,17 @@ def opened(page: Page, site: str, path: str) -> list[Response]:
     expect(page.locator(".tfe-badge").first).to_have_text("stored")
     page.wait_for_selector(".tfe-panel", state="attached")
     return rows
+
+
+@pytest.fixture(scope="module", params=LABS, ids=lambda lab: lab.slug)
+def arrived(request: pytest.FixtureRequest, contexts: Contexts, site: str) -> Iterator[tuple[Page, list[Response]]]:
+    """A lab's page as its bare address opens it, and the answers with exact rows that it got."""
+    contexts.end(site)
+    page = contexts.page(site)
+    faults = watch(page, site)
+    yield page, opened(page, site, request.param.path)
+    contexts.end(site)
+    assert not faults.all()
 
 
 def saved(page: Page, kind: str) -> tuple[str, bytes]:
@@ -54,10 +65,8 @@ def test_maps_whose_rows_are_told_are_rounded_to_16_bits_however_many_they_are()
     assert pack(np.full((4, 200, 200), 1 / 200, np.float32), rows=True)["dtype"] == "u2"
 
 
-@labs
-def test_a_page_tells_the_sum_of_a_row_only_where_it_is_one(lab: Lab, page_watch: Page, site: str) -> None:
-    page = page_watch
-    rows = opened(page, site, lab.path)
+def test_a_page_tells_the_sum_of_a_row_only_where_it_is_one(arrived: tuple[Page, list[Response]]) -> None:
+    page, rows = arrived
     view = page.locator(".tfe-attention")
     if not view.count():
         return  # some labs show what their heads look at in views of their own
@@ -131,10 +140,8 @@ def test_the_card_of_a_head_names_blocks_by_their_positions(page_watch: Page, si
     expect(page.locator(".tfe-hover:visible")).to_contain_text(re.compile(r"largest block, a mean of sums: [\d.]+ \d+–\d+ → −?\d+–\d+"))
 
 
-@labs
-def test_what_is_taken_from_a_text_gives_each_weight_to_its_own_character(lab: Lab, page_watch: Page, site: str) -> None:
-    page = page_watch
-    opened(page, site, lab.path)
+def test_what_is_taken_from_a_text_gives_each_weight_to_its_own_character(arrived: tuple[Page, list[Response]]) -> None:
+    page, _ = arrived
     for name in ("reading", "segments"):
         view = page.locator(f".tfe-{name}:visible")
         if not view.count():

@@ -6,11 +6,12 @@ import re
 from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import expect
 
 from explorer.lab import Lab
-from explorer.labs import LABS
+from tests.browser.conftest import Visit
 from tests.browser.waiting import note, noted
+from tests.contract.conftest import ON_ITS_PAGE
 from tests.known import known
 
 # A small input of each lab's own, as a link spells it; none of them is an example or a step.
@@ -32,24 +33,19 @@ NEW = {slug: next(query.replace(old, new) for old, new in OTHER.items() if old i
 SMALL |= known("SMALL")
 RESULT = re.compile(r"^(stored|remembered|live · [\d.]+ m?s · \w+)$")
 LIVE = re.compile(r"^live · [\d.]+ m?s · \w+$")
-EACH = pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.slug)
-
-
-def opened(page: Page, site: str, lab: Lab, query: str = "") -> Locator:
-    """The badge of a lab's page."""
-    page.goto(f"{site}{lab.path}?lang=en&{query}")
-    return page.locator(".tfe-badge").first
+EACH = pytest.mark.parametrize("lab", ON_ITS_PAGE)
 
 
 @EACH
-def test_a_new_input_is_live_the_same_again_remembered_and_another_not_run_yet(lab: Lab, site: str, page_watch: Page) -> None:
-    badge = opened(page_watch, site, lab, NEW[lab.slug])
+def test_a_new_input_is_live_the_same_again_remembered_and_another_not_run_yet(lab: Lab, visit: Visit) -> None:
+    page = visit(f"{lab.path}?{NEW[lab.slug]}")
+    badge = page.locator(".tfe-badge").first
     expect(badge).to_have_text(LIVE)
-    run = page_watch.locator("button[type=submit].tfe-button").first
+    run = page.locator("button[type=submit].tfe-button").first
     for _ in range(2):
         run.click()
         expect(badge).to_have_text("remembered")
-    box: Any = page_watch.locator("form input[class*=seed]:visible, form textarea:visible, form input[type=text]:visible").first
+    box: Any = page.locator("form input[class*=seed]:visible, form textarea:visible, form input[type=text]:visible").first
     was = box.input_value()
     box.fill(was + "1")
     expect(badge).to_have_text("not run yet")
@@ -58,12 +54,13 @@ def test_a_new_input_is_live_the_same_again_remembered_and_another_not_run_yet(l
 
 
 @EACH
-def test_a_change_that_is_running_says_so(lab: Lab, site: str, page_watch: Page) -> None:
-    badge = opened(page_watch, site, lab, SMALL[lab.slug])
+def test_a_change_that_is_running_says_so(lab: Lab, visit: Visit) -> None:
+    page = visit(f"{lab.path}?{SMALL[lab.slug]}")
+    badge = page.locator(".tfe-badge").first
     expect(badge).to_have_text(RESULT)
-    panel = page_watch.locator(".tfe-change").locator("visible=true").first
+    panel = page.locator(".tfe-change").locator("visible=true").first
     knob = panel.locator("input[type=range][data-field]:enabled").locator("visible=true").first
-    note(page_watch)
+    note(page)
     if not knob.count():
         panel.locator("[data-knob] button").first.click()
     else:
@@ -75,4 +72,4 @@ def test_a_change_that_is_running_says_so(lab: Lab, site: str, page_watch: Page)
                 expect(badge).to_have_text("not run yet")  # nothing is asked before it comes to rest
     expect(panel.locator("[aria-busy]").first).to_have_attribute("aria-busy", "false")
     expect(badge).to_have_text(RESULT)
-    assert "live · running the change" in noted(page_watch)
+    assert "live · running the change" in noted(page)

@@ -6,15 +6,15 @@ import dataclasses
 from importlib import import_module
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from explorer.lab import Lab
-from explorer.labs import LABS
 from explorer.permalink import encode
-from tests.contract.test_every_page_in_every_mode import GO
+from tests.browser.conftest import Visit
+from tests.contract.conftest import ON_ITS_PAGE
 
-SEEDED = [lab for lab in LABS if hasattr(import_module(f"models.{lab.slug}.records").EXAMPLES[0], "seed")]
-TYPED = [lab for lab in SEEDED if lab.slug not in {"reformer", "cost"}]  # a slider draws rotations; nothing is random on arrival
+SEEDED = [one for one in ON_ITS_PAGE if hasattr(import_module(f"models.{one.id}.records").EXAMPLES[0], "seed")]
+TYPED = [one for one in SEEDED if one.id not in {"reformer", "cost"}]  # a slider draws rotations; nothing is random on arrival
 NONE = ("-1", "1.5", "100000000000000000000")
 
 
@@ -22,30 +22,26 @@ def test_most_labs_have_a_seed() -> None:
     assert len(SEEDED) >= 6
 
 
-@pytest.mark.parametrize("lab", TYPED, ids=lambda lab: lab.slug)
-def test_what_is_typed_stays_in_its_box(lab: Lab, site: str, page_watch: Page) -> None:
-    page_watch.goto(f"{site}{lab.path}?lang=en")
-    badge = page_watch.locator(".tfe-badge").first
+@pytest.mark.parametrize("lab", TYPED)
+def test_what_is_typed_stays_in_its_box(lab: Lab, visit: Visit) -> None:
+    page = visit(lab.path)
+    badge = page.locator(".tfe-badge").first
     expect(badge).to_have_text("stored")
-    box = page_watch.locator("form input[class*=seed]:visible").first
+    box = page.locator("form input[class*=seed]:visible").first
     for given in NONE:
         box.fill(given)
-        page_watch.locator("button[type=submit].tfe-button").first.click()
-        expect(page_watch.locator("form .tfe-error")).to_have_text(f"The seed is {given}; it can be a whole number from 0 to 999,999.")
+        page.locator("button[type=submit].tfe-button").first.click()
+        expect(page.locator("form .tfe-error")).to_have_text(f"The seed is {given}; it can be a whole number from 0 to 999,999.")
         expect(badge).to_have_text("refused")
         expect(box).to_have_value(given)
 
 
-@pytest.mark.parametrize("lab", SEEDED, ids=lambda lab: lab.slug)
-def test_a_link_that_gives_one_is_refused(lab: Lab, site: str, page_watch: Page) -> None:
+@pytest.mark.parametrize("lab", SEEDED)
+def test_a_link_that_gives_one_is_refused(lab: Lab, visit: Visit) -> None:
     example = dataclasses.replace(import_module(f"models.{lab.slug}.records").EXAMPLES[0], seed=424_242)
     for given in NONE:
-        query = f"lang=en&{encode(example).replace('424242', given)}"
-        if given == NONE[0]:
-            page_watch.goto(f"{site}{lab.path}?{query}")
-        else:
-            page_watch.evaluate(GO, query)  # a link within the page is read as one that opens it
-        said = page_watch.locator("form .tfe-error")
+        page = visit(f"{lab.path}?{encode(example).replace('424242', given)}")  # a link within the page is read as one that opens it
+        said = page.locator("form .tfe-error")
         expect(said).to_contain_text(given)
         expect(said).to_contain_text("it can be 0 to 999" if given == "-1" else "a whole number of up to 15 digits belongs there")
-        expect(page_watch.locator(".tfe-badge").first).to_have_text("refused")
+        expect(page.locator(".tfe-badge").first).to_have_text("refused")

@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -74,12 +75,12 @@ def test_exact_rows_come_from_disk_when_somebody_looks(engine: Engine, tmp_path:
     assert engine.snapshot().asked == asked
 
 
-@pytest.mark.parametrize("damage", ["cut", "emptied", "foreign", "another result's"])
-def test_a_file_that_cannot_be_trusted_is_made_again(engine: Engine, tmp_path: Path, damage: str) -> None:
+def test_a_file_that_cannot_be_trusted_is_made_again(engine: Engine, tmp_path: Path) -> None:
     first = texts(prepared(engine, Disk(tmp_path)))
     files = sorted(tmp_path.iterdir())
+    assert len(files) > 8
     whole = {path: path.read_bytes() for path in files}
-    for path, other in zip(files, [*files[1:], files[0]], strict=True):
+    for path, other, damage in zip(files, [*files[1:], files[0]], cycle(("cut", "emptied", "foreign", "another result's")), strict=False):
         match damage:
             case "cut":
                 path.write_bytes(whole[path][: len(whole[path]) // 2])

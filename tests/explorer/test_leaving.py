@@ -20,6 +20,7 @@ from tests.conftest import Running, built
 from tests.explorer.asking import Stream, event, join, raw
 
 LONG = "A man in a red shirt and a woman in a blue dress are walking along a street with their small dog while children play soccer."
+SHORT = "a small dog runs."
 SOON = 2.0  # seconds in which a worker is free again
 PATIENCE = 90.0  # seconds after which a test has failed on any machine
 SLOW = ["-m", "tests.slow_site", "PORT"]
@@ -34,9 +35,9 @@ def slow() -> Iterator[Running]:
     server.close()
 
 
-def wish(number: int, beam: int = 1) -> dict[str, object]:
+def wish(number: int, beam: int = 1, words: str = LONG) -> dict[str, object]:
     """A sentence that nobody else asks for."""
-    return given(f"{number} times: {LONG}", beam)
+    return given(f"{number} times: {words}", beam)
 
 
 def given(sentence: str, beam: int = 1) -> dict[str, object]:
@@ -67,10 +68,10 @@ def late(server: Running) -> float:
     return 20 * (time.monotonic() - began) / 5
 
 
-def streaming(server: Running, session: str, number: int) -> tuple[Stream, str]:
+def streaming(server: Running, session: str, number: int, words: str = LONG) -> tuple[Stream, str]:
     """A visitor in the middle of a stream: its connection, and the name of its event."""
     until(lambda: runs(server) == 0, PATIENCE)
-    name = join(server.url, event(server.url, "/translation", "ask"), wish(number), session)
+    name = join(server.url, event(server.url, "/translation", "ask"), wish(number, words=words), session)
     stream = Stream(server.url, session)
     stream.until(lambda message: "running" in json.dumps(message.get("output")))
     assert runs(server) == 1
@@ -96,10 +97,10 @@ def test_what_is_cancelled_frees_the_worker_and_its_stream_says_so_and_ends(slow
 
 
 def test_of_two_events_of_a_page_the_other_goes_on(slow: Running) -> None:
-    stream, _ = streaming(slow, "two", 3)
+    stream, _ = streaming(slow, "two", 3, SHORT)
     number = event(slow.url, "/translation", "ask")
     gone = join(slow.url, number, {**wish(103), "wished": 1}, "two")
-    kept = join(slow.url, number, {**wish(104), "wished": 2}, "two")
+    kept = join(slow.url, number, {**wish(104, words=SHORT), "wished": 2}, "two")
     body = json.dumps({"session_hash": "two", "fn_index": number, "event_id": gone})
     assert raw(slow.url, "POST", "/gradio_api/cancel", body, {"content-type": "application/json"})[0] == 200
     ends = {message["event_id"]: message["success"] for message in stream if message["msg"] == "process_completed"}
@@ -147,11 +148,11 @@ def test_the_next_visitor_is_served(slow: Running) -> None:
 
 
 def test_a_cancel_of_somebody_elses_event_needs_its_name(slow: Running) -> None:
-    stream, _ = streaming(slow, "victim", 8)
+    stream, _ = streaming(slow, "victim", 8, SHORT)
     for session, name in (("victim", "0" * 32), ("other", "0" * 32), ("other", ""), ("victi", None), ("", None), ("*", None)):
         body = json.dumps({"session_hash": session, "fn_index": event(slow.url, "/translation", "ask"), "event_id": name})
         raw(slow.url, "POST", "/gradio_api/cancel", body, {"content-type": "application/json"})
-    stream.until(lambda message: message["msg"] == "process_completed")
+    assert stream.until(lambda message: message["msg"] == "process_completed")["success"]
     stream.close()
 
 

@@ -193,7 +193,7 @@ def test_a_port_beyond_the_last_is_named() -> None:
 
 
 def test_what_runs_when_the_server_is_told_to_leave_is_answered() -> None:
-    server = Running()
+    server = Running(command=["-m", "tests.slow_site", "PORT", "60"], PAUSE="0.1")
     try:
         server.start()
         number = event(server.url, "/translation", "ask")
@@ -201,11 +201,10 @@ def test_what_runs_when_the_server_is_told_to_leave_is_answered() -> None:
         begun = threading.Semaphore(0)
 
         def visit(visitor: int) -> None:
-            sentence = f"{visitor} young men in white shirts are standing outside near many green bushes, and a dog runs across the grass."
-            detail = {"query": "", "set": {"sentence": sentence, "beam": "8"}}
+            detail = {"query": "", "set": {"sentence": f"{visitor} young men in white shirts are standing outside.", "beam": "1"}}
             told.append(answers(server.url, number, detail, f"visitor{visitor}", begun))
 
-        visitors = [threading.Thread(target=visit, args=(i,)) for i in range(6)]
+        visitors = [threading.Thread(target=visit, args=(i,)) for i in range(3)]
         for visitor in visitors:
             visitor.start()
         for _ in visitors:
@@ -214,7 +213,7 @@ def test_what_runs_when_the_server_is_told_to_leave_is_answered() -> None:
         for visitor in visitors:
             visitor.join(60)
         assert server.wait(40) == 0, server.log()
-        assert len(told) == 6
+        assert len(told) == 3
         for messages in told:
             done = [message for message in messages if message["msg"] == "process_completed"]
             assert done and done[-1]["success"], messages

@@ -289,7 +289,7 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
       paint();
       return;
     }
-    canvas.marks = pen.marks;
+    [canvas.marks, canvas.boxes] = [pen.marks, pen.boxes];
     onCanvas(fit(canvas, pen.width, pen.view || pen.height),
       [{ kind: "group", x: 0, y: pen.view ? -pen.top : 0, marks: pen.marks }]);
     handles.place(pen.handles);

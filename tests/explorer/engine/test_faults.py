@@ -48,7 +48,7 @@ def test_a_function_that_forgets_a_request_fails_it_clearly(engine: Engine) -> N
     "error", [MemoryError(), RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 8 bytes")]
 )
 def test_out_of_memory_halves_the_batch_once_then_answers_clearly(error: Exception) -> None:
-    engine = Engine(limits=Limits(batch_wait=1.0))  # a busy machine too brings all eight together
+    engine = Engine(limits=Limits(batch_wait=0.4))  # a busy machine too brings all eight together
     sizes: list[int] = []
     fits = 4
 
