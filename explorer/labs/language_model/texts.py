@@ -27,7 +27,7 @@ SPOKEN: Final = _(
 
 REGION: Final = _("Beginning of a text", "文本的开头")
 RUN: Final = _("Write on", "接着写")
-PROMPT: Final = _("Beginning of a text", "文本的开头")
+PROMPT: Final = _("Beginning", "开头")
 PLACEHOLDER: Final = _("Type the beginning of a text, or leave the box empty.", "输入文本的开头，或留空。")
 MODEL: Final = _("model", "模型")
 LENGTH: Final = _("write", "续写")
