@@ -185,6 +185,7 @@ COMPARE: Final = _texts(
     lab=("lab, {side}", "{side}的实验"),
     input=("input, {side}", "{side}的输入"),
     run=("Run", "运行"),
+    open=("Open lab", "打开实验"),
     swap=("Swap sides", "左右互换"),
     difference=("Difference", "差值"),
     unlike=("The two pictures have different shapes, so there is no difference to draw.", "两幅图形状不同，因此没有差值可画。"),

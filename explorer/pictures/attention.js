@@ -14,7 +14,7 @@ import { arrays, exactLines, lines, table } from "./attentionfiles.js";
 const STATS = ["mean", "max", "rollout"];
 const STRONG = 4; // keys of the locked row that are listed on a phone
 const NEAR = { cell: 46, rows: 14, from: { rows: 24, columns: 16 } }; // a part of a large map, with its numbers
-const TILES = { room: 412, stat: [56, 50] }; // px
+const TILES = { room: 412, above: 272, stat: [56, 50] }; // px; above: where they stand above the map, which they leave its room
 
 async function read(value, { again, away = false }) {
   if (!value.kinds) return null;
@@ -167,10 +167,10 @@ function scene(run, look, pen) {
   const grid = every(it) > 1 && !pen.big && !pen.away;
   let [x, y, low] = [0, 2, 0];
   if (grid) {
-    const room = pen.narrow ? pen.width : Math.min(TILES.room, pen.width);
-    const wide = widthOfTiles(it.heads, room);
     const need = it.kind.look ? 400 : it.columns * 13 + 120;
-    const beside = pen.width >= 780 && need <= pen.width - wide - 24;
+    const beside = pen.width >= 780 && need <= pen.width - widthOfTiles(it.heads, TILES.room) - 24;
+    const room = pen.narrow ? pen.width : beside ? TILES.room : TILES.above;
+    const wide = widthOfTiles(it.heads, room);
     const size = drawTiles(pen, 0, 0, room,
       { layers: it.layers, heads: it.heads, grid: (layer, head) => it.map(`${layer}.${head}`),
         one: (layer, head) => tile(run, now, `${layer}.${head}`, pen) });

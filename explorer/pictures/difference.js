@@ -21,7 +21,7 @@ const LABEL = 92; // px of the names of rows
 const BARS = 0.24; // of the width, for what rows share
 const finite = (x) => (Number.isFinite(x) ? x : 0);
 
-function read({ left, right }) {
+function read({ left, right, row }) {
   const { rows, columns, queries, keys } = left;
   const difference = Float32Array.from(left.data, (w, i) => w - right.data[i]);
   const rowOf = (side, i) => Array.from(side.data.subarray(i * columns, (i + 1) * columns), finite);
@@ -32,7 +32,7 @@ function read({ left, right }) {
   const most = difference.reduce((high, x) => Math.max(high, Math.abs(finite(x))), 0);
   const best = (side, i) => rowOf(side, i).reduce((at, w, j, row) => (w > row[at] ? j : at), 0);
   const pairs = (names, others) => names.map((name, i) => (name === others[i] ? shown(name) : `${shown(name)} | ${shown(others[i])}`));
-  return { left, right, rows, columns, difference, shares, best, most, limit: Math.max(0.05, Math.ceil(most * 20) / 20),
+  return { left, right, row, rows, columns, difference, shares, best, most, limit: Math.max(0.05, Math.ceil(most * 20) / 20),
     queries: pairs(queries, right.queries), keys: pairs(keys, right.keys) };
 }
 
@@ -84,7 +84,7 @@ export default {
   label: TEXT.board,
   units: (run) => t(TEXT.units, { low: number(-run.limit), high: plus(run.limit) }),
   read,
-  bounds: (run) => ({ drow: { count: run.rows } }),
+  bounds: (run) => ({ drow: { count: run.rows, pick: run.row } }),
   scene,
   sentence,
   table(run, { drow }) {

@@ -11,7 +11,7 @@ const OURS = ["lecture", "figure", "lang", "__theme", "step"]; // of a side's ad
 const TOGETHER = ["_row", "_col", "_pos"]; // what is locked on one side is locked on the other too
 const TICK = 300; // ms between two looks at what the sides show
 
-/** props: labs [{path, short, figures, field, first}], stage (props of the difference), texts; see compare.py. */
+/** props: labs [{path, short, figures, field, first, arrives}], stage (props of the difference), texts; see compare.py. */
 export function mount(root, props) {
   const { labs, texts } = props;
   const labOf = (url) => labs.find(({ path }) => path === url.pathname);
@@ -29,7 +29,7 @@ export function mount(root, props) {
       // what is no address is no side
     }
     const lab = labs.filter(({ figures }) => figures.includes("attention"))[at] ?? labs[0];
-    return new URL(`${lab.path}?${lab.first}`, location.origin);
+    return new URL(`${lab.path}?${lab.arrives}`, location.origin);
   });
 
   /** A side's address without how it is shown. */
@@ -41,10 +41,11 @@ export function mount(root, props) {
   const sides = SIDES.map((name, at) => {
     const pick = el("select", { class: "tfe-select", onchange: () => choose(at, labs[pick.selectedIndex]) });
     const line = el("input", { class: "tfe-input", type: "text", autocomplete: "off" });
+    const whole = say(el("a", { class: "tfe-button small" }), texts.open);
     const form = el("form", { class: "tfe-row", onsubmit(event) {
       event.preventDefault();
       type(at, line.value);
-    } }, pick, line, say(el("button", { class: "tfe-button small" }), texts.run));
+    } }, pick, line, say(el("button", { class: "tfe-button small" }), texts.run), whole);
     const frame = el("iframe", { class: "tfe-compare-frame" });
     const box = el("section", { class: "tfe-panel tfe-compare-side" }, form, frame);
     painters.push(() => {
@@ -55,7 +56,7 @@ export function mount(root, props) {
       pick.replaceChildren(...labs.map(({ short }) => el("option", { text: t(short) })));
       pick.selectedIndex = labs.indexOf(labOf(wanted[at]));
     });
-    return { box, frame, pick, line, seen: "" };
+    return { box, frame, pick, line, whole, seen: "" };
   });
 
   function show(at, url) {
@@ -66,18 +67,19 @@ export function mount(root, props) {
     const framed = new URL(wanted[at]);
     for (const [key, text] of Object.entries({ lecture: "figure", figure, lang: lang(), __theme: dark() ? "dark" : "light" }))
       framed.searchParams.set(key, text);
-    sides[at].figure = figure;
+    Object.assign(sides[at], { figure, fresh: true });
     sides[at].frame.src = framed.href;
     sides[at].pick.selectedIndex = labs.indexOf(lab);
     const first = new URLSearchParams(wanted[at].searchParams.has("v") ? "" : lab.first); // what a bare address stands for
-    sides[at].line.value = wanted[at].searchParams.get(lab.field) ?? first.get(lab.field) ?? "";
-    sides[at].line.hidden = !lab.field;
+    const typed = wanted[at].searchParams.get(lab.field) ?? first.get(lab.field);
+    Object.assign(sides[at].line, { value: typed ?? "", hidden: typed === null });
     write();
   }
   function write() {
     const here = new URL(location.href);
     SIDES.forEach((name, at) => {
       const url = new URL(wanted[at]);
+      sides[at].whole.href = url.href;
       if (sides[at].figure) url.searchParams.set("figure", sides[at].figure);
       here.searchParams.set(name, url.pathname + url.search);
     });
@@ -130,20 +132,27 @@ export function mount(root, props) {
       wanted[at] = url;
       sides[at].seen = seen[at];
     });
-    if (moved >= 0) {
-      const look = Object.fromEntries(TOGETHER.map((key) => [key.slice(1), wanted[moved].searchParams.get(key)]));
-      sides[1 - moved].frame.contentWindow.postMessage({ look }, location.origin);
-    }
+    const lock = (at, look) => sides[at].frame.contentWindow.postMessage({ look }, location.origin);
+    if (moved >= 0) lock(1 - moved, Object.fromEntries(TOGETHER.map((key) => [key.slice(1), wanted[moved].searchParams.get(key)])));
     write();
     const maps = found.map(({ node }) => mapOf(node.files?.()));
     const alike = maps.every(Boolean) && ["name", "rows", "columns"].every((key) => maps[0][key] === maps[1][key]);
-    value.value = alike ? { query: seen.join(" "), state: "live", left: maps[0], right: maps[1] } : null;
+    // What has just come, and names no row, shows the row of the other side; of two such the right one follows.
+    const rows = found.map(({ node }) => node.dataset.drawn.match(/\brow=(\d+)/)?.[1] ?? null);
+    const come = found.every(({ node, url }) => { // until then a side shows another example
+      const run = new URLSearchParams(node.dataset.run);
+      return [...url.searchParams].every(([key, text]) => key.startsWith("_") || run.get(key) === text);
+    });
+    const follows = come && alike && rows[0] !== rows[1] ? [1, 0].find((at) => sides[at].fresh && !TOGETHER.some((key) => wanted[at].searchParams.has(key))) : -1;
+    for (const side of sides) Object.assign(side, follows >= 0 ? { seen: "" } : { fresh: side.fresh && !(come && maps.every(Boolean)) }); // its page may not hear yet
+    if (follows >= 0) lock(follows, { row: rows[1 - follows] });
+    value.value = alike ? { query: seen.join(" "), state: "live", left: maps[0], right: maps[1], row: rows[0] && Number(rows[0]) } : null;
     update?.();
   }
   setInterval(look, TICK);
   const fit = () => sides.forEach(({ frame }) => {
-    const foot = frame.contentDocument?.querySelector(".tfe-projector-foot")?.getBoundingClientRect();
-    if (foot?.height) frame.style.height = `${Math.ceil(foot.bottom + frame.contentWindow.scrollY)}px`;
+    const shown = frame.contentDocument?.querySelector(".tfe-lone")?.getBoundingClientRect();
+    if (shown?.height) frame.style.height = `${Math.ceil(shown.bottom + frame.contentWindow.scrollY)}px`;
   });
   setInterval(fit, TICK);
 

@@ -17,6 +17,7 @@ from explorer.widgets.base import address, widget
 
 TITLE, LEAD = labels.COMPARE["title"]["en"], labels.COMPARE["lead"]["en"]
 TYPED = ("sentence", "text")  # fields of a request that a side offers as a line to type into
+ARRIVES = "v=1&sentence=Two+dogs+are+running+through+the+snow."  # told in German word for word, so that rows of two labs are of one word
 FIGURES = ("attention", "ponder", "reading")  # what a lab shows here where an address says nothing: the first that it has, or its first
 
 
@@ -37,6 +38,7 @@ def compare(labs: Sequence[Lab]) -> gr.HTML:
                 "figures": [name for name in FIGURES if name in lab.exports] or [*lab.exports][:1],
                 "field": next((name for name in TYPED if any(name in parse_qs(query) for query in lab.examples)), ""),
                 "first": lab.examples[0],
+                "arrives": ARRIVES if ARRIVES in lab.examples else lab.examples[0],
             }
             for lab in labs
             if not lab.closed

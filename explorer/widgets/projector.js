@@ -211,6 +211,7 @@ export function projector(words, steps, { lecturing, go }) {
   }
   if (alone) {
     document.body.classList.add("tfe-awaited");
+    document.body.classList.toggle("tfe-beside", top !== window);
     setTimeout(() => document.body.classList.remove("tfe-awaited"), PATIENCE);
   }
   bus.on("project", () => !alone && (projecting() ? exit() : enter()));
