@@ -80,42 +80,36 @@ CLOSED: Final[Texts] = {
 }
 
 # One grammar of interaction for every view: what the hand does, what it does to the view.
-GRAMMAR: Final[tuple[tuple[Text, Text], ...]] = tuple(
-    (text(*act), text(*effect))
-    for act, effect in (
-        (("hover", "悬停"), ("preview", "预览")),
-        (("click", "点击"), ("lock", "锁定")),
-        (("shift-click", "shift-点击"), ("add", "追加")),
-        (("Esc", "Esc"), ("reset", "复位")),
-        (("←→", "←→"), ("step", "步")),
-        (("↑↓", "↑↓"), ("head", "头")),
-        (("Space", "空格"), ("play", "播放")),
-        (("B", "B"), ("before", "之前")),
-        (("P", "P"), ("project", "投影")),
-        (("?", "?"), ("all keys", "全部按键")),
-    )
+GRAMMAR: Final[tuple[tuple[Text, Text], ...]] = (
+    (_("hover", "悬停"), _("preview", "预览")),
+    (_("click", "点击"), _("lock", "锁定")),
+    (_("shift-click", "shift-点击"), _("add", "追加")),
+    (_("Esc", "Esc"), _("reset", "复位")),
+    (_("←→", "←→"), _("step", "步")),
+    (_("↑↓", "↑↓"), _("head", "头")),
+    (_("Space", "空格"), _("play", "播放")),
+    (_("B", "B"), _("before", "之前")),
+    (_("P", "P"), _("project", "投影")),
+    (_("?", "?"), _("all keys", "全部按键")),
 )
 
 # The same in full sentences, for the sheet that “?” opens.
-GRAMMAR_IN_FULL: Final[tuple[tuple[Text, Text], ...]] = tuple(
-    (text(*act), text(*effect))
-    for act, effect in (
-        (("hover, tap", "悬停、轻触"), ("show what is under the pointer", "显示指针下的内容")),
-        (("click, tap again", "点击、再次轻触"), ("lock it", "锁定")),
-        (("shift-click", "shift-点击"), ("add it to what is chosen", "加入所选")),
-        (("Esc", "Esc"), ("back to where the view began; leaves projector mode", "视图复位；退出投影模式")),
-        (("← →", "← →"), ("the step before, the step after", "上一步，下一步")),
-        (("↑ ↓", "↑ ↓"), ("another head", "换一个头")),
-        (("Space", "空格"), ("play, pause", "播放、暂停")),
-        (("B", "B"), ("the run before the change, while it is held; tapped, it stays", "按住时显示改动之前的运行；短按则保持")),
-        (
-            ("PageUp PageDown", "PageUp PageDown"),
-            ("guided steps, in projector mode and in the guided lecture", "导览步骤（投影模式下、导览讲座中）"),
-        ),
-        (("P", "P"), ("projector mode", "投影模式")),
-        (("Enter", "Enter"), ("the projected figure that waits for a guess is shown", "揭晓正等着大家猜的投影图")),
-        (("?", "?"), ("this sheet", "本页按键表")),
-    )
+GRAMMAR_IN_FULL: Final[tuple[tuple[Text, Text], ...]] = (
+    (_("hover, tap", "悬停、轻触"), _("show what is under the pointer", "显示指针下的内容")),
+    (_("click, tap again", "点击、再次轻触"), _("lock it", "锁定")),
+    (_("shift-click", "shift-点击"), _("add it to what is chosen", "加入所选")),
+    (_("Esc", "Esc"), _("back to where the view began; leaves projector mode", "视图复位；退出投影模式")),
+    (_("← →", "← →"), _("the step before, the step after", "上一步，下一步")),
+    (_("↑ ↓", "↑ ↓"), _("another head", "换一个头")),
+    (_("Space", "空格"), _("play, pause", "播放、暂停")),
+    (_("B", "B"), _("the run before the change, while it is held; tapped, it stays", "按住时显示改动之前的运行；短按则保持")),
+    (
+        _("PageUp PageDown", "PageUp PageDown"),
+        _("guided steps, in projector mode and in the guided lecture", "导览步骤（投影模式下、导览讲座中）"),
+    ),
+    (_("P", "P"), _("projector mode", "投影模式")),
+    (_("Enter", "Enter"), _("the projected figure that waits for a guess is shown", "揭晓正等着大家猜的投影图")),
+    (_("?", "?"), _("this sheet", "本页按键表")),
 )
 
 CHANGED: Final[Texts] = {
