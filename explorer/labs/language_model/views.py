@@ -60,7 +60,9 @@ def controls() -> tuple[Control, ...]:
     there = {variant: texts.NAMES[variant] for variant in about.facts() or VARIANTS[:1]}
     sizes = {kind: about.size(variant) for kind, variant in zip(KINDS, ("plain", "words", "induction"), strict=True) if variant in there}
     kinds = {kind: texts.KIND[kind] for kind in sizes}
-    layers = {str(n): filled(texts.LAYER, n=n) for n in range(1, about.size("plain")[0] + 1)}
+    deep: dict[int, list[str]] = {}  # models by how many layers they have
+    for variant in there:
+        deep.setdefault(about.size(variant)[0], []).append(variant)
     top = {n: filled(texts.LIKELIEST, n=n) if n else texts.ALL for n in TOP}
     return (
         Control("text", texts.PROMPT, "passage", hint=texts.PLACEHOLDER, shares="length"),
@@ -72,9 +74,16 @@ def controls() -> tuple[Control, ...]:
         Control("typed", texts.TYPED, "question", placeholder=OFFERED[0].typed.strip()),
         Control("temperature", texts.TEMPERATURE, "number", step=0.1, change=True, says=_heated),
         *silenced(kinds, sizes, texts.HEAD),
-        Control("skipped", texts.SKIPPED, "items", names=layers, change=True, says=_skipped),
+        *(
+            Control("skipped", texts.SKIPPED, "items", names=_layers(most), change=True, says=_skipped, when={"variant": variants})
+            for most, variants in deep.items()
+        ),
         Control("positions", texts.POSITIONS, "switch", names=texts.ON_OFF, change=True, says=lambda _on: texts.NO_POSITIONS),
     )
+
+
+def _layers(most: int) -> Mapping[str, Text]:
+    return {str(n): filled(texts.LAYER, n=n) for n in range(1, most + 1)}
 
 
 def _heated(temperature: float) -> Text:
