@@ -6,6 +6,8 @@ reading the whole text again for every character over ours. vs_generate_ratio: t
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor
 from transformers import GPT2Config, GPT2LMHeadModel
@@ -18,7 +20,7 @@ from models.sampling import FREE, Wanted, Writer, draw, uniforms, written
 LETTERS = "".join(map(chr, range(10, 103)))  # as many as the books have, with a line break
 
 
-def peer(config: Config) -> GPT2LMHeadModel:
+def peer(config: Config) -> Any:
     """GPT-2 with as many layers, heads, units and symbols, that is never at its end."""
     shape = GPT2Config(
         vocab_size=len(config.letters) + 1,
@@ -32,7 +34,9 @@ def peer(config: Config) -> GPT2LMHeadModel:
         eos_token_id=None,
         pad_token_id=0,
     )
-    return GPT2LMHeadModel(shape).eval()
+    model: Any = GPT2LMHeadModel(shape)
+    model.train(False)
+    return model
 
 
 @torch.no_grad()

@@ -20,7 +20,7 @@ from models.characters import Alphabet
 from models.decoder import Decoder, Layer, quiet_start
 from models.trace import OFF, Trace
 
-PLAIN = ((), (frozenset(), True))  # how a pass is made where nothing is changed
+PLAIN: tuple[tuple[Any, ...], ...] = ((), (frozenset(), True))  # how a pass is made where nothing is changed
 PLACE = 0.1  # spread of what is learned for each position, at the start of training
 
 
@@ -160,16 +160,10 @@ class LanguageModel(Decoder):
     def _weights(self) -> list[tuple[Tensor, ...]]:
         """Of each layer all that a step takes, in the order of use: looking them up in modules would take as long as computing."""
         found = []
+        layer: Any
         for layer in self.layers:
-            attention, feedforward = layer.attention, layer.feedforward
-            modules = (
-                layer.norm,
-                attention.project_in,
-                attention.project_out,
-                layer.feedforward_norm,
-                feedforward.inner,
-                feedforward.outer,
-            )
+            attention, inner, outer = layer.attention, layer.feedforward.inner, layer.feedforward.outer
+            modules = (layer.norm, attention.project_in, attention.project_out, layer.feedforward_norm, inner, outer)
             found.append(tuple(one for module in modules for one in (module.weight, module.bias)))
         return found
 
