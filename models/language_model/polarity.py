@@ -46,7 +46,7 @@ RATE = 2e-3  # largest learning rate of a fine-tuning in the page
 RATES = (1e-3, 2e-3, 4e-3)  # where the search for it begins, whatever is trained
 SEARCHED = 500  # labels with which rates are compared
 LOOK = 300  # sentences, at least, between two looks at those that choose when to stop
-PATIENCE = 3  # looks without a better one, after which a training stops
+LEAST = 8000  # sentences that a training reads at least: its verdicts stay a guess for the first hundreds of steps
 SENTENCES = "sentences.json.gz"  # labelled ones for the page, beside the models
 CURVE = "polarity.json"  # the figures of all trainings, beside the models
 EVERY = 100  # sentences between two looks at the held-out ones, in the page
@@ -220,7 +220,7 @@ def sentences() -> dict[str, list[Labelled]]:
 
 
 def finetune(
-    labels: int, seed: int, stop: Callable[[], bool] = lambda: False, *, pretrained: bool = True, epochs: int = 5, seconds: float = 60.0
+    labels: int, seed: int, stop: Callable[[], bool] = lambda: False, *, pretrained: bool = True, epochs: int = 20, seconds: float = 60.0
 ) -> Iterator[Point]:
     """Fine-tune the shipped model of pieces on so many labels, drawn by `seed`: a point after each batch, so that others come in between;
     one with an accuracy at the beginning, after every EVERY sentences and at the end.
@@ -281,7 +281,7 @@ class Run:
 
 
 def trained(data: Path, way: str, labels: int, number: int, rate: float) -> Run:
-    """Learn from a subset until PATIENCE looks at `valid` have brought nothing better; the judge of the best look is asked about `test`."""
+    """Learn from a subset until twice as many sentences are read as at the best look at `valid`; its judge is asked about `test`."""
     begin = time.perf_counter()
     pieces = Pieces.load(checkpoint.folder(SLUG, "words") / PIECES)
     splits = {split: polarity(data, split) for split in ("train", "valid", "test")}
@@ -295,15 +295,13 @@ def trained(data: Path, way: str, labels: int, number: int, rate: float) -> Run:
         *_, last = right(judge, rows[split], truth[split], window)
         return last
 
-    best, seen, kept, since = 0.0, 0, copy.deepcopy(learning.mean), 0
-    while since < PATIENCE:
+    best, seen, kept = 0.0, 0, copy.deepcopy(learning.mean)
+    while learning.seen < max(LEAST, 2 * seen):
         until = learning.seen + max(LOOK, labels)
         while learning.seen < until:
             learning.learn()
-        found = share(learning.mean, "valid")
-        since += 1
-        if found > best:
-            best, seen, kept, since = found, learning.seen, copy.deepcopy(learning.mean), 0
+        if (found := share(learning.mean, "valid")) > best:
+            best, seen, kept = found, learning.seen, copy.deepcopy(learning.mean)
     return Run(way, labels, number, rate, seen, best, share(kept, "test"), round(time.perf_counter() - begin, 1))
 
 
