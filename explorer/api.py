@@ -108,7 +108,7 @@ async def told(
     bar, change = drawn["ask"], _without_roles(drawn["change"])
     if bar["state"] == "refused":
         raise gr.Error("{en} {zh}".format(**bar["error"]), print_exception=False)
-    about = {"query", "plain", "fields", "pick", "items"}
+    about = {"query", "plain", "fields", "task", "pick", "items"}
     return {
         "link": f"{lab.path}?{bar['query']}" if bar["query"] else None,
         "state": bar["state"],

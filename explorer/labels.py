@@ -16,113 +16,110 @@ def text(en: str, zh: str) -> Text:
     return MappingProxyType({"en": en, "zh": zh})
 
 
+_ = text
+
+
 def _texts(**pairs: tuple[str, str]) -> Texts:
     return MappingProxyType({name: text(*pair) for name, pair in pairs.items()})
 
 
-SITE: Final = _texts(
-    name=("Transformer family explorer", "Transformer 家族探索"),
-    short=("Transformer family", "Transformer 家族"),
-    description=(
+SITE: Final[Texts] = {
+    "name": _("Transformer family explorer", "Transformer 家族探索"),
+    "short": _("Transformer family", "Transformer 家族"),
+    "description": _(
         "Every member of the Transformer family alive: trained models run on your own input, their mechanism drawn while they work.",
         "活的 Transformer 家族：训练好的模型在您自己的输入上运行，边运行边画出内部机制。",
     ),
-)
+}
 
-SHELL: Final = _texts(
-    skip=("Skip to the content", "跳到正文"),
-    site=("Site", "站点"),
-    where=("Where am I", "我在哪里"),
-    map=("Family map", "家族图谱"),
-    labs=("Labs", "实验"),
-    compare=("Compare", "对比"),
-    lecture=("Guided lecture", "导览讲座"),
-    language=("switch to Chinese", "切换到英文"),
-    dark=("Dark", "深色"),
-    light=("Light", "浅色"),
-    project=("Project", "投影"),
-    copy=("Copy link", "复制链接"),
-    copied=("Copied", "已复制"),
-    refused=("Your browser does not let this page copy. Take the link from here:", "浏览器不允许本页复制。请从这里取链接："),
-    close=("Close", "关闭"),
-    menu=("Menu", "菜单"),
-    family=("The family", "家族"),
-    steps=("Guided steps", "导览步骤"),
-    step=("Step {step} of {of}", "第 {step} 步，共 {of} 步"),
-    done=("done", "已看过"),
-    back=("Back", "上一步"),
-    next=("Next step", "下一步"),
-    begin=("First step", "第一步"),
-    onward=("Next: {lab}", "下一个：{lab}"),
-    tour=("{of} steps to go through", "共 {of} 步导览"),
-    over=("End of the lecture", "讲座结束"),
-    leave_step=("Close this note", "收起这段说明"),
-    keys=("Keys and clicks", "键盘与点击"),
-    grammar_where=("Keys act while a view has the focus, and in projector mode.", "视图获得焦点时，或在投影模式下，按键才起作用。"),
-    esc=("Esc leaves", "Esc 退出"),
-    qr=("QR code of the link to this view", "本视图链接的二维码"),
-    projecting=("Projector mode. Esc leaves.", "投影模式。按 Esc 退出。"),
-    whole=("Open the whole lab", "打开整个实验"),
-    guess=("Guess first", "先猜一猜"),
-    reveal=("Show the figure", "揭晓"),
-)
+SHELL: Final[Texts] = {
+    "skip": _("Skip to the content", "跳到正文"),
+    "site": _("Site", "站点"),
+    "where": _("Where am I", "我在哪里"),
+    "map": _("Family map", "家族图谱"),
+    "labs": _("Labs", "实验"),
+    "compare": _("Compare", "对比"),
+    "lecture": _("Guided lecture", "导览讲座"),
+    "language": _("switch to Chinese", "切换到英文"),
+    "dark": _("Dark", "深色"),
+    "light": _("Light", "浅色"),
+    "project": _("Project", "投影"),
+    "copy": _("Copy link", "复制链接"),
+    "copied": _("Copied", "已复制"),
+    "refused": _("Your browser does not let this page copy. Take the link from here:", "浏览器不允许本页复制。请从这里取链接："),
+    "close": _("Close", "关闭"),
+    "menu": _("Menu", "菜单"),
+    "family": _("The family", "家族"),
+    "steps": _("Guided steps", "导览步骤"),
+    "step": _("Step {step} of {of}", "第 {step} 步，共 {of} 步"),
+    "done": _("done", "已看过"),
+    "back": _("Back", "上一步"),
+    "next": _("Next step", "下一步"),
+    "begin": _("First step", "第一步"),
+    "onward": _("Next: {lab}", "下一个：{lab}"),
+    "tour": _("{of} steps to go through", "共 {of} 步导览"),
+    "over": _("End of the lecture", "讲座结束"),
+    "leave_step": _("Close this note", "收起这段说明"),
+    "keys": _("Keys and clicks", "键盘与点击"),
+    "grammar_where": _("Keys act while a view has the focus, and in projector mode.", "视图获得焦点时，或在投影模式下，按键才起作用。"),
+    "esc": _("Esc leaves", "Esc 退出"),
+    "qr": _("QR code of the link to this view", "本视图链接的二维码"),
+    "projecting": _("Projector mode. Esc leaves.", "投影模式。按 Esc 退出。"),
+    "whole": _("Open the whole lab", "打开整个实验"),
+    "guess": _("Guess first", "先猜一猜"),
+    "reveal": _("Show the figure", "揭晓"),
+}
 
-CLOSED: Final = _texts(
-    kicker=("This lab is closed", "本实验暂时关闭"),
-    line=(
+CLOSED: Final[Texts] = {
+    "kicker": _("This lab is closed", "本实验暂时关闭"),
+    "line": _(
         "A file of this lab cannot be read; the server's log names it. The other labs work: the list of the family and the map lead there.",
         "本实验有一个文件无法读取，服务器日志写明了是哪一个。其他实验不受影响，可从家族列表或家族图谱前往。",
     ),
-    spoken=("The equation of this lab", "本实验的公式"),
-)
+    "spoken": _("The equation of this lab", "本实验的公式"),
+}
 
 # One grammar of interaction for every view: what the hand does, what it does to the view.
-GRAMMAR: Final[tuple[tuple[Text, Text], ...]] = tuple(
-    (MappingProxyType({"en": act[0], "zh": act[1]}), MappingProxyType({"en": effect[0], "zh": effect[1]}))
-    for act, effect in (
-        (("hover", "悬停"), ("preview", "预览")),
-        (("click", "点击"), ("lock", "锁定")),
-        (("shift-click", "shift-点击"), ("add", "追加")),
-        (("Esc", "Esc"), ("reset", "复位")),
-        (("←→", "←→"), ("step", "步")),
-        (("↑↓", "↑↓"), ("head", "头")),
-        (("Space", "空格"), ("play", "播放")),
-        (("B", "B"), ("before", "之前")),
-        (("P", "P"), ("project", "投影")),
-        (("?", "?"), ("all keys", "全部按键")),
-    )
+GRAMMAR: Final[tuple[tuple[Text, Text], ...]] = (
+    (_("hover", "悬停"), _("preview", "预览")),
+    (_("click", "点击"), _("lock", "锁定")),
+    (_("shift-click", "shift-点击"), _("add", "追加")),
+    (_("Esc", "Esc"), _("reset", "复位")),
+    (_("←→", "←→"), _("step", "步")),
+    (_("↑↓", "↑↓"), _("head", "头")),
+    (_("Space", "空格"), _("play", "播放")),
+    (_("B", "B"), _("before", "之前")),
+    (_("P", "P"), _("project", "投影")),
+    (_("?", "?"), _("all keys", "全部按键")),
 )
 
 # The same in full sentences, for the sheet that “?” opens.
-GRAMMAR_IN_FULL: Final[tuple[tuple[Text, Text], ...]] = tuple(
-    (MappingProxyType({"en": act[0], "zh": act[1]}), MappingProxyType({"en": effect[0], "zh": effect[1]}))
-    for act, effect in (
-        (("hover, tap", "悬停、轻触"), ("show what is under the pointer", "显示指针下的内容")),
-        (("click, tap again", "点击、再次轻触"), ("lock it", "锁定")),
-        (("shift-click", "shift-点击"), ("add it to what is chosen", "加入所选")),
-        (("Esc", "Esc"), ("back to where the view began; leaves projector mode", "视图复位；退出投影模式")),
-        (("← →", "← →"), ("the step before, the step after", "上一步，下一步")),
-        (("↑ ↓", "↑ ↓"), ("another head", "换一个头")),
-        (("Space", "空格"), ("play, pause", "播放、暂停")),
-        (("B", "B"), ("the run before the change, while it is held; tapped, it stays", "按住时显示改动之前的运行；短按则保持")),
-        (
-            ("PageUp PageDown", "PageUp PageDown"),
-            ("guided steps, in projector mode and in the guided lecture", "导览步骤（投影模式下、导览讲座中）"),
-        ),
-        (("P", "P"), ("projector mode", "投影模式")),
-        (("Enter", "Enter"), ("the projected figure that waits for a guess is shown", "揭晓正等着大家猜的投影图")),
-        (("?", "?"), ("this sheet", "本页按键表")),
-    )
+GRAMMAR_IN_FULL: Final[tuple[tuple[Text, Text], ...]] = (
+    (_("hover, tap", "悬停、轻触"), _("show what is under the pointer", "显示指针下的内容")),
+    (_("click, tap again", "点击、再次轻触"), _("lock it", "锁定")),
+    (_("shift-click", "shift-点击"), _("add it to what is chosen", "加入所选")),
+    (_("Esc", "Esc"), _("back to where the view began; leaves projector mode", "视图复位；退出投影模式")),
+    (_("← →", "← →"), _("the step before, the step after", "上一步，下一步")),
+    (_("↑ ↓", "↑ ↓"), _("another head", "换一个头")),
+    (_("Space", "空格"), _("play, pause", "播放、暂停")),
+    (_("B", "B"), _("the run before the change, while it is held; tapped, it stays", "按住时显示改动之前的运行；短按则保持")),
+    (
+        _("PageUp PageDown", "PageUp PageDown"),
+        _("guided steps, in projector mode and in the guided lecture", "导览步骤（投影模式下、导览讲座中）"),
+    ),
+    (_("P", "P"), _("projector mode", "投影模式")),
+    (_("Enter", "Enter"), _("the projected figure that waits for a guess is shown", "揭晓正等着大家猜的投影图")),
+    (_("?", "?"), _("this sheet", "本页按键表")),
 )
 
-CHANGED: Final = _texts(
-    input=("new kind of input", "新的输入"),
-    memory=("longer memory", "更长的记忆"),
-    cost=("lower cost", "更低的开销"),
-    depth=("depth on demand", "按需加深"),
-    reading=("reads both ways", "双向阅读"),
-    measured=("the same parts, measured", "同样的部件，测量开销"),
-)
+CHANGED: Final[Texts] = {
+    "input": _("new kind of input", "新的输入"),
+    "memory": _("longer memory", "更长的记忆"),
+    "cost": _("lower cost", "更低的开销"),
+    "depth": _("depth on demand", "按需加深"),
+    "reading": _("reads both ways", "双向阅读"),
+    "measured": _("the same parts, measured", "同样的部件，测量开销"),
+}
 
 HOME: Final = _texts(
     title=("One idea,\na whole family", "一个想法，\n一整个家族"),
@@ -237,16 +234,16 @@ PRESENTER: Final = _texts(
 )
 
 # What stands on every lab's card, and what every page says when something went wrong.
-CARD: Final = _texts(
-    model=("model", "模型"),
-    parameters=("parameters", "参数"),
-    data=("data", "数据"),
-    trained=("trained in", "训练用时"),
-    missing=("not yet measured", "尚未测量"),
-    published=("published {value}", "发表值 {value}"),
-    unfinished=("training unfinished", "训练未完成"),
-    curve=("How it was trained", "训练过程"),
-)
+CARD: Final[Texts] = {
+    "model": _("model", "模型"),
+    "parameters": _("parameters", "参数"),
+    "data": _("data", "数据"),
+    "trained": _("trained in", "训练用时"),
+    "missing": _("not yet measured", "尚未测量"),
+    "published": _("published {value}", "发表值 {value}"),
+    "unfinished": _("training unfinished", "训练未完成"),
+    "curve": _("How it was trained", "训练过程"),
+}
 DEFECT: Final[Text] = {
     "en": "Something in the program went wrong with this input; it is in the server's log. Other inputs still work.",
     "zh": "程序在处理这个输入时出错，已记入服务器日志。其他输入不受影响。",

@@ -111,6 +111,8 @@ class Program(Generic[R, S]):
     def named(self, request: R, prepared: Any = None) -> Value:
         """A request as widgets know it: its query, that of the run without changes, and every field as text; what is looked at in a run."""
         about: Value = {"query": controls.query(request), "plain": controls.query(self.plain(request)), "fields": controls.texts(request)}
+        if task := getattr(request, "task", ""):
+            about["task"] = task
         if prepared is None:
             return about
         if self.items is not None:
@@ -307,7 +309,7 @@ def lab_of(
 
 def _about(bar: Value) -> Value:
     """What the input bar knows of the request in view."""
-    return {name: bar[name] for name in ("query", "plain", "fields", "pick", "items") if name in bar}
+    return {name: bar[name] for name in ("query", "plain", "fields", "task", "pick", "items") if name in bar}
 
 
 def _wish(detail: object) -> tuple[str, object]:

@@ -12,13 +12,11 @@ from typing import Any
 from explorer import labels
 from explorer.figures.curves import Curve
 from explorer.figures.curves import curves as figure_of
-from explorer.labels import filled
+from explorer.labels import Text, filled
 from explorer.widgets import figure
 from explorer.widgets.card import Pair
 from models import folders
 from models.errors import reading
-
-Text = Mapping[str, str]
 
 NAMED: Text = {"en": "{name} {value}", "zh": "{name} {value}"}
 READ: Text = {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
@@ -40,9 +39,12 @@ ANSWER: Final = _("answer", "回答")
 COST: Final = _("ponder N + R", "思考步数 N + R")
 ACCURACY: Final = _("accuracy, %", "准确率，%")
 TIME: Final = _("time, ms", "用时，毫秒")
-VERDICTS: Final[Mapping[str, Text]] = MappingProxyType(
-    {"same": _("the same", "相同"), "other": _("another", "不同"), "lost": _("now wrong", "变错了"), "won": _("now right", "变对了")}
-)
+VERDICTS: Final[Mapping[str, Text]] = {
+    "same": _("the same", "相同"),
+    "other": _("another", "不同"),
+    "lost": _("now wrong", "变错了"),
+    "won": _("now right", "变对了"),
+}
 WITH: Final = _("With {changes}", "{changes}")
 OTHER: Final = _("“{before}” becomes “⟦o:{after}⟧”", "“{before}”变成“⟦o:{after}⟧”")
 SAME: Final = _("the answer stays “⟦o:{before}⟧”", "答案仍是“⟦o:{before}⟧”")

@@ -449,7 +449,7 @@ export async function mount(root, props, emit, watch) {
     value = under ? { ...rest, state: next.state, badge: next.badge, grown: next.grown } : next.state === "refused"
       ? { ...rest, ...next } : next;
     if (next.fields) fill(next.fields);
-    showTask(next.fields);
+    showTask(next);
     if (!under) before.of(value);
     paintAnswer();
     paintState();
@@ -458,7 +458,7 @@ export async function mount(root, props, emit, watch) {
   bus.on("wish", wished);
   onLang(draw);
   fill(value.fields);
-  showTask(value.fields);
+  showTask(value);
   before.of(value);
   draw();
   wish.follow(() => {

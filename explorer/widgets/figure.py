@@ -91,6 +91,13 @@ def figure(value: Mapping[str, object] | None = None) -> gr.HTML:
     return widget("figure", value, plotly=vendor("plotly"))
 
 
+def measured(found: Mapping[str, object] | None, name: str = "bench") -> None:
+    """Place a figure of what was measured, where it was. name: a class that a guided step finds it by, without its "tfe-"."""
+    if found is not None:
+        with gr.Column(elem_classes=["tfe-bench", f"tfe-{name}"]):
+            figure(found)
+
+
 def own(name: str, value: Mapping[str, object] | None = None, *, main: bool = False) -> gr.HTML:
     """Place a figure that belongs to the run in view under a name of its own, so that stored results reach it and no other figure.
 

@@ -16,6 +16,7 @@ from gradio_client.exceptions import AppError
 
 from explorer.lab import Lab
 from explorer.labs import LABS
+from tests.browser.waiting import prepared as ready
 from tests.explorer.asking import raw
 
 README = Path(__file__).parents[2] / "README.md"
@@ -57,6 +58,7 @@ def test_each_parameter_has_a_name_a_type_and_a_description(lab: Lab, offered: d
 def test_a_script_is_told_what_the_page_shows(lab: Lab, client: Client, site: str) -> None:
     number = 1 if lab.probe is None else 0  # the first one of the cost laboratory is timed anew whenever it is asked for
     query = lab.examples[number]
+    ready(site, lab.slug)
     page = raw(site, "GET", f"/stored/{_version(site, lab)}/{lab.slug}/{number}")
     assert page[0] == 200
     shown = json.loads(page[1])

@@ -31,6 +31,12 @@ ASKED: dict[str, tuple[dict[str, Any], ...]] = {  # requests that the trained mo
     "adaptive_span": ({"text": "the heart in the rain", "length": 9}, {"text": "and then", "length": 20, "seed": 9, "temperature": 0.3}),
     "cost": ({"task": "scale"}, {"task": "heads"}),
     "image_transformer": ({"mode": "complete", "picture": "test:1", "keep": 21, "count": 2}, {"mode": "enlarge", "picture": "test:0"}),
+    "language_model": (
+        {"text": "the ship", "length": 6},
+        {"text": "she", "length": 20, "seed": 9, "top_p": 0.5},
+        {"text": "aQ7aQ", "length": 3, "variant": "induction", "typed": "7"},
+        {"text": "It was", "length": 4, "variant": "words"},
+    ),
     "music": ({"motif": "JAAkACQAJAA"}, {"style": "piano", "mode": "continue", "length": 9}, {"motif": "JAAkACQAJAA", "seed": 8}),
     "reformer": ({"text": "heads", "rounds": 2}, {"text": "hash"}),
     "rnn_attention": (GERMAN, {**GERMAN, "variant": "none"}, {"sentence": "A man sings a song.", "beam": 3}, {**GERMAN, "context": "zero"}),

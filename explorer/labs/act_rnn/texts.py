@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Final
 
 from explorer.labels import Text
@@ -100,9 +99,7 @@ NOTES_LABEL: Final = _("Small print", "说明")
 GENERATED: Final = _("generated", "生成")
 EACH_TASK: Final = _("parity · addition", "奇偶 · 加法")
 RIGHT: Final = _("right, {split}", "答对，{split}")
-RIGHT_ONE: Final[Mapping[str, Text]] = MappingProxyType(
-    {"parity": _("parity {value}", "奇偶 {value}"), "addition": _("digits {value}", "数位 {value}")}
-)
+RIGHT_ONE: Final[Mapping[str, Text]] = {"parity": _("parity {value}", "奇偶 {value}"), "addition": _("digits {value}", "数位 {value}")}
 WITHOUT_IT: Final = _("without ACT {values}", "没有 ACT：{values}")
 LICENCE: Final = _("Apache-2.0: the generator and these weights", "Apache-2.0：生成程序与这些权重")
 UNPUBLISHED: Final = _(

@@ -10,13 +10,11 @@ from explorer import runs
 from explorer.controls import Control, Value, query
 from explorer.figures import ponder
 from explorer.lab import GuidedStep, Thumbnail, in_lecture
-from explorer.labels import filled
+from explorer.labels import Text, filled
 from explorer.labs import adaptive_depth
 from explorer.labs.act_rnn import texts
 from explorer.widgets import ask
 from models.act_rnn.records import EXAMPLES, LIMIT, MAX_BITS, MAX_DIGITS, Explanation, Request
-
-Text = Mapping[str, str]
 
 
 def say(task: str, answer: str) -> str | Text:

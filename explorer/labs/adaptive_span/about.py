@@ -7,7 +7,7 @@ from typing import Any
 
 from explorer import labels
 from explorer.figures import ladder as drawing
-from explorer.labels import filled, joined
+from explorer.labels import Text, filled, joined
 from explorer.labs import about
 from explorer.labs.adaptive_span import texts
 from explorer.widgets import figure
@@ -17,7 +17,6 @@ from models.adaptive_span.records import VARIANTS
 SLUG = "adaptive_span"
 COLOURS = {"adaptive": "var(--cat-1)", "fixed": "var(--cat-2)", "dynamic": "var(--cat-3)"}
 
-Text = Mapping[str, str]
 Facts = Mapping[str, Any]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,12 +11,10 @@ from explorer import labels
 from explorer.controls import Control
 from explorer.figures.sides import Side, most_bits
 from explorer.knobs import Spans
-from explorer.labels import change_sentence, filled
+from explorer.labels import Text, change_sentence, filled
 from explorer.labs.adaptive_span import texts
 from explorer.widgets.change import Readings
 from models.adaptive_span.records import EVERY, PAGES, Again, Explanation, Losses, Request
-
-Text = Mapping[str, str]
 
 NAMED = 2  # forced spans that are named one by one
 

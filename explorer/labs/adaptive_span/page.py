@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import gradio as gr
-
 from explorer.lab import FIGURE, part
 from explorer.labs import passages
 from explorer.labs.adaptive_span import about, change, deeper, texts, views
@@ -20,14 +18,6 @@ GENERATE = "models.adaptive_span.explain:generate"
 MEASURE = "models.adaptive_span.explain:measure"
 
 
-def standing() -> None:
-    """How the models stand to one another."""
-    found = about.standing()
-    if found is not None:
-        with gr.Column(elem_classes=["tfe-bench"]):
-            figure.figure(found)
-
-
 def program() -> Program[Request, Explanation]:
     """What the page declares; which models are there is looked up when it is built."""
     return Program(
@@ -39,7 +29,7 @@ def program() -> Program[Request, Explanation]:
             *passages.views(views.text_of, views.text_growing),
             View("attention", lambda value: stage("attention", value, texts={"empty": texts.NO_ATTENTION}), views.heads, at="below"),
             *deeper.PANELS,
-            View("standing", lambda _value: standing(), at="below"),
+            View("standing", lambda _value: figure.measured(about.standing()), at="below"),
             in_bertviz(("head", "model"), views.bertviz),
             View("notes", lambda _value: notes(texts.NOTES, label=texts.NOTES_LABEL), at="below"),
         ),

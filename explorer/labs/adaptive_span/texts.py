@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Final
 
 from explorer.labels import Text
@@ -66,9 +65,11 @@ ABOUT: Final[Mapping[str, Text]] = {
 WRITES: Final = _("reads, and writes on", "读，并接着写")
 READS: Final = _("reads the same text", "读同样的文字")
 READS_ALONG: Final = _("reads what “{name}” wrote", "读“{name}”写下的文字")
-BRIEF: Final[Mapping[str, Text]] = MappingProxyType(
-    {"adaptive": _("adaptive", "自适应"), "fixed": _("full span", "全跨度"), "dynamic": _("by token", "随词元")}
-)
+BRIEF: Final[Mapping[str, Text]] = {
+    "adaptive": _("adaptive", "自适应"),
+    "fixed": _("full span", "全跨度"),
+    "dynamic": _("by token", "随词元"),
+}
 # What a request changes, in words. Layers and heads are counted from 1.
 ALL: Final = _("with every head at z = {z}", "所有头的 z = {z}")
 LAYER: Final = _("with the heads of layer {layer} at z = {z}", "第 {layer} 层各头的 z = {z}")
@@ -86,7 +87,7 @@ SAYS_SAME: Final = _(
 LOOKS: Final = _("its heads look {after} back on the mean, instead of {before}.", "各头平均往回看 {after}，原来是 {before}。")
 LOOKS_SAME: Final = _("its heads look {before} back on the mean, as before.", "各头平均往回看 {before}，与原来相同。")
 
-KIND: Final[Mapping[str, Text]] = MappingProxyType({"after": _("under the mask", "掩码之后"), "before": _("before the mask", "掩码之前")})
+KIND: Final[Mapping[str, Text]] = {"after": _("under the mask", "掩码之后"), "before": _("before the mask", "掩码之前")}
 ROLES: Final = (_("character that is said", "要说出的字符"), _("character that was read", "读过的字符"))
 QUESTIONS: Final[Mapping[str, Text]] = {
     "after": _("Where does each head look, within its span?", "每个头在自己的跨度内看向哪里？"),

@@ -15,14 +15,13 @@ from explorer.figures import attention, masks, reading
 from explorer.figures import bertviz as drawing
 from explorer.figures.attention import Blocks, Kind
 from explorer.lab import GuidedStep, Thumbnail, in_lecture
-from explorer.labels import filled
+from explorer.labels import Text, filled
 from explorer.labs import passages
 from explorer.labs.adaptive_span import about, texts
 from explorer.looks import Look, looks
 from models.adaptive_span.records import EVERY, EXAMPLES, OFFERED, PAGES, VARIANTS, Explanation, Request, Step, check, page
 from models.adaptive_span.weights import Overview, look, overview
 
-Text = Mapping[str, str]
 Value = dict[str, object]
 Array = NDArray[np.float32]
 

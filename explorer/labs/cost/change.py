@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-from explorer.labels import change_sentence, filled
+from explorer.labels import Text, change_sentence, filled
 from explorer.labs.cost import texts
 from explorer.labs.cost.clock import ms
 from explorer.labs.cost.heads import small
 from explorer.widgets.change import Difference, Number, Row
 from models.cost.records import WINDOW, Explanation, Request
 from models.errors import InputError
-
-Text = Mapping[str, str]
 
 
 def _row(key: str, before: float, after: float, digits: int) -> Row:

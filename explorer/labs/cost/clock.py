@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from explorer.controls import Value
 from explorer.figures.curves import Curve, Place, curves
-from explorer.labels import filled, joined
+from explorer.labels import Text, filled, joined
 from explorer.labs.cost import drawn, texts
 from explorer.widgets.figure import Mark, shown
 from models.cost.records import FORMULAS, LAYERS, SECONDS, Clock, Explanation, Point, Request, exponent, lengths, operations
 
-Text = Mapping[str, str]
 COLOURS = dict(zip(LAYERS, (f"var(--cat-{n})" for n in (1, 2, 3, 4)), strict=True))
 BEYOND = 8  # times the longest length, to which formulas are drawn
 

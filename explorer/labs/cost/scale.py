@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,13 +10,12 @@ from numpy.typing import NDArray
 from explorer.controls import Value
 from explorer.figures.curves import Curve, Place, curves
 from explorer.figures.heatmaps import Map, maps
-from explorer.labels import filled
+from explorer.labels import Text, filled
 from explorer.labs.cost import about, drawn, texts
 from explorer.labs.cost.clock import ms
 from explorer.widgets.figure import Mark, shown
 from models.cost.records import N_KEYS, WIDTHS, Explanation, Request, Scale
 
-Text = Mapping[str, str]
 COLOURS = ("var(--cat-2)", "var(--cat-1)", "var(--cat-4)")  # not divided, by √d_k, as asked for
 
 

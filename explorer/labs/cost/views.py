@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
 
 import numpy as np
@@ -11,13 +10,11 @@ from numpy.typing import NDArray
 from explorer import runs
 from explorer.controls import Control, Drawings, query
 from explorer.lab import GuidedStep, Thumbnail, in_lecture
-from explorer.labels import filled
+from explorer.labels import Text, filled
 from explorer.labs.cost import about, texts
 from explorer.labs.cost.clock import own
 from models.cost.records import ALPHAS, EXAMPLES, FILTERS, LAYERS, Explanation, Request
 from models.errors import reading
-
-Text = Mapping[str, str]
 
 
 @cache

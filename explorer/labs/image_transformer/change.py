@@ -12,13 +12,11 @@ from explorer import labels
 from explorer.controls import Control
 from explorer.figures.pairs import Measure, Pair
 from explorer.knobs import Range
-from explorer.labels import filled
+from explorer.labels import Text, filled
 from explorer.labs.heads import silenced
 from explorer.labs.image_transformer import texts
 from explorer.widgets.change import Pictures
 from models.image_transformer.records import COLOUR, FLANGE, MEMORY_ROWS, PATTERNS, Again, Bits, Explanation, Made, Request
-
-Text = Mapping[str, str]
 
 HEADS: Mapping[str, tuple[int, int]] = {"local_1d": (6, 4), "local_2d": (6, 4), COLOUR: (4, 4)}  # layers and heads of each pattern
 GREY, COLOURED = {"mode": ("generate", "complete")}, {"mode": ("enlarge",)}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Final
 
 from explorer.labels import Text
@@ -81,9 +80,7 @@ EXAMPLES: Final[tuple[Text, ...]] = (
     _("A small picture made larger, three times", "把小图放大，三种可能"),
 )
 
-PATTERNS: Final[Mapping[str, Text]] = MappingProxyType(
-    {"local_1d": _("1D", "1D"), "local_2d": _("2D", "2D"), "colour": _("colour", "彩色")}
-)
+PATTERNS: Final[Mapping[str, Text]] = {"local_1d": _("1D", "1D"), "local_2d": _("2D", "2D"), "colour": _("colour", "彩色")}
 NUMBER: Final = _("bits/dim", "比特/维")
 MEMORY: Final = _("1D memory", "1D 记忆")
 FLANGE: Final = _("2D flange", "2D 翼缘")
@@ -150,9 +147,7 @@ NOTES_LABEL: Final = _("Small print", "说明")
 EACH: Final = _("each", "每个模型")
 TEST: Final = _("bits/dim, {split}", "每维比特数，{split}")
 
-LADDERS: Final[Mapping[str, Text]] = MappingProxyType(
-    {"grey": _("The ladder", "阶梯"), "colour": _("The ladder in colour", "彩色图的阶梯")}
-)
+LADDERS: Final[Mapping[str, Text]] = {"grey": _("The ladder", "阶梯"), "colour": _("The ladder in colour", "彩色图的阶梯")}
 LADDER_UNITS: Final = _("bits/dim, lower is better", "比特/维，越低越好")
 RUNGS: Final[Mapping[str, Text]] = {
     "uniform": _("uniform", "均匀分布"),
@@ -178,7 +173,7 @@ COLOUR_SAYS: Final = _(
     "around it and the pixels beside it, {less} less than guessing evenly.",
     "已知小图时，模型对大图的每个数值平均用 {value} 比特：比同样知道小图和旁边像素的线性编码器{beside}，比均匀猜测少 {less}。",
 )
-BEST: Final[Mapping[str, Text]] = MappingProxyType({"local_1d": _("Local 1D", "局部 1D"), "local_2d": _("Local 2D", "局部 2D")})
+BEST: Final[Mapping[str, Text]] = {"local_1d": _("Local 1D", "局部 1D"), "local_2d": _("Local 2D", "局部 2D")}
 IN_PRINT: Final = _("In print, on CIFAR-10: 2.90 against 3.03.", "论文在 CIFAR-10 上：2.90 对 3.03。")
 SAME_ORDER: Final = _("The paper found the same order on CIFAR-10: 2.90 against 3.03.", "论文在 CIFAR-10 上得到同样的顺序：2.90 对 3.03。")
 OTHER_ORDER: Final = _(

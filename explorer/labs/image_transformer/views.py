@@ -15,7 +15,7 @@ from explorer import runs
 from explorer.controls import Control, Drawings, query
 from explorer.figures import image
 from explorer.lab import GuidedStep, Picture, in_lecture
-from explorer.labels import filled
+from explorer.labels import Text, filled
 from explorer.labs import about, passages
 from explorer.labs.image_transformer import texts
 from explorer.labs.image_transformer.change import HEADS
@@ -40,7 +40,6 @@ from models.image_transformer.records import (
 )
 from models.image_transformer.weights import weights
 
-Text = Mapping[str, str]
 Value = dict[str, object]
 
 ASSETS = Path(__file__).parents[3] / "assets" / "image_transformer"

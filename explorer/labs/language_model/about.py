@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from explorer import labels
-from explorer.labels import filled
+from explorer.figures import ladder as drawing
+from explorer.labels import filled, joined
 from explorer.labs import about
 from explorer.labs.language_model import texts
+from explorer.widgets import figure
 from explorer.widgets.card import Pair
 from models.language_model.records import VARIANTS
 
@@ -40,6 +42,30 @@ def _held_out(known: Mapping[str, Mapping[str, Any]]) -> tuple[Pair, ...]:
     ours = next(iter(found))
     note, why = about.published(found[ours], {"metric": found[ours]["metric"], **known[ours]["published"]})
     return (Pair(filled(texts.METRIC, split=labels.split(found[ours]["split"])), f"{found[ours]['value']:.2f}", note, why),)
+
+
+def standing() -> dict[str, object] | None:
+    """Bits per character of each model of the books, by what it has learned from; None before two were measured."""
+    known = {variant: one["figure"] for variant, one in facts().items() if one.get("figure") and variant in texts.LESSONS}
+    if len(known) < 2:
+        return None
+    rungs = [
+        drawing.Rung(texts.LESSONS[variant], float(one["value"]), "ours" if variant == "plain" else "baseline")
+        for variant, one in known.items()
+    ]
+    each = [filled(about.NAMED, name=texts.LESSONS[variant], value=f"{one['value']:.2f}") for variant, one in known.items()]
+    said = {"en": "; ".join(one["en"] for one in each) + ".", "zh": "；".join(one["zh"] for one in each) + "。"}
+    last = known.get("last_only", {}).get("last_position")
+    remark = filled(texts.AT_THE_LAST, value=f"{last:.2f}") if last else None
+    return figure.value(
+        drawing.ladder(rungs, tick=1),
+        title=texts.STANDING,
+        units=texts.CURVE_UNITS,
+        sentence=joined(said, remark, about.order_of(SLUG, known)) or said,
+        table=figure.Table((labels.CARD["model"], texts.BITS), [(texts.LESSONS[variant], one["value"]) for variant, one in known.items()]),
+        height=26 * len(known) + 36,
+        name="language-model-lessons",
+    )
 
 
 def prose() -> dict[str, str]:

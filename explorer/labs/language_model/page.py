@@ -9,6 +9,7 @@ from explorer.labs import passages
 from explorer.labs.language_model import about, texts, views
 from explorer.program import About, Change, Program, lab_of
 from explorer.views import View, in_bertviz
+from explorer.widgets import figure
 from explorer.widgets.notes import notes
 from explorer.widgets.stage import stage
 from models.language_model.records import EXAMPLES, KINDS, Explanation, Request
@@ -34,6 +35,7 @@ def program() -> Program[Request, Explanation]:
                 views.pieces_growing,
                 task=KINDS[1],
             ),
+            View("learning", lambda _value: figure.measured(about.standing(), "learning")),
             View("attention", lambda value: stage("attention", value, texts={}), views.maps, at="below"),
             in_bertviz(("head", "model"), views.bertviz),
             View("notes", lambda _value: notes(texts.NOTES, label=texts.NOTES_LABEL), at="below"),

@@ -27,17 +27,17 @@ SPOKEN: Final = _(
 
 REGION: Final = _("Beginning of a text", "文本的开头")
 RUN: Final = _("Write on", "接着写")
-PROMPT: Final = _("Beginning of a text", "文本的开头")
+PROMPT: Final = _("Beginning", "开头")
 PLACEHOLDER: Final = _("Type the beginning of a text, or leave the box empty.", "输入文本的开头，或留空。")
 MODEL: Final = _("model", "模型")
 LENGTH: Final = _("write", "续写")
 SYMBOLS: Final = _("{n} symbols", "{n} 个符号")
-TOP_P: Final = _("top-p", "top-p")
+TOP_P: Final = _("top-p", "核采样 p")
 TOP_P_HINT: Final = _(
     "Top-p {value}: it draws among the fewest likeliest symbols whose probabilities together reach this; 1 for all",
-    "top-p {value}：只在概率之和达到它的最少几个最可能的符号中抽取；1 为全部",
+    "核采样 p = {value}：只在概率之和达到它的最少几个最可能的符号中抽取；1 为全部",
 )
-TOP_K: Final = _("top-k", "top-k")
+TOP_K: Final = _("top-k", "前 k 个")
 TOP_K_HINT: Final = _("Of how many of the likeliest symbols it draws", "在多少个最可能的符号中抽取")
 ALL: Final = _("all", "全部")
 LIKELIEST: Final = _("{n}", "{n}")
@@ -74,7 +74,7 @@ PER: Final[Mapping[str, Text]] = MappingProxyType({"characters": _("character", 
 EXAMPLES: Final[tuple[tuple[Text, Text], ...]] = (
     (
         _("The beginning of a sentence of Persuasion, a novel that no training has seen", "《劝导》里一句话的开头，训练时没见过这部小说"),
-        _("She had been forced …", "She had been forced …"),
+        _("She had been …", "“She had been …”"),
     ),
     (
         _("A herd of unicorns in the Andes, as in Radford et al. (2019)", "安第斯山中的一群独角兽，如 Radford 等（2019）"),
@@ -153,6 +153,20 @@ BOOKS: Final = _("public domain", "公有领域")
 METRIC: Final = _("bits per character, {split}", "每字符比特数，{split}")
 BITS: Final = _("bits per character", "每字符比特数")
 SEEN: Final = _("characters read, millions", "读过的字符（百万）")
+STANDING: Final = _("What does each lesson buy?", "每一种学习换来什么？")
+# What each model of the books has learned from; the order is the figure's.
+LESSONS: Final[Mapping[str, Text]] = {
+    "last_only": _("Last position of 256 alone", "只有 256 个位置中的最后一个"),
+    "plain": _("Every position", "每个位置"),
+    "layers": _("Every position and layer", "每个位置和每一层"),
+    "targets": _("Every position, two ahead", "每个位置，预测两步"),
+    "all": _("Every position and layer, two ahead", "每个位置和每一层，预测两步"),
+    "words": _("Every position, in pieces", "每个位置，用词块"),
+}
+AT_THE_LAST: Final = _(
+    "Even where it has learned to predict, at the 256th character of a window, the model of the last position costs {value}.",
+    "即使只在它学过预测的地方（窗口的第 256 个字符）来读，只用最后位置的模型仍要 {value}。",
+)
 CURVE_UNITS: Final = _("bits per character of a held-out book, lower is better", "留出书的每字符比特数，越低越好")
 CURVE_SAYS: Final = _("At the end of training: {figures} bits per character.", "训练结束时：{figures} 比特/字符。")
 
@@ -161,9 +175,11 @@ STEP_TITLES: Final[Mapping[str, Text]] = {
     "predict": _("Predict the next one", "预测下一个"),
     "positions": _("Every position learns", "每个位置都学"),
     "layers": _("Every layer guesses", "每一层都猜"),
+    "ahead": _("Two ahead", "预测两步"),
     "temperature": _("Temperature", "温度"),
     "unicorn": _("It writes", "它会写"),
     "skip": _("A layer is skipped", "跳过一层"),
+    "copy": _("A head that copies", "会复制的头"),
 }
 STEPS: Final[Mapping[str, Text]] = {
     "predict": _(
@@ -181,6 +197,13 @@ STEPS: Final[Mapping[str, Text]] = {
         "the true character costs less. This is the logit lens; the lower layers were not trained to be read so.",
         "把每一层当作最后一层来读：它会说什么？低层猜得差，往上越来越好，实际的字符越来越便宜。这就是 logit 透镜；低层没有为此训练过。",
     ),
+    "ahead": _(
+        "Al-Rfou et al. let every layer predict, and each the character after next too. Their network of 64 layers needed it; this one "
+        "of 8 gains little. What counts is that every position predicts: from the last one alone it learns slowly, 1 lesson in a "
+        "window instead of 256.",
+        "Al-Rfou 等让每一层都预测，还预测再下一个字符。他们的 64 层网络需要这样；这里的 8 层获益很少。"
+        "要紧的是每个位置都预测：只用最后一个，每个窗口只上 1 课而不是 256 课。",
+    ),
     "temperature": _(
         "Before it draws, the model divides its scores by the temperature. Above 1 rare characters are drawn more often, and words fall "
         "apart; below 1 it plays safe; at 0 it takes the likeliest every time, and soon repeats itself.",
@@ -196,6 +219,13 @@ STEPS: Final[Mapping[str, Text]] = {
         "The number says what it was worth on the same text; try another layer, or silence a head.",
         "每一层只在下面传来的内容上再加一些，所以去掉一层，其余仍能运行。这里跳过第 1 层。数字说明它在同一段文本上值多少；也可关掉一个头。",
     ),
+    "copy": _(
+        "A network of two layers learned to copy random letters that come again. The head of layer 2 looks right behind the earlier "
+        "place of the letter that is read, and says what stood there. Here it is silenced, and the copy dies. A network of one layer "
+        "did not learn it.",
+        "一个两层网络学会了复制重复出现的随机字母。第 2 层的头看向同一字母上次出现处的后一个位置，并说出那里的字母。"
+        "这里把它关掉，复制就没了。一层的网络没有学会。",
+    ),
 }
 
 # What each step asks: the projector's title.
@@ -203,9 +233,11 @@ STEP_QUESTIONS: Final[Mapping[str, Text]] = {
     "predict": _("Which characters surprise the model?", "哪些字符让模型惊讶？"),
     "positions": _("What may each position look at?", "每个位置可以看什么？"),
     "layers": _("What would each layer say?", "每一层会说什么？"),
+    "ahead": _("What does each lesson buy?", "每一种学习换来什么？"),
     "temperature": _("What does the temperature change?", "温度改变了什么？"),
     "unicorn": _("What does it write about unicorns?", "它会怎么写独角兽？"),
     "skip": _("What is one layer worth?", "一层值多少？"),
+    "copy": _("Which head copies?", "哪个头在复制？"),
 }
 
 # What the hall guesses before the lecturer opens the projected figure.
@@ -229,10 +261,24 @@ STEP_SHOWS: Final[Mapping[str, Text]] = {
     "layers": _(
         "Follow the locked column from the foot to the top; then step with the arrows.", "沿锁定的一列从下看到上；再用方向键移动。"
     ),
+    "ahead": _("Compare the first bar with the second, then the second with the rest.", "先比较第一条与第二条，再比较第二条与其余的。"),
     "temperature": _("Hold B for temperature 1; read both continuations aloud.", "按住 B 看温度 1 的结果；把两段续写都读出来。"),
     "unicorn": _("Read aloud what stands on green.", "把绿底上的文字读出来。"),
     "skip": _("The bars under the text say where the layer was needed.", "文字下的条形表示哪里需要这一层。"),
+    "copy": _(
+        "Press B: with the head the letters come again, without it they are random.",
+        "按 B：有这个头，字母会重现；没有它，写出的是随机字母。",
+    ),
 }
 
 # 1: a step of every lecture; 2: one that may be skipped; 3: for a long lecture.
-STEP_RANKS: Final[Mapping[str, int]] = {"predict": 1, "positions": 2, "layers": 1, "temperature": 2, "unicorn": 2, "skip": 3}
+STEP_RANKS: Final[Mapping[str, int]] = {
+    "predict": 1,
+    "positions": 2,
+    "layers": 1,
+    "ahead": 2,
+    "temperature": 2,
+    "unicorn": 2,
+    "skip": 3,
+    "copy": 1,
+}

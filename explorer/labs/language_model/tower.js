@@ -117,10 +117,11 @@ function sentence(run, look) {
   const from = rightFrom(run, set, pos);
   const [read_, true_] = [{ text: before(run, pos), role: "query" }, { text: quoted(run.symbols[pos]), role: "out" }];
   const known = { en: from ? ` From layer ${from} on the guess is right.` : " The last layer's guess is wrong.", zh: from ? `从第 ${from} 层起猜对了。` : "最后一层没有猜对。" };
-  const right = n === 1 ? "" : zh ? known.zh : known.en;
-  if (zh) return ["在 ", read_, ` 之后，第 1 层猜 ${a}，第 ${n} 层猜 ${b}。实际是 `, true_, `，第 1 层付出 ${low} 比特，第 ${n} 层付出 ${high} 比特。${right}`];
-  return ["After ", read_, ` layer 1 guesses ${a}, layer ${n} guesses ${b}. What stands there, `, true_,
-    `, costs layer 1 ${low} bits and layer ${n} ${high} bits.${right}`];
+  if (n === 1) return zh ? ["在 ", read_, ` 之后，这一层猜 ${a}；实际的 `, true_, ` 花费 ${low} 比特。`]
+    : ["After ", read_, ` the layer would say ${a}; the true `, true_, ` costs ${low} bits.`];
+  if (zh) return ["在 ", read_, ` 之后，第 1 层猜 ${a}，第 ${n} 层猜 ${b}；实际的 `, true_, ` 在第 1 层花费 ${low} 比特，在第 ${n} 层花费 ${high} 比特。${known.zh}`];
+  return ["After ", read_, ` layer 1 would say ${a} and layer ${n} ${b}; the true `, true_,
+    ` costs ${low} bits in layer 1 and ${high} in layer ${n}.${known.en}`];
 }
 
 function table(run, look) {

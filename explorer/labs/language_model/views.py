@@ -17,7 +17,7 @@ from explorer.figures import bertviz as drawing
 from explorer.figures.attention import Blocks, Kind
 from explorer.figures.sides import Side, most_bits
 from explorer.lab import GuidedStep, Thumbnail, in_lecture
-from explorer.labels import change_sentence, filled, listed
+from explorer.labels import change_sentence, filled
 from explorer.labs import passages
 from explorer.labs.heads import silenced
 from explorer.labs.language_model import about, texts
@@ -321,8 +321,13 @@ def steps() -> tuple[GuidedStep, ...]:
         "unicorn": (query(OFFERED[1]), {}, "reading"),
         "skip": (query(replace(start, skipped=("1",))), here, "change"),
     }
-    del there
-    return tuple(GuidedStep(texts.STEP_TITLES[key], texts.STEPS[key], *how, **in_lecture(texts, key)) for key, how in shown.items())
-
-
-__all__ = ["listed"]
+    if len(there.keys() & texts.LESSONS.keys()) > 1:
+        shown["ahead"] = ("", {}, "learning")
+    copying = next((one for one in EXAMPLES if one.variant == "induction"), None)
+    if copying is not None:
+        shown["copy"] = (query(replace(copying, silenced=((copying.kind, 1, 0),))), {"head": "2.1", "pos": "15"}, "reading")
+    return tuple(
+        GuidedStep(texts.STEP_TITLES[key], texts.STEPS[key], *how, **in_lecture(texts, key))
+        for key in texts.STEPS
+        if (how := shown.get(key))
+    )

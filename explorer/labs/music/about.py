@@ -7,7 +7,7 @@ from typing import Any
 
 from explorer import labels
 from explorer.figures import ladder as drawing
-from explorer.labels import filled
+from explorer.labels import Text, filled
 from explorer.labs import about
 from explorer.labs.music import texts
 from explorer.widgets import figure
@@ -18,7 +18,6 @@ SLUG = "music"
 VARIANTS = tuple(variant for style in MODELS.values() for variant in style)
 COLOURS = {"jsb_relative": "var(--cat-1)", "jsb_transformer": "var(--cat-2)"}
 
-Text = Mapping[str, str]
 Facts = Mapping[str, Any]
 
 

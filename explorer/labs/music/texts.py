@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Final
 
 from explorer.labels import Text
@@ -26,7 +25,7 @@ SPOKEN: Final = _(
 REGION: Final = _("What the models play on from", "从什么音乐接着写")
 STYLE: Final = _("style", "风格")
 MODE: Final = _("make", "生成")
-MODES: Final[Mapping[str, Text]] = MappingProxyType({"continue": _("continue", "续写"), "harmonise": _("harmonise", "配和声")})
+MODES: Final[Mapping[str, Text]] = {"continue": _("continue", "续写"), "harmonise": _("harmonise", "配和声")}
 MODE_HINT: Final = _(
     "Continue: the models go on from the motif. Harmonise: its melody stays, and they make alto, tenor and bass below it",
     "续写：模型从动机往下写。配和声：保留旋律，由模型写出女低音、男高音和男低音",
@@ -35,7 +34,7 @@ MOTIF: Final = _("motif", "动机")
 LENGTH: Final = _("length", "长度")
 LENGTH_HINT: Final = _("How much is made after the motif", "在动机之后写多长")
 BARS: Final = _("{n} bars", "{n} 小节")
-EVENTS: Final[Mapping[str, Text]] = MappingProxyType({"chorale": _("{n} cells", "{n} 格"), "piano": _("{n} events", "{n} 个事件")})
+EVENTS: Final[Mapping[str, Text]] = {"chorale": _("{n} cells", "{n} 格"), "piano": _("{n} events", "{n} 个事件")}
 TEMPERATURE: Final = _("temperature", "温度")
 TEMPERATURE_HINT: Final = _(
     "Temperature {value}: 1 is the models' own distribution, less plays safe, more dares, 0 takes the likeliest every time",
@@ -50,7 +49,7 @@ PROGRESS: Final[Mapping[str, Text]] = {
     "piano": _("live · event {at} of {of}", "实时 · 第 {at} / {of} 个事件"),
 }
 MADE: Final = _("{name}: {n} notes made, {nats} nats per {event}", "{name}：写出 {n} 个音，每{event} {nats} 纳特")
-STYLES: Final[Mapping[str, Text]] = MappingProxyType({"chorale": _("Chorale", "众赞歌"), "piano": _("Piano", "钢琴")})
+STYLES: Final[Mapping[str, Text]] = {"chorale": _("Chorale", "众赞歌"), "piano": _("Piano", "钢琴")}
 # Our motifs: what each is, and the word or two on its button.
 EXAMPLES: Final[tuple[tuple[Text, Text], ...]] = (
     (_("Vom Himmel hoch, a tune of 1539, harmonised", "《我从高天而来》，1539 年的旋律，配和声"), _("Vom Himmel hoch", "我从高天来")),
@@ -134,7 +133,7 @@ KEPT_MOVED: Final = _(
 )
 ALL_KEPT: Final = _("note for note the same music comes out", "写出的音乐逐音相同")
 UNTOUCHED: Final = _("nothing changes for the models that are here", "这里的模型不受影响")
-EVENT: Final[Mapping[str, Text]] = MappingProxyType({"chorale": _("cell", "格"), "piano": _("event", "个事件")})
+EVENT: Final[Mapping[str, Text]] = {"chorale": _("cell", "格"), "piano": _("event", "个事件")}
 
 NOTES: Final[tuple[Text, ...]] = (
     _(
@@ -166,9 +165,10 @@ PIANO_SIZE: Final = _("piano {value}", "钢琴 {value}")
 CHORALES: Final = _("Bach’s chorales", "巴赫众赞歌")
 NON_COMMERCIAL: Final = _("ASAP: CC BY-NC-SA 4.0", "ASAP：CC BY-NC-SA 4.0")
 SEEDS: Final = _(" By seed, ours: {values}.", "我们的各个种子：{values}。")
-METRIC: Final[Mapping[str, Text]] = MappingProxyType(
-    {"chorale": _("nats per cell, {split}", "每格纳特，{split}"), "piano": _("nats per event, {split}", "每事件纳特，{split}")}
-)
+METRIC: Final[Mapping[str, Text]] = {
+    "chorale": _("nats per cell, {split}", "每格纳特，{split}"),
+    "piano": _("nats per event, {split}", "每事件纳特，{split}"),
+}
 STANDING: Final[Mapping[str, Text]] = {
     "chorale": _("Who reads Bach best?", "谁最会读巴赫？"),
     "piano": _("Who reads piano best?", "谁最会读钢琴演奏？"),

@@ -9,7 +9,7 @@ from typing import Any
 
 from explorer import labels
 from explorer.figures import spelling
-from explorer.labels import filled
+from explorer.labels import Text, filled
 from explorer.labs import about
 from explorer.labs.reformer import texts
 from explorer.widgets import figure
@@ -17,7 +17,6 @@ from explorer.widgets.card import Pair
 from models.reformer.letters import LETTERS, WORD
 from models.reformer.records import MODELS
 
-Text = Mapping[str, str]
 Facts = Mapping[str, Any]
 
 SLUG = "reformer"

@@ -8,14 +8,12 @@ import numpy as np
 
 from explorer.controls import Control
 from explorer.figures.sides import ROUNDING, Side, most_bits
-from explorer.labels import change_sentence, filled
+from explorer.labels import Text, change_sentence, filled
 from explorer.labs import heads
 from explorer.labs.reformer import texts
 from explorer.widgets.change import Readings
 from models.reformer.records import FULL, MAX_BUCKETS, MAX_CHUNK, MAX_ROUNDS, Explanation, Read, Request
 from models.reformer.weights import compared
-
-Text = Mapping[str, str]
 
 TRAINED = Request()
 SEEDS = 16  # that the panel offers

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Final
 
 from explorer.labels import Text
@@ -29,10 +28,11 @@ SPOKEN: Final = _(
 
 REGION: Final = _("A word to say twice, or a text", "要说两遍的词，或一段文本")
 TASK: Final = _("what to give", "输入什么")
-TASKS: Final[Mapping[str, Text]] = MappingProxyType({"word": _("Say a word twice", "把词说两遍"), "text": _("Read a text", "读一段文本")})
-PROMPTS: Final[Mapping[str, Text]] = MappingProxyType(
-    {"word": _("A word of letters", "一串字母"), "text": _("A text, read character by character", "一段文本，逐字符读")}
-)
+TASKS: Final[Mapping[str, Text]] = {"word": _("Say a word twice", "把词说两遍"), "text": _("Read a text", "读一段文本")}
+PROMPTS: Final[Mapping[str, Text]] = {
+    "word": _("A word of letters", "一串字母"),
+    "text": _("A text, read character by character", "一段文本，逐字符读"),
+}
 HINTS: Final[Mapping[str, Text]] = {
     "word": _(
         "a to z, space and .,-! — up to {most}; training saw {least} to {most}.",

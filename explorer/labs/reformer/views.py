@@ -17,7 +17,7 @@ from explorer.figures import attention, hashing, spelling
 from explorer.figures import bertviz as drawing
 from explorer.figures.attention import Blocks
 from explorer.lab import GuidedStep, Thumbnail, in_lecture
-from explorer.labels import filled
+from explorer.labels import Text, filled
 from explorer.labs import passages
 from explorer.labs.reformer import about, texts
 from explorer.looks import Look, looks
@@ -28,7 +28,6 @@ from models.reformer.letters import SHORTEST, UNKNOWN, WORD
 from models.reformer.records import EXAMPLES, MAX_TEXT, MODELS, Explanation, Hashings, Read, Request
 from models.reformer.weights import Overview, overview, shared
 
-Text = Mapping[str, str]
 Value = dict[str, object]
 
 ASSETS = Path(__file__).parents[3] / "assets" / "reformer"

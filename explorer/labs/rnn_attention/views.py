@@ -14,13 +14,11 @@ from explorer.figures import attention
 from explorer.figures.curves import Curve, curves
 from explorer.figures.maps import MapPair
 from explorer.lab import GuidedStep, Thumbnail, in_lecture
-from explorer.labels import change_sentence, filled
+from explorer.labels import Text, change_sentence, filled
 from explorer.labs.rnn_attention import texts
 from explorer.widgets import ask, change
 from explorer.widgets.figure import Mark, shown
 from models.rnn_attention.records import EXAMPLES, LONGEST, MAX_BEAM, MAX_TOKENS, VARIANTS, Again, Explanation, Request
-
-Text = Mapping[str, str]
 
 
 @cache

@@ -9,7 +9,7 @@ from typing import Any
 
 from explorer import labels
 from explorer.figures import ladder as drawing
-from explorer.labels import filled, joined
+from explorer.labels import Text, filled, joined
 from explorer.labs import about
 from explorer.labs.sparse_transformer import texts
 from explorer.widgets import figure
@@ -27,7 +27,6 @@ PUBLISHED: tuple[tuple[str, float, str], ...] = (
     ("PixelCNN", 81.3, "van den Oord et al. (2016)"),
 )
 
-Text = Mapping[str, str]
 Facts = Mapping[str, Any]
 
 

@@ -13,13 +13,11 @@ from explorer.controls import Control
 from explorer.figures.pairs import Measure, Pair
 from explorer.figures.sides import Side, most_bits
 from explorer.knobs import Range
-from explorer.labels import change_sentence, filled
+from explorer.labels import Text, change_sentence, filled
 from explorer.labs.heads import silenced
 from explorer.labs.sparse_transformer import about, texts
 from explorer.widgets.change import Pictures, Readings
 from models.sparse_transformer.records import SIDE, Again, Explanation, Losses, Made, Request
-
-Text = Mapping[str, str]
 
 INK = 255  # the level of a pixel that is ink
 LEAST = 0.05  # nats that a digit must cost more or less before it is said

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Final
 
 from explorer.labels import Text
@@ -26,15 +25,13 @@ SPOKEN: Final = _(
 
 REGION: Final = _("What is read and gone on with", "读什么，接着生成什么")
 TASK: Final = _("input", "输入")
-TASKS: Final[Mapping[str, Text]] = MappingProxyType({"digit": _("a digit", "一个数字"), "text": _("a text", "一段文本")})
+TASKS: Final[Mapping[str, Text]] = {"digit": _("a digit", "一个数字"), "text": _("a text", "一段文本")}
 DIGIT: Final = _("Digit", "数字")
 TEXT: Final = _("English text in the manner of the nineteenth century", "十九世纪风格的英文")
 PLACEHOLDER: Final = _("Write or paste a text; the models go on with it", "写入或粘贴一段文本；模型会接着写")
 KEPT: Final = _("rows that stay", "保留行数")
 KEPT_SOME: Final = _("{n} of 28", "{n} / 28")
-KEPT_ALL: Final[Mapping[int, Text]] = MappingProxyType(
-    {0: _("0 of 28: all is made", "0 / 28：全部生成"), 28: _("28 of 28: only read", "28 / 28：只读")}
-)
+KEPT_ALL: Final[Mapping[int, Text]] = {0: _("0 of 28: all is made", "0 / 28：全部生成"), 28: _("28 of 28: only read", "28 / 28：只读")}
 KEPT_HINT: Final = _("The rows above the line stay; the models make those below it", "线以上的行保留；线以下由模型生成")
 TEMPERATURE_HINT: Final = _(
     "Temperature {value}: 1 is the model's own distribution, less plays safe, more dares, 0 takes the likeliest every time",
@@ -83,9 +80,12 @@ MODELS_THE: Final[Mapping[str, Text]] = {
     "text_fixed": _("the fixed model", "固定模型"),
     "text_strided": _("the strided model", "跨步模型"),
 }
-KINDS: Final[Mapping[str, Text]] = MappingProxyType(
-    {"": _("as trained", "训练时的"), "full": _("full", "完全"), "strided": _("strided", "跨步"), "fixed": _("fixed", "固定")}
-)
+KINDS: Final[Mapping[str, Text]] = {
+    "": _("as trained", "训练时的"),
+    "full": _("full", "完全"),
+    "strided": _("strided", "跨步"),
+    "fixed": _("fixed", "固定"),
+}
 QUESTIONS: Final[Mapping[str, Text]] = {
     variant: _(f"where each pixel of the {en} model looks", f"{zh}模型的每个像素看哪里")
     for variant, en, zh in (("strided", "strided", "跨步"), ("dense", "dense", "稠密"), ("fixed", "fixed", "固定"))

@@ -17,7 +17,7 @@ from explorer.figures import attention, digits
 from explorer.figures import reading as passage
 from explorer.figures.attention import Blocks, Kind
 from explorer.lab import GuidedStep, Thumbnail, in_lecture
-from explorer.labels import filled
+from explorer.labels import Text, filled
 from explorer.labs import passages
 from explorer.labs.sparse_transformer import about, texts
 from explorer.looks import Look, looks
@@ -37,7 +37,6 @@ from models.sparse_transformer.records import (
 )
 from models.sparse_transformer.weights import Overview, look, overview
 
-Text = Mapping[str, str]
 Value = dict[str, object]
 Array = NDArray[np.float32]
 

@@ -21,7 +21,6 @@ SLUG = "transformer_xl"
 COLOURS = {"xl": "var(--cat-1)", "absolute": "var(--cat-2)"}
 RESULT = Path(__file__).parents[3] / "benchmarks" / "results" / "xl_evaluation.json"
 
-Text = Mapping[str, str]
 Facts = Mapping[str, Any]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -11,12 +10,10 @@ from numpy.typing import NDArray
 from explorer.controls import Control
 from explorer.figures.sides import Side, most_bits
 from explorer.knobs import Range
-from explorer.labels import change_sentence, filled
+from explorer.labels import Text, change_sentence, filled
 from explorer.labs.transformer_xl import texts
 from explorer.widgets.change import Readings
 from models.transformer_xl.records import INTERVENTIONS, MEMORIES, Again, Explanation, Losses, Request
-
-Text = Mapping[str, str]
 
 TRAINED = Request()
 BEGINNING = 16  # characters of a segment that are its beginning

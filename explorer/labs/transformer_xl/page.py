@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-
-import gradio as gr
 
 from explorer.lab import FIGURE, part
 from explorer.labs import passages
@@ -19,13 +16,6 @@ from models.transformer_xl.records import EXAMPLES, Explanation, Request
 
 GENERATE = "models.transformer_xl.explain:generate"
 MEASURE = "models.transformer_xl.explain:measure"
-
-
-def measured(found: Mapping[str, object] | None, name: str = "bench") -> None:
-    """Place a figure of what was measured, where it was. name: a class that a guided step finds it by, without its "tfe-"."""
-    if found is not None:
-        with gr.Column(elem_classes=["tfe-bench", f"tfe-{name}"]):
-            figure.figure(found)
 
 
 def program() -> Program[Request, Explanation]:
@@ -42,10 +32,10 @@ def program() -> Program[Request, Explanation]:
                 views.border_growing,
             ),
             *passages.views(views.text_of, views.text_growing),
-            View("wave", lambda _value: measured(about.wave(), "wave")),
+            View("wave", lambda _value: figure.measured(about.wave(), "wave")),
             View("attention", lambda value: stage("attention", value, texts={"empty": texts.NO_ATTENTION}), views.heads, at="below"),
             *deeper.PANELS,
-            View("speed", lambda _value: measured(about.speed()), at="below"),
+            View("speed", lambda _value: figure.measured(about.speed()), at="below"),
             in_bertviz(("head", "model"), views.bertviz),
             View("notes", lambda _value: notes(texts.NOTES, label=texts.NOTES_LABEL), at="below"),
         ),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Final
 
 from explorer.labels import Text
@@ -44,14 +43,12 @@ SOURCES: Final[Mapping[str, Text]] = {
 }
 BOOK: Final = _("Herman Melville, Moby Dick, chapter 132", "赫尔曼·梅尔维尔《白鲸》，第 132 章")
 
-NAMES: Final[Mapping[str, Text]] = MappingProxyType(
-    {"xl": _("Transformer-XL", "Transformer-XL"), "absolute": _("Transformer", "Transformer")}
-)
+NAMES: Final[Mapping[str, Text]] = {"xl": _("Transformer-XL", "Transformer-XL"), "absolute": _("Transformer", "Transformer")}
 ABOUT: Final[Mapping[str, Text]] = {
     "xl": _("memory, relative positions", "有记忆，相对位置"),
     "absolute": _("no memory, absolute positions", "无记忆，绝对位置"),
 }
-BRIEF: Final[Mapping[str, Text]] = MappingProxyType({"xl": _("with memory", "有记忆"), "absolute": _("without", "无记忆")})
+BRIEF: Final[Mapping[str, Text]] = {"xl": _("with memory", "有记忆"), "absolute": _("without", "无记忆")}
 
 # What a request changes, in words.
 CUT: Final = _("with nothing remembered", "什么都不记")
@@ -90,7 +87,7 @@ KNOBS: Final[Mapping[str, Text]] = {
     "segment": _("segment", "片段"),
 }
 
-KIND: Final[Mapping[str, Text]] = MappingProxyType({"xl": _("with memory", "有记忆"), "absolute": _("without memory", "无记忆")})
+KIND: Final[Mapping[str, Text]] = {"xl": _("with memory", "有记忆"), "absolute": _("without memory", "无记忆")}
 ROLES: Final = (_("character that is said", "要说出的字符"), _("character that was read", "读过的字符"))
 QUESTIONS: Final[Mapping[str, Text]] = {
     "xl": _("Where does it look, across the border of its segment?", "它跨过片段的边界看向哪里？"),

@@ -14,14 +14,13 @@ from explorer.controls import Control, Page, query
 from explorer.figures import attention, reading, segments
 from explorer.figures import bertviz as drawing
 from explorer.figures.attention import Blocks, Kind
-from explorer.lab import GuidedStep, Thumbnail, in_lecture
+from explorer.lab import GuidedStep, Text, Thumbnail, in_lecture
 from explorer.labs import passages
 from explorer.labs.transformer_xl import about, texts
 from explorer.looks import Look, looks
 from models.transformer_xl.records import EXAMPLES, PAGES, Explanation, Reading, Request, Step, check, page
 from models.transformer_xl.weights import Overview, look, overview, travelled
 
-Text = Mapping[str, str]
 Value = dict[str, object]
 
 BERTVIZ = 48  # characters that bertviz shows, the last ones

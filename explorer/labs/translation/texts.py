@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Final
 
 from explorer.labels import Text
@@ -35,12 +34,12 @@ BEAM: Final = _("beam {n}", "束搜索 {n}")
 ALPHA: Final = _("length penalty α", "长度惩罚 α")
 WORD: Final = _("live · word {n}", "实时 · 第 {n} 个词元")
 
-KINDS: Final[Mapping[str, Text]] = MappingProxyType(
-    {"encoder": _("Encoder self", "编码器自注意力"), "decoder": _("Decoder self", "解码器自注意力"), "cross": _("Cross", "交叉")}
-)
-KIND_NAMES: Final[Mapping[str, Text]] = MappingProxyType(
-    {"encoder": _("encoder", "编码器"), "decoder": _("decoder", "解码器"), "cross": _("cross", "交叉")}
-)
+KINDS: Final[Mapping[str, Text]] = {
+    "encoder": _("Encoder self", "编码器自注意力"),
+    "decoder": _("Decoder self", "解码器自注意力"),
+    "cross": _("Cross", "交叉"),
+}
+KIND_NAMES: Final[Mapping[str, Text]] = {"encoder": _("encoder", "编码器"), "decoder": _("decoder", "解码器"), "cross": _("cross", "交叉")}
 QUESTIONS: Final[Mapping[str, Text]] = {
     "encoder": _("Which English words does an English word look at?", "一个英文词看向哪些英文词？"),
     "decoder": _("Which words already written does the next one look at?", "下一个词看向哪些已写出的词？"),
@@ -52,15 +51,19 @@ WRITTEN: Final = _("German so far", "已写出的德文")
 
 METRIC: Final = _("{metric}, {split}", "{metric}，{split}")
 HIDDEN: Final = _("hidden words", "遮住的词")
-HEADS_OF: Final[Mapping[str, Text]] = MappingProxyType(
-    {"encoder": _("the encoder", "编码器"), "decoder": _("the decoder", "解码器"), "cross": _("cross-attention", "交叉注意力")}
-)
+HEADS_OF: Final[Mapping[str, Text]] = {
+    "encoder": _("the encoder", "编码器"),
+    "decoder": _("the decoder", "解码器"),
+    "cross": _("cross-attention", "交叉注意力"),
+}
 NUMBER: Final = _("log-probability of the whole translation", "整句译文的对数概率")
 
 PARTS: Final = _("parts left out", "去掉的部件")
-PART_NAMES: Final[Mapping[str, Text]] = MappingProxyType(
-    {"scale": _("÷ √d_k", "÷ √d_k"), "mask": _("causal mask", "因果掩码"), "position": _("position signal", "位置信号")}
-)
+PART_NAMES: Final[Mapping[str, Text]] = {
+    "scale": _("÷ √d_k", "÷ √d_k"),
+    "mask": _("causal mask", "因果掩码"),
+    "position": _("position signal", "位置信号"),
+}
 PART_NOTES: Final[Mapping[str, Text]] = {
     "scale": _(
         "Scores go into the softmax undivided, so that a row tends to one cell.",
@@ -104,9 +107,11 @@ AFTER: Final = _("{changes}", "{changes}后")
 WITHOUT_PARTS: Final = _("without {parts}", "去掉{parts}")
 HIDDEN_AT: Final = _("with {n|the word|the words} {at} hidden", "遮住第 {at} 号词")
 WITHOUT_WORDS: Final = _("with {words} hidden", "遮住 {words} ")
-LEFT_OUT: Final[Mapping[str, Text]] = MappingProxyType(
-    {"scale": _("÷ √d_k", " ÷ √d_k "), "mask": _("the causal mask", "因果掩码"), "position": _("the position signal", "位置信号")}
-)
+LEFT_OUT: Final[Mapping[str, Text]] = {
+    "scale": _("÷ √d_k", " ÷ √d_k "),
+    "mask": _("the causal mask", "因果掩码"),
+    "position": _("the position signal", "位置信号"),
+}
 ONE_HEAD: Final = _("{model} head {name}", "{model}头 {name}")
 TURNS: Final = _("{who}, row {query} turns from {old} to {new}", "{who}，{query} 这一行从 {old} 转向 {new}")
 SHIFTS: Final = _(

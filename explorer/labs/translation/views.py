@@ -16,7 +16,7 @@ from explorer.figures import attention, roles
 from explorer.figures import bertviz as drawing
 from explorer.figures.maps import MapPair
 from explorer.lab import GuidedStep, Thumbnail, in_lecture
-from explorer.labels import change_sentence, filled
+from explorer.labels import Text, change_sentence, filled
 from explorer.labs.heads import silenced, without
 from explorer.labs.translation import about, texts
 from explorer.labs.translation import roles as who
@@ -26,7 +26,6 @@ from models.translation import records
 from models.translation.head_records import Vectors
 from models.translation.records import EXAMPLES, Again, Explanation, Request, Step
 
-Text = Mapping[str, str]
 Value = dict[str, object]
 
 NEEDED = ("cross", 3, 5)  # of all heads the one that the first example misses most, and another word takes its place

@@ -7,13 +7,12 @@ from typing import Any
 
 from explorer import labels
 from explorer.figures import depth, lengths
-from explorer.labels import filled
+from explorer.labels import Text, filled
 from explorer.labs import about, effort
 from explorer.labs.universal_transformer import texts
 from explorer.widgets import figure
 from explorer.widgets.card import Pair
 
-Text = Mapping[str, str]
 Facts = dict[str, Any]
 
 SLUG = "universal_transformer"

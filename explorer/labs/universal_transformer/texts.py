@@ -75,7 +75,7 @@ NOBODY: Final = _("nobody knows", "nobody（无人知道）")
 
 ORDINARY: Final = _("ordinary Transformer", "普通 Transformer")
 FIXED: Final = _("four steps everywhere", "处处四步")
-BESIDE: Final[Mapping[str, Text]] = MappingProxyType({"ordinary": ORDINARY, "fixed": FIXED})
+BESIDE: Final[Mapping[str, Text]] = {"ordinary": ORDINARY, "fixed": FIXED}
 BEYOND: Final = _(
     "Longer than anything in training, {limit} {what} at most: expect mistakes.",
     "比训练时见过的都长（最多 {limit} {what}），可能出错。",
@@ -98,7 +98,7 @@ STEPS_OF: Final = _("{n} steps", "{n} 步")
 NO_SIGNAL: Final = _("no step signal", "没有步信号")
 
 KIND: Final = _("Self-attention, step by step", "逐步的自注意力")
-ROLES: Final[Mapping[str, Text]] = MappingProxyType({"stories": _("sentences", "句子"), "": _("characters", "字符")})
+ROLES: Final[Mapping[str, Text]] = {"stories": _("sentences", "句子"), "": _("characters", "字符")}
 QUESTIONS: Final[Mapping[str, Text]] = {
     "stories": _("Which sentence does each sentence look at, at this step?", "在这一步，每个句子看向哪个句子？"),
     "": _("Which character does each place look at, at this step?", "在这一步，每个位置看向哪个字符？"),
@@ -154,9 +154,12 @@ ON_BABI: Final = _("Published on bAbI, per question: {figures}.", "论文在 bAb
 
 LENGTHS: Final = _("Twice as long as in training", "长度是训练时的两倍")
 LENGTHS_UNITS: Final = _("share of the answers that is right; a line for each seed", "答对的比例；每个随机种子一条线")
-SHORT_NAMES: Final[Mapping[str, Text]] = MappingProxyType(
-    {"reverse": _("reverse", "倒写"), "addition": _("addition", "加法"), "copy": _("copy", "抄写"), "stories": _("stories", "故事")}
-)
+SHORT_NAMES: Final[Mapping[str, Text]] = {
+    "reverse": _("reverse", "倒写"),
+    "addition": _("addition", "加法"),
+    "copy": _("copy", "抄写"),
+    "stories": _("stories", "故事"),
+}
 CHARACTERS: Final = _("characters", "字符")
 WHOLE: Final = _("whole answers", "整个答案")
 TRAINED_AT: Final = _("≤ 20", "≤ 20")
@@ -165,9 +168,7 @@ NETWORKS: Final[Mapping[str, Text]] = {
     "_fixed": _("the same block, four steps everywhere", "同样的块，处处四步"),
     "_ordinary": _("ordinary Transformer of the same size", "同等大小的普通 Transformer"),
 }
-BRIEF: Final[Mapping[str, Text]] = MappingProxyType(
-    {"": _("Universal", "通用"), "_fixed": _("four steps", "四步"), "_ordinary": _("ordinary", "普通")}
-)
+BRIEF: Final[Mapping[str, Text]] = {"": _("Universal", "通用"), "_fixed": _("four steps", "四步"), "_ordinary": _("ordinary", "普通")}
 PRINTED: Final = _("published, at 400, after training up to 40", "发表值：训练到 40，测试 400")
 COLUMNS: Final[tuple[Text, ...]] = (
     _("task", "任务"),

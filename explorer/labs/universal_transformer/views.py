@@ -15,14 +15,13 @@ from explorer.figures import attention, ponder
 from explorer.figures import bertviz as drawing
 from explorer.figures.attention import Kind
 from explorer.lab import GuidedStep, Thumbnail, in_lecture
-from explorer.labels import filled
+from explorer.labels import Text, filled
 from explorer.labs import adaptive_depth
 from explorer.labs.universal_transformer import about, texts
 from explorer.widgets import ask
 from models.universal_transformer.records import EXAMPLES, LIMIT, MAX_DIGITS, MAX_FACTS, MAX_LETTERS, TASKS, Explanation, Request
 from models.universal_transformer.vocabulary import CONTAINERS, NOBODY, PEOPLE, PLACES, THINGS
 
-Text = Mapping[str, str]
 Array = NDArray[np.float32]
 
 LETTERS, DIGITS = 20, 9  # of the longest word, and the longest number, in training

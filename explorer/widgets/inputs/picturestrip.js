@@ -1,6 +1,6 @@
 // The pictures to choose from, the visitor's own first, then ours: one tab stop, arrows move, Enter asks.
 
-import { el } from "../lib/dom.js";
+import { el, roving } from "../lib/dom.js";
 import { t } from "../lib/lang.js";
 import { paintPicture } from "./pad.js";
 
@@ -39,16 +39,6 @@ export function strip({ side, channels, names, said, greys, onPick }) {
     if (had) [...node.children].find((button) => button.dataset.key === had)?.focus({ preventScroll: true });
   }
 
-  node.addEventListener("keydown", (event) => {
-    const all = [...node.children];
-    const at = all.indexOf(event.target);
-    const to = { ArrowRight: at + 1, ArrowDown: at + 1, ArrowLeft: at - 1, ArrowUp: at - 1, Home: 0, End: all.length - 1 }[event.key];
-    if (to === undefined || at < 0) return;
-    event.preventDefault();
-    event.stopPropagation();
-    const next = all[(to + all.length) % all.length];
-    next.focus();
-    onPick(next.dataset.key, false);
-  });
+  roving(node, () => [...node.children], (next) => onPick(next.dataset.key, false));
   return { node, paint };
 }

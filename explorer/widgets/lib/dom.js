@@ -25,6 +25,21 @@ export function clear(node) {
   return node;
 }
 
+/** One tab stop for several nodes: arrows, Home and End bring the focus to another one, round and round; go(node) hears of it. */
+export function roving(node, items, go) {
+  node.addEventListener("keydown", (event) => {
+    const all = items();
+    const at = all.indexOf(event.target);
+    const to = { ArrowRight: at + 1, ArrowDown: at + 1, ArrowLeft: at - 1, ArrowUp: at - 1, Home: 0, End: -1 }[event.key];
+    if (to === undefined || at < 0) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const next = all.at(to % all.length);
+    next.focus();
+    go(next);
+  });
+}
+
 /**
  * A segmented choice: one tab stop, arrow keys move, the chosen one is pressed.
  * @param {{options: {key: string, label: string}[], value: string, label: string, onPick: (key: string) => void}} how
@@ -54,16 +69,7 @@ export function segmented({ options, value, label, onPick }) {
     paint();
     if (focused >= 0) buttons[Math.min(focused, buttons.length - 1)].focus();
   };
-  node.addEventListener("keydown", (event) => {
-    const move = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
-    if (!move) return;
-    event.preventDefault();
-    event.stopPropagation();
-    const at = buttons.findIndex((b) => b === document.activeElement);
-    const next = buttons[(at + move + buttons.length) % buttons.length];
-    next.focus();
-    pick(next.dataset.key);
-  });
+  roving(node, () => buttons, (next) => pick(next.dataset.key));
   build();
   return {
     node,

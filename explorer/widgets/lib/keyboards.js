@@ -1,6 +1,6 @@
 // What a hand types with beside the line itself: a row of bits that are switched, and words that are put where the caret stands.
 
-import { el } from "./dom.js";
+import { el, roving } from "./dom.js";
 import { onLang, t } from "./lang.js";
 
 const TEXT = {
@@ -134,15 +134,8 @@ export function wordChips(groups, field) {
       }),
     );
     const row = el("div", { class: "tfe-ask-group", role: "group" }, name, ...chips);
-    row.addEventListener("keydown", (event) => {
-      const index = chips.indexOf(event.target);
-      const to = { ArrowRight: index + 1, ArrowLeft: index - 1, Home: 0, End: chips.length - 1 }[event.key];
-      if (index < 0 || to === undefined) return;
-      event.preventDefault();
-      event.stopPropagation();
-      const next = chips[(to + chips.length) % chips.length];
+    roving(row, () => chips, (next) => {
       for (const chip of chips) chip.tabIndex = chip === next ? 0 : -1;
-      next.focus();
     });
     return { group, name, row };
   });

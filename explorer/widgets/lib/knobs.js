@@ -40,11 +40,13 @@ function scale(last, marks) {
 }
 
 /**
+ * knob.stops: places that have names of their own, in place of values, and `other` for a number that is none of them.
  * knob.within: another range that this one never exceeds; then limit(value, label) says where that
  * one stands, and what it is called. onMove: hears the number under a slider that has not come to rest
  */
 function range(knob, { ask, shut, panel }) {
-  const { field, values, neutral } = knob;
+  const { field, neutral, stops } = knob;
+  const values = knob.values ?? stops.map(({ value }) => value);
   const last = values.length - 1;
   const home = values.indexOf(neutral);
   let told = null; // a number of the request that is none of ours: made by a link
@@ -56,6 +58,7 @@ function range(knob, { ask, shut, panel }) {
     last,
     panel,
     said(at) {
+      if (stops) return [told === null ? t(stops[at].label) : t(knob.other, { n: told })];
       const value = told ?? values[at];
       const beyond_ = value > neutral && knob.mark;
       const full = bound < last && at === bound && told === null;
@@ -77,14 +80,12 @@ function range(knob, { ask, shut, panel }) {
     for (const heard of moved) heard(values[Number(one.input.value)]);
   });
   const inside = home > 0 && home < last;
-  const tick = el("span", { class: "tfe-knob-home", hidden: !inside || Boolean(knob.mark) });
+  const tick = el("span", { class: "tfe-knob-home", hidden: !inside || Boolean(knob.mark ?? stops) });
   const beyond = el("span", { class: "tfe-knob-beyond", hidden: !knob.mark || home === last });
   const barred = el("span", { class: "tfe-knob-barred", hidden: true });
   for (const node of [tick, beyond]) place(node, home / last);
-  const marks = scale(
-    last,
-    [...new Set([0, home, last])].map((at) => ({ at, text: String(values[at]), here: at === home })),
-  );
+  const marked = [...new Set([0, home, last])];
+  const marks = scale(last, marked.map((at) => ({ at, text: String(values[at]), here: at === home })));
   const placeOf = (most) => Math.max(0, values.findLastIndex((value) => value <= most));
   const self = {
     node: el("div", { class: "tfe-knob", "data-knob": field }, one.head, el("div", { class: "tfe-knob-track" }, tick, beyond, barred, one.input), marks),
@@ -109,6 +110,7 @@ function range(knob, { ask, shut, panel }) {
       told = values.includes(value) ? null : value;
       if (Math.min(meant, bound) !== at) meant = at;
       one.input.value = String(at);
+      if (stops) marked.forEach((place_, i) => (marks.children[i].textContent = t(stops[place_].label)));
       beyond.title = knob.mark ? t(knob.mark) : "";
       one.paint();
     },
@@ -203,39 +205,6 @@ function spans(knob, { ask, shut, looked, scope }) {
   return self;
 }
 
-/** A slider whose places have names of their own. */
-function stops(knob, { ask, shut, panel }) {
-  const { field, neutral } = knob;
-  const values = knob.stops.map(({ value }) => value);
-  const last = values.length - 1;
-  let told = null; // a number of the request that is none of ours: made by a link
-  const one = slider(field, {
-    last,
-    panel,
-    said: (at) => [told === null ? t(knob.stops[at].label) : t(knob.other, { n: told }), null, false],
-    asked: (at) => ask({ [field]: values[at] }),
-  });
-  one.input.addEventListener("input", () => ((told = null), one.paint()));
-  const home = values.indexOf(neutral);
-  const told_ = [...new Set([0, home, last])];
-  const marks = scale(
-    last,
-    told_.map((at) => ({ at, here: at === home })),
-  );
-  return {
-    node: el("div", { class: "tfe-knob", "data-knob": field }, one.head, one.input, marks),
-    draw(request) {
-      const value = request?.[field] ?? neutral;
-      one.label.textContent = t(knob.label);
-      one.input.disabled = shut(knob);
-      told = values.includes(value) ? null : value;
-      one.input.value = String(values.includes(value) ? values.indexOf(value) : nearest(values, value));
-      told_.forEach((at, i) => (marks.children[i].textContent = t(knob.stops[at].label)));
-      one.paint();
-    },
-  };
-}
-
 /** Heads that are silenced: [model, layer, head] each. watched: () → [model, layer, head] in view. */
 function heads(knob, { ask, shut, watched }) {
   const { field, models } = knob;
@@ -265,7 +234,7 @@ function heads(knob, { ask, shut, watched }) {
   };
 }
 
-const KINDS = { range, stops, spans, heads };
+const KINDS = { range, stops: range, spans, heads };
 
 /**
  * @param {any[]} knobs as knobs.py spells them

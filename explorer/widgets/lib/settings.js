@@ -27,7 +27,11 @@ export function settingsOf(controls, { begin, changed, run, here }) {
   function framed(control, input) {
     const name = el("span", { class: "tfe-ask-setting-name" });
     const reading = el("span", { class: "tfe-ask-setting-value", "aria-hidden": "true" });
-    return { name, reading, node: el("label", { class: `tfe-ask-setting is-${control.kind}` }, name, reading, input) };
+    const node = el("label", { class: `tfe-ask-setting is-${control.kind}` }, name, reading, input);
+    return { reading, node, paint(value) {
+      name.textContent = t(control.label);
+      node.title = t(control.hint, { value });
+    } };
   }
 
   function slider(control) {
@@ -46,10 +50,9 @@ export function settingsOf(controls, { begin, changed, run, here }) {
         const named = names.get(values.get(control));
         input.value = String(at);
         input.style.setProperty("--at", `${Math.min(100, Math.max(0, ((at - least) / (most - least)) * 100))}%`);
-        frame.name.textContent = t(control.label);
+        frame.paint(said);
         frame.reading.textContent = named ? t(named) : control.unit ? t(control.unit, { n: said }) : said;
         input.setAttribute("aria-valuetext", frame.reading.textContent);
-        frame.node.title = control.hint ? t(control.hint, { value: said }) : "";
       },
     };
   }
@@ -61,8 +64,7 @@ export function settingsOf(controls, { begin, changed, run, here }) {
       node: frame.node,
       box,
       paint() {
-        frame.name.textContent = t(control.label);
-        frame.node.title = control.hint ? t(control.hint) : "";
+        frame.paint();
         box.show(Number(values.get(control)));
       },
     };
@@ -80,8 +82,7 @@ export function settingsOf(controls, { begin, changed, run, here }) {
         const now = values.get(control);
         offered = control.values.includes(now) ? control.values : [...control.values, now].sort((one, other) => one - other); // a link may say another number
         const said = offered.map((value) => t(names.get(value)) || (control.unit ? t(control.unit, { n: value }) : value));
-        frame.name.textContent = t(control.label);
-        frame.node.title = control.hint ? t(control.hint) : "";
+        frame.paint();
         if ([...input.options].map(({ textContent }) => textContent).join("\n") !== said.join("\n")) input.replaceChildren(...said.map((text) => el("option", { text })));
         input.selectedIndex = offered.indexOf(now);
       },

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from explorer.figures import roll
 from explorer.figures.skew import QUERIES, steps
-from explorer.labels import filled
+from explorer.labels import Text, filled
 from explorer.labs.music import texts
 from explorer.views import View, unfolded
 from explorer.widgets.folded import Question, Value
@@ -20,8 +20,6 @@ from models.errors import InputError
 from models.music import chorales, events
 from models.music.records import Explanation, Made, Request
 from models.music.weights import look
-
-Text = Mapping[str, str]
 
 TITLE: Final = {"en": "How does “query by distance” become “query by key”?", "zh": "“查询 × 距离”怎样变成“查询 × 键”？"}
 PITCHES: Final = ("C", "C♯", "D", "E♭", "E", "F", "F♯", "G", "A♭", "A", "B♭", "B")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from explorer.figures.curves import Curve, Place, curves
-from explorer.labels import filled
+from explorer.labels import Text, filled
 from explorer.labs.transformer_xl import texts
 from explorer.views import View, unfolded
 from explorer.widgets import figure
@@ -22,7 +22,6 @@ MEASURE = "models.transformer_xl.explain:memories"
 TRAINED = Request().memory
 BINS = 64  # points of the curve along a text, at most
 
-Text = Mapping[str, str]
 
 logger = logging.getLogger(__name__)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Final
 
 from explorer.labels import Text
@@ -57,7 +56,7 @@ OWN: Final = _("this input", "这个输入")
 HELD_OUT: Final = _("{sample} held-out inputs", "{sample} 个留出的输入")
 ANSWER: Final = _("answer", "回答")
 POINTS: Final = _("points of accuracy, held out", "个百分点：留出数据的准确率")
-VERDICTS: Final[Mapping[str, Text]] = MappingProxyType({"same": _("the same", "相同"), "other": _("another", "不同")})
+VERDICTS: Final[Mapping[str, Text]] = {"same": _("the same", "相同"), "other": _("another", "不同")}
 SAME: Final = _("the answer stays “⟦o:{before}⟧”", "答案仍是“⟦o:{before}⟧”")
 OTHER: Final = _("“{before}” becomes “⟦o:{after}⟧”", "“{before}”变成“⟦o:{after}⟧”")
 RIGHT_NOW: Final = _(
