@@ -22,6 +22,7 @@ from models.language_model.pieces import END, Pieces
 from models.language_model.pretrained import read
 from models.language_model.recipe import AHEAD, VARIANTS, Batch, Objective, drawn
 from models.pretrained import once
+from models.sampling import Cache
 from tests.models.networks import LETTERS, language, shelve
 
 TEXT = "The sea was calm.\nThe sea was dark, and the sea was cold."
@@ -101,9 +102,20 @@ def test_what_only_training_needs_is_not_counted_and_changes_no_prediction() -> 
     assert torch.equal(model(batch(model).before), was)
 
 
+@pytest.mark.parametrize("pieces", [0, 29])
+def test_symbol_by_symbol_it_computes_what_it_computes_of_a_whole_window(pieces: int) -> None:
+    model = language(pieces=pieces)
+    before, cache = batch(model).before.clamp(max=28), Cache(model, 2, model.config.window)
+    for i in range(model.config.window):
+        cache.position = i
+        torch.testing.assert_close(model(before[:, i : i + 1], i, cache)[:, 0], model(before[:, : i + 1])[:, -1])
+
+
 def test_a_position_that_was_never_trained_is_refused() -> None:
-    with pytest.raises(ValueError, match="position 41"):
-        language()(torch.zeros(1, 41, dtype=torch.long))
+    model = language()
+    for before, first in ((41, 0), (1, 40)):
+        with pytest.raises(ValueError, match="position 41"):
+            model(torch.zeros(1, before, dtype=torch.long), first, Cache(model, 1, 50))
 
 
 def test_every_position_of_a_window_has_the_symbol_after_next() -> None:

@@ -1,0 +1,76 @@
+"""How fast a language model of characters fills its window, beside the same that keeps nothing, and transformers' `generate`.
+
+Networks of the shipped size with random weights, float32, one text alone, drawn at temperature 1. cached_vs_uncached_ratio: the time of
+reading the whole text again for every character over ours. vs_generate_ratio: that of GPT-2 of the same size with its cache over ours.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+from transformers import GPT2Config, GPT2LMHeadModel
+
+from benchmarks.measure import Bound, Report, interleaved, median, ratio
+from models.language_model.decode import Reader
+from models.language_model.model import Config, LanguageModel
+from models.sampling import FREE, Wanted, Writer, draw, uniforms, written
+
+LETTERS = "".join(map(chr, range(10, 103)))  # as many as the books have, with a line break
+
+
+def peer(config: Config) -> Any:
+    """GPT-2 with as many layers, heads, units and symbols, that is never at its end."""
+    shape = GPT2Config(
+        vocab_size=len(config.letters) + 1,
+        n_positions=config.window,
+        n_embd=config.d_model,
+        n_layer=config.n_layers,
+        n_head=config.n_heads,
+        n_inner=config.d_ff,
+        activation_function="relu",
+        bos_token_id=0,
+        eos_token_id=None,
+        pad_token_id=0,
+    )
+    model: Any = GPT2LMHeadModel(shape)
+    model.train(False)
+    return model
+
+
+@torch.no_grad()
+def again(model: LanguageModel, count: int) -> Tensor:
+    """(1, position) symbols, each drawn after the whole text was read anew."""
+    text, numbers = torch.tensor([[model.start]], device=model.readout.weight.device), uniforms(1, count)
+    for i in range(count):
+        drawn = draw(model(text)[:, -1], numbers[i : i + 1].to(text.device), torch.ones(1, device=text.device), never=Reader.never)
+        text = torch.cat((text, drawn[:, None]), 1)
+    return text[:, 1:]
+
+
+@torch.no_grad()
+def measure(device: torch.device) -> Report:
+    """All figures of this benchmark."""
+    torch.manual_seed(1)
+    config = Config(LETTERS)
+    model, other = LanguageModel(config).eval().requires_grad_(False).to(device), peer(config).to(device)
+    count = config.window - 1  # a window holds the line break in front too
+    wanted = Wanted(torch.full((1, count), FREE), uniforms(1, count)[None], (1.0,))
+    first = torch.tensor([[model.start]], device=device)
+
+    def cached() -> Tensor:
+        return written(Writer(Reader(model, 1), wanted, precision=torch.float32))[0]
+
+    def generate() -> None:
+        found = other.generate(first, attention_mask=torch.ones_like(first), max_new_tokens=count, do_sample=True, top_k=0)
+        if found.shape[1] != 1 + count:
+            raise AssertionError(f"{count} characters are to be written, not {found.shape[1] - 1}")
+
+    if not torch.equal(cached(), again(model, count)):
+        raise AssertionError("what is kept must change no character")
+    seconds = interleaved({"cached": cached, "uncached": lambda: again(model, count), "generate": generate}, device, rounds=3)
+    figures = {f"{name}_characters_per_s": count / median(times) for name, times in seconds.items()}
+    figures["cached_vs_uncached_ratio"] = ratio(seconds, "uncached", "cached")
+    figures["vs_generate_ratio"] = ratio(seconds, "generate", "cached")
+    return Report(figures, {"cached_vs_uncached_ratio": Bound(3, at_least=True), "vs_generate_ratio": Bound(1.4, at_least=True)})
