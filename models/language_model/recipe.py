@@ -226,6 +226,7 @@ def _plan_of_pieces(job: Job[Task]) -> Plan[Batch]:
         training.muon,
         lambda generator, done: drawn(texts, job.recipe.batch, config.window, generator, done),
         finish=lambda where: pieces.save(where / PIECES),
+        trial=0.08,  # 15 % of so long a run, for each rate, would take as long as the run
     )
 
 
