@@ -291,6 +291,7 @@ NOUNS: Final[Mapping[str, str]] = {
     "sentences": "sentence",
     "spans": "span",
     "steps": "step",
+    "symbols": "symbol",
     "threads": "thread",
     "tokens": "token",
     "updates": "update",

@@ -13,6 +13,7 @@ const TEXT = {
   tile: { en: "half of what it looks at lies at most {n} back", zh: "所看的一半在往回 {n} 个字符之内" },
   head: { en: "head {head}", zh: "头 {head}" },
   noHeads: { en: "The heads of {name} are not looked at here.", zh: "这里不看 {name} 的各个头。" },
+  nowhere: { en: "Head {head} looks at nothing: its layer is skipped.", zh: "头 {head} 什么也不看：它所在的层被跳过了。" },
   chosen: { en: "Half of what ", zh: "" },
   words: { en: " looks at lies at most {half} back", zh: "所看的一半在往回 {half} 个字符之内" },
   beyond: { en: ", {w} of its weight beyond a segment of {n}", zh: "，{w} 的权重越过 {n} 个字符的片段" },
@@ -55,7 +56,7 @@ function halfOf(model, profile) {
 
 /** The end of an axis from 0 that holds `most`. */
 function niceTop(most) {
-  const power = 10 ** Math.floor(Math.log10(most));
+  const power = 10 ** Math.floor(Math.log10(Math.max(most, 1e-6)));
   return [1, 1.2, 1.6, 2, 3, 4, 5, 6, 8, 10].map((n) => n * power).find((n) => n >= most - 1e-9);
 }
 
@@ -151,6 +152,7 @@ function sentence(run, look) {
   if (!model.profiles) return [t(TEXT.noHeads, { name: t(model.name) })];
   const [layer, head] = headOf(look.head);
   const profile = profileOf(model, layer, head);
+  if (!profile.some((w) => w > 0)) return [t(TEXT.nowhere, { head: `${layer}·${head}` })];
   const parts = [t(TEXT.chosen), { text: t(TEXT.head, { head: `${layer}·${head}` }), role: "query" },
     t(TEXT.words, { half: characters(halfOf(model, profile)) })];
   if (run.segment && run.segment < far(model)) {

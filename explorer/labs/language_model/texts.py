@@ -19,10 +19,10 @@ CARD: Final = _("A decoder alone guesses\nwhat comes next,\nand so it writes.", 
 KICKER: Final = _(
     "Radford et al., 2018 · Al-Rfou et al., 2018 · arXiv 1808.04444", "Radford 等，2018 · Al-Rfou 等，2018 · arXiv 1808.04444"
 )
-EQUATION: Final = "−log P({value:x_t} | {key:x}{sub:1}, …, {key:x}{sub:t−1})"
+EQUATION: Final = "P({value:x_t} | {key:x}{sub:1}, …, {key:x}{sub:t−1}) = softmax({query:h}{sub:t−1} W)"
 SPOKEN: Final = _(
-    "minus the logarithm of the probability of x t, given x 1 to x t minus 1: what comes next, after all that was read",
-    "给定 x 1 到 x t 减 1 时，x t 的概率的负对数：在读过的一切之后，下一个是什么",
+    "the probability of x t, given x 1 to x t minus 1, is the softmax of h t minus 1, the last layer's vector, times W",
+    "给定 x 1 到 x t 减 1 时，x t 的概率是最后一层的向量 h t 减 1 乘以 W 的 softmax",
 )
 
 REGION: Final = _("Beginning of a text", "文本的开头")

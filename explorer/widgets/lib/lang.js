@@ -57,7 +57,7 @@ const NOUNS = {
   semitones: "semitone",
   sentences: "sentence",
   spans: "span",
-  steps: "step",
+  symbols: "symbol", steps: "step",
   threads: "thread",
   tokens: "token",
   updates: "update",
