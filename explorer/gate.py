@@ -22,6 +22,7 @@ from explorer import lost
 from explorer.bodies import BODY, TOO_LARGE, Arriving, Held
 from explorer.delivery import CHECK, Asset
 from explorer.document import HOST, digests
+from explorer.hosts import framing
 from explorer.metrics import Traffic
 from explorer.streams import Streams
 
@@ -40,15 +41,12 @@ NAMES = frozenset({b"host", b"x-forwarded-host", b"x-forwarded-proto", b"x-forwa
 POLICY = (
     "default-src 'none'; script-src 'self' {scripts} 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data: blob:; font-src 'self'; connect-src 'self'; frame-src 'self'; media-src 'self' blob:; "
-    "manifest-src 'self'; base-uri 'self'; form-action 'none'; frame-ancestors 'self' https://huggingface.co https://*.hf.space"
+    "manifest-src 'self'; base-uri 'self'; form-action 'none'; {framing}"
 )
 # Answers that are no pages: nothing in them may run or be framed.
 CLOSED = "default-src 'none'; frame-ancestors 'none'"
 # A document in a sandboxed frame: its own scripts, no origin, no requests.
-FRAME = (
-    "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; "
-    "frame-ancestors 'self' https://huggingface.co https://*.hf.space"
-)
+FRAME = "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; {framing}"
 NOTHING = "There is nothing at this address."
 FILES = frozenset({"/ui", "/vendor", "/assets", "/theme.css", "/favicon.ico"})  # logged only where something is wrong
 WATCHED = frozenset({"/healthz", "/readyz", "/metrics"})  # not logged: whoever watches the server asks all the time
@@ -122,6 +120,7 @@ class Gate:
         self.traffic = Traffic()
         self._held = Held()
         self._pages: dict[str, _Page] = {}
+        self.framing = framing()
         self._building = asyncio.Lock()
         self._streams = Streams(app, left)
 
@@ -217,7 +216,8 @@ class Gate:
                     await _plain(send, answer.status, "This page cannot be shown now.")
                     return
                 document = self.document(path, answer.body.decode())
-                page = _Page(Asset.of(document.encode(), "text/html"), POLICY.format(scripts=" ".join(digests(document))))
+                policy = POLICY.format(scripts=" ".join(digests(document)), framing=self.framing)
+                page = _Page(Asset.of(document.encode(), "text/html"), policy)
                 self._pages[path] = page
         response = page.asset.answer(Request(scope), CHECK)
         response.headers["content-security-policy"] = page.policy

@@ -1,10 +1,25 @@
-"""Which names of this site are believed: a QR code is drawn for an address under one of them alone."""
+"""Which names of this site are believed, of which alone a QR code is drawn; and which sites may show a page of ours in a frame."""
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from urllib.parse import urlsplit
+
+FRAMING = ("'self'", "https://huggingface.co", "https://*.hf.space")
+SITE = re.compile(r"(?:https?://)?(?:\*\.)?[a-z0-9-]+(?:\.[a-z0-9-]+)*(?::\d{1,5})?")
+
+
+def framing() -> str:
+    """Who may frame a page, as a directive of its Content-Security-Policy: this site, Hugging Face, and who is named by EXPLORER_EMBED,
+    comma-separated ("course.example, *.school.example:8443"; https where no scheme is given). ValueError for what is no such name.
+    """
+    named = [name for part in os.environ.get("EXPLORER_EMBED", "").lower().split(",") if (name := part.strip())]
+    for name in named:
+        if not SITE.fullmatch(name):
+            raise ValueError(f"EXPLORER_EMBED: {name!r} is no host; course.example or *.school.example is meant")
+    return " ".join(("frame-ancestors", *FRAMING, *(name if "://" in name else f"https://{name}" for name in named)))
 
 
 def believed(host: str, headers: Mapping[str, str]) -> bool:

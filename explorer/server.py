@@ -58,7 +58,7 @@ from explorer.document import rewrite  # noqa: E402
 from explorer.engine import Engine  # noqa: E402
 from explorer.figures import theme  # noqa: E402
 from explorer.gate import FRAME, NOTHING, Gate, rules  # noqa: E402
-from explorer.hosts import believed  # noqa: E402
+from explorer.hosts import believed, framing  # noqa: E402
 from explorer.joining import Joined  # noqa: E402
 from explorer.lab import Lab  # noqa: E402
 from explorer.looks import looks  # noqa: E402
@@ -267,7 +267,11 @@ class Site:
         kept = frames().get(request.path_params["digest"])
         if kept is None:
             return PlainTextResponse("This view has left the server's memory; its page opens it again.", 404)
-        headers = {"content-encoding": "gzip", "cache-control": IMMUTABLE, "content-security-policy": FRAME}
+        headers = {
+            "content-encoding": "gzip",
+            "cache-control": IMMUTABLE,
+            "content-security-policy": FRAME.format(framing=self.gate.framing),
+        }
         return Response(kept, media_type="text/html", headers=headers)
 
     async def _qr(self, request: Request) -> Response:
@@ -468,6 +472,10 @@ def main(arguments: Sequence[str] | None = None, began: float | None = None) -> 
     parser.add_argument("--port", type=int, default=default, help=f"port to listen on (default: {default})")
     parser.add_argument("--assets", help="a folder of your own models, made by python -m models train … --out FOLDER")
     given = parser.parse_args(arguments)
+    try:
+        framing()
+    except ValueError as error:
+        parser.error(str(error))
     if given.assets:
         if not Path(given.assets).is_dir():
             parser.error(f"there is no folder {given.assets}")

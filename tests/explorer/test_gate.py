@@ -23,8 +23,9 @@ from explorer.bodies import BODIES, BODY
 from explorer.document import digests
 from explorer.gate import ADDRESS, CANCEL, DATA, PERMISSIONS, RESET
 from explorer.journal import Lines
-from explorer.server import Site
+from explorer.server import Site, main
 from explorer.widgets import base
+from tests.conftest import built
 from tests.explorer.asking import ask, raw
 
 T = TypeVar("T")
@@ -166,6 +167,27 @@ def test_a_page_carries_the_policy_that_lets_only_our_own_host_in(shell: Site) -
         "cross-origin-opener-policy": "same-origin-allow-popups",
     }
     assert "unsafe-inline" not in headers["content-security-policy"].partition("style-src")[0]
+
+
+def test_a_course_page_may_frame_ours_where_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EXPLORER_EMBED", "Course.example, *.school.example:8443,http://localhost:9000")
+    site = built(lambda: Site(()))
+    try:
+        policy = ask(site, "/").headers["content-security-policy"]
+    finally:
+        site.engine.close(0)
+    wanted = "https://course.example https://*.school.example:8443 http://localhost:9000"
+    assert policy.endswith(f"frame-ancestors 'self' https://huggingface.co https://*.hf.space {wanted}")
+
+
+@pytest.mark.parametrize("name", ["course.example;script-src *", "*", "https://", "a b", "course.example/page", "'none'", "é.example"])
+def test_what_is_no_host_is_refused_by_its_name_before_the_server_starts(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("EXPLORER_EMBED", f"course.example,{name}")
+    with pytest.raises(SystemExit):
+        main([])
+    assert f"EXPLORER_EMBED: {name.lower()!r} is no host" in capsys.readouterr().err
 
 
 def test_a_page_that_has_not_changed_is_not_sent_again(shell: Site) -> None:
