@@ -5,7 +5,9 @@ It drives the window that projects, in the same browser, and follows it (lib/hal
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from itertools import accumulate
 
 import gradio as gr
 
@@ -22,14 +24,19 @@ GUESSING = 1.5  # how much longer a step takes whose figure is guessed at first
 def route(labs: Sequence[Lab], minutes: int) -> list[tuple[int, int, float]]:
     """A way through all labs: (place of the lab, number of the step from 1, seconds planned), in teaching order.
 
-    It takes the steps up to the highest rank for which each has time enough; those of rank 1 it always takes. The seconds add up to it.
+    It takes the steps of rank 1, and of the next ones as many as have time enough, of each lab in turn. The seconds add up to it.
     """
     steps = [(at, number, step) for at, lab in enumerate(labs) for number, step in enumerate(lab.steps, 1)]
-    for rank in (3, 2, 1):
-        taken = [one for one in steps if one[2].rank <= rank]
-        if len(taken) * LEAST <= 60 * minutes:
-            break
-    weights = [1.0 if step.guess is None else GUESSING for _, _, step in taken]
+    turn: Counter[tuple[int, int]] = Counter()  # how many of a rank its lab has had
+    places = []
+    for at, _, step in steps:
+        places.append((step.rank, turn[at, step.rank]))
+        turn[at, step.rank] += 1
+    order = sorted(range(len(steps)), key=places.__getitem__)
+    weighed = [1.0 if step.guess is None else GUESSING for _, _, step in steps]
+    until = list(accumulate(weighed[one] for one in order))
+    kept = max(sum(total * LEAST <= 60 * minutes for total in until), sum(step.rank == 1 for _, _, step in steps))
+    taken, weights = zip(*((steps[one], weighed[one]) for one in sorted(order[:kept])), strict=True) if order else ((), ())
     second = 60 * minutes / max(1.0, sum(weights))
     return [(at, number, second * weight) for (at, number, _), weight in zip(taken, weights, strict=True)]
 
