@@ -21,7 +21,7 @@ GO = """(query) => {
   dispatchEvent(new PopStateEvent("popstate", { state: {} }));
 }"""
 BUSY = '[data-view=ask]:is([data-state=""], [data-state=empty], [data-state=running], [data-state=waiting])'  # without its answer
-NEWEST = "() => Math.max(...[...document.querySelectorAll('[data-wish]')].map((node) => Number(node.dataset.wish)))"
+NEWEST = "() => Number(document.querySelector('[data-view=ask]').dataset.wish)"  # the wish whose answer the input bar shows
 
 
 class Visit:
