@@ -43,4 +43,6 @@ def without(heads: Sequence[Head], names: Mapping[str, Text], head: Text = HEAD)
     """Silenced heads in words; many by their number. names: of the models. head: one head in words, with {name} and {model}."""
     named = [filled(head, model=names[model], name=f"{layer + 1}·{at + 1}") for model, layer, at in heads]
     shown = named if len(named) <= MOST else [filled(HEADS, n=len(named))]
-    return filled(WITHOUT, heads={"en": ", ".join(one["en"] for one in shown), "zh": "、".join(one["zh"] for one in shown).replace(" 、", "、")})
+    return filled(
+        WITHOUT, heads={"en": ", ".join(one["en"] for one in shown), "zh": "、".join(one["zh"] for one in shown).replace(" 、", "、")}
+    )

@@ -160,9 +160,9 @@ OPENING = "She had been forced into prudence in her youth, she "  # Jane Austen,
 UNICORNS = "In a valley high in the Andes, where nobody had been before, the travellers met a herd of unicorns, and the first of them said"
 OFFERED: tuple[Request, ...] = (
     Request(OPENING, typed="learned romance as she grew older"),
-    Request(UNICORNS, length=160, seed=11),
+    Request(UNICORNS, length=160, seed=5),
     Request("“I do not know what you mean,” said", length=120, temperature=0.0),
-    Request("", length=160, seed=3),
+    Request("", length=160, seed=6),
     Request(OPENING.strip(), length=40, variant="words", typed=" learned romance as she grew older"),
     Request("kQ7mXa3RzBt0vEkQ7mXa3", length=7, variant="induction", temperature=0.0),
 )

@@ -18,11 +18,12 @@ from transformers import GPT2Config, GPT2LMHeadModel
 
 from models import checkpoint
 from models.language_model import induction, pieces, polarity, recipe
+from models.language_model.decode import Reader, climbed
 from models.language_model.pieces import END, Pieces
 from models.language_model.pretrained import read
 from models.language_model.recipe import AHEAD, VARIANTS, Batch, Objective, drawn
 from models.pretrained import once
-from models.sampling import Cache
+from models.sampling import Cache, Wanted, Writer
 from tests.models.networks import LETTERS, language, shelve
 
 TEXT = "The sea was calm.\nThe sea was dark, and the sea was cold."
@@ -277,3 +278,20 @@ def test_the_curve_goes_on_where_it_was_stopped_and_names_no_accuracy_that_was_n
     found = recipe.evaluate(shelf, "polarity")
     assert found["runs_scratch_20"] == found["runs_pretrained_10"] == 1
     assert found["value"] == found["accuracy_pretrained_20"] == np.mean([one["test"] for one in again["runs"] if one["labels"] == 20][::2])
+
+
+# ---- reading on when the window is full -------------------------------------------------------------------------------------------
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("kind", [{}, {"letters": "", "pieces": 29}])
+def test_symbol_by_symbol_a_text_longer_than_the_window_costs_what_it_costs_in_windows_that_overlap_by_half(kind: dict[str, Any]) -> None:
+    model = language(**kind)
+    text = torch.randint(1, 20, (2, 97), generator=torch.Generator().manual_seed(5))
+    wanted = Wanted(text, torch.zeros(2, 97), (1.0, 1.0))
+    writer = Writer(Reader(model, 2), wanted)
+    while writer.position < writer.length:
+        writer.step()
+    whole = torch.cat([model.lens(states[-1]) for _, states, _ in climbed(model, text.numpy(), (None,))], 1)
+    expected = -whole.double().log_softmax(-1).gather(-1, text[..., None])[..., 0]
+    torch.testing.assert_close(writer.nats, expected, atol=1e-4, rtol=1e-4)

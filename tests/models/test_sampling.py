@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 import torch
+from transformers.generation.logits_process import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
 
-from models.sampling import draw
+from models.sampling import cut, draw
 
 
 def test_draws_follow_the_distribution_and_no_heat_takes_the_likeliest() -> None:
@@ -26,3 +28,20 @@ def test_what_may_never_be_drawn_is_not_and_the_likeliest_are_drawn_alone() -> N
     assert torch.bincount(draw(logits, even, torch.ones(600), never=[0])).tolist() == [0, 100, 500]
     two = torch.full((600,), 2)
     assert torch.bincount(draw(logits, even, torch.ones(600), two), minlength=3)[1] == 0
+
+
+@pytest.mark.parametrize(("heat", "k", "p"), [(1.0, 40, 0.9), (0.6, 200, 0.5), (1.7, 3, 1.0), (1.0, 200, 0.01)])
+def test_what_may_be_drawn_is_what_transformers_leaves(heat: float, k: int, p: float) -> None:
+    torch.manual_seed(3)
+    logits = 3 * torch.randn(16, 200).double()
+    wanted = logits
+    for warper in (TemperatureLogitsWarper(heat), TopKLogitsWarper(k), TopPLogitsWarper(p)):
+        wanted = warper(None, wanted)  # type: ignore[arg-type]
+    found = cut(logits / heat, torch.full((16,), k), torch.full((16,), p, dtype=torch.float64))
+    torch.testing.assert_close(found, wanted)
+
+
+def test_the_nucleus_is_the_fewest_of_the_likeliest_that_reach_p() -> None:
+    logits = torch.tensor([[0.1, 0.5, 0.4]]).double().log()
+    kept = {p: cut(logits, None, torch.tensor([p])).isfinite()[0].tolist() for p in (0.01, 0.49, 0.6, 0.95)}
+    assert kept == {0.01: [False, True, False], 0.49: [False, True, False], 0.6: [False, True, True], 0.95: [True, True, True]}
