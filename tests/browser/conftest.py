@@ -40,10 +40,11 @@ class Visit:
                 self._contexts.end(self.site)
             self.page = self._contexts.page(self.site)
             self.faults = watch(self.page, self.site)
-            self.page.goto(self.site + address)
+            self.page.goto(self.site + path)
             expect(self.page.locator("[data-view=ask]")).to_be_attached()
             expect(self.page.locator(BUSY)).to_have_count(0)
-            return self.page
+            if not query:
+                return self.page
         if asked(urlsplit(self.page.evaluate("location.href")).query) == asked(query):  # what somebody typed and did not run would stay
             self._go(self.page, next(lab for lab in LABS if lab.path == path).examples[1])
         self._go(self.page, query)
