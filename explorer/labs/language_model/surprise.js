@@ -40,7 +40,8 @@ function scene(run, look, pen) {
     pen.rect(box, { fill, radius: 3, ...(look.pos.includes(pos) ? { line: "query", width: 2.5 } : {}) });
     pen.text(x + wide / 2, y, text, { ...style, align: "center", colour: ink(fill) });
     if (pos >= run.given) pen.line(box.x0, box.y1 + 2, box.x1, box.y1 + 2, { line: "out", width: 2.5 });
-    pen.hit({ ...box, look: { pos }, pos, card: () => [`“${shown(piece)}” (${pos})`, `${run.bits[pos].toFixed(2)} ${t(TEXT.bits)}`] });
+    const card = () => [`“${shown(piece)}” (${pos})`, `${run.bits[pos].toFixed(2)} ${t(TEXT.bits)}`];
+    pen.hit({ ...box, look: { pos }, pos, card });
     x += wide;
     if (piece.includes("\n")) [x, y] = [0, y + row];
   });
@@ -56,13 +57,17 @@ function sentence(run, look) {
   if (pos === undefined) out.push(t(TEXT.none));
   else {
     const piece = { text: `“${shown(run.symbols[pos])}” (${pos})`, role: "query" };
-    out.push(...(zh ? ["词块 ", piece, ` 花费 ${run.bits[pos].toFixed(2)} 比特。`] : ["Piece ", piece, ` cost ${run.bits[pos].toFixed(2)} bits.`]));
+    const bits = run.bits[pos].toFixed(2);
+    out.push(...(zh ? ["词块 ", piece, ` 花费 ${bits} 比特。`] : ["Piece ", piece, ` cost ${bits} bits.`]));
   }
-  for (const [bits, symbols, name] of [[given, run.symbols.slice(0, run.given), zh ? "给定部分" : "What was given"], [written, run.symbols.slice(run.given), zh ? "写下部分" : "What was written"]]) {
+  const parts = [[given, run.symbols.slice(0, run.given), zh ? "给定部分" : "What was given"],
+    [written, run.symbols.slice(run.given), zh ? "写下部分" : "What was written"]];
+  for (const [bits, symbols, name] of parts) {
     if (!bits.length) continue;
     const each = mean(bits).toFixed(2);
     const per = (bits.reduce((sum, one) => sum + one, 0) / Math.max(1, letters(symbols))).toFixed(2);
-    out.push(zh ? `${name}每词块 ${each} 比特，每字符 ${per} 比特。` : ` ${name} costs ${each} bits a piece, ${per} a character.`);
+    out.push(zh ? `${name}每词块 ${each} 比特，每字符 ${per} 比特。`
+      : ` ${name} costs ${each} bits a piece, ${per} a character.`);
   }
   return out;
 }
@@ -80,13 +85,16 @@ export default {
   table: (run, look) => ({
     caption: t(TEXT.caption),
     columns: [TEXT.position, TEXT.piece, TEXT.bits, TEXT.given].map((one) => t(one)),
-    rows: run.symbols.map((piece, pos) => [pos, shown(piece), Math.round(1e4 * run.bits[pos]) / 1e4, pos < run.given ? 1 : 0]),
+    rows: run.symbols.map((piece, pos) =>
+      [pos, shown(piece), Math.round(1e4 * run.bits[pos]) / 1e4, pos < run.given ? 1 : 0]),
     here: last(look) ?? null,
   }),
   legend: () => [
     { text: t(TEXT.written), mark: { fill: "out", wide: 16, tall: 3 } },
-    { text: t(TEXT.scale, { n: WORST }), mark: { shades: [0, 1, 2, 3, 4, 5, 6, 7].map((n) => shade("surprise", n / 7)), wide: 80 } },
+    { text: t(TEXT.scale, { n: WORST }),
+      mark: { shades: [0, 1, 2, 3, 4, 5, 6, 7].map((n) => shade("surprise", n / 7)), wide: 80 } },
   ],
   same: (was, run, { pos }) => was.given === run.given &&
-    run.symbols.slice(0, Math.max(was.given, ...pos.map((one) => one + 1))).every((piece, i) => piece === was.symbols[i]),
+    run.symbols.slice(0, Math.max(was.given, ...pos.map((one) => one + 1)))
+      .every((piece, i) => piece === was.symbols[i]),
 };

@@ -45,7 +45,7 @@ function rightFrom(run, set, pos) {
   return layer === run.layers ? 0 : layer + 1;
 }
 
-/** Cells of a size that fits, and which positions are in view: the locked one, and as many around it as there is room for. */
+/** Cells of a size that fits, and the positions in view: the locked one, and as many around it as there is room for. */
 function place(run, look, { width, tall, big, narrow }) {
   const font = big ? 24 : 14;
   const small = big ? 20 : 12;
@@ -59,7 +59,8 @@ function place(run, look, { width, tall, big, narrow }) {
   const room = tall ? (tall - head - foot) / run.layers : big ? 70 : 44;
   const high = Math.max(big ? 52 : 36, Math.min(room, big ? 78 : run.layers > 6 ? 39 : 44));
   const y = (layer) => head + (run.layers - 1 - layer) * high; // the last layer on top
-  return { font, small, left, wide, seen, first, head, high, y, x: (pos) => left + (pos - first) * wide, end: head + run.layers * high, foot };
+  const x = (pos) => left + (pos - first) * wide;
+  return { font, small, left, wide, seen, first, head, high, y, x, end: head + run.layers * high, foot };
 }
 
 function scene(run, look, pen) {
@@ -88,7 +89,8 @@ function scene(run, look, pen) {
     }
     const box = { x0, x1, y0: at.end + 6, y1: at.end + at.foot * 0.62 };
     pen.rect(box, locked ? { fill: "query-soft", line: "query", width: 2, radius: 4 } : { fill: "sunk", radius: 4 });
-    pen.text(middle, (box.y0 + box.y1) / 2, pos ? show(run.symbols[pos - 1]) : "⏎", { ...style, colour: locked ? "query" : "ink" });
+    pen.text(middle, (box.y0 + box.y1) / 2, pos ? show(run.symbols[pos - 1]) : "⏎",
+      { ...style, colour: locked ? "query" : "ink" });
     pen.text(middle, at.end + at.foot * 0.82, pos - 1, { size: at.small, align: "center", colour: "ink3" });
     const column = { x0: x0 - 1.5, x1: x1 + 1.5, y0: at.head - 2, y1: at.end };
     if (locked) pen.rect(column, { line: "query", width: 2.5, radius: 5 });
@@ -105,7 +107,8 @@ function before(run, pos) {
 
 function card(run, set, pos) {
   const lines = Array.from({ length: run.layers }, (_, up) => run.layers - 1 - up)
-    .map((layer) => `${t(TEXT.layer, { n: layer + 1 })}: ${quoted(set.best[layer][pos])} · ${bitsOf(set, layer, pos).toFixed(2)}`);
+    .map((layer) =>
+      `${t(TEXT.layer, { n: layer + 1 })}: ${quoted(set.best[layer][pos])} · ${bitsOf(set, layer, pos).toFixed(2)}`);
   return [`${before(run, pos)} → ${quoted(run.symbols[pos])}`, ...lines];
 }
 

@@ -26,12 +26,13 @@ const show = (symbol) => [...symbol].map((letter) => sign(letter.codePointAt(0))
 /** Several symbols: their spaces stay spaces. */
 const quoted = (text) => `“${text.length > 1 ? text.replaceAll("\n", "⏎") : show(text)}”`;
 /** A probability as on the page: two digits that say something. */
-const share = (p) => (p >= 0.995 ? "1.00" : p >= 0.01 ? p.toFixed(2).replace(/^0/, "0") : p.toPrecision(1));
+const share = (p) => (p >= 0.995 ? "1.00" : p >= 0.01 ? p.toFixed(2) : p.toPrecision(1));
 
 async function read(value) {
   if (!value.symbols?.length) return null;
   const [parent, chance, kept] = await Promise.all([value.parent, value.chance, value.kept].map(unpack));
-  return { ...value, parent: [...parent.data], chance: [...chance.data], kept: [...kept.data], count: value.symbols.length };
+  const [arrays, count] = [{ parent: [...parent.data], chance: [...chance.data], kept: [...kept.data] }, value.symbols.length];
+  return { ...value, ...arrays, count };
 }
 
 const depthOf = (run, node) => (run.parent[node] < 0 ? 0 : 1 + depthOf(run, run.parent[node]));
@@ -71,25 +72,30 @@ function scene(run, look, pen) {
   const on = new Set(run.sampled);
   const way = new Set(look.node === null || look.node === undefined ? [] : wayTo(run, look.node));
   for (let n = 0; n < at.depth; n += 1)
-    pen.text(at.box.wide / 2 + (n + 0.75) * at.column, at.head / 2, t(TEXT.ahead, { n: n + 1 }), { size: pen.big ? 20 : 12, align: "center", colour: "ink3" });
+    pen.text(at.box.wide / 2 + (n + 0.75) * at.column, at.head / 2, t(TEXT.ahead, { n: n + 1 }),
+      { size: pen.big ? 20 : 12, align: "center", colour: "ink3" });
   run.symbols.forEach((_, node) => {
     const from = run.parent[node] < 0 ? at.root : { x: at.x(run.parent[node]), y: at.y(run.parent[node]) };
-    const [x0, x1, y1] = [from.x + at.box.wide / 2 + (run.parent[node] < 0 ? 0 : at.label), at.x(node) - at.box.wide / 2, at.y(node)];
+    const x0 = from.x + at.box.wide / 2 + (run.parent[node] < 0 ? 0 : at.label);
+    const [x1, y1] = [at.x(node) - at.box.wide / 2, at.y(node)];
     const middle = (x0 + x1) / 2;
     pen.path(`M${x0},${from.y}C${middle},${from.y} ${middle},${y1} ${x1},${y1}`, {
-      line: on.has(node) ? "out" : way.has(node) ? "query" : colour("ink3", 0.6), width: Math.max(1, (pen.big ? 16 : 9) * run.chance[node]),
+      line: on.has(node) ? "out" : way.has(node) ? "query" : colour("ink3", 0.6),
+      width: Math.max(1, (pen.big ? 16 : 9) * run.chance[node]),
       ...(run.kept[node] ? {} : { dash: [3, 3] }) });
   });
   const cell = (x, y, text, style, label) => {
     const box = { x0: x - at.box.wide / 2, x1: x + at.box.wide / 2, y0: y - at.box.high / 2, y1: y + at.box.high / 2 };
     pen.rect(box, { radius: 4, width: 1.5, ...style });
-    pen.text(x, y, text, { size, face: "mono", align: "center", weight: 600, room: at.box.wide - 4, colour: style.ink ?? "ink" });
+    const within = { size, face: "mono", align: "center", weight: 600, room: at.box.wide - 4 };
+    pen.text(x, y, text, { ...within, colour: style.ink ?? "ink" });
     if (label) pen.text(box.x1 + 4, y, label, { size: pen.big ? 20 : 12, colour: "ink2" });
     return box;
   };
   cell(at.root.x, at.root.y, show(run.root), { fill: "query-soft", line: "query", ink: "query" });
   run.symbols.forEach((symbol, node) => {
-    const style = on.has(node) ? { fill: "out-soft", line: "out" } : { fill: "panel", line: way.has(node) ? "query" : "control" };
+    const style = on.has(node) ? { fill: "out-soft", line: "out" }
+      : { fill: "panel", line: way.has(node) ? "query" : "control" };
     const box = cell(at.x(node), at.y(node), show(symbol),
       run.kept[node] ? style : { ...style, dash: [3, 3], ink: "ink3" }, share(run.chance[node]));
     pen.hit({ ...box, x1: box.x1 + at.label, look: { node }, pos: node, card: () => card(run, node) });
@@ -100,7 +106,8 @@ function scene(run, look, pen) {
 const textOf = (run, way) => way.map((node) => run.symbols[node]).join("");
 function card(run, node) {
   const way = wayTo(run, node);
-  return [quoted(textOf(run, way)), `${way.map((one) => share(run.chance[one])).join(" × ")} = ${product(run, way).toPrecision(2)}`,
+  const factors = way.map((one) => share(run.chance[one])).join(" × ");
+  return [quoted(textOf(run, way)), `${factors} = ${product(run, way).toPrecision(2)}`,
     ...(run.kept[node] ? [] : [t(TEXT.cut)])];
 }
 
@@ -138,7 +145,8 @@ export default {
   table: (run, look) => ({
     caption: t(TEXT.caption),
     columns: [TEXT.node, TEXT.after, TEXT.symbol, TEXT.chance, TEXT.kept, TEXT.path].map((one) => t(one)),
-    rows: run.symbols.map((symbol, node) => [node, run.parent[node], show(symbol), Math.round(1e6 * run.chance[node]) / 1e6, run.kept[node] ? 1 : 0, run.sampled.includes(node) ? 1 : 0]),
+    rows: run.symbols.map((symbol, node) => [node, run.parent[node], show(symbol), Math.round(1e6 * run.chance[node]) / 1e6,
+      run.kept[node] ? 1 : 0, run.sampled.includes(node) ? 1 : 0]),
     here: look.node ?? null,
   }),
   legend: () => [
