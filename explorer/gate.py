@@ -22,7 +22,6 @@ from explorer import lost
 from explorer.bodies import BODY, TOO_LARGE, Arriving, Held
 from explorer.delivery import CHECK, Asset
 from explorer.document import HOST, digests
-from explorer.hosts import framing
 from explorer.metrics import Traffic
 from explorer.streams import Streams
 
@@ -104,6 +103,7 @@ class Gate:
 
     document(path, html): a page as it is to be sent. left(session, event, heard): told of an event that a page has cancelled, or, where
     the event is None, of a page that was left before it knew what it had asked for; heard: a stream of its answers is open.
+    framing: who may frame a page, as a directive of its policy.
     """
 
     def __init__(
@@ -112,6 +112,7 @@ class Gate:
         rules: Rules,
         document: Callable[[str, str], str],
         left: Callable[[str, str | None, bool], Awaitable[None]] | None = None,
+        framing: str = "frame-ancestors 'self'",
     ) -> None:
         self.app = app
         self.rules = rules
@@ -120,7 +121,7 @@ class Gate:
         self.traffic = Traffic()
         self._held = Held()
         self._pages: dict[str, _Page] = {}
-        self.framing = framing()
+        self.framing = framing
         self._building = asyncio.Lock()
         self._streams = Streams(app, left)
 

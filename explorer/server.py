@@ -156,9 +156,8 @@ class Site:
         # Gradio keeps here the application of its own that it would have launched.
         self.blocks.app = next(route.app for route in self.app.routes if isinstance(route, Mount) and isinstance(route.app, App))
         self.blocks.app.state_holder = Shared(self.blocks)
-        self.gate = Gate(
-            self.app, rules(list(self.pages), [route.path for route in self.uploads], self.blocks.fns), self._document, self._left
-        )
+        paths = rules(list(self.pages), [route.path for route in self.uploads], self.blocks.fns)
+        self.gate = Gate(self.app, paths, self._document, self._left, framing())
 
     def drain(self, then: Callable[[], None]) -> None:
         """Answers what was taken, takes no more, hands back the rest, lets pages fetch what answers name, calls `then`. Returns at once.

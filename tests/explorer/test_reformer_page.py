@@ -175,7 +175,7 @@ def test_a_change_is_told_in_words() -> None:
     assert told(asked) == {
         "en": "with 1 round of hashing and with 8 buckets and in chunks of 2 and with other rotations and without head 1·2 of Full "
         "attention, head 1·3 of Full attention",
-        "zh": "1 轮哈希，8 个桶，每块 2 个位置，换一组旋转矩阵，关掉完整注意力的头 1·2 、完整注意力的头 1·3 ",
+        "zh": "1 轮哈希，8 个桶，每块 2 个位置，换一组旋转矩阵，关掉完整注意力的头 1·2、完整注意力的头 1·3 ",
     }
     assert told(Request(rounds=0)) == texts.FULL
     assert told(Request()) is None
