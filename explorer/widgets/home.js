@@ -491,7 +491,8 @@ export function mount(root, props) {
             const bend = Math.min(x1, x0 + GAP.column + 4);
             d = `M${x0} ${y0}C${x0 + half + 6} ${y0} ${bend - half - 6} ${y1} ${bend} ${y1}H${x1}`;
           } else {
-            const lane = target.top - GAP.row / 2;
+            const lanes = [target.top - GAP.row / 2, target.bottom + GAP.row / 2]; // above the card or, where one is in the way, below
+            const lane = lanes.find((y) => crossesNothing(parent.column, pair.child.column, y)) ?? lanes[0];
             const key = Math.round(lane);
             const turn = gutters.get(key) ?? 0;
             gutters.set(key, turn + 1);

@@ -84,8 +84,9 @@ function scene(run, look, pen) {
       const box = { x0, x1, y0: at.y(layer), y1: at.y(layer) + at.high - gap };
       const right = set.best[layer][pos] === run.symbols[pos];
       pen.rect(box, { fill, radius: 4, ...(right ? { line: "out", width: 2.5 } : {}) });
-      pen.text(middle, box.y0 + at.high * 0.3, show(set.best[layer][pos]), { ...style, weight: 650, colour: ink(fill) });
-      pen.text(middle, box.y0 + at.high * 0.68, bits.toFixed(1), { size: at.small, align: "center", colour: ink(fill) });
+      const lean = pen.big && run.layers > 5; // in a hall two lines would be too small: the sentence tells the number
+      pen.text(middle, box.y0 + at.high * (lean ? 0.46 : 0.3), show(set.best[layer][pos]), { ...style, weight: 650, colour: ink(fill) });
+      if (!lean) pen.text(middle, box.y0 + at.high * 0.68, bits.toFixed(1), { size: at.small, align: "center", colour: ink(fill) });
     }
     const box = { x0, x1, y0: at.end + 6, y1: at.end + at.foot * 0.62 };
     pen.rect(box, locked ? { fill: "query-soft", line: "query", width: 2, radius: 4 } : { fill: "sunk", radius: 4 });

@@ -334,7 +334,7 @@ def steps() -> tuple[GuidedStep, ...]:
         shown["ahead"] = ("", {}, "learning")
     copying = next((one for one in EXAMPLES if one.variant == "induction"), None)
     if copying is not None:
-        shown["copy"] = (query(replace(copying, silenced=((copying.kind, 1, 0),))), {"head": "2.1", "pos": "15"}, "reading")
+        shown["copy"] = (query(replace(copying, silenced=((copying.kind, 1, 0),))), {"head": "2.1", "pos": "15"}, "change")
     return tuple(
         GuidedStep(texts.STEP_TITLES[key], texts.STEPS[key], *how, **in_lecture(texts, key))
         for key in texts.STEPS
