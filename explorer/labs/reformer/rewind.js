@@ -44,7 +44,8 @@ const TEXT = {
   kept: { en: "the last outputs y₁, y₂ and the buckets are all that is kept", zh: "只保留最后的输出 y₁、y₂ 和各桶编号" },
   keptFull: { en: "the last outputs y₁, y₂ are all that is kept", zh: "只保留最后的输出 y₁、y₂" },
 };
-const EQUATIONS = { forward: "y₁ = x₁ + Attention(x₂),  y₂ = x₂ + FF(y₁)", back: "x₂ = y₂ − FF(y₁),  x₁ = y₁ − Attention(x₂)" };
+const EQUATIONS = { forward: "y₁ = x₁ + Attention(x₂),  y₂ = x₂ + FF(y₁)",
+  back: "x₂ = y₂ − FF(y₁),  x₁ = y₁ − Attention(x₂)" };
 const EXACT = 1e-18; // the left end of the axis: what is exactly equal is drawn there
 const LARGE = 1e-2;
 const PACE = 700; // ms that a step stands while it plays
@@ -93,8 +94,10 @@ function scene(run, look, pen) {
   const px = (n) => from.x0 + ((n + 0.5) / positions) * (from.x1 - from.x0);
   write(from.x0, above - (narrow ? 0.9 : 2.05) * line, t(TEXT.norms), { colour: "ink", weight: 650 });
   // Room at the right of the differences for their numbers.
-  const axis = { x0: narrow ? left : width - off, x1: width - pen.measure("8.8\u00a0×\u00a010⁻¹⁶", { size: font }) - 1.5 * font };
-  const dx = (value) => axis.x0 + font / 2 + (Math.log10(Math.max(EXACT, Math.min(LARGE, value)) / EXACT) / Math.log10(LARGE / EXACT)) *
+  const axis = { x0: narrow ? left : width - off,
+    x1: width - pen.measure("8.8\u00a0×\u00a010⁻¹⁶", { size: font }) - 1.5 * font };
+  const dx = (value) => axis.x0 + font / 2 + (Math.log10(Math.max(EXACT,
+    Math.min(LARGE, value)) / EXACT) / Math.log10(LARGE / EXACT)) *
     (axis.x1 - axis.x0 - font);
   if (!narrow) {
     write(from.x0, above - 0.95 * line, t(TEXT.norms2));
@@ -106,26 +109,32 @@ function scene(run, look, pen) {
     const state = stands(run, step, layer);
     const came = state === "returned";
     const here = step > 0 && layer === (step <= layers ? step - 1 : 2 * layers - step);
-    write(left - 12, y + high / 2 - font * 0.35, t(TEXT.layer, { n: layer + 1 }), { colour: here ? "ink" : "ink2", weight: here ? 650 : 400, align: "right" });
-    if (state) write(left - 12, y + high / 2 + line - font * 0.35, `${came ? "↑" : "↓"}${narrow ? "" : ` ${t(TEXT[state])}`}`,
+    write(left - 12, y + high / 2 - font * 0.35, t(TEXT.layer, { n: layer + 1 }),
+      { colour: here ? "ink" : "ink2", weight: here ? 650 : 400, align: "right" });
+    if (state) write(left - 12, y + high / 2 + line - font * 0.35,
+      `${came ? "↑" : "↓"}${narrow ? "" : ` ${t(TEXT[state])}`}`,
       { align: "right", ...(came ? { colour: "out", weight: 650 } : {}) });
     pen.rect({ ...from, y0: y, y1: y + high }, { fill: here ? "accent-soft" : "sunk", radius: 3 });
     const [row, found] = [forward, again].map((all) => all.subarray(layer * positions, (layer + 1) * positions));
     const [low, most] = [Math.min(...row, ...found), Math.max(...row, ...found)];
     const py = (norm) => y + high - 4 - ((norm - low) / Math.max(1e-9, most - low)) * (high - 8);
-    const path = (norms) => Array.from(norms, (norm, n) => `${n ? "L" : "M"}${px(n).toFixed(1)} ${py(norm).toFixed(1)}`).join("");
+    const path = (norms) => Array.from(norms,
+      (norm, n) => `${n ? "L" : "M"}${px(n).toFixed(1)} ${py(norm).toFixed(1)}`).join("");
     if (came) pen.path(path(found), { line: "out", width: big ? 5 : 3.4, alpha: 0.55 });
     if (state) {
       const held = state === "held";
-      pen.path(path(row), { line: held ? "ink" : "ink2", width: big ? 2.5 : held ? 2 : 1.2, dash: held ? null : [4, 3] });
+      pen.path(path(row), { line: held ? "ink" : "ink2", width: big ? 2.5 : held ? 2 : 1.2,
+        dash: held ? null : [4, 3] });
       write(from.x1 + 5, y + font * 0.55, most.toFixed(1));
       write(from.x1 + 5, y + high - font * 0.35, low.toFixed(1));
     }
     if (pos !== null && state) {
       pen.line(px(pos), y, px(pos), y + high, { line: "query", width: big ? 2.5 : 1.5 });
-      pen.circle(px(pos), py((came ? found : row)[pos]), big ? 7 : 4.5, { fill: came ? "out" : "ink", line: "panel", width: 1.5 });
+      pen.circle(px(pos), py((came ? found : row)[pos]), big ? 7 : 4.5,
+        { fill: came ? "out" : "ink", line: "panel", width: 1.5 });
     }
-    differences(run, pen, { layer, came, axis, dx, font, line, y: narrow ? y + high + 6 : y, high: narrow ? 2.2 * line : high });
+    differences(run, pen, { layer, came, axis, dx, font, line, y: narrow ? y + high + 6 : y,
+      high: narrow ? 2.2 * line : high });
   }
   // Below: powers of ten, positions, and what is kept.
   const floor = above + layers * pitch;
@@ -139,10 +148,13 @@ function scene(run, look, pen) {
   if (!narrow && step >= layers) write(from.x0, ground + line, `↳ ${t(run.hashed ? TEXT.kept : TEXT.keptFull)}`,
     step === layers ? { colour: "ink", weight: 650 } : {});
   const box = (n) => ({ x0: px(n - 0.5), x1: px(n + 0.5), y0: above, y1: floor, look: { pos: n }, still: true,
-    card: () => [plainName(run, n), ...Array.from({ length: layers }, (_, l) => [l, stands(run, step, l)]).filter(([, state]) => state === "returned")
-      .map(([l]) => t(TEXT.card, { l: l + 1, a: forward[l * positions + n].toFixed(4), b: again[l * positions + n].toFixed(4) }))] });
+    card: () => [plainName(run, n), ...Array.from({ length: layers },
+      (_, l) => [l, stands(run, step, l)]).filter(([, state]) => state === "returned")
+      .map(([l]) => t(TEXT.card, { l: l + 1, a: forward[l * positions + n].toFixed(4),
+        b: again[l * positions + n].toFixed(4) }))] });
   pen.hit({ ...from, y0: above, y1: floor, of: (n) => (n >= 0 && n < positions ? box(n) : null),
-    at: (x) => box(Math.max(0, Math.min(positions - 1, Math.floor(((x - from.x0) / (from.x1 - from.x0)) * positions)))) });
+    at: (x) => box(Math.max(0, Math.min(positions - 1,
+      Math.floor(((x - from.x0) / (from.x1 - from.x0)) * positions)))) });
   pen.size(width, ground + line * (narrow ? 0.6 : 1.6));
 }
 
@@ -199,7 +211,8 @@ function sentence(run, look) {
   const whole = step >= 2 * layers;
   const say = step === 0 ? TEXT.begin : step <= layers ? TEXT.going : whole ? TEXT.all : TEXT.coming;
   const most = (list) => tiny(whole ? Math.max(...list) : (list[layer - 1] ?? 0));
-  const said = parts(t(say), { l: layer, n: layers, layers: counted(layers), single: most(single), double: most(double) });
+  const said = parts(t(say), { l: layer, n: layers, layers: counted(layers), single: most(single),
+    double: most(double) });
   const place = (layer - 1) * positions + pos;
   const here = pos === null || step <= layers ? [] : parts(t(TEXT.here),
     { query: nameOf(run, pos), l: layer, a: forward[place].toFixed(4), b: again[place].toFixed(4) });
@@ -207,7 +220,8 @@ function sentence(run, look) {
 }
 
 const table = ({ single, double }) =>
-  ({ caption: t(TEXT.caption), columns: listed("columns"), rows: single.map((off, i) => [i + 1, tiny(off), tiny(double[i])]) });
+  ({ caption: t(TEXT.caption), columns: listed("columns"),
+    rows: single.map((off, i) => [i + 1, tiny(off), tiny(double[i])]) });
 
 const lines = ({ tokens: all, positions, forward, again }) => ({ columns: listed("lines"), rows: Array.from(forward,
   (norm, i) => [Math.floor(i / positions) + 1, i % positions, all[i % positions], norm, again[i]]) });
@@ -215,7 +229,8 @@ const lines = ({ tokens: all, positions, forward, again }) => ({ columns: listed
 function arrays({ layers, positions, forward, again, single, double, tokens: all }) {
   const norms = { shape: [layers, positions], axes: ["layer", "position"], unit: "length of the vector" };
   const off = { shape: [layers], axes: ["layer"], unit: "largest difference" };
-  return { forward: { ...norms, data: forward }, again: { ...norms, data: again }, single: { ...off, data: Float64Array.from(single) },
+  return { forward: { ...norms, data: forward }, again: { ...norms, data: again },
+    single: { ...off, data: Float64Array.from(single) },
     double: { ...off, data: Float64Array.from(double) }, tokens: all };
 }
 
@@ -237,12 +252,14 @@ export default {
   table,
   lines,
   arrays,
-  units: (run) => t(TEXT.follows, { model: t(run.model), n: run.positions.toLocaleString("en"), layers: counted(run.layers) }),
+  units: (run) => t(TEXT.follows, { model: t(run.model), n: run.positions.toLocaleString("en"),
+    layers: counted(run.layers) }),
   legend: () => [
     { text: t(TEXT.went), mark: { shades: ["ink2", "panel", "ink2", "panel", "ink2"], wide: 20, tall: 2 } },
     { text: t(TEXT.came), mark: { fill: "out", wide: 20, tall: 4 } },
     { text: "float32", mark: { fill: "cat-2", radius: 99, wide: 10, tall: 10 } },
     { text: "float64", mark: { fill: "cat-1", wide: 9, tall: 9 } },
   ],
-  clock: (run) => ({ key: "rewindstep", pace: PACE, texts: TEXT, says: (at) => t(TEXT.at, { i: at, n: 2 * run.layers }) }),
+  clock: (run) => ({ key: "rewindstep", pace: PACE, texts: TEXT,
+    says: (at) => t(TEXT.at, { i: at, n: 2 * run.layers }) }),
 };

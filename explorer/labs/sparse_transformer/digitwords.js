@@ -90,14 +90,16 @@ export function costsOf(model) {
   const { given, made: own, whole } = model.cost;
   const right = (digits) => (Number(given.toFixed(digits)) + Number(own.toFixed(digits))).toFixed(digits) === whole.toFixed(digits);
   const digits = text === TEXT.costs ? [1, 2, 3].find(right) : null;
-  return t(text, Object.fromEntries(Object.entries(model.cost).map(([key, n]) => [key, digits ? n.toFixed(digits) : nats(n)])));
+  return t(text, Object.fromEntries(Object.entries(model.cost).map(([key, n]) => [key,
+    digits ? n.toFixed(digits) : nats(n)])));
 }
 
 /** A displacement in words: "one row up, two left"; "" for none. */
 function towards(up, right) {
   if (lang() === "zh")
     return [up && `上 ${up} 行`, right && `${right < 0 ? "左" : "右"} ${Math.abs(right)}`].filter(Boolean).join("、");
-  const small = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
+  const small = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
+    "twelve"];
   const spelled = (n) => small[n] ?? String(n);
   return [up && `${spelled(up)} ${up === 1 ? "row" : "rows"} up`,
     right && `${spelled(Math.abs(right))} ${right < 0 ? "left" : "right"}`].filter(Boolean).join(", ");
@@ -107,7 +109,8 @@ function towards(up, right) {
 export function tileCard(model, map, layer, head) {
   const [, , rows, columns] = model.offsets.shape;
   const best = map.reduce((most, one, n) => (one > (map[most] || 0) ? n : most), 0);
-  const title = t(TEXT.tile, { name: t(model.name), head: `${layer}·${head}`, factor: factorName(model.factors[layer - 1][head - 1]) });
+  const title = t(TEXT.tile, { name: t(model.name), head: `${layer}·${head}`,
+    factor: factorName(model.factors[layer - 1][head - 1]) });
   if (!(map[best] > 0)) return [title, t(TEXT.tileNone)];
   const where = towards(rows - 1 - Math.floor(best / columns), (best % columns) - Math.floor(columns / 2)) ||
     t({ en: "its own place", zh: "自己的位置" });
@@ -125,7 +128,8 @@ function away(side, from, to) {
 export function card({ models, side }, { held, positions, surprise }, i, position) {
   const model = models[i];
   const known = position < Math.max(model.count, model.given);
-  const what = known ? [t(position < model.given ? TEXT.given : TEXT.made), t(model.symbols[position] ? TEXT.cardInk : TEXT.cardBlank)]
+  const what = known ? [t(position < model.given ? TEXT.given : TEXT.made),
+    t(model.symbols[position] ? TEXT.cardInk : TEXT.cardBlank)]
     : [t(TEXT.cardLater)];
   if (position < model.count) what.push(t(TEXT.cardNats, { n: nats(model.nats[position]) }));
   const lines = [t(TEXT.cardPixel, { q: place(side, position), n: position + 1, of: model.length }), what.join(" · ")];
@@ -169,7 +173,8 @@ const SAY = {
 /** What the models paid: nothing is locked. */
 function costs({ models, side }) {
   const { given, length: all } = models[0];
-  const each = (what) => listed(models.map((one, i) => t(i ? SAY.more : SAY.nats, { name: t(one.name), n: nats(one.cost[what]) })));
+  const each = (what) => listed(models.map((one, i) => t(i ? SAY.more : SAY.nats,
+    { name: t(one.name), n: nats(one.cost[what]) })));
   if (given >= all) return t(SAY.read, { each: each("whole") });
   const fresh = t(SAY.fresh, { n: all - given, each: each("made") });
   return t(given ? SAY.begun : SAY.free, { fresh, rows: given / side, each: each("given") });
@@ -183,7 +188,8 @@ export function sentenceOf(run, look, now) {
   const name = t(model.name);
   if (now.front) {
     const at = Math.min(model.count, model.length - 1);
-    return parts(at < model.given ? SAY.reading : SAY.making, { name, q: q(at), n: at + 1, of: model.length, paid: nats(model.cost.whole) });
+    return parts(at < model.given ? SAY.reading : SAY.making,
+      { name, q: q(at), n: at + 1, of: model.length, paid: nats(model.cost.whole) });
   }
   if (position === null) return [costs(run)];
   const others = (says) => {
@@ -225,7 +231,8 @@ export function legendOf(run, look, { views, surprise, position, front }) {
     [!surprise && run.models.some(({ given, length }) => given < length), TEXT.out, { fill: "out", radius: 2 }],
     [surprise, TEXT.nats, { shades: shades((share) => shade("surprise", share)), wide: 64 }],
     [looking, TEXT.query, { fill: "query", radius: 2 }],
-    [edges.some(({ line }) => line === "key"), roll ? TEXT.reaches : edges.some(({ part }) => part !== "all") ? TEXT.first : TEXT.may,
+    [edges.some(({ line }) => line === "key"),
+      roll ? TEXT.reaches : edges.some(({ part }) => part !== "all") ? TEXT.first : TEXT.may,
       { line: "key", width: 2, radius: 2 }],
     [second, TEXT.second, { line: "cat-6", width: 2, radius: 2 }],
     [looking && ends, roll ? TEXT.rollout : TEXT.weight, { shades: shades((share) => colour("key", share)), wide: 64 }],

@@ -47,8 +47,10 @@ const TEXT = {
   sayOver: { en: " What stands at {j} comes to it over {via}, in {n} steps.", zh: "{j} 处的内容经由 {via} 到达它，共 {n} 步。" },
   sayLost: { en: " Nothing leads from {j} to it.", zh: "没有路径从 {j} 通向它。" },
   columns: {
-    en: ["pattern", "l", "c", "L", "pairs", "of L², %", "of L (L + 1) / 2, %", "pairs of A₁", "pairs of A₂", "busiest query, pairs", "pairs in 1 step", "pairs in 2 steps", "pairs not within 2"],
-    zh: ["模式", "l", "c", "L", "对数", "占 L²，%", "占 L (L + 1) / 2，%", "A₁ 的对", "A₂ 的对", "最忙的查询，对数", "1 步的对", "2 步的对", "不在 2 步内的对"],
+    en: ["pattern", "l", "c", "L", "pairs", "of L², %", "of L (L + 1) / 2, %", "pairs of A₁", "pairs of A₂",
+      "busiest query, pairs", "pairs in 1 step", "pairs in 2 steps", "pairs not within 2"],
+    zh: ["模式", "l", "c", "L", "对数", "占 L²，%", "占 L (L + 1) / 2，%", "A₁ 的对", "A₂ 的对", "最忙的查询，对数", "1 步的对", "2 步的对",
+      "不在 2 步内的对"],
   },
   caption: { en: "Pairs and paths of each pattern", zh: "各模式的对数与路径" },
   cardIn: { en: ["", "in A₁", "in A₂", "in A₁ and A₂"], zh: ["", "属于 A₁", "属于 A₂", "同属 A₁ 与 A₂"] },
@@ -120,7 +122,8 @@ function image(pen, box, { kind, side, position }, { codes, steps, route }) {
 function walk(pen, cell, points) {
   const { big } = pen;
   const size = pen.type(12);
-  const [radius, small] = big ? [13, 7] : [Math.max(4, Math.min(cell * 0.4, 10)), Math.max(3, Math.min(cell * 0.24, 6))];
+  const [radius, small] = big ? [13, 7] : [Math.max(4, Math.min(cell * 0.4, 10)),
+    Math.max(3, Math.min(cell * 0.24, 6))];
   const last = points.length - 1;
   const cut = points.map((_, n) => (n === 0 ? radius : n === last ? cell * 0.42 : small + 1));
   const thick = big ? 4 : 2.2;
@@ -221,7 +224,8 @@ function matrix(pen, { x0, y0, size, how }, now, route, { steps, done }, kind) {
   pen.rect(row(thick + 1.75), { line: "panel", width: 1.5, radius: 2 });
   pen.rect(row(thick), { line: "query", width: thick, radius: 2 });
   if (y - letter > y0 + letter * 4.2) // below the axis's name
-    pen.text(x0 - 5, Math.min(y, box.y1 - letter / 2), position, { size: letter, colour: "query", weight: 650, align: "right" });
+    pen.text(x0 - 5, Math.min(y, box.y1 - letter / 2), position,
+      { size: letter, colour: "query", weight: 650, align: "right" });
   if (!route || route.length < 2) return;
   const at = (p) => (p + 0.5) * cell;
   // From the oldest: the row of the later one, the column of the earlier one.
@@ -263,7 +267,8 @@ function scene(run, look, pen) {
     const x0 = x + left;
     const view = viewOf(now, kind);
     const here = kind === now.kind;
-    pen.hit({ x0: x, x1: x + wide, y0: 0, y1: pen.tall || 2000, look: { pattern: kind }, quiet: true, still: true, card: null });
+    pen.hit({ x0: x, x1: x + wide, y0: 0, y1: pen.tall || 2000, look: { pattern: kind }, quiet: true, still: true,
+      card: null });
     if (here) pen.rect({ x0, x1: x0 + how.size, y0: 0, y1: 3 }, { fill: "accent", radius: 1.5 });
     heading(pen, kind, x0, now, here);
     const y0 = above + top;
@@ -326,7 +331,8 @@ function cells(pen, now, kind, { x0, y0, size, count, image: ofImage = false }) 
     at(x, y) {
       const [column, row] = [Math.floor((x - x0) / cell), Math.floor((y - y0) / cell)];
       if (column < 0 || row < 0 || column >= count || row >= count) return null;
-      const spot = { x0: x0 + column * cell, y0: y0 + row * cell, x1: x0 + (column + 1) * cell, y1: y0 + (row + 1) * cell,
+      const spot = { x0: x0 + column * cell, y0: y0 + row * cell, x1: x0 + (column + 1) * cell,
+        y1: y0 + (row + 1) * cell,
         still: true };
       const told = (query, key) => () => [cardText(now, kind, query, key)];
       const p = row * count + column;
@@ -383,7 +389,8 @@ function table(run, look) {
     const [first, second] = [1, 2].map((bit) => codes.reduce((sum, code) => sum + ((code & bit) > 0), 0));
     const { done, tally: [own, one, two] } = found[kind];
     const { l, c } = patterns[kind];
-    return [t(NAMES[kind]), kind === "full" ? null : l, kind === "fixed" ? c : null, length, pairs, share(pairs, length ** 2),
+    return [t(NAMES[kind]), kind === "full" ? null : l, kind === "fixed" ? c : null, length, pairs,
+      share(pairs, length ** 2),
       share(pairs, causal(length)), first, kind === "full" ? null : second, busiest,
       ...(done === length ? [one, two, causal(length) - own - one - two] : [null, null, null])];
   });
@@ -412,7 +419,8 @@ function arrays(run, look) {
   return {
     side_stride_summary: { shape: [3], data: Int32Array.of(side, l, c) },
     ...Object.fromEntries(KINDS.flatMap((kind) => [
-      [`connectivity_${kind}`, { ...how, data: codesOf(patterns[kind], length), unit: "0 no pair, 1 in A1, 2 in A2, 3 in both" }],
+      [`connectivity_${kind}`, { ...how, data: codesOf(patterns[kind], length),
+        unit: "0 no pair, 1 in A1, 2 in A2, 3 in both" }],
       [`steps_${kind}`, { ...how, data: found[kind].steps, unit: "steps, 255 where nothing leads" }],
     ])),
   };
@@ -423,7 +431,8 @@ function below({ trained }, look, lock) {
   const { side, l, c } = seen(look);
   const same = side === trained.side && l === trained.stride && c === trained.summary;
   const small = side === 12 && l === 12 && c === 3;
-  const chip = (text, on, act) => el("button", { type: "button", class: "tfe-chip", "aria-pressed": String(on), text, onclick: act });
+  const chip = (text, on, act) => el("button",
+    { type: "button", class: "tfe-chip", "aria-pressed": String(on), text, onclick: act });
   return [el("div", { class: "tfe-row tight tfe-controls" },
       chip("12 × 12", small, () => lock({ patternside: null, patternstride: null, patternsummary: null })),
       chip(t(TEXT.trained, { side: trained.side }), same, () => {
@@ -436,8 +445,10 @@ function legend(run, look) {
   const now = seen(look);
   const missing = Object.values(searched(now))
     .some(({ done, missing: lost, tally }) => done === now.length && (lost || tally.length > 3));
-  const marks = { itself: { fill: "query" }, first: { fill: "key" }, second: { fill: "cat-6" }, both: { shades: ["key", "cat-6"] },
-    two: { fill: colour("key", 0.26) }, none: { fill: "panel", line: "control", hatch: "control" }, later: { fill: "sunk" } };
+  const marks = { itself: { fill: "query" }, first: { fill: "key" }, second: { fill: "cat-6" },
+    both: { shades: ["key", "cat-6"] },
+    two: { fill: colour("key", 0.26) }, none: { fill: "panel", line: "control", hatch: "control" },
+      later: { fill: "sunk" } };
   return Object.entries(marks).filter(([name]) => name !== "none" || missing)
     .map(([name, mark]) => ({ text: t(TEXT[name]), mark: { ...mark, radius: 2, wide: 12 } }));
 }
