@@ -231,7 +231,7 @@ def _tree(one: _Read, given: NDArray[np.int64], written: NDArray[np.int64]) -> T
     chance: list[float] = []
     kept: list[bool] = []
     sampled: list[int] = []
-    level, rank = [(-1, given)], 0  # nodes whose children are looked for, and the text up to them
+    level = [(-1, given)]  # nodes whose children are looked for, and the text up to them
     for depth, width in enumerate(WIDTHS[request.task]):
         logits = _after(one, np.stack([text for _, text in level]))
         shares = logits.softmax(-1)
@@ -252,14 +252,13 @@ def _tree(one: _Read, given: NDArray[np.int64], written: NDArray[np.int64]) -> T
                 below.append((len(numbers) - 1, np.append(text, symbol)))
             if on_path:
                 path = len(numbers) - len(chosen) + chosen.index(int(written[depth]))
-                rank = rank or int((shares[row] > shares[row, int(written[depth])]).sum()) + 1
                 following = path
         if depth < len(written):
             sampled.append(following)
         level = below if depth == 0 else [(node, text) for node, text in below if sampled and node == sampled[-1]]
         if not level:
             break
-    return Tree(frozen(parent, np.int16), one.shown(numbers), frozen(chance, np.float32), frozen(kept, np.bool_), tuple(sampled), rank)
+    return Tree(frozen(parent, np.int16), one.shown(numbers), frozen(chance, np.float32), frozen(kept, np.bool_), tuple(sampled))
 
 
 explain, generate = served(_read, lambda read: grouped(read, lambda one: one.request.group(), _write, ROWS), Explanation)

@@ -88,7 +88,7 @@ class Tree:
     """What could come next: a node for each symbol, parents before children, the likeliest child first.
 
     parent: (node,) −1 for those that come first. symbols: of each. chance: (node,) its probability after its parent, at temperature 1.
-    kept: (node,) can it be drawn? sampled: nodes of what was written. rank: the place of the first symbol written, from 1; 0 for none.
+    kept: (node,) can it be drawn? sampled: nodes of what was written.
     """
 
     parent: NDArray[np.int16]
@@ -96,7 +96,6 @@ class Tree:
     chance: Array
     kept: NDArray[np.bool_]
     sampled: tuple[int, ...]
-    rank: int
 
 
 @dataclass(frozen=True)
