@@ -48,9 +48,7 @@ class Task(driver.Task):
 
 
 def _schedule(steps: int) -> Schedule:
-    return Schedule(
-        steps=steps, warmup=100, decay=0.0, cooldown=steps // 3, clip=1.0, average=3, every=max(1, steps // 100), precision="32-true"
-    )
+    return Schedule(steps=steps, warmup=100, decay=0.0, cooldown=steps // 3, average=3, every=max(1, steps // 100), precision="32-true")
 
 
 PARITY = Task(

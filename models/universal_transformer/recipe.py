@@ -46,9 +46,7 @@ class Recipe(driver.Recipe):
 
 
 def _recipe(steps: int, **more: Any) -> Recipe:
-    schedule = Schedule(
-        steps=steps, warmup=100, decay=0.0, cooldown=steps // 2, clip=1.0, average=3, every=max(1, steps // 100), precision="32-true"
-    )
+    schedule = Schedule(steps=steps, warmup=100, decay=0.0, cooldown=steps // 2, average=3, every=max(1, steps // 100), precision="32-true")
     return Recipe(schedule, round=250, **more)
 
 
