@@ -106,7 +106,3 @@ def value(seen: Explanation, looks: tuple[str | None, str | None] = (None, None)
     )
 
 
-def unpacked(packed: Mapping[str, Any]) -> NDArray[Any]:
-    """An array as the browser reads it; one that is told by its address is none of these."""
-    raw = np.frombuffer(base64.b64decode(packed["data"]), "<" + packed["dtype"])
-    return raw.reshape(packed["shape"])

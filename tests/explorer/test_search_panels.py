@@ -80,22 +80,18 @@ def test_an_endless_search_names_its_loop_and_writes_no_missing_number() -> None
     json.dumps(drawn, allow_nan=False)
 
 
-def test_all_panels_answer_through_the_engine() -> None:
+def test_all_panels_answer_through_the_engine(engine: Engine) -> None:
     lab = page.program()
-    panels = [view.look for view in lab.views if view.look is not None and view.look.event == "ask"]
+    panels = [view.name for view in lab.views if view.look is not None and view.look.event == "ask"]
     assert len(panels) == 5
 
-    async def answers(engine: Engine, run: str) -> list[dict[str, object]]:
-        return [[news async for news in program.looked(lab, engine, look, {"run": run})][-1] for look in panels]
+    def answers(run: str) -> list[dict[str, object]]:
+        return [opened(lab, panel, {"run": run}, engine) for panel in panels]
 
-    engine = Engine()
-    try:
-        for shown in asyncio.run(answers(engine, "v=1&sentence=A+dog.")):
-            assert shown["state"] == "shown"
-            json.dumps(shown, allow_nan=False)
-        blank = [each["state"] for each in asyncio.run(answers(engine, "v=1&sentence=+"))]
-        assert blank == ["refused", "refused", "refused", "refused", "shown"], "what is said of training is the same for every sentence"
-        for refused in asyncio.run(answers(engine, "v=1&sentence=A+dog.&beam=four")):
-            assert "four" in refused["error"]["en"]  # type: ignore[index]
-    finally:
-        engine.close()
+    for shown in answers("v=1&sentence=A+dog."):
+        assert shown["state"] == "shown"
+        json.dumps(shown, allow_nan=False)
+    blank = [each["state"] for each in answers("v=1&sentence=+")]
+    assert blank == ["refused", "refused", "refused", "refused", "shown"], "what is said of training is the same for every sentence"
+    for refused in answers("v=1&sentence=A+dog.&beam=four"):
+        assert "four" in refused["error"]["en"]  # type: ignore[index]

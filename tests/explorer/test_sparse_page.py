@@ -77,11 +77,6 @@ def drawings() -> dict[str, Any]:
     return told_
 
 
-def unpacked(packed: dict[str, Any]) -> Any:
-    """The pixels that travel inside the page."""
-    return np.frombuffer(base64.b64decode(packed["data"]), packed["dtype"]).reshape(packed["shape"])
-
-
 def test_digits_travel_inside_the_page() -> None:
     told_ = drawings()
     assert "url" not in told_["pixels"] and np.array_equal(unpacked(told_["pixels"]), views.held_out()[0])
