@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from models.fields import characters, number
 from tests.explorer.small_lab import PROGRAM, Ask
 from tests.explorer.small_reader import PROGRAM as READER
 from tests.explorer.small_reader import Ask as Reading
+from tests.explorer.wishes import program_of
 
 
 def read(query: str, given: object = None) -> Ask:
@@ -145,8 +145,6 @@ SCRIPTS = {path: path.read_text("utf-8") for path in Path(controls.__file__).par
 
 @pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.slug)
 def test_the_panel_has_no_words_of_its_own_for_a_knob(lab: Lab) -> None:
-    page = importlib.import_module(f"explorer.labs.{lab.slug}.page")
-    program = page.PROGRAM if hasattr(page, "PROGRAM") else page.program()
-    for label in [control.label for control in program.controls if control.change]:
+    for label in [control.label for control in program_of(lab.slug).controls if control.change]:
         told = [path.name for path, script in SCRIPTS.items() if all(f'"{text}"' in script for text in label.values())]
         assert told == [], f"{label['en']} is written again"
