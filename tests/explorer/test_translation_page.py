@@ -32,20 +32,20 @@ def weights(queries: int, keys: int, seed: int = 0) -> np.ndarray[Any, np.dtype[
 def explanation(seed: int = 0, loss: float = 0.25, text: str = "Ein Hund rennt.") -> Explanation:
     pieces = np.full(len(TARGET), -loss, np.float32)
     return Explanation(
-        SOURCE,
-        (True, True, True, False),
-        TARGET,
-        (True, True, True, False, False, False),
-        text,
-        weights(4, 4, seed),
-        weights(6, 6, seed + 1),
-        weights(6, 4, seed + 2),
-        pieces,
-        float(pieces.sum()),
-        float(pieces.sum()) / 1.8,
-        ((text, float(pieces.sum()), float(pieces.sum()) / 1.8),),
-        0,
-        False,
+        source=SOURCE,
+        source_space=(True, True, True, False),
+        target=TARGET,
+        target_space=(True, True, True, False, False, False),
+        text=text,
+        encoder=weights(4, 4, seed),
+        decoder=weights(6, 6, seed + 1),
+        cross=weights(6, 4, seed + 2),
+        log_probabilities=pieces,
+        log_probability=float(pieces.sum()),
+        score=float(pieces.sum()) / 1.8,
+        hypotheses=((text, float(pieces.sum()), float(pieces.sum()) / 1.8),),
+        unknown=0,
+        surprising=False,
     )
 
 
