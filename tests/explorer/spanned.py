@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-from collections.abc import Mapping
 from functools import cache, partial
 from typing import Any
 
@@ -104,5 +102,3 @@ def value(seen: Explanation, looks: tuple[str | None, str | None] = (None, None)
         watched=found.watched,
         **more,
     )
-
-

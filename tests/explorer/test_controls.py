@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from models.fields import characters, number
 from tests.explorer.small_lab import PROGRAM, Ask
 from tests.explorer.small_reader import PROGRAM as READER
 from tests.explorer.small_reader import Ask as Reading
+from tests.explorer.wishes import program_of
 
 
 def read(query: str, given: object = None) -> Ask:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import base64
 import itertools
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from explorer.figures import image
 from explorer.figures.image import Layout, in_rows, in_tiles, known, reach

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import json
 from pathlib import Path
@@ -13,16 +12,15 @@ import pytest
 import torch
 
 from explorer.engine import Engine
-from explorer.figures import skew as skew_widget
 from explorer.labs.music import deeper, page, views
 from explorer.labs.music.deeper import lengths, meter, skew
-from explorer.program import looked
 from explorer.widgets.folded import Question
 from models.errors import InputError
 from models.layers import relative
 from models.music.explain import explain
 from models.music.records import Explanation, Made, Request, melody
 from tests.explorer.music_runs import small_models
+from tests.explorer.wishes import opened
 
 TUNE = Request(motif=melody((72, 0, 71, 67), 2))
 

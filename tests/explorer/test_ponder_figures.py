@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from types import SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from explorer.figures import ponder
 from tests.explorer.rolls import unpacked

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import math
 
 import numpy as np
 import pytest
 
-from explorer import program
 from explorer.engine import Engine
 from explorer.labs.translation import page
 from explorer.labs.translation.deeper import beam, forced
@@ -17,6 +15,7 @@ from explorer.widgets.folded import Question
 from models.translation.forced_records import Reading
 from models.translation.records import EXAMPLES, Request
 from models.translation.search_records import Search, Tree
+from tests.explorer.wishes import opened
 
 RUN = "v=1&sentence=A+dog+runs.&beam=3&alpha=1.1&silenced=cross.0.1&hidden=1"
 

@@ -65,9 +65,6 @@ def shipped(networks: tuple[Together, ColourTransformer], monkeypatch: pytest.Mo
 one = partial(answer, explain, Explanation)
 
 
-refused = partial(answer, explain, InputError)
-
-
 def again(seen: Explanation, request: Request) -> Bits:
     """What the first pictures of a run cost under what a request changes."""
     small = b"" if seen.small is None else seen.small.tobytes()
@@ -187,31 +184,6 @@ def test_an_enlargement_is_read_again_too() -> None:
     forced = again(seen, dataclasses.replace(RAISED, silenced=(("colour", 0, 0),))).bits
     assert forced.shape == (1, 16, 16, 3)
     assert abs(forced - seen.made[0].bits[:1]).max() > 0.001
-
-
-@pytest.mark.parametrize(
-    ("change", "code"),
-    [
-        ({"silenced": (("local_1d", 2, 0),)}, "silenced"),
-        ({"silenced": (("local_1d", 0, 2),)}, "silenced"),
-        ({"silenced": (("colour", 0, 0),)}, "silenced"),
-        ({"mode": "complete"}, "no_picture"),
-        ({"mode": "complete", "picture": 5}, "no_picture"),
-        ({"mode": "complete", "picture": "test:3"}, "picture"),
-        ({"mode": "complete", "picture": "test:-1"}, "picture"),
-        ({"mode": "complete", "picture": "test:" + "9" * 5000}, "picture"),
-        ({"mode": "complete", "picture": "test:²"}, "picture"),
-        ({"mode": "complete", "picture": "<script>"}, "picture"),
-        ({"mode": "complete", "picture": "é" * 40}, "picture"),
-        ({"mode": "complete", "picture": spelled(np.zeros((28, 27), np.uint8))}, "picture"),
-        ({"mode": "complete", "picture": spelled(np.zeros((16, 16, 3), np.uint8))}, "picture"),
-        ({"mode": "enlarge"}, "no_picture"),
-        ({"mode": "enlarge", "picture": "test:2"}, "picture"),
-        ({"mode": "enlarge", "picture": spelled(np.zeros((28, 28), np.uint8))}, "picture"),
-    ],
-)
-def test_an_absurd_request_gets_one_sentence(change: dict[str, object], code: str) -> None:
-    assert refused(Request(**change)).code == code  # type: ignore[arg-type]
 
 
 def test_without_the_model_of_coloured_pictures_nothing_is_enlarged(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ from models.music.explain import explain, measure, skew
 from models.music.lstm import PerformanceRNN
 from models.music.model import Config, MusicTransformer
 from models.music.pretrained import Network
-from models.music.records import MODELS, SCALE, Again, Array, Explanation, Losses, Request, melody, motif, spelled
+from models.music.records import MODELS, SCALE, Again, Array, Explanation, Losses, Request, melody, motif
 from models.music.weights import look
 from models.pretrained import Pretrained
 from tests.models.networks import answer
@@ -158,27 +158,6 @@ def test_a_motif_can_be_moved_and_stretched() -> None:
     assert (given["velocity"] == before["velocity"]).all()
     up = answered(dataclasses.replace(TUNE, semitones=2)).made[0]
     assert chorales.steps_of(up.events.astype(np.int64))[0, 0] == 74
-
-
-@pytest.mark.parametrize(
-    ("change", "code"),
-    [
-        ({"style": "piano"}, "mode"),
-        ({"motif": "@@@"}, "motif"),
-        ({"motif": spelled([400])}, "motif"),
-        ({"motif": spelled([0, 0])}, "no_melody"),
-        ({"motif": ""}, "no_melody"),
-        ({"motif": spelled([1] * 129)}, "too_long"),
-        ({"mode": "continue", "motif": spelled([1, 2, 3])}, "not_whole"),
-        ({"semitones": 12}, "range"),
-        ({"length": 600, "mode": "continue"}, "length"),
-    ],
-)
-def test_what_cannot_be_read_is_refused_in_one_sentence_in_both_languages(change: dict[str, object], code: str) -> None:
-    (found,) = explain([dataclasses.replace(TUNE, **change)])
-    assert isinstance(found, InputError)
-    assert found.code == code
-    assert all(found.text[language].endswith(stop) for language, stop in (("en", "."), ("zh", "。")))
 
 
 def test_a_style_of_which_no_model_is_shipped_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
