@@ -198,6 +198,26 @@ def test_a_run_can_be_stopped_and_the_knobs_go_back(page_watch: Page, site: str)
     expect(answer(page)).to_have_text("okok")
 
 
+def test_what_was_asked_without_a_connection_is_answered_once_it_is_back_and_nothing_is_reloaded(new_page: NEW, site: str) -> None:
+    page, faults = new_page()
+    opened(page, site)
+    page.evaluate("window.still = true")
+    page.context.set_offline(True)
+    line(page).fill("there")
+    line(page).press("Enter")
+    expect(badge(page)).to_have_text("no connection")
+    expect(page.locator(".tfe-ask-note")).to_have_text(
+        "The connection to the server is lost. Your input is sent again as soon as it is back."
+    )
+    expect(page.get_by_test_id("toast-body")).to_be_hidden()
+    page.context.set_offline(False)
+    expect(answer(page)).to_have_text("therethere")
+    expect(page.locator(".tfe-ask-note")).to_be_hidden()
+    assert page.evaluate("window.still")
+    faults.console.clear()  # what the browser and Gradio say of what could not be reached
+    faults.errors.clear()
+
+
 def test_what_answers_an_overtaken_wish_is_drawn_by_no_view(page_watch: Page, site: str) -> None:
     page = opened(page_watch, site)
     drawn = page.evaluate(
