@@ -247,7 +247,7 @@ export async function mount(root, props, emit, watch) {
   const edit = el("button", { type: "button", class: "tfe-link tfe-ask-edit tfe-phone", "aria-controls": `${id}-form`,
     onclick: () => fold(!panel.classList.contains("is-folded")) });
   form.id = `${id}-form`;
-  const panel = el("section", { class: `tfe-panel tfe-ask-panel is-folded${inView ? " is-viewed" : ""}${inView && broad ? " is-broad" : ""}` }, brief, form, out, edit, ...lines.flatMap(({ words }) => (words ? [words.node] : [])));
+  const panel = el("section", { class: `tfe-panel tfe-ask-panel is-folded${inView ? " is-viewed" : ""}` }, brief, form, out, edit, ...lines.flatMap(({ words }) => (words ? [words.node] : [])));
   root.replaceChildren(panel);
   for (const line of lines) line.attach?.(panel);
 
@@ -347,6 +347,7 @@ export async function mount(root, props, emit, watch) {
     const now = open();
     for (const pick of picks) pick.paint();
     panel.dataset.keyboard = now[0]?.control.kind ?? "";
+    panel.classList.toggle("is-broad", inView && (broad || !now.length)); // nothing is typed
     const put = (node, children) => [...node.children].some((child, at) => child !== children[at]) ||
       node.children.length !== children.length ? node.replaceChildren(...children) : null;
     put(labels, now.flatMap(({ above }) => above));

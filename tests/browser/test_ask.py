@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from explorer.widgets.base import asset
@@ -491,15 +490,12 @@ def test_on_a_phone_the_words_of_a_story_unfold_and_nothing_is_too_small(new_pag
 
 
 @pytest.mark.parametrize("width", [1280, 360])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_changed_run_is_accessible_and_fits(new_page: NEW, site: str, width: int, scheme: str) -> None:
-    page, _ = new_page(width=width, color_scheme=scheme)
+def test_a_changed_run_fits(new_page: NEW, site: str, width: int) -> None:
+    page, _ = new_page(width=width)
     opened(page, site, "lang=en&v=1&text=xyz&times=1&loud=1")
     expect(page.locator(".tfe-change-number")).to_have_text("−75.0")
     expect(page.locator(".tfe-change-panel")).to_have_attribute("aria-busy", "false")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    found = Axe().run(page, options={"runOnly": ["wcag2a", "wcag2aa"]})
-    assert found.violations_count == 0, found.generate_report()
     if width == 360:
         small = page.eval_on_selector_all(
             ":is(.tfe-ask, .tfe-change) button:not(.tfe-export)",

@@ -31,13 +31,6 @@ def test_fields_that_are_set_stand_on_top_of_the_query() -> None:
     assert read("", {}) == Ask()
 
 
-@pytest.mark.parametrize("request_", [Ask(), Ask("bits", "1 0.1&text=x", 4, -0.5, True), Ask(text="“ü”\n+%")])
-def test_what_a_request_is_spelled_as_is_read_as_the_same_request(request_: Ask) -> None:
-    assert read(controls.query(request_)) == request_
-    assert read("", controls.texts(request_)) == request_
-    assert controls.query(read(controls.query(request_))) == controls.query(request_)
-
-
 @pytest.mark.parametrize(
     ("query", "given", "says"),
     [
@@ -61,12 +54,6 @@ def test_fields_of_another_form_are_refused(given: Any) -> None:
     with pytest.raises(InputError) as caught:
         controls.read(Ask, "v=1", given)
     assert caught.value.code == "malformed"
-
-
-def test_a_link_that_names_more_than_this_page_knows_is_read_with_a_notice() -> None:
-    request, notice = controls.read(Ask, "v=1&times=3&colour=red")
-    assert request == Ask(times=3)
-    assert notice is not None and "“colour”" in notice["en"]
 
 
 def test_a_request_too_large_for_a_link_has_no_query() -> None:

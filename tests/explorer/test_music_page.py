@@ -5,18 +5,13 @@ from __future__ import annotations
 import dataclasses
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
 from explorer import controls, permalink
 from explorer.labs.music import about, page, texts, views
-from models.music import chorales, events, lstm
-from models.music.lstm import PerformanceRNN
-from models.music.model import Config, MusicTransformer
-from models.music.pretrained import Network
+from models.music import events
 from models.music.records import (
     MAX_MOTIF,
     MODELS,
@@ -29,32 +24,20 @@ from models.music.records import (
     spelled,
     styles,
 )
-from models.pretrained import Pretrained
 from tests.explorer.wishes import answered, finished
+from tests.models.networks import composers
 
-SMALL: dict[str, Any] = {"d_model": 24, "d_ff": 32, "n_heads": 3, "n_layers": 2}
 TUNE = Request(motif=melody((72, 0, 71, 67), 2))
 FACTS = about.facts()
 PLAYED = Request("piano", "continue", motif(SCALE[:4]), 24)
 
 
 @pytest.fixture(autouse=True)
-def small(monkeypatch: pytest.MonkeyPatch) -> dict[str, Network]:
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small networks that have learned nothing in the places of the shipped ones, of both styles; no first example is stored."""
-    torch.manual_seed(8)
-    chorale, piano = Config(chorales.CELLS, 40, (4, 64), **SMALL), Config(events.EVENTS, 40, **SMALL)
-    networks: dict[str, Network] = {
-        "jsb_relative": MusicTransformer(chorale),
-        "jsb_transformer": MusicTransformer(dataclasses.replace(chorale, distances=0)),
-        "relative": MusicTransformer(piano),
-        "transformer": MusicTransformer(dataclasses.replace(piano, distances=0)),
-        "lstm": PerformanceRNN(lstm.Config(events.EVENTS, d_model=16)),
-    }
-    shipped = {name: Pretrained(network.eval().requires_grad_(False), {"variant": name}) for name, network in networks.items()}
-    monkeypatch.setattr("models.music.explain.load", lambda variant, seed=1: shipped[variant])
+    composers(monkeypatch)
     monkeypatch.setattr(views, "first", lambda: None)
     there(monkeypatch, "chorale", "piano")
-    return networks
 
 
 def there(monkeypatch: pytest.MonkeyPatch, *known: str) -> None:

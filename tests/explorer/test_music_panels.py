@@ -19,8 +19,8 @@ from models.errors import InputError
 from models.layers import relative
 from models.music.explain import explain
 from models.music.records import Explanation, Made, Request, melody
-from tests.explorer.music_runs import small_models
 from tests.explorer.wishes import opened
+from tests.models.networks import composers
 
 TUNE = Request(motif=melody((72, 0, 71, 67), 2))
 
@@ -28,7 +28,7 @@ TUNE = Request(motif=melody((72, 0, 71, 67), 2))
 @pytest.fixture
 def seen(monkeypatch: pytest.MonkeyPatch) -> Explanation:
     """A short run of small models that have learned nothing."""
-    small_models(monkeypatch)
+    composers(monkeypatch)
     (found,) = explain([TUNE])
     assert isinstance(found, Explanation)
     return found
@@ -98,7 +98,7 @@ def test_a_model_without_a_relative_term_gives_way_and_the_panel_says_so(seen: E
 
 
 def test_the_panel_answers_of_the_run_as_it_was_asked_for(monkeypatch: pytest.MonkeyPatch, engine: Engine) -> None:
-    small_models(monkeypatch)
+    composers(monkeypatch)
     monkeypatch.setattr(views, "first", lambda: None)
 
     def told(run: str) -> dict[str, Any]:
