@@ -27,7 +27,8 @@ from explorer import uploads
 from explorer.picture_files import FILE, LEAST, PNG, STRIPE
 from explorer.uploads import picture, routes
 from models.errors import InputError
-from models.image_transformer.records import LARGE, SIDE, read_picture, spelled
+from models.image_transformer.records import LARGE, SIDE, spelled
+from models.pixels import read_picture
 
 ROOT = Path(__file__).parents[2]
 Levels = NDArray[np.uint8]

@@ -20,7 +20,7 @@ from models.image_transformer.explain import explain, generate, measure
 from models.image_transformer.model import Config, ImageTransformer
 from models.image_transformer.pixelcnn import Config as PixelConfig
 from models.image_transformer.pixelcnn import PixelCNN
-from models.image_transformer.pretrained import HeldOut, Together
+from models.image_transformer.pretrained import Together
 from models.image_transformer.records import MODELS, PATTERNS, Again, Bits, Explanation, Request, spelled
 from models.image_transformer.weights import weights
 from tests.models.networks import answer
@@ -54,11 +54,11 @@ def shipped(networks: tuple[Together, ColourTransformer], monkeypatch: pytest.Mo
     """Small networks and random pictures in the place of the shipped ones."""
     draw = np.random.default_rng(1)
     grey, colour = (draw.integers(0, 256, shape).astype(np.uint8) for shape in ((3, 28, 28), (2, 16, 16, 3)))
-    held = HeldOut(grey, np.arange(3), colour, np.arange(2))
+    held = {"grey": grey, "colour": colour}
     for each in (module, reading):
         monkeypatch.setattr(each, "together", lambda: networks[0])
         monkeypatch.setattr(each, "enlarger", lambda: networks[1])
-    monkeypatch.setattr(reading, "held_out", lambda: held)
+    monkeypatch.setattr(reading, "shipped", lambda _slug: held)
     return networks[0]
 
 

@@ -67,7 +67,8 @@ REFUSED: dict[str, list[tuple[str, dict[str, object]]]] = {  # code of the refus
         *[(code, {**GERMAN, "words": words, "rows": rows}) for code, words, rows in (("words", (99,), ()), ("rows", (0,), (-1,)))],
     ],
     "sparse_transformer": [
-        *[("drawing", {"drawing": text}) for text in ("", "***", "test:", "test:²", inked(np.zeros((8, 8))))],
+        *[("drawing", {"drawing": text}) for text in ("", "***", inked(np.zeros((8, 8))))],
+        *[("picture", {"drawing": text}) for text in ("test:", "test:²")],
         ("summary", {"stride": 3}),
         *[("silenced", {"silenced": ((model, layer, 0),)}) for model, layer in (("strided", 9), ("text_fixed", 0))],
         *[(code, {**WRITTEN, "text": text}) for code, text in (("too_long", "a" * 2000), ("unseen", "a night 你"), ("unseen", "a\x00"))],
