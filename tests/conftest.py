@@ -226,11 +226,6 @@ class Running:
         self.stop()
         self._log.close()
 
-    def restart(self) -> Running:
-        """Ends it and starts it again on the same port: whatever it remembered is gone."""
-        self.stop()
-        return self.start()
-
 
 class Shared(Running):
     """The whole site as one process for all workers of a run; whoever comes first starts it, and the end of the run ends it."""
