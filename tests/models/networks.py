@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor, nn
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from models import sampling
 from models.adaptive_span import decode as span_decode
@@ -151,6 +152,23 @@ def shelve(folder: Path, texts: Sequence[tuple[str, str]]) -> Path:
     with gzip.open(folder / "text" / "classics19.json.gz", "wt", encoding="utf-8") as file:
         json.dump(entries, file)
     return folder
+
+
+def largest_tensor(run: Callable[[], object]) -> int:
+    """Numbers in the largest tensor that comes up."""
+    largest = 0
+
+    class Sizes(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
+            nonlocal largest
+            found = func(*args, **(kwargs or {}))
+            if isinstance(found, Tensor):
+                largest = max(largest, found.numel())
+            return found
+
+    with Sizes():
+        run()
+    return largest
 
 
 def answer(ask: Callable[[list[Any]], Any], kind: type[Any], request: Any) -> Any:
