@@ -5,8 +5,10 @@
 import { unpack } from "../widgets/lib/arrays.js";
 import { el } from "../widgets/lib/dom.js";
 import { parts, t } from "../widgets/lib/lang.js";
+import { among } from "../widgets/lib/looking.js";
 import { shown } from "../widgets/lib/maps.js";
 import { colour, ink, shade } from "../widgets/lib/pen.js";
+import { rounded } from "../widgets/lib/signs.js";
 
 const TEXT = {
   units: { en: "{step}s of each {axis}, then its halting probability adding up to 1 − ε = {edge}", zh: "每个{axis}的{step}数，以及停止概率如何累加到 1 − ε = {edge}" },
@@ -60,11 +62,10 @@ const TERMS = 6; // of a sum that are written out; more are shortened in the mid
 const say = (run, name, values = {}) => t(TEXT[name], { step: t(run.unit), axis: t(run.axis), ...values });
 /** Two digits, or three where the first two say nothing. */
 const short = (value) => (value === 0 || value >= 0.005 || value < 0.0005 ? value.toFixed(2) : value.toFixed(3));
-const edge = (run) => String(Math.round(run.threshold * 1e4) / 1e4);
+const edge = (run) => String(rounded(run.threshold));
 const called = (run, p) => `“${run.labels[p]}”${run.count === 1 ? "" : ` (${p})`}`;
 const layout = (run) => (run.count === 1 ? "line" : run.labels.some((label) => Array.from(label).length > LONG.label)
   ? "rows" : "columns");
-const among = (value, least, most) => Math.max(least, Math.min(most, value));
 
 async function read(value, { texts }) {
   if (!value.positions?.length) return null;
@@ -77,7 +78,7 @@ async function read(value, { texts }) {
   const run = {
     ...value, arrays, count, steps: value.stopped.length, last: value.steps, rest: arrays.remainder.data,
       unit: texts.step, labels: value.positions.map(label),
-    threshold: Math.round(value.threshold * 1e6) / 1e6, farthest: Math.max(...arrays.distance.data), h: at("halting"),
+    threshold: rounded(value.threshold, 6), farthest: Math.max(...arrays.distance.data), h: at("halting"),
       p: at("weights"), far: at("distance"),
     /** h_1 + … + h_n as the halting unit gave them, also beyond 1 − ε. */
     sum: (p, n) => Array.from({ length: n }, (_, i) => run.h(p, i + 1)).reduce((a, b) => a + b, 0),
@@ -424,7 +425,7 @@ function beside(run, { pos, step }) {
   return [
     el("div", { class: "tfe-ponder-sumhead" }, el("h3", { class: "tfe-title", text: say(run, "sum") }),
       el("span", { class: "tfe-units" }, el("b", { class: "tfe-query", text: called(run, pos) }),
-        `, ε = ${Math.round((1 - run.threshold) * 1e4) / 1e4}`)),
+        `, ε = ${rounded(1 - run.threshold)}`)),
     // The table of every position gets the room of the longest, so that nothing moves when another one is looked at.
     el("div", { class: "tfe-ponder-sumbody" },
       el("div", { class: "tfe-scroll", style: { minHeight: `${28 + 25 * run.steps}px` } },
@@ -488,10 +489,9 @@ function sentence(run, { pos, step }) {
 }
 
 function table(run, { pos, step }) {
-  const four = (value) => Math.round(value * 1e4) / 1e4;
   const rows = run.labels.flatMap((label, p) =>
-    Array.from({ length: run.last[p] }, (_, i) => [label, p, i + 1, four(run.h(p, i + 1)), four(run.sum(p, i + 1)),
-        four(run.p(p, i + 1)), four(run.far(p, i + 1)), run.last[p], four(run.rest[p]), say(run, run.reasons[p])]),
+    Array.from({ length: run.last[p] }, (_, i) => [label, p, i + 1, rounded(run.h(p, i + 1)), rounded(run.sum(p, i + 1)),
+        rounded(run.p(p, i + 1)), rounded(run.far(p, i + 1)), run.last[p], rounded(run.rest[p]), say(run, run.reasons[p])]),
   );
   const columns = [t(run.axis), say(run, "index"), "n", "hₙ", "Σh", "pₙ", "‖sₙ − s_N‖/√d", "N", "R", say(run, "why")];
   return { caption: say(run, "table"), columns, rows,
