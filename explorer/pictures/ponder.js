@@ -172,19 +172,20 @@ function scene(run, look, pen) {
   // where names stand above their rows, lines leave them alone
   const spots = mode === "rows" && at.narrow ? everyone : [null];
   const whole = (track, a, b, p) => {
-    if (upright) return { x0: at.from, x1: at.to, ...(({ y0, y1 }) => ({ y0, y1 }))(span(at, track, 0, a, b)) };
     const box = span(at, track, p ?? 0, a, b);
-    return p !== null ? { ...box, y0: box.y0 - 3, y1: box.y1 + 3 } : one ? { ...box, y0: box.y0 - 5, y1: box.y1 + 5 }
-      : { ...box, y0: at.head - 4, y1: at.high - 6 };
+    if (upright) return { ...box, x0: at.from, x1: at.to };
+    if (p === null && !one) return { ...box, y0: at.head - 4, y1: at.high - 6 };
+    return { ...box, y0: box.y0 - (one ? 5 : 3), y1: box.y1 + (one ? 5 : 3) };
   };
-  const bar = (track, value, style) =>
-    spots.forEach((p) =>
-    (({ x0, x1, y0, y1 }) => (upright ? pen.line(x0, y0, x1, y0, style) : pen.line(x0, y0, x0, y1, style)))(whole(track,
-        value, value, p)));
-  for (const p of spots)
-    pen.rect((({ y0, y1, ...box }) => (mode === "rows" && p === spots[0] ? { ...box, y0: size.tick + 10, y1 }
-        : { ...box, y0, y1: one ? y1 + size.tick + 4 : y1 }))(whole(at.steps, step - 1, step, p)),
-    { fill: "accent-soft", radius: 4 });
+  const bar = (track, value, style) => spots.forEach((p) => {
+    const { x0, x1, y0, y1 } = whole(track, value, value, p);
+    pen.line(x0, y0, upright ? x1 : x0, upright ? y0 : y1, style);
+  });
+  for (const p of spots) {
+    const { y0, y1, ...box } = whole(at.steps, step - 1, step, p);
+    pen.rect({ ...box, y0: mode === "rows" && p === spots[0] ? size.tick + 10 : y0, y1: one ? y1 + size.tick + 4 : y1 },
+      { fill: "accent-soft", radius: 4 });
+  }
   if (upright) for (let n = 1; n <= run.steps; n += 1) bar(at.steps, n, { line: "line", dash: [2, 3] });
   if (mode === "rows")
     everyone.slice(1)
@@ -500,10 +501,9 @@ function table(run, { pos, step }) {
 
 function arrays(run) {
   const whole = (list) => ({ shape: [list.length], data: Int32Array.from(list) });
-  const counted = ["halting", "weights", "totals", "distance"]
-    .map((name) => [name, { shape: run.arrays[name].shape, data: run.arrays[name].data, axes: ["step", "position"],
-        unit: { halting: "h_n", weights: "p_n", totals: "h_1 + … + h_n, at most 1",
-          distance: "‖s_n − s_N‖/√d" }[name] }]);
+  const units = { halting: "h_n", weights: "p_n", totals: "h_1 + … + h_n, at most 1", distance: "‖s_n − s_N‖/√d" };
+  const counted = Object.entries(units).map(([name, unit]) =>
+    [name, { shape: run.arrays[name].shape, data: run.arrays[name].data, axes: ["step", "position"], unit }]);
   return {
     positions: run.positions, wanted: whole(run.wanted), marks: whole(run.marks), steps: whole(run.last),
       remainder: { shape: [run.count], data: run.rest }, ...Object.fromEntries(counted),
