@@ -273,6 +273,7 @@ export function mount(root, props, _emit, watch) {
       knob.draw(elsewhere || !value.fields);
       for (const node of knob.nodes) node.hidden = !stands(knob.control);
     }
+    panel.hidden = !props.controls.some(stands);
   }
 
   // ── drawing ──
