@@ -105,15 +105,6 @@ def test_what_only_training_needs_is_not_counted_and_changes_no_prediction() -> 
     assert torch.equal(model(batch(model).before), was)
 
 
-@pytest.mark.parametrize("pieces", [0, 29])
-def test_symbol_by_symbol_it_computes_what_it_computes_of_a_whole_window(pieces: int) -> None:
-    model = language(pieces=pieces)
-    before, cache = batch(model).before.clamp(max=28), Cache(model, 2, model.config.window)
-    for i in range(model.config.window):
-        cache.position = i
-        torch.testing.assert_close(model(before[:, i : i + 1], i, cache)[:, 0], model(before[:, : i + 1])[:, -1])
-
-
 def test_a_position_that_was_never_trained_is_refused() -> None:
     model = language()
     for before, first in ((41, 0), (1, 40)):
