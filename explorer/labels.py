@@ -273,6 +273,7 @@ NOUNS: Final[Mapping[str, str]] = {
     "inputs": "input",
     "keys": "key",
     "kinds": "kind",
+    "labs": "lab",
     "layers": "layer",
     "letters": "letter",
     "models": "model",
