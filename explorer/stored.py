@@ -123,7 +123,7 @@ class Stored:
                 logger.error("%s of %s could not be stored", address.rpartition("/")[2], lab.slug)
 
     async def _make(self, lab: Lab, query: str, address: str) -> bool:
-        """One result, from disk or made now; False where the lab failed."""
+        """One result, from disk or made now; False where the lab failed or refused it, as it does when time has run out."""
         key = f"{address} {lab.stored.__module__}.{lab.stored.__qualname__} {query}" if lab.stored is not None else ""
         drawn = None if self._disk is None else await asyncio.to_thread(self._recall, key)
         if drawn is None:
@@ -134,11 +134,12 @@ class Stored:
                 return False
             if drawn is not None and self._disk is not None:
                 await asyncio.to_thread(self._disk.put, key, drawn)
-        if drawn is not None:
-            self._arrays |= {digest: kept.tobytes() for digest, kept in drawn.arrays.items()}
-            self._scores |= {score.digest: score for score in drawn.scores}
-            self._unread |= dict.fromkeys(drawn.looks, (lab, query))
-            self._assets[address] = await asyncio.to_thread(Asset.of, drawn.text.encode(), "application/json")
+        if drawn is None:
+            return False
+        self._arrays |= {digest: kept.tobytes() for digest, kept in drawn.arrays.items()}
+        self._scores |= {score.digest: score for score in drawn.scores}
+        self._unread |= dict.fromkeys(drawn.looks, (lab, query))
+        self._assets[address] = await asyncio.to_thread(Asset.of, drawn.text.encode(), "application/json")
         return True
 
     def _recall(self, key: str) -> Drawn | None:
