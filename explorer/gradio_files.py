@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 
 _LIST = re.compile(r"m\.f=\[(.*?)\]")
-_RELOAD = re.compile(r"(\w+)===`connected`\|\|\1===`changed`\)&&\(([^()]*\(\w+\),\w+=null,)window\.location\.reload\(\)\)")
+_LOST = re.compile(r"this\.connection_lost\|\|\(this\.connection_lost=!0,this\.on_connection_lost_cb\(\)\)")
 _IMPORT = re.compile(r"import\(`\./([\w-]+\.js)`\)(?:(?!import\().)*?__vite__mapDeps\(\[([\d,]*)\]\)")
 
 
@@ -40,11 +40,12 @@ def sheet(folder: Path, names: Iterable[str]) -> str:
 
 
 def staying(folder: Path) -> dict[str, Callable[[], str]]:
-    """Gradio's scripts that reload a page once its server is back, by name, so that they do so only where the server is another one: ours
-    holds nothing of a page, and the input bar sends again what was not answered."""
+    """Gradio's scripts that end a page once its server could not be reached, by name, so that it goes on: ours holds nothing of a page, and
+    the input bar sends again what was not answered (lib/asking.js). Elsewhere they say so in English, ask nothing more, and load it anew.
+    """
 
     def read(path: Path) -> str:
-        return _RELOAD.sub(r"\1===`connected`||\1===`changed`)&&(\2\1===`changed`&&window.location.reload())", path.read_text("utf-8"))
+        return _LOST.sub("0", path.read_text("utf-8"))
 
     return {path.name: partial(read, path) for path in folder.glob("Blocks-*.js")}
 

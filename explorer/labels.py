@@ -274,6 +274,7 @@ NOUNS: Final[Mapping[str, str]] = {
     "keys": "key",
     "kinds": "kind",
     "labels": "label",
+    "labs": "lab",
     "layers": "layer",
     "letters": "letter",
     "models": "model",

@@ -60,6 +60,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
     for item in items:
         if in_a_browser(item):
             item.add_marker(pytest.mark.browser)
+        if {"running", "served", "slow"} & set(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.slow)
         if item.get_closest_marker("xdist_group") is None:
             where = " in a browser" if in_a_browser(item) else ""
             item.add_marker(pytest.mark.xdist_group(item.path.relative_to(ROOT / "tests").as_posix() + where))

@@ -32,7 +32,7 @@
 //   question, title, units, legend   question: {en, zh}, the projector's title, or a function of run and look; title,
 //                                    units(run, look): texts; legend(run, look): [{text, mark: {fill, line, hatch,
 //                                    radius, wide, tall} or {shades: […]}}]
-//   choices(run, look)               [{key, label, options: [{value, label}]}] segmented (`shown`: its label too),
+//   choices(run, look)               [{key, label, options: [{value, label}]}] segmented (`shown`: its label too, else only of several),
 //                                    [{key, label}] a chip (flag) or a slider (number)
 //   below(run, look, lock, ask)      nodes under the picture; lock({key: value}) locks, ask({field: text}) asks the
 //                                    program, null where there is none. beside(run, look): nodes in the narrow column,

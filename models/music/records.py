@@ -26,7 +26,6 @@ MODELS = {
     "chorale": ("jsb_relative", "jsb_transformer"),
     "piano": ("relative", "transformer", "lstm"),
 }  # in the order they stand side by side
-SHIPPED = folders.lab("music")
 GRID = {"chorale": 125, "piano": events.STEP}  # milliseconds of a step of the grid; a sixteenth at 120 quarters a minute
 MAX_MOTIF = {"chorale": 512, "piano": 1024}  # cells or events that may be given
 MAX_MADE = {"chorale": 512, "piano": 1024}  # cells or events that may be made
@@ -177,7 +176,7 @@ def check(request: Request) -> None:
 
 def styles() -> tuple[str, ...]:
     """The styles of which a trained model is shipped, in the order of STYLES."""
-    return tuple(style for style in STYLES if any((SHIPPED / variant / "model.json").is_file() for variant in MODELS[style]))
+    return tuple(style for style in STYLES if folders.trained("music", MODELS[style]))
 
 
 def melody(pitches: Sequence[int], sixteenths: int = 4) -> str:

@@ -184,12 +184,11 @@ DIGITS: tuple[Request, ...] = (
     Request(drawing="test:4", keep=SIDE),
 )
 TEXTS: tuple[Request, ...] = (Request("text", text=SIR_WALTER), Request("text", text="It was the best of ", length=200, seed=3))
-SHIPPED = folders.lab("sparse_transformer")
 
 
 def reads(task: str) -> bool:
     """Is a trained model of this task shipped?"""
-    return any((SHIPPED / variant / "model.json").is_file() for variant in MODELS[task])
+    return bool(folders.trained("sparse_transformer", MODELS[task]))
 
 
 EXAMPLES: tuple[Request, ...] = (*DIGITS, *(TEXTS if reads("text") else ()))

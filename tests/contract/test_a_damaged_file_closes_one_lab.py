@@ -53,6 +53,7 @@ OTHER = lab(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("one", LABS, ids=[one.slug for one in LABS])
 def test_each_file_of_a_lab_cut_off_leaves_the_site_and_the_other_labs(one: Lab, caplog: pytest.LogCaptureFixture) -> None:
     with truncated(*(ASSETS / one.slug).rglob("*.md")) as opened:
@@ -88,6 +89,7 @@ def test_all_labs_are_open_when_their_files_are_whole() -> None:
     assert all(5 <= len(one.steps) <= 8 for one in LABS)
 
 
+@pytest.mark.slow
 def test_three_damaged_labs_at_once_leave_the_others() -> None:
     """In a process of its own, as the server starts: the labs are imported while the files are damaged."""
     code = """if True:

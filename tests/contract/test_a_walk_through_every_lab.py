@@ -118,7 +118,7 @@ def test_its_link_shows_the_same_in_another_browser(walk: tuple[Page, Faults, La
     faults = watch(other, site)
     other.goto(address(page))
     settled(other)
-    becomes(other, lambda: other.evaluate(SENTENCES), page.evaluate(SENTENCES))
+    becomes(other, lambda: other.evaluate(SENTENCES) == page.evaluate(SENTENCES), True)
     assert (address(other), controls(other)) == (address(page), controls(page))
     assert faults.all() == []
     other.close()
@@ -127,9 +127,8 @@ def test_its_link_shows_the_same_in_another_browser(walk: tuple[Page, Faults, La
 def test_its_steps_are_told_in_chinese_too(walk: tuple[Page, Faults, Lab]) -> None:
     page, _, lab = walk
     page.locator(".tfe-shell-lang").click()
-    for number in (1, len(lab.steps)):
-        step(page, number)
-        expect(page.get_by_text(lab.steps[number - 1].say["zh"]).first).to_be_visible()
+    step(page, 1)
+    expect(page.get_by_text(lab.steps[0].say["zh"]).first).to_be_visible()
     page.locator(".tfe-shell-lang").click()
 
 

@@ -139,8 +139,8 @@ def test_the_card_speaks_of_piano_only_where_its_models_are(monkeypatch: pytest.
 
 
 def test_styles_are_those_with_a_checkpoint(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("models.music.records.SHIPPED", tmp_path)
+    monkeypatch.setattr("models.folders.ASSETS", tmp_path)
     assert styles() == ()
-    (tmp_path / "lstm").mkdir()
-    (tmp_path / "lstm" / "model.json").write_text("{}", "utf-8")
+    (tmp_path / "music" / "lstm").mkdir(parents=True)
+    (tmp_path / "music" / "lstm" / "model.json").write_text("{}", "utf-8")
     assert styles() == ("piano",)

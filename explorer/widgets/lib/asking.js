@@ -5,7 +5,8 @@ import { bus, onOpen, refuseLink, request } from "./state.js";
 import { isStored, late, overtake, show as showStored, stored } from "./stored.js";
 
 const LOOK = 2500; // ms between two looks whether the server of a wish under way is there
-const alive = () => fetch("/healthz", { cache: "no-store" }).then(() => true, () => false);
+/** Which server answers, null where none does: one of another version has another number than the page. */
+const answers = () => fetch("/gradio_api/app_id", { cache: "no-store" }).then((found) => found.json()).then((said) => said.app_id, () => null);
 const canonical = (query) => new URLSearchParams(query ?? "").toString();
 
 /**
@@ -104,9 +105,12 @@ export function asking({ emit, first, noLink, paint }) {
   };
   setInterval(async () => {
     const wish = pending;
-    if (wish === null || (await alive()) !== gone || pending !== wish) return;
+    if (wish === null) return;
+    const server = await answers();
+    if (pending !== wish || gone === (server === null)) return;
     gone = !gone;
-    if (!gone) again();
+    if (!gone && server !== (window.gradio_config?.app_id ?? server)) location.reload();
+    else if (!gone) again();
     paint();
   }, LOOK);
   return self;

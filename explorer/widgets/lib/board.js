@@ -362,7 +362,7 @@ export function board(root, picture, { texts, store, ask = null, moved = () => {
 
   /** The choices of the picture as segmented buttons, chips and sliders; rebuilt only when they are others. */
   function choose() {
-    const items = picture.choices?.(run, look) ?? [];
+    const items = (picture.choices?.(run, look) ?? []).filter(({ options, shown }) => !options || shown || options.length > 1);
     const shape = JSON.stringify([items, lang()]);
     if (built !== shape) {
       built = shape;

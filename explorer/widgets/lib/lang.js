@@ -40,6 +40,7 @@ const NOUNS = {
   keys: "key",
   kinds: "kind",
   labels: "label",
+  labs: "lab",
   layers: "layer",
   letters: "letter",
   models: "model",

@@ -13,13 +13,9 @@ const UP = 0.36; // of the size of a text, from the middle of its letters down t
 
 const RAMP = Float32Array.from({ length: 64 }, (_, at) => at / 63); // of a scale
 
-const tokens = new Map(); // asking the browser for a token makes it settle its styles, so each is asked for once
 const scales = new Map();
-onTheme(() => [tokens, scales].forEach((kept) => kept.clear()));
-const token = (name) => {
-  if (!tokens.has(name)) tokens.set(name, css(`--${name}`));
-  return tokens.get(name);
-};
+onTheme(() => scales.clear());
+const token = (name) => css(`--${name}`);
 
 const asHex = (list) => `#${list.map((one) => Math.round(one).toString(16).padStart(2, "0")).join("")}`;
 
