@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from models import sampling
+from models import checkpoint, sampling
 from models.adaptive_span import decode as span_decode
 from models.adaptive_span.model import Config as SpanConfig
 from models.adaptive_span.model import LearnedSpan, SpanTransformer, network
@@ -169,6 +169,20 @@ def largest_tensor(run: Callable[[], object]) -> int:
     with Sizes():
         run()
     return largest
+
+
+def trained(module: Any, read: Callable[..., Any], data: Path, variant: str, **how: Any) -> tuple[dict[str, Any], Pretrained]:
+    """A tiny variant after its few steps: trained, measured, recorded and read back; what was measured, and the model."""
+    where = module.train(data, data / "runs", variant, device=torch.device("cpu"))
+    facts = checkpoint.read_facts(where)
+    schedule = facts["recipe"]["schedule"]
+    assert facts["finished"] and (facts["steps"], schedule["peak"]) == (schedule["steps"], 3e-3)
+    found = module.evaluate(data, variant, device=torch.device("cpu"), record=True, **how)
+    assert checkpoint.read_facts(where)["figure"]["value"] == found["value"]
+    assert found["seeds"] == [{"seed": 1, "value": found["value"]}] and json.dumps(found)
+    pretrained = read(where, "cpu")
+    assert pretrained.facts["sha256"] == facts["sha256"]
+    return found, pretrained
 
 
 def answer(ask: Callable[[list[Any]], Any], kind: type[Any], request: Any) -> Any:

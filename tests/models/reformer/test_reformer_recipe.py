@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 import torch
 
-from models import checkpoint
 from models.hashing import belongs
 from models.layers.lsh import shared_weights
+from models.reformer import recipe
 from models.reformer.data import LENGTH, Curriculum, drawn_words, said_twice, windows, words
 from models.reformer.letters import WORD
 from models.reformer.model import FULL, Config, Reformer
@@ -30,21 +30,15 @@ from models.reformer.recipe import (
     train,
 )
 from models.windows import NONE
+from tests.models.networks import trained
 
 CPU = torch.device("cpu")
 
 
 @pytest.mark.parametrize("variant", ["lsh_4", "text"])
-def test_a_variant_is_trained_measured_and_read_back(variant: str, data: Path, tmp_path: Path) -> None:
-    where = train(data, tmp_path / "runs", variant, device=CPU)
-    facts = checkpoint.read_facts(where)
-    assert (facts["finished"], facts["steps"]) == (True, 4)
-    assert facts["recipe"]["schedule"]["peak"] == 3e-3
-    found = evaluate(data, variant, device=CPU, record=True, count=2)
-    assert checkpoint.read_facts(where)["figure"]["value"] == found["value"]
-    assert found["seeds"] == [{"seed": 1, "value": found["value"]}]
+def test_a_variant_is_trained_measured_and_read_back(variant: str, data: Path) -> None:
+    found, _ = trained(recipe, read, data, variant, count=2)
     assert (found["metric"], found["rounds"]) == (("accuracy", 8) if variant == "lsh_4" else ("bits per character", 4))
-    assert read(where, "cpu").facts["sha256"] == facts["sha256"]
 
 
 def test_every_seed_is_listed_whatever_it_came_to(data: Path, tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from models.sparse_transformer.model import SparseTransformer
 from models.sparse_transformer.pretrained import read
 from models.sparse_transformer.recipe import VARIANTS, Recipe, costs, evaluate, nats_per_character, task_of, train
 from models.training import Schedule
+from tests.models.networks import trained
 
 CPU = torch.device("cpu")
 
@@ -79,22 +80,14 @@ def test_characters_cost_the_same_however_windows_are_put_together(networks: dic
 
 
 @pytest.mark.parametrize("variant", ["strided", "text_fixed"])
-def test_a_variant_is_trained_measured_and_read_back(variant: str, data: Path, tmp_path: Path) -> None:
-    where = train(data, tmp_path / "runs", variant, device=CPU)
-    facts = checkpoint.read_facts(where)
-    assert (facts["finished"], facts["steps"]) == (True, 4)
-    assert facts["recipe"]["schedule"]["peak"] == 3e-3
-    found = evaluate(data, variant, device=CPU, record=True)
-    facts = checkpoint.read_facts(where)
-    assert facts["figure"]["value"] == found["value"]
-    assert found["seeds"] == [{"seed": 1, "value": found["value"]}]
+def test_a_variant_is_trained_measured_and_read_back(variant: str, data: Path) -> None:
+    found, pretrained = trained(recipe, read, data, variant)
     text = variant == "text_fixed"
     assert (found["metric"], found["n"]) == (("bits per character", 243) if text else ("nats per image", 6))
     low, high = (1, 7) if text else (100, 1000)  # nothing learned yet: about log₂ 30, about 784 · log 2
     assert low < found["value"] < high
-    assert facts["surprising_above"] > 0
-    assert bool(read(where).model.config.letters) == text
-    assert json.dumps(found)
+    assert pretrained.facts["surprising_above"] > 0
+    assert bool(pretrained.model.config.letters) == text
 
 
 def test_a_figure_is_that_of_a_sum_by_hand(data: Path, networks: dict[str, SparseTransformer]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +19,7 @@ from models.transformer_xl.model import TransformerXL
 from models.transformer_xl.pretrained import read
 from models.transformer_xl.recipe import VARIANTS, Recipe, evaluate, train
 from models.windows import drawn_windows
+from tests.models.networks import trained
 
 SMALL = {"segment": 16, "d_model": 16, "d_ff": 16, "n_heads": 2, "n_layers": 1}
 CPU = torch.device("cpu")
@@ -41,21 +41,12 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("variant", ["xl", "absolute"])
-def test_a_variant_is_trained_measured_and_read_back(variant: str, data: Path, tmp_path: Path) -> None:
-    where = train(data, tmp_path / "runs", variant, device=CPU)
-    facts = checkpoint.read_facts(where)
-    assert (facts["finished"], facts["steps"]) == (True, 6)
-    assert facts["recipe"]["schedule"]["peak"] == 3e-3
-    found = evaluate(data, variant, device=CPU, record=True)
-    assert checkpoint.read_facts(where)["figure"]["value"] == found["value"]
-    assert found["seeds"] == [{"seed": 1, "value": found["value"]}]
+def test_a_variant_is_trained_measured_and_read_back(variant: str, data: Path) -> None:
+    found, pretrained = trained(recipe, read, data, variant)
     assert (found["split"], found["memory"], found["metric"]) == ("test", 32 if variant == "xl" else 0, "bits per character")
-    pretrained = read(where)
-    assert pretrained.facts["sha256"] == facts["sha256"]
     assert found["n"] == sum(map(len, numbers(data, "test", Alphabet(pretrained.model.config.letters))))
     readings = {"half_overlap", "cold", "memory"} if variant == "xl" else {"half_overlap", "cold"}
     assert (found["by_reading"].keys(), found["window"]) == (readings, bits.WINDOW if variant == "xl" else 16)
-    json.dumps(found)
 
 
 def test_windows_cost_what_they_cost_one_by_one(data: Path, tmp_path: Path) -> None:
