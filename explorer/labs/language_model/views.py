@@ -132,9 +132,8 @@ def lines(seen: Explanation | Learned, request: Request) -> tuple[Text, ...]:
 
 def beside() -> str:
     """The address where the first example stands beside another model of the same books, which reads the same text."""
-    ours, *_ = EXAMPLES
-    both = {"left": "/language_model?" + query(replace(ours, typed="")), "right": "/transformer_xl?" + query(Request(ours.text))}
-    return "/compare?" + urlencode(both)
+    asked = f"{query(Request(EXAMPLES[0].text))}&length={EXAMPLES[0].length}&figure=reading"
+    return "/compare?" + urlencode({"left": f"/language_model?{asked}", "right": f"/transformer_xl?{asked}"})
 
 
 def progress(steps: Sequence[Any], request: Request) -> Text:
