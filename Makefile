@@ -1,7 +1,7 @@
 # Three commands on a fresh Debian or Ubuntu machine with Python 3.11 or newer and make:
 #   make run     installs what the app needs and opens it on http://localhost:7860
 #   make test    installs what the tests need and runs them all, those in a real browser included
-#   make check   the same without a browser: what is quick enough to be run after every change
+#   make check   those that need no browser and no running app: what is quick enough to be run after every change
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -41,7 +41,7 @@ tests: $(VENV)/dev-installed
 
 quick: $(VENV)/dev-installed
 	sh tools/system-packages.sh packages.txt packages-dev.txt
-	$(PYTEST) -m "not browser"
+	$(PYTEST) --ignore=tests/browser -m "not browser and not slow"
 
 audit: $(VENV)/dev-installed
 	$(BIN)/pip check

@@ -48,7 +48,9 @@ CLOSED = "default-src 'none'; frame-ancestors 'none'"
 FRAME = "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; {framing}"
 NOTHING = "There is nothing at this address."
 FILES = frozenset({"/ui", "/vendor", "/assets", "/theme.css", "/favicon.ico"})  # logged only where something is wrong
-WATCHED = frozenset({"/healthz", "/readyz", "/metrics"})  # not logged: whoever watches the server asks all the time
+WATCHED = frozenset(
+    {"/healthz", "/readyz", "/metrics", "/gradio_api/app_id"}
+)  # not logged: who watches the server, or a page that waits, asks all the time
 PERMISSIONS = "accelerometer=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), microphone=(), midi=(), payment=(), usb=()"
 
 logger = logging.getLogger(__name__)

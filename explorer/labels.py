@@ -274,6 +274,7 @@ NOUNS: Final[Mapping[str, str]] = {
     "inputs": "input",
     "keys": "key",
     "kinds": "kind",
+    "labels": "label",
     "labs": "lab",
     "layers": "layer",
     "letters": "letter",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 ASSETS = Path(__file__).resolve().parent.parent / "assets"
@@ -15,6 +16,11 @@ def own(slug: str) -> Path | None:
     return found if root and (found := Path(root).resolve() / slug).is_dir() else None
 
 
-def lab(slug: str, shipped: Path = ASSETS) -> Path:
+def trained(slug: str, variants: Iterable[str]) -> tuple[str, ...]:
+    """Those of a lab's variants of which a model is there, in their order."""
+    return tuple(variant for variant in variants if (lab(slug) / variant / "model.json").is_file())
+
+
+def lab(slug: str, shipped: Path | None = None) -> Path:
     """The folder of a lab's files: nothing shipped stands beside a model of somebody's own, which may be of another size."""
-    return own(slug) or shipped / slug
+    return own(slug) or (shipped or ASSETS) / slug

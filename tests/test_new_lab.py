@@ -50,6 +50,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
+@pytest.mark.slow
 def test_a_new_lab_passes_the_contract_tests(tree: Path) -> None:
     options = [*TESTS, "-k", SLUG, "-m", "not browser", "-W", "ignore:Module already imported"]
     code = f"import sys, pytest\nfrom tools.new_lab import learn\nlearn({SLUG!r})\nsys.exit(pytest.main({options!r}))"

@@ -145,11 +145,11 @@ def too_many_of_yours(most: int) -> Busy:
 
 
 def the_clock_is_busy(seconds: float) -> Busy:
-    """Something is being timed for somebody else; it takes about so long."""
+    """Something is being timed or trained for somebody else; it takes about so long."""
     return Busy(
         "clock",
-        en=f"The clock of this server is timing a run of another visitor, one at a time: please try again in {max(1, round(seconds))} s.",
-        zh=f"服务器正在为另一位访问者计时，一次只计一个：请 {max(1, round(seconds))} 秒后再试。",
+        en=f"This server is timing or training for another visitor, one run at a time: please try again in {max(1, round(seconds))} s.",
+        zh=f"服务器正在为另一位访问者计时或训练，一次只进行一个：请 {max(1, round(seconds))} 秒后再试。",
     )
 
 

@@ -5,6 +5,7 @@ import { unpack } from "../widgets/lib/arrays.js";
 import { el } from "../widgets/lib/dom.js";
 import { exactRows } from "./attentionrows.js";
 import { t } from "../widgets/lib/lang.js";
+import { oneOf } from "../widgets/lib/looking.js";
 import { drawLong, drawMap, drawStrip, drawTile, drawTiles, widthOfTiles } from "../widgets/lib/map.js";
 import { attention, isWord, keenest, number, ordinal, sentence as sentenceOf, signed, strongest } from "../widgets/lib/maps.js";
 import { weight } from "../widgets/lib/signs.js";
@@ -399,9 +400,7 @@ function notes(run, now) {
 function choices(run, look) {
   const it = run.kinds.get(look.kind);
   return [
-    ...(run.kinds.size > 1
-      ? [{ key: "kind", label: t(TEXT.kinds), options: [...run.kinds.values()]
-          .map(({ kind }) => ({ value: kind.key, label: t(kind.label) })) }] : []),
+    oneOf("kind", TEXT.kinds, [...run.kinds.values()].map(({ kind: { key, label: name } }) => ({ key, name }))),
     { key: "by", label: t(TEXT.direction), options: ["to", "by"].map((value) => ({ value, label: t(TEXT[value]) })) },
     ...(!it.kind.look && (it.rows > NEAR.from.rows || it.columns > NEAR.from.columns)
       ? [{ key: "near", label: t(TEXT.near) }] : []),

@@ -5,8 +5,10 @@
 import { unpack } from "../widgets/lib/arrays.js";
 import { el } from "../widgets/lib/dom.js";
 import { parts, t } from "../widgets/lib/lang.js";
+import { among } from "../widgets/lib/looking.js";
 import { shown } from "../widgets/lib/maps.js";
 import { colour, ink, shade } from "../widgets/lib/pen.js";
+import { rounded } from "../widgets/lib/signs.js";
 
 const TEXT = {
   units: { en: "{step}s of each {axis}, then its halting probability adding up to 1 − ε = {edge}", zh: "每个{axis}的{step}数，以及停止概率如何累加到 1 − ε = {edge}" },
@@ -60,11 +62,10 @@ const TERMS = 6; // of a sum that are written out; more are shortened in the mid
 const say = (run, name, values = {}) => t(TEXT[name], { step: t(run.unit), axis: t(run.axis), ...values });
 /** Two digits, or three where the first two say nothing. */
 const short = (value) => (value === 0 || value >= 0.005 || value < 0.0005 ? value.toFixed(2) : value.toFixed(3));
-const edge = (run) => String(Math.round(run.threshold * 1e4) / 1e4);
+const edge = (run) => String(rounded(run.threshold));
 const called = (run, p, step) => `“${step ? run.given(p, step) : run.labels[p]}”${run.count === 1 ? "" : ` (${p})`}`;
 const layout = (run) => (run.count === 1 ? "line" : run.labels.some((label) => Array.from(label).length > LONG.label)
   ? "rows" : "columns");
-const among = (value, least, most) => Math.max(least, Math.min(most, value));
 
 async function read(value, { texts }) {
   if (!value.positions?.length) return null;
@@ -77,7 +78,7 @@ async function read(value, { texts }) {
   const run = {
     ...value, arrays, count, steps: value.stopped.length, last: value.steps, rest: arrays.remainder.data,
       unit: texts.step, labels: value.positions.map(label),
-    threshold: Math.round(value.threshold * 1e6) / 1e6, farthest: Math.max(...arrays.distance.data), h: at("halting"),
+    threshold: rounded(value.threshold, 6), farthest: Math.max(...arrays.distance.data), h: at("halting"),
       p: at("weights"), far: at("distance"),
     /** h_1 + … + h_n as the halting unit gave them, also beyond 1 − ε. */
     sum: (p, n) => Array.from({ length: n }, (_, i) => run.h(p, i + 1)).reduce((a, b) => a + b, 0),
@@ -171,19 +172,20 @@ function scene(run, look, pen) {
   // where names stand above their rows, lines leave them alone
   const spots = mode === "rows" && at.narrow ? everyone : [null];
   const whole = (track, a, b, p) => {
-    if (upright) return { x0: at.from, x1: at.to, ...(({ y0, y1 }) => ({ y0, y1 }))(span(at, track, 0, a, b)) };
     const box = span(at, track, p ?? 0, a, b);
-    return p !== null ? { ...box, y0: box.y0 - 3, y1: box.y1 + 3 } : one ? { ...box, y0: box.y0 - 5, y1: box.y1 + 5 }
-      : { ...box, y0: at.head - 4, y1: at.high - 6 };
+    if (upright) return { ...box, x0: at.from, x1: at.to };
+    if (p === null && !one) return { ...box, y0: at.head - 4, y1: at.high - 6 };
+    return { ...box, y0: box.y0 - (one ? 5 : 3), y1: box.y1 + (one ? 5 : 3) };
   };
-  const bar = (track, value, style) =>
-    spots.forEach((p) =>
-    (({ x0, x1, y0, y1 }) => (upright ? pen.line(x0, y0, x1, y0, style) : pen.line(x0, y0, x0, y1, style)))(whole(track,
-        value, value, p)));
-  for (const p of spots)
-    pen.rect((({ y0, y1, ...box }) => (mode === "rows" && p === spots[0] ? { ...box, y0: size.tick + 10, y1 }
-        : { ...box, y0, y1: one ? y1 + size.tick + 4 : y1 }))(whole(at.steps, step - 1, step, p)),
-    { fill: "accent-soft", radius: 4 });
+  const bar = (track, value, style) => spots.forEach((p) => {
+    const { x0, x1, y0, y1 } = whole(track, value, value, p);
+    pen.line(x0, y0, upright ? x1 : x0, upright ? y0 : y1, style);
+  });
+  for (const p of spots) {
+    const { y0, y1, ...box } = whole(at.steps, step - 1, step, p);
+    pen.rect({ ...box, y0: mode === "rows" && p === spots[0] ? size.tick + 10 : y0, y1: one ? y1 + size.tick + 4 : y1 },
+      { fill: "accent-soft", radius: 4 });
+  }
   if (upright) for (let n = 1; n <= run.steps; n += 1) bar(at.steps, n, { line: "line", dash: [2, 3] });
   if (mode === "rows")
     everyone.slice(1)
@@ -424,7 +426,7 @@ function beside(run, { pos, step }) {
   return [
     el("div", { class: "tfe-ponder-sumhead" }, el("h3", { class: "tfe-title", text: say(run, "sum") }),
       el("span", { class: "tfe-units" }, el("b", { class: "tfe-query", text: called(run, pos) }),
-        `, ε = ${Math.round((1 - run.threshold) * 1e4) / 1e4}`)),
+        `, ε = ${rounded(1 - run.threshold)}`)),
     // The table of every position gets the room of the longest, so that nothing moves when another one is looked at.
     el("div", { class: "tfe-ponder-sumbody" },
       el("div", { class: "tfe-scroll", style: { minHeight: `${28 + 25 * run.steps}px` } },
@@ -488,10 +490,9 @@ function sentence(run, { pos, step }) {
 }
 
 function table(run, { pos, step }) {
-  const four = (value) => Math.round(value * 1e4) / 1e4;
   const rows = run.labels.flatMap((label, p) =>
-    Array.from({ length: run.last[p] }, (_, i) => [label, p, i + 1, four(run.h(p, i + 1)), four(run.sum(p, i + 1)),
-        four(run.p(p, i + 1)), four(run.far(p, i + 1)), run.last[p], four(run.rest[p]), say(run, run.reasons[p])]),
+    Array.from({ length: run.last[p] }, (_, i) => [label, p, i + 1, rounded(run.h(p, i + 1)), rounded(run.sum(p, i + 1)),
+        rounded(run.p(p, i + 1)), rounded(run.far(p, i + 1)), run.last[p], rounded(run.rest[p]), say(run, run.reasons[p])]),
   );
   const columns = [t(run.axis), say(run, "index"), "n", "hₙ", "Σh", "pₙ", "‖sₙ − s_N‖/√d", "N", "R", say(run, "why")];
   return { caption: say(run, "table"), columns, rows,
@@ -500,10 +501,9 @@ function table(run, { pos, step }) {
 
 function arrays(run) {
   const whole = (list) => ({ shape: [list.length], data: Int32Array.from(list) });
-  const counted = ["halting", "weights", "totals", "distance"]
-    .map((name) => [name, { shape: run.arrays[name].shape, data: run.arrays[name].data, axes: ["step", "position"],
-        unit: { halting: "h_n", weights: "p_n", totals: "h_1 + … + h_n, at most 1",
-          distance: "‖s_n − s_N‖/√d" }[name] }]);
+  const units = { halting: "h_n", weights: "p_n", totals: "h_1 + … + h_n, at most 1", distance: "‖s_n − s_N‖/√d" };
+  const counted = Object.entries(units).map(([name, unit]) =>
+    [name, { shape: run.arrays[name].shape, data: run.arrays[name].data, axes: ["step", "position"], unit }]);
   return {
     positions: run.positions, wanted: whole(run.wanted), marks: whole(run.marks), steps: whole(run.last),
       remainder: { shape: [run.count], data: run.rest }, ...Object.fromEntries(counted),

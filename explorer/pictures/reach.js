@@ -3,8 +3,8 @@
 
 import { unpack } from "../widgets/lib/arrays.js";
 import { t } from "../widgets/lib/lang.js";
-import { headOf } from "../widgets/lib/looking.js";
-import { count, percent, weight } from "../widgets/lib/signs.js";
+import { headBeside, headOf, headsOf, modelOf, modelsOf } from "../widgets/lib/looking.js";
+import { count, percent, rounded, weight } from "../widgets/lib/signs.js";
 
 const TEXT = {
   title: { en: "How far each head looks back", zh: "每个头往回看多远" },
@@ -28,7 +28,6 @@ const TEXT = {
 };
 const [LEFT, TOP, GAP] = [22, 18, 4]; // px for the numbers of layers and heads, and between heads
 
-const modelOf = (run, { model }) => run.models.find(({ key }) => key === model) ?? run.models[0];
 const at = (model, layer, head) => (layer - 1) * model.heads + head - 1;
 const profileOf = (model, layer, head) => model.profiles.subarray(at(model, layer, head) * (model.edges.length - 1),
   (at(model, layer, head) + 1) * (model.edges.length - 1));
@@ -168,12 +167,10 @@ function sentence(run, look) {
 
 function table(run, look) {
   const model = modelOf(run, look);
-  const all = model.profiles
-    ? Array.from({ length: model.layers * model.heads },
-    (_, i) => [Math.floor(i / model.heads) + 1, (i % model.heads) + 1]) : [];
+  const all = model.profiles ? headsOf(model.layers, model.heads) : [];
   const rows = (all.length ? model.edges.slice(0, -1) : [])
     .map((from, n) => [from, model.edges[n + 1] - 1,
-      ...all.map(([l, h]) => Math.round(1e4 * profileOf(model, l, h)[n]) / 1e4)]);
+      ...all.map(([l, h]) => rounded(profileOf(model, l, h)[n]))]);
   return { caption: t(TEXT.caption, { name: t(model.name) }),
     columns: [t(TEXT.from), t(TEXT.to), ...all.map(([l, h]) => t(TEXT.head, { head: `${l}·${h}` }))], rows };
 }
@@ -199,16 +196,13 @@ export default {
   resets: ["head"],
   read,
   bounds: (run, look) => ({
-    model: { names: run.models.map(({ key }) => key), pick: modelOf(run, run.pick ?? {}).key },
+    model: modelsOf(run),
     head: { layers: modelOf(run, look).layers || Infinity, heads: modelOf(run, look).heads || Infinity,
       pick: run.pick?.head ?? "1.1" },
   }),
   move(run, look, key, by) {
-    const model = modelOf(run, look);
-    const [layer, head] = headOf(look.head);
-    if (!model.heads) return {};
-    const [l, h] = key === "layer" ? [layer + by, head] : [layer, head + by];
-    return { head: `${Math.max(1, Math.min(model.layers, l))}.${Math.max(1, Math.min(model.heads, h))}` };
+    const { layers, heads } = modelOf(run, look);
+    return heads ? { head: headBeside(look.head, key, by, layers, heads) } : {};
   },
   scene,
   sentence,

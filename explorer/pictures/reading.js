@@ -5,10 +5,10 @@ import { unpack } from "../widgets/lib/arrays.js";
 import { el } from "../widgets/lib/dom.js";
 import { parts, t } from "../widgets/lib/lang.js";
 import { byCharacter, looksOf } from "../widgets/lib/looks.js";
-import { headOf } from "../widgets/lib/looking.js";
+import { headOf, modelOf, modelsOf, oneOf } from "../widgets/lib/looking.js";
 import { keysOf } from "./patternmath.js";
 import { colour, shade } from "../widgets/lib/pen.js";
-import { bits, count, named, percent, sign, weight } from "../widgets/lib/signs.js";
+import { bits, count, named, percent, rounded, sign, weight } from "../widgets/lib/signs.js";
 import { dark } from "../widgets/lib/theme.js";
 
 const TEXT = {
@@ -62,7 +62,6 @@ const BLANK = new Set([32, 9, 10, 0xa0, 0x3000]);
 
 const finished = (run) => run.state !== "running";
 const longest = (run) => Math.max(...run.models.map((model) => model.count));
-const modelOf = (run, { model }) => run.models.find(({ key }) => key === model) ?? run.models[0];
 const last = (look) => look.pos.at(-1);
 
 async function read(value, { again }) {
@@ -389,7 +388,7 @@ function table(run, look) {
     ...(lit ? [t(TEXT.weight, { head: look.head })] : [])];
   const rows = Array.from({ length: whole }, (_, i) => {
     const each = run.models.flatMap((one) => [...(apart ? [i < one.count ? sign(one.codes[i]) : null] : []),
-        i < one.count ? Math.round((1e4 * one.nats[i]) / Math.LN2) / 1e4 : null]);
+        i < one.count ? rounded(one.nats[i] / Math.LN2) : null]);
     const origin = [t(i < run.given ? TEXT.isGiven : TEXT.perWritten),
       ...(run.strange.has(i) ? [t(TEXT.unknown)] : [])].join(" · ");
     return [i, origin, ...(apart ? [] : [sign(model.codes[i])]), ...each,
@@ -434,7 +433,7 @@ export default {
     const here = finished(run) && model.count
       ? Math.min(model.count - 1, pick.pos ?? Math.floor(0.7 * model.count)) : undefined;
     return {
-      model: { names: run.models.map(({ key }) => key), pick: modelOf(run, pick).key },
+      model: modelsOf(run),
       head: { layers: model.layers || Infinity, heads: model.heads || Infinity, pick: pick.head ?? "1.1" },
       pos: { count: finished(run) ? model.count : run.of, pick: here },
       read: { steps: Math.max(1, longest(run)) },
@@ -447,10 +446,7 @@ export default {
   arrays,
   legend,
   below,
-  choices: (run) =>
-    (run.models.length > 1
-    ? [{ key: "model", label: t(TEXT.model),
-        options: run.models.map(({ key, name }) => ({ value: key, label: t(name) })) }] : []),
+  choices: (run) => [oneOf("model", TEXT.model, run.models)],
   clock(run) {
     const of = longest(run);
     const says = (n) => t(TEXT.place, { n: count(n), of: count(of) }) + (run.segment

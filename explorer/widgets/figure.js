@@ -43,18 +43,18 @@ export function mount(root, props, emit, watch) {
   const projected = () => root.classList.contains("tfe-projected") && document.body.classList.contains("tfe-projecting");
 
   /** The figure of this language in the room there is. */
-  function sized(width, height) {
-    const { figures } = props.value;
+  function sized(width, height, value = props.value) {
+    const { figures } = value;
     const figure = structuredClone({ ...figures.en, ...figures[lang()] }); // what both languages share comes once
     const big = projected();
-    figure.layout = { ...figure.layout, width, height, autosize: false, uirevision: props.value.name };
+    figure.layout = { ...figure.layout, width, height, autosize: false, uirevision: value.name };
     if (big) {
       const grow = (axis) => ({ ...axis, tickfont: { ...axis?.tickfont, size: 20 }, title: { ...axis?.title, font: { ...axis?.title?.font, size: 20 } } });
       figure.layout.font = { ...figure.layout.font, size: 20 };
       for (const key of Object.keys(figure.layout)) if (/^[xy]axis\d*$/.test(key)) figure.layout[key] = grow(figure.layout[key]);
       for (const note of figure.layout.annotations ?? []) Object.assign(note, { font: { ...note.font, size: 20 }, xshift: (note.xshift ?? 0) * BIG, yshift: (note.yshift ?? 0) * BIG });
       const { margin, meta } = figure.layout;
-      if (meta?.first && height < BIG * props.value.height) figure.layout.yaxis.range = [meta.first, 0]; // the first group of its rows alone
+      if (meta?.first && height < BIG * value.height) figure.layout.yaxis.range = [meta.first, 0]; // the first group of its rows alone
       // what stands outside of the axes needs as much more room
       if (figure.layout.annotations?.length || figure.data.some(({ cliponaxis }) => cliponaxis === false))
         figure.layout.margin = { ...margin, l: (margin?.l ?? 12) * BIG, r: (margin?.r ?? 12) * BIG, t: (margin?.t ?? 12) * BIG };
@@ -101,7 +101,7 @@ export function mount(root, props, emit, watch) {
     const height = projected() ? highest() : value.height;
     high = height;
     board.style.height = `${height}px`;
-    picture_.draw(sized(room, height)).then(() => {
+    picture_.draw(() => sized(room, height, value)).then(() => {
       root.dataset.drawn = value.name;
     });
   }

@@ -6,6 +6,7 @@ import { clear, el, svg } from "./lib/dom.js";
 import { lang, onLang, t } from "./lib/lang.js";
 import { number, short, shown } from "./lib/maps.js";
 import { fit, paint as raster, table } from "./lib/raster.js";
+import { pageAt } from "./lib/state.js";
 import { css, onTheme } from "./lib/theme.js";
 
 const COLOUR = { input: "--cat-1", memory: "--cat-4", cost: "--cat-2", depth: "--cat-3", reading: "--cat-6",
@@ -14,13 +15,6 @@ const GAP = { column: 36, row: 24, card: 196 };
 const PITCH = [120, 210]; // px from one row to the next: as the screen has room, so that it is filled
 const MOST = 6; // cards of a year below each other; more stand in two columns
 const AROUND = 184; // px of the screen above and below the rows
-
-function to(path, search = {}) {
-  const url = new URL(path, location.origin);
-  if (new URL(location.href).searchParams.has("lang")) url.searchParams.set("lang", lang());
-  for (const [key, value] of Object.entries(search)) url.searchParams.set(key, value);
-  return url.href;
-}
 
 export function mount(root, props) {
   const { labs, texts } = props;
@@ -39,7 +33,7 @@ export function mount(root, props) {
   };
   const linkTo = (node, path, search) => {
     painters.push(() => {
-      node.href = to(path, search);
+      node.href = pageAt(path, search);
     });
     return node;
   };
@@ -65,7 +59,7 @@ export function mount(root, props) {
   if (!alone && labs.length) {
     actions.append(
       say(el("button", { type: "button", class: "tfe-button",
-        onclick: () => (location.href = to(labs[Math.floor(Math.random() * labs.length)].path)) }), texts.surprise),
+        onclick: () => (location.href = pageAt(labs[Math.floor(Math.random() * labs.length)].path)) }), texts.surprise),
     );
   }
   const hero = el("div", { class: "tfe-home-hero" }, title, say(el("p", { class: "tfe-lead tfe-home-lead" }), alone

@@ -5,7 +5,7 @@ import { clear, el, svg } from "./lib/dom.js";
 import { pageKeys, projecting } from "./lib/keys.js";
 import { lang, onLang, setLang, t } from "./lib/lang.js";
 import { from } from "./lib/source.js";
-import { bus, lecture, link, linkRefusal, nowhere, open, request, step, told, view } from "./lib/state.js";
+import { bus, lecture, link, linkRefusal, nowhere, open, pageAt, request, step, told, view } from "./lib/state.js";
 import { opened } from "./lib/stored.js";
 import { dark, onTheme, setTheme } from "./lib/theme.js";
 import { projector } from "./projector.js";
@@ -35,14 +35,6 @@ function mark() {
     ),
   );
   return box;
-}
-
-/** The address of another page of the site, in the language of this one. */
-function to(path, search = {}) {
-  const url = new URL(path, location.origin);
-  if (new URL(location.href).searchParams.has("lang")) url.searchParams.set("lang", lang());
-  for (const [key, value] of Object.entries(search)) url.searchParams.set(key, value);
-  return url.href;
 }
 
 export function mount(root, props) {
@@ -171,7 +163,7 @@ export function mount(root, props) {
         .map(([key, path, current]) => {
           const a = say(el("a", { "aria-current": current }), words[key]);
           painters.push(() => {
-            a.href = to(path);
+            a.href = pageAt(path);
           });
           return el("li", { class: `tfe-shell-to-${key}` }, a);
         }),
@@ -182,7 +174,7 @@ export function mount(root, props) {
   const brand = el("a", { class: "tfe-shell-brand" }, mark(), say(el("span", { class: "tfe-desk" }), site.name));
   name(brand, site.name);
   painters.push(() => {
-    brand.href = to("/");
+    brand.href = pageAt("/");
   });
   const place = say(el("span", { class: "tfe-shell-place tfe-phone" }), here ? here.short : site.short);
   const bar = el(
@@ -233,7 +225,7 @@ export function mount(root, props) {
     const a = el("a", { "aria-current": current ? "page" : null }, el("i", { "aria-hidden": "true" }),
       say(el("span"), lab.short), el("small", { text: String(lab.year) }));
     painters.push(() => {
-      a.href = to(lab.path);
+      a.href = pageAt(lab.path);
     });
     return el("li", { class: current ? "here" : null }, a, current && steps.length ? tour : null);
   };
@@ -437,15 +429,15 @@ export function mount(root, props) {
   function forward() {
     const now = step.get();
     if (now < steps.length) go(now + 1);
-    else if (props.onward) location.href = to(props.onward.path, { step: 1, ...taken() });
-    else location.href = to(lecturing() ? props.lecture : "/");
+    else if (props.onward) location.href = pageAt(props.onward.path, { step: 1, ...taken() });
+    else location.href = pageAt(lecturing() ? props.lecture : "/");
   }
   function backward() {
     const now = step.get();
     if (now > 1) go(now - 1);
     else if (!lecturing()) return false;
-    else location.href = props.before ? to(props.before.path, { step: props.before.steps, ...taken() })
-      : to(props.lecture);
+    else location.href = props.before ? pageAt(props.before.path, { step: props.before.steps, ...taken() })
+      : pageAt(props.lecture);
     return true;
   }
   /** What goes along from one lab of the lecture into another. */
@@ -476,7 +468,7 @@ export function mount(root, props) {
   skip.classList.add("tfe");
   document.body.classList.toggle("tfe-has-foot", steps.length > 0);
   const show = projector(words, steps, { lecturing, go: (path, number) =>
-    (path === location.pathname ? go(number) : (location.href = to(path, { step: number, ...taken() }))) });
+    (path === location.pathname ? go(number) : (location.href = pageAt(path, { step: number, ...taken() }))) });
   const paint = () => {
     for (const painter of painters) painter();
     paintSteps();

@@ -20,7 +20,6 @@ Half = NDArray[np.float16]
 
 VARIANTS = ("adaptive", "fixed", "dynamic")  # in the order they stand side by side
 FOLDER = Path(__file__).parent / "pages"
-SHIPPED = folders.lab("adaptive_span")
 PAGES = ("letter", "lyme", "kellynch")  # of Jane Austen's Persuasion (1818), a book that no model was trained on
 MAX_TEXT = 3000  # characters that may be read
 MAX_WRITTEN = 600  # characters that may be written after them
@@ -31,7 +30,7 @@ HOTTEST = 2.0  # temperature; 0 takes the likeliest character every time
 
 def shipped() -> tuple[str, ...]:
     """The variants of which a trained model is shipped, in the order of VARIANTS."""
-    return tuple(variant for variant in VARIANTS if (SHIPPED / variant / "model.json").is_file())
+    return folders.trained("adaptive_span", VARIANTS)
 
 
 @dataclass(frozen=True)

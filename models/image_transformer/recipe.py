@@ -13,7 +13,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from models import driver, training
 from models.device import has_bfloat16
@@ -22,6 +21,7 @@ from models.image_transformer import colour, pixelcnn
 from models.image_transformer.data import Batch, Pictures, Round, enlarged, fashion, in_batches
 from models.image_transformer.examples import examples as examples
 from models.image_transformer.model import Config, ImageTransformer
+from models.image_transformer.model import bits as bits_of
 from models.image_transformer.pretrained import SLUG, read
 from models.training import NextSymbol, Schedule
 
@@ -38,9 +38,7 @@ PUBLISHED = published(
 class Recipe(driver.Recipe):
     """How a network is trained."""
 
-    schedule: Schedule = field(
-        default_factory=lambda: Schedule(steps=2400, warmup=100, decay=0.0, cooldown=1200, clip=1.0, average=3, every=20)
-    )
+    schedule: Schedule = field(default_factory=lambda: Schedule(steps=2400, warmup=100, decay=0.0, cooldown=1200, average=3, every=20))
     batch: int = 8  # pictures
     forget: float = 0.1  # share of pictures whose kind is not told
     data: str = "fashion-mnist/train"  # what it learns from
@@ -78,7 +76,7 @@ COLOUR = Task(
     lambda: colour.ColourTransformer(colour.Config()),  # a small coloured picture raised to twice its side
     coloured,
     recipe=Recipe(
-        schedule=Schedule(steps=3000, warmup=150, decay=0.0, cooldown=1500, clip=1.0, average=3, every=50),
+        schedule=Schedule(steps=3000, warmup=150, decay=0.0, cooldown=1500, average=3, every=50),
         batch=4,
         forget=0.0,
         round=500,
@@ -109,8 +107,7 @@ def bits(model: nn.Module, picture: Tensor, told: Tensor) -> Tensor:
 
     told: what the model is told of the pictures, kinds (batch,) or small pictures.
     """
-    logits = model(picture, told).float()
-    return F.cross_entropy(logits.flatten(0, -2), picture.flatten(), reduction="none").view(picture.shape) / math.log(2)
+    return bits_of(model(picture, told), picture)
 
 
 def bits_per_dim(model: nn.Module, pictures: Pictures, size: int = 50) -> float:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
@@ -11,11 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models import fields, folders
-from models.errors import InputError, no_head
+from models.errors import InputError, check_models
 from models.fields import anything, choice, heads, number
 from models.music import chorales, events
+from models.pixels import packed, unpacked
+from models.results import Again as Again
+from models.results import Array as Array
+from models.results import Losses as Losses
 
-Array = NDArray[np.float32]
 Half = NDArray[np.float16]
 Whole = NDArray[np.int32]
 
@@ -25,7 +26,6 @@ MODELS = {
     "chorale": ("jsb_relative", "jsb_transformer"),
     "piano": ("relative", "transformer", "lstm"),
 }  # in the order they stand side by side
-SHIPPED = folders.lab("music")
 GRID = {"chorale": 125, "piano": events.STEP}  # milliseconds of a step of the grid; a sixteenth at 120 quarters a minute
 MAX_MOTIF = {"chorale": 512, "piano": 1024}  # cells or events that may be given
 MAX_MADE = {"chorale": 512, "piano": 1024}  # cells or events that may be made
@@ -95,25 +95,6 @@ class Explanation:
 
 
 @dataclass(frozen=True)
-class Again:
-    """What was made, to be read once more under what a request changes.
-
-    request: its style and what it changes; of the rest nothing is taken. events: by each model that is there, in the order of MODELS, the
-    bytes of `Made.events`.
-    """
-
-    request: Request
-    events: tuple[bytes, ...]
-
-
-@dataclass(frozen=True)
-class Losses:
-    """What was read again costs. nats: for each model (event,), in the order of MODELS."""
-
-    nats: tuple[Array, ...]
-
-
-@dataclass(frozen=True)
 class Step:
     """Some events made by one model. variant: its name. first: position of the first. events, nats: of them."""
 
@@ -137,15 +118,14 @@ class SkewSteps:
 
 def spelled(values: Sequence[int] | NDArray[np.int64]) -> str:
     """Events or cells as a request carries them: base64 of two bytes each."""
-    return base64.urlsafe_b64encode(np.asarray(values, "<u2").tobytes()).decode().rstrip("=")
+    return packed(values, "<u2")
 
 
 def read_motif(request: Request) -> NDArray[np.int64]:
     """The motif of a request. InputError where there is none, where it is too long, or where it is no music of that style."""
     try:
-        raw = base64.b64decode(request.motif + "=" * (-len(request.motif) % 4), altchars=b"-_", validate=True)
-        values = np.frombuffer(raw, "<u2").astype(np.int64)
-    except (binascii.Error, ValueError):
+        values = np.frombuffer(unpacked(request.motif), "<u2").astype(np.int64)
+    except ValueError:
         raise InputError("motif", en="The link carries no motif.", zh="链接中没有动机。") from None
     kinds = {"chorale": chorales.CELLS, "piano": events.EVENTS}[request.style]
     most = MAX_MOTIF[request.style] // (len(chorales.VOICES) if request.mode == "harmonise" else 1)
@@ -191,14 +171,12 @@ def check(request: Request) -> None:
             en=f"The length is {request.length}; of a {request.style} it can be 1 to {most}.",
             zh=f"长度为 {request.length}；此风格可以取 1 到 {most}。",
         )
-    for variant, layer, head in request.silenced:
-        if variant not in MODELS[request.style]:
-            raise no_head(layer, head, variant, names=MODELS[request.style])
+    check_models(request.silenced, MODELS[request.style])
 
 
 def styles() -> tuple[str, ...]:
     """The styles of which a trained model is shipped, in the order of STYLES."""
-    return tuple(style for style in STYLES if any((SHIPPED / variant / "model.json").is_file() for variant in MODELS[style]))
+    return tuple(style for style in STYLES if folders.trained("music", MODELS[style]))
 
 
 def melody(pitches: Sequence[int], sixteenths: int = 4) -> str:

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from models.errors import InputError
 from models.reformer.explain import explain, hashing, in_chunks, missed, rewind
-from models.reformer.records import Backwards, Explanation, Hashing, InChunks, Missed, Place, Request, Rewound
+from models.reformer.records import Backwards, Explanation, Hashing, Missed, Place, Request
 
 T = TypeVar("T")
 
@@ -43,11 +43,8 @@ def misses(places: Sequence[Place]) -> list[Missed | InputError]:
 
 def backwards(places: Sequence[Place]) -> list[Backwards | InputError]:
     """Layers of each model forward and back on its request, and the feed-forward network of a layer in parts."""
-    return [_of(one, lambda _, one=one: _backwards(one)) for one in places]  # type: ignore[misc]
 
+    def there_and_back(one: Place) -> Backwards:
+        return Backwards(rewind(one.request, one.variant), in_chunks(one.request, one.variant, one.layer))
 
-def _backwards(place: Place) -> Backwards:
-    rewound, parts = rewind(place.request, place.variant), in_chunks(place.request, place.variant, place.layer)
-    assert isinstance(rewound, Rewound)
-    assert isinstance(parts, InChunks)
-    return Backwards(rewound, parts)
+    return [_of(one, lambda _, one=one: there_and_back(one)) for one in places]  # type: ignore[misc]

@@ -16,7 +16,7 @@ from models.arrays import frozen
 from models.characters import Alphabet
 from models.checkpoint import CheckpointError
 from models.decoder import gains
-from models.errors import InputError, check_heads
+from models.errors import check_heads
 from models.layers.lsh import hash_vectors, met, rotations, shared_weights, sort_by_bucket, unit
 from models.layers.reversible import ChunkedFeedForward, back, step
 from models.reformer.data import Batch, said_twice
@@ -36,16 +36,16 @@ from models.reformer.records import (
     check,
 )
 from models.trace import Trace
-from models.turns import News, each, served
+from models.turns import News, served
 from models.windows import NONE
 
 KINDS = (2, 4, 8, 16, 32, 64)  # numbers of buckets of which a table tells what is missed
 SEPARATOR = "0"  # how the token before each word is shown
 
 
-def _there(mode: str) -> list[str]:
+def _there(mode: str) -> tuple[str, ...]:
     """The models of a mode that are shipped. CheckpointError where none is."""
-    found = [variant for variant in MODELS[mode] if (checkpoint.folder(SLUG, variant) / "model.json").is_file()]
+    found = tuple(variant for variant in MODELS[mode] if (checkpoint.folder(SLUG, variant) / "model.json").is_file())
     if not found:
         raise CheckpointError(f"no model of {mode} is there: train one first")
     return found
@@ -267,11 +267,8 @@ def _there_and_back(model: Reformer, batch: Batch, rotation: Sequence[Tensor | N
     return inputs, again[::-1]
 
 
-def rewind(request: Request, variant: str) -> Rewound | InputError:
+def rewind(request: Request, variant: str) -> Rewound:
     """A model forward on a request, then back from its outputs alone, in single and in double precision."""
-    (checked,) = each([request], _checked)
-    if isinstance(checked, InputError):
-        return checked
     shipped = load(variant).model
     double = Reformer(shipped.config).requires_grad_(False)
     double.load_state_dict(shipped.state_dict())
@@ -284,11 +281,8 @@ def rewind(request: Request, variant: str) -> Rewound | InputError:
 
 
 @torch.no_grad()
-def in_chunks(request: Request, variant: str, layer: int = 0, chunks: Sequence[int] = (1, 2, 4, 8, 16)) -> InChunks | InputError:
+def in_chunks(request: Request, variant: str, layer: int = 0, chunks: Sequence[int] = (1, 2, 4, 8, 16)) -> InChunks:
     """A layer's feed-forward network on what really goes into it, in more and more parts. IndexError where there is no such layer."""
-    (checked,) = each([request], _checked)
-    if isinstance(checked, InputError):
-        return checked
     model = load(variant).model
     if not 0 <= layer < model.config.n_layers:
         raise IndexError(f"no layer {layer} in {variant}")

@@ -41,9 +41,7 @@ class Task(driver.Task):
 
 
 # As many characters as one core reads in half an hour, none of them twice, so nothing needs dropping out.
-RECIPE = Recipe(
-    Schedule(steps=2600, warmup=150, decay=0.0, cooldown=1600, clip=1.0, average=3, every=20, precision="bf16-mixed"), round=300
-)
+RECIPE = Recipe(Schedule(steps=2600, warmup=150, decay=0.0, cooldown=1600, average=3, every=20), round=300)
 PUBLISHED = published(
     0.99,
     "Dai et al. (2019), enwik8, 277 M parameters",
@@ -102,7 +100,7 @@ def measure(asked: Asked[Task], memory: int | None) -> Measured:
     remembers = isinstance(network, TransformerXL)
     texts = [
         bits.Text(len(text), windowed(network, text, held), partial(costs, network, text, held) if remembers else None)
-        for text in numbers(asked.data, asked.split, Alphabet(network.config.letters))
+        for text in numbers(asked.data, asked.split, network.alphabet)
     ]
     window = bits.WINDOW if remembers else segment  # what stands before a segment is lost to the other
     figure = {**bits.figure(asked.split, texts, window), "books": len(texts), "segment": segment, "memory": held}

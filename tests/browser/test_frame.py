@@ -43,7 +43,7 @@ def test_the_map_opens_without_an_error_or_a_request_to_another_host_and_can_be_
     assert all(address.startswith((site, "data:", "blob:")) for address in faults.requests)
     assert refused_by_axe(page) == []
     page.evaluate("document.body.classList.add('dark')")
-    assert refused_by_axe(page) == []
+    assert refused_by_axe(page, only=["color-contrast"]) == []
 
 
 def test_the_map_never_scrolls_sideways_on_a_phone(new_page: NEW, site: str) -> None:

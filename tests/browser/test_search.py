@@ -99,8 +99,8 @@ def test_length_penalties_rank_the_finished_ones_as_the_model_does_and_ask_the_s
 def test_steps_nodes_and_playing_work_by_keyboard(site: str, page_watch: Page) -> None:
     page = opened(page_watch, site, "beam", RUN)
     last = last_step(page)
-    said = page.locator(".tfe-beam .tfe-words").inner_text()
-    assert "were pruned" in said and "greedy" in said
+    for said in ("were pruned", "greedy"):
+        expect(page.locator(".tfe-beam .tfe-words")).to_contain_text(said)
     page.locator(".tfe-beam .tfe-stage-board").focus()
     page.keyboard.press("ArrowLeft")
     searched(page, f"btree=3 balpha=0.6 bstep={last - 1}")

@@ -85,6 +85,8 @@ def test_the_head_in_view_stays_when_the_network_is_changed_and_bertviz_opens_on
     finished(page)
     view = page.locator(".tfe-attention")
     head = r"head=(\d\.\d)"
+    wished = [page.locator(f"[data-view={name}]") for name in ("ask", "attention")]
+    becomes(page, lambda: len({one.get_attribute("data-wish") for one in wished}), 1)  # the view is drawn a moment after the answer stands
     expect(view).to_have_attribute("data-drawn", re.compile(head))
     (was,) = re.findall(head, view.get_attribute("data-drawn") or "")
     page.locator(".tfe-change-told").get_by_role("radio", name="off").click()

@@ -9,8 +9,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
 import torch
 from torch import Tensor, nn
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from models import sampling
 from models.adaptive_span import decode as span_decode
@@ -19,11 +21,12 @@ from models.adaptive_span.model import LearnedSpan, SpanTransformer, network
 from models.errors import InputError
 from models.language_model.model import Config as LanguageConfig
 from models.language_model.model import LanguageModel
-from models.music import lstm
+from models.music import chorales, events, lstm
 from models.music.decode import reader
 from models.music.lstm import PerformanceRNN
 from models.music.model import Config as MusicConfig
 from models.music.model import MusicTransformer
+from models.pretrained import Pretrained
 from models.sparse_transformer.decode import Reader as SparseReader
 from models.sparse_transformer.model import Config as SparseConfig
 from models.sparse_transformer.model import SparseTransformer
@@ -91,6 +94,23 @@ def segmented(kind: str) -> TransformerXL | AbsoluteTransformer:
     return found.eval()
 
 
+def composers(monkeypatch: pytest.MonkeyPatch) -> dict[str, MusicTransformer | PerformanceRNN]:
+    """Small networks that have learned nothing in the places of the shipped ones, of both styles."""
+    torch.manual_seed(8)
+    sizes: dict[str, Any] = {"d_model": 24, "d_ff": 32, "n_heads": 3, "n_layers": 2}
+    chorale, piano = MusicConfig(chorales.CELLS, 40, (4, 64), **sizes), MusicConfig(events.EVENTS, 40, **sizes)
+    networks: dict[str, MusicTransformer | PerformanceRNN] = {
+        "jsb_relative": MusicTransformer(chorale),
+        "jsb_transformer": MusicTransformer(dataclasses.replace(chorale, distances=0)),
+        "relative": MusicTransformer(piano),
+        "transformer": MusicTransformer(dataclasses.replace(piano, distances=0)),
+        "lstm": PerformanceRNN(lstm.Config(events.EVENTS, d_model=16)),
+    }
+    shipped = {name: Pretrained(network.eval().requires_grad_(False), {"variant": name}) for name, network in networks.items()}
+    monkeypatch.setattr("models.music.explain.load", lambda variant, seed=1: shipped[variant])
+    return networks
+
+
 @dataclasses.dataclass(frozen=True)
 class Decoder:
     """whole(before): logits of one pass without a cache; read(rows, room, *gains): what reads with one; symbols: how many there are."""
@@ -132,6 +152,23 @@ def shelve(folder: Path, texts: Sequence[tuple[str, str]]) -> Path:
     with gzip.open(folder / "text" / "classics19.json.gz", "wt", encoding="utf-8") as file:
         json.dump(entries, file)
     return folder
+
+
+def largest_tensor(run: Callable[[], object]) -> int:
+    """Numbers in the largest tensor that comes up."""
+    largest = 0
+
+    class Sizes(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
+            nonlocal largest
+            found = func(*args, **(kwargs or {}))
+            if isinstance(found, Tensor):
+                largest = max(largest, found.numel())
+            return found
+
+    with Sizes():
+        run()
+    return largest
 
 
 def answer(ask: Callable[[list[Any]], Any], kind: type[Any], request: Any) -> Any:

@@ -130,6 +130,7 @@ recipe.train(folder, folder / "runs", "addition_without", device=torch.device("c
 """
 
 
+@pytest.mark.slow
 def test_two_processes_take_half_the_steps_for_the_same_examples_and_one_of_them_publishes(tmp_path: Path) -> None:
     (tmp_path / "two.py").write_text(TWO, "utf-8")
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}

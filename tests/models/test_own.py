@@ -76,6 +76,7 @@ def test_parts_are_never_empty() -> None:
     assert [len(range(7)[part]) for part in cuts(7)] == [5, 1, 1]
 
 
+@pytest.mark.slow
 def test_from_a_text_file_to_a_lab_as_the_readme_shows_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     block = re.search(r"## Your own data.*?```sh\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
     assert block

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 import torch
 from torch import Tensor
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from models.layers.relative import BLOCK, direct, relative_attention, skewed, skewing, weights_of
 from models.trace import Trace
+from tests.models.networks import largest_tensor
 
 SHAPES = {
     "one block": (24, 24, 24),
@@ -37,15 +37,6 @@ def inputs(shape: tuple[int, int, int], dtype: torch.dtype = torch.float64, grad
 def test_blocks_of_skewed_scores_are_the_direct_formula(shape: tuple[int, int, int]) -> None:
     query, key, value, table = inputs(shape, torch.float32)
     torch.testing.assert_close(relative_attention(query, key, value, table), direct(query, key, value, table), atol=1e-5, rtol=1e-5)
-
-
-@everywhere
-def test_its_own_gradients_are_those_of_the_direct_formula(shape: tuple[int, int, int]) -> None:
-    four = inputs(shape, gradient=True)
-    ours, theirs = relative_attention(*four), direct(*four)
-    outside = torch.randn_like(ours)
-    for one, other in zip(torch.autograd.grad(ours, four, outside), torch.autograd.grad(theirs, four, outside), strict=True):
-        torch.testing.assert_close(one, other)
 
 
 @pytest.mark.parametrize("length", [1, 2, 31, 64, 97])
@@ -79,18 +70,7 @@ def test_distances_beyond_the_trained_ones_share_the_last_embedding() -> None:
 def test_no_tensor_is_larger_than_a_block_of_scores() -> None:
     length = 1024
     query, key, value, table = (one.requires_grad_() for one in inputs((length, length, length), torch.float32))
-    largest = 0
-
-    class Sizes(TorchDispatchMode):
-        def __torch_dispatch__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
-            nonlocal largest
-            found = func(*args, **(kwargs or {}))
-            if isinstance(found, Tensor):
-                largest = max(largest, found.numel())
-            return found
-
-    with Sizes():
-        relative_attention(query, key, value, table).sum().backward()
+    largest = largest_tensor(lambda: relative_attention(query, key, value, table).sum().backward())
     assert largest <= 2 * 3 * BLOCK * length
 
 

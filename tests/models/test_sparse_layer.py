@@ -9,11 +9,11 @@ import pytest
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from models.layers import sparse
 from models.layers.patterns import FACTORS, KINDS, PAIRS, USES, Factor, Pattern
 from models.layers.sparse import gathered_attention, one_query, sparse_attention
+from tests.models.networks import largest_tensor
 
 SIZES = {  # length, stride, summary width
     "whole blocks": (36, 6, 2),
@@ -102,18 +102,7 @@ def test_the_last_position_alone_is_the_last_row_of_all(name: str, size: tuple[i
 def test_nothing_as_large_as_all_pairs_is_ever_made(name: str) -> None:
     length = 1024
     three = inputs(length, heads=1, gradient=True, dtype=torch.float32)
-    largest = 0
-
-    class Sizes(TorchDispatchMode):
-        def __torch_dispatch__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
-            nonlocal largest
-            found = func(*args, **(kwargs or {}))
-            if isinstance(found, Tensor):
-                largest = max(largest, found.numel())
-            return found
-
-    with Sizes():
-        gathered_attention(*three, Factor(name, 32, 4)).sum().backward()
+    largest = largest_tensor(lambda: gathered_attention(*three, Factor(name, 32, 4)).sum().backward())
     assert largest <= 2 * length * length // 8  # a batch of 2
 
 

@@ -4,7 +4,9 @@
 import { unpack } from "../../widgets/lib/arrays.js";
 import { el } from "../../widgets/lib/dom.js";
 import { t } from "../../widgets/lib/lang.js";
+import { among } from "../../widgets/lib/looking.js";
 import { shade } from "../../widgets/lib/pen.js";
+import { rounded } from "../../widgets/lib/signs.js";
 
 const TEXT = {
   bits: { en: "0 to {n} bits and more", zh: "0 至 {n} 比特及以上" },
@@ -76,7 +78,7 @@ function table(run, { bit }) {
   const columns = [t(TEXT.row), t(TEXT.column), t(TEXT.level),
     ...run.maps.map((map) => t(TEXT.named, { name: t(map.label) }))];
   const rows = Array.from(run.picture ?? [], (level, pixel) => [...Object.values(place(run, pixel)), level,
-      ...run.maps.map((map) => Math.round(1e4 * map.data[pixel]) / 1e4)]);
+      ...run.maps.map((map) => rounded(map.data[pixel]))]);
   return { caption: t(TEXT.caption), columns, rows, here: bit };
 }
 
@@ -100,9 +102,8 @@ export default {
   move(run, { bit }, key, by) {
     if (!run.maps.length) return {};
     const { row, column } = place(run, bit ?? Math.floor(run.rows / 2) * run.columns + Math.floor(run.columns / 2));
-    const among = (value, count) => Math.max(0, Math.min(count - 1, value));
-    return { bit: among(row + (key === "row" ? by : 0),
-        run.rows) * run.columns + among(column + (key === "bit" ? by : 0), run.columns) };
+    return { bit: among(row + (key === "row" ? by : 0), 0, run.rows - 1) * run.columns +
+      among(column + (key === "bit" ? by : 0), 0, run.columns - 1) };
   },
   scene,
   sentence: (run, { bit }) => [bit === null ? t(run.sentence) : t(TEXT.here, { ...place(run, bit), level: run.picture[bit], each: each(run, bit).join(t({ en: ", ", zh: "，" })) })],

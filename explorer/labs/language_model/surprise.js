@@ -3,6 +3,7 @@
 import { unpack } from "../../widgets/lib/arrays.js";
 import { lang, t } from "../../widgets/lib/lang.js";
 import { ink, shade } from "../../widgets/lib/pen.js";
+import { rounded } from "../../widgets/lib/signs.js";
 
 const TEXT = {
   board: { en: "{title}. Left and right step through the pieces, Escape resets.", zh: "{title}。左右键在词块间移动，Esc 复位。" },
@@ -76,8 +77,6 @@ export default {
   looks: { pos: "positions" },
   question: { en: "Where is it surprised?", zh: "它在哪里感到惊讶？" },
   label: TEXT.board,
-  along: "pos",
-  resets: ["pos"],
   read,
   bounds: (run) => ({ pos: { count: run.count, pick: run.pick?.pos } }),
   scene,
@@ -86,7 +85,7 @@ export default {
     caption: t(TEXT.caption),
     columns: [TEXT.position, TEXT.piece, TEXT.bits, TEXT.given].map((one) => t(one)),
     rows: run.symbols.map((piece, pos) =>
-      [pos, shown(piece), Math.round(1e4 * run.bits[pos]) / 1e4, pos < run.given ? 1 : 0]),
+      [pos, shown(piece), rounded(run.bits[pos]), pos < run.given ? 1 : 0]),
     here: last(look) ?? null,
   }),
   legend: () => [

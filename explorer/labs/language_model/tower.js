@@ -4,7 +4,8 @@
 import { unpack } from "../../widgets/lib/arrays.js";
 import { lang, t } from "../../widgets/lib/lang.js";
 import { ink, shade } from "../../widgets/lib/pen.js";
-import { sign } from "../../widgets/lib/signs.js";
+import { oneOf } from "../../widgets/lib/looking.js";
+import { rounded, sign } from "../../widgets/lib/signs.js";
 
 const TEXT = {
   board: { en: "{title}. Left and right step through the text, Escape resets.", zh: "{title}。左右键在文本中移动，Esc 复位。" },
@@ -134,7 +135,7 @@ function table(run, look) {
   const columns = [t(TEXT.position), t(TEXT.symbol),
     ...layers.flatMap((layer) => [t(TEXT.guess, { n: layer + 1 }), t(TEXT.bits, { n: layer + 1 })])];
   const rows = run.symbols.map((symbol, pos) => [pos, show(symbol),
-    ...layers.flatMap((layer) => [show(set.best[layer][pos]), Math.round(1e4 * bitsOf(set, layer, pos)) / 1e4])]);
+    ...layers.flatMap((layer) => [show(set.best[layer][pos]), rounded(bitsOf(set, layer, pos))])]);
   return { caption: t(TEXT.caption), columns, rows, here: last(look) ?? null };
 }
 
@@ -149,7 +150,6 @@ export default {
   looks: { pos: "positions", tower: "choice" },
   question: { en: "What would each layer say?", zh: "每一层会说什么？" },
   label: TEXT.board,
-  along: "pos",
   resets: ["pos", "tower"],
   read,
   bounds: (run) => ({
@@ -160,9 +160,7 @@ export default {
   sentence,
   table,
   arrays,
-  choices: (run) => (run.sets.length > 1
-    ? [{ key: "tower", label: t(TEXT.which), options: run.sets.map(({ key, name }) => ({ value: key, label: t(name) })) }]
-    : []),
+  choices: (run) => [oneOf("tower", TEXT.which, run.sets)],
   legend: () => [
     { text: t(TEXT.right), mark: { line: "out", width: 2.5, radius: 3 } },
     { text: t(TEXT.locked), mark: { line: "query", width: 2.5, radius: 3 } },

@@ -4,7 +4,7 @@
 import { unpack } from "../../widgets/lib/arrays.js";
 import { lang, t } from "../../widgets/lib/lang.js";
 import { colour } from "../../widgets/lib/pen.js";
-import { sign } from "../../widgets/lib/signs.js";
+import { rounded, sign } from "../../widgets/lib/signs.js";
 
 const TEXT = {
   board: { en: "{title}. Left and right step through the symbols, Escape resets.", zh: "{title}。左右键在符号间移动，Esc 复位。" },
@@ -136,8 +136,6 @@ export default {
   looks: { node: "position" },
   question: { en: "What could come next?", zh: "接下来可能是什么？" },
   label: TEXT.board,
-  along: "node",
-  resets: ["node"],
   read,
   bounds: (run) => ({ node: { count: run.count, pick: run.sampled.at(-1) ?? 0 } }),
   scene,
@@ -145,7 +143,7 @@ export default {
   table: (run, look) => ({
     caption: t(TEXT.caption),
     columns: [TEXT.node, TEXT.after, TEXT.symbol, TEXT.chance, TEXT.kept, TEXT.path].map((one) => t(one)),
-    rows: run.symbols.map((symbol, node) => [node, run.parent[node], show(symbol), Math.round(1e6 * run.chance[node]) / 1e6,
+    rows: run.symbols.map((symbol, node) => [node, run.parent[node], show(symbol), rounded(run.chance[node], 6),
       run.kept[node] ? 1 : 0, run.sampled.includes(node) ? 1 : 0]),
     here: look.node ?? null,
   }),

@@ -2,8 +2,9 @@
 
 import { unpack } from "../../widgets/lib/arrays.js";
 import { t } from "../../widgets/lib/lang.js";
-import { headOf } from "../../widgets/lib/looking.js";
+import { headBeside, headOf, headsOf, modelOf, modelsOf } from "../../widgets/lib/looking.js";
 import { drawTiles } from "../../widgets/lib/map.js";
+import { rounded } from "../../widgets/lib/signs.js";
 import { LETTERS, TEXT, distance, weight } from "./rollwords.js";
 
 const TALL = 82; // px of the bars
@@ -14,7 +15,6 @@ async function read(value) {
   return models.length ? { ...value, models } : null;
 }
 
-const modelOf = (run, { model }) => run.models.find(({ key }) => key === model) ?? run.models[0];
 const name = ({ head }) => head.replace(".", "·");
 const meanOf = (model, layer, head) => model.distance.slice(layer - 1, head - 1);
 
@@ -85,12 +85,11 @@ function sentence(run, look) {
 
 function table(run, look) {
   const model = modelOf(run, look);
-  const all = model.heads ? Array.from({ length: model.heads[0] * model.heads[1] },
-    (_, i) => [Math.floor(i / model.heads[1]) + 1, (i % model.heads[1]) + 1]) : [];
+  const all = model.heads ? headsOf(...model.heads) : [];
   const means = all.map((one) => meanOf(model, ...one));
   return { caption: t(TEXT.farCaption, { name: t(model.name) }),
     columns: [t(TEXT.farFrom), ...all.map((one) => t(TEXT.tile, { head: one.join("·") }))],
-    rows: Array.from({ length: means[0]?.length ?? 0 }, (_, d) => [d + 1, ...means.map((mean) => Math.round(1e4 * mean[d]) / 1e4)]) };
+    rows: Array.from({ length: means[0]?.length ?? 0 }, (_, d) => [d + 1, ...means.map((mean) => rounded(mean[d]))]) };
 }
 
 export default {
@@ -107,18 +106,14 @@ export default {
   read,
   bounds(run, look) {
     const [layers, heads] = modelOf(run, look.model ? look : (run.pick ?? {})).heads ?? [Infinity, Infinity];
-    return { model: { names: run.models.map(({ key }) => key), pick: modelOf(run, run.pick ?? {}).key },
-      head: { layers, heads, pick: run.pick?.head ?? "1.1" } };
+    return { model: modelsOf(run), head: { layers, heads, pick: run.pick?.head ?? "1.1" } };
   },
   /** The same note is compared across heads. */
   completes: (run, look, patch, { get }) =>
     (patch.head ? { ...patch, note: get("note") ?? modelOf(run, look).note } : patch),
   move(run, look, key, by) {
-    const [layers, heads] = modelOf(run, look).heads ?? [];
-    if (!layers) return {};
-    const [layer, head] = headOf(look.head);
-    const among = (value, most) => Math.max(1, Math.min(most, value));
-    return { head: key === "layer" ? `${among(layer + by, layers)}.${head}` : `${layer}.${among(head + by, heads)}` };
+    const { heads } = modelOf(run, look);
+    return heads ? { head: headBeside(look.head, key, by, ...heads) } : {};
   },
   press: (run, look) => (modelOf(run, look).heads ? silence(modelOf(run, look), ...headOf(look.head)) : null),
   scene,

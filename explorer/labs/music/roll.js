@@ -4,7 +4,7 @@
 import { unpack } from "../../widgets/lib/arrays.js";
 import { el } from "../../widgets/lib/dom.js";
 import { t } from "../../widgets/lib/lang.js";
-import { headOf } from "../../widgets/lib/looking.js";
+import { headOf, modelOf, modelsOf, oneOf } from "../../widgets/lib/looking.js";
 import { looksOf } from "../../widgets/lib/looks.js";
 import { LETTERS, TEXT, clock, distance, moment, noteName, pitchName, sentence, strongest, weight } from "./rollwords.js";
 
@@ -30,7 +30,6 @@ async function numbersOf(model) {
   return { ...model, notes, at, givenNotes, owner, said, costs, count, lowest, highest };
 }
 
-const modelOf = (run, { model }) => run.models.find(({ key }) => key === model) ?? run.models[0];
 const finished = (run) => run.state !== "running";
 const secondsOf = (run, look) => (finished(run) ? (modelOf(run, look).steps * run.grid) / 1000 : 0);
 
@@ -38,7 +37,7 @@ function bounds(run, look) {
   const model = modelOf(run, look.model ? look : (run.pick ?? {}));
   const [layers, heads] = model.heads ?? [Infinity, Infinity];
   return {
-    model: { names: run.models.map(({ key }) => key), pick: modelOf(run, run.pick ?? {}).key },
+    model: modelsOf(run),
     head: { layers, heads, pick: run.pick?.head ?? "1.1" },
     note: { count: model.count, pick: finished(run) && model.heads ? model.note : null },
     at: { count: Math.ceil(FINE * secondsOf(run, look)) + 1, pick: null },
@@ -469,8 +468,7 @@ export default {
   legend,
   below,
   choices: (run) => (finished(run) ? [
-    ...(run.models.length > 1 ? [{ key: "model", label: t(TEXT.source), options: run.models
-      .map(({ key, name }) => ({ value: key, label: t(name) })) }] : []),
+    oneOf("model", TEXT.source, run.models),
     { key: "motifs", label: t(TEXT.motifs) },
   ] : []),
 };

@@ -6,6 +6,7 @@ import { el } from "../../widgets/lib/dom.js";
 import { agreed, t } from "../../widgets/lib/lang.js";
 import { KINDS } from "../../widgets/lib/looking.js";
 import { colour, ink, shade } from "../../widgets/lib/pen.js";
+import { rounded } from "../../widgets/lib/signs.js";
 
 const TEXT = {
   product: { en: "query × distance", zh: "查询 × 距离" },
@@ -281,11 +282,10 @@ function below(run) {
 
 function table(run) {
   const { length, values } = run;
-  const six = (value) => Math.round(value * 1e6) / 1e6;
   const rows = Array.from({ length },
     (_, i) => Array.from({ length: i + 1 },
-      (__, j) => [i, t(run.makes[i]), j, t(run.reads[j]), i - j, six(values.sliced[i * length + j]),
-        six(values.direct[i * length + j])])).flat();
+      (__, j) => [i, t(run.makes[i]), j, t(run.reads[j]), i - j, rounded(values.sliced[i * length + j], 6),
+        rounded(values.direct[i * length + j], 6)])).flat();
   return { caption: t(TEXT.caption), columns: COLUMNS.map((column) => t(column)), rows };
 }
 

@@ -4,6 +4,7 @@
 import { unpack } from "../../widgets/lib/arrays.js";
 import { el } from "../../widgets/lib/dom.js";
 import { t } from "../../widgets/lib/lang.js";
+import { modelOf, modelsOf, oneOf } from "../../widgets/lib/looking.js";
 import { shown } from "../../widgets/lib/maps.js";
 import { shade } from "../../widgets/lib/pen.js";
 import { FIRST, between, styleOf, tokens } from "./hashboards.js";
@@ -68,13 +69,11 @@ async function read(value) {
     ? twins(value.word) : [] };
 }
 
-const modelOf = (run, look) => run.models.find(({ key }) => key === look.model) ?? run.models[0];
-
 function bounds(run, look) {
   const [model, pick] = [modelOf(run, look), run.pick ?? {}];
   const rounds = Math.max(1, model.rounds);
   return {
-    model: { names: run.models.map(({ key }) => key), pick: pick.model ?? run.models[0].key },
+    model: modelsOf(run),
     head: { layers: model.layers, heads: model.heads, pick: pick.head },
     hashingstep: { steps: STEPS, pick: pick.step ?? 1 },
     hashinground: { names: [...Array.from({ length: rounds }, (_, n) => String(n + 1)), "all"],
@@ -262,9 +261,7 @@ function choices(run, look) {
   const option = (value, label = t(TEXT[value])) => ({ value, label });
   const numbers = Array.from({ length: model.rounds }, (_, n) => option(String(n + 1), String(n + 1)));
   return [
-    ...(run.models.length > 1 ? [{ key: "model", label: t(TEXT.model),
-      options: run.models.map((one) => option(one.key, t(one.name))) }]
-      : []),
+    oneOf("model", TEXT.model, run.models),
     ...(model.rounds ? [{ key: "hashinground", label: t(TEXT.round), shown: true,
       options: model.rounds > 1 ? [...numbers, option("all")] : numbers },
       { key: "hashingstep", label: t(TEXT.steps), options: BOARDS.map((_, n) =>

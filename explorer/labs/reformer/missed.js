@@ -427,5 +427,5 @@ export default {
     [{ key: "missedbuckets", label: t(TEXT.buckets), shown: true,
       options: run.kinds.map((n) => ({ value: String(n), label: String(n) })) }],
   clock: (run) => ({ key: "missedrounds", pace: 600, says: (n) => t(TEXT.count, { n, of: run.rounds }),
-      texts: Object.fromEntries(["start", "before", "after", "seek"].map((name) => [name, t(TEXT[name])])) }),
+      texts: TEXT }),
 };

@@ -3,6 +3,7 @@
 
 import { unpack } from "../../widgets/lib/arrays.js";
 import { t } from "../../widgets/lib/lang.js";
+import { among } from "../../widgets/lib/looking.js";
 import { ink, shade } from "../../widgets/lib/pen.js";
 
 const TEXT = {
@@ -216,10 +217,9 @@ export default {
   },
   move(run, look, key, by) {
     const keys = run.runs.map((one) => one.key);
-    const among = (i, count) => Math.max(0, Math.min(count - 1, i));
-    if (key === "model") return { model: keys[among(keys.indexOf(look.model) + by, keys.length)] };
+    if (key === "model") return { model: keys[among(keys.indexOf(look.model) + by, 0, keys.length - 1)] };
     const i = locked(run, look).at(-1) ?? (by > 0 ? -1 : run.letters.length);
-    return { pos: run.first + among(i + by, run.letters.length) };
+    return { pos: run.first + among(i + by, 0, run.letters.length - 1) };
   },
   scene,
   sentence,

@@ -4,7 +4,7 @@
 import { unpack } from "../../widgets/lib/arrays.js";
 import { el } from "../../widgets/lib/dom.js";
 import { t } from "../../widgets/lib/lang.js";
-import { KINDS, headOf } from "../../widgets/lib/looking.js";
+import { KINDS, headOf, modelOf, modelsOf, oneOf } from "../../widgets/lib/looking.js";
 import { looksOf } from "../../widgets/lib/looks.js";
 import { keysOf } from "../../pictures/patternmath.js";
 import { colour, shades } from "../../widgets/lib/pen.js";
@@ -27,7 +27,6 @@ const NONE = { mask: null, edges: [], weights: null, most: 0, best: null, count:
 
 const finished = (run) => run.state !== "running";
 const made = (run) => Math.min(...run.models.map((model) => model.count));
-const modelOf = (run, { model }) => run.models.find(({ key }) => key === model) ?? run.models[0];
 const factorOf = (model, look) => model.factors?.[headOf(look.head)[0] - 1]?.[headOf(look.head)[1] - 1] ?? "";
 let head = "1.1"; // of the run before, while the next one grows
 
@@ -391,8 +390,7 @@ function choices(run, look) {
     ({ value: String(n + 1), label: n + 1 < count ? String(n + 1) : t(TEXT.through, { n: count }) }));
   const option = (value, label) => ({ value, label: t(label, { head: look.head.replace(".", "·") }) });
   return [
-    ...(run.models.length > 1
-    ? [{ key: "model", label: t(TEXT.model), options: run.models.map(({ key, name }) => option(key, name)) }] : []),
+    oneOf("model", TEXT.model, run.models),
     ...(finished(run) && !run.models.some(({ roll }) => roll) ? []
       : [{ key: "digitsroll", label: t(TEXT.attention), shown: true, options: [option("", TEXT.head), ...layers] }]),
     { key: "digitssee", label: t(TEXT.colours), options: [option("", TEXT.looks), option("surprise", TEXT.surprise)] },
@@ -426,7 +424,7 @@ export default {
     const [model, pick, count] = [modelOf(run, look), run.pick ?? {}, made(run)];
     const last = count ? count - 1 : undefined;
     return {
-      model: { names: run.models.map(({ key }) => key), pick: modelOf(run, pick).key },
+      model: modelsOf(run),
       head: { layers: model.layers, heads: model.heads, pick: run.head },
       digitsroll: { names: ["", ...Array.from({ length: model.layers }, (_, n) => String(n + 1))] },
       digitssee: { names: ["", "surprise"] },
@@ -450,8 +448,7 @@ export default {
   below,
   clock(run) {
     const of = run.models[0].length;
-    const texts = { start: TEXT.start, before: TEXT.before, after: TEXT.after, seek: TEXT.seek };
-    return { pace: PACE, stride: run.side, says: (p) => t(TEXT.count, { n: p + 1, of }), texts };
+    return { pace: PACE, stride: run.side, says: (p) => t(TEXT.count, { n: p + 1, of }), texts: TEXT };
   },
   waits(run, look) {
     const { played, position, surprise, held } = seen(run, look);

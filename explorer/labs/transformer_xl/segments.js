@@ -3,7 +3,7 @@
 
 import { unpack } from "../../widgets/lib/arrays.js";
 import { parts, t } from "../../widgets/lib/lang.js";
-import { KINDS, headOf } from "../../widgets/lib/looking.js";
+import { KINDS, headOf, modelOf, modelsOf, oneOf } from "../../widgets/lib/looking.js";
 import { byCharacter, looksOf } from "../../widgets/lib/looks.js";
 import { colour } from "../../widgets/lib/pen.js";
 import { count as whole, named, sign, weight } from "../../widgets/lib/signs.js";
@@ -62,7 +62,6 @@ const TEXTURES = {
 };
 
 const finished = (run) => run.state !== "running";
-const modelOf = (run, { model }) => run.models.find(({ key }) => key === model) ?? run.models[0];
 const placeOf = (look) => (look.head === "mean" ? [null, null] : headOf(look.head));
 const charName = (model, position) => named(model.codes[position] ?? 0, position);
 
@@ -537,7 +536,7 @@ export default {
   bounds(run, look) {
     const model = modelOf(run, look);
     return {
-      model: { names: run.models.map(({ key }) => key), pick: modelOf(run, run.pick ?? {}).key },
+      model: modelsOf(run),
       head: { layers: run.layers, heads: model.heads || Infinity, names: ["mean"], pick: run.pick?.head ?? "mean" },
       pos: { count: finished(run) ? model.length : run.of, pick: finished(run) ? run.pick?.pos : undefined },
     };
@@ -559,12 +558,10 @@ export default {
     ...(run.state === "stale" ? [t(TEXT.from)] : [])].join(" · "),
   choices(run, look) {
     const one = look.head === "mean" ? (run.pick?.head?.includes(".") ? run.pick.head : "1.1") : look.head;
-    const models = run.models.map(({ key, name }) => ({ value: key, label: t(name) }));
     const heads = { key: "head", label: t(TEXT.heads),
       options: [{ value: one, label: t(TEXT.head, { head: one.replace(".", "·") }) },
         { value: "mean", label: t(TEXT.mean) }] };
-    return [...(models.length > 1 ? [{ key: "model", label: t(TEXT.model), options: models }] : []),
-      ...(finished(run) ? [heads] : [])];
+    return [oneOf("model", TEXT.model, run.models), ...(finished(run) ? [heads] : [])];
   },
   clock(run, look) {
     if (!finished(run)) return null;

@@ -39,6 +39,7 @@ const NOUNS = {
   inputs: "input",
   keys: "key",
   kinds: "kind",
+  labels: "label",
   labs: "lab",
   layers: "layer",
   letters: "letter",

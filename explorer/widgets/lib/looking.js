@@ -2,15 +2,31 @@
 // something that is there. The bounds of a key come from the picture: {count, pick}, {steps, first}, {layers, heads, names}, {rows, columns}, {counts},
 // {names}, {least, most}.
 
+import { t } from "./lang.js";
 import { headIn, positionsIn } from "./state.js";
 
 const whole = (text, least, most) => (/^\d{1,7}$/.test(text ?? "")
   ? Math.max(least, Math.min(most, Number(text))) : null);
-const among = (value, least, most) => Math.max(least, Math.min(most, value));
+export const among = (value, least, most) => Math.max(least, Math.min(most, value));
 const many = (pick) => (pick === undefined || pick === null ? [] : [pick].flat());
 
 /** Layer and head of "2.3", both from 1. */
 export const headOf = (head) => head.split(".").map(Number);
+/** [layer, head] of all heads. */
+export const headsOf = (layers, heads) => Array.from({ length: layers * heads },
+  (_, i) => [Math.floor(i / heads) + 1, (i % heads) + 1]);
+/** The head that lies so many layers, or heads of its layer, from another one in their grid. */
+export function headBeside(head, key, by, layers, heads) {
+  const [l, h] = headOf(head);
+  return key === "layer" ? `${among(l + by, 1, layers)}.${h}` : `${l}.${among(h + by, 1, heads)}`;
+}
+
+/** Of the models that a run tells of side by side the one that is looked at; and the bounds of the key "model". */
+export const modelOf = (run, { model }) => run.models.find(({ key }) => key === model) ?? run.models[0];
+export const modelsOf = (run) => ({ names: run.models.map(({ key }) => key), pick: modelOf(run, run.pick ?? {}).key });
+/** A choice of one of several things, {key, name} each. */
+export const oneOf = (key, label, list) =>
+  ({ key, label: t(label), options: list.map(({ key: value, name }) => ({ value, label: t(name) })) });
 
 export const KINDS = {
   /** A place from 0. */

@@ -1,6 +1,7 @@
 // Exact rows of a map that is too large to send whole, fetched some at a time as somebody looks at them: explorer/looks.py.
 
 import { t } from "./lang.js";
+import { inTurn } from "./turns.js";
 
 const ROWS = 8; // of one answer, where a picture says nothing else
 const KEPT = 64; // answers remembered
@@ -11,6 +12,9 @@ const HOLD = 60; // ms that somebody points at a row before it is fetched
 const GONE = { en: "the weights of this run have left the server; run it once more", zh: "这次运行的权重已不在服务器上，请再运行一次" };
 const FAILED = { en: "the weights could not be fetched: {why}", zh: "无法取得权重：{why}" };
 const AWAY = { en: "a saved page holds only the weights that were looked at before", zh: "保存的网页只含当时看过的权重" };
+
+let fetching = 0; // answers on their way, over all pictures of the page; its root says how many, as data-fetching
+const counted = (more) => (document.documentElement.dataset.fetching = fetching += more);
 
 /** The rows that a saved page holds, {address: base64}, as a map of address and numbers; `heldOf` is the way back. */
 export const rowsFrom = (held) =>
@@ -32,6 +36,7 @@ export function looksOf(changed, saved = null, rows = ROWS) {
   async function fetched(address) {
     if (kept.size >= KEPT) kept.delete(kept.keys().next().value);
     kept.set(address, null);
+    counted(1);
     try {
       if (saved) throw AWAY;
       const answer = await fetch(new URL(address, location.origin));
@@ -44,6 +49,7 @@ export function looksOf(changed, saved = null, rows = ROWS) {
       setTimeout(() => kept.delete(address), AGAIN);
     }
     changed();
+    inTurn(() => counted(-1)); // once they are drawn
   }
 
   const addressOf = (look, layer, head, first, length) =>

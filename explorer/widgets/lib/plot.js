@@ -2,17 +2,9 @@
 
 import { css, onTheme } from "./theme.js";
 
-// Reading a token makes the browser settle its styles first, so each is read once per theme.
-const tokens = new Map();
-onTheme(() => tokens.clear());
-const token = (name) => {
-  if (!tokens.has(name)) tokens.set(name, css(name));
-  return tokens.get(name);
-};
-
 /** The figure with every "var(--token)" replaced by its colour in the theme of the moment; numbers are not copied. */
 export function resolve(value) {
-  if (typeof value === "string") return value.includes("var(") ? value.replace(/var\((--[\w-]+)\)/g, (_, name) => token(name)) : value;
+  if (typeof value === "string") return value.includes("var(") ? value.replace(/var\((--[\w-]+)\)/g, (_, name) => css(name)) : value;
   if (Array.isArray(value)) return typeof value[0] === "number" && typeof value.at(-1) === "number" ? value : value.map(resolve);
   if (value && typeof value === "object" && !ArrayBuffer.isView(value)) {
     const out = {};
@@ -99,7 +91,7 @@ export const CONFIG = Object.freeze({ displaylogo: false, showSendToCloud: false
 const ON_PAGE = { ...CONFIG, displayModeBar: false };
 
 /**
- * A figure in a node, drawn first when it comes near what is seen; data-plot says whether it "waits" or "stands". Colours written as "var(--token)" follow the theme; zoom is kept while layout.uirevision stays the same.
+ * A figure in a node, made by a function and drawn first when it comes near what is seen; data-plot says whether it "waits" or "stands". Colours written as "var(--token)" follow the theme; zoom is kept while layout.uirevision stays the same.
  * @param {HTMLElement} node
  * @param {string} address of plotly.js
  */
@@ -113,7 +105,7 @@ export function plot(node, address) {
     if (!bound) await near(node);
     library ??= await plotly(address);
     if (!figure) return;
-    const { data, layout, config } = figure;
+    const { data, layout, config } = figure();
     // Where a page has a <base>, Plotly writes its clip paths with the page's address of that moment. Ours changes with every
     // look, and the browser would then fetch the page again for each of them: so Plotly finds no <base>. (Taking the element's
     // address away instead makes the browser compute every style anew, 40 ms a time.)

@@ -2,7 +2,7 @@
 // underscore), the guided step and the language. Nothing else is remembered, so a copied address shows exactly this page.
 // A run and a guided step are entries of the browser's history, so back and forward go through them; looking around is none.
 
-import { onLang } from "./lang.js";
+import { lang, onLang } from "./lang.js";
 
 const OURS = new Set(["step", "lecture", "figure", "lang", "__theme"]);
 const listeners = new Map(); // name -> Set of functions
@@ -213,6 +213,14 @@ export function onOpen(fn) {
     fn(query);
   }
   return stop;
+}
+
+/** The address of another page of the site, in the language of this one. */
+export function pageAt(path, search = {}) {
+  const url = new URL(path, location.origin);
+  if (read().has("lang")) url.searchParams.set("lang", lang());
+  for (const [key, value] of Object.entries(search)) url.searchParams.set(key, value);
+  return url.href;
 }
 
 /** The permalink of exactly this view. */

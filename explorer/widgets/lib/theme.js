@@ -7,17 +7,12 @@ const listeners = new Set();
 
 export const dark = () => document.body.classList.contains("dark");
 
+const tokens = [new Map(), new Map()]; // of light and of dark: asking for one makes the browser settle its styles
 /** The current value of a colour token: css("--query") -> "#…". */
-export const css = (name) => getComputedStyle(document.body).getPropertyValue(name).trim();
-
-/** Replaces every "var(--token)" inside a JSON value by the token's current value. */
-export function resolve(value) {
-  if (typeof value === "string") return value.replace(/var\((--[\w-]+)\)/g, (_, name) => css(name));
-  if (Array.isArray(value)) return value.map(resolve);
-  if (value && typeof value === "object" && !ArrayBuffer.isView(value)) {
-    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, resolve(inner)]));
-  }
-  return value;
+export function css(name) {
+  const known = tokens[Number(dark())];
+  if (!known.get(name)) known.set(name, getComputedStyle(document.body).getPropertyValue(name).trim());
+  return known.get(name);
 }
 
 /** Calls fn after every change between light and dark; returns a function that stops it. */
