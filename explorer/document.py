@@ -24,11 +24,14 @@ ICON = "data:image/svg+xml," + quote(_MARK, safe=" ='/:")
 
 # A frame of another site may be denied its storage.
 _KEPT = "const asked=new URL(location.href).searchParams,kept=(key)=>{try{return sessionStorage.getItem(key)}catch{return null}};"
-# Before anything is painted: the language of the document and, once body exists, light or dark. Gradio sets its own scheme when it mounts,
-# unless the element says which; so a choice made by hand is written there.
+# Before anything is painted: the language of the document, whether a link is still to be opened and, once body exists, light or dark.
+# Gradio sets its own scheme when it mounts, unless the element says which; so a choice made by hand is written there.
 BEFORE = (
     "{" + _KEPT + 'const now=asked.get("lang")??kept("tfe-lang")??navigator.language;'
-    'document.documentElement.lang=now.toLowerCase().startsWith("zh")?"zh-CN":"en"}'
+    'document.documentElement.lang=now.toLowerCase().startsWith("zh")?"zh-CN":"en";'
+    # A link or a step shows another run than the page was written with (lib/stored.js).
+    'const how=["lang","lecture","figure","__theme"];'
+    'if([...asked.keys()].some((key)=>!key.startsWith("_")&&!how.includes(key)))document.documentElement.classList.add("tfe-opening")}'
 )
 SCHEME = (
     "{" + _KEPT + 'const hand=asked.get("__theme")??kept("tfe-theme"),chosen=hand==="dark"||hand==="light";'

@@ -185,6 +185,7 @@ COMPARE: Final = _texts(
     right=("right side", "右边"),
     lab=("lab, {side}", "{side}的实验"),
     input=("input, {side}", "{side}的输入"),
+    own=("Your own text", "您自己的文字"),
     run=("Run", "运行"),
     open=("Open lab", "打开实验"),
     swap=("Swap sides", "左右互换"),
@@ -362,8 +363,8 @@ def device(name: str) -> Text:
 
 
 def two(value: float) -> str:
-    """A number as most sentences print it: 0.57."""
-    return f"{value:,.2f}"
+    """A number as most sentences print it: 0.57, −8.44."""
+    return f"{value:,.2f}".replace("-", "−")
 
 
 def change_sentence(moves: Text, stays: Text, before: float, after: float, *, show: Callable[[float], str] = two, **values: object) -> Text:

@@ -63,7 +63,7 @@ const say = (run, name, values = {}) => t(TEXT[name], { step: t(run.unit), axis:
 /** Two digits, or three where the first two say nothing. */
 const short = (value) => (value === 0 || value >= 0.005 || value < 0.0005 ? value.toFixed(2) : value.toFixed(3));
 const edge = (run) => String(rounded(run.threshold));
-const called = (run, p) => `“${run.labels[p]}”${run.count === 1 ? "" : ` (${p})`}`;
+const called = (run, p, step) => `“${step ? run.given(p, step) : run.labels[p]}”${run.count === 1 ? "" : ` (${p})`}`;
 const layout = (run) => (run.count === 1 ? "line" : run.labels.some((label) => Array.from(label).length > LONG.label)
   ? "rows" : "columns");
 
@@ -477,7 +477,7 @@ function sentence(run, { pos, step }) {
     at === 3 || (Number(text) >= Number(edge(run))) === (run.sum(pos, n) >= run.threshold));
   const gone = run.last.filter((n) => n <= step).length;
   const values = {
-    Axis: `${axis[0].toUpperCase()}${axis.slice(1)}`, who: { role: "query", text: called(run, pos) }, unit: t(run.unit),
+    Axis: `${axis[0].toUpperCase()}${axis.slice(1)}`, who: { role: "query", text: called(run, pos, step) }, unit: t(run.unit),
     step, last, m: last - 1, sum: sum(Math.min(step, last)), before: sum(last - 1), rest: run.rest[pos].toFixed(2),
     times: last === 1 ? "once" : last === 2 ? "twice" : `${last} times`, edge: edge(run), limit: run.limit,
     forced: run.forced, others: run.count === 1 ? "" : t(SAY.others, { n: gone, gone: gone || "none", count: run.count }),

@@ -115,11 +115,13 @@ function place(run, chosen, { width, narrow, big, tall }) {
     (width - left - right - GAP * (list.length - 1)) / list.length / rowLength(wanted, part);
   const ways = [...(narrow || run.models.length < 2 ? [] : [[run.models, WIDE], [run.models, SLIM]]),
     ...(narrow ? [] : [[[chosen], WIDE]]), [[chosen], SLIM]];
-  const [shown, wanted] = ways.find((way) => cellOf(...way) >= (big ? 12.5 : 6.5)) ?? ways.at(-1);
+  // before a hall a short text stands large
+  const few = big && run.models.length === 1 && !part && Math.ceil(run.of / SLIM) * 92 + 72 <= tall;
+  const [shown, wanted] = few ? [[chosen], SLIM] : ways.find((way) => cellOf(...way) >= (big ? 12.5 : 6.5)) ?? ways.at(-1);
   const columns = rowLength(wanted, part);
-  const exact = Math.min(big ? 20 : 12, cellOf(shown, wanted));
+  const exact = Math.min(few ? 30 : big ? 20 : 12, cellOf(shown, wanted));
   const cell = exact >= 8 ? Math.floor(2 * exact) / 2 : exact;
-  const font = Math.max(12, Math.min(big ? 28 : 17, cell / 0.6));
+  const font = Math.max(12, Math.min(few ? 48 : big ? 28 : 17, cell / 0.6));
   const [line, bar, head] = [Math.round(font * 1.32), big ? 14 : 9, big ? 72 : 46];
   const row = line + bar + (big ? 12 : 7);
   const rows = Math.max(1, Math.ceil(run.of / columns));

@@ -12,8 +12,8 @@ import { filled as filledIn, onLang, t } from "./lib/lang.js";
 import { piecesOf } from "./lib/pieces.js";
 import { settingsOf } from "./lib/settings.js";
 import { foot } from "./lib/source.js";
-import { bus, view } from "./lib/state.js";
-import { guard } from "./lib/stored.js";
+import { bus, request, step, view } from "./lib/state.js";
+import { guard, opened } from "./lib/stored.js";
 
 const TEXT = {
   run: { en: "Ask", zh: "提问" },
@@ -468,4 +468,5 @@ export async function mount(root, props, emit, watch) {
     filled = null; // another state of the page is wanted: its input replaces what stands here
     before.end();
   });
+  if (!wish.pending && (request.get() || !step.get())) opened(); // else the shell opens what the step asks
 }

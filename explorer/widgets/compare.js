@@ -11,7 +11,7 @@ const OURS = ["lecture", "figure", "lang", "__theme", "step"]; // of a side's ad
 const TOGETHER = ["_row", "_col", "_pos"]; // what is locked on one side is locked on the other too
 const TICK = 300; // ms between two looks at what the sides show
 
-/** props: labs [{path, short, figures, field, first, arrives}], stage (props of the difference), texts; see compare.py. */
+/** props: labs [{path, short, figures, field, task, first, arrives}], stage (props of the difference), texts; see compare.py. */
 export function mount(root, props) {
   const { labs, texts } = props;
   const labOf = (url) => labs.find(({ path }) => path === url.pathname);
@@ -71,8 +71,8 @@ export function mount(root, props) {
     sides[at].frame.src = framed.href;
     sides[at].pick.selectedIndex = labs.indexOf(lab);
     const first = new URLSearchParams(wanted[at].searchParams.has("v") ? "" : lab.first); // what a bare address stands for
-    const typed = wanted[at].searchParams.get(lab.field) ?? first.get(lab.field);
-    Object.assign(sides[at].line, { value: typed ?? "", hidden: typed === null });
+    const value = wanted[at].searchParams.get(lab.field) ?? first.get(lab.field) ?? ""; // a lab may begin with a text that no address names
+    Object.assign(sides[at].line, { value, hidden: !lab.field, placeholder: t(texts.own) });
     write();
   }
   function write() {
@@ -95,7 +95,8 @@ export function mount(root, props) {
   }
   function type(at, text) {
     const url = new URL(wanted[at]);
-    const { field } = labOf(url);
+    const { field, task } = labOf(url);
+    if (task && !url.searchParams.has(field)) url.searchParams.set("task", task);
     for (const key of [...url.searchParams.keys()]) if (key.startsWith("_") || key === "page" || key === `${field}.z`) url.searchParams.delete(key);
     url.searchParams.set("v", "1");
     url.searchParams.set(field, text);

@@ -22,7 +22,10 @@ FIGURES = ("attention", "ponder", "reading")  # what a lab shows here where an a
 
 
 def compare(labs: Sequence[Lab]) -> gr.HTML:
-    """Place the page. labs: in teaching order; one that is closed is left out."""
+    """Place the page. labs: in teaching order; one that is closed is left out.
+
+    field: what of a request is typed into a side's line; task: which of its tasks then reads it, "" where it has one.
+    """
     return widget(
         "compare",
         texts={name: dict(text) for name, text in labels.COMPARE.items()},
@@ -36,7 +39,7 @@ def compare(labs: Sequence[Lab]) -> gr.HTML:
                 "path": lab.path,
                 "short": dict(lab.short),
                 "figures": [name for name in FIGURES if name in lab.exports] or [*lab.exports][:1],
-                "field": next((name for name in TYPED if any(name in parse_qs(query) for query in lab.examples)), ""),
+                **_typed(lab),
                 "first": lab.examples[0],
                 "arrives": ARRIVES if ARRIVES in lab.examples else lab.examples[0],
             }
@@ -44,3 +47,8 @@ def compare(labs: Sequence[Lab]) -> gr.HTML:
             if not lab.closed
         ],
     )
+
+
+def _typed(lab: Lab) -> dict[str, str]:
+    typed = ((name, fields.get("task", [""])[0]) for name in TYPED for fields in map(parse_qs, lab.examples) if name in fields)
+    return dict(zip(("field", "task"), next(typed, ("", "")), strict=True))

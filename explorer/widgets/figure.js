@@ -56,7 +56,9 @@ export function mount(root, props, emit, watch) {
       const { margin, meta } = figure.layout;
       if (meta?.first && height < BIG * value.height) figure.layout.yaxis.range = [meta.first, 0]; // the first group of its rows alone
       // what stands outside of the axes needs as much more room
-      if (figure.layout.annotations?.length) figure.layout.margin = { ...margin, r: (margin?.r ?? 12) * BIG, t: (margin?.t ?? 12) * BIG };
+      if (figure.layout.annotations?.length || figure.data.some(({ cliponaxis }) => cliponaxis === false))
+        figure.layout.margin = { ...margin, l: (margin?.l ?? 12) * BIG, r: (margin?.r ?? 12) * BIG, t: (margin?.t ?? 12) * BIG };
+      spread(figure.layout, height);
       for (const trace of figure.data) {
         if (trace.line?.width) trace.line.width = Math.max(3, trace.line.width);
         if (trace.texttemplate && trace.z.length * trace.z[0].length > MOST) trace.texttemplate = ""; // the hall could not read them
@@ -65,6 +67,19 @@ export function mount(root, props, emit, watch) {
       }
     }
     return figure;
+  }
+
+  /** Names at the ends of lines keep apart by their larger letters. */
+  function spread({ annotations = [], yaxis }, height) {
+    const [low, high] = yaxis?.range ?? [0, 0];
+    const least = (26 * (high - low)) / Math.max(1, height - 90);
+    const ends = annotations.filter(({ xanchor, xref, yref }) => xanchor === "left" && xref === "x" && yref === "y").sort((a, b) => a.x - b.x || a.y - b.y);
+    for (let pass = 0; pass < 40; pass += 1) {
+      for (let i = 1; i < ends.length; i += 1) {
+        const short = ends[i].x === ends[i - 1].x ? least - (ends[i].y - ends[i - 1].y) : 0;
+        if (short > 0) [ends[i - 1].y, ends[i].y] = [ends[i - 1].y - short / 2, ends[i].y + short / 2];
+      }
+    }
   }
 
   function draw() {

@@ -6,6 +6,7 @@ import { pageKeys, projecting } from "./lib/keys.js";
 import { lang, onLang, setLang, t } from "./lib/lang.js";
 import { from } from "./lib/source.js";
 import { bus, lecture, link, linkRefusal, nowhere, open, pageAt, request, step, told, view } from "./lib/state.js";
+import { opened } from "./lib/stored.js";
 import { dark, onTheme, setTheme } from "./lib/theme.js";
 import { projector } from "./projector.js";
 
@@ -533,7 +534,9 @@ export function mount(root, props) {
 
   // An address that only names a step (a link typed by hand, the last step of the lab before) opens it whole.
   const named = step.get();
-  if (named && named <= steps.length && !request.get() && !view.any()) go(named, false);
+  const alone = named && named <= steps.length && !request.get() && !view.any();
+  if (!here || !(alone ? steps[named - 1].query : request.get())) opened();
+  if (alone) go(named, false);
   else if (named > steps.length || (!named && new URL(location.href).searchParams.has("step"))) {
     nowhere("step", new URL(location.href).searchParams.get("step"));
     step.set(0);

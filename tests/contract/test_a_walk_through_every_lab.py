@@ -27,6 +27,14 @@ PLACES = """(name) => {
     const [said, shown] = [".tfe-shell-note", name].map((one) => document.querySelector(one).getBoundingClientRect());
     return [said.bottom, shown.top, shown.bottom, innerHeight];
 }"""
+# Which views show what the page was written with, while the link's own answer is on its way.
+OTHERS = """const others = (window.others = []);
+(function look() {
+    const waits = /[?&]v=/.test(location.search) && (document.querySelector("[data-view=ask]")?.dataset.wish ?? "0") === "0";
+    for (const one of waits ? document.querySelectorAll(".tfe-projectable[data-wish='0'] :is(canvas, svg, .tfe-words)") : [])
+        if (one.checkVisibility({ visibilityProperty: true })) others.push(one.closest("[data-view]").dataset.view);
+    requestAnimationFrame(look);
+})();"""
 # A field of each lab's link that must be refused: what it says, and what the refusal must name.
 NONSENSE = {
     "cost": ("task=sort", "sort"),
@@ -110,14 +118,18 @@ def test_every_step_restores_its_view_without_the_queue(walk: tuple[Page, Faults
     assert len(runs) <= sum(len(one.view) for one in lab.steps), "a step asks for what it unfolds, not for its run"
 
 
-def test_its_link_shows_the_same_in_another_browser(walk: tuple[Page, Faults, Lab], contexts: Contexts, site: str) -> None:
+def test_its_link_shows_the_same_in_another_browser_and_nothing_else_before(
+    walk: tuple[Page, Faults, Lab], contexts: Contexts, site: str
+) -> None:
     page, _, lab = walk
-    step(page, len(lab.steps))
+    step(page, max(number for number, one in enumerate(lab.steps, 1) if one.query))
     settled(page)
     other = contexts.page(site)
     faults = watch(other, site)
+    other.add_init_script(OTHERS)
     other.goto(address(page))
     settled(other)
+    assert other.evaluate("others") == []
     becomes(other, lambda: other.evaluate(SENTENCES) == page.evaluate(SENTENCES), True)
     assert (address(other), controls(other)) == (address(page), controls(page))
     assert faults.all() == []

@@ -64,6 +64,32 @@ def test_two_labs_share_a_sentence_and_maps_of_two_shapes_have_no_difference(pag
     expect(left.locator("input")).to_have_value("Children are playing soccer on a green field.")
 
 
+def test_both_arrive_with_one_row_on_the_first_screen_and_lead_to_their_labs(new_page: Any, site: str) -> None:
+    page, _ = new_page(width=1440, height=900)
+    page.goto(site + COMPARE)
+    expect(page.locator(".tfe-difference .tfe-words"), "a sentence about one row of both").to_contain_text("In row")
+    rows = []
+    for at in (0, 1):
+        side = page.frame_locator(f"iframe >> nth={at}").locator(".tfe-attention")
+        rows.append(re.search(r"\brow=\d+", str(side.get_attribute("data-drawn"))))
+        map_ = side.locator("canvas").last.bounding_box()
+        assert map_ and map_["y"] + map_["height"] <= 900
+    assert rows[0] and rows[1] and rows[0][0] == rows[1][0]
+    said = page.locator(".tfe-difference .tfe-words").bounding_box()
+    assert said and said["y"] + said["height"] <= 900
+    page.locator(".tfe-compare-side").nth(1).get_by_text("Open lab").click()
+    expect(page.locator(".tfe-attention"), "its lab with the same row").to_have_attribute("data-drawn", re.compile(rf"\b{rows[1][0]}\b"))
+
+
+def test_a_lab_that_begins_with_a_page_of_a_book_takes_a_text_too(page_watch: Page, site: str) -> None:
+    compared(page_watch, site, "/transformer_xl?v=1&length=0", "/adaptive_span?v=1&length=0")
+    left = page_watch.locator(".tfe-compare-side").nth(0)
+    left.locator("input").fill("It is a truth universally acknowledged")
+    left.locator("input").press("Enter")
+    shown = page_watch.frame_locator("iframe >> nth=0").locator(".tfe-lone")
+    expect(shown).to_have_attribute("data-run", re.compile("text=It(%20|[+])is(%20|[+])a(%20|[+])truth"))
+
+
 def test_a_change_stands_beside_the_run_before(page_watch: Page, site: str) -> None:
     page = page_watch
     page.goto(f"{site}/translation?{SENTENCE}&without=scale&_head=2.3")

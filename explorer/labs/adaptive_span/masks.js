@@ -298,7 +298,7 @@ function bars(run, look, pen, now, width) {
   pen.text(left, bottom + 2 * size + 8, t(TEXT.meanAll, { n: Math.round(all), share: percent(all / span) }),
     { size, weight: 650 });
   for (const one of numbers) pen.text(...one);
-  return bottom + 2 * size + 14;
+  return bottom + 2.6 * size + 8;
 }
 
 function headLines(run, now, i) {
@@ -372,7 +372,7 @@ function board(run, look, pen, now, { from, to, top: above, height }) {
     pen.path(steps(x, profile.after, bottom, tall, most), { fill: "key", alpha: 0.8 * alpha });
     for (const part of [0.25, 1])
       write(right + size, y(Math.sqrt(part)), String(Number((most * part).toPrecision(3))), { colour: "key" });
-    write(to, top - (big ? 52 : 34), t(TEXT.scale), { align: "right" });
+    write(to, top - (big ? 60 : 34), t(TEXT.scale), { align: "right" });
   }
   // The mask, where it was as trained, and its two numbers.
   const shape = (of) =>
@@ -415,7 +415,7 @@ function board(run, look, pen, now, { from, to, top: above, height }) {
       const most = ceiling(Math.max(...now.row.before, ...now.row.after));
       pen.path(steps(x, now.row.before, upper, strip, most), { fill: "control" });
       pen.path(steps(x, now.row.after, lower, -strip, most), { fill: "key" });
-      for (const py of [upper - strip, lower + strip]) write(right + size, py, String(most));
+      for (const py of [upper - strip + size / 2, lower + strip - size / 2]) write(right + size, py, String(most));
       write(right, line, t(TEXT.keeps, { w: weight(now.row.kept) }), { ...told, align: "right" });
       pen.line(far, upper - strip, far, lower + strip, { line: "accent", width: big ? 2 : 1, dash: [2, 3] });
       for (let d = 0; log && d < whole && x(d + 1) - x(d) >= size; d += 1)

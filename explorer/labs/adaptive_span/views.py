@@ -277,12 +277,12 @@ def steps() -> tuple[GuidedStep, ...]:
         head = f"{int(far[0]) + 1}.{int(far[1]) + 1}"
     here = {"head": head, "pos": str(pos)}
     span = about.size()[2]
-    shown: dict[str, tuple[str, Mapping[str, str], str]] = {
+    shown: dict[str, tuple[str, Mapping[str, str], *tuple[str, ...]]] = {
         "differ": ("", here, "masks"),
         "mask": ("", {**here, "masksaxis": "log"}, "masks"),
         "price": ("", {**here, "kind": "before"}, "attention"),
-        "short": (query(replace(start, spans=((EVERY, EVERY, 0.0),))), here, "reading"),
-        "long": (query(replace(start, spans=((EVERY, EVERY, float(span)),))), here, "reading"),
+        "short": (query(replace(start, spans=((EVERY, EVERY, 0.0),))), here, "reading", "change"),
+        "long": (query(replace(start, spans=((EVERY, EVERY, float(span)),))), here, "reading", "change"),
         "token": (query(OFFERED[2]), {"head": head}, "masks"),
         "saving": ("", {"saving": "open"}, ""),
     }

@@ -268,13 +268,13 @@ def steps() -> tuple[GuidedStep, ...]:
     here = {"pattern": "local_2d", "head": head, "pos": str(place["position"])}
     start = EXAMPLES[0]
     half = replace(next(example for example in EXAMPLES if example.mode == "complete"), count=1)
-    shown: dict[str, tuple[str, Mapping[str, str], str]] = {
+    shown: dict[str, tuple[str, Mapping[str, str], *tuple[str, ...]]] = {
         "grow": ("", {"whole": "1", "head": head}, "spans"),
         "query": ("", {**here, "pattern": "local_1d"}, "spans"),
         "memory": ("", here, "spans"),
         "order": ("", {"pattern": "local_2d", "head": head, "pos": "465", "field": "1"}, "spans"),
         "surprise": (query(half), {"pattern": "local_2d", "head": head, "whole": "1"}, "surprise"),
-        "cut": (query(replace(start, flange=0)), here, "spans"),
+        "cut": (query(replace(start, flange=0)), here, "spans", "change"),
     }
     figure = about.facts("image_transformer", "colour").get("figure")
     if figure is not None:

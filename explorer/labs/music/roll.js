@@ -173,7 +173,7 @@ function ground(run, at, i, chosen, marks, pen) {
   pen.path(bars.map(({ step }) => `M${at.x(step).toFixed(1)},${y0}V${y1}`).join(""), { line: "line" });
   const octaves = Array.from({ length: 11 }, (_, n) => 12 * n).filter((pitch) => pitch > at.bottom && pitch < at.top);
   pen.path(octaves.map((pitch) => `M${left},${y(pitch).toFixed(1)}H${end}`).join(""), { line: "line", dash: [2, 3] });
-  const apart = 12 * row >= size * 1.1 ? 1 : 2;
+  const apart = Math.ceil((size * 1.1) / (12 * row));
   octaves.filter((_, n) => n % apart === 0)
     .forEach((pitch) => pen.text(left - 6, y(pitch), pitchName(pitch), { size, align: "right", colour: "ink3" }));
   const lines = Array.from({ length: 5 }, () => []); // of what was given, and of the voices that were made

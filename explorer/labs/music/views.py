@@ -223,11 +223,11 @@ def steps() -> tuple[GuidedStep, ...]:
     note = {key: str(value) for key, value in here.items()}
     head = {"model": note["model"], "head": note["head"]}
     goes_on = next(example for example in EXAMPLES if example.mode == "continue")
-    shown: dict[str, tuple[str, Mapping[str, str], str]] = {
+    shown: dict[str, tuple[str, Mapping[str, str], *tuple[str, ...]]] = {
         "language": ("", head, "roll"),
         "motifs": (query(goes_on), {"motifs": "1"}, "roll"),
         "motif": (query(EXAMPLES[1]), {"model": "jsb_transformer"}, "roll"),
-        "distance": (query(replace(start, farthest=0)), head, "roll"),  # other music, with a telling note of its own
+        "distance": (query(replace(start, farthest=0)), head, "roll", "change"),  # other music, with a telling note of its own
         "skew": ("", {**note, "skew": "open"}, ""),
         "arcs": ("", note, "roll"),
     }

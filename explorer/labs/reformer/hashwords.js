@@ -89,6 +89,7 @@ const SAY = {
   vectorMinus: { en: "{q}, turned, is farthest against coordinate {j}, with {v}: bucket {j} + {half} = {b} of {kinds}.", zh: "{q} 旋转后在坐标 {j} 的反方向上最远，为 {v}：落入 {kinds} 个桶中的桶 {j} + {half} = {b}。" },
   letterSame: { en: "The letter that it is to say, {k}, falls into the same bucket.", zh: "它要说出的字母 {k} 落入同一个桶。" },
   letterOther: { en: "The letter that it is to say, {k}, falls into bucket {b}: in this round they may miss each other.", zh: "它要说出的字母 {k} 落入桶 {b}：这一轮它们可能错过。" },
+  falls: { en: "In this round {q} fell into bucket {b} of {kinds}.", zh: "{q} 落入 {kinds} 个桶中的桶 {b}。" },
   shares: { en: "It shares it with {n} other positions.", zh: "同桶的还有 {n} 个位置。" },
   share1: { en: "It shares it with one other position.", zh: "同桶的还有 1 个位置。" },
   share0: { en: "It is alone there.", zh: "桶里只有它自己。" },
@@ -150,7 +151,7 @@ function vectors(scene) {
     out.push(parts(b < half ? SAY.vector : SAY.vectorMinus,
       { q: query(scene), j, v: number(own[j]), b, half, kinds: model.kinds }));
     if (own.some((v, c) => c !== j && Math.abs(v) > Math.abs(own[j]))) out.push(parts(TEXT.tie, {}));
-  }
+  } else out.push(parts(SAY.falls, { q: query(scene), b, kinds: model.kinds }));
   if (partner !== null) {
     const its = round.buckets[partner];
     return [...out, parts(its === b ? SAY.letterSame : SAY.letterOther, { k: key(scene, partner), b: its })];

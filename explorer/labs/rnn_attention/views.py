@@ -182,7 +182,7 @@ def steps() -> tuple[GuidedStep, ...]:
         "needs": ("", here, "attention"),
         "sum": ("", {**here, "sum": "open"}, ""),
         "moves": ("", {"row": "0"}, "attention"),
-        "drag": (query(moved), {"row": str(cell["row"])}, "change", "attention"),
+        "drag": (query(moved), {"row": str(cell["row"])}, "change"),
         "scores": (query(replace(start, variant="dot")), {}, "attention"),
         "onward": ("", {"overlap": "open"}, ""),
     }

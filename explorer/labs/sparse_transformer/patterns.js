@@ -256,43 +256,49 @@ function scene(run, look, pen) {
   const [left, top] = pen.big ? [46, 30] : [30, 20];
   const wide = one ? pen.width : (pen.width - 2 * GAP) / 3;
   const above = pen.big ? 42 : 80; // name and formulas
-  const tall = pen.tall ? (pen.tall - above - 2 * top - 8) / 2 : 400;
-  const how = scaled(Math.floor(Math.max(150, Math.min(wide - left - 4, tall))), length,
-    pen.away ? 2 : Math.max(1, globalThis.devicePixelRatio || 1));
+  const ratio = pen.away ? 2 : Math.max(1, globalThis.devicePixelRatio || 1);
   const found = searched(now, pen.away ? "end" : "");
-  const own = one || pen.big ? how.size : Math.min(SIDE, how.size);
+  // A hall sees image and matrix of the pattern in view large, beside each other, and those of the others small.
+  const [large, others] = [Math.floor(0.68 * pen.width), KINDS.filter((kind) => kind !== now.kind)];
+  const half = Math.max(200, pen.tall / 2);
+  const places = KINDS.map((kind, n) => {
+    const m = others.indexOf(kind);
+    if (!pen.big) return { x: n * (wide + GAP), y: 0, wide, high: pen.tall || 2000, room: Math.min(wide - left - 4, 400) };
+    const [x, y, across, high] = m < 0 ? [0, 0, large, 2 * half] : [large + GAP, m * half, pen.width - large - GAP, half];
+    return { x, y, wide: across, high, room: Math.min((across - 2 * left - 4) / 2, high - above - top - 8) };
+  });
   let height = 0;
   (one ? [now.kind] : KINDS).forEach((kind, n) => {
-    const x = n * (wide + GAP);
+    const { x, y: from, wide: across, high, room } = places[n];
+    const how = scaled(Math.floor(Math.max(pen.big ? 100 : 150, room)), length, ratio);
+    const own = one || pen.big ? how.size : Math.min(SIDE, how.size);
     const x0 = x + left;
     const view = viewOf(now, kind);
     const here = kind === now.kind;
-    pen.hit({ x0: x, x1: x + wide, y0: 0, y1: pen.tall || 2000, look: { pattern: kind }, quiet: true, still: true,
+    pen.hit({ x0: x, x1: x + across, y0: from, y1: from + high, look: { pattern: kind }, quiet: true, still: true,
       card: null });
     if (here) pen.rect({ x0, x1: x0 + how.size, y0: 0, y1: 3 }, { fill: "accent", radius: 1.5 });
-    heading(pen, kind, x0, now, here);
-    const y0 = above + top;
+    heading(pen, kind, x0, from, now, here);
+    const y0 = from + above + top;
     image(pen, { x0, y0, cell: own / side }, { ...now, kind }, view);
     cells(pen, now, kind, { x0, y0, size: own, count: side, image: true });
-    let y = pen.big ? y0 + own + 3 : pen.say(y0 + own + 3);
+    const [mx, my] = pen.big ? [x0 + own + left, y0] : [x0, pen.say(y0 + own + 3) + 26 + top];
     if (!pen.big) {
       const pooled = how.pixels < length ? ` · ${t(TEXT.pooled, { n: times(length / how.pixels) })}` : "";
-      pen.text(x0, y + 15, `${t(TEXT.matrix)}, ${length} × ${length}${pooled}`, { size: 12, colour: "ink3" });
-      y += 26;
+      pen.text(x0, my - top - 11, `${t(TEXT.matrix)}, ${length} × ${length}${pooled}`, { size: 12, colour: "ink3" });
     }
-    y += top;
-    matrix(pen, { x0, y0: y, size: how.size, how }, now, view.route, found[kind], kind);
-    cells(pen, now, kind, { x0, y0: y, size: how.size, count: length });
-    y += how.size + 3;
-    height = pen.big ? y : stats(pen, now, kind, x0, y + 8, how.size);
+    matrix(pen, { x0: mx, y0: my, size: how.size, how }, now, view.route, found[kind], kind);
+    cells(pen, now, kind, { x0: mx, y0: my, size: how.size, count: length });
+    const end = my + how.size + 3;
+    height = Math.max(height, pen.big ? end : stats(pen, now, kind, x0, end + 8, how.size));
   });
   pen.size(pen.width, height);
 }
 
-function heading(pen, kind, x, { patterns, length }, here) {
+function heading(pen, kind, x, y, { patterns, length }, here) {
   const { big } = pen;
   const style = { size: big ? 26 : 20, weight: 700, face: "title", colour: here ? "accent" : "ink" };
-  const middle = big ? 24 : 21;
+  const middle = y + (big ? 24 : 21);
   pen.text(x, middle, t(NAMES[kind]), style);
   if (big) {
     const said = `${whole(counted(patterns[kind], length).pairs)} ${t(PAIRS)}`;

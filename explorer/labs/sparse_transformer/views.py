@@ -363,14 +363,14 @@ def steps() -> tuple[GuidedStep, ...]:
     pick: Value | None = None if kept is None else telling(kept.seen, kept.request)
     place = {"model": "strided", "head": "1.1", "pos": "530"} if pick is None else {key: str(value) for key, value in pick.items()}
     start = EXAMPLES[0]
-    shown: dict[str, tuple[str, Mapping[str, str], str]] = {
+    shown: dict[str, tuple[str, Mapping[str, str], *tuple[str, ...]]] = {
         "split": ("", {"pattern": "full"}, "patterns"),
         "strided": ("", {"pattern": "strided"}, "patterns"),
         "fixed": ("", {"pattern": "fixed"}, "patterns"),
         "paths": ("", {"pattern": "strided", "patternto": "31"}, "patterns"),
         "digit": ("", place, "digits"),
-        "wrong": (query(replace(start, stride=SIDE - 1)), place, "digits"),
-        "swap": (query(replace(start, pattern="fixed")), place, "digits"),
+        "wrong": (query(replace(start, stride=SIDE - 1)), place, "digits", "change"),
+        "swap": (query(replace(start, pattern="fixed")), place, "digits", "change"),
         "text": (query(TEXTS[0]), {}, "reading"),
     }
     gaps = about.block_gaps()

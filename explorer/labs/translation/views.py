@@ -387,20 +387,19 @@ def steps() -> tuple[GuidedStep, ...]:
     beam = next(example for example in EXAMPLES if example.beam > 1)
     shown: dict[str, tuple[str, Mapping[str, str], *tuple[str, ...]]] = {
         "asks": ("", {"kind": "cross", "head": head, **place, "weight": "open"}, ""),
-        "scale": (query(replace(start, without=("scale",))), {"kind": "cross", "head": head, **place}, "attention"),
+        "scale": (query(replace(start, without=("scale",))), {"kind": "cross", "head": head, **place}, "attention", "change"),
         "order": ("", {"kind": "cross", "stat": "mean", "positions": "open"}, ""),
         "beam": (query(beam), {"kind": "cross", "stat": "mean", "beam": "open"}, ""),
         "silence": (
             query(replace(start, silenced=(NEEDED,))),
             {"kind": "cross", "head": f"{NEEDED[1] + 1}.{NEEDED[2] + 1}"},
             "change",
-            "attention",
         ),
         "training": ("", {"kind": "cross", "stat": "mean", "training": "open"}, ""),
     }
     if stored_first is not None:
         heads, mask = _jobs(stored_first.seen)
-        shown |= {"heads": ("", heads, "roles"), "mask": (query(replace(start, without=("mask",))), mask, "attention")}
+        shown |= {"heads": ("", heads, "roles"), "mask": (query(replace(start, without=("mask",))), mask, "attention", "change")}
     return tuple(
         GuidedStep(title, say, *shown.get(key, ("", {"kind": "encoder"}, "attention")), **in_lecture(texts, key))
         for key, title, say in texts.STEPS

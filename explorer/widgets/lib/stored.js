@@ -19,6 +19,13 @@ export async function stored(query) {
   }
 }
 
+// Where a link or a step opens another run than the page was written with, no picture is seen (document.py) until it has drawn of that run.
+const page = document.documentElement.classList;
+let drawings = []; // promises
+/** Nothing more is to come for the link: every picture is seen once it stands. */
+export const opened = () => Promise.allSettled(drawings).then(() => page.remove("tfe-opening"));
+bus.on("asking", (yes) => yes || setTimeout(opened));
+
 let shown = null; // the stored result in view, for widgets that arrive after it
 let wishes = 0; // of this page, stored results among them
 
@@ -94,6 +101,11 @@ export function mount(name, module, root, props, emit, watch) {
     return true;
   }
 
+  function paint(draw) {
+    const done = Promise.resolve(draw()).then(() => root.classList.toggle("tfe-came", newest > 0));
+    if (page.contains("tfe-opening")) drawings.push(done);
+  }
+
   function say() {
     Object.assign(root.dataset, { view: name, state: own?.state ?? "", wish: newest });
     keep(newest, name, own);
@@ -104,7 +116,7 @@ export function mount(name, module, root, props, emit, watch) {
     newest = wishes;
     latest = 0;
     own = props.value = values[name];
-    for (const draw of drawing) draw(); // Gradio calls them for its own answers only
+    drawing.forEach(paint); // Gradio calls them for its own answers only
     say();
   });
   const isView = () => answering.has(name) && name !== "ask" && name !== "change";
@@ -125,7 +137,7 @@ export function mount(name, module, root, props, emit, watch) {
     const ofValue = [names].flat().includes("value");
     const drawNews = () => {
       if (!isNews()) return;
-      draw();
+      paint(draw);
       say();
     };
     watch(names, ofValue ? drawNews : draw);
