@@ -54,9 +54,14 @@ def _measured() -> Report:
 def started(recording: Recording, sentence: str) -> tuple[float, float, float]:
     """Seconds after the start of one app until it listens, until its first visitor's live result, and until it says that it is ready."""
     with Served() as served:
-        listening = served.wait("/healthz", every=0.02)
-        first = asyncio.run(_first(Visitor(served.url, recording), served, sentence))
-        return listening, first, served.wait()
+        return visited(served, recording, sentence)
+
+
+def visited(served: Served, recording: Recording, sentence: str) -> tuple[float, float, float]:
+    """The same of an app that has just been started."""
+    listening = served.wait("/healthz", every=0.02)
+    first = asyncio.run(_first(Visitor(served.url, recording), served, sentence))
+    return listening, first, served.wait()
 
 
 def _quiet() -> float:

@@ -51,16 +51,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
     """Browser tests come last: once Playwright drives a browser, its loop runs in this thread, where asyncio.run is then refused.
 
     Before them come those that ask a server: it starts once the others are done, and has its stored results ready for all of these. A
-    second app ("served") begins with what the first has stored, so what needs it waits till then.
+    second app ("begun") begins with what the first has stored, so what needs it waits till then.
     Tests of one file go to one worker, unless they say otherwise: they share what the file has made.
     """
-    items.sort(key=lambda item: (in_a_browser(item), [name in getattr(item, "fixturenames", ()) for name in ("site", "served")]))
+    items.sort(key=lambda item: (in_a_browser(item), [name in getattr(item, "fixturenames", ()) for name in ("site", "begun")]))
     # Tests of a group of their own share one page, and leave it to each other in the order in which they are written.
     written = {item: number for number, item in enumerate(items) if item.get_closest_marker("xdist_group")}
     for item in items:
         if in_a_browser(item):
             item.add_marker(pytest.mark.browser)
-        if {"running", "served", "slow"} & set(getattr(item, "fixturenames", ())):
+        if {"running", "slow"} & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.slow)
         if item.get_closest_marker("xdist_group") is None:
             where = " in a browser" if in_a_browser(item) else ""

@@ -14,7 +14,7 @@ from benchmarks.fuzz import KINDS, fuzzed
 from benchmarks.lecture import lecture
 from benchmarks.measure import percentile
 from benchmarks.soak import soaked
-from benchmarks.start import started
+from benchmarks.start import visited
 from benchmarks.visitors.recording import HOST, SESSION, Call, Recording, record
 from benchmarks.visitors.sentences import captions, stories
 from benchmarks.visitors.served import Served
@@ -26,19 +26,26 @@ from tests.browser.waiting import prepared
 
 
 @pytest.fixture(scope="module")
-def served(site: str) -> Iterator[Served]:
-    """An app of these tests alone; the last of them ends it. Its stored results are those that the site of all tests has left on disk."""
+def recording(site: str) -> Recording:
+    """What a real browser asks of the site, once that holds its stored results."""
     for lab in LABS:
         prepared(site, lab.slug)
-    with Served() as app:
-        app.prepare()
-        yield app
+    return record(site)
 
 
 @pytest.fixture(scope="module")
-def recording(served: Served) -> Recording:
-    """What a real browser asks of it."""
-    return record(served.url)
+def begun(recording: Recording) -> Iterator[tuple[Served, tuple[float, float, float]]]:
+    """An app of these tests alone, and how its first visitor fared, who came at once. It finds what the site has left on disk."""
+    with Served() as app:
+        times = visited(app, recording, next(captions(9)))
+        app.prepare()
+        yield app, times
+
+
+@pytest.fixture(scope="module")
+def served(begun: tuple[Served, tuple[float, float, float]]) -> Served:
+    """The app, once it is ready; the last of these tests ends it."""
+    return begun[0]
 
 
 def test_a_recording_holds_what_a_browser_asked(recording: Recording) -> None:
@@ -69,8 +76,8 @@ def test_hostile_inputs_are_answered(served: Served, recording: Recording) -> No
     assert served.defects() == []
 
 
-def test_an_app_serves_its_first_visitor_while_it_is_getting_ready(recording: Recording) -> None:
-    listening, first, ready = started(recording, next(captions(9)))
+def test_an_app_serves_its_first_visitor_while_it_is_getting_ready(begun: tuple[Served, tuple[float, float, float]]) -> None:
+    listening, first, ready = begun[1]
     assert 0 < listening < first
     assert ready > 0
 
