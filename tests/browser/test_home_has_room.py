@@ -26,7 +26,7 @@ def heir(at: int, year: int) -> Lab:
 
 
 MANY = (*LABS, *(heir(at, year) for at, year in enumerate(TO_COME)))
-FULLEST = next(lab for lab in LABS if lab.year == 2018 and len(lab.steps) == 8)
+FULLEST = max((lab for lab in LABS if lab.year == 2018), key=lambda lab: len(lab.steps))
 CARDS = """() => [...document.querySelectorAll(".tfe-home-card, .tfe-home-hero")].map((card) => {
   const { left, top, right, bottom } = card.getBoundingClientRect();
   return [left, top + scrollY, right, bottom + scrollY];

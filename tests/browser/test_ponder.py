@@ -198,7 +198,7 @@ def test_the_position_of_the_answer_that_thinks_longest_is_locked_on_arrival(sit
     page = opened(page_watch, site)
     drawn(page, "pos=8 step=6")
     words = page.locator(".tfe-ponder .tfe-words")
-    expect(words).to_contain_text("Position “_” (8) was updated 6 times, up to the limit M = 6")
+    expect(words).to_contain_text("Position “8” (8) was updated 6 times, up to the limit M = 6")
     expect(words).to_contain_text("reached only 0.60, and the last step takes the remainder 0.50. The answer is 863, which is right.")
     assert viewed(page) == {}
 
@@ -272,7 +272,7 @@ def test_a_click_locks_a_position_and_pointing_only_previews(site: str, page_wat
     card = page.locator(".tfe-ponder > .tfe-hover")
     expect(card).to_contain_text("3 steps, at most 6 · Σh ≥ 1 − ε")
     expect(card).to_contain_text("R = 0.20, ponder cost 3.20")
-    expect(page.locator(".tfe-ponder .tfe-words")).to_contain_text("“_” (8)")
+    expect(page.locator(".tfe-ponder .tfe-words")).to_contain_text("“8” (8)")
     page.mouse.move(2, 2)
     expect(page.locator(".tfe-ponder-sumhead")).to_contain_text("“_” (8)")
     expect(card).to_be_hidden()
