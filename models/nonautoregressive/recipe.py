@@ -74,7 +74,10 @@ def plan(job: Job[Task]) -> Plan[Batch]:
     """Pairs of sentences in the teacher's pieces; its translations stand in a file beside the runs of all variants."""
     shipped, task = teacher(), job.task
     english, references = read(job.data, "train")
-    german = distilled(shipped, english, job.run.parents[1] / "distilled.de") if task.distilled else None
+    german = None
+    if task.distilled:  # where the search stopped before the first piece, the reference stays
+        found = distilled(shipped, english, job.run.parents[1] / "distilled.de")
+        german = [ours or given for ours, given in zip(found, references, strict=True)]
     config = dataclasses.replace(task.config, vocabulary=len(shipped.tokenizer))
 
     def build() -> nn.Module:
