@@ -64,6 +64,11 @@ def quiet(page: Page, faults: Faults) -> None:
             since, seen = time.monotonic(), len(faults.requests)
 
 
+def exact(page: Page) -> None:
+    """Waits until the pictures hold all exact weights that they have asked for: a sentence names them only then."""
+    page.wait_for_function("() => !Number(document.documentElement.dataset.fetching)")
+
+
 def focus(page: Page, frame: Frame, selector: str) -> None:
     """Gives something in a frame the focus, and waits until keys go there: a frame may live in a process of its own."""
     frame.locator(selector).focus()

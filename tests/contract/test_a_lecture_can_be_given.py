@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from explorer.lab import Lab
 from explorer.labs import LABS
-from tests.browser.waiting import prepared
+from tests.browser.waiting import exact, prepared
 from tests.fitting import refused_by_axe, scrolls_sideways
 
 every_lab = pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.slug)
@@ -37,6 +37,7 @@ def test_a_figure_that_is_guessed_at_is_covered_until_it_is_opened_and_stands_al
     page.keyboard.press("Enter")
     expect(page.locator(FIGURE).filter(visible=True).first).to_be_visible()
     expect(page.locator(".tfe-projector-cover")).to_be_hidden()
+    exact(page)
     said = page.locator(FIGURE).filter(visible=True).first.inner_text()
     code = str(page.locator(".tfe-projector-code").get_attribute("src"))
 

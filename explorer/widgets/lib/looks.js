@@ -12,6 +12,9 @@ const GONE = { en: "the weights of this run have left the server; run it once mo
 const FAILED = { en: "the weights could not be fetched: {why}", zh: "无法取得权重：{why}" };
 const AWAY = { en: "a saved page holds only the weights that were looked at before", zh: "保存的网页只含当时看过的权重" };
 
+let fetching = 0; // answers on their way, over all pictures of the page; its root says how many, as data-fetching
+const counted = (more) => (document.documentElement.dataset.fetching = fetching += more);
+
 /** The rows that a saved page holds, {address: base64}, as a map of address and numbers; `heldOf` is the way back. */
 export const rowsFrom = (held) =>
   new Map(Object.entries(held ?? {})
@@ -32,6 +35,7 @@ export function looksOf(changed, saved = null, rows = ROWS) {
   async function fetched(address) {
     if (kept.size >= KEPT) kept.delete(kept.keys().next().value);
     kept.set(address, null);
+    counted(1);
     try {
       if (saved) throw AWAY;
       const answer = await fetch(new URL(address, location.origin));
@@ -44,6 +48,7 @@ export function looksOf(changed, saved = null, rows = ROWS) {
       setTimeout(() => kept.delete(address), AGAIN);
     }
     changed();
+    requestAnimationFrame(() => counted(-1)); // once they are drawn
   }
 
   const addressOf = (look, layer, head, first, length) =>
