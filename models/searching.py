@@ -41,7 +41,7 @@ def laid_out(model: Transformer) -> Transformer:
     return model
 
 
-class _Layer(NamedTuple):
+class Views(NamedTuple):
     """A decoder layer's parameters as one step multiplies by them: matrices (in, out), views of the model's own."""
 
     query: tuple[Tensor, Tensor]
@@ -57,7 +57,7 @@ class _Layer(NamedTuple):
     norm: tuple[Tensor, Tensor]
 
     @classmethod
-    def of(cls, layer: DecoderLayer) -> _Layer:
+    def of(cls, layer: DecoderLayer) -> Views:
         """Views of a layer's parameters."""
         own, cross, feed_forward = layer.self_attention, layer.cross_attention, layer.feed_forward
         d = own.d_model
@@ -107,13 +107,15 @@ class Cache:
         self._heads = (config.n_heads, d_head)
         self._width = (config.d_model,)
         self._scale = d_head**-0.5 if changes.scale is None else changes.scale
-        self._layers = [_Layer.of(layer) for layer in model.decoder if isinstance(layer, DecoderLayer)]
+        self._layers = [Views.of(layer) for layer in model.decoder if isinstance(layer, DecoderLayer)]
         self._embedding = model.embedding.weight
-        self._places = model.positions if changes.positional else torch.zeros_like(model.positions)
+        self._places = (model.positions if changes.positional else torch.zeros_like(model.positions))[changes.first :]
         self._root = math.sqrt(config.d_model)
         self._never = self._embedding.new_zeros(config.vocabulary)
         self._never[list(NEVER)] = -torch.inf
         self._nothing = memory.new_zeros(1)
+        paths = changes.paths or model.paths
+        self._timing, self._paths = paths.timing, paths.decoder or ((1, 1, 1),) * len(self._layers)
         self._own = memory.new_empty(config.n_layers, 2, longest, rows, config.d_model)  # (layer, key or value, position, row, d_model)
         self._sources = model.key_values(memory)
         self._allowed = allowed
@@ -148,19 +150,20 @@ class Cache:
         slots = self._own.select(2, t).flatten(0, 1).unbind(0)  # where this position's keys and values of each layer go
         past = self._own_heads.narrow(2, 0, t + 1)
         own_keys, own_values = past.select(1, 0).permute(0, 2, 3, 1).unbind(0), past.select(1, 1).transpose(1, 2).unbind(0)
-        for i, layer in enumerate(self._layers):
+        for i, (layer, beside) in enumerate(zip(self._layers, self._paths, strict=True)):
+            x = x + self._places[t] if self._timing and i else x
             torch.addmm(layer.key[1], x, layer.key[0], out=slots[2 * i])
             torch.addmm(layer.value[1], x, layer.value[0], out=slots[2 * i + 1])
             query = torch.addmm(layer.query[1], x, layer.query[0])
             seen = self._attend(query, own_keys[i], own_values[i], None, self._own_gain[i])
-            x = torch.addmm(layer.out_of_self[1], seen, layer.out_of_self[0]).add_(x)
+            x = torch.addmm(layer.out_of_self[1], seen, layer.out_of_self[0]).add_(x, alpha=beside[0])
             x = torch.layer_norm(x, width, *layer.norm_self)
             query = torch.addmm(layer.cross_query[1], x, layer.cross_query[0])
             seen = self._attend(query, *self._cross[i], self._mask, self._cross_gain[i])
-            x = torch.addmm(layer.out_of_cross[1], seen, layer.out_of_cross[0]).add_(x)
+            x = torch.addmm(layer.out_of_cross[1], seen, layer.out_of_cross[0]).add_(x, alpha=beside[1])
             x = torch.layer_norm(x, width, *layer.norm_cross)
             inner = torch.addmm(layer.inner[1], x, layer.inner[0]).relu_()
-            x = torch.addmm(layer.outer[1], inner, layer.outer[0]).add_(x)
+            x = torch.addmm(layer.outer[1], inner, layer.outer[0]).add_(x, alpha=beside[2])
             x = torch.layer_norm(x, width, *layer.norm)
         self.position += 1
         return torch.addmm(self._never, x, self._embedding.t()).float().log_softmax(-1)
