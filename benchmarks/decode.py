@@ -15,9 +15,9 @@ from torch import Tensor
 from transformers import MarianConfig, MarianMTModel
 
 from benchmarks.measure import Bound, Report, interleaved, median, ratio
+from models.encoder_decoder import Config, Transformer
 from models.multi30k import PAD, START, STOP
-from models.translation.decode import Source, greedy_search, laid_out
-from models.translation.model import Config, Transformer
+from models.searching import Source, greedy_search, laid_out
 
 SOURCE = 16  # pieces of each sentence
 PIECES = 24  # pieces of each translation

@@ -15,12 +15,12 @@ from torch import Tensor, nn
 
 from benchmarks.decode import BATCH, PIECES, SOURCE, ours
 from benchmarks.measure import Report, interleaved, median, ratio
+from models.encoder_decoder import Config, Transformer
 from models.multi30k import STOP, Batch
 from models.rnn_attention import model as recurrent
 from models.rnn_attention.decode import encoded, search
+from models.searching import Source, greedy_search
 from models.translating import Objective
-from models.translation.decode import Source, greedy_search
-from models.translation.model import Config, Transformer
 
 POSITIONS = 768  # target positions of a batch
 

@@ -12,10 +12,10 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from benchmarks.measure import Bound, Report, interleaved, median, ratio, threads
+from models.encoder_decoder import Config, EncoderLayer, Gains, Transformer
 from models.layers.attention import MultiHeadAttention, attend
 from models.layers.masks import keys_allowed
 from models.trace import Trace
-from models.translation.model import Config, EncoderLayer, Gains, Transformer
 
 HEADS, LENGTH, D_HEAD = 8, 2048, 64
 SENTENCE = 24  # source pieces of one caption

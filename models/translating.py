@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,11 +13,14 @@ from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.significance import PairedTest
 from torch import Tensor, nn
 
-from models import driver
-from models.beam import Hypothesis
+from models import checkpoint, driver
+from models.beam import EXTRA, Hypothesis
 from models.driver import Asked, Job, Measured, Plan
+from models.encoder_decoder import Transformer
 from models.layers.loss import smoothed_loss
-from models.multi30k import PAD, START, Batch, Pairs, Tokenizer, cleaned, pairs, read
+from models.multi30k import PAD, START, Batch, Pairs, Tokenizer, cleaned, padded, pairs, read
+from models.multi30k import Translator as Shipped
+from models.searching import Source, beam_search, greedy_search
 
 REPORTED = "test_2016_flickr"  # the split of the figure in README
 CHOSEN = "val"  # the split that everything is chosen and accepted on
@@ -77,14 +80,26 @@ class Epoch:
         return self._pairs.batch(self._chosen[index])
 
 
-def plan(job: Job[Any], tokenizer: Tokenizer, build: Callable[[], nn.Module], **more: Any) -> Plan[Batch]:
-    """How a network learns from the pairs of the training split. build(): it, nothing learned yet; more: see `Plan`."""
-    learned, held_out = pairs(tokenizer, *read(job.data, "train")), pairs(tokenizer, *read(job.data, CHOSEN))
+def plan(
+    job: Job[Any],
+    tokenizer: Tokenizer,
+    build: Callable[[], nn.Module],
+    german: Sequence[str] | None = None,
+    objective: Callable[[Any, float], nn.Module] = Objective,
+    held_out_loss: Callable[[Any, Pairs], float] | None = None,
+    **more: Any,
+) -> Plan[Batch]:
+    """How a network learns from the pairs of the training split. build(): it, nothing learned yet; more: see `Plan`.
+
+    german: targets in place of the references. objective: of the network and ε; held_out_loss: of the network and pairs, nats a piece.
+    """
+    english, references = read(job.data, "train")
+    learned, held_out = pairs(tokenizer, english, german or references), pairs(tokenizer, *read(job.data, CHOSEN))
     recipe = job.recipe
     return Plan(
         build,
-        lambda model: Objective(model, recipe.smoothing),
-        lambda model: validation_loss(model, held_out),
+        lambda model: objective(model, recipe.smoothing),
+        lambda model: (held_out_loss or validation_loss)(model, held_out),
         epoch=lambda number, _size: Epoch(learned, recipe.batch, recipe.schedule.seed, number),  # type: ignore[arg-type,return-value]
         **more,
     )
@@ -168,6 +183,29 @@ def translated(
     return [found[i] for i in range(len(ids))]
 
 
+def translate(
+    shipped: Shipped[Transformer], sentences: Sequence[str], beam: int = 4, alpha: float = 0.6, rows: int = 256
+) -> list[Hypothesis]:
+    """The best translation of each sentence; neighbours in length share a batch of about `rows` hypotheses.
+
+    ValueError where a sentence is longer than the model has positions.
+    """
+    device = shipped.model.embedding.weight.device
+    most = shipped.model.config.max_positions - EXTRA
+
+    def best(ids: list[list[int]]) -> list[Hypothesis]:
+        longest = max(map(len, ids))
+        if longest > most:
+            raise ValueError(f"a sentence of {longest} pieces: at most {most} can be translated")
+        tokens = padded(ids).to(device)
+        source = Source(tokens, tokens != PAD, tuple(len(one) + EXTRA for one in ids))
+        if beam == 1:
+            return greedy_search(shipped.model, source)
+        return [hypotheses[0] for hypotheses in beam_search(shipped.model, source, beam, [alpha] * len(ids))]
+
+    return translated(shipped.tokenizer, sentences, max(1, rows // beam), best)
+
+
 def by_length(lengths: Sequence[int], texts: Sequence[str], references: Sequence[str]) -> list[dict[str, Any]]:
     """BLEU of the sentences of each of LENGTHS, {least, most (None: no limit), value, n}; lengths: source pieces of each sentence."""
     groups = []
@@ -188,6 +226,21 @@ def paired(texts: Sequence[str], others: Mapping[str, Sequence[str]], references
     _, scores = PairedTest(systems, {"BLEU": metric}, None, test_type="bs", n_samples=1000)()
     found: list[Any] = scores["BLEU"][1:]
     return {name: {"value": round(float(one.score), 2), "p": round(float(one.p_value), 4)} for name, one in zip(others, found, strict=True)}
+
+
+def against(
+    asked: Asked[Any], slug: str, variants: Iterable[str], texts: Sequence[str], references: Sequence[str], ending: str = ""
+) -> dict[str, Any]:
+    """`paired` with the recorded translations of the lab's other variants; `record` keeps these too.
+
+    ending: of the name of the file that holds them.
+    """
+    file = f"{asked.split}{ending}.de"
+    kept = {name: checkpoint.folder(slug, name, asked.seed) / file for name in variants if name != asked.variant}
+    others = {name: path.read_text("utf-8").splitlines() for name, path in kept.items() if path.is_file()}
+    if asked.record:
+        (asked.where / file).write_text("\n".join(texts) + "\n", encoding="utf-8")
+    return paired(texts, others, references)
 
 
 OPTIONS: dict[str, dict[str, Any]] = {

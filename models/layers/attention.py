@@ -152,7 +152,7 @@ class MultiHeadAttention(nn.Module):
     def forward(
         self,
         x: Tensor,
-        source: Tensor | None = None,
+        source: Tensor | tuple[Tensor, Tensor] | None = None,
         mask: Tensor | None = None,
         gain: Tensor | None = None,
         trace: Trace = OFF,
@@ -161,7 +161,10 @@ class MultiHeadAttention(nn.Module):
     ) -> Tensor:
         """x: (batch, query, d_model) attends to itself, or to source (batch, key, d_model). Result (batch, query, d_model).
 
-        mask, gain, causal, scale and the taps as in `attend`.
+        source: also what `key_value` made of it. mask, gain, causal, scale and the taps as in `attend`.
         """
-        query, key, value = self.self_projections(x) if source is None else (self.query(x), *self.key_value(source))
+        if source is None:
+            query, key, value = self.self_projections(x)
+        else:
+            query, (key, value) = self.query(x), self.key_value(source) if isinstance(source, Tensor) else source
         return self.join(attend(query, key, value, mask, gain, trace, causal, scale))

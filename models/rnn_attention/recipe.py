@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from models import checkpoint, driver, translating
+from models import driver, translating
 from models.beam import EXTRA, Hypothesis
 from models.driver import Asked, Job, Lab, Measured, Plan
 from models.multi30k import Batch, Tokenizer
@@ -18,7 +18,7 @@ from models.rnn_attention.model import Config, RecurrentTranslator
 from models.rnn_attention.pretrained import PIECES, SLUG
 from models.rnn_attention.records import VARIANTS as SCORES
 from models.training import Schedule
-from models.translating import CHOSEN, OPTIONS, REPORTED, TASK, evaluated, paired, translated
+from models.translating import CHOSEN, OPTIONS, REPORTED, TASK, against, evaluated, translated
 
 
 @dataclass(frozen=True)
@@ -66,13 +66,7 @@ def measure(asked: Asked[Task], beam: int, alpha: float) -> Measured:
     """
 
     def more(texts: list[str], german: list[str]) -> dict[str, Any]:
-        if asked.split != REPORTED:
-            return {}
-        kept = {name: checkpoint.folder(SLUG, name, asked.seed) / f"{asked.split}.de" for name in VARIANTS if name != asked.variant}
-        others = {name: path.read_text("utf-8").splitlines() for name, path in kept.items() if path.is_file()}
-        if asked.record:
-            (asked.where / f"{asked.split}.de").write_text("\n".join(texts) + "\n", encoding="utf-8")
-        return {"paired": paired(texts, others, german)}
+        return {"paired": against(asked, SLUG, VARIANTS, texts, german)} if asked.split == REPORTED else {}
 
     found = evaluated(asked, partial(translate, asked.shipped), beam, alpha, more)
     beside = [

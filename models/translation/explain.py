@@ -11,12 +11,12 @@ import torch
 from models.arrays import frozen
 from models.beam import EXTRA, Hypothesis, told
 from models.crossing import Pair
+from models.encoder_decoder import AS_PUBLISHED, Changes, Gains, no_gains
 from models.errors import InputError, check_heads
 from models.fields import check, shown
 from models.multi30k import PAD, START, Encoded, padded, readable
+from models.searching import Greedy, Source, beam_search, beam_steps, greedy_search, piece_log_probabilities
 from models.trace import Trace
-from models.translation.decode import Greedy, Source, beam_search, beam_steps, greedy_search, piece_log_probabilities
-from models.translation.model import AS_PUBLISHED, Changes, Gains, no_gains
 from models.translation.pretrained import Pretrained, load
 from models.translation.records import KINDS, MAX_TOKENS, Again, Explanation, Request, Step
 from models.turns import each, grouped, together, turns, worked

@@ -10,8 +10,8 @@ import torch
 from models.arrays import frozen
 from models.errors import InputError
 from models.multi30k import START, STOP, UNKNOWN, Encoded, cleaned
+from models.searching import piece_log_probabilities
 from models.trace import Trace
-from models.translation.decode import piece_log_probabilities
 from models.translation.explain import explain
 from models.translation.forced_records import FAVOURITES, Forced, Reading
 from models.translation.pretrained import Pretrained, load

@@ -10,12 +10,12 @@ from torch import Tensor
 
 from models.arrays import frozen
 from models.beam import EXTRA
+from models.encoder_decoder import AS_PUBLISHED, Changes
 from models.errors import InputError
 from models.layers.positional import sinusoids
 from models.multi30k import START, STOP, Encoded, cleaned
-from models.translation.decode import Cache
+from models.searching import Cache
 from models.translation.explain import explain
-from models.translation.model import AS_PUBLISHED, Changes
 from models.translation.position_records import MAX_SEED, TEXTBOOK, Positions, Shuffle, TwoOrders
 from models.translation.pretrained import Pretrained, load
 from models.translation.records import MAX_TOKENS, Explanation, Request

@@ -5,10 +5,10 @@ from __future__ import annotations
 import dataclasses
 from pathlib import Path
 
+from models.encoder_decoder import Config, Transformer
 from models.multi30k import Translator, with_pieces
 from models.pretrained import described, once, restored
-from models.translation.decode import laid_out
-from models.translation.model import Config, Transformer
+from models.searching import laid_out
 
 Pretrained = Translator[Transformer]
 

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
 from models import driver, translating
-from models.beam import EXTRA, Hypothesis
 from models.driver import Asked, Job, Lab, Measured, Plan
-from models.multi30k import PAD, Batch, Tokenizer, padded, read
+from models.encoder_decoder import Config, Transformer
+from models.multi30k import Batch, Tokenizer, read
 from models.training import Schedule
-from models.translating import CHOSEN, OPTIONS, TASK, evaluated, translated
+from models.translating import CHOSEN, OPTIONS, TASK, evaluated, translate
 from models.translation import pretrained
-from models.translation.decode import Source, beam_search, greedy_search
-from models.translation.model import Config, Transformer
 
 SLUG = "translation"
 PUBLISHED = {
@@ -49,29 +46,6 @@ class Task(driver.Task):
 
 
 VARIANTS = {"base": Task(recipe=Recipe(), published=PUBLISHED, own="pairs", **TASK)}
-
-
-def translate(
-    shipped: pretrained.Pretrained, sentences: Sequence[str], beam: int = 4, alpha: float = 0.6, rows: int = 256
-) -> list[Hypothesis]:
-    """The best translation of each sentence; neighbours in length share a batch of about `rows` hypotheses.
-
-    ValueError where a sentence is longer than the model has positions.
-    """
-    device = shipped.model.embedding.weight.device
-    most = shipped.model.config.max_positions - EXTRA
-
-    def best(ids: list[list[int]]) -> list[Hypothesis]:
-        longest = max(map(len, ids))
-        if longest > most:
-            raise ValueError(f"a sentence of {longest} pieces: at most {most} can be translated")
-        tokens = padded(ids).to(device)
-        source = Source(tokens, tokens != PAD, tuple(len(one) + EXTRA for one in ids))
-        if beam == 1:
-            return greedy_search(shipped.model, source)
-        return [hypotheses[0] for hypotheses in beam_search(shipped.model, source, beam, [alpha] * len(ids))]
-
-    return translated(shipped.tokenizer, sentences, max(1, rows // beam), best)
 
 
 def plan(job: Job[Task]) -> Plan[Batch]:

@@ -11,11 +11,11 @@ from torch import Tensor
 
 from models.arrays import frozen
 from models.beam import EXTRA, Extension
+from models.encoder_decoder import Transformer
 from models.errors import InputError
 from models.multi30k import PAD, START, STOP, Tokenizer, cleaned, padded
-from models.translation.decode import Source, beam_search
+from models.searching import Source, beam_search
 from models.translation.explain import explain
-from models.translation.model import Transformer
 from models.translation.pretrained import load
 from models.translation.records import MAX_ALPHA, MAX_BEAM, Explanation, Request
 from models.translation.search_records import Search, Tree

@@ -11,10 +11,10 @@ import torch
 from explorer.figures import training as drawing
 from explorer.labs import about
 from explorer.labs.translation.deeper import training as panel
+from models.encoder_decoder import Config, Transformer
 from models.layers.dropout import Dropout
 from models.layers.loss import smoothed_loss
 from models.training import Schedule
-from models.translation.model import Config, Transformer
 
 KNOWN, LOG = about.facts("translation"), about.log("translation")
 SCHEDULE = KNOWN["recipe"]["schedule"]

@@ -13,10 +13,10 @@ import torch
 from torch import Tensor
 
 from models import device, training
+from models.encoder_decoder import Config, Transformer
 from models.multi30k import Batch, Pairs, Tokenizer
 from models.training import Schedule, Trained, mean_of_weights
 from models.translating import Epoch, Objective, validation_loss
-from models.translation.model import Config, Transformer
 
 QUICK = Schedule(steps=24, peak=5e-3, warmup=4, cooldown=4, average=3, every=4, precision="32-true")
 CPU = torch.device("cpu")

@@ -10,9 +10,9 @@ import pytest
 import torch
 
 from models.beam import EXTRA, Hypothesis, penalty
+from models.encoder_decoder import Changes, Transformer, no_gains
 from models.multi30k import PAD, START, STOP, UNKNOWN, padded
-from models.translation.decode import Cache, Source, beam_search, greedy_search, laid_out, piece_log_probabilities
-from models.translation.model import Changes, Transformer, no_gains
+from models.searching import Cache, Source, beam_search, greedy_search, laid_out, piece_log_probabilities
 from models.translation.pretrained import load
 
 ROWS = [[4, 5, 6, 7, 8, 9], [10, 11], [12, 13, 14, 15]]

@@ -9,9 +9,9 @@ import pytest
 import torch
 from torch import nn
 
+from models.encoder_decoder import Changes, Config, MultiHeadAttention, Transformer, no_gains, parameters
 from models.multi30k import PAD
 from models.trace import Trace
-from models.translation.model import Changes, Config, MultiHeadAttention, Transformer, no_gains, parameters
 
 SOURCE = torch.tensor([[4, 5, 6, 7, 8], [9, 10, 11, PAD, PAD]])
 TARGET = torch.tensor([[2, 12, 13, 14], [2, 15, PAD, PAD]])

@@ -10,11 +10,10 @@ import torch
 
 from models import __main__ as program
 from models import checkpoint, stored
-from models.translating import bleu
+from models.encoder_decoder import parameters
+from models.translating import bleu, translate
 from models.translation.explain import explain
-from models.translation.model import parameters
 from models.translation.pretrained import Pretrained, load
-from models.translation.recipe import translate
 from models.translation.records import EXAMPLES, Explanation
 
 QUOTED = json.loads((Path(__file__).with_name("captions.json")).read_text(encoding="utf-8"))

@@ -10,10 +10,10 @@ import pytest
 import torch
 
 from models import checkpoint
+from models.encoder_decoder import Config
 from models.training import Schedule
 from models.translating import bleu
 from models.translation import pretrained, recipe
-from models.translation.model import Config
 from models.translation.recipe import Recipe
 from tests.models.conftest import GERMAN
 

@@ -7,10 +7,10 @@ import math
 import numpy as np
 import pytest
 
+from models.encoder_decoder import Transformer
 from models.errors import InputError
 from models.multi30k import PAD, STOP, Tokenizer, padded
-from models.translation.decode import Source, beam_search
-from models.translation.model import Transformer
+from models.searching import Source, beam_search
 from models.translation.pretrained import Pretrained
 from models.translation.records import Explanation, Request
 from models.translation.search import Growth, Search, grow, search

@@ -12,8 +12,8 @@ from torch import Tensor, nn
 
 from models.beam import NEVER, Hypothesis, Watch, finished, only_stop
 from models.beam import beam_steps as searched
+from models.encoder_decoder import AS_PUBLISHED, Changes, DecoderLayer, Gains, Transformer
 from models.multi30k import START, STOP
-from models.translation.model import AS_PUBLISHED, Changes, DecoderLayer, Gains, Transformer
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class Cache:
         self._never[list(NEVER)] = -torch.inf
         self._nothing = memory.new_zeros(1)
         self._own = memory.new_empty(config.n_layers, 2, longest, rows, config.d_model)  # (layer, key or value, position, row, d_model)
-        self._sources = [layer.cross_attention.key_value(memory) for layer in model.decoder if isinstance(layer, DecoderLayer)]
+        self._sources = model.key_values(memory)
         self._allowed = allowed
         self._gains = gains
         self._flatten()

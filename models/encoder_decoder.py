@@ -7,6 +7,7 @@ embedding matrix serves source, target and output.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -99,7 +100,7 @@ class DecoderLayer(nn.Module):
     def forward(
         self,
         x: Tensor,
-        source: Tensor,
+        source: Tensor | tuple[Tensor, Tensor],
         mask: Tensor | None,
         gain: Tensor | None = None,
         cross_gain: Tensor | None = None,
@@ -107,7 +108,7 @@ class DecoderLayer(nn.Module):
         scale: float | None = None,
         reads: Tensor | None = None,
     ) -> Tensor:
-        """x: (batch, target, d_model); source: (batch, source, d_model); mask: (batch, 1, 1, source).
+        """x: (batch, target, d_model); source: (batch, source, d_model), or its keys and values; mask: (batch, 1, 1, source).
 
         scale as in `attend`. reads: (batch, 1, 1, target), who may be attended to in place of the causal mask.
         Taps `self/weights` and `cross/weights`.
@@ -179,13 +180,15 @@ class Transformer(nn.Module):
     def decode(
         self,
         target: Tensor,
-        memory: Tensor,
+        memory: Tensor | Sequence[tuple[Tensor, Tensor]],
         allowed: Tensor,
         gains: Gains | None = None,
         trace: Trace = OFF,
         changes: Changes = AS_PUBLISHED,
     ) -> Tensor:
-        """target: (batch, target) tokens read so far, the start token first; memory: what `encode` gave. (batch, target, d_model).
+        """target: (batch, target) tokens read so far, the start token first; memory: what `encode` gave, or what `key_values` made of it.
+
+        Result (batch, target, d_model).
 
         Taps `decoder/<layer>/self/weights` and `decoder/<layer>/cross/weights`.
         """
@@ -193,8 +196,13 @@ class Transformer(nn.Module):
         reads = None if changes.reads is None else keys_allowed(changes.reads)
         for i, layer in enumerate(self.decoder):
             gain, cross = (None, None) if gains is None else (gains.decoder[i], gains.cross[i])
-            x = layer(x, memory, mask, gain, cross, trace.within("decoder", i), changes.scale, reads)
+            source = memory if isinstance(memory, Tensor) else memory[i]
+            x = layer(x, source, mask, gain, cross, trace.within("decoder", i), changes.scale, reads)
         return x
+
+    def key_values(self, memory: Tensor) -> list[tuple[Tensor, Tensor]]:
+        """Keys and values of the source in every layer of the decoder, for those that read it more than once."""
+        return [layer.cross_attention.key_value(memory) for layer in self.decoder if isinstance(layer, DecoderLayer)]
 
     def readout(self, x: Tensor) -> Tensor:
         """(..., d_model) -> (..., vocabulary), unnormalised log-probabilities, by the embedding itself (§3.4)."""
