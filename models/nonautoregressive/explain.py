@@ -1,0 +1,229 @@
+"""What a page asks of the parallel translators, and what it gets: arrays and strings, nothing of torch."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+from models.arrays import frozen
+from models.beam import EXTRA
+from models.checkpoint import CheckpointError
+from models.errors import InputError
+from models.fields import check, shown
+from models.multi30k import START, STOP, UNKNOWN, Encoded, readable
+from models.nonautoregressive.decode import Pass, Read, again, passes, read
+from models.nonautoregressive.model import LONGER, SHORTER
+from models.nonautoregressive.pretrained import Pretrained, load, teacher
+from models.nonautoregressive.records import MAX_TOKENS, SPACE, Explanation, Joint, Neighbours, Request
+from models.searching import Greedy, Source, piece_log_probabilities
+from models.trace import OFF, Trace
+from models.turns import each
+
+CANDIDATES = 3  # pieces that are shown of a position
+LIKELIEST = 5  # of each of two neighbours
+
+
+class _Given(NamedTuple):
+    """A request that can be run. pinned: tokens by position."""
+
+    request: Request
+    shipped: Pretrained
+    pieces: Encoded
+    pinned: dict[int, int]
+
+
+def _given(request: Request) -> _Given:
+    """Check what can be checked before the length is known. InputError says what was given and what is accepted."""
+    check(request)
+    shipped = load(request.variant)
+    pinned = {}
+    for position, piece in request.pinned:
+        try:
+            token = shipped.tokenizer.token(piece.removeprefix(SPACE), piece.startswith(SPACE))
+        except KeyError:
+            token = UNKNOWN
+        if token <= STOP:
+            raise InputError(
+                "pinned",
+                en=f"“{shown(piece)}” is no piece that a translation can contain; click a cell to pin what stands there.",
+                zh=f"“{shown(piece)}”不是译文中可用的词片；请点击单元格来固定其中的词片。",
+            )
+        pinned[position] = token
+    return _Given(request, shipped, readable(request.sentence, shipped.tokenizer, MAX_TOKENS), pinned)
+
+
+def _length(given: _Given, source: Read) -> int:
+    """How many pieces the translation has. InputError where it cannot be so long, or lacks a place that is named."""
+    request, pieces = given.request, len(given.pieces.ids)
+    length, least, most = source.candidates(1)[0][0] + request.offset, max(1, pieces - SHORTER), pieces + LONGER
+    if not least <= length <= most:
+        raise InputError(
+            "offset",
+            en=f"The translation would have {length} pieces; that of {pieces} pieces can have {least} to {most}.",
+            zh=f"译文将有 {length} 个词片；{pieces} 个词片的句子，其译文可以有 {least} 到 {most} 个词片。",
+        )
+    for field, places in (("pinned", given.pinned), ("again", request.again)):
+        for place in places:
+            if not 0 <= place < length:
+                raise InputError(
+                    field,
+                    en=f"There is no position {shown(place)}: this translation has the positions 0 to {length - 1}.",
+                    zh=f"没有位置 {shown(place)}：该译文的位置为 0 到 {length - 1}。",
+                )
+    return length
+
+
+def _passes(given: _Given, source: Read, length: int, trace: Trace = OFF) -> Iterator[Pass]:
+    """Every pass of a request, the one over `again` the last."""
+    model, request, count = given.shipped.model, given.request, 0
+    for found in passes(model, source, [length], request.passes, [given.pinned], trace):
+        yield found
+        count += 1
+    places = [place for place in request.again if place not in given.pinned]
+    if places:
+        masked = torch.zeros_like(found.masked)
+        masked[0, places] = True
+        yield again(model, source, found.tokens, found.scores, masked, trace.within(count))
+
+
+def _one_by_one() -> tuple[str, Pretrained]:
+    """The autoregressive network that is given the same data, and its name; its teacher while there is none."""
+    try:
+        return "ar_distilled", load("ar_distilled")
+    except CheckpointError:
+        return "base", teacher()
+
+
+def _greedy(given: _Given) -> dict[str, Any]:
+    """The same sentence one piece after the other, by the names of an Explanation's fields."""
+    name, shipped = _one_by_one()
+    tokens = torch.tensor([given.pieces.ids], device=shipped.model.embedding.weight.device)
+    begin = time.perf_counter()
+    search = Greedy(shipped.model, Source(tokens, torch.ones_like(tokens, dtype=torch.bool), (len(given.pieces.ids) + EXTRA,)))
+    times = [time.perf_counter()]
+    while not search.done:
+        search.step()
+        times.append(time.perf_counter())
+    found = search.result(0)
+    pieces, spaces = _pieces(shipped, found.tokens)
+    milliseconds = (np.array(times) - begin) * 1000
+    return {
+        "greedy_model": name,
+        "greedy_target": pieces,
+        "greedy_space": spaces,
+        "greedy_text": shipped.tokenizer.decode(found.tokens),
+        "greedy_log_probabilities": frozen(found.log_probabilities),
+        "greedy_encoded_ms": float(milliseconds[0]),
+        "greedy_ms": frozen(milliseconds[1:]),
+    }
+
+
+def _timed(given: _Given) -> dict[str, Any]:
+    """How long the same run takes while nobody watches, in milliseconds, by the names of an Explanation's fields."""
+    begin = time.perf_counter()
+    source = read(given.shipped.model, [given.pieces.ids])
+    length = _length(given, source)
+    encoded = time.perf_counter()
+    finished = [time.perf_counter() for _ in _passes(given, source, length)]
+    return {"encoded_ms": (encoded - begin) * 1000, "finished_ms": frozen((np.array(finished) - begin) * 1000)}
+
+
+def _pieces(shipped: Pretrained, tokens: Iterable[int]) -> tuple[tuple[str, ...], tuple[bool, ...]]:
+    """Tokens as shown, and where a space stands before them."""
+    found = [shipped.tokenizer.piece(token) for token in tokens]
+    return tuple(piece for piece, _ in found), tuple(space for _, space in found)
+
+
+@torch.no_grad()
+def _explained(request: Request) -> Explanation:
+    """Everything about one request. InputError where it cannot be run."""
+    given = _given(request)
+    shipped, trace = given.shipped, Trace("encoder/*/self/weights", "*/decoder/*/*/weights", budget=256 << 20)
+    source = read(shipped.model, [given.pieces.ids], trace)
+    length = _length(given, source)
+    seen = list(_passes(given, source, length, trace))
+    tokens = np.stack([one.tokens[0].cpu().numpy() for one in seen])  # (pass, position)
+    best = [one.log_p[0].topk(CANDIDATES) for one in seen]
+    likely = [[_pieces(shipped, row) for row in one.indices.tolist()] for one in best]
+    rows = [_pieces(shipped, row) for row in tokens.tolist()]
+    changed = np.concatenate([np.ones_like(tokens[:1], dtype=bool), tokens[1:] != tokens[:-1]])
+    texts = tuple(shipped.tokenizer.decode(row) for row in tokens.tolist())
+    scores = frozen(torch.stack([one.scores[0] for one in seen]))
+    free = length - len(given.pinned)
+    maps = {kind: [trace.stack(f"{t}/decoder/*/{kind}/weights")[:, 0] for t in range(len(seen))] for kind in ("self", "cross")}
+    return Explanation(
+        source=given.pieces.pieces,
+        source_space=given.pieces.space,
+        target=rows[-1][0],
+        target_space=rows[-1][1],
+        text=texts[-1],
+        log_probabilities=frozen(scores[-1]),
+        log_probability=float(scores[-1].sum(dtype=np.float64)),
+        unknown=given.pieces.ids.count(UNKNOWN),
+        asked=request.passes,
+        ran=min(request.passes, max(free, 1)),
+        pieces=tuple(pieces for pieces, _ in rows),
+        spaces=frozen([spaces for _, spaces in rows], np.bool_),
+        texts=texts,
+        masked=frozen(torch.stack([one.masked[0] for one in seen]), np.bool_),
+        confidence=frozen(np.exp(scores)),
+        repeats=frozen(np.pad(tokens[:, 1:] == tokens[:, :-1], ((0, 0), (1, 0))), np.bool_),
+        candidates=tuple(tuple(pieces for pieces, _ in one) for one in likely),
+        candidate_spaces=frozen([[spaces for _, spaces in one] for one in likely], np.bool_),
+        candidate_p=frozen(torch.stack([one.values.exp() for one in best])),
+        settled=frozen(len(tokens) - 1 - changed[::-1].argmax(0), np.int64),
+        encoder=frozen(trace.stack("encoder/*/self/weights")[:, 0]),
+        decoder=frozen(np.stack(maps["self"])),
+        cross=frozen(np.stack(maps["cross"])),
+        lengths=frozen(source.lengths[0].exp()),
+        shortest=len(given.pieces.ids) - SHORTER,
+        own_length=length - request.offset,
+        **_timed(given),
+        **_greedy(given),
+    )
+
+
+@torch.no_grad()
+def _joint(wish: Neighbours) -> Joint:
+    """Two neighbours. InputError where the request cannot be run, or has no such neighbours."""
+    given, at = _given(wish.request), wish.position
+    source = read(given.shipped.model, [given.pieces.ids])
+    length = _length(given, source)
+    if not 0 <= at < length - 1:
+        raise InputError(
+            "position",
+            en=f"Position {shown(at)} has no right neighbour: positions are 0 to {length - 2}.",
+            zh=f"位置 {shown(at)} 没有右邻：位置为 0 到 {length - 2}。",
+        )
+    seen = list(_passes(given, source, length))
+    p, tokens = seen[0].log_p[0, at : at + 2].exp().topk(LIKELIEST)
+    before = seen[-1].tokens[0, :at].tolist()
+    other = _one_by_one()[1]
+    device = other.model.embedding.weight.device
+    target = torch.tensor([[START, *before, first] for first in tokens[0].tolist()], device=device)
+    words = torch.tensor([given.pieces.ids] * LIKELIEST, device=device)
+    hidden = other.model(words, target, torch.ones_like(words, dtype=torch.bool))[:, at:]
+    follows = piece_log_probabilities(other.model, hidden)  # (first, 2, vocabulary)
+    first, second = (_pieces(given.shipped, row) for row in tokens.tolist())
+    return Joint(
+        *(*first, *second),
+        first_p=frozen(p[0]),
+        second_p=frozen(p[1]),
+        product=frozen(p[0][:, None] * p[1]),
+        joint=frozen((follows[0, 0, tokens[0]][:, None] + follows[:, 1, tokens[1]]).exp()),
+        before=given.shipped.tokenizer.decode(before),
+    )
+
+
+def explain(requests: Sequence[Request]) -> list[Explanation | InputError]:
+    """Translate and watch, each request by itself: one answer per request, in order."""
+    return each(requests, _explained)
+
+
+def neighbours(wishes: Sequence[Neighbours]) -> list[Joint | InputError]:
+    """What two neighbours could be, all at once and one after the other; one answer per wish, in order."""
+    return each(wishes, _joint)

@@ -1,0 +1,31 @@
+"""The trained networks as they are shipped, and their teacher: the Transformer of the translation lab, whose pieces they share."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+from models import checkpoint
+from models.encoder_decoder import Config, Transformer
+from models.multi30k import Translator, with_pieces
+from models.nonautoregressive.model import AllAtOnce
+from models.pretrained import by_variant, described, once, restored
+from models.searching import laid_out
+
+SLUG = "nonautoregressive"
+TEACHER = "translation"
+PIECES = checkpoint.ASSETS / TEACHER / "base/tokenizer.json"
+
+Pretrained = Translator[Any]
+
+
+def read(where: Path, on: str | None = None) -> Pretrained:
+    """As `models.pretrained.Read`: an `AllAtOnce`, or a Transformer where the variant is autoregressive."""
+    one_by_one = described(Transformer, Config)
+    build = by_variant(described(AllAtOnce, Config), {"ar_distilled": one_by_one, "base": one_by_one})
+    found = with_pieces(restored(where, build, on), PIECES)
+    return dataclasses.replace(found, model=laid_out(found.model))
+
+
+load, teacher = once(SLUG, read, "cmlm_distilled"), once(TEACHER, read)

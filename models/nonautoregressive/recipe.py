@@ -1,0 +1,142 @@
+"""How the networks are made and measured."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import itertools
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from torch import nn
+
+from models import checkpoint, driver, translating
+from models.driver import Asked, Job, Lab, Measured, Plan
+from models.encoder_decoder import Config, Transformer
+from models.multi30k import Batch, read
+from models.nonautoregressive import pretrained
+from models.nonautoregressive.decode import mask_predict
+from models.nonautoregressive.model import AllAtOnce, Objective, held_out_loss
+from models.nonautoregressive.pretrained import SLUG, Pretrained, teacher
+from models.training import Schedule
+from models.translating import CHOSEN, REPORTED, TASK, bleu, translate, translated
+
+TIMES = (1, 2, 4, 10)  # passes of a recorded figure
+ROWS = 128  # translations of a batch
+CHUNK = 1000  # sentences that the teacher translates between two looks at the disk
+
+
+@dataclass(frozen=True)
+class Recipe(translating.Recipe):
+    """How a network is trained: every variant alike, from the teacher's encoder and embeddings."""
+
+    schedule: Schedule = field(default_factory=lambda: Schedule(steps=6000, warmup=400, every=100))
+    rate: float | None = field(default=1.6e-3, kw_only=True)  # the largest learning rate; None: the best of a search
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task(driver.Task):
+    """What a variant learns. kind: "nat", everything masked; "cmlm", some of it; "ar", one piece after the other.
+
+    distilled: from what the teacher makes of the training sentences, in place of the references (Kim and Rush, 2016).
+    """
+
+    kind: str
+    distilled: bool = True
+    config: Config = field(default_factory=Config)
+
+
+VARIANTS = {
+    name: Task(kind=name.partition("_")[0], distilled=name.endswith("distilled"), recipe=Recipe(), **TASK)
+    for name in ("cmlm_distilled", "cmlm_raw", "nat_distilled", "ar_distilled")
+}
+
+
+def distilled(shipped: Pretrained, english: Sequence[str], path: Path) -> list[str]:
+    """The teacher's translation of each sentence, by beam search; kept in a file, where a stopped run goes on."""
+    found = path.read_text("utf-8").split("\n")[:-1] if path.is_file() else []
+    path.parent.mkdir(parents=True, exist_ok=True)
+    while len(found) < len(english):
+        chunk = english[len(found) : len(found) + CHUNK]
+        found += [shipped.tokenizer.decode(one.tokens) for one in translate(shipped, chunk)]
+        part = path.with_suffix(".part")
+        part.write_text("".join(f"{line}\n" for line in found), "utf-8")
+        part.replace(path)
+        print(f"distilled: {len(found):,} of {len(english):,} sentences", flush=True)
+    return found
+
+
+def plan(job: Job[Task]) -> Plan[Batch]:
+    """Pairs of sentences in the teacher's pieces; its translations stand in a file beside the runs of all variants."""
+    shipped, task = teacher(), job.task
+    english, references = read(job.data, "train")
+    german = distilled(shipped, english, job.run.parents[1] / "distilled.de") if task.distilled else None
+    config = dataclasses.replace(task.config, vocabulary=len(shipped.tokenizer))
+
+    def build() -> nn.Module:
+        model = (Transformer if task.kind == "ar" else AllAtOnce)(config)
+        known = shipped.model.state_dict()
+        model.load_state_dict({name: t for name, t in known.items() if name.startswith(("encoder.", "embedding."))}, strict=False)
+        return model
+
+    def finish(where: Path) -> None:
+        """How well the teacher knows what it was trained on, beside what it makes of held-out sentences."""
+        if german is not None:
+            known = {"train": round(bleu(german, references)[0], 2), CHOSEN: shipped.facts["validation"]["value"]}
+            checkpoint.write_facts(where, checkpoint.read_facts(where) | {"teacher_bleu": known})
+
+    if task.kind == "ar":
+        return translating.plan(job, shipped.tokenizer, build, german, finish=finish)
+    one_pass = task.kind == "nat"
+    objective, loss = functools.partial(Objective, one_pass=one_pass), functools.partial(held_out_loss, one_pass=one_pass)
+    return translating.plan(job, shipped.tokenizer, build, german, objective, loss, finish=finish)
+
+
+def measure(asked: Asked[Task], times: int, candidates: int, beam: int, alpha: float) -> Measured:
+    """Translate a split in `times` passes and measure it; recorded, in each number of TIMES too. One after the other: as `evaluated` does.
+
+    sacreBLEU; the share of translations as long as the reference, in pieces, and at most one away from it; the share of pieces that are
+    the same as the one before; on the reported split the paired bootstrap against the other variants in as many passes.
+    """
+    if asked.task.kind == "ar":
+        return translating.evaluated(asked, functools.partial(translate, asked.shipped), beam, alpha)
+    english, german = read(asked.data, asked.split)
+    tokenizer, model = asked.shipped.tokenizer, asked.shipped.model
+    wanted = np.array([len(row) for row in tokenizer.encode_all(german)])
+
+    def measured(times: int) -> dict[str, Any]:
+        begin = time.perf_counter()
+        found = translated(tokenizer, english, ROWS // candidates, lambda ids: mask_predict(model, ids, times, candidates))
+        seconds = time.perf_counter() - begin
+        texts = [tokenizer.decode(one.tokens) for one in found]
+        value, signature = bleu(texts, german)
+        off = np.abs(np.array([len(one.tokens) for one in found]) - wanted)
+        doubled = sum(a == b for one in found for a, b in itertools.pairwise(one.tokens))
+        figure: dict[str, Any] = {"times": times, "candidates": candidates, "value": round(value, 2), "signature": signature}
+        figure |= {"length_exact": round(float((off == 0).mean()), 4), "length_within_1": round(float((off <= 1).mean()), 4)}
+        figure |= {"repeat_rate": round(doubled / sum(len(one.tokens) for one in found), 4), "seconds": round(seconds, 2)}
+        if asked.split == REPORTED:
+            figure["paired"] = translating.against(asked, SLUG, VARIANTS, texts, german, f"-{times}")
+        return figure
+
+    asked_for = measured(times)
+    figure = {"metric": "sacreBLEU", "split": asked.split, "n": len(english), **asked_for}
+    if asked.record:
+        figure["by_times"] = [asked_for if t == times else measured(t) for t in TIMES]
+    said = f"{figure['value']:.2f} BLEU in {times} passes on the {len(english):,} sentences of {asked.split}; {figure['signature']}"
+    said += f"; as long as the reference: {figure['length_exact']:.1%}, repeated pieces: {figure['repeat_rate']:.1%}"
+    return Measured(figure, said, alike=("split", "times"), higher=True)
+
+
+OPTIONS: dict[str, dict[str, Any]] = {
+    "times": {"type": int, "default": 10, "help": "passes over a translation"},
+    "candidates": {"type": int, "default": 1, "help": "lengths that are tried"},
+    "beam": {"type": int, "default": 1, "help": "hypotheses, of ar_distilled"},
+    "alpha": translating.OPTIONS["alpha"],
+}
+LAB = Lab(SLUG, VARIANTS, pretrained.read, plan, measure, rates=(8e-4, 1.6e-3, 3.2e-3), options=OPTIONS, also=CHOSEN)
+train, evaluate, task_of = LAB.train, LAB.evaluate, LAB.task_of

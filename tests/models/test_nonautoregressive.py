@@ -1,0 +1,239 @@
+"""All pieces at once, and again where the network is least sure."""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from models import checkpoint
+from models.encoder_decoder import Config, MultiHeadAttention
+from models.errors import InputError
+from models.multi30k import PAD, STOP, Batch, Tokenizer
+from models.nonautoregressive import explain as page
+from models.nonautoregressive import pretrained, recipe
+from models.nonautoregressive.decode import mask_predict, passes, read
+from models.nonautoregressive.explain import explain, neighbours
+from models.nonautoregressive.model import MASK, AllAtOnce, Objective, some
+from models.nonautoregressive.records import EXAMPLES, Explanation, Joint, Neighbours, Request, written
+from models.training import Schedule
+from tests.models.networks import answer
+from tests.models.translation.test_model import copy_attention
+
+SOURCE = [[4, 5, 6, 7, 8], [9, 10, 11]]
+TOKENIZER = Tokenizer.load(pretrained.PIECES)
+DOGS = Request("Two dogs are running through the snow.", passes=4)
+CPU = torch.device("cpu")
+
+
+@pytest.fixture(scope="module")
+def model() -> AllAtOnce:
+    """A small network that has learned nothing, with lengths near the source's."""
+    torch.manual_seed(3)
+    found = AllAtOnce(Config(vocabulary=len(TOKENIZER), d_model=16, d_ff=24, n_heads=2, n_layers=2)).eval().requires_grad_(False)
+    found.length.bias[16:19] = 5.0
+    return found
+
+
+@pytest.fixture(autouse=True)
+def small(model: AllAtOnce, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The small network in the place of the trained ones."""
+    found = pretrained.Pretrained(model, TOKENIZER, {})
+    monkeypatch.setattr(page, "load", lambda variant: found)
+    monkeypatch.setattr(page, "EXTRA", 3)
+
+
+def test_the_decoder_is_that_of_torch_without_a_causal_mask(model: AllAtOnce) -> None:
+    config = model.config
+    layer = nn.TransformerDecoderLayer(config.d_model, config.n_heads, config.d_ff, dropout=0.0, batch_first=True)
+    theirs = nn.TransformerDecoder(layer, config.n_layers).eval()
+    for ours, other in zip(model.decoder, theirs.layers, strict=True):
+        for mine, its in ((ours.self_attention, other.self_attn), (ours.cross_attention, other.multihead_attn)):  # type: ignore[union-attr]
+            assert isinstance(mine, MultiHeadAttention)
+            copy_attention(mine, its)  # type: ignore[arg-type]
+        other.linear1.load_state_dict(ours.feed_forward.inner.state_dict())  # type: ignore[union-attr]
+        other.linear2.load_state_dict(ours.feed_forward.outer.state_dict())  # type: ignore[union-attr]
+        for i, norm in enumerate((other.norm1, other.norm2, other.norm3)):
+            norm.load_state_dict(ours.norms[i].state_dict())  # type: ignore[index,union-attr]
+    source, seen = torch.tensor([SOURCE[0]]), torch.tensor([[MASK, 30, MASK, 31]])
+    memory = model.encode(source, source != PAD)
+    expected = theirs(model.embed(seen), memory, tgt_mask=None)
+    for given in (memory, model.key_values(memory)):
+        torch.testing.assert_close(model.fill(seen, given, source != PAD), expected.detach(), atol=1e-5, rtol=1e-5)
+
+
+def test_padding_changes_no_translation_and_no_length(model: AllAtOnce) -> None:
+    together, alone = read(model, SOURCE), read(model, SOURCE[1:])
+    torch.testing.assert_close(together.lengths[1], alone.lengths[0])
+    *_, both = passes(model, together, [7, 4], 3)
+    *_, one = passes(model, alone, [4], 3)
+    assert both.tokens[1].tolist() == [*one.tokens[0].tolist(), PAD, PAD, PAD]
+    assert not set(both.tokens[0].tolist()) & {PAD, MASK, STOP}
+
+
+class Table(SimpleNamespace):
+    """A network whose guesses stand in a table, (masked positions, position, token)."""
+
+    table: torch.Tensor
+    embedding = SimpleNamespace(weight=torch.zeros(1))
+
+    def fill(self, seen: torch.Tensor, *_: Any) -> torch.Tensor:
+        return seen
+
+    def readout(self, seen: torch.Tensor) -> torch.Tensor:
+        return torch.stack([self.table[int((row == MASK).sum()), : len(row)] for row in seen])
+
+
+def in_numpy(table: np.ndarray[Any, Any], length: int, times: int) -> tuple[list[list[int]], list[list[float]]]:
+    """Mask-predict as the paper's §3.1 says it."""
+    tokens, scores, masked = [MASK] * length, [0.0] * length, set(range(length))
+    written, sure = [], []
+    for t in range(1, times + 1):
+        logits = table[len(masked), :length].astype(np.float64)
+        logits[:, [0, 1, 2, 3]] = -np.inf
+        p = np.exp(logits) / np.exp(logits).sum(1, keepdims=True)
+        for i in masked:
+            tokens[i], scores[i] = int(p[i].argmax()), float(np.log(p[i].max()))
+        written.append(list(tokens))
+        sure.append(list(scores))
+        masked = set(np.argsort(scores, kind="stable")[: max(1, length * (times - t) // times)].tolist())
+    return written, sure
+
+
+@pytest.mark.parametrize("length, times", [(9, 1), (9, 4), (9, 9), (2, 2)])
+def test_the_passes_are_those_of_the_paper_on_a_table_of_probabilities(length: int, times: int) -> None:
+    table = torch.randn((length + 1, length, 40), generator=torch.Generator().manual_seed(length + times))
+    source: Any = SimpleNamespace(sources=None, allowed=None)
+    seen = list(passes(Table(table=table), source, [length], times))  # type: ignore[arg-type]
+    tokens, scores = in_numpy(table.numpy(), length, times)
+    assert [one.tokens[0].tolist() for one in seen] == tokens
+    np.testing.assert_allclose([one.scores[0].tolist() for one in seen], scores, rtol=1e-5)
+    assert len(list(passes(Table(table=table), source, [length], 20))) == length  # type: ignore[arg-type]
+
+
+def test_as_many_pieces_are_masked_as_is_drawn_evenly_from_one_to_all() -> None:
+    real = torch.arange(6) < torch.tensor([4] * 4000 + [6] * 4000)[:, None]
+    masked = some(real, torch.Generator().manual_seed(1))
+    assert not (masked & ~real).any()
+    shares = torch.bincount(masked[:4000].sum(1), minlength=5) / 4000
+    torch.testing.assert_close(shares, torch.tensor([0, 0.25, 0.25, 0.25, 0.25]), atol=0.03, rtol=0)
+    torch.testing.assert_close(masked[:4000, :4].float().mean(0), torch.full((4,), 0.625), atol=0.03, rtol=0)
+
+
+def test_only_masked_pieces_count_and_the_length_by_its_weight(model: AllAtOnce, monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted = torch.tensor([[20, 21, 22]])
+    batch = Batch(torch.tensor([SOURCE[1]]), torch.tensor([[MASK, 20, 21, 22]]), torch.tensor([[20, 21, 22, STOP]]))
+    masked = torch.tensor([[True, False, True]])
+    monkeypatch.setattr("models.nonautoregressive.model.some", lambda real: masked)
+    loss, count = Objective(model, 0.0)(batch)
+    source = read(model, SOURCE[1:])
+    logits = model.readout(model.fill(torch.tensor([[MASK, 21, MASK]]), source.sources, source.allowed))[0]
+    expected = -logits.log_softmax(-1)[[0, 2], wanted[0, [0, 2]]].sum()
+    memory = model.encode(batch.source, batch.source != PAD)
+    length = -model.lengths(memory, batch.source != PAD).log_softmax(-1)[0, 16]  # as long as the source
+    assert int(count) == 2
+    torch.testing.assert_close(loss, expected + 0.1 * 2 * length)
+
+
+def test_of_several_lengths_the_surest_translation_is_taken(model: AllAtOnce) -> None:
+    (best,) = mask_predict(model, SOURCE[:1], 2, candidates=3)
+    source = read(model, SOURCE[:1])
+    each = [list(passes(model, source, [n], 2))[-1].scores.mean() for n in source.candidates(3)[0]]
+    assert best.log_probability / len(best.tokens) == pytest.approx(float(max(each)), rel=1e-4)
+
+
+run, refused, couple = partial(answer, explain, Explanation), partial(answer, explain, InputError), partial(answer, neighbours, Joint)
+
+
+def test_every_pass_is_told_and_only_masked_pieces_move() -> None:
+    seen = run(dataclasses.replace(DOGS, passes=3))
+    count = len(seen.target)
+    assert seen.masked.shape == (3, count) and seen.masked[0].all()
+    assert seen.masked.sum(1).tolist() == [count, count * 2 // 3, count // 3]
+    for before, after, masked in zip(seen.pieces, seen.pieces[1:], seen.masked[1:], strict=False):
+        assert all(a == b for a, b, moved in zip(before, after, masked, strict=True) if not moved)
+    assert seen.pieces[-1] == seen.target and seen.texts[-1] == seen.text
+    np.testing.assert_allclose(seen.confidence[-1], np.exp(seen.log_probabilities))
+    for maps in (seen.decoder, seen.cross, seen.encoder):
+        np.testing.assert_allclose(maps.sum(-1), 1.0, rtol=1e-5)
+    assert seen.lengths.sum() == pytest.approx(1) and seen.own_length == count
+    assert (np.diff([0, seen.encoded_ms, *seen.finished_ms]) > 0).all() and len(seen.greedy_ms) == len(seen.greedy_target)
+    for t, place in enumerate(seen.settled):
+        assert len({one[t] for one in seen.pieces[place:]}) == 1
+
+
+def test_a_pinned_word_stays_and_a_position_masked_again_is_written_once_more() -> None:
+    seen = run(dataclasses.replace(DOGS, pinned=((1, written("Hund", True)),), again=(0, 1), offset=1))
+    assert {one[1] for one in seen.pieces} == {"Hund"} and not seen.masked[:, 1].any() and (seen.confidence[:, 1] == 1).all()
+    assert len(seen.target) == seen.own_length + 1 and len(seen.pieces) == 5 == seen.ran + 1
+    assert np.flatnonzero(seen.masked[-1]).tolist() == [0]
+
+
+def test_more_passes_than_pieces_are_not_made() -> None:
+    seen = run(Request("Two dogs.", passes=20))
+    assert seen.asked == 20 and seen.ran == len(seen.pieces) == len(seen.target)
+
+
+@pytest.mark.parametrize(
+    "change, code, said",
+    [
+        ({"offset": 31}, "offset", "can have 1 to 23"),
+        ({"offset": -31}, "offset", "can have 1 to 23"),
+        ({"pinned": ((0, "<s>"),)}, "pinned", "no piece"),
+        ({"pinned": ((0, "qqq"),)}, "pinned", "no piece"),
+        ({"pinned": ((99, written("Hund", True)),)}, "pinned", "no position 99"),
+        ({"again": (-1,)}, "again", "no position -1"),
+        ({"passes": 0}, "passes", "can be 1 to 20"),
+        ({"sentence": " "}, "empty", "empty"),
+    ],
+)
+def test_what_cannot_be_run_is_refused_in_words(change: dict[str, Any], code: str, said: str) -> None:
+    error = refused(dataclasses.replace(DOGS, **change))
+    assert error.code == code and said in str(error)
+
+
+def test_a_typed_mask_is_text() -> None:
+    assert "<mask>dogs" in "".join(run(Request("Two <mask> dogs.")).source)
+
+
+def test_two_neighbours_are_weighed_apart_and_together() -> None:
+    found = couple(Neighbours(DOGS, 2))
+    np.testing.assert_allclose(found.product, np.outer(found.first_p, found.second_p))
+    assert found.joint.shape == (5, 5) and 0 < found.joint.sum() <= 1 and found.before
+    (error,) = neighbours([Neighbours(DOGS, 99)])
+    assert isinstance(error, InputError) and "no right neighbour" in str(error)
+
+
+def test_examples_can_be_run() -> None:
+    assert all(isinstance(one, Explanation) for one in explain(EXAMPLES))
+
+
+def test_four_captions_are_distilled_learned_and_measured(
+    captions: Path, model: AllAtOnce, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    facts = {"validation": {"value": 30.0}}
+    teacher = pretrained.Pretrained(model, TOKENIZER, facts)
+    monkeypatch.setattr(recipe, "teacher", lambda: teacher)
+    monkeypatch.setattr(recipe, "CHUNK", 3)
+    monkeypatch.setattr(
+        recipe.LAB, "variants", {name: dataclasses.replace(one, config=model.config) for name, one in recipe.VARIANTS.items()}
+    )
+    quick = dataclasses.replace(recipe.Recipe(), schedule=Schedule(steps=3, warmup=1, cooldown=1, average=1, every=1), batch=64)
+    kept = captions / "runs/nonautoregressive/distilled.de"
+    for variant in recipe.VARIANTS:
+        where = recipe.train(captions, captions / "runs", variant, device=CPU, recipe=quick)
+        assert checkpoint.read_facts(where).get("teacher_bleu", {}).keys() == ({"train", "val"} if "distilled" in variant else set())
+        if variant == "cmlm_distilled":
+            assert len(kept.read_text("utf-8").splitlines()) == 4
+            kept.write_text("Ein Hund.\n" * 4, "utf-8")  # what is there is not made again
+        found = recipe.evaluate(captions, variant, device=CPU, record=True, **({"times": 2} if variant == "cmlm_raw" else {}))
+        if variant != "ar_distilled":
+            assert [one["times"] for one in found["by_times"]] == [1, 2, 4, 10]
+    assert kept.read_text("utf-8").startswith("Ein Hund.") and "4 of 4" in capsys.readouterr().out
