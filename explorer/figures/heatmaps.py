@@ -49,7 +49,7 @@ def maps(
         raise ValueError(f"maps {[one.values.shape for one in given]} for {len(down)} rows and {len(across)} columns")
     frame = theme.titled(("", ""))
     x, y = frame.pop("xaxis"), frame.pop("yaxis")
-    margin = {"l": 70, "r": 10, "t": 70, "b": 10} if down else {"l": 26 if axes[1] else 8, "r": 8, "t": 24, "b": 26 if axes[0] else 8}
+    margin = {"l": 70, "r": 10, "t": 84, "b": 10} if down else {"l": 26 if axes[1] else 8, "r": 8, "t": 24, "b": 26 if axes[0] else 8}
     frame |= {"margin": margin, "annotations": []}
     columns = math.ceil(len(given) / lines)
     wide, high = 1 / columns, 1 / lines

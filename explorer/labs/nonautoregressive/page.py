@@ -27,7 +27,11 @@ def program() -> Program[Request, Explanation]:
         views=(
             View("passes", lambda value: stage("passes", value, texts=texts.PASSES, picture="nonautoregressive/passes"), views.passes),
             View("lengths", lambda value: own("lengths", value), views.lengths, at="beside"),
-            View("quality", lambda value: own("quality", value or about.quality()), views.quality, at="side"),
+            *(
+                [View("quality", lambda value: own("quality", value or about.quality()), views.quality, at="side")]
+                if about.quality()
+                else ()
+            ),
             View("attention", lambda value: stage("attention", value, texts={}), views.maps, at="below"),
             unfolded(
                 "neighbours",
@@ -85,7 +89,7 @@ LAB = lab_of(
         "again": replace(START, again=(0, 1, 2)),
     },
     exports={
-        **dict.fromkeys(("passes", "lengths", "quality", "attention", "neighbours"), FIGURE),
+        **dict.fromkeys(("passes", "lengths", "attention", "neighbours"), FIGURE),
         "change": (*FIGURE[:4], "TXT", "NPZ"),
     },
     thumbnail=views.thumbnail,

@@ -13,7 +13,7 @@ const TEXT = {
   passes: { en: "All at once, {n} {n|pass|passes}", zh: "一次全写，共 {n} 轮" },
   length: { en: "length {n}", zh: "长度 {n}" },
   pass: { en: "pass {n}", zh: "第 {n} 轮" },
-  again: { en: "again", zh: "再来" },
+  again: { en: "once more", zh: "再来" },
   encoder: { en: "encoder", zh: "编码器" },
   both: { en: "encoder and length", zh: "编码器与长度" },
   done: { en: "done, {ms} ms", zh: "完成，{ms} ms" },
@@ -46,11 +46,14 @@ const TEXT = {
 const SHADES = [0, 1, 2, 3, 4, 5, 6, 7].map((n) => n / 7);
 const PALE = 0.3; // of its colour, what is kept from a pass before
 const NEAR = 1e-6; // ms
+const MOST = 3; // repeats that a sentence names
 const TICKS = [0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000]; // ms between two marks of the axis
 
 const show = (piece) => [...piece].map((letter) => sign(letter.codePointAt(0))).join("");
 const quoted = (piece) => `“${show(piece)}”`;
 const named = (run, at) => (lang() === "zh" ? `${quoted(run.target[at])}（${at}）` : `${quoted(run.target[at])} (${at})`);
+/** Brackets as Chinese writes them. */
+const marks = (text) => text.replaceAll(" (", "（").replaceAll(")", "）");
 const two = (p) => p.toFixed(2);
 const ms = (value) => value.toFixed(1);
 /** A list of positions with one more or one fewer, in order. */
@@ -58,7 +61,7 @@ const flipped = (list, at) => (list.includes(at) ? list.filter((one) => one !== 
   .sort((a, b) => a - b);
 const masks = (run, at) => ({ again: flipped(run.again, at).join(",") });
 const pins = (run, at) => ({ pinned: flipped(run.pinned, at).map((one) => run.spelled[one]).join(",") });
-const passName = (run, n) => t(n < run.ran ? TEXT.pass : TEXT.again, { n: n + 1 });
+const passName = (n) => t(TEXT.pass, { n: n + 1 });
 /** The passes that are over at a moment, and the greedy pieces that are there. */
 const over = (list, now) => list.filter((end) => end <= now + NEAR).length;
 
@@ -71,17 +74,20 @@ function read(value) {
     stairs: [greedy.encoded, ...greedy.ms] };
 }
 
-function place(run, { width, tall, big, narrow }) {
+function place(run, pen) {
+  const { width, tall, big, narrow } = pen;
   const [head, gap, foot, left] = big ? [40, 18, 44, 52] : [26, 14, 26, narrow ? 22 : 30];
   const rows = run.greedy.pieces.length + run.count;
   const room = tall ? (tall - 3 * head - gap - foot) / rows : 20;
   const row = Math.max(big ? 27 : 19, Math.min(room, big ? 40 : 20));
-  const shortest = Math.min(...run.finished.map((end, n) => end - run.from[n]));
+  const each = (run.finished.at(-1) - run.encoded) / run.passes.length;
   const fits = (width - left - 4) / run.total;
-  const scale = Math.max(fits, Math.min((big ? 90 : 48) / shortest, 3 * fits));
-  const middle = head + run.greedy.pieces.length * row + gap;
+  const scale = Math.max(fits, Math.min((big ? 80 : 40) / each, 3 * fits)); // so that a pass has room for its pieces
+  const stairs = head + run.greedy.pieces.length * row;
+  // The sentence stands between the two, so that both are on the first screen, where the picture is as wide as the page.
+  const middle = (big || scale > fits ? stairs : pen.say(stairs)) + gap;
   return {
-    head, row, left, size: big ? 20 : 12, middle, end: middle + 2 * head + run.count * row, foot,
+    head, row, left, size: big ? 20 : 12, stairs, middle, end: middle + 2 * head + run.count * row, foot,
     wide: left + scale * run.total + 4,
     x: (at) => left + scale * at,
     stair: (at) => head + at * row,
@@ -100,7 +106,7 @@ function scene(run, look, pen) {
   };
   const step = TICKS.find((one) => run.total / one <= (pen.narrow || pen.big ? 7 : 12)) ?? TICKS.at(-1);
   for (let tick = 0; tick <= run.total; tick += step) {
-    pen.line(at.x(tick), at.head, at.x(tick), at.end + 3, { line: "line" });
+    for (const [y0, y1] of [[at.head, at.stairs], [at.y(0), at.end + 3]]) pen.line(at.x(tick), y0, at.x(tick), y1, { line: "line" });
     pen.text(at.x(tick), at.end + at.foot / 2, t(TEXT.axis, { n: tick }), { ...small, align: tick ? "center" : "left" });
   }
   const block = (y0, y1, to, text) => {
@@ -125,7 +131,7 @@ function scene(run, look, pen) {
   const hollow = { line: "control", dash: [3, 3], width: 1.5 };
 
   title(at.head / 2, t(TEXT.greedy), pen.narrow ? "" : t(TEXT.cached));
-  block(at.stair(0), at.stair(run.greedy.pieces.length), run.greedy.encoded, t(TEXT.encoder));
+  block(at.stair(0), at.stairs, run.greedy.encoded, t(TEXT.encoder));
   run.greedy.pieces.forEach((piece, i) => {
     const [from, to] = [run.stairs[i], run.stairs[i + 1]];
     pen.text(at.left - 6, at.stair(i) + at.row / 2, i, { ...small, align: "right" });
@@ -150,7 +156,7 @@ function scene(run, look, pen) {
     const [from, to] = [run.from[n], run.finished[n]];
     if (now < from - NEAR) return;
     const [x0, x1, there] = [at.x(from), at.x(to), now >= to - NEAR];
-    pen.text((x0 + x1) / 2, at.middle + 1.5 * at.head, passName(run, n),
+    pen.text((x0 + x1) / 2, at.middle + 1.5 * at.head, n < run.ran ? passName(n) : t(TEXT.again),
       { ...small, colour: "ink2", weight: 650, align: "center", room: x1 - x0 });
     pass.pieces.forEach((piece, i) => {
       const box = { x0, x1, y0: at.y(i), y1: at.y(i) + at.row };
@@ -165,7 +171,7 @@ function scene(run, look, pen) {
     const y0 = at.y(look.pos);
     pen.rect({ x0: at.x(run.encoded), x1: at.x(run.finished[reached]), y0, y1: y0 + at.row }, { line: "query", width: 2, radius: 4 });
   }
-  for (const [end, y0, y1] of [[run.greedy.ms.at(-1), at.head, at.stair(run.greedy.pieces.length)],
+  for (const [end, y0, y1] of [[run.greedy.ms.at(-1), at.head, at.stairs],
     [run.finished.at(-1), at.y(0) - at.head, at.end]]) {
     if (now < end - NEAR) continue;
     const [x, text, style] = [at.x(end), t(TEXT.done, { ms: ms(end) }), { ...bold, size: pen.big ? 20 : 13, colour: "out" }];
@@ -199,7 +205,7 @@ function card(run, n, i) {
   const pass = run.passes[n];
   const likely = pass.candidates[i].map((piece, k) => `${quoted(piece)} ${two(pass.chances[i][k])}`).join(" · ");
   const stale = run.pinned.includes(i) ? [t(TEXT.pinned)] : pass.masked[i] ? [] : [t(TEXT.kept, { p: two(pass.p[i]) })];
-  return [t(TEXT.card, { pass: passName(run, n), at: i, piece: quoted(pass.pieces[i]) }), likely, ...stale,
+  return [t(TEXT.card, { pass: passName(n), at: i, piece: quoted(pass.pieces[i]) }), likely, ...stale,
     ...(pass.repeats[i] ? [t(TEXT.repeat)] : [])];
 }
 
@@ -210,9 +216,9 @@ function history(run, at) {
   if (run.pinned.includes(at)) return zh ? ["位置 ", place_, ` 固定为 ${quoted(run.target[at])}。`]
     : ["Position ", place_, ` is pinned at ${quoted(run.target[at])}.`];
   const became = run.passes.flatMap(({ pieces, p }, n) => (n && pieces[at] === run.passes[n - 1].pieces[at] ? []
-    : [`${passName(run, n)} ${quoted(pieces[at])} (${two(p[at])})`]));
+    : [`${passName(n)} ${quoted(pieces[at])} (${two(p[at])})`]));
   const list = became.length > 3 ? [became[0], "…", became.at(-1)] : became;
-  return zh ? ["位置 ", place_, `：${list.join("，").replaceAll(" (", "（").replaceAll(")", "）")}。`]
+  return zh ? ["位置 ", place_, `：${marks(list.join("，"))}。`]
     : ["Position ", place_, `: ${list.join(", ")}.`];
 }
 
@@ -232,8 +238,9 @@ function sentence(run, look) {
   }
   const shown = run.passes[Math.max(0, n - 1)];
   const twice = n ? shown.repeats.flatMap((yes, at) => (yes ? [`${quoted(shown.pieces[at])} (${at})`] : [])) : [];
-  if (twice.length) out.push(zh ? `${passName(run, n - 1)}之后，重复了前一个词片：${twice.join("，").replaceAll(" (", "（").replaceAll(")", "）")}。`
-    : ` After ${passName(run, n - 1)} it repeats the piece before: ${twice.join(", ")}.`);
+  const [named_, more] = [twice.slice(0, MOST), twice.length > MOST];
+  if (twice.length) out.push(zh ? `${passName(n - 1)}之后，重复了前一个词片：${marks(named_.join("，"))}${more ? "，等等" : ""}。`
+    : ` After ${passName(n - 1)} it repeats the piece before: ${named_.join(", ")}${more ? ", …" : "."}`);
   if (look.pos !== null) out.push(zh ? "" : " ", ...history(run, look.pos));
   return out;
 }

@@ -118,12 +118,12 @@ LENGTH_COLUMNS: Final = (_("pieces N", "词片数 N"), _("p(N | X)", "p(N | X)")
 LENGTH_USED: Final = _("used", "采用")
 LENGTH_LIKELIEST: Final = _("likeliest", "最可能")
 LENGTH_OWN: Final = _(
-    "For {source} English pieces the likeliest length is ⟦o:{own}⟧, with probability {p}; it is used.",
-    "英文有 {source} 个词片，最可能的译文长度是 ⟦o:{own}⟧，概率 {p}；就用它。",
+    "For {source} English pieces the likeliest length is {own}, with probability {p}; it is used.",
+    "英文有 {source} 个词片，最可能的译文长度是 {own}，概率 {p}；就用它。",
 )
 LENGTH_OTHER: Final = _(
-    "For {source} English pieces the likeliest length is {own}, with probability {p}; used is ⟦o:{used}⟧, which has {q}.",
-    "英文有 {source} 个词片，最可能的译文长度是 {own}，概率 {p}；采用的是 ⟦o:{used}⟧，概率 {q}。",
+    "For {source} English pieces the likeliest length is {own}, with probability {p}; used is {used}, which has {q}.",
+    "英文有 {source} 个词片，最可能的译文长度是 {own}，概率 {p}；采用的是 {used}，概率 {q}。",
 )
 
 NEIGHBOURS: Final = _("Why does it mix two translations?", "为什么会混合两种译文？")
