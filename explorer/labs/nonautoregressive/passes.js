@@ -209,13 +209,13 @@ function card(run, n, i) {
     ...(pass.repeats[i] ? [t(TEXT.repeat)] : [])];
 }
 
-/** What became of a position: the pieces that stood there, each with its probability and the pass that wrote it. */
-function history(run, at) {
+/** What became of a position in so many passes: the pieces that stood there, each with its probability and the pass that wrote it. */
+function history(run, at, until) {
   const zh = lang() === "zh";
   const place_ = { text: String(at), role: "query" };
   if (run.pinned.includes(at)) return zh ? ["位置 ", place_, ` 固定为 ${quoted(run.target[at])}。`]
     : ["Position ", place_, ` is pinned at ${quoted(run.target[at])}.`];
-  const became = run.passes.flatMap(({ pieces, p }, n) => (n && pieces[at] === run.passes[n - 1].pieces[at] ? []
+  const became = run.passes.slice(0, until).flatMap(({ pieces, p }, n) => (n && pieces[at] === run.passes[n - 1].pieces[at] ? []
     : [`${passName(n)} ${quoted(pieces[at])} (${two(p[at])})`]));
   const list = became.length > 3 ? [became[0], "…", became.at(-1)] : became;
   return zh ? ["位置 ", place_, `：${marks(list.join("，"))}。`]
@@ -228,7 +228,7 @@ function sentence(run, look) {
   const [n, many, of, all] = [over(run.finished, now), over(run.greedy.ms, now), run.passes.length, run.greedy.pieces.length];
   const out = [];
   if (n < of || many < all) out.push(zh ? `${ms(now)} ms 时：${of} 轮中完成了 ${n} 轮；贪心解码写出了 ${all} 个词片中的 ${many} 个。`
-    : `At ${ms(now)} ms: ${n} of ${of} passes are over; greedy decoding has written ${many} of ${all} pieces.`);
+    : `At ${ms(now)} ms: ${n} of ${of} passes ${n === 1 ? "is" : "are"} over; greedy decoding has written ${many} of ${all} pieces.`);
   else {
     const [a, b] = [ms(run.finished.at(-1)), ms(run.greedy.ms.at(-1))];
     const ratio = (run.greedy.ms.at(-1) / run.finished.at(-1)).toFixed(1);
@@ -241,7 +241,7 @@ function sentence(run, look) {
   const [named_, more] = [twice.slice(0, MOST), twice.length > MOST];
   if (twice.length) out.push(zh ? `${passName(n - 1)}之后，重复了前一个词片：${marks(named_.join("，"))}${more ? "，等等" : ""}。`
     : ` After ${passName(n - 1)} it repeats the piece before: ${named_.join(", ")}${more ? ", …" : "."}`);
-  if (look.pos !== null) out.push(zh ? "" : " ", ...history(run, look.pos));
+  if (n && look.pos !== null) out.push(zh ? "" : " ", ...history(run, look.pos, n));
   return out;
 }
 
