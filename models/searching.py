@@ -41,7 +41,7 @@ def laid_out(model: Transformer) -> Transformer:
     return model
 
 
-class _Layer(NamedTuple):
+class Views(NamedTuple):
     """A decoder layer's parameters as one step multiplies by them: matrices (in, out), views of the model's own."""
 
     query: tuple[Tensor, Tensor]
@@ -57,7 +57,7 @@ class _Layer(NamedTuple):
     norm: tuple[Tensor, Tensor]
 
     @classmethod
-    def of(cls, layer: DecoderLayer) -> _Layer:
+    def of(cls, layer: DecoderLayer) -> Views:
         """Views of a layer's parameters."""
         own, cross, feed_forward = layer.self_attention, layer.cross_attention, layer.feed_forward
         d = own.d_model
@@ -107,7 +107,7 @@ class Cache:
         self._heads = (config.n_heads, d_head)
         self._width = (config.d_model,)
         self._scale = d_head**-0.5 if changes.scale is None else changes.scale
-        self._layers = [_Layer.of(layer) for layer in model.decoder if isinstance(layer, DecoderLayer)]
+        self._layers = [Views.of(layer) for layer in model.decoder if isinstance(layer, DecoderLayer)]
         self._embedding = model.embedding.weight
         self._places = model.positions if changes.positional else torch.zeros_like(model.positions)
         self._root = math.sqrt(config.d_model)

@@ -7,17 +7,22 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from models.beam import NEVER, Hypothesis
+from models.encoder_decoder import DecoderLayer
+from models.layers.masks import keys_allowed
 from models.multi30k import PAD, STOP, padded
 from models.nonautoregressive.model import LONGER, MASK, SHORTER, AllAtOnce
+from models.searching import Views
 from models.trace import OFF, Trace
 
 
 class Read(NamedTuple):
     """Sentences that are read: keys and values of the source in every layer of the decoder, which positions of it are no padding, and
-    log p(N | X) of N = S − SHORTER … S + LONGER, (row, 32), −∞ where N < 1."""
+    log p(N | X) of N = S − SHORTER … S + LONGER, (row, 32), −∞ where N < 1. layers: of the decoder."""
 
+    layers: list[Views]
     sources: list[tuple[Tensor, Tensor]]
     allowed: Tensor
     lengths: Tensor
@@ -25,7 +30,7 @@ class Read(NamedTuple):
     def rows(self, index: Tensor) -> Read:
         """The sentences that index (n,) names; one may come twice."""
         sources = [(key.index_select(0, index), value.index_select(0, index)) for key, value in self.sources]
-        return Read(sources, self.allowed.index_select(0, index), self.lengths.index_select(0, index))
+        return Read(self.layers, sources, self.allowed.index_select(0, index), self.lengths.index_select(0, index))
 
     def candidates(self, count: int) -> list[list[int]]:
         """The likeliest lengths of each sentence, best first."""
@@ -36,12 +41,12 @@ class Read(NamedTuple):
 
 class Pass(NamedTuple):
     """What stands after one pass. tokens (row, target), PAD behind the end; scores: log p of each in nats, from the pass that wrote it;
-    masked: what this pass wrote; log_p: (row, target, vocabulary), of what every position could be."""
+    masked: what this pass wrote; hidden: (row, target, d_model), what it knows of every position."""
 
     tokens: Tensor
     scores: Tensor
     masked: Tensor
-    log_p: Tensor
+    hidden: Tensor
 
 
 def read(model: AllAtOnce, sentences: Sequence[Sequence[int]], trace: Trace = OFF) -> Read:
@@ -51,7 +56,8 @@ def read(model: AllAtOnce, sentences: Sequence[Sequence[int]], trace: Trace = OF
     memory = model.encode(tokens, allowed, trace=trace)
     places = allowed.sum(1, keepdim=True) + torch.arange(-SHORTER, LONGER + 1, device=tokens.device)
     lengths = model.lengths(memory, allowed).float().masked_fill(places < 1, -torch.inf).log_softmax(-1)
-    return Read(model.key_values(memory), allowed, lengths)
+    layers = [Views.of(layer) for layer in model.decoder if isinstance(layer, DecoderLayer)]
+    return Read(layers, model.key_values(memory), allowed, lengths)
 
 
 def passes(
@@ -81,11 +87,47 @@ def passes(
 
 def again(model: AllAtOnce, source: Read, tokens: Tensor, scores: Tensor, masked: Tensor, trace: Trace = OFF) -> Pass:
     """One pass that writes the masked positions anew. tokens, scores, masked: (row, target), as of the `Pass` before."""
-    log_p = model.readout(model.fill(tokens.masked_fill(masked, MASK), source.sources, source.allowed, trace)).float()
-    log_p[..., [*NEVER, STOP]] = -torch.inf
-    log_p = log_p.log_softmax(-1)
-    best, piece = log_p.max(-1)
-    return Pass(torch.where(masked, piece, tokens), torch.where(masked, best, scores), masked, log_p)
+    seen = tokens.masked_fill(masked, MASK)
+    hidden = filled(model, source, seen) if trace is OFF else model.fill(seen, source.sources, source.allowed, trace)
+    logits = possible(model, hidden[masked])
+    best, piece = logits.max(-1)
+    tokens, scores = tokens.clone(), scores.clone()
+    tokens[masked], scores[masked] = piece, best - logits.logsumexp(-1)
+    return Pass(tokens, scores, masked, hidden)
+
+
+def possible(model: AllAtOnce, hidden: Tensor) -> Tensor:
+    """(…, d_model) -> (…, vocabulary), unnormalised log p of every piece in float32, −∞ for what no translation contains."""
+    logits = model.readout(hidden).float()
+    logits[..., [*NEVER, STOP]] = -torch.inf
+    return logits
+
+
+def filled(model: AllAtOnce, source: Read, seen: Tensor) -> Tensor:
+    """`AllAtOnce.fill` in as few calls of the library as it takes, for they are most of the time of a single sentence; the tests hold both
+    equal. seen: (row, target)."""
+    rows, length = seen.shape
+    heads, width = model.config.n_heads, model.config.d_model
+
+    def split(x: Tensor) -> Tensor:
+        return x.view(rows, length, heads, -1).transpose(1, 2)
+
+    def attended(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> Tensor:
+        return F.scaled_dot_product_attention(split(query), key, value, mask).transpose(1, 2).reshape(-1, width)
+
+    real = seen != PAD
+    own, cross = (None if bool(there.all()) else keys_allowed(there) for there in (real, source.allowed))
+    x = model.embed(seen).view(-1, width)
+    for layer, (key, value) in zip(source.layers, source.sources, strict=True):
+        query, mine, its = (torch.addmm(bias, x, matrix) for matrix, bias in (layer.query, layer.key, layer.value))
+        x = torch.addmm(layer.out_of_self[1], attended(query, split(mine), split(its), own), layer.out_of_self[0]).add_(x)
+        x = torch.layer_norm(x, (width,), *layer.norm_self)
+        query = torch.addmm(layer.cross_query[1], x, layer.cross_query[0])
+        x = torch.addmm(layer.out_of_cross[1], attended(query, key, value, cross), layer.out_of_cross[0]).add_(x)
+        x = torch.layer_norm(x, (width,), *layer.norm_cross)
+        inner = torch.addmm(layer.inner[1], x, layer.inner[0]).relu_()
+        x = torch.layer_norm(torch.addmm(layer.outer[1], inner, layer.outer[0]).add_(x), (width,), *layer.norm)
+    return x.view(rows, length, width)
 
 
 @torch.no_grad()

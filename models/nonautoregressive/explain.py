@@ -15,7 +15,7 @@ from models.checkpoint import CheckpointError
 from models.errors import InputError
 from models.fields import check, shown
 from models.multi30k import START, STOP, UNKNOWN, Encoded, readable
-from models.nonautoregressive.decode import Pass, Read, again, passes, read
+from models.nonautoregressive.decode import Pass, Read, again, passes, possible, read
 from models.nonautoregressive.model import LONGER, SHORTER
 from models.nonautoregressive.pretrained import Pretrained, load, teacher
 from models.nonautoregressive.records import MAX_TOKENS, SPACE, Explanation, Joint, Neighbours, Request
@@ -147,7 +147,7 @@ def _explained(request: Request) -> Explanation:
     length = _length(given, source)
     seen = list(_passes(given, source, length, trace))
     tokens = np.stack([one.tokens[0].cpu().numpy() for one in seen])  # (pass, position)
-    best = [one.log_p[0].topk(CANDIDATES) for one in seen]
+    best = [possible(shipped.model, one.hidden[0]).softmax(-1).topk(CANDIDATES) for one in seen]
     likely = [[_pieces(shipped, row) for row in one.indices.tolist()] for one in best]
     rows = [_pieces(shipped, row) for row in tokens.tolist()]
     changed = np.concatenate([np.ones_like(tokens[:1], dtype=bool), tokens[1:] != tokens[:-1]])
@@ -174,7 +174,7 @@ def _explained(request: Request) -> Explanation:
         repeats=frozen(np.pad(tokens[:, 1:] == tokens[:, :-1], ((0, 0), (1, 0))), np.bool_),
         candidates=tuple(tuple(pieces for pieces, _ in one) for one in likely),
         candidate_spaces=frozen([[spaces for _, spaces in one] for one in likely], np.bool_),
-        candidate_p=frozen(torch.stack([one.values.exp() for one in best])),
+        candidate_p=frozen(torch.stack([one.values for one in best])),
         settled=frozen(len(tokens) - 1 - changed[::-1].argmax(0), np.int64),
         encoder=frozen(trace.stack("encoder/*/self/weights")[:, 0]),
         decoder=frozen(np.stack(maps["self"])),
@@ -200,7 +200,7 @@ def _joint(wish: Neighbours) -> Joint:
             zh=f"位置 {shown(at)} 没有右邻：位置为 0 到 {length - 2}。",
         )
     seen = list(_passes(given, source, length))
-    p, tokens = seen[0].log_p[0, at : at + 2].exp().topk(LIKELIEST)
+    p, tokens = possible(given.shipped.model, seen[0].hidden[0, at : at + 2]).softmax(-1).topk(LIKELIEST)
     before = seen[-1].tokens[0, :at].tolist()
     other = _one_by_one()[1]
     device = other.model.embedding.weight.device

@@ -17,8 +17,8 @@ from models import checkpoint
 from models.encoder_decoder import Config, MultiHeadAttention
 from models.errors import InputError
 from models.multi30k import PAD, STOP, Batch, Tokenizer
+from models.nonautoregressive import decode, pretrained, recipe
 from models.nonautoregressive import explain as page
-from models.nonautoregressive import pretrained, recipe
 from models.nonautoregressive.decode import mask_predict, passes, read
 from models.nonautoregressive.explain import explain, neighbours
 from models.nonautoregressive.model import MASK, AllAtOnce, Objective, some
@@ -65,8 +65,8 @@ def test_the_decoder_is_that_of_torch_without_a_causal_mask(model: AllAtOnce) ->
     source, seen = torch.tensor([SOURCE[0]]), torch.tensor([[MASK, 30, MASK, 31]])
     memory = model.encode(source, source != PAD)
     expected = theirs(model.embed(seen), memory, tgt_mask=None)
-    for given in (memory, model.key_values(memory)):
-        torch.testing.assert_close(model.fill(seen, given, source != PAD), expected.detach(), atol=1e-5, rtol=1e-5)
+    for found in (model.fill(seen, memory, source != PAD), decode.filled(model, read(model, SOURCE[:1]), seen)):
+        torch.testing.assert_close(found, expected.detach(), atol=1e-5, rtol=1e-5)
 
 
 def test_padding_changes_no_translation_and_no_length(model: AllAtOnce) -> None:
@@ -84,11 +84,8 @@ class Table(SimpleNamespace):
     table: torch.Tensor
     embedding = SimpleNamespace(weight=torch.zeros(1))
 
-    def fill(self, seen: torch.Tensor, *_: Any) -> torch.Tensor:
-        return seen
-
-    def readout(self, seen: torch.Tensor) -> torch.Tensor:
-        return torch.stack([self.table[int((row == MASK).sum()), : len(row)] for row in seen])
+    def readout(self, at: torch.Tensor) -> torch.Tensor:
+        return self.table[len(at), at]
 
 
 def in_numpy(table: np.ndarray[Any, Any], length: int, times: int) -> tuple[list[list[int]], list[list[float]]]:
@@ -108,9 +105,10 @@ def in_numpy(table: np.ndarray[Any, Any], length: int, times: int) -> tuple[list
 
 
 @pytest.mark.parametrize("length, times", [(9, 1), (9, 4), (9, 9), (2, 2)])
-def test_the_passes_are_those_of_the_paper_on_a_table_of_probabilities(length: int, times: int) -> None:
+def test_the_passes_are_those_of_the_paper_on_a_table_of_probabilities(length: int, times: int, monkeypatch: pytest.MonkeyPatch) -> None:
     table = torch.randn((length + 1, length, 40), generator=torch.Generator().manual_seed(length + times))
     source: Any = SimpleNamespace(sources=None, allowed=None)
+    monkeypatch.setattr(decode, "filled", lambda model, source, seen: torch.arange(length)[None])
     seen = list(passes(Table(table=table), source, [length], times))  # type: ignore[arg-type]
     tokens, scores = in_numpy(table.numpy(), length, times)
     assert [one.tokens[0].tolist() for one in seen] == tokens

@@ -1,0 +1,60 @@
+"""What all pieces at once gain in speed: mask-predict beside greedy search with cached keys and values, of the same network.
+
+Random sentences of SOURCE pieces and random weights in float32; both write PIECES pieces, the greedy search a stop token more. Encoder and
+prediction of the length included. Above 1 mask-predict is faster: t1, t4, t10: with so many passes, a sentence at a time; batch16_t1, …:
+sixteen sentences at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+
+from benchmarks.decode import BATCH, SOURCE, ours
+from benchmarks.measure import Bound, Report, interleaved, median, ratio
+from models.encoder_decoder import Config
+from models.multi30k import STOP
+from models.nonautoregressive.decode import mask_predict
+from models.nonautoregressive.model import SHORTER, AllAtOnce
+from models.searching import Source, greedy_search, laid_out
+
+PIECES = 15  # of each translation, about as many as a caption has
+TIMES = (1, 4, 10)
+
+
+@torch.no_grad()
+def measure(device: torch.device) -> Report:
+    """All figures of this benchmark."""
+    torch.manual_seed(1)
+    greedy, parallel = ours(Config()).to(device), AllAtOnce(Config()).eval().requires_grad_(False).to(device)
+    parallel.length.bias[PIECES - SOURCE + SHORTER] = 1e3  # which length it is decides how much there is to write
+    laid_out(parallel)
+    sentences = torch.randint(STOP + 1, Config().vocabulary, (BATCH, SOURCE), device=device)
+
+    def one_by_one(count: int) -> Callable[[], object]:
+        tokens = sentences[:count]
+        source = Source(tokens, torch.ones_like(tokens, dtype=torch.bool), (PIECES + 1,) * count)
+
+        def run() -> None:
+            if any(len(found.tokens) != PIECES + 1 for found in greedy_search(greedy, source)):
+                raise AssertionError(f"every translation must have {PIECES} pieces and a stop token")
+
+        return run
+
+    def at_once(count: int, times: int) -> Callable[[], object]:
+        ids = sentences[:count].tolist()
+
+        def run() -> None:
+            if any(len(found.tokens) != PIECES for found in mask_predict(parallel, ids, times)):
+                raise AssertionError(f"every translation must have {PIECES} pieces")
+
+        return run
+
+    names = {1: "", BATCH: f"batch{BATCH}_"}
+    sides = {f"{name}greedy": one_by_one(count) for count, name in names.items()}
+    sides |= {f"{name}t{times}": at_once(count, times) for count, name in names.items() for times in TIMES}
+    seconds = interleaved(sides, device, calls=5)
+    figures = {f"{name}_ms": 1000 * median(seconds[name]) for name in sides}
+    figures |= {f"{name}t{t}_vs_greedy_ratio": ratio(seconds, f"{name}greedy", f"{name}t{t}") for name in names.values() for t in TIMES}
+    return Report(figures, {"t1_vs_greedy_ratio": Bound(2.0, at_least=True)})
