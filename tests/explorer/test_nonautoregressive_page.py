@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -139,12 +140,14 @@ def test_nothing_is_said_of_quality_before_it_was_measured(monkeypatch: pytest.M
     assert "quality" not in {view.name for view in program().views}
 
 
-def test_only_networks_that_are_there_are_offered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(about, "facts", lambda: {"cmlm_distilled": {"parameters": 1}})
-    assert views.there() == VARIANTS[:1]
+def test_only_networks_that_are_there_are_offered(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(about.about, "ASSETS", tmp_path)
+    (tmp_path / about.SLUG / "cmlm_raw").mkdir(parents=True)
+    assert about.there() == VARIANTS[:1]
+    (tmp_path / about.SLUG / "cmlm_raw/model.json").write_text("damaged")
+    assert about.there() == ("cmlm_raw",)
     (variant,) = (one for one in views.controls() if one.field == "variant")
-    assert list(variant.names) == ["cmlm_distilled"]
-    assert "Distil" not in {step.title["en"] for step in views.steps()}
+    assert list(variant.names) == ["cmlm_raw"]
 
 
 def test_steps_and_interventions_are_permalinks_and_the_first_stops_before_the_stop_token(monkeypatch: pytest.MonkeyPatch) -> None:

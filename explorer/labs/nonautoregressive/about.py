@@ -23,6 +23,11 @@ SYMBOLS = dict(zip((*VARIANTS, GREEDY), ("circle", "square", "triangle-up", "dia
 NOTHING = {"en": "", "zh": ""}
 
 
+def there() -> tuple[str, ...]:
+    """The networks that are shipped; the first where none is. Their files are not read: one that is damaged closes the page, no more."""
+    return tuple(variant for variant in VARIANTS if (about.ASSETS / SLUG / variant / "model.json").exists()) or VARIANTS[:1]
+
+
 def facts() -> dict[str, dict[str, Any]]:
     """What each shipped variant's model.json says, by variant; those that are not shipped are missing."""
     return about.models(SLUG, (*VARIANTS, GREEDY))

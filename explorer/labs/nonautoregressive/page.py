@@ -90,8 +90,8 @@ LAB = lab_of(
     },
     exports={
         **dict.fromkeys(("passes", "lengths", "attention", "neighbours"), FIGURE),
-        "change": (*FIGURE[:4], "TXT", "NPZ"),
+        "change": ("TXT", "CSV"),
     },
     thumbnail=views.thumbnail,
-    probes=lambda: tuple(Request("A dog runs.", variant) for variant in views.there()),
+    probes=lambda: tuple(Request("A dog runs.", variant) for variant in about.there()),
 )

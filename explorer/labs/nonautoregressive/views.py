@@ -22,7 +22,7 @@ from explorer.widgets import ask, change
 from explorer.widgets.figure import Mark, shown
 from explorer.widgets.folded import Question
 from models.nonautoregressive import records
-from models.nonautoregressive.records import EXAMPLES, MAX_TOKENS, VARIANTS, Explanation, Joint, Neighbours, Request
+from models.nonautoregressive.records import EXAMPLES, MAX_TOKENS, Explanation, Joint, Neighbours, Request
 
 OFFSETS = range(-6, 7)  # pieces more or fewer that the slider offers; a link may ask for any
 PASSES = (1, 2, 4, 10)
@@ -34,14 +34,8 @@ first = runs.kept("nonautoregressive", EXAMPLES[0], Explanation)
 # ---- the input bar -----------------------------------------------------------------------------------------------------------------
 
 
-def there() -> tuple[str, ...]:
-    """The networks that are shipped; the first where none is."""
-    return tuple(variant for variant in VARIANTS if variant in about.facts()) or VARIANTS[:1]
-
-
-OFFERED = tuple(
-    (request, named) for request, named in zip(EXAMPLES, texts.EXAMPLES, strict=True) if request.variant in there()
-)  # our examples whose networks are there, and what each is called
+# Our examples whose networks are there, and what each is called.
+OFFERED = tuple((request, named) for request, named in zip(EXAMPLES, texts.EXAMPLES, strict=True) if request.variant in about.there())
 
 
 def controls() -> tuple[Control, ...]:
@@ -50,7 +44,7 @@ def controls() -> tuple[Control, ...]:
     lengths = {n: filled(texts.OFFSET_IS, n=f"{n:+}".replace("-", "−")) if n else texts.OWN for n in OFFSETS}
     return (
         Control("sentence", filled(texts.SENTENCE, tokens=MAX_TOKENS), "sentence", placeholder=EXAMPLES[0].sentence),
-        Control("variant", texts.VARIANT, "select", names={name: texts.NAMES[name] for name in there()}),
+        Control("variant", texts.VARIANT, "select", names={name: texts.NAMES[name] for name in about.there()}),
         Control("passes", texts.PASSES_T, "select", names=passes),
         Control("offset", texts.OFFSET, "stops", names=lengths, change=True, says=_longer),
         Control("pinned", texts.PINNED, "items", kept=True, change=True, says=_pinned),
@@ -167,9 +161,7 @@ def lengths(seen: Explanation, _request: Request, _state: str) -> Value:
     def draw(language: str) -> Figure:
         frame = theme.titled(texts.LENGTH_AXES[language])
         frame |= {"margin": {"l": 44, "r": 8, "t": 20, "b": 40}, "bargap": 0.15}
-        frame["xaxis"] |= (
-            {"tickvals": at, "showgrid": False, "fixedrange": True} if len(at) < 16 else {"showgrid": False, "fixedrange": True}
-        )
+        frame["xaxis"] |= {"showgrid": False, "fixedrange": True, **({"tickvals": at} if len(at) < 16 else {})}
         frame["yaxis"] |= {"rangemode": "tozero", "range": [0, 1.15 * max(p)], "fixedrange": True}
         said = [f"{one:.2f}" if one >= 0.01 and len(at) < 12 else "" for one in p]
         bars = {"type": "bar", "x": at, "y": p, "marker": {"color": colours}, "text": said, "textposition": "outside"}
@@ -365,7 +357,7 @@ def steps() -> tuple[GuidedStep, ...]:
         "iterate": (query(replace(start, passes=10)), {"pos": pos, "show": "settled"}, "passes"),
         "pays": ("", {}, "quality"),
     }
-    if "cmlm_raw" in there():
+    if "cmlm_raw" in about.there():
         shown_["distil"] = (query(replace(start, variant="cmlm_raw", passes=1)), {}, "passes")
     if about.quality() is None:
         shown_["pays"] = ("", {}, "passes")
