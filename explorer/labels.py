@@ -50,6 +50,7 @@ SHELL: Final[Texts] = {
     "close": _("Close", "关闭"),
     "menu": _("Menu", "菜单"),
     "family": _("The family", "家族"),
+    "of_year": _("{n} labs", "{n} 个实验"),
     "steps": _("Guided steps", "导览步骤"),
     "step": _("Step {step} of {of}", "第 {step} 步，共 {of} 步"),
     "done": _("done", "已看过"),

@@ -55,16 +55,31 @@ class Gains:
 
 
 @dataclass(frozen=True)
+class Paths:
+    """What stands beside each sublayer f: x ← LN(g x + Drop f(x)), g = 1 in the paper, the residual path; and where positions are told.
+
+    encoder, decoder: g of every sublayer of every layer, () where all are 1. timing: sinusoids are added before every layer, not only the
+    first.
+    """
+
+    encoder: tuple[tuple[float, ...], ...] = ()
+    decoder: tuple[tuple[float, ...], ...] = ()
+    timing: bool = False
+
+
+@dataclass(frozen=True)
 class Changes:
     """What a pass does unlike the paper, to see what it is for. The default changes nothing.
 
     scale: what attention scores are multiplied by, in place of 1/√d_head. positional: embeddings get their sinusoids.
     reads: (batch, target) bool in place of the causal mask: the decoder's inputs that every position sees, later ones included.
+    paths: in place of the network's own.
     """
 
     scale: float | None = None
     positional: bool = True
     reads: Tensor | None = None
+    paths: Paths | None = None
 
 
 AS_PUBLISHED = Changes()
@@ -80,10 +95,24 @@ class EncoderLayer(nn.Module):
         self.norms = nn.ModuleList(nn.LayerNorm(config.d_model) for _ in range(2))
         self.dropout = Dropout(config.dropout)
 
-    def forward(self, x: Tensor, mask: Tensor | None, gain: Tensor | None = None, trace: Trace = OFF, scale: float | None = None) -> Tensor:
-        """x: (batch, source, d_model); mask: (batch, 1, 1, source); gain: (batch, head); scale as in `attend`. Taps `self/weights`."""
-        x = self.norms[0](x + self.dropout(self.self_attention(x, mask=mask, gain=gain, trace=trace.within("self"), scale=scale)))
-        return self.norms[1](x + self.dropout(self.feed_forward(x)))  # type: ignore[no-any-return]
+    def forward(
+        self,
+        x: Tensor,
+        mask: Tensor | None,
+        gain: Tensor | None = None,
+        trace: Trace = OFF,
+        scale: float | None = None,
+        paths: Sequence[float] = (1, 1),
+    ) -> Tensor:
+        """x: (batch, source, d_model); mask: (batch, 1, 1, source); gain: (batch, head); scale as in `attend`; paths as in `Paths`.
+
+        Taps `self/weights`, and `output` (batch, source, d_model).
+        """
+        own = self.self_attention(x, mask=mask, gain=gain, trace=trace.within("self"), scale=scale)
+        x = self.norms[0](torch.add(self.dropout(own), x, alpha=paths[0]))
+        x = self.norms[1](torch.add(self.dropout(self.feed_forward(x)), x, alpha=paths[1]))
+        trace.tap("output", "batch source d_model", x)
+        return x
 
 
 class DecoderLayer(nn.Module):
@@ -107,27 +136,29 @@ class DecoderLayer(nn.Module):
         trace: Trace = OFF,
         scale: float | None = None,
         reads: Tensor | None = None,
+        paths: Sequence[float] = (1, 1, 1),
     ) -> Tensor:
         """x: (batch, target, d_model); source: (batch, source, d_model), or its keys and values; mask: (batch, 1, 1, source).
 
-        scale as in `attend`. reads: (batch, 1, 1, target), who may be attended to in place of the causal mask.
+        scale as in `attend`. reads: (batch, 1, 1, target), who may be attended to in place of the causal mask. paths as in `Paths`.
         Taps `self/weights` and `cross/weights`.
         """
         own = self.self_attention(x, mask=reads, gain=gain, trace=trace.within("self"), causal=reads is None, scale=scale)
-        x = self.norms[0](x + self.dropout(own))
+        x = self.norms[0](torch.add(self.dropout(own), x, alpha=paths[0]))
         attended = self.cross_attention(x, source, mask=mask, gain=cross_gain, trace=trace.within("cross"), scale=scale)
-        x = self.norms[1](x + self.dropout(attended))
-        return self.norms[2](x + self.dropout(self.feed_forward(x)))  # type: ignore[no-any-return]
+        x = self.norms[1](torch.add(self.dropout(attended), x, alpha=paths[1]))
+        return self.norms[2](torch.add(self.dropout(self.feed_forward(x)), x, alpha=paths[2]))  # type: ignore[no-any-return]
 
 
 class Transformer(nn.Module):
     """p(target | source) = Π_t softmax(E · decoder(target_<t, encoder(source))_t), E the shared embedding."""
 
     positions: Tensor
+    branch = BRANCH
 
     def __init__(self, config: Config) -> None:
         super().__init__()
-        self.config = config
+        self.config, self.paths = config, Paths()
         self.embedding = nn.Embedding(config.vocabulary, config.d_model)
         self.encoder = nn.ModuleList(EncoderLayer(config) for _ in range(config.n_layers))
         self.decoder = nn.ModuleList(DecoderLayer(config) for _ in range(config.n_layers))
@@ -138,7 +169,7 @@ class Transformer(nn.Module):
     def reset(self) -> None:
         """Xavier for matrices, as in the authors' code; embeddings of deviation 1/√d_model, so that √d_model makes them unit sized.
 
-        What a sublayer adds starts small (values, output projections and second feed-forward matrices times BRANCH), so that behind each
+        What a sublayer adds starts small (values, output projections and second feed-forward matrices times `branch`), so that behind each
         norm the residual path dominates at first: with norms behind the sublayers the gradient fades on its way down otherwise, and
         cross-attention finds its words thousands of updates later (the thought of DeepNorm, Wang et al., 2022).
         """
@@ -149,13 +180,13 @@ class Transformer(nn.Module):
         with torch.no_grad():
             for module in self.modules():
                 if isinstance(module, MultiHeadAttention):  # three square matrices in one: each with its own bounds
-                    for block, gain in zip(module.project_in.weight.chunk(3), (1.0, 1.0, BRANCH), strict=True):
+                    for block, gain in zip(module.project_in.weight.chunk(3), (1.0, 1.0, self.branch), strict=True):
                         nn.init.xavier_uniform_(block, gain)
                     module.project_in.bias.zero_()
                     module.project_out.bias.zero_()
-                    module.project_out.weight.mul_(BRANCH)
+                    module.project_out.weight.mul_(self.branch)
                 elif isinstance(module, FeedForward):
-                    module.outer.weight.mul_(BRANCH)
+                    module.outer.weight.mul_(self.branch)
 
     def embed(self, tokens: Tensor, first: int = 0, positional: bool = True) -> Tensor:
         """Dropout(√d_model · E[token] + PE[position]): (batch, position) -> (batch, position, d_model); positions count from `first`.
@@ -170,12 +201,18 @@ class Transformer(nn.Module):
     ) -> Tensor:
         """source: (batch, source) tokens; allowed: (batch, source), False at padding and at hidden words. (batch, source, d_model).
 
-        Taps `encoder/<layer>/self/weights`.
+        Taps `encoder/<layer>/self/weights` and `encoder/<layer>/output`.
         """
-        mask, x = keys_allowed(allowed), self.embed(source, positional=changes.positional)
+        mask, x, paths = keys_allowed(allowed), self.embed(source, positional=changes.positional), changes.paths or self.paths
         for i, layer in enumerate(self.encoder):
-            x = layer(x, mask, None if gains is None else gains.encoder[i], trace.within("encoder", i), changes.scale)
+            x = self.placed(x, i, paths)
+            beside = paths.encoder[i] if paths.encoder else (1, 1)
+            x = layer(x, mask, None if gains is None else gains.encoder[i], trace.within("encoder", i), changes.scale, beside)
         return x
+
+    def placed(self, x: Tensor, layer: int, paths: Paths) -> Tensor:
+        """x: (…, position, d_model) before a layer, once more with its positions where these are told before every one."""
+        return x + self.positions[: x.shape[-2]] if paths.timing and layer else x
 
     def decode(
         self,
@@ -192,12 +229,13 @@ class Transformer(nn.Module):
 
         Taps `decoder/<layer>/self/weights` and `decoder/<layer>/cross/weights`.
         """
-        mask, x = keys_allowed(allowed), self.embed(target, positional=changes.positional)
+        mask, x, paths = keys_allowed(allowed), self.embed(target, positional=changes.positional), changes.paths or self.paths
         reads = None if changes.reads is None else keys_allowed(changes.reads)
         for i, layer in enumerate(self.decoder):
             gain, cross = (None, None) if gains is None else (gains.decoder[i], gains.cross[i])
             source = memory if isinstance(memory, Tensor) else memory[i]
-            x = layer(x, source, mask, gain, cross, trace.within("decoder", i), changes.scale, reads)
+            x, beside = self.placed(x, i, paths), paths.decoder[i] if paths.decoder else (1, 1, 1)
+            x = layer(x, source, mask, gain, cross, trace.within("decoder", i), changes.scale, reads, beside)
         return x
 
     def key_values(self, memory: Tensor) -> list[tuple[Tensor, Tensor]]:

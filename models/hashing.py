@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -30,4 +32,29 @@ def belongs(rows: NDArray[np.integer], split: str) -> NDArray[np.bool_]:
         raise ValueError(f"there are the splits {', '.join(SPLITS)}, not {split}")
     part = hashes(rows) % np.uint64(PARTS)
     found: NDArray[np.bool_] = {"test": part == 0, "val": part == 1, "train": part > 1}[split]
+    return found
+
+
+def drawn(draw: Callable[[int], NDArray[np.int64]], count: int, tries: int, split: str) -> NDArray[np.int64]:
+    """The first `count` inputs, (input, …), that belong to a split, of those that draw(tries) makes, again and again.
+
+    LookupError where of fifty times as many none does. ValueError as in `belongs`.
+    """
+    found: list[NDArray[np.int64]] = []
+    while sum(map(len, found)) < count:
+        some = draw(tries)
+        found.append(some[belongs(some.reshape(len(some), -1), split)])
+        if len(found) == 50 and not any(map(len, found)):
+            raise LookupError(f"none of {50 * tries:,} inputs belongs to {split}")
+    return np.concatenate(found)[:count]
+
+
+CARRIES = 0.3  # share of sums with many columns that add up to 9, so that carries run far
+
+
+def digits(generator: np.random.Generator, count: int, columns: int) -> NDArray[np.int64]:
+    """(count, 2, columns) the digits of two numbers to be added."""
+    found = generator.integers(0, 10, (count, 2, columns))
+    chained = (generator.random((count, 1)) < CARRIES) & (generator.random((count, columns)) < 0.7)
+    found[:, 1] = np.where(chained, 9 - found[:, 0], found[:, 1])
     return found

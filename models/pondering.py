@@ -1,19 +1,53 @@
-"""What the two labs of adaptive computation time do alike with requests: side by side, each with its own way to stop."""
+"""What the two labs of adaptive computation time do alike: requests side by side, each with its own way to stop, and what it comes to."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Self, TypeVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn import functional as F
 
+from models.arrays import frozen
 from models.layers.act import Stop
 from models.windows import NONE
 
-Inputs = TypeVar("Inputs", bound=Any)
+Array = NDArray[np.float32]
+Inputs = TypeVar("Inputs", bound="Rows")
+
+
+class Rows:
+    """Inputs of one task side by side: a dataclass of arrays (batch, …), among them `targets`, NONE where no answer is wanted."""
+
+    targets: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.targets)
+
+    def __getitem__(self, part: slice) -> Self:
+        return dataclasses.replace(self, **{name: values[part] for name, values in vars(self).items()})  # type: ignore[type-var]
+
+
+class PonderLoss(nn.Module):
+    """What training minimises: −log p of every wanted answer, and the price of pondering (Graves, 2016, eq. 13)."""
+
+    def __init__(self, model: nn.Module, price: float) -> None:
+        """price: τ, nats that a unit of ponder cost N + R adds."""
+        super().__init__()
+        self.model, self.price = model, price
+
+    def forward(self, batch: Any) -> tuple[Tensor, Tensor]:
+        """Sum of losses in nats, number of answers. An answer's share of the price is the mean ponder cost of a position."""
+        thought = self.model(*batch[:-1])
+        wanted = batch.targets != NONE
+        count = wanted.sum()
+        loss = F.cross_entropy(thought.logits[wanted].float(), batch.targets[wanted], reduction="sum")
+        return loss if thought.cost is None else loss + self.price * count * thought.cost.sum() / batch.alive.sum(), count
 
 
 def joined(parts: Sequence[Inputs]) -> Inputs:
@@ -27,8 +61,8 @@ def joined(parts: Sequence[Inputs]) -> Inputs:
         width = [(0, 0), (0, length - values.shape[1]), *[(0, 0)] * (values.ndim - 2)]
         return np.pad(values, width, constant_values=NONE if name == "targets" else 0)
 
-    names = [field.name for field in dataclasses.fields(parts[0])]
-    return type(parts[0])(**{name: np.concatenate([padded(name, getattr(one, name)) for one in parts]) for name in names})  # type: ignore[no-any-return]
+    whole = {name: np.concatenate([padded(name, vars(one)[name]) for one in parts]) for name in vars(parts[0])}
+    return dataclasses.replace(parts[0], **whole)  # type: ignore[type-var]
 
 
 def stop_of(requests: Sequence[Any], limit: int, device: torch.device, *axes: int) -> Stop:
@@ -42,7 +76,43 @@ def stop_of(requests: Sequence[Any], limit: int, device: torch.device, *axes: in
     return Stop(epsilon, column([one.limit or limit for one in requests]), bias, forced if bool(forced.any()) else None)
 
 
-def shortened(request: Any, most: int) -> list[Any]:
-    """The request with 1 … `most` steps at the latest."""
-    name = "forced" if request.forced else "limit"
-    return [dataclasses.replace(request, **{name: n}) for n in range(1, most + 1)]
+@dataclass(frozen=True)
+class Asked:
+    """A request that can be answered. inputs: of one row."""
+
+    request: Any
+    inputs: Any
+
+    @property
+    def wanted(self) -> list[int]:
+        """Where the answer is read."""
+        return [i for i, target in enumerate(self.inputs.targets[0]) if target != NONE]
+
+
+def earlier(one: Any, most: int, run: Callable[[list[Any]], Any], said: Callable[[Tensor], str]) -> tuple[str, ...]:
+    """For each n up to `most`, the answer if every position stopped at its n-th step at the latest: all of them in one pass, `run`."""
+    name = "forced" if one.request.forced else "limit"
+    rows = [dataclasses.replace(one, request=dataclasses.replace(one.request, **{name: n})) for n in range(1, most + 1)]
+    return tuple(map(said, run(rows).logits))
+
+
+def thinking(one: Asked, limit: int, steps: Tensor, remainder: Tensor, logits: Tensor, halting: Array, weights: Array) -> dict[str, Any]:
+    """What an explanation tells of every run, by the names of the fields of `models.thinking.Thinking`, but for answers and distances.
+
+    limit: M as trained. steps, remainder: (position,) N and R; logits: (position, kind); halting, weights: (step, position).
+    """
+    taken = frozen(steps, np.int64)
+    gone = np.arange(1, len(halting) + 1)[:, None] >= taken  # (step, position): from N on
+    return {
+        "wanted": tuple(one.wanted),
+        "probability": frozen(logits.softmax(-1).amax(-1)[one.wanted]),
+        "steps": taken,
+        "remainder": frozen(remainder),
+        "halting": frozen(halting),
+        "weights": frozen(weights),
+        "totals": frozen(np.where(gone, 1.0, np.minimum(halting.cumsum(0), 1.0))),
+        "threshold": 1 - float(one.request.epsilon),
+        "limit": one.request.limit or limit,
+        "ponder": float((steps + remainder).mean()),
+        "difficulty": int(one.inputs.difficulty[0]),
+    }

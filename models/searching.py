@@ -114,6 +114,8 @@ class Cache:
         self._never = self._embedding.new_zeros(config.vocabulary)
         self._never[list(NEVER)] = -torch.inf
         self._nothing = memory.new_zeros(1)
+        paths = changes.paths or model.paths
+        self._timing, self._paths = paths.timing, paths.decoder or ((1, 1, 1),) * len(self._layers)
         self._own = memory.new_empty(config.n_layers, 2, longest, rows, config.d_model)  # (layer, key or value, position, row, d_model)
         self._sources = model.key_values(memory)
         self._allowed = allowed
@@ -148,19 +150,20 @@ class Cache:
         slots = self._own.select(2, t).flatten(0, 1).unbind(0)  # where this position's keys and values of each layer go
         past = self._own_heads.narrow(2, 0, t + 1)
         own_keys, own_values = past.select(1, 0).permute(0, 2, 3, 1).unbind(0), past.select(1, 1).transpose(1, 2).unbind(0)
-        for i, layer in enumerate(self._layers):
+        for i, (layer, beside) in enumerate(zip(self._layers, self._paths, strict=True)):
+            x = x + self._places[t] if self._timing and i else x
             torch.addmm(layer.key[1], x, layer.key[0], out=slots[2 * i])
             torch.addmm(layer.value[1], x, layer.value[0], out=slots[2 * i + 1])
             query = torch.addmm(layer.query[1], x, layer.query[0])
             seen = self._attend(query, own_keys[i], own_values[i], None, self._own_gain[i])
-            x = torch.addmm(layer.out_of_self[1], seen, layer.out_of_self[0]).add_(x)
+            x = torch.addmm(layer.out_of_self[1], seen, layer.out_of_self[0]).add_(x, alpha=beside[0])
             x = torch.layer_norm(x, width, *layer.norm_self)
             query = torch.addmm(layer.cross_query[1], x, layer.cross_query[0])
             seen = self._attend(query, *self._cross[i], self._mask, self._cross_gain[i])
-            x = torch.addmm(layer.out_of_cross[1], seen, layer.out_of_cross[0]).add_(x)
+            x = torch.addmm(layer.out_of_cross[1], seen, layer.out_of_cross[0]).add_(x, alpha=beside[1])
             x = torch.layer_norm(x, width, *layer.norm_cross)
             inner = torch.addmm(layer.inner[1], x, layer.inner[0]).relu_()
-            x = torch.addmm(layer.outer[1], inner, layer.outer[0]).add_(x)
+            x = torch.addmm(layer.outer[1], inner, layer.outer[0]).add_(x, alpha=beside[2])
             x = torch.layer_norm(x, width, *layer.norm)
         self.position += 1
         return torch.addmm(self._never, x, self._embedding.t()).float().log_softmax(-1)

@@ -1,13 +1,20 @@
-"""What the labs of networks that decide how long they think explain alike: frozen records of NumPy arrays and texts. No torch here."""
+"""What the labs of networks that decide how long they think read and explain alike: sums, frozen records of arrays. No torch here."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from models.errors import InputError
+from models.fields import shown
+
 Array = NDArray[np.float32]
+
+_WIDE = {0xFF10 + i: 0x30 + i for i in range(10)} | {0xFF0B: 0x2B}
+_SUM = re.compile(r"\s*([0-9]+)\s*\+\s*([0-9]+)\s*=?\s*")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,3 +58,31 @@ class Measured:
     ponder: float
     milliseconds: float
     sample: int
+
+
+def read_sum(text: str, most: int) -> tuple[str, str]:
+    """The two numbers of a sum, without leading zeros. InputError where it is no sum of two numbers of at most so many digits."""
+    if not text.strip():
+        raise InputError("empty", en="There is no sum: type one such as 478+256.", zh="没有算式：请输入例如 478+256。")
+    plain = text.translate(_WIDE)
+    found = _SUM.fullmatch(plain)
+    if found is None:
+        wrong = next((c for c in plain if c not in "0123456789+= \t"), None)
+        if wrong is not None:
+            raise InputError(
+                "not_a_sum",
+                en=f"“{shown(wrong)}” does not belong in a sum: type two numbers and a plus sign, such as 478+256.",
+                zh=f"算式中不能有“{shown(wrong)}”：请输入两个数和一个加号，例如 478+256。",
+            )
+        raise InputError(
+            "not_a_sum", en="This is no sum of two numbers: type one such as 478+256.", zh="这不是两个数的加法：请输入例如 478+256。"
+        )
+    first, second = (number.lstrip("0") or "0" for number in found.groups())
+    longest = max(len(first), len(second))
+    if longest > most:
+        raise InputError(
+            "too_long",
+            en=f"A number has {longest} digits; this network adds numbers of up to {most}.",
+            zh=f"其中一个数有 {longest} 位；该网络最多处理 {most} 位数的加法。",
+        )
+    return first, second

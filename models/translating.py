@@ -231,16 +231,20 @@ def paired(texts: Sequence[str], others: Mapping[str, Sequence[str]], references
 def against(
     asked: Asked[Any], slug: str, variants: Iterable[str], texts: Sequence[str], references: Sequence[str], ending: str = ""
 ) -> dict[str, Any]:
-    """`paired` with the recorded translations of the lab's other variants; `record` keeps these too.
+    """{"paired": `paired` with the recorded translations of the lab's other variants}, on the reported split; `record` keeps these too.
 
-    ending: of the name of the file that holds them.
+    ending: of the name of the file that holds them; one without it is of a variant that has no such choice.
     """
-    file = f"{asked.split}{ending}.de"
-    kept = {name: checkpoint.folder(slug, name, asked.seed) / file for name in variants if name != asked.variant}
-    others = {name: path.read_text("utf-8").splitlines() for name, path in kept.items() if path.is_file()}
+    if asked.split != REPORTED:
+        return {}
+    others: dict[str, list[str]] = {}
+    for name in variants:
+        for file in (f"{REPORTED}.de", f"{REPORTED}{ending}.de"):
+            if name != asked.variant and (path := checkpoint.folder(slug, name, asked.seed) / file).is_file():
+                others[name] = path.read_text("utf-8").splitlines()
     if asked.record:
-        (asked.where / file).write_text("\n".join(texts) + "\n", encoding="utf-8")
-    return paired(texts, others, references)
+        (asked.where / f"{REPORTED}{ending}.de").write_text("\n".join(texts) + "\n", encoding="utf-8")
+    return {"paired": paired(texts, others, references)}
 
 
 OPTIONS: dict[str, dict[str, Any]] = {

@@ -12,7 +12,7 @@ import inspect
 import json
 import re
 import threading
-from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -67,7 +67,7 @@ class Bench:
         from tests.conftest import built, free_port
 
         self._site = built(lambda: Site(()))
-        self._places: dict[str, tuple[list[Any], int, Place]] = {}
+        self._places: dict[str, tuple[Sequence[Any], Any, Place]] = {}
         self._pages: dict[str, Page] = {}
         self._files = {
             "bench.js": ("text/javascript", (FOLDER / "bench.js").read_bytes()),
@@ -85,13 +85,16 @@ class Bench:
             self._thread.join(0.01)
             assert self._thread.is_alive(), "the server of the bench pages did not start"
 
-    def put(self, name: str, places: Mapping[str, Place], year: int = 2017, steps: int = 5) -> str:
+    def put(self, name: str, places: Mapping[str, Place], year: int = 2017, steps: int = 5, family: Sequence[Any] = ()) -> str:
         """Puts pages by their slugs on the bench, as those of a site with one lab for each. Returns what comes before "/<slug>".
 
-        name: of the test file. A page is built when a browser first asks for it.
+        name: of the test file. A page is built when a browser first asks for it. family: labs to stand in the frame instead, around a
+        page of one of their slugs as around that lab, around any other as around the family map.
         """
-        labs = [_lab(f"/bench/{name}/{slug}", slug, year, steps, place) for slug, place in places.items()]
-        self._places |= {lab.path: (labs, at, place) for at, (lab, place) in enumerate(zip(labs, places.values(), strict=True))}
+        for slug, place in places.items():
+            labs = family or [_lab(f"/bench/{name}/{one}", one, year, steps, places[one]) for one in places]
+            here = next((lab for lab in labs if lab.slug == slug), None)
+            self._places[f"/bench/{name}/{slug}"] = (labs, here, place)
         return f"{self.url}/bench/{name}"
 
     def close(self) -> None:
@@ -142,11 +145,11 @@ class Bench:
 
         from explorer.widgets.shell import shell
 
-        labs, at, place = self._places[path]
+        labs, here, place = self._places[path]
         with gr.Blocks(analytics_enabled=False) as blocks:
-            shell(labs, labs[at])
+            shell(labs, here)
             with gr.Column(elem_classes=["tfe-main"], elem_id="main"):
-                place(labs[at], self._site.engine)
+                place(here, self._site.engine)
         for block in blocks.blocks.values():
             self._site.stored.hold(json.dumps(getattr(block, "value", None), default=str))
         config = blocks.get_config_file()

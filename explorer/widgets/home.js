@@ -10,10 +10,10 @@ import { css, onTheme } from "./lib/theme.js";
 
 const COLOUR = { input: "--cat-1", memory: "--cat-4", cost: "--cat-2", depth: "--cat-3", reading: "--cat-6",
   measured: "--ink3" };
-const GAP = { column: 36, row: 30, card: 196 };
-const PITCH = [126, 210]; // px from one row to the next: as the screen has room, so that it is filled
+const GAP = { column: 36, row: 24, card: 196 };
+const PITCH = [120, 210]; // px from one row to the next: as the screen has room, so that it is filled
 const MOST = 6; // cards of a year below each other; more stand in two columns
-const AROUND = 244; // px of the screen above and below the rows
+const AROUND = 184; // px of the screen above and below the rows
 
 function to(path, search = {}) {
   const url = new URL(path, location.origin);
@@ -382,6 +382,8 @@ export function mount(root, props) {
     }
     const columns = parts.map((part) => part.cards);
     const count = columns.length;
+    const across = (wide + GAP.column) / count - GAP.column; // px of a card
+    root.classList.toggle("tight", !beside && across < 220);
     parts.forEach((part, column) => {
       for (const card of part.cards) {
         card.column = column;
@@ -393,7 +395,7 @@ export function mount(root, props) {
     // Rows: a card stands as near to its parents' row as the order allows. In the corner stand the words.
     const overWords = (column) => !beside && column < 2;
     const rowsAt = (pitch) => {
-      const corner = beside ? 0 : Math.max(1, Math.ceil((hero.offsetHeight - 30) / pitch));
+      const corner = beside ? 0 : Math.max(1, Math.ceil((hero.offsetHeight + 8) / pitch));
       const most = Math.max(...columns.map((cardsHere, column) =>
         cardsHere.reduce((sum, card) => sum + Math.max(1, spanOf(card)), 0) + (overWords(column) ? corner : 0)));
       return { pitch, corner, most };
@@ -402,7 +404,6 @@ export function mount(root, props) {
     const { pitch, corner, most } = beside ? least : rowsAt(Math.max(PITCH[0],
       Math.min(PITCH[1], (innerHeight - AROUND) / least.most)));
     const high = pitch - GAP.row;
-    const across = (wide + GAP.column) / count - GAP.column; // px of a card
     root.style.setProperty("--high", `${high}px`);
     root.style.setProperty("--thumb", `${beside ? 64 : Math.round(Math.max(64, Math.min(high - 26, 0.3 * across)))}px`);
     columns.forEach((cardsHere, column) => {

@@ -45,7 +45,7 @@ function to(path, search = {}) {
 }
 
 export function mount(root, props) {
-  const { words, site, steps, here, labs } = props;
+  const { words, site, steps, here } = props;
   from(here);
   const w = (name, values) => t(words[name], values);
   const lecturing = () => Boolean(here && props.lecture && ["1", "projector"].includes(lecture.get()));
@@ -227,18 +227,24 @@ export function mount(root, props) {
     name(el("ol", {}, ...stepNodes.map((node) => node.item)), words.steps),
     el("div", { class: "tfe-shell-turn" }, railBack, railNext),
   );
+  const row = (lab) => {
+    const current = here?.slug === lab.slug;
+    const a = el("a", { "aria-current": current ? "page" : null }, el("i", { "aria-hidden": "true" }),
+      say(el("span"), lab.short), el("small", { text: String(lab.year) }));
+    painters.push(() => {
+      a.href = to(lab.path);
+    });
+    return el("li", { class: current ? "here" : null }, a, current && steps.length ? tour : null);
+  };
+  // Only the year of the open lab is unfolded.
   const family = el(
     "ul",
     { class: "tfe-shell-family" },
-    ...labs.map((lab) => {
-      const current = here?.slug === lab.slug;
-      const a = el("a", { "aria-current": current ? "page" : null }, el("i", { "aria-hidden": "true" }),
-        say(el("span"), lab.short), el("small", { text: String(lab.year) }));
-      painters.push(() => {
-        a.href = to(lab.path);
-      });
-      return el("li", { class: current ? "here" : null }, a, current && steps.length ? tour : null);
-    }),
+    ...props.years.map(({ name: year, labs }) =>
+      (labs.length === 1 ? row(labs[0])
+        : el("li", {}, el("details", { open: labs.some(({ slug }) => slug === here?.slug) },
+          el("summary", {}, el("i", { "aria-hidden": "true" }), say(el("span"), year),
+            say(el("small"), () => w("of_year", { n: labs.length }))), el("ul", {}, ...labs.map(row)))))),
   );
   // ---------------------------------------------------------------- where in the network one is
   const parts = props.network.flat();
@@ -314,6 +320,13 @@ export function mount(root, props) {
     grammar,
   );
   name(rail, words.family);
+  /** Where the rail is higher than the screen, of the keys only the one that lists them all is named. */
+  const shorten = () => {
+    rail.classList.remove("full");
+    rail.classList.toggle("full", rail.scrollHeight > rail.clientHeight);
+  };
+  addEventListener("resize", shorten);
+  rail.addEventListener("toggle", shorten, true); // a year
   const veil = el("div", { class: "tfe-shell-veil", hidden: true, onclick: () => drawer(false) });
   function drawer(wanted) {
     const was = rail.classList.contains("open");
@@ -466,6 +479,7 @@ export function mount(root, props) {
   const paint = () => {
     for (const painter of painters) painter();
     paintSteps();
+    shorten();
     document.title = here ? `${t(here.title)} · ${t(site.name)}` : t(site.name);
   };
   onLang(paint);

@@ -5,7 +5,9 @@ The server answers ``GET /qr?text=<address of this site>`` with `explorer.qr.svg
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 
 import gradio as gr
 
@@ -19,13 +21,13 @@ def shell(
 ) -> gr.HTML:
     """Place the frame, first on its page.
 
-    labs: the family, in teaching order; the rail shows it by year. here: the lab whose page this is, None for the family map.
+    labs: the family, in teaching order; the rail shows it by year, and only the year of `here` unfolded.
+    here: the lab whose page this is, None for the family map.
     lecture, compare: addresses of the guided lecture and of two pictures side by side, None while there are none. at: where this page
     is, where it is no lab's: "map", "lecture" or "compare".
     """
     place = labs.index(here) if here is not None else len(labs)
     before, ahead = labs[:place][-1:] if here is not None else (), labs[place + 1 :]
-    family = sorted(labs, key=lambda lab: lab.year)
     return widget(
         "shell",
         classes=["tfe-with-rail"] if here else [],
@@ -33,7 +35,10 @@ def shell(
         words={name: dict(text) for name, text in labels.SHELL.items()},
         grammar=[[dict(act), dict(effect)] for act, effect in labels.GRAMMAR],
         grammar_in_full=[[dict(act), dict(effect)] for act, effect in labels.GRAMMAR_IN_FULL],
-        labs=[{"slug": lab.slug, "path": lab.path, "short": dict(lab.short), "year": lab.year} for lab in family],
+        years=[
+            {"name": name, "labs": [{"slug": lab.slug, "path": lab.path, "short": dict(lab.short), "year": lab.year} for lab in group]}
+            for name, group in _years(labs)
+        ],
         first=labs[0].path if labs else None,
         lecture=lecture,
         compare=compare,
@@ -62,3 +67,12 @@ def shell(
         onward={"path": ahead[0].path, "short": dict(ahead[0].short)} if ahead else None,
         before={"path": before[0].path, "steps": len(before[0].steps)} if before else None,
     )
+
+
+def _years(labs: Sequence[Lab]) -> Iterator[tuple[dict[str, str], list[Lab]]]:
+    """The labs by year, what came before the lab that most others descend from in one: (name of the year, its labs)."""
+    heirs = Counter(slug for lab in labs for slug in lab.ancestors)
+    root = max(labs, key=lambda lab: heirs[lab.slug]).year if labs else 0
+    for year, group in groupby(sorted(labs, key=lambda lab: lab.year), key=lambda lab: max(lab.year, root - 1)):
+        names = dict(labels.HOME["before"]) if year < root else {"en": "{year}", "zh": "{year}"}
+        yield {lang: name.format(year=max(year, root)) for lang, name in names.items()}, list(group)

@@ -10,7 +10,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from models.hashing import belongs
+from models import hashing
+from models.pondering import Rows
 from models.windows import NONE as NONE
 
 Ints = NDArray[np.int64]
@@ -22,7 +23,6 @@ END = 10  # the input behind the last digits of a sum, after which its highest d
 FIRST, SECOND = 11, 12  # units that say whose digit it is
 UNITS = {"parity": 2 * BITS, "addition": 13}  # units of an input
 OUTPUTS = {"parity": 2, "addition": 10}
-CARRIES = 0.3  # share of sums with many columns that add up to 9, so that carries run far
 
 
 class Batch(NamedTuple):
@@ -38,19 +38,13 @@ class Batch(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Inputs:
+class Inputs(Rows):
     """Inputs with their answers, as in `Batch`. difficulty: (batch,), bits that are not 0, or carries."""
 
     inputs: Array
     alive: NDArray[np.bool_]
     targets: Ints
     difficulty: Ints
-
-    def __len__(self) -> int:
-        return len(self.inputs)
-
-    def __getitem__(self, part: slice) -> Inputs:
-        return Inputs(self.inputs[part], self.alive[part], self.targets[part], self.difficulty[part])
 
     def batch(self) -> Batch:
         """As tensors."""
@@ -102,14 +96,8 @@ def drawn(
     hardest kind beside.
     """
     most = hardest or (BITS if task == "parity" else DIGITS)
-    found: list[Ints] = []
-    have = 0
-    while have < count:
-        tries = count + count // 2 if split == "train" else 24 * count
-        rows = _parity(generator, tries, most, hard) if task == "parity" else _addition(generator, tries, most, hard)
-        found.append(rows[belongs(rows, split)])
-        have += len(found[-1])
-    rows = np.concatenate(found)[:count]
+    make, tries = _parity if task == "parity" else _addition, count + count // 2 if split == "train" else 24 * count
+    rows = hashing.drawn(lambda many: make(generator, many, most, hard), count, tries, split)
     if task == "parity":
         return vectors(rows)
     return sums(rows[:, 1 : 1 + DIGITS], rows[:, 1 + DIGITS :], rows[:, 0])
@@ -131,8 +119,6 @@ def _parity(generator: np.random.Generator, count: int, most: int, hard: float) 
 def _addition(generator: np.random.Generator, count: int, most: int, hard: float) -> Ints:
     """(count, 1 + 2 · DIGITS): the width, the first number, the second, each the lowest digit first."""
     width = _sizes(generator, count, most, hard)
-    digits = generator.integers(0, 10, (count, 2, DIGITS))
-    chained = (generator.random((count, 1)) < CARRIES) & (generator.random((count, DIGITS)) < 0.7)
-    digits[:, 1] = np.where(chained, 9 - digits[:, 0], digits[:, 1])
+    digits = hashing.digits(generator, count, DIGITS)
     digits *= np.arange(DIGITS) < width[:, None, None]
     return np.concatenate((width[:, None], digits.reshape(count, -1)), 1)

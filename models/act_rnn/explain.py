@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import time
 from collections.abc import Sequence
@@ -21,7 +20,7 @@ from models.arrays import frozen
 from models.checkpoint import CheckpointError
 from models.errors import InputError
 from models.fields import check
-from models.pondering import joined, shortened, stop_of
+from models.pondering import Asked, earlier, joined, stop_of, thinking
 from models.thinking import Measured
 from models.trace import OFF, Trace
 from models.turns import each, together
@@ -31,17 +30,10 @@ SAMPLE = 200  # held-out inputs that a network is measured on
 
 
 @dataclass(frozen=True)
-class _Read:
-    """A request that can be answered. inputs: of one row."""
+class _Read(Asked):
+    """labels: what each input says."""
 
-    request: Request
-    inputs: Inputs
     labels: tuple[str, ...]
-
-    @property
-    def wanted(self) -> tuple[int, ...]:
-        """Where the answer is read."""
-        return tuple(i for i, target in enumerate(self.inputs.targets[0]) if target != NONE)
 
 
 def _read(request: Request) -> _Read:
@@ -83,7 +75,7 @@ def _worded(task: str, given: Sequence[int]) -> str:
 
 def _said(one: _Read, logits: Tensor) -> str:
     """The answer, (input, output) logits read at the wanted inputs."""
-    return _worded(one.request.task, logits.argmax(-1)[list(one.wanted)].tolist())
+    return _worded(one.request.task, logits.argmax(-1)[one.wanted].tolist())
 
 
 @torch.no_grad()
@@ -106,42 +98,24 @@ def _without(read: Sequence[_Read]) -> list[str]:
 
 
 def _folded(row: int, one: _Read, model: PonderingNetwork, thought: Thought, trace: Trace, without: str) -> Explanation:
-    length, wanted = len(one.labels), list(one.wanted)
-    steps = thought.steps[row, :length].cpu().numpy().astype(np.int64)
-    steps.setflags(write=False)
+    length = len(one.labels)
+    steps = thought.steps[row, :length]
     most = int(steps.max())
     halting, weights, distance = (np.zeros((most, length), np.float32) for _ in range(3))
-    for t, n in enumerate(steps):
+    for t, n in enumerate(steps.tolist()):
         taps = (trace.stack(f"input/{t}/step/*/{name}")[:n, row] for name in ("halting", "weight", "state"))
         halting[:n, t], weights[:n, t], state = taps
         distance[:n, t] = np.linalg.norm(state - state[-1], axis=-1) / math.sqrt(model.config.d_model)
-    gone = np.arange(1, most + 1)[:, None] >= steps  # (step, position): from N on
     logits = thought.logits[row]
     return Explanation(
+        **thinking(one, model.config.limit, steps, thought.remainder[row, :length], logits, halting, weights),
         inputs=one.labels,
-        wanted=one.wanted,
         answer=_said(one, logits),
-        expected=_worded(one.request.task, one.inputs.targets[0][wanted].tolist()),
-        probability=frozen(logits.softmax(-1).amax(-1)[wanted].cpu().numpy()),
-        steps=steps,
-        remainder=frozen(thought.remainder[row, :length].cpu().numpy()),
-        halting=frozen(halting),
-        weights=frozen(weights),
-        totals=frozen(np.where(gone, 1.0, np.minimum(halting.cumsum(0), 1.0))),
+        expected=_worded(one.request.task, one.inputs.targets[0][one.wanted].tolist()),
         distance=frozen(distance),
-        stopped=_earlier(one, model, most),
-        threshold=1 - float(one.request.epsilon),
-        limit=one.request.limit or model.config.limit,
-        ponder=float(thought.cost[row, :length].mean()),
-        difficulty=int(one.inputs.difficulty[0]),
+        stopped=earlier(one, most, lambda rows: _pass(rows, model)[0], lambda found: _said(one, found)),
         without=without,
     )
-
-
-def _earlier(one: _Read, model: PonderingNetwork, most: int) -> tuple[str, ...]:
-    """For each n up to `most`, the answer if every input were done after n updates at the latest: all of them in one pass."""
-    thought, _ = _pass([dataclasses.replace(one, request=request) for request in shortened(one.request, most)], model)
-    return tuple(_said(one, logits) for logits in thought.logits)
 
 
 def explain(requests: Sequence[Request]) -> list[Explanation | InputError]:

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
-from torch.nn import functional as F
+from torch import Tensor
 
 from models import driver
 from models.act_rnn.data import BITS, DIGITS, NONE, OUTPUTS, UNITS, Batch, Inputs, drawn
 from models.act_rnn.model import Config, PonderingNetwork, Thought
 from models.act_rnn.pretrained import SLUG, read
 from models.driver import Asked, Job, Lab, Measured, Plan
+from models.pondering import PonderLoss
 from models.training import Schedule
 
 LICENCE = "Apache-2.0: the generator and these weights"
@@ -48,9 +48,7 @@ class Task(driver.Task):
 
 
 def _schedule(steps: int) -> Schedule:
-    return Schedule(
-        steps=steps, warmup=100, decay=0.0, cooldown=steps // 3, clip=1.0, average=3, every=max(1, steps // 100), precision="32-true"
-    )
+    return Schedule(steps=steps, warmup=100, decay=0.0, cooldown=steps // 3, average=3, every=max(1, steps // 100), precision="32-true")
 
 
 PARITY = Task(
@@ -81,23 +79,6 @@ VARIANTS: dict[str, Task] = {
     f"parity{WITHOUT}": dataclasses.replace(PARITY, steps=1, target=None),
     f"addition{WITHOUT}": dataclasses.replace(ADDITION, steps=1, target=None),
 }
-
-
-class Objective(nn.Module):
-    """What training minimises: −log p of every wanted answer, and the price of pondering (Graves, 2016, eq. 13)."""
-
-    def __init__(self, model: nn.Module, price: float) -> None:
-        super().__init__()
-        self.model = model
-        self.price = price
-
-    def forward(self, batch: Batch) -> tuple[Tensor, Tensor]:
-        """Sum of losses in nats, number of answers. An answer's share of the price is the mean ponder cost of an input."""
-        thought: Thought = self.model(batch.inputs, batch.alive)
-        wanted = batch.targets != NONE
-        count = wanted.sum()
-        loss = F.cross_entropy(thought.logits[wanted].float(), batch.targets[wanted], reduction="sum")
-        return loss + self.price * count * thought.cost.sum() / batch.alive.sum(), count
 
 
 @torch.no_grad()
@@ -131,7 +112,7 @@ def plan(job: Job[Task]) -> Plan[Batch]:
         hardest = 1 + int((most - 1) * min(1.0, done / recipe.rise)) if recipe.rise else most
         return drawn(name, generator, recipe.batch, "train", hardest, recipe.hard).batch()
 
-    return Plan(job.task.build, lambda model: Objective(model, recipe.price), lambda model: 1 - accuracy(model, held_out), draw=draw)
+    return Plan(job.task.build, lambda model: PonderLoss(model, recipe.price), lambda model: 1 - accuracy(model, held_out), draw=draw)
 
 
 def measured(model: PonderingNetwork, task: str, split: str, count: int) -> dict[str, Any]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable
 from dataclasses import dataclass
+from functools import partial
 
+from models import thinking
 from models.errors import InputError
 from models.fields import characters, choice, number, shown, switch
 from models.thinking import Thinking
@@ -21,7 +23,7 @@ MAX_LIMIT = 20  # of a request; 0 stands for the limit as trained
 MAX_BIAS = 5.0  # added to the input of the halting unit, up or down
 _BIT = {"0": -1, "1": 1, ".": 0, "·": 0, "_": 0}
 _SPACE = re.compile(r"[\s,;|]+")
-_SUM = re.compile(r"\s*([0-9]+)\s*[+＋]\s*([0-9]+)\s*=?\s*")
+read_sum = partial(thinking.read_sum, most=MAX_DIGITS)
 
 
 @dataclass(frozen=True)
@@ -80,35 +82,6 @@ def read_bits(text: str) -> tuple[int, ...]:
     if not any(entries):
         raise InputError("no_bit", en="All places are empty: type at least one 0 or 1.", zh="所有位置都是空的：请至少输入一个 0 或 1。")
     return entries
-
-
-def read_sum(text: str) -> tuple[str, str]:
-    """The two numbers that a text adds, without leading zeros. InputError where it is no sum of two numbers of at most 6 digits."""
-    if not text.strip():
-        raise InputError("empty", en="There is no sum: type one such as 478+256.", zh="没有算式：请输入例如 478+256。")
-    found = _SUM.fullmatch(text.translate({0xFF10 + i: 0x30 + i for i in range(10)}))
-    if found is None:
-        wrong = next((c for c in text if not (c.isdigit() and c.isascii()) and c not in "+＋= \t"), None)
-        if wrong is not None:
-            raise InputError(
-                "not_a_sum",
-                en=f"“{shown(wrong)}” does not belong in a sum: type two numbers and a plus sign, such as 478+256.",
-                zh=f"算式中不能有“{shown(wrong)}”：请输入两个数和一个加号，例如 478+256。",
-            )
-        raise InputError(
-            "not_a_sum",
-            en="This is no sum of two numbers: type one such as 478+256.",
-            zh="这不是两个数的加法：请输入例如 478+256。",
-        )
-    numbers = tuple(number.lstrip("0") or "0" for number in found.groups())
-    longest = max(map(len, numbers))
-    if longest > MAX_DIGITS:
-        raise InputError(
-            "too_long",
-            en=f"A number has {longest} digits; this network adds numbers of up to {MAX_DIGITS}.",
-            zh=f"其中一个数有 {longest} 位；该网络最多处理 {MAX_DIGITS} 位数的加法。",
-        )
-    return numbers[0], numbers[1]
 
 
 EXAMPLES: tuple[Request, ...] = (

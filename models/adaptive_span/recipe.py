@@ -52,7 +52,7 @@ class Size:
 ON_CPU = Size(
     Config("", span=512),
     Recipe(
-        Schedule(steps=2000, warmup=100, decay=0.0, cooldown=1000, clip=1.0, average=3, every=20, precision="bf16-mixed"),
+        Schedule(steps=2000, warmup=100, decay=0.0, cooldown=1000, average=3, every=20),
         batch=4,
         window=1024,
         round=200,
@@ -61,7 +61,7 @@ ON_CPU = Size(
 ON_GPU = Size(
     Config("", span=1024, d_model=256, d_ff=1024, n_heads=8, n_layers=5, dropout=0.1),
     Recipe(
-        Schedule(steps=5000, warmup=200, decay=0.0, cooldown=3000, clip=1.0, average=5, every=40, precision="bf16-mixed"),
+        Schedule(steps=5000, warmup=200, decay=0.0, cooldown=3000, average=5, every=40),
         batch=16,
         window=2048,
         round=250,

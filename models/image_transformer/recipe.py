@@ -38,9 +38,7 @@ PUBLISHED = published(
 class Recipe(driver.Recipe):
     """How a network is trained."""
 
-    schedule: Schedule = field(
-        default_factory=lambda: Schedule(steps=2400, warmup=100, decay=0.0, cooldown=1200, clip=1.0, average=3, every=20)
-    )
+    schedule: Schedule = field(default_factory=lambda: Schedule(steps=2400, warmup=100, decay=0.0, cooldown=1200, average=3, every=20))
     batch: int = 8  # pictures
     forget: float = 0.1  # share of pictures whose kind is not told
     data: str = "fashion-mnist/train"  # what it learns from
@@ -78,7 +76,7 @@ COLOUR = Task(
     lambda: colour.ColourTransformer(colour.Config()),  # a small coloured picture raised to twice its side
     coloured,
     recipe=Recipe(
-        schedule=Schedule(steps=3000, warmup=150, decay=0.0, cooldown=1500, clip=1.0, average=3, every=50),
+        schedule=Schedule(steps=3000, warmup=150, decay=0.0, cooldown=1500, average=3, every=50),
         batch=4,
         forget=0.0,
         round=500,

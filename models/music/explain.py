@@ -162,7 +162,7 @@ def measure(requests: Sequence[Again]) -> list[Losses | InputError]:
 
     def losses(one: Again) -> Losses:
         check(one.request)
-        pairs = zip(_there(one.request.style).items(), one.events, strict=True)
+        pairs = zip(_there(one.request.style).items(), one.made, strict=True)
         return Losses(tuple(_again(one.request, variant, model, raw) for (variant, model), raw in pairs))
 
     return each(requests, losses)

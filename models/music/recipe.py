@@ -55,7 +55,7 @@ CHORALES = Task(
     # With a dropout of 0.2 for 3,000 steps the loss of held-out chorales rises again after 1,500.
     build=lambda: MusicTransformer(Config(chorales.CELLS, distances=512, cycles=(4, 64), dropout=0.35)),
     recipe=Recipe(
-        Schedule(steps=1500, warmup=100, decay=0.0, cooldown=1000, clip=1.0, average=5, every=30, precision="bf16-mixed"),
+        Schedule(steps=1500, warmup=100, decay=0.0, cooldown=1000, average=5, every=30),
         batch=2,
         round=150,
     ),
@@ -80,7 +80,7 @@ PIANO = Task(
         Config(events.EVENTS, distances=512, d_model=128, d_ff=512, n_heads=4, n_layers=4, dropout=0.0, longest=16_384)
     ),
     recipe=Recipe(
-        Schedule(steps=1800, warmup=100, decay=0.0, cooldown=900, clip=1.0, average=3, every=20, precision="bf16-mixed"),
+        Schedule(steps=1800, warmup=100, decay=0.0, cooldown=900, average=3, every=20),
         batch=8,
         window=512,
         augmentation=Augmentation(),

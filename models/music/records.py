@@ -14,8 +14,10 @@ from models import fields, folders
 from models.errors import InputError, no_head
 from models.fields import anything, choice, heads, number
 from models.music import chorales, events
+from models.results import Again as Again
+from models.results import Array as Array
+from models.results import Losses as Losses
 
-Array = NDArray[np.float32]
 Half = NDArray[np.float16]
 Whole = NDArray[np.int32]
 
@@ -92,25 +94,6 @@ class Explanation:
 
     made: tuple[Made, ...]
     grid: int
-
-
-@dataclass(frozen=True)
-class Again:
-    """What was made, to be read once more under what a request changes.
-
-    request: its style and what it changes; of the rest nothing is taken. events: by each model that is there, in the order of MODELS, the
-    bytes of `Made.events`.
-    """
-
-    request: Request
-    events: tuple[bytes, ...]
-
-
-@dataclass(frozen=True)
-class Losses:
-    """What was read again costs. nats: for each model (event,), in the order of MODELS."""
-
-    nats: tuple[Array, ...]
 
 
 @dataclass(frozen=True)

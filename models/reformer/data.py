@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from models.hashing import belongs
+from models import hashing
 from models.reformer.letters import LETTERS, SHORTEST, WORD
 from models.windows import NONE
 
@@ -50,11 +50,8 @@ class Curriculum:
 
 def words(generator: np.random.Generator, count: int, size: int, split: str) -> Ints:
     """(count, size) letters by number, every one of them as likely as another; a word is for ever on one side of the splits."""
-    found = np.zeros((0, size), np.int64)
-    while len(found) < count:
-        more = generator.integers(1, VOCABULARY, (2 * count + 16 if split == "train" else 40 * count, size))
-        found = np.concatenate((found, more[belongs(more, split)]))
-    return found[:count]
+    tries = 2 * count + 16 if split == "train" else 40 * count
+    return hashing.drawn(lambda many: generator.integers(1, VOCABULARY, (many, size)), count, tries, split)
 
 
 def said_twice(word: Ints, offset: Ints | int = 0) -> Batch:

@@ -77,7 +77,7 @@ _HOW = "words that no network learned from, all letters before each given;"
 
 WORDS = Task(
     config=Config(VOCABULARY, LENGTH, rounds=4, chunk=16, buckets=32, row=16),
-    recipe=Recipe(Schedule(steps=5000, warmup=200, decay=0.0, cooldown=2000, clip=1.0, average=3, every=50, precision="32-true")),
+    recipe=Recipe(Schedule(steps=5000, warmup=200, decay=0.0, cooldown=2000, average=3, every=50, precision="32-true")),
     metric="accuracy",
     data=f"0 w 0 w with words of {WORD} letters of {VOCABULARY - 1} kinds, made by a seeded generator; 18 of 20 by their hash",
     licence="Apache-2.0: the generator and these weights",
@@ -100,7 +100,7 @@ VARIANTS: dict[str, Task] = {
     "lsh_1": _words(1, 0.8, 99.9, 99.6, 94.8, 77.9),
     TEXT: Task(
         config=Config(0, 1024, rounds=2, chunk=64, buckets=32, row=1024, d_ff=512, n_layers=4, ff_chunks=4),
-        recipe=Recipe(Schedule(steps=4000, warmup=100, decay=0.0, cooldown=2000, clip=1.0, average=4, every=40, precision="32-true")),
+        recipe=Recipe(Schedule(steps=4000, warmup=100, decay=0.0, cooldown=2000, average=4, every=40, precision="32-true")),
         metric=bits.METRIC,
         data="classics19: 17 books in the public domain to learn from, one to validate, one to test (Project Gutenberg)",
         licence="the books are in the public domain; Apache-2.0: these weights",

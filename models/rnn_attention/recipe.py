@@ -6,7 +6,6 @@ import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
 
 from models import driver, translating
 from models.beam import EXTRA, Hypothesis
@@ -18,7 +17,7 @@ from models.rnn_attention.model import Config, RecurrentTranslator
 from models.rnn_attention.pretrained import PIECES, SLUG
 from models.rnn_attention.records import VARIANTS as SCORES
 from models.training import Schedule
-from models.translating import CHOSEN, OPTIONS, REPORTED, TASK, against, evaluated, translated
+from models.translating import CHOSEN, OPTIONS, TASK, against, evaluated, translated
 
 
 @dataclass(frozen=True)
@@ -65,10 +64,7 @@ def measure(asked: Asked[Task], beam: int, alpha: float) -> Measured:
     On the reported split with the paired bootstrap against the other variants whose translations are recorded; `record` keeps these too.
     """
 
-    def more(texts: list[str], german: list[str]) -> dict[str, Any]:
-        return {"paired": against(asked, SLUG, VARIANTS, texts, german)} if asked.split == REPORTED else {}
-
-    found = evaluated(asked, partial(translate, asked.shipped), beam, alpha, more)
+    found = evaluated(asked, partial(translate, asked.shipped), beam, alpha, partial(against, asked, SLUG, VARIANTS))
     beside = [
         f"{name}: {one['value']:.2f}, p = {one['p']:.3f} in a paired bootstrap" for name, one in found.figure.get("paired", {}).items()
     ]

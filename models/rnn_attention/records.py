@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
 
-import numpy as np
-from numpy.typing import NDArray
-
 from models import fields
+from models.results import Array as Array
+from models.results import Retranslated, Translated
 
-Array = NDArray[np.float32]
+Again = Retranslated
 
 VARIANTS = ("additive", "dot", "general", "none")  # g, and the model without attention
 CONTEXTS = ("attended", "uniform", "frozen", "zero")  # where c_t comes from
@@ -58,47 +57,19 @@ class Request:
         return replace(self, words=(), rows=(), context="attended", donor=OWN)
 
 
-@dataclass(frozen=True)
-class Explanation:
+@dataclass(frozen=True, kw_only=True)
+class Explanation(Translated):
     """A translation and the weights behind it.
 
-    source, target: pieces as shown; source_space, target_space: True where a space stood before the piece. The last of target is "</s>".
-    text: the German sentence. weights (target, source): α; row t belongs to the step that produced target[t]. scores: g(s_{t−1}, h_j) of
-    the same cells. shares: what part of c_t each α_tj h_j is, measured along c_t; a row sums to 1. All three have no rows in the model
-    without attention. remains (direction, source): ‖∂h/∂x_j‖ of the last state of each direction, → then ←, estimated, over their sum.
-    log_probabilities: of each produced piece, nats; log_probability: their sum; score: it / ((5 + length) / 6)^alpha.
-    hypotheses: (text, log-probability, score) of all beams, best first. unknown: source pieces outside the vocabulary.
-    surprising: the mean log-probability lies below the 1st percentile of the validation set.
+    weights (target, source): α; row t belongs to the step that produced target[t]. scores: g(s_{t−1}, h_j) of the same cells. shares: what
+    part of c_t each α_tj h_j is, measured along c_t; a row sums to 1. All three have no rows in the model without attention.
+    remains (direction, source): ‖∂h/∂x_j‖ of the last state of each direction, → then ←, estimated, over their sum.
     """
 
-    source: tuple[str, ...]
-    source_space: tuple[bool, ...]
-    target: tuple[str, ...]
-    target_space: tuple[bool, ...]
-    text: str
     weights: Array
     scores: Array
     shares: Array
     remains: Array
-    log_probabilities: Array
-    log_probability: float
-    score: float
-    hypotheses: tuple[tuple[str, float, float], ...]
-    unknown: int
-    surprising: bool
-
-
-@dataclass(frozen=True)
-class Again:
-    """A finished translation, to be read again under what `request` changes. target, target_space: its pieces, as in an Explanation."""
-
-    request: Request
-    target: tuple[str, ...]
-    target_space: tuple[bool, ...]
-
-    def group(self) -> Hashable:
-        """As of the request."""
-        return self.request.group()
 
 
 @dataclass(frozen=True)

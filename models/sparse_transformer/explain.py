@@ -149,7 +149,7 @@ def measure(requests: Sequence[Again]) -> list[Losses | InputError]:
     """What was made, read under what a request changes: the nats of the same symbols. One answer per request, in order."""
 
     def losses(one: Again) -> Losses:
-        pairs = zip(_models(one.request).items(), one.symbols, strict=True)
+        pairs = zip(_models(one.request).items(), one.made, strict=True)
         return Losses(tuple(_again(one.request, variant, trained.model, raw) for (variant, trained), raw in pairs))
 
     return each(requests, losses)

@@ -45,9 +45,7 @@ class Task(driver.Task):
 DIGITS = Task(
     # A feed-forward network of half the usual width: a pixel says little, and there are many of them.
     config=Config(symbols=2, kind="strided", d_ff=256),
-    recipe=Recipe(
-        Schedule(steps=2400, warmup=100, decay=0.0, cooldown=1500, clip=1.0, average=4, every=40, precision="bf16-mixed"), round=150
-    ),
+    recipe=Recipe(Schedule(steps=2400, warmup=100, decay=0.0, cooldown=1500, average=4, every=40), round=150),
     published=published(
         2.80,
         "Child et al. (2019), strided attention, CIFAR-10",
@@ -65,7 +63,7 @@ TEXT = Task(
     # The width of blocks is the square root of the length; a quarter of each block is summary, as in the paper's pattern for text.
     config=Config(symbols=0, kind="fixed", stride=32, summary=8, length=1024, width=32),
     recipe=Recipe(
-        Schedule(steps=1800, warmup=80, decay=0.0, cooldown=1000, clip=1.0, average=4, every=30, precision="bf16-mixed"),
+        Schedule(steps=1800, warmup=80, decay=0.0, cooldown=1000, average=4, every=30),
         looked_at=24,
     ),
     published=published(

@@ -14,8 +14,10 @@ from models import fields, folders
 from models.errors import InputError, no_head
 from models.fields import anything, characters, choice, heads, number, shown
 from models.layers.patterns import KINDS, Pattern
+from models.results import Again as Again
+from models.results import Array as Array
+from models.results import Losses as Losses
 
-Array = NDArray[np.float32]
 Half = NDArray[np.float16]
 Pixels = NDArray[np.uint8]
 
@@ -92,25 +94,6 @@ class Explanation:
     made: tuple[Made, ...]
     kind: int
     whole: Pixels | None
-
-
-@dataclass(frozen=True)
-class Again:
-    """What was read and made, to be read once more under what a request changes.
-
-    request: its task and what it changes; of the rest nothing is taken. symbols: by each model that is there, in the order of MODELS, the
-    bytes of `Made.symbols`.
-    """
-
-    request: Request
-    symbols: tuple[bytes, ...]
-
-
-@dataclass(frozen=True)
-class Losses:
-    """What was read again costs. nats: for each model (position,), in the order of MODELS."""
-
-    nats: tuple[Array, ...]
 
 
 @dataclass(frozen=True)

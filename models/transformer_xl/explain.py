@@ -193,7 +193,7 @@ def _costs(model: Network, characters: NDArray[Any], request: Request) -> Genera
 
 def _again(one: Again) -> Generator[None, None, Losses]:
     found: list[Array] = []
-    for model, text in zip(_there().values(), one.texts, strict=True):
+    for model, text in zip(_there().values(), one.made, strict=True):
         found += [(yield from _costs(model, Alphabet(model.config.letters).encode(text), one.request))]
     return Losses(tuple(found))
 

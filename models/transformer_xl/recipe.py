@@ -41,9 +41,7 @@ class Task(driver.Task):
 
 
 # As many characters as one core reads in half an hour, none of them twice, so nothing needs dropping out.
-RECIPE = Recipe(
-    Schedule(steps=2600, warmup=150, decay=0.0, cooldown=1600, clip=1.0, average=3, every=20, precision="bf16-mixed"), round=300
-)
+RECIPE = Recipe(Schedule(steps=2600, warmup=150, decay=0.0, cooldown=1600, average=3, every=20), round=300)
 PUBLISHED = published(
     0.99,
     "Dai et al. (2019), enwik8, 277 M parameters",

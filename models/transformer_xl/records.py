@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 from models import fields, folders
 from models.errors import reading
 from models.fields import characters, choice, number, passage
+from models.results import Again as Again
+from models.results import Array as Array
+from models.results import Losses as Losses
 
-Array = NDArray[np.float32]
 Half = NDArray[np.float16]
 Small = NDArray[np.int16]
 
@@ -103,24 +105,6 @@ class Explanation:
     given: int
     unknown: tuple[str, ...]
     unknown_count: int
-
-
-@dataclass(frozen=True)
-class Again:
-    """What was read and written, to be read once more under what a request changes.
-
-    request: its memory, segment and intervention; of the rest nothing is taken. texts: by each model that is there, in the order of MODELS.
-    """
-
-    request: Request
-    texts: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Losses:
-    """What texts cost when they were read again. nats: for each model (position,), in the order of MODELS."""
-
-    nats: tuple[Array, ...]
 
 
 @dataclass(frozen=True)

@@ -1,22 +1,34 @@
-"""The trained model as it is shipped."""
+"""The trained models as they are shipped."""
 
 from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
 
+from models import checkpoint
 from models.encoder_decoder import Config, Transformer
 from models.multi30k import Translator, with_pieces
-from models.pretrained import described, once, restored
+from models.pretrained import by_variant, described, once, restored
 from models.searching import laid_out
+from models.translation.ablation import Ablated, AblatedConfig
+
+SLUG = "translation"
+ABLATED = ("residual_with", "residual_without", "residual_timing", "residual_without_encoder", "positions_learned")
 
 Pretrained = Translator[Transformer]
 
 
+def pieces(where: Path) -> Path:
+    """The vocabulary of a model: its own, or that of the shipped one."""
+    own = where / "tokenizer.json"
+    return own if own.is_file() else checkpoint.folder(SLUG) / own.name
+
+
 def read(where: Path, on: str | None = None) -> Pretrained:
     """As `models.pretrained.Read`."""
-    found = with_pieces(restored(where, described(Transformer, Config), on), where / "tokenizer.json")
+    build = by_variant(described(Transformer, Config), dict.fromkeys(ABLATED, described(Ablated, AblatedConfig)))
+    found = with_pieces(restored(where, build, on), pieces(where))
     return dataclasses.replace(found, model=laid_out(found.model))
 
 
-load = once("translation", read)
+load = once(SLUG, read)

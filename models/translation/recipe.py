@@ -6,16 +6,20 @@ import dataclasses
 import itertools
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 from models import driver, translating
 from models.driver import Asked, Job, Lab, Measured, Plan
 from models.encoder_decoder import Config, Transformer
-from models.multi30k import Batch, Tokenizer, read
+from models.multi30k import Batch, Tokenizer, pairs, read
 from models.training import Schedule
 from models.translating import CHOSEN, OPTIONS, TASK, evaluated, translate
 from models.translation import pretrained
+from models.translation.ablation import Ablated, AblatedConfig, diagonality, encoded, position_r2
+from models.translation.pretrained import ABLATED, SLUG
 
-SLUG = "translation"
+TRIAL = 0.1  # share of the steps of an ablated network after which learning rates are compared
+JOINED = (1, 2, 3)  # captions in a row
 PUBLISHED = {
     "value": 41.02,
     "metric": "tokenised BLEU, beam 5",
@@ -45,11 +49,19 @@ class Task(driver.Task):
     config: Config = field(default_factory=Config)
 
 
-VARIANTS = {"base": Task(recipe=Recipe(), published=PUBLISHED, own="pairs", **TASK)}
+SMALL = Recipe(Schedule(steps=4000, warmup=300, cooldown=2000, average=5, every=100), rate=None)  # a rate for each by a search
+VARIANTS = {"base": Task(recipe=Recipe(), published=PUBLISHED, own="pairs", **TASK)} | {
+    name: Task(recipe=SMALL, config=AblatedConfig(residual=name.removeprefix("residual_")), **TASK) for name in ABLATED[:-1]
+}
+VARIANTS[ABLATED[-1]] = Task(recipe=SMALL, config=AblatedConfig(positions="learned"), **TASK)
 
 
 def plan(job: Job[Task]) -> Plan[Batch]:
-    """Pairs of sentences in pieces that are found in them, the same for every resumption of a run."""
+    """Pairs of sentences in pieces that are found in them, the same for every resumption of a run; or in those of the shipped model."""
+    if isinstance(job.task.config, AblatedConfig):
+        tokenizer = Tokenizer.load(pretrained.pieces(job.run))
+        small = dataclasses.replace(job.task.config, vocabulary=len(tokenizer))
+        return translating.plan(job, tokenizer, lambda: Ablated(small), trial=TRIAL)
     english, german = read(job.data, "train")
     vocabulary = job.run / "tokenizer.json"
     if not vocabulary.is_file():
@@ -60,13 +72,35 @@ def plan(job: Job[Task]) -> Plan[Batch]:
 
 
 def measure(asked: Asked[Task], beam: int, alpha: float) -> Measured:
-    """Translate a split and measure it: see `models.translating.evaluated`."""
-    found = evaluated(asked, partial(translate, asked.shipped), beam, alpha)
-    least = asked.task.recipe.target
-    if asked.split == CHOSEN and found.figure["value"] < least:
-        return dataclasses.replace(found, said=f"{found.said}; that falls short of the {least:.1f} that the recipe must reach")
-    return found
+    """Translate a split and measure it: see `models.translating.evaluated`.
+
+    Of the ablated networks also, by layer of the encoder: `diagonality` of its attention, and `position_r2`, how well a position is read
+    from its output; fitted on val. And `joined`: −log p of the references where several captions stand in a row, which are longer than
+    anything learned.
+    """
+    if not isinstance(asked.task.config, AblatedConfig):
+        found = evaluated(asked, partial(translate, asked.shipped), beam, alpha)
+        least = asked.task.recipe.target
+        if asked.split == CHOSEN and found.figure["value"] < least:
+            return dataclasses.replace(found, said=f"{found.said}; that falls short of the {least:.1f} that the recipe must reach")
+        return found
+    model, tokenizer = asked.shipped.model, asked.shipped.tokenizer
+
+    def more(_texts: list[str], _german: list[str]) -> dict[str, Any]:
+        splits = [read(asked.data, split) for split in (CHOSEN, asked.split)]
+        (_, fitted), (maps, tested) = (encoded(model, [row.tolist() for row in tokenizer.encode_all(english)]) for english, _ in splits)
+        joined = {}
+        for count in JOINED:
+            rows = [[" ".join(side[i : i + count]) for i in range(0, len(side) - count + 1, count)] for side in splits[1]]
+            joined[str(count)] = round(translating.validation_loss(model, pairs(tokenizer, *rows)), 4)
+        return {
+            "diagonality": [round(diagonality(one), 4) for one in maps],
+            "position_r2": [round(position_r2(*both), 4) for both in zip(fitted, tested, strict=True)],
+            "joined": joined,
+        }
+
+    return evaluated(asked, partial(translate, asked.shipped), beam, alpha, more)
 
 
-LAB = Lab(SLUG, VARIANTS, pretrained.read, plan, measure, options=OPTIONS, also=CHOSEN)
+LAB = Lab(SLUG, VARIANTS, pretrained.read, plan, measure, rates=(4e-4, 8e-4, 1.6e-3), options=OPTIONS, also=CHOSEN)
 train, evaluate, task_of = LAB.train, LAB.evaluate, LAB.task_of

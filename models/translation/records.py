@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
 
-import numpy as np
-from numpy.typing import NDArray
-
 from models import fields
+from models.results import Array as Array
+from models.results import Retranslated, Translated
 
-Array = NDArray[np.float32]
+Again = Retranslated
 
 MAX_TOKENS = 60  # source pieces
 MAX_CHARACTERS = 2_000  # of a sentence
@@ -46,45 +45,17 @@ class Request:
         return replace(self, silenced=(), hidden=(), without=())
 
 
-@dataclass(frozen=True)
-class Explanation:
+@dataclass(frozen=True, kw_only=True)
+class Explanation(Translated):
     """A translation and every attention weight behind it.
 
-    source, target: pieces as shown; source_space, target_space: True where a space stood before the piece. The last of target is "</s>".
-    text: the German sentence. encoder (layer, head, source, source), decoder (layer, head, target, target), cross (layer, head, target,
-    source): row i of the last two belongs to the step that produced target[i]; the decoder's keys are its inputs, "<s>" then target[:-1].
-    log_probabilities: of each produced piece, nats; log_probability: their sum; score: it / ((5 + length) / 6)^alpha.
-    hypotheses: (text, log-probability, score) of all beams, best first. unknown: source pieces outside the vocabulary.
-    surprising: the mean log-probability lies below the 1st percentile of the validation set.
+    encoder (layer, head, source, source), decoder (layer, head, target, target), cross (layer, head, target, source): row i of the last two
+    belongs to the step that produced target[i]; the decoder's keys are its inputs, "<s>" then target[:-1].
     """
 
-    source: tuple[str, ...]
-    source_space: tuple[bool, ...]
-    target: tuple[str, ...]
-    target_space: tuple[bool, ...]
-    text: str
     encoder: Array
     decoder: Array
     cross: Array
-    log_probabilities: Array
-    log_probability: float
-    score: float
-    hypotheses: tuple[tuple[str, float, float], ...]
-    unknown: int
-    surprising: bool
-
-
-@dataclass(frozen=True)
-class Again:
-    """A finished translation, to be read again under what `request` changes. target, target_space: its pieces, as in an Explanation."""
-
-    request: Request
-    target: tuple[str, ...]
-    target_space: tuple[bool, ...]
-
-    def group(self) -> Hashable:
-        """As of the request."""
-        return self.request.group()
 
 
 @dataclass(frozen=True)

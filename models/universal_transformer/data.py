@@ -14,7 +14,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from models.hashing import belongs
+from models import hashing
+from models.pondering import Rows
 from models.windows import NONE as NONE
 
 Ints = NDArray[np.int64]
@@ -25,7 +26,6 @@ CHARACTERS = ("", "_", "=", "+", *"0123456789", *"abcdefghijklmnopqrstuvwxyz")
 TOKEN = {character: token for token, character in enumerate(CHARACTERS) if character}
 LONGEST = 20  # characters of an input in training
 TESTED = 40  # and where it is tested beyond
-CARRIES = 0.3  # share of sums with many columns that add up to 9, so that carries run far
 
 
 class Batch(NamedTuple):
@@ -42,7 +42,7 @@ class Batch(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Inputs:
+class Inputs(Rows):
     """Inputs with their answers, NumPy throughout. difficulty: (batch,), what the ponder is looked at against."""
 
     tokens: Ints
@@ -51,16 +51,10 @@ class Inputs:
     targets: Ints
     difficulty: Ints
 
-    def __len__(self) -> int:
-        return len(self.tokens)
-
     def batch(self, offset: Ints | None = None) -> Batch:
         """As tensors. offset: (batch,), what is added to every place."""
         places = self.places if offset is None else self.places + offset[:, None]
         return Batch(*(torch.from_numpy(np.ascontiguousarray(a)) for a in (self.tokens, places, self.alive, self.targets)))
-
-    def __getitem__(self, part: slice) -> Inputs:
-        return Inputs(self.tokens[part], self.places[part], self.alive[part], self.targets[part], self.difficulty[part])
 
 
 def columns(width: int) -> int:
@@ -118,18 +112,8 @@ def characters(task: str, generator: np.random.Generator, count: int, length: in
     split: which inputs may come, "train", "val" or "test", told by the hash of the input alone. LookupError where a split has none of a
     length: there are but 26 words of one letter.
     """
-    found: list[Ints] = []
-    have, tries = 0, 0
-    while have < count:
-        tries += 1
-        if tries > 50 and not have:
-            raise LookupError(f"no input of {length} characters belongs to {split}")
-        drawn = _drawn(task, generator, count + count // 2 if split == "train" else 24 * count, length)
-        rows = drawn.reshape(len(drawn), -1)
-        kept = drawn[belongs(rows, split)]
-        found.append(kept)
-        have += len(kept)
-    chosen = np.concatenate(found)[:count]
+    tries = count + count // 2 if split == "train" else 24 * count
+    chosen = hashing.drawn(lambda many: _drawn(task, generator, many, length), count, tries, split)
     return sums(chosen[:, 0], chosen[:, 1]) if task == "addition" else words(chosen, task == "reverse")
 
 
@@ -137,11 +121,7 @@ def _drawn(task: str, generator: np.random.Generator, count: int, length: int) -
     """Letters (count, length), or the digits of two numbers (count, 2, column)."""
     if task != "addition":
         return generator.integers(0, 26, (count, length))
-    digits = generator.integers(0, 10, (count, 2, columns(length)))
-    nines = generator.random((count, 1)) < CARRIES
-    chained = nines & (generator.random((count, columns(length))) < 0.7)
-    digits[:, 1] = np.where(chained, 9 - digits[:, 0], digits[:, 1])
-    return digits
+    return hashing.digits(generator, count, columns(length))
 
 
 def lengths(task: str, longest: int = LONGEST) -> list[int]:

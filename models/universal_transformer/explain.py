@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import time
 from collections.abc import Sequence
@@ -17,7 +16,7 @@ from torch import Tensor
 from models.arrays import frozen
 from models.checkpoint import CheckpointError
 from models.errors import InputError
-from models.pondering import joined, shortened, stop_of
+from models.pondering import Asked, earlier, joined, stop_of, thinking
 from models.thinking import Measured
 from models.trace import OFF, Trace
 from models.turns import each, together
@@ -34,19 +33,12 @@ LETTERS, SUM = 12, 13  # characters of each of them, where they are no stories
 
 
 @dataclass(frozen=True)
-class _Read:
-    """A request that can be answered. inputs: of one row; positions: what stands at each; facts: those that the answer needs."""
+class _Read(Asked):
+    """positions: what stands at each; facts: those that the answer needs; right: the answer."""
 
-    request: Request
-    inputs: Inputs
     positions: tuple[str, ...]
     facts: tuple[int, ...]
     right: str
-
-    @property
-    def wanted(self) -> tuple[int, ...]:
-        """Where the answer is read."""
-        return tuple(i for i, target in enumerate(self.inputs.targets[0]) if target != NONE)
 
 
 def _read(request: Request) -> _Read:
@@ -114,46 +106,23 @@ def _folded(
     beside: tuple[Beside, ...],
 ) -> Explanation:
     assert thought.pondered is not None
-    length = len(one.positions)
-    steps = thought.pondered.steps[row, :length].cpu().numpy().astype(np.int64)
-    steps.setflags(write=False)
+    length, pondered = len(one.positions), thought.pondered
+    steps = pondered.steps[row, :length]
     most = int(steps.max())
     halting, weights, state = (arrays[name][:most, row, :length] for name in ("halting", "weight", "state"))
-    gone = np.arange(1, most + 1)[:, None] >= steps  # (step, position): from N on
-    totals = np.where(gone, 1.0, np.minimum(halting.cumsum(0), 1.0))
-    last = thought.pondered.last[row, :length].cpu().numpy()
-    cost = thought.pondered.cost[row, :length]
-    wanted = list(one.wanted)
     task, logits = one.request.task, thought.logits[row]
     return Explanation(
+        **thinking(one, model.config.limit, steps, pondered.remainder[row, :length], logits, halting, weights),
         positions=one.positions,
-        wanted=one.wanted,
-        answer=_said(task, logits, wanted),
+        answer=_said(task, logits, one.wanted),
         expected=one.right,
-        probability=frozen(logits.softmax(-1).amax(-1)[wanted].cpu().numpy()),
         facts=one.facts,
-        steps=steps,
-        remainder=frozen(thought.pondered.remainder[row, :length].cpu().numpy()),
-        halting=frozen(halting),
-        weights=frozen(weights),
-        totals=frozen(totals),
-        distance=frozen(np.linalg.norm(state - last, axis=-1) / math.sqrt(model.config.d_model)),
+        distance=frozen(np.linalg.norm(state - pondered.last[row, :length].cpu().numpy(), axis=-1) / math.sqrt(model.config.d_model)),
         attention=frozen(arrays["weights"][:most, row, :, :length, :length]),
-        stopped=_earlier(one, model, most),
-        threshold=1 - float(one.request.epsilon),
-        limit=one.request.limit or model.config.limit,
-        ponder=float(cost.mean()),
-        ponder_of_answer=float(cost[wanted].mean()),
-        difficulty=int(one.inputs.difficulty[0]),
+        stopped=earlier(one, most, lambda rows: _pass(rows, model)[0], lambda found: _said(task, found, one.wanted)),
+        ponder_of_answer=float(pondered.cost[row, one.wanted].mean()),
         beside=beside,
     )
-
-
-def _earlier(one: _Read, model: UniversalTransformer, most: int) -> tuple[str, ...]:
-    """For each n up to `most`, the answer if every position stopped at its n-th step at the latest: all of them in one pass."""
-    rows = [dataclasses.replace(one, request=request) for request in shortened(one.request, most)]
-    thought, _ = _pass(rows, model)
-    return tuple(_said(one.request.task, logits, one.wanted) for logits in thought.logits)
 
 
 def explain(requests: Sequence[Request]) -> list[Explanation | InputError]:

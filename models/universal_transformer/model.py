@@ -93,6 +93,11 @@ class Thought:
     logits: Tensor
     pondered: Pondered | None
 
+    @property
+    def cost(self) -> Tensor | None:
+        """(batch, position) N + R, the ponder cost; None where nothing decides when to stop."""
+        return None if self.pondered is None else self.pondered.cost
+
 
 class UniversalTransformer(nn.Module):
     """p(answer at a position) = softmax(W Σ p_n s_n), the states refined by one block until each position stops."""

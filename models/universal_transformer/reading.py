@@ -9,14 +9,13 @@ import numpy as np
 from models import fields
 from models.errors import InputError
 from models.fields import shown
+from models.thinking import read_sum
 from models.universal_transformer import data as texts
 from models.universal_transformer import stories, vocabulary
 from models.universal_transformer.data import Inputs
 from models.universal_transformer.records import MAX_CHARACTERS, MAX_DIGITS, MAX_FACTS, MAX_LETTERS, Request
 from models.universal_transformer.stories import PUT, TOOK, WENT, Fact
 
-_WIDE = {0xFF10 + i: 0x30 + i for i in range(10)} | {0xFF0B: 0x2B}
-_SUM = re.compile(r"\s*([0-9]+)\s*\+\s*([0-9]+)\s*=?\s*")
 _SENTENCES = re.compile(r"[.!?。！？;\n]+")
 _WORD = re.compile(r"[^\s,，]+")
 
@@ -52,34 +51,6 @@ def read_word(text: str) -> str:
             zh=f"这个单词有 {len(word)} 个字母；该网络最多读 {MAX_LETTERS} 个。",
         )
     return word
-
-
-def read_sum(text: str) -> tuple[str, str]:
-    """The two numbers of a sum, without leading zeros. InputError where it is no sum of two numbers of at most 19 digits."""
-    if not text.strip():
-        raise InputError("empty", en="There is no sum: type one such as 478+256.", zh="没有算式：请输入例如 478+256。")
-    plain = text.translate(_WIDE)
-    found = _SUM.fullmatch(plain)
-    if found is None:
-        wrong = next((c for c in plain if c not in "0123456789+= \t"), None)
-        if wrong is not None:
-            raise InputError(
-                "not_a_sum",
-                en=f"“{shown(wrong)}” does not belong in a sum: type two numbers and a plus sign, such as 478+256.",
-                zh=f"算式中不能有“{shown(wrong)}”：请输入两个数和一个加号，例如 478+256。",
-            )
-        raise InputError(
-            "not_a_sum", en="This is no sum of two numbers: type one such as 478+256.", zh="这不是两个数的加法：请输入例如 478+256。"
-        )
-    first, second = (number.lstrip("0") or "0" for number in found.groups())
-    longest = max(len(first), len(second))
-    if longest > MAX_DIGITS:
-        raise InputError(
-            "too_long",
-            en=f"A number has {longest} digits; this network adds numbers of up to {MAX_DIGITS}.",
-            zh=f"其中一个数有 {longest} 位；该网络最多处理 {MAX_DIGITS} 位数的加法。",
-        )
-    return first, second
 
 
 def read_story(text: str, question: str) -> tuple[tuple[Fact, ...], str]:
@@ -169,7 +140,7 @@ def inputs_of(request: Request) -> tuple[Inputs, tuple[str, ...], tuple[int, ...
         sentences = (*(" ".join(fact.words()) for fact in facts), " ".join(stories.question(about)))
         return stories.inputs([(facts, about)]), sentences, used, found
     if request.task == "addition":
-        first, second = read_sum(request.text)
+        first, second = read_sum(request.text, MAX_DIGITS)
         width = max(len(first), len(second))
         rows = [np.array([[int(digit) for digit in number.rjust(width, "0")]]) for number in (first, second)]
         inputs, right = texts.sums(rows[0], rows[1]), str(int(first) + int(second))

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
-from torch.nn import functional as F
+from torch import Tensor
 
 from models import checkpoint, driver, training
 from models.driver import Asked, Job, Lab, Measured, Plan
+from models.pondering import PonderLoss
 from models.training import Schedule
 from models.universal_transformer import data as texts
 from models.universal_transformer import stories
@@ -46,9 +46,7 @@ class Recipe(driver.Recipe):
 
 
 def _recipe(steps: int, **more: Any) -> Recipe:
-    schedule = Schedule(
-        steps=steps, warmup=100, decay=0.0, cooldown=steps // 2, clip=1.0, average=3, every=max(1, steps // 100), precision="32-true"
-    )
+    schedule = Schedule(steps=steps, warmup=100, decay=0.0, cooldown=steps // 2, average=3, every=max(1, steps // 100), precision="32-true")
     return Recipe(schedule, round=250, **more)
 
 
@@ -106,25 +104,6 @@ def _task(name: str, kind: str) -> Task:
 VARIANTS: dict[str, Task] = {f"{name}{kind}": _task(name, kind) for kind in ("", ORDINARY, FIXED) for name in TASKS}
 
 
-class Objective(nn.Module):
-    """What training minimises: −log p of every wanted answer, and the price of pondering (Graves, 2016, eq. 13)."""
-
-    def __init__(self, model: nn.Module, price: float) -> None:
-        super().__init__()
-        self.model = model
-        self.price = price
-
-    def forward(self, batch: Batch) -> tuple[Tensor, Tensor]:
-        """Sum of losses in nats, number of answers. An answer's share of the price is the mean ponder cost of a position."""
-        thought: Thought = self.model(batch.tokens, batch.places, batch.alive)
-        wanted = batch.targets != NONE
-        count = wanted.sum()
-        loss = F.cross_entropy(thought.logits[wanted].float(), batch.targets[wanted], reduction="sum")
-        if thought.pondered is not None:
-            loss = loss + self.price * count * thought.pondered.cost.sum() / batch.alive.sum()
-        return loss, count
-
-
 def drawn(name: str, generator: np.random.Generator, count: int, length: int, split: str) -> Inputs:
     """Inputs of a task; length in characters, which stories do not look at."""
     if name == "stories":
@@ -163,8 +142,8 @@ def answered(model: Model, inputs: Inputs, size: int = 200, refreshed: bool = Fa
         asked: Any = partial(model, refreshed=True) if adaptive and refreshed else model.gathered if adaptive else model
         thought: Thought = asked(batch.tokens, batch.places, batch.alive)
         right.append(((thought.logits.argmax(-1) == batch.targets) | (batch.targets == NONE)).cpu())
-        if thought.pondered is not None:
-            cost.append(thought.pondered.cost.cpu())
+        if thought.cost is not None:
+            cost.append(thought.cost.cpu())
     return torch.cat(right), torch.cat(cost) if cost else None
 
 
@@ -186,7 +165,7 @@ def plan(job: Job[Task]) -> Plan[Batch]:
 
     return Plan(
         job.task.build,
-        lambda model: Objective(model, recipe.price),
+        lambda model: PonderLoss(model, recipe.price),
         lambda model: 1 - float(np.mean([_share(*_right(model, part)) for part in kept])),
         training.muon,
         draw,

@@ -49,6 +49,8 @@ LINKS = [
             ("v=1&motif=%25%25%25", "motif"),
             ("v=1&mode=continue&motif=AQ", "motif"),
             ("v=1&style=polka", "polka"),
+            ("v=1&motif=LgAuAC4ALgAuAC4ALgAuAA&semitones=5", "36 to 81"),
+            ("v=1&silenced=lstm.0.0", "lstm"),
             ("v=1&temperature=90", "90"),
             ("v=1&seed=x", "seed"),
         )
@@ -67,7 +69,20 @@ LINKS = [
         )
     ],
     *[(slug, "v=1&length=x", "length") for slug in ("transformer_xl", "adaptive_span")],
-    ("sparse_transformer", "v=1&keep=x", "keep"),
+    *[
+        ("sparse_transformer", query, named)
+        for query, named in (
+            ("v=1&keep=x", "keep"),
+            ("v=1&drawing=test:99", "99"),
+            ("v=1&keep=28&stride=3&summary=5", "3"),
+            ("v=1&task=text&text=" + quote("你好"), "character"),
+            ("v=1&task=text&text=&length=0", "text"),
+        )
+    ],
+    *[(slug, "v=1&text=%20%0A", "text") for slug in ("transformer_xl", "adaptive_span")],
+    *[(slug, "v=1&page=ulysses&text=", "ulysses") for slug in ("transformer_xl", "adaptive_span")],
+    ("reformer", "v=1&text=", "letter"),
+    ("universal_transformer", "v=1&question=", "question"),
     ("reformer", "v=1&text=abba&rounds=99", "99"),
     *[
         ("act_rnn", query, named)

@@ -37,15 +37,22 @@ def engine() -> Iterator[Engine]:
 
 
 @pytest.mark.parametrize(("lab", "key"), [pytest.param(lab, key, id=f"{lab.slug}-{key}") for lab in LABS for key in lab.interventions])
-def test_an_intervention_changes_the_printed_number(lab: Lab, key: str, engine: Engine) -> None:
-    async def drawn() -> Any:
+def test_an_intervention_changes_the_printed_number_and_is_named_in_the_run_that_is_shown(lab: Lab, key: str, engine: Engine) -> None:
+    async def drawn(query: str) -> Any:
         assert lab.stored is not None
-        return await lab.stored(engine, lab.interventions[key])
+        return await lab.stored(engine, query)
 
-    values = asyncio.run(drawn())
+    values = asyncio.run(drawn(lab.interventions[key]))
     assert values is not None, "the change is refused"
-    panels = {name: value for name, value in values.items() if isinstance(value, dict) and value.get("state") == "done"}
-    assert panels, {name: value.get("state") for name, value in values.items() if isinstance(value, dict)}
-    found = list(numbers(list(panels.values())))
+    bar, panel = values["ask"], values["change"]
+    assert panel["state"] == "done", panel
+    found = list(numbers(panel))
     assert found
     assert any(before != after for before, after in found), found
+    assert {value["query"] for value in values.values() if value and "query" in value} == {lab.interventions[key]}
+    assert bar["plain"] == panel["plain"] and len(bar["plain"]) < len(bar["query"])
+    for said in (bar["changes"], panel["sentence"]):
+        assert said["en"] and said["zh"] and "{" not in said["en"] + said["zh"]
+    views = [name for name, value in values.items() if value and "same" in value]
+    plain = asyncio.run(drawn(bar["plain"])) if views else {}
+    assert all(values[name]["same"] == plain[name]["same"] for name in views), "a lock stays under a change"

@@ -1,4 +1,4 @@
-"""What the tests of the server share."""
+"""What the tests of the server and of pages share."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from explorer.engine import Engine
 from explorer.server import Site
 from tests.conftest import built
 
@@ -16,3 +17,11 @@ def shell() -> Iterator[Site]:
     site = built(lambda: Site(()))
     yield site
     site.engine.close(0)
+
+
+@pytest.fixture(scope="module")
+def engine() -> Iterator[Engine]:
+    """One engine for all tests of a file: what it has computed it remembers."""
+    one = Engine()
+    yield one
+    one.close(0)

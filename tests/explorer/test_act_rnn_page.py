@@ -9,12 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from explorer import permalink
-from explorer.controls import query
 from explorer.labs.act_rnn import about, texts, views
 from explorer.labs.act_rnn.page import LAB, PROGRAM
-from explorer.runs import Run, Stored
-from models.act_rnn.records import EXAMPLES, MAX_BITS, Explanation, Request, read_bits, read_sum
+from explorer.runs import Run
+from models.act_rnn.records import MAX_BITS, Explanation, Request, read_bits, read_sum
 
 LIVE = Run("live", 5.0, "cpu")
 SUM = Request("addition", "47+5")
@@ -74,13 +72,9 @@ def test_even_and_odd_are_said_in_both_languages_and_digits_as_they_are() -> Non
     told = drawn["ask"]["answer"]
     assert told["said"] == {"en": "even", "zh": "偶数"}
     assert drawn["ponder"]["stopped"][0]["answer"] == {"en": "odd", "zh": "奇数"}
+    assert views.answer(explanation(), SUM)["beside"] == [], "a network that is not shipped says nothing beside"
     assert told["beside"] == [{"name": dict(texts.WITHOUT), "answer": dict(texts.ODD), "right": False, "verdict": None}]
     assert views.say("addition", "52") == "52"
-
-
-def test_a_network_that_is_not_shipped_says_nothing_beside() -> None:
-    told: Any = views.answer(explanation(), SUM)
-    assert told["beside"] == []
 
 
 def test_forced_updates_are_told_to_the_mechanism() -> None:
@@ -137,42 +131,7 @@ def test_the_card_says_both_figures_with_those_without_beside() -> None:
         assert f"{known[task + about.WITHOUT]['figure']['value']:.3f}" in pair.note["zh"]
 
 
-def test_every_entry_of_the_model_card_is_filled_in() -> None:
-    prose = about.prose()
-    assert set(prose) == {"en", "zh"}
-    for text in prose.values():
-        assert "{" not in text
-        assert "not yet measured" not in text and "尚未测量" not in text
-
-
-def test_the_curves_show_every_network_that_kept_a_log() -> None:
-    drawn: Any = about.curves()
-    assert {row[0]["en"] for row in drawn["table"]["rows"]} == {texts.VARIANTS[variant]["en"] for variant in about.facts()}
-    assert drawn["sentence"]["en"].startswith("Wrong at the end: parity")
-
-
 # ---- the family map and the guided steps -------------------------------------------------------------------------------------------
-
-
-def test_the_family_map_shows_how_long_each_input_is_thought_about(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(views, "first", lambda: Stored(EXAMPLES[0], explanation(), 1.0, "cpu"))
-    picture = views.thumbnail()
-    assert picture is not None
-    assert np.array_equal(np.isfinite(picture.weights).sum(0), explanation().steps), "a column for each input, a cell for each update"
-    monkeypatch.setattr(views, "first", lambda: None)
-    assert views.thumbnail() is None
-
-
-def test_steps_open_what_they_speak_of() -> None:
-    requests = {step.title["en"]: permalink.decode(Request, step.query)[0] if step.query else EXAMPLES[0] for step in LAB.steps}
-    assert requests["Force one update"].forced == 1
-    assert requests["What thinking costs"].epsilon == 0.8
-    assert requests["More bits, more updates"].task == "parity"
-    place = int(next(step.view["pos"] for step in LAB.steps if "pos" in step.view))
-    kept = views.first()
-    assert kept is not None
-    assert place in kept.seen.wanted
-    assert int(kept.seen.steps[place]) > 2, "the stack has something to show at its second update"
 
 
 def test_what_the_steps_say_is_true_of_the_stored_run() -> None:
@@ -181,19 +140,5 @@ def test_what_the_steps_say_is_true_of_the_stored_run() -> None:
     updates = kept.seen.steps
     assert len(set(updates.tolist())) > 2 and int(updates[-1]) == int(updates.min()), "the last input is the shortest"
     assert kept.seen.right and kept.seen.stopped[0] != kept.seen.answer, "after one update the answer is wrong"
-
-
-def test_what_is_changed_is_named_after_the_network_as_trained() -> None:
-    changed = PROGRAM.changes(Request(forced=3, epsilon=0.25, limit=1, bias=-1.5, told=False))
-    assert changed is not None
-    assert changed["en"] == (
-        "exactly 3 updates for every input and at most 1 update and ε = 0.25 and −1.5 on the halting unit and no mark on the first update"
-    )
-    assert PROGRAM.changes(Request("parity", "101")) is None
-    assert PROGRAM.plain(Request("parity", "101", forced=3, told=False)) == Request("parity", "101")
-
-
-def test_a_link_is_spelled_as_before() -> None:
-    assert [query(example) for example in EXAMPLES] == list(LAB.examples)
-    assert PROGRAM.named(Request("parity", "1011", forced=2))["query"] == "v=1&task=parity&text=1011&forced=2"
-    assert PROGRAM.named(Request("parity", "1011", forced=2))["plain"] == "v=1&task=parity&text=1011"
+    place = int(next(step.view["pos"] for step in LAB.steps if "pos" in step.view))
+    assert place in kept.seen.wanted and int(updates[place]) > 2, "the stack has something to show at its second update"

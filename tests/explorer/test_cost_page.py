@@ -15,7 +15,7 @@ from explorer.labs.cost.drawn import power
 from explorer.program import answer
 from models.cost import model
 from models.cost.records import EXAMPLES, LAYERS, Clock, Explanation, Point, Request, lengths, operations
-from tests.explorer.test_program import said
+from tests.explorer.wishes import answered, said
 
 SMALL = Request(length=128, width=16)
 NAME = {"en": "line", "zh": "线"}
@@ -28,18 +28,8 @@ def timed(request: Request, count: int = 20, **changed: Any) -> Explanation:
     return Explanation(clock=dataclasses.replace(run, **changed))
 
 
-def answered(spelled: str, given: object = None) -> dict[str, list[Any]]:
-    """What each widget of the page was given, in order."""
-    program = page.program()
-    shown: dict[str, list[Any]] = {name: [] for name in program.widgets}
-    for update in said(lambda engine: answer(program, engine, spelled, given, "a page")):
-        for name, value in update.items():
-            shown[name].append(value)
-    return shown
-
-
 def test_the_bare_page_shows_the_stored_run_and_a_run_of_ones_own_grows_point_by_point_and_is_never_remembered() -> None:
-    assert answered("")["ask"][-1]["state"] == "stored"
+    assert answered(page.program(), "")["ask"][-1]["state"] == "stored"
 
     async def twice(engine: Engine) -> Any:
         for _ in range(2):
@@ -68,7 +58,7 @@ def test_a_run_that_was_stopped_or_ran_out_of_time_says_where() -> None:
 
 
 def test_a_change_of_the_clock_is_measured_in_the_run_itself() -> None:
-    shown = answered(query(dataclasses.replace(SMALL, window=128)))
+    shown = answered(page.program(), query(dataclasses.replace(SMALL, window=128)))
     panel = shown["change"][-1]
     assert panel["state"] == "done" and panel["number"]["before"] != panel["number"]["after"]
     assert panel["unit"]["en"] == "ms, restricted attention at L = 128"

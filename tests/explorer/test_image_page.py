@@ -2,52 +2,26 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
-import contextlib
 import dataclasses
 import json
-from collections.abc import Coroutine, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import pytest
 
-from explorer import controls, permalink
-from explorer.controls import query
-from explorer.engine import Engine
 from explorer.figures.ladder import Rung, ladder
-from explorer.figures.pairs import Pair
 from explorer.lab import Picture
 from explorer.labs.heads import without as heads_in_words
 from explorer.labs.image_transformer import about, change, page, texts, views
 from explorer.looks import looks
 from explorer.picture_files import FILE
-from explorer.program import Program, answer
-from explorer.runs import Stored
 from explorer.uploads import routes
-from explorer.widgets.home import _picture
-from models.image_transformer.records import EXAMPLES, KINDS, LARGE, PATTERNS, SIDE, Explanation, Request, spelled
+from models.image_transformer.records import LARGE, PATTERNS, SIDE, Request
 from models.image_transformer.weights import weights
 from tests.explorer.drawn_pictures import explanation, generate, made, measure
-
-T = TypeVar("T")
-
-
-def alone(coroutine: Coroutine[Any, Any, T]) -> T:
-    """What a coroutine returns, in a thread of its own: where a browser is driven, this thread has a running loop already."""
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(asyncio.run, coroutine).result()
-
-
-@pytest.fixture(scope="module")
-def engine() -> Iterator[Engine]:
-    """One engine for all tests."""
-    one = Engine()
-    yield one
-    one.close(0)
+from tests.explorer.wishes import finished
 
 
 @pytest.fixture(autouse=True)
@@ -58,35 +32,7 @@ def nothing_stored(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(page, "MEASURE", measure)
 
 
-def told(engine: Engine, request: Request, program: Program[Request, Explanation] | None = None) -> list[dict[str, Any]]:
-    """All updates of a wish: what each widget that is told anything draws, by its name."""
-
-    async def gather() -> list[dict[str, Any]]:
-        async with contextlib.aclosing(answer(program or page.program(), engine, "", controls.texts(request))) as updates:
-            return [update async for update in updates]
-
-    return alone(gather())
-
-
-def finished(engine: Engine, request: Request) -> dict[str, Any]:
-    """What all widgets draw of a wish in the end."""
-    drawn: dict[str, Any] = {}
-    for update in told(engine, request):
-        drawn |= update
-    return drawn
-
-
 # ---- what a visitor wants ----------------------------------------------------------------------------------------------------------
-
-
-def test_a_drawn_picture_travels_in_the_address() -> None:
-    drawn = np.random.default_rng(1).integers(0, 256, (SIDE, SIDE)).astype(np.uint8)
-    request = Request(mode="complete", picture=spelled(drawn), keep=7, kind=KINDS, silenced=(("local_1d", 0, 3),), memory_rows=1)
-    address = query(request)
-    assert 0 < len(address) < 2048
-    back, notice = permalink.decode(Request, address)
-    assert back == request and notice is None
-    assert np.array_equal(views.given(back) if views.given(back) is not None else [], drawn)
 
 
 def test_a_picture_that_is_none_leaves_the_answer_to_the_model() -> None:
@@ -121,27 +67,9 @@ def test_of_numbers_those_with_names_are_offered() -> None:
 # ---- what comes back, with a model of a few lines ----------------------------------------------------------------------------------
 
 
-def test_a_picture_grows_and_ends_live_with_its_address(engine: Engine) -> None:
-    updates = told(engine, Request(kind=3, seed=2, count=2))
-    last = updates[-1]
-    assert last["ask"]["state"] == "live" and last["ask"]["query"] == "v=1&kind=3&seed=2&count=2"
-    growing = [update["spans"] for update in updates if update.get("spans", {}).get("state") == "running"]
-    assert [pattern["made"] for value in growing for pattern in value["patterns"]] in ([300, 300, 784, 784], [784, 784])
-    said = [update["ask"]["badge"]["progress"]["en"] for update in updates if update.get("ask", {}).get("state") == "running"]
-    assert said[-1] == "live · pixel 784 of 784"
-    value = last["spans"]
-    assert value["state"] == "live" and value["query"] == value["same"] == last["ask"]["query"]
-    assert [pattern["key"] for pattern in value["patterns"]] == list(PATTERNS)
-    place = value["pick"]
-    assert last["ask"]["pick"] == {"pattern": place["pattern"], "head": f"4.{place['head'] + 1}", "pos": place["position"]}
-    assert len(last["surprise"]["maps"]) == 3
-    assert last["change"]["state"] == "empty"
-    json.dumps(updates)
-
-
-def test_a_silenced_head_gives_before_after_and_one_number(engine: Engine) -> None:
+def test_a_silenced_head_gives_before_after_and_one_number() -> None:
     request = Request(silenced=(("local_2d", 2, 1),))
-    drawn = finished(engine, request)
+    drawn = finished(page.program(), request)
     panel = drawn["change"]
     assert panel["state"] == "done" and panel["measure"]["key"] == "bits_per_dim"
     assert [pair["key"] for pair in panel["pairs"]] == ["local_2d"], "1D was not touched"
@@ -155,29 +83,22 @@ def test_a_silenced_head_gives_before_after_and_one_number(engine: Engine) -> No
     assert drawn["spans"]["same"] == drawn["ask"]["plain"] == "v=1", "a lock stays under a change"
 
 
-def test_a_coloured_picture_has_no_map_and_says_why(engine: Engine) -> None:
-    drawn = finished(engine, Request(mode="enlarge", picture="test:0", flange=0))
+def test_a_coloured_picture_has_no_map_and_says_why() -> None:
+    drawn = finished(page.program(), Request(mode="enlarge", picture="test:0", flange=0))
     assert drawn["ask"]["state"] == "live" and drawn["ask"]["changes"] is None
     assert [pattern["channels"] for pattern in drawn["spans"]["patterns"]] == [3]
     assert drawn["surprise"]["sentence"] == dict(texts.NO_SURPRISE)
     assert drawn["change"]["state"] == "empty", "a flange belongs to 2D"
 
 
-def test_a_head_of_the_coloured_model_is_silenced_too(engine: Engine) -> None:
-    panel = finished(engine, Request(mode="enlarge", picture="test:0", silenced=(("colour", 3, 0),)))["change"]
+def test_a_head_of_the_coloured_model_is_silenced_too() -> None:
+    panel = finished(page.program(), Request(mode="enlarge", picture="test:0", silenced=(("colour", 3, 0),)))["change"]
     assert [pair["key"] for pair in panel["pairs"]] == ["colour"]
     assert panel["pairs"][0]["before"]["shape"] == [16, 16, 3]
     assert panel["sentence"]["en"].startswith("Without head colour 4·1, the same colour picture costs 0.20 bits/dim more")
 
 
-@pytest.mark.parametrize("request_", [Request(flange=-1), Request(kind=11), Request(mode="dream"), Request(keep=13)], ids=str)
-def test_what_cannot_be_made_gets_one_sentence(engine: Engine, request_: Request) -> None:
-    drawn = finished(engine, request_)
-    assert set(drawn) == {"ask", "change"} and drawn["ask"]["state"] == drawn["change"]["state"] == "refused"
-    assert all(drawn["ask"]["error"][language].strip() for language in ("en", "zh"))
-
-
-def test_a_picture_grows_with_the_memory_that_a_change_leaves(engine: Engine) -> None:
+def test_a_picture_grows_with_the_memory_that_a_change_leaves() -> None:
     for request in (Request(memory_rows=1, flange=2), Request(mode="enlarge", picture="test:0", memory_rows=0)):
         layouts = views._layouts(request)
         assert [len(layout.memory[-1]) for layout in layouts] == ([28, 32] if request.mode == "generate" else [0])
@@ -185,9 +106,9 @@ def test_a_picture_grows_with_the_memory_that_a_change_leaves(engine: Engine) ->
         assert [pattern["made"] for pattern in grown["patterns"]] == [0] * len(layouts)
 
 
-def test_the_weights_of_every_layer_are_at_an_address_all_heads_of_a_position_in_a_row(engine: Engine) -> None:
+def test_the_weights_of_every_layer_are_at_an_address_all_heads_of_a_position_in_a_row() -> None:
     request = Request(seed=3)
-    addresses = [pattern["look"] for pattern in finished(engine, request)["spans"]["patterns"]]
+    addresses = [pattern["look"] for pattern in finished(page.program(), request)["spans"]["patterns"]]
     for seen, address in zip(explanation(request).made, addresses, strict=True):
         look = looks().get(address.removeprefix("/looks/"))
         assert look is not None and (look.layers, look.heads, look.queries) == (change.HEADS[seen.pattern][0], 1, SIDE * SIDE)
@@ -317,23 +238,6 @@ def test_a_ladder_needs_costs() -> None:
         ladder([])
     with pytest.raises(ValueError, match="positive"):
         ladder([Rung({"en": "free", "zh": "免费"}, 0.0, "other")])
-
-
-def test_before_and_after_of_different_shape_are_never_subtracted() -> None:
-    with pytest.raises(ValueError, match="one shape"):
-        Pair("local_1d", np.zeros((2, 2), np.uint8), np.zeros((2, 3), np.uint8), (1.0, 1.0))
-
-
-def test_the_family_map_shows_the_first_picture_half_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(views, "first", lambda: Stored(EXAMPLES[0], explanation(EXAMPLES[0]), 1.0, "cpu"))
-    picture = views.thumbnail()
-    assert picture is not None
-    assert 0.5 < picture.made.mean() < 1
-    (key, memory), (query, block) = picture.outlines
-    assert (key, query) == ("key", "query")
-    assert memory[2] >= block[0] and memory[0] < block[0], "the memory lies above the block that asks"
-    drawn: Any = _picture(picture)
-    assert drawn["levels"]["shape"] == [SIDE, SIDE]
 
 
 def test_an_outline_beyond_the_picture_is_refused() -> None:

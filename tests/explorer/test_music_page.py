@@ -2,34 +2,24 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import dataclasses
 import json
-from collections.abc import Coroutine
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
 from explorer import controls, permalink
-from explorer.engine import Engine
 from explorer.labs.music import about, change, page, texts, views
-from explorer.program import answer
-from explorer.runs import Stored
 from models.music import chorales, events, lstm
-from models.music.explain import explain
 from models.music.lstm import PerformanceRNN
 from models.music.model import Config, MusicTransformer
 from models.music.pretrained import Network
 from models.music.records import (
-    CHORALES,
     MAX_MOTIF,
     MODELS,
-    PIANO,
     SCALE,
     Explanation,
     Request,
@@ -40,18 +30,11 @@ from models.music.records import (
     styles,
 )
 from models.pretrained import Pretrained
+from tests.explorer.wishes import answered, finished
 
-T = TypeVar("T")
 SMALL: dict[str, Any] = {"d_model": 24, "d_ff": 32, "n_heads": 3, "n_layers": 2}
 TUNE = Request(motif=melody((72, 0, 71, 67), 2))
 PLAYED = Request("piano", "continue", motif(SCALE[:4]), 24)
-NOTHING = Explanation((), 125)
-
-
-def alone(coroutine: Coroutine[Any, Any, T]) -> T:
-    """What a coroutine returns, in a thread of its own: where a browser is driven, this thread has a running loop already."""
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(asyncio.run, coroutine).result()
 
 
 def facts(variant: str, **more: Any) -> dict[str, Any]:
@@ -109,29 +92,6 @@ def there(monkeypatch: pytest.MonkeyPatch, *known: str) -> None:
     monkeypatch.setattr(about, "seeds", lambda variant: {1: float(facts(variant)["figure"]["value"])})
 
 
-Told = dict[str, list[dict[str, Any]]]
-
-
-def everything(request: Request, anew: bool = True, **fields: str) -> Told:
-    """What each widget was told to draw until a wish was fulfilled. fields: as texts, in place of the request's."""
-
-    async def collect() -> list[dict[str, Any]]:
-        engine = Engine()
-        given: tuple[str, Any] = ("", controls.texts(request) | fields) if anew else (controls.query(request), None)
-        try:
-            async with contextlib.aclosing(answer(page.program(), engine, *given)) as updates:
-                return [update async for update in updates]
-        finally:
-            engine.close(1)
-
-    updates = alone(collect())
-    return {name: [update[name] for update in updates if name in update] for name in page.program().widgets}
-
-
-def with_(request: Request = TUNE, **changes: Any) -> Request:
-    return dataclasses.replace(request, **changes)
-
-
 # ---- what a visitor wants ----------------------------------------------------------------------------------------------------------
 
 
@@ -151,14 +111,6 @@ def test_everything_the_bar_and_the_panel_are_given_is_json(monkeypatch: pytest.
     assert "style" not in left and "stretch" not in left
 
 
-@pytest.mark.parametrize("request_", [*CHORALES, *PIANO])
-def test_every_example_travels_in_the_address_and_is_music(request_: Request) -> None:
-    address = controls.query(request_)
-    assert len(address) < 2048
-    assert controls.read(Request, address) == (request_, None)
-    assert len(read_motif(request_)) > 32
-
-
 def test_the_longest_motif_still_has_a_link() -> None:
     noise = np.random.default_rng(1).integers(0, events.EVENTS, MAX_MOTIF["piano"])
     longest = Request("piano", "continue", spelled(noise))
@@ -168,130 +120,38 @@ def test_the_longest_motif_still_has_a_link() -> None:
 # ---- what comes back ---------------------------------------------------------------------------------------------------------------
 
 
-def test_a_melody_is_harmonised_by_models_side_by_side_and_its_address_restores_it() -> None:
-    told = everything(with_(seed=2))
-    last = told["ask"][-1]
-    assert last["state"] == "live"
-    assert permalink.decode(Request, last["query"])[0] == with_(seed=2)
-    rolls = told["roll"][-1]
-    assert rolls["state"] == "live"
+def test_a_melody_is_harmonised_by_models_side_by_side_with_their_sound() -> None:
+    drawn = finished(page.program(), dataclasses.replace(TUNE, seed=2))
+    rolls, bar = drawn["roll"], drawn["ask"]
     assert [model["key"] for model in rolls["models"]] == list(MODELS["chorale"])
     assert [model["name"] for model in rolls["models"]] == [dict(texts.NAMES[key]) for key in MODELS["chorale"]]
     assert all(model["sound"]["wav"].startswith("/sound/") and model["look"].startswith("/looks/") for model in rolls["models"])
-    assert [(one["key"], one["heads"], one["note"]) for one in told["heads"][-1]["models"]] == [
+    assert [(one["key"], one["heads"], one["note"]) for one in drawn["heads"]["models"]] == [
         (one["key"], one["heads"], one["note"]) for one in rolls["models"]
     ]
-    assert told["change"][-1]["state"] == "empty"
-    assert told["change"][-1]["pick"] == rolls["pick"] == last["pick"], "a change leaves the note in view"
-    assert len(last["lines"]) == 2 and "nats per cell" in last["lines"][0]["en"]
-    assert json.dumps(told)
+    assert rolls["pick"] == bar["pick"]
+    assert len(bar["lines"]) == 2 and "nats per cell" in bar["lines"][0]["en"]
+    assert rolls["licence"] is None, "what is made by piano models says its licence"
 
 
 def test_notes_arrive_while_they_are_made() -> None:
-    told = everything(with_(PLAYED, length=300))
+    told = answered(page.program(), "", controls.texts(dataclasses.replace(PLAYED, length=300)))
     said = [value["badge"]["progress"]["en"] for value in told["ask"] if value["state"] == "running"]
     reached = [int(one.removeprefix("live · event ").split(" of ")[0].replace(",", "")) for one in said]
     assert reached == sorted(reached)
     assert {one.split(" of ")[1] for one in said} == {f"{3 * (300 + len(read_motif(PLAYED))):,}"}
     growing = [value for value in told["roll"] if value["state"] == "running"]
     assert growing and all(model["events"] <= model["of"] for value in growing for model in value["models"])
-    assert told["roll"][-1]["state"] == "live"
-
-
-def test_what_is_made_by_piano_models_says_its_licence() -> None:
-    told, free = everything(PLAYED), everything(TUNE)
-    assert all("CC BY-NC-SA 4.0" in text for text in told["roll"][-1]["licence"].values()), "beside the music, and in its files"
-    assert free["roll"][-1]["licence"] is None
-
-
-@pytest.mark.parametrize(
-    ("request_", "reached"),
-    [
-        (with_(farthest=0), ["jsb_relative"]),
-        (with_(silenced=(("jsb_transformer", 0, 1),)), ["jsb_transformer"]),
-        (with_(semitones=-2), ["jsb_relative", "jsb_transformer"]),
-        (with_(PLAYED, stretch=2.0), ["relative", "transformer", "lstm"]),
-    ],
-)
-def test_a_change_is_in_the_rolls_and_gives_a_number_for_each_model_it_reaches(request_: Request, reached: list[str]) -> None:
-    told = everything(request_)
-    bar, rolls, panel = (told[name][-1] for name in ("ask", "roll", "change"))
-    assert panel["state"] == "done"
-    assert [one["key"] for one in panel["rolls"]] == reached
-    assert all(one["number"]["before"] > 0 and one["number"]["after"] > 0 for one in panel["rolls"])
-    assert all(one["before"]["sound"]["wav"] != "" for one in panel["rolls"])
-    assert panel["sentence"]["en"].endswith(".") and panel["sentence"]["zh"].endswith("。")
-    assert "{" not in panel["sentence"]["en"] + panel["sentence"]["zh"]
-    assert bar["query"] == panel["query"] == rolls["query"] == controls.query(request_), "the rolls show the run as it was asked for"
-    plain = controls.read(Request, bar["plain"])[0]
-    assert rolls["same"] == everything(plain)["roll"][-1]["same"] == bar["plain"], "a lock stays under a change"
-    assert bar["changes"]["en"] and panel["pick"] == bar["pick"]
-
-
-def test_a_change_that_reaches_no_model_says_so() -> None:
-    panel = everything(with_(PLAYED, farthest=8))["change"][-1]
-    assert [one["key"] for one in panel["rolls"]] == ["relative"]
-    assert everything(with_(stretch=2.0))["change"][-1]["state"] == "empty", "chorales are not stretched"
-
-
-def test_a_motif_that_would_leave_its_range_is_refused_in_words() -> None:
-    told = everything(with_(motif=melody((81, 81)), semitones=5))
-    assert told["ask"][-1]["state"] == "refused" and "36 to 81" in told["ask"][-1]["error"]["en"]
-    assert told["change"] == [{"state": "refused", "error": None}] and told["roll"] == []
-
-
-@pytest.mark.parametrize(
-    ("fields", "says"),
-    [
-        ({"temperature": "9.0"}, "9"),
-        ({"length": "5000", "mode": "continue"}, "5000"),
-        ({"length": "600", "mode": "continue"}, "600"),
-        ({"motif": "%%%"}, "motif"),
-        ({"style": "polka"}, "polka"),
-        ({"seed": "seven"}, "seven"),
-        ({"silenced": "jsb_relative.1"}, "silenced"),
-        ({"silenced": "lstm.0.0"}, "lstm"),
-    ],
-)
-def test_what_no_model_reads_gets_one_sentence(fields: dict[str, str], says: str) -> None:
-    told = everything(TUNE, **fields)
-    assert says in told["ask"][-1]["error"]["en"]
-    assert told["roll"] == []
-    assert told["change"] == [{"state": "refused", "error": None}]
-
-
-def test_the_first_example_is_shown_from_its_store_unless_it_is_run_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    (seen,) = explain([TUNE])
-    assert isinstance(seen, Explanation)
-    monkeypatch.setattr(views, "first", lambda: Stored(TUNE, seen, 840.0, "cpu"))
-    assert everything(TUNE, anew=False)["ask"][-1]["state"] == "stored"
-    assert everything(TUNE)["ask"][-1]["state"] == "live"
-
-
-def test_a_result_that_is_held_ready_names_every_widget() -> None:
-    async def ask() -> Any:
-        engine = Engine()
-        try:
-            return [await page.LAB.stored(engine, query) for query in (controls.query(with_(farthest=0)), "style=polka")]
-        finally:
-            engine.close(1)
-
-    held, refused = alone(ask())
-    assert refused is None
-    assert {name: value["state"] for name, value in held.items()} == {
-        "ask": "stored",
-        "roll": "stored",
-        "heads": "stored",
-        "change": "done",
-    }
+    licence = told["roll"][-1]["licence"]
+    assert all("CC BY-NC-SA 4.0" in text for text in licence.values()), "beside the music, and in its files"
 
 
 # ---- in words, on the card, on the family map --------------------------------------------------------------------------------------
 
 
 def test_a_bent_distribution_is_said_to_be_one() -> None:
-    assert views.notice(Request(temperature=1.0), NOTHING) is None
-    sharp, flat = views.notice(Request(temperature=0.4), NOTHING), views.notice(Request(temperature=1.6), NOTHING)
+    assert views.notice(Request(temperature=1.0), Explanation((), 125)) is None
+    sharp, flat = views.notice(Request(temperature=0.4), Explanation((), 125)), views.notice(Request(temperature=1.6), Explanation((), 125))
     assert sharp is not None and "sharper" in sharp["en"] and "0.4" in sharp["en"]
     assert flat is not None and "平坦" in flat["zh"]
 
@@ -368,20 +228,6 @@ def test_the_card_speaks_of_piano_only_where_its_models_are(monkeypatch: pytest.
     there(monkeypatch, "chorale")
     assert "ASAP" not in about.prose()["en"]
     assert "not yet measured" not in about.prose()["en"] and "尚未测量" not in about.prose()["zh"]
-
-
-def test_the_family_map_shows_notes_and_who_looks_at_whom(monkeypatch: pytest.MonkeyPatch) -> None:
-    (seen,) = explain([CHORALES[0]])
-    assert isinstance(seen, Explanation)
-    monkeypatch.setattr(views, "first", lambda: Stored(CHORALES[0], seen, 1.0, "cpu"))
-    views.telling.cache_clear()
-    try:
-        picture = views.thumbnail()
-    finally:
-        views.telling.cache_clear()
-    assert picture is not None
-    assert {role for role, _ in picture.outlines} == {"query", "key"}
-    assert {views.LOUD[True], views.LOUD[False]} <= set(picture.levels.ravel().tolist())
 
 
 def test_styles_are_those_with_a_checkpoint(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

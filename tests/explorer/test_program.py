@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import AsyncGenerator, Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import AsyncGenerator
 from dataclasses import replace
 from typing import Any
 
@@ -13,32 +11,14 @@ import pytest
 
 from explorer import program
 from explorer.engine import Engine
+from tests.explorer import wishes
 from tests.explorer.small_lab import HOSTILE, PROGRAM, Said
-
-Page = program.Program[Any, Any]
-
-
-def said(updates: Callable[[Engine], AsyncGenerator[Any, None]]) -> list[Any]:
-    """All that a handler says, in a thread of its own: where a browser is driven, this thread has a running loop already."""
-
-    async def everything() -> list[Any]:
-        engine = Engine()
-        try:
-            return [update async for update in updates(engine)]
-        finally:
-            await asyncio.to_thread(engine.close, 1.0)
-
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(asyncio.run, everything()).result()
+from tests.explorer.wishes import Page, said
 
 
 def answered(query: str, given: object = None, page: Page = PROGRAM) -> dict[str, list[Any]]:
-    """What each widget was given, in order."""
-    shown: dict[str, list[Any]] = {name: [] for name in page.widgets}
-    for update in said(lambda engine: program.answer(page, engine, query, given)):
-        for name, value in update.items():
-            shown[name].append(value)
-    return shown
+    """What each widget of the small lab was given, in order."""
+    return wishes.answered(page, query, given)
 
 
 def test_a_run_that_changes_nothing_ends_live_and_the_panel_is_idle() -> None:

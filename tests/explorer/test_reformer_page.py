@@ -2,54 +2,32 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import AsyncGenerator, Callable, Coroutine
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
 from explorer import controls
-from explorer.controls import query
-from explorer.engine import Engine
 from explorer.figures import spelling
 from explorer.figures.sides import Side
 from explorer.labs.reformer import about, change, page, texts, views
-from explorer.program import answer, looked
-from explorer.runs import Run, Stored
-from explorer.widgets import ask
+from explorer.runs import Run
 from explorer.widgets.change import done
 from models.errors import InputError
 from models.layers.lsh import met, shared_weights, sort_by_bucket
-from models.reformer.records import EXAMPLES, Explanation, Request
+from models.reformer.records import Request
 from models.reformer.weights import overview, shared
 from tests.explorer import duplicated
 
-T = TypeVar("T")
 LIVE = Run("live", 12.0, "cpu")
 WORD = Request()
 
 
-def alone(coroutine: Coroutine[Any, Any, T]) -> T:
-    """What a coroutine returns, in a thread of its own: where a browser is driven, this thread has a running loop already."""
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(asyncio.run, coroutine).result()
-
-
 # ---- what a visitor wants ----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "request_", [*EXAMPLES, Request("text", "It was late.", silenced=(("text", 1, 2),))], ids=lambda one: one.text[:12]
-)
-def test_a_link_names_the_same_request(request_: Request) -> None:
-    assert views.read(query(request_)) == (request_, None)
-    assert views.read("")[0] == EXAMPLES[0]
 
 
 def test_a_word_shorter_than_any_in_training_carries_a_warning() -> None:
@@ -169,18 +147,6 @@ def test_bertviz_is_refused_for_a_long_word_and_says_its_limit() -> None:
 # ---- what changes if … -------------------------------------------------------------------------------------------------------------
 
 
-def test_a_change_is_told_in_words() -> None:
-    asked = Request(rounds=1, buckets=8, chunk=2, seed=5, silenced=(("full", 0, 1), ("full", 0, 2)))
-    told = page.program().changes
-    assert told(asked) == {
-        "en": "with 1 round of hashing and with 8 buckets and in chunks of 2 and with other rotations and without head 1·2 of Full "
-        "attention, head 1·3 of Full attention",
-        "zh": "1 轮哈希，8 个桶，每块 2 个位置，换一组旋转矩阵，关掉完整注意力的头 1·2、完整注意力的头 1·3 ",
-    }
-    assert told(Request(rounds=0)) == texts.FULL
-    assert told(Request()) is None
-
-
 def test_the_panel_tells_the_share_of_right_letters_and_the_letters_that_changed() -> None:
     asked = Request(rounds=1)
     before, after = duplicated.word(wrong={}), duplicated.word(wrong={"lsh_2": (0, 1), "lsh_1": (5,)}, salt=1)
@@ -212,83 +178,6 @@ def test_answers_of_different_lengths_are_an_error_with_all() -> None:
     nats = np.ones(3, np.float32)
     with pytest.raises(ValueError, match=r"answers of \[3, 2, 3\]"):
         Side("full", texts.SHARE, nats, nats, 3, 0, answers=("abc", "ab", "abc"))
-
-
-# ---- what comes back, with models of a few lines -----------------------------------------------------------------------------------
-
-
-def explain(requests: list[Request]) -> list[Explanation | InputError]:
-    def one(request: Request) -> Explanation | InputError:
-        if not request.text:
-            return InputError("empty", en="Type at least one letter.", zh="请至少输入一个字母。")
-        return duplicated.word(request.text, wrong={"lsh_1": (1,)} if request.rounds == 1 else {})
-
-    return [one(request) for request in requests]
-
-
-@pytest.fixture
-def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The page runs the function above, and nothing is stored."""
-    monkeypatch.setattr(page, "EXPLAIN", explain)
-    monkeypatch.setattr(views, "first", lambda: None)
-
-
-def everything(request: Request) -> dict[str, list[Any]]:
-    """What each widget was told to draw until a wish was fulfilled."""
-    updates = in_engine(lambda program, engine: answer(program, engine, "", controls.texts(request)))
-    return {name: [one[name] for one in updates if name in one] for name in page.program().widgets}
-
-
-def in_engine(asked: Callable[[Any, Engine], AsyncGenerator[Any, None]]) -> list[Any]:
-    """All that the page's program says to a question."""
-
-    async def collect() -> list[Any]:
-        engine = Engine()
-        try:
-            return [one async for one in asked(page.program(), engine)]
-        finally:
-            engine.close(1)
-
-    return alone(collect())
-
-
-@pytest.mark.usefixtures("small")
-def test_a_single_round_loses_letters_and_the_page_says_which() -> None:
-    told = everything(Request(rounds=1))
-    assert told["ask"][-1]["changes"] == texts.ROUND
-    assert [one["right"] for one in told["spelling"][-1]["runs"]] == [26, 26, 26, 25]
-    panel = told["change"][-1]
-    assert panel["state"] == "done" and [one["key"] for one in panel["sides"] if one["reached"]] == ["lsh_1"]
-
-
-@pytest.mark.usefixtures("small")
-def test_an_unchanged_word_leaves_the_panel_idle_at_the_letter_in_view() -> None:
-    told = everything(Request(text="hashing and hashing"))
-    assert [one["state"] for one in told["change"]] == ["empty"]
-    assert told["change"][-1]["pick"] == told["spelling"][-1]["pick"]
-
-
-@pytest.mark.usefixtures("small")
-def test_nothing_typed_is_refused_and_nothing_else_moves() -> None:
-    told = everything(Request(text=""))
-    assert told["ask"][-1] == ask.refused({"en": "Type at least one letter.", "zh": "请至少输入一个字母。"})
-    assert told["spelling"] == told["hashing"] == told["attention"] == []
-
-
-@pytest.mark.usefixtures("small")
-def test_an_example_is_held_ready_as_it_is_drawn_and_bertviz_shows_it() -> None:
-    async def held(program: Any, engine: Engine) -> AsyncGenerator[Any, None]:
-        yield await program.stored(engine, query(EXAMPLES[1]))
-
-    def shown(run: str) -> Any:
-        look = next(view.look for view in page.program().views if view.name == "bertviz")
-        detail = {"view": "head", "run": run}
-        return in_engine(lambda program, engine: looked(program, engine, look, detail))[-1]
-
-    (drawn,) = in_engine(held)
-    assert set(drawn) == set(page.program().widgets)
-    assert drawn["ask"]["state"] == drawn["spelling"]["state"] == "stored"
-    assert shown("")["state"] == "shown" and shown(query(EXAMPLES[2]))["state"] == "refused"
 
 
 # ---- what it is compared with ------------------------------------------------------------------------------------------------------
@@ -384,31 +273,3 @@ def test_the_card_tells_what_was_measured_and_the_time_of_every_training() -> No
     assert size.value == "0.17 M" and data.value == texts.DATA
     assert measured.value == "0.9990" and measured.why is not None and "1.000" in measured.note["en"]  # type: ignore[index]
     assert trained.value == {"en": "2.0 h", "zh": "2.0 小时"} and trained.note
-
-
-def test_nothing_is_shown_before_anything_was_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(about.about, "ASSETS", tmp_path)
-    assert about.table() is None and about.pairs() == () and about.curves() is None and views.reads() is False
-
-
-# ---- the family map and the guided steps -------------------------------------------------------------------------------------------
-
-
-def test_steps_open_what_the_stored_run_has_to_tell(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(views, "first", lambda: Stored(EXAMPLES[0], duplicated.word(), 5.0, "cpu"))
-    steps = views.steps()
-    assert 5 <= len(steps) <= 8
-    assert steps[0].view["pos"] == "30" and steps[0].view["kind"] == "lsh_4"
-    requests = [views.read(step.query)[0] for step in steps]
-    assert any(one.rounds == 1 for one in requests)
-    assert {"missed", "rewind"} <= {key for step in steps for key in step.view}
-    picture = views.thumbnail()
-    assert picture is not None and picture.weights.shape == (52, 53)
-    read, in_order = picture.weights[0], picture.weights[-1]
-    assert np.array_equal(np.sort(read), in_order) and not np.array_equal(read, in_order), "the same buckets, sorted below"
-
-
-def test_the_card_reads_in_both_languages() -> None:
-    prose = about.prose()
-    assert set(prose) == {"en", "zh"}
-    assert not any("{" in text for text in prose.values())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -10,9 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from explorer import permalink
 from explorer.labs.rnn_attention import about, deeper, texts, views
-from explorer.labs.rnn_attention.page import LAB, PROGRAM
+from explorer.labs.rnn_attention.page import PROGRAM
 from explorer.runs import Run
 from explorer.views import Found
 from explorer.widgets.change import Difference, Maps
@@ -178,15 +176,3 @@ def test_an_order_is_named_only_where_the_bootstrap_tells_the_models_apart(p: fl
     assert words in drawn["sentence"]["en"] and drawn["figures"]["en"]["layout"]["shapes"][0]["x0"] == pytest.approx(0.7)
     assert drawn["table"]["rows"][-1][-1] == 15.0
     assert next(str(pair.value) for pair in about.pairs()) == "3.1 M"
-
-
-def test_nothing_is_said_of_quality_before_it_was_measured(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(about, "facts", dict)
-    assert about.quality() is None and about.pairs() == ()
-
-
-def test_steps_and_interventions_are_permalinks_of_requests() -> None:
-    for asked in (*LAB.examples, *(step.query for step in LAB.steps if step.query), *LAB.interventions.values()):
-        request, notice = permalink.decode(Request, asked)
-        assert notice is None and isinstance(request, Request)
-    assert 5 <= len(LAB.steps) <= 8 and json.dumps([dict(step.say) for step in LAB.steps])

@@ -2,46 +2,26 @@
 
 from __future__ import annotations
 
-import asyncio
 import dataclasses
 import math
-from collections.abc import AsyncGenerator, Coroutine, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from types import SimpleNamespace
-from typing import Any, TypeVar, cast
+from collections.abc import Iterator
+from typing import Any
 
-import gradio as gr
 import numpy as np
 import pytest
 
-from explorer import controls, wiring
-from explorer.engine import Engine
+from explorer import controls
 from explorer.figures import attention
-from explorer.figures.maps import MapPair, marked
+from explorer.figures.maps import marked
 from explorer.labs import about
 from explorer.labs.translation import page, texts, views
-from explorer.program import answer
 from explorer.runs import Stored
 from explorer.widgets.card import blocks, runs, terms
-from explorer.widgets.newest import Newest
 from models.errors import InputError
 from models.translation.records import EXAMPLES, Again, Explanation, Request, Step
+from tests.explorer.wishes import answered, finished
 
-T = TypeVar("T")
 SOURCE, TARGET = ("A", "dog", "runs", "."), ("Ein", "Hund", "r", "ennt", ".", "</s>")
-
-
-def stored() -> Stored[Request, Explanation]:
-    """The stored first example."""
-    kept = views.first()
-    assert kept is not None
-    return kept
-
-
-def alone(coroutine: Coroutine[Any, Any, T]) -> T:
-    """What a coroutine returns, in a thread of its own: where a browser is driven, this thread has a running loop already."""
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(asyncio.run, coroutine).result()
 
 
 def weights(queries: int, keys: int, seed: int = 0) -> np.ndarray[Any, np.dtype[np.float32]]:
@@ -52,20 +32,20 @@ def weights(queries: int, keys: int, seed: int = 0) -> np.ndarray[Any, np.dtype[
 def explanation(seed: int = 0, loss: float = 0.25, text: str = "Ein Hund rennt.") -> Explanation:
     pieces = np.full(len(TARGET), -loss, np.float32)
     return Explanation(
-        SOURCE,
-        (True, True, True, False),
-        TARGET,
-        (True, True, True, False, False, False),
-        text,
-        weights(4, 4, seed),
-        weights(6, 6, seed + 1),
-        weights(6, 4, seed + 2),
-        pieces,
-        float(pieces.sum()),
-        float(pieces.sum()) / 1.8,
-        ((text, float(pieces.sum()), float(pieces.sum()) / 1.8),),
-        0,
-        False,
+        source=SOURCE,
+        source_space=(True, True, True, False),
+        target=TARGET,
+        target_space=(True, True, True, False, False, False),
+        text=text,
+        encoder=weights(4, 4, seed),
+        decoder=weights(6, 6, seed + 1),
+        cross=weights(6, 4, seed + 2),
+        log_probabilities=pieces,
+        log_probability=float(pieces.sum()),
+        score=float(pieces.sum()) / 1.8,
+        hypotheses=((text, float(pieces.sum()), float(pieces.sum()) / 1.8),),
+        unknown=0,
+        surprising=False,
     )
 
 
@@ -84,98 +64,54 @@ def measure(wishes: list[Again]) -> list[Explanation | InputError]:
     return [no_word if 99 in wish.request.hidden else explanation(5, 0.5) for wish in wishes]
 
 
-def everything(monkeypatch: pytest.MonkeyPatch, request: Request, **how: Any) -> list[dict[str, Any]]:
-    """All updates of one wish, the model replaced by the one above."""
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The model is replaced by the one above."""
     monkeypatch.setattr(page, "GENERATE", translate)
     monkeypatch.setattr(page, "MEASURE", measure)
 
-    async def collect() -> list[dict[str, Any]]:
-        engine = Engine()
-        try:
-            return [update async for update in answer(page.program(), engine, controls.query(request), **how)]
-        finally:
-            engine.close(1)
 
-    return alone(collect())
-
-
-def drawn(updates: list[dict[str, Any]], name: str) -> list[Any]:
-    """What one of the widgets was told to draw, in turn."""
-    return [update[name] for update in updates if name in update]
-
-
-def test_a_sentence_ends_live_with_its_address_and_all_heads(monkeypatch: pytest.MonkeyPatch) -> None:
-    updates = everything(monkeypatch, Request("A dog runs."))
-    assert [bar["grown"]["pieces"] for bar in drawn(updates, "ask") if bar.get("grown")] == [["Ein"]]
-    last = drawn(updates, "ask")[-1]
-    assert last["state"] == "live"
-    assert last["query"] == last["plain"] == "v=1&sentence=A+dog+runs."
-    assert last["answer"]["pieces"] == list(TARGET)
-    assert last["answer"]["log_probability"] == pytest.approx(-1.5)
-    heads = drawn(updates, "attention")[-1]
+def test_a_sentence_grows_and_ends_with_all_heads_and_words_that_may_be_hidden() -> None:
+    told = answered(page.program(), controls.query(Request("A dog runs.")))
+    assert [bar["grown"]["pieces"] for bar in told["ask"] if bar.get("grown")] == [["Ein"]]
+    bar, heads, change = (told[name][-1] for name in ("ask", "attention", "change"))
+    assert bar["answer"]["pieces"] == list(TARGET) and bar["answer"]["log_probability"] == pytest.approx(-1.5)
     assert [kind["key"] for kind in heads["kinds"]] == ["encoder", "decoder", "cross"]
     assert (heads["layers"], heads["heads"]) == (4, 8)
-    change = drawn(updates, "change")[-1]
-    assert change["state"] == "empty"
     assert [(item["label"], item["inner"]) for item in change["items"]["hidden"]] == [*((word, False) for word in SOURCE[:3]), (".", True)]
 
 
-def test_an_unreadable_sentence_is_refused_and_touches_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
-    updates = everything(monkeypatch, Request("A dog runs."), given={"sentence": ""})
-    assert drawn(updates, "ask")[-1] == {"state": "refused", "error": {"en": "The text is empty.", "zh": "文本为空。"}}
-    assert drawn(updates, "attention") == []
-    assert drawn(updates, "change")[-1]["error"] is None
-
-
-def test_a_silenced_head_gives_before_after_and_one_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    updates = everything(monkeypatch, Request("A dog runs.", silenced=(("cross", 2, 4),)))
-    change = drawn(updates, "change")[-1]
-    assert change["state"] == "done"
+def test_a_silenced_head_gives_before_after_and_one_number() -> None:
+    drawn = finished(page.program(), Request("A dog runs.", silenced=(("cross", 2, 4),)))
+    change = drawn["change"]
     assert (change["number"]["before"], change["number"]["after"]) == (pytest.approx(-1.5), pytest.approx(-3.0))
     assert change["texts"] == [[["Ein Hund rennt.", ""]], [["Ein Hund rennt.", ""]]]
     assert "cross head 3·5" in change["sentence"]["en"]
     assert "4.5 times less likely" in change["sentence"]["en"]
     assert "交叉头 3·5" in change["sentence"]["zh"]
-    bar = drawn(updates, "ask")[-1]
-    assert bar["query"] == bar["plain"] + "&silenced=cross.2.4"
-    assert bar["changes"]["en"] == "without cross head 3·5"
-    assert drawn(updates, "attention")[-1]["silenced"] == [["cross", 2, 4]]
+    assert drawn["attention"]["silenced"] == [["cross", 2, 4]]
 
 
 @pytest.mark.parametrize(
     ("part", "says"), [("scale", "the largest weight of a row"), ("mask", "to what comes later"), ("position", "encoder head")]
 )
-def test_a_part_left_out_is_named_with_what_it_was_for(monkeypatch: pytest.MonkeyPatch, part: str, says: str) -> None:
-    updates = everything(monkeypatch, Request("A dog runs.", without=(part,)))
-    assert says in drawn(updates, "change")[-1]["sentence"]["en"]
-    assert [kind["mask"] for kind in drawn(updates, "attention")[-1]["kinds"]] == [None, None if part == "mask" else "causal", None]
-    assert [kind["own"] for kind in drawn(updates, "attention")[-1]["kinds"]] == [True, True, False]
+def test_a_part_left_out_is_named_with_what_it_was_for(part: str, says: str) -> None:
+    drawn = finished(page.program(), Request("A dog runs.", without=(part,)))
+    assert says in drawn["change"]["sentence"]["en"]
+    assert [kind["mask"] for kind in drawn["attention"]["kinds"]] == [None, None if part == "mask" else "causal", None]
+    assert [kind["own"] for kind in drawn["attention"]["kinds"]] == [True, True, False]
 
 
-def test_all_that_is_changed_at_once_stands_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    request = Request("A dog runs.", without=("scale", "mask"), silenced=(("cross", 2, 4),), hidden=(1,))
-    change = drawn(everything(monkeypatch, request), "change")[-1]
+def test_all_that_is_changed_at_once_stands_in_one_sentence() -> None:
+    change = finished(page.program(), Request("A dog runs.", without=("scale", "mask"), silenced=(("cross", 2, 4),), hidden=(1,)))["change"]
     start = "Without ÷ √d_k and the causal mask and without cross head 3·5 and with ⟦k:“dog” (1)⟧ hidden, the largest weight"
     assert change["sentence"]["en"].startswith(start)
     assert change["sentence"]["zh"].startswith("去掉÷ √d_k、因果掩码并关掉交叉头 3·5并遮住 ⟦k:“dog” (1)⟧ 后，")
 
 
-def test_a_word_that_does_not_exist_is_refused_beside_the_knob(monkeypatch: pytest.MonkeyPatch) -> None:
-    updates = everything(monkeypatch, Request("A dog runs.", hidden=(99,)))
-    assert drawn(updates, "change")[-1] == {"state": "refused", "error": {"en": "No such word.", "zh": "没有这个词。"}}
-
-
-def test_the_first_example_is_shown_from_its_store_unless_it_is_run_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    kept = Stored(EXAMPLES[0], explanation(), 31.0, "cpu")
-    monkeypatch.setattr(views, "first", lambda: kept)
-    assert drawn(everything(monkeypatch, EXAMPLES[0]), "ask")[-1]["state"] == "stored"
-    anew = everything(monkeypatch, EXAMPLES[0], given={"sentence": EXAMPLES[0].sentence})
-    assert drawn(anew, "ask")[-1]["state"] == "live"
-
-
-def test_a_beam_lists_its_guesses_and_greedy_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert drawn(everything(monkeypatch, Request("A dog runs.", 4)), "ask")[-1]["answer"]["hypotheses"]
-    assert drawn(everything(monkeypatch, Request("A dog runs.")), "ask")[-1]["answer"]["hypotheses"] == []
+def test_a_beam_lists_its_guesses_and_greedy_does_not() -> None:
+    assert finished(page.program(), Request("A dog runs.", 4))["ask"]["answer"]["hypotheses"]
+    assert finished(page.program(), Request("A dog runs."))["ask"]["answer"]["hypotheses"] == []
 
 
 # ---- in words ----------------------------------------------------------------------------------------------------------------------
@@ -208,11 +144,6 @@ def test_words_that_vanish_and_words_that_come_are_marked() -> None:
     gone, new = marked("Eine Frau hält ein Händchen.", "Eine Frau hält an.")
     assert gone == [["Eine Frau hält", ""], ["ein Händchen", "gone"], [".", ""]]
     assert new == [["Eine Frau hält", ""], ["an", "new"], [".", ""]]
-
-
-def test_two_pictures_of_different_shape_are_never_subtracted() -> None:
-    with pytest.raises(ValueError, match="queries"):
-        MapPair("x", texts.HIDDEN, texts.HIDDEN, ["a"], ["b"], np.zeros((1, 1), np.float32), np.zeros((1, 2), np.float32))
 
 
 def test_rare_pieces_are_reported_before_surprise() -> None:
@@ -254,100 +185,8 @@ def test_a_training_time_reads_as_people_say_it() -> None:
     assert about.duration(9000)["zh"] == "2.5 小时"
 
 
-# ---- the newest wish wins ----------------------------------------------------------------------------------------------------------
-
-
-async def counting(closed: list[str], name: str) -> AsyncGenerator[str, None]:
-    try:
-        for number in range(100):
-            yield f"{name}{number}"
-            await asyncio.sleep(0)
-    finally:
-        closed.append(name)
-
-
-def test_a_newer_wish_of_the_same_page_ends_the_older_one() -> None:
-    async def inside() -> None:
-        newest, closed = Newest(), list[str]()
-        old = newest.follow("page", counting(closed, "a"))
-        assert await anext(old) == "a0"
-        new = newest.follow("page", counting(closed, "b"))
-        assert await anext(new) == "b0"
-        assert [update async for update in old] == []
-        assert closed == ["a"]
-        assert await anext(new) == "b1"
-        await new.aclose()
-        assert len(newest) == 0
-
-    alone(inside())
-
-
-def test_an_older_wish_that_arrives_after_a_newer_one_is_over_from_the_start() -> None:
-    async def inside() -> None:
-        newest, closed = Newest(), list[str]()
-        new = newest.follow("page", counting(closed, "b"), number=2)
-        assert await anext(new) == "b0"
-        old = newest.follow("page", counting(closed, "a"), lambda _: "nothing", number=1)
-        assert [update async for update in old] == ["nothing"]
-        assert await anext(new) == "b1"
-        await new.aclose()
-        late = newest.follow("page", counting(closed, "a"), lambda _: "nothing", number=1)
-        assert [update async for update in late] == ["nothing"], "the newer one has been answered meanwhile"
-        assert closed == ["a", "b", "a"]
-        assert len(newest) == 0
-
-    alone(inside())
-
-
-def test_a_stop_ends_what_was_asked_before_it_in_whatever_order_they_arrive() -> None:
-    async def inside() -> None:
-        newest, closed = Newest(), list[str]()
-        newest.stop("page", 2)
-        before = newest.follow("page", counting(closed, "a"), lambda _: "nothing", number=1)
-        assert [update async for update in before] == ["nothing"]
-        after = newest.follow("page", counting(closed, "b"), number=3)
-        assert await anext(after) == "b0"
-        newest.stop("page", 2)
-        assert await anext(after) == "b1"
-        await after.aclose()
-
-    alone(inside())
-
-
-@pytest.mark.parametrize(("detail", "more"), [({"wished": 3}, {"wished": 3, "said": 1}), ({}, {})])
-def test_a_value_says_which_wish_of_its_page_it_answers(detail: dict[str, int], more: dict[str, int]) -> None:
-    async def updates(asked: object, session: str) -> AsyncGenerator[tuple[object, ...], None]:
-        yield {"state": "live"}, None, gr.skip()
-
-    async def inside() -> None:
-        handler = wiring.following(Newest(), updates)
-        told = [update async for update in handler(cast(Any, SimpleNamespace(_data=detail)), cast(Any, SimpleNamespace(session_hash="a")))]
-        assert told == [({"state": "live", **more}, None, gr.skip())]
-
-    alone(inside())
-
-
-def test_another_page_is_not_disturbed_and_stop_ends_only_ones_own() -> None:
-    async def inside() -> None:
-        newest, closed = Newest(), list[str]()
-        mine, theirs, unknown = (newest.follow(page, counting(closed, page or "?")) for page in ("mine", "theirs", ""))
-        for updates in (mine, theirs, unknown):
-            await anext(updates)
-        newest.stop("mine")
-        newest.stop("nobody")
-        assert [update async for update in mine] == []
-        assert await anext(theirs) == "theirs1"
-        assert await anext(unknown) == "?1"
-        for updates in (theirs, unknown):
-            await updates.aclose()
-        assert len(newest) == 0
-
-    alone(inside())
-
-
 def test_the_stored_caption_says_who_did_what_to_whom_and_the_guided_step_shows_who() -> None:
-    start = views.first()
-    assert start is not None
+    start = kept()
     found = views.jobs(start.seen)
     assert {"who", "what", "whom"} <= {job["job"] for job in found if job["kind"] == "encoder"}
     assert [job["score"] for job in found] == sorted((job["score"] for job in found), reverse=True)

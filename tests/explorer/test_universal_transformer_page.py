@@ -2,43 +2,24 @@
 
 from __future__ import annotations
 
-import asyncio
 import dataclasses
 import json
-from collections.abc import AsyncGenerator, Callable, Coroutine
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import pytest
 
-from explorer import program
-from explorer.controls import query
-from explorer.controls import texts as texts_of
-from explorer.engine import Engine
 from explorer.figures.lengths import Run as Line
 from explorer.figures.lengths import lengths
-from explorer.labs.about import ASSETS
 from explorer.labs.universal_transformer import about, texts, views
-from explorer.labs.universal_transformer.page import LAB, PROGRAM
-from explorer.runs import Run, Stored
-from explorer.widgets import ask
-from models.errors import InputError
-from models.thinking import Measured
+from explorer.labs.universal_transformer.page import PROGRAM
+from explorer.runs import Run
 from models.universal_transformer.reading import inputs_of
 from models.universal_transformer.records import EXAMPLES, Beside, Explanation, Request
 
-T = TypeVar("T")
 STORY = ("john put the key in the box", "mary took the box", "mary went to the garden", "where is the key")
 LIVE = Run("live", 12.0, "cpu")
-
-
-def alone(coroutine: Coroutine[Any, Any, T]) -> T:
-    """What a coroutine returns, in a thread of its own: where a browser is driven, this thread has a running loop already."""
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(asyncio.run, coroutine).result()
 
 
 def explanation(answer: str = "garden", taken: tuple[int, ...] = (2, 1, 1, 3), task: str = "stories") -> Explanation:
@@ -77,26 +58,6 @@ def explanation(answer: str = "garden", taken: tuple[int, ...] = (2, 1, 1, 3), t
 
 
 # ---- what a visitor wants ----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("request_", EXAMPLES, ids=lambda one: f"{one.task} {one.text[:12]}")
-def test_an_example_is_spelled_as_before_and_read_as_the_same_request(request_: Request) -> None:
-    assert PROGRAM.read(query(request_)) == (request_, None)
-    assert PROGRAM.read("", texts_of(request_)) == (request_, None)
-    assert query(request_) in LAB.examples
-
-
-def test_a_link_is_spelled_as_before() -> None:
-    named = PROGRAM.named(Request("addition", "12+34", "", epsilon=0.25, limit=3, forced=2, bias=-1.5, told=False))
-    assert named["query"] == "v=1&task=addition&text=12%2B34&question=&epsilon=0.25&limit=3&forced=2&bias=-1.5&told=0"
-    assert named["plain"] == "v=1&task=addition&text=12%2B34&question="
-
-
-def test_what_is_changed_is_named() -> None:
-    changed = PROGRAM.changes(Request(forced=1, epsilon=0.25, told=False))
-    assert changed is not None
-    assert changed["en"] == "exactly 1 step for every position and ε = 0.25 and no step signal"
-    assert PROGRAM.changes(Request("copy", "ab", "")) is None
 
 
 def test_a_sum_is_answered_as_a_sum_though_its_link_has_a_question() -> None:
@@ -190,93 +151,6 @@ def test_bertviz_is_shown_nothing_of_what_has_stopped() -> None:
     assert not shown.weights[1:, :, 1].any() and shown.weights[1, 0, 3, 0] == pytest.approx(0.7)
 
 
-# ---- what comes back, with a network of a few lines --------------------------------------------------------------------------------
-
-
-def explain(requests: list[Request]) -> list[Explanation | InputError]:
-    def one(request: Request) -> Explanation | InputError:
-        if not request.question:
-            return InputError("no_question", en="The story has no question.", zh="没有问题。")
-        return explanation("office", (1, 1, 1, 1)) if request.forced == 1 else explanation()
-
-    return [one(request) for request in requests]
-
-
-def measure(requests: list[Request]) -> list[Measured | InputError]:
-    return [Measured(0.4, 2.0, 12.0, 120) if request.forced == 1 else Measured(0.95, 2.3, 30.0, 120) for request in requests]
-
-
-SMALL = replace(PROGRAM, explain=explain, first=lambda: None, change=replace(PROGRAM.change, measure=measure))  # type: ignore[type-var]
-
-
-def said(updates: Callable[[Engine], AsyncGenerator[Any, None]]) -> list[Any]:
-    """All that a handler says."""
-
-    async def collect() -> list[Any]:
-        engine = Engine()
-        try:
-            return [one async for one in updates(engine)]
-        finally:
-            engine.close(1)
-
-    return alone(collect())
-
-
-def everything(query: str, given: dict[str, str] | None = None) -> dict[str, list[Any]]:
-    """What each widget was told to draw until a wish was fulfilled."""
-    shown: dict[str, list[Any]] = {name: [] for name in SMALL.widgets}
-    for update in said(lambda engine: program.answer(SMALL, engine, query, given)):
-        for name, value in update.items():
-            shown[name].append(value)
-    return shown
-
-
-def test_forcing_one_step_breaks_the_answer_and_says_so() -> None:
-    told = everything("v=1", {"forced": "1"})
-    answer = told["ask"][-1]["answer"]
-    assert answer["said"] == "office" and answer["right"] is False
-    assert told["ponder"][-1]["forced"] == 1 and set(told["ponder"][-1]["reasons"]) == {"forced"}
-    change = told["change"][-1]
-    assert (change["number"]["before"], change["number"]["after"]) == (0.95, 0.4)
-    assert [change["rows"][0][side] for side in ("before", "after")] == ["garden", "office"]
-    assert "With exactly 1 step for every position" in change["sentence"]["en"]
-
-
-def test_a_story_without_a_question_is_refused_and_nothing_else_moves() -> None:
-    told = everything("v=1", {"question": ""})
-    assert told["ask"][-1] == ask.refused({"en": "The story has no question.", "zh": "没有问题。"})
-    assert told["ponder"] == told["attention"] == told["difficulty"] == []
-
-
-def test_an_example_is_held_ready_as_it_is_drawn() -> None:
-    async def held(engine: Engine) -> AsyncGenerator[Any, None]:
-        yield await SMALL.stored(engine, "")
-
-    (drawn,) = said(held)
-    assert set(drawn) == {"ask", "ponder", "attention", "difficulty", "change"}
-    assert drawn["ask"]["state"] == "stored"
-
-
-def opened(run: str) -> Any:
-    """What bertviz draws of a run, last."""
-    look = next(view.look for view in PROGRAM.views if view.name == "bertviz")
-    assert look is not None
-    return said(lambda engine: program.looked(SMALL, engine, look, {"view": "head", "run": run}))[-1]
-
-
-def test_bertviz_is_asked_for_the_run_in_view_and_no_answer_to_a_wish_draws_it() -> None:
-    run = query(EXAMPLES[1])
-    assert (opened(run)["state"], opened(run)["run"]) == ("shown", run)
-    assert "bertviz" not in PROGRAM.widgets
-
-
-@pytest.mark.parametrize("run", ["v=1&question=", "v=1&task=sort", "v=9"])
-def test_bertviz_says_why_it_shows_nothing(run: str) -> None:
-    refused = opened(run)
-    assert (refused["state"], refused["run"], refused["views"]) == ("refused", run, ["head", "model"])
-    assert refused["error"]["en"] and refused["error"]["zh"]
-
-
 # ---- what it is compared with ------------------------------------------------------------------------------------------------------
 
 
@@ -355,12 +229,6 @@ def test_the_card_says_what_was_measured_and_why_print_is_no_measure_of_it() -> 
     assert trained.value == {"en": "18 min", "zh": "18 分钟"}
 
 
-def test_nothing_is_shown_before_anything_was_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(about.about, "ASSETS", tmp_path)
-    assert about.longer() is None and about.pairs() == () and about.hardness("stories") is None and about.curves() is None
-    assert views.hard(explanation(), Request()) == {}
-
-
 def test_stories_are_told_by_facts_with_the_run_in_view(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(about.about, "ASSETS", tmp_path)
     one = facts("stories")
@@ -392,32 +260,3 @@ def test_a_line_runs_from_the_lengths_of_training_to_twice_as_long_and_print_is_
         Line(name, "", (1.2, None), (None, None))
     with pytest.raises(ValueError, match="0 tasks"):
         lengths([], rows=(name, name), ticks=(name, name, name))
-
-
-# ---- the guided steps and the family map -------------------------------------------------------------------------------------------
-
-
-def test_steps_look_at_positions_that_their_inputs_have(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(views, "first", lambda: Stored(EXAMPLES[0], explanation(), 5.0, "cpu"))
-    steps = views.steps()
-    assert 5 <= len(steps) <= 8
-    assert steps[0].query == "" and steps[0].view == {"pos": "3", "step": "1"}
-    assert steps[2].view["head"] == "3.1", "the question alone goes on at step 3; the head is the one that looks at a fact"
-    width = len("95678")
-    assert steps[5].view["pos"] == str(2 * width + 2), "the first digit of the answer"
-    requests = [PROGRAM.read(step.query)[0] for step in steps]
-    assert requests[-1].forced == 1 and requests[-1].task == "addition"
-    assert any(not one.told for one in requests)
-
-
-def test_the_family_map_shows_how_long_each_position_thinks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(views, "first", lambda: Stored(EXAMPLES[0], explanation(), 5.0, "cpu"))
-    picture = views.thumbnail()
-    assert picture is not None
-    assert np.array_equal(np.isfinite(picture.weights).sum(1), explanation().steps), "a row for each position, a cell for each step"
-
-
-def test_the_card_reads_in_both_languages() -> None:
-    prose = about.prose()
-    assert set(prose) == {"en", "zh"} and (ASSETS / "universal_transformer" / "card.md").exists()
-    assert not any("{" in text for text in prose.values())

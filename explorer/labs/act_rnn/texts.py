@@ -14,7 +14,7 @@ LINE: Final = _(
     "A recurrent network that thinks about each input for as long as it needs, and then stops by itself.",
     "一个循环网络：对每个输入想多久由它自己决定，想够了就自己停下。",
 )
-CARD: Final = _("Decides itself\nhow long to think\nabout an input.", "每个输入想多久，\n由它自己决定。")
+CARD: Final = _("Thinks longer\nabout hard inputs.", "难的输入，\n多想几步。")
 KICKER: Final = _("Graves, 2016 · arXiv 1603.08983", "Graves，2016 · arXiv 1603.08983")
 EQUATION: Final = "N = min n : Σ {query:h_n} ≥ 1 − ε,   s = Σ {key:p_n} {value:s_n}"
 SPOKEN: Final = _(

@@ -15,7 +15,7 @@ LINE: Final = _(
     "A decoder alone reads a text from the left and guesses what comes next; so it can also write.",
     "只有解码器：从左往右读文本，猜下一个符号；所以它也能写。",
 )
-CARD: Final = _("Guesses what comes next,\nand so it writes.", "猜下一个符号，\n于是会写。")
+CARD: Final = _("Guesses what is next,\nand so it writes.", "猜下一个符号，\n于是会写。")
 KICKER: Final = _(
     "Radford et al., 2018 · Al-Rfou et al., 2018 · arXiv 1808.04444", "Radford 等，2018 · Al-Rfou 等，2018 · arXiv 1808.04444"
 )

@@ -14,7 +14,7 @@ LINE: Final = _(
     "Softmax listens to its nearest neighbours: vectors that point the same way are hashed together, and only those are compared.",
     "softmax 只听最近的邻居：方向相同的向量经哈希聚到一起，只在它们之间比较。",
 )
-CARD: Final = _("Compares only what\npoints the same way:\nhash, sort, chunk.", "只比较方向相同的：\n哈希、排序、分块。")
+CARD: Final = _("Only look-alikes\nshare a bucket.", "方向相近的\n才进同一个桶。")
 KICKER: Final = _("Kitaev et al., 2020 · arXiv 2001.04451", "Kitaev 等，2020 · arXiv 2001.04451")
 EQUATION: Final = "Σ{sub:j ∈ P(i)} exp({query:q_i} · {key:k_j} − z{sub:i}) {value:v_j},  h(x) = argmax[xR; −xR]"
 SPOKEN: Final = _(

@@ -14,7 +14,7 @@ LINE: Final = _(
     "A recurrent network translates word by word; before each word it takes a weighted sum of all it has read.",
     "循环网络逐词翻译；写每个词之前，先对读过的全部状态取一个加权和。",
 )
-CARD: Final = _("One vector is too small\nfor a sentence: take a\nweighted sum instead.", "一个向量装不下一句话：\n改取加权和。")
+CARD: Final = _("Each output weighs\nall source words.", "每个输出都对\n所有源词加权。")
 KICKER: Final = _("Bahdanau et al., 2015 · arXiv 1409.0473", "Bahdanau 等，2015 · arXiv 1409.0473")
 EQUATION: Final = "c{sub:t} = Σ{sub:j} softmax{sub:j} g({query:s}{sub:t−1}, {key:h_j}) {value:h_j}"
 SPOKEN: Final = _(

@@ -15,7 +15,7 @@ LINE: Final = _(
     "One block is used again and again; every position decides for itself when it has thought enough.",
     "同一个块反复使用；每个位置自己决定何时想够了。",
 )
-CARD: Final = _("One block, used until\neach position\nhas thought enough.", "同一个块反复用，\n直到每个位置\n都想够了。")
+CARD: Final = _("One block,\nas often as needed.", "同一个块，\n需要几次用几次。")
 KICKER: Final = _("Dehghani et al., 2019 · arXiv 1807.03819", "Dehghani 等，2019 · arXiv 1807.03819")
 EQUATION: Final = "u = s + P + T{sub:t};  s ← FFN(u + softmax({query:Q}{key:K}{sup:⊤}/{root:d_k}) {value:V})"
 SPOKEN: Final = _(

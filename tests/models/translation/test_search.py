@@ -18,8 +18,22 @@ from models.translation.search_records import Tree, loop, outcome, score
 
 ROWS = [[4, 5, 6, 7, 8, 9], [10, 11], [12, 13, 14, 15]]
 ALPHAS = [0.0, 0.3, 0.6, 1.0, 1.7, 2.0]
+NOTHING = np.zeros((1, 1, 1, 1), np.float32)
 GREEDY = Explanation(
-    (), (), ("x", "</s>"), (True, False), "x", *(np.zeros((1, 1, 1, 1), np.float32),) * 3, np.zeros(2), -3.0, -2.0, (), 0, False
+    source=(),
+    source_space=(),
+    target=("x", "</s>"),
+    target_space=(True, False),
+    text="x",
+    encoder=NOTHING,
+    decoder=NOTHING,
+    cross=NOTHING,
+    log_probabilities=np.zeros(2, np.float32),
+    log_probability=-3.0,
+    score=-2.0,
+    hypotheses=(),
+    unknown=0,
+    surprising=False,
 )
 
 

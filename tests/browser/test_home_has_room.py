@@ -1,0 +1,83 @@
+"""The family map and the rail have room for twice their labs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from explorer.lab import Lab
+from explorer.labs import LABS
+from explorer.widgets.home import home
+from tests.bench import Bench
+from tests.pages import Faults
+
+NewPage = Callable[..., tuple[Page, Faults]]
+TO_COME = (1999, 2005, 2017, *[2018] * 6, 2019, *[2020] * 2)
+
+
+def heir(at: int, year: int) -> Lab:
+    """A lab as there may be more: another one's words and picture, and from 2017 on it descends from one before it."""
+    lab = LABS[3:][at % (len(LABS) - 3)]
+    older = [one.slug for one in LABS if 2017 <= one.year < year]
+    return replace(lab, slug=f"{lab.slug}_{at}", year=year, ancestors=(older[at % len(older)],) if older else ())
+
+
+MANY = (*LABS, *(heir(at, year) for at, year in enumerate(TO_COME)))
+FULLEST = next(lab for lab in LABS if lab.year == 2018 and len(lab.steps) == 8)
+CARDS = """() => [...document.querySelectorAll(".tfe-home-card, .tfe-home-hero")].map((card) => {
+  const { left, top, right, bottom } = card.getBoundingClientRect();
+  return [left, top + scrollY, right, bottom + scrollY];
+})"""
+
+
+@pytest.fixture(scope="module")
+def site(bench: Bench) -> str:
+    return bench.put(
+        __name__, {"family": lambda _lab, _engine: home(MANY, lecture="/lecture"), FULLEST.slug: lambda _lab, _engine: None}, family=MANY
+    )
+
+
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1920, 1080)])
+def test_24_cards_fit_the_screen_keep_apart_and_leave_no_quarter_empty(width: int, height: int, site: str, new_page: NewPage) -> None:
+    page, _ = new_page(width=width, height=height)
+    page.goto(site + "/family")
+    page.wait_for_selector(".tfe-home-lines path", state="attached")
+    shown = page.evaluate(CARDS)
+    assert len(shown) == 1 + len(MANY)
+    for at, a in enumerate(shown):
+        assert a[0] >= 0 and a[2] <= width
+        assert all(a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1] for b in shown[at + 1 :])
+    legend = page.locator(".tfe-home-legend").bounding_box()
+    assert legend and legend["y"] + legend["height"] <= height
+    for x in (0, width / 2):
+        for y in (0, height / 2):
+            inside = [one for one in shown if one[0] < x + width / 2 and one[2] > x and one[1] < y + height / 2 and one[3] > y]
+            assert inside, f"nothing stands in the quarter at {x}, {y}"
+
+
+@pytest.mark.parametrize("locale", ["en-US", "zh-CN"])
+def test_the_rail_unfolds_the_year_of_its_lab_and_is_no_higher_than_the_screen(site: str, new_page: NewPage, locale: str) -> None:
+    page, _ = new_page(width=1440, height=900, locale=locale)
+    page.goto(f"{site}/{FULLEST.slug}")
+    rail = page.locator(".tfe-shell-rail")
+    rail.locator("[aria-current=page]").wait_for()
+    shown = rail.locator(".tfe-shell-family a > span:visible").all_text_contents()
+    assert sorted(shown) == sorted(lab.short[locale[:2]] for lab in MANY if lab.year == 2018)
+    assert rail.evaluate("(rail) => rail.scrollHeight <= rail.clientHeight")
+    high = rail.locator(".tfe-shell-family :is(a, summary)").evaluate_all("(all) => all.map((one) => one.offsetHeight)")
+    assert set(high) <= {0, 24}  # every name on one line
+
+
+def test_on_a_phone_every_lab_of_24_is_two_touches_away(site: str, new_page: NewPage) -> None:
+    page, _ = new_page(width=360, height=780, has_touch=True)
+    page.goto(site + "/family")
+    page.locator(".tfe-shell-menu").tap()
+    for year in page.locator(".tfe-shell-family summary").all():
+        year.tap()
+    links = page.locator(".tfe-shell-family a:visible")
+    expect(links).to_have_count(len(MANY))
+    assert min(links.evaluate_all("(all) => all.map((one) => one.offsetHeight)")) >= 44
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360

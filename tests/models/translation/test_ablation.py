@@ -1,0 +1,90 @@
+"""Without residual paths, and with learned positions."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+import torch
+
+from models import checkpoint
+from models.encoder_decoder import Changes, Paths, Transformer
+from models.multi30k import PAD, Tokenizer
+from models.searching import Cache
+from models.training import Schedule
+from models.translation import pretrained, recipe
+from models.translation.ablation import Ablated, AblatedConfig, diagonality, position_r2
+from models.translation.pretrained import ABLATED
+from tests.models.translation.test_model import SOURCE, TARGET
+
+SMALL = AblatedConfig(vocabulary=200, d_model=16, d_ff=24, n_heads=2, n_layers=2, dropout=0.0)
+KINDS = ("with", "without", "timing", "without_encoder")
+
+
+def network(residual: str = "with", positions: str = "sinusoids") -> Ablated:
+    torch.manual_seed(2)
+    return Ablated(dataclasses.replace(SMALL, residual=residual, positions=positions)).eval().requires_grad_(False)
+
+
+@pytest.mark.parametrize("residual", KINDS)
+def test_a_search_reads_what_the_decoder_reads(residual: str) -> None:
+    model, allowed = network(residual), SOURCE != PAD
+    memory = model.encode(SOURCE, allowed)
+    cache = Cache(model, memory, allowed, 3, None)
+    for t in range(3):
+        step = cache.step(TARGET[:1, t].repeat(2))
+    whole = model.readout(model.decode(TARGET[:1, :3].repeat(2, 1), memory, allowed))[:, -1]
+    torch.testing.assert_close(step[:, 4:] - step[:, 4:5], whole[:, 4:] - whole[:, 4:5], atol=1e-4, rtol=1e-4)
+
+
+def test_without_its_path_a_sublayer_hands_on_what_it_made_alone() -> None:
+    model, allowed = network("without"), SOURCE != PAD
+    x = model.embed(SOURCE)
+    for i, layer in enumerate(model.encoder):
+        x = layer.norms[0](layer.self_attention(x, mask=allowed[:, None, None]))  # type: ignore[index,operator,union-attr]
+        x = layer.norms[1](layer.feed_forward(x))  # type: ignore[index,operator,union-attr]
+        if i == 0:
+            again = x + model.positions[: x.shape[1]]
+    torch.testing.assert_close(model.encode(SOURCE, allowed), x)
+    second = model.encoder[1]
+    told = second.norms[0](second.self_attention(again, mask=allowed[:, None, None]))  # type: ignore[index,operator]
+    torch.testing.assert_close(network("timing").encode(SOURCE, allowed), second.norms[1](second.feed_forward(told)))  # type: ignore[index,operator]
+
+
+def test_the_paths_of_a_trained_network_can_be_taken_away_and_given_back(tiny: Transformer) -> None:
+    allowed, ones = SOURCE != PAD, ((1.0, 1.0),) * 2
+    same, faded = (tiny.encode(SOURCE, allowed, changes=Changes(paths=Paths(given))) for given in (ones, ((1.0, 0.5), (1.0, 1.0))))
+    torch.testing.assert_close(same, tiny.encode(SOURCE, allowed), atol=0, rtol=0)
+    assert not torch.allclose(faded, same)
+
+
+def test_diagonality_is_zero_for_even_rows_and_r2_one_where_the_position_stands_in_the_vector() -> None:
+    even = [torch.full((2, n, n), 1 / n) for n in (5, 9)]
+    assert diagonality(even) == pytest.approx(0, abs=1e-6)
+    assert diagonality([torch.eye(10)[None]]) == pytest.approx(1 - 2.8 / 10)
+    chance = torch.Generator().manual_seed(1)
+    blind = [torch.randn(12, 4, generator=chance) for _ in range(80)]
+    told = [torch.cat((one, torch.arange(12.0)[:, None] * 3 + 1), 1) for one in blind]
+    assert position_r2(told[:40], told[40:]) > 0.999 and abs(position_r2(blind[:40], blind[40:])) < 0.1
+
+
+def test_each_learns_and_is_measured_with_the_pieces_of_the_shipped_model(
+    captions: Path, tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kinds = {name: dataclasses.replace(one.config, **SIZES) for name, one in recipe.VARIANTS.items() if name in ABLATED}
+    tasks = {name: dataclasses.replace(recipe.VARIANTS[name], config=config) for name, config in kinds.items()}
+    monkeypatch.setattr(recipe.LAB, "variants", tasks)
+    checkpoint.folder("translation").mkdir(parents=True)
+    tokenizer.save(checkpoint.folder("translation") / "tokenizer.json")
+    quick = dataclasses.replace(recipe.SMALL, schedule=Schedule(steps=4, warmup=1, cooldown=1, average=1, every=1), batch=64, rate=1e-3)
+    for name in ABLATED:
+        where = recipe.train(captions, captions / "runs", name, device=torch.device("cpu"), recipe=quick)
+        found = recipe.evaluate(captions, name, device=torch.device("cpu"), record=True)
+        assert len(found["diagonality"]) == len(found["position_r2"]) == 2 and set(found["joined"]) == {"1", "2", "3"}
+        model = pretrained.read(where, "cpu").model
+        assert ("positions" in model.state_dict()) == (name == "positions_learned")
+        assert isinstance(model, Ablated) and model.paths == Ablated(kinds[name]).paths
+
+
+SIZES = {"d_model": 16, "d_ff": 24, "n_heads": 2, "n_layers": 2}
