@@ -151,7 +151,7 @@ MODES_COLUMNS: Final = (
 
 QUALITY: Final = _("What does a pass buy?", "多一轮换来什么？")
 QUALITY_UNITS: Final = _("sacreBLEU of {n} sentences", "{n} 句的 sacreBLEU")
-QUALITY_AXES: Final = {"en": ("ms a sentence, measured when evaluated", "BLEU"), "zh": ("每句毫秒（评测时测得）", "BLEU")}
+QUALITY_AXES: Final = {"en": ("ms a sentence, in batches, when evaluated", "BLEU"), "zh": ("每句毫秒（评测时，成批）", "BLEU")}
 QUALITY_SAYS: Final = _(
     "{name}: {a} BLEU with {least} {least|pass|passes}, {b} with {most}.{here}{greedy}",
     "{name}：{least} 轮时 BLEU 为 {a}，{most} 轮时为 {b}。{here}{greedy}",
