@@ -48,7 +48,7 @@ def test_both_ways_grow_on_one_axis_as_time_goes_on(passes: Picture) -> None:
     passes.find(".tfe-range").first.evaluate("(seek) => { seek.value = 4; seek.dispatchEvent(new Event('input')); }")
     passes.drawn("moment=4 pos=2 show=p")
     expect(words).to_contain_text("At 4.0 ms: 1 of 2 passes is over; greedy decoding has written 1 of 5 pieces.")
-    expect(words).to_contain_text("After pass 1 it repeats the piece before: “Mann” (2). Position 2: pass 1 “Mann” (0.30).")
+    expect(words).to_contain_text("Repeated after pass 1: “Mann” (2). Position 2: pass 1 “Mann” (0.30).")
     assert len(passes.marks("rect", dash=[3, 3])) == 3, "one greedy piece and two masked ones are being written"
     passes.find(".is-play").click()
     passes.drawn(ALL)

@@ -76,21 +76,23 @@ function read(value) {
 
 function place(run, pen) {
   const { width, tall, big, narrow } = pen;
-  const [head, gap, foot, left] = big ? [40, 18, 44, 52] : [26, 14, 26, narrow ? 22 : 30];
-  const rows = run.greedy.pieces.length + run.count;
+  const [head, gap, foot, left] = big ? [32, 10, 34, 48] : [26, 14, 26, narrow ? 22 : 30];
+  const stairs = run.greedy.pieces.length;
+  const flat = big ? 0.4 : 1; // of a row, how far a stair lies below the one before: in a hall less, since none stands above another
+  const rows = flat * (stairs - 1) + 1 + run.count;
   const room = tall ? (tall - 3 * head - gap - foot) / rows : 20;
-  const row = Math.max(big ? 27 : 19, Math.min(room, big ? 40 : 20));
+  const row = Math.max(big ? 24 : 19, Math.min(room, big ? 40 : 20));
   const each = (run.finished.at(-1) - run.encoded) / run.passes.length;
   const fits = (width - left - 4) / run.total;
   const scale = Math.max(fits, Math.min((big ? 80 : 40) / each, 3 * fits)); // so that a pass has room for its pieces
-  const stairs = head + run.greedy.pieces.length * row;
+  const down = head + (flat * (stairs - 1) + 1) * row;
   // The sentence stands between the two, so that both are on the first screen, where the picture is as wide as the page.
-  const middle = (big || scale > fits ? stairs : pen.say(stairs)) + gap;
+  const middle = (big || scale > fits ? down : pen.say(down)) + gap;
   return {
-    head, row, left, size: big ? 20 : 12, stairs, middle, end: middle + 2 * head + run.count * row, foot,
+    head, row, left, size: big ? 20 : 12, down, middle, end: middle + 2 * head + run.count * row, foot, flat,
     wide: left + scale * run.total + 4,
     x: (at) => left + scale * at,
-    stair: (at) => head + at * row,
+    stair: (at) => head + flat * at * row,
     y: (at) => middle + 2 * head + at * row,
   };
 }
@@ -106,7 +108,7 @@ function scene(run, look, pen) {
   };
   const step = TICKS.find((one) => run.total / one <= (pen.narrow || pen.big ? 7 : 12)) ?? TICKS.at(-1);
   for (let tick = 0; tick <= run.total; tick += step) {
-    for (const [y0, y1] of [[at.head, at.stairs], [at.y(0), at.end + 3]]) pen.line(at.x(tick), y0, at.x(tick), y1, { line: "line" });
+    for (const [y0, y1] of [[at.head, at.down], [at.y(0), at.end + 3]]) pen.line(at.x(tick), y0, at.x(tick), y1, { line: "line" });
     pen.text(at.x(tick), at.end + at.foot / 2, t(TEXT.axis, { n: tick }), { ...small, align: tick ? "center" : "left" });
   }
   const block = (y0, y1, to, text) => {
@@ -131,14 +133,14 @@ function scene(run, look, pen) {
   const hollow = { line: "control", dash: [3, 3], width: 1.5 };
 
   title(at.head / 2, t(TEXT.greedy), pen.narrow ? "" : t(TEXT.cached));
-  block(at.stair(0), at.stairs, run.greedy.encoded, t(TEXT.encoder));
+  block(at.stair(0), at.down, run.greedy.encoded, t(TEXT.encoder));
   run.greedy.pieces.forEach((piece, i) => {
     const [from, to] = [run.stairs[i], run.stairs[i + 1]];
-    pen.text(at.left - 6, at.stair(i) + at.row / 2, i, { ...small, align: "right" });
+    if (at.flat === 1) pen.text(at.left - 6, at.stair(i) + at.row / 2, i, { ...small, align: "right" });
     if (now < from - NEAR) return;
     const box = { x0: at.x(from), x1: at.x(to), y0: at.stair(i), y1: at.stair(i) + at.row };
     if (now < to - NEAR) return cell(box, "", hollow);
-    cell(box, show(piece), { fill: shade("weights", run.greedy.p[i]) }, true);
+    cell(box, show(piece), { fill: shade("weights", run.greedy.p[i]) }, at.flat === 1);
     pen.hit({ ...box, card: () => [t(TEXT.step, { at: i, piece: quoted(piece), p: two(run.greedy.p[i]), ms: ms(to) })] });
   });
 
@@ -171,7 +173,7 @@ function scene(run, look, pen) {
     const y0 = at.y(look.pos);
     pen.rect({ x0: at.x(run.encoded), x1: at.x(run.finished[reached]), y0, y1: y0 + at.row }, { line: "query", width: 2, radius: 4 });
   }
-  for (const [end, y0, y1] of [[run.greedy.ms.at(-1), at.head, at.stairs],
+  for (const [end, y0, y1] of [[run.greedy.ms.at(-1), at.head, at.down],
     [run.finished.at(-1), at.y(0) - at.head, at.end]]) {
     if (now < end - NEAR) continue;
     const [x, text, style] = [at.x(end), t(TEXT.done, { ms: ms(end) }), { ...bold, size: pen.big ? 20 : 13, colour: "out" }];
@@ -239,8 +241,8 @@ function sentence(run, look) {
   const shown = run.passes[Math.max(0, n - 1)];
   const twice = n ? shown.repeats.flatMap((yes, at) => (yes ? [`${quoted(shown.pieces[at])} (${at})`] : [])) : [];
   const [named_, more] = [twice.slice(0, MOST), twice.length > MOST];
-  if (twice.length) out.push(zh ? `${passName(n - 1)}之后，重复了前一个词片：${marks(named_.join("，"))}${more ? "，等等" : ""}。`
-    : ` After ${passName(n - 1)} it repeats the piece before: ${named_.join(", ")}${more ? ", …" : "."}`);
+  if (twice.length) out.push(zh ? `${passName(n - 1)}之后重复：${marks(named_.join("，"))}${more ? "，等等" : ""}。`
+    : ` Repeated after ${passName(n - 1)}: ${named_.join(", ")}${more ? ", …" : "."}`);
   if (n && look.pos !== null) out.push(zh ? "" : " ", ...history(run, look.pos, n));
   return out;
 }
