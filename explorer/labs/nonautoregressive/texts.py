@@ -275,8 +275,8 @@ STEP_QUESTIONS: Final[Mapping[str, Text]] = {
 # What the hall guesses before the lecturer opens the projected figure.
 STEP_GUESSES: Final[Mapping[str, Text]] = {
     "at_once": _(
-        "Twenty positions are filled at the same moment, none knowing the others. What will be wrong with the sentence?",
-        "二十个位置同时填写，互不知道。句子会出什么毛病？",
+        "A dozen positions are filled at the same moment, none knowing the others. What will be wrong with the sentence?",
+        "十几个位置同时填写，互不知道。句子会出什么毛病？",
     ),
     "iterate": _("With ten passes: how many does a position need before it stays as it is?", "一共十轮：一个位置要几轮才不再变？"),
 }
