@@ -73,13 +73,14 @@ class Changes:
 
     scale: what attention scores are multiplied by, in place of 1/√d_head. positional: embeddings get their sinusoids.
     reads: (batch, target) bool in place of the causal mask: the decoder's inputs that every position sees, later ones included.
-    paths: in place of the network's own.
+    paths: in place of the network's own. first: the position that the first piece stands at, in both languages.
     """
 
     scale: float | None = None
     positional: bool = True
     reads: Tensor | None = None
     paths: Paths | None = None
+    first: int = 0
 
 
 AS_PUBLISHED = Changes()
@@ -203,16 +204,16 @@ class Transformer(nn.Module):
 
         Taps `encoder/<layer>/self/weights` and `encoder/<layer>/output`.
         """
-        mask, x, paths = keys_allowed(allowed), self.embed(source, positional=changes.positional), changes.paths or self.paths
+        mask, x, paths = keys_allowed(allowed), self.embed(source, changes.first, changes.positional), changes.paths or self.paths
         for i, layer in enumerate(self.encoder):
-            x = self.placed(x, i, paths)
+            x = self.placed(x, i, paths, changes.first)
             beside = paths.encoder[i] if paths.encoder else (1, 1)
             x = layer(x, mask, None if gains is None else gains.encoder[i], trace.within("encoder", i), changes.scale, beside)
         return x
 
-    def placed(self, x: Tensor, layer: int, paths: Paths) -> Tensor:
+    def placed(self, x: Tensor, layer: int, paths: Paths, first: int) -> Tensor:
         """x: (…, position, d_model) before a layer, once more with its positions where these are told before every one."""
-        return x + self.positions[: x.shape[-2]] if paths.timing and layer else x
+        return x + self.positions[first : first + x.shape[-2]] if paths.timing and layer else x
 
     def decode(
         self,
@@ -229,12 +230,12 @@ class Transformer(nn.Module):
 
         Taps `decoder/<layer>/self/weights` and `decoder/<layer>/cross/weights`.
         """
-        mask, x, paths = keys_allowed(allowed), self.embed(target, positional=changes.positional), changes.paths or self.paths
+        mask, x, paths = keys_allowed(allowed), self.embed(target, changes.first, changes.positional), changes.paths or self.paths
         reads = None if changes.reads is None else keys_allowed(changes.reads)
         for i, layer in enumerate(self.decoder):
             gain, cross = (None, None) if gains is None else (gains.decoder[i], gains.cross[i])
             source = memory if isinstance(memory, Tensor) else memory[i]
-            x, beside = self.placed(x, i, paths), paths.decoder[i] if paths.decoder else (1, 1, 1)
+            x, beside = self.placed(x, i, paths, changes.first), paths.decoder[i] if paths.decoder else (1, 1, 1)
             x = layer(x, source, mask, gain, cross, trace.within("decoder", i), changes.scale, reads, beside)
         return x
 

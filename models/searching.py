@@ -109,7 +109,7 @@ class Cache:
         self._scale = d_head**-0.5 if changes.scale is None else changes.scale
         self._layers = [Views.of(layer) for layer in model.decoder if isinstance(layer, DecoderLayer)]
         self._embedding = model.embedding.weight
-        self._places = model.positions if changes.positional else torch.zeros_like(model.positions)
+        self._places = (model.positions if changes.positional else torch.zeros_like(model.positions))[changes.first :]
         self._root = math.sqrt(config.d_model)
         self._never = self._embedding.new_zeros(config.vocabulary)
         self._never[list(NEVER)] = -torch.inf

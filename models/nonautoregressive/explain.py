@@ -11,13 +11,13 @@ import torch
 
 from models.arrays import frozen
 from models.beam import EXTRA
-from models.checkpoint import CheckpointError
+from models.checkpoint import CheckpointError, folder
 from models.errors import InputError
 from models.fields import check, shown
 from models.multi30k import START, STOP, UNKNOWN, Encoded, readable
 from models.nonautoregressive.decode import Pass, Read, again, passes, possible, read
 from models.nonautoregressive.model import LONGER, SHORTER
-from models.nonautoregressive.pretrained import Pretrained, load, teacher
+from models.nonautoregressive.pretrained import SLUG, Pretrained, load, teacher
 from models.nonautoregressive.records import MAX_TOKENS, SPACE, Explanation, Joint, Neighbours, Request
 from models.searching import Greedy, Source, piece_log_probabilities
 from models.trace import OFF, Trace
@@ -39,7 +39,12 @@ class _Given(NamedTuple):
 def _given(request: Request) -> _Given:
     """Check what can be checked before the length is known. InputError says what was given and what is accepted."""
     check(request)
-    shipped = load(request.variant)
+    try:
+        shipped = load(request.variant)
+    except CheckpointError:
+        if (folder(SLUG, request.variant) / "model.json").exists():
+            raise
+        raise InputError("variant", en="This network is not trained yet; choose another.", zh="该网络尚未训练；请选择另一个。") from None
     pinned = {}
     for position, piece in request.pinned:
         try:

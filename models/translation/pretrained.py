@@ -11,9 +11,9 @@ from models.multi30k import Translator, with_pieces
 from models.pretrained import by_variant, described, once, restored
 from models.searching import laid_out
 from models.translation.ablation import Ablated, AblatedConfig
+from models.translation.path_records import NETWORKS
 
 SLUG = "translation"
-ABLATED = ("residual_with", "residual_without", "residual_timing", "residual_without_encoder", "positions_learned")
 
 Pretrained = Translator[Transformer]
 
@@ -26,7 +26,7 @@ def pieces(where: Path) -> Path:
 
 def read(where: Path, on: str | None = None) -> Pretrained:
     """As `models.pretrained.Read`."""
-    build = by_variant(described(Transformer, Config), dict.fromkeys(ABLATED, described(Ablated, AblatedConfig)))
+    build = by_variant(described(Transformer, Config), dict.fromkeys(NETWORKS, described(Ablated, AblatedConfig)))
     found = with_pieces(restored(where, build, on), pieces(where))
     return dataclasses.replace(found, model=laid_out(found.model))
 

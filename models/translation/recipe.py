@@ -16,7 +16,8 @@ from models.training import Schedule
 from models.translating import CHOSEN, OPTIONS, TASK, evaluated, translate
 from models.translation import pretrained
 from models.translation.ablation import Ablated, AblatedConfig, diagonality, encoded, position_r2
-from models.translation.pretrained import ABLATED, SLUG
+from models.translation.path_records import NETWORKS
+from models.translation.pretrained import SLUG
 
 TRIAL = 0.1  # share of the steps of an ablated network after which learning rates are compared
 JOINED = (1, 2, 3)  # captions in a row
@@ -51,9 +52,9 @@ class Task(driver.Task):
 
 SMALL = Recipe(Schedule(steps=4000, warmup=300, cooldown=2000, average=5, every=100), rate=None)  # a rate for each by a search
 VARIANTS = {"base": Task(recipe=Recipe(), published=PUBLISHED, own="pairs", **TASK)} | {
-    name: Task(recipe=SMALL, config=AblatedConfig(residual=name.removeprefix("residual_")), **TASK) for name in ABLATED[:-1]
+    name: Task(recipe=SMALL, config=AblatedConfig(residual=name.removeprefix("residual_")), **TASK) for name in NETWORKS[:-1]
 }
-VARIANTS[ABLATED[-1]] = Task(recipe=SMALL, config=AblatedConfig(positions="learned"), **TASK)
+VARIANTS[NETWORKS[-1]] = Task(recipe=SMALL, config=AblatedConfig(positions="learned"), **TASK)
 
 
 def plan(job: Job[Task]) -> Plan[Batch]:

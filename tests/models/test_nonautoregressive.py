@@ -15,7 +15,7 @@ from torch import nn
 
 from models import checkpoint
 from models.encoder_decoder import Config, MultiHeadAttention
-from models.errors import InputError
+from models.errors import DamagedFile, InputError
 from models.multi30k import PAD, STOP, Batch, Tokenizer
 from models.nonautoregressive import decode, pretrained, recipe
 from models.nonautoregressive import explain as page
@@ -23,6 +23,7 @@ from models.nonautoregressive.decode import mask_predict, passes, read
 from models.nonautoregressive.explain import explain, neighbours
 from models.nonautoregressive.model import MASK, AllAtOnce, Objective, some
 from models.nonautoregressive.records import EXAMPLES, Explanation, Joint, Neighbours, Request, written
+from models.pretrained import once
 from models.training import Schedule
 from tests.models.networks import answer
 from tests.models.translation.test_model import copy_attention
@@ -195,6 +196,16 @@ def test_more_passes_than_pieces_are_not_made() -> None:
 def test_what_cannot_be_run_is_refused_in_words(change: dict[str, Any], code: str, said: str) -> None:
     error = refused(dataclasses.replace(DOGS, **change))
     assert error.code == code and said in str(error)
+
+
+def test_a_network_that_is_not_there_is_refused_and_a_damaged_one_is_not_hidden(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page, "load", once("nonautoregressive", pretrained.read))
+    monkeypatch.setattr(checkpoint, "ASSETS", tmp_path)
+    assert refused(DOGS).code == "variant"
+    (tmp_path / "nonautoregressive/cmlm_distilled").mkdir(parents=True)
+    (tmp_path / "nonautoregressive/cmlm_distilled/model.json").write_text("{")
+    with pytest.raises(DamagedFile):
+        explain([DOGS])
 
 
 def test_a_typed_mask_is_text() -> None:

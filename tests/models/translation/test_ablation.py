@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import dataclasses
+from functools import partial
 from pathlib import Path
 
 import pytest
 import torch
 
 from models import checkpoint
+from models.checkpoint import CheckpointError
 from models.encoder_decoder import Changes, Paths, Transformer
+from models.errors import InputError
 from models.multi30k import PAD, Tokenizer
 from models.searching import Cache
 from models.training import Schedule
-from models.translation import pretrained, recipe
+from models.translation import paths, pretrained, recipe
 from models.translation.ablation import Ablated, AblatedConfig, diagonality, position_r2
-from models.translation.pretrained import ABLATED
+from models.translation.path_records import NETWORKS as ABLATED
+from models.translation.path_records import PathsRequest, Towers
+from models.translation.pretrained import Pretrained
+from tests.models.networks import answer
 from tests.models.translation.test_model import SOURCE, TARGET
 
 SMALL = AblatedConfig(vocabulary=200, d_model=16, d_ff=24, n_heads=2, n_layers=2, dropout=0.0)
+SIZES = {"d_model": 16, "d_ff": 24, "n_heads": 2, "n_layers": 2}
 KINDS = ("with", "without", "timing", "without_encoder")
 
 
@@ -87,4 +94,44 @@ def test_each_learns_and_is_measured_with_the_pieces_of_the_shipped_model(
         assert isinstance(model, Ablated) and model.paths == Ablated(kinds[name]).paths
 
 
-SIZES = {"d_model": 16, "d_ff": 24, "n_heads": 2, "n_layers": 2}
+@pytest.fixture
+def shipped(tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two of the networks, small, in the place of the trained ones."""
+    facts = {"figure": {"value": 1.0, "position_r2": [0.5, 0.4], "joined": {"1": 2.0}}}
+    config = {"vocabulary": len(tokenizer)}
+    known = {
+        f"residual_{kind}": Pretrained(Ablated(dataclasses.replace(SMALL, residual=kind, **config)).eval(), tokenizer, facts)
+        for kind in ("with", "without")
+    }
+
+    def load(variant: str = "residual_with", seed: int = 1) -> Pretrained:
+        if variant not in known:
+            raise CheckpointError(variant)
+        return known[variant]
+
+    monkeypatch.setattr(paths, "load", load)
+
+
+run, refused = partial(answer, paths.towers, Towers), partial(answer, paths.towers, InputError)
+DOGS = PathsRequest("Two dogs are running.")
+
+
+@pytest.mark.usefixtures("shipped")
+def test_a_cut_path_changes_the_network_that_has_it_alone() -> None:
+    plain, cut = run(DOGS), run(dataclasses.replace(DOGS, gain=0.0))
+    assert [one.network for one in plain.towers] == ["residual_with", "residual_without"]
+    for before, after, moves in zip(plain.towers, cut.towers, (True, False), strict=True):
+        assert (before.maps[0] == after.maps[0]).all() and bool((before.maps[1] != after.maps[1]).any()) == moves
+        assert before.maps.sum(-1) == pytest.approx(1, rel=1e-5) and before.diagonality.shape == (2,)
+
+
+@pytest.mark.usefixtures("shipped")
+def test_positions_can_be_shifted_and_what_is_not_there_is_refused() -> None:
+    assert any((a.maps != b.maps).any() for a, b in zip(run(DOGS).towers, run(dataclasses.replace(DOGS, shift=9)).towers, strict=True))
+    for change, code in (
+        ({"sublayer": "cross"}, "sublayer"),
+        ({"gain": 1.5}, "gain"),
+        ({"shift": 99}, "shift"),
+        ({"sentence": ""}, "empty"),
+    ):
+        assert refused(dataclasses.replace(DOGS, **change)).code == code  # type: ignore[arg-type]

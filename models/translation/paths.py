@@ -1,0 +1,75 @@
+"""One sentence in networks with and without residual paths."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+
+from models import pretrained
+from models.arrays import frozen
+from models.beam import EXTRA
+from models.encoder_decoder import Changes, Paths
+from models.errors import InputError
+from models.fields import check
+from models.multi30k import readable
+from models.searching import Source, greedy_search
+from models.trace import Trace
+from models.translation.ablation import diagonality
+from models.translation.path_records import NETWORKS, SUBLAYERS, PathsRequest, Tower, Towers
+from models.translation.pretrained import Pretrained, load
+from models.translation.records import MAX_TOKENS
+from models.turns import each
+
+
+def paths_under(request: PathsRequest, shipped: Pretrained) -> Paths:
+    """The paths of a network with the gain of the request at its sublayer, where the network has a path there."""
+    own, layers = shipped.model.paths, shipped.model.config.n_layers
+    gains = {stack: [list(row) for row in getattr(own, stack)] or [[1.0] * len(kinds)] * layers for stack, kinds in SUBLAYERS.items()}
+    rows, place = [list(row) for row in gains[request.stack]], SUBLAYERS[request.stack].index(request.sublayer)
+    rows[request.layer][place] *= request.gain
+    gains[request.stack] = rows
+    encoder, decoder = (tuple(map(tuple, gains[stack])) for stack in SUBLAYERS)
+    return Paths(encoder, decoder, own.timing)
+
+
+def towers(requests: Sequence[PathsRequest]) -> list[Towers | InputError]:
+    """One answer per request, in order. CheckpointError where no such network is shipped."""
+    return each(requests, _towers)
+
+
+@torch.no_grad()
+def _towers(request: PathsRequest) -> Towers:
+    check(request)
+    if request.sublayer not in SUBLAYERS[request.stack]:
+        raise InputError(
+            "sublayer",
+            en="An encoder layer does not attend to a source: it has self-attention and a feed-forward sublayer.",
+            zh="编码器层没有对源句的注意力：它只有自注意力和前馈子层。",
+        )
+    shipped = pretrained.shipped(load, NETWORKS, "residual paths")
+    pieces = readable(request.sentence, load().tokenizer, MAX_TOKENS)
+    found = [_tower(request, name, one, pieces.ids) for name, one in shipped.items()]
+    return Towers(pieces.pieces, pieces.space, tuple(found))
+
+
+def _tower(request: PathsRequest, name: str, shipped: Pretrained, ids: Sequence[int]) -> Tower:
+    model, figure = shipped.model, shipped.facts["figure"]
+    changes = Changes(paths=paths_under(request, shipped), first=request.shift)
+    tokens = torch.tensor([ids], device=model.embedding.weight.device)
+    source, trace = (
+        Source(tokens, torch.ones_like(tokens, dtype=torch.bool), (len(ids) + EXTRA,), changes=changes),
+        Trace("encoder/*/self/weights"),
+    )
+    model.encode(tokens, source.allowed, trace=trace, changes=changes)
+    maps = trace.stack("encoder/*/self/weights")[:, 0]  # (layer, head, source, source)
+    (best,) = greedy_search(model, source)
+    return Tower(
+        name,
+        frozen(maps.mean(1)),
+        frozen([diagonality([torch.from_numpy(one)]) for one in maps]),
+        shipped.tokenizer.decode(best.tokens),
+        figure["value"],
+        frozen(figure["position_r2"]),
+        tuple((int(count), loss) for count, loss in figure["joined"].items()),
+    )
